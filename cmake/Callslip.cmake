@@ -1,0 +1,57 @@
+# Compiler settings and the three functions that every folder's CMakeLists.txt uses.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+# Line numbers are enough for a stack trace; full debug information doubles the link time.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+
+add_library(callslip_warnings INTERFACE)
+target_compile_options(callslip_warnings INTERFACE
+  -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wimplicit-fallthrough -Werror
+  # Designated initializers leave members at their defaults on purpose.
+  -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_compile_options(callslip_warnings INTERFACE -Wthread-safety)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CALLSLIP_SANITIZE)
+  # g++ 12 reports false "maybe uninitialized" findings once sanitizers change its inlining.
+  target_compile_options(callslip_warnings INTERFACE -Wno-maybe-uninitialized)
+endif()
+
+if(CALLSLIP_SANITIZE)
+  add_compile_options(-fsanitize=${CALLSLIP_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${CALLSLIP_SANITIZE})
+endif()
+
+# callslip_library(<name> SOURCES <file>... [DEPS <target>...])
+function(callslip_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR}/services)
+  target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE callslip_warnings)
+endfunction()
+
+# callslip_binary(<name> SOURCES <file>... [DEPS <target>...]): an installed program in bin/.
+function(callslip_binary name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/services)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} callslip_warnings)
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# callslip_test(<name> SOURCES <file>... [DEPS <target>...]): one gtest program, listed test by test.
+function(callslip_test name)
+  if(NOT CALLSLIP_BUILD_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/services ${CMAKE_SOURCE_DIR}/tests)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main callslip_warnings)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test_bin)
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 60)
+endfunction()
