@@ -1,0 +1,33 @@
+#ifndef CALLSLIP_COMMON_ADDRESS_H_
+#define CALLSLIP_COMMON_ADDRESS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace callslip {
+
+// Where a server listens or a client connects: `HOST:PORT`, `[IPV6]:PORT` or `unix:PATH`.
+struct Address {
+  std::string host;       // Without brackets; empty for a Unix-domain socket.
+  uint16_t port = 0;      // 0 lets a listener pick a free one.
+  std::string unix_path;  // Empty for TCP.
+
+  bool is_unix() const { return !unix_path.empty(); }
+
+  // True where only processes of this machine can connect: a Unix-domain socket, 127.0.0.0/8,
+  // ::1 or the name localhost.
+  bool IsLoopback() const;
+
+  // The text it was parsed from, in its canonical form.
+  std::string ToString() const;
+};
+
+// INVALID_ARGUMENT with the three accepted forms for anything else.
+absl::StatusOr<Address> ParseAddress(absl::string_view text);
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_COMMON_ADDRESS_H_

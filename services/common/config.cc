@@ -1,0 +1,303 @@
+#include "common/config.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/status_macros.h"
+#include "common/version.h"
+#include "yaml-cpp/yaml.h"
+
+namespace callslip {
+namespace {
+
+std::string EnvironmentName(absl::string_view option) {
+  return absl::StrCat("CALLSLIP_", absl::AsciiStrToUpper(absl::StrReplaceAll(option, {{"-", "_"}})));
+}
+
+using Setting = std::pair<std::string, std::string>;  // Option name and value.
+
+// Flattens a YAML tree into settings, joining the keys on the way down.
+absl::Status Flatten(const YAML::Node& node, const std::string& prefix,
+                     std::vector<Setting>& settings) {
+  if (node.IsScalar() || node.IsNull()) {
+    settings.emplace_back(prefix, node.IsNull() ? "" : node.Scalar());
+    return absl::OkStatus();
+  }
+  if (node.IsSequence()) {
+    std::vector<std::string> values;
+    for (const YAML::Node& item : node) {
+      if (!item.IsScalar()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("the list \"", prefix, "\" may hold plain values only"));
+      }
+      values.push_back(item.Scalar());
+    }
+    settings.emplace_back(prefix, absl::StrJoin(values, ","));
+    return absl::OkStatus();
+  }
+  for (const auto& entry : node) {
+    const std::string key = absl::StrReplaceAll(entry.first.Scalar(), {{"_", "-"}});
+    RETURN_IF_ERROR(
+        Flatten(entry.second, prefix.empty() ? key : absl::StrCat(prefix, "-", key), settings));
+  }
+  return absl::OkStatus();
+}
+
+// yaml-cpp throws; this is the fence around it.
+absl::StatusOr<std::vector<Setting>> ReadYaml(const std::string& path) {
+  std::vector<Setting> settings;
+  try {
+    const YAML::Node root = YAML::LoadFile(path);
+    if (root.IsNull()) return settings;
+    if (!root.IsMap()) {
+      return absl::InvalidArgumentError(absl::StrCat(path, " must hold `key: value` lines"));
+    }
+    RETURN_IF_ERROR(Flatten(root, "", settings));
+  } catch (const YAML::BadFile&) {
+    return absl::NotFoundError(absl::StrCat("cannot read the configuration file ", path));
+  } catch (const YAML::Exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is no valid YAML: ", error.what()));
+  }
+  return settings;
+}
+
+}  // namespace
+
+OptionSet::OptionSet(absl::string_view program, absl::string_view summary)
+    : program_(program), summary_(summary) {
+  Add("config", &config_path_, "YAML file to read options from");
+}
+
+void OptionSet::AddCommand(absl::string_view name, absl::string_view help) {
+  commands_.emplace_back(std::string(name), std::string(help));
+}
+
+void OptionSet::AddOption(Option option) {
+  if (Find(option.name) != nullptr) {
+    std::fprintf(stderr, "option --%s was added twice\n", option.name.c_str());
+    std::abort();
+  }
+  options_.push_back(std::move(option));
+}
+
+void OptionSet::Add(absl::string_view name, std::string* target, absl::string_view help) {
+  AddOption({std::string(name), "TEXT", std::string(help), *target, [target](absl::string_view value) {
+               *target = std::string(value);
+               return absl::OkStatus();
+             }});
+}
+
+void OptionSet::Add(absl::string_view name, bool* target, absl::string_view help) {
+  AddOption({std::string(name), "", std::string(help), *target ? "true" : "false",
+             [target](absl::string_view value) {
+               if (!absl::SimpleAtob(value, target)) {
+                 return absl::InvalidArgumentError("write true or false");
+               }
+               return absl::OkStatus();
+             }});
+}
+
+void OptionSet::Add(absl::string_view name, Address* target, absl::string_view help) {
+  AddOption({std::string(name), "HOST:PORT", std::string(help), target->ToString(),
+             [target](absl::string_view value) {
+               ASSIGN_OR_RETURN(*target, ParseAddress(value));
+               return absl::OkStatus();
+             }});
+}
+
+void OptionSet::Add(absl::string_view name, int* target, int min, int max,
+                    absl::string_view help) {
+  AddOption({std::string(name), "N", std::string(help), absl::StrCat(*target),
+             [target, min, max](absl::string_view value) {
+               int number = 0;
+               if (!absl::SimpleAtoi(value, &number) || number < min || number > max) {
+                 return absl::InvalidArgumentError(
+                     absl::StrCat("write a whole number from ", min, " to ", max));
+               }
+               *target = number;
+               return absl::OkStatus();
+             }});
+}
+
+void OptionSet::Add(absl::string_view name, absl::Duration* target, absl::Duration min,
+                    absl::Duration max, absl::string_view help) {
+  AddOption({std::string(name), "DURATION", std::string(help), absl::FormatDuration(*target),
+             [target, min, max](absl::string_view value) {
+               absl::Duration duration;
+               if (!absl::ParseDuration(value, &duration) || duration < min || duration > max) {
+                 return absl::InvalidArgumentError(
+                     absl::StrCat("write a duration such as 250ms or 10s, from ",
+                                  absl::FormatDuration(min), " to ", absl::FormatDuration(max)));
+               }
+               *target = duration;
+               return absl::OkStatus();
+             }});
+}
+
+void OptionSet::Add(absl::string_view name, std::vector<std::string>* target,
+                    absl::string_view help) {
+  AddOption({std::string(name), "A,B,…", std::string(help), absl::StrJoin(*target, ","),
+             [target](absl::string_view value) {
+               target->clear();
+               for (absl::string_view item : absl::StrSplit(value, ',', absl::SkipWhitespace())) {
+                 target->emplace_back(absl::StripAsciiWhitespace(item));
+               }
+               return absl::OkStatus();
+             }});
+}
+
+void OptionSet::AddChoice(absl::string_view name, std::string* target,
+                          std::vector<std::string> choices, absl::string_view help) {
+  const std::string joined = absl::StrJoin(choices, "|");
+  AddOption({std::string(name), joined, std::string(help), *target,
+             [target, joined, choices = std::move(choices)](absl::string_view value) {
+               if (!absl::c_linear_search(choices, std::string(value))) {
+                 return absl::InvalidArgumentError(absl::StrCat("write one of ", joined));
+               }
+               *target = std::string(value);
+               return absl::OkStatus();
+             }});
+}
+
+const OptionSet::Option* OptionSet::Find(absl::string_view name) const {
+  for (const Option& option : options_) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
+absl::Status OptionSet::Set(const Option& option, absl::string_view value,
+                            absl::string_view origin) const {
+  const absl::Status status = option.set(value);
+  if (status.ok()) return status;
+  return absl::InvalidArgumentError(
+      absl::StrCat("bad value \"", value, "\" for ", origin, ": ", status.message()));
+}
+
+absl::Status OptionSet::ReadFile(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::vector<Setting> settings, ReadYaml(path));
+  for (const auto& [name, value] : settings) {
+    const std::string key = absl::StrReplaceAll(name, {{"-", "_"}});
+    const Option* option = Find(name);
+    if (option == nullptr || name == "config") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown key \"", key, "\" in ", path, "; see ", program_, " --help"));
+    }
+    RETURN_IF_ERROR(Set(*option, value, absl::StrCat("key \"", key, "\" in ", path)));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OptionSet::ReadEnvironment(const Environment& environment) {
+  for (const Option& option : options_) {
+    const std::string name = EnvironmentName(option.name);
+    if (const char* value = environment(name.c_str()); value != nullptr) {
+      RETURN_IF_ERROR(Set(option, value, name));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<OptionSet::Parsed> OptionSet::Parse(const std::vector<std::string>& arguments,
+                                                   const Environment& environment) {
+  // The flags are read first, since one of them names the file, and applied last.
+  Parsed parsed;
+  std::vector<std::pair<const Option*, std::string>> flags;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    absl::string_view argument = arguments[i];
+    if (argument == "--help" || argument == "-h") {
+      parsed.action = Parsed::Action::kShowHelp;
+      return parsed;
+    }
+    if (argument == "--version") {
+      parsed.action = Parsed::Action::kShowVersion;
+      return parsed;
+    }
+    if (!absl::ConsumePrefix(&argument, "--")) {
+      const bool known = absl::c_any_of(
+          commands_, [&](const auto& command) { return command.first == argument; });
+      if (!known || !parsed.command.empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("unexpected argument \"", argument, "\"; see ", program_, " --help"));
+      }
+      parsed.command = std::string(argument);
+      continue;
+    }
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(argument, absl::MaxSplits('=', 1));
+    const Option* option = Find(parts.first);
+    if (option == nullptr) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("unknown flag --", parts.first, "; see ", program_, " --help"));
+    }
+    if (absl::StrContains(argument, '=')) {
+      flags.emplace_back(option, std::string(parts.second));
+    } else if (option->value_name.empty()) {
+      flags.emplace_back(option, "true");
+    } else if (i + 1 < arguments.size()) {
+      flags.emplace_back(option, arguments[++i]);
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat("flag --", parts.first, " needs a value"));
+    }
+  }
+
+  if (const char* path = environment("CALLSLIP_CONFIG"); path != nullptr) config_path_ = path;
+  for (const auto& [option, value] : flags) {
+    if (option->name == "config") config_path_ = value;
+  }
+  if (!config_path_.empty()) RETURN_IF_ERROR(ReadFile(config_path_));
+  RETURN_IF_ERROR(ReadEnvironment(environment));
+  for (const auto& [option, value] : flags) {
+    RETURN_IF_ERROR(Set(*option, value, absl::StrCat("--", option->name)));
+  }
+  return parsed;
+}
+
+OptionSet::Parsed OptionSet::ParseOrExit(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const absl::StatusOr<Parsed> parsed =
+      Parse(arguments, [](const char* name) { return std::getenv(name); });
+  if (!parsed.ok()) {
+    std::fprintf(stderr, "%s: %s\n", program_.c_str(), std::string(parsed.status().message()).c_str());
+    std::exit(2);
+  }
+  if (parsed->action == Parsed::Action::kShowHelp) {
+    std::fputs(HelpText().c_str(), stdout);
+    std::exit(0);
+  }
+  if (parsed->action == Parsed::Action::kShowVersion) {
+    std::printf("%s %s\n", program_.c_str(), kVersion);
+    std::exit(0);
+  }
+  return *parsed;
+}
+
+std::string OptionSet::HelpText() const {
+  std::string text = absl::StrCat(program_, ": ", summary_, "\n\nUsage: ", program_);
+  for (const auto& command : commands_) absl::StrAppend(&text, " [", command.first, "]");
+  absl::StrAppend(&text, " [--FLAG VALUE]...\n");
+  if (!commands_.empty()) absl::StrAppend(&text, "\nCommands:\n");
+  for (const auto& [name, help] : commands_) absl::StrAppendFormat(&text, "  %-12s %s\n", name, help);
+  absl::StrAppend(&text, "\nOptions (flag > environment > YAML file > default):\n");
+  for (const Option& option : options_) {
+    absl::StrAppend(&text, "  --", option.name, option.value_name.empty() ? "" : " ",
+                    option.value_name, "\n      ", option.help, ".");
+    if (!option.default_text.empty()) absl::StrAppend(&text, " Default: ", option.default_text, ".");
+    absl::StrAppend(&text, " [", EnvironmentName(option.name), "]\n");
+  }
+  absl::StrAppend(&text, "  --help, --version\n");
+  return text;
+}
+
+}  // namespace callslip

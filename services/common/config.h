@@ -1,0 +1,97 @@
+#ifndef CALLSLIP_COMMON_CONFIG_H_
+#define CALLSLIP_COMMON_CONFIG_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/address.h"
+
+namespace callslip {
+
+// The options of one program, each settable in four places; the first that names it wins:
+//   1. a flag          --log-level debug   or  --log-level=debug
+//   2. the environment CALLSLIP_LOG_LEVEL=debug
+//   3. a YAML file     log_level: debug        (named by --config or CALLSLIP_CONFIG)
+//   4. the default     whatever the target held when it was added
+// Nested YAML keys are joined: `queue: {delay_seconds: 1}` sets `--queue-delay-seconds`.
+//
+// Every program also gets --config, --help and --version. An unknown flag or YAML key and a value
+// that does not fit are errors that name it. An unknown CALLSLIP_* variable is not: the programs
+// share one environment.
+//
+// The targets must outlive the set. Not thread-safe; used once, in main().
+class OptionSet {
+ public:
+  // `summary` is one line for --help.
+  OptionSet(absl::string_view program, absl::string_view summary);
+
+  // A word that may follow the program's name instead of running it, such as `healthcheck`.
+  void AddCommand(absl::string_view name, absl::string_view help);
+
+  void Add(absl::string_view name, std::string* target, absl::string_view help);
+  void Add(absl::string_view name, bool* target, absl::string_view help);
+  void Add(absl::string_view name, Address* target, absl::string_view help);
+  // Refuses values outside [`min`, `max`].
+  void Add(absl::string_view name, int* target, int min, int max, absl::string_view help);
+  // Written with a unit: 250ms, 10s, 10m. Refuses values outside [`min`, `max`].
+  void Add(absl::string_view name, absl::Duration* target, absl::Duration min, absl::Duration max,
+           absl::string_view help);
+  // Comma-separated, or a YAML sequence. Replaces the default as a whole.
+  void Add(absl::string_view name, std::vector<std::string>* target, absl::string_view help);
+  // One of `choices`.
+  void AddChoice(absl::string_view name, std::string* target, std::vector<std::string> choices,
+                 absl::string_view help);
+
+  struct Parsed {
+    enum class Action { kRun, kShowHelp, kShowVersion };
+    Action action = Action::kRun;
+    std::string command;  // One of the added commands, or empty.
+  };
+
+  // Returns the value of an environment variable, or nullptr.
+  using Environment = std::function<const char*(const char* name)>;
+
+  // Sets every target. `arguments` excludes the program's name. INVALID_ARGUMENT, and no guarantee
+  // about the targets, when anything is unknown or does not fit; NOT_FOUND when the file can't be
+  // read.
+  absl::StatusOr<Parsed> Parse(const std::vector<std::string>& arguments,
+                               const Environment& environment);
+
+  // Parse() on main()'s arguments and the real environment. Prints help, version or the error and
+  // exits where there is nothing to run.
+  Parsed ParseOrExit(int argc, char** argv);
+
+  std::string HelpText() const;
+
+ private:
+  struct Option {
+    std::string name;
+    std::string value_name;
+    std::string help;
+    std::string default_text;
+    std::function<absl::Status(absl::string_view)> set;
+  };
+
+  void AddOption(Option option);
+  const Option* Find(absl::string_view name) const;
+  // Sets one option; the error names `origin`, the place where the value was written.
+  absl::Status Set(const Option& option, absl::string_view value, absl::string_view origin) const;
+  absl::Status ReadFile(const std::string& path);
+  absl::Status ReadEnvironment(const Environment& environment);
+
+  const std::string program_;
+  const std::string summary_;
+  std::vector<Option> options_;
+  std::vector<std::pair<std::string, std::string>> commands_;
+  std::string config_path_;
+};
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_COMMON_CONFIG_H_

@@ -1,0 +1,75 @@
+#include "common/log.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "spdlog/sinks/stdout_sinks.h"
+#include "spdlog/spdlog.h"
+
+namespace callslip {
+namespace {
+
+std::shared_ptr<spdlog::logger>& Logger() {
+  static auto& logger = *new std::shared_ptr<spdlog::logger>();
+  return logger;
+}
+
+spdlog::level::level_enum ToSpdlog(LogLevel level) {
+  switch (level) {
+    case LogLevel::kDebug:
+      return spdlog::level::debug;
+    case LogLevel::kInfo:
+      return spdlog::level::info;
+    case LogLevel::kWarning:
+      return spdlog::level::warn;
+    case LogLevel::kError:
+      return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+void AppendJsonString(std::string& out, absl::string_view text) {
+  out.push_back('"');
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out.push_back('\\');
+      out.push_back(c);
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      absl::StrAppendFormat(&out, "\\u%04x", c);
+    } else {
+      out.push_back(c);
+    }
+  }
+  out.push_back('"');
+}
+
+}  // namespace
+
+void InitLogging(absl::string_view process, absl::string_view level_name) {
+  auto logger = std::make_shared<spdlog::logger>(
+      std::string(process), std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  // The message is a run of JSON members that Log() has escaped already.
+  logger->set_pattern(
+      R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","process":"%n",%v})",
+      spdlog::pattern_time_type::utc);
+  logger->set_level(spdlog::level::from_str(std::string(level_name)));
+  logger->flush_on(spdlog::level::debug);
+  Logger() = std::move(logger);
+}
+
+void Log(LogLevel level, absl::string_view event, std::initializer_list<LogField> fields) {
+  const auto& logger = Logger();
+  if (logger == nullptr || !logger->should_log(ToSpdlog(level))) return;
+  std::string members = "\"event\":";
+  AppendJsonString(members, event);
+  for (const LogField& field : fields) {
+    members.push_back(',');
+    AppendJsonString(members, field.key);
+    members.push_back(':');
+    AppendJsonString(members, field.value);
+  }
+  logger->log(ToSpdlog(level), spdlog::string_view_t(members.data(), members.size()));
+}
+
+}  // namespace callslip

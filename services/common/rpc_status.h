@@ -1,0 +1,24 @@
+#ifndef CALLSLIP_COMMON_RPC_STATUS_H_
+#define CALLSLIP_COMMON_RPC_STATUS_H_
+
+#include "absl/status/status.h"
+#include "grpcpp/client_context.h"
+#include "grpcpp/server_context.h"
+#include "grpcpp/support/status.h"
+
+namespace callslip {
+
+// Carries an absl::Status over gRPC: the canonical code and message as themselves, the
+// ErrorDetails as trailing metadata (callslip-reason, callslip-hint, callslip-retry-after-ms,
+// callslip-depth). Text metadata rather than google.rpc details: readable in every client and
+// command-line tool without further protos.
+
+// To be called before the call is finished, since it adds trailing metadata to `context`.
+grpc::Status ToGrpc(const absl::Status& status, grpc::ServerContextBase& context);
+
+// To be called once the call is finished, since it reads the trailing metadata of `context`.
+absl::Status FromGrpc(const grpc::Status& status, const grpc::ClientContext& context);
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_COMMON_RPC_STATUS_H_
