@@ -1,0 +1,31 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_VALIDATION_H_
+#define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_VALIDATION_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "tracker/domain/command/command.h"
+#include "tracker/domain/command/command_deadlines.h"
+
+namespace callslip::tracker {
+
+// What an empty name in a request stands for.
+inline constexpr char kDefaultClient[] = "local";
+inline constexpr char kDefaultTarget[] = "browser";
+inline constexpr char kDefaultWorker[] = "default";
+
+// Fills in the defaults of a registration, then checks it against command_limits.h.
+// INVALID_ARGUMENT naming the field. A start_to_close of zero means the default.
+absl::Status CompleteAndCheck(CommandSpec& spec, const CommandDeadlines& deadlines);
+
+// INVALID_ARGUMENT where a name that a caller chose is too long or has control characters.
+absl::Status CheckName(absl::string_view field, absl::string_view name);
+
+// INVALID_ARGUMENT where a payload that a worker reports is too large. Cuts the texts for people.
+absl::Status CheckAndCut(CommandOutcome& outcome);
+absl::Status CheckContext(const Payload& context);
+void CutProgress(CommandProgress& progress);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_VALIDATION_H_

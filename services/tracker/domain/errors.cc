@@ -1,0 +1,109 @@
+#include "tracker/domain/errors.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/error_details.h"
+
+namespace callslip::tracker {
+namespace {
+
+// A worker that keeps up frees a place in the queue well within this time, and one that is absent
+// would not free one sooner.
+constexpr absl::Duration kQueueRetryAfter = absl::Seconds(1);
+// Full tables and drains pass more slowly.
+constexpr absl::Duration kTableRetryAfter = absl::Seconds(5);
+
+}  // namespace
+
+absl::Status InvalidField(absl::string_view field, absl::string_view problem) {
+  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, absl::StrCat(field, " ", problem),
+                          {.reason = "invalid_argument",
+                           .hint = absl::StrCat("Correct ", field, " and send the call again.")});
+}
+
+absl::Status InvalidPageToken() {
+  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "page_token is not one of ours",
+                          {.reason = "invalid_page_token",
+                           .hint = "Send next_page_token of the last answer, or leave it empty."});
+}
+
+absl::Status ResultTooLarge(size_t bytes, size_t limit) {
+  return ErrorWithDetails(
+      absl::StatusCode::kInvalidArgument,
+      absl::StrCat("the result has ", bytes, " bytes, more than the ", limit, " that fit"),
+      {.reason = "result_too_large",
+       .hint = "Complete the command with an error that says so, or with a smaller result."});
+}
+
+absl::Status CommandNotFound(absl::string_view id) {
+  return ErrorWithDetails(
+      absl::StatusCode::kNotFound, absl::StrCat("no command \"", id, "\" is known"),
+      {.reason = "unknown_command",
+       .hint = "Check the id; list the known commands; or register the command again."});
+}
+
+absl::Status CommandRemoved(absl::string_view id, CommandState ended_as) {
+  return ErrorWithDetails(
+      absl::StatusCode::kNotFound,
+      absl::StrCat("command \"", id, "\" ended as ", CommandStateName(ended_as),
+                   " and has been removed since"),
+      {.reason = "command_removed", .hint = "Register the command again if it is still needed."});
+}
+
+absl::Status CommandAlreadyEnded(absl::string_view id, CommandState state) {
+  return ErrorWithDetails(
+      absl::StatusCode::kFailedPrecondition,
+      absl::StrCat("command \"", id, "\" has already ended as ", CommandStateName(state)),
+      {.reason = "already_ended", .hint = "Read the command to see how it ended."});
+}
+
+absl::Status WrongLease(absl::string_view id) {
+  return ErrorWithDetails(
+      absl::StatusCode::kPermissionDenied,
+      absl::StrCat("the lease token does not belong to a delivery of command \"", id, "\""),
+      {.reason = "wrong_lease",
+       .hint = "Quote the lease token that came with the command when it was leased."});
+}
+
+absl::Status RequestIdReused(absl::string_view request_id) {
+  return ErrorWithDetails(
+      absl::StatusCode::kAlreadyExists,
+      absl::StrCat("request_id \"", request_id, "\" was used before for another command"),
+      {.reason = "request_id_reused", .hint = "Use a new request_id for each new command."});
+}
+
+absl::Status QueueFull(absl::string_view target, int depth) {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted,
+      absl::StrCat("the queue of target \"", target, "\" holds ", depth,
+                   " commands already; nothing was accepted"),
+      {.reason = "queue_full",
+       .hint = "Wait for earlier commands to end, then send this one again.",
+       .retry_after = kQueueRetryAfter,
+       .depth = depth});
+}
+
+absl::Status TableFull() {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted,
+      "the tracker holds as many commands as it may; nothing was accepted",
+      {.reason = "table_full",
+       .hint = "Collect the results of earlier commands, then send this one again.",
+       .retry_after = kTableRetryAfter});
+}
+
+absl::Status TooManyWaits() {
+  return ErrorWithDetails(absl::StatusCode::kResourceExhausted,
+                          "the tracker holds as many waits as it may",
+                          {.reason = "too_many_waits",
+                           .hint = "End a wait that is no longer needed, or poll with GetCommand.",
+                           .retry_after = kTableRetryAfter});
+}
+
+absl::Status Draining() {
+  return ErrorWithDetails(
+      absl::StatusCode::kUnavailable, "the tracker is shutting down",
+      {.reason = "draining", .hint = "Send the call again.", .retry_after = kTableRetryAfter});
+}
+
+}  // namespace callslip::tracker
