@@ -1,0 +1,46 @@
+#include "tracker/config.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace callslip::tracker {
+
+void TrackerConfig::AddTo(OptionSet& options) {
+  constexpr absl::Duration kMin = absl::Milliseconds(100);
+  constexpr absl::Duration kMax = absl::Hours(24);
+  options.Add("listen", &listen, "Where to serve gRPC; port 0 picks a free one");
+  options.Add("allow-insecure-bind", &allow_insecure_bind,
+              "Serve on an address that other machines may reach, although nothing authenticates "
+              "them");
+  options.Add("data-dir", &data_dir,
+              "Directory for durable state. Commands are kept in memory as yet: nothing is written "
+              "here");
+  options.Add("poll-threads", &poll_threads, 1, 16, "Threads that answer calls");
+  options.Add("drain-grace", &drain_grace, absl::ZeroDuration(), absl::Minutes(5),
+              "How long calls under way may take after SIGTERM");
+  options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
+                    "The least severe messages that are logged");
+  options.Add("schedule-to-start", &deadlines.schedule_to_start, kMin, kMax,
+              "How long a command waits for a worker");
+  options.Add("ack-wait", &deadlines.ack_wait, kMin, kMax,
+              "How long a worker may take to acknowledge a command");
+  options.Add("heartbeat-timeout", &deadlines.heartbeat_timeout, kMin, kMax,
+              "How long a worker may be silent while it executes a command");
+  options.Add("start-to-close", &deadlines.start_to_close, kMinStartToClose, kMaxStartToClose,
+              "How long an execution may take, unless the command says otherwise");
+  options.Add("human-schedule-to-close", &deadlines.human_schedule_to_close, kMin, kMax,
+              "How long a person may take to finish");
+  options.Add("result-retention", &deadlines.result_retention, kMin, kMax,
+              "How long a result is kept");
+}
+
+absl::Status TrackerConfig::Validate() const {
+  if (!listen.IsLoopback() && !allow_insecure_bind) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("refusing to listen on ", listen.ToString(),
+                     ": other machines could reach it and nothing authenticates them. Listen on "
+                     "127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
+  }
+  return deadlines.Validate();
+}
+
+}  // namespace callslip::tracker

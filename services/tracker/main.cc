@@ -1,0 +1,58 @@
+#include <cstdio>
+#include <string>
+
+#include "common/clock.h"
+#include "common/config.h"
+#include "common/log.h"
+#include "common/shutdown_signal.h"
+#include "tracker/config.h"
+#include "tracker/deadline_thread.h"
+#include "tracker/domain/command/command_table.h"
+#include "tracker/rpc/health_check.h"
+#include "tracker/rpc/tracker_server.h"
+
+namespace callslip::tracker {
+namespace {
+
+constexpr char kProgram[] = "callslip-tracker";
+// Below the interval at which orchestrators repeat their health checks.
+constexpr absl::Duration kHealthCheckTimeout = absl::Seconds(2);
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "%s: %s\n", kProgram, std::string(status.message()).c_str());
+  return 1;
+}
+
+int Main(int argc, char** argv) {
+  const ShutdownSignal shutdown;
+  TrackerConfig config;
+  OptionSet options(kProgram, "owns commands, their deadlines and the waits for them");
+  options.AddCommand("healthcheck", "exits with 0 if the tracker at --listen is serving");
+  config.AddTo(options);
+  const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
+  if (parsed.command == "healthcheck") {
+    const absl::Status healthy = CheckHealth(config.listen, kHealthCheckTimeout);
+    return healthy.ok() ? 0 : Fail(healthy);
+  }
+  if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
+  InitLogging(kProgram, config.log_level);
+
+  RealClock clock;
+  CommandTable table(config.deadlines);
+  DeadlineThread deadline_thread(&clock, &table);
+  TrackerServer server(&clock, &table);
+  const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
+  if (!bound.ok()) return Fail(bound.status());
+  std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
+
+  shutdown.Wait();
+  Log(LogLevel::kInfo, "draining");
+  server.Drain(config.drain_grace);
+  Log(LogLevel::kInfo, "stopped");
+  return 0;
+}
+
+}  // namespace
+}  // namespace callslip::tracker
+
+int main(int argc, char** argv) { return callslip::tracker::Main(argc, argv); }

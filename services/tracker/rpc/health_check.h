@@ -1,0 +1,16 @@
+#ifndef CALLSLIP_TRACKER_RPC_HEALTH_CHECK_H_
+#define CALLSLIP_TRACKER_RPC_HEALTH_CHECK_H_
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/address.h"
+
+namespace callslip::tracker {
+
+// Asks the standard health service (grpc.health.v1) of the tracker at `address`. OK if it reports
+// SERVING within `timeout`, UNAVAILABLE otherwise. What `callslip-tracker healthcheck` does.
+absl::Status CheckHealth(const Address& address, absl::Duration timeout);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_HEALTH_CHECK_H_

@@ -1,0 +1,36 @@
+#ifndef CALLSLIP_TRACKER_RPC_TRACKER_SERVER_H_
+#define CALLSLIP_TRACKER_RPC_TRACKER_SERVER_H_
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/address.h"
+#include "common/clock.h"
+#include "tracker/domain/command/command_table.h"
+
+namespace callslip::tracker {
+
+// The tracker's gRPC listener: CommandService, health and reflection. Keeps the gRPC headers to
+// itself.
+class TrackerServer {
+ public:
+  // `clock` and `table` must outlive the server.
+  TrackerServer(Clock* clock, CommandTable* table);
+  ~TrackerServer();
+
+  // Starts to serve; returns the address with the port that was bound. Once only.
+  absl::StatusOr<Address> Start(const Address& address, int pollers);
+
+  // Reports NOT_SERVING, refuses new commands and waits, settles all waits, then stops: up to
+  // `grace` for calls under way. Once only.
+  void Drain(absl::Duration grace);
+
+ private:
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_TRACKER_SERVER_H_

@@ -1,0 +1,277 @@
+// The tracker over its real listener with gRPC's own client: codes, trailers, streams, and what
+// happens when a caller leaves.
+#include "tracker/rpc/tracker_server.h"
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "callslip/tracker/v1/command_service.grpc.pb.h"
+#include "common/fake_clock.h"
+#include "common/rpc_status.h"
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+#include "tracker/deadline_thread.h"
+#include "tracker/rpc/health_check.h"
+
+namespace callslip::tracker {
+namespace {
+
+using absl::StatusCode;
+using ::testing::ElementsAre;
+
+class TrackerServerTest : public testing::Test {
+ protected:
+  TrackerServerTest() : server_(&clock_, &table_) {
+    address_ = *server_.Start(*ParseAddress("127.0.0.1:0"), 2);
+    stub_ = v1::CommandService::NewStub(
+        grpc::CreateChannel(address_.ToString(), grpc::InsecureChannelCredentials()));
+  }
+
+  ~TrackerServerTest() override {
+    if (!drained_) server_.Drain(absl::ZeroDuration());
+  }
+
+  void Drain() {
+    drained_ = true;
+    server_.Drain(absl::Seconds(5));
+  }
+
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> Call(grpc::Status (v1::CommandService::Stub::*method)(
+                                    grpc::ClientContext*, const Request&, Response*),
+                                const Request& request) {
+    grpc::ClientContext context;
+    Response response;
+    const grpc::Status status = ((*stub_).*method)(&context, request, &response);
+    if (!status.ok()) return FromGrpc(status, context);
+    return response;
+  }
+
+  std::string Register(const std::string& client = "") {
+    v1::RegisterCommandRequest request;
+    request.set_client_id(client);
+    request.set_type("execute_js");
+    request.set_params(R"({"script":"1"})");
+    return Call(&v1::CommandService::Stub::RegisterCommand, request)->command().command_id();
+  }
+
+  absl::StatusOr<v1::GetCommandResponse> Get(const std::string& id) {
+    v1::GetCommandRequest request;
+    request.set_command_id(id);
+    return Call(&v1::CommandService::Stub::GetCommand, request);
+  }
+
+  absl::StatusOr<v1::LeaseCommandsResponse> Lease(int max_wait_s = 0) {
+    v1::LeaseCommandsRequest request;
+    request.mutable_max_wait()->set_seconds(max_wait_s);
+    return Call(&v1::CommandService::Stub::LeaseCommands, request);
+  }
+
+  absl::StatusOr<v1::CompleteCommandResponse> Complete(const v1::CommandLease& lease) {
+    v1::CompleteCommandRequest request;
+    request.set_command_id(lease.command().command_id());
+    request.set_lease_token(lease.lease_token());
+    request.set_result("42");
+    return Call(&v1::CommandService::Stub::CompleteCommand, request);
+  }
+
+  // Returns once the tracker holds `count` waits and polls. Each look is a call to the tracker, so
+  // that this waits on its progress and not on time.
+  void AwaitWaits(int64_t count) {
+    while (table_.waits() != count) (void)Get("corr-0-00000000000000000000000000000000");
+  }
+
+  FakeClock clock_;
+  CommandTable table_{CommandDeadlines{}};
+  DeadlineThread deadlines_{&clock_, &table_};
+  TrackerServer server_;
+  Address address_;
+  std::unique_ptr<v1::CommandService::Stub> stub_;
+  bool drained_ = false;
+};
+
+TEST_F(TrackerServerTest, CommandTravelsFromClientToWorkerAndBack) {
+  const std::string id = Register();
+  ASSERT_OK_AND_ASSIGN(const auto leased, Lease());
+  ASSERT_EQ(leased.leases_size(), 1);
+  EXPECT_EQ(leased.leases(0).command().command_id(), id);
+  EXPECT_EQ(leased.leases(0).command().params(), R"({"script":"1"})");
+  EXPECT_EQ(leased.leases(0).start_to_close().seconds(), 10);
+
+  v1::AcknowledgeCommandRequest acknowledge;
+  acknowledge.set_command_id(id);
+  acknowledge.set_lease_token(leased.leases(0).lease_token());
+  acknowledge.set_context(R"({"tab_id":7})");
+  acknowledge.mutable_progress()->set_message("half way");
+  ASSERT_OK(Call(&v1::CommandService::Stub::AcknowledgeCommand, acknowledge));
+  EXPECT_EQ(Get(id)->command().progress().message(), "half way");
+
+  EXPECT_TRUE(Complete(leased.leases(0))->accepted());
+  const v1::Command command = Get(id)->command();
+  EXPECT_EQ(command.state(), v1::COMMAND_STATE_COMPLETED);
+  EXPECT_EQ(command.result(), "42");
+  EXPECT_EQ(command.context(), R"({"tab_id":7})");
+  EXPECT_EQ(command.client_id(), "local");
+  EXPECT_EQ(command.register_time().seconds(), 1769947200);
+  std::vector<std::string> stages;
+  for (const auto& entry : command.trace()) stages.push_back(entry.stage() + "/" + entry.source());
+  EXPECT_THAT(stages, ElementsAre("queued/client", "sent/tracker", "started/worker",
+                                  "resolved/worker"));
+}
+
+TEST_F(TrackerServerTest, ErrorsCarryReasonAndHint) {
+  const absl::Status unknown = Get("corr-1-00000000000000000000000000000000").status();
+  EXPECT_THAT(unknown, FailsWith(StatusCode::kNotFound, "unknown_command"));
+  EXPECT_FALSE(DetailsOf(unknown).hint.empty());
+  EXPECT_THAT(Get(""), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+
+  for (int i = 0; i < 100; ++i) Register();
+  v1::RegisterCommandRequest request;
+  request.set_type("execute_js");
+  const absl::Status full = Call(&v1::CommandService::Stub::RegisterCommand, request).status();
+  EXPECT_THAT(full, FailsWith(StatusCode::kResourceExhausted, "queue_full"));
+  EXPECT_EQ(DetailsOf(full).depth, 100);
+  EXPECT_EQ(DetailsOf(full).retry_after, absl::Seconds(1));
+}
+
+TEST_F(TrackerServerTest, WaitStreamsEachStateAndEndsWithTheLast) {
+  const std::string id = Register();
+  v1::WaitForCommandRequest request;
+  request.set_command_id(id);
+  grpc::ClientContext context;
+  const auto stream = stub_->WaitForCommand(&context, request);
+  v1::WaitForCommandResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.command().state(), v1::COMMAND_STATE_QUEUED);
+  ASSERT_OK_AND_ASSIGN(const auto leased, Lease());
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.command().state(), v1::COMMAND_STATE_DELIVERED);
+  ASSERT_OK(Complete(leased.leases(0)));
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.command().state(), v1::COMMAND_STATE_COMPLETED);
+  EXPECT_EQ(response.command().result(), "42");
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+TEST_F(TrackerServerTest, WaitEndsWhenItsTimeIsOver) {
+  v1::WaitForCommandRequest request;
+  request.set_command_id(Register());
+  request.mutable_max_wait()->set_seconds(8);
+  grpc::ClientContext context;
+  const auto stream = stub_->WaitForCommand(&context, request);
+  v1::WaitForCommandResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  clock_.Advance(absl::Seconds(8));
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+TEST_F(TrackerServerTest, WaitForAnUnknownCommandFails) {
+  v1::WaitForCommandRequest request;
+  request.set_command_id("nonsense");
+  grpc::ClientContext context;
+  const auto stream = stub_->WaitForCommand(&context, request);
+  v1::WaitForCommandResponse response;
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_THAT(FromGrpc(stream->Finish(), context),
+              FailsWith(StatusCode::kNotFound, "unknown_command"));
+}
+
+TEST_F(TrackerServerTest, WaitOfACallerThatLeftIsFreed) {
+  v1::WaitForCommandRequest request;
+  request.set_command_id(Register());
+  grpc::ClientContext context;
+  const auto stream = stub_->WaitForCommand(&context, request);
+  v1::WaitForCommandResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(table_.waits(), 1);
+  context.TryCancel();
+  AwaitWaits(0);
+  EXPECT_FALSE(stream->Finish().ok());
+}
+
+TEST_F(TrackerServerTest, HeldPollOfACallerThatLeftSwallowsNothing) {
+  v1::LeaseCommandsRequest request;
+  request.mutable_max_wait()->set_seconds(5);
+  grpc::ClientContext context;
+  std::thread poller([&] {
+    v1::LeaseCommandsResponse response;
+    EXPECT_EQ(stub_->LeaseCommands(&context, request, &response).error_code(),
+              grpc::StatusCode::CANCELLED);
+  });
+  AwaitWaits(1);
+  context.TryCancel();
+  poller.join();
+  AwaitWaits(0);
+  const std::string id = Register();
+  EXPECT_EQ(Get(id)->command().state(), v1::COMMAND_STATE_QUEUED);
+  EXPECT_EQ(Lease()->leases_size(), 1);
+}
+
+TEST_F(TrackerServerTest, HeldPollWakesForNewWork) {
+  std::string id;
+  std::thread poller([&] {
+    const auto leased = Lease(5);
+    ASSERT_OK(leased);
+    ASSERT_EQ(leased->leases_size(), 1);
+    id = leased->leases(0).command().command_id();
+  });
+  AwaitWaits(1);
+  const std::string registered = Register();
+  poller.join();
+  EXPECT_EQ(id, registered);
+}
+
+TEST_F(TrackerServerTest, ListPagesOverTheWire) {
+  for (int i = 0; i < 3; ++i) Register("agent");
+  v1::ListCommandsRequest request;
+  request.set_client_id("agent");
+  request.set_page_size(2);
+  ASSERT_OK_AND_ASSIGN(auto page, Call(&v1::CommandService::Stub::ListCommands, request));
+  EXPECT_EQ(page.commands_size(), 2);
+  EXPECT_TRUE(page.commands(0).params().empty());
+  request.set_page_token(page.next_page_token());
+  ASSERT_OK_AND_ASSIGN(page, Call(&v1::CommandService::Stub::ListCommands, request));
+  EXPECT_EQ(page.commands_size(), 1);
+  EXPECT_TRUE(page.next_page_token().empty());
+}
+
+TEST_F(TrackerServerTest, HealthCheckTellsAServingTrackerFromNone) {
+  EXPECT_OK(CheckHealth(address_, absl::Seconds(10)));
+  Drain();
+  EXPECT_EQ(CheckHealth(address_, absl::Seconds(10)).code(), StatusCode::kUnavailable);
+}
+
+TEST_F(TrackerServerTest, SecondTrackerOnTheSamePortIsRefused) {
+  TrackerServer second(&clock_, &table_);
+  EXPECT_EQ(second.Start(address_, 1).status().code(), StatusCode::kUnavailable);
+}
+
+TEST_F(TrackerServerTest, DrainSettlesWaitsAndPolls) {
+  v1::WaitForCommandRequest request;
+  request.set_command_id(Register());
+  ASSERT_OK(Lease());
+  grpc::ClientContext context;
+  const auto stream = stub_->WaitForCommand(&context, request);
+  v1::WaitForCommandResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  std::thread poller([&] {
+    const auto leased = Lease(5);
+    ASSERT_OK(leased);
+    EXPECT_EQ(leased->leases_size(), 0);
+  });
+  AwaitWaits(2);
+  std::thread drain([&] { Drain(); });
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_TRUE(stream->Finish().ok());
+  poller.join();
+  drain.join();
+}
+
+}  // namespace
+}  // namespace callslip::tracker
