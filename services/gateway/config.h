@@ -1,0 +1,29 @@
+#ifndef CALLSLIP_GATEWAY_CONFIG_H_
+#define CALLSLIP_GATEWAY_CONFIG_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/address.h"
+#include "common/config.h"
+
+namespace callslip::gateway {
+
+// All settings of callslip-gateway with their defaults.
+struct GatewayConfig {
+  Address listen{.host = "127.0.0.1", .port = 7890};
+  bool allow_insecure_bind = false;
+  std::vector<std::string> allowed_hosts;
+  Address tracker{.host = "127.0.0.1", .port = 7900};
+  absl::Duration drain_grace = absl::Seconds(2);
+  std::string log_level = "info";
+
+  void AddTo(OptionSet& options);
+  // INVALID_ARGUMENT with what to change, where the settings contradict each other.
+  absl::Status Validate() const;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_CONFIG_H_

@@ -1,0 +1,35 @@
+#ifndef CALLSLIP_GATEWAY_EXTENSION_EXTENSION_HANDLERS_H_
+#define CALLSLIP_GATEWAY_EXTENSION_EXTENSION_HANDLERS_H_
+
+#include <memory>
+
+#include "boost/asio/awaitable.hpp"
+#include "gateway/http/http_message.h"
+#include "gateway/tracker_client/tracker_client.h"
+
+// The polling protocol of the browser extension. Reference: docs/http.md.
+namespace callslip::gateway {
+
+// GET /pending-queries[?wait=SECONDS][&target=NAME][&worker=NAME]: leases commands to the caller.
+class PendingQueriesHandler {
+ public:
+  explicit PendingQueriesHandler(TrackerClient* tracker) : tracker_(tracker) {}
+  boost::asio::awaitable<HttpResponse> Handle(std::shared_ptr<const HttpRequest> request) const;
+
+ private:
+  TrackerClient* const tracker_;
+};
+
+// POST /query-result: takes what the extension has to say about one command.
+class QueryResultHandler {
+ public:
+  explicit QueryResultHandler(TrackerClient* tracker) : tracker_(tracker) {}
+  boost::asio::awaitable<HttpResponse> Handle(std::shared_ptr<const HttpRequest> request) const;
+
+ private:
+  TrackerClient* const tracker_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_EXTENSION_EXTENSION_HANDLERS_H_

@@ -1,0 +1,114 @@
+#include "gateway/extension/query_result.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/error_details.h"
+#include "common/status_macros.h"
+#include "gateway/json/parse.h"
+
+namespace callslip::gateway {
+namespace {
+
+absl::Status BadField(absl::string_view reason, absl::string_view message,
+                      absl::string_view hint) {
+  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, message,
+                          {.reason = std::string(reason), .hint = std::string(hint)});
+}
+
+// Empty where it is absent.
+absl::StatusOr<std::string> OptionalText(const Json& object, const char* field) {
+  const auto it = object.find(field);
+  if (it == object.end() || it->is_null()) return "";
+  if (!it->is_string()) {
+    return BadField("invalid_field", absl::StrCat(field, " must be a string."), "");
+  }
+  return it->get<std::string>();
+}
+
+// {"tab_id":…,"url":…} as far as the report has them.
+std::string ContextOf(const Json& report) {
+  OrderedJson context = OrderedJson::object();
+  for (const char* field : {"tab_id", "url"}) {
+    if (const auto it = report.find(field); it != report.end() && it->is_primitive()) {
+      context[field] = *it;
+    }
+  }
+  return context.empty() ? "" : Dump(context);
+}
+
+// Old extensions send the message alone; newer ones {code, message, hint?, may_have_executed?}.
+// Where it is not said, the command may have been executed: the browser had it.
+absl::StatusOr<v1::CommandError> ErrorOf(const Json& report, absl::string_view default_code) {
+  v1::CommandError error;
+  error.set_code(std::string(default_code));
+  error.set_may_have_executed(true);
+  const auto it = report.find("error");
+  if (it == report.end() || it->is_null()) return error;
+  if (it->is_string()) {
+    error.set_message(it->get<std::string>());
+    return error;
+  }
+  if (!it->is_object()) {
+    return BadField("invalid_field", "error must be a string or an object.", "");
+  }
+  ASSIGN_OR_RETURN(const std::string code, OptionalText(*it, "code"));
+  if (!code.empty()) error.set_code(code);
+  ASSIGN_OR_RETURN(*error.mutable_message(), OptionalText(*it, "message"));
+  ASSIGN_OR_RETURN(*error.mutable_hint(), OptionalText(*it, "hint"));
+  if (const auto executed = it->find("may_have_executed");
+      executed != it->end() && executed->is_boolean()) {
+    error.set_may_have_executed(executed->get<bool>());
+  }
+  return error;
+}
+
+absl::StatusOr<QueryResult> Completion(const Json& report, const std::string& status,
+                                       v1::CompleteCommandRequest request) {
+  if (status == "complete") {
+    const auto result = report.find("result");
+    request.set_result(result == report.end() ? "null" : Dump(*result));
+  } else if (status == "error") {
+    ASSIGN_OR_RETURN(*request.mutable_error(), ErrorOf(report, "execution_failed"));
+  } else {
+    ASSIGN_OR_RETURN(*request.mutable_timeout(), ErrorOf(report, "execution_timeout"));
+  }
+  return request;
+}
+
+}  // namespace
+
+absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body) {
+  ASSIGN_OR_RETURN(const Json report, ParseJson(body));
+  if (!report.is_object()) {
+    return BadField("invalid_body", "The body must be one JSON object.", "");
+  }
+  ASSIGN_OR_RETURN(const std::string correlation_id, OptionalText(report, "correlation_id"));
+  if (correlation_id.empty()) {
+    return BadField("missing_correlation_id", "correlation_id is missing.",
+                    "Quote the correlation_id of the query. Extensions do so from version 6.0.0 "
+                    "on: update the extension.");
+  }
+  ASSIGN_OR_RETURN(const std::string lease_token, OptionalText(report, "id"));
+  ASSIGN_OR_RETURN(const std::string status, OptionalText(report, "status"));
+  if (status == "pending") {
+    v1::AcknowledgeCommandRequest request;
+    request.set_command_id(correlation_id);
+    request.set_lease_token(lease_token);
+    request.set_context(ContextOf(report));
+    return request;
+  }
+  if (status != "complete" && status != "error" && status != "timeout") {
+    return BadField("invalid_status",
+                    absl::StrCat("status \"", status,
+                                 "\" is none of pending, complete, error, timeout."),
+                    "");
+  }
+  v1::CompleteCommandRequest request;
+  request.set_command_id(correlation_id);
+  request.set_lease_token(lease_token);
+  request.set_context(ContextOf(report));
+  return Completion(report, status, std::move(request));
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,23 @@
+#ifndef CALLSLIP_GATEWAY_EXTENSION_QUERY_RESULT_H_
+#define CALLSLIP_GATEWAY_EXTENSION_QUERY_RESULT_H_
+
+#include <string>
+#include <variant>
+
+#include "absl/status/statusor.h"
+#include "callslip/tracker/v1/command_service.pb.h"
+
+namespace callslip::gateway {
+
+namespace v1 = callslip::tracker::v1;
+
+// What a body of POST /query-result asks of the tracker.
+using QueryResult = std::variant<v1::AcknowledgeCommandRequest, v1::CompleteCommandRequest>;
+
+// INVALID_ARGUMENT with a reason and a message that names the field. Fields that are not known are
+// ignored: newer extensions may send more.
+absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_EXTENSION_QUERY_RESULT_H_

@@ -1,0 +1,36 @@
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "gateway/extension/extension_handlers.h"
+#include "gateway/extension/query_result.h"
+#include "gateway/json/command_json.h"
+#include "gateway/json/error_json.h"
+
+namespace callslip::gateway {
+
+boost::asio::awaitable<HttpResponse> QueryResultHandler::Handle(
+    std::shared_ptr<const HttpRequest> request) const {
+  absl::StatusOr<QueryResult> report = ParseQueryResult(request->body);
+  if (!report.ok()) co_return ErrorResponse(report.status());
+
+  OrderedJson answer;
+  if (auto* acknowledge = std::get_if<v1::AcknowledgeCommandRequest>(&*report);
+      acknowledge != nullptr) {
+    const auto acknowledged = co_await tracker_->Acknowledge(std::move(*acknowledge));
+    if (!acknowledged.ok()) co_return ErrorResponse(acknowledged.status());
+    answer["accepted"] = !IsFinal(acknowledged->state());
+    answer["command_status"] = std::string(WireStatus(acknowledged->state()));
+    answer["cancel_requested"] = acknowledged->cancel_requested();
+  } else {
+    const auto completed =
+        co_await tracker_->Complete(std::move(std::get<v1::CompleteCommandRequest>(*report)));
+    if (!completed.ok()) co_return ErrorResponse(completed.status());
+    answer["accepted"] = completed->accepted();
+    answer["command_status"] = std::string(WireStatus(completed->state()));
+  }
+  co_return HttpResponse{.body = Dump(answer)};
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,108 @@
+#include "gateway/gateway_server.h"
+
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
+#include "boost/asio/executor_work_guard.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/ip/tcp.hpp"
+#include "gateway/extension/extension_handlers.h"
+#include "gateway/health_handlers.h"
+#include "gateway/http/http_server.h"
+#include "gateway/http/router.h"
+#include "gateway/mcp/mcp_handler.h"
+#include "gateway/tracker_client/tracker_client.h"
+
+namespace callslip::gateway {
+
+struct GatewayServer::Parts {
+  explicit Parts(const GatewayConfig& gateway_config)
+      : config(gateway_config),
+        tracker(ConnectToTracker(config.tracker)),
+        mcp(MakeTools(tracker.get())),
+        pending_queries(tracker.get()),
+        query_result(tracker.get()),
+        server(io, HttpLimits{}, [this](std::shared_ptr<const HttpRequest> request) {
+          return router->Handle(std::move(request));
+        }) {}
+
+  // The doors need to know the port that was bound.
+  void MakeRouter(const Address& bound) {
+    router.emplace(Doors(bound, config.allowed_hosts));
+    router->Add("POST", "/mcp", HandlerOf(mcp));
+    router->Add("GET", "/pending-queries", HandlerOf(pending_queries));
+    router->Add("POST", "/query-result", HandlerOf(query_result));
+    router->Add("GET", "/healthz", HandleHealth);
+    router->Add("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
+      return HandleReadiness(tracker.get());
+    });
+  }
+
+  template <typename Handler>
+  static HttpHandler HandlerOf(const Handler& handler) {
+    return [&handler](std::shared_ptr<const HttpRequest> request) {
+      return handler.Handle(std::move(request));
+    };
+  }
+
+  const GatewayConfig config;
+  // The context is destroyed last: its destruction ends what is left of the coroutines, and the
+  // calls that they wait for have been settled by the tracker client's destruction before.
+  boost::asio::io_context io{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
+  std::unique_ptr<TrackerClient> tracker;
+  const McpHandler mcp;
+  const PendingQueriesHandler pending_queries;
+  const QueryResultHandler query_result;
+  std::optional<Router> router;
+  HttpServer server;
+  std::thread thread;
+};
+
+GatewayServer::GatewayServer(const GatewayConfig& config)
+    : parts_(std::make_unique<Parts>(config)) {}
+
+GatewayServer::~GatewayServer() {
+  parts_->io.stop();
+  if (parts_->thread.joinable()) parts_->thread.join();
+}
+
+absl::StatusOr<Address> GatewayServer::Start() {
+  absl::StatusOr<Address> bound = parts_->server.Listen(parts_->config.listen);
+  if (!bound.ok()) return bound;
+  parts_->MakeRouter(*bound);
+  parts_->thread = std::thread([this] { parts_->io.run(); });
+  return bound;
+}
+
+void GatewayServer::Drain(absl::Duration grace) {
+  // Shared, since the last request may end after the grace has run out.
+  auto idle = std::make_shared<absl::Notification>();
+  parts_->server.Drain([idle] {
+    if (!idle->HasBeenNotified()) idle->Notify();
+  });
+  idle->WaitForNotificationWithTimeout(grace);
+}
+
+absl::Status CheckReadiness(const Address& address, absl::Duration timeout) {
+  // Whoever listens on all addresses also listens on this one.
+  const bool any = address.host == "0.0.0.0" || address.host == "::";
+  const Address target{.host = any ? "127.0.0.1" : address.host, .port = address.port};
+  boost::asio::ip::tcp::iostream stream;
+  stream.expires_after(absl::ToChronoMilliseconds(timeout));
+  stream.connect(target.host, absl::StrCat(target.port));
+  stream << "GET /readyz HTTP/1.1\r\nHost: " << target.ToString()
+         << "\r\nConnection: close\r\n\r\n"
+         << std::flush;
+  std::string status_line;
+  std::getline(stream, status_line);
+  if (absl::StrContains(status_line, " 200 ")) return absl::OkStatus();
+  return absl::UnavailableError(absl::StrCat("the gateway at ", target.ToString(), " is not ready: ",
+                                             status_line.empty() ? "no answer" : status_line));
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,40 @@
+#ifndef CALLSLIP_GATEWAY_GATEWAY_SERVER_H_
+#define CALLSLIP_GATEWAY_GATEWAY_SERVER_H_
+
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/address.h"
+#include "gateway/config.h"
+
+namespace callslip::gateway {
+
+// The whole gateway: the routes and their handlers between an HTTP listener and a tracker client,
+// on one thread of their own.
+class GatewayServer {
+ public:
+  explicit GatewayServer(const GatewayConfig& config);
+  // Stops at once if Drain() was not called.
+  ~GatewayServer();
+
+  // Starts to serve; returns the address with the port that was bound. Does not need the tracker
+  // to be there yet. Once only.
+  absl::StatusOr<Address> Start();
+
+  // Accepts nothing new and lets requests under way finish, at most for `grace`; then stops.
+  void Drain(absl::Duration grace);
+
+ private:
+  struct Parts;
+  const std::unique_ptr<Parts> parts_;
+};
+
+// What `callslip-gateway healthcheck` asks: OK if the gateway at `address` answers 200 to
+// GET /readyz within `timeout`, UNAVAILABLE otherwise.
+absl::Status CheckReadiness(const Address& address, absl::Duration timeout);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_GATEWAY_SERVER_H_

@@ -1,0 +1,22 @@
+#include "gateway/health_handlers.h"
+
+#include <utility>
+
+#include "gateway/json/error_json.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+
+boost::asio::awaitable<HttpResponse> HandleHealth(std::shared_ptr<const HttpRequest>) {
+  co_return HttpResponse{.body = R"({"status":"ok"})"};
+}
+
+boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker) {
+  v1::ListCommandsRequest request;
+  request.set_page_size(1);
+  const auto listed = co_await tracker->List(std::move(request), kReadinessDeadline);
+  if (!listed.ok()) co_return ErrorResponse(listed.status());
+  co_return HttpResponse{.body = R"({"status":"ready"})"};
+}
+
+}  // namespace callslip::gateway

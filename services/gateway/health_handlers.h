@@ -1,0 +1,20 @@
+#ifndef CALLSLIP_GATEWAY_HEALTH_HANDLERS_H_
+#define CALLSLIP_GATEWAY_HEALTH_HANDLERS_H_
+
+#include <memory>
+
+#include "boost/asio/awaitable.hpp"
+#include "gateway/http/http_message.h"
+#include "gateway/tracker_client/tracker_client.h"
+
+namespace callslip::gateway {
+
+// GET /healthz: 200 while the process answers at all.
+boost::asio::awaitable<HttpResponse> HandleHealth(std::shared_ptr<const HttpRequest> request);
+
+// GET /readyz: 200 while the tracker answers too, else 503.
+boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HEALTH_HANDLERS_H_

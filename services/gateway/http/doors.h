@@ -1,0 +1,34 @@
+#ifndef CALLSLIP_GATEWAY_HTTP_DOORS_H_
+#define CALLSLIP_GATEWAY_HTTP_DOORS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "common/address.h"
+#include "gateway/http/http_message.h"
+
+namespace callslip::gateway {
+
+// What every request has to pass before a handler sees it. Without these checks any web page that
+// a user visits could send commands to the gateway on the same machine:
+//   Host    must be one of ours, with its port: a page that rebinds its DNS name to 127.0.0.1
+//           still sends its own name.
+//   Origin  must be absent (no browser), ours, or a browser extension's.
+//   Content-Type of a POST must be application/json, which a plain HTML form can't send.
+class Doors {
+ public:
+  // Accepts `listen` itself, the loopback names with its port, and `allowed_hosts` ("name:port").
+  Doors(const Address& listen, const std::vector<std::string>& allowed_hosts);
+
+  // The refusal, which says what to correct, or nullopt where the request may pass.
+  std::optional<HttpResponse> Check(const HttpRequest& request) const;
+
+ private:
+  absl::flat_hash_set<std::string> hosts_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HTTP_DOORS_H_

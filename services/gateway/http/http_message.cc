@@ -1,0 +1,67 @@
+#include "gateway/http/http_message.h"
+
+#include <optional>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_split.h"
+
+namespace callslip::gateway {
+namespace {
+
+std::optional<int> HexDigit(char c) {
+  if (absl::ascii_isdigit(c)) return c - '0';
+  const char lower = absl::ascii_tolower(c);
+  if (lower >= 'a' && lower <= 'f') return lower - 'a' + 10;
+  return std::nullopt;
+}
+
+std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_space) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '+' && plus_is_space) {
+      decoded.push_back(' ');
+    } else if (text[i] != '%') {
+      decoded.push_back(text[i]);
+    } else {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const auto high = HexDigit(text[i + 1]);
+      const auto low = HexDigit(text[i + 2]);
+      if (!high.has_value() || !low.has_value()) return std::nullopt;
+      decoded.push_back(static_cast<char>(*high * 16 + *low));
+      i += 2;
+    }
+  }
+  return decoded;
+}
+
+std::string FindOrEmpty(const std::map<std::string, std::string>& map, const std::string& key) {
+  const auto it = map.find(key);
+  return it == map.end() ? "" : it->second;
+}
+
+}  // namespace
+
+std::string HttpRequest::Header(const std::string& lower_case_name) const {
+  return FindOrEmpty(headers, lower_case_name);
+}
+
+std::string HttpRequest::Query(const std::string& name) const { return FindOrEmpty(query, name); }
+
+bool ParseTarget(absl::string_view target, HttpRequest& request) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(target, absl::MaxSplits('?', 1));
+  auto path = PercentDecode(parts.first, /*plus_is_space=*/false);
+  if (!path.has_value() || path->empty() || path->front() != '/') return false;
+  request.path = *std::move(path);
+  for (absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> entry =
+        absl::StrSplit(pair, absl::MaxSplits('=', 1));
+    auto name = PercentDecode(entry.first, /*plus_is_space=*/true);
+    auto value = PercentDecode(entry.second, /*plus_is_space=*/true);
+    if (!name.has_value() || !value.has_value()) return false;
+    request.query.emplace(*std::move(name), *std::move(value));
+  }
+  return true;
+}
+
+}  // namespace callslip::gateway

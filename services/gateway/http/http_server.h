@@ -1,0 +1,47 @@
+#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_SERVER_H_
+#define CALLSLIP_GATEWAY_HTTP_HTTP_SERVER_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "boost/asio/awaitable.hpp"
+#include "boost/asio/io_context.hpp"
+#include "common/address.h"
+#include "gateway/http/http_limits.h"
+#include "gateway/http/http_message.h"
+
+namespace callslip::gateway {
+
+// Answers one request. It is cancelled when the peer leaves before the answer is there: whatever
+// it waits for then ends, and its result is dropped.
+using HttpHandler =
+    std::function<boost::asio::awaitable<HttpResponse>(std::shared_ptr<const HttpRequest>)>;
+
+// An HTTP/1.1 listener on Boost.Beast, whose headers stay behind this interface. Enforces
+// HttpLimits, answers what is no HTTP with 400, 413 or 431, and knows nothing of routes.
+//
+// Runs on one thread, the one that runs the io_context.
+class HttpServer {
+ public:
+  // `context` must outlive the server, and must have been stopped before its destruction.
+  HttpServer(boost::asio::io_context& context, const HttpLimits& limits, HttpHandler handler);
+  ~HttpServer();
+
+  // Starts to accept; returns the address with the port that was bound. UNAVAILABLE where that is
+  // not possible.
+  absl::StatusOr<Address> Listen(const Address& address);
+
+  // Accepts no further connections, closes each after the answer that is due, and calls
+  // `when_idle` on the context's thread once no request is under way.
+  void Drain(std::function<void()> when_idle);
+
+  struct State;  // Private to http_server.cc.
+
+ private:
+  const std::shared_ptr<State> state_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_SERVER_H_

@@ -1,0 +1,153 @@
+#include "gateway/json/command_json.h"
+
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "absl/time/time.h"
+
+namespace callslip::gateway {
+namespace {
+
+absl::Time TimeOf(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+}
+
+// Bytes that a worker or another service handed in as JSON. What is none is passed on as text.
+OrderedJson JsonOrText(const std::string& bytes) {
+  OrderedJson value = OrderedJson::parse(bytes, nullptr, /*allow_exceptions=*/false);
+  if (value.is_discarded()) return bytes;
+  return value;
+}
+
+absl::string_view StageOf(v1::CommandState state) {
+  switch (state) {
+    case v1::COMMAND_STATE_QUEUED:
+      return "queued";
+    case v1::COMMAND_STATE_DELIVERED:
+      return "delivered";
+    default:
+      return "running";
+  }
+}
+
+// The member that says when a command ended, by how it did.
+absl::string_view EndTimeName(v1::CommandState state) {
+  switch (state) {
+    case v1::COMMAND_STATE_COMPLETED:
+      return "completed_at";
+    case v1::COMMAND_STATE_EXPIRED:
+      return "expired_at";
+    case v1::COMMAND_STATE_CANCELLED:
+      return "cancelled_at";
+    default:
+      return "failed_at";
+  }
+}
+
+int64_t DurationMs(const v1::Command& command) {
+  return absl::ToInt64Milliseconds(TimeOf(command.end_time()) - TimeOf(command.register_time()));
+}
+
+// tab_id, url and whatever else the worker said about where it ran.
+void AddContext(const v1::Command& command, OrderedJson& answer) {
+  const OrderedJson context = JsonOrText(command.context());
+  if (!context.is_object()) return;
+  for (const auto& [name, value] : context.items()) {
+    if (!answer.contains(name)) answer[name] = value;
+  }
+}
+
+void AddError(const v1::CommandError& error, OrderedJson& answer) {
+  answer["error"] = error.code();
+  answer["message"] = error.message();
+  if (!error.hint().empty()) answer["hint"] = error.hint();
+  answer["may_have_executed"] = error.may_have_executed();
+}
+
+}  // namespace
+
+bool IsFinal(v1::CommandState state) { return state >= v1::COMMAND_STATE_COMPLETED; }
+
+absl::string_view WireStatus(v1::CommandState state) {
+  switch (state) {
+    case v1::COMMAND_STATE_COMPLETED:
+      return "complete";
+    case v1::COMMAND_STATE_FAILED:
+      return "error";
+    case v1::COMMAND_STATE_TIMED_OUT:
+      return "timeout";
+    case v1::COMMAND_STATE_EXPIRED:
+      return "expired";
+    case v1::COMMAND_STATE_CANCELLED:
+      return "cancelled";
+    default:
+      return "pending";
+  }
+}
+
+std::string WireTime(const google::protobuf::Timestamp& time) {
+  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", TimeOf(time), absl::UTCTimeZone());
+}
+
+OrderedJson CommandAnswer(const v1::Command& command) {
+  OrderedJson answer;
+  answer["status"] = std::string(WireStatus(command.state()));
+  answer["final"] = IsFinal(command.state());
+  answer["correlation_id"] = command.command_id();
+  if (!IsFinal(command.state())) {
+    answer["stage"] = std::string(StageOf(command.state()));
+    answer["created_at"] = WireTime(command.register_time());
+    if (command.has_progress()) {
+      answer["progress"] = {{"fraction", command.progress().fraction()},
+                            {"message", command.progress().message()}};
+    }
+    AddContext(command, answer);
+    return answer;
+  }
+  if (command.state() == v1::COMMAND_STATE_COMPLETED) answer["result"] = JsonOrText(command.result());
+  if (command.has_error()) AddError(command.error(), answer);
+  answer[std::string(EndTimeName(command.state()))] = WireTime(command.end_time());
+  answer["duration_ms"] = DurationMs(command);
+  if (!command.late_result().empty()) answer["late_result"] = JsonOrText(command.late_result());
+  AddContext(command, answer);
+  return answer;
+}
+
+OrderedJson PendingEntry(const v1::Command& command) {
+  return {{"correlation_id", command.command_id()},
+          {"command", command.type()},
+          {"stage", std::string(StageOf(command.state()))},
+          {"created_at", WireTime(command.register_time())}};
+}
+
+OrderedJson CompletedEntry(const v1::Command& command) {
+  return {{"correlation_id", command.command_id()},
+          {"command", command.type()},
+          {"completed_at", WireTime(command.end_time())},
+          {"duration_ms", DurationMs(command)}};
+}
+
+OrderedJson FailedEntry(const v1::Command& command) {
+  OrderedJson entry = {{"correlation_id", command.command_id()},
+                       {"command", command.type()},
+                       {"status", std::string(WireStatus(command.state()))}};
+  AddError(command.error(), entry);
+  entry[std::string(EndTimeName(command.state()))] = WireTime(command.end_time());
+  return entry;
+}
+
+OrderedJson PendingQuery(const v1::CommandLease& lease) {
+  const v1::Command& command = lease.command();
+  OrderedJson params = JsonOrText(command.params());
+  // Commands of other services may name their action by the type alone.
+  if (params.is_object() && !params.contains("action")) params["action"] = command.type();
+  return {{"id", lease.lease_token()},
+          {"correlation_id", command.command_id()},
+          {"type", "browser_action"},
+          {"params", std::move(params)},
+          {"attempt", command.attempt()},
+          {"timeout_ms", lease.start_to_close().seconds() * 1000 +
+                             lease.start_to_close().nanos() / 1'000'000}};
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,40 @@
+#ifndef CALLSLIP_GATEWAY_JSON_COMMAND_JSON_H_
+#define CALLSLIP_GATEWAY_JSON_COMMAND_JSON_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "callslip/tracker/v1/command.pb.h"
+#include "callslip/tracker/v1/command_service.pb.h"
+#include "gateway/json/parse.h"
+
+// Commands as agents and extensions see them in JSON. The only place that knows both shapes.
+namespace callslip::gateway {
+
+namespace v1 = callslip::tracker::v1;
+
+bool IsFinal(v1::CommandState state);
+
+// The word for a state on the wire: pending, complete, error, timeout, expired or cancelled.
+absl::string_view WireStatus(v1::CommandState state);
+
+// What `observe {what: "command_result"}` answers about a command: `status`, `final`,
+// `correlation_id`; `stage` and progress while it is pending; `result` once it is complete;
+// `error` (a code), `message`, `hint` and `may_have_executed` where it failed; and `tab_id`, `url`
+// as the worker told them.
+OrderedJson CommandAnswer(const v1::Command& command);
+
+// A line of `pending_commands` or `failed_commands`.
+OrderedJson PendingEntry(const v1::Command& command);
+OrderedJson CompletedEntry(const v1::Command& command);
+OrderedJson FailedEntry(const v1::Command& command);
+
+// An entry of GET /pending-queries.
+OrderedJson PendingQuery(const v1::CommandLease& lease);
+
+// RFC 3339 in UTC with milliseconds.
+std::string WireTime(const google::protobuf::Timestamp& time);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_JSON_COMMAND_JSON_H_

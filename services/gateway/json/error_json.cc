@@ -1,0 +1,57 @@
+#include "gateway/json/error_json.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gateway/json/tracker_error.h"
+#include "nlohmann/json.hpp"
+
+namespace callslip::gateway {
+namespace {
+
+int HttpStatusOf(const TrackerError& error) {
+  if (error.reason == "result_too_large") return 413;
+  switch (error.code) {
+    case absl::StatusCode::kInvalidArgument:
+      return 400;
+    case absl::StatusCode::kPermissionDenied:
+      return 403;
+    case absl::StatusCode::kNotFound:
+      return 404;
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+      return 409;
+    case absl::StatusCode::kResourceExhausted:
+      return 429;
+    case absl::StatusCode::kUnavailable:
+      return 503;
+    default:
+      return 500;
+  }
+}
+
+}  // namespace
+
+HttpResponse ErrorResponse(int status, absl::string_view code, absl::string_view message,
+                           absl::string_view hint) {
+  nlohmann::ordered_json body = {{"error", std::string(code)}, {"message", std::string(message)}};
+  if (!hint.empty()) body["hint"] = std::string(hint);
+  HttpResponse response;
+  response.status = status;
+  // Parts of the text may come from the peer: what is no UTF-8 is replaced, not thrown over.
+  response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return response;
+}
+
+HttpResponse ErrorResponse(const absl::Status& status) {
+  const TrackerError error = TrackerErrorOf(status);
+  HttpResponse response =
+      ErrorResponse(HttpStatusOf(error), error.reason, error.message, error.hint);
+  if (error.retry_after.has_value()) {
+    response.headers.emplace_back(
+        "Retry-After", absl::StrCat(absl::ToInt64Seconds(absl::Ceil(*error.retry_after, absl::Seconds(1)))));
+  }
+  return response;
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,21 @@
+#ifndef CALLSLIP_GATEWAY_JSON_ERROR_JSON_H_
+#define CALLSLIP_GATEWAY_JSON_ERROR_JSON_H_
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "gateway/http/http_message.h"
+
+namespace callslip::gateway {
+
+// The body of every HTTP error: {"error": code, "message": what is wrong, "hint": what to do}.
+HttpResponse ErrorResponse(int status, absl::string_view code, absl::string_view message,
+                           absl::string_view hint);
+
+// The tracker's error as HTTP: its reason as `error`, a fitting status code, and Retry-After where
+// it names a delay. An error without a reason came from the connection to the tracker: 503
+// `tracker_unreachable`.
+HttpResponse ErrorResponse(const absl::Status& status);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_JSON_ERROR_JSON_H_

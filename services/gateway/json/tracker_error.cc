@@ -1,0 +1,20 @@
+#include "gateway/json/tracker_error.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/error_details.h"
+
+namespace callslip::gateway {
+
+TrackerError TrackerErrorOf(const absl::Status& status) {
+  const ErrorDetails details = DetailsOf(status);
+  if (details.reason.empty()) {
+    return {absl::StatusCode::kUnavailable, "tracker_unreachable",
+            absl::StrCat("The gateway cannot reach the tracker: ", std::string(status.message())),
+            "Check that callslip-tracker runs at the gateway's --tracker address, then try again.",
+            absl::Seconds(1)};
+  }
+  return {status.code(), details.reason, std::string(status.message()), details.hint,
+          details.retry_after};
+}
+
+}  // namespace callslip::gateway

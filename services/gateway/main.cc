@@ -1,0 +1,51 @@
+#include <cstdio>
+#include <string>
+
+#include "common/config.h"
+#include "common/log.h"
+#include "common/shutdown_signal.h"
+#include "gateway/config.h"
+#include "gateway/gateway_server.h"
+
+namespace callslip::gateway {
+namespace {
+
+constexpr char kProgram[] = "callslip-gateway";
+// Below the interval at which orchestrators repeat their health checks.
+constexpr absl::Duration kHealthCheckTimeout = absl::Seconds(2);
+
+int Fail(const absl::Status& status) {
+  std::fprintf(stderr, "%s: %s\n", kProgram, std::string(status.message()).c_str());
+  return 1;
+}
+
+int Main(int argc, char** argv) {
+  const ShutdownSignal shutdown;
+  GatewayConfig config;
+  OptionSet options(kProgram, "serves agents over MCP and browser extensions over HTTP");
+  options.AddCommand("healthcheck", "exits with 0 if the gateway at --listen is ready");
+  config.AddTo(options);
+  const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
+  if (parsed.command == "healthcheck") {
+    const absl::Status ready = CheckReadiness(config.listen, kHealthCheckTimeout);
+    return ready.ok() ? 0 : Fail(ready);
+  }
+  if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
+  InitLogging(kProgram, config.log_level);
+
+  GatewayServer server(config);
+  const absl::StatusOr<Address> bound = server.Start();
+  if (!bound.ok()) return Fail(bound.status());
+  std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
+
+  shutdown.Wait();
+  Log(LogLevel::kInfo, "draining");
+  server.Drain(config.drain_grace);
+  Log(LogLevel::kInfo, "stopped");
+  return 0;
+}
+
+}  // namespace
+}  // namespace callslip::gateway
+
+int main(int argc, char** argv) { return callslip::gateway::Main(argc, argv); }

@@ -1,0 +1,86 @@
+#include "gateway/mcp/arguments.h"
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/error_details.h"
+
+namespace callslip::gateway {
+
+Arguments::Arguments(const Json& arguments) : arguments_(arguments) {
+  if (!arguments.is_object() && !arguments.is_null()) Fail("arguments must be an object");
+}
+
+const Json* Arguments::Find(const char* name) {
+  known_.insert(name);
+  if (!arguments_.is_object()) return nullptr;
+  const auto it = arguments_.find(name);
+  return it == arguments_.end() || it->is_null() ? nullptr : &*it;
+}
+
+void Arguments::Fail(absl::string_view problem) {
+  if (problem_.empty()) problem_ = std::string(problem);
+}
+
+std::optional<std::string> Arguments::Text(const char* name) {
+  const Json* value = Find(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_string()) return value->get<std::string>();
+  Fail(absl::StrCat("\"", name, "\" must be a string"));
+  return std::nullopt;
+}
+
+std::optional<int64_t> Arguments::Integer(const char* name, int64_t min, int64_t max) {
+  const Json* value = Find(name);
+  if (value == nullptr) return std::nullopt;
+  // Beyond int64, the parser makes it an unsigned or a float.
+  if (value->is_number_integer() && (!value->is_number_unsigned() ||
+                                     value->get<uint64_t>() <= static_cast<uint64_t>(max))) {
+    const auto number = value->get<int64_t>();
+    if (number >= min && number <= max) return number;
+  }
+  Fail(absl::StrCat("\"", name, "\" must be an integer from ", min, " to ", max));
+  return std::nullopt;
+}
+
+std::optional<bool> Arguments::Boolean(const char* name) {
+  const Json* value = Find(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_boolean()) return value->get<bool>();
+  Fail(absl::StrCat("\"", name, "\" must be true or false"));
+  return std::nullopt;
+}
+
+std::string Arguments::RequiredText(const char* name) {
+  const std::optional<std::string> text = Text(name);
+  if (!text.has_value() || text->empty()) {
+    Fail(absl::StrCat("\"", name, "\" is required"));
+    return "";
+  }
+  return *text;
+}
+
+std::string Arguments::Choice(const char* name, const std::vector<std::string>& choices) {
+  const std::optional<std::string> text = Text(name);
+  if (text.has_value() && absl::c_linear_search(choices, *text)) return *text;
+  Fail(absl::StrCat("\"", name, "\" must be one of ", absl::StrJoin(choices, ", ")));
+  return "";
+}
+
+absl::Status Arguments::status() const {
+  std::string problem = problem_;
+  if (problem.empty() && arguments_.is_object()) {
+    for (const auto& [name, value] : arguments_.items()) {
+      if (known_.contains(name)) continue;
+      problem = absl::StrCat("\"", name, "\" is not used here; known are ",
+                             absl::StrJoin(known_, ", "));
+      break;
+    }
+  }
+  if (problem.empty()) return absl::OkStatus();
+  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, absl::StrCat(problem, "."),
+                          {.reason = "invalid_arguments",
+                           .hint = "Correct the arguments and call the tool again."});
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,46 @@
+#ifndef CALLSLIP_GATEWAY_MCP_ARGUMENTS_H_
+#define CALLSLIP_GATEWAY_MCP_ARGUMENTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "gateway/json/parse.h"
+
+namespace callslip::gateway {
+
+// Reads the arguments of a tool call one by one and remembers the first thing that is wrong with
+// them. Read all that the tool knows, then ask for status(): it also refuses arguments that were
+// never asked for, since a misspelt one would otherwise be ignored in silence.
+class Arguments {
+ public:
+  // `arguments` must outlive this. Null counts as no arguments.
+  explicit Arguments(const Json& arguments);
+
+  std::optional<std::string> Text(const char* name);
+  std::optional<int64_t> Integer(const char* name, int64_t min, int64_t max);
+  std::optional<bool> Boolean(const char* name);
+  // Text that must be there and not empty.
+  std::string RequiredText(const char* name);
+  // Text that must be there and be one of `choices`; empty where it is not.
+  std::string Choice(const char* name, const std::vector<std::string>& choices);
+
+  // INVALID_ARGUMENT, reason `invalid_arguments`, naming the argument.
+  absl::Status status() const;
+
+ private:
+  const Json* Find(const char* name);
+  void Fail(absl::string_view problem);
+
+  const Json& arguments_;
+  std::set<std::string> known_;
+  std::string problem_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_ARGUMENTS_H_

@@ -1,0 +1,145 @@
+#include "gateway/mcp/observe_tool.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "gateway/json/command_json.h"
+#include "gateway/mcp/arguments.h"
+#include "gateway/mcp/tool_definitions.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+namespace {
+
+// Lines of each kind in one answer: an agent pays for every word.
+constexpr int kMaxListed = 20;
+
+const std::vector<v1::CommandState>& PendingStates() {
+  static const auto& states = *new std::vector<v1::CommandState>{
+      v1::COMMAND_STATE_QUEUED, v1::COMMAND_STATE_DELIVERED, v1::COMMAND_STATE_RUNNING};
+  return states;
+}
+
+const std::vector<v1::CommandState>& CompletedStates() {
+  static const auto& states = *new std::vector<v1::CommandState>{v1::COMMAND_STATE_COMPLETED};
+  return states;
+}
+
+const std::vector<v1::CommandState>& FailedStates() {
+  static const auto& states = *new std::vector<v1::CommandState>{
+      v1::COMMAND_STATE_FAILED, v1::COMMAND_STATE_TIMED_OUT, v1::COMMAND_STATE_EXPIRED,
+      v1::COMMAND_STATE_CANCELLED};
+  return states;
+}
+
+v1::ListCommandsRequest ListRequest(const std::string& client_id,
+                                    const std::vector<v1::CommandState>& states) {
+  v1::ListCommandsRequest request;
+  request.set_client_id(client_id);
+  for (const v1::CommandState state : states) request.add_states(state);
+  request.set_page_size(kMaxListed);
+  return request;
+}
+
+OrderedJson Entries(const v1::ListCommandsResponse& listed,
+                    OrderedJson (*entry)(const v1::Command&)) {
+  OrderedJson entries = OrderedJson::array();
+  for (const v1::Command& command : listed.commands()) entries.push_back(entry(command));
+  return entries;
+}
+
+// A command that waits for a person: its id says so.
+bool WaitsForUser(const std::string& correlation_id) {
+  return absl::StartsWith(correlation_id, "ann_");
+}
+
+}  // namespace
+
+const OrderedJson& ObserveTool::Definition() const { return ObserveDefinition(); }
+
+boost::asio::awaitable<ToolResult> ObserveTool::Call(std::string client_id,
+                                                     Json json) const {
+  Arguments arguments(json);
+  const std::string what =
+      arguments.Choice("what", {"command_result", "pending_commands", "failed_commands"});
+  std::string correlation_id;
+  absl::Duration wait;
+  if (what == "command_result") {
+    correlation_id = arguments.RequiredText("correlation_id");
+    const absl::Duration longest = WaitsForUser(correlation_id) ? kBlockingWait : kSlowWait;
+    const auto wait_ms = arguments.Integer("wait_ms", 0, absl::ToInt64Milliseconds(longest));
+    wait = WaitsForUser(correlation_id) ? kBlockingWait : absl::ZeroDuration();
+    if (wait_ms.has_value()) wait = absl::Milliseconds(*wait_ms);
+  }
+  if (const absl::Status status = arguments.status(); !status.ok()) co_return ErrorResult(status);
+  if (what == "pending_commands") co_return co_await PendingCommands(std::move(client_id));
+  if (what == "failed_commands") co_return co_await FailedCommands(std::move(client_id));
+  co_return co_await CommandResult(std::move(client_id), std::move(correlation_id), wait);
+}
+
+boost::asio::awaitable<ToolResult> ObserveTool::CommandResult(std::string client_id,
+                                                              std::string correlation_id,
+                                                              absl::Duration wait) const {
+  absl::StatusOr<v1::Command> command;
+  if (wait > absl::ZeroDuration()) {
+    command = co_await tracker_->WaitForEnd(client_id, correlation_id, wait);
+  } else {
+    v1::GetCommandRequest request;
+    request.set_client_id(client_id);
+    request.set_command_id(correlation_id);
+    auto got = co_await tracker_->Get(std::move(request));
+    if (got.ok()) {
+      command = std::move(*got->mutable_command());
+    } else {
+      command = std::move(got).status();
+    }
+  }
+  if (!command.ok()) {
+    ToolResult result = ErrorResult(command.status());
+    result.answer["correlation_id"] = correlation_id;
+    // Asking again is all that is left to do, and does no harm.
+    if (result.answer["error"] == "tracker_unreachable") {
+      result.answer["status"] = "pending";
+      result.answer["final"] = false;
+    }
+    co_return result;
+  }
+  const bool failed = command->has_error();
+  co_return ToolResult{CommandAnswer(*command), failed};
+}
+
+boost::asio::awaitable<ToolResult> ObserveTool::PendingCommands(std::string client_id) const {
+  OrderedJson answer = {{"status", "complete"}, {"final", true}};
+  bool more = false;
+  const auto list = [&](const std::vector<v1::CommandState>& states) {
+    return tracker_->List(ListRequest(client_id, states), kUnaryDeadline);
+  };
+  const auto pending = co_await list(PendingStates());
+  if (!pending.ok()) co_return ErrorResult(pending.status());
+  const auto completed = co_await list(CompletedStates());
+  if (!completed.ok()) co_return ErrorResult(completed.status());
+  const auto failed = co_await list(FailedStates());
+  if (!failed.ok()) co_return ErrorResult(failed.status());
+  answer["pending"] = Entries(*pending, PendingEntry);
+  answer["completed"] = Entries(*completed, CompletedEntry);
+  answer["failed"] = Entries(*failed, FailedEntry);
+  for (const auto* listed : {&pending, &completed, &failed}) {
+    more = more || !(*listed)->next_page_token().empty();
+  }
+  if (more) answer["message"] = "Only the newest of each kind are listed.";
+  co_return ToolResult{std::move(answer)};
+}
+
+boost::asio::awaitable<ToolResult> ObserveTool::FailedCommands(std::string client_id) const {
+  const auto failed =
+      co_await tracker_->List(ListRequest(client_id, FailedStates()), kUnaryDeadline);
+  if (!failed.ok()) co_return ErrorResult(failed.status());
+  OrderedJson answer = {{"status", "complete"}, {"final", true}};
+  answer["commands"] = Entries(*failed, FailedEntry);
+  if (!failed->next_page_token().empty()) answer["message"] = "Only the newest are listed.";
+  co_return ToolResult{std::move(answer)};
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,47 @@
+#ifndef CALLSLIP_GATEWAY_MCP_TOOL_H_
+#define CALLSLIP_GATEWAY_MCP_TOOL_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "boost/asio/awaitable.hpp"
+#include "gateway/json/parse.h"
+#include "gateway/tracker_client/tracker_client.h"
+
+namespace callslip::gateway {
+
+// What a tool answers. Every answer has `status`, `final` and, where a command is concerned, its
+// `correlation_id`; a failure also has `error` (a code), `message`, `hint` and
+// `may_have_executed`.
+struct ToolResult {
+  OrderedJson answer;
+  bool is_error = false;
+
+  // The MCP CallToolResult: the answer as structuredContent, and as text for older clients.
+  OrderedJson ToMcp() &&;
+};
+
+// A tool of the MCP server. Stateless; used by many calls at once.
+class Tool {
+ public:
+  virtual ~Tool() = default;
+
+  // Its entry in tools/list: name, description, inputSchema, annotations.
+  virtual const OrderedJson& Definition() const = 0;
+
+  // Never fails as a call: what goes wrong is in the result, so that the model gets to read it.
+  // `client_id` owns the commands. `arguments` is any JSON value.
+  virtual boost::asio::awaitable<ToolResult> Call(std::string client_id, Json arguments) const = 0;
+};
+
+// interact, observe and analyze. `tracker` must outlive them.
+std::vector<std::unique_ptr<Tool>> MakeTools(TrackerClient* tracker);
+
+// A result for arguments that don't fit, or for a call that the tracker refused.
+ToolResult ErrorResult(const absl::Status& status);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_TOOL_H_

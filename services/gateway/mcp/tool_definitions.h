@@ -1,0 +1,15 @@
+#ifndef CALLSLIP_GATEWAY_MCP_TOOL_DEFINITIONS_H_
+#define CALLSLIP_GATEWAY_MCP_TOOL_DEFINITIONS_H_
+
+#include "gateway/json/parse.h"
+
+namespace callslip::gateway {
+
+// What tools/list says of each tool. The texts are written for models, which pay for each word.
+const OrderedJson& InteractDefinition();
+const OrderedJson& ObserveDefinition();
+const OrderedJson& AnalyzeDefinition();
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_TOOL_DEFINITIONS_H_

@@ -1,0 +1,40 @@
+#ifndef CALLSLIP_GATEWAY_TIMEOUTS_H_
+#define CALLSLIP_GATEWAY_TIMEOUTS_H_
+
+#include "absl/time/time.h"
+
+namespace callslip::gateway {
+
+// How long the gateway lets things take. Each wait nests in the next one out, so that the inner
+// one always ends first and says why:
+//
+//               tracker's wait  <  gRPC deadline  <  bridge
+//   fast        none               5 s               10 s
+//   slow        30 s               32 s              35 s
+//   blocking    55 s               57 s              65 s
+inline constexpr absl::Duration kSlowWait = absl::Seconds(30);
+inline constexpr absl::Duration kSlowRpc = absl::Seconds(32);
+inline constexpr absl::Duration kBlockingWait = absl::Seconds(55);
+inline constexpr absl::Duration kBlockingRpc = absl::Seconds(57);
+// What the deadline of a call adds to the wait that it asks for.
+inline constexpr absl::Duration kRpcMargin = absl::Seconds(2);
+
+// A call that does not wait. Long enough for a tracker that is being restarted to be back.
+inline constexpr absl::Duration kUnaryDeadline = absl::Seconds(5);
+// Readiness has to answer faster than the probes that ask for it give up.
+inline constexpr absl::Duration kReadinessDeadline = absl::Seconds(1);
+// The longest hold of an extension's poll: extensions in the field abort theirs after 8 s.
+inline constexpr absl::Duration kMaxPollHold = absl::Seconds(5);
+
+// The bridge's side of the table, which the tests of both compare.
+inline constexpr absl::Duration kBridgeFast = absl::Seconds(10);
+inline constexpr absl::Duration kBridgeSlow = absl::Seconds(35);
+inline constexpr absl::Duration kBridgeBlocking = absl::Seconds(65);
+
+static_assert(kUnaryDeadline < kBridgeFast);
+static_assert(kSlowWait < kSlowRpc && kSlowRpc < kBridgeSlow);
+static_assert(kBlockingWait < kBlockingRpc && kBlockingRpc < kBridgeBlocking);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_TIMEOUTS_H_

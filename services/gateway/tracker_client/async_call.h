@@ -1,0 +1,153 @@
+#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_ASYNC_CALL_H_
+#define CALLSLIP_GATEWAY_TRACKER_CLIENT_ASYNC_CALL_H_
+
+#include <memory>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "boost/asio/associated_cancellation_slot.hpp"
+#include "boost/asio/associated_executor.hpp"
+#include "boost/asio/async_result.hpp"
+#include "boost/asio/executor_work_guard.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "common/rpc_status.h"
+#include "grpc/support/time.h"
+#include "grpcpp/grpcpp.h"
+
+// gRPC's client-side completion queue as something that an Asio coroutine can await. Used by
+// tracker_client.cc only.
+namespace callslip::gateway {
+
+// What the queue hands back when an operation is done; runs on the queue's thread.
+class ClientTag {
+ public:
+  virtual ~ClientTag() = default;
+  virtual void OnCompletion(bool ok) = 0;
+};
+
+// One call under way. Owns itself until its last operation is done; then the result goes to
+// `handler` on the handler's own executor, where the call is destroyed. Cancelling runs on that
+// executor too, so that it never meets a destroyed call.
+template <typename Result, typename Handler>
+class AsyncCall : public ClientTag {
+ public:
+  AsyncCall(Handler handler, absl::Duration deadline)
+      : handler_(std::move(handler)),
+        work_(boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))) {
+    context_.set_deadline(gpr_time_from_millis(absl::ToInt64Milliseconds(deadline), GPR_TIMESPAN));
+    context_.set_wait_for_ready(true);
+    auto slot = boost::asio::get_associated_cancellation_slot(handler_);
+    if (slot.is_connected()) {
+      slot.assign([this](boost::asio::cancellation_type) { context_.TryCancel(); });
+    }
+  }
+
+ protected:
+  void Deliver(absl::StatusOr<Result> result) {
+    auto executor = work_.get_executor();
+    boost::asio::post(executor, [self = std::unique_ptr<AsyncCall>(this),
+                                 result = std::move(result)]() mutable {
+      boost::asio::get_associated_cancellation_slot(self->handler_).clear();
+      Handler handler = std::move(self->handler_);
+      self.reset();
+      std::move(handler)(std::move(result));
+    });
+  }
+
+  grpc::ClientContext context_;
+
+ private:
+  Handler handler_;
+  boost::asio::executor_work_guard<boost::asio::associated_executor_t<Handler>> work_;
+};
+
+template <typename Response, typename Handler>
+class UnaryClientCall final : public AsyncCall<Response, Handler> {
+ public:
+  using AsyncCall<Response, Handler>::AsyncCall;
+
+  // `prepare(context)` returns the reader of a call that was not started yet.
+  template <typename Prepare>
+  void Start(Prepare prepare) {
+    reader_ = prepare(&this->context_);
+    reader_->StartCall();
+    reader_->Finish(&response_, &status_, static_cast<ClientTag*>(this));
+  }
+
+  void OnCompletion(bool) override {
+    if (status_.ok()) {
+      this->Deliver(std::move(response_));
+    } else {
+      this->Deliver(FromGrpc(status_, this->context_));
+    }
+  }
+
+ private:
+  std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader_;
+  Response response_;
+  grpc::Status status_;
+};
+
+// Reads a server stream to its end; the result is the last message.
+template <typename Response, typename Handler>
+class LastOfStreamCall final : public AsyncCall<Response, Handler> {
+ public:
+  using AsyncCall<Response, Handler>::AsyncCall;
+
+  template <typename Prepare>
+  void Start(Prepare prepare) {
+    reader_ = prepare(&this->context_);
+    reader_->StartCall(static_cast<ClientTag*>(this));
+  }
+
+  void OnCompletion(bool ok) override {
+    switch (step_) {
+      case Step::kStarting:
+        step_ = Step::kReading;
+        break;
+      case Step::kReading:
+        if (ok) std::swap(last_, next_);
+        break;
+      case Step::kFinishing:
+        if (status_.ok()) {
+          this->Deliver(std::move(last_));
+        } else {
+          this->Deliver(FromGrpc(status_, this->context_));
+        }
+        return;
+    }
+    if (ok) {
+      reader_->Read(&next_, static_cast<ClientTag*>(this));
+    } else {
+      step_ = Step::kFinishing;
+      reader_->Finish(&status_, static_cast<ClientTag*>(this));
+    }
+  }
+
+ private:
+  enum class Step { kStarting, kReading, kFinishing };
+
+  Step step_ = Step::kStarting;
+  std::unique_ptr<grpc::ClientAsyncReader<Response>> reader_;
+  Response next_;
+  Response last_;
+  grpc::Status status_;
+};
+
+// Awaits `Call<Response, …>`, started with `prepare`.
+template <template <typename, typename> class Call, typename Response, typename Prepare>
+boost::asio::awaitable<absl::StatusOr<Response>> Await(absl::Duration deadline, Prepare prepare) {
+  co_return co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&,
+                                                 void(absl::StatusOr<Response>)>(
+      [deadline](auto handler, Prepare start) {
+        using Handler = decltype(handler);
+        auto* call = new Call<Response, Handler>(std::move(handler), deadline);
+        call->Start(std::move(start));
+      },
+      boost::asio::use_awaitable, std::move(prepare));
+}
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_ASYNC_CALL_H_
