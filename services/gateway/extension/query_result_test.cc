@@ -1,0 +1,79 @@
+#include "gateway/extension/query_result.h"
+
+#include <string>
+
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+using absl::StatusCode;
+using ::testing::HasSubstr;
+
+v1::CompleteCommandRequest Completion(const std::string& body) {
+  const auto parsed = ParseQueryResult(body);
+  EXPECT_OK(parsed);
+  return std::get<v1::CompleteCommandRequest>(*parsed);
+}
+
+TEST(QueryResultTest, PendingAcknowledges) {
+  const auto parsed = ParseQueryResult(
+      R"({"id":"l1","correlation_id":"c1","status":"pending","tab_id":7,"url":"http://x/"})");
+  ASSERT_OK(parsed);
+  const auto& request = std::get<v1::AcknowledgeCommandRequest>(*parsed);
+  EXPECT_EQ(request.command_id(), "c1");
+  EXPECT_EQ(request.lease_token(), "l1");
+  EXPECT_EQ(request.context(), R"({"tab_id":7,"url":"http://x/"})");
+}
+
+TEST(QueryResultTest, CompleteCarriesTheResult) {
+  const auto request =
+      Completion(R"({"correlation_id":"c1","status":"complete","result":{"success":true}})");
+  EXPECT_EQ(request.result(), R"({"success":true})");
+  EXPECT_EQ(request.lease_token(), "");
+  EXPECT_EQ(request.context(), "");
+  EXPECT_EQ(Completion(R"({"correlation_id":"c1","status":"complete"})").result(), "null");
+}
+
+TEST(QueryResultTest, ErrorsComeAsTextOrAsObject) {
+  const auto text =
+      Completion(R"({"correlation_id":"c1","status":"timeout","error":"Execution timeout"})");
+  EXPECT_EQ(text.timeout().message(), "Execution timeout");
+  EXPECT_TRUE(text.timeout().may_have_executed());
+
+  const auto object = Completion(
+      R"({"correlation_id":"c1","status":"error","error":{"code":"tab_gone","message":"m",)"
+      R"("hint":"h","may_have_executed":false}})");
+  EXPECT_EQ(object.error().code(), "tab_gone");
+  EXPECT_EQ(object.error().message(), "m");
+  EXPECT_EQ(object.error().hint(), "h");
+  EXPECT_FALSE(object.error().may_have_executed());
+
+  EXPECT_EQ(Completion(R"({"correlation_id":"c1","status":"error"})").error().code(),
+            "execution_failed");
+}
+
+TEST(QueryResultTest, MissingCorrelationIdNamesTheFieldAndTheVersion) {
+  for (const char* body : {R"({"id":"x","status":"complete"})", R"({"correlation_id":"","status":"complete"})"}) {
+    const auto parsed = ParseQueryResult(body);
+    EXPECT_THAT(parsed, FailsWith(StatusCode::kInvalidArgument, "missing_correlation_id"));
+    EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("correlation_id"));
+    EXPECT_THAT(DetailsOf(parsed.status()).hint, HasSubstr("6.0.0"));
+  }
+}
+
+TEST(QueryResultTest, RefusesWhatDoesNotFit) {
+  EXPECT_THAT(ParseQueryResult("{"), FailsWith(StatusCode::kInvalidArgument, "malformed_json"));
+  EXPECT_THAT(ParseQueryResult("[]"), FailsWith(StatusCode::kInvalidArgument, "invalid_body"));
+  EXPECT_THAT(ParseQueryResult(R"({"correlation_id":7,"status":"complete"})"),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_field"));
+  EXPECT_THAT(ParseQueryResult(R"({"correlation_id":"c1","status":"done"})"),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_status"));
+  EXPECT_THAT(ParseQueryResult(R"({"correlation_id":"c1","status":"error","error":7})"),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_field"));
+}
+
+}  // namespace
+}  // namespace callslip::gateway
