@@ -223,21 +223,24 @@ class Connection {
   // Reads on for a moment after the last answer: closing with unread bytes makes the kernel reset
   // the connection, and the peer may then lose the answer.
   asio::awaitable<void> Linger() {
-    constexpr size_t kMaxBytes = 4 << 20;
+    // Somewhat more than a body may have: many clients send all of theirs before they read.
+    constexpr size_t kMaxBytes = 16 << 20;
     constexpr std::chrono::seconds kMaxTime{2};
+    constexpr size_t kLingerBytes = 64 << 10;
     beast::error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     stream_.expires_after(kMaxTime);
     for (size_t total = 0; total < kMaxBytes;) {
       buffer_.clear();
       auto [error, bytes] =
-          co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kAwait);
+          co_await stream_.async_read_some(buffer_.prepare(kLingerBytes), kAwait);
       if (error) co_return;
       total += bytes;
     }
   }
 
-  static constexpr size_t kReadBytes = 4096;
+  // A request's first bytes. Every idle connection holds a buffer of this size.
+  static constexpr size_t kReadBytes = 1024;
 
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;

@@ -1,0 +1,89 @@
+#include "support/test_services.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include "httplib.h"
+
+namespace callslip {
+namespace {
+
+Address ValueOrDie(absl::StatusOr<Address> address) {
+  if (!address.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(address.status().message()).c_str());
+    std::abort();
+  }
+  return *address;
+}
+
+TestServices::Answer ToAnswer(const httplib::Result& result) {
+  if (!result) return {};
+  TestServices::Answer answer;
+  answer.status = result->status;
+  if (!result->body.empty()) answer.body = nlohmann::json::parse(result->body);
+  answer.header_allow = result->get_header_value("Allow");
+  answer.header_retry_after = result->get_header_value("Retry-After");
+  return answer;
+}
+
+}  // namespace
+
+TestServices::TestServices() : tracker_address_{.host = "127.0.0.1", .port = 0} {
+  // The HTTP client under Post() writes to connections that the gateway has closed.
+  std::signal(SIGPIPE, SIG_IGN);
+  StartTracker();
+  gateway::GatewayConfig config;
+  config.listen.port = 0;
+  config.tracker = tracker_address_;
+  gateway_ = std::make_unique<gateway::GatewayServer>(config);
+  gateway_address_ = ValueOrDie(gateway_->Start());
+}
+
+TestServices::~TestServices() {
+  gateway_ = nullptr;
+  if (tracker_ != nullptr) StopTracker();
+}
+
+void TestServices::StartTracker() {
+  tracker_ = std::make_unique<Tracker>(&clock_);
+  tracker_address_ = ValueOrDie(tracker_->server.Start(tracker_address_, 1));
+}
+
+void TestServices::StopTracker() {
+  tracker_->server.Drain(absl::ZeroDuration());
+  tracker_ = nullptr;
+}
+
+TestServices::Answer TestServices::Get(const std::string& target) const {
+  httplib::Client client(gateway_address_.host, gateway_address_.port);
+  return ToAnswer(client.Get(target));
+}
+
+TestServices::Answer TestServices::Post(const std::string& path, const std::string& body) const {
+  httplib::Client client(gateway_address_.host, gateway_address_.port);
+  client.set_tcp_nodelay(true);
+  return ToAnswer(client.Post(path, body, "application/json"));
+}
+
+nlohmann::json TestServices::CallTool(const std::string& name,
+                                      const nlohmann::json& arguments) const {
+  const nlohmann::json request = {{"jsonrpc", "2.0"},
+                                  {"id", 1},
+                                  {"method", "tools/call"},
+                                  {"params", {{"name", name}, {"arguments", arguments}}}};
+  return Post("/mcp", request.dump()).body["result"];
+}
+
+nlohmann::json TestServices::ToolAnswer(const std::string& name,
+                                        const nlohmann::json& arguments) const {
+  return CallTool(name, arguments)["structuredContent"];
+}
+
+void TestServices::AwaitWaits(int64_t count) {
+  while (table().waits() != count) {
+    (void)ToolAnswer("observe", {{"what", "command_result"}, {"correlation_id", "nobody"}});
+  }
+}
+
+}  // namespace callslip

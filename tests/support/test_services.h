@@ -1,0 +1,70 @@
+#ifndef CALLSLIP_TESTS_SUPPORT_TEST_SERVICES_H_
+#define CALLSLIP_TESTS_SUPPORT_TEST_SERVICES_H_
+
+#include <memory>
+#include <string>
+
+#include "common/address.h"
+#include "common/fake_clock.h"
+#include "gateway/gateway_server.h"
+#include "nlohmann/json.hpp"
+#include "tracker/deadline_thread.h"
+#include "tracker/domain/command/command_table.h"
+#include "tracker/rpc/tracker_server.h"
+
+namespace callslip {
+
+// A tracker and a gateway in this process, connected over loopback on free ports. The tracker runs
+// on a fake clock. Its table is open to tests, to look at what no API tells.
+class TestServices {
+ public:
+  TestServices();
+  ~TestServices();
+
+  // Both end the process' test with a message if they can't.
+  void StartTracker();  // At the same address as before, with an empty table.
+  void StopTracker();
+
+  FakeClock& clock() { return clock_; }
+  tracker::CommandTable& table() { return tracker_->table; }
+  const Address& gateway_address() const { return gateway_address_; }
+
+  struct Answer {
+    int status = 0;
+    nlohmann::json body;  // Null where there is none.
+    std::string header_allow;
+    std::string header_retry_after;
+  };
+  // One request over a connection of its own, by an HTTP client that is not ours.
+  Answer Get(const std::string& target) const;
+  Answer Post(const std::string& path, const std::string& body) const;
+
+  // Calls a tool over POST /mcp and returns its CallToolResult.
+  nlohmann::json CallTool(const std::string& name, const nlohmann::json& arguments) const;
+  // Its structuredContent.
+  nlohmann::json ToolAnswer(const std::string& name, const nlohmann::json& arguments) const;
+
+  // Returns once the tracker holds `count` waits and held polls. Each look is a call to the
+  // tracker, so that this waits on its progress and not on time.
+  void AwaitWaits(int64_t count);
+
+ private:
+  struct Tracker {
+    explicit Tracker(Clock* clock)
+        : table(tracker::CommandDeadlines{}), deadlines(clock, &table), server(clock, &table) {}
+
+    tracker::CommandTable table;
+    tracker::DeadlineThread deadlines;
+    tracker::TrackerServer server;
+  };
+
+  FakeClock clock_;
+  Address tracker_address_;
+  std::unique_ptr<Tracker> tracker_;
+  std::unique_ptr<gateway::GatewayServer> gateway_;
+  Address gateway_address_;
+};
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_TESTS_SUPPORT_TEST_SERVICES_H_
