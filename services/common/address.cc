@@ -9,8 +9,8 @@ namespace callslip {
 namespace {
 
 absl::Status BadAddress(absl::string_view text) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      "\"", text, "\" is no address; write HOST:PORT, [IPV6]:PORT or unix:PATH"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("\"", text, "\" is no address; write HOST:PORT, [IPV6]:PORT or unix:PATH"));
 }
 
 }  // namespace

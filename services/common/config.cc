@@ -22,7 +22,8 @@ namespace callslip {
 namespace {
 
 std::string EnvironmentName(absl::string_view option) {
-  return absl::StrCat("CALLSLIP_", absl::AsciiStrToUpper(absl::StrReplaceAll(option, {{"-", "_"}})));
+  return absl::StrCat("CALLSLIP_",
+                      absl::AsciiStrToUpper(absl::StrReplaceAll(option, {{"-", "_"}})));
 }
 
 using Setting = std::pair<std::string, std::string>;  // Option name and value.
@@ -92,10 +93,11 @@ void OptionSet::AddOption(Option option) {
 }
 
 void OptionSet::Add(absl::string_view name, std::string* target, absl::string_view help) {
-  AddOption({std::string(name), "TEXT", std::string(help), *target, [target](absl::string_view value) {
-               *target = std::string(value);
-               return absl::OkStatus();
-             }});
+  AddOption(
+      {std::string(name), "TEXT", std::string(help), *target, [target](absl::string_view value) {
+         *target = std::string(value);
+         return absl::OkStatus();
+       }});
 }
 
 void OptionSet::Add(absl::string_view name, bool* target, absl::string_view help) {
@@ -116,8 +118,7 @@ void OptionSet::Add(absl::string_view name, Address* target, absl::string_view h
              }});
 }
 
-void OptionSet::Add(absl::string_view name, int* target, int min, int max,
-                    absl::string_view help) {
+void OptionSet::Add(absl::string_view name, int* target, int min, int max, absl::string_view help) {
   AddOption({std::string(name), "N", std::string(help), absl::StrCat(*target),
              [target, min, max](absl::string_view value) {
                int number = 0;
@@ -225,8 +226,8 @@ absl::StatusOr<OptionSet::Parsed> OptionSet::Parse(const std::vector<std::string
       return parsed;
     }
     if (!absl::ConsumePrefix(&argument, "--")) {
-      const bool known = absl::c_any_of(
-          commands_, [&](const auto& command) { return command.first == argument; });
+      const bool known =
+          absl::c_any_of(commands_, [&](const auto& command) { return command.first == argument; });
       if (!known || !parsed.command.empty()) {
         return absl::InvalidArgumentError(
             absl::StrCat("unexpected argument \"", argument, "\"; see ", program_, " --help"));
@@ -269,7 +270,8 @@ OptionSet::Parsed OptionSet::ParseOrExit(int argc, char** argv) {
   const absl::StatusOr<Parsed> parsed =
       Parse(arguments, [](const char* name) { return std::getenv(name); });
   if (!parsed.ok()) {
-    std::fprintf(stderr, "%s: %s\n", program_.c_str(), std::string(parsed.status().message()).c_str());
+    std::fprintf(stderr, "%s: %s\n", program_.c_str(),
+                 std::string(parsed.status().message()).c_str());
     std::exit(2);
   }
   if (parsed->action == Parsed::Action::kShowHelp) {
@@ -288,12 +290,14 @@ std::string OptionSet::HelpText() const {
   for (const auto& command : commands_) absl::StrAppend(&text, " [", command.first, "]");
   absl::StrAppend(&text, " [--FLAG VALUE]...\n");
   if (!commands_.empty()) absl::StrAppend(&text, "\nCommands:\n");
-  for (const auto& [name, help] : commands_) absl::StrAppendFormat(&text, "  %-12s %s\n", name, help);
+  for (const auto& [name, help] : commands_)
+    absl::StrAppendFormat(&text, "  %-12s %s\n", name, help);
   absl::StrAppend(&text, "\nOptions (flag > environment > YAML file > default):\n");
   for (const Option& option : options_) {
     absl::StrAppend(&text, "  --", option.name, option.value_name.empty() ? "" : " ",
                     option.value_name, "\n      ", option.help, ".");
-    if (!option.default_text.empty()) absl::StrAppend(&text, " Default: ", option.default_text, ".");
+    if (!option.default_text.empty())
+      absl::StrAppend(&text, " Default: ", option.default_text, ".");
     absl::StrAppend(&text, " [", EnvironmentName(option.name), "]\n");
   }
   absl::StrAppend(&text, "  --help, --version\n");

@@ -37,7 +37,8 @@ class OptionSetTest : public testing::Test {
 
   std::string WriteFile(const std::string& content) {
     const std::string path = testing::TempDir() + "/" +
-                             testing::UnitTest::GetInstance()->current_test_info()->name() + ".yaml";
+                             testing::UnitTest::GetInstance()->current_test_info()->name() +
+                             ".yaml";
     std::ofstream(path) << content;
     return path;
   }
@@ -109,7 +110,8 @@ TEST_F(OptionSetTest, FileErrorsNameTheKey) {
               HasSubstr("unknown key \"nmae\""));
   EXPECT_THAT(Parse({"--config", WriteFile("poll_threads: many\n")}).status().message(),
               HasSubstr("key \"poll_threads\""));
-  EXPECT_THAT(Parse({"--config", WriteFile("a: [\n")}).status().message(), HasSubstr("no valid YAML"));
+  EXPECT_THAT(Parse({"--config", WriteFile("a: [\n")}).status().message(),
+              HasSubstr("no valid YAML"));
   EXPECT_EQ(Parse({"--config", "/nonexistent.yaml"}).status().code(), absl::StatusCode::kNotFound);
 }
 

@@ -29,8 +29,9 @@ TEST(IdsTest, PartitionIsRecoverableFromTheId) {
 }
 
 TEST(IdsTest, ForeignTextHasNoPartition) {
-  for (const char* text : {"", "corr-", "corr-1-", "cmd-0-0", "corr-1-zz345678901234567890123456789012",
-                           "exec-1-00345678901234567890123456789012"}) {
+  for (const char* text :
+       {"", "corr-", "corr-1-", "cmd-0-0", "corr-1-zz345678901234567890123456789012",
+        "exec-1-00345678901234567890123456789012"}) {
     EXPECT_EQ(PartitionOfId(text), std::nullopt) << text;
   }
 }

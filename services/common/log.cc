@@ -47,12 +47,11 @@ void AppendJsonString(std::string& out, absl::string_view text) {
 }  // namespace
 
 void InitLogging(absl::string_view process, absl::string_view level_name) {
-  auto logger = std::make_shared<spdlog::logger>(
-      std::string(process), std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto logger = std::make_shared<spdlog::logger>(std::string(process),
+                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
   // The message is a run of JSON members that Log() has escaped already.
-  logger->set_pattern(
-      R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","process":"%n",%v})",
-      spdlog::pattern_time_type::utc);
+  logger->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","process":"%n",%v})",
+                      spdlog::pattern_time_type::utc);
   logger->set_level(spdlog::level::from_str(std::string(level_name)));
   logger->flush_on(spdlog::level::debug);
   Logger() = std::move(logger);

@@ -7,11 +7,11 @@
 #include "absl/status/statusor.h"
 
 // Returns from the function when `expression`, an absl::Status, is not OK.
-#define RETURN_IF_ERROR(expression)               \
-  do {                                            \
+#define RETURN_IF_ERROR(expression)                                           \
+  do {                                                                        \
     if (absl::Status callslip_status = (expression); !callslip_status.ok()) { \
-      return callslip_status;                     \
-    }                                             \
+      return callslip_status;                                                 \
+    }                                                                         \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto value, StatusOrExpression()): declares or assigns, or returns the error.

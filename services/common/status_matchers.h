@@ -36,8 +36,9 @@ MATCHER_P2(FailsWith, code, reason, "") {
 #define ASSERT_OK(expression) ASSERT_THAT(expression, ::callslip::IsOk())
 
 // Declares or assigns the value of a StatusOr expression, or fails the test.
-#define ASSERT_OK_AND_ASSIGN(target, expression) \
-  CALLSLIP_ASSERT_OK_AND_ASSIGN(CALLSLIP_TEST_CONCAT(callslip_status_or_, __LINE__), target, expression)
+#define ASSERT_OK_AND_ASSIGN(target, expression)                                             \
+  CALLSLIP_ASSERT_OK_AND_ASSIGN(CALLSLIP_TEST_CONCAT(callslip_status_or_, __LINE__), target, \
+                                expression)
 #define CALLSLIP_TEST_CONCAT_INNER(a, b) a##b
 #define CALLSLIP_TEST_CONCAT(a, b) CALLSLIP_TEST_CONCAT_INNER(a, b)
 #define CALLSLIP_ASSERT_OK_AND_ASSIGN(temporary, target, expression) \

@@ -95,14 +95,14 @@ absl::Status CheckReadiness(const Address& address, absl::Duration timeout) {
   boost::asio::ip::tcp::iostream stream;
   stream.expires_after(absl::ToChronoMilliseconds(timeout));
   stream.connect(target.host, absl::StrCat(target.port));
-  stream << "GET /readyz HTTP/1.1\r\nHost: " << target.ToString()
-         << "\r\nConnection: close\r\n\r\n"
+  stream << "GET /readyz HTTP/1.1\r\nHost: " << target.ToString() << "\r\nConnection: close\r\n\r\n"
          << std::flush;
   std::string status_line;
   std::getline(stream, status_line);
   if (absl::StrContains(status_line, " 200 ")) return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("the gateway at ", target.ToString(), " is not ready: ",
-                                             status_line.empty() ? "no answer" : status_line));
+  return absl::UnavailableError(
+      absl::StrCat("the gateway at ", target.ToString(),
+                   " is not ready: ", status_line.empty() ? "no answer" : status_line));
 }
 
 }  // namespace callslip::gateway

@@ -35,10 +35,10 @@ void TrackerConfig::AddTo(OptionSet& options) {
 
 absl::Status TrackerConfig::Validate() const {
   if (!listen.IsLoopback() && !allow_insecure_bind) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("refusing to listen on ", listen.ToString(),
-                     ": other machines could reach it and nothing authenticates them. Listen on "
-                     "127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "refusing to listen on ", listen.ToString(),
+        ": other machines could reach it and nothing authenticates them. Listen on "
+        "127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
   }
   return deadlines.Validate();
 }

@@ -30,8 +30,8 @@ TEST(DeadlineThreadTest, FiresDeadlinesThatWereAddedWhileItSlept) {
   spec.type = "execute_js";
   ASSERT_OK_AND_ASSIGN(const CommandRegistration registration, table.Register(spec, clock.Now()));
   auto watcher = std::make_shared<NotifyingWatcher>();
-  ASSERT_OK(table.Watch("", registration.command.spec->id, 1, absl::Seconds(8), watcher,
-                        clock.Now()));
+  ASSERT_OK(
+      table.Watch("", registration.command.spec->id, 1, absl::Seconds(8), watcher, clock.Now()));
   clock.Advance(absl::Seconds(8));
   watcher->over.WaitForNotification();
 

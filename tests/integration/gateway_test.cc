@@ -34,7 +34,9 @@ class GatewayTest : public testing::Test {
         "observe", {{"what", "command_result"}, {"correlation_id", id}, {"wait_ms", wait_ms}});
   }
 
-  json Poll(const std::string& query = "") { return services_.Get("/pending-queries" + query).body; }
+  json Poll(const std::string& query = "") {
+    return services_.Get("/pending-queries" + query).body;
+  }
 
   TestServices::Answer Report(const json& report) {
     return services_.Post("/query-result", report.dump());
@@ -83,8 +85,8 @@ TEST_F(GatewayTest, CommandTravelsFromAgentToExtensionAndBack) {
   EXPECT_EQ(queries[0]["params"], (json{{"action", "execute_js"}, {"script", "document.title"}}));
   EXPECT_EQ(queries[0]["timeout_ms"], 10000);
 
-  const json place = {{"id", queries[0]["id"]}, {"correlation_id", id}, {"tab_id", 7},
-                      {"url", "http://page/"}};
+  const json place = {
+      {"id", queries[0]["id"]}, {"correlation_id", id}, {"tab_id", 7}, {"url", "http://page/"}};
   json report = place;
   report["status"] = "pending";
   EXPECT_EQ(Report(report).body["accepted"], true);
@@ -108,7 +110,8 @@ TEST_F(GatewayTest, InteractWithWaitReturnsTheResult) {
   std::thread extension([&] {
     const json queries = Poll("?wait=5");
     ASSERT_EQ(queries.size(), 1u);
-    Report({{"correlation_id", queries[0]["correlation_id"]}, {"status", "complete"}, {"result", 42}});
+    Report(
+        {{"correlation_id", queries[0]["correlation_id"]}, {"status", "complete"}, {"result", 42}});
   });
   services_.AwaitWaits(1);
   const json answer =
@@ -147,8 +150,11 @@ TEST_F(GatewayTest, FailuresSayWhatHappened) {
   Report({{"correlation_id", id},
           {"status", "error"},
           {"tab_id", 7},
-          {"error", {{"code", "element_not_found"}, {"message", "No such element."}, {"hint", "Look."},
-                     {"may_have_executed", false}}}});
+          {"error",
+           {{"code", "element_not_found"},
+            {"message", "No such element."},
+            {"hint", "Look."},
+            {"may_have_executed", false}}}});
   const json result =
       services_.CallTool("observe", {{"what", "command_result"}, {"correlation_id", id}});
   EXPECT_EQ(result["isError"], true);
@@ -170,8 +176,8 @@ TEST_F(GatewayTest, SilentExtensionExpiresTheCommandAndItsLateResultIsRefused) {
   EXPECT_EQ(answer["status"], "expired");
   EXPECT_EQ(answer["error"], "extension_no_response");
   EXPECT_EQ(answer["may_have_executed"], true);
-  const auto late =
-      Report({{"id", queries[0]["id"]}, {"correlation_id", id}, {"status", "complete"}, {"result", 1}});
+  const auto late = Report(
+      {{"id", queries[0]["id"]}, {"correlation_id", id}, {"status", "complete"}, {"result", 1}});
   EXPECT_EQ(late.status, 200);
   EXPECT_EQ(late.body, (json{{"accepted", false}, {"command_status", "expired"}}));
   EXPECT_EQ(Observe(id)["late_result"], 1);
@@ -218,10 +224,12 @@ TEST_F(GatewayTest, WaitOfAnAgentThatLeftIsFreed) {
   const std::string id = Interact();
   const std::string body =
       R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"observe","arguments":)"
-      R"({"what":"command_result","wait_ms":30000,"correlation_id":")" + id + R"("}}})";
+      R"({"what":"command_result","wait_ms":30000,"correlation_id":")" +
+      id + R"("}}})";
   const int fd = Connect();
-  Send(fd, "POST /mcp HTTP/1.1\r\n" + Host() + "Content-Type: application/json\r\nContent-Length: " +
-               std::to_string(body.size()) + "\r\n\r\n" + body);
+  Send(fd, "POST /mcp HTTP/1.1\r\n" + Host() +
+               "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+               "\r\n\r\n" + body);
   services_.AwaitWaits(1);
   close(fd);
   services_.AwaitWaits(0);
@@ -247,7 +255,10 @@ TEST_F(GatewayTest, BadArgumentsNameTheFieldAndChangeNothing) {
       {"script is a number", {{"action", "execute_js"}, {"script", 1}}, "interact", "\"script\""},
       {"foreign field", {{"action", "get_page"}, {"url", "x"}}, "interact", "\"url\""},
       {"wait too long", {{"action", "get_page"}, {"wait_ms", 30001}}, "interact", "\"wait_ms\""},
-      {"timeout too short", {{"action", "get_page"}, {"timeout_ms", 99}}, "interact", "\"timeout_ms\""},
+      {"timeout too short",
+       {{"action", "get_page"}, {"timeout_ms", 99}},
+       "interact",
+       "\"timeout_ms\""},
       {"no object", json::array(), "interact", "object"},
       {"no what", json::object(), "observe", "\"what\""},
       {"no id", {{"what", "command_result"}}, "observe", "\"correlation_id\""},
@@ -272,8 +283,8 @@ TEST_F(GatewayTest, UnknownIdsAreToldFromExpiredOnes) {
   EXPECT_EQ(answer["final"], true);
   EXPECT_EQ(Observe("anything")["error"], "unknown_command");
 
-  const auto report = Report({{"correlation_id", "corr-1-00000000000000000000000000000000"},
-                              {"status", "complete"}});
+  const auto report = Report(
+      {{"correlation_id", "corr-1-00000000000000000000000000000000"}, {"status", "complete"}});
   EXPECT_EQ(report.status, 404);
   EXPECT_EQ(report.body["error"], "unknown_command");
 }
@@ -284,13 +295,14 @@ TEST_F(GatewayTest, ReportsThatDoNotFitAreRefused) {
   EXPECT_EQ(Report({{"id", "query-1"}, {"status", "complete"}}).body["error"],
             "missing_correlation_id");
   EXPECT_EQ(Report({{"correlation_id", id}, {"status", "done"}}).status, 400);
-  EXPECT_EQ(Report({{"correlation_id", id}, {"id", "lease-0"}, {"status", "complete"}}).status, 403);
+  EXPECT_EQ(Report({{"correlation_id", id}, {"id", "lease-0"}, {"status", "complete"}}).status,
+            403);
   EXPECT_EQ(services_.Post("/query-result", "{").body["error"], "malformed_json");
-  EXPECT_EQ(Report({{"correlation_id", id},
-                    {"status", "complete"},
-                    {"result", std::string(11 << 20, 'x')}})
-                .status,
-            413);
+  EXPECT_EQ(
+      Report(
+          {{"correlation_id", id}, {"status", "complete"}, {"result", std::string(11 << 20, 'x')}})
+          .status,
+      413);
   EXPECT_EQ(Observe(id)["stage"], "delivered");
   EXPECT_EQ(Report({{"correlation_id", id}, {"status", "complete"}}).body["accepted"], true);
 }
@@ -309,9 +321,11 @@ TEST_F(GatewayTest, ProtocolErrorsHaveTheirCodes) {
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.body["error"]["code"], -32601);
   EXPECT_EQ(answer.body["id"], 0);
-  answer = call({{"jsonrpc", "2.0"}, {"id", ""}, {"method", "tools/call"}, {"params", {{"name", "x"}}}});
+  answer =
+      call({{"jsonrpc", "2.0"}, {"id", ""}, {"method", "tools/call"}, {"params", {{"name", "x"}}}});
   EXPECT_EQ(answer.body["error"]["code"], -32602);
-  answer = call({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", json::object()}});
+  answer =
+      call({{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", json::object()}});
   EXPECT_EQ(answer.body["error"]["code"], -32602);
   answer = call({{"jsonrpc", "2.0"}, {"method", "notifications/initialized"}});
   EXPECT_EQ(answer.status, 202);

@@ -10,8 +10,7 @@
 namespace callslip::gateway {
 namespace {
 
-absl::Status BadField(absl::string_view reason, absl::string_view message,
-                      absl::string_view hint) {
+absl::Status BadField(absl::string_view reason, absl::string_view message, absl::string_view hint) {
   return ErrorWithDetails(absl::StatusCode::kInvalidArgument, message,
                           {.reason = std::string(reason), .hint = std::string(hint)});
 }
@@ -99,10 +98,9 @@ absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body) {
     return request;
   }
   if (status != "complete" && status != "error" && status != "timeout") {
-    return BadField("invalid_status",
-                    absl::StrCat("status \"", status,
-                                 "\" is none of pending, complete, error, timeout."),
-                    "");
+    return BadField(
+        "invalid_status",
+        absl::StrCat("status \"", status, "\" is none of pending, complete, error, timeout."), "");
   }
   v1::CompleteCommandRequest request;
   request.set_command_id(correlation_id);

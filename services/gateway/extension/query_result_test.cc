@@ -56,7 +56,8 @@ TEST(QueryResultTest, ErrorsComeAsTextOrAsObject) {
 }
 
 TEST(QueryResultTest, MissingCorrelationIdNamesTheFieldAndTheVersion) {
-  for (const char* body : {R"({"id":"x","status":"complete"})", R"({"correlation_id":"","status":"complete"})"}) {
+  for (const char* body :
+       {R"({"id":"x","status":"complete"})", R"({"correlation_id":"","status":"complete"})"}) {
     const auto parsed = ParseQueryResult(body);
     EXPECT_THAT(parsed, FailsWith(StatusCode::kInvalidArgument, "missing_correlation_id"));
     EXPECT_THAT(std::string(parsed.status().message()), HasSubstr("correlation_id"));

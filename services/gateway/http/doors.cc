@@ -31,10 +31,10 @@ std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
                            absl::StartsWith(origin, "moz-extension://");
     const bool own = absl::ConsumePrefix(&origin, "http://") && hosts_.contains(origin);
     if (!extension && !own) {
-      return ErrorResponse(403, "origin_not_allowed",
-                           absl::StrCat("Requests from the origin \"", it->second,
-                                        "\" are not accepted."),
-                           "Only browser extensions and the gateway's own pages may call it.");
+      return ErrorResponse(
+          403, "origin_not_allowed",
+          absl::StrCat("Requests from the origin \"", it->second, "\" are not accepted."),
+          "Only browser extensions and the gateway's own pages may call it.");
     }
   }
   if (request.method == "POST") {

@@ -12,7 +12,8 @@ class DoorsTest : public testing::Test {
  protected:
   // The refusal's status, or 0 where the request may pass.
   int Check(const std::string& method, std::map<std::string, std::string> headers) {
-    const auto refusal = doors_.Check({.method = method, .path = "/mcp", .headers = std::move(headers)});
+    const auto refusal =
+        doors_.Check({.method = method, .path = "/mcp", .headers = std::move(headers)});
     return refusal.has_value() ? refusal->status : 0;
   }
 
@@ -20,8 +21,8 @@ class DoorsTest : public testing::Test {
 };
 
 TEST_F(DoorsTest, OwnHostsPass) {
-  for (const char* host : {"127.0.0.1:7890", "localhost:7890", "LocalHost:7890", "[::1]:7890",
-                           "gateway:7890"}) {
+  for (const char* host :
+       {"127.0.0.1:7890", "localhost:7890", "LocalHost:7890", "[::1]:7890", "gateway:7890"}) {
     EXPECT_EQ(Check("GET", {{"host", host}}), 0) << host;
   }
 }

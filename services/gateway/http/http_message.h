@@ -12,8 +12,8 @@ namespace callslip::gateway {
 
 // A request as handlers see it: what any HTTP server could hand them.
 struct HttpRequest {
-  std::string method;  // Upper case.
-  std::string path;    // Without the query, percent-decoded.
+  std::string method;                          // Upper case.
+  std::string path;                            // Without the query, percent-decoded.
   std::map<std::string, std::string> query;    // Percent-decoded; the first of equal names.
   std::map<std::string, std::string> headers;  // Names in lower case; the first of equal names.
   std::string body;

@@ -111,10 +111,10 @@ HttpResponse BadRequest(beast::error_code error, const HttpLimits& limits) {
                          "Send less, or store the data elsewhere and send a reference.");
   }
   if (error == http::error::header_limit) {
-    return ErrorResponse(431, "headers_too_large",
-                         absl::StrCat("The headers are larger than ", limits.header_bytes,
-                                      " bytes."),
-                         "Send fewer or shorter headers.");
+    return ErrorResponse(
+        431, "headers_too_large",
+        absl::StrCat("The headers are larger than ", limits.header_bytes, " bytes."),
+        "Send fewer or shorter headers.");
   }
   return ErrorResponse(400, "bad_http", absl::StrCat("This is no valid HTTP: ", error.message()),
                        "Check the request line, the headers and Content-Length.");
@@ -150,8 +150,7 @@ class Connection {
     // The idle time is its own phase: a peer may think for long, then must send swiftly.
     if (buffer_.size() == 0) {
       stream_.expires_after(limits.idle);
-      auto [error, bytes] =
-          co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kAwait);
+      auto [error, bytes] = co_await stream_.async_read_some(buffer_.prepare(kReadBytes), kAwait);
       if (error) co_return false;
       buffer_.commit(bytes);
     }
@@ -194,8 +193,8 @@ class Connection {
                               "Percent-encode the path and the query.");
     }
     stream_.expires_never();
-    auto first = co_await (Guarded(server_->handler, std::move(request)) ||
-                           PeerLeaves(stream_.socket()));
+    auto first =
+        co_await (Guarded(server_->handler, std::move(request)) || PeerLeaves(stream_.socket()));
     if (first.index() == 1) co_return std::nullopt;
     co_return std::get<0>(std::move(first));
   }
@@ -232,8 +231,7 @@ class Connection {
     stream_.expires_after(kMaxTime);
     for (size_t total = 0; total < kMaxBytes;) {
       buffer_.clear();
-      auto [error, bytes] =
-          co_await stream_.async_read_some(buffer_.prepare(kLingerBytes), kAwait);
+      auto [error, bytes] = co_await stream_.async_read_some(buffer_.prepare(kLingerBytes), kAwait);
       if (error) co_return;
       total += bytes;
     }
@@ -285,8 +283,8 @@ absl::StatusOr<Address> HttpServer::Listen(const Address& address) {
     return absl::InvalidArgumentError("the HTTP listener needs HOST:PORT, not a unix: address");
   }
   beast::error_code error;
-  const auto host = asio::ip::make_address(
-      address.host == "localhost" ? "127.0.0.1" : address.host, error);
+  const auto host =
+      asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host, error);
   if (error) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", address.host, "\" is no IP address that can be listened on"));

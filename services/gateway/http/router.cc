@@ -23,14 +23,13 @@ boost::asio::awaitable<HttpResponse> Router::Handle(
   }
   const auto method = path->second.find(request->method);
   if (method == path->second.end()) {
-    const std::string allowed =
-        absl::StrJoin(path->second, ", ", [](std::string* out, const auto& entry) {
-          absl::StrAppend(out, entry.first);
-        });
-    HttpResponse response = ErrorResponse(
-        405, "method_not_allowed",
-        absl::StrCat(request->method, " is not served at ", request->path, "."),
-        absl::StrCat("Use ", allowed, "."));
+    const std::string allowed = absl::StrJoin(
+        path->second, ", ",
+        [](std::string* out, const auto& entry) { absl::StrAppend(out, entry.first); });
+    HttpResponse response =
+        ErrorResponse(405, "method_not_allowed",
+                      absl::StrCat(request->method, " is not served at ", request->path, "."),
+                      absl::StrCat("Use ", allowed, "."));
     response.headers.emplace_back("Allow", allowed);
     co_return response;
   }

@@ -104,7 +104,8 @@ OrderedJson CommandAnswer(const v1::Command& command) {
     AddContext(command, answer);
     return answer;
   }
-  if (command.state() == v1::COMMAND_STATE_COMPLETED) answer["result"] = JsonOrText(command.result());
+  if (command.state() == v1::COMMAND_STATE_COMPLETED)
+    answer["result"] = JsonOrText(command.result());
   if (command.has_error()) AddError(command.error(), answer);
   answer[std::string(EndTimeName(command.state()))] = WireTime(command.end_time());
   answer["duration_ms"] = DurationMs(command);
@@ -146,8 +147,8 @@ OrderedJson PendingQuery(const v1::CommandLease& lease) {
           {"type", "browser_action"},
           {"params", std::move(params)},
           {"attempt", command.attempt()},
-          {"timeout_ms", lease.start_to_close().seconds() * 1000 +
-                             lease.start_to_close().nanos() / 1'000'000}};
+          {"timeout_ms",
+           lease.start_to_close().seconds() * 1000 + lease.start_to_close().nanos() / 1'000'000}};
 }
 
 }  // namespace callslip::gateway

@@ -49,7 +49,8 @@ HttpResponse ErrorResponse(const absl::Status& status) {
       ErrorResponse(HttpStatusOf(error), error.reason, error.message, error.hint);
   if (error.retry_after.has_value()) {
     response.headers.emplace_back(
-        "Retry-After", absl::StrCat(absl::ToInt64Seconds(absl::Ceil(*error.retry_after, absl::Seconds(1)))));
+        "Retry-After",
+        absl::StrCat(absl::ToInt64Seconds(absl::Ceil(*error.retry_after, absl::Seconds(1)))));
   }
   return response;
 }

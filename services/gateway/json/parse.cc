@@ -46,7 +46,8 @@ class BoundedBuilder final : public nlohmann::json_sax<Json> {
     return false;
   }
 
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
+  bool parse_error(size_t position, const std::string&,
+                   const nlohmann::detail::exception&) override {
     status_ = Malformed(absl::StrCat("the error is at byte ", position, "."));
     return false;
   }

@@ -27,9 +27,7 @@ TEST(ParseJsonTest, RefusesWhatIsNoJson) {
 }
 
 TEST(ParseJsonTest, BoundsTheNesting) {
-  const auto nested = [](int depth) {
-    return std::string(depth, '[') + std::string(depth, ']');
-  };
+  const auto nested = [](int depth) { return std::string(depth, '[') + std::string(depth, ']'); };
   EXPECT_OK(ParseJson(nested(kMaxJsonDepth)));
   EXPECT_THAT(ParseJson(nested(kMaxJsonDepth + 1)),
               FailsWith(absl::StatusCode::kInvalidArgument, "malformed_json"));

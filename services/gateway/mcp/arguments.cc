@@ -34,8 +34,8 @@ std::optional<int64_t> Arguments::Integer(const char* name, int64_t min, int64_t
   const Json* value = Find(name);
   if (value == nullptr) return std::nullopt;
   // Beyond int64, the parser makes it an unsigned or a float.
-  if (value->is_number_integer() && (!value->is_number_unsigned() ||
-                                     value->get<uint64_t>() <= static_cast<uint64_t>(max))) {
+  if (value->is_number_integer() &&
+      (!value->is_number_unsigned() || value->get<uint64_t>() <= static_cast<uint64_t>(max))) {
     const auto number = value->get<int64_t>();
     if (number >= min && number <= max) return number;
   }
@@ -72,15 +72,15 @@ absl::Status Arguments::status() const {
   if (problem.empty() && arguments_.is_object()) {
     for (const auto& [name, value] : arguments_.items()) {
       if (known_.contains(name)) continue;
-      problem = absl::StrCat("\"", name, "\" is not used here; known are ",
-                             absl::StrJoin(known_, ", "));
+      problem =
+          absl::StrCat("\"", name, "\" is not used here; known are ", absl::StrJoin(known_, ", "));
       break;
     }
   }
   if (problem.empty()) return absl::OkStatus();
-  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, absl::StrCat(problem, "."),
-                          {.reason = "invalid_arguments",
-                           .hint = "Correct the arguments and call the tool again."});
+  return ErrorWithDetails(
+      absl::StatusCode::kInvalidArgument, absl::StrCat(problem, "."),
+      {.reason = "invalid_arguments", .hint = "Correct the arguments and call the tool again."});
 }
 
 }  // namespace callslip::gateway

@@ -38,7 +38,8 @@ TEST(ArgumentsTest, NamesTheFirstProblem) {
   EXPECT_THAT(problem([](auto& a) { a.Integer("f", 0, 7); }), HasSubstr("\"f\""));
   EXPECT_THAT(problem([](auto& a) { a.Text("t"); }), HasSubstr("must be a string"));
   EXPECT_THAT(problem([](auto& a) { a.Boolean("b"); }), HasSubstr("true or false"));
-  EXPECT_THAT(problem([](auto& a) { a.RequiredText("absent"); }), HasSubstr("\"absent\" is required"));
+  EXPECT_THAT(problem([](auto& a) { a.RequiredText("absent"); }),
+              HasSubstr("\"absent\" is required"));
   EXPECT_THAT(problem([](auto& a) { a.Choice("absent", {"x", "y"}); }), HasSubstr("x, y"));
 }
 
@@ -46,7 +47,8 @@ TEST(ArgumentsTest, RefusesWhatNobodyAskedFor) {
   const Json json = {{"known", "x"}, {"knwon", "y"}};
   Arguments arguments(json);
   arguments.Text("known");
-  EXPECT_THAT(arguments.status(), FailsWith(absl::StatusCode::kInvalidArgument, "invalid_arguments"));
+  EXPECT_THAT(arguments.status(),
+              FailsWith(absl::StatusCode::kInvalidArgument, "invalid_arguments"));
   EXPECT_THAT(Problem(arguments), HasSubstr("\"knwon\""));
 }
 

@@ -59,8 +59,8 @@ void ReadCommon(Arguments& arguments, OrderedJson& params, BrowserCall& call) {
   if (const auto tab = arguments.Integer("tab_id", 0, INT32_MAX)) params["tab_id"] = *tab;
   if (const auto timeout = arguments.Integer("timeout_ms", 100, 120'000)) {
     call.registration.mutable_start_to_close()->set_seconds(*timeout / 1000);
-    call.registration.mutable_start_to_close()->set_nanos(
-        static_cast<int32_t>(*timeout % 1000) * 1'000'000);
+    call.registration.mutable_start_to_close()->set_nanos(static_cast<int32_t>(*timeout % 1000) *
+                                                          1'000'000);
   }
   const int64_t max_wait = absl::ToInt64Milliseconds(kSlowWait);
   call.wait = absl::Milliseconds(arguments.Integer("wait_ms", 0, max_wait).value_or(0));
@@ -132,8 +132,7 @@ boost::asio::awaitable<ToolResult> Run(TrackerClient* tracker, std::string clien
 const OrderedJson& InteractTool::Definition() const { return InteractDefinition(); }
 const OrderedJson& AnalyzeTool::Definition() const { return AnalyzeDefinition(); }
 
-boost::asio::awaitable<ToolResult> InteractTool::Call(std::string client_id,
-                                                      Json arguments) const {
+boost::asio::awaitable<ToolResult> InteractTool::Call(std::string client_id, Json arguments) const {
   return Run(tracker_, std::move(client_id), ReadInteract(arguments));
 }
 

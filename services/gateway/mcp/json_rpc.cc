@@ -49,9 +49,9 @@ std::variant<JsonRpcMessage, HttpResponse> ParseJsonRpc(const std::string& body)
   const auto params = json.find("params");
   if (params != json.end() && !params->is_object()) return Invalid("\"params\" must be an object.");
 
-  JsonRpcMessage message{.kind = valid_id ? JsonRpcMessage::Kind::kRequest
-                                          : JsonRpcMessage::Kind::kNotification,
-                         .method = method->get<std::string>()};
+  JsonRpcMessage message{
+      .kind = valid_id ? JsonRpcMessage::Kind::kRequest : JsonRpcMessage::Kind::kNotification,
+      .method = method->get<std::string>()};
   if (valid_id) message.id = std::move(*id);
   if (params != json.end()) message.params = std::move(*params);
   return message;

@@ -53,8 +53,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(JsonRpcTest, IdsComeBackAsTheyWere) {
-  for (const char* id : {"0", "-1", "9007199254740993", "18446744073709551615", "\"\"", "\"0\"",
-                         "\"\\u00e9\""}) {
+  for (const char* id :
+       {"0", "-1", "9007199254740993", "18446744073709551615", "\"\"", "\"0\"", "\"\\u00e9\""}) {
     const auto parsed =
         ParseJsonRpc(std::string(R"({"jsonrpc":"2.0","method":"ping","id":)") + id + "}");
     const auto* message = std::get_if<JsonRpcMessage>(&parsed);
@@ -77,8 +77,7 @@ TEST(JsonRpcTest, TellsTheThreeKindsApart) {
 TEST(JsonRpcTest, ErrorsForAKnownIdAreHttp200) {
   const HttpResponse response = JsonRpcError("a", JsonRpcCode::kMethodNotFound, "no");
   EXPECT_EQ(response.status, 200);
-  EXPECT_EQ(response.body,
-            R"({"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"no"}})");
+  EXPECT_EQ(response.body, R"({"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"no"}})");
 }
 
 }  // namespace

@@ -15,8 +15,7 @@ namespace callslip::gateway {
 namespace {
 
 // Newest first: a client that asks for another version is offered the first.
-constexpr std::array<const char*, 3> kProtocolVersions = {"2025-11-25", "2025-06-18",
-                                                          "2025-03-26"};
+constexpr std::array<const char*, 3> kProtocolVersions = {"2025-11-25", "2025-06-18", "2025-03-26"};
 
 constexpr char kInstructions[] =
     "Callslip drives the user's browser. interact hands in an action and returns a correlation_id "
@@ -107,12 +106,12 @@ boost::asio::awaitable<HttpResponse> McpHandler::CallTool(JsonRpcMessage message
     co_return JsonRpcError(message.id, JsonRpcCode::kInvalidParams,
                            "params.name is missing: name the tool to call.");
   }
-  const auto tool =
-      absl::c_find_if(tools_, [&](const auto& each) { return each->Definition()["name"] == *name; });
+  const auto tool = absl::c_find_if(
+      tools_, [&](const auto& each) { return each->Definition()["name"] == *name; });
   if (tool == tools_.end()) {
-    co_return JsonRpcError(message.id, JsonRpcCode::kInvalidParams,
-                           absl::StrCat("Unknown tool: ", name->get<std::string>(),
-                                        ". See tools/list."));
+    co_return JsonRpcError(
+        message.id, JsonRpcCode::kInvalidParams,
+        absl::StrCat("Unknown tool: ", name->get<std::string>(), ". See tools/list."));
   }
   Json arguments;
   if (const auto it = message.params.find("arguments"); it != message.params.end()) {

@@ -28,9 +28,9 @@ const std::vector<v1::CommandState>& CompletedStates() {
 }
 
 const std::vector<v1::CommandState>& FailedStates() {
-  static const auto& states = *new std::vector<v1::CommandState>{
-      v1::COMMAND_STATE_FAILED, v1::COMMAND_STATE_TIMED_OUT, v1::COMMAND_STATE_EXPIRED,
-      v1::COMMAND_STATE_CANCELLED};
+  static const auto& states =
+      *new std::vector<v1::CommandState>{v1::COMMAND_STATE_FAILED, v1::COMMAND_STATE_TIMED_OUT,
+                                         v1::COMMAND_STATE_EXPIRED, v1::COMMAND_STATE_CANCELLED};
   return states;
 }
 
@@ -59,8 +59,7 @@ bool WaitsForUser(const std::string& correlation_id) {
 
 const OrderedJson& ObserveTool::Definition() const { return ObserveDefinition(); }
 
-boost::asio::awaitable<ToolResult> ObserveTool::Call(std::string client_id,
-                                                     Json json) const {
+boost::asio::awaitable<ToolResult> ObserveTool::Call(std::string client_id, Json json) const {
   Arguments arguments(json);
   const std::string what =
       arguments.Choice("what", {"command_result", "pending_commands", "failed_commands"});

@@ -18,10 +18,8 @@ OrderedJson ToolResult::ToMcp() && {
 
 ToolResult ErrorResult(const absl::Status& status) {
   const TrackerError error = TrackerErrorOf(status);
-  OrderedJson answer = {{"status", "error"},
-                        {"final", true},
-                        {"error", error.reason},
-                        {"message", error.message}};
+  OrderedJson answer = {
+      {"status", "error"}, {"final", true}, {"error", error.reason}, {"message", error.message}};
   if (!error.hint.empty()) answer["hint"] = error.hint;
   if (error.retry_after.has_value()) {
     answer["retry_after_ms"] = absl::ToInt64Milliseconds(*error.retry_after);

@@ -46,13 +46,13 @@ class AsyncCall : public ClientTag {
  protected:
   void Deliver(absl::StatusOr<Result> result) {
     auto executor = work_.get_executor();
-    boost::asio::post(executor, [self = std::unique_ptr<AsyncCall>(this),
-                                 result = std::move(result)]() mutable {
-      boost::asio::get_associated_cancellation_slot(self->handler_).clear();
-      Handler handler = std::move(self->handler_);
-      self.reset();
-      std::move(handler)(std::move(result));
-    });
+    boost::asio::post(
+        executor, [self = std::unique_ptr<AsyncCall>(this), result = std::move(result)]() mutable {
+          boost::asio::get_associated_cancellation_slot(self->handler_).clear();
+          Handler handler = std::move(self->handler_);
+          self.reset();
+          std::move(handler)(std::move(result));
+        });
   }
 
   grpc::ClientContext context_;

@@ -87,10 +87,10 @@ class GrpcTrackerClient final : public TrackerClient {
 
  private:
   template <typename Request, typename Response>
-  Result<Response> Unary(
-      std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (Stub::*prepare)(
-          grpc::ClientContext*, const Request&, grpc::CompletionQueue*),
-      Request request, absl::Duration deadline) {
+  Result<Response> Unary(std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (
+                             Stub::*prepare)(grpc::ClientContext*, const Request&,
+                                             grpc::CompletionQueue*),
+                         Request request, absl::Duration deadline) {
     return Await<UnaryClientCall, Response>(
         deadline, [this, prepare, request = std::move(request)](grpc::ClientContext* context) {
           return ((*stub_).*prepare)(context, request, &queue_);

@@ -73,14 +73,13 @@ absl::Status RequestIdReused(absl::string_view request_id) {
 }
 
 absl::Status QueueFull(absl::string_view target, int depth) {
-  return ErrorWithDetails(
-      absl::StatusCode::kResourceExhausted,
-      absl::StrCat("the queue of target \"", target, "\" holds ", depth,
-                   " commands already; nothing was accepted"),
-      {.reason = "queue_full",
-       .hint = "Wait for earlier commands to end, then send this one again.",
-       .retry_after = kQueueRetryAfter,
-       .depth = depth});
+  return ErrorWithDetails(absl::StatusCode::kResourceExhausted,
+                          absl::StrCat("the queue of target \"", target, "\" holds ", depth,
+                                       " commands already; nothing was accepted"),
+                          {.reason = "queue_full",
+                           .hint = "Wait for earlier commands to end, then send this one again.",
+                           .retry_after = kQueueRetryAfter,
+                           .depth = depth});
 }
 
 absl::Status TableFull() {

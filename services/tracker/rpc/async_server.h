@@ -88,12 +88,11 @@ class AsyncServer {
 
   // As above for a method whose answer may have to wait.
   template <typename Service, typename Base, typename Request, typename Response>
-  void ServeHeld(
-      Service* service,
-      void (Base::*request)(grpc::ServerContext*, Request*,
-                            grpc::ServerAsyncResponseWriter<Response>*, grpc::CompletionQueue*,
-                            grpc::ServerCompletionQueue*, void*),
-      std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)> handler);
+  void ServeHeld(Service* service,
+                 void (Base::*request)(grpc::ServerContext*, Request*,
+                                       grpc::ServerAsyncResponseWriter<Response>*,
+                                       grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*),
+                 std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)> handler);
 
   // As above for a server-streaming method.
   template <typename Service, typename Base, typename Request, typename Response>
@@ -120,8 +119,8 @@ class AsyncServer {
   template <typename Request, typename Response>
   class StreamCall;
   template <typename Request, typename Writer>
-  using Accept =
-      std::function<void(grpc::ServerContext*, Request*, Writer*, grpc::ServerCompletionQueue*, void*)>;
+  using Accept = std::function<void(grpc::ServerContext*, Request*, Writer*,
+                                    grpc::ServerCompletionQueue*, void*)>;
 
   // How many calls of one method a queue can accept before the first of them is picked up.
   static constexpr int kAcceptsPerMethod = 16;

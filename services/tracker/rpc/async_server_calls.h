@@ -25,8 +25,8 @@ class AsyncServer::UnaryCall final : public CompletionTag {
   static void AcceptNext(std::shared_ptr<const Method> method) {
     auto* call = new UnaryCall(std::move(method));
     const bool accepting = call->method_->server->TryAccept([call] {
-      call->method_->accept(&call->context_, &call->request_, &call->writer_,
-                            call->method_->queue, call);
+      call->method_->accept(&call->context_, &call->request_, &call->writer_, call->method_->queue,
+                            call);
     });
     if (!accepting) delete call;
   }
@@ -77,8 +77,8 @@ class AsyncServer::LongCall : public std::enable_shared_from_this<Self> {
       // Must be asked for before the call is accepted. It fires only for calls that were.
       call->context_.AsyncNotifyWhenDone(&call->done_);
       call->accepted_.Hold(call);
-      call->method_->accept(&call->context_, &call->request_, &call->writer_,
-                            call->method_->queue, &call->accepted_);
+      call->method_->accept(&call->context_, &call->request_, &call->writer_, call->method_->queue,
+                            &call->accepted_);
     });
   }
 
@@ -275,20 +275,22 @@ class AsyncServer::StreamCall final
 };
 
 template <typename Service, typename Base, typename Request, typename Response>
-void AsyncServer::ServeUnary(
-    Service* service,
-    void (Base::*request)(grpc::ServerContext*, Request*,
-                          grpc::ServerAsyncResponseWriter<Response>*, grpc::CompletionQueue*,
-                          grpc::ServerCompletionQueue*, void*),
-    std::function<absl::StatusOr<Response>(const Request&)> handler) {
+void AsyncServer::ServeUnary(Service* service,
+                             void (Base::*request)(grpc::ServerContext*, Request*,
+                                                   grpc::ServerAsyncResponseWriter<Response>*,
+                                                   grpc::CompletionQueue*,
+                                                   grpc::ServerCompletionQueue*, void*),
+                             std::function<absl::StatusOr<Response>(const Request&)> handler) {
   using Call = UnaryCall<Request, Response>;
   for (const auto& queue : queues_) {
-    auto method = std::make_shared<const typename Call::Method>(typename Call::Method{
-        this, queue.get(),
-        [service, request](grpc::ServerContext* context, Request* message,
-                           typename Call::Writer* writer, grpc::ServerCompletionQueue* on,
-                           void* tag) { (service->*request)(context, message, writer, on, on, tag); },
-        handler});
+    auto method = std::make_shared<const typename Call::Method>(
+        typename Call::Method{this, queue.get(),
+                              [service, request](grpc::ServerContext* context, Request* message,
+                                                 typename Call::Writer* writer,
+                                                 grpc::ServerCompletionQueue* on, void* tag) {
+                                (service->*request)(context, message, writer, on, on, tag);
+                              },
+                              handler});
     for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
   }
 }

@@ -45,9 +45,8 @@ class StreamWatcher final : public CommandWatcher {
 void CommandService::ServeOn(AsyncServer& server) {
   using Async = v1::CommandService::AsyncService;
   const auto unary = [&](auto request, auto handler) {
-    server.ServeUnary(&service_, request, {[this, handler](const auto& message) {
-                        return (this->*handler)(message);
-                      }});
+    server.ServeUnary(&service_, request,
+                      {[this, handler](const auto& message) { return (this->*handler)(message); }});
   };
   unary(&Async::RequestRegisterCommand, &CommandService::Register);
   unary(&Async::RequestGetCommand, &CommandService::Get);
@@ -57,8 +56,9 @@ void CommandService::ServeOn(AsyncServer& server) {
   unary(&Async::RequestCompleteCommand, &CommandService::Complete);
   server.ServeHeld(&service_, &Async::RequestLeaseCommands,
                    {[this](const auto& request, auto reply) { Lease(request, std::move(reply)); }});
-  server.ServeStream(&service_, &Async::RequestWaitForCommand,
-                     {[this](const auto& request, auto stream) { Wait(request, std::move(stream)); }});
+  server.ServeStream(
+      &service_, &Async::RequestWaitForCommand,
+      {[this](const auto& request, auto stream) { Wait(request, std::move(stream)); }});
 }
 
 void CommandService::Drain() {
@@ -89,8 +89,8 @@ absl::StatusOr<v1::GetCommandResponse> CommandService::Get(const v1::GetCommandR
 absl::StatusOr<v1::ListCommandsResponse> CommandService::List(
     const v1::ListCommandsRequest& request) {
   ASSIGN_OR_RETURN(CommandFilter filter, FilterFrom(request));
-  ASSIGN_OR_RETURN(const CommandPage page, table_->List(std::move(filter), request.page_size(),
-                                                        request.page_token()));
+  ASSIGN_OR_RETURN(const CommandPage page,
+                   table_->List(std::move(filter), request.page_size(), request.page_token()));
   v1::ListCommandsResponse response;
   for (const CommandSnapshot& command : page.commands) {
     *response.add_commands() = ToProto(command, CommandView::kWithoutPayloads);
@@ -124,9 +124,8 @@ absl::StatusOr<v1::CompleteCommandResponse> CommandService::Complete(
     const v1::CompleteCommandRequest& request) {
   ASSIGN_OR_RETURN(CommandOutcome outcome, OutcomeFrom(request));
   ASSIGN_OR_RETURN(const CompleteResult result,
-                   table_->Complete(request.command_id(), request.lease_token(),
-                                    std::move(outcome), ContextOf(request.context()),
-                                    clock_->Now()));
+                   table_->Complete(request.command_id(), request.lease_token(), std::move(outcome),
+                                    ContextOf(request.context()), clock_->Now()));
   v1::CompleteCommandResponse response;
   response.set_accepted(result.accepted);
   response.set_state(ToProto(result.state));
@@ -168,8 +167,8 @@ absl::Status CommandService::TryWait(const v1::WaitForCommandRequest& request,
   if (draining_) return Draining();
   ASSIGN_OR_RETURN(const absl::Duration max_wait, DurationFrom("max_wait", request.max_wait()));
   auto watcher = std::make_shared<StreamWatcher>(stream);
-  RETURN_IF_ERROR(table_->Watch(request.client_id(), request.command_id(),
-                                request.after_revision(), max_wait, watcher, clock_->Now()));
+  RETURN_IF_ERROR(table_->Watch(request.client_id(), request.command_id(), request.after_revision(),
+                                max_wait, watcher, clock_->Now()));
   // The stream holds this action and the watcher holds the stream; the weak pointer breaks the
   // circle once the table has let go of the watcher.
   stream->OnCallerLeft([this, id = request.command_id(), weak = std::weak_ptr(watcher)] {

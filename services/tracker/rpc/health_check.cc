@@ -35,7 +35,8 @@ absl::Status CheckHealth(const Address& address, absl::Duration timeout) {
   context.set_deadline(gpr_time_from_millis(absl::ToInt64Milliseconds(timeout), GPR_TIMESPAN));
   grpc::CompletionQueue queue;
   const grpc::ByteBuffer request(nullptr, 0);
-  const auto call = stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
+  const auto call =
+      stub.PrepareUnaryCall(&context, "/grpc.health.v1.Health/Check", request, &queue);
   call->StartCall();
   grpc::ByteBuffer response;
   grpc::Status status;
@@ -44,9 +45,8 @@ absl::Status CheckHealth(const Address& address, absl::Duration timeout) {
   bool ok = false;
   queue.Next(&tag, &ok);
   if (!status.ok()) {
-    return absl::UnavailableError(
-        absl::StrCat("the tracker at ", address.ToString(), " does not answer: ",
-                     status.error_message()));
+    return absl::UnavailableError(absl::StrCat("the tracker at ", address.ToString(),
+                                               " does not answer: ", status.error_message()));
   }
   if (BytesOf(response) != kServing) {
     return absl::UnavailableError(

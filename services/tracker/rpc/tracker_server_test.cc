@@ -119,8 +119,8 @@ TEST_F(TrackerServerTest, CommandTravelsFromClientToWorkerAndBack) {
   EXPECT_EQ(command.register_time().seconds(), 1769947200);
   std::vector<std::string> stages;
   for (const auto& entry : command.trace()) stages.push_back(entry.stage() + "/" + entry.source());
-  EXPECT_THAT(stages, ElementsAre("queued/client", "sent/tracker", "started/worker",
-                                  "resolved/worker"));
+  EXPECT_THAT(stages,
+              ElementsAre("queued/client", "sent/tracker", "started/worker", "resolved/worker"));
 }
 
 TEST_F(TrackerServerTest, ErrorsCarryReasonAndHint) {

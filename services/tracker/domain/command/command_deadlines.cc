@@ -10,9 +10,9 @@ namespace {
 absl::Status CheckNests(absl::string_view inner_name, absl::Duration inner,
                         absl::string_view outer_name, absl::Duration outer) {
   if (inner < outer) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(inner_name, " (", absl::FormatDuration(inner), ") must be shorter than ",
-                   outer_name, " (", absl::FormatDuration(outer), ")"));
+  return absl::InvalidArgumentError(absl::StrCat(inner_name, " (", absl::FormatDuration(inner),
+                                                 ") must be shorter than ", outer_name, " (",
+                                                 absl::FormatDuration(outer), ")"));
 }
 
 // Of two clocks that run out together, the one that was named first is meant.
@@ -23,16 +23,16 @@ void TakeEarlier(CommandDeadline& best, DeadlineKind kind, absl::Time at) {
 }  // namespace
 
 absl::Status CommandDeadlines::Validate() const {
-  RETURN_IF_ERROR(CheckNests("the extension's acknowledgement after", absl::Seconds(2), "ack_wait",
-                             ack_wait));
+  RETURN_IF_ERROR(
+      CheckNests("the extension's acknowledgement after", absl::Seconds(2), "ack_wait", ack_wait));
   RETURN_IF_ERROR(CheckNests("ack_wait", ack_wait, "schedule_to_start", schedule_to_start));
   RETURN_IF_ERROR(CheckNests("ack_wait", ack_wait, "heartbeat_timeout", heartbeat_timeout));
   RETURN_IF_ERROR(CheckNests("zero", absl::ZeroDuration(), "backstop", backstop));
   RETURN_IF_ERROR(CheckNests("the longest wait", kMaxWait, "result_retention", result_retention));
   RETURN_IF_ERROR(
       CheckNests("the longest wait", kMaxWait, "human_schedule_to_close", human_schedule_to_close));
-  RETURN_IF_ERROR(CheckNests("result_retention", result_retention, "tombstone_retention",
-                             tombstone_retention));
+  RETURN_IF_ERROR(
+      CheckNests("result_retention", result_retention, "tombstone_retention", tombstone_retention));
   return absl::OkStatus();
 }
 
@@ -52,8 +52,7 @@ CommandDeadline NextDeadline(const CommandDeadlines& deadlines, const CommandSna
     return {DeadlineKind::kUserDidNotFinish,
             spec.register_time + deadlines.human_schedule_to_close};
   }
-  const absl::Time start_to_close =
-      command.deliver_time + spec.start_to_close + deadlines.backstop;
+  const absl::Time start_to_close = command.deliver_time + spec.start_to_close + deadlines.backstop;
   switch (command.state) {
     case CommandState::kQueued:
       // A command that was returned to its queue has been delivered once, so this clock has
@@ -109,10 +108,10 @@ CommandError DeadlineError(DeadlineKind kind, const CommandDeadlines& deadlines,
               "Send it again with a longer time-out, or split the work.", true};
     case DeadlineKind::kScheduleToClose:
       return {"schedule_to_close",
-              absl::StrCat("The command did not end within ",
-                           absl::FormatDuration(
-                               deadlines.ScheduleToClose(command.spec->start_to_close)),
-                           " in all."),
+              absl::StrCat(
+                  "The command did not end within ",
+                  absl::FormatDuration(deadlines.ScheduleToClose(command.spec->start_to_close)),
+                  " in all."),
               "Look at the page before sending it again.", command.attempt > 0};
     case DeadlineKind::kUserDidNotFinish:
       return {"user_did_not_finish",
@@ -120,13 +119,13 @@ CommandError DeadlineError(DeadlineKind kind, const CommandDeadlines& deadlines,
                            absl::FormatDuration(deadlines.human_schedule_to_close), "."),
               "Ask the user, then start again.", false};
     case DeadlineKind::kResultRetention:
-      return {"result_expired",
-              absl::StrCat("Result expired after ",
-                           absl::FormatDuration(deadlines.result_retention),
-                           " (not retrieved in time)."),
-              "The command was executed. Collect results sooner, or send it again if repeating it "
-              "does no harm.",
-              true};
+      return {
+          "result_expired",
+          absl::StrCat("Result expired after ", absl::FormatDuration(deadlines.result_retention),
+                       " (not retrieved in time)."),
+          "The command was executed. Collect results sooner, or send it again if repeating it "
+          "does no harm.",
+          true};
   }
   return {};
 }

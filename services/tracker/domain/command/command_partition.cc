@@ -83,9 +83,8 @@ absl::StatusOr<CommandEntry*> CommandPartition::FindLeasedLocked(const std::stri
   if (it == commands_.end()) return CommandNotFound(id);
   CommandEntry* entry = it->second.get();
   const bool human = entry->view.spec->command_class == CommandClass::kHuman;
-  const bool proven = lease_token.empty()
-                          ? human || !entry->lease_tokens.empty()
-                          : absl::c_linear_search(entry->lease_tokens, lease_token);
+  const bool proven = lease_token.empty() ? human || !entry->lease_tokens.empty()
+                                          : absl::c_linear_search(entry->lease_tokens, lease_token);
   if (!proven) return WrongLease(id);
   return entry;
 }
@@ -291,8 +290,7 @@ std::vector<CommandLease> CommandPartition::DeliverLocked(TargetQueue& queue,
   return leases;
 }
 
-void CommandPartition::DispatchLocked(const std::string& target, absl::Time now,
-                                      Effects& effects) {
+void CommandPartition::DispatchLocked(const std::string& target, absl::Time now, Effects& effects) {
   const auto it = queues_.find(target);
   if (it == queues_.end()) return;
   TargetQueue& queue = *it->second;
@@ -468,8 +466,7 @@ void CommandPartition::FireDeadlines(absl::Time now) {
 }
 
 void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now, Effects& effects) {
-  const DeadlineKind kind =
-      NextDeadline(shared_->deadlines, entry.view, entry.last_heartbeat).kind;
+  const DeadlineKind kind = NextDeadline(shared_->deadlines, entry.view, entry.last_heartbeat).kind;
   const std::string target = entry.view.spec->target;
   switch (kind) {
     case DeadlineKind::kNone:
@@ -514,9 +511,8 @@ void CommandPartition::EndPollLocked(HeldPoll* poll, std::vector<CommandLease> l
   deadlines_.Remove(poll);
   std::unique_ptr<HeldPoll> ended = QueueLocked(poll->target).Release(poll);
   --shared_->waits;
-  effects.push_back([callback = std::move(ended->callback), leases = std::move(leases)] {
-    callback(leases);
-  });
+  effects.push_back(
+      [callback = std::move(ended->callback), leases = std::move(leases)] { callback(leases); });
 }
 
 void CommandPartition::EndAllWaits() {

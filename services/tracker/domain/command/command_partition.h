@@ -164,8 +164,7 @@ class CommandPartition {
   void EndPollLocked(HeldPoll* poll, std::vector<CommandLease> leases, Effects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  void KeepFailedLocked(CommandEntry& entry, absl::Time now)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void KeepFailedLocked(CommandEntry& entry, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Leaves a tombstone. Destroys `entry`.
   void RemoveLocked(CommandEntry& entry, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Replaces a payload and accounts for its bytes.
@@ -177,8 +176,7 @@ class CommandPartition {
   CommandTableShared* const shared_;
 
   absl::Mutex mutex_;
-  absl::flat_hash_map<std::string, std::unique_ptr<CommandEntry>> commands_
-      ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, std::unique_ptr<CommandEntry>> commands_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::unique_ptr<CommandTombstone>> tombstones_
       ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::unique_ptr<TargetQueue>> queues_ ABSL_GUARDED_BY(mutex_);

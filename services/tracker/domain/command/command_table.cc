@@ -50,7 +50,8 @@ CommandPartition& CommandTable::PartitionOfTarget(absl::string_view target) {
 absl::StatusOr<CommandPartition*> CommandTable::PartitionOf(const std::string& id) {
   if (id.empty()) return InvalidField("command_id", "is required");
   const std::optional<uint8_t> index = PartitionOfId(id);
-  if (!index.has_value() || *index >= kPartitions) return CommandNotFound(id.substr(0, kMaxNameBytes));
+  if (!index.has_value() || *index >= kPartitions)
+    return CommandNotFound(id.substr(0, kMaxNameBytes));
   return partitions_[*index].get();
 }
 
@@ -86,9 +87,8 @@ absl::StatusOr<CommandPage> CommandTable::List(CommandFilter filter, int page_si
     std::vector<CommandSnapshot> part = partition->List(filter, before, page_size + 1);
     std::move(part.begin(), part.end(), std::back_inserter(page.commands));
   }
-  std::sort(page.commands.begin(), page.commands.end(), [](const auto& a, const auto& b) {
-    return a.spec->sequence > b.spec->sequence;
-  });
+  std::sort(page.commands.begin(), page.commands.end(),
+            [](const auto& a, const auto& b) { return a.spec->sequence > b.spec->sequence; });
   if (page.commands.size() > static_cast<size_t>(page_size)) {
     page.commands.resize(page_size);
     page.next_page_token = absl::StrCat(page.commands.back().spec->sequence);
@@ -152,15 +152,16 @@ bool CommandTable::AbandonPoll(const PollHandle& poll) {
   return poll.number != 0 && PartitionOfTarget(poll.target).AbandonPoll(poll.target, poll.number);
 }
 
-absl::StatusOr<AcknowledgeResult> CommandTable::Acknowledge(
-    const std::string& id, const std::string& lease_token, std::optional<CommandProgress> progress,
-    Payload context, absl::Time now) {
+absl::StatusOr<AcknowledgeResult> CommandTable::Acknowledge(const std::string& id,
+                                                            const std::string& lease_token,
+                                                            std::optional<CommandProgress> progress,
+                                                            Payload context, absl::Time now) {
   RETURN_IF_ERROR(CheckContext(context));
   if (progress.has_value()) CutProgress(*progress);
   ASSIGN_OR_RETURN(CommandPartition * partition, PartitionOf(id));
-  ASSIGN_OR_RETURN(const AcknowledgeResult result,
-                   partition->Acknowledge(id, lease_token, std::move(progress),
-                                          std::move(context), now));
+  ASSIGN_OR_RETURN(
+      const AcknowledgeResult result,
+      partition->Acknowledge(id, lease_token, std::move(progress), std::move(context), now));
   Rearm(*partition);
   return result;
 }

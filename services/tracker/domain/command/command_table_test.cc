@@ -13,11 +13,11 @@
 namespace callslip::tracker {
 namespace {
 
+using absl::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 using ::testing::SizeIs;
-using absl::StatusCode;
 
 constexpr char kClient[] = "agent";
 
@@ -57,9 +57,10 @@ class CommandTableTest : public testing::Test {
   // Leases without waiting.
   std::vector<CommandLease> Lease(std::string worker = "w1", int max = 0) {
     std::vector<CommandLease> leases;
-    EXPECT_OK(table_.Lease({.target = "browser", .worker_id = std::move(worker), .max_commands = max},
-                           absl::ZeroDuration(), clock_.Now(),
-                           [&](std::vector<CommandLease> got) { leases = std::move(got); }));
+    EXPECT_OK(
+        table_.Lease({.target = "browser", .worker_id = std::move(worker), .max_commands = max},
+                     absl::ZeroDuration(), clock_.Now(),
+                     [&](std::vector<CommandLease> got) { leases = std::move(got); }));
     return leases;
   }
 
@@ -307,9 +308,8 @@ TEST_F(CommandTableTest, WatcherSeesEachStateAndTheEnd) {
   const auto leases = Lease();
   ASSERT_OK(Acknowledge(leases[0]));
   ASSERT_OK(Complete(leases[0]));
-  EXPECT_THAT(watcher->States(),
-              ElementsAre(CommandState::kQueued, CommandState::kDelivered, CommandState::kRunning,
-                          CommandState::kCompleted));
+  EXPECT_THAT(watcher->States(), ElementsAre(CommandState::kQueued, CommandState::kDelivered,
+                                             CommandState::kRunning, CommandState::kCompleted));
   EXPECT_EQ(table_.waits(), 0);
   AdvanceTo(absl::Seconds(55));
   EXPECT_EQ(watcher->waits_over, 0);
@@ -371,8 +371,8 @@ TEST_F(CommandTableTest, UnwatchedWatcherHearsNothingMore) {
 
 TEST_F(CommandTableTest, TooLongWaitIsRefused) {
   const std::string id = Register();
-  EXPECT_THAT(table_.Watch(kClient, id, 0, absl::Seconds(56),
-                           std::make_shared<RecordingWatcher>(), clock_.Now()),
+  EXPECT_THAT(table_.Watch(kClient, id, 0, absl::Seconds(56), std::make_shared<RecordingWatcher>(),
+                           clock_.Now()),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
@@ -381,11 +381,9 @@ TEST_F(CommandTableTest, TooLongWaitIsRefused) {
 class HeldPollTest : public CommandTableTest {
  protected:
   CommandTable::PollHandle Hold(std::string worker = "w1") {
-    auto handle = table_.Lease({.target = "browser", .worker_id = std::move(worker)},
-                               absl::Seconds(5), clock_.Now(),
-                               [this](std::vector<CommandLease> leases) {
-                                 answers_.push_back(std::move(leases));
-                               });
+    auto handle = table_.Lease(
+        {.target = "browser", .worker_id = std::move(worker)}, absl::Seconds(5), clock_.Now(),
+        [this](std::vector<CommandLease> leases) { answers_.push_back(std::move(leases)); });
     EXPECT_OK(handle);
     return *handle;
   }
@@ -619,7 +617,8 @@ TEST_F(CommandTableTest, ListFiltersByStateTargetAndLabel) {
   const std::string id = Register(std::move(labelled));
   Register();
   ASSERT_OK(table_.Cancel(kClient, id, clock_.Now()));
-  EXPECT_THAT(table_.List({.client_id = kClient, .label = "session-1"}, 0, "")->commands, SizeIs(1));
+  EXPECT_THAT(table_.List({.client_id = kClient, .label = "session-1"}, 0, "")->commands,
+              SizeIs(1));
   EXPECT_THAT(
       table_.List({.client_id = kClient, .states = {CommandState::kQueued}}, 0, "")->commands,
       SizeIs(1));

@@ -12,8 +12,8 @@ namespace {
 
 absl::Status CheckText(absl::string_view field, absl::string_view text, size_t max_bytes) {
   if (text.size() > max_bytes) {
-    return InvalidField(field, absl::StrCat("has ", text.size(), " bytes, at most ", max_bytes,
-                                            " are accepted"));
+    return InvalidField(
+        field, absl::StrCat("has ", text.size(), " bytes, at most ", max_bytes, " are accepted"));
   }
   // They end up in logs and headers.
   if (absl::c_any_of(text, [](char c) { return absl::ascii_iscntrl(c); })) {
