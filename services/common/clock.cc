@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 
 #include "absl/time/clock.h"
+#include "common/mutex.h"
 
 namespace callslip {
 namespace {
@@ -14,8 +13,6 @@ absl::Duration MonotonicNow() {
   return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
 }
 
-// std::condition_variable rather than absl::CondVar: the latter measures its time-outs on the wall
-// clock in this release of Abseil, so that a step of that clock would stretch the sleep.
 class RealSleeper final : public Sleeper {
  public:
   explicit RealSleeper(RealClock* clock) : clock_(clock) {}
@@ -24,28 +21,26 @@ class RealSleeper final : public Sleeper {
     // An hour is no more than a bound that keeps InfiniteFuture out of the arithmetic; the loop
     // around it makes longer sleeps right.
     constexpr absl::Duration kLongestSleep = absl::Hours(1);
-    std::unique_lock<std::mutex> lock(mutex_);
+    MutexLock lock(&mutex_);
     while (!woken_) {
       const absl::Duration remaining = deadline - clock_->Now();
       if (remaining <= absl::ZeroDuration()) break;
-      wake_.wait_for(lock, absl::ToChronoNanoseconds(std::min(remaining, kLongestSleep)));
+      wake_.WaitFor(&mutex_, std::min(remaining, kLongestSleep));
     }
     woken_ = false;
   }
 
   void Wake() override {
-    {
-      std::lock_guard<std::mutex> lock(mutex_);
-      woken_ = true;
-    }
-    wake_.notify_one();
+    MutexLock lock(&mutex_);
+    woken_ = true;
+    wake_.NotifyAll();
   }
 
  private:
   RealClock* const clock_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool woken_ = false;
+  Mutex mutex_;
+  CondVar wake_;
+  bool woken_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include <thread>
 
-#include "absl/synchronization/notification.h"
 #include "common/clock.h"
 #include "common/fake_clock.h"
+#include "common/mutex.h"
 #include "gtest/gtest.h"
 
 namespace callslip {
@@ -19,7 +19,7 @@ TEST(FakeClockTest, MovesOnlyOnAdvance) {
 TEST(FakeClockTest, SleeperReturnsWhenTheClockReachesItsDeadline) {
   FakeClock clock;
   auto sleeper = clock.NewSleeper();
-  absl::Notification returned;
+  Notification returned;
   std::thread thread([&, deadline = clock.Now() + absl::Seconds(10)] {
     sleeper->SleepUntil(deadline);
     returned.Notify();
@@ -27,7 +27,7 @@ TEST(FakeClockTest, SleeperReturnsWhenTheClockReachesItsDeadline) {
   clock.Advance(absl::Seconds(9));
   EXPECT_FALSE(returned.HasBeenNotified());
   clock.Advance(absl::Seconds(1));
-  returned.WaitForNotification();
+  returned.Wait();
   thread.join();
 }
 

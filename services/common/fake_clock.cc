@@ -8,25 +8,20 @@ class FakeClock::FakeSleeper final : public Sleeper {
   explicit FakeSleeper(FakeClock* clock) : clock_(clock) {}
 
   void SleepUntil(absl::Time deadline) override {
-    absl::MutexLock lock(&clock_->mutex_);
-    deadline_ = deadline;
-    clock_->mutex_.Await(absl::Condition(this, &FakeSleeper::ShouldReturn));
+    MutexLock lock(&clock_->mutex_);
+    while (!woken_ && clock_->now_ < deadline) clock_->moved_.Wait(&clock_->mutex_);
     woken_ = false;
   }
 
   void Wake() override {
-    absl::MutexLock lock(&clock_->mutex_);
+    MutexLock lock(&clock_->mutex_);
     woken_ = true;
+    clock_->moved_.NotifyAll();
   }
 
  private:
-  bool ShouldReturn() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(clock_->mutex_) {
-    return woken_ || clock_->now_ >= deadline_;
-  }
-
   FakeClock* const clock_;
-  bool woken_ = false;
-  absl::Time deadline_;
+  bool woken_ ABSL_GUARDED_BY(clock_->mutex_) = false;
 };
 
 FakeClock::FakeClock() : FakeClock(absl::FromUnixSeconds(1769947200)) {}
@@ -34,15 +29,16 @@ FakeClock::FakeClock() : FakeClock(absl::FromUnixSeconds(1769947200)) {}
 FakeClock::FakeClock(absl::Time start) : now_(start) {}
 
 absl::Time FakeClock::Now() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return now_;
 }
 
 std::unique_ptr<Sleeper> FakeClock::NewSleeper() { return std::make_unique<FakeSleeper>(this); }
 
 void FakeClock::Advance(absl::Duration by) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   now_ += by;
+  moved_.NotifyAll();
 }
 
 }  // namespace callslip

@@ -2,12 +2,11 @@
 #define CALLSLIP_COMMON_FAKE_CLOCK_H_
 
 #include <memory>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
+#include "common/mutex.h"
 
 namespace callslip {
 
@@ -28,7 +27,8 @@ class FakeClock final : public Clock {
  private:
   class FakeSleeper;
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
+  CondVar moved_;  // Or a sleeper was woken.
   absl::Time now_ ABSL_GUARDED_BY(mutex_);
 };
 

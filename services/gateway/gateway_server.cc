@@ -1,12 +1,12 @@
 #include "gateway/gateway_server.h"
 
+#include <future>
 #include <optional>
 #include <string>
 #include <thread>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/synchronization/notification.h"
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
@@ -81,11 +81,10 @@ absl::StatusOr<Address> GatewayServer::Start() {
 
 void GatewayServer::Drain(absl::Duration grace) {
   // Shared, since the last request may end after the grace has run out.
-  auto idle = std::make_shared<absl::Notification>();
-  parts_->server.Drain([idle] {
-    if (!idle->HasBeenNotified()) idle->Notify();
-  });
-  idle->WaitForNotificationWithTimeout(grace);
+  auto idle = std::make_shared<std::promise<void>>();
+  std::future<void> is_idle = idle->get_future();
+  parts_->server.Drain([idle] { idle->set_value(); });
+  is_idle.wait_for(absl::ToChronoMilliseconds(grace));
 }
 
 absl::Status CheckReadiness(const Address& address, absl::Duration timeout) {

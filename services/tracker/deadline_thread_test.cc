@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "absl/synchronization/notification.h"
 #include "common/fake_clock.h"
+#include "common/mutex.h"
 #include "common/status_matchers.h"
 #include "gtest/gtest.h"
 
@@ -17,8 +17,8 @@ class NotifyingWatcher : public CommandWatcher {
   }
   void OnWaitOver() override { over.Notify(); }
 
-  absl::Notification ended;
-  absl::Notification over;
+  Notification ended;
+  Notification over;
 };
 
 TEST(DeadlineThreadTest, FiresDeadlinesThatWereAddedWhileItSlept) {
@@ -33,13 +33,13 @@ TEST(DeadlineThreadTest, FiresDeadlinesThatWereAddedWhileItSlept) {
   ASSERT_OK(
       table.Watch("", registration.command.spec->id, 1, absl::Seconds(8), watcher, clock.Now()));
   clock.Advance(absl::Seconds(8));
-  watcher->over.WaitForNotification();
+  watcher->over.Wait();
 
   auto until_the_end = std::make_shared<NotifyingWatcher>();
   ASSERT_OK(table.Watch("", registration.command.spec->id, 1, absl::Seconds(55), until_the_end,
                         clock.Now()));
   clock.Advance(absl::Seconds(22));
-  until_the_end->ended.WaitForNotification();
+  until_the_end->ended.Wait();
 }
 
 }  // namespace

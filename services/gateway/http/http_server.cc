@@ -37,11 +37,17 @@ struct HttpServer::State {
   tcp::acceptor acceptor;
   int connections = 0;
   int requests = 0;  // Between the end of their headers and the end of their response.
-  std::function<void()> when_idle;  // Set: draining.
+  bool draining = false;
+  std::function<void()> when_idle;  // To be called once, while draining.
 
-  bool draining() const { return when_idle != nullptr; }
   void RequestEnded() {
-    if (--requests == 0 && draining()) when_idle();
+    --requests;
+    TellIfIdle();
+  }
+  void TellIfIdle() {
+    if (requests > 0 || when_idle == nullptr) return;
+    when_idle();
+    when_idle = nullptr;
   }
 };
 
@@ -177,7 +183,7 @@ class Connection {
     const std::optional<HttpResponse> response = co_await Answer(FromBeast(parser.release()));
     bool open = false;
     if (response.has_value()) {
-      const bool keep = keep_alive && !server_->draining();
+      const bool keep = keep_alive && !server_->draining;
       const bool sent = co_await Send(ToBeast(*response, version, keep));
       open = sent && keep;
     }
@@ -309,8 +315,9 @@ void HttpServer::Drain(std::function<void()> when_idle) {
   asio::post(state_->context, [state = state_, when_idle = std::move(when_idle)] {
     beast::error_code ignored;
     state->acceptor.close(ignored);
+    state->draining = true;
     state->when_idle = when_idle;
-    if (state->requests == 0) when_idle();
+    state->TellIfIdle();
   });
 }
 

@@ -46,15 +46,14 @@ absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers) 
 void AsyncServer::Stop(absl::Duration grace) {
   if (server_ == nullptr) return;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     stopping_ = true;
   }
   // A span rather than a point in time, which would have to be read from the wall clock.
   server_->Shutdown(gpr_time_from_millis(absl::ToInt64Milliseconds(grace), GPR_TIMESPAN));
   {
-    absl::MutexLock lock(&mutex_);
-    mutex_.Await(absl::Condition(
-        +[](int* live_calls) { return *live_calls == 0; }, &live_calls_));
+    MutexLock lock(&mutex_);
+    while (live_calls_ > 0) call_ended_.Wait(&mutex_);
   }
   for (const auto& queue : queues_) queue->Shutdown();
   for (std::thread& poller : pollers_) poller.join();
@@ -63,20 +62,21 @@ void AsyncServer::Stop(absl::Duration grace) {
 }
 
 bool AsyncServer::TryAccept(const std::function<void()>& accept) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   if (stopping_) return false;
   accept();
   return true;
 }
 
 void AsyncServer::CallBegins() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   ++live_calls_;
 }
 
 void AsyncServer::CallEnds() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   --live_calls_;
+  call_ended_.NotifyAll();
 }
 
 }  // namespace callslip::tracker

@@ -12,8 +12,8 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "common/address.h"
+#include "common/mutex.h"
 #include "common/rpc_status.h"
 #include "grpcpp/grpcpp.h"
 
@@ -138,9 +138,10 @@ class AsyncServer {
   std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> queues_;
   std::vector<std::thread> pollers_;
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   int live_calls_ ABSL_GUARDED_BY(mutex_) = 0;
+  CondVar call_ended_;
 };
 
 }  // namespace callslip::tracker

@@ -114,7 +114,7 @@ class AsyncServer::LongCall : public std::enable_shared_from_this<Self> {
   void OnDone(bool) {
     std::function<void()> action;
     {
-      absl::MutexLock lock(&mutex_);
+      MutexLock lock(&mutex_);
       caller_left_ = true;
       action = std::move(on_caller_left_);
       on_caller_left_ = nullptr;
@@ -124,7 +124,7 @@ class AsyncServer::LongCall : public std::enable_shared_from_this<Self> {
 
   void SetCallerLeftAction(std::function<void()> action) {
     {
-      absl::MutexLock lock(&mutex_);
+      MutexLock lock(&mutex_);
       if (!caller_left_) {
         on_caller_left_ = std::move(action);
         return;
@@ -157,7 +157,7 @@ class AsyncServer::LongCall : public std::enable_shared_from_this<Self> {
   Tag accepted_;
   Tag done_;
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   bool caller_left_ ABSL_GUARDED_BY(mutex_) = false;
   std::function<void()> on_caller_left_ ABSL_GUARDED_BY(mutex_);
 };
@@ -175,13 +175,13 @@ class AsyncServer::HeldCall final
       : Base(std::move(method)), finished_(&HeldCall::OnFinished) {}
 
   void Finish(const Response& response) override {
-    absl::MutexLock lock(&this->mutex_);
+    MutexLock lock(&this->mutex_);
     if (!MayFinishLocked()) return;
     this->writer_.Finish(response, grpc::Status::OK, &finished_);
   }
 
   void Fail(const absl::Status& status) override {
-    absl::MutexLock lock(&this->mutex_);
+    MutexLock lock(&this->mutex_);
     if (!MayFinishLocked()) return;
     this->writer_.FinishWithError(ToGrpc(status, this->context_), &finished_);
   }
@@ -222,14 +222,14 @@ class AsyncServer::StreamCall final
         finished_(&StreamCall::OnFinished) {}
 
   void Send(Response response) override {
-    absl::MutexLock lock(&this->mutex_);
+    MutexLock lock(&this->mutex_);
     if (this->caller_left_ || end_.has_value()) return;
     pending_ = std::move(response);
     StepLocked();
   }
 
   void Finish(const absl::Status& status) override {
-    absl::MutexLock lock(&this->mutex_);
+    MutexLock lock(&this->mutex_);
     if (this->caller_left_ || end_.has_value()) return;
     end_ = status;
     StepLocked();
@@ -259,7 +259,7 @@ class AsyncServer::StreamCall final
   }
 
   void OnWritten(bool ok) {
-    absl::MutexLock lock(&this->mutex_);
+    MutexLock lock(&this->mutex_);
     busy_ = false;
     // After a failed write the caller is gone, and OnDone() is on its way.
     if (ok) StepLocked();

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "absl/synchronization/mutex.h"
+#include "common/mutex.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 #include "tracker/rpc/command_convert.h"
@@ -25,7 +25,7 @@ class StreamWatcher final : public CommandWatcher {
     v1::WaitForCommandResponse response;
     *response.mutable_command() = ToProto(command, CommandView::kWithoutParams);
     // The lock also keeps two messages in the order in which their revisions were compared.
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (command.revision <= last_revision_) return;
     last_revision_ = command.revision;
     stream_->Send(std::move(response));
@@ -36,7 +36,7 @@ class StreamWatcher final : public CommandWatcher {
 
  private:
   const std::shared_ptr<LatestStream<v1::WaitForCommandResponse>> stream_;
-  absl::Mutex mutex_;
+  Mutex mutex_;
   int64_t last_revision_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 

@@ -104,7 +104,7 @@ absl::StatusOr<CommandRegistration> CommandPartition::Register(CommandSpec spec,
   Effects effects;
   CommandRegistration registration;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (!spec.request_id.empty()) {
       const auto known = requests_.find({spec.client_id, spec.request_id});
       if (known != requests_.end()) {
@@ -152,7 +152,7 @@ CommandEntry* CommandPartition::AddLocked(CommandSpec spec, absl::Time now) {
 
 absl::StatusOr<CommandSnapshot> CommandPartition::Get(const std::string& client_id,
                                                       const std::string& id, bool peek) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
   if (!peek && IsTerminal(entry->view.state)) entry->result_read = true;
   return entry->view;
@@ -161,7 +161,7 @@ absl::StatusOr<CommandSnapshot> CommandPartition::Get(const std::string& client_
 std::vector<CommandSnapshot> CommandPartition::List(const CommandFilter& filter,
                                                     uint64_t before_sequence, int limit) {
   std::vector<CommandSnapshot> page;
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto client = clients_.find(filter.client_id);
   if (client == clients_.end()) return page;
   const auto& by_sequence = client->second.by_sequence;
@@ -178,7 +178,7 @@ absl::StatusOr<CommandSnapshot> CommandPartition::Cancel(const std::string& clie
   Effects effects;
   CommandSnapshot cancelled;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
     const CommandState state = entry->view.state;
     if (state == CommandState::kCancelled) return entry->view;
@@ -201,7 +201,7 @@ absl::Status CommandPartition::Watch(const std::string& client_id, const std::st
                                      std::shared_ptr<CommandWatcher> watcher) {
   std::optional<CommandSnapshot> present;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
     const bool terminal = IsTerminal(entry->view.state);
     if (!terminal) {
@@ -219,7 +219,7 @@ absl::Status CommandPartition::Watch(const std::string& client_id, const std::st
 }
 
 void CommandPartition::Unwatch(const std::string& id, const CommandWatcher* watcher) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = commands_.find(id);
   if (it == commands_.end()) return;
   auto& waits = it->second->waits;
@@ -236,7 +236,7 @@ absl::StatusOr<uint64_t> CommandPartition::Lease(const LeaseRequest& request, ab
   Effects effects;
   std::vector<CommandLease> leases;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     TargetQueue& queue = QueueLocked(request.target);
     leases = DeliverLocked(queue, request.worker_id, request.max_commands, now, effects);
     if (leases.empty() && request.hold_until > now) {
@@ -260,7 +260,7 @@ absl::StatusOr<uint64_t> CommandPartition::Lease(const LeaseRequest& request, ab
 }
 
 bool CommandPartition::AbandonPoll(const std::string& target, uint64_t number) {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   const auto it = queues_.find(target);
   if (it == queues_.end()) return false;
   HeldPoll* poll = it->second->FindPoll(number);
@@ -309,7 +309,7 @@ absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
   Effects effects;
   AcknowledgeResult result;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (const auto it = tombstones_.find(id); it != tombstones_.end()) {
       const CommandState state = it->second->ended_as;
       return AcknowledgeResult{state == CommandState::kCancelled, state};
@@ -339,7 +339,7 @@ absl::StatusOr<CompleteResult> CommandPartition::Complete(const std::string& id,
   Effects effects;
   CompleteResult result{.accepted = true};
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     if (const auto it = tombstones_.find(id); it != tombstones_.end()) {
       ++shared_->late_results;
       return CompleteResult{false, it->second->ended_as};
@@ -434,14 +434,14 @@ void CommandPartition::NotifyWaitsLocked(CommandEntry& entry, Effects& effects) 
 }
 
 absl::Time CommandPartition::NextDeadlineTime() {
-  absl::MutexLock lock(&mutex_);
+  MutexLock lock(&mutex_);
   return deadlines_.Earliest();
 }
 
 void CommandPartition::FireDeadlines(absl::Time now) {
   Effects effects;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     while (Timed* timed = deadlines_.PopDue(now)) {
       switch (timed->kind) {
         case Timed::Kind::kCommand:
@@ -518,7 +518,7 @@ void CommandPartition::EndPollLocked(HeldPoll* poll, std::vector<CommandLease> l
 void CommandPartition::EndAllWaits() {
   Effects effects;
   {
-    absl::MutexLock lock(&mutex_);
+    MutexLock lock(&mutex_);
     for (const auto& [id, entry] : commands_) {
       while (!entry->waits.empty()) EndWaitLocked(entry->waits.back().get(), effects);
     }

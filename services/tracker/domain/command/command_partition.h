@@ -16,8 +16,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "absl/time/time.h"
+#include "common/mutex.h"
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/command/command_entry.h"
@@ -175,7 +175,7 @@ class CommandPartition {
   const uint8_t index_;
   CommandTableShared* const shared_;
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   absl::flat_hash_map<std::string, std::unique_ptr<CommandEntry>> commands_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::unique_ptr<CommandTombstone>> tombstones_
       ABSL_GUARDED_BY(mutex_);
