@@ -1,0 +1,16 @@
+import { RESULT_BYTES } from '../limits.js';
+import { evaluateScript } from '../page/evaluate_script.js';
+import { requireNonEmptyText } from '../params.js';
+
+/** Evaluates a script among the page's own scripts and answers its value as JSON. */
+export const executeJs = {
+  check(params) {
+    requireNonEmptyText(params, 'script');
+  },
+
+  async run({ tab, params, tools }) {
+    const args = [params.script, RESULT_BYTES];
+    const { url, data } = await tools.pageScripts.run(tab.id, evaluateScript, args, 'MAIN');
+    return { url, data: JSON.parse(data) };
+  },
+};

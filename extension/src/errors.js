@@ -1,0 +1,82 @@
+import { RESULT_BYTES } from './limits.js';
+
+/**
+ * A failure that the gateway is told in these words. `mayHaveExecuted` is null where only the
+ * caller knows whether the page had been touched when the error came up.
+ */
+export class CommandError extends Error {
+  constructor({ code, message, hint, mayHaveExecuted = null, url }) {
+    super(message);
+    this.name = 'CommandError';
+    this.code = code;
+    this.hint = hint;
+    this.mayHaveExecuted = mayHaveExecuted;
+    this.url = url;
+  }
+}
+
+export function invalidParams(field, requirement) {
+  return new CommandError({
+    code: 'invalid_params',
+    message: `${field}: ${requirement}`,
+    mayHaveExecuted: false,
+  });
+}
+
+export function unknownAction(action, known) {
+  return new CommandError({
+    code: 'unknown_action',
+    message: `This extension has no action named ${JSON.stringify(action ?? null)}.`,
+    hint: `The actions are: ${known.join(', ')}.`,
+    mayHaveExecuted: false,
+  });
+}
+
+export function unknownCommandType(type) {
+  return new CommandError({
+    code: 'unknown_action',
+    message: `This extension has no command type named ${JSON.stringify(type ?? null)}.`,
+    hint: 'The only command type is browser_action.',
+    mayHaveExecuted: false,
+  });
+}
+
+export function tabGone(tabId) {
+  return new CommandError({
+    code: 'tab_gone',
+    message: `Tab ${tabId} does not exist or has been closed.`,
+    hint: 'Leave tab_id out to use the active tab. No other tab was touched.',
+  });
+}
+
+export function noActiveTab() {
+  return new CommandError({
+    code: 'no_active_tab',
+    message: 'No browser window has an active tab.',
+    hint: 'Open a tab, or name one with tab_id.',
+    mayHaveExecuted: false,
+  });
+}
+
+export function restrictedPage(url, reason) {
+  return new CommandError({
+    code: 'restricted_page',
+    message: `The browser lets no extension act on this page: ${reason}`,
+    hint: 'Use navigate to go to an http or https page first.',
+    mayHaveExecuted: false,
+    url,
+  });
+}
+
+export function resultTooLarge(bytes) {
+  return new CommandError({
+    code: 'result_too_large',
+    message: `The result is ${bytes} bytes long; the limit is ${RESULT_BYTES}.`,
+    hint: 'Ask for a part of it, for instance with slice(), or for fewer fields.',
+    mayHaveExecuted: true,
+  });
+}
+
+export function executionFailed(message, { mayHaveExecuted = null, url } = {}) {
+  return new CommandError({ code: 'execution_failed', message, mayHaveExecuted, url });
+}

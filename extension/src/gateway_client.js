@@ -1,0 +1,74 @@
+import { POLL_HOLD_SECONDS, POLL_TIMEOUT_MS, POST_TIMEOUT_MS } from './limits.js';
+
+/** The one refusal that passes with time. */
+const TOO_MANY_REQUESTS = 429;
+
+/** The gateway did not answer, or answered that it cannot serve now: asking again makes sense. */
+export class GatewayUnavailable extends Error {}
+
+/** The gateway has answered and will not change its mind: asking again is pointless. */
+export class GatewayRefused extends Error {}
+
+/**
+ * The two HTTP calls that the extension makes. It holds no state and retries nothing; both calls
+ * throw GatewayUnavailable or GatewayRefused.
+ */
+export function createGatewayClient({ serverUrl, workerId, token, fetch }) {
+  const root = serverUrl.replace(/\/+$/, '');
+  const authorization = token ? { Authorization: `Bearer ${token}` } : {};
+
+  async function request(path, options, timeoutMs, signal) {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    let response;
+    let body;
+    try {
+      response = await fetch(root + path, {
+        ...options,
+        headers: { ...options.headers, ...authorization },
+        cache: 'no-store',
+        credentials: 'omit',
+        redirect: 'error',
+        signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      });
+      body = await response.text();
+    } catch (error) {
+      throw new GatewayUnavailable(`${path} got no answer: ${error.message}`);
+    }
+    if (response.status >= 500 || response.status === TOO_MANY_REQUESTS) {
+      throw new GatewayUnavailable(`${path} answered ${response.status}`);
+    }
+    if (!response.ok) {
+      throw new GatewayRefused(`${path} answered ${response.status}: ${body.slice(0, 500)}`);
+    }
+    try {
+      return JSON.parse(body);
+    } catch {
+      throw new GatewayUnavailable(`${path} answered something that is not JSON`);
+    }
+  }
+
+  return {
+    /** Waits for commands up to the hold time of the gateway; resolves to an array of them. */
+    async pendingQueries(signal) {
+      const query = new URLSearchParams({
+        wait: POLL_HOLD_SECONDS,
+        target: 'browser',
+        worker: workerId,
+      });
+      const path = `/pending-queries?${query}`;
+      const commands = await request(path, { method: 'GET' }, POLL_TIMEOUT_MS, signal);
+      if (!Array.isArray(commands)) throw new GatewayUnavailable(`${path} answered no array`);
+      return commands;
+    },
+
+    /** Posts one report about one command; resolves to the answer of the gateway. */
+    postResult(report, signal) {
+      const options = {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(report),
+      };
+      return request('/query-result', options, POST_TIMEOUT_MS, signal);
+    },
+  };
+}

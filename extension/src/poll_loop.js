@@ -1,0 +1,33 @@
+import { createBackoff, pause } from './waiting.js';
+import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS, POLL_INTERVAL_MS } from './limits.js';
+
+/**
+ * Keeps one poll open at the gateway until the signal is aborted, whatever happens to a poll.
+ * Commands are handed over and not waited for, so that polling goes on while they run.
+ *
+ * `keepAwake` is called once a round: the browser suspends a service worker that calls no
+ * extension API for 30 s, and a held poll alone does not count as such a call.
+ */
+export async function runPollLoop({ gateway, receive, keepAwake, now, random, log, signal }) {
+  const backoff = createBackoff({
+    firstMs: BACKOFF_FIRST_MS,
+    longestMs: BACKOFF_LONGEST_MS,
+    random,
+  });
+  while (!signal.aborted) {
+    const askedAt = now();
+    keepAwake();
+    try {
+      const commands = await gateway.pendingQueries(signal);
+      backoff.reset();
+      for (const command of commands) receive(command);
+      const early = POLL_INTERVAL_MS - (now() - askedAt);
+      if (commands.length === 0 && early > 0) await pause(early, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      const waitMs = backoff.nextMs();
+      log(`Polling failed, next attempt in ${Math.round(waitMs)} ms: ${error.message}`);
+      await pause(waitMs, signal);
+    }
+  }
+}

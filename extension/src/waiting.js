@@ -1,0 +1,31 @@
+/** Resolves after `ms` milliseconds, or at once when the signal is aborted. It never rejects. */
+export function pause(ms, signal) {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const timer = setTimeout(finish, ms);
+    signal?.addEventListener('abort', finish, { once: true });
+    function finish() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', finish);
+      resolve();
+    }
+  });
+}
+
+/**
+ * Growing waits between attempts. Half of each wait is random, so that many browsers do not come
+ * back to a restarted gateway in step.
+ */
+export function createBackoff({ firstMs, longestMs, random = Math.random }) {
+  let ceilingMs = firstMs;
+  return {
+    nextMs() {
+      const waitMs = ceilingMs * (0.5 + random() / 2);
+      ceilingMs = Math.min(ceilingMs * 2, longestMs);
+      return waitMs;
+    },
+    reset() {
+      ceilingMs = firstMs;
+    },
+  };
+}

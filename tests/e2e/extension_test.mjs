@@ -1,0 +1,499 @@
+/** The extension in a real Chromium, against a fake gateway. */
+import assert from 'node:assert/strict';
+import { after, afterEach, before, describe, test } from 'node:test';
+import { startBrowser } from './support/chromium.js';
+import { FakeGateway } from './support/fake_gateway.js';
+import { startPageServer } from './support/page_server.js';
+
+/** Occupies its tab until the test calls `release(value)` in the page. */
+const UNTIL_RELEASED = 'new Promise((resolve) => { window.release = resolve; })';
+
+let gateway;
+let pages;
+let browser;
+
+before(async () => {
+  gateway = await FakeGateway.start();
+  pages = await startPageServer();
+  browser = await startBrowser({ serverUrl: gateway.url });
+  await gateway.nextPoll();
+});
+
+after(async () => {
+  await browser?.stop();
+  await gateway?.down();
+  await pages?.stop();
+});
+
+async function open(path) {
+  const page = await browser.open(pages.url + path);
+  return { page, tabId: await browser.tabIdOf(page) };
+}
+
+/** Lets the script that waits in the page go on; waits for it to have got there first. */
+async function release(page, value) {
+  await page.waitForFunction(() => 'release' in window);
+  await page.evaluate((given) => {
+    window.release(given);
+    delete window.release;
+  }, value);
+}
+
+function assertComplete(report) {
+  assert.equal(report.status, 'complete', JSON.stringify(report));
+  assert.equal(report.result.success, true);
+  return report.result.data;
+}
+
+function assertError(report, code) {
+  assert.equal(report.status, 'error', JSON.stringify(report).slice(0, 1000));
+  assert.equal(report.error.code, code, report.error.message);
+  return report.error;
+}
+
+describe('polling', () => {
+  test('asks for browser work and says who it is', async () => {
+    const poll = gateway.polls.at(-1);
+    assert.equal(poll.wait, '5');
+    assert.equal(poll.target, 'browser');
+    assert.match(poll.worker, /^[0-9a-f-]{36}$/);
+    const kept = await browser.worker.evaluate(() => chrome.storage.local.get('workerId'));
+    assert.equal(poll.worker, kept.workerId);
+  });
+
+  test('moves to another gateway as soon as the setting changes', async () => {
+    const other = await FakeGateway.start();
+    const setServerUrl = (url) => chrome.storage.local.set({ serverUrl: url });
+    try {
+      const arrived = other.nextPoll();
+      await browser.worker.evaluate(setServerUrl, other.url);
+      await arrived;
+    } finally {
+      const back = gateway.nextPoll();
+      await browser.worker.evaluate(setServerUrl, gateway.url);
+      await back;
+      await other.down();
+    }
+  });
+});
+
+describe('actions', () => {
+  let page;
+  let tabId;
+
+  before(async () => ({ page, tabId } = await open('/')));
+  after(() => page?.close());
+  afterEach(() => page.goto(`${pages.url}/`));
+
+  test('a report quotes the ids of its command, the tab and the address', async () => {
+    const command = gateway.send({ action: 'execute_js', script: 'document.title' });
+    const { body, headers } = await gateway.finalOf(command);
+    assert.deepEqual(body, {
+      id: command.id,
+      correlation_id: command.correlation_id,
+      status: 'complete',
+      result: { success: true, data: 'Test page' },
+      tab_id: tabId,
+      url: `${pages.url}/`,
+    });
+    assert.equal(headers['content-type'], 'application/json');
+  });
+
+  const scripts = [
+    ['an expression', '6 * 7', 42],
+    ['an expression with a semicolon and a comment', 'document.title; // the title', 'Test page'],
+    ['an object literal', '{a: [1, null, "ü"]}', { a: [1, null, 'ü'] }],
+    ['statements', 'const a = 20; const b = 22; a + b', 42],
+    ['a function body', 'const a = 41; return a + 1', 42],
+    ['a promise', 'Promise.resolve("later")', 'later'],
+    ['a body that awaits', 'const answer = await fetch("/second"); return answer.status', 200],
+    ['undefined', 'undefined', null],
+    ['a value that only the page has', 'heard.length', 0],
+  ];
+  for (const [what, script, value] of scripts) {
+    test(`execute_js answers ${what}`, async () => {
+      assert.deepEqual(assertComplete(await gateway.run({ action: 'execute_js', script })), value);
+    });
+  }
+
+  const failures = [
+    ['a thrown error', 'throw new TypeError("no such thing")', 'script_error', /no such thing/],
+    ['a rejected promise', 'Promise.reject(new Error("refused"))', 'script_error', /refused/],
+    ['a script that does not parse', 'if (', 'script_error', /SyntaxError/],
+    ['a script that throws a SyntaxError', 'JSON.parse("{")', 'script_error', /JSON/],
+    ['a cycle', 'const a = {}; a.a = a; a', 'result_not_serializable', /circular/],
+    ['a function', '() => 1', 'result_not_serializable', /function/],
+    ['an element', 'document.body', 'result_not_serializable', /HTMLBodyElement/],
+    ['a result beyond 4 MiB', '"é".repeat(2097152)', 'result_too_large', /4194306 bytes/],
+  ];
+  for (const [what, script, code, message] of failures) {
+    test(`execute_js names ${what}`, async () => {
+      const error = assertError(await gateway.run({ action: 'execute_js', script }), code);
+      assert.match(error.message, message);
+    });
+  }
+
+  test('execute_js runs no part of a script twice', async () => {
+    const script = 'window.runs = (window.runs ?? 0) + 1; JSON.parse("{")';
+    assertError(await gateway.run({ action: 'execute_js', script }), 'script_error');
+    assert.equal(await page.evaluate(() => window.runs), 1);
+  });
+
+  for (const path of ['/strict', '/trusted-types']) {
+    test(`a page that forbids eval (${path}) blocks scripts and nothing else`, async () => {
+      await page.goto(pages.url + path);
+      const report = await gateway.run({ action: 'execute_js', script: '1 + 1' });
+      const error = assertError(report, 'script_blocked');
+      assert.match(error.hint, /get_page/);
+      assert.equal(error.may_have_executed, false);
+      assertComplete(await gateway.run({ action: 'get_page' }));
+    });
+  }
+
+  test('navigate answers once the page has loaded', async () => {
+    const url = `${pages.url}/second`;
+    const report = await gateway.run({ action: 'navigate', url });
+    assert.deepEqual(assertComplete(report), { url, title: 'Second page' });
+    assert.equal(report.url, url);
+    const read = assertComplete(await gateway.run({ action: 'get_page' }));
+    assert.deepEqual(read, { title: 'Second page', url, text: 'You have arrived.' });
+  });
+
+  test('navigate to a place within the page answers too', async () => {
+    const url = `${pages.url}/#below`;
+    assert.equal(assertComplete(await gateway.run({ action: 'navigate', url })).url, url);
+  });
+
+  test('navigate to about:blank works, and the blank page is restricted', async () => {
+    const report = await gateway.run({ action: 'navigate', url: 'about:blank' });
+    assert.equal(assertComplete(report).url, 'about:blank');
+    assertError(await gateway.run({ action: 'get_page' }), 'restricted_page');
+  });
+
+  test('navigate says that nothing answers at the address', async () => {
+    const url = 'http://127.0.0.1:1/';
+    const report = await gateway.run({ action: 'navigate', url });
+    assert.match(assertError(report, 'execution_failed').message, /could not be loaded/);
+  });
+
+  test('get_page says that it left text out', async () => {
+    await page.goto(`${pages.url}/long`);
+    const { text, truncated } = assertComplete(await gateway.run({ action: 'get_page' }));
+    assert.equal(text.length, 100_000);
+    assert.equal(truncated, true);
+  });
+
+  test('click scrolls to the element and clicks it as a mouse does', async () => {
+    const report = await gateway.run({ action: 'click', selector: '#below' });
+    const expected = { selector: '#below', tag: 'button', text: 'Below the fold' };
+    assert.deepEqual(assertComplete(report), expected);
+    const heard = await page.evaluate(() => window.heard);
+    assert.deepEqual(heard, ['mousedown below', 'mouseup below', 'click below']);
+    assert.ok(await page.evaluate(() => scrollY > 0));
+  });
+
+  test('click follows a link', async () => {
+    const arrived = page.waitForURL('**/second');
+    assertComplete(await gateway.run({ action: 'click', selector: '#link' }));
+    await arrived;
+  });
+
+  test('click refuses a disabled element', async () => {
+    const report = await gateway.run({ action: 'click', selector: '#off' });
+    assert.match(assertError(report, 'execution_failed').message, /disabled/);
+  });
+
+  test('type appends, or replaces when it is told to clear', async () => {
+    const type = { action: 'type', selector: '#notes' };
+    const report = await gateway.run({ ...type, text: 'first' });
+    assert.deepEqual(assertComplete(report), { selector: '#notes', value: 'first' });
+    const appended = await gateway.run({ ...type, text: ' second' });
+    assert.equal(assertComplete(appended).value, 'first second');
+    const replaced = await gateway.run({ ...type, text: 'third', clear: true });
+    assert.equal(assertComplete(replaced).value, 'third');
+  });
+
+  test('type is noticed by a page that watches the value property', async () => {
+    const params = { action: 'type', selector: '#name', text: 'new', clear: true };
+    assertComplete(await gateway.run(params));
+    const heard = await page.evaluate(() => window.heard);
+    assert.deepEqual(heard, ['noticed new', 'input name', 'change name']);
+  });
+
+  test('type works in an editable element', async () => {
+    const type = { action: 'type', selector: '#editor' };
+    const appended = await gateway.run({ ...type, text: ' and more' });
+    assert.equal(assertComplete(appended).value, 'draft and more');
+    const replaced = await gateway.run({ ...type, text: 'new', clear: true });
+    assert.equal(assertComplete(replaced).value, 'new');
+    const emptied = await gateway.run({ ...type, text: '', clear: true });
+    assert.equal(assertComplete(emptied).value, '');
+  });
+
+  test('screenshot is a PNG of the tab', async () => {
+    const { mime_type, base64 } = assertComplete(await gateway.run({ action: 'screenshot' }));
+    assert.equal(mime_type, 'image/png');
+    assert.equal(Buffer.from(base64, 'base64').subarray(1, 4).toString(), 'PNG');
+  });
+
+  test('screenshots of a tab behind leave the tab in front where it was', async () => {
+    const second = await open('/second');
+    try {
+      const behind = { action: 'screenshot', tab_id: tabId };
+      const front = { action: 'screenshot', tab_id: second.tabId };
+      const commands = [behind, front, behind].map((params) => gateway.send(params));
+      const reports = await Promise.all(commands.map((command) => gateway.finalOf(command)));
+      const images = reports.map(({ body }) => assertComplete(body).base64);
+      assert.notEqual(images[0], images[1]);
+      assert.equal(images[0], images[2]);
+      assert.equal(reports[0].body.url, page.url());
+      const read = assertComplete(await gateway.run({ action: 'get_page' }));
+      assert.equal(read.title, 'Second page');
+    } finally {
+      await second.page.close();
+    }
+  });
+
+  const refusals = [
+    [{ action: 'execute_js' }, 'invalid_params', /^script:/],
+    [{ action: 'execute_js', script: '1', tab_id: 'first' }, 'invalid_params', /^tab_id:/],
+    [{ action: 'navigate', url: 'file:///etc/hostname' }, 'invalid_params', /^url:/],
+    [{ action: 'click', selector: '' }, 'invalid_params', /^selector:/],
+    [{ action: 'click', selector: '##' }, 'invalid_params', /^selector:/],
+    [{ action: 'click', selector: '#nowhere' }, 'element_not_found', /#nowhere/],
+    [{ action: 'type', selector: '#name' }, 'invalid_params', /^text:/],
+    [{ action: 'type', selector: '#plain', text: 'a' }, 'invalid_params', /^selector:/],
+    [{ action: 'type', selector: '#nowhere', text: 'a' }, 'element_not_found', /#nowhere/],
+    [{ action: 'dance' }, 'unknown_action', /"dance"/],
+    [{ action: 'toString' }, 'unknown_action', /"toString"/],
+    [{}, 'unknown_action', /null/],
+  ];
+  for (const [params, code, message] of refusals) {
+    test(`${JSON.stringify(params)} is refused as ${code}`, async () => {
+      const error = assertError(await gateway.run(params), code);
+      assert.match(error.message, message);
+      assert.equal(error.may_have_executed, false);
+    });
+  }
+
+  test('a page of the browser itself is restricted', async () => {
+    await page.goto('chrome://version/');
+    for (const action of ['get_page', 'screenshot']) {
+      const error = assertError(await gateway.run({ action }), 'restricted_page');
+      assert.match(error.hint, /navigate/);
+    }
+  });
+});
+
+describe('deadlines', () => {
+  let page;
+  let tabId;
+
+  before(async () => ({ page, tabId } = await open('/')));
+  after(() => page?.close());
+
+  test('a long command is pending within 2 s and complete later', async () => {
+    const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
+    const pending = await gateway.post(command, 'pending');
+    // The exact instant is a unit test's; here the machine may be slow, but the gateway gives up
+    // at 3 s.
+    assert.ok(pending.at - gateway.handedOutAt.get(command.id) < 3000);
+    assert.deepEqual(pending.body, {
+      id: command.id,
+      correlation_id: command.correlation_id,
+      status: 'pending',
+      tab_id: tabId,
+      url: `${pages.url}/`,
+    });
+    await release(page, 'late');
+    assert.equal(assertComplete((await gateway.finalOf(command)).body), 'late');
+    const statuses = gateway.postsOf(command).map(({ body }) => body.status);
+    assert.deepEqual(statuses, ['pending', 'complete']);
+  });
+
+  test('a command that never ends is a timeout, and its tab is free again', async () => {
+    const never = { action: 'execute_js', script: 'new Promise(() => {})' };
+    const report = await gateway.run(never, { timeout_ms: 300 });
+    assert.equal(report.status, 'timeout');
+    assert.equal(report.error.code, 'execution_timeout');
+    assert.equal(report.error.may_have_executed, true);
+    assert.equal(report.tab_id, tabId);
+    assertComplete(await gateway.run({ action: 'get_page' }));
+  });
+
+  test('a command whose turn never came says that nothing was executed', async () => {
+    const first = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
+    const script = 'window.touched = true';
+    const report = await gateway.run({ action: 'execute_js', script }, { timeout_ms: 300 });
+    assert.equal(report.status, 'timeout');
+    assert.equal(report.error.may_have_executed, false);
+    await release(page, 1);
+    await gateway.finalOf(first);
+    const touched = await gateway.run({ action: 'execute_js', script: 'window.touched === true' });
+    assert.equal(assertComplete(touched), false);
+  });
+
+  test('a cancelled command is left alone and posts nothing more', async () => {
+    const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
+    const waiting = gateway.send({ action: 'get_page' });
+    gateway.answer(command, 'pending', { body: { accepted: true, cancel_requested: true } });
+    await gateway.post(command, 'pending');
+    // The next command in the tab gets its turn although the script still runs.
+    assertComplete((await gateway.finalOf(waiting)).body);
+    await release(page, 'too late');
+    assertComplete(await gateway.run({ action: 'get_page' }));
+    assert.equal(gateway.postsOf(command).length, 1);
+  });
+});
+
+describe('tabs', () => {
+  test('commands run side by side in different tabs and in order within one', async () => {
+    const first = await open('/');
+    const second = await open('/second');
+    try {
+      await first.page.evaluate(() => { window.order = []; });
+      const inFirst = (script) => ({ action: 'execute_js', script, tab_id: first.tabId });
+      const [slow, next, aside] = gateway.sendTogether([
+        { params: inFirst(`${UNTIL_RELEASED}.then(() => order.push('slow'))`) },
+        { params: inFirst("order.push('next')") },
+        { params: { action: 'get_page', tab_id: second.tabId } },
+      ]);
+      assertComplete((await gateway.finalOf(aside)).body);
+      assert.equal(gateway.postsOf(next).length, 0);
+      await release(first.page);
+      assertComplete((await gateway.finalOf(slow)).body);
+      assertComplete((await gateway.finalOf(next)).body);
+      assert.deepEqual(await first.page.evaluate(() => window.order), ['slow', 'next']);
+    } finally {
+      await first.page.close();
+      await second.page.close();
+    }
+  });
+
+  test('a tab that does not exist is tab_gone, and no other tab is touched', async () => {
+    const { page } = await open('/');
+    const params = { action: 'execute_js', script: 'window.touched = 1', tab_id: 999_999 };
+    const report = await gateway.run(params);
+    assert.equal(assertError(report, 'tab_gone').may_have_executed, false);
+    assert.equal(report.tab_id, 999_999);
+    assert.equal(await page.evaluate(() => window.touched), undefined);
+    await page.close();
+  });
+
+  test('a tab that is closed meanwhile is tab_gone for what ran and what waited', async () => {
+    const { page, tabId } = await open('/');
+    const [running, waiting] = gateway.sendTogether([
+      { params: { action: 'execute_js', script: UNTIL_RELEASED, tab_id: tabId } },
+      { params: { action: 'get_page', tab_id: tabId } },
+    ]);
+    await page.waitForFunction(() => 'release' in window);
+    await page.close();
+    const ran = assertError((await gateway.finalOf(running)).body, 'tab_gone');
+    assert.equal(ran.may_have_executed, true);
+    const waited = assertError((await gateway.finalOf(waiting)).body, 'tab_gone');
+    assert.equal(waited.may_have_executed, false);
+  });
+
+  test('a tab that the browser has put aside is loaded again', async () => {
+    const { tabId } = await open('/second');
+    const { page } = await open('/');
+    const asideId = await browser.worker.evaluate(
+      (id) => chrome.tabs.discard(id).then((tab) => tab.id),
+      tabId,
+    );
+    const report = await gateway.run({ action: 'get_page', tab_id: asideId });
+    assert.equal(assertComplete(report).title, 'Second page');
+    await browser.worker.evaluate((id) => chrome.tabs.remove(id), asideId);
+    await page.close();
+  });
+
+  test('a page that is replaced meanwhile is an error, not a silence', async () => {
+    const { page } = await open('/');
+    const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
+    await page.waitForFunction(() => 'release' in window);
+    await page.goto(`${pages.url}/second`);
+    const error = assertError((await gateway.finalOf(command)).body, 'execution_failed');
+    assert.equal(error.may_have_executed, true);
+    await page.close();
+  });
+});
+
+describe('a gateway that goes away', () => {
+  test('gets the result after it has come back, and is polled again', async () => {
+    const { page } = await open('/');
+    const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
+    await page.waitForFunction(() => 'release' in window);
+    await gateway.down();
+    await release(page, 'kept');
+    await gateway.up();
+    assert.equal(assertComplete((await gateway.finalOf(command)).body), 'kept');
+    assertComplete(await gateway.run({ action: 'get_page' }));
+    assert.equal(gateway.postsOf(command).length, 1);
+    await page.close();
+  });
+
+  test('gets the same result again after it has answered 503', async () => {
+    const { page } = await open('/');
+    const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
+    gateway.answer(command, 'complete', { code: 503, body: {} }, { code: 503, body: {} });
+    await release(page, 'kept');
+    const accepted = await gateway.acceptedPost(command);
+    const posts = gateway.postsOf(command);
+    assert.deepEqual(posts.map(({ code }) => code), [503, 503, 200]);
+    assert.deepEqual(posts[0].body, accepted.body);
+    await page.close();
+  });
+});
+
+describe('a delivery', () => {
+  let page;
+  const count = { action: 'execute_js', script: 'window.count = (window.count ?? 0) + 1' };
+  const read = { action: 'execute_js', script: 'window.count' };
+
+  before(async () => ({ page } = await open('/')));
+  after(() => page?.close());
+
+  test('runs once, however often it is handed out', async () => {
+    const command = gateway.send(count);
+    gateway.send(count, command);
+    await gateway.finalOf(command);
+    gateway.send(count, command);
+    assert.equal(assertComplete(await gateway.run(read)), 1);
+    assert.equal(gateway.postsOf(command).length, 1);
+  });
+
+  test('stays known when the service worker is restarted; what it left is reported', async () => {
+    const options = await browser.openExtensionPage('/options.html');
+    await page.bringToFront();
+    const done = gateway.send(count);
+    await gateway.finalOf(done);
+    const cut = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
+    await page.waitForFunction(() => 'release' in window);
+    await browser.suspendWorker();
+    await gateway.pollDropped();
+
+    const poll = gateway.nextPoll();
+    // Any event that the worker listens to starts it; a changed setting is one.
+    await options.fill('[name=token]', 'sesame');
+    await options.click('button');
+    await poll;
+    assert.equal(gateway.pollHeaders.at(-1).authorization, 'Bearer sesame');
+    const error = assertError((await gateway.finalOf(cut)).body, 'execution_failed');
+    assert.equal(error.may_have_executed, true);
+    gateway.send(count, done);
+    gateway.send(count, cut);
+    assert.equal(assertComplete(await gateway.run(read)), 2);
+    assert.equal(gateway.postsOf(done).length, 1);
+    assert.equal(gateway.postsOf(cut).length, 1);
+    await options.close();
+  });
+});
+
+describe('a suspended service worker', () => {
+  test('is woken by the alarm and polls again', { timeout: 45_000 }, async () => {
+    await browser.suspendWorker();
+    await gateway.pollDropped();
+    await gateway.nextPoll();
+    assert.equal((await gateway.run({ action: 'navigate', url: pages.url })).status, 'complete');
+  });
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { binary } from './processes.js';
+
+/** How long one question about a command may wait for its end, in ms; the gateway allows more. */
+const WAIT_MS = 8_000;
+
+/** An AI agent as the official MCP client, over either way in. */
+export class Agent {
+  log = '';
+
+  /** Through the bridge on standard input and output, which the client starts and ends. */
+  static async overBridge(gatewayUrl) {
+    const transport = new StdioClientTransport({
+      command: binary('callslip-bridge'),
+      args: ['--gateway', gatewayUrl],
+      stderr: 'pipe',
+    });
+    const agent = await new Agent().#connect(transport);
+    agent.bridgePid = transport.pid;
+    return agent;
+  }
+
+  /** Straight to the gateway. */
+  static async overHttp(gatewayUrl) {
+    return new Agent().#connect(new StreamableHTTPClientTransport(new URL('/mcp', gatewayUrl)));
+  }
+
+  async #connect(transport) {
+    this.client = new Client({ name: 'callslip-e2e', version: '1.0.0' });
+    transport.stderr?.on('data', (chunk) => { this.log += chunk; });
+    await this.client.connect(transport);
+    // Knowing the output schemas, the client checks every structured answer against them.
+    const { tools } = await this.client.listTools();
+    this.toolNames = tools.map(({ name }) => name);
+    return this;
+  }
+
+  call(name, args) {
+    return this.client.callTool({ name, arguments: args });
+  }
+
+  /** Hands a command in and answers its correlation id. */
+  async submit(params) {
+    const answer = await this.call('interact', params);
+    assert.ok(!answer.isError, JSON.stringify(answer));
+    const { status, final, correlation_id } = answer.structuredContent;
+    assert.equal(status, 'queued');
+    assert.equal(final, false);
+    assert.match(correlation_id, /^corr-\d+-[0-9a-f]{32}$/);
+    return correlation_id;
+  }
+
+  /** Asks once what has become of a command. */
+  async ask(correlationId, waitMs = WAIT_MS) {
+    const answer = await this.call('observe', {
+      what: 'command_result',
+      correlation_id: correlationId,
+      wait_ms: waitMs,
+    });
+    assert.ok(answer.structuredContent, JSON.stringify(answer));
+    return answer.structuredContent;
+  }
+
+  /** Asks until the command has ended, and answers how. */
+  async collect(correlationId) {
+    for (;;) {
+      const answer = await this.ask(correlationId);
+      if (answer.final) return answer;
+      assert.equal(answer.status, 'pending');
+    }
+  }
+
+  /** Hands a command in and answers its result, which must be a success. */
+  async run(params) {
+    const answer = await this.collect(await this.submit(params));
+    assert.equal(answer.status, 'complete', JSON.stringify(answer));
+    assert.equal(answer.result.success, true);
+    return answer;
+  }
+
+  async close() {
+    await this.client.close();
+  }
+
+  describeLog() {
+    return `--- bridge\n${this.log}`;
+  }
+}

@@ -1,0 +1,126 @@
+import { cp, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const EXTENSION = fileURLToPath(new URL('../../../extension', import.meta.url));
+const EXECUTABLE = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
+
+/** Only loopback exists for the test browser. */
+const RESOLVER_RULES = 'MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
+
+/** The address that the extension polls before it has been told another, and a dead one. */
+const DEFAULT_GATEWAY = "'http://127.0.0.1:7890'";
+const NO_GATEWAY = "'http://127.0.0.1:9'";
+
+/**
+ * Starts a fresh Chromium with the extension in it, pointed at a gateway. The profile and the copy
+ * of the extension are in a temporary folder that `stop` removes.
+ */
+export async function startBrowser({ serverUrl }) {
+  const folder = await mkdtemp(join(tmpdir(), 'callslip-chromium-'));
+  const profile = join(folder, 'profile');
+  let context;
+  try {
+    const extension = await copyExtension(folder);
+    context = await chromium.launchPersistentContext(profile, {
+      executablePath: EXECUTABLE,
+      headless: true,
+      args: [
+        '--no-sandbox',
+        `--disable-extensions-except=${extension}`,
+        `--load-extension=${extension}`,
+        '--disable-background-networking',
+        '--disable-component-update',
+        `--host-resolver-rules=${RESOLVER_RULES}`,
+      ],
+    });
+    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
+    await worker.evaluate((url) => chrome.storage.local.set({ serverUrl: url }), serverUrl);
+    return new TestBrowser({ folder, context, worker, pid: await browserPid(profile) });
+  } catch (error) {
+    await context?.close();
+    await removeFolder(folder);
+    throw error;
+  }
+}
+
+class TestBrowser {
+  #folder;
+
+  constructor({ folder, context, worker, pid }) {
+    this.#folder = folder;
+    this.context = context;
+    this.worker = worker;
+    this.pid = pid;
+  }
+
+  /** Opens a page in a new tab, in front of the others. */
+  async open(url) {
+    const page = await this.context.newPage();
+    await page.goto(url);
+    await page.bringToFront();
+    return page;
+  }
+
+  /** The id by which the extension knows a page that is in front. */
+  async tabIdOf(page) {
+    return this.worker.evaluate(async (url) => {
+      const [tab] = await chrome.tabs.query({ active: true });
+      if (tab.url !== url) throw new Error(`${tab.url} is in front, not ${url}`);
+      return tab.id;
+    }, page.url());
+  }
+
+  /** Opens a page of the extension itself. */
+  async openExtensionPage(path) {
+    return this.open(new URL(path, this.worker.url()).href);
+  }
+
+  /** Ends the service worker of the extension, as the browser does with an idle one. */
+  async suspendWorker() {
+    const [page] = this.context.pages();
+    const session = await this.context.newCDPSession(page);
+    await session.send('ServiceWorker.enable');
+    await session.send('ServiceWorker.stopAllWorkers');
+    await session.detach();
+  }
+
+  /** Ends the browser without any warning, as a crash does. */
+  async kill() {
+    const closed = new Promise((resolve) => this.context.once('close', resolve));
+    process.kill(this.pid, 'SIGKILL');
+    await closed;
+  }
+
+  async stop() {
+    await this.context.close();
+    await removeFolder(this.#folder);
+  }
+}
+
+/**
+ * Copies the extension and changes one thing: the copy's default gateway is nobody, so that a test
+ * browser never takes work from a gateway that happens to run on this machine.
+ */
+async function copyExtension(folder) {
+  const copy = join(folder, 'extension');
+  await cp(EXTENSION, copy, { recursive: true });
+  const settings = join(copy, 'src/settings.js');
+  const text = await readFile(settings, 'utf8');
+  if (!text.includes(DEFAULT_GATEWAY)) throw new Error('The default gateway was not found.');
+  await writeFile(settings, text.replace(DEFAULT_GATEWAY, NO_GATEWAY));
+  return copy;
+}
+
+/** Chromium names the process that owns a profile in the link that locks it: `host-pid`. */
+async function browserPid(profile) {
+  const lock = await readlink(join(profile, 'SingletonLock'));
+  return Number(lock.slice(lock.lastIndexOf('-') + 1));
+}
+
+/** Renderers of a killed browser may still write for a moment, hence the retries. */
+function removeFolder(folder) {
+  return rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+}

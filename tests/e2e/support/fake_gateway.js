@@ -1,0 +1,178 @@
+import { createServer } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+
+/**
+ * A working double of the gateway as the extension sees it: hands out commands to held polls and
+ * records every post. It can be taken down and brought back on the same port.
+ */
+export class FakeGateway {
+  posts = [];
+  polls = [];
+  pollHeaders = [];
+  handedOutAt = new Map();
+  #events = new EventEmitter();
+  #queue = [];
+  #held = [];
+  #answers = new Map();
+  #server = null;
+  #port = 0;
+
+  static async start() {
+    const gateway = new FakeGateway();
+    gateway.#events.setMaxListeners(0);
+    await gateway.up();
+    return gateway;
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** Listens; the first time on a port of the system's choice, later on the same one again. */
+  async up() {
+    this.#server = createServer((request, response) => this.#serve(request, response));
+    this.#server.listen(this.#port, '127.0.0.1');
+    await once(this.#server, 'listening');
+    this.#port = this.#server.address().port;
+  }
+
+  /** Stops listening and drops every connection, as a killed gateway does. */
+  async down() {
+    this.#held = [];
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  /** Queues a command and returns it. The fields given override the defaults. */
+  send(params, fields = {}) {
+    const command = {
+      id: randomUUID(),
+      correlation_id: `corr-${Date.now()}-${randomUUID().replaceAll('-', '')}`,
+      type: 'browser_action',
+      params,
+      attempt: 1,
+      timeout_ms: 10_000,
+      ...fields,
+    };
+    this.#queue.push(command);
+    this.#handOut();
+    return command;
+  }
+
+  /** Queues several commands that go out in one answer. */
+  sendTogether(list) {
+    const held = this.#held;
+    this.#held = [];
+    const commands = list.map(({ params, ...fields }) => this.send(params, fields));
+    this.#held.push(...held);
+    this.#handOut();
+    return commands;
+  }
+
+  /** The reports about one command so far. */
+  postsOf({ id }) {
+    return this.posts.filter((post) => post.body.id === id);
+  }
+
+  /** Makes the next posts of one status about one command be answered in these ways, in turn. */
+  answer({ id }, status, ...answers) {
+    this.#answers.set(`${id} ${status}`, answers);
+  }
+
+  /** Waits for a post about the command that has one of the statuses. */
+  async post({ id }, ...statuses) {
+    const wanted = ({ body }) => body.id === id && statuses.includes(body.status);
+    return this.#wait('post', () => this.posts.find(wanted));
+  }
+
+  /** Sends a command and waits for its final report. */
+  async run(params, fields) {
+    const command = this.send(params, fields);
+    return (await this.finalOf(command)).body;
+  }
+
+  finalOf(command) {
+    return this.post(command, 'complete', 'error', 'timeout');
+  }
+
+  /** Waits for the final report that was answered with 200. */
+  async acceptedPost({ id }) {
+    const wanted = ({ body, code }) => body.id === id && body.status !== 'pending' && code === 200;
+    return this.#wait('post', () => this.posts.find(wanted));
+  }
+
+  /** Waits for a poll that arrives after this call. */
+  async nextPoll() {
+    const seen = this.polls.length;
+    return this.#wait('poll', () => this.polls[seen]);
+  }
+
+  /** Waits until no poll is held: the extension is gone or stopped. */
+  async pollDropped() {
+    return this.#wait('close', () => this.#held.length === 0);
+  }
+
+  async #wait(event, find) {
+    for (;;) {
+      const found = find();
+      if (found) return found;
+      await once(this.#events, event);
+    }
+  }
+
+  async #serve(request, response) {
+    const url = new URL(request.url, this.url);
+    if (request.method === 'GET' && url.pathname === '/pending-queries') {
+      this.pollHeaders.push(request.headers);
+      return this.#poll(url.searchParams, response);
+    }
+    if (request.method === 'POST' && url.pathname === '/query-result') {
+      return this.#receive(request, response);
+    }
+    response.writeHead(404).end();
+  }
+
+  #poll(query, response) {
+    const hold = setTimeout(() => this.#release(poll, []), Number(query.get('wait')) * 1000);
+    const poll = { response, hold };
+    this.#held.push(poll);
+    response.on('close', () => {
+      clearTimeout(hold);
+      this.#held = this.#held.filter((other) => other !== poll);
+      this.#events.emit('close');
+    });
+    this.polls.push(Object.fromEntries(query));
+    this.#events.emit('poll');
+    this.#handOut();
+  }
+
+  #handOut() {
+    if (this.#held.length === 0 || this.#queue.length === 0) return;
+    const commands = this.#queue.splice(0);
+    for (const { id } of commands) this.handedOutAt.set(id, performance.now());
+    this.#release(this.#held.shift(), commands);
+  }
+
+  #release({ response, hold }, commands) {
+    clearTimeout(hold);
+    respond(response, 200, commands);
+  }
+
+  async #receive(request, response) {
+    let text = '';
+    for await (const chunk of request.setEncoding('utf8')) text += chunk;
+    const body = JSON.parse(text);
+    const planned = this.#answers.get(`${body.id} ${body.status}`)?.shift();
+    const { code = 200, body: answer = { accepted: true } } = planned ?? {};
+    respond(response, code, answer);
+    this.posts.push({ at: performance.now(), headers: request.headers, code, body });
+    this.#events.emit('post');
+  }
+}
+
+function respond(response, code, body) {
+  response.writeHead(code, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const BUILT = fileURLToPath(new URL('../../../build/dev/bin', import.meta.url));
+const BIN = process.env.CALLSLIP_BIN ?? BUILT;
+
+/** A process gets this long to start listening, and to end after SIGTERM, in ms. */
+const START_PATIENCE_MS = 20_000;
+const STOP_PATIENCE_MS = 5_000;
+
+/** The path of one of the binaries under test. */
+export function binary(name) {
+  const path = `${BIN}/${name}`;
+  if (!existsSync(path)) throw new Error(`${path} is missing: build first, or set CALLSLIP_BIN.`);
+  return path;
+}
+
+/** What this test process has started and not yet seen end. */
+const running = new Set();
+
+// A test process that ends early must leave nothing behind. Only what it started is in the set.
+process.on('exit', () => {
+  for (const { child } of running) child.kill('SIGKILL');
+});
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+
+/** A server under test: started on a port of its own choice, ended by its process id. */
+export class ServerProcess {
+  log = '';
+
+  /** Starts the binary and waits for the line that names its address. */
+  static async start(name, args) {
+    const server = new ServerProcess();
+    server.name = name;
+    server.child = spawn(binary(name), args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    running.add(server);
+    server.exited = once(server.child, 'close').finally(() => running.delete(server));
+    server.child.stderr.setEncoding('utf8').on('data', (text) => { server.log += text; });
+    try {
+      server.address = await server.#listening();
+    } catch (error) {
+      await server.kill();
+      throw new Error(`${error.message}\n${server.describeLog()}`);
+    }
+    return server;
+  }
+
+  async #listening() {
+    const patience = AbortSignal.timeout(START_PATIENCE_MS);
+    const ended = this.exited.then(() => {
+      throw new Error(`${this.name} ended before it was listening.`);
+    });
+    ended.catch(() => {});
+    for (;;) {
+      const found = this.log.match(/listening on (\S+:\d+)/);
+      if (found) return found[1];
+      await Promise.race([once(this.child.stderr, 'data', { signal: patience }), ended]);
+    }
+  }
+
+  /** Asks the process to end, and insists after a while. */
+  async stop() {
+    if (!running.has(this)) return;
+    this.child.kill('SIGTERM');
+    const insist = setTimeout(() => this.child.kill('SIGKILL'), STOP_PATIENCE_MS);
+    await this.exited;
+    clearTimeout(insist);
+  }
+
+  /** Ends the process without any warning, as a crash does. */
+  async kill() {
+    if (!running.has(this)) return;
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  describeLog() {
+    return `--- ${this.name} ${this.address ?? ''}\n${this.log}`;
+  }
+}

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, mock, test } from 'node:test';
+import { GatewayUnavailable } from '../../extension/src/gateway_client.js';
+import { runPollLoop } from '../../extension/src/poll_loop.js';
+import { settled } from './support/settled.mjs';
+
+let nowMs;
+let polls;
+let received;
+let awake;
+let stop;
+
+/** Every poll stays open until the test answers it. */
+const gateway = {
+  pendingQueries() {
+    return new Promise((resolve, reject) => polls.push({ atMs: nowMs, resolve, reject }));
+  },
+};
+
+async function elapse(ms) {
+  nowMs += ms;
+  mock.timers.tick(ms);
+  await settled();
+}
+
+async function answer(commands) {
+  polls.at(-1).resolve(commands);
+  await settled();
+}
+
+async function fail() {
+  polls.at(-1).reject(new GatewayUnavailable('down'));
+  await settled();
+}
+
+beforeEach(async () => {
+  mock.timers.reset();
+  mock.timers.enable({ apis: ['setTimeout'] });
+  nowMs = 0;
+  polls = [];
+  received = [];
+  awake = 0;
+  stop = new AbortController();
+  runPollLoop({
+    gateway,
+    receive: (command) => {
+      received.push(command);
+    },
+    keepAwake: () => { awake += 1; },
+    now: () => nowMs,
+    random: () => 1,
+    log() {},
+    signal: stop.signal,
+  });
+  await settled();
+});
+
+describe('poll loop', () => {
+  test('hands commands over and polls again at once', async () => {
+    await answer(['a', 'b']);
+    assert.deepEqual(received, ['a', 'b']);
+    assert.equal(polls.length, 2);
+    assert.equal(awake, 2);
+  });
+
+  test('polls again at once after a poll that was held', async () => {
+    await elapse(5_000);
+    await answer([]);
+    assert.equal(polls.length, 2);
+  });
+
+  test('asks a gateway that does not hold at most every 250 ms', async () => {
+    await answer([]);
+    await elapse(249);
+    assert.equal(polls.length, 1);
+    await elapse(1);
+    assert.equal(polls.length, 2);
+  });
+
+  test('waits longer after each failure, up to 5 s, and starts anew after a success', async () => {
+    const waits = [];
+    for (let failures = 0; failures < 7; failures += 1) {
+      const failedAt = nowMs;
+      const before = polls.length;
+      await fail();
+      while (polls.length === before) await elapse(50);
+      waits.push(nowMs - failedAt);
+    }
+    assert.deepEqual(waits, [250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]);
+    await answer(['a']);
+    await fail();
+    const before = polls.length;
+    await elapse(250);
+    assert.equal(polls.length, before + 1);
+  });
+
+  test('ends when it is told to', async () => {
+    stop.abort();
+    await fail();
+    await elapse(60_000);
+    assert.equal(polls.length, 1);
+  });
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, mock, test } from 'node:test';
+import { GatewayRefused, GatewayUnavailable } from '../../extension/src/gateway_client.js';
+import { createResultOutbox } from '../../extension/src/result_outbox.js';
+import { settled } from './support/settled.mjs';
+
+const REPORT = { id: 'd-1', correlation_id: 'corr-1', status: 'complete' };
+
+let nowMs;
+let attempts;
+let answers;
+let outbox;
+
+/** Answers with what the test laid out, and with `GatewayUnavailable` after that. */
+const gateway = {
+  async postResult(report) {
+    attempts.push({ atMs: nowMs, report });
+    const answer = answers.shift() ?? new GatewayUnavailable('down');
+    if (answer instanceof Error) throw answer;
+    return answer;
+  },
+};
+
+async function elapse(ms) {
+  for (let passed = 0; passed < ms; passed += 50) {
+    nowMs += 50;
+    mock.timers.tick(50);
+    await settled();
+  }
+}
+
+beforeEach(() => {
+  mock.timers.reset();
+  mock.timers.enable({ apis: ['setTimeout'] });
+  nowMs = 0;
+  attempts = [];
+  answers = [];
+  outbox = createResultOutbox({ gateway, now: () => nowMs, random: () => 1, log() {} });
+});
+
+describe('result outbox', () => {
+  test('waits twice as long after each failure, up to 5 s, and gives up after 60 s', async () => {
+    const delivered = outbox.deliver(REPORT);
+    await settled();
+    await elapse(120_000);
+    assert.equal(await delivered, null);
+    const times = attempts.map(({ atMs }) => atMs);
+    assert.deepEqual(times.slice(0, 7), [0, 250, 750, 1_750, 3_750, 7_750, 12_750]);
+    assert.ok(times.at(-1) > 55_000 && times.at(-1) <= 60_000, `last attempt at ${times.at(-1)}`);
+    assert.ok(attempts.every(({ report }) => report === REPORT));
+  });
+
+  test('stops at the first answer', async () => {
+    answers = [new GatewayUnavailable('503'), { accepted: true }];
+    const delivered = outbox.deliver(REPORT);
+    await settled();
+    await elapse(250);
+    assert.deepEqual(await delivered, { accepted: true });
+    assert.equal(attempts.length, 2);
+  });
+
+  test('takes a refusal for final', async () => {
+    answers = [new GatewayRefused('404')];
+    assert.equal(await outbox.deliver(REPORT), null);
+    assert.equal(attempts.length, 1);
+  });
+
+  test('sends a heartbeat once', async () => {
+    const { signal } = new AbortController();
+    assert.equal(await outbox.announce(REPORT, signal), null);
+    await elapse(10_000);
+    assert.equal(attempts.length, 1);
+  });
+});
