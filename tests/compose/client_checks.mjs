@@ -1,0 +1,157 @@
+// Checks that compose_test.sh makes as a client from outside of the containers. One check a run:
+//   node client_checks.mjs CHECK ARGUMENT...
+// It exits 0 when the check holds and otherwise says why not. It needs nothing but Node itself, so
+// that it also runs on a machine where no npm package is installed.
+import assert from 'node:assert/strict';
+import {spawn} from 'node:child_process';
+import http from 'node:http';
+import http2 from 'node:http2';
+import readline from 'node:readline';
+
+// No answer looked at here takes longer than a second; a loaded machine gets a large margin.
+const DEADLINE_MS = 30_000;
+
+const PROTOCOL_VERSION = '2025-06-18';
+const INITIALIZE = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: PROTOCOL_VERSION,
+    capabilities: {},
+    clientInfo: {name: 'compose-test', version: '1'},
+  },
+};
+const INITIALIZED = {jsonrpc: '2.0', method: 'notifications/initialized'};
+const LIST_TOOLS = {jsonrpc: '2.0', id: 2, method: 'tools/list', params: {}};
+
+const checks = {
+  // GET on a path of the gateway answers 200.
+  async 'http-ok'(port, path) {
+    const answer = await request(port, {method: 'GET', path});
+    assert.equal(answer.status, 200, answer.body);
+  },
+
+  // A page that rebinds its own name to 127.0.0.1 arrives with a foreign Host header.
+  async 'foreign-host-refused'(port) {
+    const answer = await postMcp(port, INITIALIZE, {host: 'attacker.example'});
+    assert.ok(answer.status >= 400 && answer.status < 500, `status ${answer.status}`);
+  },
+
+  async 'mcp-over-http'(port) {
+    const first = await postMcp(port, INITIALIZE);
+    assert.equal(first.status, 200, first.body);
+    assertInitialized(rpcMessage(first));
+
+    const session = {'mcp-protocol-version': PROTOCOL_VERSION};
+    const sessionId = first.headers['mcp-session-id'];
+    if (sessionId) session['mcp-session-id'] = sessionId;
+    const noted = await postMcp(port, INITIALIZED, session);
+    assert.equal(noted.status, 202, noted.body);
+    const listed = await postMcp(port, LIST_TOOLS, session);
+    assert.equal(listed.status, 200, listed.body);
+    assertTools(rpcMessage(listed));
+  },
+
+  // Runs a command that speaks MCP on its standard input and output, and ends on end of input.
+  async 'mcp-over-stdio'(command, ...args) {
+    const child = spawn(command, args, {stdio: ['pipe', 'pipe', 'inherit']});
+    const exited = new Promise((resolve) => child.once('close', resolve));
+    const lines = readline.createInterface({input: child.stdout})[Symbol.asyncIterator]();
+    const ask = async (message) => {
+      child.stdin.write(JSON.stringify(message) + '\n');
+      const {value, done} = await lines.next();
+      assert.ok(!done, 'the output ended before the answer');
+      return JSON.parse(value);
+    };
+    assertInitialized(await ask(INITIALIZE));
+    child.stdin.write(JSON.stringify(INITIALIZED) + '\n');
+    assertTools(await ask(LIST_TOOLS));
+    child.stdin.end();
+    assert.equal((await lines.next()).done, true, 'output after the last answer');
+    assert.equal(await exited, 0, 'exit code');
+  },
+
+  // The standard gRPC health service, spoken by hand: an empty HealthCheckRequest in a gRPC frame,
+  // and SERVING (field 1 = 1) in the answer.
+  async 'grpc-serving'(port) {
+    const session = http2.connect(`http://127.0.0.1:${port}`);
+    session.on('error', fail);
+    const call = session.request({
+      ':method': 'POST',
+      ':path': '/grpc.health.v1.Health/Check',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    call.on('error', fail);
+    let trailers = {};
+    call.on('trailers', (headers) => { trailers = headers; });
+    call.end(Buffer.from([0, 0, 0, 0, 0]));
+    const chunks = [];
+    for await (const chunk of call) chunks.push(chunk);
+    session.close();
+    assert.equal(trailers['grpc-status'], '0', trailers['grpc-message']);
+    assert.deepEqual([...Buffer.concat(chunks)], [0, 0, 0, 0, 2, 0x08, 0x01]);
+  },
+};
+
+function assertInitialized(message) {
+  assert.equal(message.id, INITIALIZE.id);
+  assert.equal(message.result?.protocolVersion, PROTOCOL_VERSION, JSON.stringify(message));
+  assert.ok(message.result.capabilities.tools, 'no tools capability');
+}
+
+function assertTools(message) {
+  assert.equal(message.id, LIST_TOOLS.id);
+  const names = message.result?.tools?.map((tool) => tool.name) ?? [];
+  for (const name of ['interact', 'observe']) {
+    assert.ok(names.includes(name), `no tool "${name}" in ${JSON.stringify(message)}`);
+  }
+}
+
+function postMcp(port, message, headers = {}) {
+  return request(port, {
+    method: 'POST',
+    path: '/mcp',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+  }, JSON.stringify(message));
+}
+
+// fetch() does not let a caller choose the Host header, hence the older interface.
+function request(port, options, body) {
+  return new Promise((resolve, reject) => {
+    const call = http.request({host: '127.0.0.1', port, ...options}, (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () => resolve({
+        status: response.statusCode,
+        headers: response.headers,
+        body: Buffer.concat(chunks).toString(),
+      }));
+    });
+    call.on('error', reject);
+    call.end(body);
+  });
+}
+
+// A server may answer one request with JSON or with an event stream that holds the same message.
+function rpcMessage({headers, body}) {
+  if (!headers['content-type']?.startsWith('text/event-stream')) return JSON.parse(body);
+  const data = body.split('\n').filter((line) => line.startsWith('data:'));
+  return JSON.parse(data.at(-1).slice('data:'.length));
+}
+
+function fail(error) {
+  console.error(error.message);
+  process.exit(1);
+}
+
+const [name, ...args] = process.argv.slice(2);
+if (!Object.hasOwn(checks, name)) fail(new Error(`unknown check: ${name}`));
+setTimeout(() => fail(new Error(`no answer within ${DEADLINE_MS} ms`)), DEADLINE_MS).unref();
+checks[name](...args).then(() => process.exit(0), fail);
