@@ -10,6 +10,7 @@
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/post.hpp"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/health_handlers.h"
 #include "gateway/http/http_server.h"
@@ -84,6 +85,9 @@ void GatewayServer::Drain(absl::Duration grace) {
   auto idle = std::make_shared<std::promise<void>>();
   std::future<void> is_idle = idle->get_future();
   parts_->server.Drain([idle] { idle->set_value(); });
+  // Held polls and waits would outlast any grace. Their callers are told that it failed on the way
+  // to the tracker, and may ask another gateway, or this one once it is back.
+  boost::asio::post(parts_->io, [this] { parts_->tracker->EndCalls(); });
   is_idle.wait_for(absl::ToChronoMilliseconds(grace));
 }
 

@@ -23,7 +23,8 @@ class GatewayServer {
   // to be there yet. Once only.
   absl::StatusOr<Address> Start();
 
-  // Accepts nothing new and lets requests under way finish, at most for `grace`; then stops.
+  // Accepts nothing new, ends held polls and waits, and lets requests under way finish for at most
+  // `grace`. The destructor then stops the rest.
   void Drain(absl::Duration grace);
 
  private:

@@ -382,6 +382,23 @@ TEST_F(GatewayTest, ExpectContinueIsHonoured) {
   EXPECT_THAT(ReadAll(fd), HasSubstr("-32600"));
 }
 
+// A gateway that stops.
+
+TEST_F(GatewayTest, DrainEndsHeldPollsAndWaits) {
+  const std::string id = Interact();
+  json answer;
+  std::thread agent([&] { answer = Observe(id, 30000); });
+  TestServices::Answer poll;
+  std::thread extension([&] { poll = services_.Get("/pending-queries?wait=5&target=other"); });
+  services_.AwaitWaits(2);
+  services_.StopGateway();
+  agent.join();
+  extension.join();
+  EXPECT_EQ(answer["status"], "pending");
+  EXPECT_EQ(answer["correlation_id"], id);
+  EXPECT_EQ(poll.status, 503);
+}
+
 // A tracker that is away.
 
 TEST_F(GatewayTest, HealthTellsTheGatewayFromTheTracker) {

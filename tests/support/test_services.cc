@@ -55,6 +55,11 @@ void TestServices::StopTracker() {
   tracker_ = nullptr;
 }
 
+void TestServices::StopGateway() {
+  gateway_->Drain(absl::Seconds(10));
+  gateway_ = nullptr;
+}
+
 TestServices::Answer TestServices::Get(const std::string& target) const {
   httplib::Client client(gateway_address_.host, gateway_address_.port);
   return ToAnswer(client.Get(target));

@@ -21,9 +21,12 @@ class TestServices {
   TestServices();
   ~TestServices();
 
-  // Both end the process' test with a message if they can't.
+  // Ends the test program with a message if it can't.
   void StartTracker();  // At the same address as before, with an empty table.
   void StopTracker();
+
+  // Drains and ends the gateway. Not to be started again.
+  void StopGateway();
 
   FakeClock& clock() { return clock_; }
   tracker::CommandTable& table() { return tracker_->table; }

@@ -22,7 +22,7 @@ constexpr char kInstructions[] =
     "at once; observe {what: 'command_result', correlation_id} gets its result, and never blocks "
     "longer than wait_ms.";
 
-// Whoever has no token is this client; see ADR 0003.
+// Callers without a token are together one client.
 constexpr char kLocalClient[] = "local";
 
 bool IsSupported(const std::string& version) {

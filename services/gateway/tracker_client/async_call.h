@@ -2,6 +2,7 @@
 #define CALLSLIP_GATEWAY_TRACKER_CLIENT_ASYNC_CALL_H_
 
 #include <memory>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/status/statusor.h"
@@ -26,17 +27,40 @@ class ClientTag {
   virtual void OnCompletion(bool ok) = 0;
 };
 
+// The calls under way, so that all of them can be ended when the gateway stops: a held poll would
+// otherwise keep it alive for as long as it is held. Used on the executor of the coroutines only.
+class CallsUnderWay {
+ public:
+  void Add(grpc::ClientContext* context) {
+    if (ended_) context->TryCancel();
+    contexts_.insert(context);
+  }
+  void Remove(grpc::ClientContext* context) { contexts_.erase(context); }
+
+  // Ends the present calls with CANCELLED, and every later one as soon as it starts.
+  void EndAll() {
+    ended_ = true;
+    for (grpc::ClientContext* context : contexts_) context->TryCancel();
+  }
+
+ private:
+  std::unordered_set<grpc::ClientContext*> contexts_;
+  bool ended_ = false;
+};
+
 // One call under way. Owns itself until its last operation is done; then the result goes to
 // `handler` on the handler's own executor, where the call is destroyed. Cancelling runs on that
 // executor too, so that it never meets a destroyed call.
 template <typename Result, typename Handler>
 class AsyncCall : public ClientTag {
  public:
-  AsyncCall(Handler handler, absl::Duration deadline)
+  AsyncCall(Handler handler, absl::Duration deadline, CallsUnderWay* calls)
       : handler_(std::move(handler)),
+        calls_(calls),
         work_(boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))) {
     context_.set_deadline(gpr_time_from_millis(absl::ToInt64Milliseconds(deadline), GPR_TIMESPAN));
     context_.set_wait_for_ready(true);
+    calls_->Add(&context_);
     auto slot = boost::asio::get_associated_cancellation_slot(handler_);
     if (slot.is_connected()) {
       slot.assign([this](boost::asio::cancellation_type) { context_.TryCancel(); });
@@ -49,6 +73,7 @@ class AsyncCall : public ClientTag {
     boost::asio::post(
         executor, [self = std::unique_ptr<AsyncCall>(this), result = std::move(result)]() mutable {
           boost::asio::get_associated_cancellation_slot(self->handler_).clear();
+          self->calls_->Remove(&self->context_);
           Handler handler = std::move(self->handler_);
           self.reset();
           std::move(handler)(std::move(result));
@@ -59,6 +84,7 @@ class AsyncCall : public ClientTag {
 
  private:
   Handler handler_;
+  CallsUnderWay* const calls_;
   boost::asio::executor_work_guard<boost::asio::associated_executor_t<Handler>> work_;
 };
 
@@ -137,12 +163,13 @@ class LastOfStreamCall final : public AsyncCall<Response, Handler> {
 
 // Awaits `Call<Response, …>`, started with `prepare`.
 template <template <typename, typename> class Call, typename Response, typename Prepare>
-boost::asio::awaitable<absl::StatusOr<Response>> Await(absl::Duration deadline, Prepare prepare) {
+boost::asio::awaitable<absl::StatusOr<Response>> Await(CallsUnderWay* calls,
+                                                       absl::Duration deadline, Prepare prepare) {
   co_return co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&,
                                                  void(absl::StatusOr<Response>)>(
-      [deadline](auto handler, Prepare start) {
+      [calls, deadline](auto handler, Prepare start) {
         using Handler = decltype(handler);
-        auto* call = new Call<Response, Handler>(std::move(handler), deadline);
+        auto* call = new Call<Response, Handler>(std::move(handler), deadline, calls);
         call->Start(std::move(start));
       },
       boost::asio::use_awaitable, std::move(prepare));

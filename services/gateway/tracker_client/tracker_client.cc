@@ -80,10 +80,12 @@ class GrpcTrackerClient final : public TrackerClient {
       return stub_->PrepareAsyncWaitForCommand(context, request, &queue_);
     };
     auto last = co_await Await<LastOfStreamCall, v1::WaitForCommandResponse>(
-        std::max(kUnaryDeadline, max_wait + kRpcMargin), std::move(prepare));
+        &calls_, std::max(kUnaryDeadline, max_wait + kRpcMargin), std::move(prepare));
     if (!last.ok()) co_return std::move(last).status();
     co_return std::move(*last->mutable_command());
   }
+
+  void EndCalls() override { calls_.EndAll(); }
 
  private:
   template <typename Request, typename Response>
@@ -92,12 +94,14 @@ class GrpcTrackerClient final : public TrackerClient {
                                              grpc::CompletionQueue*),
                          Request request, absl::Duration deadline) {
     return Await<UnaryClientCall, Response>(
-        deadline, [this, prepare, request = std::move(request)](grpc::ClientContext* context) {
+        &calls_, deadline,
+        [this, prepare, request = std::move(request)](grpc::ClientContext* context) {
           return ((*stub_).*prepare)(context, request, &queue_);
         });
   }
 
   const std::unique_ptr<Stub> stub_;
+  CallsUnderWay calls_;
   grpc::CompletionQueue queue_;
   std::thread poller_;
 };

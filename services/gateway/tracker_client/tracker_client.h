@@ -44,6 +44,10 @@ class TrackerClient {
   // The command once it has ended, or as it is after `max_wait`.
   virtual Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
                                          absl::Duration max_wait) = 0;
+
+  // Ends all calls under way, and later ones at once, with an error from the connection. For the
+  // end of the process; to be called on the executor of the coroutines.
+  virtual void EndCalls() = 0;
 };
 
 // Connects lazily. Must be destroyed after all coroutines that use it have ended, and before the
