@@ -9,15 +9,17 @@ namespace callslip::gateway {
 // one always ends first and says why:
 //
 //               tracker's wait  <  gRPC deadline  <  bridge
-//   fast        none               5 s               10 s
-//   slow        30 s               32 s              35 s
-//   blocking    55 s               57 s              65 s
+//   fast         8 s                9 s              10 s
+//   slow        30 s               31 s              35 s
+//   blocking    55 s               56 s              65 s
+inline constexpr absl::Duration kFastWait = absl::Seconds(8);
+inline constexpr absl::Duration kFastRpc = absl::Seconds(9);
 inline constexpr absl::Duration kSlowWait = absl::Seconds(30);
-inline constexpr absl::Duration kSlowRpc = absl::Seconds(32);
+inline constexpr absl::Duration kSlowRpc = absl::Seconds(31);
 inline constexpr absl::Duration kBlockingWait = absl::Seconds(55);
-inline constexpr absl::Duration kBlockingRpc = absl::Seconds(57);
+inline constexpr absl::Duration kBlockingRpc = absl::Seconds(56);
 // What the deadline of a call adds to the wait that it asks for.
-inline constexpr absl::Duration kRpcMargin = absl::Seconds(2);
+inline constexpr absl::Duration kRpcMargin = absl::Seconds(1);
 
 // A call that does not wait. Long enough for a tracker that is being restarted to be back.
 inline constexpr absl::Duration kUnaryDeadline = absl::Seconds(5);
@@ -26,12 +28,13 @@ inline constexpr absl::Duration kReadinessDeadline = absl::Seconds(1);
 // The longest hold of an extension's poll: extensions in the field abort theirs after 8 s.
 inline constexpr absl::Duration kMaxPollHold = absl::Seconds(5);
 
-// The bridge's side of the table, which the tests of both compare.
+// The side of the bridge, from bridge/timeout_policy.h.
 inline constexpr absl::Duration kBridgeFast = absl::Seconds(10);
 inline constexpr absl::Duration kBridgeSlow = absl::Seconds(35);
 inline constexpr absl::Duration kBridgeBlocking = absl::Seconds(65);
 
 static_assert(kUnaryDeadline < kBridgeFast);
+static_assert(kFastWait < kFastRpc && kFastRpc < kBridgeFast);
 static_assert(kSlowWait < kSlowRpc && kSlowRpc < kBridgeSlow);
 static_assert(kBlockingWait < kBlockingRpc && kBlockingRpc < kBridgeBlocking);
 

@@ -1,0 +1,44 @@
+#include "bridge/abort_switch.h"
+
+#include <utility>
+
+namespace callslip::bridge {
+
+void AbortSwitch::Abort() {
+  MutexLock lock(&mutex_);
+  aborted_ = true;
+  sleeper_->Wake();
+  // Under the lock, so that EndExchange() cannot return while the connection is being stopped.
+  if (stop_) stop_();
+}
+
+bool AbortSwitch::aborted() {
+  MutexLock lock(&mutex_);
+  return aborted_;
+}
+
+bool AbortSwitch::BeginExchange(std::function<void()> stop) {
+  MutexLock lock(&mutex_);
+  if (aborted_) return false;
+  sent_ = true;
+  stop_ = std::move(stop);
+  return true;
+}
+
+void AbortSwitch::EndExchange() {
+  MutexLock lock(&mutex_);
+  stop_ = nullptr;
+}
+
+bool AbortSwitch::sent() {
+  MutexLock lock(&mutex_);
+  return sent_;
+}
+
+bool AbortSwitch::SleepUntil(absl::Time time) {
+  // A wake that came before the sleep is not lost, so the check may come after it.
+  sleeper_->SleepUntil(time);
+  return !aborted();
+}
+
+}  // namespace callslip::bridge

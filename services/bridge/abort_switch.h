@@ -1,0 +1,48 @@
+#ifndef CALLSLIP_BRIDGE_ABORT_SWITCH_H_
+#define CALLSLIP_BRIDGE_ABORT_SWITCH_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+
+namespace callslip::bridge {
+
+// Lets any thread end what one worker thread is doing for a call, and remembers whether anything
+// of the call may have reached the gateway. One per call. Thread-safe.
+//
+// Before BeginExchange() nothing was sent and an abort only takes effect at the next step of the
+// worker; from then on it breaks the connection.
+class AbortSwitch {
+ public:
+  explicit AbortSwitch(Clock* clock) : sleeper_(clock->NewSleeper()) {}
+
+  // Idempotent, never blocks on the network.
+  void Abort();
+  bool aborted();
+
+  // The worker is about to send the call. From here to EndExchange() an abort calls `stop`, which
+  // must not block. Returns false, and the call must not be sent, if it was aborted before.
+  bool BeginExchange(std::function<void()> stop);
+  void EndExchange();
+
+  // True from the first BeginExchange() that returned true.
+  bool sent();
+
+  // Blocks the worker; returns false, at once, when the call is or gets aborted.
+  bool SleepUntil(absl::Time time);
+
+ private:
+  const std::unique_ptr<Sleeper> sleeper_;
+  Mutex mutex_;
+  bool aborted_ ABSL_GUARDED_BY(mutex_) = false;
+  bool sent_ ABSL_GUARDED_BY(mutex_) = false;
+  std::function<void()> stop_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_ABORT_SWITCH_H_

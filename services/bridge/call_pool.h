@@ -1,0 +1,47 @@
+#ifndef CALLSLIP_BRIDGE_CALL_POOL_H_
+#define CALLSLIP_BRIDGE_CALL_POOL_H_
+
+#include <deque>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "common/mutex.h"
+
+namespace callslip::bridge {
+
+// Threads that run calls side by side, started as they are needed. Waits (calls that may take long)
+// have a limit of their own below the number of threads, so that they never keep the others from
+// running. Within each of the two kinds calls start in the order of their arrival. Thread-safe.
+//
+// It does not bound its queues; whoever submits does.
+class CallPool {
+ public:
+  CallPool(int max_threads, int max_waits) : max_threads_(max_threads), max_waits_(max_waits) {}
+
+  // Drops what has not started, and joins the threads: ends what they do first.
+  ~CallPool();
+
+  void Submit(bool is_wait, std::function<void()> run);
+
+ private:
+  void RunThread();
+  bool HasWorkLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const int max_threads_;
+  const int max_waits_;
+
+  Mutex mutex_;
+  CondVar work_;  // HasWorkLocked() may have become true.
+  std::deque<std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);
+  std::deque<std::function<void()>> waits_ ABSL_GUARDED_BY(mutex_);
+  int running_waits_ ABSL_GUARDED_BY(mutex_) = 0;
+  int idle_threads_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_CALL_POOL_H_

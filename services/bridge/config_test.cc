@@ -1,0 +1,57 @@
+#include "bridge/config.h"
+
+#include <string>
+#include <vector>
+
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::bridge {
+namespace {
+
+using ::testing::HasSubstr;
+
+absl::StatusOr<BridgeConfig> Parse(const std::vector<std::string>& arguments) {
+  BridgeOptions options;
+  OptionSet set("callslip-bridge", "Tests options");
+  AddBridgeOptions(set, options);
+  const auto parsed = set.Parse(arguments, [](const char*) -> const char* { return nullptr; });
+  if (!parsed.ok()) return parsed.status();
+  return CheckBridgeOptions(options);
+}
+
+TEST(BridgeConfigTest, DefaultsAreThoseOfTheDesign) {
+  ASSERT_OK_AND_ASSIGN(const BridgeConfig config, Parse({}));
+  EXPECT_EQ(config.gateway.ToString(), "http://127.0.0.1:7890/mcp");
+  EXPECT_EQ(config.times.fast.timeout, absl::Seconds(10));
+  EXPECT_EQ(config.times.slow.timeout, absl::Seconds(35));
+  EXPECT_EQ(config.times.blocking.timeout, absl::Seconds(65));
+}
+
+TEST(BridgeConfigTest, RefusesTimeoutsThatDoNotNest) {
+  EXPECT_THAT(std::string(Parse({"--timeout-blocking", "50s"}).status().message()),
+              HasSubstr("--server-wait-blocking"));
+  EXPECT_THAT(std::string(Parse({"--timeout-fast", "40s"}).status().message()),
+              HasSubstr("must nest"));
+  EXPECT_OK(Parse({"--server-wait-blocking", "40s", "--timeout-blocking", "50s"}));
+}
+
+TEST(GatewayUrlTest, GetsThePathThatIsMissing) {
+  for (const char* text : {"http://h:1", "http://h:1/", "http://h:1/mcp"}) {
+    ASSERT_OK_AND_ASSIGN(const GatewayUrl url, ParseGatewayUrl(text));
+    EXPECT_EQ(url.origin, "http://h:1");
+    EXPECT_EQ(url.path, "/mcp");
+  }
+  EXPECT_EQ(ParseGatewayUrl("https://h/a/mcp")->ToString(), "https://h/a/mcp");
+}
+
+TEST(GatewayUrlTest, RefusesWhatIsNoUrl) {
+  for (const char* text :
+       {"", "127.0.0.1:7890", "ftp://h", "http://", "http:///mcp", "http://a b"}) {
+    EXPECT_FALSE(ParseGatewayUrl(text).ok()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace callslip::bridge

@@ -1,0 +1,35 @@
+#ifndef CALLSLIP_BRIDGE_GATEWAY_ANSWER_H_
+#define CALLSLIP_BRIDGE_GATEWAY_ANSWER_H_
+
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "absl/strings/string_view.h"
+#include "bridge/answers.h"
+#include "bridge/gateway_client.h"
+#include "bridge/json_rpc.h"
+
+namespace callslip::bridge {
+
+// Judges what the gateway sent: whether it answers the request, and what the agent gets to read.
+
+// The answer to `request` that an exchange without an event stream brought, or why there is none.
+// Whatever the HTTP status, a JSON-RPC answer in the body counts. `url` is named in failures.
+std::variant<Message, Failure> FindAnswer(Exchange exchange, const Message& request,
+                                          absl::string_view url);
+
+// True when `message`, from the gateway, is the answer to `request`: a response with the same id,
+// or an error without one.
+bool IsAnswerTo(const Message& request, const Message& message);
+
+// The line that passes on `answer`: the same JSON on one line, under the id as the agent wrote it.
+// A line of kMaxLineBytes or more is replaced by a failure that says so.
+std::string AnswerLine(const Message& request, const Message& answer);
+
+// The protocol version that an answer to `initialize` agrees on, or nullopt for an error.
+std::optional<std::string> NegotiatedVersion(const Message& answer);
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_GATEWAY_ANSWER_H_

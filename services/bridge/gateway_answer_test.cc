@@ -1,0 +1,132 @@
+#include "bridge/gateway_answer.h"
+
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "bridge/limits.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace callslip::bridge {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kUrl[] = "http://127.0.0.1:7890/mcp";
+
+Message Request(const std::string& id, const std::string& method = "ping",
+                const std::string& params = "{}") {
+  return ParseMessage(absl::StrCat(R"({"jsonrpc":"2.0","id":)", id, R"(,"method":")", method,
+                                   R"(","params":)", params, "}"));
+}
+
+std::string LineFor(const Message& request, int status, std::string body,
+                    std::string content_type = "application/json") {
+  const auto found = FindAnswer(
+      {.outcome = Exchange::Outcome::kAnswered,
+       .head = {.status = status, .content_type = std::move(content_type), .session_id = ""},
+       .body = std::move(body)},
+      request, kUrl);
+  if (const Failure* failure = std::get_if<Failure>(&found)) return FailureLine(request, *failure);
+  return AnswerLine(request, std::get<Message>(found));
+}
+
+TEST(FindAnswerTest, PassesTheBytesOnUnchanged) {
+  const std::string body = R"({"jsonrpc": "2.0", "id":7, "result":{"x":1.50,"y":"\u0041"}})";
+  EXPECT_EQ(LineFor(Request("7"), 200, body), body);
+}
+
+TEST(FindAnswerTest, PutsTheAnswerOnOneLine) {
+  EXPECT_EQ(
+      LineFor(Request("7"), 200, "{\n \"jsonrpc\": \"2.0\",\n \"id\": 7, \"result\": {}\n}\n"),
+      R"({"jsonrpc":"2.0","id":7,"result":{}})");
+}
+
+TEST(FindAnswerTest, RestoresTheIdAsTheAgentWroteIt) {
+  EXPECT_EQ(LineFor(Request(R"("\u0041")"), 200, R"({"jsonrpc":"2.0","id":"A","result":{}})"),
+            R"({"jsonrpc":"2.0","id":"\u0041","result":{}})");
+}
+
+TEST(FindAnswerTest, ErrorsCountWhateverTheirStatusAndWithoutAnId) {
+  for (const int status : {200, 400, 404, 500, 503}) {
+    EXPECT_EQ(LineFor(Request("7"), status, R"({"jsonrpc":"2.0","error":{"code":-32600}})"),
+              R"({"id":7,"jsonrpc":"2.0","error":{"code":-32600}})");
+    EXPECT_EQ(LineFor(Request("7"), status, R"({"jsonrpc":"2.0","id":null,"error":{}})"),
+              R"({"jsonrpc":"2.0","id":7,"error":{}})");
+  }
+}
+
+TEST(FindAnswerTest, WhatIsNoAnswerBecomesAnError) {
+  const struct {
+    int status;
+    const char* content_type;
+    const char* body;
+    const char* text;
+  } kCases[] = {
+      {200, "application/json", "<html>", "no valid JSON"},
+      {200, "application/json", "", "HTTP 200 without an answer"},
+      {202, "", "", "HTTP 202 without an answer"},
+      {200, "text/plain", R"({"jsonrpc":"2.0","id":7,"result":{}})", "\\\"text/plain\\\" instead"},
+      {200, "application/json", R"({"jsonrpc":"2.0","id":8,"result":{}})", "no answer to this"},
+      {200, "application/json", R"({"jsonrpc":"2.0","id":"7","result":{}})", "no answer to this"},
+      {200, "application/json", R"({"id":7,"result":{}})", "no answer to this"},
+      {200, "application/json", R"([{"jsonrpc":"2.0","id":7,"result":{}}])", "no answer to this"},
+      {404, "text/html", "<html>", "HTTP 404"},
+      {500, "application/json", "{}", "HTTP 500"},
+      {502, "text/html", "", "HTTP 502"},
+  };
+  for (const auto& c : kCases) {
+    const std::string line = LineFor(Request("7"), c.status, c.body, c.content_type);
+    const auto answer = nlohmann::json::parse(line);
+    EXPECT_EQ(answer["id"], 7) << line;
+    EXPECT_EQ(answer["error"]["code"], kInternalError) << line;
+    EXPECT_THAT(line, HasSubstr(c.text));
+  }
+}
+
+TEST(FindAnswerTest, ToolCallsGetAToolResult) {
+  const Message request = Request("7", "tools/call", R"({"name":"interact","arguments":{}})");
+  const auto answer = nlohmann::json::parse(LineFor(request, 500, "oops", "text/plain"));
+  EXPECT_EQ(answer["id"], 7);
+  EXPECT_EQ(answer["result"]["isError"], true);
+  EXPECT_EQ(answer["result"]["structuredContent"]["may_have_executed"], true);
+  EXPECT_EQ(answer["result"]["structuredContent"]["final"], false);
+  EXPECT_THAT(answer["result"]["content"][0]["text"].get<std::string>(),
+              HasSubstr(R"(observe {"what":"pending_commands"})"));
+}
+
+TEST(FindAnswerTest, ARejectedToolCallWasNotExecuted) {
+  const Message request = Request("7", "tools/call", R"({"name":"interact","arguments":{}})");
+  const auto answer = nlohmann::json::parse(LineFor(request, 403, "", ""));
+  EXPECT_EQ(answer["result"]["structuredContent"]["may_have_executed"], false);
+  EXPECT_EQ(answer["result"]["structuredContent"]["final"], true);
+}
+
+TEST(FindAnswerTest, TaskCallsGetAJsonRpcErrorSinceTheyExpectNoToolResult) {
+  const Message request = Request("7", "tools/call", R"({"name":"interact","task":{}})");
+  EXPECT_TRUE(nlohmann::json::parse(LineFor(request, 500, "")).contains("error"));
+}
+
+TEST(AnswerLineTest, AnswersThatDoNotFitAreReplaced) {
+  const Message request = Request("7", "tools/call", R"({"name":"observe","arguments":{}})");
+  const std::string frame = R"({"jsonrpc":"2.0","id":7,"result":""})";
+  std::string answer = frame;
+  answer.insert(frame.size() - 2, kMaxLineBytes - 1 - frame.size(), 'x');
+  EXPECT_EQ(LineFor(request, 200, answer).size(), kMaxLineBytes - 1);
+  answer.insert(frame.size() - 2, "x");
+  EXPECT_THAT(LineFor(request, 200, answer), HasSubstr("answer_too_large"));
+}
+
+TEST(NegotiatedVersionTest, ComesFromTheResult) {
+  EXPECT_EQ(NegotiatedVersion(ParseMessage(
+                R"({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}})")),
+            "2025-11-25");
+  EXPECT_EQ(NegotiatedVersion(ParseMessage(R"({"jsonrpc":"2.0","id":0,"result":{}})")), "");
+  EXPECT_EQ(NegotiatedVersion(ParseMessage(R"({"jsonrpc":"2.0","id":0,"error":{}})")),
+            std::nullopt);
+}
+
+}  // namespace
+}  // namespace callslip::bridge

@@ -1,0 +1,150 @@
+#include "bridge/json_rpc.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "bridge/json_scan.h"
+#include "nlohmann/json.hpp"
+
+namespace callslip::bridge {
+namespace {
+
+using Members = std::vector<JsonMember>;
+
+std::string Quoted(absl::string_view text) {
+  return nlohmann::json(std::string(text))
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Empty for anything that is no valid id.
+std::string IdKey(absl::string_view id) {
+  if (const auto text = DecodeJsonString(id)) return absl::StrCat("string:", *text);
+  if (IsJsonInteger(id)) return absl::StrCat("integer:", id == "-0" ? "0" : id);
+  return "";
+}
+
+std::string StringMember(const Members& members, absl::string_view key) {
+  const auto value = FindMember(members, key);
+  return value ? DecodeJsonString(*value).value_or("") : "";
+}
+
+absl::Duration WaitOf(const Members& arguments) {
+  double milliseconds = 0;
+  const auto value = FindMember(arguments, "wait_ms");
+  if (!value || !absl::SimpleAtod(*value, &milliseconds)) return absl::ZeroDuration();
+  return absl::Milliseconds(milliseconds);
+}
+
+ToolCall ParseToolCall(absl::string_view params_text) {
+  const Members params = ObjectMembers(params_text);
+  const Members arguments = ObjectMembers(FindMember(params, "arguments").value_or(""));
+  return {.tool = StringMember(params, "name"),
+          .what = StringMember(arguments, "what"),
+          .correlation_id = StringMember(arguments, "correlation_id"),
+          .wait = WaitOf(arguments),
+          .as_task = FindMember(params, "task").has_value()};
+}
+
+Message Invalid(Message message, int code, absl::string_view error) {
+  message.kind = Message::Kind::kInvalid;
+  message.error_code = code;
+  message.error = std::string(error);
+  return message;
+}
+
+bool HasDuplicates(const Members& members) {
+  std::set<absl::string_view> seen;
+  for (const JsonMember& member : members) {
+    if (!seen.insert(member.key).second) return true;
+  }
+  return false;
+}
+
+// A request or a notification: `members` holds a method.
+Message ParseCall(Message message, const Members& members) {
+  const auto method = DecodeJsonString(*FindMember(members, "method"));
+  if (!method) return Invalid(std::move(message), kInvalidRequest, "method must be a string");
+  message.method = *method;
+  const absl::string_view params = FindMember(members, "params").value_or("");
+  if (const auto id = FindMember(members, "id")) {
+    message.id_key = IdKey(*id);
+    if (message.id_key.empty()) {
+      return Invalid(std::move(message), kInvalidRequest, "id must be a string or an integer");
+    }
+    message.id = std::string(*id);
+    message.kind = Message::Kind::kRequest;
+    if (message.method == "tools/call") message.tool_call = ParseToolCall(params);
+    return message;
+  }
+  message.kind = Message::Kind::kNotification;
+  if (message.method == "notifications/cancelled") {
+    const Members details = ObjectMembers(params);
+    message.cancelled_key = IdKey(FindMember(details, "requestId").value_or(""));
+  }
+  return message;
+}
+
+Message ParseResponse(Message message, const Members& members) {
+  const bool has_result = FindMember(members, "result").has_value();
+  const bool has_error = FindMember(members, "error").has_value();
+  if (has_result == has_error) {
+    return Invalid(std::move(message), kInvalidRequest,
+                   "a message needs a method, or one of result and error");
+  }
+  const absl::string_view id = FindMember(members, "id").value_or("null");
+  message.id_key = IdKey(id);
+  if (!message.id_key.empty()) {
+    message.id = std::string(id);
+  } else if (has_result || id != "null") {
+    return Invalid(std::move(message), kInvalidRequest, "a response needs the id of its request");
+  }
+  message.kind = Message::Kind::kResponse;
+  return message;
+}
+
+}  // namespace
+
+Message ParseMessage(std::string line) {
+  Message message;
+  message.line = std::move(line);
+  if (const absl::Status status = CheckJson(message.line); !status.ok()) {
+    return Invalid(std::move(message), kParseError, status.message());
+  }
+  if (absl::StripLeadingAsciiWhitespace(message.line).front() == '[') {
+    return Invalid(std::move(message), kInvalidRequest,
+                   "batches are not supported over stdio; send one message a line");
+  }
+  const Members members = ObjectMembers(message.line);
+  if (HasDuplicates(members)) {
+    return Invalid(std::move(message), kInvalidRequest, "the message has a member twice");
+  }
+  if (StringMember(members, "jsonrpc") != "2.0") {
+    return Invalid(std::move(message), kInvalidRequest,
+                   "a message is an object with \"jsonrpc\":\"2.0\"");
+  }
+  if (FindMember(members, "method")) return ParseCall(std::move(message), members);
+  return ParseResponse(std::move(message), members);
+}
+
+std::string WithId(absl::string_view message, absl::string_view id) {
+  const std::optional<absl::string_view> present = FindMember(ObjectMembers(message), "id");
+  const size_t begin = present ? present->data() - message.data() : message.find('{') + 1;
+  const size_t end = present ? begin + present->size() : begin;
+  const absl::string_view head = message.substr(0, begin);
+  const absl::string_view tail = message.substr(end);
+  if (present) return absl::StrCat(head, id, tail);
+  return absl::StrCat(head, "\"id\":", id, ",", tail);
+}
+
+std::string ErrorLine(absl::string_view id, int code, absl::string_view text,
+                      absl::string_view data) {
+  return absl::StrCat("{\"jsonrpc\":\"2.0\",", id.empty() ? "" : absl::StrCat("\"id\":", id, ","),
+                      "\"error\":{\"code\":", code, ",\"message\":", Quoted(text),
+                      data.empty() ? "" : absl::StrCat(",\"data\":", data), "}}");
+}
+
+}  // namespace callslip::bridge

@@ -1,0 +1,65 @@
+#ifndef CALLSLIP_BRIDGE_JSON_RPC_H_
+#define CALLSLIP_BRIDGE_JSON_RPC_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace callslip::bridge {
+
+// Error codes of JSON-RPC 2.0 and, from -32000 on, those that the official MCP clients use for a
+// lost connection and for a timeout.
+inline constexpr int kParseError = -32700;
+inline constexpr int kInvalidRequest = -32600;
+inline constexpr int kInternalError = -32603;
+inline constexpr int kConnectionError = -32000;
+inline constexpr int kRequestTimeout = -32001;
+
+// What the bridge needs to know of a `tools/call`. Members that are absent, or not of the kind
+// that is expected here, are empty or zero: judging them is the gateway's business.
+struct ToolCall {
+  std::string tool;
+  std::string what;
+  std::string correlation_id;
+  absl::Duration wait;   // `wait_ms`
+  bool as_task = false;  // The caller asked for an MCP task, and expects no plain tool result.
+};
+
+// One JSON-RPC message and the facts that decide what happens to it. `line` is forwarded as it
+// is; nothing is ever rebuilt from the facts.
+struct Message {
+  enum class Kind { kRequest, kNotification, kResponse, kInvalid };
+
+  Kind kind = Kind::kInvalid;
+  std::string line;
+  // The bytes of the id as they stood on the wire, quotes included. Empty when there is none, and
+  // for a response to a message that could not be read (its id is absent or null).
+  std::string id;
+  // Equal for two ids exactly if they are the same id: "A" and "\u0041" are, 1 and "1" are not.
+  std::string id_key;
+  std::string method;
+  std::optional<ToolCall> tool_call;
+  // The `id_key` of the request that a `notifications/cancelled` is about; otherwise empty.
+  std::string cancelled_key;
+  // Why the message is kInvalid, for an error answer without id.
+  int error_code = 0;
+  std::string error;
+};
+
+// Never fails: what is no message is kInvalid. A batch is invalid too, since none of the protocol
+// revisions in use has batches over stdio.
+Message ParseMessage(std::string line);
+
+// The JSON object `message` with `id` (JSON bytes) in place of its id.
+std::string WithId(absl::string_view message, absl::string_view id);
+
+// One line with an error answer. `id` is in JSON bytes; when it is empty, the member is left out,
+// because the official clients throw on "id":null. `data` is JSON, or empty for none.
+std::string ErrorLine(absl::string_view id, int code, absl::string_view text,
+                      absl::string_view data = {});
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_JSON_RPC_H_

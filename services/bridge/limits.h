@@ -1,0 +1,54 @@
+#ifndef CALLSLIP_BRIDGE_LIMITS_H_
+#define CALLSLIP_BRIDGE_LIMITS_H_
+
+#include <cstddef>
+
+#include "absl/time/time.h"
+
+namespace callslip::bridge {
+
+// The longest line in either direction, and the largest answer taken from the gateway. The
+// official clients close the pipe on a line of more than 10 MiB.
+inline constexpr size_t kMaxLineBytes = size_t{10} * 1024 * 1024;
+
+// How deep arrays and objects may nest. Real calls stay below 20; whoever needs more than this
+// is attacking a recursive parser behind us.
+inline constexpr int kMaxJsonDepth = 200;
+
+// Calls that were read and not yet answered, on the wire or waiting for their turn. A burst of an
+// agent is some hundred calls; a call costs its bytes and about 1 KB.
+inline constexpr size_t kMaxUnfinishedCalls = 1024;
+
+// Calls on the wire side by side. Each has a thread and a connection, about 40 KB.
+inline constexpr int kMaxOpenCalls = 64;
+
+// How many of those may be slow or blocking ones, so that a fast call always finds a free thread
+// beside any number of waits.
+inline constexpr int kMaxOpenWaits = 48;
+
+// One attempt to connect. Short, since a call that is being connected cannot be interrupted and
+// the bridge has one second to exit; a lost packet is made good by the next attempt.
+inline constexpr absl::Duration kConnectTimeout = absl::Milliseconds(500);
+
+// How long a call waits for a gateway that cannot be reached, capped at half of the call's own
+// timeout. A restart takes one or two seconds; a gateway that is down should be reported soon.
+inline constexpr absl::Duration kConnectPatience = absl::Seconds(5);
+inline constexpr absl::Duration kFirstBackoff = absl::Milliseconds(50);
+inline constexpr absl::Duration kLongestBackoff = absl::Seconds(1);
+
+// Connections that were idle for longer are not used again: the gateway may be about to close
+// them, and a call that meets the closing one is lost in an ambiguous way.
+inline constexpr absl::Duration kMaxIdleConnection = absl::Seconds(2);
+
+// How long after a call's deadline its thread gives up by itself, in case nobody stopped it.
+inline constexpr absl::Duration kReadBackstop = absl::Seconds(5);
+
+// The second that is left after stdin closed: calls in flight may still finish, then the session
+// is ended, then the process exits whatever state it is in.
+inline constexpr absl::Duration kDrainGrace = absl::Milliseconds(400);
+inline constexpr absl::Duration kEndSessionTimeout = absl::Milliseconds(200);
+inline constexpr absl::Duration kExitWithin = absl::Milliseconds(900);
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_LIMITS_H_

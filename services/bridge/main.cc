@@ -1,0 +1,90 @@
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+#include "bridge/config.h"
+#include "bridge/gateway_client.h"
+#include "bridge/limits.h"
+#include "bridge/parent_watch.h"
+#include "bridge/relay.h"
+#include "bridge/stdio.h"
+#include "bridge/timeout_policy.h"
+#include "common/clock.h"
+#include "common/config.h"
+#include "common/log.h"
+#include "common/shutdown_signal.h"
+
+namespace callslip::bridge {
+namespace {
+
+// Every reason to exit (end of stdin, closed stdout, death of the parent) takes the way of the
+// signal that main() waits for.
+void RequestExit() { kill(getpid(), SIGTERM); }
+
+void ReadLines(Relay& relay) {
+  LineReader reader(STDIN_FILENO, kMaxLineBytes);
+  std::string line;
+  while (true) {
+    switch (reader.Next(line)) {
+      case LineReader::Event::kLine:
+        relay.HandleLine(std::move(line));
+        break;
+      case LineReader::Event::kTooLong:
+        relay.HandleTooLongLine();
+        break;
+      case LineReader::Event::kEnd:
+        RequestExit();
+        return;
+    }
+  }
+}
+
+// Ends the process in time even where an agent that does not read blocks the last answers.
+void ExitInTime(Clock& clock) {
+  const absl::Time deadline = clock.Now() + kExitWithin;
+  clock.NewSleeper()->SleepUntil(deadline);
+  std::_Exit(EXIT_SUCCESS);
+}
+
+int Run(int argc, char** argv) {
+  ShutdownSignal shutdown;
+  ParentWatch parent;
+  BridgeOptions options;
+  OptionSet option_set("callslip-bridge",
+                       "connects an agent's stdin and stdout to the Callslip gateway");
+  AddBridgeOptions(option_set, options);
+  option_set.ParseOrExit(argc, argv);
+  const absl::StatusOr<BridgeConfig> config = CheckBridgeOptions(options);
+  if (!config.ok()) {
+    std::fprintf(stderr, "callslip-bridge: %s\n", std::string(config.status().message()).c_str());
+    return 2;
+  }
+  InitLogging("callslip-bridge", options.log_level);
+
+  RealClock clock;
+  GatewayClient gateway(config->gateway, &clock);
+  LineWriter writer(STDOUT_FILENO, RequestExit);
+  Relay relay(TimeoutPolicy(config->times), &clock, &gateway, &writer);
+  Log(LogLevel::kInfo, "started", {{"gateway", gateway.url().ToString()}});
+  std::thread([&relay] { ReadLines(relay); }).detach();
+  std::thread([&parent] {
+    parent.Wait();
+    RequestExit();
+  }).detach();
+
+  shutdown.Wait();
+  std::thread([&clock] { ExitInTime(clock); }).detach();
+  relay.Drain(writer.closed() ? absl::ZeroDuration() : kDrainGrace);
+  Log(LogLevel::kInfo, "stopped");
+  // The threads that still read or connect are not worth waiting for.
+  std::_Exit(EXIT_SUCCESS);
+}
+
+}  // namespace
+}  // namespace callslip::bridge
+
+int main(int argc, char** argv) { return callslip::bridge::Run(argc, argv); }

@@ -1,0 +1,316 @@
+#include "bridge/relay.h"
+
+#include <algorithm>
+#include <optional>
+#include <variant>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "bridge/gateway_answer.h"
+#include "bridge/json_scan.h"
+#include "bridge/limits.h"
+#include "common/log.h"
+
+namespace callslip::bridge {
+
+struct Relay::Call {
+  Call(Message m, CallClass c, absl::Time now, absl::Duration t, Clock* clock)
+      : message(std::move(m)),
+        call_class(c),
+        received(now),
+        timeout(t),
+        deadline(now + t),
+        abort(clock) {}
+
+  bool is_request() const { return message.kind == Message::Kind::kRequest; }
+  bool is_initialize() const { return is_request() && message.method == "initialize"; }
+
+  const Message message;
+  const CallClass call_class;
+  const absl::Time received;
+  const absl::Duration timeout;
+  const absl::Time deadline;
+  AbortSwitch abort;
+  bool taken = false;  // Guarded by the relay's mutex_.
+};
+
+Relay::Relay(const TimeoutPolicy& policy, Clock* clock, GatewayClient* gateway, LineWriter* writer)
+    : policy_(policy),
+      clock_(clock),
+      gateway_(gateway),
+      writer_(writer),
+      deadline_sleeper_(clock->NewSleeper()),
+      pool_(std::make_unique<CallPool>(kMaxOpenCalls, kMaxOpenWaits)),
+      deadline_thread_([this] { RunDeadlines(); }) {}
+
+Relay::~Relay() {
+  std::vector<CallPtr> calls;
+  {
+    MutexLock lock(&mutex_);
+    draining_ = true;
+    stopping_ = true;
+    for (const auto& [deadline, call] : unfinished_) calls.push_back(call);
+    for (const CallPtr& call : calls) TakeLocked(call);
+  }
+  for (const CallPtr& call : calls) call->abort.Abort();
+  deadline_sleeper_->Wake();
+  deadline_thread_.join();
+  pool_.reset();
+}
+
+void Relay::HandleLine(std::string line) {
+  if (absl::StripAsciiWhitespace(line).empty()) return;
+  Message message = ParseMessage(std::move(line));
+  if (message.kind == Message::Kind::kInvalid) {
+    Log(LogLevel::kWarning, "invalid message", {{"error", message.error}});
+    writer_->WriteLine(ErrorLine("", message.error_code, message.error));
+    return;
+  }
+  if (!message.cancelled_key.empty()) Cancel(message.cancelled_key);
+  const CallClass call_class = policy_.ClassOf(message);
+  Admit(std::make_shared<Call>(std::move(message), call_class, clock_->Now(),
+                               policy_.TimeoutOf(call_class), clock_));
+}
+
+void Relay::HandleTooLongLine() {
+  writer_->WriteLine(ErrorLine("", kInvalidRequest, "a line must be shorter than 10 MiB"));
+}
+
+void Relay::Drain(absl::Duration grace) {
+  const absl::Time deadline = clock_->Now() + grace;
+  {
+    MutexLock lock(&mutex_);
+    draining_ = true;
+    drain_deadline_ = deadline;
+  }
+  deadline_sleeper_->Wake();
+  {
+    MutexLock lock(&mutex_);
+    while (!IsIdleLocked()) idle_.Wait(&mutex_);
+  }
+  gateway_->EndSession(kEndSessionTimeout);
+}
+
+void Relay::Admit(CallPtr call) {
+  std::optional<std::string> refusal;
+  bool is_earliest = false;
+  {
+    MutexLock lock(&mutex_);
+    refusal = RefusalLocked(*call);
+    if (!refusal) {
+      if (call->is_request()) requests_.emplace(call->message.id_key, call);
+      unfinished_.emplace(call->deadline, call);
+      is_earliest = call->deadline < sleeping_until_;
+    }
+  }
+  if (refusal) {
+    if (!refusal->empty()) writer_->WriteLine(*refusal);
+    return;
+  }
+  if (is_earliest) deadline_sleeper_->Wake();
+  Start(std::move(call));
+}
+
+// The line that refuses a call, empty for a call that expects no answer.
+std::optional<std::string> Relay::RefusalLocked(const Call& call) {
+  const Message& message = call.message;
+  if (call.is_request() && requests_.contains(message.id_key)) {
+    // Without an id: under that id the agent is still owed the one answer to its first request.
+    return ErrorLine("", kInvalidRequest,
+                     absl::StrCat("the id ", message.id, " is that of an unfinished request"));
+  }
+  if (!draining_ && unfinished_.size() < kMaxUnfinishedCalls) return std::nullopt;
+  if (!call.is_request()) return "";
+  return FailureLine(message, draining_ ? BridgeClosing(message, /*sent=*/false) : TooManyCalls());
+}
+
+void Relay::Start(CallPtr call) {
+  {
+    MutexLock lock(&mutex_);
+    if (call->taken) return;
+    if (initialize_ != nullptr) {
+      held_.push_back(std::move(call));
+      return;
+    }
+    if (call->is_initialize()) initialize_ = call;
+  }
+  const bool is_wait = call->call_class != CallClass::kFast;
+  pool_->Submit(is_wait, [this, call = std::move(call)] { Run(call); });
+}
+
+void Relay::Cancel(const std::string& id_key) {
+  CallPtr call;
+  {
+    MutexLock lock(&mutex_);
+    const auto it = requests_.find(id_key);
+    if (it == requests_.end()) return;
+    call = it->second;
+    TakeLocked(call);
+  }
+  Answered(call);
+  call->abort.Abort();
+}
+
+bool Relay::Take(const CallPtr& call) {
+  MutexLock lock(&mutex_);
+  if (call->taken) return false;
+  TakeLocked(call);
+  return true;
+}
+
+void Relay::TakeLocked(const CallPtr& call) {
+  call->taken = true;
+  ++being_answered_;
+  unfinished_.erase({call->deadline, call});
+  if (call->is_request()) requests_.erase(call->message.id_key);
+}
+
+void Relay::Answered(const CallPtr& call) {
+  std::vector<CallPtr> released;
+  {
+    MutexLock lock(&mutex_);
+    --being_answered_;
+    if (IsIdleLocked()) idle_.NotifyAll();
+    if (initialize_ == call) {
+      initialize_ = nullptr;
+      released.swap(held_);
+    }
+  }
+  for (CallPtr& next : released) Start(std::move(next));
+}
+
+void Relay::Finish(const CallPtr& call, const Failure& failure) {
+  if (!Take(call)) return;
+  Log(LogLevel::kWarning, "call failed",
+      {{"id", call->message.id}, {"method", call->message.method}, {"reason", failure.reason}});
+  if (call->is_request()) writer_->WriteLine(FailureLine(call->message, failure));
+  Answered(call);
+}
+
+void Relay::Run(const CallPtr& call) {
+  {
+    MutexLock lock(&mutex_);
+    if (call->taken) return;
+  }
+  Conclude(call, PostPatiently(call));
+}
+
+Exchange Relay::PostPatiently(const CallPtr& call) {
+  const absl::Time give_up = call->received + std::min(kConnectPatience, call->timeout / 2);
+  absl::Duration backoff = kFirstBackoff;
+  const GatewayClient::EventSink on_event = [this, &call](const ResponseHead& head,
+                                                          absl::string_view data) {
+    return HandleEvent(call, head, data);
+  };
+  while (true) {
+    const absl::Duration rest =
+        std::max(call->deadline - clock_->Now(), absl::ZeroDuration()) + kReadBackstop;
+    Exchange exchange = gateway_->Post(call->message.line, rest, call->abort, on_event);
+    if (exchange.outcome != Exchange::Outcome::kNotSent) return exchange;
+    const absl::Time next = clock_->Now() + backoff;
+    if (next > give_up || !call->abort.SleepUntil(next)) return exchange;
+    backoff = std::min(2 * backoff, kLongestBackoff);
+  }
+}
+
+void Relay::Conclude(const CallPtr& call, Exchange exchange) {
+  const std::string url = gateway_->url().ToString();
+  switch (exchange.outcome) {
+    case Exchange::Outcome::kAborted:
+      return;  // Whoever aborted it has taken it before.
+    case Exchange::Outcome::kNotSent:
+      return Finish(call, GatewayUnreachable(url, clock_->Now() - call->received));
+    case Exchange::Outcome::kBroken:
+      return Finish(call, ConnectionBroke(url));
+    case Exchange::Outcome::kTooLarge:
+      return Finish(call, AnswerTooLarge());
+    case Exchange::Outcome::kAnswered:
+      break;
+  }
+  if (!call->is_request()) {
+    if (exchange.head.status >= 400) return Finish(call, HttpError(url, exchange.head.status));
+    if (Take(call)) Answered(call);
+    return;
+  }
+  if (exchange.head.content_type == "text/event-stream") {
+    return Finish(call, StreamEndedEarly());
+  }
+  const ResponseHead head = exchange.head;
+  const auto found = FindAnswer(std::move(exchange), call->message, url);
+  if (const Failure* failure = std::get_if<Failure>(&found)) return Finish(call, *failure);
+  ConcludeWithAnswer(call, head, std::get<Message>(found));
+}
+
+void Relay::ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head,
+                               const Message& answer) {
+  if (!Take(call)) return;
+  if (call->is_initialize()) {
+    if (const auto version = NegotiatedVersion(answer)) {
+      gateway_->StartSession(head.session_id, *version);
+    }
+  }
+  writer_->WriteLine(AnswerLine(call->message, answer));
+  Answered(call);
+}
+
+bool Relay::HandleEvent(const CallPtr& call, const ResponseHead& head, absl::string_view data) {
+  if (!call->is_request()) return false;
+  const Message message = ParseMessage(std::string(data));
+  if (IsAnswerTo(call->message, message)) {
+    ConcludeWithAnswer(call, head, message);
+    return false;
+  }
+  if (message.kind == Message::Kind::kInvalid || message.kind == Message::Kind::kResponse) {
+    Log(LogLevel::kWarning, "stray message in an event stream", {{"id", call->message.id}});
+    return true;
+  }
+  {
+    MutexLock lock(&mutex_);
+    if (call->taken) return false;
+  }
+  const std::string line = OnOneLine(data);
+  if (line.size() < kMaxLineBytes) writer_->WriteLine(line);
+  return true;
+}
+
+void Relay::RunDeadlines() {
+  while (true) {
+    const absl::Time now = clock_->Now();
+    std::vector<CallPtr> due;
+    absl::Time next;
+    bool closing = false;
+    {
+      MutexLock lock(&mutex_);
+      if (stopping_) return;
+      closing = now >= drain_deadline_;
+      std::tie(due, next) = TakeDueLocked(now);
+      sleeping_until_ = next;
+    }
+    for (const CallPtr& call : due) {
+      if (call->is_request()) {
+        const bool sent = call->abort.sent();
+        const Failure failure = closing ? BridgeClosing(call->message, sent)
+                                        : DeadlinePassed(call->message, call->timeout, sent);
+        writer_->WriteLine(FailureLine(call->message, failure));
+      }
+      Answered(call);
+      call->abort.Abort();
+    }
+    deadline_sleeper_->SleepUntil(next);
+  }
+}
+
+std::pair<std::vector<Relay::CallPtr>, absl::Time> Relay::TakeDueLocked(absl::Time now) {
+  std::vector<CallPtr> due;
+  const bool closing = now >= drain_deadline_;
+  for (const auto& [deadline, call] : unfinished_) {
+    if (!closing && deadline > now) break;
+    due.push_back(call);
+  }
+  for (const CallPtr& call : due) TakeLocked(call);
+  const absl::Time drain = closing ? absl::InfiniteFuture() : drain_deadline_;
+  if (unfinished_.empty()) return {std::move(due), drain};
+  return {std::move(due), std::min(unfinished_.begin()->first, drain)};
+}
+
+}  // namespace callslip::bridge

@@ -1,0 +1,275 @@
+#include "bridge/relay.h"
+
+#include <set>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "bridge/relay_test_fixture.h"
+#include "common/clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::bridge {
+namespace {
+
+using ::testing::HasSubstr;
+
+bool Mentions(const httplib::Request& request, absl::string_view text) {
+  return absl::StrContains(request.body, text);
+}
+
+TEST_F(RelayTest, PostsTheBytesOfTheAgentAndReturnsTheAnswer) {
+  StartGateway();
+  const std::string line = R"({"id": 9007199254740993 , "method":"ping","jsonrpc":"2.0"})";
+  Send(line);
+  EXPECT_EQ(ReadLine(), ResultFor("9007199254740993", R"({"method":"ping"})"));
+  const httplib::Request request = gateway_->requests().at(0);
+  EXPECT_EQ(request.body, line);
+  EXPECT_EQ(request.path, "/mcp");
+  EXPECT_EQ(request.get_header_value("Content-Type"), "application/json");
+  EXPECT_EQ(request.get_header_value("Accept"), "application/json, text/event-stream");
+  EXPECT_FALSE(request.has_header("MCP-Protocol-Version"));
+  EXPECT_FALSE(request.has_header("Mcp-Session-Id"));
+}
+
+TEST_F(RelayTest, NotificationsAreForwardedAndNotAnswered) {
+  StartGateway();
+  Send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  gateway_->AwaitRequests(1);
+  ExpectSilenceUntilPing();
+}
+
+TEST_F(RelayTest, ResponsesOfTheAgentAreForwarded) {
+  StartGateway();
+  Send(R"({"jsonrpc":"2.0","id":"server-1","result":{}})");
+  gateway_->AwaitRequests(1);
+  ExpectSilenceUntilPing();
+}
+
+TEST_F(RelayTest, InvalidLinesAreAnsweredWithoutAnIdAndNotForwarded) {
+  StartGateway();
+  Send("{");
+  EXPECT_EQ(Read()["error"]["code"], kParseError);
+  Call("1.5", "ping");
+  EXPECT_EQ(Read()["error"]["code"], kInvalidRequest);
+  Send(R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])");
+  EXPECT_FALSE(Read().contains("id"));
+  relay_->HandleTooLongLine();
+  EXPECT_EQ(Read()["error"]["code"], kInvalidRequest);
+  Send(" \r");
+  ExpectSilenceUntilPing();
+  EXPECT_EQ(gateway_->requests().size(), 1u);
+}
+
+class SessionTest : public RelayTest {
+ protected:
+  void SetUp() override {
+    StartGateway(
+        [](FakeGateway& gateway, const httplib::Request& request, httplib::Response& response) {
+          if (!Mentions(request, "\"initialize\"")) return AnswerPlainly(request.body, response);
+          gateway.Freeze();
+          response.set_header("Mcp-Session-Id", "session-1");
+          response.set_content(ResultFor("0", R"({"protocolVersion":"2025-11-25"})"),
+                               "application/json");
+        });
+  }
+};
+
+TEST_F(SessionTest, LaterMessagesWaitForTheSessionAndCarryIt) {
+  Call("0", "initialize");
+  Send(R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+  Call("1", "tools/list");
+  gateway_->AwaitRequests(1);
+  EXPECT_EQ(gateway_->requests().size(), 1u);
+  gateway_->Release();
+  EXPECT_EQ(Read()["id"], 0);
+  EXPECT_EQ(Read()["id"], 1);
+  gateway_->AwaitRequests(3);
+  for (const httplib::Request& request : gateway_->requests()) {
+    const bool is_first = Mentions(request, "\"initialize\"");
+    EXPECT_EQ(request.get_header_value("Mcp-Session-Id"), is_first ? "" : "session-1");
+    EXPECT_EQ(request.get_header_value("MCP-Protocol-Version"), is_first ? "" : "2025-11-25");
+  }
+}
+
+TEST_F(SessionTest, DrainEndsTheSession) {
+  Call("0", "initialize");
+  gateway_->Release();
+  EXPECT_EQ(Read()["id"], 0);
+  relay_->Drain(absl::Seconds(1));
+  const httplib::Request request = gateway_->requests().back();
+  EXPECT_EQ(request.method, "DELETE");
+  EXPECT_EQ(request.get_header_value("Mcp-Session-Id"), "session-1");
+}
+
+TEST_F(SessionTest, AHeldCallCanBeCancelled) {
+  Call("0", "initialize");
+  Call("1", "tools/list");
+  CancelCall("1");
+  gateway_->Release();
+  EXPECT_EQ(Read()["id"], 0);
+  ExpectSilenceUntilPing();
+}
+
+TEST_F(SessionTest, AnInitializeThatTimesOutReleasesWhatItHeld) {
+  Call("0", "initialize");
+  gateway_->AwaitRequests(1);
+  fake_clock_.Advance(absl::Seconds(9));
+  Call("1", "tools/list");
+  fake_clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(Read()["error"]["code"], kRequestTimeout);
+  EXPECT_EQ(Read()["id"], 1);
+}
+
+// A gateway that never answers a `tools/call`, and everything else at once.
+class FrozenToolsTest : public RelayTest {
+ protected:
+  void SetUp() override {
+    StartGateway(
+        [](FakeGateway& gateway, const httplib::Request& request, httplib::Response& response) {
+          if (Mentions(request, "tools/call")) gateway.Freeze();
+          AnswerPlainly(request.body, response);
+        });
+  }
+};
+
+TEST_F(FrozenToolsTest, TheDeadlineAnswersAToolCallWithAToolResult) {
+  CallTool("1", "interact", R"({"action":"click"})");
+  gateway_->AwaitRequests(1);
+  fake_clock_.Advance(absl::Seconds(35));
+  const auto result = Read()["result"];
+  EXPECT_EQ(result["isError"], true);
+  EXPECT_THAT(result["content"][0]["text"].get<std::string>(), HasSubstr("within 35s"));
+  const auto details = result["structuredContent"];
+  EXPECT_EQ(details["status"], "timeout");
+  EXPECT_EQ(details["final"], false);
+  EXPECT_EQ(details["may_have_executed"], true);
+  EXPECT_THAT(details["hint"].get<std::string>(), HasSubstr("pending_commands"));
+  EXPECT_FALSE(details.contains("correlation_id"));
+}
+
+TEST_F(FrozenToolsTest, TheDeadlineNamesTheCorrelationIdAndTheNextStep) {
+  CallTool("1", "observe", R"({"what":"command_result","correlation_id":"ann_1_a"})");
+  gateway_->AwaitRequests(1);
+  fake_clock_.Advance(absl::Seconds(64));
+  ExpectSilenceUntilPing();
+  fake_clock_.Advance(absl::Seconds(1));
+  const auto details = Read()["result"]["structuredContent"];
+  EXPECT_EQ(details["status"], "pending");
+  EXPECT_EQ(details["final"], false);
+  EXPECT_EQ(details["correlation_id"], "ann_1_a");
+  EXPECT_THAT(details["hint"].get<std::string>(),
+              HasSubstr(R"(observe {"correlation_id":"ann_1_a","what":"command_result"})"));
+}
+
+TEST_F(FrozenToolsTest, ALateAnswerIsDropped) {
+  CallTool("1", "interact", "{}");
+  gateway_->AwaitRequests(1);
+  fake_clock_.Advance(absl::Seconds(35));
+  EXPECT_EQ(Read()["id"], 1);
+  gateway_->Release();
+  ExpectSilenceUntilPing();
+}
+
+TEST_F(FrozenToolsTest, ACancelIsForwardedAndSilencesTheCall) {
+  CallTool("\"a\"", "interact", "{}");
+  gateway_->AwaitRequests(1);
+  CancelCall("\"a\"");
+  gateway_->AwaitRequests(2);
+  EXPECT_TRUE(Mentions(gateway_->requests()[1], R"("requestId":"a")"));
+  fake_clock_.Advance(absl::Seconds(60));
+  gateway_->Release();
+  ExpectSilenceUntilPing();
+}
+
+TEST_F(FrozenToolsTest, ACancelledIdMayBeUsedAgain) {
+  CallTool("1", "interact", "{}");
+  CancelCall("1");
+  Call("1", "ping");
+  EXPECT_EQ(ReadLine(), ResultFor("1", R"({"method":"ping"})"));
+  ExpectSilenceUntilPing();
+}
+
+TEST_F(FrozenToolsTest, ACancelOfAnUnknownRequestIsForwarded) {
+  CancelCall("99");
+  gateway_->AwaitRequests(1);
+  ExpectSilenceUntilPing();
+}
+
+TEST_F(FrozenToolsTest, ADuplicateIdIsRefusedAndTheFirstCallUnharmed) {
+  CallTool("\"A\"", "interact", "{}");
+  Call("\"\\u0041\"", "ping");
+  const auto refusal = Read();
+  EXPECT_EQ(refusal["error"]["code"], kInvalidRequest);
+  EXPECT_FALSE(refusal.contains("id"));
+  gateway_->Release();
+  EXPECT_EQ(ReadLine(), ResultFor("\"A\"", R"({"method":"tools/call"})"));
+}
+
+TEST_F(FrozenToolsTest, FastCallsPassAnyNumberOfWaits) {
+  constexpr int kWaits = 100;
+  for (int i = 0; i < kWaits; ++i) CallTool(absl::StrCat(i), "interact", "{}");
+  gateway_->AwaitRequests(kMaxOpenWaits);
+  RealClock real_clock;
+  const absl::Time start = real_clock.Now();
+  ExpectSilenceUntilPing();
+  EXPECT_LT(real_clock.Now() - start, absl::Seconds(1));
+  gateway_->Release();
+  std::set<int> ids;
+  for (int i = 0; i < kWaits; ++i) ids.insert(Read()["id"].get<int>());
+  EXPECT_EQ(ids.size(), static_cast<size_t>(kWaits));
+}
+
+TEST_F(FrozenToolsTest, TooManyUnfinishedCallsAreRefused) {
+  for (size_t i = 0; i < kMaxUnfinishedCalls; ++i) CallTool(absl::StrCat(i), "interact", "{}");
+  CallTool("-1", "interact", "{}");
+  const auto answer = Read();
+  EXPECT_EQ(answer["id"], -1);
+  EXPECT_EQ(answer["result"]["structuredContent"]["reason"], "too_many_calls");
+  fake_clock_.Advance(absl::Seconds(35));
+  std::set<int> ids;
+  for (size_t i = 0; i < kMaxUnfinishedCalls; ++i) ids.insert(Read()["id"].get<int>());
+  EXPECT_EQ(ids.size(), kMaxUnfinishedCalls);
+}
+
+TEST_F(FrozenToolsTest, DrainAnswersWhatDoesNotFinishInItsGrace) {
+  CallTool("1", "observe", R"({"what":"command_result","correlation_id":"ann_1_a"})");
+  gateway_->AwaitRequests(1);
+  relay_->Drain(absl::ZeroDuration());
+  const auto details = Read()["result"]["structuredContent"];
+  EXPECT_EQ(details["reason"], "bridge_closing");
+  EXPECT_EQ(details["status"], "pending");
+  EXPECT_EQ(details["correlation_id"], "ann_1_a");
+  Call("2", "ping");
+  EXPECT_EQ(Read()["error"]["code"], kConnectionError);
+}
+
+TEST_F(RelayTest, DrainLetsCallsFinish) {
+  StartGateway();
+  for (int i = 0; i < 20; ++i) Call(absl::StrCat(i), "ping");
+  relay_->Drain(absl::Seconds(1));
+  std::set<int> ids;
+  for (int i = 0; i < 20; ++i) {
+    const auto answer = Read();
+    EXPECT_TRUE(answer.contains("result"));
+    ids.insert(answer["id"].get<int>());
+  }
+  EXPECT_EQ(ids.size(), 20u);
+}
+
+TEST_F(RelayTest, ManyCallsAreAnsweredOnceEach) {
+  StartGateway();
+  constexpr int kCalls = 500;
+  for (int i = 0; i < kCalls; ++i) {
+    CallTool(absl::StrCat(i), i % 2 == 0 ? "interact" : "observe", "{}");
+  }
+  std::set<int> ids;
+  for (int i = 0; i < kCalls; ++i) ids.insert(Read()["id"].get<int>());
+  EXPECT_EQ(ids.size(), static_cast<size_t>(kCalls));
+  ExpectSilenceUntilPing();
+}
+
+}  // namespace
+}  // namespace callslip::bridge
