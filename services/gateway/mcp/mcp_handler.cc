@@ -101,17 +101,16 @@ OrderedJson McpHandler::ListTools() const {
 }
 
 boost::asio::awaitable<HttpResponse> McpHandler::CallTool(JsonRpcMessage message) const {
-  const auto name = message.params.find("name");
-  if (name == message.params.end() || !name->is_string()) {
+  const auto member = message.params.find("name");
+  if (member == message.params.end() || !member->is_string()) {
     co_return JsonRpcError(message.id, JsonRpcCode::kInvalidParams,
                            "params.name is missing: name the tool to call.");
   }
-  const auto tool = absl::c_find_if(
-      tools_, [&](const auto& each) { return each->Definition()["name"] == *name; });
+  const auto name = member->get<std::string>();
+  const auto tool = absl::c_find_if(tools_, [&](const auto& each) { return each->Name() == name; });
   if (tool == tools_.end()) {
-    co_return JsonRpcError(
-        message.id, JsonRpcCode::kInvalidParams,
-        absl::StrCat("Unknown tool: ", name->get<std::string>(), ". See tools/list."));
+    co_return JsonRpcError(message.id, JsonRpcCode::kInvalidParams,
+                           absl::StrCat("Unknown tool: ", name, ". See tools/list."));
   }
   Json arguments;
   if (const auto it = message.params.find("arguments"); it != message.params.end()) {

@@ -30,6 +30,7 @@ class Tool {
 
   // Its entry in tools/list: name, description, inputSchema, annotations.
   virtual const OrderedJson& Definition() const = 0;
+  std::string Name() const { return Definition()["name"].get<std::string>(); }
 
   // Never fails as a call: what goes wrong is in the result, so that the model gets to read it.
   // `client_id` owns the commands. `arguments` is any JSON value.

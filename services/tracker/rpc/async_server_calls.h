@@ -83,25 +83,27 @@ class AsyncServer::LongCall : public std::enable_shared_from_this<Self> {
   }
 
  protected:
-  using Member = void (Self::*)(bool);
+  using Step = void (*)(Self& call, bool ok);
 
-  // A completion tag that calls a member function, and keeps the call alive until then.
+  // A completion tag that takes the next step of its call, and keeps the call alive until then.
   class Tag final : public CompletionTag {
    public:
-    explicit Tag(Member member) : member_(member) {}
+    explicit Tag(Step step) : step_(step) {}
     void Hold(std::shared_ptr<Self> call) { call_ = std::move(call); }
     void OnCompletion(bool ok) override {
       const std::shared_ptr<Self> call = std::move(call_);
-      ((*call).*member_)(ok);
+      step_(*call, ok);
     }
 
    private:
-    const Member member_;
+    const Step step_;
     std::shared_ptr<Self> call_;
   };
 
   explicit LongCall(std::shared_ptr<const Method> method)
-      : method_(std::move(method)), accepted_(&Self::OnAccepted), done_(&Self::OnDone) {}
+      : method_(std::move(method)),
+        accepted_([](Self& call, bool ok) { call.OnAccepted(ok); }),
+        done_([](Self& call, bool) { call.OnDone(); }) {}
 
   void OnAccepted(bool ok) {
     if (!ok) return;
@@ -111,7 +113,7 @@ class AsyncServer::LongCall : public std::enable_shared_from_this<Self> {
     method_->handler(request_, this->shared_from_this());
   }
 
-  void OnDone(bool) {
+  void OnDone() {
     std::function<void()> action;
     {
       MutexLock lock(&mutex_);
@@ -172,7 +174,7 @@ class AsyncServer::HeldCall final
   using Handler = std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)>;
 
   explicit HeldCall(std::shared_ptr<const typename Base::Method> method)
-      : Base(std::move(method)), finished_(&HeldCall::OnFinished) {}
+      : Base(std::move(method)), finished_([](HeldCall&, bool) {}) {}
 
   void Finish(const Response& response) override {
     MutexLock lock(&this->mutex_);
@@ -201,8 +203,6 @@ class AsyncServer::HeldCall final
     return true;
   }
 
-  void OnFinished(bool) {}
-
   typename Base::Tag finished_;
   bool finishing_ ABSL_GUARDED_BY(this->mutex_) = false;
 };
@@ -218,8 +218,8 @@ class AsyncServer::StreamCall final
 
   explicit StreamCall(std::shared_ptr<const typename Base::Method> method)
       : Base(std::move(method)),
-        written_(&StreamCall::OnWritten),
-        finished_(&StreamCall::OnFinished) {}
+        written_([](StreamCall& call, bool ok) { call.OnWritten(ok); }),
+        finished_([](StreamCall&, bool) {}) {}
 
   void Send(Response response) override {
     MutexLock lock(&this->mutex_);
@@ -264,8 +264,6 @@ class AsyncServer::StreamCall final
     // After a failed write the caller is gone, and OnDone() is on its way.
     if (ok) StepLocked();
   }
-
-  void OnFinished(bool) {}
 
   typename Base::Tag written_;
   typename Base::Tag finished_;

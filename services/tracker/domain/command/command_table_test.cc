@@ -1,6 +1,8 @@
 #include "tracker/domain/command/command_table.h"
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -636,6 +638,55 @@ TEST_F(CommandTableTest, EndAllWaitsSettlesWaitsAndPolls) {
   table_.EndAllWaits();
   EXPECT_EQ(watcher->waits_over, 1);
   EXPECT_TRUE(polled);
+  EXPECT_EQ(table_.waits(), 0);
+}
+
+// Many threads at once. What this proves it proves under ThreadSanitizer.
+
+class CountingWatcher : public CommandWatcher {
+ public:
+  explicit CountingWatcher(std::atomic<int>* ends) : ends_(ends) {}
+  void OnCommand(const CommandSnapshot& command) override {
+    if (IsTerminal(command.state)) ++*ends_;
+  }
+  void OnWaitOver() override {}
+
+ private:
+  std::atomic<int>* const ends_;
+};
+
+TEST_F(CommandTableTest, EveryWatcherHearsOfTheEndWhateverTheThreadsDo) {
+  constexpr int kClients = 4;
+  constexpr int kCommandsEach = 500;
+  std::atomic<int> ends = 0;
+  std::atomic<bool> done = false;
+  const auto client = [&](int number) {
+    for (int i = 0; i < kCommandsEach;) {
+      const auto registered =
+          table_.Register(Spec("client-" + std::to_string(number)), clock_.Now());
+      if (!registered.ok()) continue;  // The queue is full.
+      ++i;
+      const CommandSpec& spec = *registered->command.spec;
+      ASSERT_OK(table_.Watch(spec.client_id, spec.id, 0, absl::Seconds(55),
+                             std::make_shared<CountingWatcher>(&ends), clock_.Now()));
+    }
+  };
+  const auto worker = [&](int number) {
+    while (!done) {
+      for (const CommandLease& lease : Lease("worker-" + std::to_string(number))) {
+        ASSERT_OK(Acknowledge(lease));
+        ASSERT_OK(Complete(lease));
+      }
+    }
+  };
+  std::vector<std::thread> clients;
+  std::vector<std::thread> workers;
+  for (int i = 0; i < kClients; ++i) clients.emplace_back(client, i);
+  for (int i = 0; i < 2; ++i) workers.emplace_back(worker, i);
+  for (std::thread& thread : clients) thread.join();
+  while (ends < kClients * kCommandsEach) std::this_thread::yield();
+  done = true;
+  for (std::thread& thread : workers) thread.join();
   EXPECT_EQ(table_.waits(), 0);
 }
 
