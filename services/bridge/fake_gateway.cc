@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include <cstdlib>
 
 #include <utility>
 
@@ -106,7 +107,7 @@ int UnusedPort() {
   socklen_t size = sizeof(address);
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  bind(fd, reinterpret_cast<sockaddr*>(&address), size);
+  if (bind(fd, reinterpret_cast<sockaddr*>(&address), size) != 0) std::abort();
   getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
   close(fd);
   return ntohs(address.sin_port);

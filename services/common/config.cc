@@ -180,7 +180,7 @@ const OptionSet::Option* OptionSet::Find(absl::string_view name) const {
 
 absl::Status OptionSet::Set(const Option& option, absl::string_view value,
                             absl::string_view origin) const {
-  const absl::Status status = option.set(value);
+  absl::Status status = option.set(value);
   if (status.ok()) return status;
   return absl::InvalidArgumentError(
       absl::StrCat("bad value \"", value, "\" for ", origin, ": ", status.message()));

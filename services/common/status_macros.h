@@ -18,11 +18,13 @@
 #define ASSIGN_OR_RETURN(target, expression) \
   CALLSLIP_ASSIGN_OR_RETURN(CALLSLIP_CONCAT(callslip_status_or_, __LINE__), target, expression)
 
+// NOLINTBEGIN(bugprone-macro-parentheses): what declares a variable can't stand in parentheses.
 #define CALLSLIP_CONCAT_INNER(a, b) a##b
 #define CALLSLIP_CONCAT(a, b) CALLSLIP_CONCAT_INNER(a, b)
 #define CALLSLIP_ASSIGN_OR_RETURN(temporary, target, expression) \
   auto temporary = (expression);                                 \
   if (!temporary.ok()) return std::move(temporary).status();     \
   target = std::move(temporary).value()
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif  // CALLSLIP_COMMON_STATUS_MACROS_H_

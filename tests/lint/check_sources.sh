@@ -2,7 +2,7 @@
 # Holds the sources to the rules that a compiler does not know. Prints each breach; exits with 1 if
 # there is one.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 
 breaches=0
 

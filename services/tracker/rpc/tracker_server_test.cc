@@ -12,6 +12,7 @@
 #include "common/rpc_status.h"
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
+#include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "tracker/deadline_thread.h"
@@ -22,6 +23,7 @@ namespace {
 
 using absl::StatusCode;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class TrackerServerTest : public testing::Test {
  protected:
@@ -245,6 +247,39 @@ TEST_F(TrackerServerTest, HealthCheckTellsAServingTrackerFromNone) {
   EXPECT_OK(CheckHealth(address_, absl::Seconds(10)));
   Drain();
   EXPECT_EQ(CheckHealth(address_, absl::Seconds(10)).code(), StatusCode::kUnavailable);
+}
+
+TEST_F(TrackerServerTest, ReflectionNamesTheService) {
+  // Written by hand, since Debian ships the service but not its proto: ServerReflectionRequest
+  // with list_services (field 7) as an empty string.
+  const grpc::Slice list_services(std::string("\x3a\x00", 2));
+  const grpc::ByteBuffer request(&list_services, 1);
+  grpc::GenericStub stub(
+      grpc::CreateChannel(address_.ToString(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  const auto await_next = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  const auto call = stub.PrepareCall(
+      &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue);
+  call->StartCall(nullptr);
+  ASSERT_TRUE(await_next());
+  call->WriteLast(request, grpc::WriteOptions(), nullptr);
+  ASSERT_TRUE(await_next());
+  grpc::ByteBuffer response;
+  call->Read(&response, nullptr);
+  ASSERT_TRUE(await_next());
+  grpc::Slice bytes;
+  ASSERT_TRUE(response.DumpToSingleSlice(&bytes).ok());
+  EXPECT_THAT(std::string(reinterpret_cast<const char*>(bytes.begin()), bytes.size()),
+              HasSubstr("callslip.tracker.v1.CommandService"));
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  ASSERT_TRUE(await_next());
+  EXPECT_TRUE(status.ok());
 }
 
 TEST_F(TrackerServerTest, SecondTrackerOnTheSamePortIsRefused) {
