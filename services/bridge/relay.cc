@@ -34,6 +34,17 @@ struct Relay::Call {
   bool taken = false;  // Guarded by the relay's mutex_.
 };
 
+namespace {
+
+// True for calls that may hold their connection for long. An interact that does not ask for a wait
+// is slow by its timeout only, and must not stand in line behind calls that wait.
+bool MayWait(const Message& message, CallClass call_class) {
+  return call_class == CallClass::kBlocking ||
+         (message.tool_call && message.tool_call->wait > absl::ZeroDuration());
+}
+
+}  // namespace
+
 Relay::Relay(const TimeoutPolicy& policy, Clock* clock, GatewayClient* gateway, LineWriter* writer)
     : policy_(policy),
       clock_(clock),
@@ -134,7 +145,7 @@ void Relay::Start(CallPtr call) {
     }
     if (call->is_initialize()) initialize_ = call;
   }
-  const bool is_wait = call->call_class != CallClass::kFast;
+  const bool is_wait = MayWait(call->message, call->call_class);
   pool_->Submit(is_wait, [this, call = std::move(call)] { Run(call); });
 }
 

@@ -210,15 +210,20 @@ TEST_F(FrozenToolsTest, ADuplicateIdIsRefusedAndTheFirstCallUnharmed) {
 
 TEST_F(FrozenToolsTest, FastCallsPassAnyNumberOfWaits) {
   constexpr int kWaits = 100;
-  for (int i = 0; i < kWaits; ++i) CallTool(absl::StrCat(i), "interact", "{}");
+  for (int i = 0; i < kWaits; ++i) {
+    CallTool(absl::StrCat(i), "interact", R"({"wait_ms":30000})");
+  }
   gateway_->AwaitRequests(kMaxOpenWaits);
-  RealClock real_clock;
-  const absl::Time start = real_clock.Now();
   ExpectSilenceUntilPing();
-  EXPECT_LT(real_clock.Now() - start, absl::Seconds(1));
+  // Slow by its class, but it does not ask for a wait.
+  CallTool("\"at once\"", "interact", "{}");
+  gateway_->AwaitRequests(kMaxOpenWaits + 2);
   gateway_->Release();
   std::set<int> ids;
-  for (int i = 0; i < kWaits; ++i) ids.insert(Read()["id"].get<int>());
+  for (int i = 0; i < kWaits + 1; ++i) {
+    const auto id = Read()["id"];
+    if (id.is_number()) ids.insert(id.get<int>());
+  }
   EXPECT_EQ(ids.size(), static_cast<size_t>(kWaits));
 }
 

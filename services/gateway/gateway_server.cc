@@ -1,5 +1,6 @@
 #include "gateway/gateway_server.h"
 
+#include <algorithm>
 #include <future>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
+#include "common/file_limit.h"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/health_handlers.h"
 #include "gateway/http/http_server.h"
@@ -20,6 +22,19 @@
 
 namespace callslip::gateway {
 
+namespace {
+
+// As many connections as there may be open files, but for those that everything else needs.
+HttpLimits LimitsOfThisProcess() {
+  constexpr int64_t kOtherFiles = 64;
+  HttpLimits limits;
+  limits.connections =
+      static_cast<int>(std::clamp<int64_t>(RaiseFileLimit() - kOtherFiles, 1, limits.connections));
+  return limits;
+}
+
+}  // namespace
+
 struct GatewayServer::Parts {
   explicit Parts(const GatewayConfig& gateway_config)
       : config(gateway_config),
@@ -27,7 +42,7 @@ struct GatewayServer::Parts {
         mcp(MakeTools(tracker.get())),
         pending_queries(tracker.get()),
         query_result(tracker.get()),
-        server(io, HttpLimits{}, [this](std::shared_ptr<const HttpRequest> request) {
+        server(io, LimitsOfThisProcess(), [this](std::shared_ptr<const HttpRequest> request) {
           return router->Handle(std::move(request));
         }) {}
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "gateway/json/error_json.h"
+#include "gateway/http/error_response.h"
 #include "gateway/timeouts.h"
 
 namespace callslip::gateway {

@@ -21,8 +21,9 @@ inline constexpr absl::Duration kBlockingRpc = absl::Seconds(56);
 // What the deadline of a call adds to the wait that it asks for.
 inline constexpr absl::Duration kRpcMargin = absl::Seconds(1);
 
-// A call that does not wait. Long enough for a tracker that is being restarted to be back.
-inline constexpr absl::Duration kUnaryDeadline = absl::Seconds(5);
+// A call that does not wait. Long enough for a tracker that is restarted to be back; short enough
+// that with a frozen one every call still settles within its wait and 2 s.
+inline constexpr absl::Duration kUnaryDeadline = absl::Milliseconds(1500);
 // Readiness has to answer faster than the probes that ask for it give up.
 inline constexpr absl::Duration kReadinessDeadline = absl::Seconds(1);
 // The longest hold of an extension's poll: extensions in the field abort theirs after 8 s.
@@ -33,9 +34,10 @@ inline constexpr absl::Duration kBridgeFast = absl::Seconds(10);
 inline constexpr absl::Duration kBridgeSlow = absl::Seconds(35);
 inline constexpr absl::Duration kBridgeBlocking = absl::Seconds(65);
 
-static_assert(kUnaryDeadline < kBridgeFast);
+static_assert(kUnaryDeadline < absl::Seconds(2));
 static_assert(kFastWait < kFastRpc && kFastRpc < kBridgeFast);
-static_assert(kSlowWait < kSlowRpc && kSlowRpc < kBridgeSlow);
+// An interact registers its command before it waits, hence 2 s less.
+static_assert(kSlowWait < kSlowRpc && kSlowRpc < absl::Seconds(35 - 2));
 static_assert(kBlockingWait < kBlockingRpc && kBlockingRpc < kBridgeBlocking);
 
 }  // namespace callslip::gateway

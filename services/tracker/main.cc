@@ -3,6 +3,7 @@
 
 #include "common/clock.h"
 #include "common/config.h"
+#include "common/file_limit.h"
 #include "common/log.h"
 #include "common/shutdown_signal.h"
 #include "tracker/config.h"
@@ -36,6 +37,7 @@ int Main(int argc, char** argv) {
   }
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
   InitLogging(kProgram, config.log_level);
+  RaiseFileLimit();
 
   RealClock clock;
   CommandTable table(config.deadlines);

@@ -94,11 +94,9 @@ main() {
     outside grpc-serving "$CALLSLIP_TRACKER_PORT"
   check "an agent reaches the tools over the bridge" \
     outside mcp-over-stdio docker-compose run --rm -T bridge
-  if [[ -f tests/e2e/agent_to_browser_test.mjs ]]; then
-    progress "running the end-to-end test against the services"
-    check "a command goes from agent to browser and back" \
-      "$here/agent_to_browser.sh" "http://127.0.0.1:$CALLSLIP_GATEWAY_PORT"
-  fi
+  progress "running the end-to-end test against the services"
+  check "a command goes from agent to browser and back" \
+    "$here/agent_to_browser.sh" "http://127.0.0.1:$CALLSLIP_GATEWAY_PORT"
 
   check "the services stop within their grace period" stop_within_grace
   for service in tracker gateway; do

@@ -4,8 +4,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "gateway/extension/extension_handlers.h"
+#include "gateway/http/error_response.h"
 #include "gateway/json/command_json.h"
-#include "gateway/json/error_json.h"
 #include "gateway/timeouts.h"
 
 namespace callslip::gateway {
@@ -30,7 +30,7 @@ boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
   const auto leased = co_await tracker_->Lease(std::move(lease));
   if (!leased.ok()) co_return ErrorResponse(leased.status());
 
-  OrderedJson queries = OrderedJson::array();
+  Json queries = Json::array();
   for (const v1::CommandLease& each : leased->leases()) queries.push_back(PendingQuery(each));
   HttpResponse response{.body = Dump(queries)};
   // A cached answer would run its commands again.

@@ -27,7 +27,7 @@ absl::StatusOr<std::string> OptionalText(const Json& object, const char* field) 
 
 // {"tab_id":…,"url":…} as far as the report has them.
 std::string ContextOf(const Json& report) {
-  OrderedJson context = OrderedJson::object();
+  Json context = Json::object();
   for (const char* field : {"tab_id", "url"}) {
     if (const auto it = report.find(field); it != report.end() && it->is_primitive()) {
       context[field] = *it;

@@ -5,8 +5,8 @@
 #include "common/status_macros.h"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/extension/query_result.h"
+#include "gateway/http/error_response.h"
 #include "gateway/json/command_json.h"
-#include "gateway/json/error_json.h"
 
 namespace callslip::gateway {
 
@@ -15,7 +15,7 @@ boost::asio::awaitable<HttpResponse> QueryResultHandler::Handle(
   absl::StatusOr<QueryResult> report = ParseQueryResult(request->body);
   if (!report.ok()) co_return ErrorResponse(report.status());
 
-  OrderedJson answer;
+  Json answer;
   if (auto* acknowledge = std::get_if<v1::AcknowledgeCommandRequest>(&*report);
       acknowledge != nullptr) {
     const auto acknowledged = co_await tracker_->Acknowledge(std::move(*acknowledge));

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
-#include "gateway/json/error_json.h"
+#include "gateway/http/error_response.h"
 
 namespace callslip::gateway {
 
@@ -36,6 +36,11 @@ std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
           absl::StrCat("Requests from the origin \"", it->second, "\" are not accepted."),
           "Only browser extensions and the gateway's own pages may call it.");
     }
+  }
+  const std::string site = request.Header("sec-fetch-site");
+  if (site == "cross-site" || site == "same-site") {
+    return ErrorResponse(403, "site_not_allowed", "Requests from other sites are not accepted.",
+                         "Only browser extensions and the gateway's own pages may call it.");
   }
   if (request.method == "POST") {
     const std::vector<std::string> parts = absl::StrSplit(request.Header("content-type"), ';');

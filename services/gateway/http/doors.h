@@ -15,7 +15,9 @@ namespace callslip::gateway {
 // a user visits could send commands to the gateway on the same machine:
 //   Host    must be one of ours, with its port: a page that rebinds its DNS name to 127.0.0.1
 //           still sends its own name.
-//   Origin  must be absent (no browser), ours, or a browser extension's.
+//   Origin  must be absent, ours, or a browser extension's.
+//   Sec-Fetch-Site must not name another site: the requests that a page's images and scripts make
+//           carry no Origin, but browsers say in this header where they come from.
 //   Content-Type of a POST must be application/json, which a plain HTML form can't send.
 class Doors {
  public:

@@ -48,6 +48,16 @@ TEST_F(DoorsTest, OnlyExtensionsAndOwnPagesMayBeTheOrigin) {
   }
 }
 
+TEST_F(DoorsTest, RequestsThatAPageOfAnotherSiteMakesAreRefused) {
+  const auto with_site = [&](const char* site) {
+    return Check("GET", {{"host", "127.0.0.1:7890"}, {"sec-fetch-site", site}});
+  };
+  EXPECT_EQ(with_site("none"), 0);
+  EXPECT_EQ(with_site("same-origin"), 0);
+  EXPECT_EQ(with_site("cross-site"), 403);
+  EXPECT_EQ(with_site("same-site"), 403);
+}
+
 TEST_F(DoorsTest, PostsMustBeJson) {
   const auto with_type = [&](const char* type) {
     return Check("POST", {{"host", "127.0.0.1:7890"}, {"content-type", type}});

@@ -11,7 +11,7 @@ namespace callslip::gateway {
 struct HttpLimits {
   // Request line and headers together; browsers stay below 8 KiB.
   uint32_t header_bytes = 16 << 10;
-  // The largest result that the tracker takes (10 MiB) with its JSON around it.
+  // The largest result that the tracker takes (8 MiB) with its JSON around it.
   uint64_t body_bytes = 12 << 20;
   // 10,000 held waits and room for everything else.
   int connections = 16'384;

@@ -13,10 +13,12 @@ TEST(ParseTargetTest, SplitsPathAndQuery) {
   EXPECT_EQ(request.Query("t"), "x&y z");
   EXPECT_EQ(request.Query("empty"), "");
   EXPECT_EQ(request.Query("absent"), "");
+  ASSERT_TRUE(ParseTarget("/%e2%82%ac%f0%9f%98%80", request));
 }
 
 TEST(ParseTargetTest, RefusesBrokenTargets) {
-  for (const char* target : {"", "a", "*", "http://x/", "/%", "/%2", "/%zz", "/?a=%f"}) {
+  for (const char* target : {"", "a", "*", "http://x/", "/%", "/%2", "/%zz", "/?a=%f", "/?a=%ff",
+                             "/%c0%af", "/%ed%a0%80", "/%f5%80%80%80", "/?%e2%82"}) {
     HttpRequest request;
     EXPECT_FALSE(ParseTarget(target, request)) << target;
   }

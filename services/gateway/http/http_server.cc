@@ -1,8 +1,8 @@
 #include "gateway/http/http_server.h"
 
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <cerrno>
 #include <string>
 #include <utility>
 
@@ -18,7 +18,7 @@
 #include "boost/beast/core.hpp"
 #include "boost/beast/http.hpp"
 #include "common/log.h"
-#include "gateway/json/error_json.h"
+#include "gateway/http/error_response.h"
 
 namespace callslip::gateway {
 
@@ -59,15 +59,24 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 using Parser = http::request_parser<http::string_body>;
 using BeastResponse = http::response<http::string_body>;
 
-// Returns when the peer has closed its side. A peer that sends its next request early is still
-// there; from then on its leaving can't be seen until that request is read.
+bool IsConnected(tcp::socket& socket) {
+  tcp_info info = {};
+  socklen_t size = sizeof(info);
+  return getsockopt(socket.native_handle(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+         info.tcpi_state == TCP_ESTABLISHED;
+}
+
+// Returns when the peer has closed its side: then there is nothing to read though the socket is
+// readable. A peer that has sent its next request early leaves no such mark; its connection is
+// looked at from time to time.
 asio::awaitable<void> PeerLeaves(tcp::socket& socket) {
+  constexpr std::chrono::milliseconds kLookEvery{200};
   auto [error] = co_await socket.async_wait(tcp::socket::wait_read, kAwait);
-  char byte = 0;
-  const ssize_t peeked = recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (error || peeked == 0 || (peeked < 0 && errno != EAGAIN)) co_return;
-  asio::steady_timer never(socket.get_executor(), asio::steady_timer::time_point::max());
-  co_await never.async_wait(kAwait);
+  asio::steady_timer next_look(socket.get_executor());
+  while (!error && IsConnected(socket)) {
+    next_look.expires_after(kLookEvery);
+    co_await next_look.async_wait(kAwait);
+  }
 }
 
 // Our handlers throw nothing, but the libraries under them may. Also ends a handler that was
@@ -86,21 +95,26 @@ asio::awaitable<HttpResponse> Guarded(const HttpHandler& handler,
                           "Please report it with the gateway's log.");
 }
 
-BeastResponse ToBeast(HttpResponse response, unsigned version, bool keep_alive) {
+BeastResponse ToBeast(HttpResponse response, unsigned version, bool keep_alive,
+                      bool is_head = false) {
   BeastResponse message(static_cast<http::status>(response.status), version);
   if (!response.body.empty()) message.set(http::field::content_type, response.content_type);
   for (const auto& [name, value] : response.headers) message.set(name, value);
   message.body() = std::move(response.body);
   message.keep_alive(keep_alive);
   message.prepare_payload();
+  // The headers of the answer that a GET would get, without its body.
+  if (is_head) message.body().clear();
   return message;
 }
 
-// Nullptr where the request target is broken.
+// Nullptr where the request target or the Host header is broken.
 std::shared_ptr<const HttpRequest> FromBeast(http::request<http::string_body> message) {
   auto request = std::make_shared<HttpRequest>();
   request->method = std::string(message.method_string());
   const auto target = message.target();
+  // With two of them, whoever stands between us and the peer may have checked the other one.
+  if (message.count(http::field::host) > 1) return nullptr;
   if (!ParseTarget(absl::string_view(target.data(), target.size()), *request)) return nullptr;
   for (const auto& field : message) {
     request->headers.emplace(absl::AsciiStrToLower(std::string(field.name_string())),
@@ -170,7 +184,8 @@ class Connection {
       co_await Refuse(header_error);
       co_return false;
     }
-    if (parser.get()[http::field::expect] == "100-continue") co_await SendContinue();
+    const bool waits = beast::iequals(parser.get()[http::field::expect], "100-continue");
+    if (waits) co_await SendContinue();
     stream_.expires_after(limits.body_time);
     auto [body_error, body_bytes] = co_await http::async_read(stream_, buffer_, parser, kAwait);
     if (body_error) {
@@ -179,12 +194,13 @@ class Connection {
     }
     const bool keep_alive = parser.get().keep_alive();
     const unsigned version = parser.get().version();
+    const bool is_head = parser.get().method() == http::verb::head;
     ++server_->requests;
     const std::optional<HttpResponse> response = co_await Answer(FromBeast(parser.release()));
     bool open = false;
     if (response.has_value()) {
       const bool keep = keep_alive && !server_->draining;
-      const bool sent = co_await Send(ToBeast(*response, version, keep));
+      const bool sent = co_await Send(ToBeast(*response, version, keep, is_head));
       open = sent && keep;
     }
     server_->RequestEnded();
@@ -195,8 +211,9 @@ class Connection {
   asio::awaitable<std::optional<HttpResponse>> Answer(std::shared_ptr<const HttpRequest> request) {
     using asio::experimental::awaitable_operators::operator||;
     if (request == nullptr) {
-      co_return ErrorResponse(400, "bad_target", "The request target is malformed.",
-                              "Percent-encode the path and the query.");
+      co_return ErrorResponse(400, "bad_target",
+                              "The request target or the Host header is malformed.",
+                              "Percent-encode path and query as UTF-8, and send one Host.");
     }
     stream_.expires_never();
     auto first =
@@ -231,7 +248,7 @@ class Connection {
     // Somewhat more than a body may have: many clients send all of theirs before they read.
     constexpr size_t kMaxBytes = 16 << 20;
     constexpr std::chrono::seconds kMaxTime{2};
-    constexpr size_t kLingerBytes = 64 << 10;
+    constexpr size_t kLingerBytes = kMaxBufferBytes;
     beast::error_code ignored;
     stream_.socket().shutdown(tcp::socket::shutdown_send, ignored);
     stream_.expires_after(kMaxTime);
@@ -247,24 +264,30 @@ class Connection {
   static constexpr size_t kReadBytes = 1024;
 
   beast::tcp_stream stream_;
-  beast::flat_buffer buffer_;
+  // Bodies pass through it in pieces; what must fit as a whole is a header block, and the
+  // extensions and trailers of chunks, which would otherwise be gathered without bound.
+  static constexpr size_t kMaxBufferBytes = 64 << 10;
+  beast::flat_buffer buffer_{kMaxBufferBytes};
   const std::shared_ptr<HttpServer::State> server_;
 };
 
 namespace {
 
 asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server) {
+  constexpr std::chrono::milliseconds kPause{100};
   asio::steady_timer pause(server->context);
   for (;;) {
+    // Whoever comes while all places are taken waits in the backlog.
+    while (server->connections >= server->limits.connections && server->acceptor.is_open()) {
+      pause.expires_after(kPause);
+      co_await pause.async_wait(kAwait);
+    }
     auto [error, socket] = co_await server->acceptor.async_accept(kAwait);
-    if (error == asio::error::operation_aborted) co_return;
-    if (error || server->connections >= server->limits.connections) {
-      // Out of descriptors or over the limit. The pause keeps the loop from spinning; whoever is
-      // refused by it waits in the backlog.
-      Log(LogLevel::kWarning, "connection refused",
-          {{"reason", error ? error.message() : "limit reached"}});
-      socket.close();
-      pause.expires_after(std::chrono::milliseconds(50));
+    if (!server->acceptor.is_open()) co_return;
+    if (error) {
+      // Out of descriptors, most likely. The pause keeps the loop from spinning.
+      Log(LogLevel::kWarning, "cannot accept", {{"reason", error.message()}});
+      pause.expires_after(kPause);
       co_await pause.async_wait(kAwait);
       continue;
     }

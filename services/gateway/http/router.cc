@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "gateway/json/error_json.h"
+#include "gateway/http/error_response.h"
 
 namespace callslip::gateway {
 

@@ -12,13 +12,6 @@ absl::Time TimeOf(const google::protobuf::Timestamp& time) {
   return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
 }
 
-// Bytes that a worker or another service handed in as JSON. What is none is passed on as text.
-OrderedJson JsonOrText(const std::string& bytes) {
-  OrderedJson value = OrderedJson::parse(bytes, nullptr, /*allow_exceptions=*/false);
-  if (value.is_discarded()) return bytes;
-  return value;
-}
-
 absl::string_view StageOf(v1::CommandState state) {
   switch (state) {
     case v1::COMMAND_STATE_QUEUED:
@@ -49,15 +42,15 @@ int64_t DurationMs(const v1::Command& command) {
 }
 
 // tab_id, url and whatever else the worker said about where it ran.
-void AddContext(const v1::Command& command, OrderedJson& answer) {
-  const OrderedJson context = JsonOrText(command.context());
+void AddContext(const v1::Command& command, Json& answer) {
+  const Json context = JsonOrText(command.context());
   if (!context.is_object()) return;
   for (const auto& [name, value] : context.items()) {
     if (!answer.contains(name)) answer[name] = value;
   }
 }
 
-void AddError(const v1::CommandError& error, OrderedJson& answer) {
+void AddError(const v1::CommandError& error, Json& answer) {
   answer["error"] = error.code();
   answer["message"] = error.message();
   if (!error.hint().empty()) answer["hint"] = error.hint();
@@ -89,8 +82,8 @@ std::string WireTime(const google::protobuf::Timestamp& time) {
   return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", TimeOf(time), absl::UTCTimeZone());
 }
 
-OrderedJson CommandAnswer(const v1::Command& command) {
-  OrderedJson answer;
+Json CommandAnswer(const v1::Command& command) {
+  Json answer;
   answer["status"] = std::string(WireStatus(command.state()));
   answer["final"] = IsFinal(command.state());
   answer["correlation_id"] = command.command_id();
@@ -114,32 +107,32 @@ OrderedJson CommandAnswer(const v1::Command& command) {
   return answer;
 }
 
-OrderedJson PendingEntry(const v1::Command& command) {
+Json PendingEntry(const v1::Command& command) {
   return {{"correlation_id", command.command_id()},
           {"command", command.type()},
           {"stage", std::string(StageOf(command.state()))},
           {"created_at", WireTime(command.register_time())}};
 }
 
-OrderedJson CompletedEntry(const v1::Command& command) {
+Json CompletedEntry(const v1::Command& command) {
   return {{"correlation_id", command.command_id()},
           {"command", command.type()},
           {"completed_at", WireTime(command.end_time())},
           {"duration_ms", DurationMs(command)}};
 }
 
-OrderedJson FailedEntry(const v1::Command& command) {
-  OrderedJson entry = {{"correlation_id", command.command_id()},
-                       {"command", command.type()},
-                       {"status", std::string(WireStatus(command.state()))}};
+Json FailedEntry(const v1::Command& command) {
+  Json entry = {{"correlation_id", command.command_id()},
+                {"command", command.type()},
+                {"status", std::string(WireStatus(command.state()))}};
   AddError(command.error(), entry);
   entry[std::string(EndTimeName(command.state()))] = WireTime(command.end_time());
   return entry;
 }
 
-OrderedJson PendingQuery(const v1::CommandLease& lease) {
+Json PendingQuery(const v1::CommandLease& lease) {
   const v1::Command& command = lease.command();
-  OrderedJson params = JsonOrText(command.params());
+  Json params = JsonOrText(command.params());
   // Commands of other services may name their action by the type alone.
   if (params.is_object() && !params.contains("action")) params["action"] = command.type();
   return {{"id", lease.lease_token()},

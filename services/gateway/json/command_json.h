@@ -22,15 +22,15 @@ absl::string_view WireStatus(v1::CommandState state);
 // `correlation_id`; `stage` and progress while it is pending; `result` once it is complete;
 // `error` (a code), `message`, `hint` and `may_have_executed` where it failed; and `tab_id`, `url`
 // as the worker told them.
-OrderedJson CommandAnswer(const v1::Command& command);
+Json CommandAnswer(const v1::Command& command);
 
 // A line of `pending_commands` or `failed_commands`.
-OrderedJson PendingEntry(const v1::Command& command);
-OrderedJson CompletedEntry(const v1::Command& command);
-OrderedJson FailedEntry(const v1::Command& command);
+Json PendingEntry(const v1::Command& command);
+Json CompletedEntry(const v1::Command& command);
+Json FailedEntry(const v1::Command& command);
 
 // An entry of GET /pending-queries.
-OrderedJson PendingQuery(const v1::CommandLease& lease);
+Json PendingQuery(const v1::CommandLease& lease);
 
 // RFC 3339 in UTC with milliseconds.
 std::string WireTime(const google::protobuf::Timestamp& time);

@@ -103,8 +103,10 @@ absl::StatusOr<Json> ParseJson(const std::string& text) {
   return std::move(builder).Take();
 }
 
-std::string Dump(const OrderedJson& json) {
-  return json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+Json JsonOrText(const std::string& bytes) {
+  absl::StatusOr<Json> value = ParseJson(bytes);
+  if (!value.ok()) return bytes;
+  return *std::move(value);
 }
 
 std::string Dump(const Json& json) {

@@ -8,9 +8,9 @@
 
 namespace callslip::gateway {
 
+// Objects are sorted maps. Not nlohmann::ordered_json: that one finds a key by looking at all of
+// them, so that a page could stop the gateway for seconds with a result of 50,000 members.
 using Json = nlohmann::json;
-// Keeps members in the order in which they were added: for answers, so that they read well.
-using OrderedJson = nlohmann::ordered_json;
 
 // Nesting that no honest request needs; deeper input is refused before it costs anything.
 inline constexpr int kMaxJsonDepth = 64;
@@ -21,8 +21,11 @@ inline constexpr int kMaxJsonDepth = 64;
 // Parses without exceptions. INVALID_ARGUMENT with one of these reasons.
 absl::StatusOr<Json> ParseJson(const std::string& text);
 
+// Bytes from another process that should be JSON. What ParseJson() refuses becomes a JSON string,
+// so that it can be passed on and looked at, and nothing that nests without bound gets further.
+Json JsonOrText(const std::string& bytes);
+
 // Dumps on one line. Invalid UTF-8, which only text from outside our parser can hold, is replaced.
-std::string Dump(const OrderedJson& json);
 std::string Dump(const Json& json);
 
 }  // namespace callslip::gateway

@@ -51,13 +51,16 @@ std::optional<bool> Arguments::Boolean(const char* name) {
   return std::nullopt;
 }
 
-std::string Arguments::RequiredText(const char* name) {
+std::string Arguments::PresentText(const char* name) {
   const std::optional<std::string> text = Text(name);
-  if (!text.has_value() || text->empty()) {
-    Fail(absl::StrCat("\"", name, "\" is required"));
-    return "";
-  }
-  return *text;
+  if (!text.has_value()) Fail(absl::StrCat("\"", name, "\" is required"));
+  return text.value_or("");
+}
+
+std::string Arguments::RequiredText(const char* name) {
+  std::string text = PresentText(name);
+  if (text.empty()) Fail(absl::StrCat("\"", name, "\" is required and must not be empty"));
+  return text;
 }
 
 std::string Arguments::Choice(const char* name, const std::vector<std::string>& choices) {

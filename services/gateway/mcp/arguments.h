@@ -24,6 +24,8 @@ class Arguments {
   std::optional<std::string> Text(const char* name);
   std::optional<int64_t> Integer(const char* name, int64_t min, int64_t max);
   std::optional<bool> Boolean(const char* name);
+  // Text that must be there, and may be empty.
+  std::string PresentText(const char* name);
   // Text that must be there and not empty.
   std::string RequiredText(const char* name);
   // Text that must be there and be one of `choices`; empty where it is not.

@@ -1,11 +1,13 @@
 #include "gateway/mcp/interact_tool.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "gateway/json/command_json.h"
+#include "gateway/json/tracker_error.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/tool_definitions.h"
 #include "gateway/timeouts.h"
@@ -22,20 +24,20 @@ struct BrowserCall {
 // The arguments of each action, besides those that all of them take.
 struct Action {
   const char* name;
-  std::vector<const char*> required;  // Texts.
-  std::vector<const char*> optional;  // Booleans.
+  std::vector<const char*> required;  // Texts that must not be empty.
+  bool takes_text = false;            // `text`, which may be empty, and `clear`.
   // Reads only, so that it may be delivered twice.
   bool idempotent = false;
 };
 
 const std::vector<Action>& Actions() {
   static const auto& actions = *new std::vector<Action>{
-      {"execute_js", {"script"}, {}},
-      {"navigate", {"url"}, {}},
-      {"get_page", {}, {}, /*idempotent=*/true},
-      {"click", {"selector"}, {}},
-      {"type", {"selector", "text"}, {"clear"}},
-      {"screenshot", {}, {}, /*idempotent=*/true},
+      {.name = "execute_js", .required = {"script"}},
+      {.name = "navigate", .required = {"url"}},
+      {.name = "get_page", .idempotent = true},
+      {.name = "click", .required = {"selector"}},
+      {.name = "type", .required = {"selector"}, .takes_text = true},
+      {.name = "screenshot", .idempotent = true},
   };
   return actions;
 }
@@ -55,7 +57,7 @@ const Action* FindAction(const std::string& name) {
 
 // Reads what all browser calls take. The bounds are those of command_service.proto and
 // timeouts.h.
-void ReadCommon(Arguments& arguments, OrderedJson& params, BrowserCall& call) {
+void ReadCommon(Arguments& arguments, Json& params, BrowserCall& call) {
   if (const auto tab = arguments.Integer("tab_id", 0, INT32_MAX)) params["tab_id"] = *tab;
   if (const auto timeout = arguments.Integer("timeout_ms", 100, 120'000)) {
     call.registration.mutable_start_to_close()->set_seconds(*timeout / 1000);
@@ -71,13 +73,14 @@ absl::StatusOr<BrowserCall> ReadInteract(const Json& json) {
   Arguments arguments(json);
   const std::string name = arguments.Choice("action", ActionNames());
   BrowserCall call;
-  OrderedJson params = {{"action", name}};
+  Json params = {{"action", name}};
   ReadCommon(arguments, params, call);
   const Action* action = FindAction(name);
   if (action == nullptr) return arguments.status();
   for (const char* field : action->required) params[field] = arguments.RequiredText(field);
-  for (const char* field : action->optional) {
-    if (const auto value = arguments.Boolean(field)) params[field] = *value;
+  if (action->takes_text) {
+    params["text"] = arguments.PresentText("text");
+    if (const auto clear = arguments.Boolean("clear")) params["clear"] = *clear;
   }
   RETURN_IF_ERROR(arguments.status());
   call.registration.set_type(name);
@@ -90,7 +93,7 @@ absl::StatusOr<BrowserCall> ReadAnalyze(const Json& json) {
   Arguments arguments(json);
   arguments.Choice("what", {"page"});
   BrowserCall call;
-  OrderedJson params = {{"action", "get_page"}};
+  Json params = {{"action", "get_page"}};
   ReadCommon(arguments, params, call);
   RETURN_IF_ERROR(arguments.status());
   call.registration.set_type("get_page");
@@ -110,17 +113,31 @@ ToolResult Queued(const v1::Command& command) {
           /*is_error=*/false};
 }
 
+ToolResult NotRegistered(const absl::Status& status) {
+  // Where the tracker itself refused, nothing was done. Where it was not heard, nobody knows.
+  const bool refused = TrackerErrorOf(status).reason != "tracker_unreachable";
+  ToolResult result = ErrorResult(status, refused ? Executed::kNo : Executed::kPerhaps);
+  if (!refused) {
+    result.answer["hint"] =
+        "It may have been accepted. Look with observe {what: 'pending_commands'} before you send "
+        "it "
+        "again, or send it again with the same request_id.";
+  }
+  return result;
+}
+
 boost::asio::awaitable<ToolResult> Run(TrackerClient* tracker, std::string client_id,
                                        absl::StatusOr<BrowserCall> call) {
-  if (!call.ok()) co_return ErrorResult(call.status());
+  if (!call.ok()) co_return ErrorResult(call.status(), Executed::kNo);
   call->registration.set_client_id(client_id);
   const auto registered = co_await tracker->Register(std::move(call->registration));
-  if (!registered.ok()) co_return ErrorResult(registered.status());
+  if (!registered.ok()) co_return NotRegistered(registered.status());
   const v1::Command& command = registered->command();
-  if (call->wait == absl::ZeroDuration()) co_return Queued(command);
+  if (call->wait == absl::ZeroDuration() && !registered->existed()) co_return Queued(command);
 
-  const auto ended =
-      co_await tracker->WaitForEnd(std::move(client_id), command.command_id(), call->wait);
+  // A command that was there before may have ended: then this answers at once.
+  const absl::Duration wait = std::max(call->wait, absl::Milliseconds(1));
+  const auto ended = co_await tracker->WaitForEnd(std::move(client_id), command.command_id(), wait);
   // The command was accepted, whatever became of the wait: its id must not be lost.
   if (!ended.ok()) co_return Queued(command);
   const bool failed = ended->has_error();
@@ -129,8 +146,8 @@ boost::asio::awaitable<ToolResult> Run(TrackerClient* tracker, std::string clien
 
 }  // namespace
 
-const OrderedJson& InteractTool::Definition() const { return InteractDefinition(); }
-const OrderedJson& AnalyzeTool::Definition() const { return AnalyzeDefinition(); }
+const Json& InteractTool::Definition() const { return InteractDefinition(); }
+const Json& AnalyzeTool::Definition() const { return AnalyzeDefinition(); }
 
 boost::asio::awaitable<ToolResult> InteractTool::Call(std::string client_id, Json arguments) const {
   return Run(tracker_, std::move(client_id), ReadInteract(arguments));

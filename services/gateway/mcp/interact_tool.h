@@ -13,7 +13,7 @@ class InteractTool final : public Tool {
  public:
   explicit InteractTool(TrackerClient* tracker) : tracker_(tracker) {}
 
-  const OrderedJson& Definition() const override;
+  const Json& Definition() const override;
   boost::asio::awaitable<ToolResult> Call(std::string client_id, Json arguments) const override;
 
  private:
@@ -25,7 +25,7 @@ class AnalyzeTool final : public Tool {
  public:
   explicit AnalyzeTool(TrackerClient* tracker) : tracker_(tracker) {}
 
-  const OrderedJson& Definition() const override;
+  const Json& Definition() const override;
   boost::asio::awaitable<ToolResult> Call(std::string client_id, Json arguments) const override;
 
  private:

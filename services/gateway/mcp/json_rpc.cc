@@ -8,9 +8,8 @@
 namespace callslip::gateway {
 namespace {
 
-OrderedJson ErrorMember(JsonRpcCode code, absl::string_view message,
-                        std::optional<OrderedJson> data) {
-  OrderedJson error = {{"code", static_cast<int>(code)}, {"message", std::string(message)}};
+Json ErrorMember(JsonRpcCode code, absl::string_view message, std::optional<Json> data) {
+  Json error = {{"code", static_cast<int>(code)}, {"message", std::string(message)}};
   if (data.has_value()) error["data"] = *std::move(data);
   return error;
 }
@@ -57,22 +56,22 @@ std::variant<JsonRpcMessage, HttpResponse> ParseJsonRpc(const std::string& body)
   return message;
 }
 
-HttpResponse JsonRpcResult(const Json& id, OrderedJson result) {
-  OrderedJson body = {{"jsonrpc", "2.0"}, {"id", OrderedJson(id)}};
+HttpResponse JsonRpcResult(const Json& id, Json result) {
+  Json body = {{"jsonrpc", "2.0"}, {"id", Json(id)}};
   body["result"] = std::move(result);
   return {.body = Dump(body)};
 }
 
 HttpResponse JsonRpcError(const Json& id, JsonRpcCode code, absl::string_view message,
-                          std::optional<OrderedJson> data) {
-  OrderedJson body = {{"jsonrpc", "2.0"}, {"id", OrderedJson(id)}};
+                          std::optional<Json> data) {
+  Json body = {{"jsonrpc", "2.0"}, {"id", Json(id)}};
   body["error"] = ErrorMember(code, message, std::move(data));
   return {.body = Dump(body)};
 }
 
 HttpResponse JsonRpcErrorWithoutId(int http_status, JsonRpcCode code, absl::string_view message,
-                                   std::optional<OrderedJson> data) {
-  OrderedJson body = {{"jsonrpc", "2.0"}};
+                                   std::optional<Json> data) {
+  Json body = {{"jsonrpc", "2.0"}};
   body["error"] = ErrorMember(code, message, std::move(data));
   return {.status = http_status, .body = Dump(body)};
 }

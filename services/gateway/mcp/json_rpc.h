@@ -36,13 +36,13 @@ struct JsonRpcMessage {
 std::variant<JsonRpcMessage, HttpResponse> ParseJsonRpc(const std::string& body);
 
 // HTTP 200: clients hide the code of an error that comes with another status.
-HttpResponse JsonRpcResult(const Json& id, OrderedJson result);
+HttpResponse JsonRpcResult(const Json& id, Json result);
 HttpResponse JsonRpcError(const Json& id, JsonRpcCode code, absl::string_view message,
-                          std::optional<OrderedJson> data = std::nullopt);
+                          std::optional<Json> data = std::nullopt);
 
 // An error that answers no request in particular.
 HttpResponse JsonRpcErrorWithoutId(int http_status, JsonRpcCode code, absl::string_view message,
-                                   std::optional<OrderedJson> data = std::nullopt);
+                                   std::optional<Json> data = std::nullopt);
 
 }  // namespace callslip::gateway
 

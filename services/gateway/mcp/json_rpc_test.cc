@@ -60,8 +60,7 @@ TEST(JsonRpcTest, IdsComeBackAsTheyWere) {
     const auto* message = std::get_if<JsonRpcMessage>(&parsed);
     ASSERT_NE(message, nullptr) << id;
     EXPECT_EQ(message->kind, JsonRpcMessage::Kind::kRequest);
-    EXPECT_EQ(Json::parse(JsonRpcResult(message->id, OrderedJson::object()).body)["id"],
-              Json::parse(id));
+    EXPECT_EQ(Json::parse(JsonRpcResult(message->id, Json::object()).body)["id"], Json::parse(id));
   }
 }
 
@@ -77,7 +76,7 @@ TEST(JsonRpcTest, TellsTheThreeKindsApart) {
 TEST(JsonRpcTest, ErrorsForAKnownIdAreHttp200) {
   const HttpResponse response = JsonRpcError("a", JsonRpcCode::kMethodNotFound, "no");
   EXPECT_EQ(response.status, 200);
-  EXPECT_EQ(response.body, R"({"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"no"}})");
+  EXPECT_EQ(response.body, R"({"error":{"code":-32601,"message":"no"},"id":"a","jsonrpc":"2.0"})");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/version.h"
-#include "gateway/json/error_json.h"
+#include "gateway/http/error_response.h"
 
 namespace callslip::gateway {
 namespace {
@@ -29,8 +29,8 @@ bool IsSupported(const std::string& version) {
   return absl::c_any_of(kProtocolVersions, [&](const char* known) { return version == known; });
 }
 
-OrderedJson SupportedVersions() {
-  OrderedJson versions = OrderedJson::array();
+Json SupportedVersions() {
+  Json versions = Json::array();
   for (const char* version : kProtocolVersions) versions.push_back(version);
   return versions;
 }
@@ -46,10 +46,9 @@ std::optional<HttpResponse> CheckHeaders(const HttpRequest& request) {
   }
   const std::string version = request.Header("mcp-protocol-version");
   if (version.empty() || IsSupported(version)) return std::nullopt;
-  return JsonRpcErrorWithoutId(
-      400, JsonRpcCode::kUnsupportedProtocolVersion,
-      absl::StrCat("Protocol version \"", version, "\" is not supported."),
-      OrderedJson{{"supported", SupportedVersions()}, {"requested", version}});
+  return JsonRpcErrorWithoutId(400, JsonRpcCode::kUnsupportedProtocolVersion,
+                               absl::StrCat("Protocol version \"", version, "\" is not supported."),
+                               Json{{"supported", SupportedVersions()}, {"requested", version}});
 }
 
 HttpResponse Accepted() { return {.status = 202}; }
@@ -75,27 +74,27 @@ boost::asio::awaitable<HttpResponse> McpHandler::Answer(JsonRpcMessage message) 
   if (message.method == "initialize") {
     co_return JsonRpcResult(message.id, Initialize(message.params));
   }
-  if (message.method == "ping") co_return JsonRpcResult(message.id, OrderedJson::object());
+  if (message.method == "ping") co_return JsonRpcResult(message.id, Json::object());
   if (message.method == "tools/list") co_return JsonRpcResult(message.id, ListTools());
   if (message.method == "tools/call") co_return co_await CallTool(std::move(message));
   co_return JsonRpcError(message.id, JsonRpcCode::kMethodNotFound,
                          absl::StrCat("Method not found: ", message.method));
 }
 
-OrderedJson McpHandler::Initialize(const Json& params) const {
+Json McpHandler::Initialize(const Json& params) const {
   const auto requested = params.find("protocolVersion");
   const bool known = requested != params.end() && requested->is_string() &&
                      IsSupported(requested->get<std::string>());
-  OrderedJson result;
+  Json result;
   result["protocolVersion"] = known ? requested->get<std::string>() : kProtocolVersions.front();
-  result["capabilities"] = {{"tools", OrderedJson::object()}};
+  result["capabilities"] = {{"tools", Json::object()}};
   result["serverInfo"] = {{"name", "callslip"}, {"title", "Callslip"}, {"version", kVersion}};
   result["instructions"] = kInstructions;
   return result;
 }
 
-OrderedJson McpHandler::ListTools() const {
-  OrderedJson tools = OrderedJson::array();
+Json McpHandler::ListTools() const {
+  Json tools = Json::array();
   for (const auto& tool : tools_) tools.push_back(tool->Definition());
   return {{"tools", std::move(tools)}};
 }

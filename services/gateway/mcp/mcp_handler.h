@@ -23,8 +23,8 @@ class McpHandler {
  private:
   boost::asio::awaitable<HttpResponse> Answer(JsonRpcMessage message) const;
   boost::asio::awaitable<HttpResponse> CallTool(JsonRpcMessage message) const;
-  OrderedJson Initialize(const Json& params) const;
-  OrderedJson ListTools() const;
+  Json Initialize(const Json& params) const;
+  Json ListTools() const;
 
   const std::vector<std::unique_ptr<Tool>> tools_;
 };

@@ -43,9 +43,8 @@ v1::ListCommandsRequest ListRequest(const std::string& client_id,
   return request;
 }
 
-OrderedJson Entries(const v1::ListCommandsResponse& listed,
-                    OrderedJson (*entry)(const v1::Command&)) {
-  OrderedJson entries = OrderedJson::array();
+Json Entries(const v1::ListCommandsResponse& listed, Json (*entry)(const v1::Command&)) {
+  Json entries = Json::array();
   for (const v1::Command& command : listed.commands()) entries.push_back(entry(command));
   return entries;
 }
@@ -57,7 +56,7 @@ bool WaitsForUser(const std::string& correlation_id) {
 
 }  // namespace
 
-const OrderedJson& ObserveTool::Definition() const { return ObserveDefinition(); }
+const Json& ObserveTool::Definition() const { return ObserveDefinition(); }
 
 boost::asio::awaitable<ToolResult> ObserveTool::Call(std::string client_id, Json json) const {
   Arguments arguments(json);
@@ -72,7 +71,9 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::string client_id, Json
     wait = WaitsForUser(correlation_id) ? kBlockingWait : absl::ZeroDuration();
     if (wait_ms.has_value()) wait = absl::Milliseconds(*wait_ms);
   }
-  if (const absl::Status status = arguments.status(); !status.ok()) co_return ErrorResult(status);
+  if (const absl::Status status = arguments.status(); !status.ok()) {
+    co_return ErrorResult(status, Executed::kNo);
+  }
   if (what == "pending_commands") co_return co_await PendingCommands(std::move(client_id));
   if (what == "failed_commands") co_return co_await FailedCommands(std::move(client_id));
   co_return co_await CommandResult(std::move(client_id), std::move(correlation_id), wait);
@@ -96,7 +97,8 @@ boost::asio::awaitable<ToolResult> ObserveTool::CommandResult(std::string client
     }
   }
   if (!command.ok()) {
-    ToolResult result = ErrorResult(command.status());
+    // Whatever the reason, it says nothing about what the command did.
+    ToolResult result = ErrorResult(command.status(), Executed::kPerhaps);
     result.answer["correlation_id"] = correlation_id;
     // Asking again is all that is left to do, and does no harm.
     if (result.answer["error"] == "tracker_unreachable") {
@@ -110,17 +112,17 @@ boost::asio::awaitable<ToolResult> ObserveTool::CommandResult(std::string client
 }
 
 boost::asio::awaitable<ToolResult> ObserveTool::PendingCommands(std::string client_id) const {
-  OrderedJson answer = {{"status", "complete"}, {"final", true}};
+  Json answer = {{"status", "complete"}, {"final", true}};
   bool more = false;
   const auto list = [&](const std::vector<v1::CommandState>& states) {
     return tracker_->List(ListRequest(client_id, states), kUnaryDeadline);
   };
   const auto pending = co_await list(PendingStates());
-  if (!pending.ok()) co_return ErrorResult(pending.status());
+  if (!pending.ok()) co_return ErrorResult(pending.status(), Executed::kNo);
   const auto completed = co_await list(CompletedStates());
-  if (!completed.ok()) co_return ErrorResult(completed.status());
+  if (!completed.ok()) co_return ErrorResult(completed.status(), Executed::kNo);
   const auto failed = co_await list(FailedStates());
-  if (!failed.ok()) co_return ErrorResult(failed.status());
+  if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
   answer["pending"] = Entries(*pending, PendingEntry);
   answer["completed"] = Entries(*completed, CompletedEntry);
   answer["failed"] = Entries(*failed, FailedEntry);
@@ -134,8 +136,8 @@ boost::asio::awaitable<ToolResult> ObserveTool::PendingCommands(std::string clie
 boost::asio::awaitable<ToolResult> ObserveTool::FailedCommands(std::string client_id) const {
   const auto failed =
       co_await tracker_->List(ListRequest(client_id, FailedStates()), kUnaryDeadline);
-  if (!failed.ok()) co_return ErrorResult(failed.status());
-  OrderedJson answer = {{"status", "complete"}, {"final", true}};
+  if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
+  Json answer = {{"status", "complete"}, {"final", true}};
   answer["commands"] = Entries(*failed, FailedEntry);
   if (!failed->next_page_token().empty()) answer["message"] = "Only the newest are listed.";
   co_return ToolResult{std::move(answer)};

@@ -12,7 +12,7 @@ class ObserveTool final : public Tool {
  public:
   explicit ObserveTool(TrackerClient* tracker) : tracker_(tracker) {}
 
-  const OrderedJson& Definition() const override;
+  const Json& Definition() const override;
   boost::asio::awaitable<ToolResult> Call(std::string client_id, Json arguments) const override;
 
  private:

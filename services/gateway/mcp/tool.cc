@@ -2,30 +2,36 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "gateway/json/tracker_error.h"
 #include "gateway/mcp/interact_tool.h"
 #include "gateway/mcp/observe_tool.h"
 
 namespace callslip::gateway {
 
-OrderedJson ToolResult::ToMcp() && {
-  OrderedJson result;
-  result["content"] = OrderedJson::array({{{"type", "text"}, {"text", Dump(answer)}}});
+Json ToolResult::ToMcp() && {
+  // Twice the same megabytes, once of them escaped, would not fit through a stdio client's line.
+  constexpr size_t kMaxTextBytes = 256 << 10;
+  std::string text = Dump(answer);
+  if (text.size() > kMaxTextBytes) {
+    text = absl::StrCat("The answer has ", text.size(), " bytes: see structuredContent.");
+  }
+  Json result;
+  result["content"] = Json::array({{{"type", "text"}, {"text", std::move(text)}}});
   result["structuredContent"] = std::move(answer);
   if (is_error) result["isError"] = true;
   return result;
 }
 
-ToolResult ErrorResult(const absl::Status& status) {
+ToolResult ErrorResult(const absl::Status& status, Executed executed) {
   const TrackerError error = TrackerErrorOf(status);
-  OrderedJson answer = {
+  Json answer = {
       {"status", "error"}, {"final", true}, {"error", error.reason}, {"message", error.message}};
   if (!error.hint.empty()) answer["hint"] = error.hint;
   if (error.retry_after.has_value()) {
     answer["retry_after_ms"] = absl::ToInt64Milliseconds(*error.retry_after);
   }
-  // Where the tracker itself refused, nothing was done. Where it was not heard, nobody knows.
-  answer["may_have_executed"] = error.reason == "tracker_unreachable";
+  answer["may_have_executed"] = executed == Executed::kPerhaps;
   return {std::move(answer), /*is_error=*/true};
 }
 

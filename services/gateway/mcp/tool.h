@@ -16,11 +16,11 @@ namespace callslip::gateway {
 // `correlation_id`; a failure also has `error` (a code), `message`, `hint` and
 // `may_have_executed`.
 struct ToolResult {
-  OrderedJson answer;
+  Json answer;
   bool is_error = false;
 
   // The MCP CallToolResult: the answer as structuredContent, and as text for older clients.
-  OrderedJson ToMcp() &&;
+  Json ToMcp() &&;
 };
 
 // A tool of the MCP server. Stateless; used by many calls at once.
@@ -29,7 +29,7 @@ class Tool {
   virtual ~Tool() = default;
 
   // Its entry in tools/list: name, description, inputSchema, annotations.
-  virtual const OrderedJson& Definition() const = 0;
+  virtual const Json& Definition() const = 0;
   std::string Name() const { return Definition()["name"].get<std::string>(); }
 
   // Never fails as a call: what goes wrong is in the result, so that the model gets to read it.
@@ -40,8 +40,11 @@ class Tool {
 // interact, observe and analyze. `tracker` must outlive them.
 std::vector<std::unique_ptr<Tool>> MakeTools(TrackerClient* tracker);
 
-// A result for arguments that don't fit, or for a call that the tracker refused.
-ToolResult ErrorResult(const absl::Status& status);
+// Whether what the failed call was about may have been executed.
+enum class Executed { kNo, kPerhaps };
+
+// A result for arguments that don't fit, or for a call that failed.
+ToolResult ErrorResult(const absl::Status& status, Executed executed);
 
 }  // namespace callslip::gateway
 

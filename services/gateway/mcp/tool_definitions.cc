@@ -2,8 +2,8 @@
 
 namespace callslip::gateway {
 
-const OrderedJson& InteractDefinition() {
-  static const auto& definition = *new OrderedJson(OrderedJson::parse(R"json({
+const Json& InteractDefinition() {
+  static const auto& definition = *new Json(Json::parse(R"json({
     "name": "interact",
     "title": "Act in the browser",
     "description": "Hands an action to the user's browser and returns its correlation_id at once. Set wait_ms to get the result in the same call; otherwise read it with observe {what: 'command_result', correlation_id}.",
@@ -33,8 +33,8 @@ const OrderedJson& InteractDefinition() {
   return definition;
 }
 
-const OrderedJson& ObserveDefinition() {
-  static const auto& definition = *new OrderedJson(OrderedJson::parse(R"json({
+const Json& ObserveDefinition() {
+  static const auto& definition = *new Json(Json::parse(R"json({
     "name": "observe",
     "title": "See what became of commands",
     "description": "command_result: the result of one command; while status is pending, call again. pending_commands: all recent commands. failed_commands: the failures and why.",
@@ -53,8 +53,8 @@ const OrderedJson& ObserveDefinition() {
   return definition;
 }
 
-const OrderedJson& AnalyzeDefinition() {
-  static const auto& definition = *new OrderedJson(OrderedJson::parse(R"json({
+const Json& AnalyzeDefinition() {
+  static const auto& definition = *new Json(Json::parse(R"json({
     "name": "analyze",
     "title": "Look at the page",
     "description": "page: title, URL and text of the page. Answers as interact does.",

@@ -6,9 +6,9 @@
 namespace callslip::gateway {
 
 // What tools/list says of each tool. The texts are written for models, which pay for each word.
-const OrderedJson& InteractDefinition();
-const OrderedJson& ObserveDefinition();
-const OrderedJson& AnalyzeDefinition();
+const Json& InteractDefinition();
+const Json& ObserveDefinition();
+const Json& AnalyzeDefinition();
 
 }  // namespace callslip::gateway
 

@@ -12,6 +12,7 @@
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
+#include "common/mutex.h"
 #include "common/rpc_status.h"
 #include "grpc/support/time.h"
 #include "grpcpp/grpcpp.h"
@@ -28,14 +29,28 @@ class ClientTag {
 };
 
 // The calls under way, so that all of them can be ended when the gateway stops: a held poll would
-// otherwise keep it alive for as long as it is held. Used on the executor of the coroutines only.
+// otherwise keep it alive for as long as it is held. Used on the executor of the coroutines only,
+// but for Completed() and AwaitCompletion().
 class CallsUnderWay {
  public:
   void Add(grpc::ClientContext* context) {
     if (ended_) context->TryCancel();
     contexts_.insert(context);
+    MutexLock lock(&mutex_);
+    ++uncompleted_;
   }
   void Remove(grpc::ClientContext* context) { contexts_.erase(context); }
+
+  // The call will start no further operation.
+  void Completed() {
+    MutexLock lock(&mutex_);
+    --uncompleted_;
+    completed_.NotifyAll();
+  }
+  void AwaitCompletion() {
+    MutexLock lock(&mutex_);
+    while (uncompleted_ > 0) completed_.Wait(&mutex_);
+  }
 
   // Ends the present calls with CANCELLED, and every later one as soon as it starts.
   void EndAll() {
@@ -46,6 +61,15 @@ class CallsUnderWay {
  private:
   std::unordered_set<grpc::ClientContext*> contexts_;
   bool ended_ = false;
+  Mutex mutex_;
+  CondVar completed_;
+  int uncompleted_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+// What becomes of a call when the coroutine that awaits it is cancelled.
+enum class OnCancel {
+  kEndCall,  // It is a wait, or asks a question that nobody is left to hear the answer to.
+  kGoOn,     // It hands something over that must not be lost because the bearer has left.
 };
 
 // One call under way. Owns itself until its last operation is done; then the result goes to
@@ -54,7 +78,7 @@ class CallsUnderWay {
 template <typename Result, typename Handler>
 class AsyncCall : public ClientTag {
  public:
-  AsyncCall(Handler handler, absl::Duration deadline, CallsUnderWay* calls)
+  AsyncCall(Handler handler, absl::Duration deadline, OnCancel on_cancel, CallsUnderWay* calls)
       : handler_(std::move(handler)),
         calls_(calls),
         work_(boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))) {
@@ -62,7 +86,7 @@ class AsyncCall : public ClientTag {
     context_.set_wait_for_ready(true);
     calls_->Add(&context_);
     auto slot = boost::asio::get_associated_cancellation_slot(handler_);
-    if (slot.is_connected()) {
+    if (slot.is_connected() && on_cancel == OnCancel::kEndCall) {
       slot.assign([this](boost::asio::cancellation_type) { context_.TryCancel(); });
     }
   }
@@ -70,6 +94,7 @@ class AsyncCall : public ClientTag {
  protected:
   void Deliver(absl::StatusOr<Result> result) {
     auto executor = work_.get_executor();
+    CallsUnderWay* const calls = calls_;
     boost::asio::post(
         executor, [self = std::unique_ptr<AsyncCall>(this), result = std::move(result)]() mutable {
           boost::asio::get_associated_cancellation_slot(self->handler_).clear();
@@ -78,6 +103,7 @@ class AsyncCall : public ClientTag {
           self.reset();
           std::move(handler)(std::move(result));
         });
+    calls->Completed();
   }
 
   grpc::ClientContext context_;
@@ -164,12 +190,13 @@ class LastOfStreamCall final : public AsyncCall<Response, Handler> {
 // Awaits `Call<Response, …>`, started with `prepare`.
 template <template <typename, typename> class Call, typename Response, typename Prepare>
 boost::asio::awaitable<absl::StatusOr<Response>> Await(CallsUnderWay* calls,
-                                                       absl::Duration deadline, Prepare prepare) {
+                                                       absl::Duration deadline, OnCancel on_cancel,
+                                                       Prepare prepare) {
   co_return co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&,
                                                  void(absl::StatusOr<Response>)>(
-      [calls, deadline](auto handler, Prepare start) {
+      [calls, deadline, on_cancel](auto handler, Prepare start) {
         using Handler = decltype(handler);
-        auto* call = new Call<Response, Handler>(std::move(handler), deadline, calls);
+        auto* call = new Call<Response, Handler>(std::move(handler), deadline, on_cancel, calls);
         call->Start(std::move(start));
       },
       boost::asio::use_awaitable, std::move(prepare));

@@ -39,12 +39,16 @@ class GrpcTrackerClient final : public TrackerClient {
         }) {}
 
   ~GrpcTrackerClient() override {
+    // No operation may be started on a queue that is shutting down.
+    calls_.EndAll();
+    calls_.AwaitCompletion();
     queue_.Shutdown();
     poller_.join();
   }
 
   Result<v1::RegisterCommandResponse> Register(v1::RegisterCommandRequest request) override {
-    return Unary(&Stub::PrepareAsyncRegisterCommand, std::move(request), kUnaryDeadline);
+    return Unary(&Stub::PrepareAsyncRegisterCommand, std::move(request), kUnaryDeadline,
+                 OnCancel::kGoOn);
   }
   Result<v1::GetCommandResponse> Get(v1::GetCommandRequest request) override {
     return Unary(&Stub::PrepareAsyncGetCommand, std::move(request), kUnaryDeadline);
@@ -60,10 +64,12 @@ class GrpcTrackerClient final : public TrackerClient {
   }
   Result<v1::AcknowledgeCommandResponse> Acknowledge(
       v1::AcknowledgeCommandRequest request) override {
-    return Unary(&Stub::PrepareAsyncAcknowledgeCommand, std::move(request), kUnaryDeadline);
+    return Unary(&Stub::PrepareAsyncAcknowledgeCommand, std::move(request), kUnaryDeadline,
+                 OnCancel::kGoOn);
   }
   Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request) override {
-    return Unary(&Stub::PrepareAsyncCompleteCommand, std::move(request), kUnaryDeadline);
+    return Unary(&Stub::PrepareAsyncCompleteCommand, std::move(request), kUnaryDeadline,
+                 OnCancel::kGoOn);
   }
 
   Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
@@ -80,7 +86,8 @@ class GrpcTrackerClient final : public TrackerClient {
       return stub_->PrepareAsyncWaitForCommand(context, request, &queue_);
     };
     auto last = co_await Await<LastOfStreamCall, v1::WaitForCommandResponse>(
-        &calls_, std::max(kUnaryDeadline, max_wait + kRpcMargin), std::move(prepare));
+        &calls_, std::max(kUnaryDeadline, max_wait + kRpcMargin), OnCancel::kEndCall,
+        std::move(prepare));
     if (!last.ok()) co_return std::move(last).status();
     co_return std::move(*last->mutable_command());
   }
@@ -92,9 +99,10 @@ class GrpcTrackerClient final : public TrackerClient {
   Result<Response> Unary(std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (
                              Stub::*prepare)(grpc::ClientContext*, const Request&,
                                              grpc::CompletionQueue*),
-                         Request request, absl::Duration deadline) {
+                         Request request, absl::Duration deadline,
+                         OnCancel on_cancel = OnCancel::kEndCall) {
     return Await<UnaryClientCall, Response>(
-        &calls_, deadline,
+        &calls_, deadline, on_cancel,
         [this, prepare, request = std::move(request)](grpc::ClientContext* context) {
           return ((*stub_).*prepare)(context, request, &queue_);
         });

@@ -19,8 +19,9 @@ namespace v1 = callslip::tracker::v1;
 // tracker's, with their ErrorDetails; an error without a reason came from the connection.
 //
 // A call waits for the connection within its deadline, so that a tracker that is being restarted
-// costs time and no errors. A call whose coroutine is cancelled is cancelled at the tracker too:
-// its wait is freed there, and a poll leases nothing.
+// costs time and no errors. A wait, poll or question whose coroutine is cancelled is cancelled at
+// the tracker too: the wait is freed there, and the poll leases nothing. What hands something over
+// (Register, Acknowledge, Complete) goes on: a result must not be lost because its bearer left.
 //
 // One completion queue and one thread of its own; the coroutines resume on their own executors.
 // An interface, so that handlers can be tested without a tracker.
@@ -50,8 +51,8 @@ class TrackerClient {
   virtual void EndCalls() = 0;
 };
 
-// Connects lazily. Must be destroyed after all coroutines that use it have ended, and before the
-// executors they run on.
+// Connects lazily. Its destruction ends all calls; by then the coroutines' executors must have
+// stopped, and must still exist.
 std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address);
 
 }  // namespace callslip::gateway

@@ -39,7 +39,8 @@ absl::Status CommandNotFound(absl::string_view id) {
   return ErrorWithDetails(
       absl::StatusCode::kNotFound, absl::StrCat("no command \"", id, "\" is known"),
       {.reason = "unknown_command",
-       .hint = "Check the id; list the known commands; or register the command again."});
+       .hint = "Check the id, or list the known commands. A tracker that was restarted has "
+               "forgotten its commands."});
 }
 
 absl::Status CommandRemoved(absl::string_view id, CommandState ended_as) {
@@ -47,7 +48,7 @@ absl::Status CommandRemoved(absl::string_view id, CommandState ended_as) {
       absl::StatusCode::kNotFound,
       absl::StrCat("command \"", id, "\" ended as ", CommandStateName(ended_as),
                    " and has been removed since"),
-      {.reason = "command_removed", .hint = "Register the command again if it is still needed."});
+      {.reason = "command_removed", .hint = "Look at what it has done before sending it again."});
 }
 
 absl::Status CommandAlreadyEnded(absl::string_view id, CommandState state) {

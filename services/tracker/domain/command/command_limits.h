@@ -15,8 +15,9 @@ inline constexpr size_t kMaxTypeBytes = 64;
 inline constexpr size_t kMaxErrorCodeBytes = 64;
 // A script or a form's worth of text; larger inputs belong behind a URL.
 inline constexpr size_t kMaxParamsBytes = size_t{1} << 20;
-// A full-page screenshot as base64. Also below the largest line that MCP clients accept.
-inline constexpr size_t kMaxResultBytes = size_t{10} << 20;
+// A full-page screenshot as base64. With everything around it, it stays below the 10 MiB that MCP
+// clients accept as one line.
+inline constexpr size_t kMaxResultBytes = size_t{8} << 20;
 // Tab id and URL; browsers cut URLs at 2 KiB to 8 KiB.
 inline constexpr size_t kMaxContextBytes = size_t{8} << 10;
 // Texts for people are cut, not refused, since they come with an outcome that must not be lost.

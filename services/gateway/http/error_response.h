@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_JSON_ERROR_JSON_H_
-#define CALLSLIP_GATEWAY_JSON_ERROR_JSON_H_
+#ifndef CALLSLIP_GATEWAY_HTTP_ERROR_RESPONSE_H_
+#define CALLSLIP_GATEWAY_HTTP_ERROR_RESPONSE_H_
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -18,4 +18,4 @@ HttpResponse ErrorResponse(const absl::Status& status);
 
 }  // namespace callslip::gateway
 
-#endif  // CALLSLIP_GATEWAY_JSON_ERROR_JSON_H_
+#endif  // CALLSLIP_GATEWAY_HTTP_ERROR_RESPONSE_H_

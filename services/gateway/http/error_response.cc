@@ -1,10 +1,10 @@
-#include "gateway/json/error_json.h"
+#include "gateway/http/error_response.h"
 
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "gateway/json/parse.h"
 #include "gateway/json/tracker_error.h"
-#include "nlohmann/json.hpp"
 
 namespace callslip::gateway {
 namespace {
@@ -34,12 +34,11 @@ int HttpStatusOf(const TrackerError& error) {
 
 HttpResponse ErrorResponse(int status, absl::string_view code, absl::string_view message,
                            absl::string_view hint) {
-  nlohmann::ordered_json body = {{"error", std::string(code)}, {"message", std::string(message)}};
+  Json body = {{"error", std::string(code)}, {"message", std::string(message)}};
   if (!hint.empty()) body["hint"] = std::string(hint);
   HttpResponse response;
   response.status = status;
-  // Parts of the text may come from the peer: what is no UTF-8 is replaced, not thrown over.
-  response.body = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  response.body = Dump(body);
   return response;
 }
 
