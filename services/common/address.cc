@@ -1,5 +1,7 @@
 #include "common/address.h"
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -16,7 +18,9 @@ absl::Status BadAddress(absl::string_view text) {
 }  // namespace
 
 bool Address::IsLoopback() const {
-  return is_unix() || host == "localhost" || host == "::1" || absl::StartsWith(host, "127.");
+  return is_unix() || host == "localhost" || host == "::1" ||
+         (absl::StartsWith(host, "127.") &&
+          absl::c_all_of(host, [](char c) { return absl::ascii_isdigit(c) || c == '.'; }));
 }
 
 std::string Address::ToString() const {
@@ -37,7 +41,11 @@ absl::StatusOr<Address> ParseAddress(absl::string_view text) {
   if (colon == absl::string_view::npos) return BadAddress(text);
   absl::string_view host = rest.substr(0, colon);
   const bool bracketed = absl::ConsumePrefix(&host, "[") && absl::ConsumeSuffix(&host, "]");
-  if (host.empty() || absl::StrContains(host, ':') != bracketed) return BadAddress(text);
+  const bool stray_bracket = absl::StrContains(host, '[') || absl::StrContains(host, ']') ||
+                             (!bracketed && absl::StartsWith(rest, "["));
+  if (host.empty() || stray_bracket || absl::StrContains(host, ':') != bracketed) {
+    return BadAddress(text);
+  }
   int port = 0;
   if (!absl::SimpleAtoi(rest.substr(colon + 1), &port) || port < 0 || port > 65535) {
     return BadAddress(text);

@@ -15,8 +15,9 @@ TEST(AddressTest, EveryAcceptedFormComesBackAsWritten) {
 }
 
 TEST(AddressTest, AnythingElseIsRefused) {
-  for (const char* text : {"", "7890", "localhost", "localhost:", "localhost:x", "localhost:65536",
-                           "localhost:-1", ":7890", "::1:7890", "[::1]", "unix:", "[a]:1"}) {
+  for (const char* text :
+       {"", "7890", "localhost", "localhost:", "localhost:x", "localhost:65536", "localhost:-1",
+        ":7890", "::1:7890", "[::1]", "unix:", "[a]:1", "[localhost:0"}) {
     EXPECT_THAT(ParseAddress(text), FailsWith(absl::StatusCode::kInvalidArgument, "")) << text;
   }
 }
@@ -25,7 +26,8 @@ TEST(AddressTest, KnowsWhatIsLoopback) {
   for (const char* text : {"127.0.0.1:1", "127.8.8.8:1", "[::1]:1", "localhost:1", "unix:/x"}) {
     EXPECT_TRUE(ParseAddress(text)->IsLoopback()) << text;
   }
-  for (const char* text : {"0.0.0.0:1", "[::]:1", "10.0.0.1:1", "localhost.example:1"}) {
+  for (const char* text :
+       {"0.0.0.0:1", "[::]:1", "10.0.0.1:1", "localhost.example:1", "127.example:1"}) {
     EXPECT_FALSE(ParseAddress(text)->IsLoopback()) << text;
   }
 }

@@ -67,7 +67,7 @@ absl::StatusOr<std::vector<Setting>> ReadYaml(const std::string& path) {
     RETURN_IF_ERROR(Flatten(root, "", settings));
   } catch (const YAML::BadFile&) {
     return absl::NotFoundError(absl::StrCat("cannot read the configuration file ", path));
-  } catch (const YAML::Exception& error) {
+  } catch (const std::exception& error) {  // Besides YAML's own: a folder instead of a file.
     return absl::InvalidArgumentError(absl::StrCat(path, " is no valid YAML: ", error.what()));
   }
   return settings;

@@ -22,8 +22,8 @@ namespace callslip {
 // Nested YAML keys are joined: `queue: {delay_seconds: 1}` sets `--queue-delay-seconds`.
 //
 // Every program also gets --config, --help and --version. An unknown flag or YAML key and a value
-// that does not fit are errors that name it. An unknown CALLSLIP_* variable is not: the programs
-// share one environment.
+// that does not fit are errors that name it. An unknown CALLSLIP_* variable is not: it may be meant
+// for another of the programs.
 //
 // The targets must outlive the set. Not thread-safe; used once, in main().
 class OptionSet {

@@ -11,7 +11,7 @@
 namespace callslip {
 
 // What an error says besides its code and message. It travels on the absl::Status through our
-// layers, as trailing metadata over gRPC (tracker/rpc/status.h) and as members of the error
+// layers, as trailing metadata over gRPC (common/rpc_status.h) and as members of the error
 // object over HTTP.
 struct ErrorDetails {
   // One lower_snake_case word for programs, stable across releases, such as "queue_full".

@@ -29,7 +29,7 @@ void TrackerConfig::AddTo(OptionSet& options) {
               "How long an execution may take, unless the command says otherwise");
   options.Add("human-schedule-to-close", &deadlines.human_schedule_to_close, kMin, kMax,
               "How long a person may take to finish");
-  options.Add("result-retention", &deadlines.result_retention, kMin, kMax,
+  options.Add("result-retention", &deadlines.result_retention, kMin, absl::Minutes(9),
               "How long a result is kept");
 }
 

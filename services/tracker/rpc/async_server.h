@@ -44,7 +44,9 @@ class HeldReply {
  public:
   virtual ~HeldReply() = default;
 
-  virtual void Finish(const Response& response) = 0;
+  // Calls `if_lost` where the response is known not to reach the caller: at once, or when gRPC
+  // reports so.
+  virtual void Finish(const Response& response, std::function<void()> if_lost) = 0;
   virtual void Fail(const absl::Status& status) = 0;
   // Calls `action` once if the caller leaves before the call is finished; at once if it has left.
   virtual void OnCallerLeft(std::function<void()> action) = 0;

@@ -174,12 +174,18 @@ class AsyncServer::HeldCall final
   using Handler = std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)>;
 
   explicit HeldCall(std::shared_ptr<const typename Base::Method> method)
-      : Base(std::move(method)), finished_([](HeldCall&, bool) {}) {}
+      : Base(std::move(method)), finished_([](HeldCall& call, bool ok) { call.OnFinished(ok); }) {}
 
-  void Finish(const Response& response) override {
-    MutexLock lock(&this->mutex_);
-    if (!MayFinishLocked()) return;
-    this->writer_.Finish(response, grpc::Status::OK, &finished_);
+  void Finish(const Response& response, std::function<void()> if_lost) override {
+    {
+      MutexLock lock(&this->mutex_);
+      if (MayFinishLocked()) {
+        if_lost_ = std::move(if_lost);
+        this->writer_.Finish(response, grpc::Status::OK, &finished_);
+        return;
+      }
+    }
+    if_lost();
   }
 
   void Fail(const absl::Status& status) override {
@@ -203,8 +209,18 @@ class AsyncServer::HeldCall final
     return true;
   }
 
+  void OnFinished(bool ok) {
+    std::function<void()> if_lost;
+    {
+      MutexLock lock(&this->mutex_);
+      if_lost = std::move(if_lost_);
+    }
+    if (!ok && if_lost != nullptr) if_lost();
+  }
+
   typename Base::Tag finished_;
   bool finishing_ ABSL_GUARDED_BY(this->mutex_) = false;
+  std::function<void()> if_lost_ ABSL_GUARDED_BY(this->mutex_);
 };
 
 template <typename Request, typename Response>

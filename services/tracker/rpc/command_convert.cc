@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 
@@ -55,7 +56,9 @@ absl::string_view SourceName(TraceEntry::Source source) {
 }
 
 CommandError ErrorFrom(const v1::CommandError& error) {
-  return {error.code(), error.message(), error.hint(), error.may_have_executed()};
+  return {error.code(), error.message(),
+          error.hint(),  // What a worker does not rule out may be so.
+          error.has_may_have_executed() ? error.may_have_executed() : true};
 }
 
 absl::StatusOr<CommandState> StateFrom(int state) {
@@ -173,7 +176,7 @@ absl::StatusOr<CommandFilter> FilterFrom(const v1::ListCommandsRequest& request)
   filter.label = request.label();
   for (const int state : request.states()) {
     ASSIGN_OR_RETURN(const CommandState known, StateFrom(state));
-    filter.states.push_back(known);
+    if (!absl::c_linear_search(filter.states, known)) filter.states.push_back(known);
   }
   return filter;
 }

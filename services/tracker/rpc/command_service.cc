@@ -141,18 +141,24 @@ absl::Status CommandService::TryLease(const v1::LeaseCommandsRequest& request,
                                       const std::shared_ptr<LeaseReply>& reply) {
   if (draining_) return Draining();
   ASSIGN_OR_RETURN(const absl::Duration max_wait, DurationFrom("max_wait", request.max_wait()));
-  ASSIGN_OR_RETURN(
-      const CommandTable::PollHandle poll,
-      table_->Lease({.target = request.target(),
-                     .worker_id = request.worker_id(),
-                     .max_commands = request.max_commands()},
-                    max_wait, clock_->Now(), [reply](const std::vector<CommandLease>& leases) {
-                      v1::LeaseCommandsResponse response;
-                      for (const CommandLease& lease : leases) {
-                        *response.add_leases() = ToProto(lease);
-                      }
-                      reply->Finish(response);
-                    }));
+  ASSIGN_OR_RETURN(const CommandTable::PollHandle poll,
+                   table_->Lease({.target = request.target(),
+                                  .worker_id = request.worker_id(),
+                                  .max_commands = request.max_commands()},
+                                 max_wait, clock_->Now(),
+                                 [this, reply](const std::vector<CommandLease>& leases) {
+                                   v1::LeaseCommandsResponse response;
+                                   for (const CommandLease& lease : leases) {
+                                     *response.add_leases() = ToProto(lease);
+                                   }
+                                   // A command must not be lost with a caller that has left
+                                   // meanwhile.
+                                   reply->Finish(response, [this, leases] {
+                                     for (const CommandLease& lease : leases) {
+                                       table_->GiveBack(lease, clock_->Now());
+                                     }
+                                   });
+                                 }));
   if (poll.number != 0) reply->OnCallerLeft([this, poll] { table_->AbandonPoll(poll); });
   return absl::OkStatus();
 }

@@ -33,6 +33,8 @@ absl::Status CommandDeadlines::Validate() const {
       CheckNests("the longest wait", kMaxWait, "human_schedule_to_close", human_schedule_to_close));
   RETURN_IF_ERROR(
       CheckNests("result_retention", result_retention, "tombstone_retention", tombstone_retention));
+  RETURN_IF_ERROR(
+      CheckNests("result_retention", result_retention, "failed_retention", failed_retention));
   return absl::OkStatus();
 }
 
@@ -47,7 +49,9 @@ CommandDeadline NextDeadline(const CommandDeadlines& deadlines, const CommandSna
   if (command.state == CommandState::kCompleted) {
     return {DeadlineKind::kResultRetention, command.end_time + deadlines.result_retention};
   }
-  if (IsTerminal(command.state)) return next;
+  if (IsTerminal(command.state)) {
+    return {DeadlineKind::kFailedRetention, command.end_time + deadlines.failed_retention};
+  }
   if (spec.command_class == CommandClass::kHuman) {
     return {DeadlineKind::kUserDidNotFinish,
             spec.register_time + deadlines.human_schedule_to_close};
@@ -81,6 +85,7 @@ CommandError DeadlineError(DeadlineKind kind, const CommandDeadlines& deadlines,
   const std::string target = absl::StrCat("target \"", command.spec->target, "\"");
   switch (kind) {
     case DeadlineKind::kNone:
+    case DeadlineKind::kFailedRetention:
       break;
     case DeadlineKind::kNeverDelivered:
       return {"never_delivered",

@@ -27,6 +27,9 @@ struct CommandDeadlines {
   absl::Duration human_schedule_to_close = absl::Minutes(10);
   // Completed → removed where the result was read, else EXPIRED `result_expired`.
   absl::Duration result_retention = absl::Seconds(60);
+  // How long a failed command is kept at most: its ring is bounded by number, this bounds the
+  // memory of clients that don't come back.
+  absl::Duration failed_retention = absl::Minutes(10);
   // How long a removed id still answers "removed" instead of "unknown".
   absl::Duration tombstone_retention = absl::Minutes(10);
 
@@ -57,6 +60,7 @@ enum class DeadlineKind {
   kScheduleToClose,
   kUserDidNotFinish,
   kResultRetention,
+  kFailedRetention,
 };
 
 struct CommandDeadline {
@@ -69,7 +73,7 @@ CommandDeadline NextDeadline(const CommandDeadlines& deadlines, const CommandSna
                              absl::Time last_heartbeat);
 
 // What a command ends with when the deadline `kind` passes. Not for kAckWait of a command that is
-// returned to its queue, nor for kNone.
+// returned to its queue, and not for kNone and kFailedRetention, which end nothing.
 CommandError DeadlineError(DeadlineKind kind, const CommandDeadlines& deadlines,
                            const CommandSnapshot& command);
 

@@ -33,12 +33,13 @@ inline constexpr int kMaxAttempts = 2;
 inline constexpr int kWorkerWindow = 5;
 // Commands that wait in the queue of one target.
 inline constexpr size_t kQueueCapacity = 100;
-// Failed commands kept for each client ("circular buffer, max 100", seed).
+// Failed commands kept for each client in each partition ("circular buffer, max 100", seed).
 inline constexpr size_t kFailedRingCapacity = 100;
+// Ids in each partition that still answer "removed"; beyond that they answer "unknown".
+inline constexpr size_t kMaxTombstones = 100'000;
 // Commands in all, which bounds memory at about 1 GiB besides payloads.
 inline constexpr size_t kMaxCommands = 1'000'000;
-// Params and results in all. Registrations are refused above it; results are always taken, and
-// are bounded by what is registered.
+// Params and results in all. Registrations are refused above it; results are always taken.
 inline constexpr int64_t kMaxPayloadBytes = int64_t{1} << 30;
 // Held polls and waits in all; each costs a gRPC stream of about 15 KiB.
 inline constexpr size_t kMaxWaits = 100'000;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "common/ids.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_limits.h"
@@ -24,6 +25,11 @@ bool SameRequest(const CommandSpec& a, const CommandSpec& b) {
   return a.target == b.target && a.type == b.type && *a.params == *b.params &&
          a.command_class == b.command_class && a.idempotent == b.idempotent &&
          a.start_to_close == b.start_to_close;
+}
+
+// Names have no control characters, so that a line break can part them.
+std::string RequestKey(const CommandSpec& spec) {
+  return absl::StrCat(spec.client_id, "\n", spec.target, "\n", spec.request_id);
 }
 
 TraceEntry::Stage StageOf(CommandEvent event) {
@@ -106,7 +112,7 @@ absl::StatusOr<CommandRegistration> CommandPartition::Register(CommandSpec spec,
   {
     MutexLock lock(&mutex_);
     if (!spec.request_id.empty()) {
-      const auto known = requests_.find({spec.client_id, spec.request_id});
+      const auto known = requests_.find(RequestKey(spec));
       if (known != requests_.end()) {
         if (!SameRequest(*known->second->view.spec, spec)) return RequestIdReused(spec.request_id);
         return CommandRegistration{known->second->view, true};
@@ -145,7 +151,7 @@ CommandEntry* CommandPartition::AddLocked(CommandSpec spec, absl::Time now) {
   AddTrace(entry->view, TraceEntry::Stage::kQueued, TraceEntry::Source::kClient, now);
   commands_.emplace(added.id, std::move(owned));
   clients_[added.client_id].by_sequence.emplace(added.sequence, entry);
-  if (!added.request_id.empty()) requests_[{added.client_id, added.request_id}] = entry;
+  if (!added.request_id.empty()) requests_[RequestKey(added)] = entry;
   deadlines_.Set(entry, NextDeadline(shared_->deadlines, entry->view, entry->last_heartbeat).at);
   return entry;
 }
@@ -240,7 +246,10 @@ absl::StatusOr<uint64_t> CommandPartition::Lease(const LeaseRequest& request, ab
     TargetQueue& queue = QueueLocked(request.target);
     leases = DeliverLocked(queue, request.worker_id, request.max_commands, now, effects);
     if (leases.empty() && request.hold_until > now) {
-      if (shared_->waits >= static_cast<int64_t>(kMaxWaits)) return TooManyWaits();
+      if (shared_->waits >= static_cast<int64_t>(kMaxWaits)) {
+        ForgetIfUnusedLocked(request.target);
+        return TooManyWaits();
+      }
       ++shared_->waits;
       auto poll = std::make_unique<HeldPoll>();
       poll->number = next_poll_++;
@@ -252,7 +261,7 @@ absl::StatusOr<uint64_t> CommandPartition::Lease(const LeaseRequest& request, ab
       deadlines_.Set(held, request.hold_until);
       return held->number;
     }
-    if (queue.IsUnused()) queues_.erase(request.target);
+    ForgetIfUnusedLocked(request.target);
   }
   Run(effects);
   callback(std::move(leases));
@@ -268,7 +277,7 @@ bool CommandPartition::AbandonPoll(const std::string& target, uint64_t number) {
   deadlines_.Remove(poll);
   it->second->Release(poll);
   --shared_->waits;
-  if (it->second->IsUnused()) queues_.erase(it);
+  ForgetIfUnusedLocked(target);
   return true;
 }
 
@@ -300,7 +309,32 @@ void CommandPartition::DispatchLocked(const std::string& target, absl::Time now,
     EndPollLocked(poll, DeliverLocked(queue, poll->worker_id, poll->max_commands, now, effects),
                   effects);
   }
-  if (queue.IsUnused()) queues_.erase(it);
+  ForgetIfUnusedLocked(target);
+}
+
+void CommandPartition::ForgetIfUnusedLocked(const std::string& target) {
+  const auto it = queues_.find(target);
+  if (it != queues_.end() && it->second->IsUnused()) queues_.erase(it);
+}
+
+void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now) {
+  Effects effects;
+  {
+    MutexLock lock(&mutex_);
+    const auto it = commands_.find(lease.command.spec->id);
+    if (it == commands_.end()) return;
+    CommandEntry& entry = *it->second;
+    const bool as_leased = entry.view.state == CommandState::kDelivered &&
+                           entry.lease_tokens.back() == lease.lease_token;
+    if (!as_leased) return;
+    ApplyLocked(entry, CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
+    // Nobody has seen it: it counts as not delivered.
+    entry.lease_tokens.pop_back();
+    --entry.view.attempt;
+    ChangedLocked(entry, now, effects);
+    DispatchLocked(entry.view.spec->target, now, effects);
+  }
+  Run(effects);
 }
 
 absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
@@ -447,9 +481,12 @@ void CommandPartition::FireDeadlines(absl::Time now) {
         case Timed::Kind::kCommand:
           FireCommandLocked(*static_cast<CommandEntry*>(timed), now, effects);
           break;
-        case Timed::Kind::kHeldPoll:
+        case Timed::Kind::kHeldPoll: {
+          const std::string target = static_cast<HeldPoll*>(timed)->target;
           EndPollLocked(static_cast<HeldPoll*>(timed), {}, effects);
+          ForgetIfUnusedLocked(target);
           break;
+        }
         case Timed::Kind::kWait:
           EndWaitLocked(static_cast<CommandWait*>(timed), effects);
           break;
@@ -470,6 +507,9 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now, Ef
   const std::string target = entry.view.spec->target;
   switch (kind) {
     case DeadlineKind::kNone:
+      return;
+    case DeadlineKind::kFailedRetention:
+      RemoveLocked(entry, now);
       return;
     case DeadlineKind::kResultRetention:
       if (entry.result_read) {
@@ -533,19 +573,19 @@ void CommandPartition::KeepFailedLocked(CommandEntry& entry, absl::Time now) {
   std::deque<CommandEntry*>& failed = clients_[entry.view.spec->client_id].failed;
   failed.push_back(&entry);
   if (failed.size() <= kFailedRingCapacity) return;
-  CommandEntry* oldest = failed.front();
-  failed.pop_front();
-  RemoveLocked(*oldest, now);
+  RemoveLocked(*failed.front(), now);
 }
 
 void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now) {
   const std::shared_ptr<const CommandSpec> spec = entry.view.spec;
-  auto tombstone = std::make_unique<CommandTombstone>();
-  tombstone->id = spec->id;
-  tombstone->client_id = spec->client_id;
-  tombstone->ended_as = entry.view.state;
-  deadlines_.Set(tombstone.get(), now + shared_->deadlines.tombstone_retention);
-  tombstones_.emplace(spec->id, std::move(tombstone));
+  if (tombstones_.size() < kMaxTombstones) {
+    auto tombstone = std::make_unique<CommandTombstone>();
+    tombstone->id = spec->id;
+    tombstone->client_id = spec->client_id;
+    tombstone->ended_as = entry.view.state;
+    deadlines_.Set(tombstone.get(), now + shared_->deadlines.tombstone_retention);
+    tombstones_.emplace(spec->id, std::move(tombstone));
+  }
 
   SetPayloadLocked(entry.view.result, nullptr);
   SetPayloadLocked(entry.view.context, nullptr);
@@ -553,9 +593,12 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now) {
   shared_->payload_bytes -= SizeOf(spec->params);
   --shared_->commands;
   deadlines_.Remove(&entry);
-  if (!spec->request_id.empty()) requests_.erase({spec->client_id, spec->request_id});
+  if (!spec->request_id.empty()) requests_.erase(RequestKey(*spec));
   const auto client = clients_.find(spec->client_id);
   client->second.by_sequence.erase(spec->sequence);
+  // Not found where the command completed. Usually at the front.
+  std::deque<CommandEntry*>& failed = client->second.failed;
+  if (const auto it = absl::c_find(failed, &entry); it != failed.end()) failed.erase(it);
   if (client->second.by_sequence.empty()) clients_.erase(client);
   commands_.erase(spec->id);
 }

@@ -71,8 +71,9 @@ struct CommandTableShared {
 
 // The commands of some targets: their states, queues, deadlines and waiters behind one mutex.
 //
-// A command stays until its result retention is over (COMPLETED) or until its client's failed ring
-// pushes it out (all other ends); after that a tombstone answers for its id.
+// A command stays until its result retention is over (COMPLETED), or until its client's failed ring
+// pushes it out or 10 minutes have passed (all other ends); after that a tombstone answers for its
+// id. There is a failed ring for each client in each partition.
 //
 // Thread-safe. Callbacks and watchers are called after the mutex is released, before the call that
 // caused them returns. `now` is the time of the call, read by the caller; the partition reads no
@@ -102,6 +103,9 @@ class CommandPartition {
                                  LeaseCallback callback);
   // Once this has returned true, the poll's callback will not be called.
   bool AbandonPoll(const std::string& target, uint64_t number);
+
+  // Undoes a lease that never reached its worker. Harmless where anything has happened since.
+  void GiveBack(const CommandLease& lease, absl::Time now);
 
   absl::StatusOr<AcknowledgeResult> Acknowledge(const std::string& id,
                                                 const std::string& lease_token,
@@ -158,6 +162,8 @@ class CommandPartition {
   void DispatchLocked(const std::string& target, absl::Time now, Effects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  void ForgetIfUnusedLocked(const std::string& target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   void FireCommandLocked(CommandEntry& entry, absl::Time now, Effects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndWaitLocked(CommandWait* wait, Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -181,9 +187,7 @@ class CommandPartition {
       ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::unique_ptr<TargetQueue>> queues_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, Client> clients_ ABSL_GUARDED_BY(mutex_);
-  // By client and request_id.
-  absl::flat_hash_map<std::pair<std::string, std::string>, CommandEntry*> requests_
-      ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, CommandEntry*> requests_ ABSL_GUARDED_BY(mutex_);  // RequestKey.
   DeadlineQueue deadlines_ ABSL_GUARDED_BY(mutex_);
   uint64_t next_poll_ ABSL_GUARDED_BY(mutex_) = 1;
 };

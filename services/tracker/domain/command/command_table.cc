@@ -49,9 +49,11 @@ CommandPartition& CommandTable::PartitionOfTarget(absl::string_view target) {
 
 absl::StatusOr<CommandPartition*> CommandTable::PartitionOf(const std::string& id) {
   if (id.empty()) return InvalidField("command_id", "is required");
+  // Ours have at most 58 bytes. The text goes into a header, which has a limit.
+  constexpr size_t kMaxIdBytes = 64;
+  if (id.size() > kMaxIdBytes) return CommandNotFound(id.substr(0, kMaxIdBytes));
   const std::optional<uint8_t> index = PartitionOfId(id);
-  if (!index.has_value() || *index >= kPartitions)
-    return CommandNotFound(id.substr(0, kMaxNameBytes));
+  if (!index.has_value() || *index >= kPartitions) return CommandNotFound(id);
   return partitions_[*index].get();
 }
 
@@ -152,12 +154,18 @@ bool CommandTable::AbandonPoll(const PollHandle& poll) {
   return poll.number != 0 && PartitionOfTarget(poll.target).AbandonPoll(poll.target, poll.number);
 }
 
+void CommandTable::GiveBack(const CommandLease& lease, absl::Time now) {
+  CommandPartition& partition = PartitionOfTarget(lease.command.spec->target);
+  partition.GiveBack(lease, now);
+  Rearm(partition);
+}
+
 absl::StatusOr<AcknowledgeResult> CommandTable::Acknowledge(const std::string& id,
                                                             const std::string& lease_token,
                                                             std::optional<CommandProgress> progress,
                                                             Payload context, absl::Time now) {
   RETURN_IF_ERROR(CheckContext(context));
-  if (progress.has_value()) CutProgress(*progress);
+  if (progress.has_value()) Bound(*progress);
   ASSIGN_OR_RETURN(CommandPartition * partition, PartitionOf(id));
   ASSIGN_OR_RETURN(
       const AcknowledgeResult result,

@@ -65,6 +65,10 @@ class CommandTable {
   // Once this has returned true, the callback will not be called.
   bool AbandonPoll(const PollHandle& poll);
 
+  // Undoes a lease that never reached its worker: the command is queued as if it had not been
+  // leased. Harmless where anything has happened to it since.
+  void GiveBack(const CommandLease& lease, absl::Time now);
+
   absl::StatusOr<AcknowledgeResult> Acknowledge(const std::string& id,
                                                 const std::string& lease_token,
                                                 std::optional<CommandProgress> progress,

@@ -157,7 +157,7 @@ TEST_F(CommandTableTest, WorkerErrorAndTimeoutEndTheCommand) {
 
   const std::string timed_out = Register();
   ASSERT_OK(table_.Complete(timed_out, Lease()[0].lease_token,
-                            CommandTimeout{{"whatever", "Too slow.", "", true}}, nullptr,
+                            CommandTimeout{{"whatever", "Too slow.", "", false}}, nullptr,
                             clock_.Now()));
   ExpectEnd(timed_out, CommandState::kTimedOut, "execution_timeout", true);
 }
@@ -299,6 +299,30 @@ TEST_F(CommandTableTest, FailedRingKeepsTheLastHundred) {
               FailsWith(StatusCode::kNotFound, "command_removed"));
   EXPECT_OK(table_.Get(kClient, ids[1], false));
   EXPECT_OK(table_.Get(kClient, ids.back(), false));
+}
+
+TEST_F(CommandTableTest, FailedCommandIsForgottenInTheEnd) {
+  const std::string id = Register();
+  ASSERT_OK(table_.Cancel(kClient, id, clock_.Now()));
+  AdvanceTo(absl::Minutes(10) - kTick);
+  EXPECT_EQ(Peek(id).state, CommandState::kCancelled);
+  AdvanceTo(kTick);
+  EXPECT_THAT(table_.Get(kClient, id, false), FailsWith(StatusCode::kNotFound, "command_removed"));
+}
+
+TEST_F(CommandTableTest, LeaseThatIsGivenBackDidNotHappen) {
+  const std::string id = Register();
+  const auto lost = Lease("w1");
+  table_.GiveBack(lost[0], clock_.Now());
+  EXPECT_EQ(Peek(id).state, CommandState::kQueued);
+  EXPECT_EQ(Peek(id).attempt, 0);
+  EXPECT_THAT(Complete(lost[0]), FailsWith(StatusCode::kPermissionDenied, "wrong_lease"));
+  const auto leases = Lease("w2");
+  ASSERT_THAT(leases, SizeIs(1));
+  EXPECT_EQ(leases[0].command.attempt, 1);
+  ASSERT_OK(Acknowledge(leases[0]));
+  table_.GiveBack(leases[0], clock_.Now());
+  EXPECT_EQ(Peek(id).state, CommandState::kRunning);
 }
 
 // Waiting.
@@ -555,6 +579,26 @@ TEST_F(CommandTableTest, FullQueueRefusesAndSaysHowFull) {
   EXPECT_GT(DetailsOf(refused.status()).retry_after, absl::ZeroDuration());
   Lease("w1", 1);
   EXPECT_OK(table_.Register(Spec(), clock_.Now()));
+}
+
+TEST_F(CommandTableTest, RequestIdsAreKeptByTarget) {
+  CommandSpec spec = Spec();
+  spec.request_id = "r1";
+  ASSERT_OK(table_.Register(spec, clock_.Now()));
+  for (int i = 0; i < 64; ++i) {
+    spec.target = "target-" + std::to_string(i);
+    ASSERT_OK_AND_ASSIGN(const CommandRegistration other, table_.Register(spec, clock_.Now()));
+    EXPECT_FALSE(other.existed);
+  }
+}
+
+TEST_F(CommandTableTest, OutcomesAreCutRatherThanRefused) {
+  const std::string id = Register();
+  CommandError error{std::string(100, 'c'), std::string(5000, 'm'), "", false};
+  ASSERT_OK(
+      table_.Complete(id, Lease()[0].lease_token, CommandFailure{error}, nullptr, clock_.Now()));
+  EXPECT_EQ(Peek(id).error->code.size(), kMaxErrorCodeBytes);
+  EXPECT_EQ(Peek(id).error->message.size(), kMaxErrorMessageBytes);
 }
 
 TEST_F(CommandTableTest, BadRegistrationsNameTheField) {

@@ -1,5 +1,7 @@
 #include "tracker/domain/command/command_validation.h"
 
+#include <algorithm>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -30,12 +32,12 @@ void Cut(std::string& text, size_t max_bytes) {
   text.resize(end);
 }
 
-absl::Status CheckError(CommandError& error) {
-  if (error.code.empty()) return InvalidField("error.code", "is required");
-  RETURN_IF_ERROR(CheckText("error.code", error.code, kMaxErrorCodeBytes));
+// Cuts rather than refuses: an outcome must not be lost over its words.
+void CutError(CommandError& error) {
+  if (error.code.empty()) error.code = "execution_failed";
+  Cut(error.code, kMaxErrorCodeBytes);
   Cut(error.message, kMaxErrorMessageBytes);
   Cut(error.hint, kMaxHintBytes);
-  return absl::OkStatus();
 }
 
 }  // namespace
@@ -79,11 +81,14 @@ absl::Status CheckAndCut(CommandOutcome& outcome) {
     return ResultTooLarge(result->value->size(), kMaxResultBytes);
   }
   if (auto* failure = std::get_if<CommandFailure>(&outcome); failure != nullptr) {
-    return CheckError(failure->error);
+    CutError(failure->error);
+    return absl::OkStatus();
   }
   CommandError& error = std::get<CommandTimeout>(outcome).error;
   error.code = "execution_timeout";
-  return CheckError(error);
+  error.may_have_executed = true;  // It ran out of time, so it ran.
+  CutError(error);
+  return absl::OkStatus();
 }
 
 absl::Status CheckContext(const Payload& context) {
@@ -92,6 +97,10 @@ absl::Status CheckContext(const Payload& context) {
                                               kMaxContextBytes, " are accepted"));
 }
 
-void CutProgress(CommandProgress& progress) { Cut(progress.message, kMaxProgressBytes); }
+void Bound(CommandProgress& progress) {
+  // Written so that NaN becomes 0.
+  progress.fraction = progress.fraction > 0 ? std::min(progress.fraction, 1.0) : 0;
+  Cut(progress.message, kMaxProgressBytes);
+}
 
 }  // namespace callslip::tracker

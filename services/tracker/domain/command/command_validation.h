@@ -24,7 +24,8 @@ absl::Status CheckName(absl::string_view field, absl::string_view name);
 // INVALID_ARGUMENT where a payload that a worker reports is too large. Cuts the texts for people.
 absl::Status CheckAndCut(CommandOutcome& outcome);
 absl::Status CheckContext(const Payload& context);
-void CutProgress(CommandProgress& progress);
+// Brings the fraction into [0, 1] and cuts the message.
+void Bound(CommandProgress& progress);
 
 }  // namespace callslip::tracker
 
