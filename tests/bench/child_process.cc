@@ -1,0 +1,144 @@
+#include "bench/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "bench/die.h"
+
+namespace callslip::bench {
+namespace {
+
+struct Pipe {
+  Pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) Die("pipe");
+    read_end = ends[0];
+    write_end = ends[1];
+  }
+  int read_end;
+  int write_end;
+};
+
+// Forks a child that the kernel kills when the benchmark ends in whatever way. Returns 0 in it.
+pid_t ForkBound() {
+  const pid_t parent = getpid();
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid < 0) Die("fork");
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+  }
+  return pid;
+}
+
+// The port in the line "listening on HOST:PORT".
+uint16_t ReadListeningPort(int fd, const std::string& program) {
+  std::string text;
+  const std::string label = "listening on ";
+  for (char byte = 0; read(fd, &byte, 1) == 1;) {
+    if (byte != '\n') {
+      text += byte;
+      continue;
+    }
+    if (text.starts_with(label)) {
+      return static_cast<uint16_t>(std::stoi(text.substr(text.rfind(':') + 1)));
+    }
+    std::fprintf(stderr, "%s\n", text.c_str());
+    text.clear();
+  }
+  Die(program + " ended before it was listening");
+}
+
+}  // namespace
+
+void ParentLink::Listening(uint16_t port) const {
+  if (write(fd_, &port, sizeof(port)) != sizeof(port)) Die("report the port");
+}
+
+void ParentLink::Event(char event) const {
+  if (write(fd_, &event, 1) != 1) Die("report an event");
+}
+
+ChildProcess ChildProcess::Fork(const std::function<void(const ParentLink&)>& serve) {
+  const Pipe pipe;
+  const pid_t pid = ForkBound();
+  if (pid == 0) {
+    close(pipe.read_end);
+    serve(ParentLink(pipe.write_end));
+    Die("a server returned");
+  }
+  close(pipe.write_end);
+  ChildProcess child(pid, pipe.read_end);
+  if (read(child.fd_, &child.port_, sizeof(child.port_)) != sizeof(child.port_)) {
+    Die("a server ended before it was listening");
+  }
+  return child;
+}
+
+ChildProcess ChildProcess::Exec(std::vector<std::string> command) {
+  const Pipe pipe;
+  const pid_t pid = ForkBound();
+  if (pid == 0) {
+    dup2(pipe.write_end, STDERR_FILENO);
+    std::vector<char*> argv;
+    for (std::string& argument : command) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    execv(argv[0], argv.data());
+    Die("run " + command[0]);
+  }
+  close(pipe.write_end);
+  ChildProcess child(pid, pipe.read_end);
+  child.port_ = ReadListeningPort(child.fd_, command[0]);
+  return child;
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), fd_(std::exchange(other.fd_, -1)), port_(other.port_) {}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ < 0) return;
+  kill(pid_, SIGTERM);
+  waitpid(pid_, nullptr, 0);
+  close(fd_);
+}
+
+bool ChildProcess::AwaitEvent(char event, std::chrono::milliseconds patience) const {
+  pollfd waiting{.fd = fd_, .events = POLLIN, .revents = 0};
+  if (poll(&waiting, 1, static_cast<int>(patience.count())) <= 0) return false;
+  char got = 0;
+  if (read(fd_, &got, 1) != 1 || got != event) Die("a server died or reported out of turn");
+  return true;
+}
+
+std::chrono::nanoseconds ChildProcess::CpuTime() const {
+  std::ifstream file("/proc/" + std::to_string(pid_) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  // utime and stime are the 12th and 13th fields after the name, in clock ticks.
+  std::istringstream fields(line.substr(line.rfind(')') + 2));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) fields >> skipped;
+  int64_t user = 0;
+  int64_t system = 0;
+  fields >> user >> system;
+  return std::chrono::nanoseconds((user + system) * (1'000'000'000 / sysconf(_SC_CLK_TCK)));
+}
+
+int64_t ChildProcess::ResidentBytes() const {
+  std::ifstream file("/proc/" + std::to_string(pid_) + "/statm");
+  int64_t total_pages = 0;
+  int64_t resident_pages = 0;
+  file >> total_pages >> resident_pages;
+  return resident_pages * sysconf(_SC_PAGESIZE);
+}
+
+}  // namespace callslip::bench

@@ -1,0 +1,63 @@
+#ifndef CALLSLIP_TESTS_BENCH_CHILD_PROCESS_H_
+#define CALLSLIP_TESTS_BENCH_CHILD_PROCESS_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace callslip::bench {
+
+// What a server that runs in a child tells the benchmark. Thread-safe.
+class ParentLink {
+ public:
+  explicit ParentLink(int fd) : fd_(fd) {}
+
+  // Once, before any event.
+  void Listening(uint16_t port) const;
+  void Event(char event) const;
+
+ private:
+  const int fd_;
+};
+
+// A server in a process of its own, so that it shares no thread and no memory with the load client.
+// It ends with this object, and with the benchmark in any case.
+//
+// A fork copies open connections, and does not copy threads: create all children before the first
+// connection is opened, and before gRPC is used.
+class ChildProcess {
+ public:
+  // Forks and runs `serve`, which must not return.
+  static ChildProcess Fork(const std::function<void(const ParentLink&)>& serve);
+  // Runs a program that prints `listening on HOST:PORT` on stderr.
+  static ChildProcess Exec(std::vector<std::string> command);
+
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&&) = delete;
+  ~ChildProcess();
+
+  uint16_t port() const { return port_; }
+
+  // False if a forked server did not report `event` in time. Skips no event: another one than the
+  // expected one ends the benchmark.
+  bool AwaitEvent(char event, std::chrono::milliseconds patience) const;
+
+  // Of all its threads since its start.
+  std::chrono::nanoseconds CpuTime() const;
+  int64_t ResidentBytes() const;
+
+ private:
+  ChildProcess(pid_t pid, int fd) : pid_(pid), fd_(fd) {}
+
+  pid_t pid_;
+  int fd_;  // What it tells.
+  uint16_t port_ = 0;
+};
+
+}  // namespace callslip::bench
+
+#endif  // CALLSLIP_TESTS_BENCH_CHILD_PROCESS_H_

@@ -1,0 +1,32 @@
+#ifndef CALLSLIP_TESTS_BENCH_LATENCIES_H_
+#define CALLSLIP_TESTS_BENCH_LATENCIES_H_
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace callslip::bench {
+
+// All durations of one kind, kept one by one: percentiles are exact.
+class Latencies {
+ public:
+  void Add(std::chrono::nanoseconds latency) {
+    nanos_.push_back(static_cast<uint32_t>(latency.count()));
+  }
+  void Add(const Latencies& other) {
+    nanos_.insert(nanos_.end(), other.nanos_.begin(), other.nanos_.end());
+  }
+
+  size_t count() const { return nanos_.size(); }
+
+  // In microseconds; `percent` from 0 to 100. There must be at least one latency.
+  double Percentile(double percent) const;
+
+ private:
+  std::vector<uint32_t> nanos_;
+};
+
+}  // namespace callslip::bench
+
+#endif  // CALLSLIP_TESTS_BENCH_LATENCIES_H_

@@ -1,0 +1,81 @@
+#ifndef CALLSLIP_TESTS_BENCH_LOAD_CLIENT_H_
+#define CALLSLIP_TESTS_BENCH_LOAD_CLIENT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "bench/latencies.h"
+
+namespace callslip::bench {
+
+// A POST of `body` as JSON, with the headers that an agent's client sends.
+std::string PostRequest(const std::string& path, const std::string& body, uint16_t port);
+
+struct LoadLimits {
+  std::chrono::nanoseconds duration = std::chrono::seconds(2);
+  int64_t requests = std::numeric_limits<int64_t>::max();
+};
+
+struct LoadResult {
+  Latencies latencies;
+  double seconds = 0;
+
+  double PerSecond() const { return static_cast<double>(latencies.count()) / seconds; }
+};
+
+// Sends one request again and again over kept-alive loopback connections, each of which has one
+// request under way at a time: a closed loop. Raw sockets and one thread, so that it costs far less
+// than what it measures; the servers are child processes.
+//
+// An answer other than 200 ends the benchmark.
+class LoadClient {
+ public:
+  // Opens the connections one after the other, each with a first request that is not counted: a
+  // server with a short backlog would otherwise leave some waiting for seconds.
+  LoadClient(uint16_t port, int connections, std::string request);
+  ~LoadClient();
+  LoadClient(const LoadClient&) = delete;
+  LoadClient& operator=(const LoadClient&) = delete;
+
+  // Until either limit is reached. May be called again, on the same connections.
+  LoadResult Run(const LoadLimits& limits);
+
+  // One request on the first connection; returns the body of its answer.
+  std::string RunOnce();
+
+ private:
+  struct Connection {
+    int fd;
+    std::string received;
+    std::chrono::steady_clock::time_point sent_at;
+  };
+
+  void Send(Connection& connection) const;
+  // True when an answer is complete.
+  bool Receive(Connection& connection);
+
+  const std::string request_;
+  std::vector<Connection> connections_;
+  int epoll_fd_;
+  std::string body_;  // Of the latest answer.
+};
+
+// A connection whose request is sent and whose answer is not read, as one held by a long poll.
+class HeldRequest {
+ public:
+  HeldRequest(uint16_t port, const std::string& request);
+  HeldRequest(HeldRequest&& other) noexcept;
+  HeldRequest& operator=(HeldRequest&&) = delete;
+  // Leaves.
+  ~HeldRequest();
+
+ private:
+  int fd_;
+};
+
+}  // namespace callslip::bench
+
+#endif  // CALLSLIP_TESTS_BENCH_LOAD_CLIENT_H_

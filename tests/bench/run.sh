@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs the benchmarks of a build one after the other, in about a minute and a half. Prints figures
+# and their ratios to floors that are measured in the same run, and judges nothing. Usage:
+#
+#   tests/bench/run.sh build/release
+set -euo pipefail
+
+readonly BUILD=${1:?usage: run.sh BUILD_DIR}
+readonly MAX_SECONDS=115
+
+# run PROGRAM [ARGUMENT...]: a benchmark; its children end with it. Runs through $placed.
+placed=(env)
+run() {
+  local program=$1
+  shift
+  printf '==> %s (load average %s)\n\n' "$program" "$(cut -d' ' -f1 /proc/loadavg)"
+  timeout $((MAX_SECONDS - SECONDS)) "${placed[@]}" "$BUILD/bench_bin/$program" "$@"
+}
+
+services=("$BUILD/bin/callslip-tracker" "$BUILD/bin/callslip-gateway")
+
+run http_server_bench
+run interact_latency "${services[@]}"
+placed=(taskset --cpu-list 0)
+run interact_latency "${services[@]}"
+placed=(env)
+run rpc_apis_bench
