@@ -1,6 +1,5 @@
 #include "gateway/mcp/interact_tool.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -135,9 +134,9 @@ boost::asio::awaitable<ToolResult> Run(TrackerClient* tracker, std::string clien
   const v1::Command& command = registered->command();
   if (call->wait == absl::ZeroDuration() && !registered->existed()) co_return Queued(command);
 
-  // A command that was there before may have ended: then this answers at once.
-  const absl::Duration wait = std::max(call->wait, absl::Milliseconds(1));
-  const auto ended = co_await tracker->WaitForEnd(std::move(client_id), command.command_id(), wait);
+  // A command that was there before may have ended.
+  const auto ended =
+      co_await tracker->WaitForEnd(std::move(client_id), command.command_id(), call->wait);
   // The command was accepted, whatever became of the wait: its id must not be lost.
   if (!ended.ok()) co_return Queued(command);
   const bool failed = ended->has_error();

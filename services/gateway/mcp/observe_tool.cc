@@ -82,20 +82,7 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::string client_id, Json
 boost::asio::awaitable<ToolResult> ObserveTool::CommandResult(std::string client_id,
                                                               std::string correlation_id,
                                                               absl::Duration wait) const {
-  absl::StatusOr<v1::Command> command;
-  if (wait > absl::ZeroDuration()) {
-    command = co_await tracker_->WaitForEnd(client_id, correlation_id, wait);
-  } else {
-    v1::GetCommandRequest request;
-    request.set_client_id(client_id);
-    request.set_command_id(correlation_id);
-    auto got = co_await tracker_->Get(std::move(request));
-    if (got.ok()) {
-      command = std::move(*got->mutable_command());
-    } else {
-      command = std::move(got).status();
-    }
-  }
+  const auto command = co_await tracker_->WaitForEnd(client_id, correlation_id, wait);
   if (!command.ok()) {
     // Whatever the reason, it says nothing about what the command did.
     ToolResult result = ErrorResult(command.status(), Executed::kPerhaps);

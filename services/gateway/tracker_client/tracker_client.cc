@@ -50,9 +50,6 @@ class GrpcTrackerClient final : public TrackerClient {
     return Unary(&Stub::PrepareAsyncRegisterCommand, std::move(request), kUnaryDeadline,
                  OnCancel::kGoOn);
   }
-  Result<v1::GetCommandResponse> Get(v1::GetCommandRequest request) override {
-    return Unary(&Stub::PrepareAsyncGetCommand, std::move(request), kUnaryDeadline);
-  }
   Result<v1::ListCommandsResponse> List(v1::ListCommandsRequest request,
                                         absl::Duration deadline) override {
     return Unary(&Stub::PrepareAsyncListCommands, std::move(request), deadline);
@@ -74,6 +71,9 @@ class GrpcTrackerClient final : public TrackerClient {
 
   Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
                                  absl::Duration max_wait) override {
+    if (max_wait == absl::ZeroDuration()) {
+      co_return co_await Get(std::move(client_id), std::move(command_id));
+    }
     v1::WaitForCommandRequest request;
     request.set_client_id(std::move(client_id));
     request.set_command_id(std::move(command_id));
@@ -95,6 +95,16 @@ class GrpcTrackerClient final : public TrackerClient {
   void EndCalls() override { calls_.EndAll(); }
 
  private:
+  Result<v1::Command> Get(std::string client_id, std::string command_id) {
+    v1::GetCommandRequest request;
+    request.set_client_id(std::move(client_id));
+    request.set_command_id(std::move(command_id));
+    auto response =
+        co_await Unary(&Stub::PrepareAsyncGetCommand, std::move(request), kUnaryDeadline);
+    if (!response.ok()) co_return std::move(response).status();
+    co_return std::move(*response->mutable_command());
+  }
+
   template <typename Request, typename Response>
   Result<Response> Unary(std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (
                              Stub::*prepare)(grpc::ClientContext*, const Request&,

@@ -33,7 +33,6 @@ class TrackerClient {
   virtual ~TrackerClient() = default;
 
   virtual Result<v1::RegisterCommandResponse> Register(v1::RegisterCommandRequest request) = 0;
-  virtual Result<v1::GetCommandResponse> Get(v1::GetCommandRequest request) = 0;
   virtual Result<v1::ListCommandsResponse> List(v1::ListCommandsRequest request,
                                                 absl::Duration deadline) = 0;
   // The request's max_wait is the hold; the deadline of the call follows from it.
@@ -42,7 +41,7 @@ class TrackerClient {
       v1::AcknowledgeCommandRequest request) = 0;
   virtual Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request) = 0;
 
-  // The command once it has ended, or as it is after `max_wait`.
+  // The command once it has ended, or as it is after `max_wait`; at once where that is zero.
   virtual Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
                                          absl::Duration max_wait) = 0;
 
