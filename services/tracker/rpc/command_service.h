@@ -24,7 +24,7 @@ class CommandService {
   void ServeOn(AsyncServer& server);
 
   // From now on new commands, waits and leases are refused with `draining`; reports and reads go
-  // on. Ends all waits.
+  // on until the server is stopped. Ends all waits.
   void Drain();
 
  private:
