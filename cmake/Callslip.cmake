@@ -1,4 +1,4 @@
-# Compiler settings and the three functions that every folder's CMakeLists.txt uses.
+# Compiler settings and the functions that every folder's CMakeLists.txt uses.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -39,6 +39,20 @@ function(callslip_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE callslip_warnings)
 endfunction()
 
+# callslip_proto_library(<name> SOURCES <file>...): messages and stubs. Protos are imported, and their
+# headers included, by their paths from the folder that calls this.
+function(callslip_proto_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC protobuf::libprotobuf gRPC::grpc++)
+  target_include_directories(${name} SYSTEM PUBLIC ${CMAKE_CURRENT_BINARY_DIR})
+  protobuf_generate(TARGET ${name} LANGUAGE cpp IMPORT_DIRS ${CMAKE_CURRENT_SOURCE_DIR})
+  protobuf_generate(TARGET ${name} LANGUAGE grpc
+    IMPORT_DIRS ${CMAKE_CURRENT_SOURCE_DIR}
+    PLUGIN "protoc-gen-grpc=${GRPC_CPP_PLUGIN}"
+    GENERATE_EXTENSIONS .grpc.pb.h .grpc.pb.cc)
+endfunction()
+
 # callslip_binary(<name> SOURCES <file>... [DEPS <target>...]): an installed program in bin/.
 function(callslip_binary name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
@@ -48,17 +62,20 @@ function(callslip_binary name)
   install(TARGETS ${name} RUNTIME DESTINATION bin)
 endfunction()
 
-# callslip_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...]): one gtest program,
-# listed test by test. The label `opaque` keeps it from ThreadSanitizer: it goes through gRPC or
-# Asio, whose synchronisation that can't see.
+# callslip_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>]):
+# one gtest program, listed test by test. The label `opaque` keeps it from ThreadSanitizer: it goes
+# through gRPC or Asio, whose synchronisation that can't see. A test has a minute unless it says.
 function(callslip_test name)
   if(NOT CALLSLIP_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/services ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main callslip_warnings)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test_bin)
-  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 60 LABELS "${ARG_LABELS}")
+  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
 endfunction()

@@ -1,14 +1,54 @@
 #include "tracker/rpc/async_server.h"
 
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
+#include "grpc/grpc.h"
 #include "grpc/support/time.h"
+#include "grpcpp/alarm.h"
+#include "tracker/rpc/listener_sockets.h"
 
 namespace callslip::tracker {
+namespace {
+
+// What gRPC may take, once the grace is over, to cancel all calls and to close all connections.
+constexpr absl::Duration kTimeToClose = absl::Milliseconds(500);
+
+// As a span rather than a point in time, which would have to be read from the wall clock.
+gpr_timespec SpanOf(absl::Duration duration) {
+  return gpr_time_from_millis(absl::ToInt64Milliseconds(duration), GPR_TIMESPAN);
+}
+
+// Keeps gRPC from shutting itself down together with its last user. It would join a thread that
+// polls for 10 s once a write had to wait for its peer, and all that is left then is to exit.
+void KeepLibrary() {
+  static const bool kept = [] {
+    grpc_init();
+    return true;
+  }();
+  (void)kept;
+}
+
+// Cuts the connections of a listener off if that is not called off in time.
+class Cutter final : public internal::CompletionTag {
+ public:
+  explicit Cutter(const Address& bound) : bound_(bound) {}
+  void OnCompletion(bool time_is_over) override {
+    if (time_is_over) CutConnections(bound_);
+  }
+
+ private:
+  const Address& bound_;
+};
+
+}  // namespace
+
+AsyncServer::AsyncServer() { KeepLibrary(); }
 
 AsyncServer::~AsyncServer() { Stop(absl::ZeroDuration()); }
 
 absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers) {
+  const absl::Status refused = absl::UnavailableError(
+      absl::StrCat("cannot listen on ", address.ToString(), "; is it in use already?"));
+  if (address.is_unix() && IsSocketInUse(address.unix_path)) return refused;
   int bound_port = 0;
   builder_.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(), &bound_port);
   // Without this a second tracker would silently share the port with the first.
@@ -28,55 +68,34 @@ absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers) 
     }
     queues_.clear();
     server_ = nullptr;
-    return absl::UnavailableError(
-        absl::StrCat("cannot listen on ", address.ToString(), "; is it in use already?"));
+    return refused;
   }
   for (const auto& queue : queues_) {
     pollers_.emplace_back([queue = queue.get()] {
       void* tag = nullptr;
       bool ok = false;
-      while (queue->Next(&tag, &ok)) static_cast<CompletionTag*>(tag)->OnCompletion(ok);
+      while (queue->Next(&tag, &ok)) static_cast<internal::CompletionTag*>(tag)->OnCompletion(ok);
     });
   }
-  Address bound = address;
-  if (!address.is_unix()) bound.port = static_cast<uint16_t>(bound_port);
-  return bound;
+  bound_ = address;
+  if (!address.is_unix()) bound_.port = static_cast<uint16_t>(bound_port);
+  return bound_;
 }
 
 void AsyncServer::Stop(absl::Duration grace) {
   if (server_ == nullptr) return;
-  {
-    MutexLock lock(&mutex_);
-    stopping_ = true;
-  }
-  // A span rather than a point in time, which would have to be read from the wall clock.
-  server_->Shutdown(gpr_time_from_millis(absl::ToInt64Milliseconds(grace), GPR_TIMESPAN));
-  {
-    MutexLock lock(&mutex_);
-    while (live_calls_ > 0) call_ended_.Wait(&mutex_);
-  }
+  // gRPC closes no connection with a write under way, which is for ever where the peer reads
+  // nothing.
+  Cutter cutter(bound_);
+  grpc::Alarm alarm;
+  alarm.Set(queues_.front().get(), SpanOf(grace + kTimeToClose), &cutter);
+  // Returns when all calls are gone, and with them whoever could start an operation.
+  server_->Shutdown(SpanOf(grace));
+  alarm.Cancel();
   for (const auto& queue : queues_) queue->Shutdown();
   for (std::thread& poller : pollers_) poller.join();
   pollers_.clear();
   server_ = nullptr;
-}
-
-bool AsyncServer::TryAccept(const std::function<void()>& accept) {
-  MutexLock lock(&mutex_);
-  if (stopping_) return false;
-  accept();
-  return true;
-}
-
-void AsyncServer::CallBegins() {
-  MutexLock lock(&mutex_);
-  ++live_calls_;
-}
-
-void AsyncServer::CallEnds() {
-  MutexLock lock(&mutex_);
-  --live_calls_;
-  call_ended_.NotifyAll();
 }
 
 }  // namespace callslip::tracker

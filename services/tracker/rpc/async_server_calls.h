@@ -1,34 +1,54 @@
 #ifndef CALLSLIP_TRACKER_RPC_ASYNC_SERVER_CALLS_H_
 #define CALLSLIP_TRACKER_RPC_ASYNC_SERVER_CALLS_H_
 
-// The three kinds of calls behind AsyncServer's templates. Included by async_server.h only.
+// The kinds of calls behind AsyncServer's templates: those with one answer here, streams in
+// async_server_streams.h. Included by async_server.h only.
 
-#include "tracker/rpc/async_server.h"
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <utility>
 
-namespace callslip::tracker {
+#include "absl/status/status.h"
+#include "common/rpc_status.h"
+#include "google/protobuf/arena.h"
+#include "grpcpp/grpcpp.h"
+#include "tracker/rpc/server_stream.h"
+
+namespace callslip::tracker::internal {
+
+// What a completion queue hands back when an operation is done.
+class CompletionTag {
+ public:
+  virtual ~CompletionTag() = default;
+  virtual void OnCompletion(bool ok) = 0;
+};
+
+// One method on one queue. Lives longer than the calls that it accepts.
+template <typename Call>
+struct Method {
+  // Has gRPC fill in the next call of the method, and `tag` then come out of the queue.
+  std::function<void(Call& call, void* tag)> accept;
+  typename Call::Handler handler;
+};
 
 // A call that is answered at once. The object is its own tag twice: accepted, then finished. It
-// owns itself in between.
+// owns itself in between. Its messages live in an arena, of which the first block holds most of
+// them: their many small parts are then neither allocated nor freed one by one.
 template <typename Request, typename Response>
-class AsyncServer::UnaryCall final : public CompletionTag {
+class UnaryCall final : public CompletionTag {
  public:
-  using Writer = grpc::ServerAsyncResponseWriter<Response>;
-  using Handler = std::function<absl::StatusOr<Response>(const Request&)>;
+  using Handler = std::function<absl::Status(const Request&, Response&)>;
 
-  struct Method {
-    AsyncServer* server;
-    grpc::ServerCompletionQueue* queue;
-    Accept<Request, Writer> accept;
-    Handler handler;
-  };
+  template <typename Service, typename Accept>
+  void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {
+    (service->*accept)(&context_, request_, &writer_, queue, queue, tag);
+  }
 
-  static void AcceptNext(std::shared_ptr<const Method> method) {
-    auto* call = new UnaryCall(std::move(method));
-    const bool accepting = call->method_->server->TryAccept([call] {
-      call->method_->accept(&call->context_, &call->request_, &call->writer_, call->method_->queue,
-                            call);
-    });
-    if (!accepting) delete call;
+  // gRPC fails this at once when the server is being shut down; its queue must still be there.
+  static void AcceptNext(const Method<UnaryCall>* method) {
+    auto* call = new UnaryCall(method);
+    method->accept(*call, call);
   }
 
   void OnCompletion(bool ok) override {
@@ -38,48 +58,54 @@ class AsyncServer::UnaryCall final : public CompletionTag {
     }
     AcceptNext(method_);
     finished_ = true;
-    const absl::StatusOr<Response> response = method_->handler(request_);
-    if (response.ok()) {
-      writer_.Finish(*response, grpc::Status::OK, this);
+    auto& response = *google::protobuf::Arena::CreateMessage<Response>(&arena_);
+    const absl::Status status = method_->handler(*request_, response);
+    if (status.ok()) {
+      writer_.Finish(response, grpc::Status::OK, this);
     } else {
-      writer_.FinishWithError(ToGrpc(response.status(), context_), this);
+      writer_.FinishWithError(ToGrpc(status, context_), this);
     }
   }
 
  private:
-  explicit UnaryCall(std::shared_ptr<const Method> method) : method_(std::move(method)) {}
+  explicit UnaryCall(const Method<UnaryCall>* method) : method_(method) {}
 
-  const std::shared_ptr<const Method> method_;
+  // Holds a request and a command without payloads.
+  static constexpr size_t kFirstBlockBytes = 2048;
+
+  const Method<UnaryCall>* const method_;
   grpc::ServerContext context_;
-  Request request_;
-  Writer writer_{&context_};
+  alignas(8) char first_block_[kFirstBlockBytes];
+  google::protobuf::Arena arena_{first_block_, kFirstBlockBytes};
+  Request* const request_ = google::protobuf::Arena::CreateMessage<Request>(&arena_);
+  grpc::ServerAsyncResponseWriter<Response> writer_{&context_};
   bool finished_ = false;
 };
 
 // What calls that are answered later have in common: being accepted, and noticing that the caller
-// has left. `Self` provides Begin() for when a request is there.
+// has left. `Self` has OnOver() for the latter, called also when the call was finished in order.
 //
 // The object lives as long as somebody holds its shared_ptr: the service, or an operation that is
 // under way in the completion queue (each holds one through its Tag).
-template <typename Self, typename Request, typename Writer>
-class AsyncServer::LongCall : public std::enable_shared_from_this<Self> {
+//
+// gRPC's server does not shut down before all its calls are gone, so that any of them may start
+// operations for as long as it lives.
+template <typename Self, typename Writer>
+class LongCall : public std::enable_shared_from_this<Self> {
  public:
-  struct Method {
-    AsyncServer* server;
-    grpc::ServerCompletionQueue* queue;
-    Accept<Request, Writer> accept;
-    typename Self::Handler handler;
-  };
+  using Handler = std::function<void(const std::shared_ptr<Self>& call)>;
 
-  static void AcceptNext(std::shared_ptr<const Method> method) {
-    auto call = std::make_shared<Self>(std::move(method));
-    call->method_->server->TryAccept([&call] {
-      // Must be asked for before the call is accepted. It fires only for calls that were.
-      call->context_.AsyncNotifyWhenDone(&call->done_);
-      call->accepted_.Hold(call);
-      call->method_->accept(&call->context_, &call->request_, &call->writer_, call->method_->queue,
-                            &call->accepted_);
-    });
+  explicit LongCall(const Method<Self>* method)
+      : method_(method),
+        accepted_([](Self& call, bool ok) { call.OnAccepted(ok); }),
+        done_([](Self& call, bool) { call.OnDone(); }) {}
+
+  static void AcceptNext(const Method<Self>* method) {
+    const auto call = std::make_shared<Self>(method);
+    // Must be asked for before the call is accepted. It fires only for calls that were.
+    call->context_.AsyncNotifyWhenDone(&call->done_);
+    call->accepted_.Hold(call);
+    method->accept(*call, &call->accepted_);
   }
 
  protected:
@@ -100,97 +126,77 @@ class AsyncServer::LongCall : public std::enable_shared_from_this<Self> {
     std::shared_ptr<Self> call_;
   };
 
-  explicit LongCall(std::shared_ptr<const Method> method)
-      : method_(std::move(method)),
-        accepted_([](Self& call, bool ok) { call.OnAccepted(ok); }),
-        done_([](Self& call, bool) { call.OnDone(); }) {}
+  bool IsOver() const { return (departure_.load(std::memory_order_acquire) & kOver) != 0; }
+
+  grpc::ServerContext context_;
+  Writer writer_{&context_};
+
+  void SetCallerLeftAction(std::function<void()> action) {
+    on_caller_left_ = std::move(action);
+    if ((departure_.fetch_or(kHasAction, std::memory_order_acq_rel) & kOver) != 0) Depart();
+  }
+
+ private:
+  // Whoever comes second of OnDone() and SetCallerLeftAction() runs the action.
+  static constexpr uint8_t kOver = 1;
+  static constexpr uint8_t kHasAction = 2;
 
   void OnAccepted(bool ok) {
     if (!ok) return;
-    live_.Begin(method_->server);
-    done_.Hold(this->shared_from_this());
+    const std::shared_ptr<Self> self = this->shared_from_this();
+    done_.Hold(self);
     AcceptNext(method_);
-    method_->handler(request_, this->shared_from_this());
+    method_->handler(self);
   }
 
   void OnDone() {
-    std::function<void()> action;
-    {
-      MutexLock lock(&mutex_);
-      caller_left_ = true;
-      action = std::move(on_caller_left_);
-      on_caller_left_ = nullptr;
-    }
-    if (action != nullptr && context_.IsCancelled()) action();
+    const uint8_t before = departure_.fetch_or(kOver, std::memory_order_acq_rel);
+    static_cast<Self*>(this)->OnOver();
+    if ((before & kHasAction) != 0) Depart();
   }
 
-  void SetCallerLeftAction(std::function<void()> action) {
-    {
-      MutexLock lock(&mutex_);
-      if (!caller_left_) {
-        on_caller_left_ = std::move(action);
-        return;
-      }
-    }
+  void Depart() {
+    const std::function<void()> action = std::exchange(on_caller_left_, nullptr);
     if (context_.IsCancelled()) action();
   }
 
-  // Counts this call as live from its acceptance until everything else of it is gone: the first
-  // member is destroyed last.
-  class Liveness {
-   public:
-    void Begin(AsyncServer* server) {
-      server->CallBegins();
-      server_ = server;
-    }
-    ~Liveness() {
-      if (server_ != nullptr) server_->CallEnds();
-    }
-
-   private:
-    AsyncServer* server_ = nullptr;
-  };
-
-  Liveness live_;
-  const std::shared_ptr<const Method> method_;
-  grpc::ServerContext context_;
-  Request request_;
-  Writer writer_{&context_};
+  const Method<Self>* const method_;
   Tag accepted_;
   Tag done_;
-
-  Mutex mutex_;
-  bool caller_left_ ABSL_GUARDED_BY(mutex_) = false;
-  std::function<void()> on_caller_left_ ABSL_GUARDED_BY(mutex_);
+  std::atomic<uint8_t> departure_{0};
+  std::function<void()> on_caller_left_;
 };
 
 template <typename Request, typename Response>
-class AsyncServer::HeldCall final
-    : public AsyncServer::LongCall<HeldCall<Request, Response>, Request,
-                                   grpc::ServerAsyncResponseWriter<Response>>,
+class HeldCall final
+    : public LongCall<HeldCall<Request, Response>, grpc::ServerAsyncResponseWriter<Response>>,
       public HeldReply<Response> {
  public:
-  using Base = AsyncServer::LongCall<HeldCall, Request, grpc::ServerAsyncResponseWriter<Response>>;
-  using Handler = std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)>;
+  using Base = LongCall<HeldCall, grpc::ServerAsyncResponseWriter<Response>>;
 
-  explicit HeldCall(std::shared_ptr<const typename Base::Method> method)
-      : Base(std::move(method)), finished_([](HeldCall& call, bool ok) { call.OnFinished(ok); }) {}
+  explicit HeldCall(const Method<HeldCall>* method)
+      : Base(method), finished_([](HeldCall& call, bool ok) { call.OnFinished(ok); }) {}
+
+  template <typename Service, typename Accept>
+  void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {
+    (service->*accept)(&this->context_, &request_, &this->writer_, queue, queue, tag);
+  }
+
+  const Request& request() const { return request_; }
 
   void Finish(const Response& response, std::function<void()> if_lost) override {
-    {
-      MutexLock lock(&this->mutex_);
-      if (MayFinishLocked()) {
-        if_lost_ = std::move(if_lost);
-        this->writer_.Finish(response, grpc::Status::OK, &finished_);
-        return;
-      }
+    if (this->IsOver() || finishing_.exchange(true)) {
+      if_lost();
+      return;
     }
-    if_lost();
+    if_lost_ = std::move(if_lost);
+    finished_.Hold(this->shared_from_this());
+    this->writer_.Finish(response, grpc::Status::OK, &finished_);
   }
 
   void Fail(const absl::Status& status) override {
-    MutexLock lock(&this->mutex_);
-    if (!MayFinishLocked()) return;
+    if (this->IsOver() || finishing_.exchange(true)) return;
+    finished_.Hold(this->shared_from_this());
     this->writer_.FinishWithError(ToGrpc(status, this->context_), &finished_);
   }
 
@@ -200,156 +206,20 @@ class AsyncServer::HeldCall final
 
  private:
   friend Base;
-  friend class LongCall<HeldCall, Request, grpc::ServerAsyncResponseWriter<Response>>;
 
-  bool MayFinishLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
-    if (this->caller_left_ || finishing_) return false;
-    finishing_ = true;
-    finished_.Hold(this->shared_from_this());
-    return true;
-  }
+  void OnOver() {}
 
   void OnFinished(bool ok) {
-    std::function<void()> if_lost;
-    {
-      MutexLock lock(&this->mutex_);
-      if_lost = std::move(if_lost_);
-    }
+    const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
     if (!ok && if_lost != nullptr) if_lost();
   }
 
+  Request request_;
   typename Base::Tag finished_;
-  bool finishing_ ABSL_GUARDED_BY(this->mutex_) = false;
-  std::function<void()> if_lost_ ABSL_GUARDED_BY(this->mutex_);
+  std::atomic<bool> finishing_{false};
+  std::function<void()> if_lost_;
 };
 
-template <typename Request, typename Response>
-class AsyncServer::StreamCall final
-    : public AsyncServer::LongCall<StreamCall<Request, Response>, Request,
-                                   grpc::ServerAsyncWriter<Response>>,
-      public LatestStream<Response> {
- public:
-  using Base = AsyncServer::LongCall<StreamCall, Request, grpc::ServerAsyncWriter<Response>>;
-  using Handler = std::function<void(const Request&, std::shared_ptr<LatestStream<Response>>)>;
-
-  explicit StreamCall(std::shared_ptr<const typename Base::Method> method)
-      : Base(std::move(method)),
-        written_([](StreamCall& call, bool ok) { call.OnWritten(ok); }),
-        finished_([](StreamCall&, bool) {}) {}
-
-  void Send(Response response) override {
-    MutexLock lock(&this->mutex_);
-    if (this->caller_left_ || end_.has_value()) return;
-    pending_ = std::move(response);
-    StepLocked();
-  }
-
-  void Finish(const absl::Status& status) override {
-    MutexLock lock(&this->mutex_);
-    if (this->caller_left_ || end_.has_value()) return;
-    end_ = status;
-    StepLocked();
-  }
-
-  void OnCallerLeft(std::function<void()> action) override {
-    this->SetCallerLeftAction(std::move(action));
-  }
-
- private:
-  friend Base;
-  friend class LongCall<StreamCall, Request, grpc::ServerAsyncWriter<Response>>;
-
-  // Starts the next operation if none is under way: gRPC allows one at a time.
-  void StepLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
-    if (busy_) return;
-    if (pending_.has_value()) {
-      busy_ = true;
-      written_.Hold(this->shared_from_this());
-      this->writer_.Write(*pending_, &written_);
-      pending_.reset();
-    } else if (end_.has_value()) {
-      busy_ = true;
-      finished_.Hold(this->shared_from_this());
-      this->writer_.Finish(ToGrpc(*end_, this->context_), &finished_);
-    }
-  }
-
-  void OnWritten(bool ok) {
-    MutexLock lock(&this->mutex_);
-    busy_ = false;
-    // After a failed write the caller is gone, and OnDone() is on its way.
-    if (ok) StepLocked();
-  }
-
-  typename Base::Tag written_;
-  typename Base::Tag finished_;
-  bool busy_ ABSL_GUARDED_BY(this->mutex_) = false;
-  std::optional<Response> pending_ ABSL_GUARDED_BY(this->mutex_);
-  std::optional<absl::Status> end_ ABSL_GUARDED_BY(this->mutex_);
-};
-
-template <typename Service, typename Base, typename Request, typename Response>
-void AsyncServer::ServeUnary(Service* service,
-                             void (Base::*request)(grpc::ServerContext*, Request*,
-                                                   grpc::ServerAsyncResponseWriter<Response>*,
-                                                   grpc::CompletionQueue*,
-                                                   grpc::ServerCompletionQueue*, void*),
-                             std::function<absl::StatusOr<Response>(const Request&)> handler) {
-  using Call = UnaryCall<Request, Response>;
-  for (const auto& queue : queues_) {
-    auto method = std::make_shared<const typename Call::Method>(
-        typename Call::Method{this, queue.get(),
-                              [service, request](grpc::ServerContext* context, Request* message,
-                                                 typename Call::Writer* writer,
-                                                 grpc::ServerCompletionQueue* on, void* tag) {
-                                (service->*request)(context, message, writer, on, on, tag);
-                              },
-                              handler});
-    for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
-  }
-}
-
-template <typename Service, typename Base, typename Request, typename Response>
-void AsyncServer::ServeHeld(
-    Service* service,
-    void (Base::*request)(grpc::ServerContext*, Request*,
-                          grpc::ServerAsyncResponseWriter<Response>*, grpc::CompletionQueue*,
-                          grpc::ServerCompletionQueue*, void*),
-    std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)> handler) {
-  using Call = HeldCall<Request, Response>;
-  for (const auto& queue : queues_) {
-    auto method = std::make_shared<const typename Call::Base::Method>(typename Call::Base::Method{
-        this, queue.get(),
-        [service, request](grpc::ServerContext* context, Request* message,
-                           grpc::ServerAsyncResponseWriter<Response>* writer,
-                           grpc::ServerCompletionQueue* on, void* tag) {
-          (service->*request)(context, message, writer, on, on, tag);
-        },
-        handler});
-    for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
-  }
-}
-
-template <typename Service, typename Base, typename Request, typename Response>
-void AsyncServer::ServeStream(
-    Service* service,
-    void (Base::*request)(grpc::ServerContext*, Request*, grpc::ServerAsyncWriter<Response>*,
-                          grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*),
-    std::function<void(const Request&, std::shared_ptr<LatestStream<Response>>)> handler) {
-  using Call = StreamCall<Request, Response>;
-  for (const auto& queue : queues_) {
-    auto method = std::make_shared<const typename Call::Base::Method>(typename Call::Base::Method{
-        this, queue.get(),
-        [service, request](grpc::ServerContext* context, Request* message,
-                           grpc::ServerAsyncWriter<Response>* writer,
-                           grpc::ServerCompletionQueue* on, void* tag) {
-          (service->*request)(context, message, writer, on, on, tag);
-        },
-        handler});
-    for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
-  }
-}
-
-}  // namespace callslip::tracker
+}  // namespace callslip::tracker::internal
 
 #endif  // CALLSLIP_TRACKER_RPC_ASYNC_SERVER_CALLS_H_

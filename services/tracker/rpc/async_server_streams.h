@@ -1,0 +1,237 @@
+#ifndef CALLSLIP_TRACKER_RPC_ASYNC_SERVER_STREAMS_H_
+#define CALLSLIP_TRACKER_RPC_ASYNC_SERVER_STREAMS_H_
+
+// The streaming calls behind AsyncServer's templates. Included by async_server.h only.
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "common/rpc_status.h"
+#include "grpcpp/grpcpp.h"
+#include "tracker/rpc/async_server_calls.h"
+#include "tracker/rpc/server_stream.h"
+
+namespace callslip::tracker::internal {
+
+// A call that sends messages from a source; `Stream` is ServerStream or a class derived from it.
+//
+// There are no locks: one thread at a time has the right to ask the source and to start an
+// operation, and holds it (kBusy) until that operation is done. Others leave a flag behind, which
+// whoever holds the right looks at before giving it back. Once the stream has ended or its caller
+// has left, nobody gives it back.
+template <typename Self, typename Writer, typename Response, typename Stream>
+class SendingCall : public LongCall<Self, Writer>, public Stream {
+ public:
+  using Base = LongCall<Self, Writer>;
+  using Source = typename ServerStream<Response>::Source;
+
+  explicit SendingCall(const Method<Self>* method)
+      : Base(method), sent_([](Self& call, bool ok) { call.OnSent(ok); }) {}
+
+  void SetSource(Source source) override {
+    if ((state_.fetch_or(kBusy) & kBusy) != 0) return;
+    source_ = std::move(source);
+    if (!TryRest(state_.load())) Pump();
+  }
+
+  void Wake() override {
+    if ((state_.fetch_or(kWoken | kBusy) & kBusy) == 0) Pump();
+  }
+
+  void Finish(const absl::Status& status) override {
+    if ((state_.fetch_or(kEndChosen) & kEndChosen) != 0) return;
+    end_ = status;
+    if ((state_.fetch_or(kEnding | kWoken | kBusy) & kBusy) == 0) Pump();
+  }
+
+  void OnCallerLeft(std::function<void()> action) override {
+    this->SetCallerLeftAction(std::move(action));
+  }
+
+ protected:
+  // True once the last operation of this side was started.
+  bool HasSentEnd() const { return (state_.load() & kEndSent) != 0; }
+
+ private:
+  friend Base;
+
+  static constexpr uint8_t kBusy = 1;
+  static constexpr uint8_t kWoken = 2;      // The source is to be asked, again.
+  static constexpr uint8_t kEndChosen = 4;  // Somebody called Finish().
+  static constexpr uint8_t kEnding = 8;     // end_ may be read.
+  static constexpr uint8_t kEndSent = 16;
+  static constexpr uint8_t kOver = 32;  // The caller has left or has the status.
+
+  void OnOver() {
+    if ((state_.fetch_or(kOver | kBusy) & kBusy) == 0) Drop();
+  }
+
+  // Gives the right back if there is nothing to be done with it. `state` is what was seen last.
+  bool TryRest(uint8_t state) {
+    while ((state & (kWoken | kEnding | kOver)) == 0) {
+      if (state_.compare_exchange_weak(state, static_cast<uint8_t>(state & ~kBusy))) return true;
+    }
+    return false;
+  }
+
+  // Starts the next operation if there is one.
+  void Pump() {
+    while (true) {
+      if (std::optional<Outgoing<Response>> next = Next()) return Send(*std::move(next));
+      const uint8_t state = state_.load();
+      if ((state & kOver) != 0) return Drop();
+      if ((state & kWoken) != 0) continue;
+      if ((state & kEnding) != 0) return SendEnd();
+      if (TryRest(state)) return;
+    }
+  }
+
+  // What the source has to send, asked until nobody has called Wake() meanwhile.
+  std::optional<Outgoing<Response>> Next() {
+    if (ahead_ != nullptr) return std::move(*std::exchange(ahead_, nullptr));
+    do {
+      const uint8_t before = state_.fetch_and(static_cast<uint8_t>(~kWoken));
+      if ((before & kOver) != 0 || source_ == nullptr) break;
+      if (std::optional<Outgoing<Response>> next = source_()) return next;
+    } while ((state_.load() & kWoken) != 0);
+    return std::nullopt;
+  }
+
+  void Send(Outgoing<Response> next) {
+    // A last message travels with the status, in one operation; gRPC wants the status to be OK.
+    bool last = false;
+    if ((state_.load() & kEnding) != 0 && end_.ok()) {
+      if (std::optional<Outgoing<Response>> more = Next()) {
+        ahead_ = std::make_unique<Outgoing<Response>>(*std::move(more));
+      } else {
+        last = true;
+      }
+    }
+    if_lost_ = std::move(next.if_lost);
+    sent_.Hold(this->shared_from_this());
+    if (last) {
+      state_.fetch_or(kEndSent);
+      source_ = nullptr;
+      this->writer_.WriteAndFinish(next.message, grpc::WriteOptions(), grpc::Status::OK, &sent_);
+    } else {
+      this->writer_.Write(next.message, &sent_);
+    }
+  }
+
+  void SendEnd() {
+    state_.fetch_or(kEndSent);
+    sent_.Hold(this->shared_from_this());
+    source_ = nullptr;
+    this->writer_.Finish(ToGrpc(end_, this->context_), &sent_);
+  }
+
+  void OnSent(bool ok) {
+    const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
+    if (!ok) {
+      if (if_lost != nullptr) if_lost();
+      // The caller is gone, and OnOver() is on its way.
+      Drop();
+    } else if (!HasSentEnd()) {
+      Pump();
+    }
+  }
+
+  // Nothing will be sent any more.
+  void Drop() {
+    source_ = nullptr;
+    const auto ahead = std::move(ahead_);
+    if (ahead != nullptr && ahead->if_lost != nullptr) ahead->if_lost();
+  }
+
+  std::atomic<uint8_t> state_{0};
+  typename Base::Tag sent_;
+  // The following belong to who holds kBusy.
+  Source source_;
+  std::function<void()> if_lost_;  // Of the message that is being sent.
+  // The message after that, where it was looked for to see whether the former is the last.
+  std::unique_ptr<Outgoing<Response>> ahead_;
+  // Written by the first Finish(), before kEnding is set.
+  absl::Status end_;
+};
+
+template <typename Request, typename Response>
+class StreamCall final
+    : public SendingCall<StreamCall<Request, Response>, grpc::ServerAsyncWriter<Response>, Response,
+                         ServerStream<Response>> {
+ public:
+  using StreamCall::SendingCall::SendingCall;
+
+  template <typename Service, typename Accept>
+  void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {
+    (service->*accept)(&this->context_, request_.get(), &this->writer_, queue, queue, tag);
+  }
+
+  // Streams live for longer than their requests are of use.
+  std::unique_ptr<const Request> TakeRequest() { return std::move(request_); }
+
+ private:
+  std::unique_ptr<Request> request_ = std::make_unique<Request>();
+};
+
+template <typename Request, typename Response>
+class DuplexCall final : public SendingCall<DuplexCall<Request, Response>,
+                                            grpc::ServerAsyncReaderWriter<Response, Request>,
+                                            Response, DuplexStream<Request, Response>> {
+ public:
+  explicit DuplexCall(const Method<DuplexCall>* method)
+      : DuplexCall::SendingCall(method),
+        read_([](DuplexCall& call, bool ok) { call.OnRead(ok); }) {}
+
+  template <typename Service, typename Accept>
+  void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {
+    (service->*accept)(&this->context_, &this->writer_, queue, queue, tag);
+  }
+
+  void SetReceiver(std::function<void(const Request&)> on_request,
+                   std::function<void()> on_requests_done) override {
+    on_request_ = std::move(on_request);
+    on_requests_done_ = std::move(on_requests_done);
+    Read();
+  }
+
+ private:
+  void Read() {
+    read_.Hold(this->shared_from_this());
+    this->writer_.Read(&request_, &read_);
+  }
+
+  void OnRead(bool ok) {
+    if (ok) {
+      on_request_(request_);
+      // A fresh one, since a large request would leave its buffers behind in an idle stream.
+      request_ = Request();
+      Read();
+      return;
+    }
+    // gRPC does not tell a caller that has half-closed from one that has left. A second read passes
+    // through the call after whatever ended the first, so that OnOver() has been called by then
+    // if the caller has left.
+    if (!std::exchange(saw_end_, true)) {
+      Read();
+      return;
+    }
+    on_request_ = nullptr;
+    const std::function<void()> on_requests_done = std::exchange(on_requests_done_, nullptr);
+    if (!this->IsOver() && !this->HasSentEnd()) on_requests_done();
+  }
+
+  typename DuplexCall::Base::Tag read_;
+  // The following belong to the read that is under way.
+  Request request_;
+  std::function<void(const Request&)> on_request_;
+  std::function<void()> on_requests_done_;
+  bool saw_end_ = false;
+};
+
+}  // namespace callslip::tracker::internal
+
+#endif  // CALLSLIP_TRACKER_RPC_ASYNC_SERVER_STREAMS_H_
