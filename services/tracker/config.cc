@@ -25,7 +25,7 @@ void TrackerConfig::AddTo(OptionSet& options) {
               "How long a worker may take to acknowledge a command");
   options.Add("heartbeat-timeout", &deadlines.heartbeat_timeout, kMin, kMax,
               "How long a worker may be silent while it executes a command");
-  options.Add("start-to-close", &deadlines.start_to_close, kMinStartToClose, kMaxStartToClose,
+  options.Add("start-to-close", &deadlines.start_to_close, kMinDeadline, kMaxStartToClose,
               "How long an execution may take, unless the command says otherwise");
   options.Add("human-schedule-to-close", &deadlines.human_schedule_to_close, kMin, kMax,
               "How long a person may take to finish");

@@ -301,10 +301,10 @@ TEST_F(GatewayTest, HugeAndNestedResultsPassThrough) {
   EXPECT_LT(std::string(result["content"][0]["text"]).size(), 1000u);
 
   // Another service's, which the gateway did not check on its way in.
-  tracker::CommandSpec spec;
-  spec.type = "execute_js";
-  spec.params = std::make_shared<const std::string>("{\"a\":" + std::string(100000, '['));
-  ASSERT_TRUE(services_.table().Register(spec, services_.clock().Now()).ok());
+  tracker::CommandRequest request;
+  request.type = "execute_js";
+  request.params = std::make_shared<const std::string>("{\"a\":" + std::string(100000, '['));
+  ASSERT_TRUE(services_.table().Register(request, services_.clock().Now()).ok());
   const json queries = Poll();
   ASSERT_EQ(queries.size(), 1u);
   EXPECT_TRUE(queries[0]["params"].is_string());

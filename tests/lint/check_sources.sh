@@ -23,10 +23,12 @@ forbid "real time is read in common/clock.cc only (take a Clock)" \
   "${sources[@]}" ':!services/common/clock.cc' ':!tests/bench/*'
 forbid "nothing sleeps (wait for an event, or on a Sleeper)" \
   'SleepFor\(|::sleep_(for|until)|\b(u|nano)?sleep\(' "${sources[@]}" ':!tests/bench/*'
-forbid "randomness comes from common/ids.cc" \
-  'random_device|mt19937|getrandom|[^a-z_]rand\(' "${sources[@]}" ':!services/common/ids.cc'
+forbid "randomness comes from common/random.cc (tests may seed a generator)" \
+  'random_device|getrandom|[^a-z_]rand\(' "${sources[@]}" ':!services/common/random.cc'
+forbid "randomness comes from common/random.cc" 'mt19937' 'services/*.h' 'services/*.cc' \
+  ':!services/*_test.cc'
 forbid "the tracker's domain knows no transport and no format" \
-  '#include.*(grpc|\.pb\.h|json|httplib|boost)' 'services/tracker/domain/*'
+  '#include.*(grpc|\.pb\.h|json|httplib|boost/(asio|beast))' 'services/tracker/domain/*'
 forbid "Beast stays behind gateway/http/http_server.h" \
   '#include.*boost/beast' 'services/*' ':!services/gateway/http/http_server.cc'
 forbid "gRPC stays out of headers besides those of the RPC layers" \

@@ -52,7 +52,7 @@ void TestServices::StartTracker() {
 
 void TestServices::StopTracker() {
   // The grace that calls get to be answered; none of them needs it.
-  tracker_->server.Drain(absl::Seconds(10));
+  tracker_->server.Drain(absl::ZeroDuration());
   tracker_ = nullptr;
 }
 

@@ -59,9 +59,10 @@ const Action* FindAction(const std::string& name) {
 void ReadCommon(Arguments& arguments, Json& params, BrowserCall& call) {
   if (const auto tab = arguments.Integer("tab_id", 0, INT32_MAX)) params["tab_id"] = *tab;
   if (const auto timeout = arguments.Integer("timeout_ms", 100, 120'000)) {
-    call.registration.mutable_start_to_close()->set_seconds(*timeout / 1000);
-    call.registration.mutable_start_to_close()->set_nanos(static_cast<int32_t>(*timeout % 1000) *
-                                                          1'000'000);
+    google::protobuf::Duration& start_to_close =
+        *call.registration.mutable_deadlines()->mutable_start_to_close();
+    start_to_close.set_seconds(*timeout / 1000);
+    start_to_close.set_nanos(static_cast<int32_t>(*timeout % 1000) * 1'000'000);
   }
   const int64_t max_wait = absl::ToInt64Milliseconds(kSlowWait);
   call.wait = absl::Milliseconds(arguments.Integer("wait_ms", 0, max_wait).value_or(0));

@@ -13,6 +13,8 @@ constexpr absl::Duration kQueueRetryAfter = absl::Seconds(1);
 // Full tables and drains pass more slowly.
 constexpr absl::Duration kTableRetryAfter = absl::Seconds(5);
 
+absl::string_view Whose(bool of_client) { return of_client ? "of this client" : "of all clients"; }
+
 }  // namespace
 
 absl::Status InvalidField(absl::string_view field, absl::string_view problem) {
@@ -73,31 +75,68 @@ absl::Status RequestIdReused(absl::string_view request_id) {
       {.reason = "request_id_reused", .hint = "Use a new request_id for each new command."});
 }
 
-absl::Status QueueFull(absl::string_view target, int depth) {
-  return ErrorWithDetails(absl::StatusCode::kResourceExhausted,
-                          absl::StrCat("the queue of target \"", target, "\" holds ", depth,
-                                       " commands already; nothing was accepted"),
-                          {.reason = "queue_full",
-                           .hint = "Wait for earlier commands to end, then send this one again.",
-                           .retry_after = kQueueRetryAfter,
-                           .depth = depth});
+absl::Status NotADeadLetter(absl::string_view id, CommandState state) {
+  return ErrorWithDetails(
+      absl::StatusCode::kFailedPrecondition,
+      absl::StrCat("command \"", id, "\" is ", CommandStateName(state), " and can't be replayed"),
+      {.reason = "not_a_dead_letter",
+       .hint =
+           "Replay commands that ended as failed, timed_out or expired; register others anew."});
 }
 
-absl::Status TableFull() {
+absl::Status QueueFull(absl::string_view target, int64_t depth, bool of_client) {
   return ErrorWithDetails(
       absl::StatusCode::kResourceExhausted,
-      "the tracker holds as many commands as it may; nothing was accepted",
-      {.reason = "table_full",
+      absl::StrCat("the queue of target \"", target, "\" holds ", depth, " commands ",
+                   Whose(of_client), " already; nothing was accepted"),
+      {.reason = "queue_full",
+       .hint = "Wait for earlier commands to end, then send this one again.",
+       .retry_after = kQueueRetryAfter,
+       .depth = static_cast<int>(depth)});
+}
+
+absl::Status TooManyCommands(int64_t limit, bool of_client) {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted,
+      absl::StrCat("the tracker holds ", limit, " commands ", Whose(of_client),
+                   ", as many as it may; nothing was accepted"),
+      {.reason = "too_many_commands",
        .hint = "Collect the results of earlier commands, then send this one again.",
        .retry_after = kTableRetryAfter});
 }
 
-absl::Status TooManyWaits() {
+absl::Status TooManyBytes(int64_t limit, bool of_client) {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted,
+      absl::StrCat("params and results of commands ", Whose(of_client), " would take more than ",
+                   limit, " bytes; nothing was accepted"),
+      {.reason = "too_many_bytes",
+       .hint = "Collect the results of earlier commands, then send this one again.",
+       .retry_after = kTableRetryAfter});
+}
+
+absl::Status TooManyWaits(int64_t limit, bool of_client) {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted,
+      absl::StrCat("the tracker holds ", limit, " waits ", Whose(of_client), ", as many as it may"),
+      {.reason = "too_many_waits",
+       .hint = "End a wait that is no longer needed, or poll with GetCommand.",
+       .retry_after = kTableRetryAfter});
+}
+
+absl::Status TooManyFilters(int64_t limit) {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted,
+      absl::StrCat("this client watches with ", limit, " filters, as many as it may"),
+      {.reason = "too_many_waits",
+       .hint = "Remove a filter that is no longer needed, or watch the commands by their ids.",
+       .retry_after = kTableRetryAfter});
+}
+
+absl::Status FilterTooSlow() {
   return ErrorWithDetails(absl::StatusCode::kResourceExhausted,
-                          "the tracker holds as many waits as it may",
-                          {.reason = "too_many_waits",
-                           .hint = "End a wait that is no longer needed, or poll with GetCommand.",
-                           .retry_after = kTableRetryAfter});
+                          "updates of this filter came faster than they were read",
+                          {.reason = "too_slow", .hint = "List the commands, then watch anew."});
 }
 
 absl::Status Draining() {

@@ -1,6 +1,8 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_ERRORS_H_
 #define CALLSLIP_TRACKER_DOMAIN_ERRORS_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "tracker/domain/command/command_state.h"
@@ -15,11 +17,17 @@ absl::Status ResultTooLarge(size_t bytes, size_t limit);
 absl::Status CommandNotFound(absl::string_view id);
 absl::Status CommandRemoved(absl::string_view id, CommandState ended_as);
 absl::Status CommandAlreadyEnded(absl::string_view id, CommandState state);
+absl::Status NotADeadLetter(absl::string_view id, CommandState state);
 absl::Status WrongLease(absl::string_view id);
 absl::Status RequestIdReused(absl::string_view request_id);
-absl::Status QueueFull(absl::string_view target, int depth);
-absl::Status TableFull();
-absl::Status TooManyWaits();
+
+// `of_client`: it is the client's own limit that is reached, not the one of all clients.
+absl::Status QueueFull(absl::string_view target, int64_t depth, bool of_client);
+absl::Status TooManyCommands(int64_t limit, bool of_client);
+absl::Status TooManyBytes(int64_t limit, bool of_client);
+absl::Status TooManyWaits(int64_t limit, bool of_client);
+absl::Status TooManyFilters(int64_t limit);
+absl::Status FilterTooSlow();
 absl::Status Draining();
 
 }  // namespace callslip::tracker

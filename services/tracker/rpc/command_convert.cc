@@ -2,27 +2,47 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "common/error_details.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
 namespace {
 
-void SetTime(absl::Time time, google::protobuf::Timestamp* (v1::Command::*mutable_field)(),
-             v1::Command& command) {
-  if (time == absl::InfinitePast()) return;
+void Set(absl::Time time, google::protobuf::Timestamp& message) {
   const int64_t nanos = absl::ToUnixNanos(time);
-  google::protobuf::Timestamp& timestamp = *(command.*mutable_field)();
-  timestamp.set_seconds(nanos / 1'000'000'000);
-  timestamp.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+  message.set_seconds(nanos / 1'000'000'000);
+  message.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
 }
 
-std::string BytesOf(const Payload& payload) { return payload == nullptr ? "" : *payload; }
+void Set(absl::Duration duration, google::protobuf::Duration& message) {
+  const int64_t nanos = absl::ToInt64Nanoseconds(duration);
+  message.set_seconds(nanos / 1'000'000'000);
+  message.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+}
+
+// What has not happened is left out.
+void SetIfKnown(absl::Time time, google::protobuf::Timestamp* (v1::Command::*mutable_field)(),
+                v1::Command& command) {
+  if (time != absl::InfinitePast()) Set(time, *(command.*mutable_field)());
+}
 
 Payload PayloadOf(std::string bytes) {
   return std::make_shared<const std::string>(std::move(bytes));
+}
+
+void SetText(absl::string_view text, std::string* field) {
+  field->assign(text.data(), text.size());
+}
+
+// Without touching the field of an empty text, which would allocate it.
+void SetIfAny(absl::string_view text, std::string* (v1::Command::*mutable_field)(),
+              v1::Command& command) {
+  if (!text.empty()) SetText(text, (command.*mutable_field)());
 }
 
 absl::string_view StageName(TraceEntry::Stage stage) {
@@ -55,12 +75,6 @@ absl::string_view SourceName(TraceEntry::Source source) {
   return "";
 }
 
-CommandError ErrorFrom(const v1::CommandError& error) {
-  return {error.code(), error.message(),
-          error.hint(),  // What a worker does not rule out may be so.
-          error.has_may_have_executed() ? error.may_have_executed() : true};
-}
-
 absl::StatusOr<CommandState> StateFrom(int state) {
   if (state < v1::COMMAND_STATE_QUEUED || state > v1::COMMAND_STATE_CANCELLED) {
     return InvalidField("states", "has a value that is no state");
@@ -68,73 +82,60 @@ absl::StatusOr<CommandState> StateFrom(int state) {
   return static_cast<CommandState>(state - v1::COMMAND_STATE_QUEUED);
 }
 
-void AddTrace(const CommandSnapshot& command, v1::Command& message) {
+absl::StatusOr<std::vector<CommandState>> StatesFrom(
+    const google::protobuf::RepeatedField<int>& states) {
+  std::vector<CommandState> known;
+  for (const int state : states) {
+    ASSIGN_OR_RETURN(const CommandState next, StateFrom(state));
+    if (!absl::c_linear_search(known, next)) known.push_back(next);
+  }
+  return known;
+}
+
+void FillTrace(const CommandSnapshot& command, v1::Command& message) {
   for (const TraceEntry& entry : command.trace) {
     v1::TraceEntry& added = *message.add_trace();
-    added.set_stage(std::string(StageName(entry.stage)));
-    added.set_source(std::string(SourceName(entry.source)));
-    const int64_t nanos = absl::ToUnixNanos(entry.time);
-    added.mutable_time()->set_seconds(nanos / 1'000'000'000);
-    added.mutable_time()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+    SetText(StageName(entry.stage), added.mutable_stage());
+    SetText(SourceName(entry.source), added.mutable_source());
+    Set(absl::FromUnixNanos(entry.unix_nanos), *added.mutable_time());
   }
 }
 
-}  // namespace
-
-v1::CommandState ToProto(CommandState state) {
-  return static_cast<v1::CommandState>(static_cast<int>(state) + v1::COMMAND_STATE_QUEUED);
+void FillDeadlines(const CommandSpec& spec, v1::CommandDeadlines& message) {
+  const CommandDeadlines& deadlines = *spec.deadlines;
+  Set(deadlines.result_retention, *message.mutable_result_retention());
+  if (spec.command_class == CommandClass::kHuman) {
+    Set(deadlines.human_schedule_to_close, *message.mutable_schedule_to_close());
+    return;
+  }
+  Set(deadlines.schedule_to_start, *message.mutable_schedule_to_start());
+  Set(deadlines.ack_wait, *message.mutable_ack_wait());
+  Set(deadlines.heartbeat_timeout, *message.mutable_heartbeat_timeout());
+  Set(deadlines.start_to_close, *message.mutable_start_to_close());
+  Set(deadlines.ScheduleToClose(), *message.mutable_schedule_to_close());
 }
 
-v1::Command ToProto(const CommandSnapshot& command, CommandView view) {
-  const CommandSpec& spec = *command.spec;
-  v1::Command message;
-  message.set_command_id(spec.id);
-  message.set_client_id(spec.client_id);
-  message.set_target(spec.target);
-  message.set_type(spec.type);
+void FillSpec(const CommandSpec& spec, CommandView view, v1::Command& message) {
+  message.set_command_id(spec.id.ToString());
+  SetIfAny(spec.client_id(), &v1::Command::mutable_client_id, message);
+  SetIfAny(spec.target(), &v1::Command::mutable_target, message);
+  SetIfAny(spec.type(), &v1::Command::mutable_type, message);
   if (view == CommandView::kFull) message.set_params(*spec.params);
-  message.set_request_id(spec.request_id);
-  message.set_label(spec.label);
+  SetIfAny(spec.request_id(), &v1::Command::mutable_request_id, message);
+  SetIfAny(spec.label(), &v1::Command::mutable_label, message);
+  SetIfAny(spec.ordering_key(), &v1::Command::mutable_ordering_key, message);
+  SetIfAny(spec.replay_of(), &v1::Command::mutable_replay_of, message);
   message.set_command_class(spec.command_class == CommandClass::kHuman
                                 ? v1::COMMAND_CLASS_HUMAN
                                 : v1::COMMAND_CLASS_STANDARD);
-  message.set_state(ToProto(command.state));
-  message.set_revision(command.revision);
-  message.set_attempt(command.attempt);
-  if (command.progress.has_value()) {
-    message.mutable_progress()->set_fraction(command.progress->fraction);
-    message.mutable_progress()->set_message(command.progress->message);
-  }
-  SetTime(spec.register_time, &v1::Command::mutable_register_time, message);
-  SetTime(command.deliver_time, &v1::Command::mutable_deliver_time, message);
-  SetTime(command.start_time, &v1::Command::mutable_start_time, message);
-  SetTime(command.end_time, &v1::Command::mutable_end_time, message);
-  if (command.error != nullptr) {
-    v1::CommandError& error = *message.mutable_error();
-    error.set_code(command.error->code);
-    error.set_message(command.error->message);
-    error.set_hint(command.error->hint);
-    error.set_may_have_executed(command.error->may_have_executed);
-  }
-  message.set_context(BytesOf(command.context));
-  if (view != CommandView::kWithoutPayloads) {
-    message.set_result(BytesOf(command.result));
-    message.set_late_result(BytesOf(command.late_result));
-  }
-  AddTrace(command, message);
-  return message;
+  message.set_priority(spec.priority);
+  message.set_idempotent(spec.idempotent);
+  SetIfKnown(spec.register_time, &v1::Command::mutable_register_time, message);
+  SetIfKnown(spec.not_before, &v1::Command::mutable_not_before, message);
+  if (view != CommandView::kWithoutPayloads) FillDeadlines(spec, *message.mutable_deadlines());
 }
 
-v1::CommandLease ToProto(const CommandLease& lease) {
-  v1::CommandLease message;
-  *message.mutable_command() = ToProto(lease.command, CommandView::kFull);
-  message.set_lease_token(lease.lease_token);
-  const int64_t nanos = absl::ToInt64Nanoseconds(lease.command.spec->start_to_close);
-  message.mutable_start_to_close()->set_seconds(nanos / 1'000'000'000);
-  message.mutable_start_to_close()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
-  return message;
-}
-
+// Zero where it is absent.
 absl::StatusOr<absl::Duration> DurationFrom(absl::string_view field,
                                             const google::protobuf::Duration& duration) {
   // Protobuf bounds both parts; outside of them the message was not made by its library.
@@ -146,38 +147,148 @@ absl::StatusOr<absl::Duration> DurationFrom(absl::string_view field,
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
-absl::StatusOr<CommandSpec> SpecFrom(const v1::RegisterCommandRequest& request) {
-  CommandSpec spec;
-  spec.client_id = request.client_id();
-  spec.target = request.target();
-  spec.type = request.type();
-  spec.params = PayloadOf(request.params());
-  spec.request_id = request.request_id();
-  spec.label = request.label();
+absl::StatusOr<absl::Time> TimeFrom(absl::string_view field,
+                                    const google::protobuf::Timestamp& time) {
+  // The years 1 to 9999, as protobuf has it.
+  constexpr int64_t kMinSeconds = -62'135'596'800;
+  constexpr int64_t kMaxSeconds = 253'402'300'799;
+  if (time.seconds() < kMinSeconds || time.seconds() > kMaxSeconds || time.nanos() < 0 ||
+      time.nanos() >= 1'000'000'000) {
+    return InvalidField(field, "is no valid timestamp");
+  }
+  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+}
+
+absl::Status OverrideFrom(absl::string_view name, bool present,
+                          const google::protobuf::Duration& message,
+                          std::optional<absl::Duration>& deadline) {
+  if (!present) return absl::OkStatus();
+  ASSIGN_OR_RETURN(deadline, DurationFrom(absl::StrCat("deadlines.", name), message));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<DeadlineOverrides> OverridesFrom(const v1::CommandDeadlines& message) {
+  DeadlineOverrides overrides;
+  RETURN_IF_ERROR(OverrideFrom("schedule_to_start", message.has_schedule_to_start(),
+                               message.schedule_to_start(), overrides.schedule_to_start));
+  RETURN_IF_ERROR(
+      OverrideFrom("ack_wait", message.has_ack_wait(), message.ack_wait(), overrides.ack_wait));
+  RETURN_IF_ERROR(OverrideFrom("heartbeat_timeout", message.has_heartbeat_timeout(),
+                               message.heartbeat_timeout(), overrides.heartbeat_timeout));
+  RETURN_IF_ERROR(OverrideFrom("start_to_close", message.has_start_to_close(),
+                               message.start_to_close(), overrides.start_to_close));
+  RETURN_IF_ERROR(OverrideFrom("schedule_to_close", message.has_schedule_to_close(),
+                               message.schedule_to_close(), overrides.schedule_to_close));
+  RETURN_IF_ERROR(OverrideFrom("result_retention", message.has_result_retention(),
+                               message.result_retention(), overrides.result_retention));
+  return overrides;
+}
+
+}  // namespace
+
+v1::CommandState ToProto(CommandState state) {
+  return static_cast<v1::CommandState>(static_cast<int>(state) + v1::COMMAND_STATE_QUEUED);
+}
+
+void Fill(const CommandSnapshot& command, CommandView view, v1::Command& message) {
+  FillSpec(*command.spec, view, message);
+  message.set_state(ToProto(command.state));
+  message.set_revision(command.revision);
+  message.set_attempt(command.attempt);
+  if (command.progress != nullptr) {
+    message.mutable_progress()->set_fraction(command.progress->fraction);
+    message.mutable_progress()->set_message(command.progress->message);
+  }
+  SetIfKnown(command.deliver_time(), &v1::Command::mutable_deliver_time, message);
+  SetIfKnown(command.start_time(), &v1::Command::mutable_start_time, message);
+  SetIfKnown(command.end_time(), &v1::Command::mutable_end_time, message);
+  if (command.error != nullptr) {
+    v1::CommandError& error = *message.mutable_error();
+    error.set_code(command.error->code);
+    error.set_message(command.error->message);
+    error.set_hint(command.error->hint);
+    error.set_may_have_executed(command.error->may_have_executed);
+  }
+  if (command.context != nullptr) message.set_context(*command.context);
+  if (view != CommandView::kWithoutPayloads) {
+    if (command.result != nullptr) message.set_result(*command.result);
+    if (command.late_result != nullptr) message.set_late_result(*command.late_result);
+  }
+  FillTrace(command, message);
+}
+
+void Fill(const CommandLease& lease, v1::CommandLease& message) {
+  Fill(*lease.command, CommandView::kFull, *message.mutable_command());
+  message.set_lease_token(lease.token.ToString());
+  Set(lease.start_to_close, *message.mutable_start_to_close());
+}
+
+void Fill(const absl::Status& error, v1::WatchError& message) {
+  const ErrorDetails details = DetailsOf(error);
+  message.set_code(static_cast<int>(error.code()));
+  SetText(error.message(), message.mutable_message());
+  message.set_reason(details.reason);
+  message.set_hint(details.hint);
+}
+
+void Fill(const CommandUpdate& update, CommandView view, v1::CommandUpdate& message) {
+  message.set_watch_id(update.watch_id);
+  if (!update.error.ok()) {
+    Fill(update.error, *message.mutable_error());
+  } else if (update.command != nullptr) {
+    Fill(*update.command, view, *message.mutable_command());
+  }
+  message.set_last(update.last);
+}
+
+absl::StatusOr<CommandRequest> RequestFrom(const v1::RegisterCommandRequest& request) {
+  CommandRequest command;
+  command.client_id = request.client_id();
+  command.target = request.target();
+  command.type = request.type();
+  if (!request.params().empty()) command.params = PayloadOf(request.params());
+  command.request_id = request.request_id();
+  command.label = request.label();
+  command.ordering_key = request.ordering_key();
   switch (request.command_class()) {
     case v1::COMMAND_CLASS_UNSPECIFIED:
     case v1::COMMAND_CLASS_STANDARD:
       break;
     case v1::COMMAND_CLASS_HUMAN:
-      spec.command_class = CommandClass::kHuman;
+      command.command_class = CommandClass::kHuman;
       break;
     default:
       return InvalidField("command_class", "has a value that is no class");
   }
-  spec.idempotent = request.idempotent();
-  ASSIGN_OR_RETURN(spec.start_to_close, DurationFrom("start_to_close", request.start_to_close()));
-  return spec;
+  command.idempotent = request.idempotent();
+  command.priority = request.priority();
+  if (request.has_not_before()) {
+    ASSIGN_OR_RETURN(command.not_before, TimeFrom("not_before", request.not_before()));
+  }
+  if (request.has_deadlines()) {
+    ASSIGN_OR_RETURN(command.deadlines, OverridesFrom(request.deadlines()));
+  }
+  return command;
 }
 
 absl::StatusOr<CommandFilter> FilterFrom(const v1::ListCommandsRequest& request) {
   CommandFilter filter;
-  filter.client_id = request.client_id();
   filter.target = request.target();
   filter.label = request.label();
-  for (const int state : request.states()) {
-    ASSIGN_OR_RETURN(const CommandState known, StateFrom(state));
-    if (!absl::c_linear_search(filter.states, known)) filter.states.push_back(known);
+  ASSIGN_OR_RETURN(filter.states, StatesFrom(request.states()));
+  if (!request.dead_letters()) return filter;
+  if (!filter.states.empty()) {
+    return InvalidField("dead_letters", "can't be combined with states");
   }
+  filter.states = {CommandState::kFailed, CommandState::kTimedOut, CommandState::kExpired};
+  return filter;
+}
+
+absl::StatusOr<CommandFilter> FilterFrom(const v1::CommandFilter& message) {
+  CommandFilter filter;
+  filter.target = message.target();
+  filter.label = message.label();
+  ASSIGN_OR_RETURN(filter.states, StatesFrom(message.states()));
   return filter;
 }
 
@@ -195,9 +306,36 @@ absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& req
   return InvalidField("outcome", "is required: a result, an error or a timeout");
 }
 
+CommandError ErrorFrom(const v1::CommandError& error) {
+  // What a worker does not rule out may be so.
+  return {error.code(), error.message(), error.hint(),
+          error.has_may_have_executed() ? error.may_have_executed() : true};
+}
+
 std::optional<CommandProgress> ProgressFrom(const v1::AcknowledgeCommandRequest& request) {
   if (!request.has_progress()) return std::nullopt;
   return CommandProgress{request.progress().fraction(), request.progress().message()};
+}
+
+LeaseProof ProofFrom(const std::string& lease_token, int attempt) {
+  if (lease_token.empty()) return {std::nullopt, attempt};
+  // Text that is no token proves nothing, as a foreign one does.
+  return {LeaseToken::Parse(lease_token).value_or(LeaseToken()), attempt};
+}
+
+Payload ContextFrom(const std::string& context) {
+  return context.empty() ? nullptr : PayloadOf(context);
+}
+
+absl::StatusOr<absl::Time> WaitUntil(const google::protobuf::Duration& max_wait,
+                                     absl::Duration longest, absl::Duration by_default,
+                                     absl::Time now) {
+  ASSIGN_OR_RETURN(const absl::Duration wait, DurationFrom("max_wait", max_wait));
+  if (wait < absl::ZeroDuration() || wait > longest) {
+    return InvalidField("max_wait",
+                        absl::StrCat("must be from 0 to ", absl::FormatDuration(longest)));
+  }
+  return now + (wait == absl::ZeroDuration() ? by_default : wait);
 }
 
 }  // namespace callslip::tracker

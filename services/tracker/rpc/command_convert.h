@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "tracker/domain/command/command_table.h"
@@ -20,17 +21,27 @@ enum class CommandView {
   kWithoutPayloads,  // For lists.
 };
 
-v1::Command ToProto(const CommandSnapshot& command, CommandView view);
+// Messages are filled in where they are, which may be an arena.
 v1::CommandState ToProto(CommandState state);
-v1::CommandLease ToProto(const CommandLease& lease);
+void Fill(const CommandSnapshot& command, CommandView view, v1::Command& message);
+void Fill(const CommandLease& lease, v1::CommandLease& message);
+void Fill(const CommandUpdate& update, CommandView view, v1::CommandUpdate& message);
+void Fill(const absl::Status& error, v1::WatchError& message);
 
-absl::StatusOr<CommandSpec> SpecFrom(const v1::RegisterCommandRequest& request);
+absl::StatusOr<CommandRequest> RequestFrom(const v1::RegisterCommandRequest& request);
 absl::StatusOr<CommandFilter> FilterFrom(const v1::ListCommandsRequest& request);
+absl::StatusOr<CommandFilter> FilterFrom(const v1::CommandFilter& filter);
 absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& request);
 std::optional<CommandProgress> ProgressFrom(const v1::AcknowledgeCommandRequest& request);
-// Zero where it is absent.
-absl::StatusOr<absl::Duration> DurationFrom(absl::string_view field,
-                                            const google::protobuf::Duration& duration);
+LeaseProof ProofFrom(const std::string& lease_token, int attempt);
+CommandError ErrorFrom(const v1::CommandError& error);
+Payload ContextFrom(const std::string& context);
+
+// When a wait of `max_wait`, called such in errors, is over: INVALID_ARGUMENT unless it is from 0
+// to `longest`. A wait that is absent or zero means `by_default`.
+absl::StatusOr<absl::Time> WaitUntil(const google::protobuf::Duration& max_wait,
+                                     absl::Duration longest, absl::Duration by_default,
+                                     absl::Time now);
 
 }  // namespace callslip::tracker
 

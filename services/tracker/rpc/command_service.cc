@@ -3,41 +3,36 @@
 #include <string>
 #include <utility>
 
-#include "common/mutex.h"
 #include "common/status_macros.h"
-#include "tracker/domain/errors.h"
+#include "tracker/domain/command/command_limits.h"
 #include "tracker/rpc/command_convert.h"
+#include "tracker/rpc/worker_stream.h"
 
 namespace callslip::tracker {
 namespace {
 
-Payload ContextOf(const std::string& context) {
-  return context.empty() ? nullptr : std::make_shared<const std::string>(context);
-}
-
-// Forwards the changes of one command to one stream.
-class StreamWatcher final : public CommandWatcher {
+// The changes of one command, for one stream that was made for them.
+class WaitFeed final : public CommandFeed {
  public:
-  explicit StreamWatcher(std::shared_ptr<LatestStream<v1::WaitForCommandResponse>> stream)
-      : stream_(std::move(stream)) {}
+  using Stream = ServerStream<v1::WaitForCommandResponse>;
 
-  void OnCommand(const CommandSnapshot& command) override {
-    v1::WaitForCommandResponse response;
-    *response.mutable_command() = ToProto(command, CommandView::kWithoutParams);
-    // The lock also keeps two messages in the order in which their revisions were compared.
-    MutexLock lock(&mutex_);
-    if (command.revision <= last_revision_) return;
-    last_revision_ = command.revision;
-    stream_->Send(std::move(response));
-    if (IsTerminal(command.state)) stream_->Finish(absl::OkStatus());
+  explicit WaitFeed(std::shared_ptr<Stream> stream) : stream_(std::move(stream)) {}
+
+  void OnReady() override { stream_->Wake(); }
+
+  std::optional<Outgoing<v1::WaitForCommandResponse>> Next() {
+    for (const CommandUpdate& update : Take(1)) {
+      if (update.last) stream_->Finish(absl::OkStatus());
+      if (update.command == nullptr) return std::nullopt;
+      Outgoing<v1::WaitForCommandResponse> next;
+      Fill(*update.command, CommandView::kWithoutParams, *next.message.mutable_command());
+      return next;
+    }
+    return std::nullopt;
   }
 
-  void OnWaitOver() override { stream_->Finish(absl::OkStatus()); }
-
  private:
-  const std::shared_ptr<LatestStream<v1::WaitForCommandResponse>> stream_;
-  Mutex mutex_;
-  int64_t last_revision_ ABSL_GUARDED_BY(mutex_) = 0;
+  const std::shared_ptr<Stream> stream_;
 };
 
 }  // namespace
@@ -45,142 +40,191 @@ class StreamWatcher final : public CommandWatcher {
 void CommandService::ServeOn(AsyncServer& server) {
   using Async = v1::CommandService::AsyncService;
   const auto unary = [&](auto request, auto handler) {
-    server.ServeUnary(&service_, request,
-                      {[this, handler](const auto& message) { return (this->*handler)(message); }});
+    server.ServeUnary(&service_, request, {[this, handler](const auto& message, auto& response) {
+      return (this->*handler)(message, response);
+    }});
   };
   unary(&Async::RequestRegisterCommand, &CommandService::Register);
   unary(&Async::RequestGetCommand, &CommandService::Get);
   unary(&Async::RequestListCommands, &CommandService::List);
   unary(&Async::RequestCancelCommand, &CommandService::Cancel);
+  unary(&Async::RequestExpireCommand, &CommandService::Expire);
+  unary(&Async::RequestReplayCommand, &CommandService::Replay);
   unary(&Async::RequestAcknowledgeCommand, &CommandService::Acknowledge);
   unary(&Async::RequestCompleteCommand, &CommandService::Complete);
   server.ServeHeld(&service_, &Async::RequestLeaseCommands,
-                   {[this](const auto& request, auto reply) { Lease(request, std::move(reply)); }});
+                   {[this](const auto& request, auto reply) {
+                     const absl::Status status = Lease(request, reply);
+                     if (!status.ok()) reply->Fail(status);
+                   }});
   server.ServeStream(
-      &service_, &Async::RequestWaitForCommand,
-      {[this](const auto& request, auto stream) { Wait(request, std::move(stream)); }});
+      &service_, &Async::RequestStreamCommands,
+      {[this](const auto& request, auto stream) { Stream(request, std::move(stream)); }});
+  server.ServeStream(&service_, &Async::RequestWaitForCommand,
+                     {[this](const auto& request, auto stream) {
+                       const absl::Status status = Wait(request, stream);
+                       if (!status.ok()) stream->Finish(status);
+                     }});
+  server.ServeDuplex(&service_, &Async::RequestWatchCommands,
+                     {[this](auto call) { Watch(std::move(call)); }});
 }
 
 void CommandService::Drain() {
-  draining_ = true;
-  table_->EndAllWaits();
+  std::vector<std::weak_ptr<WatchStream>> streams;
+  {
+    MutexLock lock(&mutex_);
+    draining_ = true;
+    streams = std::move(watch_streams_);
+  }
+  table_->Drain();
+  for (const auto& weak : streams) {
+    if (const auto stream = weak.lock()) stream->EndAfterWatches();
+  }
 }
 
-absl::StatusOr<v1::RegisterCommandResponse> CommandService::Register(
-    const v1::RegisterCommandRequest& request) {
-  if (draining_) return Draining();
-  ASSIGN_OR_RETURN(CommandSpec spec, SpecFrom(request));
+absl::Status CommandService::Register(const v1::RegisterCommandRequest& request,
+                                      v1::RegisterCommandResponse& response) {
+  ASSIGN_OR_RETURN(CommandRequest command, RequestFrom(request));
   ASSIGN_OR_RETURN(const CommandRegistration registration,
-                   table_->Register(std::move(spec), clock_->Now()));
-  v1::RegisterCommandResponse response;
-  *response.mutable_command() = ToProto(registration.command, CommandView::kWithoutParams);
+                   table_->Register(std::move(command), clock_->Now()));
+  Fill(*registration.command, CommandView::kWithoutParams, *response.mutable_command());
   response.set_existed(registration.existed);
-  return response;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<v1::GetCommandResponse> CommandService::Get(const v1::GetCommandRequest& request) {
-  ASSIGN_OR_RETURN(const CommandSnapshot command,
+absl::Status CommandService::Get(const v1::GetCommandRequest& request,
+                                 v1::GetCommandResponse& response) {
+  ASSIGN_OR_RETURN(const CommandPtr command,
                    table_->Get(request.client_id(), request.command_id(), request.peek()));
-  v1::GetCommandResponse response;
-  *response.mutable_command() = ToProto(command, CommandView::kFull);
-  return response;
+  Fill(*command, CommandView::kFull, *response.mutable_command());
+  return absl::OkStatus();
 }
 
-absl::StatusOr<v1::ListCommandsResponse> CommandService::List(
-    const v1::ListCommandsRequest& request) {
-  ASSIGN_OR_RETURN(CommandFilter filter, FilterFrom(request));
-  ASSIGN_OR_RETURN(const CommandPage page,
-                   table_->List(std::move(filter), request.page_size(), request.page_token()));
-  v1::ListCommandsResponse response;
-  for (const CommandSnapshot& command : page.commands) {
-    *response.add_commands() = ToProto(command, CommandView::kWithoutPayloads);
+absl::Status CommandService::List(const v1::ListCommandsRequest& request,
+                                  v1::ListCommandsResponse& response) {
+  ASSIGN_OR_RETURN(const CommandFilter filter, FilterFrom(request));
+  ASSIGN_OR_RETURN(const CommandPage page, table_->List(request.client_id(), filter,
+                                                        request.page_size(), request.page_token()));
+  for (const CommandPtr& command : page.commands) {
+    Fill(*command, CommandView::kWithoutPayloads, *response.add_commands());
   }
   response.set_next_page_token(page.next_page_token);
-  return response;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<v1::CancelCommandResponse> CommandService::Cancel(
-    const v1::CancelCommandRequest& request) {
-  ASSIGN_OR_RETURN(const CommandSnapshot command,
+absl::Status CommandService::Cancel(const v1::CancelCommandRequest& request,
+                                    v1::CancelCommandResponse& response) {
+  ASSIGN_OR_RETURN(const CommandPtr command,
                    table_->Cancel(request.client_id(), request.command_id(), clock_->Now()));
-  v1::CancelCommandResponse response;
-  *response.mutable_command() = ToProto(command, CommandView::kWithoutParams);
-  return response;
+  Fill(*command, CommandView::kWithoutParams, *response.mutable_command());
+  return absl::OkStatus();
 }
 
-absl::StatusOr<v1::AcknowledgeCommandResponse> CommandService::Acknowledge(
-    const v1::AcknowledgeCommandRequest& request) {
+absl::Status CommandService::Expire(const v1::ExpireCommandRequest& request,
+                                    v1::ExpireCommandResponse& response) {
+  ASSIGN_OR_RETURN(const CommandPtr command,
+                   table_->Expire(request.client_id(), request.command_id(),
+                                  ErrorFrom(request.error()), clock_->Now()));
+  Fill(*command, CommandView::kWithoutParams, *response.mutable_command());
+  return absl::OkStatus();
+}
+
+absl::Status CommandService::Replay(const v1::ReplayCommandRequest& request,
+                                    v1::ReplayCommandResponse& response) {
+  ASSIGN_OR_RETURN(const CommandRegistration registration,
+                   table_->Replay(request.client_id(), request.command_id(), request.request_id(),
+                                  clock_->Now()));
+  Fill(*registration.command, CommandView::kWithoutParams, *response.mutable_command());
+  response.set_existed(registration.existed);
+  return absl::OkStatus();
+}
+
+absl::Status CommandService::Acknowledge(const v1::AcknowledgeCommandRequest& request,
+                                         v1::AcknowledgeCommandResponse& response) {
   ASSIGN_OR_RETURN(
       const AcknowledgeResult result,
-      table_->Acknowledge(request.command_id(), request.lease_token(), ProgressFrom(request),
-                          ContextOf(request.context()), clock_->Now()));
-  v1::AcknowledgeCommandResponse response;
+      table_->Acknowledge(request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
+                          ProgressFrom(request), ContextFrom(request.context()), clock_->Now()));
   response.set_cancel_requested(result.cancel_requested);
   response.set_state(ToProto(result.state));
-  return response;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<v1::CompleteCommandResponse> CommandService::Complete(
-    const v1::CompleteCommandRequest& request) {
+absl::Status CommandService::Complete(const v1::CompleteCommandRequest& request,
+                                      v1::CompleteCommandResponse& response) {
   ASSIGN_OR_RETURN(CommandOutcome outcome, OutcomeFrom(request));
-  ASSIGN_OR_RETURN(const CompleteResult result,
-                   table_->Complete(request.command_id(), request.lease_token(), std::move(outcome),
-                                    ContextOf(request.context()), clock_->Now()));
-  v1::CompleteCommandResponse response;
+  ASSIGN_OR_RETURN(
+      const CompleteResult result,
+      table_->Complete(request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
+                       std::move(outcome), ContextFrom(request.context()), clock_->Now()));
   response.set_accepted(result.accepted);
   response.set_state(ToProto(result.state));
-  return response;
+  return absl::OkStatus();
 }
 
-void CommandService::Lease(const v1::LeaseCommandsRequest& request,
-                           std::shared_ptr<LeaseReply> reply) {
-  if (const absl::Status status = TryLease(request, reply); !status.ok()) reply->Fail(status);
-}
-
-absl::Status CommandService::TryLease(const v1::LeaseCommandsRequest& request,
-                                      const std::shared_ptr<LeaseReply>& reply) {
-  if (draining_) return Draining();
-  ASSIGN_OR_RETURN(const absl::Duration max_wait, DurationFrom("max_wait", request.max_wait()));
-  ASSIGN_OR_RETURN(const CommandTable::PollHandle poll,
+absl::Status CommandService::Lease(const v1::LeaseCommandsRequest& request,
+                                   const std::shared_ptr<LeaseReply>& reply) {
+  const absl::Time now = clock_->Now();
+  ASSIGN_OR_RETURN(const absl::Time until,
+                   WaitUntil(request.max_wait(), kMaxPollWait, absl::ZeroDuration(), now));
+  ASSIGN_OR_RETURN(const std::shared_ptr<HeldCall> call,
                    table_->Lease({.target = request.target(),
                                   .worker_id = request.worker_id(),
-                                  .max_commands = request.max_commands()},
-                                 max_wait, clock_->Now(),
-                                 [this, reply](const std::vector<CommandLease>& leases) {
-                                   v1::LeaseCommandsResponse response;
-                                   for (const CommandLease& lease : leases) {
-                                     *response.add_leases() = ToProto(lease);
-                                   }
+                                  .max_commands = request.max_commands(),
+                                  .hold_until = until},
+                                 now, [this, reply](const WorkerNews& news) {
+                                   const auto response = ToProto<v1::LeaseCommandsResponse>(news);
                                    // A command must not be lost with a caller that has left
                                    // meanwhile.
-                                   reply->Finish(response, [this, leases] {
+                                   reply->Finish(response, [this, leases = news.leases] {
                                      for (const CommandLease& lease : leases) {
                                        table_->GiveBack(lease, clock_->Now());
                                      }
                                    });
                                  }));
-  if (poll.number != 0) reply->OnCallerLeft([this, poll] { table_->AbandonPoll(poll); });
+  if (call != nullptr) reply->OnCallerLeft([this, call] { table_->Abandon(call); });
   return absl::OkStatus();
 }
 
-void CommandService::Wait(const v1::WaitForCommandRequest& request,
-                          std::shared_ptr<WaitStream> stream) {
-  if (const absl::Status status = TryWait(request, stream); !status.ok()) stream->Finish(status);
+void CommandService::Stream(const v1::StreamCommandsRequest& request,
+                            const std::shared_ptr<WorkerStreamCall>& stream) {
+  LeaseRequest lease{.target = request.target(),
+                     .worker_id = request.worker_id(),
+                     .max_commands = kWorkerWindow,
+                     .window = request.max_unfinished(),
+                     .hold_until = absl::InfiniteFuture()};
+  auto worker = std::make_shared<WorkerStream>(clock_, table_, std::move(lease), stream);
+  stream->SetSource([worker] { return worker->Next(); });
+  stream->OnCallerLeft([worker] { worker->OnCallerLeft(); });
+  stream->Wake();
 }
 
-absl::Status CommandService::TryWait(const v1::WaitForCommandRequest& request,
-                                     const std::shared_ptr<WaitStream>& stream) {
-  if (draining_) return Draining();
-  ASSIGN_OR_RETURN(const absl::Duration max_wait, DurationFrom("max_wait", request.max_wait()));
-  auto watcher = std::make_shared<StreamWatcher>(stream);
-  RETURN_IF_ERROR(table_->Watch(request.client_id(), request.command_id(), request.after_revision(),
-                                max_wait, watcher, clock_->Now()));
-  // The stream holds this action and the watcher holds the stream; the weak pointer breaks the
-  // circle once the table has let go of the watcher.
-  stream->OnCallerLeft([this, id = request.command_id(), weak = std::weak_ptr(watcher)] {
-    if (const auto held = weak.lock()) table_->Unwatch(id, held.get());
-  });
+absl::Status CommandService::Wait(const v1::WaitForCommandRequest& request,
+                                  const std::shared_ptr<WaitStream>& stream) {
+  const absl::Time now = clock_->Now();
+  ASSIGN_OR_RETURN(const absl::Time until, WaitUntil(request.max_wait(), kMaxWait, kMaxWait, now));
+  auto feed = std::make_shared<WaitFeed>(stream);
+  stream->SetSource([feed] { return feed->Next(); });
+  ASSIGN_OR_RETURN(const CommandTable::Watching watching,
+                   table_->Watch(request.command_id(), {.client_id = request.client_id(),
+                                                        .after_revision = request.after_revision(),
+                                                        .until = until,
+                                                        .feed = feed}));
+  stream->OnCallerLeft([this, watching] { table_->Unwatch(watching); });
   return absl::OkStatus();
+}
+
+void CommandService::Watch(std::shared_ptr<WatchStream::Call> call) {
+  const auto stream = std::make_shared<WatchStream>(clock_, table_, call);
+  bool draining = false;
+  {
+    MutexLock lock(&mutex_);
+    draining = draining_;
+    std::erase_if(watch_streams_, [](const auto& weak) { return weak.expired(); });
+    watch_streams_.push_back(stream);
+  }
+  stream->Begin();
+  if (draining) stream->EndAfterWatches();
 }
 
 }  // namespace callslip::tracker

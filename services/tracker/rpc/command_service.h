@@ -1,14 +1,18 @@
 #ifndef CALLSLIP_TRACKER_RPC_COMMAND_SERVICE_H_
 #define CALLSLIP_TRACKER_RPC_COMMAND_SERVICE_H_
 
-#include <atomic>
 #include <memory>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/clock.h"
+#include "common/mutex.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/rpc/async_server.h"
+#include "tracker/rpc/server_stream.h"
+#include "tracker/rpc/watch_stream.h"
 
 namespace callslip::tracker {
 
@@ -24,32 +28,41 @@ class CommandService {
   void ServeOn(AsyncServer& server);
 
   // From now on new commands, waits and leases are refused with `draining`; reports and reads go
-  // on until the server is stopped. Ends all waits.
+  // on until the server is stopped. Ends all waits and streams.
   void Drain();
 
  private:
-  absl::StatusOr<v1::RegisterCommandResponse> Register(const v1::RegisterCommandRequest& request);
-  absl::StatusOr<v1::GetCommandResponse> Get(const v1::GetCommandRequest& request);
-  absl::StatusOr<v1::ListCommandsResponse> List(const v1::ListCommandsRequest& request);
-  absl::StatusOr<v1::CancelCommandResponse> Cancel(const v1::CancelCommandRequest& request);
-  absl::StatusOr<v1::AcknowledgeCommandResponse> Acknowledge(
-      const v1::AcknowledgeCommandRequest& request);
-  absl::StatusOr<v1::CompleteCommandResponse> Complete(const v1::CompleteCommandRequest& request);
+  absl::Status Register(const v1::RegisterCommandRequest& request,
+                        v1::RegisterCommandResponse& response);
+  absl::Status Get(const v1::GetCommandRequest& request, v1::GetCommandResponse& response);
+  absl::Status List(const v1::ListCommandsRequest& request, v1::ListCommandsResponse& response);
+  absl::Status Cancel(const v1::CancelCommandRequest& request, v1::CancelCommandResponse& response);
+  absl::Status Expire(const v1::ExpireCommandRequest& request, v1::ExpireCommandResponse& response);
+  absl::Status Replay(const v1::ReplayCommandRequest& request, v1::ReplayCommandResponse& response);
+  absl::Status Acknowledge(const v1::AcknowledgeCommandRequest& request,
+                           v1::AcknowledgeCommandResponse& response);
+  absl::Status Complete(const v1::CompleteCommandRequest& request,
+                        v1::CompleteCommandResponse& response);
 
   using LeaseReply = HeldReply<v1::LeaseCommandsResponse>;
-  void Lease(const v1::LeaseCommandsRequest& request, std::shared_ptr<LeaseReply> reply);
-  absl::Status TryLease(const v1::LeaseCommandsRequest& request,
-                        const std::shared_ptr<LeaseReply>& reply);
-
-  using WaitStream = LatestStream<v1::WaitForCommandResponse>;
-  void Wait(const v1::WaitForCommandRequest& request, std::shared_ptr<WaitStream> stream);
-  absl::Status TryWait(const v1::WaitForCommandRequest& request,
-                       const std::shared_ptr<WaitStream>& stream);
+  absl::Status Lease(const v1::LeaseCommandsRequest& request,
+                     const std::shared_ptr<LeaseReply>& reply);
+  using WorkerStreamCall = ServerStream<v1::StreamCommandsResponse>;
+  void Stream(const v1::StreamCommandsRequest& request,
+              const std::shared_ptr<WorkerStreamCall>& stream);
+  using WaitStream = ServerStream<v1::WaitForCommandResponse>;
+  absl::Status Wait(const v1::WaitForCommandRequest& request,
+                    const std::shared_ptr<WaitStream>& stream);
+  void Watch(std::shared_ptr<WatchStream::Call> call);
 
   Clock* const clock_;
   CommandTable* const table_;
   v1::CommandService::AsyncService service_;
-  std::atomic<bool> draining_{false};
+
+  Mutex mutex_;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  // To be ended by Drain(). Those that are gone are dropped when others come.
+  std::vector<std::weak_ptr<WatchStream>> watch_streams_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace callslip::tracker

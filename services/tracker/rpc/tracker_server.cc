@@ -1,10 +1,11 @@
 #include "tracker/rpc/tracker_server.h"
 
+#include <memory>
+
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
-#include "grpcpp/grpcpp.h"
-#include "grpcpp/health_check_service_interface.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/command_service.h"
+#include "tracker/rpc/health_service.h"
 
 namespace callslip::tracker {
 
@@ -12,27 +13,42 @@ struct TrackerServer::Parts {
   Parts(Clock* clock, CommandTable* table) : commands(clock, table) {}
 
   CommandService commands;
+  HealthService health{{v1::CommandService::service_full_name()}};
+  // Last, so that it stops before the services go.
   AsyncServer server;
 };
 
 TrackerServer::TrackerServer(Clock* clock, CommandTable* table)
-    : parts_(std::make_unique<Parts>(clock, table)) {}
+    : clock_(clock), table_(table), parts_(std::make_unique<Parts>(clock, table)) {}
 
 TrackerServer::~TrackerServer() = default;
 
 absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers) {
-  grpc::EnableDefaultHealthCheckService(true);
+  // A synchronous service, whose one thread sleeps until somebody asks: other calls don't wake it.
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  parts_->commands.AddTo(parts_->server);
-  absl::StatusOr<Address> bound = parts_->server.Start(address, pollers);
-  if (bound.ok()) parts_->commands.ServeOn(parts_->server);
+  AsyncServer& server = parts_->server;
+  parts_->commands.AddTo(server);
+  parts_->health.AddTo(server);
+  absl::StatusOr<Address> bound = server.Start(address, pollers);
+  if (!bound.ok()) return bound;
+  parts_->commands.ServeOn(server);
+  parts_->health.ServeOn(server);
   return bound;
 }
 
 void TrackerServer::Drain(absl::Duration grace) {
-  parts_->server.server()->GetHealthCheckService()->SetServingStatus(false);
+  // For answers that are under way.
+  constexpr absl::Duration kLastCalls = absl::Seconds(1);
+  const absl::Time until = clock_->Now() + grace;
+  parts_->health.SetServing(false);
   parts_->commands.Drain();
-  parts_->server.Stop(grace);
+  // What workers have begun they may still report.
+  const std::shared_ptr<Sleeper> sleeper = clock_->NewSleeper();
+  table_->OnNoLeases([sleeper] { sleeper->Wake(); });
+  sleeper->SleepUntil(until);
+  table_->OnNoLeases(nullptr);
+  parts_->health.EndWatches();
+  parts_->server.Stop(kLastCalls);
 }
 
 }  // namespace callslip::tracker

@@ -22,12 +22,16 @@ class TrackerServer {
   // Starts to serve; returns the address with the port that was bound. Once only.
   absl::StatusOr<Address> Start(const Address& address, int pollers);
 
-  // Reports NOT_SERVING, refuses new commands and waits, settles all waits, then stops: up to
-  // `grace` for calls under way. Once only.
+  // Reports NOT_SERVING, refuses new commands and waits, and settles all waits; goes on serving
+  // for up to `grace` while workers hold commands, so that their reports are not lost; then stops.
+  // Once only.
   void Drain(absl::Duration grace);
 
  private:
   struct Parts;
+
+  Clock* const clock_;
+  CommandTable* const table_;
   const std::unique_ptr<Parts> parts_;
 };
 

@@ -1,15 +1,19 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_H_
 #define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/command/command_deadlines.h"
+#include "tracker/domain/command/command_id.h"
 #include "tracker/domain/command/command_state.h"
 
 namespace callslip::tracker {
@@ -19,20 +23,68 @@ using Payload = std::shared_ptr<const std::string>;
 
 enum class CommandClass : uint8_t { kStandard, kHuman };
 
-// What a client asks for. Constant once registered, and shared by everyone who looks at it.
-struct CommandSpec {
-  std::string id;  // Given by the tracker at registration.
+// What a client asks for; see RegisterCommandRequest in command_service.proto.
+struct CommandRequest {
   std::string client_id;
   std::string target;
   std::string type;
-  Payload params;  // A JSON object, opaque here.
+  Payload params;
   std::string request_id;
   std::string label;
+  std::string ordering_key;
   CommandClass command_class = CommandClass::kStandard;
   bool idempotent = false;
-  absl::Duration start_to_close;
-  absl::Time register_time;
-  uint64_t sequence = 0;  // Registration order over all partitions.
+  int priority = 0;
+  absl::Time not_before = absl::InfinitePast();  // InfinitePast: at once.
+  DeadlineOverrides deadlines;
+  std::string replay_of;  // The id of the command that it replays, if it does.
+};
+
+// A request that was accepted. Constant, and shared by everyone who looks at the command.
+//
+// There may be a million of them, so that the names are kept in one piece of memory.
+class CommandSpec {
+ public:
+  CommandSpec(CommandId command_id, const CommandRequest& request, absl::Time now, uint64_t number,
+              std::shared_ptr<const CommandDeadlines> clocks);
+
+  absl::string_view client_id() const { return Name(0); }
+  absl::string_view target() const { return Name(1); }
+  absl::string_view type() const { return Name(2); }
+  absl::string_view request_id() const { return Name(3); }
+  absl::string_view label() const { return Name(4); }
+  absl::string_view ordering_key() const { return Name(5); }
+  // The id of the command that it replays; empty where it replays none.
+  absl::string_view replay_of() const { return Name(6); }
+
+  // True where registering `request` again under the same request_id asks for the same thing.
+  bool IsFor(const CommandRequest& request) const;
+  // The request that asks for the same again, at once.
+  CommandRequest ToRequest() const;
+
+  // When it may be delivered at the earliest, which is when its clocks start.
+  absl::Time ready_time() const { return std::max(register_time, not_before); }
+
+  const CommandId id;
+  const Payload params;  // A JSON object, opaque here.
+  const std::shared_ptr<const CommandDeadlines> deadlines;
+  const absl::Time register_time;
+  const absl::Time not_before;  // InfinitePast: at once.
+  const uint64_t sequence;      // Registration order over all partitions.
+  const int8_t priority;
+  const CommandClass command_class;
+  const bool idempotent;
+
+ private:
+  static constexpr size_t kNames = 7;
+
+  absl::string_view Name(size_t index) const {
+    const size_t begin = index == 0 ? 0 : ends_[index - 1];
+    return absl::string_view(names_.get() + begin, ends_[index] - begin);
+  }
+
+  std::array<uint16_t, kNames> ends_;
+  std::unique_ptr<char[]> names_;
 };
 
 // How a command failed; see the message of the same name in command.proto.
@@ -52,27 +104,33 @@ struct TraceEntry {
   enum class Stage : uint8_t { kQueued, kSent, kStarted, kReturned, kResolved, kLateResult };
   enum class Source : uint8_t { kClient, kWorker, kTracker };
 
+  int64_t unix_nanos;
   Stage stage;
   Source source;
-  absl::Time time;
 };
 
-// A command as it is at one moment: what is handed to readers and waiters.
+// A command as it is at one moment. Constant: each change makes a new one.
 struct CommandSnapshot {
   std::shared_ptr<const CommandSpec> spec;
   CommandState state = CommandState::kQueued;
-  int attempt = 0;
+  int16_t attempt = 0;
   int64_t revision = 1;
-  std::optional<CommandProgress> progress;
-  absl::Time deliver_time = absl::InfinitePast();  // InfinitePast: has not happened.
-  absl::Time start_time = absl::InfinitePast();
-  absl::Time end_time = absl::InfinitePast();
+  absl::InlinedVector<TraceEntry, 4> trace;
   Payload result;
   std::shared_ptr<const CommandError> error;
+  std::shared_ptr<const CommandProgress> progress;
   Payload context;
   Payload late_result;
-  absl::InlinedVector<TraceEntry, 4> trace;
+
+  // Bytes of all payloads.
+  int64_t payload_bytes() const;
+  // When it was last delivered, first acknowledged, and ended; InfinitePast where it was not.
+  absl::Time deliver_time() const;
+  absl::Time start_time() const;
+  absl::Time end_time() const;
 };
+
+using CommandPtr = std::shared_ptr<const CommandSnapshot>;
 
 // How a worker says that a command went.
 struct CommandResult {
@@ -88,8 +146,16 @@ using CommandOutcome = std::variant<CommandResult, CommandFailure, CommandTimeou
 
 // One delivery of one command to one worker.
 struct CommandLease {
-  CommandSnapshot command;
-  std::string lease_token;
+  CommandPtr command;
+  LeaseToken token;
+  absl::Duration start_to_close;  // What is left of it, or of schedule_to_close.
+};
+
+// What a worker quotes to prove that it reports about a delivery of its own.
+struct LeaseProof {
+  // Nullopt only from workers that speak a protocol without leases: then any delivery will do.
+  std::optional<LeaseToken> token;
+  int attempt = 0;  // 0: not said.
 };
 
 }  // namespace callslip::tracker

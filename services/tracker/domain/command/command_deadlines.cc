@@ -2,7 +2,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "tracker/domain/command/command.h"
 #include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
 namespace {
@@ -15,9 +17,47 @@ absl::Status CheckNests(absl::string_view inner_name, absl::Duration inner,
                                                  absl::FormatDuration(outer), ")"));
 }
 
-// Of two clocks that run out together, the one that was named first is meant.
-void TakeEarlier(CommandDeadline& best, DeadlineKind kind, absl::Time at) {
-  if (at < best.at) best = {kind, at};
+// Of two clocks that run out together the later one here is meant, which says more.
+void TakeEarlier(CommandDeadline& best, DeadlineKind kind, int64_t at_nanos) {
+  if (at_nanos <= best.at_nanos) best = {kind, at_nanos};
+}
+
+int64_t Nanos(absl::Duration duration) { return absl::ToInt64Nanoseconds(duration); }
+
+absl::Status CheckBounds(absl::string_view name, const std::optional<absl::Duration>& value,
+                         absl::Duration min, absl::Duration max) {
+  if (!value.has_value() || (*value >= min && *value <= max)) return absl::OkStatus();
+  return InvalidField(
+      absl::StrCat("deadlines.", name),
+      absl::StrCat("must be from ", absl::FormatDuration(min), " to ", absl::FormatDuration(max)));
+}
+
+absl::Status CheckBounds(const DeadlineOverrides& wanted) {
+  RETURN_IF_ERROR(CheckBounds("schedule_to_start", wanted.schedule_to_start, kMinDeadline,
+                              kMaxScheduleToStart));
+  RETURN_IF_ERROR(CheckBounds("ack_wait", wanted.ack_wait, kMinDeadline, kMaxAckWait));
+  RETURN_IF_ERROR(CheckBounds("heartbeat_timeout", wanted.heartbeat_timeout, kMinDeadline,
+                              kMaxHeartbeatTimeout));
+  RETURN_IF_ERROR(
+      CheckBounds("start_to_close", wanted.start_to_close, kMinDeadline, kMaxStartToClose));
+  RETURN_IF_ERROR(CheckBounds("schedule_to_close", wanted.schedule_to_close, kMinDeadline,
+                              kMaxScheduleToClose));
+  return CheckBounds("result_retention", wanted.result_retention, kMinResultRetention,
+                     kMaxResultRetention);
+}
+
+absl::Status CheckApplyToPeople(const DeadlineOverrides& wanted) {
+  DeadlineOverrides applicable;
+  applicable.schedule_to_close = wanted.schedule_to_close;
+  applicable.result_retention = wanted.result_retention;
+  if (wanted == applicable) return absl::OkStatus();
+  return InvalidField("deadlines",
+                      "of a command that a person finishes may set schedule_to_close and "
+                      "result_retention only");
+}
+
+void Override(absl::Duration& setting, const std::optional<absl::Duration>& wanted) {
+  if (wanted.has_value()) setting = *wanted;
 }
 
 }  // namespace
@@ -38,58 +78,95 @@ absl::Status CommandDeadlines::Validate() const {
   return absl::OkStatus();
 }
 
-absl::Duration CommandDeadlines::ScheduleToClose(absl::Duration command_start_to_close) const {
-  return schedule_to_start + (kMaxAttempts - 1) * ack_wait + command_start_to_close + backstop;
+absl::StatusOr<CommandDeadlines> CommandDeadlines::With(const DeadlineOverrides& wanted,
+                                                        bool human) const {
+  if (human) RETURN_IF_ERROR(CheckApplyToPeople(wanted));
+  RETURN_IF_ERROR(CheckBounds(wanted));
+  CommandDeadlines own = *this;
+  own.overrides = wanted;
+  Override(own.result_retention, wanted.result_retention);
+  if (human) {
+    Override(own.human_schedule_to_close, wanted.schedule_to_close);
+    return own;
+  }
+  Override(own.schedule_to_start, wanted.schedule_to_start);
+  Override(own.ack_wait, wanted.ack_wait);
+  Override(own.heartbeat_timeout, wanted.heartbeat_timeout);
+  Override(own.start_to_close, wanted.start_to_close);
+  own.schedule_to_close = wanted.schedule_to_close;
+  const absl::Duration close = own.ScheduleToClose();
+  own.schedule_to_close = close;
+  for (const absl::Status& nests :
+       {CheckNests("ack_wait", own.ack_wait, "schedule_to_start", own.schedule_to_start),
+        CheckNests("ack_wait", own.ack_wait, "heartbeat_timeout", own.heartbeat_timeout),
+        CheckNests("schedule_to_start", own.schedule_to_start, "schedule_to_close", close),
+        CheckNests("start_to_close", own.start_to_close, "schedule_to_close", close)}) {
+    if (!nests.ok())
+      return InvalidField("deadlines", absl::StrCat("do not nest: ", nests.message()));
+  }
+  return own;
 }
 
-CommandDeadline NextDeadline(const CommandDeadlines& deadlines, const CommandSnapshot& command,
-                             absl::Time last_heartbeat) {
+absl::Duration CommandDeadlines::ScheduleToClose() const {
+  return schedule_to_close.value_or(schedule_to_start + (kMaxAttempts - 1) * ack_wait +
+                                    start_to_close + backstop);
+}
+
+CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_nanos,
+                             bool delayed) {
   const CommandSpec& spec = *command.spec;
-  CommandDeadline next;
-  if (command.state == CommandState::kCompleted) {
-    return {DeadlineKind::kResultRetention, command.end_time + deadlines.result_retention};
-  }
+  const CommandDeadlines& deadlines = *spec.deadlines;
   if (IsTerminal(command.state)) {
-    return {DeadlineKind::kFailedRetention, command.end_time + deadlines.failed_retention};
+    const int64_t ended = absl::ToUnixNanos(command.end_time());
+    if (command.state == CommandState::kCompleted) {
+      return {DeadlineKind::kResultRetention, ended + Nanos(deadlines.result_retention)};
+    }
+    return {DeadlineKind::kFailedRetention, ended + Nanos(deadlines.failed_retention)};
   }
+  const int64_t ready = absl::ToUnixNanos(spec.ready_time());
+  if (delayed) return {DeadlineKind::kNotBefore, ready};
   if (spec.command_class == CommandClass::kHuman) {
-    return {DeadlineKind::kUserDidNotFinish,
-            spec.register_time + deadlines.human_schedule_to_close};
+    return {DeadlineKind::kUserDidNotFinish, ready + Nanos(deadlines.human_schedule_to_close)};
   }
-  const absl::Time start_to_close = command.deliver_time + spec.start_to_close + deadlines.backstop;
-  switch (command.state) {
-    case CommandState::kQueued:
-      // A command that was returned to its queue has been delivered once, so this clock has
-      // stopped; the hard stop below still runs.
-      if (command.attempt == 0) {
-        TakeEarlier(next, DeadlineKind::kNeverDelivered,
-                    spec.register_time + deadlines.schedule_to_start);
-      }
-      break;
-    case CommandState::kDelivered:
-      TakeEarlier(next, DeadlineKind::kStartToClose, start_to_close);
-      TakeEarlier(next, DeadlineKind::kAckWait, command.deliver_time + deadlines.ack_wait);
-      break;
-    default:
-      TakeEarlier(next, DeadlineKind::kStartToClose, start_to_close);
-      TakeEarlier(next, DeadlineKind::kHeartbeat, last_heartbeat + deadlines.heartbeat_timeout);
-      break;
+
+  CommandDeadline next = {DeadlineKind::kScheduleToClose,
+                          ready + Nanos(deadlines.ScheduleToClose())};
+  // A command that was returned to its queue has been delivered once, so that this clock has
+  // stopped; the hard stop still runs.
+  if (command.state == CommandState::kQueued) {
+    if (command.attempt == 0) {
+      TakeEarlier(next, DeadlineKind::kNeverDelivered, ready + Nanos(deadlines.schedule_to_start));
+    }
+    return next;
   }
-  TakeEarlier(next, DeadlineKind::kScheduleToClose,
-              spec.register_time + deadlines.ScheduleToClose(spec.start_to_close));
+  const int64_t delivered = absl::ToUnixNanos(command.deliver_time());
+  TakeEarlier(next, DeadlineKind::kStartToClose,
+              delivered + Nanos(deadlines.start_to_close) + Nanos(deadlines.backstop));
+  if (command.state == CommandState::kDelivered) {
+    TakeEarlier(next, DeadlineKind::kAckWait, delivered + Nanos(deadlines.ack_wait));
+  } else {
+    TakeEarlier(next, DeadlineKind::kHeartbeat,
+                heartbeat_nanos + Nanos(deadlines.heartbeat_timeout));
+  }
   return next;
 }
 
-CommandError DeadlineError(DeadlineKind kind, const CommandDeadlines& deadlines,
-                           const CommandSnapshot& command) {
-  const std::string target = absl::StrCat("target \"", command.spec->target, "\"");
+CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bool polled) {
+  const CommandDeadlines& deadlines = *command.spec->deadlines;
+  const std::string target = absl::StrCat("target \"", command.spec->target(), "\"");
   switch (kind) {
-    case DeadlineKind::kNone:
+    case DeadlineKind::kNotBefore:
     case DeadlineKind::kFailedRetention:
       break;
     case DeadlineKind::kNeverDelivered:
+      if (polled) {
+        return {"never_delivered",
+                absl::StrCat("The workers of ", target, " were busy; none took the command within ",
+                             absl::FormatDuration(deadlines.schedule_to_start), "."),
+                "Wait for earlier commands to end, or cancel them, then send it again.", false};
+      }
       return {"never_delivered",
-              absl::StrCat("No worker of ", target, " took the command within ",
+              absl::StrCat("No worker of ", target, " asked for commands within ",
                            absl::FormatDuration(deadlines.schedule_to_start), "."),
               "Check that the browser is open and its extension is connected, then send the "
               "command again.",
@@ -109,14 +186,12 @@ CommandError DeadlineError(DeadlineKind kind, const CommandDeadlines& deadlines,
     case DeadlineKind::kStartToClose:
       return {"execution_timeout",
               absl::StrCat("The execution took longer than ",
-                           absl::FormatDuration(command.spec->start_to_close), "."),
+                           absl::FormatDuration(deadlines.start_to_close), "."),
               "Send it again with a longer time-out, or split the work.", true};
     case DeadlineKind::kScheduleToClose:
       return {"schedule_to_close",
-              absl::StrCat(
-                  "The command did not end within ",
-                  absl::FormatDuration(deadlines.ScheduleToClose(command.spec->start_to_close)),
-                  " in all."),
+              absl::StrCat("The command did not end within ",
+                           absl::FormatDuration(deadlines.ScheduleToClose()), " in all."),
               "Look at the page before sending it again.", command.attempt > 0};
     case DeadlineKind::kUserDidNotFinish:
       return {"user_did_not_finish",

@@ -1,16 +1,34 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_DEADLINES_H_
 #define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_DEADLINES_H_
 
+#include <memory>
+#include <optional>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "tracker/domain/command/command.h"
 
 namespace callslip::tracker {
+
+struct CommandError;
+struct CommandSnapshot;
+
+// The clocks that one command brings along. What is absent is the tracker's setting.
+struct DeadlineOverrides {
+  std::optional<absl::Duration> schedule_to_start;
+  std::optional<absl::Duration> ack_wait;
+  std::optional<absl::Duration> heartbeat_timeout;
+  std::optional<absl::Duration> start_to_close;
+  std::optional<absl::Duration> schedule_to_close;
+  std::optional<absl::Duration> result_retention;
+
+  bool operator==(const DeadlineOverrides&) const = default;
+};
 
 // The clocks of the command life cycle. The names are Temporal's; the numbers are those of the
 // correlation-id specification unless said otherwise.
 struct CommandDeadlines {
-  // Registered → delivered; then EXPIRED `never_delivered`.
+  // Ready → delivered; then EXPIRED `never_delivered`.
   absl::Duration schedule_to_start = absl::Seconds(30);
   // Delivered → acknowledged; then the lease ends: redelivery where the command is idempotent and
   // has an attempt left, else EXPIRED `extension_no_response`. The extension acknowledges within
@@ -19,11 +37,14 @@ struct CommandDeadlines {
   // Last heartbeat → next one; then FAILED `worker_lost`. Long enough for two lost heartbeats of
   // a worker that sends one every 4 s.
   absl::Duration heartbeat_timeout = absl::Seconds(10);
-  // Delivered → ended, unless the command brings its own. The worker keeps it and reports a
-  // time-out itself; `backstop` later the tracker does: TIMED_OUT `execution_timeout`.
+  // Delivered → ended. The worker keeps it and reports a time-out itself; `backstop` later the
+  // tracker does: TIMED_OUT `execution_timeout`.
   absl::Duration start_to_close = absl::Seconds(10);
   absl::Duration backstop = absl::Seconds(2);
-  // Registered → ended, for commands that a person finishes; then EXPIRED `user_did_not_finish`.
+  // Ready → ended, whatever happens between; then EXPIRED `schedule_to_close`. Nullopt: the sum of
+  // all waits that a command can go through; With() puts that here.
+  std::optional<absl::Duration> schedule_to_close;
+  // Ready → ended, for commands that a person finishes; then EXPIRED `user_did_not_finish`.
   absl::Duration human_schedule_to_close = absl::Minutes(10);
   // Completed → removed where the result was read, else EXPIRED `result_expired`.
   absl::Duration result_retention = absl::Seconds(60);
@@ -33,18 +54,32 @@ struct CommandDeadlines {
   // How long a removed id still answers "removed" instead of "unknown".
   absl::Duration tombstone_retention = absl::Minutes(10);
 
+  // Those of a command's own, where these belong to one.
+  DeadlineOverrides overrides;
+
   // INVALID_ARGUMENT, naming the two clocks, where one that contains another is not longer.
   absl::Status Validate() const;
 
-  // Registered → ended, whatever happens between: the sum of all waits that a command of this
-  // start_to_close can go through. EXPIRED `schedule_to_close`.
-  absl::Duration ScheduleToClose(absl::Duration command_start_to_close) const;
+  // These with the overrides of one command, which must be within their bounds and nest.
+  // INVALID_ARGUMENT naming the clock otherwise. `human`: of a command that a person finishes,
+  // to which most clocks do not apply.
+  absl::StatusOr<CommandDeadlines> With(const DeadlineOverrides& overrides, bool human) const;
+
+  // Ready → ended, whatever happens between.
+  absl::Duration ScheduleToClose() const;
 };
 
-// What a command may ask for as its own start_to_close. The longest lets a page run two minutes
-// while every other clock stays as it is.
-inline constexpr absl::Duration kMinStartToClose = absl::Milliseconds(100);
+// What a command may ask for. A page may run for two minutes; a quick command may not be slow; and
+// nothing holds memory for more than a day.
+inline constexpr absl::Duration kMinDeadline = absl::Milliseconds(100);
+inline constexpr absl::Duration kMaxScheduleToStart = absl::Hours(1);
+inline constexpr absl::Duration kMaxAckWait = absl::Minutes(1);
+inline constexpr absl::Duration kMaxHeartbeatTimeout = absl::Minutes(10);
 inline constexpr absl::Duration kMaxStartToClose = absl::Seconds(120);
+inline constexpr absl::Duration kMaxScheduleToClose = absl::Hours(24);
+inline constexpr absl::Duration kMinResultRetention = absl::Seconds(1);
+inline constexpr absl::Duration kMaxResultRetention = absl::Minutes(9);
+inline constexpr absl::Duration kMaxDelay = absl::Hours(24);
 // The longest single wait and the longest held poll. Below the 60 s at which most MCP clients and
 // HTTP intermediaries give up.
 inline constexpr absl::Duration kMaxWait = absl::Seconds(55);
@@ -52,7 +87,7 @@ inline constexpr absl::Duration kMaxPollWait = absl::Seconds(30);
 
 // The clock that runs out next for a command, and what its running out means.
 enum class DeadlineKind {
-  kNone,
+  kNotBefore,  // It may be delivered from now on.
   kNeverDelivered,
   kAckWait,
   kHeartbeat,
@@ -64,18 +99,17 @@ enum class DeadlineKind {
 };
 
 struct CommandDeadline {
-  DeadlineKind kind = DeadlineKind::kNone;
-  absl::Time at = absl::InfiniteFuture();
+  DeadlineKind kind;
+  int64_t at_nanos;  // Since 1970.
 };
 
-// `last_heartbeat` is when its worker last acknowledged it.
-CommandDeadline NextDeadline(const CommandDeadlines& deadlines, const CommandSnapshot& command,
-                             absl::Time last_heartbeat);
+// `heartbeat_nanos` is when its worker last acknowledged it; `delayed`, that it waits for its
+// not_before.
+CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_nanos, bool delayed);
 
-// What a command ends with when the deadline `kind` passes. Not for kAckWait of a command that is
-// returned to its queue, and not for kNone and kFailedRetention, which end nothing.
-CommandError DeadlineError(DeadlineKind kind, const CommandDeadlines& deadlines,
-                           const CommandSnapshot& command);
+// What a command ends with when the deadline `kind` passes; not for those that end nothing.
+// `polled`: whether a worker has asked for commands of its target since it was registered.
+CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bool polled);
 
 }  // namespace callslip::tracker
 

@@ -24,28 +24,45 @@ inline constexpr size_t kMaxContextBytes = size_t{8} << 10;
 inline constexpr size_t kMaxErrorMessageBytes = size_t{4} << 10;
 inline constexpr size_t kMaxHintBytes = size_t{1} << 10;
 inline constexpr size_t kMaxProgressBytes = 256;
-// A command with two deliveries needs six; the rest is for late results.
-inline constexpr size_t kMaxTraceEntries = 32;
+// Enough for any order that someone means; small enough for a byte.
+inline constexpr int kMaxPriority = 100;
 
 // Deliveries of an idempotent command: the first and one more.
 inline constexpr int kMaxAttempts = 2;
 // Unfinished commands a worker may hold ("only top 5 are kept", seed; here the rest wait).
 inline constexpr int kWorkerWindow = 5;
-// Commands that wait in the queue of one target.
-inline constexpr size_t kQueueCapacity = 100;
-// Failed commands kept for each client in each partition ("circular buffer, max 100", seed).
-inline constexpr size_t kFailedRingCapacity = 100;
-// Ids in each partition that still answer "removed"; beyond that they answer "unknown".
-inline constexpr size_t kMaxTombstones = 100'000;
-// Commands in all: about 1 GiB besides payloads, as measured with short names (1,045 bytes each).
-inline constexpr size_t kMaxCommands = 1'000'000;
-// Params and results in all. Registrations are refused above it; results are always taken.
-inline constexpr int64_t kMaxPayloadBytes = int64_t{1} << 30;
-// Held polls and waits in all; each costs a gRPC stream of about 15 KiB.
-inline constexpr size_t kMaxWaits = 100'000;
 // Rows in one answer of ListCommands.
 inline constexpr int kDefaultPageSize = 100;
 inline constexpr int kMaxPageSize = 1000;
+// Updates that wait for a slow reader until its filters are given up: more than a client's watches
+// can have, and more than a reader of lists would fetch.
+inline constexpr size_t kMaxWaitingForFilters = 30'000;
+// What one WatchCommands message may add, remove or tell.
+inline constexpr int kMaxWatchesInMessage = 1000;
+
+// How much a table holds. A struct, so that a test can reach each of them.
+struct CommandLimits {
+  // Commands that wait in the queue of one target: of one client, as the seed has it, and of all,
+  // so that no client fills the queue for the others.
+  int64_t queued_of_client = 100;
+  int64_t queued = 1000;
+  // Failed commands kept for each client ("circular buffer, max 100", seed).
+  size_t failed_of_client = 100;
+  // In all: about 0.7 GiB besides payloads, see ./dev bench. Of one client: an agent that collects
+  // nothing for a minute would have to submit 1,600 commands a second.
+  int64_t commands = 1'000'000;
+  int64_t commands_of_client = 100'000;
+  // Params and results. Registrations are refused above these, results above twice as much.
+  int64_t payload_bytes = int64_t{1} << 30;
+  int64_t payload_bytes_of_client = int64_t{256} << 20;
+  // Held polls and watches. One that has a stream of its own costs 15 KiB of gRPC's.
+  int64_t waits = 100'000;
+  int64_t waits_of_client = 25'000;
+  // Each change of a client's commands is held against all of its filters.
+  int64_t filters_of_client = 64;
+  // Ids in each partition that still answer "removed"; beyond that the oldest answer "unknown".
+  size_t tombstones = 100'000;
+};
 
 }  // namespace callslip::tracker
 

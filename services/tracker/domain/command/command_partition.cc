@@ -1,606 +1,382 @@
+// The clients' side of CommandPartition, and what follows from every change. The workers' side is
+// in command_partition_workers.cc, deadlines and removal are in command_partition_deadlines.cc.
 #include "tracker/domain/command/command_partition.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
-#include "common/ids.h"
 #include "common/status_macros.h"
-#include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/command/command_change.h"
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
 namespace {
 
-int64_t SizeOf(const Payload& payload) {
-  return payload == nullptr ? 0 : static_cast<int64_t>(payload->size());
-}
-
-bool HasBytes(const Payload& payload) { return SizeOf(payload) > 0; }
-
-// True where registering `b` again under the request_id of `a` asks for the same thing.
-bool SameRequest(const CommandSpec& a, const CommandSpec& b) {
-  return a.target == b.target && a.type == b.type && *a.params == *b.params &&
-         a.command_class == b.command_class && a.idempotent == b.idempotent &&
-         a.start_to_close == b.start_to_close;
-}
-
-// Names have no control characters, so that a line break can part them.
-std::string RequestKey(const CommandSpec& spec) {
-  return absl::StrCat(spec.client_id, "\n", spec.target, "\n", spec.request_id);
-}
-
-TraceEntry::Stage StageOf(CommandEvent event) {
-  switch (event) {
-    case CommandEvent::kDeliver:
-      return TraceEntry::Stage::kSent;
-    case CommandEvent::kAcknowledge:
-      return TraceEntry::Stage::kStarted;
-    case CommandEvent::kReturnToQueue:
-      return TraceEntry::Stage::kReturned;
-    default:
-      return TraceEntry::Stage::kResolved;
-  }
-}
-
-void AddTrace(CommandSnapshot& view, TraceEntry::Stage stage, TraceEntry::Source source,
-              absl::Time now) {
-  // The end of a command is always recorded, since the entry before it may be the last that fits.
-  if (view.trace.size() >= kMaxTraceEntries && stage != TraceEntry::Stage::kResolved) return;
-  view.trace.push_back({stage, source, now});
-}
-
-bool HoldsWorkerPlace(CommandState state) {
+bool IsHeld(CommandState state) {
   return state == CommandState::kDelivered || state == CommandState::kRunning;
 }
 
 }  // namespace
 
-bool CommandFilter::Matches(const CommandSnapshot& command) const {
-  return (states.empty() || absl::c_linear_search(states, command.state)) &&
-         (target.empty() || target == command.spec->target) &&
-         (label.empty() || label == command.spec->label);
+CommandPartition::~CommandPartition() {
+  // Watches and held calls hold themselves.
+  CommandEffects nobody_is_told;
+  Drain(nobody_is_told);
 }
 
-CommandPartition::~CommandPartition() = default;
-
-void CommandPartition::Run(const Effects& effects) {
-  for (const auto& effect : effects) effect();
+CommandEntry* CommandPartition::EntryLocked(const CommandId& id) {
+  const auto it = commands_.find(id.key());
+  return it != commands_.end() && it->second->spec().id == id ? it->second.get() : nullptr;
 }
 
-absl::StatusOr<CommandEntry*> CommandPartition::FindLocked(const std::string& client_id,
-                                                           const std::string& id) {
-  if (const auto it = commands_.find(id); it != commands_.end()) {
-    if (it->second->view.spec->client_id != client_id) return CommandNotFound(id);
-    return it->second.get();
+absl::StatusOr<CommandEntry*> CommandPartition::FindLocked(absl::string_view client_id,
+                                                           CommandId id) {
+  if (CommandEntry* entry = EntryLocked(id); entry != nullptr) {
+    if (entry->spec().client_id() != client_id) return CommandNotFound(id.ToString());
+    return entry;
   }
-  const auto tombstone = tombstones_.find(id);
-  if (tombstone == tombstones_.end() || tombstone->second->client_id != client_id) {
-    return CommandNotFound(id);
-  }
-  return CommandRemoved(id, tombstone->second->ended_as);
+  const Tombstones::Tombstone* tombstone = tombstones_.Find(id);
+  if (tombstone == nullptr || !tombstone->IsOf(client_id)) return CommandNotFound(id.ToString());
+  return CommandRemoved(id.ToString(), tombstone->ended_as);
 }
 
-absl::StatusOr<CommandEntry*> CommandPartition::FindLeasedLocked(const std::string& id,
-                                                                 const std::string& lease_token) {
-  const auto it = commands_.find(id);
-  if (it == commands_.end()) return CommandNotFound(id);
-  CommandEntry* entry = it->second.get();
-  const bool human = entry->view.spec->command_class == CommandClass::kHuman;
-  const bool proven = lease_token.empty() ? human || !entry->lease_tokens.empty()
-                                          : absl::c_linear_search(entry->lease_tokens, lease_token);
-  if (!proven) return WrongLease(id);
-  return entry;
+PartitionClient* CommandPartition::ClientLocked(absl::string_view client_id) {
+  if (const auto it = clients_.find(client_id); it != clients_.end()) return it->second.get();
+  auto client = std::make_unique<PartitionClient>();
+  client->account = shared_->accounts.Of(client_id);
+  return clients_.emplace(client_id, std::move(client)).first->second.get();
 }
 
-TargetQueue& CommandPartition::QueueLocked(const std::string& target) {
+void CommandPartition::ForgetIfUnusedLocked(PartitionClient* client) {
+  if (!client->by_sequence.empty()) return;
+  // A copy, since erase() must not read its key from what it destroys.
+  const std::string client_id = client->account->client_id();
+  clients_.erase(client_id);
+}
+
+TargetQueue* CommandPartition::QueueLocked(const std::string& target) {
   std::unique_ptr<TargetQueue>& queue = queues_[target];
-  if (queue == nullptr) queue = std::make_unique<TargetQueue>();
-  return *queue;
+  if (queue == nullptr) queue = std::make_unique<TargetQueue>(target);
+  return queue.get();
 }
 
-void CommandPartition::SetPayloadLocked(Payload& slot, Payload payload) {
-  shared_->payload_bytes += SizeOf(payload) - SizeOf(slot);
-  slot = std::move(payload);
+void CommandPartition::ForgetIfUnusedLocked(TargetQueue* queue) {
+  // A target whose queue was empty for a moment need not be made anew.
+  constexpr size_t kKeptQueues = 64;
+  if (queues_.size() <= kKeptQueues || !queue->IsUnused()) return;
+  queues_.erase(std::string(queue->target));
 }
 
-absl::StatusOr<CommandRegistration> CommandPartition::Register(CommandSpec spec, absl::Time now) {
-  Effects effects;
-  CommandRegistration registration;
-  {
-    MutexLock lock(&mutex_);
-    if (!spec.request_id.empty()) {
-      const auto known = requests_.find(RequestKey(spec));
-      if (known != requests_.end()) {
-        if (!SameRequest(*known->second->view.spec, spec)) return RequestIdReused(spec.request_id);
-        return CommandRegistration{known->second->view, true};
+void CommandPartition::CountBytes(ClientAccount& account, int64_t bytes) {
+  if (bytes == 0) return;
+  shared_->usage.payload_bytes += bytes;
+  account.usage.payload_bytes += bytes;
+}
+
+absl::Status CommandPartition::ReserveWait(ClientAccount* account) {
+  const CommandLimits& limits = shared_->limits;
+  if (shared_->usage.waits >= limits.waits) return TooManyWaits(limits.waits, false);
+  if (account != nullptr) {
+    if (account->usage.waits >= limits.waits_of_client) {
+      return TooManyWaits(limits.waits_of_client, true);
+    }
+    ++account->usage.waits;
+  }
+  ++shared_->usage.waits;
+  return absl::OkStatus();
+}
+
+void CommandPartition::FreeWait(ClientAccount* account) {
+  --shared_->usage.waits;
+  if (account != nullptr) --account->usage.waits;
+}
+
+absl::Status CommandPartition::CheckRoomLocked(const CommandRequest& request,
+                                               const ClientAccount& account) {
+  const CommandLimits& limits = shared_->limits;
+  if (request.command_class == CommandClass::kStandard) {
+    if (const auto it = queues_.find(request.target); it != queues_.end()) {
+      const Backlog& backlog = it->second->backlog;
+      const int64_t own = backlog.DepthOf(request.client_id);
+      if (own >= limits.queued_of_client) return QueueFull(request.target, own, true);
+      if (backlog.depth() >= limits.queued) {
+        return QueueFull(request.target, backlog.depth(), false);
       }
     }
-    if (shared_->commands >= static_cast<int64_t>(kMaxCommands) ||
-        shared_->payload_bytes + SizeOf(spec.params) > kMaxPayloadBytes) {
-      return TableFull();
-    }
-    const bool queued = spec.command_class == CommandClass::kStandard;
-    TargetQueue& queue = QueueLocked(spec.target);
-    if (queued && queue.depth() >= kQueueCapacity) {
-      return QueueFull(spec.target, static_cast<int>(queue.depth()));
-    }
-    CommandEntry* entry = AddLocked(std::move(spec), now);
-    if (queued) queue.PushBack(entry);
-    registration.command = entry->view;
-    DispatchLocked(entry->view.spec->target, now, effects);
   }
-  Run(effects);
-  return registration;
+  const auto bytes = static_cast<int64_t>(request.params->size());
+  const Usage& all = shared_->usage;
+  const Usage& own = account.usage;
+  if (all.commands >= limits.commands) return TooManyCommands(limits.commands, false);
+  if (own.commands >= limits.commands_of_client) {
+    return TooManyCommands(limits.commands_of_client, true);
+  }
+  if (all.payload_bytes + bytes > limits.payload_bytes) {
+    return TooManyBytes(limits.payload_bytes, false);
+  }
+  if (own.payload_bytes + bytes > limits.payload_bytes_of_client) {
+    return TooManyBytes(limits.payload_bytes_of_client, true);
+  }
+  return absl::OkStatus();
 }
 
-CommandEntry* CommandPartition::AddLocked(CommandSpec spec, absl::Time now) {
-  spec.id = spec.command_class == CommandClass::kHuman ? NewAnnotationId(now, index_)
-                                                       : NewCorrelationId(now, index_);
-  spec.register_time = now;
-  spec.sequence = shared_->next_sequence++;
-  ++shared_->commands;
-  shared_->payload_bytes += SizeOf(spec.params);
+absl::StatusOr<CommandPtr> CommandPartition::Register(
+    const CommandRequest& request, std::shared_ptr<const CommandDeadlines> deadlines,
+    absl::Time now, CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  if (draining_) return Draining();
+  PartitionClient* client = ClientLocked(request.client_id);
+  if (const absl::Status room = CheckRoomLocked(request, *client->account); !room.ok()) {
+    ForgetIfUnusedLocked(client);
+    return room;
+  }
+  ++shared_->usage.commands;
+  ++client->account->usage.commands;
+
+  const bool human = request.command_class == CommandClass::kHuman;
+  CommandId id = CommandId::New(now, human, index_);
+  while (commands_.contains(id.key())) id = CommandId::New(now, human, index_);
+  auto view = std::make_shared<CommandSnapshot>();
+  view->spec = std::make_shared<const CommandSpec>(id, request, now, shared_->next_sequence++,
+                                                   std::move(deadlines));
+  AddTrace(*view, TraceEntry::Stage::kQueued, TraceEntry::Source::kClient, now);
+  CountBytes(*client->account, view->payload_bytes());
+  const CommandPtr registered = view;
 
   auto owned = std::make_unique<CommandEntry>();
   CommandEntry* entry = owned.get();
-  entry->view.spec = std::make_shared<const CommandSpec>(std::move(spec));
-  const CommandSpec& added = *entry->view.spec;
-  AddTrace(entry->view, TraceEntry::Stage::kQueued, TraceEntry::Source::kClient, now);
-  commands_.emplace(added.id, std::move(owned));
-  clients_[added.client_id].by_sequence.emplace(added.sequence, entry);
-  if (!added.request_id.empty()) requests_[RequestKey(added)] = entry;
-  deadlines_.Set(entry, NextDeadline(shared_->deadlines, entry->view, entry->last_heartbeat).at);
-  return entry;
+  entry->view = std::move(view);
+  entry->client = client;
+  client->by_sequence.emplace_hint(client->by_sequence.end(), entry->spec().sequence, entry);
+  client->unfinished.push_back(*entry);
+  if (!human) {
+    entry->queue = QueueLocked(request.target);
+    entry->queue->backlog.Admit(entry);
+    entry->delayed = entry->spec().not_before > now;
+    if (!entry->delayed) entry->queue->backlog.Add(entry);
+  }
+  RearmLocked(*entry);
+  NotifyLocked(*entry, effects);
+  // Last, since its place in a large table comes from far away and the rest need not wait for it.
+  commands_.emplace(id.key(), std::move(owned));
+  if (!human) DispatchLocked(entry->queue, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  return registered;
 }
 
-absl::StatusOr<CommandSnapshot> CommandPartition::Get(const std::string& client_id,
-                                                      const std::string& id, bool peek) {
+absl::StatusOr<CommandPtr> CommandPartition::Get(absl::string_view client_id, CommandId id,
+                                                 bool peek) {
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
-  if (!peek && IsTerminal(entry->view.state)) entry->result_read = true;
+  if (!peek && IsTerminal(entry->view->state)) entry->result_read = true;
   return entry->view;
 }
 
-std::vector<CommandSnapshot> CommandPartition::List(const CommandFilter& filter,
-                                                    uint64_t before_sequence, int limit) {
-  std::vector<CommandSnapshot> page;
+std::vector<CommandPtr> CommandPartition::List(absl::string_view client_id,
+                                               const CommandFilter& filter,
+                                               uint64_t before_sequence, int limit) {
+  std::vector<CommandPtr> page;
   MutexLock lock(&mutex_);
-  const auto client = clients_.find(filter.client_id);
-  if (client == clients_.end()) return page;
-  const auto& by_sequence = client->second.by_sequence;
-  for (auto it = by_sequence.lower_bound(before_sequence);
-       it != by_sequence.begin() && static_cast<int>(page.size()) < limit;) {
-    --it;
-    if (filter.Matches(it->second->view)) page.push_back(it->second->view);
+  const auto it = clients_.find(client_id);
+  if (it == clients_.end()) return page;
+  PartitionClient& client = *it->second;
+  const auto take = [&](const CommandEntry& entry) {
+    if (filter.Matches(*entry.view)) page.push_back(entry.view);
+    return static_cast<int>(page.size()) < limit;
+  };
+  // Who asks for unfinished commands need not wait for a look at all results.
+  const bool unfinished_only =
+      !filter.states.empty() &&
+      absl::c_none_of(filter.states, [](CommandState state) { return IsTerminal(state); });
+  if (unfinished_only) {
+    for (auto entry = client.unfinished.rbegin(); entry != client.unfinished.rend(); ++entry) {
+      if (entry->spec().sequence < before_sequence && !take(*entry)) break;
+    }
+    return page;
+  }
+  for (auto next = client.by_sequence.lower_bound(before_sequence);
+       next != client.by_sequence.begin();) {
+    --next;
+    if (!take(*next->second)) break;
   }
   return page;
 }
 
-absl::StatusOr<CommandSnapshot> CommandPartition::Cancel(const std::string& client_id,
-                                                         const std::string& id, absl::Time now) {
-  Effects effects;
-  CommandSnapshot cancelled;
-  {
-    MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
-    const CommandState state = entry->view.state;
-    if (state == CommandState::kCancelled) return entry->view;
-    if (IsTerminal(state)) return CommandAlreadyEnded(id, state);
-    const bool delivered = entry->view.attempt > 0;
-    FailLocked(*entry, CommandEvent::kCancel, TraceEntry::Source::kClient,
-               {"cancelled", "The command was cancelled.",
-                delivered ? "A worker had it already: look at the page for what it has done." : "",
-                delivered},
-               now, effects);
-    cancelled = entry->view;
-    DispatchLocked(entry->view.spec->target, now, effects);
-  }
-  Run(effects);
-  return cancelled;
-}
-
-absl::Status CommandPartition::Watch(const std::string& client_id, const std::string& id,
-                                     int64_t after_revision, absl::Time until,
-                                     std::shared_ptr<CommandWatcher> watcher) {
-  std::optional<CommandSnapshot> present;
-  {
-    MutexLock lock(&mutex_);
-    ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
-    const bool terminal = IsTerminal(entry->view.state);
-    if (!terminal) {
-      if (shared_->waits >= static_cast<int64_t>(kMaxWaits)) return TooManyWaits();
-      ++shared_->waits;
-      entry->waits.push_back(std::make_unique<CommandWait>(entry, watcher));
-      deadlines_.Set(entry->waits.back().get(), until);
-    }
-    // A terminal command is always sent: its watcher waits for the end.
-    if (terminal) entry->result_read = true;
-    if (terminal || entry->view.revision > after_revision) present = entry->view;
-  }
-  if (present.has_value()) watcher->OnCommand(*present);
-  return absl::OkStatus();
-}
-
-void CommandPartition::Unwatch(const std::string& id, const CommandWatcher* watcher) {
+absl::StatusOr<CommandPtr> CommandPartition::End(absl::string_view client_id, CommandId id,
+                                                 CommandEvent event, CommandError error,
+                                                 absl::Time now, CommandEffects& effects) {
   MutexLock lock(&mutex_);
-  const auto it = commands_.find(id);
-  if (it == commands_.end()) return;
-  auto& waits = it->second->waits;
-  const auto wait =
-      absl::c_find_if(waits, [&](const auto& held) { return held->watcher.get() == watcher; });
-  if (wait == waits.end()) return;
-  deadlines_.Remove(wait->get());
-  waits.erase(wait);
-  --shared_->waits;
-}
-
-absl::StatusOr<uint64_t> CommandPartition::Lease(const LeaseRequest& request, absl::Time now,
-                                                 LeaseCallback callback) {
-  Effects effects;
-  std::vector<CommandLease> leases;
-  {
-    MutexLock lock(&mutex_);
-    TargetQueue& queue = QueueLocked(request.target);
-    leases = DeliverLocked(queue, request.worker_id, request.max_commands, now, effects);
-    if (leases.empty() && request.hold_until > now) {
-      if (shared_->waits >= static_cast<int64_t>(kMaxWaits)) {
-        ForgetIfUnusedLocked(request.target);
-        return TooManyWaits();
-      }
-      ++shared_->waits;
-      auto poll = std::make_unique<HeldPoll>();
-      poll->number = next_poll_++;
-      poll->target = request.target;
-      poll->worker_id = request.worker_id;
-      poll->max_commands = request.max_commands;
-      poll->callback = std::move(callback);
-      HeldPoll* held = queue.Hold(std::move(poll));
-      deadlines_.Set(held, request.hold_until);
-      return held->number;
-    }
-    ForgetIfUnusedLocked(request.target);
+  ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
+  const CommandState state = entry->view->state;
+  if (IsTerminal(state)) {
+    // A repetition of the call that ended it.
+    const bool same = NextState(CommandState::kQueued, event) == state &&
+                      (state == CommandState::kCancelled || entry->view->error->code == error.code);
+    if (same) return entry->view;
+    return CommandAlreadyEnded(id.ToString(), state);
   }
-  Run(effects);
-  callback(std::move(leases));
-  return 0;
+  error.may_have_executed = entry->view->attempt > 0;
+  if (error.may_have_executed && error.hint.empty()) {
+    error.hint = "A worker had it already: look at the page for what it has done.";
+  }
+  TargetQueue* queue = entry->queue;
+  FailLocked(*entry, event, TraceEntry::Source::kClient, std::move(error), now, effects);
+  const CommandPtr ended = entry->view;
+  DispatchLocked(queue, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  return ended;
 }
 
-bool CommandPartition::AbandonPoll(const std::string& target, uint64_t number) {
+absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId id,
+                                                                      const WatchRequest& request,
+                                                                      CommandEffects& effects) {
   MutexLock lock(&mutex_);
-  const auto it = queues_.find(target);
-  if (it == queues_.end()) return false;
-  HeldPoll* poll = it->second->FindPoll(number);
-  if (poll == nullptr) return false;
-  deadlines_.Remove(poll);
-  it->second->Release(poll);
-  --shared_->waits;
-  ForgetIfUnusedLocked(target);
-  return true;
-}
-
-std::vector<CommandLease> CommandPartition::DeliverLocked(TargetQueue& queue,
-                                                          const std::string& worker_id,
-                                                          int max_commands, absl::Time now,
-                                                          Effects& effects) {
-  std::vector<CommandLease> leases;
-  int room = std::min(max_commands, queue.RoomOf(worker_id));
-  for (; room > 0 && queue.has_commands(); --room) {
-    // ApplyLocked() takes it out of the queue.
-    CommandEntry& entry = *queue.Front();
-    entry.worker_id = worker_id;
-    entry.lease_tokens.push_back(NewLeaseToken());
-    ApplyLocked(entry, CommandEvent::kDeliver, TraceEntry::Source::kTracker, now);
-    ChangedLocked(entry, now, effects);
-    leases.push_back({entry.view, entry.lease_tokens.back()});
+  if (draining_) return Draining();
+  ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(request.client_id, id));
+  const bool terminal = IsTerminal(entry->view->state);
+  std::shared_ptr<CommandWatch> watch;
+  if (!terminal) {
+    RETURN_IF_ERROR(ReserveWait(entry->client->account.get()));
+    watch = std::make_shared<CommandWatch>();
+    watch->entry = entry;
+    watch->partition = index_;
+    watch->self = watch;
+    watch->feed = request.feed;
+    watch->watch_id = request.watch_id;
+    watch->only_end = request.only_end;
+    entry->watches.push_back(*watch);
+    deadlines_.Set(watch.get(), request.until);
+    effects.earliest_deadline = deadlines_.TakeEarliestSet();
   }
-  return leases;
-}
-
-void CommandPartition::DispatchLocked(const std::string& target, absl::Time now, Effects& effects) {
-  const auto it = queues_.find(target);
-  if (it == queues_.end()) return;
-  TargetQueue& queue = *it->second;
-  while (queue.has_commands()) {
-    HeldPoll* poll = queue.FirstReadyPoll();
-    if (poll == nullptr) break;
-    EndPollLocked(poll, DeliverLocked(queue, poll->worker_id, poll->max_commands, now, effects),
-                  effects);
+  // A terminal command is always told: its watcher waits for the end.
+  if (terminal) entry->result_read = true;
+  const bool news = !request.only_end && entry->view->revision > request.after_revision;
+  if ((terminal || news) &&
+      request.feed->Push({request.watch_id, entry->view, absl::OkStatus(), terminal})) {
+    effects.ready.push_back(request.feed);
   }
-  ForgetIfUnusedLocked(target);
+  return watch;
 }
 
-void CommandPartition::ForgetIfUnusedLocked(const std::string& target) {
-  const auto it = queues_.find(target);
-  if (it != queues_.end() && it->second->IsUnused()) queues_.erase(it);
+void CommandPartition::Unwatch(CommandWatch& watch) {
+  MutexLock lock(&mutex_);
+  if (watch.entry != nullptr) EndWatchLocked(watch);
 }
 
-void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now) {
-  Effects effects;
-  {
-    MutexLock lock(&mutex_);
-    const auto it = commands_.find(lease.command.spec->id);
-    if (it == commands_.end()) return;
-    CommandEntry& entry = *it->second;
-    const bool as_leased = entry.view.state == CommandState::kDelivered &&
-                           entry.lease_tokens.back() == lease.lease_token;
-    if (!as_leased) return;
-    ApplyLocked(entry, CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
-    // Nobody has seen it: it counts as not delivered.
-    entry.lease_tokens.pop_back();
-    --entry.view.attempt;
-    ChangedLocked(entry, now, effects);
-    DispatchLocked(entry.view.spec->target, now, effects);
+void CommandPartition::EndWatchLocked(CommandWatch& watch) {
+  deadlines_.Remove(&watch);
+  CommandEntry* entry = std::exchange(watch.entry, nullptr);
+  entry->watches.erase(entry->watches.iterator_to(watch));
+  FreeWait(entry->client->account.get());
+  // The watch may be gone after this.
+  const std::shared_ptr<CommandWatch> last_hold = std::move(watch.self);
+}
+
+void CommandPartition::PushMatches(const FilterWatch& watch, CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  const auto client = clients_.find(watch.client_id);
+  if (client == clients_.end()) return;
+  for (const auto& [sequence, entry] : client->second->by_sequence) {
+    client->second->account->PushToFilter(watch, entry->view, effects.ready);
   }
-  Run(effects);
 }
 
-absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
-    const std::string& id, const std::string& lease_token, std::optional<CommandProgress> progress,
-    Payload context, absl::Time now) {
-  Effects effects;
-  AcknowledgeResult result;
-  {
-    MutexLock lock(&mutex_);
-    if (const auto it = tombstones_.find(id); it != tombstones_.end()) {
-      const CommandState state = it->second->ended_as;
-      return AcknowledgeResult{state == CommandState::kCancelled, state};
-    }
-    ASSIGN_OR_RETURN(CommandEntry * entry, FindLeasedLocked(id, lease_token));
-    CommandSnapshot& view = entry->view;
-    if (!IsTerminal(view.state)) {
-      const bool visible =
-          view.state != CommandState::kRunning || progress.has_value() || HasBytes(context);
-      if (progress.has_value()) view.progress = std::move(progress);
-      if (HasBytes(context)) SetPayloadLocked(view.context, std::move(context));
-      ApplyLocked(*entry, CommandEvent::kAcknowledge, TraceEntry::Source::kWorker, now);
-      // A bare heartbeat moves a deadline and nothing that a reader could see.
-      if (visible) ChangedLocked(*entry, now, effects);
-      deadlines_.Set(entry, NextDeadline(shared_->deadlines, view, entry->last_heartbeat).at);
-    }
-    result = {view.state == CommandState::kCancelled, view.state};
+void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Time now,
+                                    CommandEffects& effects) {
+  const CommandPtr before = std::exchange(entry.view, std::move(change.next));
+  const CommandSnapshot& view = *entry.view;
+  CountBytes(*entry.client->account, view.payload_bytes() - before->payload_bytes());
+  if (entry.queue != nullptr) MoveLocked(entry, before->state, view.state, effects);
+  const bool ended = IsTerminal(view.state);
+  if (ended && !IsTerminal(before->state)) {
+    entry.client->unfinished.erase(entry.client->unfinished.iterator_to(entry));
   }
-  Run(effects);
-  return result;
+  RearmLocked(entry);
+  NotifyLocked(entry, effects);
+  if (ended && view.state != before->state && view.state != CommandState::kCompleted) {
+    const std::optional<CommandId> oldest =
+        entry.client->account->KeepFailed(entry.spec().id, shared_->limits.failed_of_client);
+    if (oldest.has_value()) effects.pushed_out.push_back(*oldest);
+  }
+  if (ended && entry.queue != nullptr && !IsTerminal(before->state)) {
+    LeaveWorkerLocked(entry, !change.by_holder, now, effects);
+  }
 }
 
-absl::StatusOr<CompleteResult> CommandPartition::Complete(const std::string& id,
-                                                          const std::string& lease_token,
-                                                          CommandOutcome outcome, Payload context,
-                                                          absl::Time now) {
-  Effects effects;
-  CompleteResult result{.accepted = true};
-  {
-    MutexLock lock(&mutex_);
-    if (const auto it = tombstones_.find(id); it != tombstones_.end()) {
-      ++shared_->late_results;
-      return CompleteResult{false, it->second->ended_as};
-    }
-    ASSIGN_OR_RETURN(CommandEntry * entry, FindLeasedLocked(id, lease_token));
-    CommandSnapshot& view = entry->view;
-    auto* value = std::get_if<CommandResult>(&outcome);
-    if (IsTerminal(view.state)) {
-      ++shared_->late_results;
-      if (value != nullptr && view.state != CommandState::kCompleted &&
-          view.late_result == nullptr) {
-        SetPayloadLocked(view.late_result, std::move(value->value));
-        AddTrace(view, TraceEntry::Stage::kLateResult, TraceEntry::Source::kWorker, now);
-        ++view.revision;
-      }
-      return CompleteResult{false, view.state};
-    }
-    if (HasBytes(context)) SetPayloadLocked(view.context, std::move(context));
-    if (value != nullptr) {
-      SetPayloadLocked(view.result, std::move(value->value));
-      ApplyLocked(*entry, CommandEvent::kComplete, TraceEntry::Source::kWorker, now);
-      ChangedLocked(*entry, now, effects);
-    } else if (auto* failure = std::get_if<CommandFailure>(&outcome); failure != nullptr) {
-      FailLocked(*entry, CommandEvent::kFail, TraceEntry::Source::kWorker,
-                 std::move(failure->error), now, effects);
+void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, CommandState to,
+                                  CommandEffects& effects) {
+  Backlog& backlog = entry.queue->backlog;
+  const bool was_queued = from == CommandState::kQueued;
+  const bool is_queued = to == CommandState::kQueued;
+  if (was_queued && !is_queued) {
+    if (to == CommandState::kDelivered) {
+      backlog.Take(&entry);
     } else {
-      FailLocked(*entry, CommandEvent::kTimeOut, TraceEntry::Source::kWorker,
-                 std::move(std::get<CommandTimeout>(outcome).error), now, effects);
+      backlog.Remove(&entry);
     }
-    result.state = view.state;
-    DispatchLocked(view.spec->target, now, effects);
+    backlog.Dismiss(&entry);
+    entry.delayed = false;
   }
-  Run(effects);
-  return result;
+  if (!IsHeld(from) && IsHeld(to)) {
+    entry.queue->workers.OccupyPlace(&entry);
+    backlog.OccupyKey(entry.spec().ordering_key());
+    ++shared_->leased;
+  }
+  if (IsHeld(from) && !IsHeld(to)) {
+    entry.queue->workers.FreePlace(&entry);
+    backlog.FreeKey(entry.spec().ordering_key());
+    effects.no_leases = --shared_->leased == 0;
+  }
+  if (!was_queued && is_queued) {
+    backlog.Admit(&entry);
+    backlog.Add(&entry);
+  }
 }
 
-void CommandPartition::ApplyLocked(CommandEntry& entry, CommandEvent event,
-                                   TraceEntry::Source source, absl::Time now) {
-  CommandSnapshot& view = entry.view;
-  const CommandState from = view.state;
-  const std::optional<CommandState> to = NextState(from, event);
-  if (!to.has_value()) std::abort();  // The callers check what may come from outside.
-
-  view.state = *to;
-  if (event == CommandEvent::kDeliver) {
-    ++view.attempt;
-    view.deliver_time = now;
-  }
-  if (event == CommandEvent::kAcknowledge) {
-    entry.last_heartbeat = now;
-    if (view.start_time == absl::InfinitePast()) view.start_time = now;
-  }
-  if (IsTerminal(*to) && !IsTerminal(from)) view.end_time = now;
-  if (from != *to) AddTrace(view, StageOf(event), source, now);
-
-  if (view.spec->command_class == CommandClass::kHuman || IsTerminal(from)) return;
-  TargetQueue& queue = QueueLocked(view.spec->target);
-  if (from == CommandState::kQueued) queue.Remove(&entry);
-  if (!HoldsWorkerPlace(from) && HoldsWorkerPlace(*to)) queue.OccupyPlace(entry.worker_id);
-  if (HoldsWorkerPlace(from) && !HoldsWorkerPlace(*to)) queue.FreePlace(entry.worker_id);
-  if (*to == CommandState::kQueued) queue.PushFront(&entry);
+void CommandPartition::RearmLocked(CommandEntry& entry) {
+  deadlines_.Set(&entry, NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed).at_nanos);
 }
 
-void CommandPartition::ChangedLocked(CommandEntry& entry, absl::Time now, Effects& effects) {
-  ++entry.view.revision;
-  deadlines_.Set(&entry, NextDeadline(shared_->deadlines, entry.view, entry.last_heartbeat).at);
-  NotifyWaitsLocked(entry, effects);
-  if (IsTerminal(entry.view.state) && entry.view.state != CommandState::kCompleted) {
-    KeepFailedLocked(entry, now);
+void CommandPartition::NotifyLocked(CommandEntry& entry, CommandEffects& effects) {
+  entry.client->account->PushToFilters(entry.view, effects.ready);
+  if (entry.watches.empty()) return;
+  const bool ended = IsTerminal(entry.view->state);
+  for (const CommandWatch& watch : entry.watches) {
+    if (watch.only_end && !ended) continue;
+    if (watch.feed->Push({watch.watch_id, entry.view, absl::OkStatus(), ended})) {
+      effects.ready.push_back(watch.feed);
+    }
   }
+  if (!ended) return;
+  entry.result_read = true;
+  while (!entry.watches.empty()) EndWatchLocked(entry.watches.front());
 }
 
 void CommandPartition::FailLocked(CommandEntry& entry, CommandEvent event,
                                   TraceEntry::Source source, CommandError error, absl::Time now,
-                                  Effects& effects) {
-  entry.view.error = std::make_shared<const CommandError>(std::move(error));
-  ApplyLocked(entry, event, source, now);
-  ChangedLocked(entry, now, effects);
+                                  CommandEffects& effects) {
+  Change change(entry);
+  change.Step(event, source, now);
+  change.next->error = std::make_shared<const CommandError>(std::move(error));
+  CommitLocked(entry, std::move(change), now, effects);
 }
 
-void CommandPartition::NotifyWaitsLocked(CommandEntry& entry, Effects& effects) {
-  if (entry.waits.empty()) return;
-  auto snapshot = std::make_shared<const CommandSnapshot>(entry.view);
-  for (const auto& wait : entry.waits) {
-    effects.push_back([watcher = wait->watcher, snapshot] { watcher->OnCommand(*snapshot); });
-  }
-  if (!IsTerminal(entry.view.state)) return;
-  entry.result_read = true;
-  for (const auto& wait : entry.waits) deadlines_.Remove(wait.get());
-  shared_->waits -= static_cast<int64_t>(entry.waits.size());
-  entry.waits.clear();
-}
-
-absl::Time CommandPartition::NextDeadlineTime() {
+void CommandPartition::Drain(CommandEffects& effects) {
   MutexLock lock(&mutex_);
-  return deadlines_.Earliest();
-}
-
-void CommandPartition::FireDeadlines(absl::Time now) {
-  Effects effects;
-  {
-    MutexLock lock(&mutex_);
-    while (Timed* timed = deadlines_.PopDue(now)) {
-      switch (timed->kind) {
-        case Timed::Kind::kCommand:
-          FireCommandLocked(*static_cast<CommandEntry*>(timed), now, effects);
-          break;
-        case Timed::Kind::kHeldPoll: {
-          const std::string target = static_cast<HeldPoll*>(timed)->target;
-          EndPollLocked(static_cast<HeldPoll*>(timed), {}, effects);
-          ForgetIfUnusedLocked(target);
-          break;
-        }
-        case Timed::Kind::kWait:
-          EndWaitLocked(static_cast<CommandWait*>(timed), effects);
-          break;
-        case Timed::Kind::kTombstone: {
-          // A copy, since erase() must not read its key from what it destroys.
-          const std::string id = static_cast<CommandTombstone*>(timed)->id;
-          tombstones_.erase(id);
-          break;
-        }
+  draining_ = true;
+  for (const auto& [key, entry] : commands_) {
+    while (!entry->watches.empty()) {
+      CommandWatch& watch = entry->watches.front();
+      if (watch.feed->Push({watch.watch_id, nullptr, absl::OkStatus(), true})) {
+        effects.ready.push_back(watch.feed);
       }
+      EndWatchLocked(watch);
     }
   }
-  Run(effects);
-}
-
-void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now, Effects& effects) {
-  const DeadlineKind kind = NextDeadline(shared_->deadlines, entry.view, entry.last_heartbeat).kind;
-  const std::string target = entry.view.spec->target;
-  switch (kind) {
-    case DeadlineKind::kNone:
-      return;
-    case DeadlineKind::kFailedRetention:
-      RemoveLocked(entry, now);
-      return;
-    case DeadlineKind::kResultRetention:
-      if (entry.result_read) {
-        RemoveLocked(entry, now);
-        return;
-      }
-      SetPayloadLocked(entry.view.result, nullptr);
-      FailLocked(entry, CommandEvent::kForgetResult, TraceEntry::Source::kTracker,
-                 DeadlineError(kind, shared_->deadlines, entry.view), now, effects);
-      return;
-    case DeadlineKind::kAckWait:
-      if (entry.view.spec->idempotent && entry.view.attempt < kMaxAttempts) {
-        ApplyLocked(entry, CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
-        ChangedLocked(entry, now, effects);
-        break;
-      }
-      [[fallthrough]];
-    default: {
-      const CommandEvent event = kind == DeadlineKind::kHeartbeat      ? CommandEvent::kFail
-                                 : kind == DeadlineKind::kStartToClose ? CommandEvent::kTimeOut
-                                                                       : CommandEvent::kExpire;
-      FailLocked(entry, event, TraceEntry::Source::kTracker,
-                 DeadlineError(kind, shared_->deadlines, entry.view), now, effects);
-    }
+  for (const auto& [target, queue] : queues_) {
+    while (HeldCall* call = queue->workers.AnyCall()) EndCallLocked(call, {}, effects);
   }
-  DispatchLocked(target, now, effects);
-}
-
-void CommandPartition::EndWaitLocked(CommandWait* wait, Effects& effects) {
-  effects.push_back([watcher = wait->watcher] { watcher->OnWaitOver(); });
-  deadlines_.Remove(wait);
-  auto& waits = wait->entry->waits;
-  waits.erase(absl::c_find_if(waits, [wait](const auto& held) { return held.get() == wait; }));
-  --shared_->waits;
-}
-
-void CommandPartition::EndPollLocked(HeldPoll* poll, std::vector<CommandLease> leases,
-                                     Effects& effects) {
-  deadlines_.Remove(poll);
-  std::unique_ptr<HeldPoll> ended = QueueLocked(poll->target).Release(poll);
-  --shared_->waits;
-  effects.push_back(
-      [callback = std::move(ended->callback), leases = std::move(leases)] { callback(leases); });
-}
-
-void CommandPartition::EndAllWaits() {
-  Effects effects;
-  {
-    MutexLock lock(&mutex_);
-    for (const auto& [id, entry] : commands_) {
-      while (!entry->waits.empty()) EndWaitLocked(entry->waits.back().get(), effects);
-    }
-    for (const auto& [target, queue] : queues_) {
-      while (HeldPoll* poll = queue->AnyPoll()) EndPollLocked(poll, {}, effects);
-    }
-  }
-  Run(effects);
-}
-
-void CommandPartition::KeepFailedLocked(CommandEntry& entry, absl::Time now) {
-  std::deque<CommandEntry*>& failed = clients_[entry.view.spec->client_id].failed;
-  failed.push_back(&entry);
-  if (failed.size() <= kFailedRingCapacity) return;
-  RemoveLocked(*failed.front(), now);
-}
-
-void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now) {
-  const std::shared_ptr<const CommandSpec> spec = entry.view.spec;
-  if (tombstones_.size() < kMaxTombstones) {
-    auto tombstone = std::make_unique<CommandTombstone>();
-    tombstone->id = spec->id;
-    tombstone->client_id = spec->client_id;
-    tombstone->ended_as = entry.view.state;
-    deadlines_.Set(tombstone.get(), now + shared_->deadlines.tombstone_retention);
-    tombstones_.emplace(spec->id, std::move(tombstone));
-  }
-
-  SetPayloadLocked(entry.view.result, nullptr);
-  SetPayloadLocked(entry.view.context, nullptr);
-  SetPayloadLocked(entry.view.late_result, nullptr);
-  shared_->payload_bytes -= SizeOf(spec->params);
-  --shared_->commands;
-  deadlines_.Remove(&entry);
-  if (!spec->request_id.empty()) requests_.erase(RequestKey(*spec));
-  const auto client = clients_.find(spec->client_id);
-  client->second.by_sequence.erase(spec->sequence);
-  // Not found where the command completed. Usually at the front.
-  std::deque<CommandEntry*>& failed = client->second.failed;
-  if (const auto it = absl::c_find(failed, &entry); it != failed.end()) failed.erase(it);
-  if (client->second.by_sequence.empty()) clients_.erase(client);
-  commands_.erase(spec->id);
 }
 
 }  // namespace callslip::tracker

@@ -3,12 +3,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -17,179 +14,220 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "boost/intrusive/list.hpp"
 #include "common/mutex.h"
+#include "tracker/domain/command/client_account.h"
 #include "tracker/domain/command/command.h"
-#include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/command/command_entry.h"
-#include "tracker/domain/command/command_watcher.h"
-#include "tracker/domain/command/deadline_queue.h"
+#include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/command/deadline_wheel.h"
 #include "tracker/domain/command/target_queue.h"
+#include "tracker/domain/command/tombstones.h"
 
 namespace callslip::tracker {
-
-// What ListCommands selects. Empty members select everything, except `client_id`.
-struct CommandFilter {
-  std::string client_id;
-  std::vector<CommandState> states;
-  std::string target;
-  std::string label;
-
-  bool Matches(const CommandSnapshot& command) const;
-};
 
 struct LeaseRequest {
   std::string target;
   std::string worker_id;
-  int max_commands = 0;
-  absl::Time hold_until;
+  int max_commands = 0;  // In one answer.
+  int window = 0;        // Unfinished commands that the worker may hold.
+  absl::Time hold_until = absl::InfinitePast();
 };
 
-struct CommandRegistration {
-  CommandSnapshot command;
-  bool existed = false;  // The request_id was known.
+struct WatchRequest {
+  std::string client_id;
+  int64_t after_revision = 0;
+  absl::Time until = absl::InfiniteFuture();
+  std::shared_ptr<CommandFeed> feed;
+  int64_t watch_id = 0;
+  bool only_end = false;
 };
 
 struct AcknowledgeResult {
   bool cancel_requested = false;
-  CommandState state;
+  CommandState state = CommandState::kExpired;
 };
 
 struct CompleteResult {
   bool accepted = false;
-  CommandState state;
+  CommandState state = CommandState::kExpired;
 };
 
-// What all partitions of one table share; the counts bound the table as a whole.
+// What a call has caused elsewhere, to be done once the partition's mutex is released.
+struct CommandEffects {
+  struct Answer {
+    WorkerCallback callback;
+    WorkerNews news;
+  };
+
+  std::vector<std::shared_ptr<CommandFeed>> ready;
+  absl::InlinedVector<Answer, 1> answers;
+  std::vector<CommandId> pushed_out;  // Of failed rings, maybe of other partitions.
+  std::vector<std::shared_ptr<const CommandSpec>> removed;  // That came with a request_id.
+  absl::Time earliest_deadline = absl::InfiniteFuture();    // Of those that were set.
+  bool no_leases = false;  // No worker holds a command any more, in any partition.
+};
+
+// What all partitions of one table share.
 struct CommandTableShared {
-  CommandDeadlines deadlines;
+  CommandLimits limits;
+  std::shared_ptr<const CommandDeadlines> deadlines;
+  Usage usage;
+  ClientAccounts accounts;
   std::atomic<uint64_t> next_sequence{1};
-  std::atomic<int64_t> commands{0};
-  std::atomic<int64_t> payload_bytes{0};
-  std::atomic<int64_t> waits{0};
+  std::atomic<int64_t> leased{0};  // Commands that are DELIVERED or RUNNING.
   std::atomic<int64_t> late_results{0};
 };
 
-// The commands of some targets: their states, queues, deadlines and waiters behind one mutex.
+// The commands of one client in one partition.
+struct PartitionClient {
+  using Unfinished = boost::intrusive::list<
+      CommandEntry,
+      boost::intrusive::member_hook<CommandEntry, boost::intrusive::list_member_hook<>,
+                                    &CommandEntry::unfinished_hook>,
+      boost::intrusive::constant_time_size<false>>;
+
+  std::shared_ptr<ClientAccount> account;
+  absl::btree_map<uint64_t, CommandEntry*> by_sequence;
+  Unfinished unfinished;  // Also by sequence.
+};
+
+// The commands of some targets, behind one mutex: their states, queues, deadlines and watches.
 //
-// A command stays until its result retention is over (COMPLETED), or until its client's failed ring
-// pushes it out or 10 minutes have passed (all other ends); after that a tombstone answers for its
-// id. There is a failed ring for each client in each partition.
+// A command lives here from its registration until its result was kept long enough (COMPLETED), or
+// its client's failed ring pushes it out or 10 minutes have passed (all other ends); after that a
+// tombstone answers for its id.
 //
-// Thread-safe. Callbacks and watchers are called after the mutex is released, before the call that
-// caused them returns. `now` is the time of the call, read by the caller; the partition reads no
-// clock, and fires no deadline by itself. It does no authentication: `client_id` is believed.
+// Thread-safe. What a call causes outside is put into `effects`, for the caller to carry out.
+// `now` is the time of the call; the partition reads no clock, and fires no deadline by itself. It
+// believes `client_id`.
 class CommandPartition {
  public:
   CommandPartition(uint8_t index, CommandTableShared* shared) : index_(index), shared_(shared) {}
   ~CommandPartition();
 
-  // `spec` has been checked and lacks only its id, sequence and time.
-  absl::StatusOr<CommandRegistration> Register(CommandSpec spec, absl::Time now);
-  absl::StatusOr<CommandSnapshot> Get(const std::string& client_id, const std::string& id,
-                                      bool peek);
+  // `request` has been checked. `deadlines` are the command's.
+  absl::StatusOr<CommandPtr> Register(const CommandRequest& request,
+                                      std::shared_ptr<const CommandDeadlines> deadlines,
+                                      absl::Time now, CommandEffects& effects);
+  absl::StatusOr<CommandPtr> Get(absl::string_view client_id, CommandId id, bool peek);
   // Up to `limit` matching commands registered before `before_sequence`, newest first.
-  std::vector<CommandSnapshot> List(const CommandFilter& filter, uint64_t before_sequence,
-                                    int limit);
-  absl::StatusOr<CommandSnapshot> Cancel(const std::string& client_id, const std::string& id,
-                                         absl::Time now);
+  std::vector<CommandPtr> List(absl::string_view client_id, const CommandFilter& filter,
+                               uint64_t before_sequence, int limit);
+  // Ends a command at its client's wish, by kCancel or kExpire; repeating it is harmless.
+  absl::StatusOr<CommandPtr> End(absl::string_view client_id, CommandId id, CommandEvent event,
+                                 CommandError error, absl::Time now, CommandEffects& effects);
 
-  absl::Status Watch(const std::string& client_id, const std::string& id, int64_t after_revision,
-                     absl::Time until, std::shared_ptr<CommandWatcher> watcher);
-  void Unwatch(const std::string& id, const CommandWatcher* watcher);
+  // Null where the command has ended: its last update is in the feed already.
+  absl::StatusOr<std::shared_ptr<CommandWatch>> Watch(CommandId id, const WatchRequest& request,
+                                                      CommandEffects& effects);
+  // Harmless where the watch is over.
+  void Unwatch(CommandWatch& watch);
+  // Tells the filter what it matches now.
+  void PushMatches(const FilterWatch& watch, CommandEffects& effects);
 
-  // Calls `callback` once, now or later. Returns the number of the held poll, for AbandonPoll(),
-  // or 0 where it has been called already.
-  absl::StatusOr<uint64_t> Lease(const LeaseRequest& request, absl::Time now,
-                                 LeaseCallback callback);
-  // Once this has returned true, the poll's callback will not be called.
-  bool AbandonPoll(const std::string& target, uint64_t number);
-
+  // Calls `callback` once, through `effects`, now or later; null where that is now.
+  absl::StatusOr<std::shared_ptr<HeldCall>> Lease(const LeaseRequest& request, absl::Time now,
+                                                  WorkerCallback callback, CommandEffects& effects);
+  // Once this has returned true, the callback will not be called.
+  bool Abandon(HeldCall& call);
   // Undoes a lease that never reached its worker. Harmless where anything has happened since.
-  void GiveBack(const CommandLease& lease, absl::Time now);
+  void GiveBack(const CommandLease& lease, absl::Time now, CommandEffects& effects);
+  absl::StatusOr<AcknowledgeResult> Acknowledge(CommandId id, const LeaseProof& proof,
+                                                std::shared_ptr<const CommandProgress> progress,
+                                                Payload context, absl::Time now,
+                                                CommandEffects& effects);
+  absl::StatusOr<CompleteResult> Complete(CommandId id, const LeaseProof& proof,
+                                          CommandOutcome outcome, Payload context, absl::Time now,
+                                          CommandEffects& effects);
 
-  absl::StatusOr<AcknowledgeResult> Acknowledge(const std::string& id,
-                                                const std::string& lease_token,
-                                                std::optional<CommandProgress> progress,
-                                                Payload context, absl::Time now);
-  absl::StatusOr<CompleteResult> Complete(const std::string& id, const std::string& lease_token,
-                                          CommandOutcome outcome, Payload context, absl::Time now);
-
-  // InfiniteFuture where there is none.
+  // Not after the earliest deadline; InfiniteFuture where there is none.
   absl::Time NextDeadlineTime();
   // Does all that is due at `now`.
-  void FireDeadlines(absl::Time now);
-  // Ends every wait and held poll as if its time were over.
-  void EndAllWaits();
+  void FireDeadlines(absl::Time now, CommandEffects& effects);
+  // Removes a command that its client's failed ring has pushed out. Harmless where it is gone.
+  void PushOut(CommandId id, absl::Time now, CommandEffects& effects);
+  // From now on new commands, watches and leases are refused; ends every watch and held call as if
+  // its time were over.
+  void Drain(CommandEffects& effects);
 
  private:
-  // What to call once the mutex is released.
-  using Effects = absl::InlinedVector<std::function<void()>, 2>;
+  struct Change;
 
-  // The commands of one client.
-  struct Client {
-    absl::btree_map<uint64_t, CommandEntry*> by_sequence;
-    std::deque<CommandEntry*> failed;  // The failed ring, oldest first.
-  };
-
-  absl::StatusOr<CommandEntry*> FindLocked(const std::string& client_id, const std::string& id)
+  // Nullptr where there is none.
+  CommandEntry* EntryLocked(const CommandId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What everyone may find, and what a worker that proves its lease may.
+  absl::StatusOr<CommandEntry*> FindLocked(absl::string_view client_id, CommandId id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The command that a worker reports about, once it has proven its lease.
-  absl::StatusOr<CommandEntry*> FindLeasedLocked(const std::string& id,
-                                                 const std::string& lease_token)
+  absl::StatusOr<CommandEntry*> FindLeasedLocked(CommandId id, const LeaseProof& proof)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  TargetQueue& QueueLocked(const std::string& target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  CommandEntry* AddLocked(CommandSpec spec, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  // Moves the command to the state that `event` leads to, which must be legal, and its places in
-  // queue and worker window with it. The caller has set the outcome.
-  void ApplyLocked(CommandEntry& entry, CommandEvent event, TraceEntry::Source source,
-                   absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Follows every change: the revision, the next deadline, the waiters, the failed ring.
-  void ChangedLocked(CommandEntry& entry, absl::Time now, Effects& effects)
+  absl::Status CheckRoomLocked(const CommandRequest& request, const ClientAccount& account)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  PartitionClient* ClientLocked(absl::string_view client_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetIfUnusedLocked(PartitionClient* client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  TargetQueue* QueueLocked(const std::string& target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetIfUnusedLocked(TargetQueue* queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Counts one more wait, of the client's where it is one of a client; RESOURCE_EXHAUSTED.
+  absl::Status ReserveWait(ClientAccount* account);
+  void FreeWait(ClientAccount* account);
+
+  // Makes `change` the command's present state, with all that follows from it: its places in queue
+  // and window, its deadline, what its watchers, its worker and its client's ring are told.
+  void CommitLocked(CommandEntry& entry, Change change, absl::Time now, CommandEffects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void MoveLocked(CommandEntry& entry, CommandState from, CommandState to, CommandEffects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The command has ended: its worker is told, unless it was the one who said so.
+  void LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::Time now, CommandEffects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void NotifyLocked(CommandEntry& entry, CommandEffects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RearmLocked(CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Commits the end of a command with an error.
   void FailLocked(CommandEntry& entry, CommandEvent event, TraceEntry::Source source,
-                  CommandError error, absl::Time now, Effects& effects)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void NotifyWaitsLocked(CommandEntry& entry, Effects& effects)
+                  CommandError error, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  std::vector<CommandLease> DeliverLocked(TargetQueue& queue, const std::string& worker_id,
-                                          int max_commands, absl::Time now, Effects& effects)
+  // Gives the worker what there is for it.
+  WorkerNews TakeNewsLocked(TargetQueue& queue, Worker& worker, int max_commands, int window,
+                            absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Gives queued commands to held polls. Follows everything that adds a command to the queue or
-  // frees a worker's place.
-  void DispatchLocked(const std::string& target, absl::Time now, Effects& effects)
+  CommandLease DeliverLocked(CommandEntry& entry, Worker& worker, absl::Time now,
+                             CommandEffects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Gives waiting commands to held calls. Follows everything that lets a command be delivered.
+  void DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndCallLocked(HeldCall* call, WorkerNews news, CommandEffects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndWatchLocked(CommandWatch& watch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  void ForgetIfUnusedLocked(const std::string& target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  void FireCommandLocked(CommandEntry& entry, absl::Time now, Effects& effects)
+  void FireLocked(Timed& timed, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void EndWaitLocked(CommandWait* wait, Effects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void EndPollLocked(HeldPoll* poll, std::vector<CommandLease> leases, Effects& effects)
+  void FireCommandLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  void KeepFailedLocked(CommandEntry& entry, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Leaves a tombstone. Destroys `entry`.
-  void RemoveLocked(CommandEntry& entry, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Replaces a payload and accounts for its bytes.
-  void SetPayloadLocked(Payload& slot, Payload payload) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-
-  static void Run(const Effects& effects);
+  void RemoveLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether there is room for a result.
+  bool FitsLocked(const CommandEntry& entry, const Payload& result) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Accounts for payload bytes that came or went.
+  void CountBytes(ClientAccount& account, int64_t bytes);
 
   const uint8_t index_;
   CommandTableShared* const shared_;
 
   Mutex mutex_;
-  absl::flat_hash_map<std::string, std::unique_ptr<CommandEntry>> commands_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, std::unique_ptr<CommandTombstone>> tombstones_
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  absl::flat_hash_map<CommandId::Key, std::unique_ptr<CommandEntry>> commands_
+      ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, std::unique_ptr<PartitionClient>> clients_
       ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::unique_ptr<TargetQueue>> queues_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, Client> clients_ ABSL_GUARDED_BY(mutex_);
-  absl::flat_hash_map<std::string, CommandEntry*> requests_ ABSL_GUARDED_BY(mutex_);  // RequestKey.
-  DeadlineQueue deadlines_ ABSL_GUARDED_BY(mutex_);
-  uint64_t next_poll_ ABSL_GUARDED_BY(mutex_) = 1;
+  Tombstones tombstones_ ABSL_GUARDED_BY(mutex_);
+  Timed tombstone_timer_ ABSL_GUARDED_BY(mutex_){Timed::Kind::kTombstones};
+  DeadlineWheel deadlines_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace callslip::tracker

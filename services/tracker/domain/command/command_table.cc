@@ -6,7 +6,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "common/ids.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/command_validation.h"
@@ -33,159 +32,266 @@ std::string OrDefault(std::string name, absl::string_view fallback) {
   return name.empty() ? std::string(fallback) : std::move(name);
 }
 
+// NOT_FOUND for text that is no id of a table with so many partitions.
+absl::StatusOr<CommandId> IdFrom(const std::string& text, size_t partitions) {
+  if (text.empty()) return InvalidField("command_id", "is required");
+  const std::optional<CommandId> id = CommandId::Parse(text);
+  if (id.has_value() && id->partition() < partitions) return *id;
+  // The text goes into a header, which has a limit.
+  return CommandNotFound(text.substr(0, CommandId::kMaxBytes));
+}
+
+bool IsDeadLetter(CommandState state) {
+  return state == CommandState::kFailed || state == CommandState::kTimedOut ||
+         state == CommandState::kExpired;
+}
+
 }  // namespace
 
-CommandTable::CommandTable(const CommandDeadlines& deadlines) {
-  static_assert(kPartitions <= kMaxPartitions);
-  shared_.deadlines = deadlines;
+CommandTable::CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits) {
+  shared_.deadlines =
+      std::make_shared<const CommandDeadlines>(*deadlines.With(DeadlineOverrides(), false));
+  shared_.limits = limits;
   for (int i = 0; i < kPartitions; ++i) {
     partitions_.push_back(std::make_unique<CommandPartition>(static_cast<uint8_t>(i), &shared_));
   }
 }
 
-CommandPartition& CommandTable::PartitionOfTarget(absl::string_view target) {
+CommandPartition& CommandTable::PartitionOf(absl::string_view target) {
   return *partitions_[StableHash(target) % kPartitions];
 }
 
-absl::StatusOr<CommandPartition*> CommandTable::PartitionOf(const std::string& id) {
-  if (id.empty()) return InvalidField("command_id", "is required");
-  // Ours have at most 58 bytes. The text goes into a header, which has a limit.
-  constexpr size_t kMaxIdBytes = 64;
-  if (id.size() > kMaxIdBytes) return CommandNotFound(id.substr(0, kMaxIdBytes));
-  const std::optional<uint8_t> index = PartitionOfId(id);
-  if (!index.has_value() || *index >= kPartitions) return CommandNotFound(id);
-  return partitions_[*index].get();
+void CommandTable::Run(CommandEffects& effects, absl::Time now) {
+  for (const auto& feed : effects.ready) feed->OnReady();
+  for (auto& answer : effects.answers) answer.callback(std::move(answer.news));
+  for (const auto& spec : effects.removed) {
+    requests_.Forget(spec->client_id(), spec->request_id(), spec->id);
+  }
+  if (listener_ != nullptr && effects.earliest_deadline != absl::InfiniteFuture()) {
+    listener_(effects.earliest_deadline);
+  }
+  if (effects.no_leases) {
+    MutexLock lock(&no_leases_mutex_);
+    if (on_no_leases_ != nullptr) std::exchange(on_no_leases_, nullptr)();
+  }
+  for (const CommandId id : effects.pushed_out) {
+    CommandEffects more;
+    PartitionOf(id).PushOut(id, now, more);
+    Run(more, now);
+  }
 }
 
-void CommandTable::Rearm(CommandPartition& partition) {
-  if (listener_ != nullptr) listener_(partition.NextDeadlineTime());
-}
-
-absl::StatusOr<CommandRegistration> CommandTable::Register(CommandSpec spec, absl::Time now) {
-  RETURN_IF_ERROR(CompleteAndCheck(spec, shared_.deadlines));
-  CommandPartition& partition = PartitionOfTarget(spec.target);
-  ASSIGN_OR_RETURN(CommandRegistration registration, partition.Register(std::move(spec), now));
-  Rearm(partition);
+absl::StatusOr<CommandRegistration> CommandTable::Register(CommandRequest request, absl::Time now) {
+  RETURN_IF_ERROR(CompleteAndCheck(request, now));
+  std::shared_ptr<const CommandDeadlines> deadlines = shared_.deadlines;
+  if (request.deadlines != DeadlineOverrides()) {
+    const bool human = request.command_class == CommandClass::kHuman;
+    ASSIGN_OR_RETURN(CommandDeadlines own, shared_.deadlines->With(request.deadlines, human));
+    deadlines = std::make_shared<const CommandDeadlines>(std::move(own));
+  }
+  CommandEffects effects;
+  absl::StatusOr<CommandRegistration> registration =
+      RegisterChecked(request, std::move(deadlines), now, effects);
+  Run(effects, now);
   return registration;
 }
 
-absl::StatusOr<CommandSnapshot> CommandTable::Get(std::string client_id, const std::string& id,
-                                                  bool peek) {
-  ASSIGN_OR_RETURN(CommandPartition * partition, PartitionOf(id));
-  return partition->Get(OrDefault(std::move(client_id), kDefaultClient), id, peek);
+absl::StatusOr<CommandRegistration> CommandTable::RegisterChecked(
+    const CommandRequest& request, std::shared_ptr<const CommandDeadlines> deadlines,
+    absl::Time now, CommandEffects& effects) {
+  CommandPartition& partition = PartitionOf(request.target);
+  if (request.request_id.empty()) {
+    ASSIGN_OR_RETURN(CommandPtr command,
+                     partition.Register(request, std::move(deadlines), now, effects));
+    return CommandRegistration{std::move(command), false};
+  }
+  RequestIndex::Locked slot(requests_, request.client_id, request.request_id);
+  if (const std::optional<CommandId> known = slot.Find(); known.has_value()) {
+    const auto command = PartitionOf(*known).Get(request.client_id, *known, /*peek=*/true);
+    if (command.ok()) {
+      if (!(*command)->spec->IsFor(request)) return RequestIdReused(request.request_id);
+      return CommandRegistration{*command, true};
+    }
+    // It was removed just now: the request_id is free.
+  }
+  ASSIGN_OR_RETURN(CommandPtr command,
+                   partition.Register(request, std::move(deadlines), now, effects));
+  slot.Set(command->spec->id);
+  return CommandRegistration{std::move(command), false};
 }
 
-absl::StatusOr<CommandPage> CommandTable::List(CommandFilter filter, int page_size,
-                                               const std::string& page_token) {
+absl::StatusOr<CommandRegistration> CommandTable::Replay(std::string client_id,
+                                                         const std::string& id,
+                                                         std::string request_id, absl::Time now) {
+  ASSIGN_OR_RETURN(const CommandPtr origin, Get(std::move(client_id), id, /*peek=*/true));
+  if (!IsDeadLetter(origin->state)) return NotADeadLetter(id, origin->state);
+  CommandRequest request = origin->spec->ToRequest();
+  request.request_id = std::move(request_id);
+  request.replay_of = id;
+  return Register(std::move(request), now);
+}
+
+absl::StatusOr<CommandPtr> CommandTable::Get(std::string client_id, const std::string& id,
+                                             bool peek) {
+  ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
+  return PartitionOf(known).Get(OrDefault(std::move(client_id), kDefaultClient), known, peek);
+}
+
+absl::StatusOr<CommandPage> CommandTable::List(std::string client_id, const CommandFilter& filter,
+                                               int page_size, const std::string& page_token) {
   if (page_size < 0) return InvalidField("page_size", "must not be negative");
   if (page_size == 0) page_size = kDefaultPageSize;
   page_size = std::min(page_size, kMaxPageSize);
-  filter.client_id = OrDefault(std::move(filter.client_id), kDefaultClient);
+  client_id = OrDefault(std::move(client_id), kDefaultClient);
   ASSIGN_OR_RETURN(const uint64_t before, SequenceBefore(page_token));
 
   // One more than asked for, to know whether there is a next page.
   CommandPage page;
-  for (const auto& partition : partitions_) {
-    std::vector<CommandSnapshot> part = partition->List(filter, before, page_size + 1);
+  const auto add_from = [&](CommandPartition& partition) {
+    std::vector<CommandPtr> part = partition.List(client_id, filter, before, page_size + 1);
     std::move(part.begin(), part.end(), std::back_inserter(page.commands));
+  };
+  if (filter.target.empty()) {
+    for (const auto& partition : partitions_) add_from(*partition);
+  } else {
+    add_from(PartitionOf(filter.target));
   }
   std::sort(page.commands.begin(), page.commands.end(),
-            [](const auto& a, const auto& b) { return a.spec->sequence > b.spec->sequence; });
+            [](const auto& a, const auto& b) { return a->spec->sequence > b->spec->sequence; });
   if (page.commands.size() > static_cast<size_t>(page_size)) {
     page.commands.resize(page_size);
-    page.next_page_token = absl::StrCat(page.commands.back().spec->sequence);
+    page.next_page_token = absl::StrCat(page.commands.back()->spec->sequence);
   }
   return page;
 }
 
-absl::StatusOr<CommandSnapshot> CommandTable::Cancel(std::string client_id, const std::string& id,
-                                                     absl::Time now) {
-  ASSIGN_OR_RETURN(CommandPartition * partition, PartitionOf(id));
-  ASSIGN_OR_RETURN(CommandSnapshot command,
-                   partition->Cancel(OrDefault(std::move(client_id), kDefaultClient), id, now));
-  Rearm(*partition);
-  return command;
+absl::StatusOr<CommandPtr> CommandTable::Cancel(std::string client_id, const std::string& id,
+                                                absl::Time now) {
+  CommandError error;
+  error.code = "cancelled";
+  error.message = "The command was cancelled.";
+  return End(std::move(client_id), id, CommandEvent::kCancel, std::move(error), now);
 }
 
-absl::Status CommandTable::Watch(std::string client_id, const std::string& id,
-                                 int64_t after_revision, absl::Duration max_wait,
-                                 std::shared_ptr<CommandWatcher> watcher, absl::Time now) {
-  if (max_wait < absl::ZeroDuration() || max_wait > kMaxWait) {
-    return InvalidField("max_wait",
-                        absl::StrCat("must be from 0 to ", absl::FormatDuration(kMaxWait)));
-  }
-  if (max_wait == absl::ZeroDuration()) max_wait = kMaxWait;
-  ASSIGN_OR_RETURN(CommandPartition * partition, PartitionOf(id));
-  RETURN_IF_ERROR(partition->Watch(OrDefault(std::move(client_id), kDefaultClient), id,
-                                   after_revision, now + max_wait, std::move(watcher)));
-  Rearm(*partition);
-  return absl::OkStatus();
+absl::StatusOr<CommandPtr> CommandTable::Expire(std::string client_id, const std::string& id,
+                                                CommandError error, absl::Time now) {
+  CutError(error, "expired_on_request");
+  if (error.message.empty()) error.message = "The command was ended by its client.";
+  return End(std::move(client_id), id, CommandEvent::kExpire, std::move(error), now);
 }
 
-void CommandTable::Unwatch(const std::string& id, const CommandWatcher* watcher) {
-  const auto partition = PartitionOf(id);
-  if (partition.ok()) (*partition)->Unwatch(id, watcher);
+absl::StatusOr<CommandPtr> CommandTable::End(std::string client_id, const std::string& id,
+                                             CommandEvent event, CommandError error,
+                                             absl::Time now) {
+  ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
+  CommandEffects effects;
+  absl::StatusOr<CommandPtr> ended =
+      PartitionOf(known).End(OrDefault(std::move(client_id), kDefaultClient), known, event,
+                             std::move(error), now, effects);
+  Run(effects, now);
+  return ended;
 }
 
-absl::StatusOr<CommandTable::PollHandle> CommandTable::Lease(LeaseRequest request,
-                                                             absl::Duration max_wait,
-                                                             absl::Time now,
-                                                             LeaseCallback callback) {
-  if (max_wait < absl::ZeroDuration() || max_wait > kMaxPollWait) {
-    return InvalidField("max_wait",
-                        absl::StrCat("must be from 0 to ", absl::FormatDuration(kMaxPollWait)));
+absl::StatusOr<CommandTable::Watching> CommandTable::Watch(const std::string& id,
+                                                           WatchRequest request) {
+  ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
+  request.client_id = OrDefault(std::move(request.client_id), kDefaultClient);
+  CommandEffects effects;
+  ASSIGN_OR_RETURN(std::shared_ptr<CommandWatch> watch,
+                   PartitionOf(known).Watch(known, request, effects));
+  Run(effects, absl::InfinitePast());
+  return Watching{.command = std::move(watch)};
+}
+
+absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch) {
+  watch.client_id = OrDefault(std::move(watch.client_id), kDefaultClient);
+  Watching watching;
+  watching.account = shared_.accounts.Of(watch.client_id);
+  watching.filter = std::make_shared<const FilterWatch>(std::move(watch));
+  RETURN_IF_ERROR(watching.account->AddFilter(watching.filter, shared_.limits.filters_of_client));
+  // Drain() ends the filters that it finds, of which this one may not be.
+  if (draining_ && watching.account->RemoveFilter(watching.filter.get())) return Draining();
+  CommandEffects effects;
+  for (const auto& partition : partitions_) partition->PushMatches(*watching.filter, effects);
+  Run(effects, absl::InfinitePast());
+  return watching;
+}
+
+void CommandTable::Unwatch(const Watching& watching) {
+  if (watching.command != nullptr)
+    partitions_[watching.command->partition]->Unwatch(*watching.command);
+  if (watching.filter != nullptr) watching.account->RemoveFilter(watching.filter.get());
+}
+
+absl::StatusOr<std::shared_ptr<HeldCall>> CommandTable::Lease(LeaseRequest request, absl::Time now,
+                                                              WorkerCallback callback) {
+  for (auto [field, value] : {std::pair("max_commands", &request.max_commands),
+                              std::pair("max_unfinished", &request.window)}) {
+    if (*value < 0 || *value > kWorkerWindow) {
+      return InvalidField(field, absl::StrCat("must be from 0 to ", kWorkerWindow));
+    }
+    if (*value == 0) *value = kWorkerWindow;
   }
-  if (request.max_commands < 0 || request.max_commands > kWorkerWindow) {
-    return InvalidField("max_commands", absl::StrCat("must be from 0 to ", kWorkerWindow));
-  }
-  if (request.max_commands == 0) request.max_commands = kWorkerWindow;
   request.target = OrDefault(std::move(request.target), kDefaultTarget);
   request.worker_id = OrDefault(std::move(request.worker_id), kDefaultWorker);
   RETURN_IF_ERROR(CheckName("target", request.target));
   RETURN_IF_ERROR(CheckName("worker_id", request.worker_id));
-  request.hold_until = now + max_wait;
-  CommandPartition& partition = PartitionOfTarget(request.target);
-  ASSIGN_OR_RETURN(const uint64_t number, partition.Lease(request, now, std::move(callback)));
-  Rearm(partition);
-  return PollHandle{request.target, number};
+  CommandEffects effects;
+  absl::StatusOr<std::shared_ptr<HeldCall>> call =
+      PartitionOf(request.target).Lease(request, now, std::move(callback), effects);
+  Run(effects, now);
+  return call;
 }
 
-bool CommandTable::AbandonPoll(const PollHandle& poll) {
-  return poll.number != 0 && PartitionOfTarget(poll.target).AbandonPoll(poll.target, poll.number);
+bool CommandTable::Abandon(const std::shared_ptr<HeldCall>& call) {
+  return call != nullptr && partitions_[call->partition]->Abandon(*call);
 }
 
 void CommandTable::GiveBack(const CommandLease& lease, absl::Time now) {
-  CommandPartition& partition = PartitionOfTarget(lease.command.spec->target);
-  partition.GiveBack(lease, now);
-  Rearm(partition);
+  CommandEffects effects;
+  PartitionOf(lease.command->spec->id).GiveBack(lease, now, effects);
+  Run(effects, now);
 }
 
 absl::StatusOr<AcknowledgeResult> CommandTable::Acknowledge(const std::string& id,
-                                                            const std::string& lease_token,
+                                                            const LeaseProof& proof,
                                                             std::optional<CommandProgress> progress,
                                                             Payload context, absl::Time now) {
   RETURN_IF_ERROR(CheckContext(context));
-  if (progress.has_value()) Bound(*progress);
-  ASSIGN_OR_RETURN(CommandPartition * partition, PartitionOf(id));
-  ASSIGN_OR_RETURN(
-      const AcknowledgeResult result,
-      partition->Acknowledge(id, lease_token, std::move(progress), std::move(context), now));
-  Rearm(*partition);
+  std::shared_ptr<const CommandProgress> bounded;
+  if (progress.has_value()) {
+    Bound(*progress);
+    bounded = std::make_shared<const CommandProgress>(*std::move(progress));
+  }
+  ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
+  CommandEffects effects;
+  absl::StatusOr<AcknowledgeResult> result = PartitionOf(known).Acknowledge(
+      known, proof, std::move(bounded), std::move(context), now, effects);
+  Run(effects, now);
   return result;
 }
 
 absl::StatusOr<CompleteResult> CommandTable::Complete(const std::string& id,
-                                                      const std::string& lease_token,
+                                                      const LeaseProof& proof,
                                                       CommandOutcome outcome, Payload context,
                                                       absl::Time now) {
   RETURN_IF_ERROR(CheckContext(context));
   RETURN_IF_ERROR(CheckAndCut(outcome));
-  ASSIGN_OR_RETURN(CommandPartition * partition, PartitionOf(id));
-  ASSIGN_OR_RETURN(
-      const CompleteResult result,
-      partition->Complete(id, lease_token, std::move(outcome), std::move(context), now));
-  Rearm(*partition);
+  ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
+  CommandEffects effects;
+  absl::StatusOr<CompleteResult> result = PartitionOf(known).Complete(
+      known, proof, std::move(outcome), std::move(context), now, effects);
+  Run(effects, now);
   return result;
+}
+
+void CommandTable::OnNoLeases(std::function<void()> action) {
+  MutexLock lock(&no_leases_mutex_);
+  if (action != nullptr && shared_.leased == 0) {
+    action();
+    return;
+  }
+  on_no_leases_ = std::move(action);
 }
 
 absl::Time CommandTable::NextDeadlineTime() {
@@ -197,11 +303,23 @@ absl::Time CommandTable::NextDeadlineTime() {
 }
 
 void CommandTable::FireDeadlines(absl::Time now) {
-  for (const auto& partition : partitions_) partition->FireDeadlines(now);
+  for (const auto& partition : partitions_) {
+    CommandEffects effects;
+    partition->FireDeadlines(now, effects);
+    Run(effects, now);
+  }
 }
 
-void CommandTable::EndAllWaits() {
-  for (const auto& partition : partitions_) partition->EndAllWaits();
+void CommandTable::Drain() {
+  draining_ = true;
+  for (const auto& partition : partitions_) {
+    CommandEffects effects;
+    partition->Drain(effects);
+    Run(effects, absl::InfinitePast());
+  }
+  CommandEffects effects;
+  for (const auto& account : shared_.accounts.All()) account->EndFilters(effects.ready);
+  Run(effects, absl::InfinitePast());
 }
 
 }  // namespace callslip::tracker

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_TABLE_H_
 #define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_TABLE_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,95 +9,133 @@
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/mutex.h"
 #include "tracker/domain/command/command_partition.h"
+#include "tracker/domain/command/request_index.h"
 
 namespace callslip::tracker {
 
+struct CommandRegistration {
+  CommandPtr command;
+  bool existed = false;  // The request_id was known.
+};
+
 struct CommandPage {
-  std::vector<CommandSnapshot> commands;
+  std::vector<CommandPtr> commands;
   std::string next_page_token;  // Empty on the last page.
 };
 
 // All commands of a tracker: checks what comes in and routes it to the partition of its target, or
-// of the partition that its id names. Errors are those that command_service.proto documents.
+// to the partition that its id names. Errors are those that command_service.proto documents. An
+// empty client_id means `local`, an empty target `browser`, an empty worker `default`.
 //
 // Thread-safe. Knows no transport, and no clock: `now` is the time of each call, and someone must
 // call FireDeadlines() when NextDeadlineTime() has come (see DeadlineThread).
 class CommandTable {
  public:
-  // Called after any call that may have brought a deadline forward, with the earliest one of the
-  // partition it happened in. Must be cheap and must not call back.
+  // Told of each call's earliest new deadline. Must be cheap and must not call back.
   using DeadlineListener = std::function<void(absl::Time)>;
 
-  // A poll or wait that goes on; give it back to the method that ends it.
-  struct PollHandle {
-    std::string target;
-    uint64_t number = 0;  // 0: the poll is over.
-  };
-
   // `deadlines` must be valid (CommandDeadlines::Validate()).
-  explicit CommandTable(const CommandDeadlines& deadlines);
+  explicit CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits = {});
 
   // To be called before the table is used by more than one thread.
   void SetDeadlineListener(DeadlineListener listener) { listener_ = std::move(listener); }
 
-  absl::StatusOr<CommandRegistration> Register(CommandSpec spec, absl::Time now);
-  absl::StatusOr<CommandSnapshot> Get(std::string client_id, const std::string& id, bool peek);
+  // For clients.
+
+  absl::StatusOr<CommandRegistration> Register(CommandRequest request, absl::Time now);
+  absl::StatusOr<CommandRegistration> Replay(std::string client_id, const std::string& id,
+                                             std::string request_id, absl::Time now);
+  absl::StatusOr<CommandPtr> Get(std::string client_id, const std::string& id, bool peek);
   // `page_size` 0 means the default.
-  absl::StatusOr<CommandPage> List(CommandFilter filter, int page_size,
-                                   const std::string& page_token);
-  absl::StatusOr<CommandSnapshot> Cancel(std::string client_id, const std::string& id,
-                                         absl::Time now);
+  absl::StatusOr<CommandPage> List(std::string client_id, const CommandFilter& filter,
+                                   int page_size, const std::string& page_token);
+  absl::StatusOr<CommandPtr> Cancel(std::string client_id, const std::string& id, absl::Time now);
+  absl::StatusOr<CommandPtr> Expire(std::string client_id, const std::string& id,
+                                    CommandError error, absl::Time now);
 
-  // Tells `watcher` the present state if its revision is above `after_revision`, then each change,
-  // until a terminal state, `max_wait`, or Unwatch(). A terminal state is told in any case.
-  absl::Status Watch(std::string client_id, const std::string& id, int64_t after_revision,
-                     absl::Duration max_wait, std::shared_ptr<CommandWatcher> watcher,
-                     absl::Time now);
-  // Harmless where the watch is over. A call to the watcher may still be under way.
-  void Unwatch(const std::string& id, const CommandWatcher* watcher);
+  // A watch that goes on, for Unwatch(). Null where it is over already.
+  struct Watching {
+    std::shared_ptr<CommandWatch> command;
+    std::shared_ptr<const FilterWatch> filter;
+    std::shared_ptr<ClientAccount> account;  // Of the filter's client.
+  };
 
-  // Calls `callback` once, with the leases or, after `max_wait`, with none; maybe before it
-  // returns. `max_commands` 0 means as many as a worker may hold.
-  absl::StatusOr<PollHandle> Lease(LeaseRequest request, absl::Duration max_wait, absl::Time now,
-                                   LeaseCallback callback);
+  // Tells the feed the command's present state if its revision is above `after_revision`, then each
+  // change, until the end of the command or `request.until`. The end is told in any case.
+  absl::StatusOr<Watching> Watch(const std::string& id, WatchRequest request);
+  // Tells the feed the present state of every command that matches, now and later, then each
+  // change, until Unwatch().
+  absl::StatusOr<Watching> WatchAll(FilterWatch watch);
+  // Harmless where the watch is over. What it has told already stays in the feed.
+  void Unwatch(const Watching& watching);
+
+  // For workers.
+
+  // Calls `callback` once: with news, or without any after `max_wait`; maybe before it returns.
+  // The zeros of `request` mean as much as a worker may hold.
+  // Returns the held call, for Abandon(), or null where it has been answered.
+  absl::StatusOr<std::shared_ptr<HeldCall>> Lease(LeaseRequest request, absl::Time now,
+                                                  WorkerCallback callback);
   // Once this has returned true, the callback will not be called.
-  bool AbandonPoll(const PollHandle& poll);
-
+  bool Abandon(const std::shared_ptr<HeldCall>& call);
   // Undoes a lease that never reached its worker: the command is queued as if it had not been
   // leased. Harmless where anything has happened to it since.
   void GiveBack(const CommandLease& lease, absl::Time now);
 
-  absl::StatusOr<AcknowledgeResult> Acknowledge(const std::string& id,
-                                                const std::string& lease_token,
+  absl::StatusOr<AcknowledgeResult> Acknowledge(const std::string& id, const LeaseProof& proof,
                                                 std::optional<CommandProgress> progress,
                                                 Payload context, absl::Time now);
-  absl::StatusOr<CompleteResult> Complete(const std::string& id, const std::string& lease_token,
+  absl::StatusOr<CompleteResult> Complete(const std::string& id, const LeaseProof& proof,
                                           CommandOutcome outcome, Payload context, absl::Time now);
+
+  // For whoever runs the table.
 
   absl::Time NextDeadlineTime();
   void FireDeadlines(absl::Time now);
-  void EndAllWaits();
+  // From now on new commands, watches and leases are refused; ends every watch and held call as if
+  // its time were over. Reports and reads go on.
+  void Drain();
+
+  // Calls `action` once no worker holds a command: at once where that is so, else from the call
+  // that brings it about. Null takes it back; it will not be called after that.
+  void OnNoLeases(std::function<void()> action);
 
   // Results that came for commands which had ended already, since the start.
   int64_t late_results() const { return shared_.late_results; }
-  // Watches and held polls at this moment.
-  int64_t waits() const { return shared_.waits; }
+  // Watches and held calls at this moment.
+  int64_t waits() const { return shared_.usage.waits; }
+  // Commands that a worker holds.
+  int64_t leased() const { return shared_.leased; }
+  int64_t commands() const { return shared_.usage.commands; }
+  int64_t payload_bytes() const { return shared_.usage.payload_bytes; }
 
  private:
-  // Enough that two poller threads rarely meet; few enough that a sweep over all of them is cheap.
+  // Enough that two poller threads rarely meet; few enough that a look at all of them is cheap.
   static constexpr int kPartitions = 16;
 
-  CommandPartition& PartitionOfTarget(absl::string_view target);
-  // NOT_FOUND for text that is no id of ours.
-  absl::StatusOr<CommandPartition*> PartitionOf(const std::string& id);
-  void Rearm(CommandPartition& partition);
+  CommandPartition& PartitionOf(absl::string_view target);
+  CommandPartition& PartitionOf(const CommandId& id) { return *partitions_[id.partition()]; }
+
+  absl::StatusOr<CommandRegistration> RegisterChecked(
+      const CommandRequest& request, std::shared_ptr<const CommandDeadlines> deadlines,
+      absl::Time now, CommandEffects& effects);
+  absl::StatusOr<CommandPtr> End(std::string client_id, const std::string& id, CommandEvent event,
+                                 CommandError error, absl::Time now);
+  // Carries out what a call has caused.
+  void Run(CommandEffects& effects, absl::Time now);
 
   CommandTableShared shared_;
+  RequestIndex requests_;
   std::vector<std::unique_ptr<CommandPartition>> partitions_;
   DeadlineListener listener_;
+  std::atomic<bool> draining_{false};
+  Mutex no_leases_mutex_;
+  std::function<void()> on_no_leases_ ABSL_GUARDED_BY(no_leases_mutex_);
 };
 
 }  // namespace callslip::tracker

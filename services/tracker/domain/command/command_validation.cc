@@ -32,45 +32,47 @@ void Cut(std::string& text, size_t max_bytes) {
   text.resize(end);
 }
 
-// Cuts rather than refuses: an outcome must not be lost over its words.
-void CutError(CommandError& error) {
-  if (error.code.empty()) error.code = "execution_failed";
+}  // namespace
+
+void CutError(CommandError& error, absl::string_view fallback_code) {
+  if (error.code.empty()) error.code = std::string(fallback_code);
   Cut(error.code, kMaxErrorCodeBytes);
   Cut(error.message, kMaxErrorMessageBytes);
   Cut(error.hint, kMaxHintBytes);
 }
 
-}  // namespace
-
 absl::Status CheckName(absl::string_view field, absl::string_view name) {
   return CheckText(field, name, kMaxNameBytes);
 }
 
-absl::Status CompleteAndCheck(CommandSpec& spec, const CommandDeadlines& deadlines) {
-  if (spec.client_id.empty()) spec.client_id = kDefaultClient;
-  if (spec.target.empty()) spec.target = kDefaultTarget;
-  if (spec.params == nullptr || spec.params->empty()) {
-    spec.params = std::make_shared<const std::string>("{}");
+absl::Status CompleteAndCheck(CommandRequest& request, absl::Time now) {
+  if (request.client_id.empty()) request.client_id = kDefaultClient;
+  if (request.target.empty()) request.target = kDefaultTarget;
+  if (request.params == nullptr || request.params->empty()) {
+    static const auto& no_params = *new Payload(std::make_shared<const std::string>("{}"));
+    request.params = no_params;
   }
-  RETURN_IF_ERROR(CheckName("client_id", spec.client_id));
-  RETURN_IF_ERROR(CheckName("target", spec.target));
-  RETURN_IF_ERROR(CheckName("request_id", spec.request_id));
-  RETURN_IF_ERROR(CheckName("label", spec.label));
-  if (spec.type.empty()) return InvalidField("type", "is required");
-  RETURN_IF_ERROR(CheckText("type", spec.type, kMaxTypeBytes));
-  if (spec.params->size() > kMaxParamsBytes) {
-    return InvalidField("params", absl::StrCat("has ", spec.params->size(), " bytes, at most ",
+  RETURN_IF_ERROR(CheckName("client_id", request.client_id));
+  RETURN_IF_ERROR(CheckName("target", request.target));
+  RETURN_IF_ERROR(CheckName("request_id", request.request_id));
+  RETURN_IF_ERROR(CheckName("label", request.label));
+  RETURN_IF_ERROR(CheckName("ordering_key", request.ordering_key));
+  if (request.type.empty()) return InvalidField("type", "is required");
+  RETURN_IF_ERROR(CheckText("type", request.type, kMaxTypeBytes));
+  if (request.params->size() > kMaxParamsBytes) {
+    return InvalidField("params", absl::StrCat("has ", request.params->size(), " bytes, at most ",
                                                kMaxParamsBytes, " are accepted"));
   }
-  if (spec.command_class == CommandClass::kHuman) {
-    if (spec.start_to_close == absl::ZeroDuration()) return absl::OkStatus();
-    return InvalidField("start_to_close", "does not apply to commands that a person finishes");
+  if (request.priority < -kMaxPriority || request.priority > kMaxPriority) {
+    return InvalidField("priority",
+                        absl::StrCat("must be from ", -kMaxPriority, " to ", kMaxPriority));
   }
-  if (spec.start_to_close == absl::ZeroDuration()) spec.start_to_close = deadlines.start_to_close;
-  if (spec.start_to_close < kMinStartToClose || spec.start_to_close > kMaxStartToClose) {
-    return InvalidField("start_to_close",
-                        absl::StrCat("must be from ", absl::FormatDuration(kMinStartToClose),
-                                     " to ", absl::FormatDuration(kMaxStartToClose)));
+  if (request.not_before > now + kMaxDelay) {
+    return InvalidField("not_before", absl::StrCat("must be at most ",
+                                                   absl::FormatDuration(kMaxDelay), " from now"));
+  }
+  if (request.command_class == CommandClass::kHuman && request.not_before > now) {
+    return InvalidField("not_before", "does not apply to commands that a person finishes");
   }
   return absl::OkStatus();
 }
@@ -81,13 +83,13 @@ absl::Status CheckAndCut(CommandOutcome& outcome) {
     return ResultTooLarge(result->value->size(), kMaxResultBytes);
   }
   if (auto* failure = std::get_if<CommandFailure>(&outcome); failure != nullptr) {
-    CutError(failure->error);
+    CutError(failure->error, "execution_failed");
     return absl::OkStatus();
   }
   CommandError& error = std::get<CommandTimeout>(outcome).error;
   error.code = "execution_timeout";
   error.may_have_executed = true;  // It ran out of time, so it ran.
-  CutError(error);
+  CutError(error, "execution_timeout");
   return absl::OkStatus();
 }
 

@@ -4,8 +4,9 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "tracker/domain/command/command.h"
-#include "tracker/domain/command/command_deadlines.h"
 
 namespace callslip::tracker {
 
@@ -14,12 +15,16 @@ inline constexpr char kDefaultClient[] = "local";
 inline constexpr char kDefaultTarget[] = "browser";
 inline constexpr char kDefaultWorker[] = "default";
 
-// Fills in the defaults of a registration, then checks it against command_limits.h.
-// INVALID_ARGUMENT naming the field. A start_to_close of zero means the default.
-absl::Status CompleteAndCheck(CommandSpec& spec, const CommandDeadlines& deadlines);
+// Fills in the defaults of a registration, then checks all but its deadlines against
+// command_limits.h. INVALID_ARGUMENT naming the field.
+absl::Status CompleteAndCheck(CommandRequest& request, absl::Time now);
 
 // INVALID_ARGUMENT where a name that a caller chose is too long or has control characters.
 absl::Status CheckName(absl::string_view field, absl::string_view name);
+
+// Cuts rather than refuses, and gives an error without a code `fallback_code`: an outcome must not
+// be lost over its words.
+void CutError(CommandError& error, absl::string_view fallback_code);
 
 // INVALID_ARGUMENT where a payload that a worker reports is too large. Cuts the texts for people.
 absl::Status CheckAndCut(CommandOutcome& outcome);

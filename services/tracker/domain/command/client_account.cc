@@ -1,0 +1,110 @@
+#include "tracker/domain/command/client_account.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "tracker/domain/errors.h"
+
+namespace callslip::tracker {
+
+bool CommandFilter::Matches(const CommandSnapshot& command) const {
+  return (states.empty() || absl::c_linear_search(states, command.state)) &&
+         (target.empty() || target == command.spec->target()) &&
+         (label.empty() || label == command.spec->label());
+}
+
+std::optional<CommandId> ClientAccount::KeepFailed(CommandId id, size_t capacity) {
+  MutexLock lock(&mutex_);
+  failed_.push_back(id);
+  if (failed_.size() <= capacity) return std::nullopt;
+  const CommandId oldest = failed_.front();
+  failed_.pop_front();
+  return oldest;
+}
+
+absl::Status ClientAccount::AddFilter(std::shared_ptr<const FilterWatch> watch, int64_t limit) {
+  MutexLock lock(&mutex_);
+  if (static_cast<int64_t>(filters_.size()) >= limit) return TooManyFilters(limit);
+  filters_.push_back(std::move(watch));
+  ++filter_count_;
+  return absl::OkStatus();
+}
+
+bool ClientAccount::RemoveFilter(const FilterWatch* watch) {
+  MutexLock lock(&mutex_);
+  const auto it = absl::c_find_if(filters_, [&](const auto& held) { return held.get() == watch; });
+  if (it == filters_.end()) return false;
+  filters_.erase(it);
+  --filter_count_;
+  return true;
+}
+
+void ClientAccount::PushToFilters(const CommandPtr& command,
+                                  std::vector<std::shared_ptr<CommandFeed>>& ready) {
+  if (filter_count_ == 0) return;
+  MutexLock lock(&mutex_);
+  for (auto it = filters_.begin(); it != filters_.end();) {
+    const FilterWatch& watch = **it;
+    if (watch.feed->waiting() < kMaxWaitingForFilters) {
+      Push(watch, command, ready);
+      ++it;
+      continue;
+    }
+    // Its reader may have taken everything just now.
+    if (watch.feed->Push({watch.watch_id, nullptr, FilterTooSlow(), true})) {
+      ready.push_back(watch.feed);
+    }
+    it = filters_.erase(it);
+    --filter_count_;
+  }
+}
+
+void ClientAccount::PushToFilter(const FilterWatch& watch, const CommandPtr& command,
+                                 std::vector<std::shared_ptr<CommandFeed>>& ready) {
+  MutexLock lock(&mutex_);
+  const bool there =
+      absl::c_any_of(filters_, [&](const auto& held) { return held.get() == &watch; });
+  if (there) Push(watch, command, ready);
+}
+
+void ClientAccount::EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready) {
+  MutexLock lock(&mutex_);
+  for (const auto& watch : filters_) {
+    if (watch->feed->Push({watch->watch_id, nullptr, absl::OkStatus(), true})) {
+      ready.push_back(watch->feed);
+    }
+  }
+  filters_.clear();
+  filter_count_ = 0;
+}
+
+void ClientAccount::Push(const FilterWatch& watch, const CommandPtr& command,
+                         std::vector<std::shared_ptr<CommandFeed>>& ready) {
+  if (!watch.filter.Matches(*command)) return;
+  if (watch.only_end && !IsTerminal(command->state)) return;
+  if (watch.feed->Push({watch.watch_id, command, absl::OkStatus(), false})) {
+    ready.push_back(watch.feed);
+  }
+}
+
+std::shared_ptr<ClientAccount> ClientAccounts::Of(absl::string_view client_id) {
+  MutexLock lock(&mutex_);
+  if (const auto it = accounts_.find(client_id); it != accounts_.end()) return it->second;
+  if (accounts_.size() >= prune_at_) {
+    absl::erase_if(accounts_, [](const auto& entry) { return entry.second.use_count() == 1; });
+    prune_at_ = std::max<size_t>(64, 2 * accounts_.size());
+  }
+  auto account = std::make_shared<ClientAccount>(std::string(client_id));
+  accounts_.emplace(account->client_id(), account);
+  return account;
+}
+
+std::vector<std::shared_ptr<ClientAccount>> ClientAccounts::All() {
+  MutexLock lock(&mutex_);
+  std::vector<std::shared_ptr<ClientAccount>> all;
+  for (const auto& [client_id, account] : accounts_) all.push_back(account);
+  return all;
+}
+
+}  // namespace callslip::tracker

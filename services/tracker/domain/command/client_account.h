@@ -1,0 +1,105 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_CLIENT_ACCOUNT_H_
+#define CALLSLIP_TRACKER_DOMAIN_COMMAND_CLIENT_ACCOUNT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/mutex.h"
+#include "tracker/domain/command/command.h"
+#include "tracker/domain/command/command_feed.h"
+#include "tracker/domain/command/command_limits.h"
+
+namespace callslip::tracker {
+
+// Which commands of a client; empty members select all.
+struct CommandFilter {
+  std::vector<CommandState> states;
+  std::string target;
+  std::string label;
+
+  bool Matches(const CommandSnapshot& command) const;
+};
+
+// A watch of all commands of a client that match.
+struct FilterWatch {
+  std::string client_id;
+  CommandFilter filter;
+  std::shared_ptr<CommandFeed> feed;
+  int64_t watch_id = 0;
+  bool only_end = false;
+};
+
+// What a table as a whole holds, or one client of it, in numbers.
+struct Usage {
+  std::atomic<int64_t> commands{0};
+  std::atomic<int64_t> payload_bytes{0};
+  std::atomic<int64_t> waits{0};
+};
+
+// What all partitions know of one client: how much it has, its failed ring, and its filters.
+// Thread-safe; its locks are taken after those of a partition.
+class ClientAccount {
+ public:
+  explicit ClientAccount(std::string client_id) : client_id_(std::move(client_id)) {}
+
+  const std::string& client_id() const { return client_id_; }
+
+  Usage usage;
+
+  // Adds a command to the failed ring. Returns the one that it pushes out.
+  std::optional<CommandId> KeepFailed(CommandId id, size_t capacity);
+
+  // RESOURCE_EXHAUSTED where the client has `limit` of them.
+  absl::Status AddFilter(std::shared_ptr<const FilterWatch> watch, int64_t limit);
+  // Returns whether it was there: it may have been ended.
+  bool RemoveFilter(const FilterWatch* watch);
+
+  // Pushes a change to the filters that it matches, and adds to `ready` the feeds that are to be
+  // told. Called with the lock of the command's partition held.
+  void PushToFilters(const CommandPtr& command, std::vector<std::shared_ptr<CommandFeed>>& ready);
+  // As above, to one filter only. Harmless where it was removed or ended.
+  void PushToFilter(const FilterWatch& watch, const CommandPtr& command,
+                    std::vector<std::shared_ptr<CommandFeed>>& ready);
+  // Ends all filters as if they were removed, and says so.
+  void EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready);
+
+ private:
+  static void Push(const FilterWatch& watch, const CommandPtr& command,
+                   std::vector<std::shared_ptr<CommandFeed>>& ready);
+
+  const std::string client_id_;
+  // Of `filters_`: spares the lock where there are none, which is nearly always.
+  std::atomic<int> filter_count_{0};
+
+  Mutex mutex_;
+  // Oldest first. May name commands that were removed since: they come first and go first.
+  std::deque<CommandId> failed_ ABSL_GUARDED_BY(mutex_);
+  std::vector<std::shared_ptr<const FilterWatch>> filters_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The accounts of all clients that have something, by name. Thread-safe.
+class ClientAccounts {
+ public:
+  // The client's account, made where it is new. It lasts as long as somebody holds it.
+  std::shared_ptr<ClientAccount> Of(absl::string_view client_id);
+  std::vector<std::shared_ptr<ClientAccount>> All();
+
+ private:
+  Mutex mutex_;
+  absl::flat_hash_map<std::string, std::shared_ptr<ClientAccount>> accounts_
+      ABSL_GUARDED_BY(mutex_);
+  size_t prune_at_ ABSL_GUARDED_BY(mutex_) = 64;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_CLIENT_ACCOUNT_H_

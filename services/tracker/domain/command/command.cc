@@ -1,0 +1,91 @@
+#include "tracker/domain/command/command.h"
+
+#include <algorithm>
+
+namespace callslip::tracker {
+namespace {
+
+std::array<const std::string*, 7> NamesOf(const CommandRequest& request) {
+  return {&request.client_id, &request.target,       &request.type,     &request.request_id,
+          &request.label,     &request.ordering_key, &request.replay_of};
+}
+
+}  // namespace
+
+CommandSpec::CommandSpec(CommandId command_id, const CommandRequest& request, absl::Time now,
+                         uint64_t number, std::shared_ptr<const CommandDeadlines> clocks)
+    : id(command_id),
+      params(request.params),
+      deadlines(std::move(clocks)),
+      register_time(now),
+      not_before(request.not_before > now ? request.not_before : absl::InfinitePast()),
+      sequence(number),
+      priority(static_cast<int8_t>(request.priority)),
+      command_class(request.command_class),
+      idempotent(request.idempotent) {
+  const auto names = NamesOf(request);
+  size_t end = 0;
+  for (size_t i = 0; i < kNames; ++i) {
+    end += names[i]->size();
+    ends_[i] = static_cast<uint16_t>(end);
+  }
+  names_ = std::make_unique<char[]>(end);
+  char* to = names_.get();
+  for (const std::string* name : names) to = std::copy(name->begin(), name->end(), to);
+}
+
+bool CommandSpec::IsFor(const CommandRequest& request) const {
+  // A not_before that has passed was not kept; comparing it would refuse an honest repetition.
+  const bool same_time = not_before == request.not_before || (not_before == absl::InfinitePast() &&
+                                                              request.not_before <= register_time);
+  return target() == request.target && type() == request.type && *params == *request.params &&
+         ordering_key() == request.ordering_key && command_class == request.command_class &&
+         idempotent == request.idempotent && priority == request.priority && same_time &&
+         replay_of() == request.replay_of && request.deadlines == deadlines->overrides;
+}
+
+CommandRequest CommandSpec::ToRequest() const {
+  CommandRequest request;
+  request.client_id = std::string(client_id());
+  request.target = std::string(target());
+  request.type = std::string(type());
+  request.params = params;
+  request.label = std::string(label());
+  request.ordering_key = std::string(ordering_key());
+  request.command_class = command_class;
+  request.idempotent = idempotent;
+  request.priority = priority;
+  request.deadlines = deadlines->overrides;
+  return request;
+}
+
+int64_t CommandSnapshot::payload_bytes() const {
+  int64_t bytes = 0;
+  for (const Payload* payload : {&spec->params, &result, &context, &late_result}) {
+    if (*payload != nullptr) bytes += static_cast<int64_t>((*payload)->size());
+  }
+  return bytes;
+}
+
+absl::Time CommandSnapshot::deliver_time() const {
+  const auto sent = std::find_if(trace.rbegin(), trace.rend(), [](const TraceEntry& entry) {
+    return entry.stage == TraceEntry::Stage::kSent;
+  });
+  return sent == trace.rend() ? absl::InfinitePast() : absl::FromUnixNanos(sent->unix_nanos);
+}
+
+absl::Time CommandSnapshot::start_time() const {
+  const auto started = std::find_if(trace.begin(), trace.end(), [](const TraceEntry& entry) {
+    return entry.stage == TraceEntry::Stage::kStarted;
+  });
+  return started == trace.end() ? absl::InfinitePast() : absl::FromUnixNanos(started->unix_nanos);
+}
+
+absl::Time CommandSnapshot::end_time() const {
+  const auto resolved = std::find_if(trace.begin(), trace.end(), [](const TraceEntry& entry) {
+    return entry.stage == TraceEntry::Stage::kResolved;
+  });
+  return resolved == trace.end() ? absl::InfinitePast() : absl::FromUnixNanos(resolved->unix_nanos);
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,204 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/command/command_table_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+using absl::StatusCode;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+using State = CommandState;
+
+// Watches of all commands that match a filter.
+class CommandFilterTest : public CommandTableTest {
+ protected:
+  using CommandTableTest::CommandTableTest;
+
+  CommandTable::Watching WatchAll(const std::shared_ptr<CommandFeed>& feed,
+                                  CommandFilter filter = {}, bool only_end = false) {
+    auto watching = table_.WatchAll({.client_id = kClient,
+                                     .filter = std::move(filter),
+                                     .feed = feed,
+                                     .watch_id = 9,
+                                     .only_end = only_end});
+    EXPECT_OK(watching);
+    return watching.ok() ? *watching : CommandTable::Watching{};
+  }
+
+  const std::shared_ptr<RecordingFeed> feed_ = std::make_shared<RecordingFeed>();
+  const std::shared_ptr<RecordingFeed> slow_feed_ =
+      std::make_shared<RecordingFeed>(RecordingFeed::Reader::kSlow);
+};
+
+TEST_F(CommandFilterTest, TellsWhatIsThereAndWhatComes) {
+  const std::string before = Register();
+  CommandRequest elsewhere = Request();
+  elsewhere.target = "elsewhere";
+  const std::string before_elsewhere = Register(std::move(elsewhere));
+  WatchAll(feed_);
+  EXPECT_THAT(feed_->Ids(), UnorderedElementsAre(before, before_elsewhere));
+  feed_->seen.clear();
+
+  const std::string after = Register();
+  ASSERT_OK(Complete(Lease("w1", 2)[1]));
+  EXPECT_THAT(feed_->Ids(), ElementsAre(after, before, after, after));
+  EXPECT_THAT(feed_->States(),
+              ElementsAre(State::kQueued, State::kDelivered, State::kDelivered, State::kCompleted));
+  for (const CommandUpdate& update : feed_->seen) {
+    EXPECT_EQ(update.watch_id, 9);
+    EXPECT_FALSE(update.last) << "the filter goes on";
+  }
+}
+
+TEST_F(CommandFilterTest, SelectsByStateTargetAndLabel) {
+  WatchAll(feed_, {.states = {State::kDelivered, State::kCancelled},
+                   .target = "browser",
+                   .label = "session-1"});
+  Register();
+  CommandRequest request = Request();
+  request.label = "session-1";
+  request.target = "elsewhere";
+  Register(request);
+  request.target = "browser";
+  const std::string id = Register(request);
+  EXPECT_THAT(feed_->seen, IsEmpty());
+  ASSERT_THAT(Lease(), SizeIs(2));
+  EXPECT_THAT(feed_->Ids(), ElementsAre(id));
+  ASSERT_OK(Cancel(id));
+  EXPECT_THAT(feed_->States(), ElementsAre(State::kDelivered, State::kCancelled));
+}
+
+TEST_F(CommandFilterTest, TellsEndsOnlyWhereNothingElseIsAskedFor) {
+  const std::string ended = Register();
+  ASSERT_OK(Cancel(ended));
+  const std::string id = Register();
+  WatchAll(feed_, {}, /*only_end=*/true);
+  EXPECT_THAT(feed_->Ids(), ElementsAre(ended));
+  Lease();
+  ASSERT_OK(Cancel(id));
+  EXPECT_THAT(feed_->Ids(), ElementsAre(ended, id));
+}
+
+TEST_F(CommandFilterTest, IsOfOneClient) {
+  WatchAll(feed_);
+  Register(Request("other"));
+  EXPECT_THAT(feed_->seen, IsEmpty());
+}
+
+TEST_F(CommandFilterTest, DoesNotCountAsReadingAResult) {
+  const std::string id = Register();
+  WatchAll(feed_);
+  ASSERT_OK(Complete(LeaseOne()));
+  Advance(absl::Seconds(60));
+  EXPECT_EQ(StateOf(id), State::kExpired);
+  EXPECT_THAT(feed_->States(),
+              ElementsAre(State::kQueued, State::kDelivered, State::kCompleted, State::kExpired));
+}
+
+TEST_F(CommandFilterTest, HearsNothingMoreOnceItIsRemoved) {
+  const auto watching = WatchAll(feed_);
+  table_.Unwatch(watching);
+  table_.Unwatch(watching);
+  Register();
+  EXPECT_THAT(feed_->seen, IsEmpty());
+}
+
+TEST_F(CommandFilterTest, OutlastsTheCommandsOfItsClient) {
+  const std::string id = Register();
+  const auto watching = WatchAll(feed_);
+  ASSERT_OK(Cancel(id));
+  Advance(absl::Minutes(10));
+  EXPECT_EQ(table_.commands(), 0);
+  // Many clients later.
+  for (int i = 0; i < 200; ++i) {
+    const auto passing = TryRegister(Request("passing-" + std::to_string(i)));
+    ASSERT_OK(passing);
+    ASSERT_OK(table_.Cancel("passing-" + std::to_string(i), IdOf(*passing->command), clock_.Now()));
+    if (i % 100 == 99) Advance(absl::Minutes(10));
+  }
+  feed_->seen.clear();
+  const std::string next = Register();
+  EXPECT_THAT(feed_->Ids(), ElementsAre(next));
+}
+
+TEST_F(CommandFilterTest, SlowReaderGetsTheNewestStateOfEachCommand) {
+  WatchAll(slow_feed_);
+  const std::string one = Register();
+  const std::string other = Register();
+  const CommandLease lease = LeaseOne();
+  ASSERT_OK(Acknowledge(lease));
+  ASSERT_OK(Complete(lease));
+  EXPECT_EQ(slow_feed_->times_ready, 1);
+  slow_feed_->Read();
+  EXPECT_THAT(slow_feed_->Ids(), ElementsAre(one, other));
+  EXPECT_THAT(slow_feed_->States(), ElementsAre(State::kCompleted, State::kQueued));
+}
+
+class WideQueueFilterTest : public CommandFilterTest {
+ protected:
+  WideQueueFilterTest() : CommandFilterTest({.queued_of_client = 50'000, .queued = 50'000}) {}
+};
+
+TEST_F(WideQueueFilterTest, IsGivenUpWhereItsReaderIsTooSlow) {
+  const auto other_feed = std::make_shared<RecordingFeed>();
+  WatchAll(slow_feed_);
+  WatchAll(other_feed);
+  for (size_t i = 0; i < kMaxWaitingForFilters; ++i) Register();
+  EXPECT_EQ(slow_feed_->times_ready, 1);
+  const std::string one_more = Register();
+  Register();
+  EXPECT_EQ(other_feed->seen.size(), kMaxWaitingForFilters + 2) << "others go on";
+
+  slow_feed_->Read();
+  ASSERT_THAT(slow_feed_->seen, SizeIs(kMaxWaitingForFilters + 1));
+  const CommandUpdate& last = slow_feed_->seen.back();
+  EXPECT_THAT(last.error, FailsWith(StatusCode::kResourceExhausted, "too_slow"));
+  EXPECT_EQ(last.watch_id, 9);
+  EXPECT_TRUE(last.last);
+  // The commands can still be listed and watched anew.
+  WatchAll(slow_feed_, {.states = {State::kCancelled}});
+  ASSERT_OK(Cancel(one_more));
+  slow_feed_->Read();
+  EXPECT_EQ(slow_feed_->Ids().back(), one_more);
+}
+
+class FewFiltersTest : public CommandFilterTest {
+ protected:
+  FewFiltersTest() : CommandFilterTest({.filters_of_client = 2}) {}
+};
+
+TEST_F(FewFiltersTest, AreLimitedByClient) {
+  const auto first = WatchAll(feed_);
+  WatchAll(feed_);
+  EXPECT_THAT(table_.WatchAll({.client_id = kClient, .feed = feed_}),
+              FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
+  EXPECT_OK(table_.WatchAll({.client_id = "other", .feed = feed_}));
+  table_.Unwatch(first);
+  WatchAll(feed_);
+  EXPECT_EQ(table_.waits(), 0) << "filters are no waits";
+}
+
+// Draining.
+
+TEST_F(CommandFilterTest, DrainEndsItAndRefusesNewOnes) {
+  Register();
+  const auto watching = WatchAll(slow_feed_);
+  table_.Drain();
+  slow_feed_->Read();
+  ASSERT_THAT(slow_feed_->seen, SizeIs(2));
+  EXPECT_THAT(slow_feed_->seen.back(), IsWatchOver());
+  EXPECT_THAT(table_.WatchAll({.client_id = kClient, .feed = feed_}),
+              FailsWith(StatusCode::kUnavailable, "draining"));
+  EXPECT_THAT(feed_->seen, IsEmpty());
+  table_.Unwatch(watching);
+}
+
+}  // namespace
+}  // namespace callslip::tracker

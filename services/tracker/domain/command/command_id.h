@@ -1,0 +1,79 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_ID_H_
+#define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_ID_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/numeric/int128.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace callslip::tracker {
+
+// A correlation id, 24 bytes instead of its 50 letters. As text it is
+//
+//   corr-<unix_ms>-<32 hex>   a command that a machine executes
+//   ann_<unix_ms>_<32 hex>    one that a person finishes, such as annotations
+//
+// The first two hex digits name the partition that holds the command, so that any process can route
+// by the id alone; the other 120 bits are random, since whoever knows an id can ask for its result.
+class CommandId {
+ public:
+  // Of an id as text.
+  static constexpr size_t kMaxBytes = 53;
+
+  // No command's.
+  CommandId() = default;
+
+  static CommandId New(absl::Time now, bool annotation, uint8_t partition);
+  // nullopt for any text that ToString() does not make.
+  static std::optional<CommandId> Parse(absl::string_view text);
+
+  std::string ToString() const;
+  // Tells it from others in a table, as good as surely: 64 of its random bits.
+  using Key = uint64_t;
+  Key key() const { return absl::Uint128Low64(random_); }
+  uint8_t partition() const { return static_cast<uint8_t>(absl::Uint128High64(random_) >> 56); }
+
+  friend bool operator==(const CommandId& a, const CommandId& b) {
+    return a.random_ == b.random_ && a.time_and_kind_ == b.time_and_kind_;
+  }
+  template <typename H>
+  friend H AbslHashValue(H state, const CommandId& id) {
+    return H::combine(std::move(state), absl::Uint128Low64(id.random_));
+  }
+
+ private:
+  CommandId(int64_t unix_ms, bool annotation, absl::uint128 random)
+      : random_(random), time_and_kind_(unix_ms * 2 + (annotation ? 1 : 0)) {}
+
+  absl::uint128 random_ = 0;
+  int64_t time_and_kind_ = 0;  // Milliseconds since 1970, times two; odd for annotations.
+};
+
+// Names one delivery of a command to a worker, and proves it on each report: `lease-<32 hex>`.
+class LeaseToken {
+ public:
+  // No delivery's.
+  LeaseToken() = default;
+
+  static LeaseToken New();
+  static std::optional<LeaseToken> Parse(absl::string_view text);
+
+  std::string ToString() const;
+
+  friend bool operator==(const LeaseToken& a, const LeaseToken& b) {
+    return a.random_ == b.random_;
+  }
+
+ private:
+  explicit LeaseToken(absl::uint128 random) : random_(random) {}
+
+  absl::uint128 random_ = 0;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_ID_H_

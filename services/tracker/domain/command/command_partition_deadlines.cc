@@ -1,0 +1,134 @@
+#include <string>
+#include <utility>
+
+#include "tracker/domain/command/command_change.h"
+#include "tracker/domain/command/command_partition.h"
+
+namespace callslip::tracker {
+
+absl::Time CommandPartition::NextDeadlineTime() {
+  MutexLock lock(&mutex_);
+  return deadlines_.NextAdvance();
+}
+
+void CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  deadlines_.Advance(now);
+  while (Timed* timed = deadlines_.PopDue()) FireLocked(*timed, now, effects);
+  deadlines_.TakeEarliestSet();  // Whoever fires asks for the next one.
+}
+
+void CommandPartition::FireLocked(Timed& timed, absl::Time now, CommandEffects& effects) {
+  switch (timed.kind) {
+    case Timed::Kind::kCommand:
+      FireCommandLocked(static_cast<CommandEntry&>(timed), now, effects);
+      return;
+    case Timed::Kind::kHeldCall: {
+      auto& call = static_cast<HeldCall&>(timed);
+      TargetQueue* queue = call.queue;
+      EndCallLocked(&call, {}, effects);
+      ForgetIfUnusedLocked(queue);
+      return;
+    }
+    case Timed::Kind::kWatch: {
+      auto& watch = static_cast<CommandWatch&>(timed);
+      if (watch.feed->Push({watch.watch_id, nullptr, absl::OkStatus(), true})) {
+        effects.ready.push_back(watch.feed);
+      }
+      EndWatchLocked(watch);
+      return;
+    }
+    case Timed::Kind::kTombstones:
+      tombstones_.Drop(now);
+      deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
+      return;
+  }
+}
+
+void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
+                                         CommandEffects& effects) {
+  const DeadlineKind due = NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed).kind;
+  TargetQueue* queue = entry.queue;
+  CommandEvent event = CommandEvent::kExpire;
+  switch (due) {
+    case DeadlineKind::kNotBefore:
+      entry.delayed = false;
+      queue->backlog.Add(&entry);
+      RearmLocked(entry);
+      DispatchLocked(queue, now, effects);
+      return;
+    case DeadlineKind::kFailedRetention:
+      RemoveLocked(entry, now, effects);
+      return;
+    case DeadlineKind::kResultRetention:
+      if (entry.result_read) {
+        RemoveLocked(entry, now, effects);
+        return;
+      }
+      event = CommandEvent::kForgetResult;
+      break;
+    case DeadlineKind::kAckWait:
+      if (entry.spec().idempotent && entry.view->attempt < kMaxAttempts) {
+        Change change(entry);
+        change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
+        CommitLocked(entry, std::move(change), now, effects);
+        DispatchLocked(queue, now, effects);
+        return;
+      }
+      break;
+    case DeadlineKind::kHeartbeat:
+      event = CommandEvent::kFail;
+      break;
+    case DeadlineKind::kStartToClose:
+      event = CommandEvent::kTimeOut;
+      break;
+    case DeadlineKind::kNeverDelivered:
+    case DeadlineKind::kScheduleToClose:
+    case DeadlineKind::kUserDidNotFinish:
+      break;
+  }
+  const bool polled = queue != nullptr && (queue->last_poll >= entry.spec().register_time ||
+                                           queue->workers.AnyCall() != nullptr);
+  Change change(entry);
+  change.Step(event, TraceEntry::Source::kTracker, now);
+  change.next->result = nullptr;
+  change.next->error =
+      std::make_shared<const CommandError>(DeadlineError(due, *entry.view, polled));
+  CommitLocked(entry, std::move(change), now, effects);
+  DispatchLocked(queue, now, effects);
+}
+
+void CommandPartition::PushOut(CommandId id, absl::Time now, CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  CommandEntry* entry = EntryLocked(id);
+  if (entry == nullptr) return;
+  RemoveLocked(*entry, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+}
+
+void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects) {
+  // Its place in a large table comes from far away: by the time it is erased, it is here.
+  commands_.prefetch(entry.spec().id.key());
+  const std::shared_ptr<const CommandSpec> spec = entry.view->spec;
+  tombstones_.Add(spec->id, spec->client_id(), entry.view->state,
+                  now + shared_->deadlines->tombstone_retention, shared_->limits.tombstones);
+  deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
+  if (!spec->request_id().empty()) effects.removed.push_back(spec);
+
+  deadlines_.Remove(&entry);
+  if (entry.queue != nullptr) {
+    // Its worker was never told of its end.
+    entry.worker->ended.erase(entry.worker->ended.iterator_to(entry));
+    entry.queue->workers.Detach(&entry);
+    ForgetIfUnusedLocked(entry.queue);
+  }
+  PartitionClient* client = entry.client;
+  --shared_->usage.commands;
+  --client->account->usage.commands;
+  CountBytes(*client->account, -entry.view->payload_bytes());
+  client->by_sequence.erase(spec->sequence);
+  commands_.erase(spec->id.key());
+  ForgetIfUnusedLocked(client);
+}
+
+}  // namespace callslip::tracker

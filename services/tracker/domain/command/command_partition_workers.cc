@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_change.h"
+#include "tracker/domain/command/command_partition.h"
+#include "tracker/domain/errors.h"
+
+namespace callslip::tracker {
+namespace {
+
+bool HasBytes(const Payload& payload) { return payload != nullptr && !payload->empty(); }
+
+// Whether the report is about the latest delivery.
+bool IsOfHolder(const CommandEntry& entry, const LeaseProof& proof) {
+  if (entry.leases.empty()) return true;
+  if (proof.token.has_value()) return *proof.token == entry.leases.back();
+  return proof.attempt == 0 || proof.attempt == static_cast<int>(entry.leases.size());
+}
+
+CommandError ResultDropped(size_t bytes) {
+  return {"result_dropped",
+          absl::StrCat("The command was executed, but its result of ", bytes,
+                       " bytes does not fit beside those that wait to be collected."),
+          "Collect earlier results, and look at the page for what it has done.", true};
+}
+
+}  // namespace
+
+absl::StatusOr<CommandEntry*> CommandPartition::FindLeasedLocked(CommandId id,
+                                                                 const LeaseProof& proof) {
+  CommandEntry* entry = EntryLocked(id);
+  if (entry == nullptr) return CommandNotFound(id.ToString());
+  const int deliveries = static_cast<int>(entry->leases.size());
+  if (!proof.token.has_value()) {
+    const bool human = entry->spec().command_class == CommandClass::kHuman;
+    const bool delivered = deliveries > 0 && proof.attempt <= deliveries;
+    if (!human && !delivered) return WrongLease(id.ToString());
+    return entry;
+  }
+  for (int attempt = 1; attempt <= deliveries; ++attempt) {
+    if (entry->leases[attempt - 1] != *proof.token) continue;
+    if (proof.attempt != 0 && proof.attempt != attempt) break;
+    return entry;
+  }
+  return WrongLease(id.ToString());
+}
+
+absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseRequest& request,
+                                                                  absl::Time now,
+                                                                  WorkerCallback callback,
+                                                                  CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  if (draining_) return Draining();
+  TargetQueue* queue = QueueLocked(request.target);
+  queue->last_poll = now;
+  Worker* worker = queue->workers.Find(request.worker_id);
+  WorkerNews news =
+      TakeNewsLocked(*queue, *worker, request.max_commands, request.window, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+
+  const bool hold = news.empty() && request.hold_until > now;
+  const absl::Status reserved = hold ? ReserveWait(nullptr) : absl::OkStatus();
+  if (!hold || !reserved.ok()) {
+    queue->workers.ForgetIfUnused(worker);
+    ForgetIfUnusedLocked(queue);
+    RETURN_IF_ERROR(reserved);
+    effects.answers.push_back({std::move(callback), std::move(news)});
+    return nullptr;
+  }
+  auto call = std::make_shared<HeldCall>();
+  call->partition = index_;
+  call->queue = queue;
+  call->max_commands = request.max_commands;
+  call->window = request.window;
+  call->callback = std::move(callback);
+  queue->workers.Hold(worker, call);
+  deadlines_.Set(call.get(), request.hold_until);
+  effects.earliest_deadline = std::min(effects.earliest_deadline, deadlines_.TakeEarliestSet());
+  return call;
+}
+
+bool CommandPartition::Abandon(HeldCall& call) {
+  MutexLock lock(&mutex_);
+  if (call.worker == nullptr) return false;
+  TargetQueue* queue = call.queue;
+  CommandEffects nobody_is_called;
+  EndCallLocked(&call, {}, nobody_is_called);
+  ForgetIfUnusedLocked(queue);
+  return true;
+}
+
+void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, CommandEffects& effects) {
+  deadlines_.Remove(call);
+  FreeWait(nullptr);
+  TargetQueue* queue = call->queue;
+  Worker* worker = call->worker;
+  const std::shared_ptr<HeldCall> ended = queue->workers.Release(call);
+  queue->workers.ForgetIfUnused(worker);
+  effects.answers.push_back({std::move(ended->callback), std::move(news)});
+}
+
+WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker, int max_commands,
+                                            int window, absl::Time now, CommandEffects& effects) {
+  ++worker.attached;  // It must outlast the commands that are told.
+  WorkerNews news;
+  while (!worker.ended.empty()) {
+    CommandEntry& entry = worker.ended.front();
+    worker.ended.pop_front();
+    news.ended.push_back(entry.spec().id);
+    queue.workers.Detach(&entry);
+    entry.queue = nullptr;
+  }
+  while (static_cast<int>(news.leases.size()) < max_commands && worker.unfinished < window) {
+    CommandEntry* entry = queue.backlog.Next();
+    if (entry == nullptr) break;
+    news.leases.push_back(DeliverLocked(*entry, worker, now, effects));
+  }
+  --worker.attached;
+  return news;
+}
+
+CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker, absl::Time now,
+                                             CommandEffects& effects) {
+  entry.leases.push_back(LeaseToken::New());
+  entry.queue->workers.Attach(&entry, &worker);
+  Change change(entry);
+  change.Step(CommandEvent::kDeliver, TraceEntry::Source::kTracker, now);
+  CommitLocked(entry, std::move(change), now, effects);
+  const CommandDeadlines& deadlines = *entry.spec().deadlines;
+  const absl::Time close = entry.spec().ready_time() + deadlines.ScheduleToClose();
+  // None is left where its deadline has passed and was not fired yet.
+  const absl::Duration left = std::max(close - now, absl::ZeroDuration());
+  return {entry.view, entry.leases.back(), std::min(deadlines.start_to_close, left)};
+}
+
+void CommandPartition::DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects) {
+  if (queue == nullptr) return;
+  while (HeldCall* call = queue->workers.NextReady()) {
+    if (queue->backlog.Next() == nullptr) break;
+    EndCallLocked(
+        call, TakeNewsLocked(*queue, *call->worker, call->max_commands, call->window, now, effects),
+        effects);
+  }
+  ForgetIfUnusedLocked(queue);
+}
+
+void CommandPartition::LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::Time now,
+                                         CommandEffects& effects) {
+  TargetQueue* queue = entry.queue;
+  Worker* worker = entry.worker;
+  if (worker == nullptr || !tell) {
+    queue->workers.Detach(&entry);
+    entry.queue = nullptr;
+    return;
+  }
+  worker->ended.push_back(entry);
+  if (worker->calls.empty()) return;
+  HeldCall* call = &worker->calls.front();
+  EndCallLocked(call,
+                TakeNewsLocked(*queue, *worker, call->max_commands, call->window, now, effects),
+                effects);
+}
+
+void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now,
+                                CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  CommandEntry* found = EntryLocked(lease.command->spec->id);
+  if (found == nullptr) return;
+  CommandEntry& entry = *found;
+  const bool as_leased =
+      entry.view->state == CommandState::kDelivered && entry.leases.back() == lease.token;
+  if (!as_leased) return;
+  Change change(entry);
+  change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
+  // Nobody has seen it: it counts as not delivered.
+  --change.next->attempt;
+  change.next->trace.pop_back();
+  change.next->trace.pop_back();
+  entry.leases.pop_back();
+  CommitLocked(entry, std::move(change), now, effects);
+  entry.queue->workers.Reattach(&entry);
+  DispatchLocked(entry.queue, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+}
+
+absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
+    CommandId id, const LeaseProof& proof, std::shared_ptr<const CommandProgress> progress,
+    Payload context, absl::Time now, CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  if (const Tombstones::Tombstone* tombstone = tombstones_.Find(id); tombstone != nullptr) {
+    return AcknowledgeResult{tombstone->ended_as == CommandState::kCancelled, tombstone->ended_as};
+  }
+  ASSIGN_OR_RETURN(CommandEntry * entry, FindLeasedLocked(id, proof));
+  const CommandState state = entry->view->state;
+  if (IsTerminal(state)) return AcknowledgeResult{state == CommandState::kCancelled, state};
+  entry->heartbeat_nanos = absl::ToUnixNanos(now);
+  if (state == CommandState::kRunning && progress == nullptr && !HasBytes(context)) {
+    // A bare heartbeat moves a deadline and nothing that a reader could see.
+    RearmLocked(*entry);
+  } else {
+    Change change(*entry);
+    change.Step(CommandEvent::kAcknowledge, TraceEntry::Source::kWorker, now);
+    if (progress != nullptr) change.next->progress = std::move(progress);
+    if (HasBytes(context)) change.next->context = std::move(context);
+    CommitLocked(*entry, std::move(change), now, effects);
+  }
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  return AcknowledgeResult{false, entry->view->state};
+}
+
+absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const LeaseProof& proof,
+                                                          CommandOutcome outcome, Payload context,
+                                                          absl::Time now, CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  if (const Tombstones::Tombstone* tombstone = tombstones_.Find(id); tombstone != nullptr) {
+    ++shared_->late_results;
+    return CompleteResult{false, tombstone->ended_as};
+  }
+  ASSIGN_OR_RETURN(CommandEntry * entry, FindLeasedLocked(id, proof));
+  auto* result = std::get_if<CommandResult>(&outcome);
+  const bool fits = result == nullptr || FitsLocked(*entry, result->value);
+  Change change(*entry);
+  if (IsTerminal(entry->view->state)) {
+    ++shared_->late_results;
+    const bool keep = result != nullptr && fits && entry->view->state != CommandState::kCompleted &&
+                      entry->view->late_result == nullptr;
+    if (keep) {
+      change.next->late_result = std::move(result->value);
+      AddTrace(*change.next, TraceEntry::Stage::kLateResult, TraceEntry::Source::kWorker, now);
+      CommitLocked(*entry, std::move(change), now, effects);
+    }
+    return CompleteResult{false, entry->view->state};
+  }
+
+  change.by_holder = IsOfHolder(*entry, proof);
+  if (HasBytes(context)) change.next->context = std::move(context);
+  CommandEvent event = CommandEvent::kComplete;
+  std::optional<CommandError> error;
+  if (auto* failure = std::get_if<CommandFailure>(&outcome); failure != nullptr) {
+    event = CommandEvent::kFail;
+    error = std::move(failure->error);
+  } else if (auto* timeout = std::get_if<CommandTimeout>(&outcome); timeout != nullptr) {
+    event = CommandEvent::kTimeOut;
+    error = std::move(timeout->error);
+  } else if (!fits) {
+    event = CommandEvent::kFail;
+    error = ResultDropped(result->value->size());
+  } else {
+    change.next->result = std::move(result->value);
+  }
+  if (error.has_value()) change.next->error = std::make_shared<const CommandError>(*error);
+  change.Step(event, TraceEntry::Source::kWorker, now);
+  TargetQueue* queue = entry->queue;
+  CommitLocked(*entry, std::move(change), now, effects);
+  DispatchLocked(queue, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  return CompleteResult{true, entry->view->state};
+}
+
+bool CommandPartition::FitsLocked(const CommandEntry& entry, const Payload& result) const {
+  // Twice of what registrations may take: what was accepted is to be answered.
+  const auto bytes = result == nullptr ? 0 : static_cast<int64_t>(result->size());
+  const CommandLimits& limits = shared_->limits;
+  return shared_->usage.payload_bytes + bytes <= 2 * limits.payload_bytes &&
+         entry.client->account->usage.payload_bytes + bytes <= 2 * limits.payload_bytes_of_client;
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,43 @@
+#include "tracker/domain/command/tombstones.h"
+
+#include "absl/hash/hash.h"
+
+namespace callslip::tracker {
+namespace {
+
+uint64_t HashOf(absl::string_view client_id) { return absl::Hash<absl::string_view>()(client_id); }
+
+}  // namespace
+
+bool Tombstones::Tombstone::IsOf(absl::string_view client_id) const {
+  return client_hash == HashOf(client_id);
+}
+
+void Tombstones::Add(CommandId id, absl::string_view client_id, CommandState ended_as,
+                     absl::Time until, size_t capacity) {
+  if (capacity == 0) return;
+  if (by_age_.size() >= capacity) DropOldest();
+  by_id_.emplace(id, Tombstone{HashOf(client_id), ended_as});
+  by_age_.push_back({absl::ToUnixNanos(until), id});
+}
+
+const Tombstones::Tombstone* Tombstones::Find(CommandId id) const {
+  const auto it = by_id_.find(id);
+  return it == by_id_.end() ? nullptr : &it->second;
+}
+
+void Tombstones::Drop(absl::Time now) {
+  while (!by_age_.empty() && NextDrop() <= now) DropOldest();
+}
+
+absl::Time Tombstones::NextDrop() const {
+  return by_age_.empty() ? absl::InfiniteFuture()
+                         : absl::FromUnixNanos(by_age_.front().until_nanos);
+}
+
+void Tombstones::DropOldest() {
+  by_id_.erase(by_age_.front().id);
+  by_age_.pop_front();
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,91 @@
+#include "tracker/domain/command/worker_pool.h"
+
+#include <utility>
+
+namespace callslip::tracker {
+
+Worker* WorkerPool::Find(const std::string& id) {
+  const auto [it, added] = workers_.try_emplace(id);
+  if (added) it->second.id = id;
+  return &it->second;
+}
+
+void WorkerPool::ForgetIfUnused(Worker* worker) {
+  if (worker->attached > 0 || !worker->calls.empty() || workers_.size() <= kKeptWorkers) return;
+  workers_.erase(worker->id);
+}
+
+void WorkerPool::Attach(CommandEntry* entry, Worker* worker) {
+  ++attached_;
+  ++worker->attached;
+  LetGo(std::exchange(entry->worker_before, std::exchange(entry->worker, worker)));
+}
+
+void WorkerPool::Reattach(CommandEntry* entry) {
+  LetGo(std::exchange(entry->worker, std::exchange(entry->worker_before, nullptr)));
+}
+
+void WorkerPool::Detach(CommandEntry* entry) {
+  LetGo(std::exchange(entry->worker, nullptr));
+  LetGo(std::exchange(entry->worker_before, nullptr));
+}
+
+void WorkerPool::LetGo(Worker* worker) {
+  if (worker == nullptr) return;
+  --attached_;
+  --worker->attached;
+  ForgetIfUnused(worker);
+}
+
+void WorkerPool::OccupyPlace(CommandEntry* entry) {
+  ++entry->worker->unfinished;
+  Update(entry->worker);
+}
+
+void WorkerPool::FreePlace(CommandEntry* entry) {
+  --entry->worker->unfinished;
+  Update(entry->worker);
+}
+
+void WorkerPool::Hold(Worker* worker, std::shared_ptr<HeldCall> call) {
+  HeldCall* held = call.get();
+  held->worker = worker;
+  held->self = std::move(call);
+  worker->calls.push_back(*held);
+  ++calls_;
+  Update(worker);
+}
+
+std::shared_ptr<HeldCall> WorkerPool::Release(HeldCall* call) {
+  Worker* worker = std::exchange(call->worker, nullptr);
+  worker->calls.erase(worker->calls.iterator_to(*call));
+  --calls_;
+  Update(worker);
+  // It has had its turn: the others come first.
+  if (worker->ready) ready_.splice(ready_.end(), ready_, ready_.iterator_to(*worker));
+  return std::move(call->self);
+}
+
+void WorkerPool::Update(Worker* worker) {
+  const bool ready = !worker->calls.empty() && worker->unfinished < worker->calls.front().window;
+  if (ready == worker->ready) return;
+  worker->ready = ready;
+  if (ready) {
+    ready_.push_back(*worker);
+  } else {
+    ready_.erase(ready_.iterator_to(*worker));
+  }
+}
+
+HeldCall* WorkerPool::NextReady() {
+  return ready_.empty() ? nullptr : &ready_.front().calls.front();
+}
+
+HeldCall* WorkerPool::AnyCall() {
+  for (auto& [id, worker] : workers_) {
+    if (!worker.calls.empty()) return &worker.calls.front();
+  }
+  return nullptr;
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,177 @@
+#include "tracker/rpc/watch_stream.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/errors.h"
+#include "tracker/rpc/command_convert.h"
+
+namespace callslip::tracker {
+namespace {
+
+// What a message holds unless a single update is larger: far from the size that clients refuse,
+// and small enough not to delay what waits behind it.
+constexpr size_t kMaxMessageBytes = size_t{1} << 20;
+
+}  // namespace
+
+void WatchStream::Begin() {
+  const auto self = shared_from_this();
+  call_->SetSource([self] { return self->Next(); });
+  call_->OnCallerLeft([self] { self->EndWatches(); });
+  call_->SetReceiver([self](const auto& request) { self->OnRequest(request); },
+                     [self] { self->EndAfterWatches(); });
+}
+
+void WatchStream::OnRequest(const v1::WatchCommandsRequest& request) {
+  if (request.add_size() > kMaxWatchesInMessage || request.remove_size() > kMaxWatchesInMessage) {
+    call_->Finish(InvalidField("add or remove",
+                               absl::StrCat("has more than ", kMaxWatchesInMessage, " entries")));
+    return;
+  }
+  for (const int64_t watch_id : request.remove()) Remove(watch_id);
+  for (const v1::CommandWatch& watch : request.add()) {
+    if (const absl::Status status = Add(watch); !status.ok()) {
+      Abort(status);
+      return;
+    }
+  }
+  FinishIfOver();
+}
+
+absl::Status WatchStream::Add(const v1::CommandWatch& watch) {
+  const int64_t watch_id = watch.watch_id();
+  {
+    MutexLock lock(&mutex_);
+    if (over_) return absl::OkStatus();
+    const bool added =
+        watches_.try_emplace(watch_id, Watch{.by_filter = watch.has_filter()}).second;
+    if (!added) {
+      return InvalidField("watch_id", absl::StrCat("is in use on this stream: ", watch_id));
+    }
+  }
+  absl::StatusOr<CommandTable::Watching> watching = BeginWatch(watch);
+  if (!watching.ok()) {
+    Fail(watch_id, watching.status());
+    return absl::OkStatus();
+  }
+  {
+    MutexLock lock(&mutex_);
+    const auto it = watches_.find(watch_id);
+    if (it != watches_.end() && !over_) {
+      it->second.watching = *std::move(watching);
+      return absl::OkStatus();
+    }
+  }
+  // It is over already, and was told; or there is nobody left to tell.
+  table_->Unwatch(*watching);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::CommandWatch& watch) {
+  switch (watch.what_case()) {
+    case v1::CommandWatch::kFilter: {
+      ASSIGN_OR_RETURN(CommandFilter filter, FilterFrom(watch.filter()));
+      if (watch.has_max_wait()) return InvalidField("max_wait", "does not apply to filters");
+      return table_->WatchAll({.client_id = watch.client_id(),
+                               .filter = std::move(filter),
+                               .feed = shared_from_this(),
+                               .watch_id = watch.watch_id(),
+                               .only_end = watch.only_end()});
+    }
+    case v1::CommandWatch::kCommandId: {
+      ASSIGN_OR_RETURN(const absl::Time until, WaitUntil(watch.max_wait(), kMaxScheduleToClose,
+                                                         absl::InfiniteDuration(), clock_->Now()));
+      return table_->Watch(watch.command_id(), {.client_id = watch.client_id(),
+                                                .after_revision = watch.after_revision(),
+                                                .until = until,
+                                                .feed = shared_from_this(),
+                                                .watch_id = watch.watch_id(),
+                                                .only_end = watch.only_end()});
+    }
+    case v1::CommandWatch::WHAT_NOT_SET:
+      break;
+  }
+  return InvalidField("what", "is required: a command_id or a filter");
+}
+
+void WatchStream::Remove(int64_t watch_id) {
+  CommandTable::Watching watching;
+  {
+    MutexLock lock(&mutex_);
+    const auto it = watches_.find(watch_id);
+    if (it == watches_.end()) return;
+    watching = std::move(it->second.watching);
+    watches_.erase(it);
+  }
+  table_->Unwatch(watching);
+}
+
+void WatchStream::Abort(const absl::Status& error) {
+  call_->Finish(error);
+  EndWatches();
+}
+
+void WatchStream::EndWatches() {
+  absl::flat_hash_map<int64_t, Watch> watches;
+  {
+    MutexLock lock(&mutex_);
+    over_ = true;
+    watches = std::move(watches_);
+    watches_.clear();
+  }
+  for (const auto& [watch_id, watch] : watches) table_->Unwatch(watch.watching);
+}
+
+void WatchStream::EndAfterWatches() {
+  {
+    MutexLock lock(&mutex_);
+    end_after_watches_ = true;
+  }
+  FinishIfOver();
+}
+
+void WatchStream::FinishIfOver() {
+  {
+    MutexLock lock(&mutex_);
+    if (!end_after_watches_ || !watches_.empty()) return;
+  }
+  // What is in the feed is still sent.
+  call_->Finish(absl::OkStatus());
+}
+
+std::optional<Outgoing<v1::WatchCommandsResponse>> WatchStream::Next() {
+  Outgoing<v1::WatchCommandsResponse> next;
+  size_t bytes = 0;
+  bool over = false;
+  while (next.message.updates_size() < kMaxWatchesInMessage && bytes < kMaxMessageBytes) {
+    if (taken_.empty()) {
+      for (CommandUpdate& update : Take(kMaxWatchesInMessage)) taken_.push_back(std::move(update));
+      if (taken_.empty()) break;
+    }
+    const CommandUpdate update = std::move(taken_.front());
+    taken_.pop_front();
+    const std::optional<CommandView> view = ViewFor(update);
+    if (!view.has_value()) continue;
+    v1::CommandUpdate& message = *next.message.add_updates();
+    Fill(update, *view, message);
+    bytes += message.ByteSizeLong();
+    over = over || update.last;
+  }
+  if (over) FinishIfOver();
+  if (next.message.updates_size() == 0) return std::nullopt;
+  return next;
+}
+
+std::optional<CommandView> WatchStream::ViewFor(const CommandUpdate& update) {
+  MutexLock lock(&mutex_);
+  const auto it = watches_.find(update.watch_id);
+  if (it == watches_.end()) return std::nullopt;
+  const bool by_filter = it->second.by_filter;
+  if (update.last) watches_.erase(it);
+  return by_filter ? CommandView::kWithoutPayloads : CommandView::kWithoutParams;
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,75 @@
+#ifndef CALLSLIP_TRACKER_RPC_WATCH_STREAM_H_
+#define CALLSLIP_TRACKER_RPC_WATCH_STREAM_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "callslip/tracker/v1/command_service.pb.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+#include "tracker/domain/command/command_table.h"
+#include "tracker/rpc/command_convert.h"
+#include "tracker/rpc/server_stream.h"
+
+namespace callslip::tracker {
+
+// One WatchCommands call: all its watches share one feed, from which each message takes as many
+// updates as wait and fit. A watch costs an entry in the map here and one in the table.
+//
+// Lives until the call is over: held by the call, and by the table while a watch goes on.
+class WatchStream final : public CommandFeed, public std::enable_shared_from_this<WatchStream> {
+ public:
+  using Call = DuplexStream<v1::WatchCommandsRequest, v1::WatchCommandsResponse>;
+
+  WatchStream(Clock* clock, CommandTable* table, std::shared_ptr<Call> call)
+      : clock_(clock), table_(table), call_(std::move(call)) {}
+
+  void Begin();
+  // Ends the call once none of its watches goes on and all updates are sent.
+  void EndAfterWatches();
+
+  void OnReady() override { call_->Wake(); }
+
+ private:
+  void OnRequest(const v1::WatchCommandsRequest& request);
+  void Abort(const absl::Status& error);
+  // The call is over, or its caller has left.
+  void EndWatches();
+
+  // INVALID_ARGUMENT ends the call.
+  absl::Status Add(const v1::CommandWatch& watch);
+  absl::StatusOr<CommandTable::Watching> BeginWatch(const v1::CommandWatch& watch);
+  void Remove(int64_t watch_id);
+
+  // The source of the call.
+  std::optional<Outgoing<v1::WatchCommandsResponse>> Next();
+  // How much of the update's command is to be sent; nullopt where its watch was removed meanwhile.
+  // Forgets the watch where it is over.
+  std::optional<CommandView> ViewFor(const CommandUpdate& update);
+  void FinishIfOver();
+
+  Clock* const clock_;
+  CommandTable* const table_;
+  const std::shared_ptr<Call> call_;
+  std::deque<CommandUpdate> taken_;  // By Next(), and not sent yet.
+
+  struct Watch {
+    CommandTable::Watching watching;
+    bool by_filter = false;
+  };
+
+  Mutex mutex_;
+  absl::flat_hash_map<int64_t, Watch> watches_ ABSL_GUARDED_BY(mutex_);
+  bool end_after_watches_ ABSL_GUARDED_BY(mutex_) = false;
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_WATCH_STREAM_H_
