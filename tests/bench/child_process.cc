@@ -9,6 +9,7 @@
 #include <csignal>
 #include <fstream>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "bench/die.h"
@@ -117,6 +118,20 @@ bool ChildProcess::AwaitEvent(char event, std::chrono::milliseconds patience) co
   char got = 0;
   if (read(fd_, &got, 1) != 1 || got != event) Die("a server died or reported out of turn");
   return true;
+}
+
+void ChildProcess::Poke() const {
+  if (kill(pid_, SIGUSR1) != 0) Die("poke a server");
+}
+
+void OnPoke(std::function<void()> action) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([signals, action = std::move(action)] {
+    for (int signal = 0; sigwait(&signals, &signal) == 0;) action();
+  }).detach();
 }
 
 std::chrono::nanoseconds ChildProcess::CpuTime() const {

@@ -24,6 +24,10 @@ class ParentLink {
   const int fd_;
 };
 
+// In a forked server: lets `action` run, on a thread of its own, each time the parent pokes. To be
+// called before any other thread is started.
+void OnPoke(std::function<void()> action);
+
 // A server in a process of its own, so that it shares no thread and no memory with the load client.
 // It ends with this object, and with the benchmark in any case.
 //
@@ -45,6 +49,9 @@ class ChildProcess {
   // False if a forked server did not report `event` in time. Skips no event: another one than the
   // expected one ends the benchmark.
   bool AwaitEvent(char event, std::chrono::milliseconds patience) const;
+
+  // Has a forked server do what it has prepared (see OnPoke()).
+  void Poke() const;
 
   // Of all its threads since its start.
   std::chrono::nanoseconds CpuTime() const;

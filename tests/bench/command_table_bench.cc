@@ -1,0 +1,148 @@
+// What the tracker's domain costs by itself: Google Benchmark on a CommandTable, no transport.
+//
+// One cycle is what a command goes through: registered, delivered, completed, read, and removed
+// after its retention, with every deadline set and moved as in the tracker. The fake time passes as
+// fast as it takes to keep about a thousand commands of finished cycles, whatever lives beside
+// them.
+
+#include <malloc.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "bench/die.h"
+#include "benchmark/benchmark.h"
+#include "tracker/domain/command/command_table.h"
+
+namespace callslip::bench {
+namespace {
+
+using tracker::CommandDeadlines;
+using tracker::CommandLimits;
+using tracker::CommandRequest;
+using tracker::CommandTable;
+using tracker::LeaseProof;
+using tracker::Payload;
+using tracker::WorkerNews;
+
+// With the retention of a second: 1,000 commands are kept, and 10,000 tombstones.
+constexpr absl::Duration kTimePerCycle = absl::Milliseconds(1);
+constexpr int kTargets = 64;
+
+// A sixtieth of the usual ones for what has ended, and a day for what has not begun.
+CommandDeadlines Deadlines() {
+  CommandDeadlines deadlines;
+  deadlines.result_retention = absl::Seconds(1);
+  deadlines.tombstone_retention = absl::Seconds(10);
+  deadlines.schedule_to_start = absl::Hours(24);
+  return deadlines;
+}
+
+const Payload& Params() {
+  static const auto& params = *new Payload(
+      std::make_shared<const std::string>(R"({"action":"click","selector":"#submit"})"));
+  return params;
+}
+
+const Payload& Result() {
+  static const auto& result = *new Payload(std::make_shared<const std::string>(R"({"ok":true})"));
+  return result;
+}
+
+CommandLimits NoLimits() {
+  CommandLimits limits;
+  limits.queued = limits.queued_of_client = limits.commands = limits.commands_of_client = int64_t{1}
+                                                                                          << 40;
+  return limits;
+}
+
+class Bench {
+ public:
+  Bench() : table_(Deadlines(), NoLimits()) {
+    for (int i = 0; i < kTargets; ++i) targets_.push_back("tab-group-" + std::to_string(i));
+  }
+
+  // Commands that wait for the rest of the day in queues of their own, a hundred in each.
+  void AddLive(int64_t count) {
+    CommandRequest request;
+    request.client_id = "agent-1";
+    request.type = "click";
+    request.params = Params();
+    for (int64_t i = 0; i < count; ++i) {
+      request.target = "waiting-" + std::to_string(i / 100);
+      if (!table_.Register(request, now_).ok()) Die("a command was refused");
+    }
+  }
+
+  void Cycle() {
+    const std::string& target = targets_[next_++ % kTargets];
+    CommandRequest request;
+    request.client_id = "local";
+    request.target = target;
+    request.type = "click";
+    request.params = Params();
+    const auto registered = table_.Register(std::move(request), now_);
+    if (!registered.ok()) Die("a command was refused");
+    const std::string id = registered->command->spec->id.ToString();
+
+    WorkerNews news;
+    const auto lease = table_.Lease({.target = target, .worker_id = "w1", .max_commands = 1}, now_,
+                                    [&](WorkerNews got) { news = std::move(got); });
+    if (!lease.ok() || news.leases.size() != 1) Die("a command was not delivered");
+    const LeaseProof proof{news.leases[0].token, 1};
+    if (!table_.Complete(id, proof, tracker::CommandResult{Result()}, nullptr, now_).ok()) {
+      Die("a command was not completed");
+    }
+    if (!table_.Get("local", id, /*peek=*/false).ok()) Die("a command was not found");
+    now_ += kTimePerCycle;
+    if (next_ % 64 == 0) table_.FireDeadlines(now_);
+  }
+
+  int64_t commands() const { return table_.commands(); }
+
+ private:
+  CommandTable table_;
+  std::vector<std::string> targets_;
+  absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
+  uint64_t next_ = 0;
+};
+
+// Made once for all repetitions.
+Bench& BenchBeside(int64_t live) {
+  static auto& benches = *new std::map<int64_t, std::unique_ptr<Bench>>;
+  std::unique_ptr<Bench>& bench = benches[live];
+  if (bench == nullptr) {
+    bench = std::make_unique<Bench>();
+    bench->AddLive(live);
+    for (int i = 0; i < 20'000; ++i) bench->Cycle();
+  }
+  return *bench;
+}
+
+void FullCycle(benchmark::State& state) {
+  Bench& bench = BenchBeside(state.range(0));
+  for (auto _ : state) bench.Cycle();
+  state.SetItemsProcessed(state.iterations());
+  state.counters["live"] = static_cast<double>(bench.commands());
+}
+BENCHMARK(FullCycle)->Arg(0)->Arg(1'000'000)->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly();
+
+void BytesPerLiveCommand(benchmark::State& state) {
+  for (auto _ : state) {
+    const size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    Bench bench;
+    bench.AddLive(state.range(0));
+    const size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+    state.counters["bytes"] =
+        static_cast<double>(after - before) / static_cast<double>(state.range(0));
+  }
+}
+BENCHMARK(BytesPerLiveCommand)->Arg(1'000'000)->Iterations(1);
+
+}  // namespace
+}  // namespace callslip::bench
+
+BENCHMARK_MAIN();
