@@ -55,6 +55,12 @@ absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers) 
   builder_.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Above what one command may carry; the domain's own limits then answer with a proper error.
   builder_.SetMaxReceiveMessageSize(16 << 20);
+  // Streams are idle for hours. Callers may ping every 10 s to keep their connections, and callers
+  // that are gone without a word are noticed within 80 s.
+  builder_.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 9'000);
+  builder_.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder_.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
+  builder_.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   for (int i = 0; i < pollers; ++i) queues_.push_back(builder_.AddCompletionQueue());
   server_ = builder_.BuildAndStart();
   if (server_ == nullptr || (!address.is_unix() && bound_port == 0)) {

@@ -5,6 +5,7 @@
 
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/errors.h"
 #include "tracker/rpc/command_convert.h"
 #include "tracker/rpc/worker_stream.h"
 
@@ -221,10 +222,13 @@ void CommandService::Watch(std::shared_ptr<WatchStream::Call> call) {
     MutexLock lock(&mutex_);
     draining = draining_;
     std::erase_if(watch_streams_, [](const auto& weak) { return weak.expired(); });
-    watch_streams_.push_back(stream);
+    if (!draining) watch_streams_.push_back(stream);
   }
-  stream->Begin();
-  if (draining) stream->EndAfterWatches();
+  if (draining) {
+    call->Finish(Draining());
+  } else {
+    stream->Begin();
+  }
 }
 
 }  // namespace callslip::tracker

@@ -27,8 +27,8 @@ void WatchStream::Begin() {
 
 void WatchStream::OnRequest(const v1::WatchCommandsRequest& request) {
   if (request.add_size() > kMaxWatchesInMessage || request.remove_size() > kMaxWatchesInMessage) {
-    call_->Finish(InvalidField("add or remove",
-                               absl::StrCat("has more than ", kMaxWatchesInMessage, " entries")));
+    Abort(InvalidField("add or remove",
+                       absl::StrCat("has more than ", kMaxWatchesInMessage, " entries")));
     return;
   }
   for (const int64_t watch_id : request.remove()) Remove(watch_id);
@@ -42,24 +42,24 @@ void WatchStream::OnRequest(const v1::WatchCommandsRequest& request) {
 }
 
 absl::Status WatchStream::Add(const v1::CommandWatch& watch) {
-  const int64_t watch_id = watch.watch_id();
+  int64_t serial = 0;
   {
     MutexLock lock(&mutex_);
     if (over_) return absl::OkStatus();
-    const bool added =
-        watches_.try_emplace(watch_id, Watch{.by_filter = watch.has_filter()}).second;
-    if (!added) {
-      return InvalidField("watch_id", absl::StrCat("is in use on this stream: ", watch_id));
+    serial = next_serial_++;
+    if (!serials_.try_emplace(watch.watch_id(), serial).second) {
+      return InvalidField("watch_id", absl::StrCat("is in use on this stream: ", watch.watch_id()));
     }
+    watches_[serial] = {.watch_id = watch.watch_id(), .by_filter = watch.has_filter()};
   }
-  absl::StatusOr<CommandTable::Watching> watching = BeginWatch(watch);
+  absl::StatusOr<CommandTable::Watching> watching = BeginWatch(watch, serial);
   if (!watching.ok()) {
-    Fail(watch_id, watching.status());
+    Fail(serial, watching.status());
     return absl::OkStatus();
   }
   {
     MutexLock lock(&mutex_);
-    const auto it = watches_.find(watch_id);
+    const auto it = watches_.find(serial);
     if (it != watches_.end() && !over_) {
       it->second.watching = *std::move(watching);
       return absl::OkStatus();
@@ -70,15 +70,18 @@ absl::Status WatchStream::Add(const v1::CommandWatch& watch) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::CommandWatch& watch) {
+absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::CommandWatch& watch,
+                                                               int64_t serial) {
   switch (watch.what_case()) {
     case v1::CommandWatch::kFilter: {
       ASSIGN_OR_RETURN(CommandFilter filter, FilterFrom(watch.filter()));
-      if (watch.has_max_wait()) return InvalidField("max_wait", "does not apply to filters");
+      if (watch.has_max_wait() || watch.after_revision() != 0) {
+        return InvalidField("max_wait and after_revision", "do not apply to filters");
+      }
       return table_->WatchAll({.client_id = watch.client_id(),
                                .filter = std::move(filter),
                                .feed = shared_from_this(),
-                               .watch_id = watch.watch_id(),
+                               .watch_id = serial,
                                .only_end = watch.only_end()});
     }
     case v1::CommandWatch::kCommandId: {
@@ -88,7 +91,7 @@ absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::Command
                                                 .after_revision = watch.after_revision(),
                                                 .until = until,
                                                 .feed = shared_from_this(),
-                                                .watch_id = watch.watch_id(),
+                                                .watch_id = serial,
                                                 .only_end = watch.only_end()});
     }
     case v1::CommandWatch::WHAT_NOT_SET:
@@ -101,10 +104,11 @@ void WatchStream::Remove(int64_t watch_id) {
   CommandTable::Watching watching;
   {
     MutexLock lock(&mutex_);
-    const auto it = watches_.find(watch_id);
-    if (it == watches_.end()) return;
-    watching = std::move(it->second.watching);
-    watches_.erase(it);
+    const auto serial = serials_.find(watch_id);
+    if (serial == serials_.end()) return;
+    watching = std::move(watches_[serial->second].watching);
+    watches_.erase(serial->second);
+    serials_.erase(serial);
   }
   table_->Unwatch(watching);
 }
@@ -122,7 +126,7 @@ void WatchStream::EndWatches() {
     watches = std::move(watches_);
     watches_.clear();
   }
-  for (const auto& [watch_id, watch] : watches) table_->Unwatch(watch.watching);
+  for (const auto& [serial, watch] : watches) table_->Unwatch(watch.watching);
 }
 
 void WatchStream::EndAfterWatches() {
@@ -151,9 +155,9 @@ std::optional<Outgoing<v1::WatchCommandsResponse>> WatchStream::Next() {
       for (CommandUpdate& update : Take(kMaxWatchesInMessage)) taken_.push_back(std::move(update));
       if (taken_.empty()) break;
     }
-    const CommandUpdate update = std::move(taken_.front());
+    CommandUpdate update = std::move(taken_.front());
     taken_.pop_front();
-    const std::optional<CommandView> view = ViewFor(update);
+    const std::optional<CommandView> view = Resolve(update);
     if (!view.has_value()) continue;
     v1::CommandUpdate& message = *next.message.add_updates();
     Fill(update, *view, message);
@@ -165,12 +169,16 @@ std::optional<Outgoing<v1::WatchCommandsResponse>> WatchStream::Next() {
   return next;
 }
 
-std::optional<CommandView> WatchStream::ViewFor(const CommandUpdate& update) {
+std::optional<CommandView> WatchStream::Resolve(CommandUpdate& update) {
   MutexLock lock(&mutex_);
   const auto it = watches_.find(update.watch_id);
   if (it == watches_.end()) return std::nullopt;
   const bool by_filter = it->second.by_filter;
-  if (update.last) watches_.erase(it);
+  update.watch_id = it->second.watch_id;
+  if (update.last) {
+    serials_.erase(update.watch_id);
+    watches_.erase(it);
+  }
   return by_filter ? CommandView::kWithoutPayloads : CommandView::kWithoutParams;
 }
 

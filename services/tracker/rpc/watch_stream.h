@@ -44,14 +44,14 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
 
   // INVALID_ARGUMENT ends the call.
   absl::Status Add(const v1::CommandWatch& watch);
-  absl::StatusOr<CommandTable::Watching> BeginWatch(const v1::CommandWatch& watch);
+  absl::StatusOr<CommandTable::Watching> BeginWatch(const v1::CommandWatch& watch, int64_t serial);
   void Remove(int64_t watch_id);
 
   // The source of the call.
   std::optional<Outgoing<v1::WatchCommandsResponse>> Next();
   // How much of the update's command is to be sent; nullopt where its watch was removed meanwhile.
-  // Forgets the watch where it is over.
-  std::optional<CommandView> ViewFor(const CommandUpdate& update);
+  // Puts in the id that the caller knows, and forgets the watch where it is over.
+  std::optional<CommandView> Resolve(CommandUpdate& update);
   void FinishIfOver();
 
   Clock* const clock_;
@@ -60,12 +60,17 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
   std::deque<CommandUpdate> taken_;  // By Next(), and not sent yet.
 
   struct Watch {
+    int64_t watch_id = 0;
     CommandTable::Watching watching;
     bool by_filter = false;
   };
 
   Mutex mutex_;
+  // By the numbers that the feed knows them by. The caller may use an id again while updates of the
+  // watch before still wait in the feed.
   absl::flat_hash_map<int64_t, Watch> watches_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<int64_t, int64_t> serials_ ABSL_GUARDED_BY(mutex_);  // By the caller's ids.
+  int64_t next_serial_ ABSL_GUARDED_BY(mutex_) = 1;
   bool end_after_watches_ ABSL_GUARDED_BY(mutex_) = false;
   bool over_ ABSL_GUARDED_BY(mutex_) = false;
 };

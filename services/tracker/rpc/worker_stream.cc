@@ -33,9 +33,12 @@ std::optional<Outgoing<v1::StreamCommandsResponse>> WorkerStream::Next() {
     self->OnNews(std::move(got));
   });
   if (!call.ok()) {
-    stream_->Finish(call.status());
+    // A stream that has begun ends in order when the tracker shuts down.
+    const bool draining = call.status().code() == absl::StatusCode::kUnavailable;
+    stream_->Finish(begun_ && draining ? absl::OkStatus() : call.status());
     return std::nullopt;
   }
+  begun_ = true;
   bool abandon = false;
   {
     MutexLock lock(&mutex_);

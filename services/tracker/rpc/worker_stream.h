@@ -45,6 +45,7 @@ class WorkerStream : public std::enable_shared_from_this<WorkerStream> {
   CommandTable* const table_;
   const LeaseRequest request_;
   const std::shared_ptr<Stream> stream_;
+  bool begun_ = false;  // Used by Next() only.
 
   Mutex mutex_;
   bool leasing_ ABSL_GUARDED_BY(mutex_) = false;  // A call is held, or is being made.
