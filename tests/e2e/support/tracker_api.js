@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import grpc from '@grpc/grpc-js';
+import protoLoader from '@grpc/proto-loader';
+import { ServerProcess } from './processes.js';
+import { reflectionDefinition } from './reflection.js';
+
+const PROTO_FOLDER = fileURLToPath(new URL('../../../proto', import.meta.url));
+const MAX_MESSAGE_BYTES = 16 << 20;
+/** No call of a test takes longer unless something is broken, in ms. */
+const CALL_PATIENCE_MS = 40_000;
+
+const PROTOS = [
+  'callslip/tracker/v1/command_service.proto',
+  'grpc/health/v1/health.proto',
+];
+const definition = protoLoader.loadSync(PROTOS, {
+  includeDirs: [PROTO_FOLDER],
+  keepCase: true,
+  enums: String,
+  longs: Number,
+  defaults: true,
+  oneofs: true,
+});
+const packages = grpc.loadPackageDefinition({ ...definition, ...reflectionDefinition });
+
+let lastName = 0;
+
+/** A name that no other test of this file uses, so that all of them can share one tracker. */
+export function unique(prefix) {
+  return `${prefix}-${++lastName}`;
+}
+
+export function startTracker(args = [], address = '127.0.0.1:0') {
+  return ServerProcess.start('callslip-tracker', ['--listen', address, ...args]);
+}
+
+export function stateOf({ state }) {
+  return state.replace('COMMAND_STATE_', '');
+}
+
+/** For assert.rejects(): a status, and the trailers that the contract promises with it. */
+export function refusal(code, reason, { message = /./, retryAfterMs, depth } = {}) {
+  return (error) => {
+    const trailer = (name) => error.metadata.get(`callslip-${name}`)[0];
+    const expected = { code, reason, retryAfterMs, depth };
+    const actual = {
+      code: grpc.status[error.code],
+      reason: trailer('reason'),
+      retryAfterMs: trailer('retry-after-ms'),
+      depth: trailer('depth'),
+    };
+    assert.deepEqual(actual, expected, error.message);
+    assert.match(error.details, message);
+    assert.match(trailer('hint'), /^\S.*\.$/);
+    return true;
+  };
+}
+
+/** What a stream of gRPC's sends, one message at a time; what nobody asks for is not read. */
+export class Messages {
+  #iterator;
+
+  constructor(stream) {
+    this.stream = stream;
+    this.status = new Promise((resolve) => {
+      stream.on('status', ({ code }) => resolve(grpc.status[code]));
+    });
+    // Who reads gets the error from the iterator; who has cancelled the stream expects one.
+    stream.on('error', () => {});
+    this.#iterator = stream[Symbol.asyncIterator]();
+  }
+
+  async next() {
+    const { done, value } = await this.#iterator.next();
+    assert.ok(!done, 'The stream ended, and another message was expected.');
+    return value;
+  }
+
+  /** Succeeds when the stream ends with OK and without a further message. */
+  async end() {
+    const { done, value } = await this.#iterator.next();
+    assert.ok(done, `The stream sent one more message: ${JSON.stringify(value)}`);
+    assert.equal(await this.status, 'OK');
+  }
+
+  async cancel() {
+    this.stream.cancel();
+    assert.equal(await this.status, 'CANCELLED');
+  }
+}
+
+/** The updates of a WatchCommands stream, one at a time. */
+export class Updates extends Messages {
+  #updates = [];
+
+  write(request) {
+    this.stream.write(request);
+  }
+
+  halfClose() {
+    this.stream.end();
+  }
+
+  /** The next update in the form of `what`: the state, the reason of an error, or nothing. */
+  async nextUpdate() {
+    while (this.#updates.length === 0) this.#updates.push(...(await this.next()).updates);
+    return this.#updates.shift();
+  }
+
+  /** The next update as `[watch_id, state or reason of an error or undefined, last]`. */
+  async nextInShort() {
+    const { watch_id: id, command, error, last } = await this.nextUpdate();
+    return [id, command ? stateOf(command) : error?.reason, last];
+  }
+
+  async end() {
+    assert.deepEqual(this.#updates, []);
+    await super.end();
+  }
+}
+
+/** The tracker's API as a client sees it that shares no code with the tracker. */
+export class TrackerApi {
+  #clients = [];
+
+  constructor(address) {
+    this.address = address;
+    this.commands = this.client(packages.callslip.tracker.v1.CommandService);
+    this.health = this.client(packages.grpc.health.v1.Health);
+    this.reflection = this.client(packages.grpc.reflection.v1alpha.ServerReflection);
+  }
+
+  client(Service) {
+    const client = new Service(this.address, grpc.credentials.createInsecure(), {
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
+    });
+    this.#clients.push(client);
+    return client;
+  }
+
+  call(method, request = {}, client = this.commands) {
+    return new Promise((resolve, reject) => {
+      const deadline = Date.now() + CALL_PATIENCE_MS;
+      client[method](request, { deadline }, (error, response) => {
+        if (error) reject(error);
+        else resolve(response);
+      });
+    });
+  }
+
+  /** Registers a command and answers it. */
+  async register(settings = {}) {
+    return (await this.call('RegisterCommand', { type: 'work', ...settings })).command;
+  }
+
+  async get(id, client_id = '') {
+    return (await this.call('GetCommand', { client_id, command_id: id, peek: true })).command;
+  }
+
+  /** What a worker gets at once. */
+  async lease(target, worker_id = '', more = {}) {
+    return (await this.call('LeaseCommands', { target, worker_id, ...more })).leases;
+  }
+
+  acknowledge(lease, more = {}) {
+    return this.call('AcknowledgeCommand', { ...proofOf(lease), ...more });
+  }
+
+  complete(lease, outcome = { result: Buffer.from('{"done":true}') }) {
+    return this.call('CompleteCommand', { ...proofOf(lease), ...outcome });
+  }
+
+  wait(request) {
+    return new Messages(this.commands.WaitForCommand(request));
+  }
+
+  /** Waits until the command is in this state; fails when it ends in another one. */
+  async reached(id, state, client_id = '') {
+    const messages = this.wait({ command_id: id, client_id });
+    for (;;) {
+      const { command } = await messages.next();
+      if (stateOf(command) !== state) continue;
+      messages.stream.cancel();
+      return command;
+    }
+  }
+
+  watch(request) {
+    const updates = new Updates(this.commands.WatchCommands());
+    if (request !== undefined) updates.write(request);
+    return updates;
+  }
+
+  stream(target, worker_id = '', max_unfinished = 0) {
+    return new Messages(this.commands.StreamCommands({ target, worker_id, max_unfinished }));
+  }
+
+  close() {
+    for (const client of this.#clients) client.close();
+  }
+}
+
+/** What a report about a delivery quotes. */
+export function proofOf({ command, lease_token }) {
+  return { command_id: command.command_id, attempt: command.attempt, lease_token };
+}
