@@ -27,7 +27,7 @@ class RandomBlock {
   }
 
  private:
-  using Block = std::array<char, 2048>;
+  using Block = std::array<char, 4096>;
 
   void Refill() {
     size_t filled = 0;

@@ -133,7 +133,7 @@ absl::Status TooManyFilters(int64_t limit) {
        .retry_after = kTableRetryAfter});
 }
 
-absl::Status FilterTooSlow() {
+absl::Status TooSlow() {
   return ErrorWithDetails(absl::StatusCode::kResourceExhausted,
                           "updates of this filter came faster than they were read",
                           {.reason = "too_slow", .hint = "List the commands, then watch anew."});

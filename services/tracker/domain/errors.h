@@ -27,7 +27,7 @@ absl::Status TooManyCommands(int64_t limit, bool of_client);
 absl::Status TooManyBytes(int64_t limit, bool of_client);
 absl::Status TooManyWaits(int64_t limit, bool of_client);
 absl::Status TooManyFilters(int64_t limit);
-absl::Status FilterTooSlow();
+absl::Status TooSlow();
 absl::Status Draining();
 
 }  // namespace callslip::tracker

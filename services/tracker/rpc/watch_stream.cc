@@ -31,6 +31,11 @@ void WatchStream::OnRequest(const v1::WatchCommandsRequest& request) {
                        absl::StrCat("has more than ", kMaxWatchesInMessage, " entries")));
     return;
   }
+  // Whoever adds watches and does not read what they tell.
+  if (request.add_size() > 0 && waiting() >= kMaxWaitingUpdates) {
+    Abort(TooSlow());
+    return;
+  }
   for (const int64_t watch_id : request.remove()) Remove(watch_id);
   for (const v1::CommandWatch& watch : request.add()) {
     if (const absl::Status status = Add(watch); !status.ok()) {
@@ -49,6 +54,9 @@ absl::Status WatchStream::Add(const v1::CommandWatch& watch) {
     serial = next_serial_++;
     if (!serials_.try_emplace(watch.watch_id(), serial).second) {
       return InvalidField("watch_id", absl::StrCat("is in use on this stream: ", watch.watch_id()));
+    }
+    if (watches_.size() >= kMaxWatchesOfStream) {
+      return TooManyWaits(kMaxWatchesOfStream, /*of_client=*/true);
     }
     watches_[serial] = {.watch_id = watch.watch_id(), .by_filter = watch.has_filter()};
   }

@@ -43,33 +43,38 @@ CommandEntry* Backlog::Next() {
   for (BacklogTurn& turn : turns_) {
     for (CommandEntry& entry : turn.commands) {
       const absl::string_view key = entry.spec().ordering_key();
-      if (key.empty() || !busy_keys_.contains(key)) return &entry;
+      if (key.empty() || entry.holds_key || !busy_keys_.contains(key)) return &entry;
     }
   }
   return nullptr;
 }
 
-void Backlog::OccupyKey(absl::string_view key) {
-  if (!key.empty()) ++busy_keys_[key];
-}
-
-void Backlog::FreeKey(absl::string_view key) {
-  if (key.empty()) return;
-  const auto it = busy_keys_.find(key);
-  if (--it->second == 0) busy_keys_.erase(it);
+void Backlog::SetHoldsKey(CommandEntry* entry, bool holds) {
+  const absl::string_view key = entry->spec().ordering_key();
+  if (key.empty() || entry->holds_key == holds) return;
+  entry->holds_key = holds;
+  if (holds) {
+    busy_keys_.insert(std::string(key));
+  } else {
+    busy_keys_.erase(key);
+  }
 }
 
 void Backlog::Admit(CommandEntry* entry) {
+  const absl::string_view client_id = entry->spec().client_id();
+  auto it = clients_.find(client_id);
+  if (it == clients_.end()) {
+    pruning_.BeforeAdding(clients_, [](const BacklogTurn& turn) { return turn.depth == 0; });
+    it = clients_.try_emplace(client_id).first;
+  }
   ++depth_;
-  entry->turn = &clients_[entry->spec().client_id()];
+  entry->turn = &it->second;
   ++entry->turn->depth;
 }
 
 void Backlog::Dismiss(CommandEntry* entry) {
   --depth_;
-  BacklogTurn* turn = std::exchange(entry->turn, nullptr);
-  if (--turn->depth > 0 || clients_.size() <= kKeptClients) return;
-  clients_.erase(entry->spec().client_id());
+  --std::exchange(entry->turn, nullptr)->depth;
 }
 
 int64_t Backlog::DepthOf(absl::string_view client_id) const {

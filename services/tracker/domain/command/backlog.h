@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <string>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "boost/intrusive/list.hpp"
 #include "tracker/domain/command/command_entry.h"
+#include "tracker/domain/command/pruning.h"
 
 namespace callslip::tracker {
 
@@ -27,7 +28,8 @@ struct BacklogTurn : boost::intrusive::list_base_hook<> {
 //
 // Clients take turns: each delivery goes to the client that has waited longest for one. A client's
 // own commands go by priority, then by age. Of the commands with one ordering key only one is under
-// way at a time; the others are passed over until it has ended.
+// way at a time; the others are passed over until it has ended, also while it waits to be delivered
+// once more.
 //
 // Owns no command and changes none. Guarded by its partition's mutex. Finding the next command
 // looks at those that are passed over, which the queue's capacity bounds.
@@ -50,21 +52,19 @@ class Backlog {
   // Takes it out, because it is delivered: its client has had its turn.
   void Take(CommandEntry* entry);
 
-  // A command with this key is under way, or no longer. Empty keys don't count.
-  void OccupyKey(absl::string_view key);
-  void FreeKey(absl::string_view key);
+  // Whether the command is the one of its ordering key that is under way. Commands without a key
+  // don't care.
+  void SetHoldsKey(CommandEntry* entry, bool holds);
 
   bool IsUnused() const { return depth_ == 0 && busy_keys_.empty(); }
 
  private:
-  // Clients without commands that are kept: one that comes back each second need not be made anew.
-  static constexpr size_t kKeptClients = 8;
-
   int64_t depth_ = 0;
   absl::node_hash_map<std::string, BacklogTurn> clients_;
+  Pruning pruning_;
   // The one that has waited longest comes first.
   boost::intrusive::list<BacklogTurn, boost::intrusive::constant_time_size<false>> turns_;
-  absl::flat_hash_map<std::string, int> busy_keys_;
+  absl::flat_hash_set<std::string> busy_keys_;
 };
 
 }  // namespace callslip::tracker

@@ -7,6 +7,18 @@
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
+namespace {
+
+// Filters show no results; what waits for a slow reader must not keep them in memory.
+CommandPtr WithoutResults(const CommandPtr& command) {
+  if (command->result == nullptr && command->late_result == nullptr) return command;
+  auto shown = std::make_shared<CommandSnapshot>(*command);
+  shown->result = nullptr;
+  shown->late_result = nullptr;
+  return shown;
+}
+
+}  // namespace
 
 bool CommandFilter::Matches(const CommandSnapshot& command) const {
   return (states.empty() || absl::c_linear_search(states, command.state)) &&
@@ -14,12 +26,13 @@ bool CommandFilter::Matches(const CommandSnapshot& command) const {
          (label.empty() || label == command.spec->label());
 }
 
-std::optional<CommandId> ClientAccount::KeepFailed(CommandId id, size_t capacity) {
+std::optional<CommandId> ClientAccount::KeepEnded(CommandId id, bool cancelled, size_t capacity) {
   MutexLock lock(&mutex_);
-  failed_.push_back(id);
-  if (failed_.size() <= capacity) return std::nullopt;
-  const CommandId oldest = failed_.front();
-  failed_.pop_front();
+  std::deque<CommandId>& ring = cancelled ? cancelled_ : failed_;
+  ring.push_back(id);
+  if (ring.size() <= capacity) return std::nullopt;
+  const CommandId oldest = ring.front();
+  ring.pop_front();
   return oldest;
 }
 
@@ -44,15 +57,15 @@ void ClientAccount::PushToFilters(const CommandPtr& command,
                                   std::vector<std::shared_ptr<CommandFeed>>& ready) {
   if (filter_count_ == 0) return;
   MutexLock lock(&mutex_);
+  const CommandPtr shown = WithoutResults(command);
   for (auto it = filters_.begin(); it != filters_.end();) {
     const FilterWatch& watch = **it;
-    if (watch.feed->waiting() < kMaxWaitingForFilters) {
-      Push(watch, command, ready);
+    if (Push(watch, shown, ready)) {
       ++it;
       continue;
     }
     // Its reader may have taken everything just now.
-    if (watch.feed->Push({watch.watch_id, nullptr, FilterTooSlow(), true})) {
+    if (watch.feed->Push({watch.watch_id, nullptr, TooSlow(), true})) {
       ready.push_back(watch.feed);
     }
     it = filters_.erase(it);
@@ -60,12 +73,12 @@ void ClientAccount::PushToFilters(const CommandPtr& command,
   }
 }
 
-void ClientAccount::PushToFilter(const FilterWatch& watch, const CommandPtr& command,
+bool ClientAccount::PushToFilter(const FilterWatch& watch, const CommandPtr& command,
                                  std::vector<std::shared_ptr<CommandFeed>>& ready) {
   MutexLock lock(&mutex_);
   const bool there =
       absl::c_any_of(filters_, [&](const auto& held) { return held.get() == &watch; });
-  if (there) Push(watch, command, ready);
+  return !there || Push(watch, WithoutResults(command), ready);
 }
 
 void ClientAccount::EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready) {
@@ -79,22 +92,21 @@ void ClientAccount::EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready)
   filter_count_ = 0;
 }
 
-void ClientAccount::Push(const FilterWatch& watch, const CommandPtr& command,
+bool ClientAccount::Push(const FilterWatch& watch, const CommandPtr& command,
                          std::vector<std::shared_ptr<CommandFeed>>& ready) {
-  if (!watch.filter.Matches(*command)) return;
-  if (watch.only_end && !IsTerminal(command->state)) return;
+  if (!watch.filter.Matches(*command)) return true;
+  if (watch.only_end && !IsTerminal(command->state)) return true;
+  if (watch.feed->waiting() >= kMaxWaitingUpdates) return false;
   if (watch.feed->Push({watch.watch_id, command, absl::OkStatus(), false})) {
     ready.push_back(watch.feed);
   }
+  return true;
 }
 
 std::shared_ptr<ClientAccount> ClientAccounts::Of(absl::string_view client_id) {
   MutexLock lock(&mutex_);
   if (const auto it = accounts_.find(client_id); it != accounts_.end()) return it->second;
-  if (accounts_.size() >= prune_at_) {
-    absl::erase_if(accounts_, [](const auto& entry) { return entry.second.use_count() == 1; });
-    prune_at_ = std::max<size_t>(64, 2 * accounts_.size());
-  }
+  pruning_.BeforeAdding(accounts_, [](const auto& account) { return account.use_count() == 1; });
   auto account = std::make_shared<ClientAccount>(std::string(client_id));
   accounts_.emplace(account->client_id(), account);
   return account;

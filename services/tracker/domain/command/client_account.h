@@ -17,6 +17,7 @@
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/command/command_feed.h"
 #include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/command/pruning.h"
 
 namespace callslip::tracker {
 
@@ -55,8 +56,9 @@ class ClientAccount {
 
   Usage usage;
 
-  // Adds a command to the failed ring. Returns the one that it pushes out.
-  std::optional<CommandId> KeepFailed(CommandId id, size_t capacity);
+  // Adds a command to the failed ring, or to one of its own for those that the client has
+  // cancelled: they would push out what nobody wanted to fail. Returns the one that it pushes out.
+  std::optional<CommandId> KeepEnded(CommandId id, bool cancelled, size_t capacity);
 
   // RESOURCE_EXHAUSTED where the client has `limit` of them.
   absl::Status AddFilter(std::shared_ptr<const FilterWatch> watch, int64_t limit);
@@ -67,13 +69,14 @@ class ClientAccount {
   // told. Called with the lock of the command's partition held.
   void PushToFilters(const CommandPtr& command, std::vector<std::shared_ptr<CommandFeed>>& ready);
   // As above, to one filter only. Harmless where it was removed or ended.
-  void PushToFilter(const FilterWatch& watch, const CommandPtr& command,
+  bool PushToFilter(const FilterWatch& watch, const CommandPtr& command,
                     std::vector<std::shared_ptr<CommandFeed>>& ready);
   // Ends all filters as if they were removed, and says so.
   void EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready);
 
  private:
-  static void Push(const FilterWatch& watch, const CommandPtr& command,
+  // Pushes one; false where the feed of the filter is full.
+  static bool Push(const FilterWatch& watch, const CommandPtr& command,
                    std::vector<std::shared_ptr<CommandFeed>>& ready);
 
   const std::string client_id_;
@@ -83,6 +86,7 @@ class ClientAccount {
   Mutex mutex_;
   // Oldest first. May name commands that were removed since: they come first and go first.
   std::deque<CommandId> failed_ ABSL_GUARDED_BY(mutex_);
+  std::deque<CommandId> cancelled_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const FilterWatch>> filters_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -97,7 +101,7 @@ class ClientAccounts {
   Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<ClientAccount>> accounts_
       ABSL_GUARDED_BY(mutex_);
-  size_t prune_at_ ABSL_GUARDED_BY(mutex_) = 64;
+  Pruning pruning_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace callslip::tracker

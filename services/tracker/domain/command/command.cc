@@ -29,8 +29,8 @@ CommandSpec::CommandSpec(CommandId command_id, const CommandRequest& request, ab
     end += names[i]->size();
     ends_[i] = static_cast<uint16_t>(end);
   }
-  names_ = std::make_unique<char[]>(end);
-  char* to = names_.get();
+  names_.resize(end);
+  char* to = names_.data();
   for (const std::string* name : names) to = std::copy(name->begin(), name->end(), to);
 }
 
@@ -86,6 +86,14 @@ absl::Time CommandSnapshot::end_time() const {
     return entry.stage == TraceEntry::Stage::kResolved;
   });
   return resolved == trace.end() ? absl::InfinitePast() : absl::FromUnixNanos(resolved->unix_nanos);
+}
+
+absl::Time CommandSnapshot::last_end_time() const {
+  const auto resolved = std::find_if(trace.rbegin(), trace.rend(), [](const TraceEntry& entry) {
+    return entry.stage == TraceEntry::Stage::kResolved;
+  });
+  return resolved == trace.rend() ? absl::InfinitePast()
+                                  : absl::FromUnixNanos(resolved->unix_nanos);
 }
 
 }  // namespace callslip::tracker

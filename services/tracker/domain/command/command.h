@@ -2,6 +2,7 @@
 #define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_H_
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -62,6 +63,10 @@ class CommandSpec {
   // The request that asks for the same again, at once.
   CommandRequest ToRequest() const;
 
+  // The read receipt: somebody has been given the result.
+  void MarkRead() const { read_ = true; }
+  bool is_read() const { return read_; }
+
   // When it may be delivered at the earliest, which is when its clocks start.
   absl::Time ready_time() const { return std::max(register_time, not_before); }
 
@@ -80,11 +85,12 @@ class CommandSpec {
 
   absl::string_view Name(size_t index) const {
     const size_t begin = index == 0 ? 0 : ends_[index - 1];
-    return absl::string_view(names_.get() + begin, ends_[index] - begin);
+    return absl::string_view(names_.data() + begin, ends_[index] - begin);
   }
 
+  mutable std::atomic<bool> read_{false};  // The only thing about it that changes.
   std::array<uint16_t, kNames> ends_;
-  std::unique_ptr<char[]> names_;
+  absl::InlinedVector<char, 40> names_;  // Long enough for most.
 };
 
 // How a command failed; see the message of the same name in command.proto.
@@ -128,6 +134,8 @@ struct CommandSnapshot {
   absl::Time deliver_time() const;
   absl::Time start_time() const;
   absl::Time end_time() const;
+  // As end_time(), but for a completed command whose result was dropped: when that happened.
+  absl::Time last_end_time() const;
 };
 
 using CommandPtr = std::shared_ptr<const CommandSnapshot>;
@@ -150,6 +158,9 @@ struct CommandLease {
   LeaseToken token;
   absl::Duration start_to_close;  // What is left of it, or of schedule_to_close.
 };
+
+// Nearly always one.
+using CommandLeases = absl::InlinedVector<CommandLease, 1>;
 
 // What a worker quotes to prove that it reports about a delivery of its own.
 struct LeaseProof {

@@ -108,8 +108,8 @@ absl::StatusOr<CommandDeadlines> CommandDeadlines::With(const DeadlineOverrides&
 }
 
 absl::Duration CommandDeadlines::ScheduleToClose() const {
-  return schedule_to_close.value_or(schedule_to_start + (kMaxAttempts - 1) * ack_wait +
-                                    start_to_close + backstop);
+  if (schedule_to_close.has_value()) return *schedule_to_close;
+  return schedule_to_start + (kMaxAttempts - 1) * ack_wait + start_to_close + backstop;
 }
 
 CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_nanos,
@@ -117,7 +117,7 @@ CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_n
   const CommandSpec& spec = *command.spec;
   const CommandDeadlines& deadlines = *spec.deadlines;
   if (IsTerminal(command.state)) {
-    const int64_t ended = absl::ToUnixNanos(command.end_time());
+    const int64_t ended = absl::ToUnixNanos(command.last_end_time());
     if (command.state == CommandState::kCompleted) {
       return {DeadlineKind::kResultRetention, ended + Nanos(deadlines.result_retention)};
     }

@@ -13,7 +13,10 @@ std::vector<CommandUpdate> CommandFeed::Take(size_t max) {
     updates_.pop_front();
     ++taken_;
     const CommandUpdate& update = taken.back();
-    if (update.command != nullptr) waiting_.erase({update.watch_id, update.command->spec->id});
+    if (update.command == nullptr) continue;
+    waiting_.erase({update.watch_id, update.command->spec->id});
+    // The end, with the result.
+    if (update.last) update.command->spec->MarkRead();
   }
   return taken;
 }

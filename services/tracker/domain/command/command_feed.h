@@ -40,11 +40,15 @@ class CommandFeed {
   // any lock held, from whichever thread caused it. Must not block.
   virtual void OnReady() = 0;
 
-  // Up to `max` updates, oldest first; empty where nothing waits.
+  // Up to `max` updates, oldest first; empty where nothing waits. Who takes the last update of a
+  // watch has read the result of its command.
   std::vector<CommandUpdate> Take(size_t max);
 
   // Adds that a watch has failed; for whoever could not begin it.
   void Fail(int64_t watch_id, absl::Status error);
+
+  // Updates that wait.
+  size_t waiting();
 
  private:
   friend class CommandPartition;
@@ -53,7 +57,6 @@ class CommandFeed {
   // Adds an update. Returns whether OnReady() is to be called for it. Called with the lock of the
   // command's partition held, which is what keeps the updates of one command in order.
   bool Push(CommandUpdate update);
-  size_t waiting();
 
   using Key = std::pair<int64_t, CommandId>;
 

@@ -150,14 +150,14 @@ TEST_F(WideQueueFilterTest, IsGivenUpWhereItsReaderIsTooSlow) {
   const auto other_feed = std::make_shared<RecordingFeed>();
   WatchAll(slow_feed_);
   WatchAll(other_feed);
-  for (size_t i = 0; i < kMaxWaitingForFilters; ++i) Register();
+  for (size_t i = 0; i < kMaxWaitingUpdates; ++i) Register();
   EXPECT_EQ(slow_feed_->times_ready, 1);
   const std::string one_more = Register();
   Register();
-  EXPECT_EQ(other_feed->seen.size(), kMaxWaitingForFilters + 2) << "others go on";
+  EXPECT_EQ(other_feed->seen.size(), kMaxWaitingUpdates + 2) << "others go on";
 
   slow_feed_->Read();
-  ASSERT_THAT(slow_feed_->seen, SizeIs(kMaxWaitingForFilters + 1));
+  ASSERT_THAT(slow_feed_->seen, SizeIs(kMaxWaitingUpdates + 1));
   const CommandUpdate& last = slow_feed_->seen.back();
   EXPECT_THAT(last.error, FailsWith(StatusCode::kResourceExhausted, "too_slow"));
   EXPECT_EQ(last.watch_id, 9);

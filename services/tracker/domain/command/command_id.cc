@@ -1,6 +1,7 @@
 #include "tracker/domain/command/command_id.h"
 
-#include <array>
+#include <bit>
+#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -12,34 +13,53 @@ namespace {
 constexpr size_t kRandomDigits = 32;
 constexpr char kLeasePrefix[] = "lease-";
 
-void AppendHex(uint64_t value, std::string& text) {
-  for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[value >> shift & 0xf];
+static_assert(std::endian::native == std::endian::little);
+
+uint64_t LoadBigEndian(const char* from) {
+  uint64_t value = 0;
+  std::memcpy(&value, from, sizeof(value));
+  return __builtin_bswap64(value);
+}
+
+void StoreBigEndian(uint64_t value, char* to) {
+  value = __builtin_bswap64(value);
+  std::memcpy(to, &value, sizeof(value));
+}
+
+// Eight bytes at once, each of them `byte`.
+constexpr uint64_t Each(uint8_t byte) { return uint64_t{0x0101010101010101} * byte; }
+
+// The lower-case hex digits of numbers from 0 to 15, eight at once.
+uint64_t DigitsOf(uint64_t nibbles) {
+  const uint64_t letters = (nibbles + Each(6)) >> 4 & Each(1);
+  return nibbles + Each('0') + letters * ('a' - '0' - 10);
+}
+
+// Writes eight digits, the highest first.
+void WriteHex(uint32_t value, char* text) {
+  uint64_t spread = value;
+  spread = (spread | spread << 16) & 0x0000ffff0000ffff;
+  spread = (spread | spread << 8) & 0x00ff00ff00ff00ff;
+  spread = (spread | spread << 4) & Each(0x0f);
+  StoreBigEndian(DigitsOf(spread), text);
 }
 
 void AppendHex(absl::uint128 value, std::string& text) {
-  AppendHex(absl::Uint128High64(value), text);
-  AppendHex(absl::Uint128Low64(value), text);
+  char digits[kRandomDigits];
+  for (int i = 0; i < 4; ++i) {
+    WriteHex(static_cast<uint32_t>(value >> (96 - 32 * i)), digits + 8 * i);
+  }
+  text.append(digits, kRandomDigits);
 }
 
-// Of each character as a lower-case hex digit; 0xff for those that are none.
-constexpr std::array<uint8_t, 256> kHexValues = [] {
-  std::array<uint8_t, 256> values{};
-  values.fill(0xff);
-  for (uint8_t i = 0; i < 10; ++i) values['0' + i] = i;
-  for (uint8_t i = 0; i < 6; ++i) values['a' + i] = 10 + i;
-  return values;
-}();
-
-std::optional<uint64_t> FromHex(absl::string_view digits) {
-  uint64_t value = 0;
-  uint8_t seen = 0;
-  for (const char c : digits) {
-    const uint8_t digit = kHexValues[static_cast<uint8_t>(c)];
-    seen |= digit;
-    value = value << 4 | digit;
-  }
-  if (seen > 0xf) return std::nullopt;
-  return value;
+// Reads eight lower-case digits.
+std::optional<uint32_t> ReadHex(const char* text) {
+  const uint64_t digits = LoadBigEndian(text);
+  uint64_t packed = (digits & Each(0x0f)) + (digits >> 6 & Each(1)) * 9;
+  if ((packed & Each(0xf0)) != 0 || DigitsOf(packed) != digits) return std::nullopt;
+  packed = (packed | packed >> 4) & 0x00ff00ff00ff00ff;
+  packed = (packed | packed >> 8) & 0x0000ffff0000ffff;
+  return static_cast<uint32_t>(packed | packed >> 16);
 }
 
 // Only as ToString() writes it: no sign, no space, no leading zero, no overflow.
@@ -57,10 +77,13 @@ std::optional<int64_t> DecimalFrom(absl::string_view digits) {
 
 std::optional<absl::uint128> RandomPartFrom(absl::string_view text) {
   if (text.size() != kRandomDigits) return std::nullopt;
-  const auto high = FromHex(text.substr(0, kRandomDigits / 2));
-  const auto low = FromHex(text.substr(kRandomDigits / 2));
-  if (!high.has_value() || !low.has_value()) return std::nullopt;
-  return absl::MakeUint128(*high, *low);
+  absl::uint128 value = 0;
+  for (int i = 0; i < 4; ++i) {
+    const std::optional<uint32_t> part = ReadHex(text.data() + 8 * i);
+    if (!part.has_value()) return std::nullopt;
+    value = value << 32 | *part;
+  }
+  return value;
 }
 
 }  // namespace

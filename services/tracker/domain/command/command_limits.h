@@ -34,9 +34,11 @@ inline constexpr int kWorkerWindow = 5;
 // Rows in one answer of ListCommands.
 inline constexpr int kDefaultPageSize = 100;
 inline constexpr int kMaxPageSize = 1000;
-// Updates that wait for a slow reader until its filters are given up: more than a client's watches
-// can have, and more than a reader of lists would fetch.
-inline constexpr size_t kMaxWaitingForFilters = 30'000;
+// Updates that wait for a slow reader until its filters are given up, and its requests for more
+// watches refused: more than a client's watches can have.
+inline constexpr size_t kMaxWaitingUpdates = 30'000;
+// Watches of one stream: as many as of one client.
+inline constexpr size_t kMaxWatchesOfStream = 25'000;
 // What one WatchCommands message may add, remove or tell.
 inline constexpr int kMaxWatchesInMessage = 1000;
 

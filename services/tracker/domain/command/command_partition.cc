@@ -43,29 +43,17 @@ absl::StatusOr<CommandEntry*> CommandPartition::FindLocked(absl::string_view cli
 
 PartitionClient* CommandPartition::ClientLocked(absl::string_view client_id) {
   if (const auto it = clients_.find(client_id); it != clients_.end()) return it->second.get();
+  client_pruning_.BeforeAdding(clients_,
+                               [](const auto& client) { return client->by_sequence.empty(); });
   auto client = std::make_unique<PartitionClient>();
   client->account = shared_->accounts.Of(client_id);
   return clients_.emplace(client_id, std::move(client)).first->second.get();
 }
 
-void CommandPartition::ForgetIfUnusedLocked(PartitionClient* client) {
-  if (!client->by_sequence.empty()) return;
-  // A copy, since erase() must not read its key from what it destroys.
-  const std::string client_id = client->account->client_id();
-  clients_.erase(client_id);
-}
-
 TargetQueue* CommandPartition::QueueLocked(const std::string& target) {
-  std::unique_ptr<TargetQueue>& queue = queues_[target];
-  if (queue == nullptr) queue = std::make_unique<TargetQueue>(target);
-  return queue.get();
-}
-
-void CommandPartition::ForgetIfUnusedLocked(TargetQueue* queue) {
-  // A target whose queue was empty for a moment need not be made anew.
-  constexpr size_t kKeptQueues = 64;
-  if (queues_.size() <= kKeptQueues || !queue->IsUnused()) return;
-  queues_.erase(std::string(queue->target));
+  if (const auto it = queues_.find(target); it != queues_.end()) return it->second.get();
+  queue_pruning_.BeforeAdding(queues_, [](const auto& queue) { return queue->IsUnused(); });
+  return queues_.emplace(target, std::make_unique<TargetQueue>()).first->second.get();
 }
 
 void CommandPartition::CountBytes(ClientAccount& account, int64_t bytes) {
@@ -93,17 +81,14 @@ void CommandPartition::FreeWait(ClientAccount* account) {
 }
 
 absl::Status CommandPartition::CheckRoomLocked(const CommandRequest& request,
-                                               const ClientAccount& account) {
+                                               const ClientAccount& account,
+                                               const TargetQueue* queue) {
   const CommandLimits& limits = shared_->limits;
-  if (request.command_class == CommandClass::kStandard) {
-    if (const auto it = queues_.find(request.target); it != queues_.end()) {
-      const Backlog& backlog = it->second->backlog;
-      const int64_t own = backlog.DepthOf(request.client_id);
-      if (own >= limits.queued_of_client) return QueueFull(request.target, own, true);
-      if (backlog.depth() >= limits.queued) {
-        return QueueFull(request.target, backlog.depth(), false);
-      }
-    }
+  if (queue != nullptr) {
+    const int64_t own_depth = queue->backlog.DepthOf(request.client_id);
+    if (own_depth >= limits.queued_of_client) return QueueFull(request.target, own_depth, true);
+    const int64_t depth = queue->backlog.depth();
+    if (depth >= limits.queued) return QueueFull(request.target, depth, false);
   }
   const auto bytes = static_cast<int64_t>(request.params->size());
   const Usage& all = shared_->usage;
@@ -124,20 +109,20 @@ absl::Status CommandPartition::CheckRoomLocked(const CommandRequest& request,
 absl::StatusOr<CommandPtr> CommandPartition::Register(
     const CommandRequest& request, std::shared_ptr<const CommandDeadlines> deadlines,
     absl::Time now, CommandEffects& effects) {
+  const bool human = request.command_class == CommandClass::kHuman;
+  CommandId id = CommandId::New(now, human, index_);
   MutexLock lock(&mutex_);
+  // Its place in a large table comes from far away: by the time it is needed, it is here.
+  commands_.prefetch(id.key());
   if (draining_) return Draining();
   PartitionClient* client = ClientLocked(request.client_id);
-  if (const absl::Status room = CheckRoomLocked(request, *client->account); !room.ok()) {
-    ForgetIfUnusedLocked(client);
-    return room;
-  }
+  TargetQueue* queue = human ? nullptr : QueueLocked(request.target);
+  RETURN_IF_ERROR(CheckRoomLocked(request, *client->account, queue));
   ++shared_->usage.commands;
   ++client->account->usage.commands;
 
-  const bool human = request.command_class == CommandClass::kHuman;
-  CommandId id = CommandId::New(now, human, index_);
-  while (commands_.contains(id.key())) id = CommandId::New(now, human, index_);
   auto view = std::make_shared<CommandSnapshot>();
+  while (commands_.contains(id.key())) id = CommandId::New(now, human, index_);
   view->spec = std::make_shared<const CommandSpec>(id, request, now, shared_->next_sequence++,
                                                    std::move(deadlines));
   AddTrace(*view, TraceEntry::Stage::kQueued, TraceEntry::Source::kClient, now);
@@ -150,17 +135,16 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
   entry->client = client;
   client->by_sequence.emplace_hint(client->by_sequence.end(), entry->spec().sequence, entry);
   client->unfinished.push_back(*entry);
-  if (!human) {
-    entry->queue = QueueLocked(request.target);
-    entry->queue->backlog.Admit(entry);
+  entry->queue = queue;
+  if (queue != nullptr) {
+    queue->backlog.Admit(entry);
     entry->delayed = entry->spec().not_before > now;
-    if (!entry->delayed) entry->queue->backlog.Add(entry);
+    if (!entry->delayed) queue->backlog.Add(entry);
   }
   RearmLocked(*entry);
   NotifyLocked(*entry, effects);
-  // Last, since its place in a large table comes from far away and the rest need not wait for it.
   commands_.emplace(id.key(), std::move(owned));
-  if (!human) DispatchLocked(entry->queue, now, effects);
+  DispatchLocked(queue, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();
   return registered;
 }
@@ -169,7 +153,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Get(absl::string_view client_id, Co
                                                  bool peek) {
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
-  if (!peek && IsTerminal(entry->view->state)) entry->result_read = true;
+  if (!peek && IsTerminal(entry->view->state)) entry->spec().MarkRead();
   return entry->view;
 }
 
@@ -216,7 +200,7 @@ absl::StatusOr<CommandPtr> CommandPartition::End(absl::string_view client_id, Co
     if (same) return entry->view;
     return CommandAlreadyEnded(id.ToString(), state);
   }
-  error.may_have_executed = entry->view->attempt > 0;
+  error.may_have_executed = entry->view->attempt > 0 || state == CommandState::kRunning;
   if (error.may_have_executed && error.hint.empty()) {
     error.hint = "A worker had it already: look at the page for what it has done.";
   }
@@ -250,7 +234,6 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
     effects.earliest_deadline = deadlines_.TakeEarliestSet();
   }
   // A terminal command is always told: its watcher waits for the end.
-  if (terminal) entry->result_read = true;
   const bool news = !request.only_end && entry->view->revision > request.after_revision;
   if ((terminal || news) &&
       request.feed->Push({request.watch_id, entry->view, absl::OkStatus(), terminal})) {
@@ -273,13 +256,14 @@ void CommandPartition::EndWatchLocked(CommandWatch& watch) {
   const std::shared_ptr<CommandWatch> last_hold = std::move(watch.self);
 }
 
-void CommandPartition::PushMatches(const FilterWatch& watch, CommandEffects& effects) {
+bool CommandPartition::PushMatches(const FilterWatch& watch, CommandEffects& effects) {
   MutexLock lock(&mutex_);
   const auto client = clients_.find(watch.client_id);
-  if (client == clients_.end()) return;
+  if (client == clients_.end()) return true;
   for (const auto& [sequence, entry] : client->second->by_sequence) {
-    client->second->account->PushToFilter(watch, entry->view, effects.ready);
+    if (!client->second->account->PushToFilter(watch, entry->view, effects.ready)) return false;
   }
+  return true;
 }
 
 void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Time now,
@@ -295,8 +279,8 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Ti
   RearmLocked(entry);
   NotifyLocked(entry, effects);
   if (ended && view.state != before->state && view.state != CommandState::kCompleted) {
-    const std::optional<CommandId> oldest =
-        entry.client->account->KeepFailed(entry.spec().id, shared_->limits.failed_of_client);
+    const std::optional<CommandId> oldest = entry.client->account->KeepEnded(
+        entry.spec().id, view.state == CommandState::kCancelled, shared_->limits.failed_of_client);
     if (oldest.has_value()) effects.pushed_out.push_back(*oldest);
   }
   if (ended && entry.queue != nullptr && !IsTerminal(before->state)) {
@@ -320,14 +304,14 @@ void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, Comman
   }
   if (!IsHeld(from) && IsHeld(to)) {
     entry.queue->workers.OccupyPlace(&entry);
-    backlog.OccupyKey(entry.spec().ordering_key());
     ++shared_->leased;
   }
   if (IsHeld(from) && !IsHeld(to)) {
     entry.queue->workers.FreePlace(&entry);
-    backlog.FreeKey(entry.spec().ordering_key());
     effects.no_leases = --shared_->leased == 0;
   }
+  // A worker of an earlier delivery may be at work although the command is queued again.
+  backlog.SetHoldsKey(&entry, !IsTerminal(to) && entry.view->attempt > 0);
   if (!was_queued && is_queued) {
     backlog.Admit(&entry);
     backlog.Add(&entry);
@@ -349,7 +333,6 @@ void CommandPartition::NotifyLocked(CommandEntry& entry, CommandEffects& effects
     }
   }
   if (!ended) return;
-  entry.result_read = true;
   while (!entry.watches.empty()) EndWatchLocked(entry.watches.front());
 }
 
@@ -375,7 +358,7 @@ void CommandPartition::Drain(CommandEffects& effects) {
     }
   }
   for (const auto& [target, queue] : queues_) {
-    while (HeldCall* call = queue->workers.AnyCall()) EndCallLocked(call, {}, effects);
+    for (HeldCall* call : queue->workers.HeldCalls()) EndCallLocked(call, {}, effects);
   }
 }
 

@@ -21,6 +21,7 @@
 #include "tracker/domain/command/command_entry.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/deadline_wheel.h"
+#include "tracker/domain/command/pruning.h"
 #include "tracker/domain/command/target_queue.h"
 #include "tracker/domain/command/tombstones.h"
 
@@ -123,8 +124,8 @@ class CommandPartition {
                                                       CommandEffects& effects);
   // Harmless where the watch is over.
   void Unwatch(CommandWatch& watch);
-  // Tells the filter what it matches now.
-  void PushMatches(const FilterWatch& watch, CommandEffects& effects);
+  // Tells the filter what it matches now; false where its feed can't take that much.
+  bool PushMatches(const FilterWatch& watch, CommandEffects& effects);
 
   // Calls `callback` once, through `effects`, now or later; null where that is now.
   absl::StatusOr<std::shared_ptr<HeldCall>> Lease(const LeaseRequest& request, absl::Time now,
@@ -143,8 +144,9 @@ class CommandPartition {
 
   // Not after the earliest deadline; InfiniteFuture where there is none.
   absl::Time NextDeadlineTime();
-  // Does all that is due at `now`.
-  void FireDeadlines(absl::Time now, CommandEffects& effects);
+  // Does what is due at `now`, and returns whether there is more: who waits for the mutex comes in
+  // between.
+  bool FireDeadlines(absl::Time now, CommandEffects& effects);
   // Removes a command that its client's failed ring has pushed out. Harmless where it is gone.
   void PushOut(CommandId id, absl::Time now, CommandEffects& effects);
   // From now on new commands, watches and leases are refused; ends every watch and held call as if
@@ -156,18 +158,14 @@ class CommandPartition {
 
   // Nullptr where there is none.
   CommandEntry* EntryLocked(const CommandId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // What everyone may find, and what a worker that proves its lease may.
+  // NOT_FOUND as GetCommand has it.
   absl::StatusOr<CommandEntry*> FindLocked(absl::string_view client_id, CommandId id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::StatusOr<CommandEntry*> FindLeasedLocked(CommandId id, const LeaseProof& proof)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  absl::Status CheckRoomLocked(const CommandRequest& request, const ClientAccount& account)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckRoomLocked(const CommandRequest& request, const ClientAccount& account,
+                               const TargetQueue* queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   PartitionClient* ClientLocked(absl::string_view client_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ForgetIfUnusedLocked(PartitionClient* client) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   TargetQueue* QueueLocked(const std::string& target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ForgetIfUnusedLocked(TargetQueue* queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Counts one more wait, of the client's where it is one of a client; RESOURCE_EXHAUSTED.
   absl::Status ReserveWait(ClientAccount* account);
   void FreeWait(ClientAccount* account);
@@ -224,7 +222,9 @@ class CommandPartition {
       ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::unique_ptr<PartitionClient>> clients_
       ABSL_GUARDED_BY(mutex_);
+  Pruning client_pruning_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::unique_ptr<TargetQueue>> queues_ ABSL_GUARDED_BY(mutex_);
+  Pruning queue_pruning_ ABSL_GUARDED_BY(mutex_);
   Tombstones tombstones_ ABSL_GUARDED_BY(mutex_);
   Timed tombstone_timer_ ABSL_GUARDED_BY(mutex_){Timed::Kind::kTombstones};
   DeadlineWheel deadlines_ ABSL_GUARDED_BY(mutex_);

@@ -11,11 +11,17 @@ absl::Time CommandPartition::NextDeadlineTime() {
   return deadlines_.NextAdvance();
 }
 
-void CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
+bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
+  // Some hundred microseconds' worth.
+  constexpr int kMaxAtOnce = 500;
   MutexLock lock(&mutex_);
   deadlines_.Advance(now);
-  while (Timed* timed = deadlines_.PopDue()) FireLocked(*timed, now, effects);
+  Timed* timed = nullptr;
+  for (int i = 0; i < kMaxAtOnce && (timed = deadlines_.PopDue()) != nullptr; ++i) {
+    FireLocked(*timed, now, effects);
+  }
   deadlines_.TakeEarliestSet();  // Whoever fires asks for the next one.
+  return timed != nullptr;
 }
 
 void CommandPartition::FireLocked(Timed& timed, absl::Time now, CommandEffects& effects) {
@@ -23,13 +29,9 @@ void CommandPartition::FireLocked(Timed& timed, absl::Time now, CommandEffects& 
     case Timed::Kind::kCommand:
       FireCommandLocked(static_cast<CommandEntry&>(timed), now, effects);
       return;
-    case Timed::Kind::kHeldCall: {
-      auto& call = static_cast<HeldCall&>(timed);
-      TargetQueue* queue = call.queue;
-      EndCallLocked(&call, {}, effects);
-      ForgetIfUnusedLocked(queue);
+    case Timed::Kind::kHeldCall:
+      EndCallLocked(&static_cast<HeldCall&>(timed), {}, effects);
       return;
-    }
     case Timed::Kind::kWatch: {
       auto& watch = static_cast<CommandWatch&>(timed);
       if (watch.feed->Push({watch.watch_id, nullptr, absl::OkStatus(), true})) {
@@ -61,7 +63,7 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
       RemoveLocked(entry, now, effects);
       return;
     case DeadlineKind::kResultRetention:
-      if (entry.result_read) {
+      if (entry.spec().is_read()) {
         RemoveLocked(entry, now, effects);
         return;
       }
@@ -88,7 +90,7 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
       break;
   }
   const bool polled = queue != nullptr && (queue->last_poll >= entry.spec().register_time ||
-                                           queue->workers.AnyCall() != nullptr);
+                                           queue->workers.has_calls());
   Change change(entry);
   change.Step(event, TraceEntry::Source::kTracker, now);
   change.next->result = nullptr;
@@ -120,7 +122,6 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
     // Its worker was never told of its end.
     entry.worker->ended.erase(entry.worker->ended.iterator_to(entry));
     entry.queue->workers.Detach(&entry);
-    ForgetIfUnusedLocked(entry.queue);
   }
   PartitionClient* client = entry.client;
   --shared_->usage.commands;
@@ -128,7 +129,6 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
   CountBytes(*client->account, -entry.view->payload_bytes());
   client->by_sequence.erase(spec->sequence);
   commands_.erase(spec->id.key());
-  ForgetIfUnusedLocked(client);
 }
 
 }  // namespace callslip::tracker

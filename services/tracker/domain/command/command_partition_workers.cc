@@ -12,6 +12,21 @@ namespace {
 
 bool HasBytes(const Payload& payload) { return payload != nullptr && !payload->empty(); }
 
+// PERMISSION_DENIED unless the report is about a delivery of the command.
+absl::Status CheckProof(const CommandEntry& entry, const LeaseProof& proof) {
+  if (entry.spec().command_class == CommandClass::kHuman) return absl::OkStatus();
+  const int deliveries = static_cast<int>(entry.leases.size());
+  if (!proof.token.has_value()) {
+    if (deliveries > 0 && proof.attempt <= deliveries) return absl::OkStatus();
+    return WrongLease(entry.spec().id.ToString());
+  }
+  for (int attempt = 1; attempt <= deliveries; ++attempt) {
+    const bool same = entry.leases[attempt - 1] == *proof.token;
+    if (same && (proof.attempt == 0 || proof.attempt == attempt)) return absl::OkStatus();
+  }
+  return WrongLease(entry.spec().id.ToString());
+}
+
 // Whether the report is about the latest delivery.
 bool IsOfHolder(const CommandEntry& entry, const LeaseProof& proof) {
   if (entry.leases.empty()) return true;
@@ -28,25 +43,6 @@ CommandError ResultDropped(size_t bytes) {
 
 }  // namespace
 
-absl::StatusOr<CommandEntry*> CommandPartition::FindLeasedLocked(CommandId id,
-                                                                 const LeaseProof& proof) {
-  CommandEntry* entry = EntryLocked(id);
-  if (entry == nullptr) return CommandNotFound(id.ToString());
-  const int deliveries = static_cast<int>(entry->leases.size());
-  if (!proof.token.has_value()) {
-    const bool human = entry->spec().command_class == CommandClass::kHuman;
-    const bool delivered = deliveries > 0 && proof.attempt <= deliveries;
-    if (!human && !delivered) return WrongLease(id.ToString());
-    return entry;
-  }
-  for (int attempt = 1; attempt <= deliveries; ++attempt) {
-    if (entry->leases[attempt - 1] != *proof.token) continue;
-    if (proof.attempt != 0 && proof.attempt != attempt) break;
-    return entry;
-  }
-  return WrongLease(id.ToString());
-}
-
 absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseRequest& request,
                                                                   absl::Time now,
                                                                   WorkerCallback callback,
@@ -62,10 +58,8 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
 
   const bool hold = news.empty() && request.hold_until > now;
   const absl::Status reserved = hold ? ReserveWait(nullptr) : absl::OkStatus();
-  if (!hold || !reserved.ok()) {
-    queue->workers.ForgetIfUnused(worker);
-    ForgetIfUnusedLocked(queue);
-    RETURN_IF_ERROR(reserved);
+  RETURN_IF_ERROR(reserved);
+  if (!hold) {
     effects.answers.push_back({std::move(callback), std::move(news)});
     return nullptr;
   }
@@ -82,28 +76,22 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
 }
 
 bool CommandPartition::Abandon(HeldCall& call) {
+  CommandEffects nobody_is_called;  // Outlives the lock: what the callback holds may be large.
   MutexLock lock(&mutex_);
   if (call.worker == nullptr) return false;
-  TargetQueue* queue = call.queue;
-  CommandEffects nobody_is_called;
   EndCallLocked(&call, {}, nobody_is_called);
-  ForgetIfUnusedLocked(queue);
   return true;
 }
 
 void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, CommandEffects& effects) {
   deadlines_.Remove(call);
   FreeWait(nullptr);
-  TargetQueue* queue = call->queue;
-  Worker* worker = call->worker;
-  const std::shared_ptr<HeldCall> ended = queue->workers.Release(call);
-  queue->workers.ForgetIfUnused(worker);
+  const std::shared_ptr<HeldCall> ended = call->queue->workers.Release(call);
   effects.answers.push_back({std::move(ended->callback), std::move(news)});
 }
 
 WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker, int max_commands,
                                             int window, absl::Time now, CommandEffects& effects) {
-  ++worker.attached;  // It must outlast the commands that are told.
   WorkerNews news;
   while (!worker.ended.empty()) {
     CommandEntry& entry = worker.ended.front();
@@ -117,7 +105,6 @@ WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker, 
     if (entry == nullptr) break;
     news.leases.push_back(DeliverLocked(*entry, worker, now, effects));
   }
-  --worker.attached;
   return news;
 }
 
@@ -143,7 +130,6 @@ void CommandPartition::DispatchLocked(TargetQueue* queue, absl::Time now, Comman
         call, TakeNewsLocked(*queue, *call->worker, call->max_commands, call->window, now, effects),
         effects);
   }
-  ForgetIfUnusedLocked(queue);
 }
 
 void CommandPartition::LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::Time now,
@@ -189,10 +175,14 @@ absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
     CommandId id, const LeaseProof& proof, std::shared_ptr<const CommandProgress> progress,
     Payload context, absl::Time now, CommandEffects& effects) {
   MutexLock lock(&mutex_);
-  if (const Tombstones::Tombstone* tombstone = tombstones_.Find(id); tombstone != nullptr) {
-    return AcknowledgeResult{tombstone->ended_as == CommandState::kCancelled, tombstone->ended_as};
+  CommandEntry* entry = EntryLocked(id);
+  if (entry == nullptr) {
+    const Tombstones::Tombstone* tombstone = tombstones_.Find(id);
+    if (tombstone == nullptr) return CommandNotFound(id.ToString());
+    const CommandState ended_as = tombstone->ended_as;
+    return AcknowledgeResult{ended_as == CommandState::kCancelled, ended_as};
   }
-  ASSIGN_OR_RETURN(CommandEntry * entry, FindLeasedLocked(id, proof));
+  RETURN_IF_ERROR(CheckProof(*entry, proof));
   const CommandState state = entry->view->state;
   if (IsTerminal(state)) return AcknowledgeResult{state == CommandState::kCancelled, state};
   entry->heartbeat_nanos = absl::ToUnixNanos(now);
@@ -214,17 +204,21 @@ absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const Le
                                                           CommandOutcome outcome, Payload context,
                                                           absl::Time now, CommandEffects& effects) {
   MutexLock lock(&mutex_);
-  if (const Tombstones::Tombstone* tombstone = tombstones_.Find(id); tombstone != nullptr) {
+  CommandEntry* entry = EntryLocked(id);
+  if (entry == nullptr) {
+    const Tombstones::Tombstone* tombstone = tombstones_.Find(id);
+    if (tombstone == nullptr) return CommandNotFound(id.ToString());
     ++shared_->late_results;
     return CompleteResult{false, tombstone->ended_as};
   }
-  ASSIGN_OR_RETURN(CommandEntry * entry, FindLeasedLocked(id, proof));
+  RETURN_IF_ERROR(CheckProof(*entry, proof));
   auto* result = std::get_if<CommandResult>(&outcome);
   const bool fits = result == nullptr || FitsLocked(*entry, result->value);
   Change change(*entry);
   if (IsTerminal(entry->view->state)) {
     ++shared_->late_results;
-    const bool keep = result != nullptr && fits && entry->view->state != CommandState::kCompleted &&
+    const bool keep = result != nullptr && fits &&
+                      entry->view->state != CommandState::kCompleted &&
                       entry->view->late_result == nullptr;
     if (keep) {
       change.next->late_result = std::move(result->value);

@@ -104,22 +104,29 @@ class SmallFailedRingTest : public CommandRetentionTest {
   SmallFailedRingTest() : CommandRetentionTest({.failed_of_client = 3, .tombstones = 2}) {}
 };
 
-TEST_F(SmallFailedRingTest, HasTheOrderOfFailuresWhateverTheirKind) {
+TEST_F(SmallFailedRingTest, HasTheOrderOfFailuresWhateverTheirKindButForCancels) {
   const std::string completed = RegisterAnywhere(1);
   ASSERT_OK(Complete(Poll({.target = "target-1"}).leases[0]));
   const std::string failed = RegisterAnywhere(2);
   ASSERT_OK(Complete(Poll({.target = "target-2"}).leases[0], CommandFailure{{"e", ""}}));
   const std::string expired = RegisterAnywhere(3);
   Advance(absl::Seconds(30));
-  const std::string cancelled = RegisterAnywhere(4);
-  ASSERT_OK(Cancel(cancelled));
+  const std::string given_up = RegisterAnywhere(4);
+  ASSERT_OK(table_.Expire(kClient, given_up, {}, clock_.Now()));
+  std::vector<std::string> cancelled;
+  for (int i = 0; i < 4; ++i) {
+    cancelled.push_back(RegisterAnywhere(5 + i));
+    ASSERT_OK(Cancel(cancelled.back()));
+  }
   EXPECT_EQ(StateOf(failed), CommandState::kFailed);
-  // The result that expires is the fourth.
+  // The result that expires is the fourth. Those that were cancelled push out each other only.
   Advance(absl::Seconds(30));
-  EXPECT_THAT(Get(failed), IsRemoved());
   EXPECT_EQ(StateOf(expired), CommandState::kExpired);
-  EXPECT_EQ(StateOf(cancelled), CommandState::kCancelled);
+  EXPECT_EQ(StateOf(given_up), CommandState::kExpired);
   EXPECT_EQ(StateOf(completed), CommandState::kExpired);
+  EXPECT_EQ(StateOf(cancelled[1]), CommandState::kCancelled);
+  EXPECT_FALSE(Get(failed).ok());
+  EXPECT_FALSE(Get(cancelled[0]).ok());
 }
 
 TEST_F(SmallFailedRingTest, WorkerIsToldOfACommandThatIsPushedOutBeforeItAsks) {
@@ -151,7 +158,7 @@ TEST_F(CommandRetentionTest, NothingIsLeftOfManyCommandsAfterAllTimesAreOver) {
     Register(std::move(request));
   }
   for (int i = 0; i < 20; ++i) {
-    const std::vector<CommandLease> leases = Poll({.target = "target-" + std::to_string(i)}).leases;
+    const CommandLeases leases = Poll({.target = "target-" + std::to_string(i)}).leases;
     if (i % 2 == 0) {
       ASSERT_OK(Acknowledge(leases[0]));
     }

@@ -1,8 +1,11 @@
 #include "tracker/domain/command/command_state.h"
 
 #include <map>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace callslip::tracker {
@@ -64,6 +67,15 @@ TEST(CommandStateTest, TerminalStatesAreTheFiveEnds) {
   EXPECT_TRUE(IsTerminal(State::kTimedOut));
   EXPECT_TRUE(IsTerminal(State::kExpired));
   EXPECT_TRUE(IsTerminal(State::kCancelled));
+}
+
+TEST(CommandStateTest, EveryStateHasItsName) {
+  std::vector<std::string> names;
+  for (int s = 0; s < kCommandStateCount; ++s) {
+    names.emplace_back(CommandStateName(static_cast<State>(s)));
+  }
+  EXPECT_THAT(names, testing::ElementsAre("queued", "delivered", "running", "completed", "failed",
+                                          "timed_out", "expired", "cancelled"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
@@ -38,7 +39,9 @@ absl::StatusOr<CommandId> IdFrom(const std::string& text, size_t partitions) {
   const std::optional<CommandId> id = CommandId::Parse(text);
   if (id.has_value() && id->partition() < partitions) return *id;
   // The text goes into a header, which has a limit.
-  return CommandNotFound(text.substr(0, CommandId::kMaxBytes));
+  std::string shown = text;
+  Cut(shown, CommandId::kMaxBytes);
+  return CommandNotFound(shown);
 }
 
 bool IsDeadLetter(CommandState state) {
@@ -123,12 +126,26 @@ absl::StatusOr<CommandRegistration> CommandTable::RegisterChecked(
 absl::StatusOr<CommandRegistration> CommandTable::Replay(std::string client_id,
                                                          const std::string& id,
                                                          std::string request_id, absl::Time now) {
+  client_id = OrDefault(std::move(client_id), kDefaultClient);
+  // A repetition is answered also after the origin has been removed.
+  if (const CommandPtr known = FindRequest(client_id, request_id);
+      known != nullptr && known->spec->replay_of() == id) {
+    return CommandRegistration{known, true};
+  }
   ASSIGN_OR_RETURN(const CommandPtr origin, Get(std::move(client_id), id, /*peek=*/true));
   if (!IsDeadLetter(origin->state)) return NotADeadLetter(id, origin->state);
   CommandRequest request = origin->spec->ToRequest();
   request.request_id = std::move(request_id);
   request.replay_of = id;
   return Register(std::move(request), now);
+}
+
+CommandPtr CommandTable::FindRequest(const std::string& client_id, const std::string& request_id) {
+  if (request_id.empty()) return nullptr;
+  RequestIndex::Locked slot(requests_, client_id, request_id);
+  const std::optional<CommandId> known = slot.Find();
+  if (!known.has_value()) return nullptr;
+  return PartitionOf(*known).Get(client_id, *known, /*peek=*/true).value_or(nullptr);
 }
 
 absl::StatusOr<CommandPtr> CommandTable::Get(std::string client_id, const std::string& id,
@@ -205,6 +222,9 @@ absl::StatusOr<CommandTable::Watching> CommandTable::Watch(const std::string& id
 
 absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch) {
   watch.client_id = OrDefault(std::move(watch.client_id), kDefaultClient);
+  RETURN_IF_ERROR(CheckName("client_id", watch.client_id));
+  RETURN_IF_ERROR(CheckName("target", watch.filter.target));
+  RETURN_IF_ERROR(CheckName("label", watch.filter.label));
   Watching watching;
   watching.account = shared_.accounts.Of(watch.client_id);
   watching.filter = std::make_shared<const FilterWatch>(std::move(watch));
@@ -212,8 +232,14 @@ absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch)
   // Drain() ends the filters that it finds, of which this one may not be.
   if (draining_ && watching.account->RemoveFilter(watching.filter.get())) return Draining();
   CommandEffects effects;
-  for (const auto& partition : partitions_) partition->PushMatches(*watching.filter, effects);
+  const bool fits = absl::c_all_of(partitions_, [&](const auto& partition) {
+    return partition->PushMatches(*watching.filter, effects);
+  });
   Run(effects, absl::InfinitePast());
+  if (!fits) {
+    Unwatch(watching);
+    return TooSlow();
+  }
   return watching;
 }
 
@@ -304,9 +330,11 @@ absl::Time CommandTable::NextDeadlineTime() {
 
 void CommandTable::FireDeadlines(absl::Time now) {
   for (const auto& partition : partitions_) {
-    CommandEffects effects;
-    partition->FireDeadlines(now, effects);
-    Run(effects, now);
+    for (bool more = true; more;) {
+      CommandEffects effects;
+      more = partition->FireDeadlines(now, effects);
+      Run(effects, now);
+    }
   }
 }
 

@@ -124,6 +124,8 @@ class CommandTable {
   absl::StatusOr<CommandRegistration> RegisterChecked(
       const CommandRequest& request, std::shared_ptr<const CommandDeadlines> deadlines,
       absl::Time now, CommandEffects& effects);
+  // The command that a request_id has made; null where there is none.
+  CommandPtr FindRequest(const std::string& client_id, const std::string& request_id);
   absl::StatusOr<CommandPtr> End(std::string client_id, const std::string& id, CommandEvent event,
                                  CommandError error, absl::Time now);
   // Carries out what a call has caused.

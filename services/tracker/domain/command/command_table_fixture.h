@@ -26,7 +26,7 @@ inline Payload Bytes(std::string text) {
 inline std::string IdOf(const CommandSnapshot& command) { return command.spec->id.ToString(); }
 inline std::string IdOf(const CommandLease& lease) { return IdOf(*lease.command); }
 
-inline std::vector<std::string> IdsOf(const std::vector<CommandLease>& leases) {
+inline std::vector<std::string> IdsOf(const CommandLeases& leases) {
   std::vector<std::string> ids;
   for (const CommandLease& lease : leases) ids.push_back(IdOf(lease));
   return ids;
@@ -133,12 +133,12 @@ class CommandTableTest : public testing::Test {
                            [&](WorkerNews got) { news = std::move(got); }));
     return news;
   }
-  std::vector<CommandLease> Lease(std::string worker = "w1", int max = 0) {
+  CommandLeases Lease(std::string worker = "w1", int max = 0) {
     return Poll({.worker_id = std::move(worker), .max_commands = max}).leases;
   }
   // The one command that there is to lease, or a failed test.
   CommandLease LeaseOne(std::string worker = "w1") {
-    const std::vector<CommandLease> leases = Lease(std::move(worker), 1);
+    const CommandLeases leases = Lease(std::move(worker), 1);
     EXPECT_THAT(leases, testing::SizeIs(1));
     return leases.empty() ? CommandLease{} : leases[0];
   }

@@ -250,7 +250,7 @@ class MoodyWorker {
     return true;
   }
 
-  std::vector<CommandLease> TakeInbox() {
+  CommandLeases TakeInbox() {
     MutexLock lock(&mutex_);
     return std::exchange(inbox_, {});
   }
@@ -289,7 +289,7 @@ class MoodyWorker {
   Mutex mutex_;
   CondVar changed_;
   bool answered_ ABSL_GUARDED_BY(mutex_) = false;
-  std::vector<CommandLease> inbox_ ABSL_GUARDED_BY(mutex_);
+  CommandLeases inbox_ ABSL_GUARDED_BY(mutex_);
 };
 
 class CommandTableMixedStressTest : public CommandTableTest {
@@ -339,6 +339,39 @@ TEST_F(CommandTableMixedStressTest, NothingIsLostOrLeftWhateverTheThreadsDo) {
   EXPECT_EQ(table_.waits(), 0);
   EXPECT_EQ(table_.leased(), 0);
   EXPECT_EQ(table_.NextDeadlineTime(), absl::InfiniteFuture());
+}
+
+TEST_F(CommandTableMixedStressTest, FilterThatMeetsTheDrainHearsNothingAfterItsEnd) {
+  constexpr int kTimes = 300;
+  for (int i = 0; i < kTimes; ++i) {
+    CommandTable table{CommandDeadlines{}};
+    for (int k = 0; k < 400; ++k) {
+      CommandRequest request = Request();
+      request.target = "target-" + std::to_string(k % 16);
+      ASSERT_TRUE(table.Register(std::move(request), clock_.Now()).ok());
+    }
+    const auto feed = std::make_shared<RecordingFeed>(RecordingFeed::Reader::kSlow);
+    std::atomic<bool> begun = false;
+    std::atomic<int> moments = 0;
+    std::thread drain([&] {
+      while (!begun) std::this_thread::yield();
+      while (moments < 10 * (i % 100)) ++moments;  // A little later each time.
+      table.Drain();
+    });
+    begun = true;
+    const auto watching = table.WatchAll({.client_id = kClient, .feed = feed});
+    drain.join();
+    feed->Read();
+    if (!watching.ok()) {
+      EXPECT_THAT(watching, FailsWith(absl::StatusCode::kUnavailable, "draining"));
+      EXPECT_THAT(feed->seen, testing::IsEmpty());
+      continue;
+    }
+    ASSERT_FALSE(feed->seen.empty());
+    for (size_t k = 0; k < feed->seen.size(); ++k) {
+      EXPECT_EQ(feed->seen[k].last, k + 1 == feed->seen.size());
+    }
+  }
 }
 
 }  // namespace

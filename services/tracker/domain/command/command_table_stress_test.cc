@@ -312,7 +312,7 @@ TEST_F(CommandTableStressTest, FiftyClientsGetTheirOwnResultsAndEqualTurns) {
   for (int i = 0; i < kWorkers; ++i) {
     threads.emplace_back([&, name = "w" + std::to_string(i)] {
       while (left > 0) {
-        const std::vector<CommandLease> leases = Lease(name);
+        const CommandLeases leases = Lease(name);
         std::vector<int> served;
         for (const CommandLease& lease : leases) {
           served.push_back(std::stoi(std::string(lease.command->spec->client_id())));

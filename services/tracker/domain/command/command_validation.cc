@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
@@ -18,21 +17,22 @@ absl::Status CheckText(absl::string_view field, absl::string_view text, size_t m
         field, absl::StrCat("has ", text.size(), " bytes, at most ", max_bytes, " are accepted"));
   }
   // They end up in logs and headers.
-  if (absl::c_any_of(text, [](char c) { return absl::ascii_iscntrl(c); })) {
+  bool control = false;
+  for (const char c : text) control |= absl::ascii_iscntrl(static_cast<unsigned char>(c));
+  if (control) {
     return InvalidField(field, "must not have control characters");
   }
   return absl::OkStatus();
 }
 
-// Cuts at a character's boundary, so that the text stays valid UTF-8.
+}  // namespace
+
 void Cut(std::string& text, size_t max_bytes) {
   if (text.size() <= max_bytes) return;
   size_t end = max_bytes;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
   text.resize(end);
 }
-
-}  // namespace
 
 void CutError(CommandError& error, absl::string_view fallback_code) {
   if (error.code.empty()) error.code = std::string(fallback_code);

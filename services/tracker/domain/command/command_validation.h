@@ -22,6 +22,9 @@ absl::Status CompleteAndCheck(CommandRequest& request, absl::Time now);
 // INVALID_ARGUMENT where a name that a caller chose is too long or has control characters.
 absl::Status CheckName(absl::string_view field, absl::string_view name);
 
+// Cuts at a character's boundary, so that the text stays valid UTF-8.
+void Cut(std::string& text, size_t max_bytes);
+
 // Cuts rather than refuses, and gives an error without a code `fallback_code`: an outcome must not
 // be lost over its words.
 void CutError(CommandError& error, absl::string_view fallback_code);

@@ -160,7 +160,7 @@ TEST_F(CommandWatchingTest, ReaderIsToldAgainOnceItHasTakenEverything) {
   }
   EXPECT_EQ(feed->times_ready, 1);
   EXPECT_THAT(feed->Take(3), SizeIs(3));
-  const std::vector<CommandLease> leases = Lease();
+  const CommandLeases leases = Lease();
   EXPECT_EQ(feed->times_ready, 1);
   // Two that were waiting with their newer state, then the three that were taken before.
   feed->Read();

@@ -1,9 +1,6 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_TARGET_QUEUE_H_
 #define CALLSLIP_TRACKER_DOMAIN_COMMAND_TARGET_QUEUE_H_
 
-#include <string>
-#include <utility>
-
 #include "absl/time/time.h"
 #include "tracker/domain/command/backlog.h"
 #include "tracker/domain/command/worker_pool.h"
@@ -14,9 +11,6 @@ namespace callslip::tracker {
 // Guarded by its partition's mutex.
 class TargetQueue {
  public:
-  explicit TargetQueue(std::string name) : target(std::move(name)) {}
-
-  const std::string target;
   Backlog backlog;
   WorkerPool workers;
   // When a worker last asked for commands.

@@ -5,14 +5,10 @@
 namespace callslip::tracker {
 
 Worker* WorkerPool::Find(const std::string& id) {
-  const auto [it, added] = workers_.try_emplace(id);
-  if (added) it->second.id = id;
-  return &it->second;
-}
-
-void WorkerPool::ForgetIfUnused(Worker* worker) {
-  if (worker->attached > 0 || !worker->calls.empty() || workers_.size() <= kKeptWorkers) return;
-  workers_.erase(worker->id);
+  if (const auto it = workers_.find(id); it != workers_.end()) return &it->second;
+  pruning_.BeforeAdding(
+      workers_, [](const Worker& worker) { return worker.attached == 0 && worker.calls.empty(); });
+  return &workers_[id];
 }
 
 void WorkerPool::Attach(CommandEntry* entry, Worker* worker) {
@@ -34,7 +30,6 @@ void WorkerPool::LetGo(Worker* worker) {
   if (worker == nullptr) return;
   --attached_;
   --worker->attached;
-  ForgetIfUnused(worker);
 }
 
 void WorkerPool::OccupyPlace(CommandEntry* entry) {
@@ -67,7 +62,7 @@ std::shared_ptr<HeldCall> WorkerPool::Release(HeldCall* call) {
 }
 
 void WorkerPool::Update(Worker* worker) {
-  const bool ready = !worker->calls.empty() && worker->unfinished < worker->calls.front().window;
+  const bool ready = ReadyCallOf(*worker) != nullptr;
   if (ready == worker->ready) return;
   worker->ready = ready;
   if (ready) {
@@ -77,15 +72,21 @@ void WorkerPool::Update(Worker* worker) {
   }
 }
 
-HeldCall* WorkerPool::NextReady() {
-  return ready_.empty() ? nullptr : &ready_.front().calls.front();
-}
-
-HeldCall* WorkerPool::AnyCall() {
-  for (auto& [id, worker] : workers_) {
-    if (!worker.calls.empty()) return &worker.calls.front();
+HeldCall* WorkerPool::ReadyCallOf(Worker& worker) {
+  for (HeldCall& call : worker.calls) {
+    if (worker.unfinished < call.window) return &call;
   }
   return nullptr;
+}
+
+HeldCall* WorkerPool::NextReady() { return ready_.empty() ? nullptr : ReadyCallOf(ready_.front()); }
+
+std::vector<HeldCall*> WorkerPool::HeldCalls() {
+  std::vector<HeldCall*> calls;
+  for (auto& [id, worker] : workers_) {
+    for (HeldCall& call : worker.calls) calls.push_back(&call);
+  }
+  return calls;
 }
 
 }  // namespace callslip::tracker

@@ -11,12 +11,13 @@
 #include "boost/intrusive/list.hpp"
 #include "tracker/domain/command/command_entry.h"
 #include "tracker/domain/command/deadline_wheel.h"
+#include "tracker/domain/command/pruning.h"
 
 namespace callslip::tracker {
 
 // What a worker's call brings: work, and commands that it held and that have ended without it.
 struct WorkerNews {
-  std::vector<CommandLease> leases;
+  CommandLeases leases;
   std::vector<CommandId> ended;
 
   bool empty() const { return leases.empty() && ended.empty(); }
@@ -41,7 +42,7 @@ struct HeldCall : Timed {
 };
 
 // One worker of one target: what it holds and which of its calls are held. Lasts as long as it has
-// a call or a command is attached to it.
+// a call or a command points to it.
 struct Worker : boost::intrusive::list_base_hook<> {
   using Calls = boost::intrusive::list<
       HeldCall,
@@ -55,7 +56,6 @@ struct Worker : boost::intrusive::list_base_hook<> {
                                     &CommandEntry::queue_hook>,
       boost::intrusive::constant_time_size<false>>;
 
-  std::string id;
   int attached = 0;    // Commands that point to it.
   int unfinished = 0;  // Of these, the ones that it holds.
   Calls calls;         // The one held longest comes first.
@@ -70,9 +70,6 @@ class WorkerPool {
  public:
   // The worker with this id, made where it is new.
   Worker* Find(const std::string& id);
-  // Drops the worker if nothing needs it any more and there are many.
-  void ForgetIfUnused(Worker* worker);
-
   // Makes `entry` point to the worker, and remember the one that it pointed to before.
   void Attach(CommandEntry* entry, Worker* worker);
   // Undoes the last Attach().
@@ -85,26 +82,27 @@ class WorkerPool {
   void FreePlace(CommandEntry* entry);
 
   void Hold(Worker* worker, std::shared_ptr<HeldCall> call);
-  // Ends a held call and returns it. Its worker may be unused then.
+  // Ends a held call and returns it.
   std::shared_ptr<HeldCall> Release(HeldCall* call);
 
   // The call that is to be given the next command, or nullptr: of the workers with a held call and
   // room for a command, the one that has waited longest.
   HeldCall* NextReady();
 
-  HeldCall* AnyCall();
+  std::vector<HeldCall*> HeldCalls();
+  bool has_calls() const { return calls_ > 0; }
   bool IsUnused() const { return attached_ == 0 && calls_ == 0; }
 
  private:
   // One command less points to the worker: ForgetIfUnused(). Harmless where it is null.
   void LetGo(Worker* worker);
+  // The call of the worker that may be given a command, the one held longest first; or nullptr.
+  static HeldCall* ReadyCallOf(Worker& worker);
   // Keeps `ready_` true for one worker after a change of it.
   void Update(Worker* worker);
 
-  // Unused workers that are kept: one that comes back for each command need not be made anew.
-  static constexpr size_t kKeptWorkers = 8;
-
   absl::node_hash_map<std::string, Worker> workers_;
+  Pruning pruning_;
   int64_t attached_ = 0;  // Commands that point to any of them.
   int64_t calls_ = 0;     // That are held.
   boost::intrusive::list<Worker, boost::intrusive::constant_time_size<false>> ready_;
