@@ -197,7 +197,7 @@ CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bo
       return {"user_did_not_finish",
               absl::StrCat("The user did not finish within ",
                            absl::FormatDuration(deadlines.human_schedule_to_close), "."),
-              "Ask the user, then start again.", false};
+              "Ask the user, then start again.", command.state == CommandState::kRunning};
     case DeadlineKind::kResultRetention:
       return {
           "result_expired",

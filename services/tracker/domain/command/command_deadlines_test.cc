@@ -119,7 +119,7 @@ TEST_F(CommandDeadlinesTest, HumanCommandLivesForTenMinutesWhateverIsReported) {
   const std::string id = Register(HumanRequest());
   Advance(absl::Minutes(9));
   ASSERT_OK(table_.Acknowledge(id, {}, std::nullopt, nullptr, clock_.Now()));
-  ExpectEndAfter(absl::Minutes(1), id, CommandState::kExpired, "user_did_not_finish", false);
+  ExpectEndAfter(absl::Minutes(1), id, CommandState::kExpired, "user_did_not_finish", true);
 }
 
 TEST_F(CommandDeadlinesTest, DelayedCommandIsDeliveredAtItsTimeAndItsClocksStartThen) {

@@ -22,10 +22,6 @@ absl::Time WholeMillisecond(absl::Time time) {
 
 // Where the contract is silent or can be read in two ways, and what the table does then.
 //
-// Telling a watch of one command of its end counts as collecting its result.
-constexpr bool kWatchesCollect = true;
-// A worker that reports a time-out can't say that nothing was executed.
-constexpr bool kTimeoutsMayHaveExecuted = true;
 // CommandTable::late_results() counts errors and time-outs, too.
 constexpr bool kEveryLateReportCounts = true;
 // A command that a person finishes can't have a not_before that is still to come.
@@ -243,7 +239,10 @@ bool CommandModel::IsValid(const CommandRequest& request, absl::Time now) const 
       !Within(own.result_retention, kMinResultRetention, kMaxResultRetention)) {
     return false;
   }
-  if (human) return !kHumansStartAtOnce || request.not_before <= now;
+  if (human) {
+    return !own.schedule_to_start && !own.ack_wait && !own.heartbeat_timeout &&
+           !own.start_to_close && (!kHumansStartAtOnce || request.not_before <= now);
+  }
   const CommandDeadlines clocks = Overridden(clocks_, own, human);
   if (clocks.ack_wait >= clocks.schedule_to_start || clocks.ack_wait >= clocks.heartbeat_timeout) {
     return false;
@@ -306,6 +305,12 @@ void CommandModel::Replay(const std::string& client, int command, const std::str
                           absl::Time now, const absl::Status& status,
                           const std::optional<ObservedRegistration>& answer) {
   BeginStep();
+  const ModelCommand* known = FindRequest(client, request_id);
+  if (known != nullptr && command >= 0 && known->replay_of == command) {
+    // Safe to retry, also when the old command is gone.
+    RegisterChecked(known->request, command, now, status, answer);
+    return;
+  }
   const std::string readable = Readable(client, command);
   if (readable != "ok") {
     Expect(status, {readable});
@@ -555,7 +560,6 @@ void CommandModel::Tell(ModelWatch& watch, const ModelCommand& command) {
   if (watch.command >= 0) {
     if (watch.command != command.number) return;
     update.last = command.ended();
-    if (update.last && kWatchesCollect) At(command.number).collected = true;
   } else {
     const CommandFilter& filter = watch.filter;
     const bool any_state = mistake_ == ModelMistake::kTellsWatchesOfOtherStates;
@@ -565,6 +569,9 @@ void CommandModel::Tell(ModelWatch& watch, const ModelCommand& command) {
     }
     if (!filter.target.empty() && filter.target != command.target()) return;
     if (!filter.label.empty() && filter.label != command.request.label) return;
+    // As in lists.
+    update.view.result.clear();
+    update.view.late_result.clear();
   }
   const bool last = update.last;
   const int64_t watch_id = watch.watch_id;
@@ -612,6 +619,7 @@ void CommandModel::Take(int feed, size_t max, const std::vector<ModelUpdate>& ta
     }
     if (known->step < newest) Disagree(absl::StrCat(name, " comes after a newer one"));
     newest = known->step;
+    if (update.command >= 0 && update.last) At(update.command).collected = true;
     waiting.erase(known);
   }
   for (const ModelUpdate& update : waiting) {
@@ -706,11 +714,11 @@ void CommandModel::GiveBack(int command, int delivery) {
 }
 
 bool CommandModel::Proves(const ModelCommand& command, const ModelProof& proof) const {
+  if (command.human()) return true;
   switch (proof.token) {
     case ModelProof::Token::kForged:
       return false;
     case ModelProof::Token::kNone:
-      if (command.human()) return true;
       return command.view.attempt > 0 &&
              (proof.attempt == 0 || proof.attempt == command.view.attempt);
     case ModelProof::Token::kOfDelivery:
@@ -839,7 +847,7 @@ void CommandModel::Complete(int command, const ModelProof& proof, const CommandO
       if (error.code.empty()) error.code = "execution_failed";
       if (failure == nullptr) {
         error.code = "execution_timeout";
-        if (kTimeoutsMayHaveExecuted) error.may_have_executed = true;
+        error.may_have_executed = true;
       }
       End(known, failure ? CommandState::kFailed : CommandState::kTimedOut, std::move(error),
           "worker", now, reporter);
@@ -900,11 +908,11 @@ void CommandModel::End(ModelCommand& command, CommandState state, std::optional<
   for (size_t i = 0; i < command.deliveries.size(); ++i) {
     const ModelDelivery& delivery = command.deliveries[i];
     if (delivery.given_back || static_cast<int>(i) == reporter) continue;
-    // Whether one is told that was delivered it before others, or twice, is not said.
+    // Of several workers the last one that had it. Whether it is told where it reported the end of
+    // another delivery is not said.
+    if (delivery.worker != command.worker) continue;
     const bool must_be_told =
-        delivery.worker == command.worker &&
-        (reporter < 0 ||
-         command.deliveries[static_cast<size_t>(reporter)].worker != delivery.worker);
+        reporter < 0 || command.deliveries[static_cast<size_t>(reporter)].worker != delivery.worker;
     if (mistake_ == ModelMistake::kTellsNoEndsToWorkers) continue;
     std::erase_if(untold_, [&](const UntoldEnd& other) {
       return other.command == command.number && other.worker == delivery.worker;
@@ -920,9 +928,13 @@ void CommandModel::End(ModelCommand& command, CommandState state, std::optional<
 
 void CommandModel::EnterFailedRing(ModelCommand& command, absl::Time now) {
   command.ended_step = step_;
+  command.kept_since = now;
+  // What the client has cancelled is kept apart.
+  const bool cancelled = command.view.state == CommandState::kCancelled;
   std::vector<int> ring;
   for (const ModelCommand& other : commands_) {
-    if (!other.removed && other.ended_step > 0 && other.client() == command.client()) {
+    if (!other.removed && other.ended_step > 0 && other.client() == command.client() &&
+        (other.view.state == CommandState::kCancelled) == cancelled) {
       ring.push_back(other.number);
     }
   }
@@ -937,7 +949,7 @@ void CommandModel::EnterFailedRing(ModelCommand& command, absl::Time now) {
     if (gone == ring.end()) return Disagree("nothing was pushed out of the failed ring");
     pushed_out = *gone;
   }
-  Reach("limit failed_of_client");
+  Reach(cancelled ? "limit failed_of_client, cancelled" : "limit failed_of_client");
   Remove(At(pushed_out), now);
 }
 
@@ -1153,10 +1165,9 @@ CommandModel::Due CommandModel::NextClock(const ModelCommand& command) const {
             command.tombstone ? command.remove_time + clocks_.tombstone_retention : kNever};
   }
   if (command.ended()) {
-    return {Clock::kRetention,
-            command.view.end_time + (command.view.state == CommandState::kCompleted
-                                         ? command.clocks.result_retention
-                                         : clocks_.failed_retention)};
+    return {Clock::kRetention, command.view.state == CommandState::kCompleted
+                                   ? command.view.end_time + command.clocks.result_retention
+                                   : command.kept_since + clocks_.failed_retention};
   }
   Due next = {Clock::kClose, command.ready_time + command.schedule_to_close};
   const auto also = [&](Clock clock, absl::Time at) {

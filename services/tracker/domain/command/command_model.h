@@ -91,7 +91,9 @@ struct ModelCommand {
   std::vector<ModelDelivery> deliveries;
   // The worker that it was last delivered to, also after the lease has ended. Empty: none.
   std::string worker;
-  uint64_t ended_step = 0;  // When it entered the failed ring.
+  // When it entered the failed ring, or the ring of what was cancelled.
+  uint64_t ended_step = 0;
+  absl::Time kept_since;
 
   bool removed = false;
   bool tombstone = false;

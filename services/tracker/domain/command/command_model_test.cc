@@ -286,11 +286,6 @@ DeadlineOverrides OverridesOf(int preset) {
   }
 }
 
-bool HasOnlyHumanClocks(const DeadlineOverrides& clocks) {
-  return !clocks.schedule_to_start && !clocks.ack_wait && !clocks.heartbeat_timeout &&
-         !clocks.start_to_close;
-}
-
 Payload JsonOf(size_t bytes, int slot) {
   if (bytes == 0) return nullptr;
   std::string text = absl::StrCat("{\"n\":", slot, "}");
@@ -1283,14 +1278,15 @@ Setup Generator::DrawSetup() {
   setup.short_clocks = OneIn(3);
   if (setup.short_clocks) {
     setup.clocks.schedule_to_start = absl::Seconds(6);
-    setup.clocks.ack_wait = absl::Seconds(1);
-    setup.clocks.heartbeat_timeout = absl::Seconds(4);
+    setup.clocks.ack_wait = absl::Milliseconds(3'500);
+    setup.clocks.heartbeat_timeout = absl::Milliseconds(4'500);
     setup.clocks.start_to_close = absl::Milliseconds(6'500);
-    setup.clocks.human_schedule_to_close = absl::Seconds(45);
-    setup.clocks.result_retention = absl::Seconds(15);
-    setup.clocks.failed_retention = absl::Seconds(60);
-    setup.clocks.tombstone_retention = absl::Seconds(30);
+    setup.clocks.human_schedule_to_close = absl::Seconds(56);
+    setup.clocks.result_retention = absl::Seconds(56);
+    setup.clocks.failed_retention = absl::Seconds(70);
+    setup.clocks.tombstone_retention = absl::Seconds(60);
   }
+  EXPECT_TRUE(setup.clocks.Validate().ok());
   CommandLimits& limits = setup.limits;
   if (OneIn(2)) limits.queued_of_client = Of<int64_t>({2, 5});
   if (OneIn(2)) limits.queued = Of<int64_t>({4, 8});
@@ -1334,7 +1330,7 @@ const ModelCommand* Generator::DrawCommand(const Runner& runner, bool delivered)
   const std::vector<ModelCommand>& commands = runner.model().commands();
   if (commands.empty()) return nullptr;
   // What was delivered twice is rare, and where it gets difficult.
-  if (delivered && OneIn(3)) {
+  if (delivered && OneIn(2)) {
     for (const ModelCommand& command : commands) {
       if (!command.removed && !command.ended() && command.deliveries.size() > 1) return &command;
     }
@@ -1361,7 +1357,6 @@ void Generator::DrawRegistration(Op& op) {
   op.params_bytes = Of({0, 0, 20, 100, 200});
   op.request_id = OneIn(3) ? op.slot : 0;
   if (OneIn(4)) op.clocks = Index(OneIn(4) ? kAllClocks : kGoodClocks);
-  if (op.human && !HasOnlyHumanClocks(OverridesOf(op.clocks))) op.clocks = 0;
   if (OneIn(6)) op.not_before_ms = Of<int64_t>({-2000, 500, 2000, 5000, 40'000, 3'600'000});
   if (OneIn(40)) op.flaw = 1 + Index(6);
 }
@@ -1613,6 +1608,14 @@ Schedule Shorten(Schedule schedule, ModelMistake mistake) {
   };
   const Schedule plain = WithPlainWaits(schedule, mistake);
   if (disagrees(plain)) schedule = plain;
+  // A small ring needs few commands to overflow.
+  for (const size_t failed : {3, 2, 1}) {
+    Schedule candidate = schedule;
+    candidate.setup.limits.failed_of_client = failed;
+    if (failed < schedule.setup.limits.failed_of_client && disagrees(candidate)) {
+      schedule = std::move(candidate);
+    }
+  }
   size_t chunk = std::max<size_t>(schedule.ops.size() / 2, 1);
   while (true) {
     bool shorter = false;
@@ -1767,6 +1770,7 @@ constexpr std::array kToBeReached = {
     "limit commands",
     "limit commands_of_client",
     "limit failed_of_client",
+    "limit failed_of_client, cancelled",
     "limit filters_of_client",
     "limit payload_bytes",
     "limit payload_bytes_of_client",
@@ -1830,7 +1834,7 @@ TEST_P(CommandModelMistakeTest, IsFoundAndShortened) {
               RunSchedule(shortened, GetParam().mistake).c_str());
   EXPECT_NE(RunSchedule(shortened, GetParam().mistake), "");
   EXPECT_EQ(RunSchedule(shortened, ModelMistake::kNone), "");
-  EXPECT_LE(shortened.ops.size(), 6);
+  EXPECT_LE(shortened.ops.size(), 8);
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -217,8 +217,7 @@ absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const Le
   Change change(*entry);
   if (IsTerminal(entry->view->state)) {
     ++shared_->late_results;
-    const bool keep = result != nullptr && fits &&
-                      entry->view->state != CommandState::kCompleted &&
+    const bool keep = result != nullptr && fits && entry->view->state != CommandState::kCompleted &&
                       entry->view->late_result == nullptr;
     if (keep) {
       change.next->late_result = std::move(result->value);
