@@ -68,7 +68,8 @@ class ClientAccount {
   // Pushes a change to the filters that it matches, and adds to `ready` the feeds that are to be
   // told. Called with the lock of the command's partition held.
   void PushToFilters(const CommandPtr& command, std::vector<std::shared_ptr<CommandFeed>>& ready);
-  // As above, to one filter only. Harmless where it was removed or ended.
+  // As above, to one filter only; false where its feed is full. Harmless where it was removed or
+  // ended.
   bool PushToFilter(const FilterWatch& watch, const CommandPtr& command,
                     std::vector<std::shared_ptr<CommandFeed>>& ready);
   // Ends all filters as if they were removed, and says so.
