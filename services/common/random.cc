@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "absl/strings/str_format.h"
+
 namespace callslip {
 namespace {
 
@@ -54,6 +56,11 @@ absl::uint128 Random128() {
   const auto high = block.Take<uint64_t>();
   const auto low = block.Take<uint64_t>();
   return absl::MakeUint128(high, low);
+}
+
+std::string RandomHex128() {
+  const absl::uint128 random = Random128();
+  return absl::StrFormat("%016x%016x", absl::Uint128High64(random), absl::Uint128Low64(random));
 }
 
 }  // namespace callslip

@@ -17,7 +17,10 @@
 #include "gateway/health_handlers.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/router.h"
-#include "gateway/mcp/mcp_handler.h"
+#include "gateway/mcp/browser_tools.h"
+#include "gateway/mcp/command_resources.h"
+#include "gateway/mcp/observe_tool.h"
+#include "gateway/mcp/streamable_http.h"
 #include "gateway/tracker_client/tracker_client.h"
 
 namespace callslip::gateway {
@@ -33,13 +36,26 @@ HttpLimits LimitsOfThisProcess() {
   return limits;
 }
 
+const std::string kSessionKey(32, 'x');
+
+McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
+  McpCatalog catalog;
+  catalog.tools.push_back(std::make_unique<InteractTool>(tracker, clock));
+  catalog.tools.push_back(std::make_unique<ObserveTool>(tracker, clock));
+  catalog.tools.push_back(std::make_unique<AnalyzeTool>(tracker, clock));
+  catalog.resources.push_back(std::make_unique<CommandResources>(tracker));
+  return catalog;
+}
+
 }  // namespace
 
 struct GatewayServer::Parts {
   explicit Parts(const GatewayConfig& gateway_config)
       : config(gateway_config),
-        tracker(ConnectToTracker(config.tracker)),
-        mcp(MakeTools(tracker.get())),
+        tracker(ConnectToTracker(config.tracker, io.get_executor())),
+        sessions(kSessionKey),
+        mcp_server(Catalog(tracker.get(), &clock), tracker.get(), &clock, &sessions),
+        mcp(&mcp_server, &sessions),
         pending_queries(tracker.get()),
         query_result(tracker.get()),
         server(io, LimitsOfThisProcess(), [this](std::shared_ptr<const HttpRequest> request) {
@@ -49,7 +65,12 @@ struct GatewayServer::Parts {
   // The doors need to know the port that was bound.
   void MakeRouter(const Address& bound) {
     router.emplace(Doors(bound, config.allowed_hosts));
-    router->Add("POST", "/mcp", HandlerOf(mcp));
+    router->Add("POST", "/mcp", [this](std::shared_ptr<const HttpRequest> request) {
+      return mcp.HandlePost(std::move(request));
+    });
+    router->Add("DELETE", "/mcp", [this](std::shared_ptr<const HttpRequest> request) {
+      return mcp.HandleDelete(std::move(request));
+    });
     router->Add("GET", "/pending-queries", HandlerOf(pending_queries));
     router->Add("POST", "/query-result", HandlerOf(query_result));
     router->Add("GET", "/healthz", HandleHealth);
@@ -71,7 +92,10 @@ struct GatewayServer::Parts {
   boost::asio::io_context io{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
   std::unique_ptr<TrackerClient> tracker;
-  const McpHandler mcp;
+  RealClock clock;
+  Sessions sessions;
+  McpServer mcp_server;
+  const StreamableHttp mcp;
   const PendingQueriesHandler pending_queries;
   const QueryResultHandler query_result;
   std::optional<Router> router;
@@ -102,7 +126,10 @@ void GatewayServer::Drain(absl::Duration grace) {
   parts_->server.Drain([idle] { idle->set_value(); });
   // Held polls and waits would outlast any grace. Their callers are told that it failed on the way
   // to the tracker, and may ask another gateway, or this one once it is back.
-  boost::asio::post(parts_->io, [this] { parts_->tracker->EndCalls(); });
+  boost::asio::post(parts_->io, [this] {
+    parts_->mcp_server.subscriptions().End();
+    parts_->tracker->EndCalls();
+  });
   is_idle.wait_for(absl::ToChronoMilliseconds(grace));
 }
 

@@ -1,5 +1,6 @@
 #include "support/test_services.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +25,7 @@ TestServices::Answer ToAnswer(const httplib::Result& result) {
   if (!result->body.empty()) answer.body = nlohmann::json::parse(result->body);
   answer.header_allow = result->get_header_value("Allow");
   answer.header_retry_after = result->get_header_value("Retry-After");
+  answer.header_session_id = result->get_header_value("Mcp-Session-Id");
   return answer;
 }
 
@@ -38,6 +40,11 @@ TestServices::TestServices() : tracker_address_{.host = "127.0.0.1", .port = 0} 
   config.tracker = tracker_address_;
   gateway_ = std::make_unique<gateway::GatewayServer>(config);
   gateway_address_ = ValueOrDie(gateway_->Start());
+  const nlohmann::json initialize = {{"jsonrpc", "2.0"},
+                                     {"id", 0},
+                                     {"method", "initialize"},
+                                     {"params", {{"protocolVersion", "2025-11-25"}}}};
+  session_id_ = Post("/mcp", initialize.dump(), {}).header_session_id;
 }
 
 TestServices::~TestServices() {
@@ -67,15 +74,23 @@ TestServices::Answer TestServices::Get(const std::string& target) const {
 }
 
 TestServices::Answer TestServices::Post(const std::string& path, const std::string& body) const {
+  return Post(path, body, {{"Mcp-Session-Id", session_id_}});
+}
+
+TestServices::Answer TestServices::Post(const std::string& path, const std::string& body,
+                                        const std::map<std::string, std::string>& headers) const {
   httplib::Client client(gateway_address_.host, gateway_address_.port);
   client.set_tcp_nodelay(true);
-  return ToAnswer(client.Post(path, body, "application/json"));
+  return ToAnswer(client.Post(path, httplib::Headers(headers.begin(), headers.end()), body,
+                              "application/json"));
 }
 
 nlohmann::json TestServices::CallTool(const std::string& name,
                                       const nlohmann::json& arguments) const {
+  // No two requests of a session that are under way may share an id.
+  static std::atomic<int> id = 0;
   const nlohmann::json request = {{"jsonrpc", "2.0"},
-                                  {"id", 1},
+                                  {"id", ++id},
                                   {"method", "tools/call"},
                                   {"params", {{"name", name}, {"arguments", arguments}}}};
   return Post("/mcp", request.dump()).body["result"];

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TESTS_SUPPORT_TEST_SERVICES_H_
 #define CALLSLIP_TESTS_SUPPORT_TEST_SERVICES_H_
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -31,16 +32,22 @@ class TestServices {
   FakeClock& clock() { return clock_; }
   tracker::CommandTable& table() { return tracker_->table; }
   const Address& gateway_address() const { return gateway_address_; }
+  // Of the MCP session that Post() uses.
+  const std::string& session_id() const { return session_id_; }
 
   struct Answer {
     int status = 0;
     nlohmann::json body;  // Null where there is none.
     std::string header_allow;
     std::string header_retry_after;
+    std::string header_session_id;
   };
   // One request over a connection of its own, by an HTTP client that is not ours.
   Answer Get(const std::string& target) const;
+  // In an MCP session of 2025-11-25, unless `headers` say otherwise.
   Answer Post(const std::string& path, const std::string& body) const;
+  Answer Post(const std::string& path, const std::string& body,
+              const std::map<std::string, std::string>& headers) const;
 
   // Calls a tool over POST /mcp and returns its CallToolResult.
   nlohmann::json CallTool(const std::string& name, const nlohmann::json& arguments) const;
@@ -66,6 +73,7 @@ class TestServices {
   std::unique_ptr<Tracker> tracker_;
   std::unique_ptr<gateway::GatewayServer> gateway_;
   Address gateway_address_;
+  std::string session_id_;
 };
 
 }  // namespace callslip

@@ -11,6 +11,8 @@ namespace callslip::gateway {
 struct HttpLimits {
   // Request line and headers together; browsers stay below 8 KiB.
   uint32_t header_bytes = 16 << 10;
+  // Agents and browsers send some twenty.
+  int header_count = 100;
   // The largest result that the tracker takes (8 MiB) with its JSON around it.
   uint64_t body_bytes = 12 << 20;
   // 10,000 held waits and room for everything else.
@@ -21,7 +23,7 @@ struct HttpLimits {
   std::chrono::seconds header_time{10};
   // For the whole body: 12 MiB in it is a modem's pace.
   std::chrono::seconds body_time{60};
-  // For the whole response, to a peer that reads slowly.
+  // For the whole response, or for each piece of one that is streamed, to a peer that reads slowly.
   std::chrono::seconds write_time{30};
 };
 

@@ -1,12 +1,15 @@
 #ifndef CALLSLIP_GATEWAY_HTTP_HTTP_MESSAGE_H_
 #define CALLSLIP_GATEWAY_HTTP_HTTP_MESSAGE_H_
 
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "boost/asio/awaitable.hpp"
+#include "gateway/auth/principal.h"
 
 namespace callslip::gateway {
 
@@ -17,18 +20,35 @@ struct HttpRequest {
   std::map<std::string, std::string> query;    // Percent-decoded; the first of equal names.
   std::map<std::string, std::string> headers;  // Names in lower case; the first of equal names.
   std::string body;
+  Principal principal{.name = "local", .role = Role::kAdmin};  // Who calls; set by the router.
 
   // Empty where it is absent.
   std::string Header(const std::string& lower_case_name) const;
   std::string Query(const std::string& name) const;
 };
 
-// What a handler answers. The server adds Content-Length and connection headers.
+// Writes a body piece by piece, in chunked transfer coding, as it comes into being.
+class BodyWriter {
+ public:
+  virtual ~BodyWriter() = default;
+
+  // Returns when the piece was handed to the kernel: a peer that reads slowly slows its producer
+  // down. One piece at a time; an empty one writes nothing. Throws where the peer has left
+  // (boost::system::system_error, operation_aborted), as a cancelled await does.
+  virtual boost::asio::awaitable<void> Write(std::string piece) = 0;
+};
+
+// What a handler answers. The server adds the headers that tell the body's length and whether the
+// connection is kept.
 struct HttpResponse {
   int status = 200;
   std::string body;
   std::string content_type = "application/json";  // Left out where the body is empty.
   std::vector<std::pair<std::string, std::string>> headers;
+  // Where set, `body` is not used: the headers go out at once, then the producer runs, its end is
+  // the body's end. Cancelled when the peer leaves. An exception tears the body, so that the peer
+  // sees it incomplete. A HEAD request is answered without running it.
+  std::function<boost::asio::awaitable<void>(BodyWriter&)> stream;
 };
 
 // Splits `target` ("/path?a=1&b=2") into path and query of `request`. False where its

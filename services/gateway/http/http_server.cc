@@ -124,6 +124,12 @@ std::shared_ptr<const HttpRequest> FromBeast(http::request<http::string_body> me
   return request;
 }
 
+HttpResponse TooManyHeaders(const HttpLimits& limits) {
+  return ErrorResponse(431, "too_many_headers",
+                       absl::StrCat("There are more than ", limits.header_count, " headers."),
+                       "Send fewer headers.");
+}
+
 HttpResponse BadRequest(beast::error_code error, const HttpLimits& limits) {
   if (error == http::error::body_limit) {
     return ErrorResponse(413, "body_too_large",
@@ -138,6 +144,57 @@ HttpResponse BadRequest(beast::error_code error, const HttpLimits& limits) {
   }
   return ErrorResponse(400, "bad_http", absl::StrCat("This is no valid HTTP: ", error.message()),
                        "Check the request line, the headers and Content-Length.");
+}
+
+// The body of a streamed response. HTTP/1.0 knows no chunks: there the connection's end is the
+// body's end.
+class StreamWriter final : public BodyWriter {
+ public:
+  StreamWriter(beast::tcp_stream& stream, std::chrono::seconds write_time, bool chunked)
+      : stream_(stream), write_time_(write_time), chunked_(chunked) {}
+
+  asio::awaitable<void> Write(std::string piece) override {
+    if (piece.empty()) co_return;  // As a chunk it would be the last one.
+    if (!chunked_) {
+      co_await Send(asio::buffer(piece));
+    } else {
+      co_await Send(http::make_chunk(asio::buffer(piece)));
+    }
+  }
+
+  asio::awaitable<void> Finish() {
+    if (chunked_) co_await Send(http::make_chunk_last());
+  }
+
+ private:
+  template <typename Buffers>
+  asio::awaitable<void> Send(Buffers buffers) {
+    stream_.expires_after(write_time_);
+    auto [error, bytes] = co_await asio::async_write(stream_, buffers, kAwait);
+    if (error) throw boost::system::system_error(asio::error::operation_aborted);
+    stream_.expires_never();
+  }
+
+  beast::tcp_stream& stream_;
+  const std::chrono::seconds write_time_;
+  const bool chunked_;
+};
+
+using Producer = std::function<asio::awaitable<void>(BodyWriter&)>;
+
+// False where the body is torn.
+asio::awaitable<bool> Produce(const Producer& producer, StreamWriter& writer) {
+  try {
+    co_await producer(writer);
+    co_await writer.Finish();
+    co_return true;
+  } catch (const boost::system::system_error& error) {
+    if (error.code() == asio::error::operation_aborted) co_return false;
+    Log(LogLevel::kError, "stream failed", {{"error", error.what()}});
+  } catch (const std::exception& error) {
+    Log(LogLevel::kError, "stream failed", {{"error", error.what()}});
+  }
+  co_return false;
 }
 
 // True where an answer can still reach the peer.
@@ -184,6 +241,12 @@ class Connection {
       co_await Refuse(header_error);
       co_return false;
     }
+    const auto& fields = parser.get();
+    if (std::distance(fields.begin(), fields.end()) > limits.header_count) {
+      const bool sent = co_await Send(ToBeast(TooManyHeaders(limits), 11, false));
+      if (sent) co_await Linger();
+      co_return false;
+    }
     const bool waits = beast::iequals(parser.get()[http::field::expect], "100-continue");
     if (waits) co_await SendContinue();
     stream_.expires_after(limits.body_time);
@@ -200,8 +263,14 @@ class Connection {
     bool open = false;
     if (response.has_value()) {
       const bool keep = keep_alive && !server_->draining;
-      const bool sent = co_await Send(ToBeast(*response, version, keep, is_head));
-      open = sent && keep;
+      if (response->stream == nullptr) {
+        const bool sent = co_await Send(ToBeast(*response, version, keep, is_head));
+        open = sent && keep;
+      } else {
+        const bool chunked = version >= 11;
+        const bool sent = co_await SendStream(*response, version, keep && chunked, is_head);
+        open = sent && keep && chunked && !server_->draining;
+      }
     }
     server_->RequestEnded();
     co_return open;
@@ -226,6 +295,27 @@ class Connection {
     stream_.expires_after(server_->limits.write_time);
     auto [error, bytes] = co_await http::async_write(stream_, message, kAwait);
     co_return !error;
+  }
+
+  // False where the peer has not got it all.
+  asio::awaitable<bool> SendStream(const HttpResponse& response, unsigned version, bool keep_alive,
+                                   bool is_head) {
+    using asio::experimental::awaitable_operators::operator||;
+    const bool chunked = version >= 11;
+    http::response<http::empty_body> head(static_cast<http::status>(response.status), version);
+    head.set(http::field::content_type, response.content_type);
+    for (const auto& [name, value] : response.headers) head.set(name, value);
+    head.keep_alive(keep_alive);
+    head.chunked(chunked);
+    http::response_serializer<http::empty_body> serializer(head);
+    stream_.expires_after(server_->limits.write_time);
+    auto [error, bytes] = co_await http::async_write_header(stream_, serializer, kAwait);
+    if (error) co_return false;
+    if (is_head) co_return true;
+    stream_.expires_never();
+    StreamWriter writer(stream_, server_->limits.write_time, chunked);
+    auto first = co_await (Produce(response.stream, writer) || PeerLeaves(stream_.socket()));
+    co_return first.index() == 0 && std::get<0>(first);
   }
 
   // A peer that is gone by now is noticed when its body is read.

@@ -3,25 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
-#include "absl/time/time.h"
 
 namespace callslip::gateway {
 namespace {
-
-absl::Time TimeOf(const google::protobuf::Timestamp& time) {
-  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
-}
-
-absl::string_view StageOf(v1::CommandState state) {
-  switch (state) {
-    case v1::COMMAND_STATE_QUEUED:
-      return "queued";
-    case v1::COMMAND_STATE_DELIVERED:
-      return "delivered";
-    default:
-      return "running";
-  }
-}
 
 // The member that says when a command ended, by how it did.
 absl::string_view EndTimeName(v1::CommandState state) {
@@ -58,6 +42,25 @@ void AddError(const v1::CommandError& error, Json& answer) {
 }
 
 }  // namespace
+
+absl::Time TimeOf(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+}
+
+absl::Duration DurationOf(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+absl::string_view StageOf(v1::CommandState state) {
+  switch (state) {
+    case v1::COMMAND_STATE_QUEUED:
+      return "queued";
+    case v1::COMMAND_STATE_DELIVERED:
+      return "delivered";
+    default:
+      return "running";
+  }
+}
 
 bool IsFinal(v1::CommandState state) { return state >= v1::COMMAND_STATE_COMPLETED; }
 
@@ -97,8 +100,6 @@ Json CommandAnswer(const v1::Command& command) {
     AddContext(command, answer);
     return answer;
   }
-  if (command.state() == v1::COMMAND_STATE_COMPLETED)
-    answer["result"] = JsonOrText(command.result());
   if (command.has_error()) AddError(command.error(), answer);
   answer[std::string(EndTimeName(command.state()))] = WireTime(command.end_time());
   answer["duration_ms"] = DurationMs(command);

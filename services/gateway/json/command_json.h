@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "gateway/json/parse.h"
@@ -18,10 +19,12 @@ bool IsFinal(v1::CommandState state);
 // The word for a state on the wire: pending, complete, error, timeout, expired or cancelled.
 absl::string_view WireStatus(v1::CommandState state);
 
-// What `observe {what: "command_result"}` answers about a command: `status`, `final`,
-// `correlation_id`; `stage` and progress while it is pending; `result` once it is complete;
-// `error` (a code), `message`, `hint` and `may_have_executed` where it failed; and `tab_id`, `url`
-// as the worker told them.
+// queued, delivered or running; for states that are not final.
+absl::string_view StageOf(v1::CommandState state);
+
+// What `observe {what: "command_result"}` answers about a command, but for its result: `status`,
+// `final`, `correlation_id`; `stage` and progress while it is pending; `error` (a code), `message`,
+// `hint` and `may_have_executed` where it failed; and `tab_id`, `url` as the worker told them.
 Json CommandAnswer(const v1::Command& command);
 
 // A line of `pending_commands` or `failed_commands`.
@@ -34,6 +37,10 @@ Json PendingQuery(const v1::CommandLease& lease);
 
 // RFC 3339 in UTC with milliseconds.
 std::string WireTime(const google::protobuf::Timestamp& time);
+
+// Protobuf's times as Abseil's.
+absl::Time TimeOf(const google::protobuf::Timestamp& time);
+absl::Duration DurationOf(const google::protobuf::Duration& duration);
 
 }  // namespace callslip::gateway
 

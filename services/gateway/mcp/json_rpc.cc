@@ -8,29 +8,28 @@
 namespace callslip::gateway {
 namespace {
 
-Json ErrorMember(JsonRpcCode code, absl::string_view message, std::optional<Json> data) {
-  Json error = {{"code", static_cast<int>(code)}, {"message", std::string(message)}};
-  if (data.has_value()) error["data"] = *std::move(data);
+RpcError Invalid(absl::string_view problem) {
+  return {JsonRpcCode::kInvalidRequest, absl::StrCat("Invalid request: ", problem)};
+}
+
+Json ErrorMember(const RpcError& error) {
+  Json member = {{"code", static_cast<int>(error.code)}, {"message", error.message}};
+  if (error.data.has_value()) member["data"] = *error.data;
+  return member;
+}
+
+// What a response says of the request that it answers.
+RpcOutcome OutcomeIn(Json& json) {
+  if (const auto result = json.find("result"); result != json.end()) return std::move(*result);
+  RpcError error{JsonRpcCode::kInternalError, "The client refused."};
+  const Json& member = json["error"];
+  if (!member.is_object()) return error;
+  const auto message = member.find("message");
+  if (message != member.end() && message->is_string()) error.message = message->get<std::string>();
   return error;
 }
 
-HttpResponse Invalid(absl::string_view problem) {
-  return JsonRpcErrorWithoutId(400, JsonRpcCode::kInvalidRequest,
-                               absl::StrCat("Invalid request: ", problem));
-}
-
-}  // namespace
-
-std::variant<JsonRpcMessage, HttpResponse> ParseJsonRpc(const std::string& body) {
-  absl::StatusOr<Json> parsed = ParseJson(body);
-  if (!parsed.ok()) {
-    const bool malformed = DetailsOf(parsed.status()).reason == "malformed_json";
-    return JsonRpcErrorWithoutId(
-        400, malformed ? JsonRpcCode::kParseError : JsonRpcCode::kInvalidRequest,
-        std::string(parsed.status().message()));
-  }
-  Json& json = *parsed;
-  if (json.is_array()) return Invalid("send one message at a time, batches are not supported.");
+std::variant<JsonRpcMessage, RpcError> ParseMessage(Json& json) {
   if (!json.is_object()) return Invalid("a message is a JSON object.");
   if (json.value("jsonrpc", Json()) != "2.0") return Invalid("\"jsonrpc\" must be \"2.0\".");
 
@@ -42,7 +41,8 @@ std::variant<JsonRpcMessage, HttpResponse> ParseJsonRpc(const std::string& body)
   if (method == json.end()) {
     const bool response = valid_id && (json.contains("result") || json.contains("error"));
     if (!response) return Invalid("\"method\" is missing.");
-    return JsonRpcMessage{.kind = JsonRpcMessage::Kind::kResponse, .id = std::move(*id)};
+    return JsonRpcMessage{
+        .kind = JsonRpcMessage::Kind::kResponse, .id = std::move(*id), .outcome = OutcomeIn(json)};
   }
   if (!method->is_string()) return Invalid("\"method\" must be a string.");
   const auto params = json.find("params");
@@ -56,24 +56,41 @@ std::variant<JsonRpcMessage, HttpResponse> ParseJsonRpc(const std::string& body)
   return message;
 }
 
-HttpResponse JsonRpcResult(const Json& id, Json result) {
-  Json body = {{"jsonrpc", "2.0"}, {"id", Json(id)}};
-  body["result"] = std::move(result);
-  return {.body = Dump(body)};
+}  // namespace
+
+std::variant<JsonRpcBody, RpcError> ParseJsonRpc(const std::string& body) {
+  absl::StatusOr<Json> parsed = ParseJson(body);
+  if (!parsed.ok()) {
+    const bool malformed = DetailsOf(parsed.status()).reason == "malformed_json";
+    return RpcError{malformed ? JsonRpcCode::kParseError : JsonRpcCode::kInvalidRequest,
+                    std::string(parsed.status().message())};
+  }
+  JsonRpcBody messages;
+  if (!parsed->is_array()) {
+    auto message = ParseMessage(*parsed);
+    if (auto* error = std::get_if<RpcError>(&message); error != nullptr) return std::move(*error);
+    messages.messages.push_back(std::move(message));
+    return messages;
+  }
+  if (parsed->empty()) return Invalid("the batch is empty.");
+  if (parsed->size() > kMaxBatch) {
+    return Invalid(absl::StrCat("a batch holds at most ", kMaxBatch, " messages."));
+  }
+  messages.is_batch = true;
+  for (Json& each : *parsed) messages.messages.push_back(ParseMessage(each));
+  return messages;
 }
 
-HttpResponse JsonRpcError(const Json& id, JsonRpcCode code, absl::string_view message,
-                          std::optional<Json> data) {
-  Json body = {{"jsonrpc", "2.0"}, {"id", Json(id)}};
-  body["error"] = ErrorMember(code, message, std::move(data));
-  return {.body = Dump(body)};
+std::string JsonRpcResponse(const Json& id, const RpcOutcome& outcome) {
+  // Put together from dumped parts: moving a large result into another object would copy it.
+  const auto* error = std::get_if<RpcError>(&outcome);
+  return absl::StrCat(
+      R"({"jsonrpc":"2.0","id":)", Dump(id), error != nullptr ? R"(,"error":)" : R"(,"result":)",
+      error != nullptr ? Dump(ErrorMember(*error)) : Dump(std::get<Json>(outcome)), "}");
 }
 
-HttpResponse JsonRpcErrorWithoutId(int http_status, JsonRpcCode code, absl::string_view message,
-                                   std::optional<Json> data) {
-  Json body = {{"jsonrpc", "2.0"}};
-  body["error"] = ErrorMember(code, message, std::move(data));
-  return {.status = http_status, .body = Dump(body)};
+std::string JsonRpcErrorWithoutId(const RpcError& error) {
+  return absl::StrCat(R"({"jsonrpc":"2.0","error":)", Dump(ErrorMember(error)), "}");
 }
 
 }  // namespace callslip::gateway

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "absl/strings/string_view.h"
-#include "gateway/http/http_message.h"
 #include "gateway/json/parse.h"
 
 namespace callslip::gateway {
@@ -17,32 +17,56 @@ enum class JsonRpcCode {
   kInvalidRequest = -32600,
   kMethodNotFound = -32601,
   kInvalidParams = -32602,
-  // 2026-07-28, basic/lifecycle; also tells older clients which versions there are.
+  kInternalError = -32603,
+  // Legacy clients know these three from the official servers.
+  kSessionRequired = -32000,
+  kSessionNotFound = -32001,
+  kResourceNotFound = -32002,
+  // 2026-07-28, basic/index: error codes.
+  kHeaderMismatch = -32020,
+  kMissingClientCapability = -32021,
   kUnsupportedProtocolVersion = -32022,
 };
+
+struct RpcError {
+  JsonRpcCode code;
+  std::string message;
+  std::optional<Json> data;
+};
+
+// The result of a request, or why there is none.
+using RpcOutcome = std::variant<Json, RpcError>;
 
 // A message of a client. Exactly one of the three.
 struct JsonRpcMessage {
   enum class Kind { kRequest, kNotification, kResponse };
 
   Kind kind;
-  Json id;  // A string or an integer, for requests.
+  Json id;  // A string or an integer, for requests and responses.
   std::string method;
   Json params = Json::object();
+  RpcOutcome outcome = Json();  // Of a response.
 };
 
-// The message in `body`, or the answer to what is none: HTTP 400 with a JSON-RPC error that has no
-// `id`, since there is none that could be trusted (and `"id":null` makes official clients throw).
-std::variant<JsonRpcMessage, HttpResponse> ParseJsonRpc(const std::string& body);
+// What a body holds.
+struct JsonRpcBody {
+  // An entry of a batch that is no message is the error to be answered in its place.
+  std::vector<std::variant<JsonRpcMessage, RpcError>> messages;
+  bool is_batch = false;
+};
 
-// HTTP 200: clients hide the code of an error that comes with another status.
-HttpResponse JsonRpcResult(const Json& id, Json result);
-HttpResponse JsonRpcError(const Json& id, JsonRpcCode code, absl::string_view message,
-                          std::optional<Json> data = std::nullopt);
+// Messages in one batch.
+inline constexpr size_t kMaxBatch = 100;
 
+// The messages in `body`, or what is wrong with it as a whole. Such an error is answered without
+// an `id`, since there is none that could be trusted (and `"id":null` makes official clients
+// throw).
+std::variant<JsonRpcBody, RpcError> ParseJsonRpc(const std::string& body);
+
+// The response to the request `id`, on one line.
+std::string JsonRpcResponse(const Json& id, const RpcOutcome& outcome);
 // An error that answers no request in particular.
-HttpResponse JsonRpcErrorWithoutId(int http_status, JsonRpcCode code, absl::string_view message,
-                                   std::optional<Json> data = std::nullopt);
+std::string JsonRpcErrorWithoutId(const RpcError& error);
 
 }  // namespace callslip::gateway
 

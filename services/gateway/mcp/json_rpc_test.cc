@@ -8,6 +8,12 @@
 namespace callslip::gateway {
 namespace {
 
+std::string HundredTimes(const std::string& text) {
+  std::string times;
+  for (int i = 0; i < 100; ++i) times += text;
+  return times;
+}
+
 struct RefusedCase {
   const char* name;
   std::string body;
@@ -16,12 +22,11 @@ struct RefusedCase {
 
 class RefusedTest : public testing::TestWithParam<RefusedCase> {};
 
-TEST_P(RefusedTest, AnswersBadRequestWithoutAnId) {
+TEST_P(RefusedTest, AnswersWithoutAnId) {
   const auto parsed = ParseJsonRpc(GetParam().body);
-  const auto* response = std::get_if<HttpResponse>(&parsed);
-  ASSERT_NE(response, nullptr);
-  EXPECT_EQ(response->status, 400);
-  const Json body = Json::parse(response->body);
+  const auto* error = std::get_if<RpcError>(&parsed);
+  ASSERT_NE(error, nullptr);
+  const Json body = Json::parse(JsonRpcErrorWithoutId(*error));
   EXPECT_EQ(body["jsonrpc"], "2.0");
   EXPECT_EQ(body["error"]["code"], GetParam().code);
   EXPECT_FALSE(body.contains("id"));
@@ -35,8 +40,8 @@ INSTANTIATE_TEST_SUITE_P(
         {"InvalidUtf8", "{\"jsonrpc\":\"\xff\"}", -32700},
         {"TooDeep", std::string(1000, '['), -32700},
         {"DuplicateKey", R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})", -32600},
-        {"Batch", R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])", -32600},
         {"EmptyBatch", "[]", -32600},
+        {"HugeBatch", "[1" + HundredTimes(",1") + "]", -32600},
         {"Scalar", "1", -32600},
         {"NoVersion", R"({"id":1,"method":"ping"})", -32600},
         {"OtherVersion", R"({"jsonrpc":"1.0","id":1,"method":"ping"})", -32600},
@@ -52,31 +57,47 @@ INSTANTIATE_TEST_SUITE_P(
     }),
     [](const auto& test) { return test.param.name; });
 
+JsonRpcMessage Single(const std::string& text) {
+  auto parsed = ParseJsonRpc(text);
+  auto& body = std::get<JsonRpcBody>(parsed);
+  EXPECT_FALSE(body.is_batch);
+  return std::get<JsonRpcMessage>(body.messages.at(0));
+}
+
 TEST(JsonRpcTest, IdsComeBackAsTheyWere) {
   for (const char* id :
        {"0", "-1", "9007199254740993", "18446744073709551615", "\"\"", "\"0\"", "\"\\u00e9\""}) {
-    const auto parsed =
-        ParseJsonRpc(std::string(R"({"jsonrpc":"2.0","method":"ping","id":)") + id + "}");
-    const auto* message = std::get_if<JsonRpcMessage>(&parsed);
-    ASSERT_NE(message, nullptr) << id;
-    EXPECT_EQ(message->kind, JsonRpcMessage::Kind::kRequest);
-    EXPECT_EQ(Json::parse(JsonRpcResult(message->id, Json::object()).body)["id"], Json::parse(id));
+    const JsonRpcMessage message =
+        Single(std::string(R"({"jsonrpc":"2.0","method":"ping","id":)") + id + "}");
+    EXPECT_EQ(message.kind, JsonRpcMessage::Kind::kRequest);
+    EXPECT_EQ(Json::parse(JsonRpcResponse(message.id, Json::object()))["id"], Json::parse(id));
   }
 }
 
 TEST(JsonRpcTest, TellsTheThreeKindsApart) {
-  const auto kind = [](const char* body) {
-    return std::get<JsonRpcMessage>(ParseJsonRpc(body)).kind;
-  };
-  EXPECT_EQ(kind(R"({"jsonrpc":"2.0","id":1,"method":"x"})"), JsonRpcMessage::Kind::kRequest);
-  EXPECT_EQ(kind(R"({"jsonrpc":"2.0","method":"x"})"), JsonRpcMessage::Kind::kNotification);
-  EXPECT_EQ(kind(R"({"jsonrpc":"2.0","id":1,"result":{}})"), JsonRpcMessage::Kind::kResponse);
+  EXPECT_EQ(Single(R"({"jsonrpc":"2.0","id":1,"method":"x"})").kind,
+            JsonRpcMessage::Kind::kRequest);
+  EXPECT_EQ(Single(R"({"jsonrpc":"2.0","method":"x"})").kind, JsonRpcMessage::Kind::kNotification);
+  const JsonRpcMessage response = Single(R"({"jsonrpc":"2.0","id":1,"result":{"a":1}})");
+  EXPECT_EQ(response.kind, JsonRpcMessage::Kind::kResponse);
+  EXPECT_EQ(std::get<Json>(response.outcome), (Json{{"a", 1}}));
+  const JsonRpcMessage refusal = Single(R"({"jsonrpc":"2.0","id":1,"error":{"message":"no"}})");
+  EXPECT_EQ(std::get<RpcError>(refusal.outcome).message, "no");
 }
 
-TEST(JsonRpcTest, ErrorsForAKnownIdAreHttp200) {
-  const HttpResponse response = JsonRpcError("a", JsonRpcCode::kMethodNotFound, "no");
-  EXPECT_EQ(response.status, 200);
-  EXPECT_EQ(response.body, R"({"error":{"code":-32601,"message":"no"},"id":"a","jsonrpc":"2.0"})");
+TEST(JsonRpcTest, ABatchKeepsWhatIsNoMessageInItsPlace) {
+  auto parsed = ParseJsonRpc(R"([{"jsonrpc":"2.0","id":1,"method":"ping"},1])");
+  const auto& body = std::get<JsonRpcBody>(parsed);
+  EXPECT_TRUE(body.is_batch);
+  ASSERT_EQ(body.messages.size(), 2u);
+  EXPECT_EQ(std::get<JsonRpcMessage>(body.messages[0]).method, "ping");
+  EXPECT_EQ(std::get<RpcError>(body.messages[1]).code, JsonRpcCode::kInvalidRequest);
+}
+
+TEST(JsonRpcTest, ResponsesHaveAResultOrAnError) {
+  EXPECT_EQ(JsonRpcResponse("a", RpcError{JsonRpcCode::kMethodNotFound, "no"}),
+            R"({"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"no"}})");
+  EXPECT_EQ(JsonRpcResponse(1, Json{{"x", 1}}), R"({"jsonrpc":"2.0","id":1,"result":{"x":1}})");
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include "absl/strings/match.h"
 #include "gateway/json/command_json.h"
 #include "gateway/mcp/arguments.h"
+#include "gateway/mcp/command_wait.h"
 #include "gateway/mcp/tool_definitions.h"
+#include "gateway/mcp/tool_result.h"
 #include "gateway/timeouts.h"
 
 namespace callslip::gateway {
@@ -50,15 +52,22 @@ Json Entries(const v1::ListCommandsResponse& listed, Json (*entry)(const v1::Com
 }
 
 // A command that waits for a person: its id says so.
-bool WaitsForUser(const std::string& correlation_id) {
-  return absl::StartsWith(correlation_id, "ann_");
+bool WaitsForUser(const Json& correlation_id) {
+  return correlation_id.is_string() &&
+         absl::StartsWith(correlation_id.get_ref<const std::string&>(), "ann_");
 }
 
 }  // namespace
 
 const Json& ObserveTool::Definition() const { return ObserveDefinition(); }
 
-boost::asio::awaitable<ToolResult> ObserveTool::Call(std::string client_id, Json json) const {
+bool ObserveTool::MayWait(const Json& arguments) const {
+  return arguments.is_object() &&
+         (arguments.contains("wait_ms") || WaitsForUser(arguments.value("correlation_id", Json())));
+}
+
+boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext> context,
+                                                     Json json) const {
   Arguments arguments(json);
   const std::string what =
       arguments.Choice("what", {"command_result", "pending_commands", "failed_commands"});
@@ -66,39 +75,36 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::string client_id, Json
   absl::Duration wait;
   if (what == "command_result") {
     correlation_id = arguments.RequiredText("correlation_id");
-    const absl::Duration longest = WaitsForUser(correlation_id) ? kBlockingWait : kSlowWait;
+    const bool human = WaitsForUser(correlation_id);
+    const absl::Duration longest = human ? kBlockingWait : kSlowWait;
     const auto wait_ms = arguments.Integer("wait_ms", 0, absl::ToInt64Milliseconds(longest));
-    wait = WaitsForUser(correlation_id) ? kBlockingWait : absl::ZeroDuration();
+    wait = human ? kBlockingWait : absl::ZeroDuration();
     if (wait_ms.has_value()) wait = absl::Milliseconds(*wait_ms);
   }
-  if (const absl::Status status = arguments.status(); !status.ok()) {
-    co_return ErrorResult(status, Executed::kNo);
-  }
-  if (what == "pending_commands") co_return co_await PendingCommands(std::move(client_id));
-  if (what == "failed_commands") co_return co_await FailedCommands(std::move(client_id));
-  co_return co_await CommandResult(std::move(client_id), std::move(correlation_id), wait);
+  if (!arguments.status().ok()) co_return ErrorResult(arguments.status(), Executed::kNo);
+  if (what == "pending_commands") co_return co_await Pending(context->principal().name);
+  if (what == "failed_commands") co_return co_await Failed(context->principal().name);
+  co_return co_await One(std::move(context), std::move(correlation_id), wait);
 }
 
-boost::asio::awaitable<ToolResult> ObserveTool::CommandResult(std::string client_id,
-                                                              std::string correlation_id,
-                                                              absl::Duration wait) const {
-  const auto command = co_await tracker_->WaitForEnd(client_id, correlation_id, wait);
-  if (!command.ok()) {
-    // Whatever the reason, it says nothing about what the command did.
-    ToolResult result = ErrorResult(command.status(), Executed::kPerhaps);
-    result.answer["correlation_id"] = correlation_id;
-    // Asking again is all that is left to do, and does no harm.
-    if (result.answer["error"] == "tracker_unreachable") {
-      result.answer["status"] = "pending";
-      result.answer["final"] = false;
-    }
-    co_return result;
+boost::asio::awaitable<ToolResult> ObserveTool::One(std::shared_ptr<CallContext> context,
+                                                    std::string correlation_id,
+                                                    absl::Duration wait) const {
+  const auto command =
+      co_await AwaitEnd(tracker_, clock_, std::move(context), correlation_id, wait);
+  if (command.ok()) co_return CommandResult(*command);
+  // Whatever the reason, it says nothing about what the command did.
+  ToolResult result = ErrorResult(command.status(), Executed::kPerhaps, "", correlation_id);
+  Json& answer = std::get<Json>(result.result)["structuredContent"];
+  // Asking again is all that is left to do, and does no harm.
+  if (answer["error"] == "tracker_unreachable") {
+    answer["status"] = "pending";
+    answer["final"] = false;
   }
-  const bool failed = command->has_error();
-  co_return ToolResult{CommandAnswer(*command), failed};
+  co_return result;
 }
 
-boost::asio::awaitable<ToolResult> ObserveTool::PendingCommands(std::string client_id) const {
+boost::asio::awaitable<ToolResult> ObserveTool::Pending(std::string client_id) const {
   Json answer = {{"status", "complete"}, {"final", true}};
   bool more = false;
   const auto list = [&](const std::vector<v1::CommandState>& states) {
@@ -117,17 +123,19 @@ boost::asio::awaitable<ToolResult> ObserveTool::PendingCommands(std::string clie
     more = more || !(*listed)->next_page_token().empty();
   }
   if (more) answer["message"] = "Only the newest of each kind are listed.";
-  co_return ToolResult{std::move(answer)};
+  std::string text = Dump(answer);
+  co_return TextResult(std::move(answer), std::move(text));
 }
 
-boost::asio::awaitable<ToolResult> ObserveTool::FailedCommands(std::string client_id) const {
+boost::asio::awaitable<ToolResult> ObserveTool::Failed(std::string client_id) const {
   const auto failed =
       co_await tracker_->List(ListRequest(client_id, FailedStates()), kUnaryDeadline);
   if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
   Json answer = {{"status", "complete"}, {"final", true}};
   answer["commands"] = Entries(*failed, FailedEntry);
   if (!failed->next_page_token().empty()) answer["message"] = "Only the newest are listed.";
-  co_return ToolResult{std::move(answer)};
+  std::string text = Dump(answer);
+  co_return TextResult(std::move(answer), std::move(text));
 }
 
 }  // namespace callslip::gateway

@@ -1,28 +1,35 @@
 #ifndef CALLSLIP_GATEWAY_MCP_OBSERVE_TOOL_H_
 #define CALLSLIP_GATEWAY_MCP_OBSERVE_TOOL_H_
 
+#include <memory>
 #include <string>
 
+#include "absl/time/time.h"
+#include "common/clock.h"
 #include "gateway/mcp/tool.h"
+#include "gateway/tracker_client/tracker_client.h"
 
 namespace callslip::gateway {
 
 // Says what became of commands: one by its correlation id, or all that are pending or failed.
 class ObserveTool final : public Tool {
  public:
-  explicit ObserveTool(TrackerClient* tracker) : tracker_(tracker) {}
+  ObserveTool(TrackerClient* tracker, Clock* clock) : tracker_(tracker), clock_(clock) {}
 
   const Json& Definition() const override;
-  boost::asio::awaitable<ToolResult> Call(std::string client_id, Json arguments) const override;
+  bool ReadOnly() const override { return true; }
+  bool MayWait(const Json& arguments) const override;
+  boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
+                                          Json arguments) const override;
 
  private:
-  boost::asio::awaitable<ToolResult> CommandResult(std::string client_id,
-                                                   std::string correlation_id,
-                                                   absl::Duration wait) const;
-  boost::asio::awaitable<ToolResult> PendingCommands(std::string client_id) const;
-  boost::asio::awaitable<ToolResult> FailedCommands(std::string client_id) const;
+  boost::asio::awaitable<ToolResult> One(std::shared_ptr<CallContext> context,
+                                         std::string correlation_id, absl::Duration wait) const;
+  boost::asio::awaitable<ToolResult> Pending(std::string client_id) const;
+  boost::asio::awaitable<ToolResult> Failed(std::string client_id) const;
 
   TrackerClient* const tracker_;
+  Clock* const clock_;
 };
 
 }  // namespace callslip::gateway

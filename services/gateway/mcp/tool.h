@@ -2,25 +2,26 @@
 #define CALLSLIP_GATEWAY_MCP_TOOL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "boost/asio/awaitable.hpp"
+#include "callslip/tracker/v1/command.pb.h"
 #include "gateway/json/parse.h"
-#include "gateway/tracker_client/tracker_client.h"
+#include "gateway/mcp/call_context.h"
 
 namespace callslip::gateway {
 
-// What a tool answers. Every answer has `status`, `final` and, where a command is concerned, its
-// `correlation_id`; a failure also has `error` (a code), `message`, `hint` and
-// `may_have_executed`.
-struct ToolResult {
-  Json answer;
-  bool is_error = false;
+namespace v1 = callslip::tracker::v1;
 
-  // The MCP CallToolResult: the answer as structuredContent, and as text for older clients.
-  Json ToMcp() &&;
+// What a tool answers.
+struct ToolResult {
+  // A CallToolResult: `content`, `structuredContent`, `isError`; see tool_result.h. Or the error
+  // of the protocol that kept the tool from being called.
+  RpcOutcome result;
+  // The command that was registered, where the answer is a task. Only if CallContext::as_task().
+  std::optional<v1::Command> task;
 };
 
 // A tool of the MCP server. Stateless; used by many calls at once.
@@ -28,23 +29,23 @@ class Tool {
  public:
   virtual ~Tool() = default;
 
-  // Its entry in tools/list: name, description, inputSchema, annotations.
+  // Its entry in tools/list.
   virtual const Json& Definition() const = 0;
   std::string Name() const { return Definition()["name"].get<std::string>(); }
 
+  // Whether principals who may only look may call it.
+  virtual bool ReadOnly() const { return false; }
+  // Whether its calls can become tasks.
+  virtual bool MayBeTask() const { return false; }
+  // False where a call with these arguments is answered without waiting for anybody but the
+  // tracker.
+  virtual bool MayWait(const Json& arguments) const = 0;
+
   // Never fails as a call: what goes wrong is in the result, so that the model gets to read it.
-  // `client_id` owns the commands. `arguments` is any JSON value.
-  virtual boost::asio::awaitable<ToolResult> Call(std::string client_id, Json arguments) const = 0;
+  // `arguments` is any JSON value.
+  virtual boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
+                                                  Json arguments) const = 0;
 };
-
-// interact, observe and analyze. `tracker` must outlive them.
-std::vector<std::unique_ptr<Tool>> MakeTools(TrackerClient* tracker);
-
-// Whether what the failed call was about may have been executed.
-enum class Executed { kNo, kPerhaps };
-
-// A result for arguments that don't fit, or for a call that failed.
-ToolResult ErrorResult(const absl::Status& status, Executed executed);
 
 }  // namespace callslip::gateway
 

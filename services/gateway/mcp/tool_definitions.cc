@@ -2,8 +2,34 @@
 
 namespace callslip::gateway {
 
+namespace {
+
+// What structuredContent of all tools looks like.
+constexpr char kOutputSchema[] = R"json({
+  "type": "object",
+  "properties": {
+    "status": {"enum": ["queued", "pending", "complete", "error", "timeout", "expired", "cancelled"]},
+    "final": {"type": "boolean", "description": "false: observe again"},
+    "correlation_id": {"type": "string"},
+    "result": {},
+    "error": {"type": "string"},
+    "message": {"type": "string"},
+    "hint": {"type": "string"},
+    "may_have_executed": {"type": "boolean"}
+  },
+  "required": ["status", "final"]
+})json";
+
+Json WithOutputSchema(const char* definition) {
+  Json json = Json::parse(definition);
+  json["outputSchema"] = Json::parse(kOutputSchema);
+  return json;
+}
+
+}  // namespace
+
 const Json& InteractDefinition() {
-  static const auto& definition = *new Json(Json::parse(R"json({
+  static const auto& definition = *new Json(WithOutputSchema(R"json({
     "name": "interact",
     "title": "Act in the browser",
     "description": "Hands an action to the user's browser and returns its correlation_id at once. Set wait_ms to get the result in the same call; otherwise read it with observe {what: 'command_result', correlation_id}.",
@@ -11,15 +37,15 @@ const Json& InteractDefinition() {
       "type": "object",
       "properties": {
         "action": {
-          "type": "string",
-          "enum": ["execute_js", "navigate", "get_page", "click", "type", "screenshot"],
-          "description": "get_page returns title, URL and text"
+          "enum": ["execute_js", "navigate", "get_page", "click", "type", "screenshot", "cancel"],
+          "description": "get_page: title, URL and text. cancel: ends the command correlation_id"
         },
         "script": {"type": "string", "description": "execute_js: its value, awaited, is the result"},
         "url": {"type": "string", "description": "navigate"},
         "selector": {"type": "string", "description": "click, type: CSS selector"},
         "text": {"type": "string", "description": "type"},
         "clear": {"type": "boolean", "description": "type: empty the field first"},
+        "correlation_id": {"type": "string", "description": "cancel"},
         "tab_id": {"type": "integer", "minimum": 0, "description": "Default: the active tab"},
         "wait_ms": {"type": "integer", "minimum": 0, "maximum": 30000, "description": "How long to wait for the result"},
         "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 120000, "description": "How long the action may run; default 10000"},
@@ -28,20 +54,20 @@ const Json& InteractDefinition() {
       "required": ["action"],
       "additionalProperties": false
     },
-    "annotations": {"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true}
+    "annotations": {"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true}
   })json"));
   return definition;
 }
 
 const Json& ObserveDefinition() {
-  static const auto& definition = *new Json(Json::parse(R"json({
+  static const auto& definition = *new Json(WithOutputSchema(R"json({
     "name": "observe",
     "title": "See what became of commands",
     "description": "command_result: the result of one command; while status is pending, call again. pending_commands: all recent commands. failed_commands: the failures and why.",
     "inputSchema": {
       "type": "object",
       "properties": {
-        "what": {"type": "string", "enum": ["command_result", "pending_commands", "failed_commands"]},
+        "what": {"enum": ["command_result", "pending_commands", "failed_commands"]},
         "correlation_id": {"type": "string", "description": "command_result"},
         "wait_ms": {"type": "integer", "minimum": 0, "maximum": 55000, "description": "command_result: how long to wait for the end; at most 30000, for ann_ ids 55000 (their default)"}
       },
@@ -54,14 +80,14 @@ const Json& ObserveDefinition() {
 }
 
 const Json& AnalyzeDefinition() {
-  static const auto& definition = *new Json(Json::parse(R"json({
+  static const auto& definition = *new Json(WithOutputSchema(R"json({
     "name": "analyze",
     "title": "Look at the page",
     "description": "page: title, URL and text of the page. Answers as interact does.",
     "inputSchema": {
       "type": "object",
       "properties": {
-        "what": {"type": "string", "enum": ["page"]},
+        "what": {"enum": ["page"]},
         "tab_id": {"type": "integer", "minimum": 0},
         "wait_ms": {"type": "integer", "minimum": 0, "maximum": 30000},
         "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 120000},

@@ -12,7 +12,6 @@
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
-#include "common/mutex.h"
 #include "common/rpc_status.h"
 #include "grpc/support/time.h"
 #include "grpcpp/grpcpp.h"
@@ -29,28 +28,14 @@ class ClientTag {
 };
 
 // The calls under way, so that all of them can be ended when the gateway stops: a held poll would
-// otherwise keep it alive for as long as it is held. Used on the executor of the coroutines only,
-// but for Completed() and AwaitCompletion().
+// otherwise keep it alive for as long as it is held. Used on the executor of the coroutines only.
 class CallsUnderWay {
  public:
   void Add(grpc::ClientContext* context) {
     if (ended_) context->TryCancel();
     contexts_.insert(context);
-    MutexLock lock(&mutex_);
-    ++uncompleted_;
   }
   void Remove(grpc::ClientContext* context) { contexts_.erase(context); }
-
-  // The call will start no further operation.
-  void Completed() {
-    MutexLock lock(&mutex_);
-    --uncompleted_;
-    completed_.NotifyAll();
-  }
-  void AwaitCompletion() {
-    MutexLock lock(&mutex_);
-    while (uncompleted_ > 0) completed_.Wait(&mutex_);
-  }
 
   // Ends the present calls with CANCELLED, and every later one as soon as it starts.
   void EndAll() {
@@ -61,9 +46,6 @@ class CallsUnderWay {
  private:
   std::unordered_set<grpc::ClientContext*> contexts_;
   bool ended_ = false;
-  Mutex mutex_;
-  CondVar completed_;
-  int uncompleted_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 // What becomes of a call when the coroutine that awaits it is cancelled.
@@ -94,7 +76,6 @@ class AsyncCall : public ClientTag {
  protected:
   void Deliver(absl::StatusOr<Result> result) {
     auto executor = work_.get_executor();
-    CallsUnderWay* const calls = calls_;
     boost::asio::post(
         executor, [self = std::unique_ptr<AsyncCall>(this), result = std::move(result)]() mutable {
           boost::asio::get_associated_cancellation_slot(self->handler_).clear();
@@ -103,7 +84,6 @@ class AsyncCall : public ClientTag {
           self.reset();
           std::move(handler)(std::move(result));
         });
-    calls->Completed();
   }
 
   grpc::ClientContext context_;
@@ -141,63 +121,24 @@ class UnaryClientCall final : public AsyncCall<Response, Handler> {
   grpc::Status status_;
 };
 
-// Reads a server stream to its end; the result is the last message.
-template <typename Response, typename Handler>
-class LastOfStreamCall final : public AsyncCall<Response, Handler> {
- public:
-  using AsyncCall<Response, Handler>::AsyncCall;
+// Starts a call with `prepare`; `handler` gets the absl::StatusOr<Response>.
+template <typename Response, typename Handler, typename Prepare>
+void StartUnary(CallsUnderWay* calls, absl::Duration deadline, OnCancel on_cancel, Prepare prepare,
+                Handler handler) {
+  auto* call =
+      new UnaryClientCall<Response, Handler>(std::move(handler), deadline, on_cancel, calls);
+  call->Start(std::move(prepare));
+}
 
-  template <typename Prepare>
-  void Start(Prepare prepare) {
-    reader_ = prepare(&this->context_);
-    reader_->StartCall(static_cast<ClientTag*>(this));
-  }
-
-  void OnCompletion(bool ok) override {
-    switch (step_) {
-      case Step::kStarting:
-        step_ = Step::kReading;
-        break;
-      case Step::kReading:
-        if (ok) std::swap(last_, next_);
-        break;
-      case Step::kFinishing:
-        if (status_.ok()) {
-          this->Deliver(std::move(last_));
-        } else {
-          this->Deliver(FromGrpc(status_, this->context_));
-        }
-        return;
-    }
-    if (ok) {
-      reader_->Read(&next_, static_cast<ClientTag*>(this));
-    } else {
-      step_ = Step::kFinishing;
-      reader_->Finish(&status_, static_cast<ClientTag*>(this));
-    }
-  }
-
- private:
-  enum class Step { kStarting, kReading, kFinishing };
-
-  Step step_ = Step::kStarting;
-  std::unique_ptr<grpc::ClientAsyncReader<Response>> reader_;
-  Response next_;
-  Response last_;
-  grpc::Status status_;
-};
-
-// Awaits `Call<Response, …>`, started with `prepare`.
-template <template <typename, typename> class Call, typename Response, typename Prepare>
-boost::asio::awaitable<absl::StatusOr<Response>> Await(CallsUnderWay* calls,
-                                                       absl::Duration deadline, OnCancel on_cancel,
-                                                       Prepare prepare) {
+// Awaits a call that is started with `prepare`.
+template <typename Response, typename Prepare>
+boost::asio::awaitable<absl::StatusOr<Response>> AwaitUnary(CallsUnderWay* calls,
+                                                            absl::Duration deadline,
+                                                            OnCancel on_cancel, Prepare prepare) {
   co_return co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&,
                                                  void(absl::StatusOr<Response>)>(
       [calls, deadline, on_cancel](auto handler, Prepare start) {
-        using Handler = decltype(handler);
-        auto* call = new Call<Response, Handler>(std::move(handler), deadline, on_cancel, calls);
-        call->Start(std::move(start));
+        StartUnary<Response>(calls, deadline, on_cancel, std::move(start), std::move(handler));
       },
       boost::asio::use_awaitable, std::move(prepare));
 }

@@ -1,11 +1,21 @@
 #include "gateway/tracker_client/tracker_client.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
+#include "boost/asio/associated_cancellation_slot.hpp"
+#include "boost/asio/associated_executor.hpp"
+#include "boost/asio/async_result.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/use_awaitable.hpp"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
+#include "common/clock.h"
 #include "gateway/timeouts.h"
 #include "gateway/tracker_client/async_call.h"
+#include "gateway/tracker_client/feed_watch.h"
+#include "gateway/tracker_client/watch_call.h"
+#include "gateway/tracker_client/watch_hub.h"
 
 namespace callslip::gateway {
 namespace {
@@ -21,6 +31,10 @@ std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address) {
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 250);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
+  // One that is gone without a word is noticed within 40 s, also while nothing but waits is held.
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   return grpc::CreateCustomChannel(address.ToString(), grpc::InsecureChannelCredentials(),
                                    arguments);
 }
@@ -29,19 +43,47 @@ absl::Duration DurationOf(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
+// `Handler` with the command that an answer has, in place of the answer.
+template <typename Handler>
+struct CommandOf {
+  using executor_type = boost::asio::associated_executor_t<Handler>;
+  using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
+
+  executor_type get_executor() const { return boost::asio::get_associated_executor(handler); }
+  cancellation_slot_type get_cancellation_slot() const {
+    return boost::asio::get_associated_cancellation_slot(handler);
+  }
+
+  void operator()(absl::StatusOr<v1::GetCommandResponse> response) {
+    if (!response.ok()) {
+      std::move(handler)(absl::StatusOr<v1::Command>(std::move(response).status()));
+    } else {
+      std::move(handler)(absl::StatusOr<v1::Command>(std::move(*response->mutable_command())));
+    }
+  }
+
+  Handler handler;
+};
+
 class GrpcTrackerClient final : public TrackerClient {
  public:
-  explicit GrpcTrackerClient(const Address& address)
-      : stub_(v1::CommandService::NewStub(ConnectChannel(address))), poller_([this] {
+  GrpcTrackerClient(const Address& address, const boost::asio::any_io_executor& executor)
+      : stub_(v1::CommandService::NewStub(ConnectChannel(address))),
+        executor_(executor),
+        hub_(executor, &clock_,
+             [this](WatchCall::Listener* listener) {
+               return std::make_unique<GrpcWatchCall>(stub_.get(), &queue_, &calls_, executor_,
+                                                      listener);
+             }),
+        poller_([this] {
           void* tag = nullptr;
           bool ok = false;
           while (queue_.Next(&tag, &ok)) static_cast<ClientTag*>(tag)->OnCompletion(ok);
         }) {}
 
   ~GrpcTrackerClient() override {
-    // No operation may be started on a queue that is shutting down.
+    // Nothing starts an operation any more: the executor has stopped.
     calls_.EndAll();
-    calls_.AwaitCompletion();
     queue_.Shutdown();
     poller_.join();
   }
@@ -69,40 +111,130 @@ class GrpcTrackerClient final : public TrackerClient {
                  OnCancel::kGoOn);
   }
 
-  Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
-                                 absl::Duration max_wait) override {
-    if (max_wait == absl::ZeroDuration()) {
-      co_return co_await Get(std::move(client_id), std::move(command_id));
-    }
-    v1::WaitForCommandRequest request;
-    request.set_client_id(std::move(client_id));
-    request.set_command_id(std::move(command_id));
-    const int64_t nanos = absl::ToInt64Nanoseconds(max_wait);
-    request.mutable_max_wait()->set_seconds(nanos / 1'000'000'000);
-    request.mutable_max_wait()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
-    // Named rather than written into the co_await: g++ 12 destroys the captures of such a lambda
-    // twice.
-    auto prepare = [this, request = std::move(request)](grpc::ClientContext* context) {
-      return stub_->PrepareAsyncWaitForCommand(context, request, &queue_);
-    };
-    auto last = co_await Await<LastOfStreamCall, v1::WaitForCommandResponse>(
-        &calls_, std::max(kUnaryDeadline, max_wait + kRpcMargin), OnCancel::kEndCall,
-        std::move(prepare));
-    if (!last.ok()) co_return std::move(last).status();
-    co_return std::move(*last->mutable_command());
+  Result<v1::CancelCommandResponse> Cancel(v1::CancelCommandRequest request) override {
+    return Unary(&Stub::PrepareAsyncCancelCommand, std::move(request), kUnaryDeadline,
+                 OnCancel::kGoOn);
+  }
+  Result<v1::ExpireCommandResponse> Expire(v1::ExpireCommandRequest request) override {
+    return Unary(&Stub::PrepareAsyncExpireCommand, std::move(request), kUnaryDeadline,
+                 OnCancel::kGoOn);
+  }
+  Result<v1::ReplayCommandResponse> Replay(v1::ReplayCommandRequest request) override {
+    return Unary(&Stub::PrepareAsyncReplayCommand, std::move(request), kUnaryDeadline,
+                 OnCancel::kGoOn);
   }
 
-  void EndCalls() override { calls_.EndAll(); }
-
- private:
-  Result<v1::Command> Get(std::string client_id, std::string command_id) {
+  Result<v1::Command> Get(std::string client_id, std::string command_id, bool peek) override {
     v1::GetCommandRequest request;
     request.set_client_id(std::move(client_id));
     request.set_command_id(std::move(command_id));
+    request.set_peek(peek);
     auto response =
         co_await Unary(&Stub::PrepareAsyncGetCommand, std::move(request), kUnaryDeadline);
     if (!response.ok()) co_return std::move(response).status();
     co_return std::move(*response->mutable_command());
+  }
+
+  Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
+                                 absl::Duration max_wait) override {
+    if (max_wait <= absl::ZeroDuration()) {
+      return Get(std::move(client_id), std::move(command_id), /*peek=*/false);
+    }
+    return Wait({.client_id = std::move(client_id),
+                 .command_id = std::move(command_id),
+                 .until = clock_.Now() + max_wait,
+                 .only_end = true});
+  }
+  Result<v1::Command> WaitForChange(std::string client_id, std::string command_id,
+                                    int64_t after_revision, absl::Duration max_wait) override {
+    if (max_wait <= absl::ZeroDuration()) {
+      return Get(std::move(client_id), std::move(command_id), /*peek=*/false);
+    }
+    return Wait({.client_id = std::move(client_id),
+                 .command_id = std::move(command_id),
+                 .after_revision = after_revision,
+                 .until = clock_.Now() + max_wait});
+  }
+
+  std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) override {
+    return BeginFeed(executor_, &hub_, std::move(client_id), std::move(filter));
+  }
+
+  void EndCalls() override {
+    calls_.EndAll();
+    hub_.EndAll();
+  }
+
+ private:
+  using Subject = gateway::Watch::Subject;
+
+  // A coroutine that waits, resumed by a post since it may wait again.
+  template <typename Handler>
+  class WaitOp final : public gateway::Watch {
+   public:
+    WaitOp(Subject subject, GrpcTrackerClient* client, Handler handler)
+        : Watch(std::move(subject)), client_(client), handler_(std::move(handler)) {}
+
+    void OnCommand(v1::Command command) override { Deliver(std::move(command)); }
+    void OnEnd(absl::Status status) override {
+      if (status.ok()) {
+        client_->GetAfterWait(subject(), std::move(handler_));
+      } else {
+        Deliver(std::move(status));
+      }
+    }
+
+    auto slot() { return boost::asio::get_associated_cancellation_slot(handler_); }
+
+   private:
+    void Deliver(absl::StatusOr<v1::Command> result) {
+      boost::asio::post(client_->executor_,
+                        [handler = std::move(handler_), result = std::move(result)]() mutable {
+                          boost::asio::get_associated_cancellation_slot(handler).clear();
+                          std::move(handler)(std::move(result));
+                        });
+    }
+
+    GrpcTrackerClient* const client_;
+    Handler handler_;
+  };
+
+  // Not a coroutine itself: the frame of one would double what a wait costs.
+  Result<v1::Command> Wait(Subject subject) {
+    return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&,
+                                       void(absl::StatusOr<v1::Command>)>(
+        [client = this](auto handler, std::unique_ptr<Subject> what) {
+          client->BeginWait(std::move(*what), std::move(handler));
+        },
+        boost::asio::use_awaitable, std::make_unique<Subject>(std::move(subject)));
+  }
+
+  template <typename Handler>
+  void BeginWait(Subject subject, Handler handler) {
+    auto op = std::make_unique<WaitOp<Handler>>(std::move(subject), this, std::move(handler));
+    auto slot = op->slot();
+    const int64_t watch_id = hub_.Begin(std::move(op));
+    if (!slot.is_connected()) return;
+    slot.assign([this, watch_id](boost::asio::cancellation_type) {
+      if (const auto watch = hub_.Remove(watch_id)) {
+        watch->OnEnd(absl::CancelledError("the caller has left"));
+      }
+    });
+  }
+
+  // The present state, within what is left of the wait's margin.
+  template <typename Handler>
+  void GetAfterWait(const Subject& subject, Handler handler) {
+    v1::GetCommandRequest request;
+    request.set_client_id(subject.client_id);
+    request.set_command_id(subject.command_id);
+    const absl::Duration left = subject.until + kRpcMargin - clock_.Now();
+    StartUnary<v1::GetCommandResponse>(
+        &calls_, std::clamp(left, absl::ZeroDuration(), kUnaryDeadline), OnCancel::kEndCall,
+        [this, request = std::move(request)](grpc::ClientContext* context) {
+          return stub_->PrepareAsyncGetCommand(context, request, &queue_);
+        },
+        CommandOf<Handler>{std::move(handler)});
   }
 
   template <typename Request, typename Response>
@@ -111,7 +243,7 @@ class GrpcTrackerClient final : public TrackerClient {
                                              grpc::CompletionQueue*),
                          Request request, absl::Duration deadline,
                          OnCancel on_cancel = OnCancel::kEndCall) {
-    return Await<UnaryClientCall, Response>(
+    return AwaitUnary<Response>(
         &calls_, deadline, on_cancel,
         [this, prepare, request = std::move(request)](grpc::ClientContext* context) {
           return ((*stub_).*prepare)(context, request, &queue_);
@@ -119,15 +251,19 @@ class GrpcTrackerClient final : public TrackerClient {
   }
 
   const std::unique_ptr<Stub> stub_;
+  const boost::asio::any_io_executor executor_;
+  RealClock clock_;
   CallsUnderWay calls_;
   grpc::CompletionQueue queue_;
+  WatchHub hub_;
   std::thread poller_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address) {
-  return std::make_unique<GrpcTrackerClient>(address);
+std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address,
+                                                boost::asio::any_io_executor executor) {
+  return std::make_unique<GrpcTrackerClient>(address, executor);
 }
 
 }  // namespace callslip::gateway

@@ -1,11 +1,14 @@
 #ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACKER_CLIENT_H_
 #define CALLSLIP_GATEWAY_TRACKER_CLIENT_TRACKER_CLIENT_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
@@ -15,6 +18,21 @@ namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
+// Changes of commands as they come. Its destruction ends it at the tracker too.
+class CommandFeed {
+ public:
+  virtual ~CommandFeed() = default;
+
+  // What has come since the last call, once there is something: never empty, each command as it was
+  // when it changed, without params and result; up to 10,000. One call at a time. Waits for the
+  // tracker without limit.
+  //
+  // An error is the end of the feed: those of the tracker, among them RESOURCE_EXHAUSTED, reason
+  // `too_slow`, where changes come faster than they are taken; UNAVAILABLE without a reason where
+  // some may have been missed, because the connection was lost. List the commands, then watch anew.
+  virtual boost::asio::awaitable<absl::StatusOr<std::vector<v1::Command>>> Next() = 0;
+};
+
 // The gateway's way to the tracker: each method is one RPC that a coroutine awaits. Errors are the
 // tracker's, with their ErrorDetails; an error without a reason came from the connection.
 //
@@ -23,8 +41,10 @@ namespace v1 = callslip::tracker::v1;
 // the tracker too: the wait is freed there, and the poll leases nothing. What hands something over
 // (Register, Acknowledge, Complete) goes on: a result must not be lost because its bearer left.
 //
-// One completion queue and one thread of its own; the coroutines resume on their own executors.
-// An interface, so that handlers can be tested without a tracker.
+// One completion queue and one thread of its own, which only hands over to the coroutines'
+// executor. All waits share one WatchCommands stream for each 25,000 of them, which is opened with
+// the first one and again when it breaks: a wait costs memory and no stream of its own. An
+// interface, so that handlers can be tested without a tracker.
 class TrackerClient {
  public:
   template <typename T>
@@ -41,18 +61,34 @@ class TrackerClient {
       v1::AcknowledgeCommandRequest request) = 0;
   virtual Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request) = 0;
 
-  // The command once it has ended, or as it is after `max_wait`; at once where that is zero.
+  virtual Result<v1::CancelCommandResponse> Cancel(v1::CancelCommandRequest request) = 0;
+  virtual Result<v1::ExpireCommandResponse> Expire(v1::ExpireCommandRequest request) = 0;
+  virtual Result<v1::ReplayCommandResponse> Replay(v1::ReplayCommandRequest request) = 0;
+  // Counts as collecting the result, unless `peek`.
+  virtual Result<v1::Command> Get(std::string client_id, std::string command_id, bool peek) = 0;
+
+  // The command once it has ended, or as it is after `max_wait`; at once where that is zero. A
+  // result that is returned counts as collected.
   virtual Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
                                          absl::Duration max_wait) = 0;
+  // The command as soon as its revision is above `after_revision` or it has ended, or as it is
+  // after `max_wait`. Otherwise as above.
+  virtual Result<v1::Command> WaitForChange(std::string client_id, std::string command_id,
+                                            int64_t after_revision, absl::Duration max_wait) = 0;
+
+  // Follows the client's commands that match: those that are there, and from then on each change.
+  // To be called, and the feed to be used and destroyed, on the executor of the coroutines.
+  virtual std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) = 0;
 
   // Ends all calls under way, and later ones at once, with an error from the connection. For the
   // end of the process; to be called on the executor of the coroutines.
   virtual void EndCalls() = 0;
 };
 
-// Connects lazily. Its destruction ends all calls; by then the coroutines' executors must have
-// stopped, and must still exist.
-std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address);
+// Connects lazily. `executor` is that of all coroutines and runs one at a time. The destruction of
+// the client ends all calls; by then the executor must have stopped, and must still exist.
+std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address,
+                                                boost::asio::any_io_executor executor);
 
 }  // namespace callslip::gateway
 

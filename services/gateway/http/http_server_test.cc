@@ -1,0 +1,417 @@
+#include "gateway/http/http_server.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <future>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// A bare connection, to do what an HTTP client would not.
+class Peer {
+ public:
+  explicit Peer(uint16_t port, int receive_buffer = 0) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
+    if (receive_buffer > 0) {
+      setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
+    }
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  }
+  ~Peer() { Leave(); }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  void Leave() {
+    if (fd_ >= 0) close(fd_);
+    fd_ = -1;
+  }
+
+  // Leaves with a reset instead of an orderly end.
+  void Abort() {
+    const linger now = {1, 0};
+    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+    Leave();
+  }
+
+  // Drops what the server refuses to take.
+  void Send(const std::string& bytes) { send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+
+  // What has come, up to and with `end`; all of it where the server closes before.
+  std::string ReadTo(const std::string& end) {
+    std::string all;
+    char byte;
+    while (!absl::EndsWith(all, end) && recv(fd_, &byte, 1, 0) == 1) all.push_back(byte);
+    return all;
+  }
+
+  std::string ReadAll() {
+    std::string all;
+    char buffer[4096];
+    for (ssize_t n; (n = recv(fd_, buffer, sizeof(buffer), 0)) > 0;) all.append(buffer, n);
+    return all;
+  }
+
+ private:
+  int fd_;
+};
+
+// An event of the server's thread that a test waits for, or the other way round.
+class Event {
+ public:
+  void Tell() { promise_.set_value(); }
+  void Await() { promise_.get_future().wait(); }
+
+ private:
+  std::promise<void> promise_;
+};
+
+// Returns when it is cancelled.
+asio::awaitable<void> WaitForever() {
+  const auto executor = co_await asio::this_coro::executor;
+  asio::steady_timer never(executor, asio::steady_timer::time_point::max());
+  co_await never.async_wait(asio::use_awaitable);
+}
+
+asio::awaitable<HttpResponse> Echo(std::shared_ptr<const HttpRequest> request) {
+  co_return HttpResponse{.body = request->body};
+}
+
+// Answers in a later turn of the server's thread.
+asio::awaitable<HttpResponse> EchoLater(std::shared_ptr<const HttpRequest> request) {
+  const auto executor = co_await asio::this_coro::executor;
+  asio::steady_timer now(executor, asio::steady_timer::time_point::min());
+  co_await now.async_wait(asio::use_awaitable);
+  co_return HttpResponse{.body = request->body};
+}
+
+class HttpServerTest : public testing::Test {
+ protected:
+  ~HttpServerTest() override {
+    context_.stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void Serve(HttpHandler handler) {
+    server_.emplace(context_, limits_, std::move(handler));
+    const absl::StatusOr<Address> bound = server_->Listen({.host = "127.0.0.1", .port = 0});
+    ASSERT_TRUE(bound.ok()) << bound.status();
+    port_ = bound->port;
+    thread_ = std::thread([this] { context_.run(); });
+  }
+
+  void ServeStream(std::function<asio::awaitable<void>(BodyWriter&)> producer) {
+    Serve([producer](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
+      if (request->path == "/echo") co_return HttpResponse{.body = "echo"};
+      HttpResponse response{.content_type = "text/event-stream"};
+      response.stream = producer;
+      co_return response;
+    });
+  }
+
+  static std::string Get(const std::string& path) {
+    return absl::StrCat("GET ", path, " HTTP/1.1\r\nHost: test\r\n\r\n");
+  }
+
+  static std::string Post(const std::string& body, const std::string& more_headers = "") {
+    return absl::StrCat("POST / HTTP/1.1\r\nHost: test\r\n", more_headers,
+                        "Content-Length: ", body.size(), "\r\n\r\n", body);
+  }
+
+  HttpLimits limits_;
+  asio::io_context context_{1};
+  std::optional<HttpServer> server_;
+  uint16_t port_ = 0;
+  std::thread thread_;
+};
+
+// Streams.
+
+TEST_F(HttpServerTest, PiecesArriveAsTheyAreWritten) {
+  Event first_has_arrived;
+  ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
+    co_await writer.Write("data: 1\n\n");
+    first_has_arrived.Await();
+    co_await writer.Write("");
+    co_await writer.Write("data: 2\n\n");
+  });
+  Peer peer(port_);
+  peer.Send(Get("/"));
+  EXPECT_THAT(
+      peer.ReadTo("\r\n\r\n"),
+      AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("Content-Type: text/event-stream\r\n"),
+            HasSubstr("Transfer-Encoding: chunked\r\n"), Not(HasSubstr("Content-Length"))));
+  EXPECT_EQ(peer.ReadTo("\n\n\r\n"), "9\r\ndata: 1\n\n\r\n");
+  first_has_arrived.Tell();
+  EXPECT_EQ(peer.ReadTo("0\r\n\r\n"), "9\r\ndata: 2\n\n\r\n0\r\n\r\n");
+  // The connection is kept.
+  peer.Send(Get("/echo"));
+  EXPECT_THAT(peer.ReadTo("echo"), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(HttpServerTest, HeadersOfAStreamGoOutAtOnce) {
+  ServeStream([&](BodyWriter&) -> asio::awaitable<void> { co_await WaitForever(); });
+  Peer peer(port_);
+  peer.Send(Get("/"));
+  EXPECT_THAT(peer.ReadTo("\r\n\r\n"), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(HttpServerTest, RequestBehindAStreamIsAnsweredAfterIt) {
+  ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> { co_await writer.Write("piece"); });
+  Peer peer(port_);
+  peer.Send(Get("/") + Get("/echo"));
+  EXPECT_THAT(peer.ReadTo("0\r\n\r\n"), EndsWith("5\r\npiece\r\n0\r\n\r\n"));
+  EXPECT_THAT(peer.ReadTo("echo"), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(HttpServerTest, ProducerIsCancelledWhenItsPeerLeaves) {
+  Event running;
+  Event cancelled;
+  ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
+    co_await writer.Write("piece");
+    running.Tell();
+    try {
+      co_await WaitForever();
+    } catch (const boost::system::system_error& error) {
+      EXPECT_EQ(error.code(), asio::error::operation_aborted);
+      cancelled.Tell();
+      throw;
+    }
+  });
+  Peer peer(port_);
+  peer.Send(Get("/"));
+  running.Await();
+  peer.Leave();
+  cancelled.Await();
+}
+
+TEST_F(HttpServerTest, ProducerThatFloodsEndsWhenItsPeerResets) {
+  Event ended;
+  ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
+    try {
+      for (;;) co_await writer.Write(std::string(64 << 10, 'x'));
+    } catch (const boost::system::system_error& error) {
+      EXPECT_EQ(error.code(), asio::error::operation_aborted);
+      ended.Tell();
+      throw;
+    }
+  });
+  Peer peer(port_);
+  peer.Send(Get("/"));
+  peer.ReadTo("xxx");
+  peer.Abort();
+  ended.Await();
+}
+
+TEST_F(HttpServerTest, PeerThatDoesNotReadItsStreamIsCutOff) {
+  limits_.write_time = std::chrono::seconds(1);
+  Event cut_off;
+  ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
+    try {
+      for (;;) co_await writer.Write(std::string(1 << 20, 'x'));
+    } catch (const boost::system::system_error& error) {
+      EXPECT_EQ(error.code(), asio::error::operation_aborted);
+      cut_off.Tell();
+      throw;
+    }
+  });
+  Peer peer(port_, /*receive_buffer=*/4096);
+  peer.Send(Get("/"));
+  cut_off.Await();
+}
+
+TEST_F(HttpServerTest, FailedProducerTearsTheBody) {
+  ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
+    co_await writer.Write("piece");
+    throw std::runtime_error("out of pieces");
+  });
+  Peer peer(port_);
+  peer.Send(Get("/"));
+  EXPECT_THAT(peer.ReadAll(), EndsWith("\r\n\r\n5\r\npiece\r\n"));
+}
+
+TEST_F(HttpServerTest, HeadDoesNotRunTheProducer) {
+  ServeStream([&](BodyWriter&) -> asio::awaitable<void> {
+    ADD_FAILURE();
+    co_return;
+  });
+  Peer peer(port_);
+  peer.Send("HEAD / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(peer.ReadAll(),
+              AllOf(HasSubstr("Content-Type: text/event-stream\r\n"), EndsWith("\r\n\r\n")));
+}
+
+TEST_F(HttpServerTest, OldPeersGetTheBareStream) {
+  ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
+    co_await writer.Write("one, ");
+    co_await writer.Write("two");
+  });
+  Peer peer(port_);
+  peer.Send("GET / HTTP/1.0\r\nHost: test\r\nConnection: keep-alive\r\n\r\n");
+  EXPECT_THAT(peer.ReadAll(), AllOf(Not(HasSubstr("Transfer-Encoding")),
+                                    Not(HasSubstr("keep-alive")), EndsWith("\r\n\r\none, two")));
+}
+
+TEST_F(HttpServerTest, DrainWaitsForStreams) {
+  Event draining;
+  Event idle;
+  std::atomic<bool> ended = false;
+  ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
+    co_await writer.Write("piece");
+    const auto executor = co_await asio::this_coro::executor;
+    server_->Drain([&] {
+      EXPECT_TRUE(ended);
+      idle.Tell();
+    });
+    asio::steady_timer later(executor, asio::steady_timer::time_point::min());
+    co_await later.async_wait(asio::use_awaitable);
+    co_await writer.Write("last");
+    ended = true;
+  });
+  Peer peer(port_);
+  peer.Send(Get("/"));
+  EXPECT_THAT(peer.ReadAll(), EndsWith("4\r\nlast\r\n0\r\n\r\n"));
+  idle.Await();
+}
+
+// Requests.
+
+TEST_F(HttpServerTest, HeadersAreCounted) {
+  Serve(Echo);
+  std::string headers;
+  for (int i = 0; i < limits_.header_count - 2; ++i) absl::StrAppend(&headers, "X: 1\r\n");
+  Peer peer(port_);
+  peer.Send(Post("as many as there may be", headers));
+  EXPECT_THAT(peer.ReadTo("may be"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  peer.Send(Post("one more", headers + "X: 1\r\n"));
+  EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 431 "), HasSubstr("too_many_headers")));
+}
+
+TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerLeaves) {
+  Event running;
+  Event cancelled;
+  Serve([&](std::shared_ptr<const HttpRequest>) -> asio::awaitable<HttpResponse> {
+    running.Tell();
+    try {
+      co_await WaitForever();
+    } catch (const boost::system::system_error& error) {
+      EXPECT_EQ(error.code(), asio::error::operation_aborted);
+      cancelled.Tell();
+      throw;
+    }
+    co_return HttpResponse{};
+  });
+  Peer peer(port_);
+  peer.Send(Get("/"));
+  running.Await();
+  peer.Leave();
+  cancelled.Await();
+}
+
+TEST_F(HttpServerTest, HandlerThatThrowsIsAnsweredWith500) {
+  Serve([](std::shared_ptr<const HttpRequest>) -> asio::awaitable<HttpResponse> {
+    throw std::runtime_error("broken");
+    co_return HttpResponse{};
+  });
+  Peer peer(port_);
+  peer.Send(Get("/") + "GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+  const std::string answers = peer.ReadAll();
+  EXPECT_THAT(answers, StartsWith("HTTP/1.1 500 "));
+  EXPECT_NE(answers.find("HTTP/1.1 500 ", 1), std::string::npos);
+}
+
+// Whatever packets the requests come in: each is answered once, in turn.
+TEST_F(HttpServerTest, RequestsMayBeCutAnywhere) {
+  Serve([](std::shared_ptr<const HttpRequest> request) {
+    return request->path == "/later" ? EchoLater(request) : Echo(request);
+  });
+  std::mt19937 random(20240501);
+  const auto below = [&](size_t limit) {
+    return std::uniform_int_distribution<size_t>(0, limit - 1)(random);
+  };
+  for (int connection = 0; connection < 50; ++connection) {
+    std::string requests;
+    std::string bodies;
+    for (int i = 0; i < 20; ++i) {
+      const std::string body = absl::StrCat("<", i, std::string(below(3000), 'x'), ">");
+      const std::string start =
+          absl::StrCat("POST ", below(2) == 0 ? "/" : "/later", " HTTP/1.1\r\nHost: test\r\n");
+      if (below(2) == 0) {
+        absl::StrAppend(&requests, start, "Content-Length: ", body.size(), "\r\n\r\n", body);
+      } else {
+        absl::StrAppend(&requests, start, "Transfer-Encoding: chunked\r\n\r\n1\r\n<\r\n",
+                        absl::Hex(body.size() - 1), ";extension=1\r\n", body.substr(1),
+                        "\r\n0\r\nTrailer: 1\r\n\r\n");
+      }
+      bodies += body;
+    }
+    requests += "GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
+    Peer peer(port_);
+    // Read while it is sent: neither side's buffers need to hold it all.
+    std::future<std::string> answers =
+        std::async(std::launch::async, [&peer] { return peer.ReadAll(); });
+    for (size_t at = 0; at < requests.size();) {
+      const size_t size = std::min(requests.size() - at, 1 + below(below(4) == 0 ? 8000 : 40));
+      peer.Send(requests.substr(at, size));
+      at += size;
+    }
+    std::string answered = answers.get();
+    std::string echoed;
+    for (size_t at = 0; (at = answered.find('<', at)) != std::string::npos; ++at) {
+      echoed += answered.substr(at, answered.find('>', at) + 1 - at);
+    }
+    ASSERT_EQ(echoed, bodies);
+  }
+}
+
+// Peers that leave at any point of their request, or of its answer.
+TEST_F(HttpServerTest, PeersMayLeaveAnywhere) {
+  Serve([](std::shared_ptr<const HttpRequest> request) {
+    return request->path == "/later" ? EchoLater(request) : Echo(request);
+  });
+  const std::string body(2000, 'x');
+  const std::string requests =
+      absl::StrCat("POST /later HTTP/1.1\r\nHost: test\r\nContent-Length: 2000\r\n\r\n", body,
+                   "POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n",
+                   body, "\r\n0\r\n\r\n", "GET /later HTTP/1.1\r\nHost: test\r\n\r\n");
+  std::mt19937 random(20240502);
+  for (int connection = 0; connection < 1000; ++connection) {
+    std::uniform_int_distribution<size_t> sizes(0, requests.size());
+    Peer peer(port_);
+    peer.Send(requests.substr(0, sizes(random)));
+    if (random() % 2 == 0) peer.Abort();
+  }
+  Peer peer(port_);
+  peer.Send(Post("still there"));
+  EXPECT_THAT(peer.ReadTo("still there"), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+}  // namespace
+}  // namespace callslip::gateway

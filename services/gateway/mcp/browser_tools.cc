@@ -1,0 +1,181 @@
+#include "gateway/mcp/browser_tools.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "gateway/json/command_json.h"
+#include "gateway/json/tracker_error.h"
+#include "gateway/mcp/arguments.h"
+#include "gateway/mcp/command_wait.h"
+#include "gateway/mcp/tool_definitions.h"
+#include "gateway/mcp/tool_result.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+namespace {
+
+// The arguments of each action, besides those that all of them take.
+struct Action {
+  const char* name;
+  std::vector<const char*> required;  // Texts that must not be empty.
+  bool takes_text = false;            // `text`, which may be empty, and `clear`.
+  // Reads only, so that it may be delivered twice.
+  bool idempotent = false;
+};
+
+const std::vector<Action>& Actions() {
+  static const auto& actions = *new std::vector<Action>{
+      {.name = "execute_js", .required = {"script"}},
+      {.name = "navigate", .required = {"url"}},
+      {.name = "get_page", .idempotent = true},
+      {.name = "click", .required = {"selector"}},
+      {.name = "type", .required = {"selector"}, .takes_text = true},
+      {.name = "screenshot", .idempotent = true},
+  };
+  return actions;
+}
+
+std::vector<std::string> ActionNames() {
+  std::vector<std::string> names;
+  for (const Action& action : Actions()) names.emplace_back(action.name);
+  names.emplace_back("cancel");
+  return names;
+}
+
+const Action* FindAction(const std::string& name) {
+  for (const Action& action : Actions()) {
+    if (action.name == name) return &action;
+  }
+  return nullptr;
+}
+
+ToolResult TaskResult(v1::Command command) { return {.task = std::move(command)}; }
+
+ToolResult NotRegistered(const absl::Status& status) {
+  // Where the tracker itself refused, nothing was done. Where it was not heard, nobody knows.
+  const bool refused = TrackerErrorOf(status).reason != "tracker_unreachable";
+  if (refused) return ErrorResult(status, Executed::kNo);
+  return ErrorResult(status, Executed::kPerhaps,
+                     "It may have been accepted. Look with observe {what: 'pending_commands'} "
+                     "before you send it again, or send it again with the same request_id.");
+}
+
+absl::StatusOr<v1::CancelCommandRequest> ReadCancel(const Json& json) {
+  Arguments arguments(json);
+  arguments.Text("action");
+  v1::CancelCommandRequest request;
+  request.set_command_id(arguments.RequiredText("correlation_id"));
+  RETURN_IF_ERROR(arguments.status());
+  return request;
+}
+
+}  // namespace
+
+// BrowserTool
+
+bool BrowserTool::MayWait(const Json& arguments) const {
+  return arguments.is_object() && arguments.contains("wait_ms");
+}
+
+// The bounds are those of command_service.proto and timeouts.h.
+void BrowserTool::ReadCommon(Arguments& arguments, Json& params, BrowserCall& call) {
+  if (const auto tab = arguments.Integer("tab_id", 0, INT32_MAX)) params["tab_id"] = *tab;
+  if (const auto timeout = arguments.Integer("timeout_ms", 100, 120'000)) {
+    google::protobuf::Duration& start_to_close =
+        *call.registration.mutable_deadlines()->mutable_start_to_close();
+    start_to_close.set_seconds(*timeout / 1000);
+    start_to_close.set_nanos(static_cast<int32_t>(*timeout % 1000) * 1'000'000);
+  }
+  const int64_t max_wait = absl::ToInt64Milliseconds(kSlowWait);
+  call.wait = absl::Milliseconds(arguments.Integer("wait_ms", 0, max_wait).value_or(0));
+  call.registration.set_request_id(arguments.Text("request_id").value_or(""));
+}
+
+boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallContext> context,
+                                                       absl::StatusOr<BrowserCall> call) const {
+  if (!call.ok()) co_return ErrorResult(call.status(), Executed::kNo);
+  call->registration.set_client_id(context->principal().name);
+  auto registered = co_await tracker_->Register(std::move(call->registration));
+  if (!registered.ok()) co_return NotRegistered(registered.status());
+  v1::Command command = std::move(*registered->mutable_command());
+  const bool waits = call->wait > absl::ZeroDuration();
+  if (context->as_task() && !waits) co_return TaskResult(std::move(command));
+  if (!waits && !registered->existed()) co_return QueuedResult(command);
+
+  // A command that was there before may have ended.
+  auto ended = co_await AwaitEnd(tracker_, clock_, context, command.command_id(), call->wait);
+  // The command was accepted, whatever became of the wait: its id must not be lost.
+  if (!ended.ok()) co_return QueuedResult(command);
+  if (context->as_task() && !IsFinal(ended->state())) co_return TaskResult(*std::move(ended));
+  co_return CommandResult(*ended);
+}
+
+// InteractTool
+
+const Json& InteractTool::Definition() const { return InteractDefinition(); }
+
+absl::StatusOr<BrowserTool::BrowserCall> InteractTool::Read(const Json& json) {
+  Arguments arguments(json);
+  const std::string name = arguments.Choice("action", ActionNames());
+  BrowserCall call;
+  Json params = {{"action", name}};
+  ReadCommon(arguments, params, call);
+  const Action* action = FindAction(name);
+  if (action == nullptr) return arguments.status();
+  for (const char* field : action->required) params[field] = arguments.RequiredText(field);
+  if (action->takes_text) {
+    params["text"] = arguments.PresentText("text");
+    if (const auto clear = arguments.Boolean("clear")) params["clear"] = *clear;
+  }
+  RETURN_IF_ERROR(arguments.status());
+  call.registration.set_type(name);
+  call.registration.set_params(Dump(params));
+  call.registration.set_idempotent(action->idempotent);
+  return call;
+}
+
+boost::asio::awaitable<ToolResult> InteractTool::Call(std::shared_ptr<CallContext> context,
+                                                      Json arguments) const {
+  if (arguments.is_object() && arguments.value("action", Json()) == "cancel") {
+    return Cancel(context->principal().name, ReadCancel(arguments));
+  }
+  return Submit(std::move(context), Read(arguments));
+}
+
+boost::asio::awaitable<ToolResult> InteractTool::Cancel(
+    std::string client_id, absl::StatusOr<v1::CancelCommandRequest> request) const {
+  if (!request.ok()) co_return ErrorResult(request.status(), Executed::kNo);
+  request->set_client_id(client_id);
+  const std::string id = request->command_id();
+  const auto cancelled = co_await tracker_->Cancel(*std::move(request));
+  if (!cancelled.ok()) co_return ErrorResult(cancelled.status(), Executed::kPerhaps, "", id);
+  Json answer = {{"status", "cancelled"}, {"final", true}, {"correlation_id", id}};
+  answer["may_have_executed"] = cancelled->command().error().may_have_executed();
+  co_return TextResult(std::move(answer), absl::StrCat("cancelled ", id));
+}
+
+// AnalyzeTool
+
+const Json& AnalyzeTool::Definition() const { return AnalyzeDefinition(); }
+
+absl::StatusOr<BrowserTool::BrowserCall> AnalyzeTool::Read(const Json& json) {
+  Arguments arguments(json);
+  arguments.Choice("what", {"page"});
+  BrowserCall call;
+  Json params = {{"action", "get_page"}};
+  ReadCommon(arguments, params, call);
+  RETURN_IF_ERROR(arguments.status());
+  call.registration.set_type("get_page");
+  call.registration.set_params(Dump(params));
+  call.registration.set_idempotent(true);
+  return call;
+}
+
+boost::asio::awaitable<ToolResult> AnalyzeTool::Call(std::shared_ptr<CallContext> context,
+                                                     Json arguments) const {
+  return Submit(std::move(context), Read(arguments));
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,45 @@
+#include "gateway/mcp/command_wait.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gateway/json/command_json.h"
+
+namespace callslip::gateway {
+
+boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(TrackerClient* tracker, Clock* clock,
+                                                             std::shared_ptr<CallContext> context,
+                                                             std::string command_id,
+                                                             absl::Duration max_wait) {
+  std::string client = context->principal().name;
+  if (!context->listens() || max_wait == absl::ZeroDuration()) {
+    co_return co_await tracker->WaitForEnd(std::move(client), std::move(command_id), max_wait);
+  }
+  const absl::Time deadline = clock->Now() + max_wait;
+  int64_t seen = 0;
+  // Progress counts what is told: it has to grow each time, and no worker promises that.
+  for (int told = 1;; ++told) {
+    const absl::Duration left = std::max(deadline - clock->Now(), absl::ZeroDuration());
+    const absl::Duration wait = std::min(left, kProgressInterval);
+    auto command = co_await tracker->WaitForChange(client, command_id, seen, wait);
+    if (!command.ok() || IsFinal(command->state()) || clock->Now() >= deadline) co_return command;
+    seen = command->revision();
+    const std::string text = ProgressText(*command);
+    context->NotifyProgress(told, std::nullopt, text);
+    context->NotifyLog("info", command_id, text);
+  }
+}
+
+std::string ProgressText(const v1::Command& command) {
+  std::string text(StageOf(command.state()));
+  if (command.progress().fraction() > 0) {
+    absl::StrAppend(&text, ", ", static_cast<int>(command.progress().fraction() * 100), " %");
+  }
+  if (!command.progress().message().empty()) {
+    absl::StrAppend(&text, ": ", command.progress().message());
+  }
+  return text;
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,195 @@
+#include "gateway/mcp/exchange.h"
+
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "common/log.h"
+
+namespace callslip::gateway {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+// A client that does not read what it asked for is told no more, but for the answer.
+constexpr size_t kMaxOutboxBytes = 1 << 20;
+// Proxies and clients close streams on which nothing happens for a minute or so.
+constexpr std::chrono::seconds kKeepAlive{15};
+
+std::string Event(absl::string_view message) {
+  return absl::StrCat("event: message\ndata: ", message, "\n\n");
+}
+
+}  // namespace
+
+// A request of ours that awaits its reply.
+struct Exchange::Asked {
+  asio::steady_timer replied;
+  std::optional<RpcOutcome> outcome;
+};
+
+// Ends the work when whoever was to get its outcome is gone.
+struct Exchange::CancelOnExit {
+  explicit CancelOnExit(std::shared_ptr<Exchange> of) : exchange(std::move(of)) {}
+  CancelOnExit(const CancelOnExit&) = delete;
+  ~CancelOnExit() {
+    if (exchange != nullptr && !exchange->done()) exchange->Cancel();
+  }
+  std::shared_ptr<Exchange> exchange;
+};
+
+Exchange::Exchange(asio::any_io_executor executor, Origin origin, JsonRpcMessage message)
+    : executor_(std::move(executor)),
+      origin_(std::move(origin)),
+      message_(std::move(message)),
+      last_progress_(-std::numeric_limits<double>::infinity()),
+      news_(executor_) {
+  const Json& token = MetaMember(message_, "progressToken");
+  if (token.is_string() || token.is_number_integer()) progress_token_ = &token;
+}
+
+const Json& Exchange::client_capabilities() const {
+  return MetaMember(message_, kMetaClientCapabilities);
+}
+
+void Exchange::NotifyProgress(double progress, std::optional<double> total,
+                              const std::string& message) {
+  if (progress_token_ == nullptr || !(progress > last_progress_)) return;
+  last_progress_ = progress;
+  Json params = {{"progressToken", *progress_token_}, {"progress", progress}};
+  if (total.has_value()) params["total"] = *total;
+  if (!message.empty()) params["message"] = message;
+  Notify("notifications/progress", std::move(params));
+}
+
+void Exchange::NotifyLog(const std::string& level, const std::string& logger, Json data) {
+  if (!origin_.log_level.has_value() || LogLevelOf(level) < *origin_.log_level) return;
+  Notify("notifications/message",
+         {{"level", level}, {"logger", logger}, {"data", std::move(data)}});
+}
+
+void Exchange::Notify(const std::string& method, Json params) {
+  Send(Dump({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}}));
+}
+
+asio::awaitable<RpcOutcome> Exchange::Request(std::string method, Json params) {
+  if (done()) co_return RpcError{JsonRpcCode::kInternalError, "The request has ended."};
+  // Unique within the session, as the id of the request is.
+  const std::string id = absl::StrCat("callslip-", Dump(message_.id), "-", next_request_++);
+  Asked asked{asio::steady_timer(executor_, asio::steady_timer::time_point::max()), std::nullopt};
+  struct Forget {
+    ~Forget() { asked.erase(id); }
+    std::map<std::string, Asked*>& asked;
+    const std::string& id;
+  };
+  asked_[id] = &asked;
+  const Forget forget{asked_, id};
+  Send(Dump({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}));
+  while (!asked.outcome.has_value()) {
+    co_await asked.replied.async_wait(kAwait);
+  }
+  co_return *std::move(asked.outcome);
+}
+
+bool Exchange::Reply(const Json& id, RpcOutcome outcome) {
+  const auto asked = asked_.find(id.is_string() ? id.get<std::string>() : Dump(id));
+  if (asked == asked_.end()) return false;
+  asked->second->outcome = std::move(outcome);
+  asked->second->replied.cancel();
+  return true;
+}
+
+void Exchange::Send(std::string message) {
+  if (done() || outbox_bytes_ + message.size() > kMaxOutboxBytes) return;
+  outbox_bytes_ += message.size();
+  outbox_.push_back(std::move(message));
+  news_.cancel();
+}
+
+void Exchange::Run(asio::awaitable<RpcOutcome> work) {
+  auto ended = [self = shared_from_this()](const std::exception_ptr& error, RpcOutcome outcome) {
+    if (error == nullptr) return self->Finish(std::move(outcome));
+    if (!self->cancelled_)
+      Log(LogLevel::kError, "a request failed", {{"method", self->message_.method}});
+    self->Finish(RpcError{JsonRpcCode::kInternalError,
+                          "The gateway failed to answer. Please report it with its log."});
+  };
+  asio::co_spawn(executor_, std::move(work),
+                 asio::bind_cancellation_slot(cancel_.slot(), std::move(ended)));
+}
+
+void Exchange::Finish(RpcOutcome outcome) {
+  if (done()) return;
+  outcome_ = std::move(outcome);
+  news_.cancel();
+}
+
+void Exchange::Cancel() {
+  if (done()) return;
+  cancelled_ = true;
+  Finish(RpcError{JsonRpcCode::kInternalError, "Cancelled."});
+  // The work may hold the last reference to this.
+  const auto self = shared_from_this();
+  cancel_.emit(asio::cancellation_type::terminal);
+}
+
+asio::awaitable<void> Exchange::AwaitNews(asio::steady_timer::duration at_most) {
+  if (done() || !outbox_.empty()) co_return;
+  news_.expires_after(at_most);
+  co_await news_.async_wait(kAwait);
+}
+
+asio::awaitable<HttpResponse> Exchange::Answer() {
+  CancelOnExit guard(shared_from_this());
+  while (!done() && outbox_.empty()) {
+    co_await AwaitNews(std::chrono::hours(24));
+  }
+  if (outbox_.empty()) {
+    // Nothing may be sent for a request that was taken back.
+    if (cancelled_) co_return HttpResponse{.status = 202};
+    co_return HttpResponse{.body = JsonRpcResponse(message_.id, *outcome_)};
+  }
+  HttpResponse response{.content_type = "text/event-stream",
+                        .headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}}};
+  auto stream_guard = std::make_shared<CancelOnExit>(std::exchange(guard.exchange, nullptr));
+  response.stream = [stream_guard](BodyWriter& writer) {
+    return stream_guard->exchange->Stream(writer);
+  };
+  co_return response;
+}
+
+asio::awaitable<std::string> Exchange::AnswerMessage() {
+  const CancelOnExit guard(shared_from_this());
+  while (!done()) {
+    // A batch has no place for what comes before an answer.
+    outbox_.clear();
+    co_await AwaitNews(std::chrono::hours(24));
+  }
+  if (cancelled_) co_return "";
+  co_return JsonRpcResponse(message_.id, *outcome_);
+}
+
+asio::awaitable<void> Exchange::Stream(BodyWriter& writer) {
+  while (true) {
+    std::string events;
+    for (const std::string& message : outbox_) absl::StrAppend(&events, Event(message));
+    outbox_.clear();
+    outbox_bytes_ = 0;
+    const bool last = done();
+    if (last && !cancelled_)
+      absl::StrAppend(&events, Event(JsonRpcResponse(message_.id, *outcome_)));
+    if (!last && events.empty()) events = ": keep-alive\n\n";
+    if (!events.empty()) co_await writer.Write(std::move(events));
+    if (last) co_return;
+    co_await AwaitNews(kKeepAlive);
+  }
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,105 @@
+#ifndef CALLSLIP_GATEWAY_MCP_EXCHANGE_H_
+#define CALLSLIP_GATEWAY_MCP_EXCHANGE_H_
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/awaitable.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "gateway/http/http_message.h"
+#include "gateway/mcp/call_context.h"
+
+namespace callslip::gateway {
+
+// One request from its arrival to its answer, and what its client hears before that. The answer is
+// plain JSON unless something was to be said before it: then it is a stream of events.
+//
+// Shared by the coroutine that works on the request and the one that answers it. One thread.
+class Exchange final : public CallContext, public std::enable_shared_from_this<Exchange> {
+ public:
+  // Who asks, and what.
+  struct Origin {
+    Era era = Era::kLegacy;
+    std::string version;
+    Principal principal;
+    std::string session_id;  // Legacy only.
+    // Messages of this severity and above are sent to the client; none without it.
+    std::optional<int> log_level;
+  };
+
+  Exchange(boost::asio::any_io_executor executor, Origin origin, JsonRpcMessage message);
+
+  const Origin& origin() const { return origin_; }
+  const JsonRpcMessage& message() const { return message_; }
+  JsonRpcMessage& message() { return message_; }
+  void set_as_task(bool as_task) { as_task_ = as_task; }
+
+  Era era() const override { return origin_.era; }
+  const Principal& principal() const override { return origin_.principal; }
+  const Json& client_capabilities() const override;
+  bool as_task() const override { return as_task_; }
+  const Json& params() const override { return message_.params; }
+  bool listens() const override {
+    return progress_token_ != nullptr || origin_.log_level.has_value();
+  }
+  void NotifyProgress(double progress, std::optional<double> total,
+                      const std::string& message) override;
+  void NotifyLog(const std::string& level, const std::string& logger, Json data) override;
+  void Notify(const std::string& method, Json params) override;
+  boost::asio::awaitable<RpcOutcome> Request(std::string method, Json params) override;
+
+  // The worker's side. Runs `work` in a coroutine of its own, which Cancel() ends. Once at most.
+  void Run(boost::asio::awaitable<RpcOutcome> work);
+  // The request is over. Only the first call counts.
+  void Finish(RpcOutcome outcome);
+
+  // The client takes its request back: nothing is sent for it any more.
+  void Cancel();
+  bool cancelled() const { return cancelled_; }
+  // Null while the work goes on.
+  const RpcOutcome* outcome() const { return done() ? &*outcome_ : nullptr; }
+  // The reply to a request of ours with this id. False where there is none such.
+  bool Reply(const Json& id, RpcOutcome outcome);
+
+  // The answering side: the response once it is known whether it is a stream. Leaving this
+  // coroutine, or the stream that it returns, before the end cancels the work.
+  boost::asio::awaitable<HttpResponse> Answer();
+  // The response message, once the work has ended without a stream; for batches. Empty where the
+  // request was cancelled.
+  boost::asio::awaitable<std::string> AnswerMessage();
+
+ private:
+  struct CancelOnExit;
+
+  bool done() const { return outcome_.has_value(); }
+  void Send(std::string message);
+  // Until there is something to send or the work has ended, or the time is over.
+  boost::asio::awaitable<void> AwaitNews(boost::asio::steady_timer::duration at_most);
+  boost::asio::awaitable<void> Stream(BodyWriter& writer);
+
+  const boost::asio::any_io_executor executor_;
+  const Origin origin_;
+  JsonRpcMessage message_;
+  const Json* progress_token_ = nullptr;  // In message_.
+  double last_progress_;
+  bool as_task_ = false;
+  bool cancelled_ = false;
+  std::optional<RpcOutcome> outcome_;
+  std::deque<std::string> outbox_;  // Messages that are due before the answer.
+  size_t outbox_bytes_ = 0;
+  boost::asio::steady_timer news_;
+  boost::asio::cancellation_signal cancel_;
+  // Our requests to the client, by id, that it has not replied to.
+  struct Asked;
+  std::map<std::string, Asked*> asked_;
+  int next_request_ = 1;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_EXCHANGE_H_

@@ -1,0 +1,398 @@
+#include "gateway/mcp/mcp_server.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gateway/mcp/param_headers.h"
+
+namespace callslip::gateway {
+namespace {
+
+constexpr char kInstructions[] =
+    "Callslip drives the user's browser. interact hands in an action and returns a correlation_id "
+    "at once; observe {what: 'command_result', correlation_id} gets its result, and never blocks "
+    "longer than wait_ms.";
+
+// How long clients may keep what changes with a new release only.
+constexpr int kStaticTtlMs = 3'600'000;
+
+RpcError InvalidParams(std::string message) {
+  return {JsonRpcCode::kInvalidParams, std::move(message)};
+}
+
+RpcError MethodNotFound(const std::string& method) {
+  return {JsonRpcCode::kMethodNotFound, absl::StrCat("Method not found: ", method)};
+}
+
+// params[name], if it is text.
+std::optional<std::string> TextParam(const JsonRpcMessage& message, const char* name) {
+  const auto member = message.params.find(name);
+  if (member == message.params.end() || !member->is_string()) return std::nullopt;
+  return member->get<std::string>();
+}
+
+// The cursor of a paged list; empty for the first page.
+std::string CursorOf(const JsonRpcMessage& message) {
+  return TextParam(message, "cursor").value_or("");
+}
+
+bool DeclaresTasks(const Exchange& exchange) {
+  const Json& capabilities = exchange.client_capabilities();
+  if (!capabilities.is_object()) return false;
+  const auto extensions = capabilities.find("extensions");
+  return extensions != capabilities.end() && extensions->is_object() &&
+         extensions->contains(kTasksExtension);
+}
+
+RpcError TasksNotDeclared() {
+  return {JsonRpcCode::kMissingClientCapability,
+          "Declare the tasks extension in the client capabilities of the request.",
+          Json{{"requiredCapabilities", {{"extensions", {{kTasksExtension, Json::object()}}}}}}};
+}
+
+// Adds what a modern result has to say of how long it may be kept.
+Json Cacheable(Json result, int ttl_ms, const char* scope) {
+  result["ttlMs"] = ttl_ms;
+  result["cacheScope"] = scope;
+  return result;
+}
+
+// What 2025-03-26 does not know would make its clients refuse the whole result.
+void LeaveOutResourceLinks(Json& result) {
+  const auto content = result.find("content");
+  if (content == result.end() || !content->is_array()) return;
+  content->erase(std::remove_if(content->begin(), content->end(),
+                                [](const Json& each) { return each["type"] == "resource_link"; }),
+                 content->end());
+}
+
+}  // namespace
+
+McpServer::McpServer(McpCatalog catalog, TrackerClient* tracker, Clock* clock, Sessions* sessions)
+    : catalog_(std::move(catalog)),
+      tasks_(tracker, clock),
+      sessions_(sessions),
+      subscriptions_(tracker, catalog_.announces_lists) {}
+
+const std::map<std::string, McpServer::Method>& McpServer::LegacyMethods() {
+  static const auto& methods = *new std::map<std::string, Method>{
+      {"ping", &McpServer::Ping},
+      {"logging/setLevel", &McpServer::SetLogLevel},
+      {"tools/list", &McpServer::ListTools},
+      {"tools/call", &McpServer::CallTool},
+      {"resources/list", &McpServer::ListResources},
+      {"resources/templates/list", &McpServer::ListResourceTemplates},
+      {"resources/read", &McpServer::ReadResource},
+      {"resources/subscribe", &McpServer::Subscribe},
+      {"resources/unsubscribe", &McpServer::Subscribe},
+      {"prompts/list", &McpServer::ListPrompts},
+      {"prompts/get", &McpServer::GetPrompt},
+      {"completion/complete", &McpServer::Complete},
+      {"tasks/get", &McpServer::LegacyTask},
+      {"tasks/result", &McpServer::LegacyTask},
+      {"tasks/cancel", &McpServer::LegacyTask},
+      {"tasks/list", &McpServer::ListTasks},
+  };
+  return methods;
+}
+
+const std::map<std::string, McpServer::Method>& McpServer::ModernMethods() {
+  static const auto& methods = *new std::map<std::string, Method>{
+      {"server/discover", &McpServer::Discover},
+      {"tools/list", &McpServer::ListTools},
+      {"tools/call", &McpServer::CallTool},
+      {"resources/list", &McpServer::ListResources},
+      {"resources/templates/list", &McpServer::ListResourceTemplates},
+      {"resources/read", &McpServer::ReadResource},
+      {"prompts/list", &McpServer::ListPrompts},
+      {"prompts/get", &McpServer::GetPrompt},
+      {"completion/complete", &McpServer::Complete},
+      {"tasks/get", &McpServer::ModernTask},
+      {"tasks/update", &McpServer::ModernTask},
+      {"tasks/cancel", &McpServer::ModernTask},
+      {"subscriptions/listen", &McpServer::Listen},
+  };
+  return methods;
+}
+
+Json McpServer::Capabilities(Era era) const {
+  const bool legacy = era == Era::kLegacy;
+  Json capabilities = {
+      {"tools", Json::object()}, {"resources", Json::object()}, {"logging", Json::object()}};
+  if (catalog_.prompts != nullptr) {
+    capabilities["prompts"] = Json::object();
+    capabilities["completions"] = Json::object();
+  }
+  if (catalog_.announces_lists && !legacy) {
+    capabilities["tools"]["listChanged"] = true;
+    capabilities["prompts"]["listChanged"] = true;
+  }
+  if (!legacy) {
+    capabilities["resources"]["subscribe"] = true;
+    capabilities["extensions"] = {{kTasksExtension, Json::object()}};
+    return capabilities;
+  }
+  capabilities["tasks"] = {{"list", Json::object()},
+                           {"cancel", Json::object()},
+                           {"requests", {{"tools", {{"call", Json::object()}}}}}};
+  return capabilities;
+}
+
+RpcOutcome McpServer::Initialize(const Json& params) const {
+  const auto requested = params.find("protocolVersion");
+  if (requested == params.end() || !requested->is_string()) {
+    return InvalidParams("params.protocolVersion is missing: send the newest version you know.");
+  }
+  const std::string version = requested->get<std::string>();
+  return Json{{"protocolVersion", IsLegacyVersion(version) ? version : kLatestLegacyVersion},
+              {"capabilities", Capabilities(Era::kLegacy)},
+              {"serverInfo", ServerInfo()},
+              {"instructions", kInstructions}};
+}
+
+bool McpServer::MayWait(const JsonRpcMessage& request) const {
+  if (request.method == "tasks/result" || request.method == "subscriptions/listen") return true;
+  if (request.method != "tools/call") return false;
+  const Tool* tool = FindTool(request);
+  const auto arguments = request.params.find("arguments");
+  return tool != nullptr && tool->MayWait(arguments == request.params.end() ? Json() : *arguments);
+}
+
+boost::asio::awaitable<RpcOutcome> McpServer::Handle(std::shared_ptr<Exchange> exchange) {
+  const bool modern = exchange->era() == Era::kModern;
+  const auto& methods = modern ? ModernMethods() : LegacyMethods();
+  const auto method = methods.find(exchange->message().method);
+  if (method == methods.end()) co_return MethodNotFound(exchange->message().method);
+  RpcOutcome outcome = co_await (this->*method->second)(exchange);
+  if (Json* result = std::get_if<Json>(&outcome); modern && result != nullptr) {
+    if (!result->contains("resultType")) (*result)["resultType"] = "complete";
+    (*result)["_meta"][kMetaServerInfo] = ServerInfo();
+  }
+  if (auto* error = std::get_if<RpcError>(&outcome); modern && error != nullptr) {
+    // The older code is reserved, and means nothing any more.
+    if (error->code == JsonRpcCode::kResourceNotFound) error->code = JsonRpcCode::kInvalidParams;
+  }
+  co_return outcome;
+}
+
+std::optional<RpcError> McpServer::CheckParamHeaders(const HttpRequest& request,
+                                                     const JsonRpcMessage& message) const {
+  if (message.method != "tools/call") return std::nullopt;
+  const Tool* tool = FindTool(message);
+  if (tool == nullptr) return std::nullopt;
+  const auto arguments = message.params.find("arguments");
+  return gateway::CheckParamHeaders(request, tool->Definition()["inputSchema"],
+                                    arguments == message.params.end() ? Json() : *arguments);
+}
+
+McpServer::Outcome McpServer::Ping(std::shared_ptr<Exchange>) { co_return Json::object(); }
+
+McpServer::Outcome McpServer::Discover(std::shared_ptr<Exchange>) {
+  Json result = {{"supportedVersions", SupportedVersions()},
+                 {"capabilities", Capabilities(Era::kModern)},
+                 {"instructions", kInstructions}};
+  co_return Cacheable(std::move(result), kStaticTtlMs, "public");
+}
+
+McpServer::Outcome McpServer::SetLogLevel(std::shared_ptr<Exchange> exchange) {
+  const auto& params = exchange->params();
+  const std::optional<int> level = LogLevelOf(params.value("level", Json()));
+  if (!level.has_value()) {
+    co_return InvalidParams(
+        "params.level must be one of debug, info, notice, warning, error, "
+        "critical, alert, emergency.");
+  }
+  sessions_->SetLogLevel(exchange->origin().session_id, *level);
+  co_return Json::object();
+}
+
+// Tools.
+
+const Tool* McpServer::FindTool(const JsonRpcMessage& message) const {
+  const std::optional<std::string> name = TextParam(message, "name");
+  if (!name.has_value()) return nullptr;
+  const auto tool =
+      absl::c_find_if(catalog_.tools, [&](const auto& each) { return each->Name() == *name; });
+  return tool == catalog_.tools.end() ? nullptr : tool->get();
+}
+
+McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {
+  if (!CursorOf(exchange->message()).empty()) {
+    co_return InvalidParams("params.cursor is none of ours: all tools are on one page.");
+  }
+  const bool may_submit = MaySubmit(exchange->principal().role);
+  Json tools = Json::array();
+  for (const auto& tool : catalog_.tools) {
+    if (!may_submit && !tool->ReadOnly()) continue;
+    Json definition = tool->Definition();
+    if (exchange->origin().version == kLatestLegacyVersion && tool->MayBeTask()) {
+      definition["execution"] = {{"taskSupport", "optional"}};
+    }
+    tools.push_back(std::move(definition));
+  }
+  Json result = {{"tools", std::move(tools)}};
+  if (exchange->era() == Era::kLegacy) co_return result;
+  // Viewers see fewer.
+  co_return Cacheable(std::move(result), kStaticTtlMs, "private");
+}
+
+McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
+  JsonRpcMessage& message = exchange->message();
+  const Tool* tool = FindTool(message);
+  if (tool == nullptr) {
+    const std::optional<std::string> name = TextParam(message, "name");
+    co_return InvalidParams(name.has_value()
+                                ? absl::StrCat("Unknown tool: ", *name, ". See tools/list.")
+                                : "params.name is missing: name the tool to call.");
+  }
+  if (!tool->ReadOnly() && !MaySubmit(exchange->principal().role)) {
+    co_return InvalidParams(absl::StrCat("Your token is a viewer's, which may not call ",
+                                         tool->Name(), ". Ask for a client's."));
+  }
+  const auto responses = message.params.find("inputResponses");
+  if (responses != message.params.end() && !responses->is_object()) {
+    co_return InvalidParams("params.inputResponses must be an object.");
+  }
+  const bool legacy = exchange->era() == Era::kLegacy;
+  const auto task = message.params.find("task");
+  const bool asks = legacy ? exchange->origin().version == kLatestLegacyVersion &&
+                                 task != message.params.end() && task->is_object()
+                           : DeclaresTasks(*exchange);
+  exchange->set_as_task(asks && tool->MayBeTask());
+  Json arguments;
+  if (const auto it = message.params.find("arguments"); it != message.params.end()) {
+    arguments = std::move(*it);
+  }
+  ToolResult result = co_await tool->Call(exchange, std::move(arguments));
+  if (result.task.has_value()) {
+    if (legacy) co_return Json{{"task", gateway::LegacyTask(*result.task)}};
+    Json created = gateway::ModernTask(*result.task);
+    created["resultType"] = "task";
+    co_return created;
+  }
+  if (Json* answer = std::get_if<Json>(&result.result);
+      answer != nullptr && exchange->origin().version == kBatchVersion) {
+    LeaveOutResourceLinks(*answer);
+  }
+  co_return std::move(result.result);
+}
+
+// Resources.
+
+McpServer::Outcome McpServer::ListResources(std::shared_ptr<Exchange> exchange) {
+  Json all = {{"resources", Json::array()}};
+  for (const auto& provider : catalog_.resources) {
+    RpcOutcome page = co_await provider->List(exchange, CursorOf(exchange->message()));
+    if (std::holds_alternative<RpcError>(page)) co_return page;
+    Json& listed = std::get<Json>(page);
+    for (Json& resource : listed["resources"]) all["resources"].push_back(std::move(resource));
+    if (listed.contains("nextCursor")) all["nextCursor"] = listed["nextCursor"];
+  }
+  if (exchange->era() == Era::kLegacy) co_return all;
+  co_return Cacheable(std::move(all), 0, "private");
+}
+
+McpServer::Outcome McpServer::ListResourceTemplates(std::shared_ptr<Exchange> exchange) {
+  Json templates = Json::array();
+  for (const auto& provider : catalog_.resources) {
+    for (Json& each : provider->Templates()) templates.push_back(std::move(each));
+  }
+  Json result = {{"resourceTemplates", std::move(templates)}};
+  if (exchange->era() == Era::kLegacy) co_return result;
+  co_return Cacheable(std::move(result), kStaticTtlMs, "public");
+}
+
+McpServer::Outcome McpServer::ReadResource(std::shared_ptr<Exchange> exchange) {
+  const std::optional<std::string> uri = TextParam(exchange->message(), "uri");
+  if (!uri.has_value()) co_return InvalidParams("params.uri is missing: name the resource.");
+  RpcOutcome outcome =
+      RpcError{JsonRpcCode::kResourceNotFound, "Resource not found.", Json{{"uri", *uri}}};
+  for (const auto& provider : catalog_.resources) {
+    outcome = co_await provider->Read(exchange, *uri);
+    const auto* error = std::get_if<RpcError>(&outcome);
+    if (error == nullptr || error->code != JsonRpcCode::kResourceNotFound) break;
+  }
+  if (std::holds_alternative<RpcError>(outcome) || exchange->era() == Era::kLegacy) {
+    co_return outcome;
+  }
+  co_return Cacheable(std::get<Json>(std::move(outcome)), 0, "private");
+}
+
+McpServer::Outcome McpServer::Subscribe(std::shared_ptr<Exchange> exchange) {
+  // Legacy clients could hear of a change only on a GET stream, which we do not offer.
+  if (!catalog_.announces_lists) co_return MethodNotFound(exchange->message().method);
+  co_return Json::object();
+}
+
+// Prompts.
+
+McpServer::Outcome McpServer::ListPrompts(std::shared_ptr<Exchange> exchange) {
+  if (catalog_.prompts == nullptr) co_return MethodNotFound(exchange->message().method);
+  Json result = {{"prompts", catalog_.prompts->List()}};
+  if (exchange->era() == Era::kLegacy) co_return result;
+  co_return Cacheable(std::move(result), kStaticTtlMs, "public");
+}
+
+McpServer::Outcome McpServer::GetPrompt(std::shared_ptr<Exchange> exchange) {
+  if (catalog_.prompts == nullptr) co_return MethodNotFound(exchange->message().method);
+  const std::optional<std::string> name = TextParam(exchange->message(), "name");
+  if (!name.has_value()) co_return InvalidParams("params.name is missing: name the prompt.");
+  co_return catalog_.prompts->Get(*exchange, *name);
+}
+
+McpServer::Outcome McpServer::Complete(std::shared_ptr<Exchange> exchange) {
+  if (catalog_.prompts == nullptr) co_return MethodNotFound(exchange->message().method);
+  co_return catalog_.prompts->Complete(exchange->params());
+}
+
+// Tasks.
+
+McpServer::Outcome McpServer::LegacyTask(std::shared_ptr<Exchange> exchange) {
+  const std::string& method = exchange->message().method;
+  if (exchange->origin().version != kLatestLegacyVersion) co_return MethodNotFound(method);
+  std::optional<std::string> id = TextParam(exchange->message(), "taskId");
+  if (!id.has_value()) co_return InvalidParams("params.taskId is missing: name the task.");
+  if (method == "tasks/result") co_return co_await tasks_.Result(exchange, *std::move(id));
+  if (method == "tasks/cancel") {
+    if (!MaySubmit(exchange->principal().role)) co_return InvalidParams("Viewers may not cancel.");
+    co_return co_await tasks_.CancelLegacy(exchange, *std::move(id));
+  }
+  co_return co_await tasks_.GetLegacy(exchange, *std::move(id));
+}
+
+McpServer::Outcome McpServer::ListTasks(std::shared_ptr<Exchange> exchange) {
+  if (exchange->origin().version != kLatestLegacyVersion) {
+    co_return MethodNotFound(exchange->message().method);
+  }
+  co_return co_await tasks_.List(exchange, CursorOf(exchange->message()));
+}
+
+McpServer::Outcome McpServer::ModernTask(std::shared_ptr<Exchange> exchange) {
+  if (!DeclaresTasks(*exchange)) co_return TasksNotDeclared();
+  const std::string& method = exchange->message().method;
+  const std::optional<std::string> id = TextParam(exchange->message(), "taskId");
+  if (!id.has_value()) co_return InvalidParams("params.taskId is missing: name the task.");
+  if (method != "tasks/get" && !MaySubmit(exchange->principal().role)) {
+    co_return InvalidParams("Viewers may not change tasks.");
+  }
+  const TaskProvider* others = catalog_.tasks.get();
+  const TaskProvider& provider = others != nullptr && others->Owns(*id) ? *others : tasks_;
+  if (method == "tasks/get") co_return co_await provider.Get(exchange, *id);
+  if (method == "tasks/cancel") co_return co_await provider.Cancel(exchange, *id);
+  const Json responses = exchange->params().value("inputResponses", Json());
+  if (!responses.is_object()) co_return InvalidParams("params.inputResponses must be an object.");
+  co_return co_await provider.Update(exchange, *id, responses);
+}
+
+McpServer::Outcome McpServer::Listen(std::shared_ptr<Exchange> exchange) {
+  const Json filter = exchange->params().value("notifications", Json());
+  if (filter.is_object() && filter.contains("taskIds") && !DeclaresTasks(*exchange)) {
+    co_return TasksNotDeclared();
+  }
+  co_return co_await subscriptions_.Listen(exchange);
+}
+
+}  // namespace callslip::gateway

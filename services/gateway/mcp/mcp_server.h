@@ -1,0 +1,84 @@
+#ifndef CALLSLIP_GATEWAY_MCP_MCP_SERVER_H_
+#define CALLSLIP_GATEWAY_MCP_MCP_SERVER_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "boost/asio/awaitable.hpp"
+#include "common/clock.h"
+#include "gateway/mcp/exchange.h"
+#include "gateway/mcp/providers.h"
+#include "gateway/mcp/sessions.h"
+#include "gateway/mcp/subscriptions.h"
+#include "gateway/mcp/tasks.h"
+#include "gateway/mcp/tool.h"
+
+namespace callslip::gateway {
+
+// What an MCP server has to offer.
+struct McpCatalog {
+  std::vector<std::unique_ptr<Tool>> tools;
+  std::vector<std::unique_ptr<ResourceProvider>> resources;
+  std::unique_ptr<PromptProvider> prompts;  // Null where there are none.
+  std::unique_ptr<TaskProvider> tasks;      // Asked before the commands; may be null.
+  bool announces_lists = false;
+};
+
+// The methods of the Model Context Protocol in both eras, without their transport.
+class McpServer {
+ public:
+  McpServer(McpCatalog catalog, TrackerClient* tracker, Clock* clock, Sessions* sessions);
+
+  // Negotiates the version with a legacy client.
+  RpcOutcome Initialize(const Json& params) const;
+
+  // False where the request is answered without waiting for anybody but the tracker.
+  bool MayWait(const JsonRpcMessage& request) const;
+
+  // Answers any other request.
+  boost::asio::awaitable<RpcOutcome> Handle(std::shared_ptr<Exchange> exchange);
+
+  // Checks the headers that repeat the arguments of a modern tools/call.
+  std::optional<RpcError> CheckParamHeaders(const HttpRequest& request,
+                                            const JsonRpcMessage& message) const;
+
+  Subscriptions& subscriptions() { return subscriptions_; }
+
+ private:
+  using Outcome = boost::asio::awaitable<RpcOutcome>;
+  using Method = Outcome (McpServer::*)(std::shared_ptr<Exchange>);
+
+  static const std::map<std::string, Method>& LegacyMethods();
+  static const std::map<std::string, Method>& ModernMethods();
+
+  Json Capabilities(Era era) const;
+  const Tool* FindTool(const JsonRpcMessage& message) const;
+
+  Outcome Ping(std::shared_ptr<Exchange> exchange);
+  Outcome Discover(std::shared_ptr<Exchange> exchange);
+  Outcome SetLogLevel(std::shared_ptr<Exchange> exchange);
+  Outcome ListTools(std::shared_ptr<Exchange> exchange);
+  Outcome CallTool(std::shared_ptr<Exchange> exchange);
+  Outcome ListResources(std::shared_ptr<Exchange> exchange);
+  Outcome ListResourceTemplates(std::shared_ptr<Exchange> exchange);
+  Outcome ReadResource(std::shared_ptr<Exchange> exchange);
+  Outcome Subscribe(std::shared_ptr<Exchange> exchange);
+  Outcome ListPrompts(std::shared_ptr<Exchange> exchange);
+  Outcome GetPrompt(std::shared_ptr<Exchange> exchange);
+  Outcome Complete(std::shared_ptr<Exchange> exchange);
+  Outcome LegacyTask(std::shared_ptr<Exchange> exchange);
+  Outcome ListTasks(std::shared_ptr<Exchange> exchange);
+  Outcome ModernTask(std::shared_ptr<Exchange> exchange);
+  Outcome Listen(std::shared_ptr<Exchange> exchange);
+
+  const McpCatalog catalog_;
+  const CommandTasks tasks_;
+  Sessions* const sessions_;
+  Subscriptions subscriptions_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_MCP_SERVER_H_

@@ -1,0 +1,42 @@
+#ifndef CALLSLIP_GATEWAY_MCP_SESSION_ID_H_
+#define CALLSLIP_GATEWAY_MCP_SESSION_ID_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace callslip::gateway {
+
+// What a gateway needs to know of an MCP session. None of its members holds a space.
+struct SessionInfo {
+  std::string protocol_version;  // As negotiated, such as 2025-06-18; at most 32 characters.
+  std::string principal;         // The name of whom it was issued to; at most 64 characters.
+  std::string id;                // RandomHex128(): tells the sessions of a principal apart.
+};
+
+// Issues and checks the values of Mcp-Session-Id. A session id carries its SessionInfo, signed:
+// the gateway keeps no table of sessions, and an id stays valid over a restart and at every gateway
+// with the same key. Thread-safe.
+class SessionIds {
+ public:
+  // `key` is secret; 32 bytes.
+  explicit SessionIds(std::string key);
+
+  // At most 256 characters, all of them letters, digits, '-', '_' or '.'.
+  std::string Issue(const SessionInfo& session) const;
+
+  // Nullopt for anything that was not issued with this key. Takes any text; how long it takes
+  // tells nothing about the key.
+  std::optional<SessionInfo> Verify(absl::string_view text) const;
+
+ private:
+  // The signature of `payload` as text.
+  std::string Sign(absl::string_view payload) const;
+
+  const std::string key_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_SESSION_ID_H_

@@ -1,0 +1,240 @@
+#include "gateway/mcp/streamable_http.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "boost/asio/this_coro.hpp"
+#include "gateway/http/error_response.h"
+#include "gateway/mcp/protocol.h"
+
+namespace callslip::gateway {
+
+namespace asio = boost::asio;
+
+namespace {
+
+HttpResponse ErrorWithoutId(int status, JsonRpcCode code, std::string message) {
+  return {.status = status, .body = JsonRpcErrorWithoutId({code, std::move(message)})};
+}
+
+HttpResponse Accepted() { return {.status = 202}; }
+
+// The status of a modern answer: errors of the protocol itself have one of their own.
+int ModernStatus(const RpcOutcome& outcome) {
+  const auto* error = std::get_if<RpcError>(&outcome);
+  if (error == nullptr) return 200;
+  switch (error->code) {
+    case JsonRpcCode::kMethodNotFound:
+      return 404;
+    case JsonRpcCode::kHeaderMismatch:
+    case JsonRpcCode::kMissingClientCapability:
+    case JsonRpcCode::kUnsupportedProtocolVersion:
+      return 400;
+    default:
+      return 200;
+  }
+}
+
+HttpResponse ModernError(const Json& id, const RpcError& error) {
+  return {.status = error.code == JsonRpcCode::kMethodNotFound ? 404 : 400,
+          .body = JsonRpcResponse(id, error)};
+}
+
+// Refuses a client that could not read every answer.
+std::optional<HttpResponse> CheckAccept(const HttpRequest& request) {
+  const std::string accept = request.Header("accept");
+  const bool takes_both = absl::StrContains(accept, "application/json") &&
+                          absl::StrContains(accept, "text/event-stream");
+  if (accept.empty() || takes_both || absl::StrContains(accept, "*/*")) return std::nullopt;
+  return ErrorResponse(406, "not_acceptable", "The client must accept JSON and event streams.",
+                       "Send Accept: application/json, text/event-stream.");
+}
+
+bool IsInitialize(const JsonRpcMessage& message) {
+  return message.kind == JsonRpcMessage::Kind::kRequest && message.method == "initialize";
+}
+
+}  // namespace
+
+asio::awaitable<HttpResponse> StreamableHttp::HandlePost(
+    std::shared_ptr<const HttpRequest> request) const {
+  if (auto refusal = CheckAccept(*request); refusal.has_value()) co_return *std::move(refusal);
+  auto parsed = ParseJsonRpc(request->body);
+  if (const auto* error = std::get_if<RpcError>(&parsed); error != nullptr) {
+    co_return HttpResponse{.status = 400, .body = JsonRpcErrorWithoutId(*error)};
+  }
+  auto& body = std::get<JsonRpcBody>(parsed);
+  auto* first = std::get_if<JsonRpcMessage>(&body.messages.front());
+  if (!body.is_batch && EraOf(*request, *first) == Era::kModern) {
+    co_return co_await HandleModern(std::move(request), std::move(*first));
+  }
+  co_return co_await HandleLegacy(std::move(request), std::move(body));
+}
+
+asio::awaitable<HttpResponse> StreamableHttp::HandleModern(
+    std::shared_ptr<const HttpRequest> request, JsonRpcMessage message) const {
+  if (message.kind == JsonRpcMessage::Kind::kNotification) co_return Accepted();
+  if (message.kind == JsonRpcMessage::Kind::kResponse) {
+    co_return ErrorWithoutId(400, JsonRpcCode::kInvalidRequest,
+                             "Invalid request: 2026-07-28 knows no responses of clients.");
+  }
+  std::optional<RpcError> error = CheckModernRequest(*request, message);
+  if (!error.has_value()) error = server_->CheckParamHeaders(*request, message);
+  Exchange::Origin origin{
+      .era = Era::kModern, .version = kModernVersion, .principal = request->principal};
+  if (const Json& level = MetaMember(message, kMetaLogLevel); !level.is_null()) {
+    origin.log_level = LogLevelOf(level);
+    if (!error.has_value() && !origin.log_level.has_value()) {
+      error = RpcError{JsonRpcCode::kInvalidParams,
+                       absl::StrCat("params._meta[\"", kMetaLogLevel, "\"] is no log level.")};
+    }
+  }
+  if (error.has_value()) co_return ModernError(message.id, *error);
+
+  const bool may_wait = server_->MayWait(message);
+  const auto executor = co_await asio::this_coro::executor;
+  const auto exchange = std::make_shared<Exchange>(executor, std::move(origin), std::move(message));
+  if (!may_wait) {
+    const RpcOutcome outcome = co_await server_->Handle(exchange);
+    co_return HttpResponse{.status = ModernStatus(outcome),
+                           .body = JsonRpcResponse(exchange->message().id, outcome)};
+  }
+  exchange->Run(server_->Handle(exchange));
+  HttpResponse response = co_await exchange->Answer();
+  if (exchange->outcome() != nullptr && response.stream == nullptr) {
+    response.status = ModernStatus(*exchange->outcome());
+  }
+  co_return response;
+}
+
+asio::awaitable<HttpResponse> StreamableHttp::HandleLegacy(
+    std::shared_ptr<const HttpRequest> request, JsonRpcBody body) const {
+  auto* first = std::get_if<JsonRpcMessage>(&body.messages.front());
+  if (!body.is_batch && IsInitialize(*first)) co_return Initialize(*request, *first);
+
+  const std::string session_id = request->Header("mcp-session-id");
+  if (session_id.empty()) {
+    co_return ErrorWithoutId(400, JsonRpcCode::kSessionRequired,
+                             "The Mcp-Session-Id header is missing: send initialize first, and "
+                             "repeat the header of its answer.");
+  }
+  const std::optional<SessionInfo> session = sessions_->Find(session_id, request->principal);
+  if (!session.has_value()) {
+    co_return ErrorWithoutId(404, JsonRpcCode::kSessionNotFound,
+                             "Session not found: it has ended or was none of yours. Send "
+                             "initialize again.");
+  }
+  const std::string header_version = request->Header("mcp-protocol-version");
+  Exchange::Origin origin{
+      .era = Era::kLegacy,
+      .version = header_version.empty() ? session->protocol_version : header_version,
+      .principal = request->principal,
+      .session_id = session_id,
+      .log_level = sessions_->LogLevel(session_id)};
+  if (body.is_batch) co_return co_await HandleBatch(std::move(origin), std::move(body));
+  if (first->kind != JsonRpcMessage::Kind::kRequest) {
+    Take(session_id, std::move(*first));
+    co_return Accepted();
+  }
+
+  const bool may_wait = server_->MayWait(*first);
+  const auto executor = co_await asio::this_coro::executor;
+  const auto exchange = std::make_shared<Exchange>(executor, std::move(origin), std::move(*first));
+  const Sessions::UnderWay under_way(sessions_, exchange.get());
+  if (!under_way.unique()) {
+    co_return ErrorWithoutId(400, JsonRpcCode::kInvalidRequest,
+                             absl::StrCat("Invalid request: the id ", Dump(exchange->message().id),
+                                          " is that of a request under way."));
+  }
+  if (!may_wait) {
+    const RpcOutcome outcome = co_await server_->Handle(exchange);
+    co_return HttpResponse{.body = JsonRpcResponse(exchange->message().id, outcome)};
+  }
+  exchange->Run(server_->Handle(exchange));
+  co_return co_await exchange->Answer();
+}
+
+asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origin,
+                                                          JsonRpcBody body) const {
+  if (origin.version != kBatchVersion) {
+    co_return ErrorWithoutId(
+        400, JsonRpcCode::kInvalidRequest,
+        absl::StrCat("Invalid request: ", origin.version, " has no batches, send one message."));
+  }
+  std::vector<std::string> answers;
+  std::vector<std::shared_ptr<Exchange>> exchanges;
+  std::vector<std::unique_ptr<Sessions::UnderWay>> under_way;
+  const auto executor = co_await asio::this_coro::executor;
+  for (auto& entry : body.messages) {
+    auto* message = std::get_if<JsonRpcMessage>(&entry);
+    if (message == nullptr) {
+      answers.push_back(JsonRpcErrorWithoutId(std::get<RpcError>(entry)));
+      continue;
+    }
+    if (message->kind != JsonRpcMessage::Kind::kRequest) {
+      Take(origin.session_id, std::move(*message));
+      continue;
+    }
+    auto exchange = std::make_shared<Exchange>(executor, origin, std::move(*message));
+    auto entered = std::make_unique<Sessions::UnderWay>(sessions_, exchange.get());
+    if (!entered->unique()) {
+      answers.push_back(JsonRpcErrorWithoutId(
+          {JsonRpcCode::kInvalidRequest, "Invalid request: this id is in use."}));
+      continue;
+    }
+    under_way.push_back(std::move(entered));
+    exchanges.push_back(std::move(exchange));
+  }
+  // All of them side by side.
+  for (const auto& exchange : exchanges) exchange->Run(server_->Handle(exchange));
+  for (const auto& exchange : exchanges) {
+    std::string answer = co_await exchange->AnswerMessage();
+    if (!answer.empty()) answers.push_back(std::move(answer));
+  }
+  if (answers.empty()) co_return Accepted();
+  std::string array = "[";
+  for (const std::string& answer : answers) {
+    absl::StrAppend(&array, array.size() > 1 ? "," : "", answer);
+  }
+  co_return HttpResponse{.body = absl::StrCat(array, "]")};
+}
+
+HttpResponse StreamableHttp::Initialize(const HttpRequest& request,
+                                        const JsonRpcMessage& message) const {
+  const RpcOutcome outcome = server_->Initialize(message.params);
+  HttpResponse response{.body = JsonRpcResponse(message.id, outcome)};
+  if (const auto* result = std::get_if<Json>(&outcome); result != nullptr) {
+    response.headers.emplace_back(
+        "Mcp-Session-Id",
+        sessions_->Open((*result)["protocolVersion"].get<std::string>(), request.principal));
+  }
+  return response;
+}
+
+void StreamableHttp::Take(const std::string& session_id, JsonRpcMessage message) const {
+  if (message.kind == JsonRpcMessage::Kind::kResponse) {
+    sessions_->Reply(session_id, message.id, std::move(message.outcome));
+    return;
+  }
+  if (message.method != "notifications/cancelled") return;
+  const auto id = message.params.find("requestId");
+  if (id != message.params.end()) sessions_->Cancel(session_id, *id);
+}
+
+asio::awaitable<HttpResponse> StreamableHttp::HandleDelete(
+    std::shared_ptr<const HttpRequest> request) const {
+  const std::string session_id = request->Header("mcp-session-id");
+  if (session_id.empty()) {
+    co_return ErrorWithoutId(400, JsonRpcCode::kSessionRequired,
+                             "The Mcp-Session-Id header is missing: it names the session to end.");
+  }
+  if (!sessions_->Find(session_id, request->principal).has_value()) {
+    co_return ErrorWithoutId(404, JsonRpcCode::kSessionNotFound, "Session not found.");
+  }
+  sessions_->End(session_id);
+  co_return HttpResponse{.status = 204};
+}
+
+}  // namespace callslip::gateway

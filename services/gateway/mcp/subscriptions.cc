@@ -1,0 +1,161 @@
+#include "gateway/mcp/subscriptions.h"
+
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "gateway/json/command_json.h"
+#include "gateway/mcp/command_resources.h"
+#include "gateway/mcp/tasks.h"
+#include "gateway/mcp/tool_result.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+
+namespace asio = boost::asio;
+
+// One stream, for as long as it is open.
+struct Subscriptions::Listener {
+  Listener(Subscriptions* of, std::shared_ptr<Exchange> to, const asio::any_io_executor& executor)
+      : subscriptions(of),
+        exchange(std::move(to)),
+        end(executor, asio::steady_timer::time_point::max()),
+        position(subscriptions->listeners_.insert(subscriptions->listeners_.end(), this)) {}
+  ~Listener() {
+    subscriptions->listeners_.erase(position);
+    for (const auto& watch : watches) watch->emit(asio::cancellation_type::terminal);
+  }
+  Listener(const Listener&) = delete;
+
+  void Notify(const std::string& method, Json params) const {
+    params["_meta"][kMetaSubscriptionId] = exchange->message().id;
+    exchange->Notify(method, std::move(params));
+  }
+
+  Subscriptions* const subscriptions;
+  const std::shared_ptr<Exchange> exchange;
+  std::set<std::string> lists;
+  asio::steady_timer end;
+  // Each lives as long as the coroutine that it cancels.
+  std::vector<std::shared_ptr<asio::cancellation_signal>> watches;
+  const std::list<Listener*>::iterator position;
+};
+
+namespace {
+
+// The strings of filter[name].
+std::vector<std::string> Texts(const Json& filter, const char* name) {
+  std::vector<std::string> texts;
+  const auto member = filter.find(name);
+  if (member == filter.end() || !member->is_array()) return texts;
+  for (const Json& each : *member) {
+    if (each.is_string()) texts.push_back(each.get<std::string>());
+  }
+  return texts;
+}
+
+// Tells each change of a command from now on until it has ended. `told` gets the command.
+template <typename Told>
+asio::awaitable<void> Follow(TrackerClient* tracker, v1::Command command, Told told) {
+  while (!IsFinal(command.state())) {
+    auto next = co_await tracker->WaitForChange(command.client_id(), command.command_id(),
+                                                command.revision(), kBlockingWait);
+    if (!next.ok()) co_return;
+    if (next->revision() <= command.revision()) continue;
+    command = *std::move(next);
+    told(command);
+  }
+}
+
+}  // namespace
+
+asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exchange) {
+  const auto filter = exchange->params().find("notifications");
+  if (filter == exchange->params().end() || !filter->is_object()) {
+    co_return RpcError{JsonRpcCode::kInvalidParams,
+                       "params.notifications is missing: say what to listen for."};
+  }
+  const std::vector<std::string> task_ids = Texts(*filter, "taskIds");
+  const std::vector<std::string> uris = Texts(*filter, "resourceSubscriptions");
+  if (task_ids.size() + uris.size() > kMaxIds) {
+    co_return RpcError{
+        JsonRpcCode::kInvalidParams,
+        absl::StrCat("A stream follows at most ", kMaxIds, " tasks and resources: open another.")};
+  }
+  const asio::any_io_executor executor = co_await asio::this_coro::executor;
+  const auto listener = std::make_shared<Listener>(this, exchange, executor);
+  const auto follow = [&](v1::Command command, auto told) {
+    auto signal = std::make_shared<asio::cancellation_signal>();
+    listener->watches.push_back(signal);
+    asio::co_spawn(
+        executor, Follow(tracker_, std::move(command), std::move(told)),
+        asio::bind_cancellation_slot(signal->slot(), [signal](const std::exception_ptr&) {}));
+  };
+
+  Json honoured = Json::object();
+  for (const char* list : {"tools", "prompts"}) {
+    const std::string name = absl::StrCat(list, "ListChanged");
+    if (!announces_lists_ || filter->value(name, Json()) != true) continue;
+    listener->lists.insert(list);
+    honoured[name] = true;
+  }
+  // Only what the caller may see is honoured; the rest is left out of the acknowledgement.
+  std::vector<v1::Command> tasks;
+  for (const std::string& id : task_ids) {
+    auto command = co_await tracker_->Get(exchange->principal().name, id, /*peek=*/true);
+    if (!command.ok()) continue;
+    honoured["taskIds"].push_back(id);
+    tasks.push_back(*std::move(command));
+  }
+  std::vector<v1::Command> results;
+  for (const std::string& uri : uris) {
+    const std::optional<std::string> id = CommandResources::CommandIdOf(uri);
+    if (!id.has_value()) continue;
+    auto command = co_await tracker_->Get(exchange->principal().name, *id, /*peek=*/true);
+    if (!command.ok()) continue;
+    honoured["resourceSubscriptions"].push_back(uri);
+    results.push_back(*std::move(command));
+  }
+  listener->Notify("notifications/subscriptions/acknowledged", {{"notifications", honoured}});
+
+  // A change may arrive when the stream is gone already.
+  const std::weak_ptr<Listener> stream = listener;
+  const auto tell_task = [stream](const v1::Command& command) {
+    if (const auto open = stream.lock()) open->Notify("notifications/tasks", DetailedTask(command));
+  };
+  const auto tell_result = [stream](const v1::Command& command) {
+    const auto open = stream.lock();
+    if (open == nullptr || command.state() != v1::COMMAND_STATE_COMPLETED) return;
+    open->Notify("notifications/resources/updated", {{"uri", ResultUri(command.command_id())}});
+  };
+  for (v1::Command& command : tasks) {
+    // Whoever starts to listen for a task that has just ended is told so, too.
+    if (IsFinal(command.state())) tell_task(command);
+    follow(std::move(command), tell_task);
+  }
+  for (v1::Command& command : results) follow(std::move(command), tell_result);
+
+  if (!ended_) co_await listener->end.async_wait(asio::as_tuple(asio::use_awaitable));
+  co_return Json{{"_meta", {{kMetaSubscriptionId, exchange->message().id}}}};
+}
+
+void Subscriptions::Announce(const std::string& list) {
+  for (const Listener* listener : listeners_) {
+    if (!listener->lists.contains(list)) continue;
+    listener->Notify(absl::StrCat("notifications/", list, "/list_changed"), Json::object());
+  }
+}
+
+void Subscriptions::End() {
+  ended_ = true;
+  for (Listener* listener : listeners_) listener->end.cancel();
+}
+
+}  // namespace callslip::gateway

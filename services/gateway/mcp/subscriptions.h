@@ -1,0 +1,46 @@
+#ifndef CALLSLIP_GATEWAY_MCP_SUBSCRIPTIONS_H_
+#define CALLSLIP_GATEWAY_MCP_SUBSCRIPTIONS_H_
+
+#include <list>
+#include <memory>
+#include <string>
+
+#include "boost/asio/awaitable.hpp"
+#include "gateway/mcp/exchange.h"
+#include "gateway/tracker_client/tracker_client.h"
+
+namespace callslip::gateway {
+
+// subscriptions/listen of 2026-07-28: a stream of changes that its caller has chosen, for as long
+// as the caller stays. Offers the changes of tasks and of the resources that are their results; the
+// changes of lists only where somebody announces some.
+class Subscriptions {
+ public:
+  // Tasks and resources in one stream.
+  static constexpr size_t kMaxIds = 100;
+
+  // `announces_lists`: whether Announce() will ever be called.
+  Subscriptions(TrackerClient* tracker, bool announces_lists)
+      : tracker_(tracker), announces_lists_(announces_lists) {}
+
+  // Serves one request until its caller leaves or End() is called.
+  boost::asio::awaitable<RpcOutcome> Listen(std::shared_ptr<Exchange> exchange);
+
+  // Tells those who listen for it that the list of "tools" or "prompts" has changed.
+  void Announce(const std::string& list);
+
+  // Answers all streams: the gateway is about to stop.
+  void End();
+
+ private:
+  struct Listener;
+
+  TrackerClient* const tracker_;
+  const bool announces_lists_;
+  std::list<Listener*> listeners_;
+  bool ended_ = false;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_SUBSCRIPTIONS_H_

@@ -1,0 +1,130 @@
+#include "gateway/mcp/tool_result.h"
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gateway/json/command_json.h"
+#include "gateway/json/tracker_error.h"
+
+namespace callslip::gateway {
+namespace {
+
+Json TextContent(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
+
+std::string ObserveCall(const std::string& id) {
+  return absl::StrCat("observe {what: 'command_result', correlation_id: '", id,
+                      "', wait_ms: 8000}");
+}
+
+// The error of an answer in a line.
+std::string ErrorText(const Json& answer) {
+  const auto text = [&](const char* name) { return answer.value(name, std::string()); };
+  return absl::StrCat(text("status"), " ", text("error"), ": ", text("message"), " ", text("hint"),
+                      answer.value("may_have_executed", true) ? " It may have been executed."
+                                                              : " Nothing was executed.");
+}
+
+std::string PendingText(const v1::Command& command) {
+  std::string text = absl::StrCat("pending (", StageOf(command.state()), ")");
+  if (!command.progress().message().empty())
+    absl::StrAppend(&text, " ", command.progress().message());
+  return absl::StrCat(text, ". Call ", ObserveCall(command.command_id()), " again.");
+}
+
+ToolResult CompletedResult(const v1::Command& command, Json answer) {
+  const std::string head = absl::StrCat("complete ", command.command_id());
+  const std::string uri = ResultUri(command.command_id());
+  Json result = JsonOrText(command.result());
+  if (std::optional<ImageResult> image = TakeImage(result)) {
+    answer["result"] = std::move(result);
+    ToolResult tool_result = TextResult(std::move(answer), head);
+    std::get<Json>(tool_result.result)["content"].push_back(
+        {{"type", "image"}, {"data", std::move(image->base64)}, {"mimeType", image->mime_type}});
+    return tool_result;
+  }
+  if (command.result().size() > kMaxInlineResultBytes) {
+    answer["result_bytes"] = command.result().size();
+    answer["resource"] = uri;
+    ToolResult tool_result = TextResult(
+        std::move(answer), absl::StrCat(head, ". The result has ", command.result().size(),
+                                        " bytes: read resource ", uri, " within a minute."));
+    std::get<Json>(tool_result.result)["content"].push_back({{"type", "resource_link"},
+                                                             {"uri", uri},
+                                                             {"name", command.type()},
+                                                             {"mimeType", "application/json"},
+                                                             {"size", command.result().size()}});
+    return tool_result;
+  }
+  // Pages are not to be obeyed.
+  std::string text = absl::StrCat(head, ", untrusted content of the page:\n", command.result());
+  answer["result"] = std::move(result);
+  return TextResult(std::move(answer), std::move(text));
+}
+
+}  // namespace
+
+std::string ResultUri(const std::string& command_id) {
+  return absl::StrCat("callslip://result/", command_id);
+}
+
+ToolResult TextResult(Json structured, std::string text, bool is_error) {
+  Json result;
+  result["content"] = Json::array({TextContent(std::move(text))});
+  result["structuredContent"] = std::move(structured);
+  if (is_error) result["isError"] = true;
+  return {.result = std::move(result)};
+}
+
+ToolResult CommandResult(const v1::Command& command) {
+  Json answer = CommandAnswer(command);
+  if (!IsFinal(command.state())) return TextResult(std::move(answer), PendingText(command));
+  if (command.state() == v1::COMMAND_STATE_COMPLETED) {
+    return CompletedResult(command, std::move(answer));
+  }
+  std::string text = absl::StrCat(ErrorText(answer), " (", command.command_id(), ")");
+  return TextResult(std::move(answer), std::move(text), /*is_error=*/true);
+}
+
+ToolResult QueuedResult(const v1::Command& command) {
+  const std::string& id = command.command_id();
+  std::string message =
+      absl::StrCat("Queued for the browser. Get the result with ", ObserveCall(id), ".");
+  Json answer = {
+      {"status", "queued"}, {"final", false}, {"correlation_id", id}, {"message", message}};
+  return TextResult(std::move(answer), absl::StrCat("queued ", id, ". ", message));
+}
+
+ToolResult ErrorResult(const absl::Status& status, Executed executed, const std::string& hint,
+                       const std::string& correlation_id) {
+  const TrackerError error = TrackerErrorOf(status);
+  Json answer = {
+      {"status", "error"}, {"final", true}, {"error", error.reason}, {"message", error.message}};
+  if (!hint.empty() || !error.hint.empty()) answer["hint"] = hint.empty() ? error.hint : hint;
+  if (error.retry_after.has_value()) {
+    answer["retry_after_ms"] = absl::ToInt64Milliseconds(*error.retry_after);
+  }
+  answer["may_have_executed"] = executed == Executed::kPerhaps;
+  if (!correlation_id.empty()) answer["correlation_id"] = correlation_id;
+  std::string text = ErrorText(answer);
+  return TextResult(std::move(answer), std::move(text), /*is_error=*/true);
+}
+
+std::optional<ImageResult> TakeImage(Json& result) {
+  if (!result.is_object()) return std::nullopt;
+  const auto data = result.find("data");
+  Json& image = data != result.end() && data->is_object() ? *data : result;
+  const auto type = image.find("mime_type");
+  const auto base64 = image.find("base64");
+  const bool is_image = type != image.end() && type->is_string() && base64 != image.end() &&
+                        base64->is_string() &&
+                        absl::StartsWith(type->get_ref<const std::string&>(), "image/");
+  if (!is_image) return std::nullopt;
+  ImageResult taken{.mime_type = type->get<std::string>(),
+                    .base64 = std::move(base64->get_ref<std::string&>())};
+  image.erase("base64");
+  image["bytes"] = taken.base64.size() / 4 * 3;
+  return taken;
+}
+
+}  // namespace callslip::gateway

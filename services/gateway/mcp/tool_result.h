@@ -1,0 +1,51 @@
+#ifndef CALLSLIP_GATEWAY_MCP_TOOL_RESULT_H_
+#define CALLSLIP_GATEWAY_MCP_TOOL_RESULT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "callslip/tracker/v1/command.pb.h"
+#include "gateway/mcp/tool.h"
+
+// What tools say, as MCP's CallToolResult. Every answer has `status`, `final` and, where a command
+// is concerned, its `correlation_id`; a failure also has `error` (a code), `message`, `hint` and
+// `may_have_executed`. All of it stands in structuredContent, for programs; the text beside it says
+// the same in a line for models, with the payload and what to do next.
+namespace callslip::gateway {
+
+// Results above this size are not put into an answer, which names the resource to read instead:
+// models have no use for more at once, and clients cut it off.
+inline constexpr size_t kMaxInlineResultBytes = 64 << 10;
+
+// The resource that holds the result of a command.
+std::string ResultUri(const std::string& command_id);
+
+// An answer that says `text`.
+ToolResult TextResult(Json structured, std::string text, bool is_error = false);
+
+// A command as it is now. A completed one comes with its result: as JSON, as an image where it is
+// one, or as a link to its resource where it is large.
+ToolResult CommandResult(const v1::Command& command);
+
+// A command that was registered just now.
+ToolResult QueuedResult(const v1::Command& command);
+
+// Whether what the failed call was about may have been executed.
+enum class Executed { kNo, kPerhaps };
+
+// A result for arguments that don't fit, or for a call that failed. `hint` replaces the error's own
+// where it is not empty.
+ToolResult ErrorResult(const absl::Status& status, Executed executed, const std::string& hint = "",
+                       const std::string& correlation_id = "");
+
+// An image that a worker returned: {"mime_type": "image/…", "base64": …}, bare or as `data`.
+struct ImageResult {
+  std::string mime_type;
+  std::string base64;
+};
+// Takes the image out of `result` and leaves its size there. Nullopt where there is none.
+std::optional<ImageResult> TakeImage(Json& result);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_TOOL_RESULT_H_

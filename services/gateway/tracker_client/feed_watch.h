@@ -1,0 +1,19 @@
+#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_FEED_WATCH_H_
+#define CALLSLIP_GATEWAY_TRACKER_CLIENT_FEED_WATCH_H_
+
+#include <memory>
+#include <string>
+
+#include "boost/asio/any_io_executor.hpp"
+#include "gateway/tracker_client/tracker_client.h"
+#include "gateway/tracker_client/watch_hub.h"
+
+namespace callslip::gateway {
+
+// Begins a watch of `hub`. The feed may outlive the hub, and is over then.
+std::unique_ptr<CommandFeed> BeginFeed(boost::asio::any_io_executor executor, WatchHub* hub,
+                                       std::string client_id, v1::CommandFilter filter);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_FEED_WATCH_H_

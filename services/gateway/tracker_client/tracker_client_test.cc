@@ -1,0 +1,460 @@
+// The client against the real tracker in this process, on a fake clock. The client's own deadlines
+// are real ones.
+#include "gateway/tracker_client/tracker_client.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/executor_work_guard.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/use_future.hpp"
+#include "common/fake_clock.h"
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tracker/deadline_thread.h"
+#include "tracker/domain/command/command_table.h"
+#include "tracker/rpc/tracker_server.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+using absl::StatusCode;
+using ::testing::SizeIs;
+
+// More than this program has open.
+constexpr int kMaxFiles = 1000;
+constexpr char kNobodys[] = "corr-1-00000000000000000000000000000000";
+
+// A client on an executor of its own, and what is at its address.
+class ClientFixture : public testing::Test {
+ protected:
+  ~ClientFixture() override { StopClient(); }
+
+  void StartClient(const Address& address) {
+    client_ = ConnectToTracker(address, io_.get_executor());
+    thread_ = std::thread([this] { io_.run(); });
+  }
+
+  void StopClient() {
+    io_.stop();
+    if (thread_.joinable()) thread_.join();
+    client_ = nullptr;
+  }
+
+  template <typename T>
+  std::future<T> Start(asio::awaitable<T> call) {
+    return asio::co_spawn(io_, std::move(call), asio::use_future);
+  }
+  template <typename T>
+  T Await(asio::awaitable<T> call) {
+    return Start(std::move(call)).get();
+  }
+  // Runs `action` among the coroutines.
+  template <typename Action>
+  void Do(Action action) {
+    asio::post(io_, std::packaged_task<void()>(std::move(action)));
+    asio::post(io_, asio::use_future).get();
+  }
+
+  asio::io_context io_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_{io_.get_executor()};
+  std::unique_ptr<TrackerClient> client_;
+  std::thread thread_;
+};
+
+class TrackerClientTest : public ClientFixture {
+ protected:
+  TrackerClientTest() {
+    StartTracker();
+    StartClient(address_);
+  }
+  ~TrackerClientTest() override {
+    StopClient();
+    StopTracker();
+  }
+
+  void StartTracker() {
+    tracker_ = std::make_unique<Tracker>(&clock_);
+    address_ = *tracker_->server.Start(address_, 1);
+  }
+  void StopTracker() {
+    if (tracker_ != nullptr) tracker_->server.Drain(absl::ZeroDuration());
+    tracker_ = nullptr;
+  }
+
+  // Those that the tracker has; it goes on listening.
+  void BreakConnections() {
+    std::vector<int> accepted;
+    for (int fd = 0; fd < kMaxFiles; ++fd) {
+      sockaddr_in address = {};
+      socklen_t size = sizeof(address);
+      if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) continue;
+      int listens = 0;
+      size = sizeof(listens);
+      getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
+      if (ntohs(address.sin_port) == address_.port && listens == 0) accepted.push_back(fd);
+    }
+    for (const int fd : accepted) shutdown(fd, SHUT_RDWR);
+  }
+
+  tracker::CommandTable& table() { return tracker_->table; }
+
+  std::string Register(const std::string& client = "", bool human = false) {
+    v1::RegisterCommandRequest request;
+    request.set_client_id(client);
+    request.set_type("execute_js");
+    if (human) request.set_command_class(v1::COMMAND_CLASS_HUMAN);
+    return Await(client_->Register(request))->command().command_id();
+  }
+
+  v1::CommandLease Lease() {
+    const auto leased = Await(client_->Lease({}));
+    return leased->leases(0);
+  }
+
+  void Complete(const std::string& id) {
+    const auto result = std::make_shared<const std::string>("42");
+    ASSERT_OK(table().Complete(id, {}, tracker::CommandResult{result}, nullptr, clock_.Now()));
+  }
+
+  // Returns once the tracker holds `count` waits. Each look is a call to the tracker, so that this
+  // waits on its progress and not on time.
+  void AwaitWaits(int64_t count) {
+    while (table().waits() != count) (void)Await(client_->Get("", kNobodys, true));
+  }
+
+  auto WaitForEnd(const std::string& id, const std::string& client = "") {
+    return client_->WaitForEnd(client, id, absl::Seconds(30));
+  }
+
+  struct Tracker {
+    explicit Tracker(Clock* clock)
+        : table(tracker::CommandDeadlines{}), deadlines(clock, &table), server(clock, &table) {}
+
+    tracker::CommandTable table;
+    tracker::DeadlineThread deadlines;
+    tracker::TrackerServer server;
+  };
+
+  FakeClock clock_;
+  Address address_{.host = "127.0.0.1", .port = 0};
+  std::unique_ptr<Tracker> tracker_;
+};
+
+TEST_F(TrackerClientTest, EndWakesTheWait) {
+  const std::string id = Register();
+  auto wait = Start(WaitForEnd(id));
+  AwaitWaits(1);
+  // A change that is none.
+  Lease();
+  Complete(id);
+  const auto command = wait.get();
+  ASSERT_OK(command);
+  EXPECT_EQ(command->state(), v1::COMMAND_STATE_COMPLETED);
+  EXPECT_EQ(command->result(), "42");
+  EXPECT_EQ(table().waits(), 0);
+}
+
+TEST_F(TrackerClientTest, EndThatWasBeforeAnswersAtOnce) {
+  const std::string id = Register("", /*human=*/true);
+  Complete(id);
+  EXPECT_EQ(Await(WaitForEnd(id))->state(), v1::COMMAND_STATE_COMPLETED);
+  EXPECT_EQ(Await(client_->WaitForChange("", id, 99, absl::Seconds(30)))->result(), "42");
+}
+
+TEST_F(TrackerClientTest, ChangeWakesByRevision) {
+  const std::string id = Register();
+  const auto first = Await(client_->WaitForChange("", id, 0, absl::Seconds(30)));
+  EXPECT_EQ(first->revision(), 1);
+  auto wait = Start(client_->WaitForChange("", id, 1, absl::Seconds(30)));
+  auto end = Start(WaitForEnd(id));
+  AwaitWaits(2);
+  Lease();
+  const auto delivered = wait.get();
+  ASSERT_OK(delivered);
+  EXPECT_EQ(delivered->state(), v1::COMMAND_STATE_DELIVERED);
+  EXPECT_GT(delivered->revision(), 1);
+  // A watch that has told what was asked is removed.
+  AwaitWaits(1);
+  Complete(id);
+  ASSERT_OK(end.get());
+}
+
+TEST_F(TrackerClientTest, WaitThatIsOverAnswersWithThePresentState) {
+  const std::string id = Register("", /*human=*/true);
+  auto end = Start(client_->WaitForEnd("", id, absl::Seconds(8)));
+  auto change = Start(client_->WaitForChange("", id, 1, absl::Seconds(8)));
+  AwaitWaits(2);
+  clock_.Advance(absl::Seconds(8));
+  EXPECT_EQ(end.get()->state(), v1::COMMAND_STATE_QUEUED);
+  EXPECT_EQ(change.get()->revision(), 1);
+  EXPECT_EQ(table().waits(), 0);
+}
+
+TEST_F(TrackerClientTest, NoWaitAnswersAtOnce) {
+  const std::string id = Register();
+  EXPECT_EQ(Await(client_->WaitForEnd("", id, absl::ZeroDuration()))->command_id(), id);
+  EXPECT_EQ(Await(client_->WaitForChange("", id, 1, absl::ZeroDuration()))->command_id(), id);
+}
+
+TEST_F(TrackerClientTest, CancelledWaitIsFreedAtTheTracker) {
+  const std::string id = Register("", /*human=*/true);
+  asio::cancellation_signal signal;
+  auto cancelled = asio::co_spawn(io_, WaitForEnd(id),
+                                  asio::bind_cancellation_slot(signal.slot(), asio::use_future));
+  auto kept = Start(WaitForEnd(id));
+  AwaitWaits(2);
+  Do([&] { signal.emit(asio::cancellation_type::terminal); });
+  EXPECT_EQ(cancelled.get().status().code(), StatusCode::kCancelled);
+  AwaitWaits(1);
+  Complete(id);
+  ASSERT_OK(kept.get());
+}
+
+TEST_F(TrackerClientTest, ErrorsOfWaitsAreThoseOfCalls) {
+  for (const std::string& id : {std::string(kNobodys), Register("somebody else")}) {
+    const absl::Status of_call = Await(client_->Get("", id, true)).status();
+    EXPECT_THAT(of_call, FailsWith(StatusCode::kNotFound, "unknown_command"));
+    EXPECT_EQ(Await(WaitForEnd(id)).status(), of_call);
+    EXPECT_EQ(DetailsOf(Await(WaitForEnd(id)).status()), DetailsOf(of_call));
+  }
+  EXPECT_THAT(Await(client_->WaitForEnd("", Register(), absl::Hours(25))),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+TEST_F(TrackerClientTest, WaitsGoOnWhenTheStreamBreaks) {
+  const std::string one = Register("", /*human=*/true);
+  const std::string other = Register("", /*human=*/true);
+  auto wait_for_one = Start(WaitForEnd(one));
+  auto wait_for_other = Start(WaitForEnd(other));
+  AwaitWaits(2);
+  for (int i = 0; i < 3; ++i) {
+    BreakConnections();
+    AwaitWaits(0);
+    AwaitWaits(2);
+  }
+  Complete(one);
+  ASSERT_OK(wait_for_one.get());
+  AwaitWaits(1);
+  BreakConnections();
+  // While nobody may be connected.
+  Complete(other);
+  EXPECT_EQ(wait_for_other.get()->result(), "42");
+  AwaitWaits(0);
+}
+
+TEST_F(TrackerClientTest, TrackerThatIsRestartedCostsTimeAndNoError) {
+  const std::string id = Register();
+  ASSERT_OK(Await(client_->WaitForChange("", id, 0, absl::Seconds(30))));
+  StopTracker();
+  auto wait = Start(WaitForEnd(id));
+  StartTracker();
+  // It has forgotten all commands.
+  EXPECT_THAT(wait.get(), FailsWith(StatusCode::kNotFound, "unknown_command"));
+  const std::string next = Register("", /*human=*/true);
+  auto wait_for_next = Start(WaitForEnd(next));
+  AwaitWaits(1);
+  Complete(next);
+  ASSERT_OK(wait_for_next.get());
+}
+
+// More than a stream may carry.
+TEST_F(TrackerClientTest, ManyWaitsEndTogether) {
+  constexpr int kClients = 3;
+  constexpr int kWaitsOfClient = 10'000;
+  std::vector<std::string> ids;
+  std::vector<std::future<absl::StatusOr<v1::Command>>> waits;
+  for (int client = 0; client < kClients; ++client) {
+    for (int i = 0; i < kWaitsOfClient; ++i) {
+      const auto registered = table().Register({.client_id = absl::StrCat(client),
+                                                .type = "annotate",
+                                                .command_class = tracker::CommandClass::kHuman},
+                                               clock_.Now());
+      ASSERT_OK(registered);
+      ids.push_back(registered->command->spec->id.ToString());
+      waits.push_back(Start(WaitForEnd(ids.back(), absl::StrCat(client))));
+    }
+  }
+  AwaitWaits(kClients * kWaitsOfClient);
+  for (const std::string& id : ids) Complete(id);
+  for (size_t i = 0; i < waits.size(); ++i) {
+    const auto command = waits[i].get();
+    ASSERT_OK(command);
+    ASSERT_EQ(command->command_id(), ids[i]);
+    ASSERT_EQ(command->state(), v1::COMMAND_STATE_COMPLETED);
+  }
+  EXPECT_EQ(table().waits(), 0);
+}
+
+TEST_F(TrackerClientTest, EndCallsEndsWaitsAndFeeds) {
+  auto wait = Start(WaitForEnd(Register()));
+  std::unique_ptr<CommandFeed> feed;
+  Do([&] { feed = client_->Watch("nobody", {}); });
+  auto next = Start(feed->Next());
+  AwaitWaits(1);
+  Do([&] { client_->EndCalls(); });
+  EXPECT_EQ(wait.get().status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(next.get().status().code(), StatusCode::kCancelled);
+  EXPECT_EQ(Await(WaitForEnd(kNobodys)).status().code(), StatusCode::kCancelled);
+  Do([&] { feed = client_->Watch("", {}); });
+  EXPECT_EQ(Await(feed->Next()).status().code(), StatusCode::kCancelled);
+}
+
+TEST_F(TrackerClientTest, FeedTellsWhatIsThereAndWhatComes) {
+  const std::string there = Register();
+  Register("somebody else");
+  std::unique_ptr<CommandFeed> feed;
+  v1::CommandFilter filter;
+  filter.add_states(v1::COMMAND_STATE_QUEUED);
+  Do([&] { feed = client_->Watch("", filter); });
+  auto commands = Await(feed->Next());
+  ASSERT_THAT(*commands, SizeIs(1));
+  EXPECT_EQ(commands->front().command_id(), there);
+  auto next = Start(feed->Next());
+  const std::string comes = Register();
+  commands = next.get();
+  ASSERT_THAT(*commands, SizeIs(1));
+  EXPECT_EQ(commands->front().command_id(), comes);
+}
+
+TEST_F(TrackerClientTest, DestroyedFeedIsFreedAtTheTracker) {
+  const std::string id = Register();
+  // More than a client may have at a time.
+  for (int i = 0; i < 100; ++i) {
+    std::unique_ptr<CommandFeed> feed;
+    Do([&] { feed = client_->Watch("", {}); });
+    ASSERT_OK_AND_ASSIGN(const auto commands, Await(feed->Next()));
+    EXPECT_EQ(commands.front().command_id(), id);
+    Do([&] { feed = nullptr; });
+  }
+}
+
+TEST_F(TrackerClientTest, FeedEndsWithItsError) {
+  std::unique_ptr<CommandFeed> feed;
+  v1::CommandFilter filter;
+  filter.set_label(std::string(1000, 'x'));
+  Do([&] { feed = client_->Watch("", filter); });
+  EXPECT_THAT(Await(feed->Next()), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  // It stays so.
+  EXPECT_THAT(Await(feed->Next()), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+TEST_F(TrackerClientTest, FeedThatMayHaveMissedSomethingSaysSo) {
+  std::unique_ptr<CommandFeed> feed;
+  const std::string id = Register();
+  Do([&] { feed = client_->Watch("", {}); });
+  ASSERT_OK(Await(feed->Next()));
+  BreakConnections();
+  EXPECT_THAT(Await(feed->Next()), FailsWith(StatusCode::kUnavailable, ""));
+  Do([&] { feed = client_->Watch("", {}); });
+  EXPECT_EQ(Await(feed->Next())->front().command_id(), id);
+}
+
+TEST_F(TrackerClientTest, FeedThatIsNotReadIsGivenUp) {
+  std::unique_ptr<CommandFeed> unread;
+  std::unique_ptr<CommandFeed> read;
+  Do([&] {
+    unread = client_->Watch("", {});
+    read = client_->Watch("", {});
+  });
+  size_t total = 0;
+  while (total < 10'100) {
+    for (int i = 0; i < 100; ++i) {
+      ASSERT_OK(table().Register(
+          {.type = "annotate", .command_class = tracker::CommandClass::kHuman}, clock_.Now()));
+    }
+    // What one has, the other has as well, but for those that were there before it began.
+    for (const size_t wanted = total + 100; total < wanted;) {
+      ASSERT_OK_AND_ASSIGN(const auto commands, Await(read->Next()));
+      total += commands.size();
+    }
+  }
+  EXPECT_THAT(*Await(unread->Next()), SizeIs(10'000));
+  EXPECT_THAT(Await(unread->Next()), FailsWith(StatusCode::kResourceExhausted, "too_slow"));
+}
+
+TEST_F(TrackerClientTest, CancelledNextLeavesTheFeed) {
+  std::unique_ptr<CommandFeed> feed;
+  Do([&] { feed = client_->Watch("", {}); });
+  asio::cancellation_signal signal;
+  auto cancelled = asio::co_spawn(io_, feed->Next(),
+                                  asio::bind_cancellation_slot(signal.slot(), asio::use_future));
+  Do([&] { signal.emit(asio::cancellation_type::terminal); });
+  EXPECT_EQ(cancelled.get().status().code(), StatusCode::kCancelled);
+  const std::string id = Register();
+  EXPECT_EQ(Await(feed->Next())->front().command_id(), id);
+}
+
+TEST_F(TrackerClientTest, CancelExpireAndReplay) {
+  v1::CancelCommandRequest cancel;
+  cancel.set_command_id(Register());
+  EXPECT_EQ(Await(client_->Cancel(cancel))->command().state(), v1::COMMAND_STATE_CANCELLED);
+  v1::ExpireCommandRequest expire;
+  expire.set_command_id(Register());
+  expire.mutable_error()->set_code("tab_closed");
+  EXPECT_EQ(Await(client_->Expire(expire))->command().error().code(), "tab_closed");
+  v1::ReplayCommandRequest replay;
+  replay.set_command_id(expire.command_id());
+  EXPECT_EQ(Await(client_->Replay(replay))->command().replay_of(), expire.command_id());
+}
+
+// Accepts connections and says nothing, as a tracker that is frozen.
+class FrozenTrackerTest : public ClientFixture {
+ protected:
+  FrozenTrackerTest() : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(listen(socket_, 10), 0);
+    EXPECT_EQ(getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    StartClient({.host = "127.0.0.1", .port = ntohs(address.sin_port)});
+  }
+  ~FrozenTrackerTest() override {
+    StopClient();
+    close(socket_);
+  }
+
+  const int socket_;
+};
+
+TEST_F(FrozenTrackerTest, WaitsEndALittleAfterTheirTime) {
+  auto longer = Start(client_->WaitForEnd("", kNobodys, absl::Milliseconds(2)));
+  auto shorter = Start(client_->WaitForEnd("", kNobodys, absl::Milliseconds(1)));
+  EXPECT_THAT(shorter.get(), FailsWith(StatusCode::kUnavailable, ""));
+  EXPECT_THAT(longer.get(), FailsWith(StatusCode::kUnavailable, ""));
+}
+
+TEST_F(FrozenTrackerTest, DoesNotStopTheDestructor) {
+  std::unique_ptr<CommandFeed> feed;
+  Do([&] { feed = client_->Watch("", {}); });
+  auto next = Start(feed->Next());
+  auto wait = Start(client_->WaitForEnd("", kNobodys, absl::Seconds(50)));
+  auto get = Start(client_->Get("", kNobodys, true));
+  asio::cancellation_signal signal;
+  auto cancelled = asio::co_spawn(io_, client_->WaitForEnd("", kNobodys, absl::Seconds(50)),
+                                  asio::bind_cancellation_slot(signal.slot(), asio::use_future));
+  Do([&] { signal.emit(asio::cancellation_type::terminal); });
+  EXPECT_EQ(cancelled.get().status().code(), StatusCode::kCancelled);
+  StopClient();
+}
+
+}  // namespace
+}  // namespace callslip::gateway

@@ -1,0 +1,258 @@
+#include "gateway/tracker_client/watch_hub.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/post.hpp"
+#include "common/error_details.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+namespace {
+
+// The tracker's limits of a stream and of a message.
+constexpr size_t kMaxWatchesOfStream = 25'000;
+constexpr int kMaxWatchesInMessage = 1000;
+// Between a stream that broke and the next one, doubling: as the channel's own.
+constexpr absl::Duration kMinBackoff = absl::Milliseconds(100);
+constexpr absl::Duration kMaxBackoff = absl::Seconds(1);
+
+absl::Status FromError(const v1::WatchError& error) {
+  return ErrorWithDetails(static_cast<absl::StatusCode>(error.code()), error.message(),
+                          {.reason = error.reason(), .hint = error.hint()});
+}
+
+}  // namespace
+
+// Some of the watches, and the call that carries them: opened when there is something to carry, and
+// again a while after it has broken.
+class WatchHub::Stream final : public WatchCall::Listener {
+ public:
+  Stream(WatchHub* hub, size_t number) : index(number), hub_(hub), retry_(hub->executor_) {}
+
+  void Add(int64_t watch_id) {
+    ++watches_;
+    to_add_.insert(watch_id);
+    if (call_ == nullptr && !retrying_) call_ = hub_->open_(this);
+    SendSoon();
+  }
+
+  void Remove(int64_t watch_id, bool sent) {
+    --watches_;
+    if (!sent) {
+      to_add_.erase(watch_id);
+    } else {
+      to_remove_.push_back(watch_id);
+      SendSoon();
+    }
+  }
+
+  // The tracker has ended it.
+  void Forget() { --watches_; }
+  // It is to be added to the next call.
+  void AddAgain(int64_t watch_id) { to_add_.insert(watch_id); }
+
+  bool full() const { return watches_ >= kMaxWatchesOfStream; }
+
+  void OnReady() override {
+    ready_ = true;
+    Send();
+  }
+
+  void OnUpdates(v1::WatchCommandsResponse response) override {
+    backoff_ = kMinBackoff;
+    for (v1::CommandUpdate& update : *response.mutable_updates()) hub_->OnUpdate(update);
+  }
+
+  void OnEnd(absl::Status status) override {
+    call_ = nullptr;
+    ready_ = false;
+    to_remove_.clear();
+    hub_->OnBroken(*this, status);
+    if (watches_ == 0) return;
+    retrying_ = true;
+    retry_.expires_after(absl::ToChronoNanoseconds(backoff_));
+    retry_.async_wait([this](boost::system::error_code error) {
+      if (error) return;
+      retrying_ = false;
+      if (watches_ > 0) call_ = hub_->open_(this);
+    });
+    backoff_ = std::min(backoff_ * 2, kMaxBackoff);
+  }
+
+  const size_t index;
+
+ private:
+  // Together with what else begins or ends meanwhile.
+  void SendSoon() {
+    if (!ready_ || send_posted_) return;
+    send_posted_ = true;
+    boost::asio::post(hub_->executor_, [this] {
+      send_posted_ = false;
+      Send();
+    });
+  }
+
+  void Send() {
+    if (!ready_ || (to_add_.empty() && to_remove_.empty())) return;
+    v1::WatchCommandsRequest request;
+    const size_t removed = std::min<size_t>(to_remove_.size(), kMaxWatchesInMessage);
+    request.mutable_remove()->Add(to_remove_.begin(), to_remove_.begin() + removed);
+    to_remove_.erase(to_remove_.begin(), to_remove_.begin() + removed);
+    while (!to_add_.empty() && request.add_size() < kMaxWatchesInMessage) {
+      const int64_t watch_id = *to_add_.begin();
+      to_add_.erase(to_add_.begin());
+      *request.add_add() = hub_->MessageFor(watch_id, *hub_->watches_.at(watch_id));
+    }
+    ready_ = false;
+    call_->Send(request);
+  }
+
+  WatchHub* const hub_;
+  std::unique_ptr<WatchCall> call_;
+  bool ready_ = false;
+  bool send_posted_ = false;
+  size_t watches_ = 0;
+  absl::btree_set<int64_t> to_add_;  // In the order in which they began.
+  std::vector<int64_t> to_remove_;   // No more than the call has had: none of them is added anew.
+  boost::asio::steady_timer retry_;
+  bool retrying_ = false;
+  absl::Duration backoff_ = kMinBackoff;
+};
+
+WatchHub::WatchHub(boost::asio::any_io_executor executor, Clock* clock, OpenCall open)
+    : executor_(std::move(executor)), clock_(clock), open_(std::move(open)), timer_(executor_) {}
+
+WatchHub::~WatchHub() = default;
+
+int64_t WatchHub::Begin(std::unique_ptr<Watch> watch) {
+  const int64_t watch_id = next_id_++;
+  if (ended_) {
+    watch->OnEnd(absl::CancelledError("the gateway shuts down"));
+    return watch_id;
+  }
+  Stream& stream = StreamWithRoom();
+  watch->stream_ = stream.index;
+  if (watch->subject_.until < absl::InfiniteFuture()) {
+    deadlines_.emplace(watch->subject_.until + kRpcMargin, watch_id);
+    ArmTimer();
+  }
+  watches_[watch_id] = std::move(watch);
+  stream.Add(watch_id);
+  return watch_id;
+}
+
+std::unique_ptr<Watch> WatchHub::Take(int64_t watch_id, bool tell) {
+  const auto it = watches_.find(watch_id);
+  if (it == watches_.end()) return nullptr;
+  std::unique_ptr<Watch> watch = std::move(it->second);
+  watches_.erase(it);
+  deadlines_.erase({watch->subject_.until + kRpcMargin, watch_id});
+  Stream& stream = *streams_[watch->stream_];
+  if (tell) {
+    stream.Remove(watch_id, watch->sent_);
+  } else {
+    stream.Forget();
+  }
+  return watch;
+}
+
+void WatchHub::EndAll() {
+  ended_ = true;
+  std::vector<int64_t> ids;
+  for (const auto& [watch_id, watch] : watches_) ids.push_back(watch_id);
+  for (const int64_t watch_id : ids) {
+    End(watch_id, absl::CancelledError("the gateway shuts down"));
+  }
+}
+
+void WatchHub::End(int64_t watch_id, absl::Status status) {
+  if (const std::unique_ptr<Watch> watch = Remove(watch_id)) watch->OnEnd(std::move(status));
+}
+
+WatchHub::Stream& WatchHub::StreamWithRoom() {
+  for (const auto& stream : streams_) {
+    if (!stream->full()) return *stream;
+  }
+  streams_.push_back(std::make_unique<Stream>(this, streams_.size()));
+  return *streams_.back();
+}
+
+v1::CommandWatch WatchHub::MessageFor(int64_t watch_id, Watch& watch) {
+  const Watch::Subject& subject = watch.subject_;
+  v1::CommandWatch message;
+  message.set_watch_id(watch_id);
+  message.set_client_id(subject.client_id);
+  if (subject.filter != nullptr) {
+    *message.mutable_filter() = *subject.filter;
+  } else {
+    message.set_command_id(subject.command_id);
+    message.set_after_revision(subject.after_revision);
+    // What is left of it; 0 would mean for ever.
+    const int64_t nanos =
+        std::max<int64_t>(absl::ToInt64Nanoseconds(subject.until - clock_->Now()), 1'000'000);
+    message.mutable_max_wait()->set_seconds(nanos / 1'000'000'000);
+    message.mutable_max_wait()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+  }
+  message.set_only_end(subject.only_end);
+  watch.sent_ = true;
+  return message;
+}
+
+void WatchHub::OnUpdate(v1::CommandUpdate& update) {
+  const int64_t watch_id = update.watch_id();
+  const auto it = watches_.find(watch_id);
+  if (it == watches_.end()) return;
+  if (update.has_command() && it->second->subject_.filter != nullptr) {
+    it->second->OnCommand(std::move(*update.mutable_command()));
+    return;
+  }
+  const std::unique_ptr<Watch> watch = Take(watch_id, /*tell=*/!update.last());
+  if (update.has_command()) {
+    watch->OnCommand(std::move(*update.mutable_command()));
+  } else {
+    watch->OnEnd(update.has_error() ? FromError(update.error()) : absl::OkStatus());
+  }
+}
+
+void WatchHub::OnBroken(Stream& stream, const absl::Status& status) {
+  std::vector<int64_t> lost;
+  for (const auto& [watch_id, watch] : watches_) {
+    if (watch->stream_ != stream.index || !watch->sent_) continue;
+    if (watch->subject_.filter != nullptr) {
+      lost.push_back(watch_id);
+    } else {
+      watch->sent_ = false;
+      stream.AddAgain(watch_id);
+    }
+  }
+  for (const int64_t watch_id : lost) {
+    if (const std::unique_ptr<Watch> watch = Take(watch_id, /*tell=*/false)) {
+      watch->OnEnd(absl::UnavailableError(
+          absl::StrCat("the stream of changes broke: ", std::string(status.message()))));
+    }
+  }
+}
+
+void WatchHub::ArmTimer() {
+  if (deadlines_.empty()) return;
+  const absl::Time first = deadlines_.begin()->first;
+  if (timer_until_ <= first) return;
+  timer_until_ = first;
+  timer_.expires_after(absl::ToChronoNanoseconds(first - clock_->Now()));
+  timer_.async_wait([this](boost::system::error_code error) {
+    if (!error) OnTimer();
+  });
+}
+
+void WatchHub::OnTimer() {
+  timer_until_ = absl::InfiniteFuture();
+  const absl::Time now = clock_->Now();
+  while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
+    End(deadlines_.begin()->second, absl::UnavailableError("the tracker did not answer in time"));
+  }
+  ArmTimer();
+}
+
+}  // namespace callslip::gateway

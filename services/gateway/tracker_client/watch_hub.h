@@ -1,0 +1,130 @@
+#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_HUB_H_
+#define CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_HUB_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "callslip/tracker/v1/command_service.pb.h"
+#include "common/clock.h"
+
+namespace callslip::gateway {
+
+namespace v1 = callslip::tracker::v1;
+
+// One WatchCommands call, as the hub uses it. Both sides run on the hub's executor, and a call
+// tells nothing before its creation has returned.
+class WatchCall {
+ public:
+  class Listener {
+   public:
+    // The call has begun, or the message before has left: one message may be sent.
+    virtual void OnReady() = 0;
+    virtual void OnUpdates(v1::WatchCommandsResponse response) = 0;
+    // Nothing follows; the call may be destroyed. The status may be OK.
+    virtual void OnEnd(absl::Status status) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+
+  virtual ~WatchCall() = default;
+  virtual void Send(const v1::WatchCommandsRequest& request) = 0;
+};
+
+// What to watch, and who is told.
+class Watch {
+ public:
+  struct Subject {
+    std::string client_id;
+    // One command, or all that match the filter.
+    std::string command_id;
+    std::unique_ptr<v1::CommandFilter> filter;
+    int64_t after_revision = 0;
+    // When the tracker is to give up; never for filters. A margin later the hub does.
+    absl::Time until = absl::InfiniteFuture();
+    bool only_end = false;
+  };
+
+  explicit Watch(Subject subject) : subject_(std::move(subject)) {}
+  virtual ~Watch() = default;
+
+  // The state that was waited for, and the end of this watch unless it has a filter.
+  virtual void OnCommand(v1::Command command) = 0;
+  // The end of this watch. OK: its time is over.
+  virtual void OnEnd(absl::Status status) = 0;
+
+ protected:
+  const Subject& subject() const { return subject_; }
+
+ private:
+  friend class WatchHub;
+
+  Subject subject_;
+  bool sent_ = false;  // The tracker has it, as far as we know.
+  size_t stream_ = 0;  // Which one carries it.
+};
+
+// All waits of the gateway over few WatchCommands calls: opened with the first watch, opened again
+// when they break. Watches of one command then go on within their time; those of a filter end with
+// UNAVAILABLE, since they may have missed something.
+//
+// Used on its executor only. A watch is told by a call of its methods, which may use the hub; what
+// it does there must not take long. Whatever is left is destroyed with the hub, untold.
+class WatchHub {
+ public:
+  using OpenCall = std::function<std::unique_ptr<WatchCall>(WatchCall::Listener*)>;
+
+  // `clock` must outlive the hub.
+  WatchHub(boost::asio::any_io_executor executor, Clock* clock, OpenCall open);
+  ~WatchHub();
+
+  // Returns the number of the watch.
+  int64_t Begin(std::unique_ptr<Watch> watch);
+  // Returns the watch, or null where it has ended.
+  std::unique_ptr<Watch> Remove(int64_t watch_id) { return Take(watch_id, /*tell=*/true); }
+
+  // Ends all watches, and later ones as soon as they begin, with CANCELLED.
+  void EndAll();
+
+ private:
+  class Stream;
+
+  Stream& StreamWithRoom();
+  v1::CommandWatch MessageFor(int64_t watch_id, Watch& watch);
+  void OnUpdate(v1::CommandUpdate& update);
+  void OnBroken(Stream& stream, const absl::Status& status);
+  // Null where the watch has ended; `tell`: the tracker may still have it.
+  std::unique_ptr<Watch> Take(int64_t watch_id, bool tell);
+  void End(int64_t watch_id, absl::Status status);
+
+  void ArmTimer();
+  void OnTimer();
+
+  const boost::asio::any_io_executor executor_;
+  Clock* const clock_;
+  const OpenCall open_;
+  std::vector<std::unique_ptr<Stream>> streams_;
+  absl::flat_hash_map<int64_t, std::unique_ptr<Watch>> watches_;
+  int64_t next_id_ = 1;
+  bool ended_ = false;
+
+  // For a tracker that does not answer.
+  absl::btree_set<std::pair<absl::Time, int64_t>> deadlines_;
+  boost::asio::steady_timer timer_;
+  absl::Time timer_until_ = absl::InfiniteFuture();
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_HUB_H_
