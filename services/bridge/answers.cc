@@ -112,6 +112,13 @@ Failure StreamEndedEarly() {
 }
 
 Failure HttpError(absl::string_view url, int status) {
+  if (status == 401) {
+    return {.reason = "not_authorized",
+            .message = absl::StrCat(url, " asks for a token that this bridge does not have."),
+            .hint =
+                "Nothing was executed. Start the bridge with --token-file FILE, which holds the "
+                "token of a client of the gateway."};
+  }
   Failure failure = {.reason = "http_error",
                      .message = absl::StrCat(url, " answered with HTTP ", status, ".")};
   failure.may_have_executed = status >= 500;

@@ -1,6 +1,9 @@
 #include "bridge/config.h"
 
+#include <utility>
+
 #include "absl/time/time.h"
+#include "bridge/token.h"
 #include "common/status_macros.h"
 
 namespace callslip::bridge {
@@ -17,10 +20,21 @@ void AddTimes(OptionSet& options, const std::string& name, const std::string& ca
               "The longest wait that the gateway grants such calls; 0s if it does not wait");
 }
 
+absl::StatusOr<std::string> TokenOf(const BridgeOptions& options) {
+  if (!options.token_file.empty()) return ReadTokenFile(options.token_file);
+  if (options.token.empty()) return std::string();
+  absl::StatusOr<std::string> token = FindToken(options.token);
+  if (token.ok()) return token;
+  return absl::InvalidArgumentError("CALLSLIP_TOKEN holds no token");
+}
+
 }  // namespace
 
 void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
   options.Add("gateway", &target.gateway, "URL of the gateway; without a path, /mcp is meant");
+  options.Add("token-file", &target.token_file,
+              "File that holds the token for the gateway: nothing else, or the gateway's own token "
+              "file, whose first client is taken. CALLSLIP_TOKEN may hold the token itself");
   AddTimes(options, "fast", "all calls that the other two do not name", target.times.fast);
   AddTimes(options, "slow", "interact, analyze and calls with a long wait_ms", target.times.slow);
   AddTimes(options, "blocking", "observe command_result calls for a person's annotations",
@@ -32,7 +46,9 @@ void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
 absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options) {
   ASSIGN_OR_RETURN(GatewayUrl gateway, ParseGatewayUrl(options.gateway));
   RETURN_IF_ERROR(CheckNesting(options.times));
-  return BridgeConfig{.gateway = std::move(gateway), .times = options.times};
+  ASSIGN_OR_RETURN(std::string token, TokenOf(options));
+  return BridgeConfig{
+      .gateway = std::move(gateway), .token = std::move(token), .times = options.times};
 }
 
 }  // namespace callslip::bridge

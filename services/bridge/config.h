@@ -13,20 +13,25 @@ namespace callslip::bridge {
 // What a user can set.
 struct BridgeOptions {
   std::string gateway = "http://127.0.0.1:7890";
+  std::string token_file;
+  // From the environment only: everyone on the machine can read the arguments of a process.
+  std::string token;
   CallTimes times;
   std::string log_level = "info";
 };
 
-// Adds one option for each member, which must outlive the set.
+// Adds one option for each member but `token`, which must outlive the set.
 void AddBridgeOptions(OptionSet& options, BridgeOptions& target);
 
 // What the bridge runs with: the same, checked as a whole.
 struct BridgeConfig {
   GatewayUrl gateway;
+  std::string token;  // Empty: none.
   CallTimes times;
 };
 
-// INVALID_ARGUMENT, naming the flag, for a bad URL or timeouts that do not nest.
+// Reads the token file. INVALID_ARGUMENT or NOT_FOUND, naming the flag, for a bad URL, timeouts
+// that do not nest, or a file without a token.
 absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options);
 
 }  // namespace callslip::bridge

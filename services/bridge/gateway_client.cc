@@ -14,6 +14,7 @@
 namespace callslip::bridge {
 namespace {
 
+constexpr char kAuthorizationHeader[] = "Authorization";
 constexpr char kSessionHeader[] = "Mcp-Session-Id";
 constexpr char kVersionHeader[] = "MCP-Protocol-Version";
 
@@ -137,7 +138,10 @@ absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
   return url;
 }
 
-GatewayClient::GatewayClient(GatewayUrl url, Clock* clock) : url_(std::move(url)), clock_(clock) {}
+GatewayClient::GatewayClient(GatewayUrl url, const std::string& token, Clock* clock)
+    : url_(std::move(url)),
+      authorization_(token.empty() ? "" : absl::StrCat("Bearer ", token)),
+      clock_(clock) {}
 
 GatewayClient::~GatewayClient() = default;
 
@@ -149,6 +153,7 @@ Exchange GatewayClient::Post(const std::string& message, absl::Duration silence,
   request.path = url_.path;
   request.headers = {{"Content-Type", "application/json"},
                      {"Accept", "application/json, text/event-stream"}};
+  if (!authorization_.empty()) request.headers.emplace(kAuthorizationHeader, authorization_);
   if (!current.id.empty()) request.headers.emplace(kSessionHeader, current.id);
   if (!current.protocol_version.empty()) {
     request.headers.emplace(kVersionHeader, current.protocol_version);
@@ -174,8 +179,10 @@ void GatewayClient::EndSession(absl::Duration timeout) {
   httplib::Client connection(url_.origin);
   connection.set_connection_timeout(absl::ToChronoMicroseconds(timeout / 2));
   SetSilence(connection, timeout / 2);
-  connection.Delete(url_.path,
-                    {{kSessionHeader, current.id}, {kVersionHeader, current.protocol_version}});
+  httplib::Headers headers = {{kSessionHeader, current.id},
+                              {kVersionHeader, current.protocol_version}};
+  if (!authorization_.empty()) headers.emplace(kAuthorizationHeader, authorization_);
+  connection.Delete(url_.path, headers);
 }
 
 std::unique_ptr<httplib::Client> GatewayClient::TakeConnection() {

@@ -62,8 +62,8 @@ class GatewayClient {
   // Gets the data of each event of an event stream; returns false to end the stream.
   using EventSink = std::function<bool(const ResponseHead& head, absl::string_view data)>;
 
-  // `clock` must outlive the client.
-  GatewayClient(GatewayUrl url, Clock* clock);
+  // All messages carry `token`, unless it is empty. `clock` must outlive the client.
+  GatewayClient(GatewayUrl url, const std::string& token, Clock* clock);
   ~GatewayClient();
 
   // Posts `message` as it is. `silence` bounds each single read and write; only `abort` bounds the
@@ -96,6 +96,7 @@ class GatewayClient {
   Session session();
 
   const GatewayUrl url_;
+  const std::string authorization_;  // Empty: none.
   Clock* const clock_;
 
   Mutex mutex_;

@@ -11,6 +11,12 @@ namespace callslip::bridge {
 // official clients close the pipe on a line of more than 10 MiB.
 inline constexpr size_t kMaxLineBytes = size_t{10} * 1024 * 1024;
 
+// A token stands in a header, and the gateway takes no longer one.
+inline constexpr size_t kMaxTokenBytes = 512;
+
+// What is read of a token file; the gateway's own may not be larger.
+inline constexpr size_t kMaxTokenFileBytes = size_t{64} * 1024;
+
 // How deep arrays and objects may nest. Real calls stay below 20; whoever needs more than this
 // is attacking a recursive parser behind us.
 inline constexpr int kMaxJsonDepth = 200;

@@ -57,6 +57,7 @@ int Run(int argc, char** argv) {
   OptionSet option_set("callslip-bridge",
                        "connects an agent's stdin and stdout to the Callslip gateway");
   AddBridgeOptions(option_set, options);
+  if (const char* token = std::getenv("CALLSLIP_TOKEN"); token != nullptr) options.token = token;
   option_set.ParseOrExit(argc, argv);
   const absl::StatusOr<BridgeConfig> config = CheckBridgeOptions(options);
   if (!config.ok()) {
@@ -66,7 +67,7 @@ int Run(int argc, char** argv) {
   InitLogging("callslip-bridge", options.log_level);
 
   RealClock clock;
-  GatewayClient gateway(config->gateway, &clock);
+  GatewayClient gateway(config->gateway, config->token, &clock);
   LineWriter writer(STDOUT_FILENO, RequestExit);
   Relay relay(TimeoutPolicy(config->times), &clock, &gateway, &writer);
   Log(LogLevel::kInfo, "started", {{"gateway", gateway.url().ToString()}});

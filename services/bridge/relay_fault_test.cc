@@ -63,6 +63,7 @@ TEST_F(RelayFaultTest, BadAnswersBecomeOneErrorEach) {
       {500, "text/plain", "oops", "http_error"},
       {503, "application/json", "", "http_error"},
       {404, "text/html", "<html></html>", "http_error"},
+      {401, "application/json", R"({"error":"token_missing"})", "not_authorized"},
       {200, "text/event-stream", "", "stream_ended_early"},
       {200, "text/event-stream", ": hello\n\ndata: garbage\n\n", "stream_ended_early"},
       {200, "text/event-stream", "data: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n",

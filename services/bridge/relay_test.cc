@@ -32,6 +32,14 @@ TEST_F(RelayTest, PostsTheBytesOfTheAgentAndReturnsTheAnswer) {
   EXPECT_EQ(request.get_header_value("Accept"), "application/json, text/event-stream");
   EXPECT_FALSE(request.has_header("MCP-Protocol-Version"));
   EXPECT_FALSE(request.has_header("Mcp-Session-Id"));
+  EXPECT_FALSE(request.has_header("Authorization"));
+}
+
+TEST_F(RelayTest, MessagesCarryTheToken) {
+  token_ = "secret";
+  StartGateway();
+  ExpectSilenceUntilPing();
+  EXPECT_EQ(gateway_->requests().at(0).get_header_value("Authorization"), "Bearer secret");
 }
 
 TEST_F(RelayTest, NotificationsAreForwardedAndNotAnswered) {
@@ -66,6 +74,7 @@ TEST_F(RelayTest, InvalidLinesAreAnsweredWithoutAnIdAndNotForwarded) {
 class SessionTest : public RelayTest {
  protected:
   void SetUp() override {
+    token_ = "secret";
     StartGateway(
         [](FakeGateway& gateway, const httplib::Request& request, httplib::Response& response) {
           if (!Mentions(request, "\"initialize\"")) return AnswerPlainly(request.body, response);
@@ -101,6 +110,7 @@ TEST_F(SessionTest, DrainEndsTheSession) {
   relay_->Drain(absl::Seconds(1));
   const httplib::Request request = gateway_->requests().back();
   EXPECT_EQ(request.method, "DELETE");
+  EXPECT_EQ(request.get_header_value("Authorization"), "Bearer secret");
   EXPECT_EQ(request.get_header_value("Mcp-Session-Id"), "session-1");
 }
 

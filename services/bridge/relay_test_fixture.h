@@ -47,7 +47,7 @@ class RelayTest : public testing::Test {
   }
   void Connect(int port) {
     client_ = std::make_unique<GatewayClient>(
-        *ParseGatewayUrl(absl::StrCat("http://127.0.0.1:", port)), clock());
+        *ParseGatewayUrl(absl::StrCat("http://127.0.0.1:", port)), token_, clock());
     relay_ =
         std::make_unique<Relay>(TimeoutPolicy(CallTimes()), clock(), client_.get(), writer_.get());
   }
@@ -80,6 +80,7 @@ class RelayTest : public testing::Test {
     EXPECT_EQ(ReadLine(), ResultFor("\"silence\"", R"({"method":"ping"})"));
   }
 
+  std::string token_;  // Set it before StartGateway().
   FakeClock fake_clock_;
   int fds_[2];
   std::unique_ptr<LineReader> reader_;

@@ -1,16 +1,40 @@
 #include "gateway/config.h"
 
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace callslip::gateway {
+namespace {
+
+// Without a path, as browsers send it: neither `null`, which any page can be, nor a pattern.
+bool IsOrigin(absl::string_view text) {
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(text, absl::MaxSplits("://", 1));
+  return !parts.first.empty() && !parts.second.empty() && absl::c_all_of(text, [](char c) {
+    return absl::ascii_isgraph(c) && !absl::ascii_isupper(c);
+  }) && parts.second.find_first_of("/*?#@") == absl::string_view::npos;
+}
+
+}  // namespace
 
 void GatewayConfig::AddTo(OptionSet& options) {
   options.Add("listen", &listen, "Where to serve HTTP; port 0 picks a free one");
   options.Add("allow-insecure-bind", &allow_insecure_bind,
               "Serve on an address that other machines may reach, although nothing authenticates "
               "them");
+  options.Add("token-file", &token_file,
+              "File of those who may call, a line ROLE NAME TOKEN each; made with random tokens "
+              "where there is none, read once at the start. Without it everyone on this machine "
+              "may call");
   options.Add("allowed-hosts", &allowed_hosts,
               "Further values of the Host header to accept, each NAME:PORT");
+  options.Add("allowed-origins", &allowed_origins,
+              "Values of the Origin header to accept besides the gateway's own, such as "
+              "chrome-extension://ID");
   options.Add("tracker", &tracker, "Where the tracker serves gRPC");
   options.Add("drain-grace", &drain_grace, absl::ZeroDuration(), absl::Minutes(5),
               "How long requests under way may take after SIGTERM");
@@ -19,11 +43,19 @@ void GatewayConfig::AddTo(OptionSet& options) {
 }
 
 absl::Status GatewayConfig::Validate() const {
-  if (!listen.IsLoopback() && !allow_insecure_bind) {
+  if (!listen.IsLoopback() && token_file.empty() && !allow_insecure_bind) {
     return absl::InvalidArgumentError(absl::StrCat(
         "refusing to listen on ", listen.ToString(),
-        ": other machines could reach it and nothing authenticates them. Listen on "
-        "127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
+        ": other machines could reach it and nothing authenticates them. Set --token-file, listen "
+        "on 127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
+  }
+  for (const std::string& origin : allowed_origins) {
+    if (!IsOrigin(origin)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", origin,
+                       "\" in --allowed-origins is no origin: write SCHEME://HOST or "
+                       "SCHEME://HOST:PORT in lower case, as browsers send it"));
+    }
   }
   return absl::OkStatus();
 }

@@ -10,11 +10,16 @@
 
 namespace callslip::gateway {
 
+// The reference extension's: the `key` in its manifest fixes its id.
+constexpr char kReferenceExtension[] = "chrome-extension://fkcobmieoejemhgkfajpliikanmfnppi";
+
 // All settings of callslip-gateway with their defaults.
 struct GatewayConfig {
   Address listen{.host = "127.0.0.1", .port = 7890};
   bool allow_insecure_bind = false;
+  std::string token_file;  // Empty: no tokens, for loopback only.
   std::vector<std::string> allowed_hosts;
+  std::vector<std::string> allowed_origins = {kReferenceExtension};
   Address tracker{.host = "127.0.0.1", .port = 7900};
   absl::Duration drain_grace = absl::Seconds(2);
   std::string log_level = "info";

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,7 @@
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
 #include "common/file_limit.h"
+#include "gateway/auth/bearer_tokens.h"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/health_handlers.h"
 #include "gateway/http/http_server.h"
@@ -27,6 +29,11 @@ namespace callslip::gateway {
 
 namespace {
 
+// Signs session ids where there are no tokens. Not a secret: whoever may call is the same client,
+// and nothing depends on its sessions. Being constant keeps them over restarts and between
+// gateways.
+constexpr char kOpenSessionKey[] = "callslip gateway without tokens";
+
 // As many connections as there may be open files, but for those that everything else needs.
 HttpLimits LimitsOfThisProcess() {
   constexpr int64_t kOtherFiles = 64;
@@ -35,8 +42,6 @@ HttpLimits LimitsOfThisProcess() {
       static_cast<int>(std::clamp<int64_t>(RaiseFileLimit() - kOtherFiles, 1, limits.connections));
   return limits;
 }
-
-const std::string kSessionKey(32, 'x');
 
 McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
   McpCatalog catalog;
@@ -50,31 +55,36 @@ McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
 }  // namespace
 
 struct GatewayServer::Parts {
-  explicit Parts(const GatewayConfig& gateway_config)
+  Parts(const GatewayConfig& gateway_config, const std::optional<TokenFile>& token_file)
       : config(gateway_config),
         tracker(ConnectToTracker(config.tracker, io.get_executor())),
-        sessions(kSessionKey),
+        sessions(token_file.has_value() ? token_file->session_key : kOpenSessionKey),
         mcp_server(Catalog(tracker.get(), &clock), tracker.get(), &clock, &sessions),
         mcp(&mcp_server, &sessions),
         pending_queries(tracker.get()),
         query_result(tracker.get()),
-        server(io, LimitsOfThisProcess(), [this](std::shared_ptr<const HttpRequest> request) {
+        server(io, LimitsOfThisProcess(), [this](std::shared_ptr<HttpRequest> request) {
           return router->Handle(std::move(request));
-        }) {}
+        }) {
+    if (token_file.has_value()) tokens.emplace(token_file->entries);
+  }
 
   // The doors need to know the port that was bound.
   void MakeRouter(const Address& bound) {
-    router.emplace(Doors(bound, config.allowed_hosts));
-    router->Add("POST", "/mcp", [this](std::shared_ptr<const HttpRequest> request) {
+    router.emplace(Doors(bound, config.allowed_hosts, config.allowed_origins), tokens);
+    // Viewers get the tools that read.
+    const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
+    router->Add("POST", "/mcp", agents, [this](std::shared_ptr<const HttpRequest> request) {
       return mcp.HandlePost(std::move(request));
     });
-    router->Add("DELETE", "/mcp", [this](std::shared_ptr<const HttpRequest> request) {
+    router->Add("DELETE", "/mcp", agents, [this](std::shared_ptr<const HttpRequest> request) {
       return mcp.HandleDelete(std::move(request));
     });
-    router->Add("GET", "/pending-queries", HandlerOf(pending_queries));
-    router->Add("POST", "/query-result", HandlerOf(query_result));
-    router->Add("GET", "/healthz", HandleHealth);
-    router->Add("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
+    const std::vector<Role> workers = {Role::kWorker, Role::kAdmin};
+    router->Add("GET", "/pending-queries", workers, HandlerOf(pending_queries));
+    router->Add("POST", "/query-result", workers, HandlerOf(query_result));
+    router->AddOpen("GET", "/healthz", HandleHealth);
+    router->AddOpen("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
       return HandleReadiness(tracker.get());
     });
   }
@@ -87,6 +97,7 @@ struct GatewayServer::Parts {
   }
 
   const GatewayConfig config;
+  std::optional<BearerTokens> tokens;
   // The context is destroyed last: its destruction ends what is left of the coroutines, and the
   // calls that they wait for have been settled by the tracker client's destruction before.
   boost::asio::io_context io{1};
@@ -103,8 +114,9 @@ struct GatewayServer::Parts {
   std::thread thread;
 };
 
-GatewayServer::GatewayServer(const GatewayConfig& config)
-    : parts_(std::make_unique<Parts>(config)) {}
+GatewayServer::GatewayServer(const GatewayConfig& config,
+                             const std::optional<TokenFile>& token_file)
+    : parts_(std::make_unique<Parts>(config, token_file)) {}
 
 GatewayServer::~GatewayServer() {
   parts_->io.stop();

@@ -2,11 +2,13 @@
 #define CALLSLIP_GATEWAY_GATEWAY_SERVER_H_
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/address.h"
+#include "gateway/auth/token_file.h"
 #include "gateway/config.h"
 
 namespace callslip::gateway {
@@ -15,7 +17,9 @@ namespace callslip::gateway {
 // on one thread of their own.
 class GatewayServer {
  public:
-  explicit GatewayServer(const GatewayConfig& config);
+  // Without a token file everyone who can connect may do everything.
+  explicit GatewayServer(const GatewayConfig& config,
+                         const std::optional<TokenFile>& token_file = std::nullopt);
   // Stops at once if Drain() was not called.
   ~GatewayServer();
 

@@ -1,9 +1,12 @@
 #include <cstdio>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "common/config.h"
 #include "common/log.h"
 #include "common/shutdown_signal.h"
+#include "gateway/auth/token_file.h"
 #include "gateway/config.h"
 #include "gateway/gateway_server.h"
 
@@ -33,7 +36,14 @@ int Main(int argc, char** argv) {
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
   InitLogging(kProgram, config.log_level);
 
-  GatewayServer server(config);
+  std::optional<TokenFile> token_file;
+  if (!config.token_file.empty()) {
+    absl::StatusOr<TokenFile> loaded = LoadOrCreateTokenFile(config.token_file);
+    if (!loaded.ok()) return Fail(loaded.status());
+    token_file = *std::move(loaded);
+    Log(LogLevel::kInfo, "callers need a token", {{"token_file", config.token_file}});
+  }
+  GatewayServer server(config, token_file);
   const absl::StatusOr<Address> bound = server.Start();
   if (!bound.ok()) return Fail(bound.status());
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());

@@ -31,14 +31,15 @@ TestServices::Answer ToAnswer(const httplib::Result& result) {
 
 }  // namespace
 
-TestServices::TestServices() : tracker_address_{.host = "127.0.0.1", .port = 0} {
+TestServices::TestServices(gateway::GatewayConfig config,
+                           const std::optional<gateway::TokenFile>& token_file)
+    : tracker_address_{.host = "127.0.0.1", .port = 0} {
   // The HTTP client under Post() writes to connections that the gateway has closed.
   std::signal(SIGPIPE, SIG_IGN);
   StartTracker();
-  gateway::GatewayConfig config;
   config.listen.port = 0;
   config.tracker = tracker_address_;
-  gateway_ = std::make_unique<gateway::GatewayServer>(config);
+  gateway_ = std::make_unique<gateway::GatewayServer>(config, token_file);
   gateway_address_ = ValueOrDie(gateway_->Start());
   const nlohmann::json initialize = {{"jsonrpc", "2.0"},
                                      {"id", 0},

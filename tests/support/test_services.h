@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "common/address.h"
@@ -19,7 +20,9 @@ namespace callslip {
 // on a fake clock. Its table is open to tests, to look at what no API tells.
 class TestServices {
  public:
-  TestServices();
+  // `config` decides how the gateway serves; its ports and its tracker are replaced.
+  explicit TestServices(gateway::GatewayConfig config = {},
+                        const std::optional<gateway::TokenFile>& token_file = std::nullopt);
   ~TestServices();
 
   // Ends the test program with a message if it can't.

@@ -8,13 +8,35 @@
 #include "gateway/http/error_response.h"
 
 namespace callslip::gateway {
+namespace {
 
-Doors::Doors(const Address& listen, const std::vector<std::string>& allowed_hosts) {
-  hosts_.insert(listen.ToString());
+HttpResponse OriginRefusal(absl::string_view origin) {
+  const bool extension = absl::StartsWith(origin, "chrome-extension://") ||
+                         absl::StartsWith(origin, "moz-extension://");
+  return ErrorResponse(403, "origin_not_allowed",
+                       absl::StrCat("Requests from the origin \"", origin, "\" are not accepted."),
+                       extension
+                           ? absl::StrCat("If this is your extension, start the gateway with "
+                                          "--allowed-origins=",
+                                          origin, ".")
+                           : "Pages must be the gateway's own or be named in --allowed-origins.");
+}
+
+}  // namespace
+
+Doors::Doors(const Address& listen, const std::vector<std::string>& allowed_hosts,
+             const std::vector<std::string>& allowed_origins)
+    : origins_(allowed_origins.begin(), allowed_origins.end()) {
+  hosts_.insert(absl::AsciiStrToLower(listen.ToString()));
   for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) {
     hosts_.insert(absl::StrCat(name, ":", listen.port));
   }
   for (const std::string& host : allowed_hosts) hosts_.insert(absl::AsciiStrToLower(host));
+}
+
+bool Doors::IsAllowedOrigin(absl::string_view origin) const {
+  return origins_.contains(origin) ||
+         (absl::ConsumePrefix(&origin, "http://") && hosts_.contains(origin));
 }
 
 std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
@@ -25,22 +47,12 @@ std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
                          "Use the address the gateway printed, or add this one, with its port, to "
                          "--allowed-hosts.");
   }
-  if (const auto it = request.headers.find("origin"); it != request.headers.end()) {
-    absl::string_view origin = it->second;
-    const bool extension = absl::StartsWith(origin, "chrome-extension://") ||
-                           absl::StartsWith(origin, "moz-extension://");
-    const bool own = absl::ConsumePrefix(&origin, "http://") && hosts_.contains(origin);
-    if (!extension && !own) {
-      return ErrorResponse(
-          403, "origin_not_allowed",
-          absl::StrCat("Requests from the origin \"", it->second, "\" are not accepted."),
-          "Only browser extensions and the gateway's own pages may call it.");
-    }
-  }
-  const std::string site = request.Header("sec-fetch-site");
-  if (site == "cross-site" || site == "same-site") {
+  if (const auto origin = request.headers.find("origin"); origin != request.headers.end()) {
+    if (!IsAllowedOrigin(origin->second)) return OriginRefusal(origin->second);
+  } else if (const std::string site = request.Header("sec-fetch-site");
+             site == "cross-site" || site == "same-site") {
     return ErrorResponse(403, "site_not_allowed", "Requests from other sites are not accepted.",
-                         "Only browser extensions and the gateway's own pages may call it.");
+                         "Pages must be the gateway's own or be named in --allowed-origins.");
   }
   if (request.method == "POST") {
     const std::vector<std::string> parts = absl::StrSplit(request.Header("content-type"), ';');

@@ -11,24 +11,30 @@
 
 namespace callslip::gateway {
 
-// What every request has to pass before a handler sees it. Without these checks any web page that
-// a user visits could send commands to the gateway on the same machine:
+// What every request has to pass, whatever it asks for. Without these checks any web page that a
+// user visits could send commands to the gateway on the same machine:
 //   Host    must be one of ours, with its port: a page that rebinds its DNS name to 127.0.0.1
 //           still sends its own name.
-//   Origin  must be absent, ours, or a browser extension's.
-//   Sec-Fetch-Site must not name another site: the requests that a page's images and scripts make
-//           carry no Origin, but browsers say in this header where they come from.
+//   Origin  must be absent, ours, or on the list.
+//   Sec-Fetch-Site must not name another site where there is no Origin: the requests that a page's
+//           images and scripts make carry none, but browsers say in this header where they come
+//           from.
 //   Content-Type of a POST must be application/json, which a plain HTML form can't send.
 class Doors {
  public:
   // Accepts `listen` itself, the loopback names with its port, and `allowed_hosts` ("name:port").
-  Doors(const Address& listen, const std::vector<std::string>& allowed_hosts);
+  // `allowed_origins` are compared as a whole ("chrome-extension://id").
+  Doors(const Address& listen, const std::vector<std::string>& allowed_hosts,
+        const std::vector<std::string>& allowed_origins);
 
   // The refusal, which says what to correct, or nullopt where the request may pass.
   std::optional<HttpResponse> Check(const HttpRequest& request) const;
 
  private:
+  bool IsAllowedOrigin(absl::string_view origin) const;
+
   absl::flat_hash_set<std::string> hosts_;
+  absl::flat_hash_set<std::string> origins_;
 };
 
 }  // namespace callslip::gateway

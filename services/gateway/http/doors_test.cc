@@ -3,10 +3,13 @@
 #include <optional>
 #include <string>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
 namespace callslip::gateway {
 namespace {
+
+constexpr char kExtension[] = "chrome-extension://abcdefghijklmnopabcdefghijklmnop";
 
 class DoorsTest : public testing::Test {
  protected:
@@ -17,7 +20,7 @@ class DoorsTest : public testing::Test {
     return refusal.has_value() ? refusal->status : 0;
   }
 
-  Doors doors_{{.host = "127.0.0.1", .port = 7890}, {"gateway:7890"}};
+  Doors doors_{{.host = "127.0.0.1", .port = 7890}, {"gateway:7890"}, {kExtension}};
 };
 
 TEST_F(DoorsTest, OwnHostsPass) {
@@ -35,17 +38,40 @@ TEST_F(DoorsTest, OtherHostsAreRefused) {
   EXPECT_EQ(Check("GET", {}), 403);
 }
 
-TEST_F(DoorsTest, OnlyExtensionsAndOwnPagesMayBeTheOrigin) {
-  const auto with_origin = [&](const char* origin) {
+TEST_F(DoorsTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
+  const Doors ipv6({.host = "FD00::1", .port = 7890}, {}, {});
+  for (const char* host : {"[fd00::1]:7890", "[FD00::1]:7890", "[::1]:7890"}) {
+    EXPECT_FALSE(ipv6.Check({.method = "GET", .headers = {{"host", host}}}).has_value()) << host;
+  }
+  for (const char* host : {"[::1]", "::1:7890", "fd00::1:7890", "[fd00::2]:7890"}) {
+    EXPECT_TRUE(ipv6.Check({.method = "GET", .headers = {{"host", host}}}).has_value()) << host;
+  }
+}
+
+TEST_F(DoorsTest, OnlyNamedExtensionsAndOwnPagesMayBeTheOrigin) {
+  const auto with_origin = [&](const std::string& origin) {
     return Check("GET", {{"host", "127.0.0.1:7890"}, {"origin", origin}});
   };
-  EXPECT_EQ(with_origin("chrome-extension://abcdefghijklmnop"), 0);
+  EXPECT_EQ(with_origin(kExtension), 0);
   EXPECT_EQ(with_origin("http://127.0.0.1:7890"), 0);
   EXPECT_EQ(with_origin("http://localhost:7890"), 0);
-  for (const char* origin : {"", "null", "https://evil.example", "http://127.0.0.1:8000",
-                             "https://127.0.0.1:7890", "http://evil.example:7890"}) {
+  EXPECT_EQ(with_origin("http://[::1]:7890"), 0);
+  for (const std::string& origin :
+       {std::string(), std::string("null"), std::string("https://evil.example"),
+        std::string("http://127.0.0.1:8000"), std::string("https://127.0.0.1:7890"),
+        std::string("http://evil.example:7890"), std::string("chrome-extension://other"),
+        std::string("moz-extension://other"), kExtension + std::string("/"),
+        kExtension + std::string(" null")}) {
     EXPECT_EQ(with_origin(origin), 403) << origin;
   }
+}
+
+TEST_F(DoorsTest, OtherExtensionsAreToldHowToBeLetIn) {
+  const auto refusal =
+      doors_.Check({.method = "GET",
+                    .headers = {{"host", "127.0.0.1:7890"}, {"origin", "moz-extension://mine"}}});
+  ASSERT_TRUE(refusal.has_value());
+  EXPECT_THAT(refusal->body, testing::HasSubstr("--allowed-origins=moz-extension://mine"));
 }
 
 TEST_F(DoorsTest, RequestsThatAPageOfAnotherSiteMakesAreRefused) {
@@ -56,6 +82,11 @@ TEST_F(DoorsTest, RequestsThatAPageOfAnotherSiteMakesAreRefused) {
   EXPECT_EQ(with_site("same-origin"), 0);
   EXPECT_EQ(with_site("cross-site"), 403);
   EXPECT_EQ(with_site("same-site"), 403);
+  // The Origin says it more exactly: an extension calls from another site.
+  EXPECT_EQ(
+      Check("GET",
+            {{"host", "127.0.0.1:7890"}, {"sec-fetch-site", "cross-site"}, {"origin", kExtension}}),
+      0);
 }
 
 TEST_F(DoorsTest, PostsMustBeJson) {

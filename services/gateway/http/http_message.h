@@ -20,7 +20,7 @@ struct HttpRequest {
   std::map<std::string, std::string> query;    // Percent-decoded; the first of equal names.
   std::map<std::string, std::string> headers;  // Names in lower case; the first of equal names.
   std::string body;
-  Principal principal{.name = "local", .role = Role::kAdmin};  // Who calls; set by the router.
+  Principal principal;  // Who calls; set by the router.
 
   // Empty where it is absent.
   std::string Header(const std::string& lower_case_name) const;

@@ -82,7 +82,7 @@ asio::awaitable<void> PeerLeaves(tcp::socket& socket) {
 // Our handlers throw nothing, but the libraries under them may. Also ends a handler that was
 // cancelled, which unwinds by an exception; its answer is dropped.
 asio::awaitable<HttpResponse> Guarded(const HttpHandler& handler,
-                                      std::shared_ptr<const HttpRequest> request) {
+                                      std::shared_ptr<HttpRequest> request) {
   try {
     co_return co_await handler(std::move(request));
   } catch (const boost::system::system_error& error) {
@@ -109,7 +109,7 @@ BeastResponse ToBeast(HttpResponse response, unsigned version, bool keep_alive,
 }
 
 // Nullptr where the request target or the Host header is broken.
-std::shared_ptr<const HttpRequest> FromBeast(http::request<http::string_body> message) {
+std::shared_ptr<HttpRequest> FromBeast(http::request<http::string_body> message) {
   auto request = std::make_shared<HttpRequest>();
   request->method = std::string(message.method_string());
   const auto target = message.target();
@@ -277,7 +277,7 @@ class Connection {
   }
 
   // The handler's answer, or nullopt where the peer left before it was there.
-  asio::awaitable<std::optional<HttpResponse>> Answer(std::shared_ptr<const HttpRequest> request) {
+  asio::awaitable<std::optional<HttpResponse>> Answer(std::shared_ptr<HttpRequest> request) {
     using asio::experimental::awaitable_operators::operator||;
     if (request == nullptr) {
       co_return ErrorResponse(400, "bad_target",

@@ -13,10 +13,10 @@
 
 namespace callslip::gateway {
 
-// Answers one request. It is cancelled when the peer leaves before the answer is there: whatever
-// it waits for then ends, and its result is dropped.
+// Answers one request, which is its own. It is cancelled when the peer leaves before the answer is
+// there: whatever it waits for then ends, and its result is dropped.
 using HttpHandler =
-    std::function<boost::asio::awaitable<HttpResponse>(std::shared_ptr<const HttpRequest>)>;
+    std::function<boost::asio::awaitable<HttpResponse>(std::shared_ptr<HttpRequest>)>;
 
 // An HTTP/1.1 listener on Boost.Beast, whose headers stay behind this interface. Enforces
 // HttpLimits, answers what is no HTTP with 400, 413 or 431, and knows nothing of routes.

@@ -20,14 +20,14 @@ struct SessionInfo {
 // with the same key. Thread-safe.
 class SessionIds {
  public:
-  // `key` is secret; 32 bytes.
+  // Whoever has `key` can issue ids.
   explicit SessionIds(std::string key);
 
   // At most 256 characters, all of them letters, digits, '-', '_' or '.'.
   std::string Issue(const SessionInfo& session) const;
 
   // Nullopt for anything that was not issued with this key. Takes any text; how long it takes
-  // tells nothing about the key.
+  // tells nothing about the key. The caller compares the principal with the one who presents it.
   std::optional<SessionInfo> Verify(absl::string_view text) const;
 
  private:

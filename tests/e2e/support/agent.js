@@ -12,10 +12,12 @@ export class Agent {
   log = '';
 
   /** Through the bridge on standard input and output, which the client starts and ends. */
-  static async overBridge(gatewayUrl) {
+  static async overBridge(gatewayUrl, tokenFile) {
+    const args = ['--gateway', gatewayUrl];
+    if (tokenFile) args.push('--token-file', tokenFile);
     const transport = new StdioClientTransport({
       command: binary('callslip-bridge'),
-      args: ['--gateway', gatewayUrl],
+      args,
       stderr: 'pipe',
     });
     const agent = await new Agent().#connect(transport);
@@ -24,8 +26,10 @@ export class Agent {
   }
 
   /** Straight to the gateway. */
-  static async overHttp(gatewayUrl) {
-    return new Agent().#connect(new StreamableHTTPClientTransport(new URL('/mcp', gatewayUrl)));
+  static async overHttp(gatewayUrl, token) {
+    const headers = token ? { Authorization: `Bearer ${token}` } : {};
+    const url = new URL('/mcp', gatewayUrl);
+    return new Agent().#connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   }
 
   async #connect(transport) {

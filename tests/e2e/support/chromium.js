@@ -7,18 +7,22 @@ import { chromium } from 'playwright-core';
 const EXTENSION = fileURLToPath(new URL('../../../extension', import.meta.url));
 const EXECUTABLE = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
 
+/** A name that an attacker's DNS server has bound to this machine. */
+export const REBOUND_NAME = 'rebound.test';
+
 /** Only loopback exists for the test browser. */
-const RESOLVER_RULES = 'MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
+const RESOLVER_RULES = `MAP ${REBOUND_NAME} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`;
 
 /** The address that the extension polls before it has been told another, and a dead one. */
 const DEFAULT_GATEWAY = "'http://127.0.0.1:7890'";
 const NO_GATEWAY = "'http://127.0.0.1:9'";
 
 /**
- * Starts a fresh Chromium with the extension in it, pointed at a gateway. The profile and the copy
+ * Starts a fresh Chromium with the extension in it, pointed at a gateway; `token` is for one that
+ * asks. The profile and the copy
  * of the extension are in a temporary folder that `stop` removes.
  */
-export async function startBrowser({ serverUrl }) {
+export async function startBrowser({ serverUrl, token = '' }) {
   const folder = await mkdtemp(join(tmpdir(), 'callslip-chromium-'));
   const profile = join(folder, 'profile');
   let context;
@@ -37,7 +41,8 @@ export async function startBrowser({ serverUrl }) {
       ],
     });
     const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
-    await worker.evaluate((url) => chrome.storage.local.set({ serverUrl: url }), serverUrl);
+    const settings = { serverUrl, token };
+    await worker.evaluate((values) => chrome.storage.local.set(values), settings);
     return new TestBrowser({ folder, context, worker, pid: await browserPid(profile) });
   } catch (error) {
     await context?.close();

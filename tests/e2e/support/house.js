@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent } from './agent.js';
@@ -13,10 +13,15 @@ import { ServerProcess } from './processes.js';
 export class House {
   #closers = [];
   #talkers = [];
+  #guarded = false;
 
-  /** Opens a house, all of it or none; whoever opened it closes it. */
-  static async open() {
+  /**
+   * Opens a house, all of it or none; whoever opened it closes it. In a guarded one the gateway
+   * asks for tokens, and everyone has the one of its role.
+   */
+  static async open({ guarded = false } = {}) {
     const house = new House();
+    house.#guarded = guarded;
     try {
       await house.#build();
     } catch (error) {
@@ -32,10 +37,12 @@ export class House {
     this.#closers.push(() => rm(data, { recursive: true, force: true }));
     const listen = ['--listen', '127.0.0.1:0', '--data-dir', data];
     this.tracker = this.#keep(await ServerProcess.start('callslip-tracker', listen));
+    if (this.#guarded) this.tokenFile = join(data, 'tokens');
     await this.startGateway();
     this.pages = await startPageServer();
     this.#closers.push(() => this.pages.stop());
-    this.browser = await startBrowser({ serverUrl: this.gatewayUrl });
+    const token = await this.tokenOf('extension');
+    this.browser = await startBrowser({ serverUrl: this.gatewayUrl, token });
     this.#closers.push(() => this.browser.stop());
   }
 
@@ -47,15 +54,23 @@ export class House {
   async startGateway() {
     const listen = this.gateway?.address ?? '127.0.0.1:0';
     const args = ['--listen', listen, '--tracker', this.tracker.address];
+    if (this.tokenFile) args.push('--token-file', this.tokenFile);
     this.gateway = this.#keep(await ServerProcess.start('callslip-gateway', args));
   }
 
+  /** The token of a principal in the file that the gateway has made; undefined without one. */
+  async tokenOf(name) {
+    if (!this.tokenFile) return undefined;
+    const lines = (await readFile(this.tokenFile, 'utf8')).split('\n');
+    return lines.map((line) => line.split(' ')).find((words) => words[1] === name)[2];
+  }
+
   async agentOverBridge() {
-    return this.#keepAgent(await Agent.overBridge(this.gatewayUrl));
+    return this.#keepAgent(await Agent.overBridge(this.gatewayUrl, this.tokenFile));
   }
 
   async agentOverHttp() {
-    return this.#keepAgent(await Agent.overHttp(this.gatewayUrl));
+    return this.#keepAgent(await Agent.overHttp(this.gatewayUrl, await this.tokenOf('agent')));
   }
 
   /** Runs a step of a test; the logs of all processes are printed when it fails. */

@@ -1,0 +1,43 @@
+#include "gateway/config.h"
+
+#include <string>
+
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(GatewayConfigTest, BindsThatOthersReachNeedTokensOrAnExplicitFlag) {
+  GatewayConfig config;
+  EXPECT_OK(config.Validate());
+  for (const char* host : {"0.0.0.0", "::", "192.168.1.2", "::ffff:127.0.0.1"}) {
+    config = {.listen = {.host = host, .port = 7890}};
+    EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("Set --token-file")) << host;
+    config.token_file = "tokens";
+    EXPECT_OK(config.Validate());
+    config.token_file = "";
+    config.allow_insecure_bind = true;
+    EXPECT_OK(config.Validate());
+  }
+}
+
+TEST(GatewayConfigTest, OriginsAreWrittenAsBrowsersSendThem) {
+  for (const char* origin : {"chrome-extension://abc", "https://callslip.example",
+                             "http://127.0.0.1:8080", "http://[::1]:8080"}) {
+    EXPECT_OK(GatewayConfig{.allowed_origins = {origin}}.Validate());
+  }
+  for (const char* origin :
+       {"", "*", "null", "://", "chrome-extension://", "chrome-extension://*",
+        "https://callslip.example/", "HTTPS://callslip.example", "abc", "https://a b"}) {
+    EXPECT_THAT(std::string(GatewayConfig{.allowed_origins = {origin}}.Validate().message()),
+                HasSubstr("--allowed-origins"))
+        << origin;
+  }
+}
+
+}  // namespace
+}  // namespace callslip::gateway

@@ -1,0 +1,178 @@
+#include "gateway/http/router.h"
+
+#include <string>
+
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/use_future.hpp"
+#include "gateway/json/parse.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kHost[] = "127.0.0.1:7890";
+constexpr char kExtension[] = "chrome-extension://abcdefghijklmnopabcdefghijklmnop";
+
+std::string TokenOf(Role role) {
+  return std::string(RoleName(role)) + "-0123456789abcdef0123456789";
+}
+
+std::string HeaderOf(const HttpResponse& response, const std::string& name) {
+  for (const auto& [key, value] : response.headers) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+std::string ErrorCodeOf(const HttpResponse& response) {
+  return Json::parse(response.body)["error"];
+}
+
+class RouterTest : public testing::Test {
+ protected:
+  static std::optional<BearerTokens> TokensOfAllRoles() {
+    std::vector<TokenFile::Entry> entries;
+    for (const Role role : {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin}) {
+      entries.push_back({{std::string(RoleName(role)) + "-1", role}, TokenOf(role)});
+    }
+    return BearerTokens(entries);
+  }
+
+  static Router MakeRouter(std::optional<BearerTokens> tokens) {
+    Router router(Doors({.host = "127.0.0.1", .port = 7890}, {}, {kExtension}), std::move(tokens));
+    router.Add("GET", "/work", {Role::kWorker, Role::kAdmin}, TellCaller);
+    router.Add("POST", "/work", {Role::kAdmin}, TellCaller);
+    router.AddOpen("GET", "/open", TellCaller);
+    return router;
+  }
+
+  static boost::asio::awaitable<HttpResponse> TellCaller(
+      std::shared_ptr<const HttpRequest> request) {
+    co_return HttpResponse{.body = request->principal.name};
+  }
+
+  static HttpResponse Ask(const Router& router, const std::string& method, const std::string& path,
+                          std::map<std::string, std::string> headers = {}) {
+    headers.emplace("host", kHost);
+    if (method == "POST") headers.emplace("content-type", "application/json");
+    auto request = std::make_shared<HttpRequest>();
+    request->method = method;
+    request->path = path;
+    request->headers = std::move(headers);
+    boost::asio::io_context context;
+    auto response =
+        boost::asio::co_spawn(context, router.Handle(std::move(request)), boost::asio::use_future);
+    context.run();
+    return response.get();
+  }
+
+  static std::map<std::string, std::string> With(Role role) {
+    return {{"authorization", "Bearer " + TokenOf(role)}};
+  }
+
+  const Router open_ = MakeRouter(std::nullopt);
+  const Router guarded_ = MakeRouter(TokensOfAllRoles());
+};
+
+TEST_F(RouterTest, WithoutTokensEveryoneIsLocal) {
+  EXPECT_EQ(Ask(open_, "GET", "/work").body, "local");
+  EXPECT_EQ(Ask(open_, "POST", "/work").status, 200);
+  EXPECT_EQ(Ask(open_, "GET", "/nothing").status, 404);
+}
+
+TEST_F(RouterTest, HandlersLearnWhoCalls) {
+  EXPECT_EQ(Ask(guarded_, "GET", "/work", With(Role::kWorker)).body, "worker-1");
+  EXPECT_EQ(Ask(guarded_, "GET", "/work", With(Role::kAdmin)).body, "admin-1");
+}
+
+TEST_F(RouterTest, WithoutAKnownTokenThereIsNothingToSee) {
+  for (const char* path : {"/work", "/nothing"}) {
+    for (const char* method : {"GET", "POST", "DELETE"}) {
+      const HttpResponse missing = Ask(guarded_, method, path);
+      EXPECT_EQ(missing.status, 401);
+      EXPECT_EQ(ErrorCodeOf(missing), "token_missing");
+      EXPECT_EQ(HeaderOf(missing, "WWW-Authenticate"), "Bearer");
+      const HttpResponse unknown =
+          Ask(guarded_, method, path, {{"authorization", "Bearer " + std::string(64, '0')}});
+      EXPECT_EQ(unknown.status, 401);
+      EXPECT_EQ(ErrorCodeOf(unknown), "token_unknown");
+      EXPECT_THAT(HeaderOf(unknown, "WWW-Authenticate"), HasSubstr("invalid_token"));
+    }
+  }
+  EXPECT_EQ(ErrorCodeOf(Ask(guarded_, "GET", "/work", {{"authorization", "Basic YTpi"}})),
+            "token_missing");
+  EXPECT_EQ(Ask(guarded_, "GET", "/nothing", With(Role::kViewer)).status, 404);
+  EXPECT_EQ(Ask(guarded_, "DELETE", "/work", With(Role::kViewer)).status, 405);
+}
+
+TEST_F(RouterTest, OpenRoutesAskForNoToken) {
+  EXPECT_EQ(Ask(guarded_, "GET", "/open").status, 200);
+  EXPECT_EQ(Ask(guarded_, "GET", "/open", {{"authorization", "Bearer nonsense"}}).status, 200);
+  EXPECT_EQ(Ask(guarded_, "GET", "/open", {{"host", "evil.example"}}).status, 403);
+}
+
+TEST_F(RouterTest, OtherRolesAreToldWhichMay) {
+  const HttpResponse refusal = Ask(guarded_, "GET", "/work", With(Role::kClient));
+  EXPECT_EQ(refusal.status, 403);
+  EXPECT_EQ(ErrorCodeOf(refusal), "role_not_allowed");
+  EXPECT_THAT(refusal.body, HasSubstr("one of the roles worker, admin"));
+  EXPECT_THAT(refusal.body, Not(HasSubstr(TokenOf(Role::kClient))));
+  EXPECT_EQ(Ask(guarded_, "POST", "/work", With(Role::kWorker)).status, 403);
+  EXPECT_EQ(Ask(guarded_, "POST", "/work", With(Role::kAdmin)).status, 200);
+}
+
+TEST_F(RouterTest, PreflightNamesWhatMayBeSent) {
+  const HttpResponse response = Ask(guarded_, "OPTIONS", "/work",
+                                    {{"origin", kExtension},
+                                     {"sec-fetch-site", "cross-site"},
+                                     {"access-control-request-method", "POST"},
+                                     {"access-control-request-private-network", "true"}});
+  EXPECT_EQ(response.status, 204);
+  EXPECT_EQ(response.body, "");
+  EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Origin"), kExtension);
+  EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Methods"), "GET, POST");
+  EXPECT_THAT(HeaderOf(response, "Access-Control-Allow-Headers"), HasSubstr("authorization"));
+  EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Private-Network"), "true");
+  EXPECT_EQ(HeaderOf(response, "Access-Control-Max-Age"), "7200");
+  EXPECT_EQ(HeaderOf(response, "Vary"), "Origin");
+}
+
+TEST_F(RouterTest, OtherPreflightsAreRefused) {
+  const auto preflight = [&](const char* path, std::map<std::string, std::string> headers) {
+    headers.emplace("access-control-request-method", "GET");
+    const HttpResponse response = Ask(open_, "OPTIONS", path, std::move(headers));
+    EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Methods"), "");
+    return response.status;
+  };
+  EXPECT_EQ(preflight("/work", {}), 403);
+  EXPECT_EQ(preflight("/nothing", {{"origin", kExtension}}), 403);
+  EXPECT_EQ(preflight("/work", {{"origin", "https://evil.example"}}), 403);
+  EXPECT_EQ(preflight("/work", {{"origin", "null"}}), 403);
+  EXPECT_EQ(preflight("/work", {{"origin", kExtension}, {"host", "evil.example:7890"}}), 403);
+}
+
+TEST_F(RouterTest, AnswersAreSharedWithAllowedOriginsOnly) {
+  for (const char* origin : {kExtension, "http://127.0.0.1:7890"}) {
+    const HttpResponse answer = Ask(open_, "GET", "/work", {{"origin", origin}});
+    EXPECT_EQ(HeaderOf(answer, "Access-Control-Allow-Origin"), origin);
+    EXPECT_EQ(HeaderOf(answer, "Access-Control-Expose-Headers"),
+              "Mcp-Session-Id, Mcp-Protocol-Version");
+    // Errors too: a page that can't read them can't say what is wrong.
+    const HttpResponse refusal = Ask(guarded_, "GET", "/work", {{"origin", origin}});
+    EXPECT_EQ(refusal.status, 401);
+    EXPECT_EQ(HeaderOf(refusal, "Access-Control-Allow-Origin"), origin);
+  }
+  for (const char* origin : {"null", "https://evil.example", "chrome-extension://other"}) {
+    const HttpResponse refusal = Ask(open_, "GET", "/work", {{"origin", origin}});
+    EXPECT_EQ(refusal.status, 403);
+    EXPECT_EQ(HeaderOf(refusal, "Access-Control-Allow-Origin"), "");
+  }
+  EXPECT_EQ(HeaderOf(Ask(open_, "GET", "/work"), "Access-Control-Allow-Origin"), "");
+}
+
+}  // namespace
+}  // namespace callslip::gateway

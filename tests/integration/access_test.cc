@@ -1,0 +1,253 @@
+// Who gets in, and who gets nothing: pages of other origins, rebound host names, callers without a
+// token, and callers with the wrong one.
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "httplib.h"
+#include "support/test_services.h"
+
+namespace callslip {
+namespace {
+
+using gateway::Role;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+struct Route {
+  std::string method;
+  std::string path;
+};
+
+// All that there are, besides /healthz and /readyz, and one that there is not.
+const std::vector<Route> kRoutes = {
+    {"POST", "/mcp"}, {"GET", "/pending-queries"}, {"POST", "/query-result"}, {"GET", "/nothing"}};
+
+const std::vector<Role> kRoles = {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin};
+
+std::string NameOf(Role role) { return std::string(gateway::RoleName(role)); }
+
+std::string BearerOf(const std::string& name) {
+  return "Bearer " + name + "-" + std::string(40, '0');
+}
+
+gateway::TokenFile TokensOfAllRoles() {
+  gateway::TokenFile file;
+  file.session_key = std::string(32, 'k');
+  const auto add = [&](const std::string& name, Role role) {
+    file.entries.push_back({{name, role}, BearerOf(name).substr(std::string("Bearer ").size())});
+  };
+  for (const Role role : kRoles) add(NameOf(role), role);
+  add("client-2", Role::kClient);
+  return file;
+}
+
+class AccessTest : public testing::Test {
+ protected:
+  void ServeOnLoopback() { services_ = std::make_unique<TestServices>(); }
+  void ServeOnAllAddresses() {
+    services_ = std::make_unique<TestServices>(
+        gateway::GatewayConfig{.listen = {.host = "0.0.0.0"}}, TokensOfAllRoles());
+  }
+
+  httplib::Response Ask(const Route& route, httplib::Headers headers,
+                        const std::string& body = "") {
+    httplib::Client client("127.0.0.1", services_->gateway_address().port);
+    httplib::Request request;
+    request.method = route.method;
+    request.path = route.path;
+    request.headers = std::move(headers);
+    // Of a tool call of 2026-07-28, which needs no session.
+    if (!body.empty()) {
+      const json params = json::parse(body)["params"];
+      request.headers.emplace("MCP-Protocol-Version", "2026-07-28");
+      request.headers.emplace("Mcp-Method", "tools/call");
+      request.headers.emplace("Mcp-Name", params["name"].get<std::string>());
+    }
+    if (route.method == "POST") request.headers.emplace("Content-Type", "application/json");
+    request.body = body;
+    const httplib::Result result = client.send(request);
+    EXPECT_TRUE(result) << route.path;
+    return result ? *result : httplib::Response();
+  }
+
+  static std::string ErrorOf(const httplib::Response& response) {
+    return json::parse(response.body)["error"];
+  }
+
+  // Neither runs nor shows anything, and no browser hands the answer to the page.
+  static void ExpectRefused(const httplib::Response& response, int status,
+                            const std::string& error) {
+    EXPECT_EQ(response.status, status);
+    EXPECT_EQ(ErrorOf(response), error);
+    EXPECT_FALSE(response.has_header("Access-Control-Allow-Origin"));
+  }
+
+  static std::string ToolCall(const std::string& tool, const json& arguments) {
+    return json{{"jsonrpc", "2.0"},
+                {"id", 1},
+                {"method", "tools/call"},
+                {"params",
+                 {{"name", tool},
+                  {"arguments", arguments},
+                  {"_meta",
+                   {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                    {"io.modelcontextprotocol/clientCapabilities", json::object()}}}}}}
+        .dump();
+  }
+
+  // The structured answer of a tool to the principal `name`.
+  json CallTool(const std::string& name, const std::string& tool, const json& arguments) {
+    const auto response =
+        Ask({"POST", "/mcp"}, {{"Authorization", BearerOf(name)}}, ToolCall(tool, arguments));
+    return json::parse(response.body)["result"]["structuredContent"];
+  }
+
+  std::unique_ptr<TestServices> services_;
+};
+
+// Pages that a user visits.
+
+TEST_F(AccessTest, PagesOfOtherOriginsGetNothing) {
+  ServeOnLoopback();
+  const std::string body = ToolCall("interact", {{"action", "get_page"}});
+  for (const char* origin : {"https://evil.example", "http://127.0.0.1:1", "null",
+                             "chrome-extension://abcdefghijklmnopabcdefghijklmnop"}) {
+    for (const Route& route : kRoutes) {
+      ExpectRefused(Ask(route, {{"Origin", origin}}, body), 403, "origin_not_allowed");
+    }
+    ExpectRefused(Ask({"GET", "/healthz"}, {{"Origin", origin}}), 403, "origin_not_allowed");
+    ExpectRefused(
+        Ask({"OPTIONS", "/mcp"}, {{"Origin", origin}, {"Access-Control-Request-Method", "POST"}}),
+        403, "origin_not_allowed");
+  }
+  // Images, scripts and links carry no Origin.
+  ExpectRefused(Ask({"GET", "/pending-queries"}, {{"Sec-Fetch-Site", "cross-site"}}), 403,
+                "site_not_allowed");
+  // Forms are no JSON.
+  httplib::Client client("127.0.0.1", services_->gateway_address().port);
+  EXPECT_EQ(client.Post("/mcp", body, "text/plain")->status, 415);
+  EXPECT_EQ(services_->Get("/pending-queries").body.size(), 0u);
+}
+
+TEST_F(AccessTest, ReboundHostNamesGetNothing) {
+  ServeOnLoopback();
+  const std::string port = std::to_string(services_->gateway_address().port);
+  const std::string body = ToolCall("interact", {{"action", "get_page"}});
+  for (const std::string& host :
+       {"evil.example:" + port, std::string("evil.example"), std::string("127.0.0.1"),
+        "127.0.0.1." + port, "localhost:" + port + ".evil.example", "127.0.0.1:1" + port,
+        std::string()}) {
+    for (const Route& route : kRoutes) {
+      // A rebound page is of the same origin as the server that it has been sent to.
+      ExpectRefused(Ask(route, {{"Host", host}, {"Origin", "http://" + host}}, body), 403,
+                    "host_not_allowed");
+    }
+    for (const char* path : {"/healthz", "/readyz"}) {
+      ExpectRefused(Ask({"GET", path}, {{"Host", host}}), 403, "host_not_allowed");
+    }
+    ExpectRefused(Ask({"OPTIONS", "/mcp"}, {{"Host", host}, {"Origin", "http://" + host}}), 403,
+                  "host_not_allowed");
+  }
+  EXPECT_EQ(services_->Get("/pending-queries").body.size(), 0u);
+}
+
+TEST_F(AccessTest, TheReferenceExtensionGetsIn) {
+  ServeOnLoopback();
+  const httplib::Headers headers = {{"Origin", gateway::kReferenceExtension}};
+  const auto poll = Ask({"GET", "/pending-queries"}, headers);
+  EXPECT_EQ(poll.status, 200);
+  EXPECT_EQ(poll.get_header_value("Access-Control-Allow-Origin"), gateway::kReferenceExtension);
+  EXPECT_THAT(poll.get_header_value("Access-Control-Expose-Headers"), HasSubstr("Mcp-Session-Id"));
+
+  const auto preflight = Ask({"OPTIONS", "/query-result"},
+                             {{"Origin", gateway::kReferenceExtension},
+                              {"Access-Control-Request-Method", "POST"},
+                              {"Access-Control-Request-Headers", "authorization, content-type"},
+                              {"Access-Control-Request-Private-Network", "true"}});
+  EXPECT_EQ(preflight.status, 204);
+  EXPECT_EQ(preflight.get_header_value("Access-Control-Allow-Origin"),
+            gateway::kReferenceExtension);
+  EXPECT_EQ(preflight.get_header_value("Access-Control-Allow-Methods"), "POST");
+  EXPECT_THAT(preflight.get_header_value("Access-Control-Allow-Headers"),
+              HasSubstr("authorization"));
+  EXPECT_EQ(preflight.get_header_value("Access-Control-Allow-Private-Network"), "true");
+  EXPECT_EQ(preflight.get_header_value("Vary"), "Origin");
+}
+
+// Callers of other machines.
+
+TEST_F(AccessTest, WithoutAKnownTokenOnlyHealthIsTold) {
+  ServeOnAllAddresses();
+  const std::string body = ToolCall("interact", {{"action", "get_page"}});
+  for (const Route& route : kRoutes) {
+    const auto missing = Ask(route, {}, body);
+    ExpectRefused(missing, 401, "token_missing");
+    EXPECT_EQ(missing.get_header_value("WWW-Authenticate"), "Bearer");
+    ExpectRefused(Ask(route, {{"Authorization", BearerOf("nobody")}}, body), 401, "token_unknown");
+    // In a URL a token would end up in logs and histories.
+    const std::string query = "?token=" + BearerOf("admin").substr(7);
+    ExpectRefused(Ask({route.method, route.path + query}, {}, body), 401, "token_missing");
+  }
+  EXPECT_EQ(Ask({"GET", "/healthz"}, {}).status, 200);
+  EXPECT_EQ(Ask({"GET", "/readyz"}, {}).status, 200);
+  const auto poll = Ask({"GET", "/pending-queries"}, {{"Authorization", BearerOf("worker")}});
+  EXPECT_EQ(json::parse(poll.body).size(), 0u);
+}
+
+TEST_F(AccessTest, ATokenOpensNoOtherDoor) {
+  ServeOnAllAddresses();
+  const auto with_token = [](httplib::Headers headers) {
+    headers.emplace("Authorization", BearerOf("admin"));
+    return headers;
+  };
+  ExpectRefused(Ask({"GET", "/pending-queries"}, with_token({{"Host", "evil.example"}})), 403,
+                "host_not_allowed");
+  ExpectRefused(Ask({"GET", "/pending-queries"}, with_token({{"Origin", "null"}})), 403,
+                "origin_not_allowed");
+}
+
+TEST_F(AccessTest, EachRoleHasItsRoutes) {
+  ServeOnAllAddresses();
+  const std::map<std::string, std::vector<Role>> allowed = {
+      {"/mcp", {Role::kClient, Role::kViewer, Role::kAdmin}},
+      {"/pending-queries", {Role::kWorker, Role::kAdmin}},
+      {"/query-result", {Role::kWorker, Role::kAdmin}},
+      {"/nothing", kRoles},
+  };
+  for (const Route& route : kRoutes) {
+    for (const Role role : kRoles) {
+      const auto response = Ask(route, {{"Authorization", BearerOf(NameOf(role))}}, "{}");
+      const bool may = testing::Value(allowed.at(route.path), testing::Contains(role));
+      EXPECT_EQ(response.status == 403, !may) << route.path << " " << NameOf(role);
+      if (may) continue;
+      EXPECT_EQ(ErrorOf(response), "role_not_allowed");
+    }
+  }
+}
+
+TEST_F(AccessTest, ForeignCorrelationIdsAreUnknown) {
+  ServeOnAllAddresses();
+  const std::string id = CallTool("client", "interact", {{"action", "get_page"}})["correlation_id"];
+  const json question = {{"what", "command_result"}, {"correlation_id", id}};
+  EXPECT_EQ(CallTool("client", "observe", question)["status"], "pending");
+
+  const std::string made_up = "corr-1-00000000000000000000000000000000";
+  for (const char* name : {"client-2", "viewer"}) {
+    const json answer = CallTool(name, "observe", question);
+    EXPECT_EQ(answer["error"], "unknown_command") << name;
+    // Nothing but the id tells it from one that there never was.
+    const json unknown =
+        CallTool(name, "observe", {{"what", "command_result"}, {"correlation_id", made_up}});
+    EXPECT_EQ(answer.dump(), absl::StrReplaceAll(unknown.dump(), {{made_up, id}})) << name;
+    EXPECT_EQ(CallTool(name, "observe", {{"what", "pending_commands"}})["pending"].size(), 0u);
+  }
+  EXPECT_EQ(CallTool("client", "observe", question)["status"], "pending");
+}
+
+}  // namespace
+}  // namespace callslip
