@@ -1,4 +1,9 @@
-import { POLL_HOLD_SECONDS, POLL_TIMEOUT_MS, POST_TIMEOUT_MS } from './limits.js';
+import {
+  BACK_WITHIN_SECONDS,
+  POLL_HOLD_SECONDS,
+  POLL_TIMEOUT_MS,
+  POST_TIMEOUT_MS,
+} from './limits.js';
 
 /** The one refusal that passes with time. */
 const TOO_MANY_REQUESTS = 429;
@@ -52,6 +57,7 @@ export function createGatewayClient({ serverUrl, workerId, token, fetch }) {
     async pendingQueries(signal) {
       const query = new URLSearchParams({
         wait: POLL_HOLD_SECONDS,
+        back_within: BACK_WITHIN_SECONDS,
         target: 'browser',
         worker: workerId,
       });

@@ -6,6 +6,13 @@
 /** How long the gateway may hold a poll, in seconds: its own upper limit for one poll. */
 export const POLL_HOLD_SECONDS = 5;
 
+/**
+ * Within this time after a poll the next one comes even if the browser suspends the service worker
+ * in between, in seconds: the alarm's period of 30 s, and half of it for a late alarm. Commands wait
+ * that long.
+ */
+export const BACK_WITHIN_SECONDS = 45;
+
 /** A held poll that is this late is taken for a dead connection: twice the hold, in ms. */
 export const POLL_TIMEOUT_MS = 10_000;
 

@@ -23,6 +23,7 @@ struct GatewayConfig {
   Address tracker{.host = "127.0.0.1", .port = 7900};
   absl::Duration drain_grace = absl::Seconds(2);
   std::string log_level = "info";
+  bool conformance = false;
 
   void AddTo(OptionSet& options);
   // INVALID_ARGUMENT with what to change, where the settings contradict each other.

@@ -20,6 +20,7 @@
 #include "gateway/http/http_server.h"
 #include "gateway/http/router.h"
 #include "gateway/mcp/browser_tools.h"
+#include "gateway/mcp/conformance_fixtures.h"
 #include "gateway/mcp/command_resources.h"
 #include "gateway/mcp/observe_tool.h"
 #include "gateway/mcp/streamable_http.h"
@@ -59,7 +60,7 @@ struct GatewayServer::Parts {
       : config(gateway_config),
         tracker(ConnectToTracker(config.tracker, io.get_executor())),
         sessions(token_file.has_value() ? token_file->session_key : kOpenSessionKey),
-        mcp_server(Catalog(tracker.get(), &clock), tracker.get(), &clock, &sessions),
+        mcp_server(MakeCatalog(), tracker.get(), &clock, &sessions),
         mcp(&mcp_server, &sessions),
         pending_queries(tracker.get()),
         query_result(tracker.get()),
@@ -67,6 +68,17 @@ struct GatewayServer::Parts {
           return router->Handle(std::move(request));
         }) {
     if (token_file.has_value()) tokens.emplace(token_file->entries);
+  }
+
+  McpCatalog MakeCatalog() {
+    McpCatalog catalog = Catalog(tracker.get(), &clock);
+    if (config.conformance) {
+      const auto announce = [this](const std::string& list) {
+        mcp_server.subscriptions().Announce(list);
+      };
+      AddConformanceFixtures(&clock, announce, catalog);
+    }
+    return catalog;
   }
 
   // The doors need to know the port that was bound.

@@ -25,7 +25,10 @@ describe('gateway client', () => {
     const { client, requests } = clientAnswered(json([{ id: 'd-1' }]));
     assert.deepEqual(await client.pendingQueries(), [{ id: 'd-1' }]);
     const [{ url, headers }] = requests;
-    assert.equal(url, 'http://gateway.test/pending-queries?wait=5&target=browser&worker=w-1');
+    assert.equal(
+      url,
+      'http://gateway.test/pending-queries?wait=5&back_within=45&target=browser&worker=w-1',
+    );
     assert.equal('Authorization' in headers, false);
   });
 

@@ -418,6 +418,9 @@ TEST_F(GatewayTest, WrongMethodsAndPathsSayWhatThereIs) {
   EXPECT_EQ(services_.Get("/pending-queries?wait=6").body["error"], "invalid_wait");
   EXPECT_EQ(services_.Get("/pending-queries?wait=nan").status, 400);
   EXPECT_EQ(services_.Get("/pending-queries?wait=-1").status, 400);
+  EXPECT_EQ(services_.Get("/pending-queries?back_within=61").body["error"], "invalid_back_within");
+  EXPECT_EQ(services_.Get("/pending-queries?back_within=nan").status, 400);
+  EXPECT_EQ(services_.Get("/pending-queries?back_within=60").status, 200);
 }
 
 TEST_F(GatewayTest, OversizedAndBrokenHttpIsAnswered) {

@@ -10,7 +10,8 @@
 // The polling protocol of the browser extension. Reference: docs/http.md.
 namespace callslip::gateway {
 
-// GET /pending-queries[?wait=SECONDS][&target=NAME][&worker=NAME]: leases commands to the caller.
+// GET /pending-queries[?wait=SECONDS][&back_within=SECONDS][&target=NAME][&worker=NAME]: leases
+// commands to the caller.
 class PendingQueriesHandler {
  public:
   explicit PendingQueriesHandler(TrackerClient* tracker) : tracker_(tracker) {}

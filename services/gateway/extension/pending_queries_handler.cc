@@ -1,3 +1,4 @@
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -9,24 +10,51 @@
 #include "gateway/timeouts.h"
 
 namespace callslip::gateway {
+namespace {
+
+// As long as the tracker accepts.
+constexpr absl::Duration kMaxBackWithin = absl::Seconds(60);
+
+// Sets `duration` to the seconds that the query names, where it does. Returns the refusal of
+// anything that is no number from 0 to `longest`, with the code `invalid_<name>`.
+std::optional<HttpResponse> TakeSeconds(const HttpRequest& request, const std::string& name,
+                                        absl::Duration longest, absl::string_view hint,
+                                        google::protobuf::Duration& duration) {
+  const std::string text = request.Query(name);
+  if (text.empty()) return std::nullopt;
+  double seconds = 0;
+  // Written so that NaN is refused.
+  if (!absl::SimpleAtod(text, &seconds) || !(seconds >= 0) ||
+      seconds > absl::ToDoubleSeconds(longest)) {
+    return ErrorResponse(400, absl::StrCat("invalid_", name),
+                         absl::StrCat(name, "=", text, " is no number of seconds from 0 to ",
+                                      absl::ToInt64Seconds(longest), "."),
+                         std::string(hint));
+  }
+  const int64_t nanos = absl::ToInt64Nanoseconds(absl::Seconds(seconds));
+  duration.set_seconds(nanos / 1'000'000'000);
+  duration.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+  return std::nullopt;
+}
+
+}  // namespace
 
 boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
     std::shared_ptr<const HttpRequest> request) const {
-  double wait_seconds = 0;
-  if (const std::string wait = request->Query("wait");
-      !wait.empty() && (!absl::SimpleAtod(wait, &wait_seconds) || !(wait_seconds >= 0) ||
-                        wait_seconds > absl::ToDoubleSeconds(kMaxPollHold))) {
-    co_return ErrorResponse(400, "invalid_wait",
-                            absl::StrCat("wait=", wait, " is no number of seconds from 0 to ",
-                                         absl::ToInt64Seconds(kMaxPollHold), "."),
-                            "Leave it out for an answer at once.");
-  }
   v1::LeaseCommandsRequest lease;
+  if (auto refusal = TakeSeconds(*request, "wait", kMaxPollHold,
+                                 "Leave it out for an answer at once.", *lease.mutable_max_wait());
+      refusal.has_value()) {
+    co_return *std::move(refusal);
+  }
+  if (auto refusal = TakeSeconds(*request, "back_within", kMaxBackWithin,
+                                 "Leave it out where the worker is not suspended.",
+                                 *lease.mutable_back_within());
+      refusal.has_value()) {
+    co_return *std::move(refusal);
+  }
   lease.set_target(request->Query("target"));
   lease.set_worker_id(request->Query("worker"));
-  const int64_t nanos = absl::ToInt64Nanoseconds(absl::Seconds(wait_seconds));
-  lease.mutable_max_wait()->set_seconds(nanos / 1'000'000'000);
-  lease.mutable_max_wait()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
   const auto leased = co_await tracker_->Lease(std::move(lease));
   if (!leased.ok()) co_return ErrorResponse(leased.status());
 

@@ -54,6 +54,9 @@ class Peer {
     fd_ = -1;
   }
 
+  // Neither reads nor sends any more; what waits in another thread returns.
+  void Shutdown() { shutdown(fd_, SHUT_RDWR); }
+
   // Leaves with a reset instead of an orderly end.
   void Abort() {
     const linger now = {1, 0};
@@ -247,6 +250,22 @@ TEST_F(HttpServerTest, PeerThatDoesNotReadItsStreamIsCutOff) {
   cut_off.Await();
 }
 
+TEST_F(HttpServerTest, StreamWithoutAPauseLeavesRoomForOthers) {
+  ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
+    for (;;) co_await writer.Write("piece");
+  });
+  Peer reader(port_);
+  reader.Send(Get("/"));
+  reader.ReadTo("piece");
+  std::future<std::string> all =
+      std::async(std::launch::async, [&reader] { return reader.ReadTo("never"); });
+  Peer other(port_);
+  other.Send(Get("/echo"));
+  EXPECT_THAT(other.ReadTo("echo"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  reader.Shutdown();
+  EXPECT_THAT(all.get(), HasSubstr("piece"));
+}
+
 TEST_F(HttpServerTest, FailedProducerTearsTheBody) {
   ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
     co_await writer.Write("piece");
@@ -333,6 +352,43 @@ TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerLeaves) {
   running.Await();
   peer.Leave();
   cancelled.Await();
+}
+
+// What it has sent early would hide its leaving: the socket is readable all the time.
+TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerSendsMoreAndLeaves) {
+  Event running;
+  Event cancelled;
+  Serve([&](std::shared_ptr<const HttpRequest>) -> asio::awaitable<HttpResponse> {
+    running.Tell();
+    try {
+      co_await WaitForever();
+    } catch (const boost::system::system_error&) {
+      cancelled.Tell();
+      throw;
+    }
+    co_return HttpResponse{};
+  });
+  Peer peer(port_);
+  peer.Send(Get("/"));
+  running.Await();
+  peer.Send(Get("/"));
+  peer.Leave();
+  cancelled.Await();
+}
+
+TEST_F(HttpServerTest, SilentPeersAreCutOff) {
+  limits_.idle = std::chrono::seconds(1);
+  limits_.header_time = std::chrono::seconds(1);
+  limits_.body_time = std::chrono::seconds(1);
+  Serve(Echo);
+  Peer idle(port_);
+  Peer in_head(port_);
+  in_head.Send("POST / HTTP/1.1\r\nHost: te");
+  Peer in_body(port_);
+  in_body.Send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\n\r\nab");
+  EXPECT_EQ(idle.ReadAll(), "");
+  EXPECT_EQ(in_head.ReadAll(), "");
+  EXPECT_EQ(in_body.ReadAll(), "");
 }
 
 TEST_F(HttpServerTest, HandlerThatThrowsIsAnsweredWith500) {

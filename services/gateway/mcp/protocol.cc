@@ -14,7 +14,9 @@ namespace {
 const char* NamedMember(const std::string& method) {
   if (method == "tools/call" || method == "prompts/get") return "name";
   if (method == "resources/read") return "uri";
-  if (absl::StartsWith(method, "tasks/")) return "taskId";
+  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") {
+    return "taskId";
+  }
   return nullptr;
 }
 

@@ -142,8 +142,8 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleLegacy(
   const bool may_wait = server_->MayWait(*first);
   const auto executor = co_await asio::this_coro::executor;
   const auto exchange = std::make_shared<Exchange>(executor, std::move(origin), std::move(*first));
-  const Sessions::UnderWay under_way(sessions_, exchange.get());
-  if (!under_way.unique()) {
+  const auto under_way = std::make_shared<Sessions::UnderWay>(sessions_, exchange.get());
+  if (!under_way->unique()) {
     co_return ErrorWithoutId(400, JsonRpcCode::kInvalidRequest,
                              absl::StrCat("Invalid request: the id ", Dump(exchange->message().id),
                                           " is that of a request under way."));
@@ -153,7 +153,14 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleLegacy(
     co_return HttpResponse{.body = JsonRpcResponse(exchange->message().id, outcome)};
   }
   exchange->Run(server_->Handle(exchange));
-  co_return co_await exchange->Answer();
+  HttpResponse response = co_await exchange->Answer();
+  if (response.stream != nullptr) {
+    // The client may reply to a request of ours, and cancel its own, while the stream lasts.
+    response.stream = [under_way, stream = std::move(response.stream)](BodyWriter& writer) {
+      return stream(writer);
+    };
+  }
+  co_return response;
 }
 
 asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origin,

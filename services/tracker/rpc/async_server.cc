@@ -95,9 +95,11 @@ void AsyncServer::Stop(absl::Duration grace) {
   Cutter cutter(bound_);
   grpc::Alarm alarm;
   alarm.Set(queues_.front().get(), SpanOf(grace + kTimeToClose), &cutter);
-  // Returns when all calls are gone, and with them whoever could start an operation.
+  // Returns when all connections are gone. What was under way on them may not have come out of the
+  // queues yet, and its calls go on until then.
   server_->Shutdown(SpanOf(grace));
   alarm.Cancel();
+  calls_.AwaitNone(kTimeToClose);
   for (const auto& queue : queues_) queue->Shutdown();
   for (std::thread& poller : pollers_) poller.join();
   pollers_.clear();

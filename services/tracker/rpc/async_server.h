@@ -96,6 +96,7 @@ class AsyncServer {
   Address bound_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> queues_;
+  internal::CallCount calls_;
   // What the calls on the queues refer to.
   std::vector<std::shared_ptr<const void>> methods_;
   std::vector<std::thread> pollers_;
@@ -118,7 +119,7 @@ void AsyncServer::ServeHeld(
                           grpc::ServerAsyncResponseWriter<Response>*, grpc::CompletionQueue*,
                           grpc::ServerCompletionQueue*, void*),
     std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)> handler) {
-  using Call = internal::HeldCall<Request, Response>;
+  using Call = internal::DeferredCall<Request, Response>;
   Serve<Call>(service, request, [handler = std::move(handler)](const std::shared_ptr<Call>& call) {
     handler(call->request(), call);
   });
@@ -152,7 +153,7 @@ void AsyncServer::Serve(Service* service, Accept request, const typename Call::H
       call.AcceptFrom(service, request, on, tag);
     };
     auto method = std::make_shared<const internal::Method<Call>>(
-        internal::Method<Call>{.accept = accept, .handler = handler});
+        internal::Method<Call>{.calls = &calls_, .accept = accept, .handler = handler});
     for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method.get());
     methods_.push_back(std::move(method));
   }

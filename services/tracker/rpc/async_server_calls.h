@@ -5,11 +5,13 @@
 // async_server_streams.h. Included by async_server.h only.
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
+#include "common/mutex.h"
 #include "common/rpc_status.h"
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
@@ -24,9 +26,32 @@ class CompletionTag {
   virtual void OnCompletion(bool ok) = 0;
 };
 
+// How many calls there are, those that wait to be accepted included. Each may start operations for
+// as long as it lives.
+class CallCount {
+ public:
+  void Add() { count_.fetch_add(1, std::memory_order_relaxed); }
+  void Remove() {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+    MutexLock lock(&mutex_);
+    none_.NotifyAll();
+  }
+  // For at most `patience`.
+  void AwaitNone(absl::Duration patience) {
+    MutexLock lock(&mutex_);
+    if (count_.load(std::memory_order_acquire) != 0) none_.WaitFor(&mutex_, patience);
+  }
+
+ private:
+  std::atomic<int64_t> count_{0};
+  Mutex mutex_;
+  CondVar none_;
+};
+
 // One method on one queue. Lives longer than the calls that it accepts.
 template <typename Call>
 struct Method {
+  CallCount* calls;
   // Has gRPC fill in the next call of the method, and `tag` then come out of the queue.
   std::function<void(Call& call, void* tag)> accept;
   typename Call::Handler handler;
@@ -68,7 +93,8 @@ class UnaryCall final : public CompletionTag {
   }
 
  private:
-  explicit UnaryCall(const Method<UnaryCall>* method) : method_(method) {}
+  explicit UnaryCall(const Method<UnaryCall>* method) : method_(method) { method_->calls->Add(); }
+  ~UnaryCall() override { method_->calls->Remove(); }
 
   // Holds a request and a command without payloads.
   static constexpr size_t kFirstBlockBytes = 2048;
@@ -88,8 +114,7 @@ class UnaryCall final : public CompletionTag {
 // The object lives as long as somebody holds its shared_ptr: the service, or an operation that is
 // under way in the completion queue (each holds one through its Tag).
 //
-// gRPC's server does not shut down before all its calls are gone, so that any of them may start
-// operations for as long as it lives.
+// The queues are not shut down before all calls are gone: see CallCount.
 template <typename Self, typename Writer>
 class LongCall : public std::enable_shared_from_this<Self> {
  public:
@@ -98,7 +123,12 @@ class LongCall : public std::enable_shared_from_this<Self> {
   explicit LongCall(const Method<Self>* method)
       : method_(method),
         accepted_([](Self& call, bool ok) { call.OnAccepted(ok); }),
-        done_([](Self& call, bool) { call.OnDone(); }) {}
+        done_([](Self& call, bool) { call.OnDone(); }) {
+    method_->calls->Add();
+  }
+  ~LongCall() { method_->calls->Remove(); }
+  LongCall(const LongCall&) = delete;
+  LongCall& operator=(const LongCall&) = delete;
 
   static void AcceptNext(const Method<Self>* method) {
     const auto call = std::make_shared<Self>(method);
@@ -168,14 +198,14 @@ class LongCall : public std::enable_shared_from_this<Self> {
 };
 
 template <typename Request, typename Response>
-class HeldCall final
-    : public LongCall<HeldCall<Request, Response>, grpc::ServerAsyncResponseWriter<Response>>,
+class DeferredCall final
+    : public LongCall<DeferredCall<Request, Response>, grpc::ServerAsyncResponseWriter<Response>>,
       public HeldReply<Response> {
  public:
-  using Base = LongCall<HeldCall, grpc::ServerAsyncResponseWriter<Response>>;
+  using Base = LongCall<DeferredCall, grpc::ServerAsyncResponseWriter<Response>>;
 
-  explicit HeldCall(const Method<HeldCall>* method)
-      : Base(method), finished_([](HeldCall& call, bool ok) { call.OnFinished(ok); }) {}
+  explicit DeferredCall(const Method<DeferredCall>* method)
+      : Base(method), finished_([](DeferredCall& call, bool ok) { call.OnFinished(ok); }) {}
 
   template <typename Service, typename Accept>
   void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {

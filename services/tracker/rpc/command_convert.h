@@ -43,6 +43,9 @@ absl::StatusOr<absl::Time> WaitUntil(const google::protobuf::Duration& max_wait,
                                      absl::Duration longest, absl::Duration by_default,
                                      absl::Time now);
 
+// Zero where it is absent.
+absl::StatusOr<absl::Duration> BackWithinFrom(const google::protobuf::Duration& back_within);
+
 }  // namespace callslip::tracker
 
 #endif  // CALLSLIP_TRACKER_RPC_COMMAND_CONVERT_H_

@@ -58,9 +58,11 @@ void CommandService::ServeOn(AsyncServer& server) {
                      const absl::Status status = Lease(request, reply);
                      if (!status.ok()) reply->Fail(status);
                    }});
-  server.ServeStream(
-      &service_, &Async::RequestStreamCommands,
-      {[this](const auto& request, auto stream) { Stream(request, std::move(stream)); }});
+  server.ServeStream(&service_, &Async::RequestStreamCommands,
+                     {[this](const auto& request, auto stream) {
+                       const absl::Status status = Stream(request, stream);
+                       if (!status.ok()) stream->Finish(status);
+                     }});
   server.ServeStream(&service_, &Async::RequestWaitForCommand,
                      {[this](const auto& request, auto stream) {
                        const absl::Status status = Wait(request, stream);
@@ -168,11 +170,13 @@ absl::Status CommandService::Lease(const v1::LeaseCommandsRequest& request,
   const absl::Time now = clock_->Now();
   ASSIGN_OR_RETURN(const absl::Time until,
                    WaitUntil(request.max_wait(), kMaxPollWait, absl::ZeroDuration(), now));
+  ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
   ASSIGN_OR_RETURN(const std::shared_ptr<HeldCall> call,
                    table_->Lease({.target = request.target(),
                                   .worker_id = request.worker_id(),
                                   .max_commands = request.max_commands(),
-                                  .hold_until = until},
+                                  .hold_until = until,
+                                  .back_within = back_within},
                                  now, [this, reply](const WorkerNews& news) {
                                    const auto response = ToProto<v1::LeaseCommandsResponse>(news);
                                    // A command must not be lost with a caller that has left
@@ -183,21 +187,24 @@ absl::Status CommandService::Lease(const v1::LeaseCommandsRequest& request,
                                      }
                                    });
                                  }));
-  if (call != nullptr) reply->OnCallerLeft([this, call] { table_->Abandon(call); });
+  if (call != nullptr) reply->OnCallerLeft([this, call] { table_->Abandon(call, clock_->Now()); });
   return absl::OkStatus();
 }
 
-void CommandService::Stream(const v1::StreamCommandsRequest& request,
-                            const std::shared_ptr<WorkerStreamCall>& stream) {
+absl::Status CommandService::Stream(const v1::StreamCommandsRequest& request,
+                                    const std::shared_ptr<WorkerStreamCall>& stream) {
+  ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
   LeaseRequest lease{.target = request.target(),
                      .worker_id = request.worker_id(),
                      .max_commands = kWorkerWindow,
                      .window = request.max_unfinished(),
-                     .hold_until = absl::InfiniteFuture()};
+                     .hold_until = absl::InfiniteFuture(),
+                     .back_within = back_within};
   auto worker = std::make_shared<WorkerStream>(clock_, table_, std::move(lease), stream);
   stream->SetSource([worker] { return worker->Next(); });
   stream->OnCallerLeft([worker] { worker->OnCallerLeft(); });
   stream->Wake();
+  return absl::OkStatus();
 }
 
 absl::Status CommandService::Wait(const v1::WaitForCommandRequest& request,

@@ -48,8 +48,8 @@ class CommandService {
   absl::Status Lease(const v1::LeaseCommandsRequest& request,
                      const std::shared_ptr<LeaseReply>& reply);
   using WorkerStreamCall = ServerStream<v1::StreamCommandsResponse>;
-  void Stream(const v1::StreamCommandsRequest& request,
-              const std::shared_ptr<WorkerStreamCall>& stream);
+  absl::Status Stream(const v1::StreamCommandsRequest& request,
+                      const std::shared_ptr<WorkerStreamCall>& stream);
   using WaitStream = ServerStream<v1::WaitForCommandResponse>;
   absl::Status Wait(const v1::WaitForCommandRequest& request,
                     const std::shared_ptr<WaitStream>& stream);

@@ -45,7 +45,7 @@ std::optional<Outgoing<v1::StreamCommandsResponse>> WorkerStream::Next() {
     if (leasing_) call_ = *call;
     abandon = caller_left_;
   }
-  if (abandon) table_->Abandon(*call);
+  if (abandon) table_->Abandon(*call, clock_->Now());
   return std::nullopt;
 }
 
@@ -74,7 +74,7 @@ void WorkerStream::OnCallerLeft() {
     call = std::move(call_);
     news = std::exchange(news_, std::nullopt);
   }
-  table_->Abandon(call);
+  table_->Abandon(call, clock_->Now());
   if (news.has_value()) GiveBack(*news);
 }
 

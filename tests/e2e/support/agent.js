@@ -20,7 +20,7 @@ export class Agent {
       args,
       stderr: 'pipe',
     });
-    const agent = await new Agent().#connect(transport);
+    const agent = await Agent.over(transport);
     agent.bridgePid = transport.pid;
     return agent;
   }
@@ -29,17 +29,19 @@ export class Agent {
   static async overHttp(gatewayUrl, token) {
     const headers = token ? { Authorization: `Bearer ${token}` } : {};
     const url = new URL('/mcp', gatewayUrl);
-    return new Agent().#connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+    return Agent.over(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   }
 
-  async #connect(transport) {
-    this.client = new Client({ name: 'callslip-e2e', version: '1.0.0' });
-    transport.stderr?.on('data', (chunk) => { this.log += chunk; });
-    await this.client.connect(transport);
+  /** Any official client over any of its transports; by default that of SDK 1.x. */
+  static async over(transport, client = new Client({ name: 'callslip-e2e', version: '1.0.0' })) {
+    const agent = new Agent();
+    agent.client = client;
+    transport.stderr?.on('data', (chunk) => { agent.log += chunk; });
+    await client.connect(transport);
     // Knowing the output schemas, the client checks every structured answer against them.
-    const { tools } = await this.client.listTools();
-    this.toolNames = tools.map(({ name }) => name);
-    return this;
+    const { tools } = await client.listTools();
+    agent.toolNames = tools.map(({ name }) => name);
+    return agent;
   }
 
   call(name, args) {

@@ -60,26 +60,21 @@ void Backlog::SetHoldsKey(CommandEntry* entry, bool holds) {
   }
 }
 
-void Backlog::Admit(CommandEntry* entry) {
-  const absl::string_view client_id = entry->spec().client_id();
-  auto it = clients_.find(client_id);
-  if (it == clients_.end()) {
-    pruning_.BeforeAdding(clients_, [](const BacklogTurn& turn) { return turn.depth == 0; });
-    it = clients_.try_emplace(client_id).first;
-  }
+BacklogTurn* Backlog::TurnOf(absl::string_view client_id) {
+  if (const auto it = clients_.find(client_id); it != clients_.end()) return &it->second;
+  pruning_.BeforeAdding(clients_, [](const BacklogTurn& turn) { return turn.depth == 0; });
+  return &clients_.try_emplace(client_id).first->second;
+}
+
+void Backlog::Admit(CommandEntry* entry, BacklogTurn* turn) {
   ++depth_;
-  entry->turn = &it->second;
-  ++entry->turn->depth;
+  entry->turn = turn;
+  ++turn->depth;
 }
 
 void Backlog::Dismiss(CommandEntry* entry) {
   --depth_;
   --std::exchange(entry->turn, nullptr)->depth;
-}
-
-int64_t Backlog::DepthOf(absl::string_view client_id) const {
-  const auto it = clients_.find(client_id);
-  return it == clients_.end() ? 0 : it->second.depth;
 }
 
 }  // namespace callslip::tracker

@@ -35,12 +35,13 @@ struct BacklogTurn : boost::intrusive::list_base_hook<> {
 // looks at those that are passed over, which the queue's capacity bounds.
 class Backlog {
  public:
-  // Counts one more command that waits, and what a client must have for its first: to be called
-  // before Add(), maybe long before where the command may not be delivered yet.
-  void Admit(CommandEntry* entry);
+  // The commands of a client, none as yet where it is new. Lasts until the next call for another.
+  BacklogTurn* TurnOf(absl::string_view client_id);
+  // Counts one more command that waits, of the client of `turn`: to be called before Add(), maybe
+  // long before where the command may not be delivered yet.
+  void Admit(CommandEntry* entry, BacklogTurn* turn);
   void Dismiss(CommandEntry* entry);
   int64_t depth() const { return depth_; }
-  int64_t DepthOf(absl::string_view client_id) const;
 
   // Makes `entry` wait for its turn. One that comes back takes the place that its age gives it.
   void Add(CommandEntry* entry);

@@ -18,6 +18,7 @@
 #include "tracker/domain/command/command_feed.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/pruning.h"
+#include "tracker/domain/command/usage.h"
 
 namespace callslip::tracker {
 
@@ -39,13 +40,6 @@ struct FilterWatch {
   bool only_end = false;
 };
 
-// What a table as a whole holds, or one client of it, in numbers.
-struct Usage {
-  std::atomic<int64_t> commands{0};
-  std::atomic<int64_t> payload_bytes{0};
-  std::atomic<int64_t> waits{0};
-};
-
 // What all partitions know of one client: how much it has, its failed ring, and its filters.
 // Thread-safe; its locks are taken after those of a partition.
 class ClientAccount {
@@ -55,6 +49,7 @@ class ClientAccount {
   const std::string& client_id() const { return client_id_; }
 
   Usage usage;
+  std::atomic<int64_t> waits{0};
 
   // Adds a command to the failed ring, or to one of its own for those that the client has
   // cancelled: they would push out what nobody wanted to fail. Returns the one that it pushes out.
@@ -85,7 +80,11 @@ class ClientAccount {
   std::atomic<int> filter_count_{0};
 
   Mutex mutex_;
-  // Oldest first. May name commands that were removed since: they come first and go first.
+  // The rings: the ids of commands that have ended without a result, oldest first. One that is full
+  // pushes its oldest command out of the table. Nothing is taken out of a ring where its command is
+  // removed for another reason, which is its age: such an id lies at the front, and being pushed
+  // out once more does no harm. So a ring needs no search, and the commands that are there are
+  // always its last ones.
   std::deque<CommandId> failed_ ABSL_GUARDED_BY(mutex_);
   std::deque<CommandId> cancelled_ ABSL_GUARDED_BY(mutex_);
   std::vector<std::shared_ptr<const FilterWatch>> filters_ ABSL_GUARDED_BY(mutex_);

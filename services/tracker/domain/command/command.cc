@@ -10,6 +10,11 @@ std::array<const std::string*, 7> NamesOf(const CommandRequest& request) {
           &request.label,     &request.ordering_key, &request.replay_of};
 }
 
+absl::Time TimeOf(int64_t unix_nanos) {
+  return unix_nanos == CommandSnapshot::kNotYet ? absl::InfinitePast()
+                                                : absl::FromUnixNanos(unix_nanos);
+}
+
 }  // namespace
 
 CommandSpec::CommandSpec(CommandId command_id, const CommandRequest& request, absl::Time now,
@@ -67,33 +72,30 @@ int64_t CommandSnapshot::payload_bytes() const {
   return bytes;
 }
 
+int64_t CommandSnapshot::FirstNanos(TraceEntry::Stage stage) const {
+  for (const TraceEntry& entry : trace) {
+    if (entry.stage == stage) return entry.unix_nanos;
+  }
+  return kNotYet;
+}
+
+int64_t CommandSnapshot::LastNanos(TraceEntry::Stage stage) const {
+  for (auto entry = trace.rbegin(); entry != trace.rend(); ++entry) {
+    if (entry->stage == stage) return entry->unix_nanos;
+  }
+  return kNotYet;
+}
+
 absl::Time CommandSnapshot::deliver_time() const {
-  const auto sent = std::find_if(trace.rbegin(), trace.rend(), [](const TraceEntry& entry) {
-    return entry.stage == TraceEntry::Stage::kSent;
-  });
-  return sent == trace.rend() ? absl::InfinitePast() : absl::FromUnixNanos(sent->unix_nanos);
+  return TimeOf(LastNanos(TraceEntry::Stage::kSent));
 }
 
 absl::Time CommandSnapshot::start_time() const {
-  const auto started = std::find_if(trace.begin(), trace.end(), [](const TraceEntry& entry) {
-    return entry.stage == TraceEntry::Stage::kStarted;
-  });
-  return started == trace.end() ? absl::InfinitePast() : absl::FromUnixNanos(started->unix_nanos);
+  return TimeOf(FirstNanos(TraceEntry::Stage::kStarted));
 }
 
 absl::Time CommandSnapshot::end_time() const {
-  const auto resolved = std::find_if(trace.begin(), trace.end(), [](const TraceEntry& entry) {
-    return entry.stage == TraceEntry::Stage::kResolved;
-  });
-  return resolved == trace.end() ? absl::InfinitePast() : absl::FromUnixNanos(resolved->unix_nanos);
-}
-
-absl::Time CommandSnapshot::last_end_time() const {
-  const auto resolved = std::find_if(trace.rbegin(), trace.rend(), [](const TraceEntry& entry) {
-    return entry.stage == TraceEntry::Stage::kResolved;
-  });
-  return resolved == trace.rend() ? absl::InfinitePast()
-                                  : absl::FromUnixNanos(resolved->unix_nanos);
+  return TimeOf(FirstNanos(TraceEntry::Stage::kResolved));
 }
 
 }  // namespace callslip::tracker

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -130,12 +131,17 @@ struct CommandSnapshot {
 
   // Bytes of all payloads.
   int64_t payload_bytes() const;
+  static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::min();
+
+  // When it went through `stage`, in nanoseconds since 1970, for the first and the last time;
+  // kNotYet where it has not.
+  int64_t FirstNanos(TraceEntry::Stage stage) const;
+  int64_t LastNanos(TraceEntry::Stage stage) const;
+
   // When it was last delivered, first acknowledged, and ended; InfinitePast where it was not.
   absl::Time deliver_time() const;
   absl::Time start_time() const;
   absl::Time end_time() const;
-  // As end_time(), but for a completed command whose result was dropped: when that happened.
-  absl::Time last_end_time() const;
 };
 
 using CommandPtr = std::shared_ptr<const CommandSnapshot>;

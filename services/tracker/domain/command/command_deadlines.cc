@@ -1,5 +1,7 @@
 #include "tracker/domain/command/command_deadlines.h"
 
+#include <algorithm>
+
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command.h"
@@ -23,6 +25,15 @@ void TakeEarlier(CommandDeadline& best, DeadlineKind kind, int64_t at_nanos) {
 }
 
 int64_t Nanos(absl::Duration duration) { return absl::ToInt64Nanoseconds(duration); }
+
+// See CloseTime(); `ready` is the command's ready_time().
+int64_t CloseNanos(const CommandSnapshot& command, int64_t ready) {
+  const CommandDeadlines& deadlines = *command.spec->deadlines;
+  const int64_t close = ready + Nanos(deadlines.ScheduleToClose());
+  if (command.attempt == 0 || deadlines.overrides.schedule_to_close.has_value()) return close;
+  const int64_t latest = ready + Nanos(deadlines.schedule_to_start);
+  return close + std::max<int64_t>(command.FirstNanos(TraceEntry::Stage::kSent) - latest, 0);
+}
 
 absl::Status CheckBounds(absl::string_view name, const std::optional<absl::Duration>& value,
                          absl::Duration min, absl::Duration max) {
@@ -117,7 +128,8 @@ CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_n
   const CommandSpec& spec = *command.spec;
   const CommandDeadlines& deadlines = *spec.deadlines;
   if (IsTerminal(command.state)) {
-    const int64_t ended = absl::ToUnixNanos(command.last_end_time());
+    // The last time: a result that was dropped has ended its command once more.
+    const int64_t ended = command.LastNanos(TraceEntry::Stage::kResolved);
     if (command.state == CommandState::kCompleted) {
       return {DeadlineKind::kResultRetention, ended + Nanos(deadlines.result_retention)};
     }
@@ -129,8 +141,7 @@ CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_n
     return {DeadlineKind::kUserDidNotFinish, ready + Nanos(deadlines.human_schedule_to_close)};
   }
 
-  CommandDeadline next = {DeadlineKind::kScheduleToClose,
-                          ready + Nanos(deadlines.ScheduleToClose())};
+  CommandDeadline next = {DeadlineKind::kScheduleToClose, CloseNanos(command, ready)};
   // A command that was returned to its queue has been delivered once, so that this clock has
   // stopped; the hard stop still runs.
   if (command.state == CommandState::kQueued) {
@@ -139,7 +150,7 @@ CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_n
     }
     return next;
   }
-  const int64_t delivered = absl::ToUnixNanos(command.deliver_time());
+  const int64_t delivered = command.LastNanos(TraceEntry::Stage::kSent);
   TakeEarlier(next, DeadlineKind::kStartToClose,
               delivered + Nanos(deadlines.start_to_close) + Nanos(deadlines.backstop));
   if (command.state == CommandState::kDelivered) {
@@ -151,26 +162,42 @@ CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_n
   return next;
 }
 
-CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bool polled) {
+absl::Time LatestStart(const CommandSpec& spec) {
+  const CommandDeadlines& deadlines = *spec.deadlines;
+  return spec.ready_time() + deadlines.overrides.schedule_to_close.value_or(
+                                 deadlines.schedule_to_start + kMaxBackWithin);
+}
+
+absl::Time CloseTime(const CommandSnapshot& command) {
+  return absl::FromUnixNanos(CloseNanos(command, absl::ToUnixNanos(command.spec->ready_time())));
+}
+
+CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bool polled,
+                           absl::Time now) {
   const CommandDeadlines& deadlines = *command.spec->deadlines;
   const std::string target = absl::StrCat("target \"", command.spec->target(), "\"");
   switch (kind) {
     case DeadlineKind::kNotBefore:
     case DeadlineKind::kFailedRetention:
       break;
-    case DeadlineKind::kNeverDelivered:
+    case DeadlineKind::kNeverDelivered: {
+      // In whole seconds where it waited longer, for a suspended worker.
+      const absl::Duration waited =
+          std::max(deadlines.schedule_to_start,
+                   absl::Trunc(now - command.spec->ready_time(), absl::Seconds(1)));
       if (polled) {
         return {"never_delivered",
                 absl::StrCat("The workers of ", target, " were busy; none took the command within ",
-                             absl::FormatDuration(deadlines.schedule_to_start), "."),
+                             absl::FormatDuration(waited), "."),
                 "Wait for earlier commands to end, or cancel them, then send it again.", false};
       }
       return {"never_delivered",
               absl::StrCat("No worker of ", target, " asked for commands within ",
-                           absl::FormatDuration(deadlines.schedule_to_start), "."),
+                           absl::FormatDuration(waited), "."),
               "Check that the browser is open and its extension is connected, then send the "
               "command again.",
               false};
+    }
     case DeadlineKind::kAckWait:
       return {"extension_no_response",
               absl::StrCat("The worker took the command and did not respond within ",

@@ -11,6 +11,7 @@
 namespace callslip::tracker {
 
 struct CommandError;
+class CommandSpec;
 struct CommandSnapshot;
 
 // The clocks that one command brings along. What is absent is the tracker's setting.
@@ -28,7 +29,8 @@ struct DeadlineOverrides {
 // The clocks of the command life cycle. The names are Temporal's; the numbers are those of the
 // correlation-id specification unless said otherwise.
 struct CommandDeadlines {
-  // Ready → delivered; then EXPIRED `never_delivered`.
+  // Ready → delivered; then EXPIRED `never_delivered`, but not before a suspended worker of its
+  // target is expected back: see LatestStart().
   absl::Duration schedule_to_start = absl::Seconds(30);
   // Delivered → acknowledged; then the lease ends: redelivery where the command is idempotent and
   // has an attempt left, else EXPIRED `extension_no_response`. The extension acknowledges within
@@ -42,7 +44,7 @@ struct CommandDeadlines {
   absl::Duration start_to_close = absl::Seconds(10);
   absl::Duration backstop = absl::Seconds(2);
   // Ready → ended, whatever happens between; then EXPIRED `schedule_to_close`. Nullopt: the sum of
-  // all waits that a command can go through; With() puts that here.
+  // all waits that a command can go through; With() puts that here. See CloseTime().
   std::optional<absl::Duration> schedule_to_close;
   // Ready → ended, for commands that a person finishes; then EXPIRED `user_did_not_finish`.
   absl::Duration human_schedule_to_close = absl::Minutes(10);
@@ -84,6 +86,9 @@ inline constexpr absl::Duration kMaxDelay = absl::Hours(24);
 // HTTP intermediaries give up.
 inline constexpr absl::Duration kMaxWait = absl::Seconds(55);
 inline constexpr absl::Duration kMaxPollWait = absl::Seconds(30);
+// For how long a worker may say that it is suspended: twice the 30 s after which the alarm of a
+// browser extension wakes it at the latest.
+inline constexpr absl::Duration kMaxBackWithin = absl::Seconds(60);
 
 // The clock that runs out next for a command, and what its running out means.
 enum class DeadlineKind {
@@ -107,9 +112,18 @@ struct CommandDeadline {
 // not_before.
 CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_nanos, bool delayed);
 
-// What a command ends with when the deadline `kind` passes; not for those that end nothing.
-// `polled`: whether a worker has asked for commands of its target since it was registered.
-CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bool polled);
+// Until when a command that was never delivered may wait where its schedule_to_start has passed and
+// a suspended worker is expected back: to its own schedule_to_close, else for kMaxBackWithin.
+absl::Time LatestStart(const CommandSpec& spec);
+
+// When the command's schedule_to_close runs out. The default one leaves the other clocks their
+// time: a first delivery that came after schedule_to_start moves it by as much.
+absl::Time CloseTime(const CommandSnapshot& command);
+
+// What a command ends with at `now`, when the deadline `kind` passes; not for those that end
+// nothing. `polled`: whether a worker has asked for commands of its target since it was registered.
+CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bool polled,
+                           absl::Time now);
 
 }  // namespace callslip::tracker
 

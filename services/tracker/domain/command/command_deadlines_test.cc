@@ -10,10 +10,7 @@
 namespace callslip::tracker {
 namespace {
 
-using absl::StatusCode;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 
 // Each clock: nothing a tick before, everything on time.
 
@@ -313,6 +310,43 @@ TEST(TrackerDeadlinesTest, ClocksThatDoNotNestAreRefused) {
     mistakes[i](clocks);
     EXPECT_FALSE(clocks.Validate().ok()) << "mistake " << i;
   }
+}
+
+// What a feed is told of happens in its own place among the deadlines that fire together.
+class CallingFeed : public CommandFeed {
+ public:
+  explicit CallingFeed(std::function<void()> on_ready) : on_ready_(std::move(on_ready)) {}
+  void OnReady() override { on_ready_(); }
+
+ private:
+  const std::function<void()> on_ready_;
+};
+
+class CommandDeadlinesAtOnceTest : public CommandTableTest {
+ protected:
+  CommandDeadlinesAtOnceTest() : CommandTableTest({.queued_of_client = 2000, .queued = 2000}) {}
+};
+
+TEST_F(CommandDeadlinesAtOnceTest, ThosePastFiveHundredComeAfterWhoWaits) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 1100; ++i) ids.push_back(Register());
+  std::vector<int> queued;
+  const auto count = [&] {
+    int still = 0;
+    for (const std::string& id : ids) {
+      const auto command = table_.Get(kClient, id, /*peek=*/true);
+      if (command.ok() && (*command)->state == CommandState::kQueued) ++still;
+    }
+    queued.push_back(still);
+  };
+  const auto feed = std::make_shared<CallingFeed>(count);
+  const auto later_feed = std::make_shared<CallingFeed>(count);
+  Watch(ids[0], feed, {.after_revision = 1});
+  Watch(ids[500], later_feed, {.after_revision = 1});
+  Advance(absl::Seconds(30));
+  EXPECT_THAT(queued, testing::ElementsAre(600, 100));
+  count();
+  EXPECT_EQ(queued.back(), 0);
 }
 
 }  // namespace

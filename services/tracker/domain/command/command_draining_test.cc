@@ -7,10 +7,6 @@
 namespace callslip::tracker {
 namespace {
 
-using absl::StatusCode;
-using ::testing::ElementsAre;
-using ::testing::SizeIs;
-
 class CommandDrainingTest : public HeldCallTest {};
 
 TEST_F(CommandDrainingTest, WatchesAndHeldCallsEndAsIfTheirTimeWereOver) {
@@ -90,6 +86,21 @@ TEST_F(CommandDrainingTest, ActionRunsOnceWithTheLastReport) {
   Register();
   ASSERT_OK(Complete(LeaseOne()));
   EXPECT_EQ(times, 1);
+}
+
+TEST_F(CommandDrainingTest, ActionMayUseTheTable) {
+  int times = 0;
+  const auto action = [&] {
+    ++times;
+    table_.OnNoLeases(nullptr);
+  };
+  table_.OnNoLeases(action);
+  EXPECT_EQ(times, 1);
+  Register();
+  const CommandLease lease = LeaseOne();
+  table_.OnNoLeases(action);
+  ASSERT_OK(Complete(lease));
+  EXPECT_EQ(times, 2);
 }
 
 TEST_F(CommandDrainingTest, ActionThatIsTakenBackDoesNotRun) {

@@ -9,12 +9,7 @@
 namespace callslip::tracker {
 namespace {
 
-using absl::StatusCode;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
-using State = CommandState;
 
 // Watches of all commands that match a filter.
 class CommandFilterTest : public CommandTableTest {
@@ -198,6 +193,20 @@ TEST_F(CommandFilterTest, DrainEndsItAndRefusesNewOnes) {
               FailsWith(StatusCode::kUnavailable, "draining"));
   EXPECT_THAT(feed_->seen, IsEmpty());
   table_.Unwatch(watching);
+}
+
+TEST_F(CommandFilterTest, KeepsNoResultInMemory) {
+  WatchAll(slow_feed_);
+  Register();
+  const CommandLease lease = LeaseOne();
+  Payload result = Bytes("42");
+  const std::weak_ptr<const std::string> observed = result;
+  ASSERT_OK(Complete(lease, CommandResult{std::move(result)}));
+  EXPECT_FALSE(observed.expired());
+  Advance(absl::Seconds(60));
+  EXPECT_TRUE(observed.expired()) << "nobody has collected it, and the feed still waits";
+  slow_feed_->Read();
+  EXPECT_THAT(slow_feed_->States(), ElementsAre(State::kExpired));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tracker/domain/command/command_id.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -77,13 +78,13 @@ std::optional<int64_t> DecimalFrom(absl::string_view digits) {
 
 std::optional<absl::uint128> RandomPartFrom(absl::string_view text) {
   if (text.size() != kRandomDigits) return std::nullopt;
-  absl::uint128 value = 0;
-  for (int i = 0; i < 4; ++i) {
+  std::array<uint64_t, 4> parts;
+  for (size_t i = 0; i < parts.size(); ++i) {
     const std::optional<uint32_t> part = ReadHex(text.data() + 8 * i);
     if (!part.has_value()) return std::nullopt;
-    value = value << 32 | *part;
+    parts[i] = *part;
   }
-  return value;
+  return absl::MakeUint128(parts[0] << 32 | parts[1], parts[2] << 32 | parts[3]);
 }
 
 }  // namespace

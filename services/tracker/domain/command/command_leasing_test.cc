@@ -9,11 +9,6 @@
 namespace callslip::tracker {
 namespace {
 
-using absl::StatusCode;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using State = CommandState;
 using Stage = TraceEntry::Stage;
 
 auto IsWrongLease() { return FailsWith(StatusCode::kPermissionDenied, "wrong_lease"); }
@@ -69,9 +64,9 @@ TEST_F(CommandLeasingTest, CallWithoutWaitIsAnsweredAtOnce) {
 
 TEST_F(CommandLeasingTest, AbandonedCallSwallowsNothing) {
   const auto call = Hold();
-  EXPECT_TRUE(table_.Abandon(call));
-  EXPECT_FALSE(table_.Abandon(call));
-  EXPECT_FALSE(table_.Abandon(nullptr));
+  EXPECT_TRUE(table_.Abandon(call, clock_.Now()));
+  EXPECT_FALSE(table_.Abandon(call, clock_.Now()));
+  EXPECT_FALSE(table_.Abandon(nullptr, clock_.Now()));
   EXPECT_EQ(table_.waits(), 0);
   const std::string id = Register();
   EXPECT_EQ(StateOf(id), State::kQueued);
@@ -83,7 +78,7 @@ TEST_F(CommandLeasingTest, AbandonedCallSwallowsNothing) {
 TEST_F(CommandLeasingTest, AnsweredCallCannotBeAbandoned) {
   const auto call = Hold();
   Register();
-  EXPECT_FALSE(table_.Abandon(call));
+  EXPECT_FALSE(table_.Abandon(call, clock_.Now()));
   EXPECT_THAT(answers_, SizeIs(1));
 }
 
@@ -93,6 +88,25 @@ TEST_F(CommandLeasingTest, OneCommandWakesOneCall) {
   Register();
   EXPECT_THAT(answers_, SizeIs(1));
   EXPECT_EQ(table_.waits(), 1);
+}
+
+TEST_F(CommandLeasingTest, CallsOfOneWorkerHaveEachTheirWindow) {
+  Register();
+  const CommandLease first = LeaseOne();
+  Hold({.worker_id = "w1", .window = 1, .hold_until = absl::InfiniteFuture()});
+  const auto wide = Hold({.worker_id = "w1", .window = 2, .hold_until = absl::InfiniteFuture()});
+  const std::string second = Register();
+  // The call that was held longer has no room for it.
+  ASSERT_THAT(answers_, SizeIs(1));
+  EXPECT_THAT(IdsOf(answers_[0].news.leases), ElementsAre(second));
+  EXPECT_FALSE(table_.Abandon(wide, clock_.Now()));
+
+  const std::string third = Register();
+  ASSERT_OK(Complete(first));
+  EXPECT_THAT(answers_, SizeIs(1));
+  ASSERT_OK(Complete(answers_[0].news.leases[0]));
+  ASSERT_THAT(answers_, SizeIs(2));
+  EXPECT_THAT(IdsOf(answers_[1].news.leases), ElementsAre(third));
 }
 
 TEST_F(CommandLeasingTest, HeldCallIsOfItsTarget) {

@@ -9,11 +9,7 @@
 namespace callslip::tracker {
 namespace {
 
-using absl::StatusCode;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
-using ::testing::SizeIs;
 using Stage = TraceEntry::Stage;
 using Source = TraceEntry::Source;
 

@@ -31,6 +31,10 @@ inline constexpr int kMaxPriority = 100;
 inline constexpr int kMaxAttempts = 2;
 // Unfinished commands a worker may hold ("only top 5 are kept", seed; here the rest wait).
 inline constexpr int kWorkerWindow = 5;
+// Workers of one target, and targets of one partition, that are remembered only because a suspended
+// worker is expected back: more than anybody has. Beyond that they are forgotten, and their
+// commands expire as if none were expected.
+inline constexpr size_t kMaxSuspendedWorkers = 1000;
 // Rows in one answer of ListCommands.
 inline constexpr int kDefaultPageSize = 100;
 inline constexpr int kMaxPageSize = 1000;

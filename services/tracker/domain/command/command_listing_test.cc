@@ -8,12 +8,6 @@
 namespace callslip::tracker {
 namespace {
 
-using absl::StatusCode;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using State = CommandState;
-
 // What a client sees of its own commands, and that nobody else sees any of it.
 class CommandListingTest : public CommandTableTest {
  protected:

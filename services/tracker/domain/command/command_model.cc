@@ -394,6 +394,7 @@ void CommandModel::Add(CommandRequest request, int replay_of, absl::Time now,
   command.register_time = now;
   command.ready_time = std::max(now, command.request.not_before);
   command.released = command.ready_time <= now;
+  command.start_by = command.ready_time + command.clocks.schedule_to_start;
   AddTrace(command.view, "queued/client");
   commands_.push_back(std::move(command));
   UpdateTurn(commands_.back());
@@ -645,7 +646,8 @@ void CommandModel::Lease(const ModelCall& call, absl::Time now, const absl::Stat
   BeginStep();
   std::vector<std::string> outcomes;
   if (call.max_commands < 0 || call.max_commands > kWorkerWindow || call.window < 0 ||
-      call.window > kWorkerWindow || !Fits(call.worker) || !Fits(call.target)) {
+      call.window > kWorkerWindow || !Fits(call.worker) || !Fits(call.target) ||
+      call.back_within < absl::ZeroDuration() || call.back_within > kMaxBackWithin) {
     outcomes = {"INVALID_ARGUMENT invalid_argument"};
   } else if (draining_) {
     outcomes = {"UNAVAILABLE draining"};
@@ -672,6 +674,7 @@ void CommandModel::Lease(const ModelCall& call, absl::Time now, const absl::Stat
     Settle(now, answers);
     return;
   }
+  AbsenceOf(held).back_by = absl::InfinitePast();
   calls_.push_back(held);
   Settle(now, answers);
   const bool still_held =
@@ -679,14 +682,28 @@ void CommandModel::Lease(const ModelCall& call, absl::Time now, const absl::Stat
   if (still_held != goes_on) Disagree("the call's handle does not say whether it is held");
 }
 
-void CommandModel::Abandon(int slot, bool abandoned) {
+void CommandModel::Abandon(int slot, absl::Time now, bool abandoned) {
   BeginStep();
-  const size_t before = calls_.size();
-  std::erase_if(calls_, [&](const ModelCall& call) { return call.slot == slot; });
-  if (abandoned != (calls_.size() < before)) {
+  const auto held = absl::c_find_if(calls_, [&](const auto& call) { return call.slot == slot; });
+  const bool was_held = held != calls_.end();
+  if (was_held) EndCall(*held, now);
+  if (abandoned != was_held) {
     Disagree(abandoned ? "a call was abandoned that had been answered"
                        : "a held call could not be abandoned");
   }
+}
+
+CommandModel::Absence& CommandModel::AbsenceOf(const ModelCall& call) {
+  for (Absence& absence : absences_) {
+    if (absence.target == call.target && absence.worker == call.worker) return absence;
+  }
+  return absences_.emplace_back(Absence{call.target, call.worker, absl::InfinitePast()});
+}
+
+void CommandModel::EndCall(const ModelCall& call, absl::Time now) {
+  Absence& absence = AbsenceOf(call);
+  absence.back_by = std::max(absence.back_by, now + call.back_within);
+  std::erase_if(calls_, [slot = call.slot](const ModelCall& other) { return other.slot == slot; });
 }
 
 void CommandModel::GiveBack(int command, int delivery) {
@@ -703,6 +720,9 @@ void CommandModel::GiveBack(int command, int delivery) {
   --known.view.attempt;
   known.view.trace = undone.trace_before;
   known.view.deliver_time = undone.deliver_time_before;
+  // Its clock is where it was when it was registered.
+  known.start_by = known.ready_time + known.clocks.schedule_to_start;
+  if (known.view.attempt == 0) known.late = absl::ZeroDuration();
   known.worker.clear();
   for (const ModelDelivery& earlier : known.deliveries) {
     if (!earlier.given_back) known.worker = earlier.worker;
@@ -867,6 +887,10 @@ void CommandModel::Deliver(ModelCommand& command, const std::string& worker, abs
                                 .worker = worker,
                                 .trace_before = command.view.trace,
                                 .deliver_time_before = command.view.deliver_time});
+  if (command.view.attempt == 0 && !command.clocks.schedule_to_close.has_value()) {
+    command.late =
+        std::max(now - command.ready_time - command.clocks.schedule_to_start, absl::ZeroDuration());
+  }
   command.view.state = CommandState::kDelivered;
   ++command.view.attempt;
   command.view.deliver_time = now;
@@ -1113,7 +1137,7 @@ void CommandModel::SettleAnswer(const ObservedAnswer& answer, absl::Time now) {
       !(answer.leases.empty() && answer.ended.empty()) && HasNews(call)) {
     Disagree(absl::StrCat(name, " was given less than it could have been"));
   }
-  std::erase_if(calls_, [&](const ModelCall& other) { return other.slot == answer.call; });
+  EndCall(call, now);
 }
 
 void CommandModel::SettleLease(const ModelCall& call, const ObservedAnswer::Lease& lease,
@@ -1130,8 +1154,7 @@ void CommandModel::SettleLease(const ModelCall& call, const ObservedAnswer::Leas
   Deliver(command, call.worker, now);
   const std::string difference = DifferenceOf(command.view, lease.view);
   if (!difference.empty()) Disagree(absl::StrCat(name, ": ", difference));
-  const absl::Duration left =
-      std::min(command.clocks.start_to_close, command.ready_time + command.schedule_to_close - now);
+  const absl::Duration left = std::min(command.clocks.start_to_close, CloseTime(command) - now);
   if (lease.start_to_close != left) {
     Disagree(absl::StrCat(name, " may take ", absl::FormatDuration(lease.start_to_close),
                           " instead of ", absl::FormatDuration(left)));
@@ -1169,27 +1192,29 @@ CommandModel::Due CommandModel::NextClock(const ModelCommand& command) const {
                                    ? command.view.end_time + command.clocks.result_retention
                                    : command.kept_since + clocks_.failed_retention};
   }
-  Due next = {Clock::kClose, command.ready_time + command.schedule_to_close};
+  Due next = {Clock::kClose, CloseTime(command)};
+  // Of clocks that run out together the one that says more is meant.
   const auto also = [&](Clock clock, absl::Time at) {
-    if (at < next.at) next = {clock, at};
+    if (at <= next.at) next = {clock, at};
   };
   if (command.human()) return next;
   const CommandDeadlines& clocks = command.clocks;
+  // Nothing else ends a command that waits for its first delivery.
+  if (command.view.state == CommandState::kQueued && command.released &&
+      command.view.attempt == 0) {
+    return {Clock::kStart, command.start_by};
+  }
   switch (command.view.state) {
     case CommandState::kQueued:
-      if (!command.released) {
-        also(Clock::kNotBefore, command.ready_time);
-      } else if (command.view.attempt == 0) {
-        also(Clock::kStart, command.ready_time + clocks.schedule_to_start);
-      }
+      if (!command.released) also(Clock::kNotBefore, command.ready_time);
       break;
     case CommandState::kDelivered:
-      also(Clock::kAck, command.view.deliver_time + clocks.ack_wait);
       also(Clock::kExecution, command.view.deliver_time + clocks.start_to_close + clocks.backstop);
+      also(Clock::kAck, command.view.deliver_time + clocks.ack_wait);
       break;
     default:
-      also(Clock::kHeartbeat, command.last_heartbeat + clocks.heartbeat_timeout);
       also(Clock::kExecution, command.view.deliver_time + clocks.start_to_close + clocks.backstop);
+      also(Clock::kHeartbeat, command.last_heartbeat + clocks.heartbeat_timeout);
   }
   return next;
 }
@@ -1227,6 +1252,28 @@ void CommandModel::Fire(absl::Time now) {
   }
 }
 
+absl::Time CommandModel::CloseTime(const ModelCommand& command) const {
+  return command.ready_time + command.schedule_to_close + command.late;
+}
+
+bool CommandModel::WaitsForWorker(ModelCommand& command, absl::Time now) {
+  if (draining_ || mistake_ == ModelMistake::kExpectsNobodyBack) return false;
+  absl::Time back_by = absl::InfinitePast();
+  for (const Absence& absence : absences_) {
+    const bool held = absl::c_any_of(calls_, [&](const ModelCall& call) {
+      return call.target == absence.target && call.worker == absence.worker;
+    });
+    if (absence.target == command.target() && !held) back_by = std::max(back_by, absence.back_by);
+  }
+  const absl::Duration longest =
+      command.clocks.schedule_to_close.value_or(command.clocks.schedule_to_start + kMaxBackWithin);
+  const absl::Time until = std::min(back_by, command.ready_time + longest);
+  if (until <= now) return false;
+  Reach("event a command waits for a suspended worker");
+  command.start_by = until;
+  return true;
+}
+
 void CommandModel::FireCommand(ModelCommand& command, Clock clock, absl::Time now) {
   const auto end = [&](CommandState state, const char* code, bool executed) {
     End(command, state, CommandError{.code = code, .may_have_executed = executed}, "tracker", now,
@@ -1238,6 +1285,7 @@ void CommandModel::FireCommand(ModelCommand& command, Clock clock, absl::Time no
       command.released = true;
       return UpdateTurn(command);
     case Clock::kStart:
+      if (WaitsForWorker(command, now)) return;
       return end(CommandState::kExpired, "never_delivered", may_have_executed);
     case Clock::kAck:
       if (command.request.idempotent && command.view.attempt < kMaxAttempts &&

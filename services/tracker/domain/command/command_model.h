@@ -31,6 +31,7 @@ enum class ModelMistake {
   kForgetsTombstones,
   kTellsNoEndsToWorkers,
   kTellsWatchesOfOtherStates,
+  kExpectsNobodyBack,
 };
 
 // Code and reason of a status, such as "NOT_FOUND unknown_command", or "ok".
@@ -80,6 +81,11 @@ struct ModelCommand {
   absl::Duration schedule_to_close;
   absl::Time register_time;
   absl::Time ready_time;
+  // When it expires unless it is delivered before: schedule_to_start after ready_time, and later
+  // where it waits for a suspended worker.
+  absl::Time start_by;
+  // By how much its first delivery came after schedule_to_start.
+  absl::Duration late;
 
   CommandView view;
   int64_t revision = 1;
@@ -117,6 +123,7 @@ struct ModelCall {
   int max_commands = 0;
   int window = 0;
   absl::Time hold_until;
+  absl::Duration back_within;
 };
 
 struct ModelWatch {
@@ -219,7 +226,7 @@ class CommandModel {
   // `goes_on`: the table returned a held call.
   void Lease(const ModelCall& call, absl::Time now, const absl::Status& status, bool goes_on,
              const std::vector<ObservedAnswer>& answers);
-  void Abandon(int slot, bool abandoned);
+  void Abandon(int slot, absl::Time now, bool abandoned);
   void GiveBack(int command, int delivery);
   void Acknowledge(int command, const ModelProof& proof, const std::optional<std::string>& progress,
                    const std::string& context, absl::Time now, const absl::Status& status,
@@ -267,6 +274,12 @@ class CommandModel {
     Clock clock;
     absl::Time at;
   };
+  // A worker that is suspended, or has a call that is held.
+  struct Absence {
+    std::string target;
+    std::string worker;
+    absl::Time back_by;
+  };
   struct Turn {
     std::string target;
     std::string client;
@@ -306,6 +319,11 @@ class CommandModel {
   Due NextDue(const ModelCommand& command) const;
   Due NextClock(const ModelCommand& command) const;
   void FireCommand(ModelCommand& command, Clock clock, absl::Time now);
+  absl::Time CloseTime(const ModelCommand& command) const;
+  // Lets the command wait for a suspended worker; false where none is expected.
+  bool WaitsForWorker(ModelCommand& command, absl::Time now);
+  Absence& AbsenceOf(const ModelCall& call);
+  void EndCall(const ModelCall& call, absl::Time now);
 
   int64_t Queued(const std::string& target, const std::string* client) const;
   // Whether a result of so many bytes may be kept.
@@ -348,6 +366,7 @@ class CommandModel {
   std::vector<ModelFeed> feeds_;
   std::vector<Turn> turns_;
   std::vector<UntoldEnd> untold_;
+  std::vector<Absence> absences_;
   bool draining_ = false;
   int64_t late_results_ = 0;
 

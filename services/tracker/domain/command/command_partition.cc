@@ -50,57 +50,59 @@ PartitionClient* CommandPartition::ClientLocked(absl::string_view client_id) {
   return clients_.emplace(client_id, std::move(client)).first->second.get();
 }
 
-TargetQueue* CommandPartition::QueueLocked(const std::string& target) {
+TargetQueue* CommandPartition::QueueLocked(const std::string& target, absl::Time now) {
   if (const auto it = queues_.find(target); it != queues_.end()) return it->second.get();
-  queue_pruning_.BeforeAdding(queues_, [](const auto& queue) { return queue->IsUnused(); });
+  const bool crowded = queues_.size() >= kMaxSuspendedWorkers;
+  queue_pruning_.BeforeAdding(queues_, [&](const auto& queue) {
+    return queue->IsUnused() && (crowded || queue->workers.BackBy() <= now);
+  });
   return queues_.emplace(target, std::make_unique<TargetQueue>()).first->second.get();
 }
 
-void CommandPartition::CountBytes(ClientAccount& account, int64_t bytes) {
-  if (bytes == 0) return;
-  shared_->usage.payload_bytes += bytes;
-  account.usage.payload_bytes += bytes;
+void CommandPartition::Count(ClientAccount& account, int64_t commands, int64_t bytes) {
+  if (commands == 0 && bytes == 0) return;
+  shared_->usage.Add(commands, bytes);
+  account.usage.Add(commands, bytes);
 }
 
 absl::Status CommandPartition::ReserveWait(ClientAccount* account) {
   const CommandLimits& limits = shared_->limits;
-  if (shared_->usage.waits >= limits.waits) return TooManyWaits(limits.waits, false);
+  if (shared_->waits >= limits.waits) return TooManyWaits(limits.waits, false);
   if (account != nullptr) {
-    if (account->usage.waits >= limits.waits_of_client) {
+    if (account->waits >= limits.waits_of_client) {
       return TooManyWaits(limits.waits_of_client, true);
     }
-    ++account->usage.waits;
+    ++account->waits;
   }
-  ++shared_->usage.waits;
+  ++shared_->waits;
   return absl::OkStatus();
 }
 
 void CommandPartition::FreeWait(ClientAccount* account) {
-  --shared_->usage.waits;
-  if (account != nullptr) --account->usage.waits;
+  --shared_->waits;
+  if (account != nullptr) --account->waits;
 }
 
 absl::Status CommandPartition::CheckRoomLocked(const CommandRequest& request,
                                                const ClientAccount& account,
-                                               const TargetQueue* queue) {
+                                               const TargetQueue* queue, const BacklogTurn* turn) {
   const CommandLimits& limits = shared_->limits;
   if (queue != nullptr) {
-    const int64_t own_depth = queue->backlog.DepthOf(request.client_id);
-    if (own_depth >= limits.queued_of_client) return QueueFull(request.target, own_depth, true);
+    if (turn->depth >= limits.queued_of_client) return QueueFull(request.target, turn->depth, true);
     const int64_t depth = queue->backlog.depth();
     if (depth >= limits.queued) return QueueFull(request.target, depth, false);
   }
   const auto bytes = static_cast<int64_t>(request.params->size());
   const Usage& all = shared_->usage;
   const Usage& own = account.usage;
-  if (all.commands >= limits.commands) return TooManyCommands(limits.commands, false);
-  if (own.commands >= limits.commands_of_client) {
+  if (all.commands() >= limits.commands) return TooManyCommands(limits.commands, false);
+  if (own.commands() >= limits.commands_of_client) {
     return TooManyCommands(limits.commands_of_client, true);
   }
-  if (all.payload_bytes + bytes > limits.payload_bytes) {
+  if (all.bytes() + bytes > limits.payload_bytes) {
     return TooManyBytes(limits.payload_bytes, false);
   }
-  if (own.payload_bytes + bytes > limits.payload_bytes_of_client) {
+  if (own.bytes() + bytes > limits.payload_bytes_of_client) {
     return TooManyBytes(limits.payload_bytes_of_client, true);
   }
   return absl::OkStatus();
@@ -116,34 +118,35 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
   commands_.prefetch(id.key());
   if (draining_) return Draining();
   PartitionClient* client = ClientLocked(request.client_id);
-  TargetQueue* queue = human ? nullptr : QueueLocked(request.target);
-  RETURN_IF_ERROR(CheckRoomLocked(request, *client->account, queue));
-  ++shared_->usage.commands;
-  ++client->account->usage.commands;
+  TargetQueue* queue = human ? nullptr : QueueLocked(request.target, now);
+  BacklogTurn* turn = human ? nullptr : queue->backlog.TurnOf(request.client_id);
+  RETURN_IF_ERROR(CheckRoomLocked(request, *client->account, queue, turn));
 
+  auto place = commands_.try_emplace(id.key());
+  while (!place.second) {
+    id = CommandId::New(now, human, index_);
+    place = commands_.try_emplace(id.key());
+  }
+  CommandEntry* entry = (place.first->second = std::make_unique<CommandEntry>()).get();
   auto view = std::make_shared<CommandSnapshot>();
-  while (commands_.contains(id.key())) id = CommandId::New(now, human, index_);
   view->spec = std::make_shared<const CommandSpec>(id, request, now, shared_->next_sequence++,
                                                    std::move(deadlines));
   AddTrace(*view, TraceEntry::Stage::kQueued, TraceEntry::Source::kClient, now);
-  CountBytes(*client->account, view->payload_bytes());
+  Count(*client->account, 1, view->payload_bytes());
   const CommandPtr registered = view;
 
-  auto owned = std::make_unique<CommandEntry>();
-  CommandEntry* entry = owned.get();
   entry->view = std::move(view);
   entry->client = client;
   client->by_sequence.emplace_hint(client->by_sequence.end(), entry->spec().sequence, entry);
   client->unfinished.push_back(*entry);
   entry->queue = queue;
   if (queue != nullptr) {
-    queue->backlog.Admit(entry);
+    queue->backlog.Admit(entry, turn);
     entry->delayed = entry->spec().not_before > now;
     if (!entry->delayed) queue->backlog.Add(entry);
   }
   RearmLocked(*entry);
   NotifyLocked(*entry, effects);
-  commands_.emplace(id.key(), std::move(owned));
   DispatchLocked(queue, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();
   return registered;
@@ -270,7 +273,7 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Ti
                                     CommandEffects& effects) {
   const CommandPtr before = std::exchange(entry.view, std::move(change.next));
   const CommandSnapshot& view = *entry.view;
-  CountBytes(*entry.client->account, view.payload_bytes() - before->payload_bytes());
+  Count(*entry.client->account, 0, view.payload_bytes() - before->payload_bytes());
   if (entry.queue != nullptr) MoveLocked(entry, before->state, view.state, effects);
   const bool ended = IsTerminal(view.state);
   if (ended && !IsTerminal(before->state)) {
@@ -313,7 +316,7 @@ void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, Comman
   // A worker of an earlier delivery may be at work although the command is queued again.
   backlog.SetHoldsKey(&entry, !IsTerminal(to) && entry.view->attempt > 0);
   if (!was_queued && is_queued) {
-    backlog.Admit(&entry);
+    backlog.Admit(&entry, backlog.TurnOf(entry.spec().client_id()));
     backlog.Add(&entry);
   }
 }
@@ -358,7 +361,9 @@ void CommandPartition::Drain(CommandEffects& effects) {
     }
   }
   for (const auto& [target, queue] : queues_) {
-    for (HeldCall* call : queue->workers.HeldCalls()) EndCallLocked(call, {}, effects);
+    for (HeldCall* call : queue->workers.HeldCalls()) {
+      EndCallLocked(call, {}, absl::InfinitePast(), effects);
+    }
   }
 }
 

@@ -24,6 +24,7 @@
 #include "tracker/domain/command/pruning.h"
 #include "tracker/domain/command/target_queue.h"
 #include "tracker/domain/command/tombstones.h"
+#include "tracker/domain/command/usage.h"
 
 namespace callslip::tracker {
 
@@ -33,6 +34,8 @@ struct LeaseRequest {
   int max_commands = 0;  // In one answer.
   int window = 0;        // Unfinished commands that the worker may hold.
   absl::Time hold_until = absl::InfinitePast();
+  // The worker may be suspended once the call has ended, and will ask again within this time.
+  absl::Duration back_within;
 };
 
 struct WatchRequest {
@@ -74,6 +77,7 @@ struct CommandTableShared {
   CommandLimits limits;
   std::shared_ptr<const CommandDeadlines> deadlines;
   Usage usage;
+  std::atomic<int64_t> waits{0};
   ClientAccounts accounts;
   std::atomic<uint64_t> next_sequence{1};
   std::atomic<int64_t> leased{0};  // Commands that are DELIVERED or RUNNING.
@@ -131,7 +135,7 @@ class CommandPartition {
   absl::StatusOr<std::shared_ptr<HeldCall>> Lease(const LeaseRequest& request, absl::Time now,
                                                   WorkerCallback callback, CommandEffects& effects);
   // Once this has returned true, the callback will not be called.
-  bool Abandon(HeldCall& call);
+  bool Abandon(HeldCall& call, absl::Time now);
   // Undoes a lease that never reached its worker. Harmless where anything has happened since.
   void GiveBack(const CommandLease& lease, absl::Time now, CommandEffects& effects);
   absl::StatusOr<AcknowledgeResult> Acknowledge(CommandId id, const LeaseProof& proof,
@@ -162,10 +166,13 @@ class CommandPartition {
   absl::StatusOr<CommandEntry*> FindLocked(absl::string_view client_id, CommandId id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  // `turn`: the client's in `queue`. Both null where the command is not queued.
   absl::Status CheckRoomLocked(const CommandRequest& request, const ClientAccount& account,
-                               const TargetQueue* queue) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+                               const TargetQueue* queue, const BacklogTurn* turn)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   PartitionClient* ClientLocked(absl::string_view client_id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  TargetQueue* QueueLocked(const std::string& target) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  TargetQueue* QueueLocked(const std::string& target, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Counts one more wait, of the client's where it is one of a client; RESOURCE_EXHAUSTED.
   absl::Status ReserveWait(ClientAccount* account);
   void FreeWait(ClientAccount* account);
@@ -196,7 +203,7 @@ class CommandPartition {
   // Gives waiting commands to held calls. Follows everything that lets a command be delivered.
   void DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void EndCallLocked(HeldCall* call, WorkerNews news, CommandEffects& effects)
+  void EndCallLocked(HeldCall* call, WorkerNews news, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndWatchLocked(CommandWatch& watch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -204,14 +211,18 @@ class CommandPartition {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void FireCommandLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Puts the end of an undelivered command off until suspended workers are back; false where none
+  // is expected.
+  bool AwaitWorkersLocked(CommandEntry& entry, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Leaves a tombstone. Destroys `entry`.
   void RemoveLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether there is room for a result.
   bool FitsLocked(const CommandEntry& entry, const Payload& result) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Accounts for payload bytes that came or went.
-  void CountBytes(ClientAccount& account, int64_t bytes);
+  // Accounts for commands and payload bytes that came or went.
+  void Count(ClientAccount& account, int64_t commands, int64_t bytes);
 
   const uint8_t index_;
   CommandTableShared* const shared_;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -30,7 +31,7 @@ void CommandPartition::FireLocked(Timed& timed, absl::Time now, CommandEffects& 
       FireCommandLocked(static_cast<CommandEntry&>(timed), now, effects);
       return;
     case Timed::Kind::kHeldCall:
-      EndCallLocked(&static_cast<HeldCall&>(timed), {}, effects);
+      EndCallLocked(&static_cast<HeldCall&>(timed), {}, now, effects);
       return;
     case Timed::Kind::kWatch: {
       auto& watch = static_cast<CommandWatch&>(timed);
@@ -85,6 +86,8 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
       event = CommandEvent::kTimeOut;
       break;
     case DeadlineKind::kNeverDelivered:
+      if (AwaitWorkersLocked(entry, now)) return;
+      break;
     case DeadlineKind::kScheduleToClose:
     case DeadlineKind::kUserDidNotFinish:
       break;
@@ -95,9 +98,17 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
   change.Step(event, TraceEntry::Source::kTracker, now);
   change.next->result = nullptr;
   change.next->error =
-      std::make_shared<const CommandError>(DeadlineError(due, *entry.view, polled));
+      std::make_shared<const CommandError>(DeadlineError(due, *entry.view, polled, now));
   CommitLocked(entry, std::move(change), now, effects);
   DispatchLocked(queue, now, effects);
+}
+
+bool CommandPartition::AwaitWorkersLocked(CommandEntry& entry, absl::Time now) {
+  if (draining_) return false;  // Nobody who comes back is given anything.
+  const absl::Time until = std::min(entry.queue->workers.BackBy(), LatestStart(entry.spec()));
+  if (until <= now) return false;
+  deadlines_.Set(&entry, until);
+  return true;
 }
 
 void CommandPartition::PushOut(CommandId id, absl::Time now, CommandEffects& effects) {
@@ -124,9 +135,7 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
     entry.queue->workers.Detach(&entry);
   }
   PartitionClient* client = entry.client;
-  --shared_->usage.commands;
-  --client->account->usage.commands;
-  CountBytes(*client->account, -entry.view->payload_bytes());
+  Count(*client->account, -1, -entry.view->payload_bytes());
   client->by_sequence.erase(spec->sequence);
   commands_.erase(spec->id.key());
 }

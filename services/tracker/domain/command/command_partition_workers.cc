@@ -49,9 +49,9 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
                                                                   CommandEffects& effects) {
   MutexLock lock(&mutex_);
   if (draining_) return Draining();
-  TargetQueue* queue = QueueLocked(request.target);
+  TargetQueue* queue = QueueLocked(request.target, now);
   queue->last_poll = now;
-  Worker* worker = queue->workers.Find(request.worker_id);
+  Worker* worker = queue->workers.Find(request.worker_id, now);
   WorkerNews news =
       TakeNewsLocked(*queue, *worker, request.max_commands, request.window, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();
@@ -60,6 +60,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   const absl::Status reserved = hold ? ReserveWait(nullptr) : absl::OkStatus();
   RETURN_IF_ERROR(reserved);
   if (!hold) {
+    worker->back_by = now + request.back_within;
     effects.answers.push_back({std::move(callback), std::move(news)});
     return nullptr;
   }
@@ -68,6 +69,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   call->queue = queue;
   call->max_commands = request.max_commands;
   call->window = request.window;
+  call->back_within = request.back_within;
   call->callback = std::move(callback);
   queue->workers.Hold(worker, call);
   deadlines_.Set(call.get(), request.hold_until);
@@ -75,18 +77,19 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   return call;
 }
 
-bool CommandPartition::Abandon(HeldCall& call) {
+bool CommandPartition::Abandon(HeldCall& call, absl::Time now) {
   CommandEffects nobody_is_called;  // Outlives the lock: what the callback holds may be large.
   MutexLock lock(&mutex_);
   if (call.worker == nullptr) return false;
-  EndCallLocked(&call, {}, nobody_is_called);
+  EndCallLocked(&call, {}, now, nobody_is_called);
   return true;
 }
 
-void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, CommandEffects& effects) {
+void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, absl::Time now,
+                                     CommandEffects& effects) {
   deadlines_.Remove(call);
   FreeWait(nullptr);
-  const std::shared_ptr<HeldCall> ended = call->queue->workers.Release(call);
+  const std::shared_ptr<HeldCall> ended = call->queue->workers.Release(call, now);
   effects.answers.push_back({std::move(ended->callback), std::move(news)});
 }
 
@@ -116,19 +119,22 @@ CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker
   change.Step(CommandEvent::kDeliver, TraceEntry::Source::kTracker, now);
   CommitLocked(entry, std::move(change), now, effects);
   const CommandDeadlines& deadlines = *entry.spec().deadlines;
-  const absl::Time close = entry.spec().ready_time() + deadlines.ScheduleToClose();
   // None is left where its deadline has passed and was not fired yet.
-  const absl::Duration left = std::max(close - now, absl::ZeroDuration());
+  const absl::Duration left = std::max(CloseTime(*entry.view) - now, absl::ZeroDuration());
   return {entry.view, entry.leases.back(), std::min(deadlines.start_to_close, left)};
 }
 
 void CommandPartition::DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects) {
   if (queue == nullptr) return;
-  while (HeldCall* call = queue->workers.NextReady()) {
-    if (queue->backlog.Next() == nullptr) break;
-    EndCallLocked(
-        call, TakeNewsLocked(*queue, *call->worker, call->max_commands, call->window, now, effects),
-        effects);
+  for (bool more = true; more;) {
+    HeldCall* call = queue->workers.NextReady();
+    if (call == nullptr) return;
+    WorkerNews news =
+        TakeNewsLocked(*queue, *call->worker, call->max_commands, call->window, now, effects);
+    // Who could take more has seen that nothing else can be delivered.
+    more = static_cast<int>(news.leases.size()) == call->max_commands ||
+           call->worker->unfinished >= call->window;
+    if (!news.empty()) EndCallLocked(call, std::move(news), now, effects);
   }
 }
 
@@ -146,7 +152,7 @@ void CommandPartition::LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::T
   HeldCall* call = &worker->calls.front();
   EndCallLocked(call,
                 TakeNewsLocked(*queue, *worker, call->max_commands, call->window, now, effects),
-                effects);
+                now, effects);
 }
 
 void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now,
@@ -256,8 +262,8 @@ bool CommandPartition::FitsLocked(const CommandEntry& entry, const Payload& resu
   // Twice of what registrations may take: what was accepted is to be answered.
   const auto bytes = result == nullptr ? 0 : static_cast<int64_t>(result->size());
   const CommandLimits& limits = shared_->limits;
-  return shared_->usage.payload_bytes + bytes <= 2 * limits.payload_bytes &&
-         entry.client->account->usage.payload_bytes + bytes <= 2 * limits.payload_bytes_of_client;
+  return shared_->usage.bytes() + bytes <= 2 * limits.payload_bytes &&
+         entry.client->account->usage.bytes() + bytes <= 2 * limits.payload_bytes_of_client;
 }
 
 }  // namespace callslip::tracker

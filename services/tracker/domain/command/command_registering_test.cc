@@ -8,12 +8,7 @@
 namespace callslip::tracker {
 namespace {
 
-using absl::StatusCode;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using State = CommandState;
 
 class CommandRegisteringTest : public CommandTableTest {
  protected:

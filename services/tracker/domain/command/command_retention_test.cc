@@ -8,9 +8,6 @@
 namespace callslip::tracker {
 namespace {
 
-using absl::StatusCode;
-using ::testing::ElementsAre;
-
 auto IsRemoved() { return FailsWith(StatusCode::kNotFound, "command_removed"); }
 auto IsUnknown() { return FailsWith(StatusCode::kNotFound, "unknown_command"); }
 

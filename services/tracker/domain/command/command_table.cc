@@ -73,10 +73,7 @@ void CommandTable::Run(CommandEffects& effects, absl::Time now) {
   if (listener_ != nullptr && effects.earliest_deadline != absl::InfiniteFuture()) {
     listener_(effects.earliest_deadline);
   }
-  if (effects.no_leases) {
-    MutexLock lock(&no_leases_mutex_);
-    if (on_no_leases_ != nullptr) std::exchange(on_no_leases_, nullptr)();
-  }
+  if (effects.no_leases) RunNoLeasesAction();
   for (const CommandId id : effects.pushed_out) {
     CommandEffects more;
     PartitionOf(id).PushOut(id, now, more);
@@ -258,6 +255,10 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandTable::Lease(LeaseRequest reque
     }
     if (*value == 0) *value = kWorkerWindow;
   }
+  if (request.back_within < absl::ZeroDuration() || request.back_within > kMaxBackWithin) {
+    return InvalidField("back_within",
+                        absl::StrCat("must be from 0 to ", absl::FormatDuration(kMaxBackWithin)));
+  }
   request.target = OrDefault(std::move(request.target), kDefaultTarget);
   request.worker_id = OrDefault(std::move(request.worker_id), kDefaultWorker);
   RETURN_IF_ERROR(CheckName("target", request.target));
@@ -269,8 +270,8 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandTable::Lease(LeaseRequest reque
   return call;
 }
 
-bool CommandTable::Abandon(const std::shared_ptr<HeldCall>& call) {
-  return call != nullptr && partitions_[call->partition]->Abandon(*call);
+bool CommandTable::Abandon(const std::shared_ptr<HeldCall>& call, absl::Time now) {
+  return call != nullptr && partitions_[call->partition]->Abandon(*call, now);
 }
 
 void CommandTable::GiveBack(const CommandLease& lease, absl::Time now) {
@@ -312,12 +313,20 @@ absl::StatusOr<CompleteResult> CommandTable::Complete(const std::string& id,
 }
 
 void CommandTable::OnNoLeases(std::function<void()> action) {
-  MutexLock lock(&no_leases_mutex_);
-  if (action != nullptr && shared_.leased == 0) {
-    action();
-    return;
+  {
+    MutexLock lock(&no_leases_mutex_);
+    on_no_leases_.swap(action);
   }
-  on_no_leases_ = std::move(action);
+  if (shared_.leased == 0) RunNoLeasesAction();
+}
+
+void CommandTable::RunNoLeasesAction() {
+  std::function<void()> action;
+  {
+    MutexLock lock(&no_leases_mutex_);
+    action.swap(on_no_leases_);
+  }
+  if (action != nullptr) action();
 }
 
 absl::Time CommandTable::NextDeadlineTime() {

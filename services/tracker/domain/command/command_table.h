@@ -82,7 +82,7 @@ class CommandTable {
   absl::StatusOr<std::shared_ptr<HeldCall>> Lease(LeaseRequest request, absl::Time now,
                                                   WorkerCallback callback);
   // Once this has returned true, the callback will not be called.
-  bool Abandon(const std::shared_ptr<HeldCall>& call);
+  bool Abandon(const std::shared_ptr<HeldCall>& call, absl::Time now);
   // Undoes a lease that never reached its worker: the command is queued as if it had not been
   // leased. Harmless where anything has happened to it since.
   void GiveBack(const CommandLease& lease, absl::Time now);
@@ -102,17 +102,18 @@ class CommandTable {
   void Drain();
 
   // Calls `action` once no worker holds a command: at once where that is so, else from the call
-  // that brings it about. Null takes it back; it will not be called after that.
+  // that brings it about. Null takes it back. A call that another thread has begun may go on after
+  // that: `action` must own what it uses.
   void OnNoLeases(std::function<void()> action);
 
   // Results that came for commands which had ended already, since the start.
   int64_t late_results() const { return shared_.late_results; }
   // Watches and held calls at this moment.
-  int64_t waits() const { return shared_.usage.waits; }
+  int64_t waits() const { return shared_.waits; }
   // Commands that a worker holds.
   int64_t leased() const { return shared_.leased; }
-  int64_t commands() const { return shared_.usage.commands; }
-  int64_t payload_bytes() const { return shared_.usage.payload_bytes; }
+  int64_t commands() const { return shared_.usage.commands(); }
+  int64_t payload_bytes() const { return shared_.usage.bytes(); }
 
  private:
   // Enough that two poller threads rarely meet; few enough that a look at all of them is cheap.
@@ -128,6 +129,8 @@ class CommandTable {
   CommandPtr FindRequest(const std::string& client_id, const std::string& request_id);
   absl::StatusOr<CommandPtr> End(std::string client_id, const std::string& id, CommandEvent event,
                                  CommandError error, absl::Time now);
+  // Calls the action of OnNoLeases(), where there is one, for the last time.
+  void RunNoLeasesAction();
   // Carries out what a call has caused.
   void Run(CommandEffects& effects, absl::Time now);
 

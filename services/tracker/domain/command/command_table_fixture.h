@@ -15,6 +15,13 @@
 // What the tests of the command table share. Test code only.
 namespace callslip::tracker {
 
+// The words of nearly every one of these tests.
+using ::absl::StatusCode;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using State = CommandState;
+
 inline constexpr char kClient[] = "agent";
 // The shortest time that a deadline tells from none.
 inline constexpr absl::Duration kTick = absl::Milliseconds(1);

@@ -239,7 +239,7 @@ class MoodyWorker {
     MutexLock lock(&mutex_);
     if (random_.OneIn(2) && !answered_) {
       mutex_.Unlock();
-      const bool abandoned = table_->Abandon(*call);
+      const bool abandoned = table_->Abandon(*call, clock_->Now());
       mutex_.Lock();
       if (abandoned) {
         EXPECT_FALSE(answered_);

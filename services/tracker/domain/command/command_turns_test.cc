@@ -8,11 +8,6 @@
 namespace callslip::tracker {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using State = CommandState;
-
 // Whose turn it is: of clients, of commands and of workers.
 class CommandTurnsTest : public HeldCallTest {
  protected:

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_limits.h"
@@ -17,10 +16,8 @@ absl::Status CheckText(absl::string_view field, absl::string_view text, size_t m
         field, absl::StrCat("has ", text.size(), " bytes, at most ", max_bytes, " are accepted"));
   }
   // They end up in logs and headers.
-  bool control = false;
-  for (const char c : text) control |= absl::ascii_iscntrl(static_cast<unsigned char>(c));
-  if (control) {
-    return InvalidField(field, "must not have control characters");
+  for (const unsigned char c : text) {
+    if (c < ' ' || c == '\x7f') return InvalidField(field, "must not have control characters");
   }
   return absl::OkStatus();
 }

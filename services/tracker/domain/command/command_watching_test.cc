@@ -9,12 +9,6 @@
 namespace callslip::tracker {
 namespace {
 
-using absl::StatusCode;
-using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using State = CommandState;
-
 class CommandWatchingTest : public CommandTableTest {
  protected:
   using CommandTableTest::CommandTableTest;

@@ -16,7 +16,7 @@ class TargetQueue {
   // When a worker last asked for commands.
   absl::Time last_poll = absl::InfinitePast();
 
-  // True where nothing would be lost by forgetting this queue.
+  // True where nothing would be lost by forgetting this queue, but for WorkerPool::BackBy().
   bool IsUnused() const { return backlog.IsUnused() && workers.IsUnused(); }
 };
 

@@ -1,13 +1,18 @@
 #include "tracker/domain/command/worker_pool.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "tracker/domain/command/command_limits.h"
 
 namespace callslip::tracker {
 
-Worker* WorkerPool::Find(const std::string& id) {
+Worker* WorkerPool::Find(const std::string& id, absl::Time now) {
   if (const auto it = workers_.find(id); it != workers_.end()) return &it->second;
-  pruning_.BeforeAdding(
-      workers_, [](const Worker& worker) { return worker.attached == 0 && worker.calls.empty(); });
+  const bool crowded = workers_.size() >= kMaxSuspendedWorkers;
+  pruning_.BeforeAdding(workers_, [&](const Worker& worker) {
+    return worker.attached == 0 && worker.calls.empty() && (worker.back_by <= now || crowded);
+  });
   return &workers_[id];
 }
 
@@ -45,20 +50,30 @@ void WorkerPool::FreePlace(CommandEntry* entry) {
 void WorkerPool::Hold(Worker* worker, std::shared_ptr<HeldCall> call) {
   HeldCall* held = call.get();
   held->worker = worker;
+  worker->back_by = absl::InfinitePast();
   held->self = std::move(call);
   worker->calls.push_back(*held);
   ++calls_;
   Update(worker);
 }
 
-std::shared_ptr<HeldCall> WorkerPool::Release(HeldCall* call) {
+std::shared_ptr<HeldCall> WorkerPool::Release(HeldCall* call, absl::Time now) {
   Worker* worker = std::exchange(call->worker, nullptr);
+  worker->back_by = std::max(worker->back_by, now + call->back_within);
   worker->calls.erase(worker->calls.iterator_to(*call));
   --calls_;
   Update(worker);
   // It has had its turn: the others come first.
   if (worker->ready) ready_.splice(ready_.end(), ready_, ready_.iterator_to(*worker));
   return std::move(call->self);
+}
+
+absl::Time WorkerPool::BackBy() const {
+  absl::Time latest = absl::InfinitePast();
+  for (const auto& [id, worker] : workers_) {
+    if (worker.calls.empty()) latest = std::max(latest, worker.back_by);
+  }
+  return latest;
 }
 
 void WorkerPool::Update(Worker* worker) {

@@ -37,6 +37,7 @@ struct HeldCall : Timed {
   std::shared_ptr<HeldCall> self;  // As long as `worker` is set.
   int max_commands = 0;            // In the answer.
   int window = 0;                  // Unfinished commands that the worker may hold.
+  absl::Duration back_within;      // See LeaseRequest.
   WorkerCallback callback;
   boost::intrusive::list_member_hook<> worker_hook;
 };
@@ -59,6 +60,8 @@ struct Worker : boost::intrusive::list_base_hook<> {
   int attached = 0;    // Commands that point to it.
   int unfinished = 0;  // Of these, the ones that it holds.
   Calls calls;         // The one held longest comes first.
+  // When it will have asked again, as it said. Of interest while it has no call.
+  absl::Time back_by = absl::InfinitePast();
   // Commands that ended without it, until it is told or they are removed.
   Commands ended;
   bool ready = false;  // In WorkerPool::ready_.
@@ -69,7 +72,7 @@ struct Worker : boost::intrusive::list_base_hook<> {
 class WorkerPool {
  public:
   // The worker with this id, made where it is new.
-  Worker* Find(const std::string& id);
+  Worker* Find(const std::string& id, absl::Time now);
   // Makes `entry` point to the worker, and remember the one that it pointed to before.
   void Attach(CommandEntry* entry, Worker* worker);
   // Undoes the last Attach().
@@ -82,8 +85,11 @@ class WorkerPool {
   void FreePlace(CommandEntry* entry);
 
   void Hold(Worker* worker, std::shared_ptr<HeldCall> call);
-  // Ends a held call and returns it.
-  std::shared_ptr<HeldCall> Release(HeldCall* call);
+  // Ends a held call and returns it. Its worker may be suspended from now on.
+  std::shared_ptr<HeldCall> Release(HeldCall* call, absl::Time now);
+  // By when all workers that are suspended will have asked again, as they said; a time that has
+  // passed where none is.
+  absl::Time BackBy() const;
 
   // The call that is to be given the next command, or nullptr: of the workers with a held call and
   // room for a command, the one that has waited longest.

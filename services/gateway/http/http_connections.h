@@ -1,0 +1,56 @@
+#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_CONNECTIONS_H_
+#define CALLSLIP_GATEWAY_HTTP_HTTP_CONNECTIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "gateway/http/http_limits.h"
+#include "gateway/http/http_server.h"
+
+namespace callslip::gateway {
+
+class Connection;  // Private to http_connections.cc.
+
+// The connections of one HttpServer, and what they share. Used on the thread of its io_context.
+class Connections : public std::enable_shared_from_this<Connections> {
+ public:
+  Connections(boost::asio::io_context& context, const HttpLimits& limits, HttpHandler handler);
+
+  // Serves a peer until either side closes.
+  void Serve(boost::asio::ip::tcp::socket socket);
+
+  bool IsFull() const { return open_.size() >= static_cast<size_t>(limits_.connections); }
+
+  // Closes each connection after the answer that is due, and calls `when_idle` once no request is
+  // under way.
+  void Drain(std::function<void()> when_idle);
+
+ private:
+  friend class Connection;
+
+  void StartTicking();
+  void Tick();
+  void TellIfIdle();
+
+  boost::asio::io_context& context_;
+  const HttpLimits limits_;
+  const HttpHandler handler_;
+  // All deadlines hang on this one timer, which runs while there are connections: a timer for each
+  // would cost them memory, and every step of a request time.
+  boost::asio::steady_timer timer_;
+  bool ticking_ = false;
+  int64_t now_ = 0;  // In ticks.
+  std::vector<Connection*> open_;
+  int requests_ = 0;  // Between the end of their headers and the end of their response.
+  bool draining_ = false;
+  std::function<void()> when_idle_;  // To be called once, while draining.
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_CONNECTIONS_H_

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { FakeWorker } from './support/fake_worker.js';
+import { Services } from './support/services.js';
+
+const TIMEOUT = { timeout: 60_000 };
+/** One run of the inspector: it connects, calls and ends, in ms. */
+const RUN_PATIENCE_MS = 20_000;
+
+/** The inspector wants a newer Node than the tests do, and lives where there is one. */
+const PACKAGES = fileURLToPath(new URL('../conformance/node_modules', import.meta.url));
+const NODE = join(PACKAGES, '.bin/node');
+const INSPECTOR = '@modelcontextprotocol/inspector/clients/launcher/build/index.js';
+
+let services;
+let worker;
+let home;
+
+before(async () => {
+  assert.ok(existsSync(join(PACKAGES, INSPECTOR)), `${PACKAGES} is incomplete: run ./dev setup.`);
+  home = await mkdtemp(join(tmpdir(), 'callslip-inspector-'));
+  services = await Services.open();
+  worker = FakeWorker.start(services.gatewayUrl, ({ script }) => ({ success: true, data: script }));
+});
+
+after(async () => {
+  await worker?.stop();
+  await services?.close();
+  await rm(home, { recursive: true, force: true });
+});
+
+/** Has the inspector call one method; answers the result that it prints. */
+async function inspect(era, method, ...args) {
+  const url = `${services.gatewayUrl}/mcp`;
+  const target = ['--cli', '--transport', 'http', '--server-url', url, '--protocol-era', era];
+  const all = [join(PACKAGES, INSPECTOR), ...target, '--method', method, ...args];
+  // It keeps files below the home folder.
+  const env = { ...process.env, HOME: home };
+  const { stdout } = await promisify(execFile)(NODE, all, { env, timeout: RUN_PATIENCE_MS });
+  return JSON.parse(stdout);
+}
+
+async function callTool(era, name, args) {
+  const json = JSON.stringify(args);
+  const options = ['--tool-name', name, '--tool-args-json', json];
+  const { structuredContent } = await inspect(era, 'tools/call', ...options);
+  return structuredContent;
+}
+
+for (const era of ['legacy', 'modern']) {
+  test(`the ${era} inspector lists the tools, and finds their schemas sound`, TIMEOUT, () =>
+    services.step(async () => {
+      // It fails on schemas that some clients would not take.
+      const { tools } = await inspect(era, 'tools/list', '--strict');
+      assert.deepEqual(tools.map(({ name }) => name), ['interact', 'observe', 'analyze']);
+    }));
+
+  test(`the ${era} inspector hands in a command and collects its result`, TIMEOUT, () =>
+    services.step(async () => {
+      const params = { action: 'execute_js', script: 'the answer' };
+      const { correlation_id } = await callTool(era, 'interact', params);
+      const question = { what: 'command_result', correlation_id, wait_ms: 8_000 };
+      const answer = await callTool(era, 'observe', question);
+      assert.equal(answer.status, 'complete', JSON.stringify(answer));
+      assert.equal(answer.result.data, 'the answer');
+    }));
+}

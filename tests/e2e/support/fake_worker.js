@@ -1,0 +1,59 @@
+/** How long one poll is held by the gateway, in s. */
+const POLL_S = 5;
+
+/**
+ * A worker over the gateway's HTTP, as the browser extension is one, without a browser: it answers
+ * each command at once with what `execute` makes of its parameters.
+ */
+export class FakeWorker {
+  #gatewayUrl;
+  #execute;
+  #stopped = new AbortController();
+  #loop;
+
+  constructor(gatewayUrl, execute) {
+    this.#gatewayUrl = gatewayUrl;
+    this.#execute = execute;
+  }
+
+  static start(gatewayUrl, execute) {
+    const worker = new FakeWorker(gatewayUrl, execute);
+    worker.#loop = worker.#work();
+    // Whoever stops the worker gets the error.
+    worker.#loop.catch(() => {});
+    return worker;
+  }
+
+  /** Ends the poll under way; fails if the worker broke off before. */
+  async stop() {
+    this.#stopped.abort();
+    await this.#loop;
+  }
+
+  async #work() {
+    try {
+      for (;;) {
+        const queries = await this.#request(`/pending-queries?wait=${POLL_S}&worker=fake`);
+        for (const query of queries) await this.#answer(query);
+      }
+    } catch (error) {
+      if (!this.#stopped.signal.aborted) throw error;
+    }
+  }
+
+  async #answer({ id, correlation_id, params }) {
+    const body = { id, correlation_id, status: 'complete', result: this.#execute(params) };
+    await this.#request('/query-result', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  }
+
+  async #request(path, options) {
+    const url = new URL(path, this.#gatewayUrl);
+    const response = await fetch(url, { ...options, signal: this.#stopped.signal });
+    if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
+    return response.json();
+  }
+}

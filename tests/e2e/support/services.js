@@ -1,0 +1,111 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent } from './agent.js';
+import { ServerProcess } from './processes.js';
+
+/**
+ * A tracker and a gateway, each fresh, and the agents that use them. What was opened is closed in
+ * the reverse order.
+ */
+export class Services {
+  #closers = [];
+  #talkers = [];
+  #gatewayOptions;
+  #guarded;
+
+  constructor({ gatewayOptions = [], guarded = false } = {}) {
+    this.#gatewayOptions = gatewayOptions;
+    this.#guarded = guarded;
+  }
+
+  /**
+   * Opens all or nothing; whoever opened it closes it. Where it is guarded, the gateway asks for
+   * tokens, and everyone has the one of its role.
+   */
+  static async open(options) {
+    const services = new this(options);
+    try {
+      await services.build();
+    } catch (error) {
+      services.printLogs();
+      await services.close();
+      throw error;
+    }
+    return services;
+  }
+
+  async build() {
+    const data = await mkdtemp(join(tmpdir(), 'callslip-tracker-'));
+    this.onClose(() => rm(data, { recursive: true, force: true }));
+    const listen = ['--listen', '127.0.0.1:0', '--data-dir', data];
+    this.tracker = this.#keep(await ServerProcess.start('callslip-tracker', listen));
+    if (this.#guarded) this.tokenFile = join(data, 'tokens');
+    await this.startGateway();
+  }
+
+  get gatewayUrl() {
+    return `http://${this.gateway.address}`;
+  }
+
+  /** Starts the gateway; after the first time, at the address that its predecessor had. */
+  async startGateway() {
+    const listen = this.gateway?.address ?? '127.0.0.1:0';
+    const args = ['--listen', listen, '--tracker', this.tracker.address, ...this.#gatewayOptions];
+    if (this.tokenFile) args.push('--token-file', this.tokenFile);
+    this.gateway = this.#keep(await ServerProcess.start('callslip-gateway', args));
+  }
+
+  /** The token of a principal in the file that the gateway has made; undefined without one. */
+  async tokenOf(name) {
+    if (!this.tokenFile) return undefined;
+    const lines = (await readFile(this.tokenFile, 'utf8')).split('\n');
+    return lines.map((line) => line.split(' ')).find((words) => words[1] === name)[2];
+  }
+
+  async agentOverBridge() {
+    return this.keepAgent(await Agent.overBridge(this.gatewayUrl, this.tokenFile));
+  }
+
+  async agentOverHttp() {
+    return this.keepAgent(await Agent.overHttp(this.gatewayUrl, await this.tokenOf('agent')));
+  }
+
+  keepAgent(agent) {
+    this.#talkers.push(agent);
+    this.onClose(() => agent.close());
+    return agent;
+  }
+
+  /** Has `close` called, and awaited, when all is closed. */
+  onClose(close) {
+    this.#closers.push(close);
+  }
+
+  /** Runs a step of a test; the logs of all processes are printed when it fails. */
+  async step(work) {
+    try {
+      return await work();
+    } catch (error) {
+      this.printLogs();
+      throw error;
+    }
+  }
+
+  printLogs() {
+    const talkers = this.#talkers.filter(({ log }) => log);
+    for (const talker of talkers) console.error(talker.describeLog());
+  }
+
+  async close() {
+    for (const close of this.#closers.reverse()) {
+      await close().catch((error) => console.error(error));
+    }
+  }
+
+  #keep(server) {
+    this.#talkers.push(server);
+    this.onClose(() => server.stop());
+    return server;
+  }
+}
