@@ -62,8 +62,7 @@ class AccessTest : public testing::Test {
     request.path = route.path;
     request.headers = std::move(headers);
     // Of a tool call of 2026-07-28, which needs no session.
-    if (!body.empty()) {
-      const json params = json::parse(body)["params"];
+    if (const json params = json::parse(body.empty() ? "{}" : body)["params"]; params.is_object()) {
       request.headers.emplace("MCP-Protocol-Version", "2026-07-28");
       request.headers.emplace("Mcp-Method", "tools/call");
       request.headers.emplace("Mcp-Name", params["name"].get<std::string>());

@@ -26,7 +26,7 @@ forbid "nothing sleeps (wait for an event, or on a Sleeper)" \
 forbid "randomness comes from common/random.cc (tests may seed a generator)" \
   'random_device|getrandom|[^a-z_]rand\(' "${sources[@]}" ':!services/common/random.cc'
 forbid "randomness comes from common/random.cc" 'mt19937' 'services/*.h' 'services/*.cc' \
-  ':!services/*_test.cc'
+  ':!services/*_test.cc' ':!services/tracker/domain/command/command_model*'
 forbid "the tracker's domain knows no transport and no format" \
   '#include.*(grpc|\.pb\.h|json|httplib|boost/(asio|beast))' 'services/tracker/domain/*'
 forbid "Beast stays behind gateway/http/http_codec.h" \

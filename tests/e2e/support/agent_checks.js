@@ -37,10 +37,9 @@ export function checkAgentToBrowser(setting) {
     assert.deepEqual(moved.result.data, { url, title: 'Second page' });
     const read = await agent.run({ action: 'get_page' });
     assert.equal(read.result.data.text, 'You have arrived.');
-    const shot = await agent.run({ action: 'screenshot' });
-    assert.equal(shot.result.data.mime_type, 'image/png');
-    const image = Buffer.from(shot.result.data.base64, 'base64');
-    assert.equal(image.subarray(1, 4).toString(), 'PNG');
+    const [, image] = (await agent.call('interact', { action: 'screenshot', wait_ms: 8000 })).content;
+    assert.equal(image.mimeType, 'image/png');
+    assert.equal(Buffer.from(image.data, 'base64').subarray(1, 4).toString(), 'PNG');
   });
 
   check('a failing script is an error with a code', async ({ agent }) => {
