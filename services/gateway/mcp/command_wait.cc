@@ -8,10 +8,10 @@
 
 namespace callslip::gateway {
 
-boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(TrackerClient* tracker, Clock* clock,
-                                                             std::shared_ptr<CallContext> context,
-                                                             std::string command_id,
-                                                             absl::Duration max_wait) {
+boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
+    TrackerClient* tracker, Clock* clock, std::shared_ptr<CallContext> context,
+    std::string command_id, absl::Duration max_wait,
+    std::function<void(const v1::Command&)> on_step) {
   std::string client = context->principal().name;
   if (!context->listens() || max_wait == absl::ZeroDuration()) {
     co_return co_await tracker->WaitForEnd(std::move(client), std::move(command_id), max_wait);
@@ -28,6 +28,7 @@ boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(TrackerClient* trac
     const std::string text = ProgressText(*command);
     context->NotifyProgress(told, std::nullopt, text);
     context->NotifyLog("info", command_id, text);
+    if (on_step != nullptr) on_step(*command);
   }
 }
 

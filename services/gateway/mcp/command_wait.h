@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_MCP_COMMAND_WAIT_H_
 #define CALLSLIP_GATEWAY_MCP_COMMAND_WAIT_H_
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -17,11 +18,12 @@ namespace callslip::gateway {
 inline constexpr absl::Duration kProgressInterval = absl::Seconds(15);
 
 // The command of the caller once it has ended, or as it is after `max_wait`. A caller who asked for
-// progress hears each step that the worker reports, and at least every 15 s that it goes on.
-boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(TrackerClient* tracker, Clock* clock,
-                                                             std::shared_ptr<CallContext> context,
-                                                             std::string command_id,
-                                                             absl::Duration max_wait);
+// progress hears each step that the worker reports, and at least every 15 s that it goes on; then
+// `on_step` is called too, where there is one.
+boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
+    TrackerClient* tracker, Clock* clock, std::shared_ptr<CallContext> context,
+    std::string command_id, absl::Duration max_wait,
+    std::function<void(const v1::Command&)> on_step = nullptr);
 
 // What a command is doing, in a line for people.
 std::string ProgressText(const v1::Command& command);

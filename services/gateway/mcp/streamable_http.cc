@@ -150,6 +150,7 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleLegacy(
   }
   if (!may_wait) {
     const RpcOutcome outcome = co_await server_->Handle(exchange);
+    if (exchange->cancelled()) co_return Accepted();
     co_return HttpResponse{.body = JsonRpcResponse(exchange->message().id, outcome)};
   }
   exchange->Run(server_->Handle(exchange));

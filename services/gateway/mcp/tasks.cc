@@ -110,8 +110,12 @@ CommandTasks::Outcome CommandTasks::GetLegacy(std::shared_ptr<CallContext> conte
 
 CommandTasks::Outcome CommandTasks::Result(std::shared_ptr<CallContext> context,
                                            std::string task_id) const {
+  const auto tell_status = [context](const v1::Command& command) {
+    context->Notify("notifications/tasks/status", LegacyTask(command));
+  };
   while (true) {
-    const auto command = co_await AwaitEnd(tracker_, clock_, context, task_id, kBlockingWait);
+    const auto command =
+        co_await AwaitEnd(tracker_, clock_, context, task_id, kBlockingWait, tell_status);
     if (!command.ok()) co_return RpcErrorOf(command.status());
     if (!IsFinal(command->state())) continue;
     Json result = std::get<Json>(CommandResult(*command).result);
