@@ -21,6 +21,7 @@
 #include "bench/die.h"
 #include "bench/load_client.h"
 #include "bench/table.h"
+#include "bench/tool_calls.h"
 #include "httplib.h"
 #include "nlohmann/json.hpp"
 
@@ -38,24 +39,13 @@ constexpr std::chrono::seconds kIdle{1};
 // "gets a correlation id back in under a millisecond"
 constexpr double kPromisedMicros = 1000;
 
-std::string ToolCall(const std::string& tool, const json& arguments) {
-  return json{{"jsonrpc", "2.0"},
-              {"id", 1},
-              {"method", "tools/call"},
-              {"params", {{"name", tool}, {"arguments", arguments}}}}
-      .dump();
+std::string DiscoverCall(uint16_t port) {
+  return PostRequest("/mcp",
+                     R"({"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{)"
+                     R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                     R"("io.modelcontextprotocol/clientCapabilities":{}}}})",
+                     port, "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: server/discover\r\n");
 }
-
-// As large as SampleRequest() says to the tracker.
-std::string InteractCall() {
-  return ToolCall("interact", {{"action", "click"}, {"selector", "#submit"}});
-}
-
-std::string ObserveCall(const std::string& correlation_id) {
-  return ToolCall("observe", {{"what", "command_result"}, {"correlation_id", correlation_id}});
-}
-
-std::string PingCall() { return R"({"jsonrpc":"2.0","id":1,"method":"ping"})"; }
 
 // The extension, as an HTTP client that is not ours.
 class Extension {
@@ -91,20 +81,12 @@ class Extension {
   httplib::Client client_;
 };
 
-std::string PostOnce(uint16_t port, const std::string& body) {
-  httplib::Client client("127.0.0.1", port);
-  client.set_tcp_nodelay(true);
-  const auto answer = client.Post("/mcp", body, "application/json");
-  if (!answer || answer->status != 200) Die("a tool call failed");
-  return answer->body;
-}
-
 // One kind of call, with the connection that it is made on.
 struct Row {
-  Row(std::string row_name, uint16_t port, const std::string& body)
-      : name(std::move(row_name)), client(port, 1, PostRequest("/mcp", body, port)) {
+  Row(std::string row_name, uint16_t port, const std::string& request)
+      : name(std::move(row_name)), client(port, 1, request) {
     answer_bytes = client.RunOnce().size();
-    request_bytes = body.size();
+    request_bytes = request.size();
   }
 
   const std::string name;
@@ -116,7 +98,7 @@ struct Row {
 };
 
 void Print(const std::vector<std::unique_ptr<Row>>& rows, const Row& beast, const Row& pair) {
-  Table table({"body bytes in, out", "p50 µs", "p90 µs", "p99 µs", "p50 to Beast", "to pair",
+  Table table({"bytes in, body bytes out", "p50 µs", "p90 µs", "p99 µs", "p50 to Beast", "to pair",
                "after 1 s idle: p50 µs", "worst of " + std::to_string(kIdleRounds)});
   for (const auto& row : rows) {
     const double p50 = row->latencies.Percentile(50);
@@ -142,8 +124,9 @@ void Main(const std::string& tracker_path, const std::string& gateway_path) {
   const ChildProcess gateway = ChildProcess::Exec(command);
 
   // The floors move as many bytes as interact does.
-  const std::string queued = PostOnce(gateway.port(), InteractCall());
-  const std::string id = json::parse(queued)["result"]["structuredContent"]["correlation_id"];
+  const std::string queued = LoadClient(gateway.port(), 1, DiscoverCall(gateway.port()))
+                                 .RunOnce(InteractCall(gateway.port()));
+  const std::string id = StructuredContent(queued)["correlation_id"];
   const ChildProcess fixed =
       ChildProcess::Fork([&](const ParentLink& parent) { ServeFixedBody(parent, queued.size()); });
   const ChildProcess rpc = ChildProcess::Fork(ServeWithQueue);
@@ -153,14 +136,14 @@ void Main(const std::string& tracker_path, const std::string& gateway_path) {
   Extension extension(gateway.port());
   if (extension.DrainQueue() != 1) Die("the first command is not in the queue");
   std::vector<std::unique_ptr<Row>> rows;
-  const auto add = [&](const char* name, uint16_t port, const std::string& body) -> Row& {
-    return *rows.emplace_back(std::make_unique<Row>(name, port, body));
+  const auto add = [&](const char* name, uint16_t port, const std::string& request) -> Row& {
+    return *rows.emplace_back(std::make_unique<Row>(name, port, request));
   };
-  const Row& beast_row = add("bare Beast", fixed.port(), InteractCall());
-  Row& pair_row = add("bare Beast + gRPC pair", pair.port(), InteractCall());
-  add("ping", gateway.port(), PingCall());
-  add("observe command_result", gateway.port(), ObserveCall(id));
-  Row& interact_row = add("interact", gateway.port(), InteractCall());
+  const Row& beast_row = add("bare Beast", fixed.port(), InteractCall(fixed.port()));
+  Row& pair_row = add("bare Beast + gRPC pair", pair.port(), InteractCall(pair.port()));
+  add("server/discover", gateway.port(), DiscoverCall(gateway.port()));
+  add("observe command_result", gateway.port(), ObserveCall(gateway.port(), id));
+  Row& interact_row = add("interact", gateway.port(), InteractCall(gateway.port()));
   extension.DrainQueue();
 
   for (int round = 0; round < kRounds; ++round) {

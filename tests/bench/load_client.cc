@@ -59,11 +59,17 @@ size_t ContentLength(std::string_view headers) {
 
 }  // namespace
 
-std::string PostRequest(const std::string& path, const std::string& body, uint16_t port) {
+std::string PostRequest(const std::string& path, const std::string& body, uint16_t port,
+                        const std::string& more_headers) {
   return "POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) +
          "\r\nUser-Agent: callslip-bench\r\nAccept: application/json, text/event-stream\r\n"
-         "Content-Type: application/json\r\nContent-Length: " +
-         std::to_string(body.size()) + "\r\n\r\n" + body;
+         "Content-Type: application/json\r\n" +
+         more_headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+std::string GetRequest(const std::string& path, uint16_t port) {
+  return "GET " + path + " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(port) +
+         "\r\nUser-Agent: callslip-bench\r\n\r\n";
 }
 
 LoadClient::LoadClient(uint16_t port, int connections, std::string request)
@@ -72,7 +78,7 @@ LoadClient::LoadClient(uint16_t port, int connections, std::string request)
     connections_.push_back({.fd = ConnectTo(port)});
     epoll_event event{.events = EPOLLIN, .data = {.u32 = static_cast<uint32_t>(i)}};
     if (epoll_ctl(epoll_fd_, EPOLL_CTL_ADD, connections_.back().fd, &event) != 0) Die("epoll_ctl");
-    Send(connections_.back());
+    Send(connections_.back(), request_);
     while (!Receive(connections_.back())) {
     }
   }
@@ -90,7 +96,7 @@ LoadResult LoadClient::Run(const LoadLimits& limits) {
   int under_way = 0;
   for (Connection& connection : connections_) {
     if (sent == limits.requests) break;
-    Send(connection);
+    Send(connection, request_);
     ++sent;
     ++under_way;
   }
@@ -104,7 +110,7 @@ LoadResult LoadClient::Run(const LoadLimits& limits) {
       result.latencies.Add(now - connection.sent_at);
       --under_way;
       if (sent == limits.requests || now - start >= limits.duration) continue;
-      Send(connection);
+      Send(connection, request_);
       ++sent;
       ++under_way;
     }
@@ -118,9 +124,22 @@ std::string LoadClient::RunOnce() {
   return body_;
 }
 
-void LoadClient::Send(Connection& connection) const {
+std::string LoadClient::RunOnce(const std::string& request) {
+  Begin(request);
+  return Await();
+}
+
+void LoadClient::Begin(const std::string& request) { Send(connections_.front(), request); }
+
+std::string LoadClient::Await() {
+  while (!Receive(connections_.front())) {
+  }
+  return body_;
+}
+
+void LoadClient::Send(Connection& connection, const std::string& request) {
   connection.sent_at = SteadyClock::now();
-  SendAll(connection.fd, request_);
+  SendAll(connection.fd, request);
 }
 
 bool LoadClient::Receive(Connection& connection) {

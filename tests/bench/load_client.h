@@ -11,8 +11,11 @@
 
 namespace callslip::bench {
 
-// A POST of `body` as JSON, with the headers that an agent's client sends.
-std::string PostRequest(const std::string& path, const std::string& body, uint16_t port);
+// A POST of `body` as JSON, with the headers that an agent's client sends. `more_headers` are whole
+// lines with their ends.
+std::string PostRequest(const std::string& path, const std::string& body, uint16_t port,
+                        const std::string& more_headers = "");
+std::string GetRequest(const std::string& path, uint16_t port);
 
 struct LoadLimits {
   std::chrono::nanoseconds duration = std::chrono::seconds(2);
@@ -45,6 +48,10 @@ class LoadClient {
 
   // One request on the first connection; returns the body of its answer.
   std::string RunOnce();
+  // The same with another request, at once or in two steps.
+  std::string RunOnce(const std::string& request);
+  void Begin(const std::string& request);
+  std::string Await();
 
  private:
   struct Connection {
@@ -53,7 +60,7 @@ class LoadClient {
     std::chrono::steady_clock::time_point sent_at;
   };
 
-  void Send(Connection& connection) const;
+  static void Send(Connection& connection, const std::string& request);
   // True when an answer is complete.
   bool Receive(Connection& connection);
 

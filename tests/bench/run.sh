@@ -24,6 +24,7 @@ run interact_latency "${services[@]}"
 placed=(taskset --cpu-list 0)
 run interact_latency "${services[@]}"
 placed=(env)
+run gateway_bench "${services[@]}"
 run rpc_apis_bench
 run command_table_bench
 run tracker_rpc_bench

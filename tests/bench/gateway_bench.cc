@@ -1,0 +1,220 @@
+// What the gateway costs beside the bytes that it moves: argv[1] is callslip-tracker, argv[2] is
+// callslip-gateway. The floor is a bare Beast server that makes one bare gRPC call for each
+// request.
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "bench/bare_pair.h"
+#include "bench/bare_rpc.h"
+#include "bench/child_process.h"
+#include "bench/die.h"
+#include "bench/load_client.h"
+#include "bench/table.h"
+#include "bench/tool_calls.h"
+
+namespace callslip::bench {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+
+constexpr int kRounds = 5;
+constexpr milliseconds kRoundTime{500};
+constexpr int kCyclesPerRound = 400;
+// Below the 100 commands that a client may have queued.
+constexpr int kHeldCommands = 80;
+constexpr int kHeldWaits = 10'000;
+// Held first, so that what is allocated only once does not count.
+constexpr int kWarmWaits = 200;
+constexpr int kFastCalls = 3'000;
+// The commands expire 30 s after they were handed in.
+constexpr int kWaitMillis = 28'000;
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+struct Load {
+  std::vector<double> per_second;
+  Latencies latencies;
+
+  void Add(const LoadResult& result) {
+    per_second.push_back(result.PerSecond());
+    latencies.Add(result.latencies);
+  }
+};
+
+// What plays the extension.
+class Worker {
+ public:
+  explicit Worker(uint16_t port) : port_(port), client_(port, 1, GetRequest("/healthz", port)) {}
+
+  // What is queued, up to five.
+  json Poll() { return json::parse(client_.RunOnce(GetRequest("/pending-queries", port_))); }
+
+  void Complete(const json& query) {
+    const json report = {{"id", query["id"]},
+                         {"correlation_id", query["correlation_id"]},
+                         {"status", "complete"},
+                         {"result", {{"success", true}}}};
+    client_.RunOnce(PostRequest("/query-result", report.dump(), port_));
+  }
+
+  void DrainQueue() {
+    for (json queries = Poll(); !queries.empty(); queries = Poll()) {
+      for (const json& query : queries) Complete(query);
+    }
+  }
+
+ private:
+  const uint16_t port_;
+  LoadClient client_;
+};
+
+// An agent and an extension that pass commands to each other; the poll is held before each.
+double CyclesPerSecond(uint16_t port) {
+  LoadClient agent(port, 1, GetRequest("/healthz", port));
+  Worker worker(port);
+  const std::string held_poll = GetRequest("/pending-queries?wait=5", port);
+  LoadClient poller(port, 1, GetRequest("/healthz", port));
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kCyclesPerRound; ++i) {
+    poller.Begin(held_poll);
+    const std::string queued = agent.RunOnce(InteractCall(port));
+    const json queries = json::parse(poller.Await());
+    worker.Complete(queries.at(0));
+    const std::string id = StructuredContent(queued)["correlation_id"];
+    const json answer = StructuredContent(agent.RunOnce(ObserveCall(port, id)));
+    if (answer["status"] != "complete") Die("a command did not complete");
+  }
+  return kCyclesPerRound /
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void MeasureCalls(const ChildProcess& gateway, const ChildProcess& pair, const std::string& id) {
+  Table table({"observe against the bare pair", "pair req/s", "observe req/s", "ratio",
+               "pair p50 µs", "observe p50 µs", "ratio"});
+  double pair_rate = 0;
+  for (const int connections : {1, 8, 64}) {
+    LoadClient pair_client(pair.port(), connections, ObserveCall(pair.port(), id));
+    LoadClient observe_client(gateway.port(), connections, ObserveCall(gateway.port(), id));
+    Load floor;
+    Load observe;
+    for (int round = 0; round < kRounds; ++round) {
+      floor.Add(pair_client.Run({.duration = kRoundTime}));
+      observe.Add(observe_client.Run({.duration = kRoundTime}));
+    }
+    if (connections == 1) pair_rate = Median(floor.per_second);
+    table.Add({std::to_string(connections) + " connections", Fixed(Median(floor.per_second), 0),
+               Fixed(Median(observe.per_second), 0),
+               Ratio(Median(observe.per_second), Median(floor.per_second)),
+               Fixed(floor.latencies.Percentile(50), 0), Fixed(observe.latencies.Percentile(50), 0),
+               Ratio(observe.latencies.Percentile(50), floor.latencies.Percentile(50))});
+  }
+  table.Print();
+
+  std::vector<double> cycles;
+  for (int round = 0; round < kRounds; ++round) cycles.push_back(CyclesPerSecond(gateway.port()));
+  std::printf(
+      "  interact, held poll, result, observe: %.0f cycles/s, %.2f x a quarter of the pair's %.0f "
+      "req/s on one connection\n\n",
+      Median(cycles), Median(cycles) / (pair_rate / 4), pair_rate);
+}
+
+Latencies FastCalls(uint16_t port, const std::string& request) {
+  LoadClient client(port, 1, request);
+  return client.Run({.requests = kFastCalls}).latencies;
+}
+
+void MeasureHeldWaits(const ChildProcess& gateway, const ChildProcess& tracker) {
+  const uint16_t port = gateway.port();
+  LoadClient agent(port, 1, GetRequest("/healthz", port));
+  std::vector<std::string> waits;
+  for (int i = 0; i < kHeldCommands; ++i) {
+    const std::string id = StructuredContent(agent.RunOnce(InteractCall(port)))["correlation_id"];
+    waits.push_back(ObserveCall(port, id, kWaitMillis));
+  }
+  const std::string fast =
+      ObserveCall(port, StructuredContent(agent.RunOnce(InteractCall(port)))["correlation_id"]);
+  const Latencies observe_alone = FastCalls(port, fast);
+  const Latencies health_alone = FastCalls(port, GetRequest("/healthz", port));
+
+  std::vector<HeldRequest> held;
+  const auto hold_up_to = [&](size_t count) {
+    while (held.size() < count) {
+      held.emplace_back(port, waits[held.size() % waits.size()]);
+      // An answer to another call: the gateway has taken what came before it.
+      if (held.size() % 100 == 0) agent.RunOnce(fast);
+    }
+    for (int i = 0; i < 20; ++i) agent.RunOnce(fast);
+  };
+  hold_up_to(kWarmWaits);
+  const int64_t gateway_before = gateway.ResidentBytes();
+  const int64_t tracker_before = tracker.ResidentBytes();
+  hold_up_to(kWarmWaits + kHeldWaits);
+  const double gateway_bytes =
+      static_cast<double>(gateway.ResidentBytes() - gateway_before) / kHeldWaits;
+  const double tracker_bytes =
+      static_cast<double>(tracker.ResidentBytes() - tracker_before) / kHeldWaits;
+  const Latencies observe_beside = FastCalls(port, fast);
+  const Latencies health_beside = FastCalls(port, GetRequest("/healthz", port));
+
+  std::printf("%d held waits: %.0f bytes each in the gateway, %.0f in the tracker\n\n", kHeldWaits,
+              gateway_bytes, tracker_bytes);
+  Table table({"beside them", "p50 µs alone", "beside", "p99 µs alone", "beside", "ratio"});
+  const auto row = [&](const char* name, const Latencies& alone, const Latencies& beside) {
+    table.Add({name, Fixed(alone.Percentile(50), 0), Fixed(beside.Percentile(50), 0),
+               Fixed(alone.Percentile(99), 0), Fixed(beside.Percentile(99), 0),
+               Ratio(beside.Percentile(99), alone.Percentile(99))});
+  };
+  row("observe", observe_alone, observe_beside);
+  row("/healthz", health_alone, health_beside);
+  table.Print();
+}
+
+void Main(const std::string& tracker_path, const std::string& gateway_path) {
+  // Every held request is a descriptor.
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+
+  const std::vector<std::string> common = {"--listen", "127.0.0.1:0", "--log-level", "error"};
+  std::vector<std::string> command = {tracker_path};
+  command.insert(command.end(), common.begin(), common.end());
+  const ChildProcess tracker = ChildProcess::Exec(command);
+  command[0] = gateway_path;
+  command.insert(command.end(), {"--tracker", "127.0.0.1:" + std::to_string(tracker.port())});
+  const ChildProcess gateway = ChildProcess::Exec(command);
+
+  std::string id;
+  size_t answer_bytes = 0;
+  {
+    LoadClient agent(gateway.port(), 1, GetRequest("/healthz", gateway.port()));
+    id = StructuredContent(agent.RunOnce(InteractCall(gateway.port())))["correlation_id"];
+    Worker(gateway.port()).DrainQueue();
+    answer_bytes = agent.RunOnce(ObserveCall(gateway.port(), id)).size();
+  }
+  const ChildProcess rpc = ChildProcess::Fork(ServeWithQueue);
+  const ChildProcess pair = ChildProcess::Fork(
+      [&](const ParentLink& parent) { ServeBarePair(parent, answer_bytes, rpc.port()); });
+  MeasureCalls(gateway, pair, id);
+  MeasureHeldWaits(gateway, tracker);
+}
+
+}  // namespace
+}  // namespace callslip::bench
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: %s CALLSLIP-TRACKER CALLSLIP-GATEWAY\n", argv[0]);
+    return 2;
+  }
+  callslip::bench::Main(argv[1], argv[2]);
+}
