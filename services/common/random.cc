@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 
@@ -15,26 +15,22 @@ namespace callslip {
 namespace {
 
 // Draws from the kernel in blocks, since a system call for each id would cost as much as the rest
-// of a registration. Used bytes are wiped, so that a memory dump shows no issued id.
+// of a registration. Used numbers are wiped, so that a memory dump shows no issued id.
 class RandomBlock {
  public:
-  template <typename T>
-  T Take() {
-    if (sizeof(T) > block_.size() - used_) Refill();
-    T value;
-    std::memcpy(&value, block_.data() + used_, sizeof(T));
-    std::memset(block_.data() + used_, 0, sizeof(T));
-    used_ += sizeof(T);
-    return value;
+  uint64_t Take() {
+    if (used_ == block_.size()) Refill();
+    return std::exchange(block_[used_++], 0);
   }
 
  private:
-  using Block = std::array<char, 4096>;
+  using Block = std::array<uint64_t, 512>;
 
   void Refill() {
+    auto* bytes = reinterpret_cast<char*>(block_.data());
     size_t filled = 0;
-    while (filled < block_.size()) {
-      const ssize_t got = getrandom(block_.data() + filled, block_.size() - filled, 0);
+    while (filled < sizeof(block_)) {
+      const ssize_t got = getrandom(bytes + filled, sizeof(block_) - filled, 0);
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
         std::perror("getrandom");
@@ -51,16 +47,14 @@ class RandomBlock {
 
 }  // namespace
 
-absl::uint128 Random128() {
+uint64_t Random64() {
   thread_local RandomBlock block;
-  const auto high = block.Take<uint64_t>();
-  const auto low = block.Take<uint64_t>();
-  return absl::MakeUint128(high, low);
+  return block.Take();
 }
 
 std::string RandomHex128() {
-  const absl::uint128 random = Random128();
-  return absl::StrFormat("%016x%016x", absl::Uint128High64(random), absl::Uint128Low64(random));
+  const uint64_t high = Random64();
+  return absl::StrFormat("%016x%016x", high, Random64());
 }
 
 }  // namespace callslip

@@ -1,17 +1,16 @@
 #ifndef CALLSLIP_COMMON_RANDOM_H_
 #define CALLSLIP_COMMON_RANDOM_H_
 
+#include <cstdint>
 #include <string>
-
-#include "absl/numeric/int128.h"
 
 namespace callslip {
 
-// 128 bits of the kernel's CSPRNG, for ids and tokens that nobody may guess. The only source of
+// 64 bits of the kernel's CSPRNG, for ids and tokens that nobody may guess. The only source of
 // randomness. Thread-safe.
-absl::uint128 Random128();
+uint64_t Random64();
 
-// The same as 32 hexadecimal digits.
+// 128 bits of it, as 32 hexadecimal digits.
 std::string RandomHex128();
 
 }  // namespace callslip

@@ -24,14 +24,34 @@ void TakeEarlier(CommandDeadline& best, DeadlineKind kind, int64_t at_nanos) {
   if (at_nanos <= best.at_nanos) best = {kind, at_nanos};
 }
 
-int64_t Nanos(absl::Duration duration) { return absl::ToInt64Nanoseconds(duration); }
+CommandDeadlines::Nanos NanosOf(const CommandDeadlines& deadlines) {
+  const auto nanos = [](absl::Duration duration) { return absl::ToInt64Nanoseconds(duration); };
+  return {.schedule_to_start = nanos(deadlines.schedule_to_start),
+          .ack_wait = nanos(deadlines.ack_wait),
+          .heartbeat_timeout = nanos(deadlines.heartbeat_timeout),
+          .start_to_close = nanos(deadlines.start_to_close),
+          .start_to_backstop = nanos(deadlines.start_to_close + deadlines.backstop),
+          .schedule_to_close = nanos(deadlines.ScheduleToClose()),
+          .human_schedule_to_close = nanos(deadlines.human_schedule_to_close),
+          .result_retention = nanos(deadlines.result_retention),
+          .failed_retention = nanos(deadlines.failed_retention),
+          .tombstone_retention = nanos(deadlines.tombstone_retention)};
+}
 
-// See CloseTime(); `ready` is the command's ready_time().
+// The command's ready_time(): when its clocks start.
+int64_t ReadyNanos(const CommandSnapshot& command) {
+  const int64_t registered = command.FirstNanos(TraceEntry::Stage::kQueued);
+  const absl::Time not_before = command.spec->not_before;
+  if (not_before == absl::InfinitePast()) return registered;
+  return std::max(registered, absl::ToUnixNanos(not_before));
+}
+
+// See the header; `ready` is when its clocks start.
 int64_t CloseNanos(const CommandSnapshot& command, int64_t ready) {
   const CommandDeadlines& deadlines = *command.spec->deadlines;
-  const int64_t close = ready + Nanos(deadlines.ScheduleToClose());
+  const int64_t close = ready + deadlines.nanos.schedule_to_close;
   if (command.attempt == 0 || deadlines.overrides.schedule_to_close.has_value()) return close;
-  const int64_t latest = ready + Nanos(deadlines.schedule_to_start);
+  const int64_t latest = ready + deadlines.nanos.schedule_to_start;
   return close + std::max<int64_t>(command.FirstNanos(TraceEntry::Stage::kSent) - latest, 0);
 }
 
@@ -98,6 +118,7 @@ absl::StatusOr<CommandDeadlines> CommandDeadlines::With(const DeadlineOverrides&
   Override(own.result_retention, wanted.result_retention);
   if (human) {
     Override(own.human_schedule_to_close, wanted.schedule_to_close);
+    own.nanos = NanosOf(own);
     return own;
   }
   Override(own.schedule_to_start, wanted.schedule_to_start);
@@ -107,6 +128,7 @@ absl::StatusOr<CommandDeadlines> CommandDeadlines::With(const DeadlineOverrides&
   own.schedule_to_close = wanted.schedule_to_close;
   const absl::Duration close = own.ScheduleToClose();
   own.schedule_to_close = close;
+  own.nanos = NanosOf(own);
   for (const absl::Status& nests :
        {CheckNests("ack_wait", own.ack_wait, "schedule_to_start", own.schedule_to_start),
         CheckNests("ack_wait", own.ack_wait, "heartbeat_timeout", own.heartbeat_timeout),
@@ -126,19 +148,19 @@ absl::Duration CommandDeadlines::ScheduleToClose() const {
 CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_nanos,
                              bool delayed) {
   const CommandSpec& spec = *command.spec;
-  const CommandDeadlines& deadlines = *spec.deadlines;
+  const CommandDeadlines::Nanos& nanos = spec.deadlines->nanos;
   if (IsTerminal(command.state)) {
     // The last time: a result that was dropped has ended its command once more.
     const int64_t ended = command.LastNanos(TraceEntry::Stage::kResolved);
     if (command.state == CommandState::kCompleted) {
-      return {DeadlineKind::kResultRetention, ended + Nanos(deadlines.result_retention)};
+      return {DeadlineKind::kResultRetention, ended + nanos.result_retention};
     }
-    return {DeadlineKind::kFailedRetention, ended + Nanos(deadlines.failed_retention)};
+    return {DeadlineKind::kFailedRetention, ended + nanos.failed_retention};
   }
-  const int64_t ready = absl::ToUnixNanos(spec.ready_time());
+  const int64_t ready = ReadyNanos(command);
   if (delayed) return {DeadlineKind::kNotBefore, ready};
   if (spec.command_class == CommandClass::kHuman) {
-    return {DeadlineKind::kUserDidNotFinish, ready + Nanos(deadlines.human_schedule_to_close)};
+    return {DeadlineKind::kUserDidNotFinish, ready + nanos.human_schedule_to_close};
   }
 
   CommandDeadline next = {DeadlineKind::kScheduleToClose, CloseNanos(command, ready)};
@@ -146,18 +168,16 @@ CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_n
   // stopped; the hard stop still runs.
   if (command.state == CommandState::kQueued) {
     if (command.attempt == 0) {
-      TakeEarlier(next, DeadlineKind::kNeverDelivered, ready + Nanos(deadlines.schedule_to_start));
+      TakeEarlier(next, DeadlineKind::kNeverDelivered, ready + nanos.schedule_to_start);
     }
     return next;
   }
   const int64_t delivered = command.LastNanos(TraceEntry::Stage::kSent);
-  TakeEarlier(next, DeadlineKind::kStartToClose,
-              delivered + Nanos(deadlines.start_to_close) + Nanos(deadlines.backstop));
+  TakeEarlier(next, DeadlineKind::kStartToClose, delivered + nanos.start_to_backstop);
   if (command.state == CommandState::kDelivered) {
-    TakeEarlier(next, DeadlineKind::kAckWait, delivered + Nanos(deadlines.ack_wait));
+    TakeEarlier(next, DeadlineKind::kAckWait, delivered + nanos.ack_wait);
   } else {
-    TakeEarlier(next, DeadlineKind::kHeartbeat,
-                heartbeat_nanos + Nanos(deadlines.heartbeat_timeout));
+    TakeEarlier(next, DeadlineKind::kHeartbeat, heartbeat_nanos + nanos.heartbeat_timeout);
   }
   return next;
 }
@@ -168,8 +188,8 @@ absl::Time LatestStart(const CommandSpec& spec) {
                                  deadlines.schedule_to_start + kMaxBackWithin);
 }
 
-absl::Time CloseTime(const CommandSnapshot& command) {
-  return absl::FromUnixNanos(CloseNanos(command, absl::ToUnixNanos(command.spec->ready_time())));
+int64_t CloseNanos(const CommandSnapshot& command) {
+  return CloseNanos(command, ReadyNanos(command));
 }
 
 CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bool polled,

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_DEADLINES_H_
 #define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_DEADLINES_H_
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -44,7 +45,7 @@ struct CommandDeadlines {
   absl::Duration start_to_close = absl::Seconds(10);
   absl::Duration backstop = absl::Seconds(2);
   // Ready → ended, whatever happens between; then EXPIRED `schedule_to_close`. Nullopt: the sum of
-  // all waits that a command can go through; With() puts that here. See CloseTime().
+  // all waits that a command can go through; With() puts that here. See CloseNanos().
   std::optional<absl::Duration> schedule_to_close;
   // Ready → ended, for commands that a person finishes; then EXPIRED `user_did_not_finish`.
   absl::Duration human_schedule_to_close = absl::Minutes(10);
@@ -58,6 +59,21 @@ struct CommandDeadlines {
 
   // Those of a command's own, where these belong to one.
   DeadlineOverrides overrides;
+
+  // Some of them in nanoseconds, as every change of a command needs them. With() sets these.
+  struct Nanos {
+    int64_t schedule_to_start = 0;
+    int64_t ack_wait = 0;
+    int64_t heartbeat_timeout = 0;
+    int64_t start_to_close = 0;
+    int64_t start_to_backstop = 0;  // Both together.
+    int64_t schedule_to_close = 0;
+    int64_t human_schedule_to_close = 0;
+    int64_t result_retention = 0;
+    int64_t failed_retention = 0;
+    int64_t tombstone_retention = 0;
+  };
+  Nanos nanos;
 
   // INVALID_ARGUMENT, naming the two clocks, where one that contains another is not longer.
   absl::Status Validate() const;
@@ -116,9 +132,10 @@ CommandDeadline NextDeadline(const CommandSnapshot& command, int64_t heartbeat_n
 // a suspended worker is expected back: to its own schedule_to_close, else for kMaxBackWithin.
 absl::Time LatestStart(const CommandSpec& spec);
 
-// When the command's schedule_to_close runs out. The default one leaves the other clocks their
-// time: a first delivery that came after schedule_to_start moves it by as much.
-absl::Time CloseTime(const CommandSnapshot& command);
+// When the command's schedule_to_close runs out, in nanoseconds since 1970. The default one leaves
+// the other clocks their time: a first delivery that came after schedule_to_start moves it by as
+// much.
+int64_t CloseNanos(const CommandSnapshot& command);
 
 // What a command ends with at `now`, when the deadline `kind` passes; not for those that end
 // nothing. `polled`: whether a worker has asked for commands of its target since it was registered.

@@ -9,6 +9,7 @@
 #include "boost/intrusive/list.hpp"
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/command/command_feed.h"
+#include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/deadline_wheel.h"
 
 namespace callslip::tracker {
@@ -54,7 +55,7 @@ struct CommandEntry : Timed {
   // When its worker last acknowledged it.
   int64_t heartbeat_nanos = 0;
   // One for each delivery, so that a worker whose lease has ended can still report.
-  absl::InlinedVector<LeaseToken, 1> leases;
+  absl::InlinedVector<LeaseToken, kMaxAttempts> leases;
   boost::intrusive::list<
       CommandWatch,
       boost::intrusive::member_hook<CommandWatch, boost::intrusive::list_member_hook<>,

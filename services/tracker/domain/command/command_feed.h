@@ -9,7 +9,6 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/numeric/int128.h"
 #include "absl/status/status.h"
 #include "common/mutex.h"
 #include "tracker/domain/command/command.h"

@@ -1,7 +1,9 @@
 #include "tracker/domain/command/command_id.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +13,6 @@
 namespace callslip::tracker {
 namespace {
 
-constexpr size_t kRandomDigits = 32;
 constexpr char kLeasePrefix[] = "lease-";
 
 static_assert(std::endian::native == std::endian::little);
@@ -36,31 +37,42 @@ uint64_t DigitsOf(uint64_t nibbles) {
   return nibbles + Each('0') + letters * ('a' - '0' - 10);
 }
 
-// Writes eight digits, the highest first.
-void WriteHex(uint32_t value, char* text) {
+// Writes the digits of a number, the highest first, and returns their end.
+char* WriteHex(uint32_t value, char* text) {
   uint64_t spread = value;
   spread = (spread | spread << 16) & 0x0000ffff0000ffff;
   spread = (spread | spread << 8) & 0x00ff00ff00ff00ff;
   spread = (spread | spread << 4) & Each(0x0f);
   StoreBigEndian(DigitsOf(spread), text);
+  return text + 2 * sizeof(value);
 }
 
-void AppendHex(absl::uint128 value, std::string& text) {
-  char digits[kRandomDigits];
-  for (int i = 0; i < 4; ++i) {
-    WriteHex(static_cast<uint32_t>(value >> (96 - 32 * i)), digits + 8 * i);
-  }
-  text.append(digits, kRandomDigits);
+char* WriteHex(uint64_t value, char* text) {
+  text = WriteHex(static_cast<uint32_t>(value >> 32), text);
+  return WriteHex(static_cast<uint32_t>(value), text);
 }
 
-// Reads eight lower-case digits.
-std::optional<uint32_t> ReadHex(const char* text) {
+// Reads as many lower-case digits; false where they are not.
+bool ReadHex(const char* text, uint32_t& value) {
   const uint64_t digits = LoadBigEndian(text);
   uint64_t packed = (digits & Each(0x0f)) + (digits >> 6 & Each(1)) * 9;
-  if ((packed & Each(0xf0)) != 0 || DigitsOf(packed) != digits) return std::nullopt;
+  if ((packed & Each(0xf0)) != 0 || DigitsOf(packed) != digits) return false;
   packed = (packed | packed >> 4) & 0x00ff00ff00ff00ff;
   packed = (packed | packed >> 8) & 0x0000ffff0000ffff;
-  return static_cast<uint32_t>(packed | packed >> 16);
+  value = static_cast<uint32_t>(packed | packed >> 16);
+  return true;
+}
+
+constexpr size_t kDigits = 2 * sizeof(uint64_t);
+
+std::optional<uint64_t> HexFrom(absl::string_view digits) {
+  uint32_t high = 0;
+  uint32_t low = 0;
+  if (digits.size() != kDigits) return std::nullopt;
+  if (!ReadHex(digits.data(), high) || !ReadHex(digits.data() + kDigits / 2, low)) {
+    return std::nullopt;
+  }
+  return uint64_t{high} << 32 | low;
 }
 
 // Only as ToString() writes it: no sign, no space, no leading zero, no overflow.
@@ -76,62 +88,51 @@ std::optional<int64_t> DecimalFrom(absl::string_view digits) {
   return value;
 }
 
-std::optional<absl::uint128> RandomPartFrom(absl::string_view text) {
-  if (text.size() != kRandomDigits) return std::nullopt;
-  std::array<uint64_t, 4> parts;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    const std::optional<uint32_t> part = ReadHex(text.data() + 8 * i);
-    if (!part.has_value()) return std::nullopt;
-    parts[i] = *part;
-  }
-  return absl::MakeUint128(parts[0] << 32 | parts[1], parts[2] << 32 | parts[3]);
-}
-
 }  // namespace
 
 CommandId CommandId::New(absl::Time now, bool annotation, uint8_t partition) {
-  const absl::uint128 random = Random128();
-  constexpr uint64_t kWithoutPartition = ~uint64_t{0} >> 8;
-  const uint64_t high = (absl::Uint128High64(random) & kWithoutPartition) | uint64_t{partition}
-                                                                                << 56;
-  return CommandId(absl::ToUnixMillis(now), annotation,
-                   absl::MakeUint128(high, absl::Uint128Low64(random)));
+  const uint64_t high = uint64_t{partition} << 56 | Random64() >> 8;
+  return CommandId(absl::ToUnixMillis(now), annotation, high, Random64());
 }
 
 std::optional<CommandId> CommandId::Parse(absl::string_view text) {
   const bool annotation = absl::ConsumePrefix(&text, "ann_");
   if (!annotation && !absl::ConsumePrefix(&text, "corr-")) return std::nullopt;
-  if (text.size() <= kRandomDigits + 1) return std::nullopt;
-  const size_t time_digits = text.size() - kRandomDigits - 1;
+  if (text.size() <= 2 * kDigits + 1) return std::nullopt;
+  const size_t time_digits = text.size() - 2 * kDigits - 1;
   const std::optional<int64_t> unix_ms = DecimalFrom(text.substr(0, time_digits));
   if (!unix_ms.has_value() || text[time_digits] != (annotation ? '_' : '-')) return std::nullopt;
-  const auto random = RandomPartFrom(text.substr(time_digits + 1));
-  if (!random.has_value()) return std::nullopt;
-  return CommandId(*unix_ms, annotation, *random);
+  const std::optional<uint64_t> high = HexFrom(text.substr(time_digits + 1, kDigits));
+  const std::optional<uint64_t> low = HexFrom(text.substr(time_digits + 1 + kDigits));
+  if (!high.has_value() || !low.has_value()) return std::nullopt;
+  return CommandId(*unix_ms, annotation, *high, *low);
 }
 
 std::string CommandId::ToString() const {
   const bool annotation = time_and_kind_ % 2 != 0;
-  std::string text;
-  text.reserve(kMaxBytes);
-  absl::StrAppend(&text, annotation ? "ann_" : "corr-", time_and_kind_ / 2, annotation ? "_" : "-");
-  AppendHex(random_, text);
-  return text;
+  const absl::string_view prefix = annotation ? "ann_" : "corr-";
+  std::array<char, kMaxBytes> text;
+  char* end = std::copy(prefix.begin(), prefix.end(), text.data());
+  end = std::to_chars(end, text.data() + text.size(), time_and_kind_ / 2).ptr;
+  *end++ = annotation ? '_' : '-';
+  end = WriteHex(high_, end);
+  end = WriteHex(low_, end);
+  return std::string(text.data(), end);
 }
 
-LeaseToken LeaseToken::New() { return LeaseToken(Random128()); }
+LeaseToken LeaseToken::New() { return LeaseToken(Random64()); }
 
 std::optional<LeaseToken> LeaseToken::Parse(absl::string_view text) {
   if (!absl::ConsumePrefix(&text, kLeasePrefix)) return std::nullopt;
-  const auto random = RandomPartFrom(text);
+  const std::optional<uint64_t> random = HexFrom(text);
   if (!random.has_value()) return std::nullopt;
   return LeaseToken(*random);
 }
 
 std::string LeaseToken::ToString() const {
-  std::string text = kLeasePrefix;
-  AppendHex(random_, text);
-  return text;
+  std::array<char, kDigits> digits;
+  WriteHex(random_, digits.data());
+  return absl::StrCat(kLeasePrefix, absl::string_view(digits.data(), digits.size()));
 }
 
 }  // namespace callslip::tracker

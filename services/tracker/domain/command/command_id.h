@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include "absl/numeric/int128.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 
@@ -34,26 +34,27 @@ class CommandId {
   std::string ToString() const;
   // Tells it from others in a table, as good as surely: 64 of its random bits.
   using Key = uint64_t;
-  Key key() const { return absl::Uint128Low64(random_); }
-  uint8_t partition() const { return static_cast<uint8_t>(absl::Uint128High64(random_) >> 56); }
+  Key key() const { return low_; }
+  uint8_t partition() const { return static_cast<uint8_t>(high_ >> 56); }
 
-  friend bool operator==(const CommandId& a, const CommandId& b) {
-    return a.random_ == b.random_ && a.time_and_kind_ == b.time_and_kind_;
-  }
+  friend bool operator==(const CommandId& a, const CommandId& b) = default;
   template <typename H>
   friend H AbslHashValue(H state, const CommandId& id) {
-    return H::combine(std::move(state), absl::Uint128Low64(id.random_));
+    return H::combine(std::move(state), id.low_);
   }
 
  private:
-  CommandId(int64_t unix_ms, bool annotation, absl::uint128 random)
-      : random_(random), time_and_kind_(unix_ms * 2 + (annotation ? 1 : 0)) {}
+  CommandId(int64_t unix_ms, bool annotation, uint64_t high, uint64_t low)
+      : high_(high), low_(low), time_and_kind_(unix_ms * 2 + (annotation ? 1 : 0)) {}
 
-  absl::uint128 random_ = 0;
+  // The partition and the random bits, as they stand in the text.
+  uint64_t high_ = 0;
+  uint64_t low_ = 0;
   int64_t time_and_kind_ = 0;  // Milliseconds since 1970, times two; odd for annotations.
 };
 
-// Names one delivery of a command to a worker, and proves it on each report: `lease-<32 hex>`.
+// Names one delivery of a command to a worker, and proves it on each report: `lease-<16 hex>`. It
+// only ever stands beside the command's id, so that 64 bits are beyond guessing.
 class LeaseToken {
  public:
   // No delivery's.
@@ -64,14 +65,12 @@ class LeaseToken {
 
   std::string ToString() const;
 
-  friend bool operator==(const LeaseToken& a, const LeaseToken& b) {
-    return a.random_ == b.random_;
-  }
+  friend bool operator==(const LeaseToken& a, const LeaseToken& b) = default;
 
  private:
-  explicit LeaseToken(absl::uint128 random) : random_(random) {}
+  explicit LeaseToken(uint64_t random) : random_(random) {}
 
-  absl::uint128 random_ = 0;
+  uint64_t random_ = 0;
 };
 
 }  // namespace callslip::tracker

@@ -64,7 +64,7 @@ TEST(CommandIdTest, DoNotRepeat) {
 
 TEST(LeaseTokenTest, TextLeadsBackToTheToken) {
   const LeaseToken token = LeaseToken::New();
-  EXPECT_THAT(token.ToString(), MatchesRegex("lease-[0-9a-f]{32}"));
+  EXPECT_THAT(token.ToString(), MatchesRegex("lease-[0-9a-f]{16}"));
   EXPECT_EQ(LeaseToken::Parse(token.ToString()), token);
   EXPECT_FALSE(LeaseToken::New() == token);
   EXPECT_EQ(LeaseToken::Parse("lease-"), std::nullopt);

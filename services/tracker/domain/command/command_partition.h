@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -60,6 +61,9 @@ struct CompleteResult {
 // What a call has caused elsewhere, to be done once the partition's mutex is released.
 struct CommandEffects {
   struct Answer {
+    Answer(WorkerCallback&& call, WorkerNews&& what)
+        : callback(std::move(call)), news(std::move(what)) {}
+
     WorkerCallback callback;
     WorkerNews news;
   };

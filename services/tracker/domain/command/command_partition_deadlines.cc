@@ -42,7 +42,7 @@ void CommandPartition::FireLocked(Timed& timed, absl::Time now, CommandEffects& 
       return;
     }
     case Timed::Kind::kTombstones:
-      tombstones_.Drop(now);
+      tombstones_.Drop(NanosOf(now));
       deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
       return;
   }
@@ -124,7 +124,8 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
   commands_.prefetch(entry.spec().id.key());
   const std::shared_ptr<const CommandSpec> spec = entry.view->spec;
   tombstones_.Add(spec->id, spec->client_id(), entry.view->state,
-                  now + shared_->deadlines->tombstone_retention, shared_->limits.tombstones);
+                  NanosOf(now) + shared_->deadlines->nanos.tombstone_retention,
+                  shared_->limits.tombstones);
   deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
   if (!spec->request_id().empty()) effects.removed.push_back(spec);
 

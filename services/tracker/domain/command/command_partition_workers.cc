@@ -61,7 +61,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   RETURN_IF_ERROR(reserved);
   if (!hold) {
     worker->back_by = now + request.back_within;
-    effects.answers.push_back({std::move(callback), std::move(news)});
+    effects.answers.emplace_back(std::move(callback), std::move(news));
     return nullptr;
   }
   auto call = std::make_shared<HeldCall>();
@@ -90,7 +90,7 @@ void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, absl::Time
   deadlines_.Remove(call);
   FreeWait(nullptr);
   const std::shared_ptr<HeldCall> ended = call->queue->workers.Release(call, now);
-  effects.answers.push_back({std::move(ended->callback), std::move(news)});
+  effects.answers.emplace_back(std::move(ended->callback), std::move(news));
 }
 
 WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker, int max_commands,
@@ -118,10 +118,10 @@ CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker
   Change change(entry);
   change.Step(CommandEvent::kDeliver, TraceEntry::Source::kTracker, now);
   CommitLocked(entry, std::move(change), now, effects);
-  const CommandDeadlines& deadlines = *entry.spec().deadlines;
   // None is left where its deadline has passed and was not fired yet.
-  const absl::Duration left = std::max(CloseTime(*entry.view) - now, absl::ZeroDuration());
-  return {entry.view, entry.leases.back(), std::min(deadlines.start_to_close, left)};
+  const int64_t left = std::max<int64_t>(CloseNanos(*entry.view) - NanosOf(now), 0);
+  const int64_t start_to_close = entry.spec().deadlines->nanos.start_to_close;
+  return {entry.view, entry.leases.back(), absl::Nanoseconds(std::min(start_to_close, left))};
 }
 
 void CommandPartition::DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects) {

@@ -29,8 +29,8 @@ absl::StatusOr<uint64_t> SequenceBefore(const std::string& page_token) {
   return sequence;
 }
 
-std::string OrDefault(std::string name, absl::string_view fallback) {
-  return name.empty() ? std::string(fallback) : std::move(name);
+void SetDefault(std::string& name, const char* fallback) {
+  if (name.empty()) name = fallback;
 }
 
 // NOT_FOUND for text that is no id of a table with so many partitions.
@@ -123,7 +123,7 @@ absl::StatusOr<CommandRegistration> CommandTable::RegisterChecked(
 absl::StatusOr<CommandRegistration> CommandTable::Replay(std::string client_id,
                                                          const std::string& id,
                                                          std::string request_id, absl::Time now) {
-  client_id = OrDefault(std::move(client_id), kDefaultClient);
+  SetDefault(client_id, kDefaultClient);
   // A repetition is answered also after the origin has been removed.
   if (const CommandPtr known = FindRequest(client_id, request_id);
       known != nullptr && known->spec->replay_of() == id) {
@@ -148,7 +148,8 @@ CommandPtr CommandTable::FindRequest(const std::string& client_id, const std::st
 absl::StatusOr<CommandPtr> CommandTable::Get(std::string client_id, const std::string& id,
                                              bool peek) {
   ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
-  return PartitionOf(known).Get(OrDefault(std::move(client_id), kDefaultClient), known, peek);
+  SetDefault(client_id, kDefaultClient);
+  return PartitionOf(known).Get(client_id, known, peek);
 }
 
 absl::StatusOr<CommandPage> CommandTable::List(std::string client_id, const CommandFilter& filter,
@@ -156,7 +157,7 @@ absl::StatusOr<CommandPage> CommandTable::List(std::string client_id, const Comm
   if (page_size < 0) return InvalidField("page_size", "must not be negative");
   if (page_size == 0) page_size = kDefaultPageSize;
   page_size = std::min(page_size, kMaxPageSize);
-  client_id = OrDefault(std::move(client_id), kDefaultClient);
+  SetDefault(client_id, kDefaultClient);
   ASSIGN_OR_RETURN(const uint64_t before, SequenceBefore(page_token));
 
   // One more than asked for, to know whether there is a next page.
@@ -198,10 +199,10 @@ absl::StatusOr<CommandPtr> CommandTable::End(std::string client_id, const std::s
                                              CommandEvent event, CommandError error,
                                              absl::Time now) {
   ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
+  SetDefault(client_id, kDefaultClient);
   CommandEffects effects;
   absl::StatusOr<CommandPtr> ended =
-      PartitionOf(known).End(OrDefault(std::move(client_id), kDefaultClient), known, event,
-                             std::move(error), now, effects);
+      PartitionOf(known).End(client_id, known, event, std::move(error), now, effects);
   Run(effects, now);
   return ended;
 }
@@ -209,7 +210,7 @@ absl::StatusOr<CommandPtr> CommandTable::End(std::string client_id, const std::s
 absl::StatusOr<CommandTable::Watching> CommandTable::Watch(const std::string& id,
                                                            WatchRequest request) {
   ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
-  request.client_id = OrDefault(std::move(request.client_id), kDefaultClient);
+  SetDefault(request.client_id, kDefaultClient);
   CommandEffects effects;
   ASSIGN_OR_RETURN(std::shared_ptr<CommandWatch> watch,
                    PartitionOf(known).Watch(known, request, effects));
@@ -218,7 +219,7 @@ absl::StatusOr<CommandTable::Watching> CommandTable::Watch(const std::string& id
 }
 
 absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch) {
-  watch.client_id = OrDefault(std::move(watch.client_id), kDefaultClient);
+  SetDefault(watch.client_id, kDefaultClient);
   RETURN_IF_ERROR(CheckName("client_id", watch.client_id));
   RETURN_IF_ERROR(CheckName("target", watch.filter.target));
   RETURN_IF_ERROR(CheckName("label", watch.filter.label));
@@ -259,8 +260,8 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandTable::Lease(LeaseRequest reque
     return InvalidField("back_within",
                         absl::StrCat("must be from 0 to ", absl::FormatDuration(kMaxBackWithin)));
   }
-  request.target = OrDefault(std::move(request.target), kDefaultTarget);
-  request.worker_id = OrDefault(std::move(request.worker_id), kDefaultWorker);
+  SetDefault(request.target, kDefaultTarget);
+  SetDefault(request.worker_id, kDefaultWorker);
   RETURN_IF_ERROR(CheckName("target", request.target));
   RETURN_IF_ERROR(CheckName("worker_id", request.worker_id));
   CommandEffects effects;
@@ -316,15 +317,18 @@ void CommandTable::OnNoLeases(std::function<void()> action) {
   {
     MutexLock lock(&no_leases_mutex_);
     on_no_leases_.swap(action);
+    has_no_leases_action_ = on_no_leases_ != nullptr;
   }
   if (shared_.leased == 0) RunNoLeasesAction();
 }
 
 void CommandTable::RunNoLeasesAction() {
+  if (!has_no_leases_action_) return;
   std::function<void()> action;
   {
     MutexLock lock(&no_leases_mutex_);
     action.swap(on_no_leases_);
+    has_no_leases_action_ = false;
   }
   if (action != nullptr) action();
 }

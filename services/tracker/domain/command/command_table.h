@@ -139,6 +139,8 @@ class CommandTable {
   std::vector<std::unique_ptr<CommandPartition>> partitions_;
   DeadlineListener listener_;
   std::atomic<bool> draining_{false};
+  // Spares the lock where there is none, which is nearly always.
+  std::atomic<bool> has_no_leases_action_{false};
   Mutex no_leases_mutex_;
   std::function<void()> on_no_leases_ ABSL_GUARDED_BY(no_leases_mutex_);
 };

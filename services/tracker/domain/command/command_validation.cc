@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_limits.h"
@@ -16,9 +18,9 @@ absl::Status CheckText(absl::string_view field, absl::string_view text, size_t m
         field, absl::StrCat("has ", text.size(), " bytes, at most ", max_bytes, " are accepted"));
   }
   // They end up in logs and headers.
-  for (const unsigned char c : text) {
-    if (c < ' ' || c == '\x7f') return InvalidField(field, "must not have control characters");
-  }
+  const bool has_control =
+      absl::c_any_of(text, [](unsigned char c) { return absl::ascii_iscntrl(c); });
+  if (has_control) return InvalidField(field, "must not have control characters");
   return absl::OkStatus();
 }
 
@@ -64,11 +66,12 @@ absl::Status CompleteAndCheck(CommandRequest& request, absl::Time now) {
     return InvalidField("priority",
                         absl::StrCat("must be from ", -kMaxPriority, " to ", kMaxPriority));
   }
+  if (request.not_before <= now) return absl::OkStatus();
   if (request.not_before > now + kMaxDelay) {
     return InvalidField("not_before", absl::StrCat("must be at most ",
                                                    absl::FormatDuration(kMaxDelay), " from now"));
   }
-  if (request.command_class == CommandClass::kHuman && request.not_before > now) {
+  if (request.command_class == CommandClass::kHuman) {
     return InvalidField("not_before", "does not apply to commands that a person finishes");
   }
   return absl::OkStatus();

@@ -1,6 +1,7 @@
 #include "tracker/domain/command/tombstones.h"
 
 #include "absl/hash/hash.h"
+#include "tracker/domain/command/deadline_wheel.h"
 
 namespace callslip::tracker {
 namespace {
@@ -14,11 +15,11 @@ bool Tombstones::Tombstone::IsOf(absl::string_view client_id) const {
 }
 
 void Tombstones::Add(CommandId id, absl::string_view client_id, CommandState ended_as,
-                     absl::Time until, size_t capacity) {
+                     int64_t until_nanos, size_t capacity) {
   if (capacity == 0) return;
   if (by_age_.size() >= capacity) DropOldest();
   by_id_.emplace(id, Tombstone{HashOf(client_id), ended_as});
-  by_age_.push_back({absl::ToUnixNanos(until), id});
+  by_age_.push_back({until_nanos, id});
 }
 
 const Tombstones::Tombstone* Tombstones::Find(CommandId id) const {
@@ -26,13 +27,12 @@ const Tombstones::Tombstone* Tombstones::Find(CommandId id) const {
   return it == by_id_.end() ? nullptr : &it->second;
 }
 
-void Tombstones::Drop(absl::Time now) {
-  while (!by_age_.empty() && NextDrop() <= now) DropOldest();
+void Tombstones::Drop(int64_t now_nanos) {
+  while (!by_age_.empty() && NextDrop() <= now_nanos) DropOldest();
 }
 
-absl::Time Tombstones::NextDrop() const {
-  return by_age_.empty() ? absl::InfiniteFuture()
-                         : absl::FromUnixNanos(by_age_.front().until_nanos);
+int64_t Tombstones::NextDrop() const {
+  return by_age_.empty() ? kNoDeadline : by_age_.front().until_nanos;
 }
 
 void Tombstones::DropOldest() {

@@ -6,14 +6,14 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
-#include "absl/time/time.h"
 #include "tracker/domain/command/command_id.h"
 #include "tracker/domain/command/command_state.h"
 
 namespace callslip::tracker {
 
 // What is left of removed commands, so that "expired" and "never existed" differ: how each ended,
-// and for its client only. Bounded by number and by time. Guarded by its partition's mutex.
+// and for its client only. Bounded by number and by time, which is in nanoseconds since 1970.
+// Guarded by its partition's mutex.
 class Tombstones {
  public:
   struct Tombstone {
@@ -23,17 +23,17 @@ class Tombstones {
     bool IsOf(absl::string_view client_id) const;
   };
 
-  // Keeps it until `until`, which must not lie before that of the tombstone before. Drops the
+  // Keeps it until `until_nanos`, which must not lie before that of the tombstone before. Drops the
   // oldest one where there are more than `capacity`.
-  void Add(CommandId id, absl::string_view client_id, CommandState ended_as, absl::Time until,
+  void Add(CommandId id, absl::string_view client_id, CommandState ended_as, int64_t until_nanos,
            size_t capacity);
   // Nullptr where there is none.
   const Tombstone* Find(CommandId id) const;
   // Drops those whose time has come.
-  void Drop(absl::Time now);
+  void Drop(int64_t now_nanos);
 
-  // When the oldest one is to be dropped; InfiniteFuture where there is none.
-  absl::Time NextDrop() const;
+  // When the oldest one is to be dropped; kNoDeadline where there is none.
+  int64_t NextDrop() const;
 
  private:
   struct Age {

@@ -1,13 +1,18 @@
 #include "tracker/domain/command/tombstones.h"
 
+#include "absl/time/time.h"
 #include "gtest/gtest.h"
+#include "tracker/domain/command/deadline_wheel.h"
 
 namespace callslip::tracker {
 namespace {
 
-const absl::Time kNow = absl::FromUnixMillis(1'738'012'345'678);
+constexpr int64_t kSecond = 1'000'000'000;
+constexpr int64_t kNow = 1'738'012'345 * kSecond;
 
-CommandId NewId() { return CommandId::New(kNow, /*annotation=*/false, /*partition=*/0); }
+CommandId NewId() {
+  return CommandId::New(absl::FromUnixNanos(kNow), /*annotation=*/false, /*partition=*/0);
+}
 
 TEST(TombstonesTest, TellsHowItsCommandEndedToItsClientOnly) {
   Tombstones tombstones;
@@ -22,20 +27,20 @@ TEST(TombstonesTest, TellsHowItsCommandEndedToItsClientOnly) {
 
 TEST(TombstonesTest, AreDroppedWhenTheirTimeHasCome) {
   Tombstones tombstones;
-  EXPECT_EQ(tombstones.NextDrop(), absl::InfiniteFuture());
+  EXPECT_EQ(tombstones.NextDrop(), kNoDeadline);
   const CommandId early = NewId();
   const CommandId late = NewId();
-  tombstones.Add(early, "agent", CommandState::kExpired, kNow + absl::Seconds(1), 10);
-  tombstones.Add(late, "agent", CommandState::kExpired, kNow + absl::Seconds(2), 10);
-  EXPECT_EQ(tombstones.NextDrop(), kNow + absl::Seconds(1));
-  tombstones.Drop(kNow + absl::Milliseconds(999));
+  tombstones.Add(early, "agent", CommandState::kExpired, kNow + kSecond, 10);
+  tombstones.Add(late, "agent", CommandState::kExpired, kNow + 2 * kSecond, 10);
+  EXPECT_EQ(tombstones.NextDrop(), kNow + kSecond);
+  tombstones.Drop(kNow + kSecond - 1);
   EXPECT_NE(tombstones.Find(early), nullptr);
-  tombstones.Drop(kNow + absl::Seconds(1));
+  tombstones.Drop(kNow + kSecond);
   EXPECT_EQ(tombstones.Find(early), nullptr);
   EXPECT_NE(tombstones.Find(late), nullptr);
-  EXPECT_EQ(tombstones.NextDrop(), kNow + absl::Seconds(2));
-  tombstones.Drop(absl::InfiniteFuture());
-  EXPECT_EQ(tombstones.NextDrop(), absl::InfiniteFuture());
+  EXPECT_EQ(tombstones.NextDrop(), kNow + 2 * kSecond);
+  tombstones.Drop(kNoDeadline);
+  EXPECT_EQ(tombstones.NextDrop(), kNoDeadline);
 }
 
 TEST(TombstonesTest, OldestMakesRoomWhereThereIsNoMore) {
@@ -56,7 +61,7 @@ TEST(TombstonesTest, NoneIsKeptWhereNoneMayBe) {
   const CommandId id = NewId();
   tombstones.Add(id, "agent", CommandState::kExpired, kNow, 0);
   EXPECT_EQ(tombstones.Find(id), nullptr);
-  EXPECT_EQ(tombstones.NextDrop(), absl::InfiniteFuture());
+  EXPECT_EQ(tombstones.NextDrop(), kNoDeadline);
 }
 
 }  // namespace

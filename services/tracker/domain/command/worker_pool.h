@@ -24,7 +24,7 @@ struct WorkerNews {
 };
 
 // Called once: with news, or without any where the call's time is over or the tracker shuts down.
-using WorkerCallback = std::function<void(WorkerNews)>;
+using WorkerCallback = std::function<void(WorkerNews&&)>;
 
 // A worker's call that is held until there are news for it. Also the handle of whoever made it, to
 // give it up. Guarded by the mutex of its partition.
