@@ -26,5 +26,6 @@ run interact_latency "${services[@]}"
 placed=(env)
 run gateway_bench "${services[@]}"
 run rpc_apis_bench
+run client_waits_bench
 run command_table_bench
 run tracker_rpc_bench

@@ -45,7 +45,8 @@ AsyncServer::AsyncServer() { KeepLibrary(); }
 
 AsyncServer::~AsyncServer() { Stop(absl::ZeroDuration()); }
 
-absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers) {
+absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers,
+                                           const Keepalive& keepalive) {
   const absl::Status refused = absl::UnavailableError(
       absl::StrCat("cannot listen on ", address.ToString(), "; is it in use already?"));
   if (address.is_unix() && IsSocketInUse(address.unix_path)) return refused;
@@ -55,33 +56,29 @@ absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers) 
   builder_.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Above what one command may carry; the domain's own limits then answer with a proper error.
   builder_.SetMaxReceiveMessageSize(16 << 20);
-  // Streams are idle for hours. Callers may ping every 10 s to keep their connections, and callers
-  // that are gone without a word are noticed within 80 s.
-  builder_.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 9'000);
+  const auto set = [this](const char* name, absl::Duration value) {
+    builder_.AddChannelArgument(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
+  };
   builder_.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder_.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);
-  builder_.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
-  for (int i = 0; i < pollers; ++i) queues_.push_back(builder_.AddCompletionQueue());
+  set(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_after);
+  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.answer_within);
+  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.peers_ping_every);
+  for (int i = 0; i < pollers; ++i) {
+    queues_.push_back(std::make_shared<internal::OperationQueue>(builder_.AddCompletionQueue()));
+  }
   server_ = builder_.BuildAndStart();
   if (server_ == nullptr || (!address.is_unix() && bound_port == 0)) {
     // Queues that never served must still be shut down before they are destroyed.
-    for (const auto& queue : queues_) queue->Shutdown();
-    void* tag = nullptr;
-    bool ok = false;
     for (const auto& queue : queues_) {
-      while (queue->Next(&tag, &ok)) {
-      }
+      queue->Close();
+      queue->Poll();
     }
     queues_.clear();
     server_ = nullptr;
     return refused;
   }
   for (const auto& queue : queues_) {
-    pollers_.emplace_back([queue = queue.get()] {
-      void* tag = nullptr;
-      bool ok = false;
-      while (queue->Next(&tag, &ok)) static_cast<internal::CompletionTag*>(tag)->OnCompletion(ok);
-    });
+    pollers_.emplace_back([queue] { queue->Poll(); });
   }
   bound_ = address;
   if (!address.is_unix()) bound_.port = static_cast<uint16_t>(bound_port);
@@ -94,13 +91,15 @@ void AsyncServer::Stop(absl::Duration grace) {
   // nothing.
   Cutter cutter(bound_);
   grpc::Alarm alarm;
-  alarm.Set(queues_.front().get(), SpanOf(grace + kTimeToClose), &cutter);
+  internal::OperationQueue& queue = *queues_.front();
+  if (queue.TryBegin()) {
+    alarm.Set(queue.queue(), SpanOf(grace + kTimeToClose), &cutter);
+  }
   // Returns when all connections are gone. What was under way on them may not have come out of the
-  // queues yet, and its calls go on until then.
+  // queues yet, but comes for certain now.
   server_->Shutdown(SpanOf(grace));
   alarm.Cancel();
-  calls_.AwaitNone(kTimeToClose);
-  for (const auto& queue : queues_) queue->Shutdown();
+  for (const auto& each : queues_) each->Close();
   for (std::thread& poller : pollers_) poller.join();
   pollers_.clear();
   server_ = nullptr;

@@ -13,6 +13,7 @@
 #include "grpcpp/grpcpp.h"
 #include "tracker/rpc/async_server_calls.h"
 #include "tracker/rpc/async_server_streams.h"
+#include "tracker/rpc/operation_queue.h"
 #include "tracker/rpc/server_stream.h"
 
 // gRPC's completion-queue machinery, wrapped once: a service says for each method how a request is
@@ -27,6 +28,18 @@
 // as many a second here, and the first call after an idle second within a millisecond, not tens of
 // them (docs/adr/0002-grpc-completion-queues.md).
 namespace callslip::tracker {
+
+// How a server keeps connections that are idle, as streams are for hours, and notices that a peer
+// is gone without a word. In whole milliseconds.
+struct Keepalive {
+  // A peer that was silent for so long is pinged, be it that no call is under way,
+  absl::Duration ping_after = absl::Seconds(60);
+  // and cut off where it does not answer.
+  absl::Duration answer_within = absl::Seconds(20);
+  // Peers that ping more often are told to go away. They may each 10 s; this is a little less,
+  // since pings that are sent 10 s apart may arrive closer together.
+  absl::Duration peers_ping_every = absl::Seconds(9);
+};
 
 // Runs a gRPC server with completion queues and the threads that poll them.
 //
@@ -43,7 +56,8 @@ class AsyncServer {
   // Listens on `address` and returns it with the port that was bound. UNAVAILABLE where that is
   // not possible, and where another process answers there. Serves nothing yet. `pollers` threads
   // answer all calls.
-  absl::StatusOr<Address> Start(const Address& address, int pollers);
+  absl::StatusOr<Address> Start(const Address& address, int pollers,
+                                const Keepalive& keepalive = {});
 
   // Serves one method, from now on. `handler` answers at once.
   template <typename Service, typename Base, typename Request, typename Response>
@@ -95,10 +109,7 @@ class AsyncServer {
   grpc::ServerBuilder builder_;
   Address bound_;
   std::unique_ptr<grpc::Server> server_;
-  std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> queues_;
-  internal::CallCount calls_;
-  // What the calls on the queues refer to.
-  std::vector<std::shared_ptr<const void>> methods_;
+  std::vector<std::shared_ptr<internal::OperationQueue>> queues_;
   std::vector<std::thread> pollers_;
 };
 
@@ -149,13 +160,12 @@ void AsyncServer::ServeDuplex(
 template <typename Call, typename Service, typename Accept>
 void AsyncServer::Serve(Service* service, Accept request, const typename Call::Handler& handler) {
   for (const auto& queue : queues_) {
-    const auto accept = [service, request, on = queue.get()](Call& call, void* tag) {
+    const auto accept = [service, request, on = queue->queue()](Call& call, void* tag) {
       call.AcceptFrom(service, request, on, tag);
     };
-    auto method = std::make_shared<const internal::Method<Call>>(
-        internal::Method<Call>{.calls = &calls_, .accept = accept, .handler = handler});
-    for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method.get());
-    methods_.push_back(std::move(method));
+    const auto method = std::make_shared<const internal::Method<Call>>(
+        internal::Method<Call>{.queue = queue, .accept = accept, .handler = handler});
+    for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
   }
 }
 

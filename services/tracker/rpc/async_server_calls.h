@@ -11,47 +11,18 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "common/mutex.h"
 #include "common/rpc_status.h"
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
+#include "tracker/rpc/operation_queue.h"
 #include "tracker/rpc/server_stream.h"
 
 namespace callslip::tracker::internal {
 
-// What a completion queue hands back when an operation is done.
-class CompletionTag {
- public:
-  virtual ~CompletionTag() = default;
-  virtual void OnCompletion(bool ok) = 0;
-};
-
-// How many calls there are, those that wait to be accepted included. Each may start operations for
-// as long as it lives.
-class CallCount {
- public:
-  void Add() { count_.fetch_add(1, std::memory_order_relaxed); }
-  void Remove() {
-    if (count_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-    MutexLock lock(&mutex_);
-    none_.NotifyAll();
-  }
-  // For at most `patience`.
-  void AwaitNone(absl::Duration patience) {
-    MutexLock lock(&mutex_);
-    if (count_.load(std::memory_order_acquire) != 0) none_.WaitFor(&mutex_, patience);
-  }
-
- private:
-  std::atomic<int64_t> count_{0};
-  Mutex mutex_;
-  CondVar none_;
-};
-
-// One method on one queue. Lives longer than the calls that it accepts.
+// One method on one queue. Held by the calls that it accepts.
 template <typename Call>
 struct Method {
-  CallCount* calls;
+  std::shared_ptr<OperationQueue> queue;
   // Has gRPC fill in the next call of the method, and `tag` then come out of the queue.
   std::function<void(Call& call, void* tag)> accept;
   typename Call::Handler handler;
@@ -70,8 +41,9 @@ class UnaryCall final : public CompletionTag {
     (service->*accept)(&context_, request_, &writer_, queue, queue, tag);
   }
 
-  // gRPC fails this at once when the server is being shut down; its queue must still be there.
-  static void AcceptNext(const Method<UnaryCall>* method) {
+  // gRPC fails this at once when the server is being shut down.
+  static void AcceptNext(const std::shared_ptr<const Method<UnaryCall>>& method) {
+    if (!method->queue->TryBegin()) return;
     auto* call = new UnaryCall(method);
     method->accept(*call, call);
   }
@@ -85,7 +57,9 @@ class UnaryCall final : public CompletionTag {
     finished_ = true;
     auto& response = *google::protobuf::Arena::CreateMessage<Response>(&arena_);
     const absl::Status status = method_->handler(*request_, response);
-    if (status.ok()) {
+    if (!method_->queue->TryBegin()) {
+      delete this;
+    } else if (status.ok()) {
       writer_.Finish(response, grpc::Status::OK, this);
     } else {
       writer_.FinishWithError(ToGrpc(status, context_), this);
@@ -93,13 +67,13 @@ class UnaryCall final : public CompletionTag {
   }
 
  private:
-  explicit UnaryCall(const Method<UnaryCall>* method) : method_(method) { method_->calls->Add(); }
-  ~UnaryCall() override { method_->calls->Remove(); }
+  explicit UnaryCall(std::shared_ptr<const Method<UnaryCall>> method)
+      : method_(std::move(method)) {}
 
   // Holds a request and a command without payloads.
   static constexpr size_t kFirstBlockBytes = 2048;
 
-  const Method<UnaryCall>* const method_;
+  const std::shared_ptr<const Method<UnaryCall>> method_;
   grpc::ServerContext context_;
   alignas(8) char first_block_[kFirstBlockBytes];
   google::protobuf::Arena arena_{first_block_, kFirstBlockBytes};
@@ -114,23 +88,22 @@ class UnaryCall final : public CompletionTag {
 // The object lives as long as somebody holds its shared_ptr: the service, or an operation that is
 // under way in the completion queue (each holds one through its Tag).
 //
-// The queues are not shut down before all calls are gone: see CallCount.
+// An operation is started only after TryBegin(). Where that fails, the server stops, and the call
+// is over as if its caller had left.
 template <typename Self, typename Writer>
 class LongCall : public std::enable_shared_from_this<Self> {
  public:
   using Handler = std::function<void(const std::shared_ptr<Self>& call)>;
 
-  explicit LongCall(const Method<Self>* method)
-      : method_(method),
+  explicit LongCall(std::shared_ptr<const Method<Self>> method)
+      : method_(std::move(method)),
         accepted_([](Self& call, bool ok) { call.OnAccepted(ok); }),
-        done_([](Self& call, bool) { call.OnDone(); }) {
-    method_->calls->Add();
-  }
-  ~LongCall() { method_->calls->Remove(); }
+        done_([](Self& call, bool) { call.OnDone(); }) {}
   LongCall(const LongCall&) = delete;
   LongCall& operator=(const LongCall&) = delete;
 
-  static void AcceptNext(const Method<Self>* method) {
+  static void AcceptNext(const std::shared_ptr<const Method<Self>>& method) {
+    if (!method->queue->TryBegin()) return;
     const auto call = std::make_shared<Self>(method);
     // Must be asked for before the call is accepted. It fires only for calls that were.
     call->context_.AsyncNotifyWhenDone(&call->done_);
@@ -156,6 +129,7 @@ class LongCall : public std::enable_shared_from_this<Self> {
     std::shared_ptr<Self> call_;
   };
 
+  bool TryBegin() { return method_->queue->TryBegin(); }
   bool IsOver() const { return (departure_.load(std::memory_order_acquire) & kOver) != 0; }
 
   grpc::ServerContext context_;
@@ -175,6 +149,7 @@ class LongCall : public std::enable_shared_from_this<Self> {
     if (!ok) return;
     const std::shared_ptr<Self> self = this->shared_from_this();
     done_.Hold(self);
+    method_->queue->BeginFollowing();
     AcceptNext(method_);
     method_->handler(self);
   }
@@ -190,7 +165,7 @@ class LongCall : public std::enable_shared_from_this<Self> {
     if (context_.IsCancelled()) action();
   }
 
-  const Method<Self>* const method_;
+  const std::shared_ptr<const Method<Self>> method_;
   Tag accepted_;
   Tag done_;
   std::atomic<uint8_t> departure_{0};
@@ -204,8 +179,9 @@ class DeferredCall final
  public:
   using Base = LongCall<DeferredCall, grpc::ServerAsyncResponseWriter<Response>>;
 
-  explicit DeferredCall(const Method<DeferredCall>* method)
-      : Base(method), finished_([](DeferredCall& call, bool ok) { call.OnFinished(ok); }) {}
+  explicit DeferredCall(std::shared_ptr<const Method<DeferredCall>> method)
+      : Base(std::move(method)),
+        finished_([](DeferredCall& call, bool ok) { call.OnFinished(ok); }) {}
 
   template <typename Service, typename Accept>
   void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {
@@ -215,7 +191,7 @@ class DeferredCall final
   const Request& request() const { return request_; }
 
   void Finish(const Response& response, std::function<void()> if_lost) override {
-    if (this->IsOver() || finishing_.exchange(true)) {
+    if (this->IsOver() || finishing_.exchange(true) || !this->TryBegin()) {
       if_lost();
       return;
     }
@@ -225,7 +201,7 @@ class DeferredCall final
   }
 
   void Fail(const absl::Status& status) override {
-    if (this->IsOver() || finishing_.exchange(true)) return;
+    if (this->IsOver() || finishing_.exchange(true) || !this->TryBegin()) return;
     finished_.Hold(this->shared_from_this());
     this->writer_.FinishWithError(ToGrpc(status, this->context_), &finished_);
   }

@@ -29,8 +29,8 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
   using Base = LongCall<Self, Writer>;
   using Source = typename ServerStream<Response>::Source;
 
-  explicit SendingCall(const Method<Self>* method)
-      : Base(method), sent_([](Self& call, bool ok) { call.OnSent(ok); }) {}
+  explicit SendingCall(std::shared_ptr<const Method<Self>> method)
+      : Base(std::move(method)), sent_([](Self& call, bool ok) { call.OnSent(ok); }) {}
 
   void SetSource(Source source) override {
     if ((state_.fetch_or(kBusy) & kBusy) != 0) return;
@@ -111,6 +111,10 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
         last = true;
       }
     }
+    if (!this->TryBegin()) {
+      if (next.if_lost != nullptr) next.if_lost();
+      return Drop();
+    }
     if_lost_ = std::move(next.if_lost);
     sent_.Hold(this->shared_from_this());
     if (last) {
@@ -123,6 +127,7 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
   }
 
   void SendEnd() {
+    if (!this->TryBegin()) return Drop();
     state_.fetch_or(kEndSent);
     sent_.Hold(this->shared_from_this());
     source_ = nullptr;
@@ -182,8 +187,8 @@ class DuplexCall final : public SendingCall<DuplexCall<Request, Response>,
                                             grpc::ServerAsyncReaderWriter<Response, Request>,
                                             Response, DuplexStream<Request, Response>> {
  public:
-  explicit DuplexCall(const Method<DuplexCall>* method)
-      : DuplexCall::SendingCall(method),
+  explicit DuplexCall(std::shared_ptr<const Method<DuplexCall>> method)
+      : DuplexCall::SendingCall(std::move(method)),
         read_([](DuplexCall& call, bool ok) { call.OnRead(ok); }) {}
 
   template <typename Service, typename Accept>
@@ -200,6 +205,11 @@ class DuplexCall final : public SendingCall<DuplexCall<Request, Response>,
 
  private:
   void Read() {
+    if (!this->TryBegin()) {
+      on_request_ = nullptr;
+      on_requests_done_ = nullptr;
+      return;
+    }
     read_.Hold(this->shared_from_this());
     this->writer_.Read(&request_, &read_);
   }

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/fake_clock.h"
@@ -65,11 +66,12 @@ class TrackerServerTest : public testing::Test {
     return Call(&v1::CommandService::Stub::LeaseCommands, request);
   }
 
-  absl::StatusOr<v1::CompleteCommandResponse> Complete(const v1::CommandLease& lease) {
+  absl::StatusOr<v1::CompleteCommandResponse> Complete(const v1::CommandLease& lease,
+                                                       std::string result = "42") {
     v1::CompleteCommandRequest request;
     request.set_command_id(lease.command().command_id());
     request.set_lease_token(lease.lease_token());
-    request.set_result("42");
+    request.set_result(std::move(result));
     return Call(&v1::CommandService::Stub::CompleteCommand, request);
   }
 

@@ -151,6 +151,47 @@ TEST_F(TrackerServerTest, HeldPollWakesForNewWork) {
   EXPECT_EQ(id, registered);
 }
 
+TEST_F(TrackerServerTest, BackWithinHasItsBounds) {
+  v1::LeaseCommandsRequest request;
+  for (const auto& [seconds, nanos] : {std::pair(-1, 0), {0, -1}, {60, 1}, {61, 0}}) {
+    request.mutable_back_within()->set_seconds(seconds);
+    request.mutable_back_within()->set_nanos(nanos);
+    const absl::Status refused = Call(&v1::CommandService::Stub::LeaseCommands, request).status();
+    EXPECT_THAT(refused, FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+    EXPECT_THAT(std::string(refused.message()), HasSubstr("back_within"));
+  }
+  request.mutable_back_within()->set_nanos(0);
+  for (const int seconds : {0, 60}) {
+    request.mutable_back_within()->set_seconds(seconds);
+    EXPECT_OK(Call(&v1::CommandService::Stub::LeaseCommands, request));
+  }
+}
+
+TEST_F(TrackerServerTest, ReplayIsAnsweredAfterItsOriginIsGone) {
+  const std::string origin = Register();
+  v1::ExpireCommandRequest expire;
+  expire.set_command_id(origin);
+  ASSERT_OK(Call(&v1::CommandService::Stub::ExpireCommand, expire));
+  // Dead letters are kept for 10 minutes.
+  clock_.Advance(absl::Minutes(9));
+  v1::ReplayCommandRequest request;
+  request.set_command_id(origin);
+  request.set_request_id("r1");
+  ASSERT_OK_AND_ASSIGN(const auto replay, Call(&v1::CommandService::Stub::ReplayCommand, request));
+  EXPECT_FALSE(replay.existed());
+  EXPECT_EQ(replay.command().replay_of(), origin);
+
+  clock_.Advance(absl::Minutes(2));
+  while (Get(origin).ok()) {
+  }
+  ASSERT_OK_AND_ASSIGN(const auto again, Call(&v1::CommandService::Stub::ReplayCommand, request));
+  EXPECT_TRUE(again.existed());
+  EXPECT_EQ(again.command().command_id(), replay.command().command_id());
+  request.set_request_id("r2");
+  EXPECT_EQ(Call(&v1::CommandService::Stub::ReplayCommand, request).status().code(),
+            StatusCode::kNotFound);
+}
+
 TEST_F(TrackerServerTest, ListPagesOverTheWire) {
   for (int i = 0; i < 3; ++i) Register("agent");
   v1::ListCommandsRequest request;

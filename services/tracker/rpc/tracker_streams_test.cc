@@ -5,6 +5,8 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "tracker/domain/command/command_limits.h"
 #include "tracker/rpc/tracker_server_fixture.h"
 
 namespace callslip::tracker {
@@ -170,6 +172,56 @@ TEST_F(WatchCommandsTest, CallerThatLeavesFreesItsWatches) {
   AwaitWaits(0);
 }
 
+TEST_F(WatchCommandsTest, StreamThatHasTooManyWatchesEnds) {
+  constexpr int kMessages = static_cast<int>(kMaxWatchesOfStream) / kMaxWatchesInMessage;
+  int64_t watch_id = 0;
+  for (int i = 0; i < kMessages; ++i) {
+    v1::WatchCommandsRequest request;
+    // Of several clients, none of which has as many.
+    const std::string client = absl::StrCat("client-", i);
+    const std::string id = Register(client);
+    for (int j = 0; j < kMaxWatchesInMessage; ++j) {
+      v1::CommandWatch* watch = Add(request, watch_id++, id);
+      watch->set_client_id(client);
+      watch->set_only_end(true);
+    }
+    ASSERT_TRUE(stream_->Write(request));
+  }
+  AwaitWaits(watch_id);
+  WatchOne(watch_id, Register());
+  EXPECT_THAT(FromGrpc(Finish(), context_),
+              FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
+  AwaitWaits(0);
+}
+
+TEST_F(WatchCommandsTest, StreamThatAddsAndDoesNotReadEnds) {
+  // More than a caller takes that does not read, in parts that it would take: the second waits.
+  constexpr int kLarge = 3;
+  v1::WatchCommandsRequest large;
+  for (int i = 0; i < kLarge; ++i) {
+    Add(large, -1 - i, Register());
+    ASSERT_OK_AND_ASSIGN(const auto leased, Lease());
+    ASSERT_OK(Complete(leased.leases(0), absl::StrCat("\"", std::string(3 << 20, 'x'), "\"")));
+  }
+  // Goes on until the stream is given up.
+  Add(large, -1 - kLarge, Register())->set_only_end(true);
+  ASSERT_TRUE(stream_->Write(large));
+  AwaitWaits(1);
+  // Each leaves an error behind that nobody takes.
+  v1::WatchCommandsRequest request;
+  for (int i = 0; i < kMaxWatchesInMessage; ++i) {
+    Add(request, i, "corr-1-00000000000000000000000000000000");
+    request.add_remove(i);
+  }
+  for (size_t sent = 0; sent <= kMaxWaitingUpdates + kMaxWatchesInMessage;
+       sent += kMaxWatchesInMessage) {
+    if (!stream_->Write(request)) break;
+  }
+  AwaitWaits(0);
+  // What is held back comes first.
+  EXPECT_THAT(FromGrpc(Finish(), context_), FailsWith(StatusCode::kResourceExhausted, "too_slow"));
+}
+
 TEST_F(WatchCommandsTest, DrainEndsWatchesAndStreams) {
   WatchOne(1, Register());
   Next();
@@ -190,10 +242,11 @@ class StreamCommandsTest : public TrackerServerTest {
 
   ~StreamCommandsTest() override { context_.TryCancel(); }
 
-  Stream Open(int max_unfinished = 0) {
+  Stream Open(int max_unfinished = 0, int back_within_s = 0) {
     v1::StreamCommandsRequest request;
     request.set_worker_id("w1");
     request.set_max_unfinished(max_unfinished);
+    request.mutable_back_within()->set_seconds(back_within_s);
     return stub_->StreamCommands(&context_, request);
   }
 
@@ -258,6 +311,23 @@ TEST_F(StreamCommandsTest, BadWindowIsRefused) {
   EXPECT_FALSE(stream->Read(&response));
   EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
 }
+
+TEST_F(StreamCommandsTest, BackWithinIsTaken) {
+  const Stream stream = Open(0, /*back_within_s=*/60);
+  AwaitWaits(1);
+}
+
+class BackWithinTest : public StreamCommandsTest, public testing::WithParamInterface<int> {};
+
+TEST_P(BackWithinTest, OutOfBoundsIsRefused) {
+  const Stream stream = Open(0, GetParam());
+  v1::StreamCommandsResponse response;
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_THAT(FromGrpc(stream->Finish(), context_),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seconds, BackWithinTest, testing::Values(-1, 61));
 
 }  // namespace
 }  // namespace callslip::tracker
