@@ -58,8 +58,8 @@ McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
 struct GatewayServer::Parts {
   Parts(const GatewayConfig& gateway_config, const std::optional<TokenFile>& token_file)
       : config(gateway_config),
-        tracker(ConnectToTracker(config.tracker, io.get_executor())),
         sessions(token_file.has_value() ? token_file->session_key : kOpenSessionKey),
+        tracker(ConnectToTracker(config.tracker, io.get_executor())),
         mcp_server(MakeCatalog(), tracker.get(), &clock, &sessions),
         mcp(&mcp_server, &sessions),
         pending_queries(tracker.get()),
@@ -110,13 +110,14 @@ struct GatewayServer::Parts {
 
   const GatewayConfig config;
   std::optional<BearerTokens> tokens;
-  // The context is destroyed last: its destruction ends what is left of the coroutines, and the
-  // calls that they wait for have been settled by the tracker client's destruction before.
+  // Requests under way are entered here until they end.
+  Sessions sessions;
+  // The context is destroyed next to last: its destruction ends what is left of the coroutines, and
+  // the calls that they wait for have been settled by the tracker client's destruction before.
   boost::asio::io_context io{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
   std::unique_ptr<TrackerClient> tracker;
   RealClock clock;
-  Sessions sessions;
   McpServer mcp_server;
   const StreamableHttp mcp;
   const PendingQueriesHandler pending_queries;

@@ -64,8 +64,8 @@ void TestServices::StopTracker() {
   tracker_ = nullptr;
 }
 
-void TestServices::StopGateway() {
-  gateway_->Drain(absl::Seconds(10));
+void TestServices::StopGateway(absl::Duration grace) {
+  gateway_->Drain(grace);
   gateway_ = nullptr;
 }
 

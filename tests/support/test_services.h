@@ -30,10 +30,11 @@ class TestServices {
   void StopTracker();
 
   // Drains and ends the gateway. Not to be started again.
-  void StopGateway();
+  void StopGateway(absl::Duration grace = absl::Seconds(10));
 
   FakeClock& clock() { return clock_; }
   tracker::CommandTable& table() { return tracker_->table; }
+  const Address& tracker_address() const { return tracker_address_; }
   const Address& gateway_address() const { return gateway_address_; }
   // Of the MCP session that Post() uses.
   const std::string& session_id() const { return session_id_; }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_format.h"
 
 namespace callslip::gateway {
@@ -25,12 +26,17 @@ int64_t DurationMs(const v1::Command& command) {
   return absl::ToInt64Milliseconds(TimeOf(command.end_time()) - TimeOf(command.register_time()));
 }
 
+// Members that the answer about some command has, and whose types clients check.
+constexpr absl::string_view kOwnMembers[] = {
+    "status", "final", "correlation_id", "result", "error", "message", "hint", "may_have_executed"};
+
 // tab_id, url and whatever else the worker said about where it ran.
 void AddContext(const v1::Command& command, Json& answer) {
   const Json context = JsonOrText(command.context());
   if (!context.is_object()) return;
   for (const auto& [name, value] : context.items()) {
-    if (!answer.contains(name)) answer[name] = value;
+    if (answer.contains(name) || absl::c_linear_search(kOwnMembers, name)) continue;
+    answer[name] = value;
   }
 }
 
@@ -103,7 +109,11 @@ Json CommandAnswer(const v1::Command& command) {
   if (command.has_error()) AddError(command.error(), answer);
   answer[std::string(EndTimeName(command.state()))] = WireTime(command.end_time());
   answer["duration_ms"] = DurationMs(command);
-  if (!command.late_result().empty()) answer["late_result"] = JsonOrText(command.late_result());
+  if (command.late_result().size() > kMaxInlineResultBytes) {
+    answer["late_result_bytes"] = command.late_result().size();
+  } else if (!command.late_result().empty()) {
+    answer["late_result"] = JsonOrText(command.late_result());
+  }
   AddContext(command, answer);
   return answer;
 }

@@ -14,6 +14,10 @@ namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
+// Results above this size are not put into an answer: models have no use for more at once, and
+// clients cut it off.
+inline constexpr size_t kMaxInlineResultBytes = 64 << 10;
+
 bool IsFinal(v1::CommandState state);
 
 // The word for a state on the wire: pending, complete, error, timeout, expired or cancelled.
@@ -24,7 +28,9 @@ absl::string_view StageOf(v1::CommandState state);
 
 // What `observe {what: "command_result"}` answers about a command, but for its result: `status`,
 // `final`, `correlation_id`; `stage` and progress while it is pending; `error` (a code), `message`,
-// `hint` and `may_have_executed` where it failed; and `tab_id`, `url` as the worker told them.
+// `hint` and `may_have_executed` where it failed; `late_result`, or `late_result_bytes` where it is
+// large; and `tab_id`, `url` or whatever else the worker told of where it ran, under names that
+// mean nothing else.
 Json CommandAnswer(const v1::Command& command);
 
 // A line of `pending_commands` or `failed_commands`.

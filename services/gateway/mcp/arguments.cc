@@ -6,6 +6,14 @@
 #include "common/error_details.h"
 
 namespace callslip::gateway {
+namespace {
+
+std::string Shortened(const std::string& text) {
+  constexpr size_t kMaxBytes = 64;
+  return text.size() <= kMaxBytes ? text : absl::StrCat(text.substr(0, kMaxBytes), "…");
+}
+
+}  // namespace
 
 Arguments::Arguments(const Json& arguments) : arguments_(arguments) {
   if (!arguments.is_object() && !arguments.is_null()) Fail("arguments must be an object");
@@ -75,8 +83,9 @@ absl::Status Arguments::status() const {
   if (problem.empty() && arguments_.is_object()) {
     for (const auto& [name, value] : arguments_.items()) {
       if (known_.contains(name)) continue;
-      problem =
-          absl::StrCat("\"", name, "\" is not used here; known are ", absl::StrJoin(known_, ", "));
+      // Enough of it to be recognised: the model pays for its own mistake.
+      problem = absl::StrCat("\"", Shortened(name), "\" is not used here; known are ",
+                             absl::StrJoin(known_, ", "));
       break;
     }
   }

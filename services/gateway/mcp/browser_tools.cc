@@ -107,8 +107,15 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
   // A command that was there before may have ended.
   auto ended = co_await AwaitEnd(tracker_, clock_, context, command.command_id(), call->wait);
   // The command was accepted, whatever became of the wait: its id must not be lost.
-  if (!ended.ok()) co_return QueuedResult(command);
-  if (context->as_task() && !IsFinal(ended->state())) co_return TaskResult(*std::move(ended));
+  if (!ended.ok()) {
+    if (context->as_task()) co_return TaskResult(std::move(command));
+    co_return QueuedResult(command);
+  }
+  // Legacy clients ask for a task, and take nothing else.
+  const bool only_task = context->as_task() && context->era() == Era::kLegacy;
+  if (only_task || (context->as_task() && !IsFinal(ended->state()))) {
+    co_return TaskResult(*std::move(ended));
+  }
   co_return CommandResult(*ended);
 }
 

@@ -4,6 +4,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "boost/asio/use_awaitable.hpp"
 #include "gateway/json/command_json.h"
 
 namespace callslip::gateway {
@@ -20,16 +23,27 @@ boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
   int64_t seen = 0;
   // Progress counts what is told: it has to grow each time, and no worker promises that.
   for (int told = 1;; ++told) {
-    const absl::Duration left = std::max(deadline - clock->Now(), absl::ZeroDuration());
+    const absl::Time asked = clock->Now();
+    const absl::Duration left = std::max(deadline - asked, absl::ZeroDuration());
     const absl::Duration wait = std::min(left, kProgressInterval);
     auto command = co_await tracker->WaitForChange(client, command_id, seen, wait);
     if (!command.ok() || IsFinal(command->state()) || clock->Now() >= deadline) co_return command;
+    if (command->revision() == seen && clock->Now() < asked + wait / 2) {
+      co_await PauseForDrain();
+      continue;
+    }
     seen = command->revision();
     const std::string text = ProgressText(*command);
     context->NotifyProgress(told, std::nullopt, text);
     context->NotifyLog("info", command_id, text);
     if (on_step != nullptr) on_step(*command);
   }
+}
+
+boost::asio::awaitable<void> PauseForDrain() {
+  const auto executor = co_await boost::asio::this_coro::executor;
+  boost::asio::steady_timer pause(executor, std::chrono::milliseconds(100));
+  co_await pause.async_wait(boost::asio::use_awaitable);
 }
 
 std::string ProgressText(const v1::Command& command) {

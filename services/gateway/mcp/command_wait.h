@@ -25,6 +25,10 @@ boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
     std::string command_id, absl::Duration max_wait,
     std::function<void(const v1::Command&)> on_step = nullptr);
 
+// Keeps whoever waits again from doing so without pause: a tracker that is about to stop ends waits
+// before their time.
+boost::asio::awaitable<void> PauseForDrain();
+
 // What a command is doing, in a line for people.
 std::string ProgressText(const v1::Command& command);
 

@@ -107,13 +107,17 @@ bool Exchange::Reply(const Json& id, RpcOutcome outcome) {
 }
 
 void Exchange::Send(std::string message) {
-  if (done() || outbox_bytes_ + message.size() > kMaxOutboxBytes) return;
+  // One message is sent however large it is.
+  const bool full = !outbox_.empty() && outbox_bytes_ + message.size() > kMaxOutboxBytes;
+  if (done() || full) return;
   outbox_bytes_ += message.size();
   outbox_.push_back(std::move(message));
   news_.cancel();
 }
 
 void Exchange::Run(asio::awaitable<RpcOutcome> work) {
+  // One of a batch may be taken back by another.
+  if (done()) return;
   auto ended = [self = shared_from_this()](const std::exception_ptr& error, RpcOutcome outcome) {
     if (error == nullptr) return self->Finish(std::move(outcome));
     if (!self->cancelled_)
@@ -170,6 +174,7 @@ asio::awaitable<std::string> Exchange::AnswerMessage() {
   while (!done()) {
     // A batch has no place for what comes before an answer.
     outbox_.clear();
+    outbox_bytes_ = 0;
     co_await AwaitNews(std::chrono::hours(24));
   }
   if (cancelled_) co_return "";

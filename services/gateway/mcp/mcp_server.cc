@@ -261,6 +261,10 @@ McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
   const bool asks = legacy ? exchange->origin().version == kLatestLegacyVersion &&
                                  task != message.params.end() && task->is_object()
                            : DeclaresTasks(*exchange);
+  if (legacy && asks && !tool->MayBeTask()) {
+    co_return RpcError{JsonRpcCode::kMethodNotFound,
+                       absl::StrCat(tool->Name(), " is no task: call it without params.task.")};
+  }
   exchange->set_as_task(asks && tool->MayBeTask());
   Json arguments;
   if (const auto it = message.params.find("arguments"); it != message.params.end()) {

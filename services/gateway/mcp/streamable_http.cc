@@ -2,7 +2,9 @@
 
 #include <optional>
 #include <utility>
+#include <variant>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "boost/asio/this_coro.hpp"
@@ -171,14 +173,14 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
         400, JsonRpcCode::kInvalidRequest,
         absl::StrCat("Invalid request: ", origin.version, " has no batches, send one message."));
   }
-  std::vector<std::string> answers;
-  std::vector<std::shared_ptr<Exchange>> exchanges;
+  // In the order of the batch: an answer, or whose answer is awaited.
+  std::vector<std::variant<std::string, std::shared_ptr<Exchange>>> answers;
   std::vector<std::unique_ptr<Sessions::UnderWay>> under_way;
   const auto executor = co_await asio::this_coro::executor;
   for (auto& entry : body.messages) {
     auto* message = std::get_if<JsonRpcMessage>(&entry);
     if (message == nullptr) {
-      answers.push_back(JsonRpcErrorWithoutId(std::get<RpcError>(entry)));
+      answers.emplace_back(JsonRpcErrorWithoutId(std::get<RpcError>(entry)));
       continue;
     }
     if (message->kind != JsonRpcMessage::Kind::kRequest) {
@@ -188,24 +190,37 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
     auto exchange = std::make_shared<Exchange>(executor, origin, std::move(*message));
     auto entered = std::make_unique<Sessions::UnderWay>(sessions_, exchange.get());
     if (!entered->unique()) {
-      answers.push_back(JsonRpcErrorWithoutId(
+      answers.emplace_back(JsonRpcErrorWithoutId(
           {JsonRpcCode::kInvalidRequest, "Invalid request: this id is in use."}));
       continue;
     }
     under_way.push_back(std::move(entered));
-    exchanges.push_back(std::move(exchange));
+    answers.emplace_back(std::move(exchange));
   }
-  // All of them side by side.
-  for (const auto& exchange : exchanges) exchange->Run(server_->Handle(exchange));
-  for (const auto& exchange : exchanges) {
-    std::string answer = co_await exchange->AnswerMessage();
-    if (!answer.empty()) answers.push_back(std::move(answer));
+  // All of them side by side, and when the peer leaves, none goes on.
+  const absl::Cleanup end_all = [&] {
+    for (const auto& answer : answers) {
+      if (const auto* exchange = std::get_if<std::shared_ptr<Exchange>>(&answer)) {
+        (*exchange)->Cancel();
+      }
+    }
+  };
+  for (const auto& answer : answers) {
+    const auto* exchange = std::get_if<std::shared_ptr<Exchange>>(&answer);
+    if (exchange != nullptr) (*exchange)->Run(server_->Handle(*exchange));
   }
-  if (answers.empty()) co_return Accepted();
-  std::string array = "[";
-  for (const std::string& answer : answers) {
-    absl::StrAppend(&array, array.size() > 1 ? "," : "", answer);
+  std::string array;
+  for (const auto& answer : answers) {
+    const auto* exchange = std::get_if<std::shared_ptr<Exchange>>(&answer);
+    std::string text;
+    if (exchange == nullptr) {
+      text = std::get<std::string>(answer);
+    } else {
+      text = co_await (*exchange)->AnswerMessage();
+    }
+    if (!text.empty()) absl::StrAppend(&array, array.empty() ? "[" : ",", text);
   }
+  if (array.empty()) co_return Accepted();
   co_return HttpResponse{.body = absl::StrCat(array, "]")};
 }
 

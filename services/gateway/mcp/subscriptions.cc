@@ -13,6 +13,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "gateway/json/command_json.h"
 #include "gateway/mcp/command_resources.h"
+#include "gateway/mcp/command_wait.h"
 #include "gateway/mcp/tasks.h"
 #include "gateway/mcp/tool_result.h"
 #include "gateway/timeouts.h"
@@ -24,12 +25,12 @@ namespace asio = boost::asio;
 // One stream, for as long as it is open.
 struct Subscriptions::Listener {
   Listener(Subscriptions* of, std::shared_ptr<Exchange> to, const asio::any_io_executor& executor)
-      : subscriptions(of),
+      : listeners(of->listeners_),
         exchange(std::move(to)),
         end(executor, asio::steady_timer::time_point::max()),
-        position(subscriptions->listeners_.insert(subscriptions->listeners_.end(), this)) {}
+        position(listeners->insert(listeners->end(), this)) {}
   ~Listener() {
-    subscriptions->listeners_.erase(position);
+    listeners->erase(position);
     for (const auto& watch : watches) watch->emit(asio::cancellation_type::terminal);
   }
   Listener(const Listener&) = delete;
@@ -39,7 +40,7 @@ struct Subscriptions::Listener {
     exchange->Notify(method, std::move(params));
   }
 
-  Subscriptions* const subscriptions;
+  const std::shared_ptr<std::list<Listener*>> listeners;
   const std::shared_ptr<Exchange> exchange;
   std::set<std::string> lists;
   asio::steady_timer end;
@@ -68,7 +69,10 @@ asio::awaitable<void> Follow(TrackerClient* tracker, v1::Command command, Told t
     auto next = co_await tracker->WaitForChange(command.client_id(), command.command_id(),
                                                 command.revision(), kBlockingWait);
     if (!next.ok()) co_return;
-    if (next->revision() <= command.revision()) continue;
+    if (next->revision() <= command.revision()) {
+      co_await PauseForDrain();
+      continue;
+    }
     command = *std::move(next);
     told(command);
   }
@@ -147,7 +151,7 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
 }
 
 void Subscriptions::Announce(const std::string& list) {
-  for (const Listener* listener : listeners_) {
+  for (const Listener* listener : *listeners_) {
     if (!listener->lists.contains(list)) continue;
     listener->Notify(absl::StrCat("notifications/", list, "/list_changed"), Json::object());
   }
@@ -155,7 +159,7 @@ void Subscriptions::Announce(const std::string& list) {
 
 void Subscriptions::End() {
   ended_ = true;
-  for (Listener* listener : listeners_) listener->end.cancel();
+  for (Listener* listener : *listeners_) listener->end.cancel();
 }
 
 }  // namespace callslip::gateway

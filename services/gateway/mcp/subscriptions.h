@@ -37,7 +37,8 @@ class Subscriptions {
 
   TrackerClient* const tracker_;
   const bool announces_lists_;
-  std::list<Listener*> listeners_;
+  // Shared with its entries: a coroutine may be destroyed after this, with its executor.
+  const std::shared_ptr<std::list<Listener*>> listeners_ = std::make_shared<std::list<Listener*>>();
   bool ended_ = false;
 };
 

@@ -110,14 +110,18 @@ CommandTasks::Outcome CommandTasks::GetLegacy(std::shared_ptr<CallContext> conte
 
 CommandTasks::Outcome CommandTasks::Result(std::shared_ptr<CallContext> context,
                                            std::string task_id) const {
+  // One wait for those who hear of it: progress has to grow from its first word to its last.
+  const absl::Duration wait = context->listens() ? absl::InfiniteDuration() : kBlockingWait;
   const auto tell_status = [context](const v1::Command& command) {
     context->Notify("notifications/tasks/status", LegacyTask(command));
   };
   while (true) {
-    const auto command =
-        co_await AwaitEnd(tracker_, clock_, context, task_id, kBlockingWait, tell_status);
+    const auto command = co_await AwaitEnd(tracker_, clock_, context, task_id, wait, tell_status);
     if (!command.ok()) co_return RpcErrorOf(command.status());
-    if (!IsFinal(command->state())) continue;
+    if (!IsFinal(command->state())) {
+      co_await PauseForDrain();
+      continue;
+    }
     Json result = std::get<Json>(CommandResult(*command).result);
     result["_meta"] = {{kMetaRelatedTask, {{"taskId", task_id}}}};
     co_return result;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gateway/json/command_json.h"
@@ -32,18 +34,34 @@ std::string PendingText(const v1::Command& command) {
   return absl::StrCat(text, ". Call ", ObserveCall(command.command_id()), " again.");
 }
 
+// "image/" and a short name, such as image/svg+xml.
+bool IsImageType(absl::string_view type) {
+  return absl::StartsWith(type, "image/") && type.size() <= 64 &&
+         absl::c_all_of(type, [](char c) { return absl::ascii_isgraph(c); });
+}
+
+// Padded, as clients demand.
+bool IsBase64(absl::string_view text) {
+  if (text.size() % 4 != 0) return false;
+  if (absl::EndsWith(text, "=")) text.remove_suffix(absl::EndsWith(text, "==") ? 2 : 1);
+  return absl::c_all_of(text,
+                        [](char c) { return absl::ascii_isalnum(c) || c == '+' || c == '/'; });
+}
+
 ToolResult CompletedResult(const v1::Command& command, Json answer) {
   const std::string head = absl::StrCat("complete ", command.command_id());
   const std::string uri = ResultUri(command.command_id());
   Json result = JsonOrText(command.result());
-  if (std::optional<ImageResult> image = TakeImage(result)) {
+  std::optional<ImageResult> image = TakeImage(result);
+  const size_t text_bytes = command.result().size() - (image ? image->base64.size() : 0);
+  if (image.has_value() && text_bytes <= kMaxInlineResultBytes) {
     answer["result"] = std::move(result);
     ToolResult tool_result = TextResult(std::move(answer), head);
     std::get<Json>(tool_result.result)["content"].push_back(
         {{"type", "image"}, {"data", std::move(image->base64)}, {"mimeType", image->mime_type}});
     return tool_result;
   }
-  if (command.result().size() > kMaxInlineResultBytes) {
+  if (text_bytes > kMaxInlineResultBytes) {
     answer["result_bytes"] = command.result().size();
     answer["resource"] = uri;
     ToolResult tool_result = TextResult(
@@ -117,8 +135,8 @@ std::optional<ImageResult> TakeImage(Json& result) {
   const auto type = image.find("mime_type");
   const auto base64 = image.find("base64");
   const bool is_image = type != image.end() && type->is_string() && base64 != image.end() &&
-                        base64->is_string() &&
-                        absl::StartsWith(type->get_ref<const std::string&>(), "image/");
+                        base64->is_string() && IsImageType(type->get_ref<const std::string&>()) &&
+                        IsBase64(base64->get_ref<const std::string&>());
   if (!is_image) return std::nullopt;
   ImageResult taken{.mime_type = type->get<std::string>(),
                     .base64 = std::move(base64->get_ref<std::string&>())};

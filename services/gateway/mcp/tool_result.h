@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "callslip/tracker/v1/command.pb.h"
+#include "gateway/json/command_json.h"
 #include "gateway/mcp/tool.h"
 
 // What tools say, as MCP's CallToolResult. Every answer has `status`, `final` and, where a command
@@ -13,10 +14,6 @@
 // the same in a line for models, with the payload and what to do next.
 namespace callslip::gateway {
 
-// Results above this size are not put into an answer, which names the resource to read instead:
-// models have no use for more at once, and clients cut it off.
-inline constexpr size_t kMaxInlineResultBytes = 64 << 10;
-
 // The resource that holds the result of a command.
 std::string ResultUri(const std::string& command_id);
 
@@ -24,7 +21,7 @@ std::string ResultUri(const std::string& command_id);
 ToolResult TextResult(Json structured, std::string text, bool is_error = false);
 
 // A command as it is now. A completed one comes with its result: as JSON, as an image where it is
-// one, or as a link to its resource where it is large.
+// one, or as a link to its resource where it exceeds kMaxInlineResultBytes.
 ToolResult CommandResult(const v1::Command& command);
 
 // A command that was registered just now.
@@ -38,7 +35,8 @@ enum class Executed { kNo, kPerhaps };
 ToolResult ErrorResult(const absl::Status& status, Executed executed, const std::string& hint = "",
                        const std::string& correlation_id = "");
 
-// An image that a worker returned: {"mime_type": "image/…", "base64": …}, bare or as `data`.
+// An image that a worker returned: {"mime_type": "image/…", "base64": …}, bare or as `data`. Base64
+// that is broken makes no image: clients would refuse the whole answer.
 struct ImageResult {
   std::string mime_type;
   std::string base64;

@@ -1,0 +1,212 @@
+#include "gateway/mcp/tool_result.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/error_details.h"
+#include "gateway/mcp/arguments.h"
+#include "gateway/mcp/tool_definitions.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "support/json_schema.h"
+
+namespace callslip::gateway {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr char kId[] = "corr-1767225600000-0123456789abcdef0123456789abcdef";
+
+v1::Command CommandIn(v1::CommandState state) {
+  v1::Command command;
+  command.set_command_id(kId);
+  command.set_type("get_page");
+  command.set_state(state);
+  command.mutable_register_time()->set_seconds(1'767'225'600);
+  command.mutable_end_time()->set_seconds(1'767'225'601);
+  command.set_context(R"({"tab_id":7,"url":"http://page/"})");
+  return command;
+}
+
+v1::Command Completed(const std::string& result) {
+  v1::Command command = CommandIn(v1::COMMAND_STATE_COMPLETED);
+  command.set_result(result);
+  return command;
+}
+
+v1::Command FailedIn(v1::CommandState state) {
+  v1::Command command = CommandIn(state);
+  command.mutable_error()->set_code("element_not_found");
+  command.mutable_error()->set_message("No element matches the selector.");
+  command.mutable_error()->set_hint("Look at the page with analyze, then correct the selector.");
+  return command;
+}
+
+Json AnswerOf(const ToolResult& result) { return std::get<Json>(result.result); }
+
+// Bytes of what a model reads, besides `payload_bytes` of the worker's own; four make a token.
+size_t BytesBeside(const Json& answer, size_t payload_bytes) {
+  size_t bytes = 0;
+  for (const Json& each : answer["content"]) {
+    bytes += each["type"] == "image" ? 0 : Dump(each).size();
+  }
+  return bytes + Dump(answer["structuredContent"]).size() - payload_bytes;
+}
+
+struct AnswerCase {
+  const char* name;
+  std::function<ToolResult()> make;
+  size_t payload_bytes = 0;
+};
+
+absl::Status BadArguments() {
+  const Json json = {{"action", "click"}, {std::string(100'000, 'x'), 1}};
+  Arguments arguments(json);
+  arguments.Text("action");
+  return arguments.status();
+}
+
+class AnswerTest : public testing::TestWithParam<AnswerCase> {};
+
+TEST_P(AnswerTest, FitsItsSchemaAndCostsLittle) {
+  const Json answer = AnswerOf(GetParam().make());
+  ASSERT_TRUE(answer["content"][0]["text"].is_string());
+  EXPECT_LE(BytesBeside(answer, GetParam().payload_bytes), 300u * 4);
+  for (const Json& definition : {InteractDefinition(), ObserveDefinition(), AnalyzeDefinition()}) {
+    ExpectValid(answer["structuredContent"], definition["outputSchema"], "structuredContent");
+  }
+  const std::string status = answer["structuredContent"]["status"];
+  const bool fine = status == "queued" || status == "pending" || status == "complete";
+  EXPECT_EQ(answer.value("isError", false), !fine);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ToolResultTest, AnswerTest,
+    testing::ValuesIn(std::vector<AnswerCase>{
+        {"Queued", [] { return QueuedResult(CommandIn(v1::COMMAND_STATE_QUEUED)); }},
+        {"PendingQueued", [] { return CommandResult(CommandIn(v1::COMMAND_STATE_QUEUED)); }},
+        {"PendingRunning",
+         [] {
+           v1::Command command = CommandIn(v1::COMMAND_STATE_RUNNING);
+           command.mutable_progress()->set_fraction(0.5);
+           command.mutable_progress()->set_message("half of it");
+           return CommandResult(command);
+         }},
+        {"Complete", [] { return CommandResult(Completed(R"({"title":"Example"})")); }, 38},
+        {"CompleteWithText", [] { return CommandResult(Completed("no JSON")); }, 16},
+        {"CompleteWithImage",
+         [] {
+           return CommandResult(
+               Completed(absl::StrCat(R"({"data":{"mime_type":"image/png","base64":")",
+                                      std::string(4 << 20, 'A'), R"("}})")));
+         }},
+        {"CompleteWithLink",
+         [] { return CommandResult(Completed(std::string(kMaxInlineResultBytes + 1, '1'))); }},
+        {"Failed", [] { return CommandResult(FailedIn(v1::COMMAND_STATE_FAILED)); }},
+        {"TimedOut", [] { return CommandResult(FailedIn(v1::COMMAND_STATE_TIMED_OUT)); }},
+        {"Expired", [] { return CommandResult(FailedIn(v1::COMMAND_STATE_EXPIRED)); }},
+        {"Cancelled", [] { return CommandResult(FailedIn(v1::COMMAND_STATE_CANCELLED)); }},
+        {"LateResult",
+         [] {
+           v1::Command command = FailedIn(v1::COMMAND_STATE_EXPIRED);
+           command.set_late_result(std::string(kMaxInlineResultBytes + 1, '1'));
+           return CommandResult(command);
+         }},
+        {"Refused",
+         [] {
+           return ErrorResult(ErrorWithDetails(absl::StatusCode::kResourceExhausted,
+                                               "The queue of the target is full.",
+                                               {.reason = "queue_full",
+                                                .hint = "Wait for a command to end.",
+                                                .retry_after = absl::Seconds(1)}),
+                              Executed::kNo, "", kId);
+         }},
+        {"Unreachable",
+         [] { return ErrorResult(absl::UnavailableError("gone"), Executed::kPerhaps); }},
+        {"BadArguments", [] { return ErrorResult(BadArguments(), Executed::kNo); }},
+    }),
+    [](const auto& test) { return test.param.name; });
+
+TEST(ToolResultTest, AScreenshotIsAnImage) {
+  const Json answer = AnswerOf(CommandResult(Completed(
+      R"({"success":true,"data":{"mime_type":"image/png","base64":"iVBORw0KGgo=","width":8}})")));
+  EXPECT_EQ(answer["content"][1],
+            (Json{{"type", "image"}, {"data", "iVBORw0KGgo="}, {"mimeType", "image/png"}}));
+  EXPECT_EQ(answer["structuredContent"]["result"]["data"]["width"], 8);
+  EXPECT_FALSE(answer["structuredContent"]["result"]["data"].contains("base64"));
+  EXPECT_THAT(answer["content"][0]["text"].get<std::string>(), Not(HasSubstr("iVBOR")));
+}
+
+// Clients refuse a whole answer for an image that is none.
+TEST(ToolResultTest, WhatIsNoImageStaysAResult) {
+  for (const char* image : {R"({"mime_type":"image/png","base64":"not base64!"})",
+                            R"({"mime_type":"image/png","base64":"abc"})",
+                            R"({"mime_type":"image/png","base64":"a=bc"})",
+                            R"({"mime_type":"image/png\nx","base64":"abcd"})",
+                            R"({"mime_type":"text/html","base64":"abcd"})",
+                            R"({"mime_type":"image/png","base64":7})"}) {
+    const Json answer = AnswerOf(CommandResult(Completed(image)));
+    EXPECT_EQ(answer["content"].size(), 1u) << image;
+    EXPECT_EQ(answer["structuredContent"]["result"], Json::parse(image));
+  }
+}
+
+TEST(ToolResultTest, ALargeResultIsALink) {
+  const std::string inlined(kMaxInlineResultBytes - 2, 'x');
+  EXPECT_EQ(AnswerOf(CommandResult(Completed(Dump(inlined))))["structuredContent"]["result"],
+            inlined);
+
+  const std::string result = Dump(std::string(kMaxInlineResultBytes - 1, 'x'));
+  const Json answer = AnswerOf(CommandResult(Completed(result)));
+  EXPECT_FALSE(answer["structuredContent"].contains("result"));
+  EXPECT_EQ(answer["structuredContent"]["result_bytes"], result.size());
+  EXPECT_EQ(answer["structuredContent"]["resource"], ResultUri(kId));
+  EXPECT_EQ(answer["content"][1], (Json{{"type", "resource_link"},
+                                        {"uri", ResultUri(kId)},
+                                        {"name", "get_page"},
+                                        {"mimeType", "application/json"},
+                                        {"size", result.size()}}));
+}
+
+TEST(ToolResultTest, WhatStandsBesideAnImageIsNoWayAroundTheLimit) {
+  const Json result = {{"mime_type", "image/png"},
+                       {"base64", "abcd"},
+                       {"title", std::string(kMaxInlineResultBytes, 'x')}};
+  const Json answer = AnswerOf(CommandResult(Completed(Dump(result))));
+  EXPECT_FALSE(answer["structuredContent"].contains("result"));
+  EXPECT_EQ(answer["content"][1]["type"], "resource_link");
+}
+
+TEST(ToolResultTest, ALargeLateResultIsNotInlined) {
+  v1::Command command = FailedIn(v1::COMMAND_STATE_EXPIRED);
+  command.set_late_result("[1]");
+  EXPECT_EQ(AnswerOf(CommandResult(command))["structuredContent"]["late_result"], Json({1}));
+  command.set_late_result(std::string(kMaxInlineResultBytes + 1, '1'));
+  const Json answer = AnswerOf(CommandResult(command))["structuredContent"];
+  EXPECT_FALSE(answer.contains("late_result"));
+  EXPECT_EQ(answer["late_result_bytes"], kMaxInlineResultBytes + 1);
+}
+
+// A worker says what it likes of where it ran.
+TEST(ToolResultTest, AContextTakesNoMemberOfTheAnswer) {
+  for (const v1::CommandState state :
+       {v1::COMMAND_STATE_RUNNING, v1::COMMAND_STATE_COMPLETED, v1::COMMAND_STATE_FAILED}) {
+    v1::Command command = CommandIn(state);
+    command.set_result("1");
+    command.set_context(
+        R"({"status":1,"final":1,"correlation_id":1,"result":1,"error":1,"message":1,"hint":1,
+            "may_have_executed":1,"late_result":1,"tab_id":7,"zoom":2})");
+    const Json answer = AnswerOf(CommandResult(command));
+    const Json& structured = answer["structuredContent"];
+    ExpectValid(structured, InteractDefinition()["outputSchema"], "structuredContent");
+    EXPECT_FALSE(structured.contains("hint"));
+    EXPECT_EQ(structured["tab_id"], 7);
+    EXPECT_EQ(structured["zoom"], 2);
+  }
+}
+
+}  // namespace
+}  // namespace callslip::gateway

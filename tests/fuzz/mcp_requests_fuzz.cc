@@ -1,0 +1,250 @@
+// Whatever requests arrive at POST and DELETE /mcp: each is answered by what clients can read, and
+// nothing is left over when all of their callers are gone.
+//
+// An input is text, one request a line: four hexadecimal digits, whose bits choose the headers (see
+// RequestOf), a space, and the body. Anything else in their place counts as zeros.
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/io_context.hpp"
+#include "common/fake_clock.h"
+#include "gateway/mcp/browser_tools.h"
+#include "gateway/mcp/command_resources.h"
+#include "gateway/mcp/observe_tool.h"
+#include "gateway/mcp/streamable_http.h"
+#include "support/fake_tracker_client.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+
+constexpr size_t kMaxRequests = 16;
+
+void Require(bool holds, const char* what, absl::string_view where = "") {
+  if (holds) return;
+  std::fprintf(stderr, "broken: %s: %s\n", what, std::string(where).c_str());
+  std::abort();
+}
+
+// Whoever made it, no message says `"id":null`, and none is neither request nor answer.
+void RequireMessage(const Json& message, absl::string_view text) {
+  Require(message.is_object() && message.value("jsonrpc", Json()) == "2.0", "is JSON-RPC", text);
+  Require(!message.contains("id") || !message["id"].is_null(), "no id is null", text);
+  const bool answer = message.contains("result") || message.contains("error");
+  Require(answer != message.contains("method"), "is an answer or a message", text);
+  if (message.contains("result")) Require(message.contains("id"), "results have an id", text);
+}
+
+Json ParseOrDie(absl::string_view text) {
+  Json json = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
+  Require(!json.is_discarded(), "is JSON", text);
+  return json;
+}
+
+class CollectingWriter final : public BodyWriter {
+ public:
+  asio::awaitable<void> Write(std::string piece) override {
+    Require(absl::EndsWith(piece, "\n\n"), "events are whole", piece);
+    for (const absl::string_view line : absl::StrSplit(piece, '\n')) {
+      if (absl::StartsWith(line, "data: ")) {
+        const Json message = ParseOrDie(line.substr(6));
+        RequireMessage(message, line);
+        Require(!answered_, "nothing comes after the answer", line);
+        answered_ = message.contains("id") && !message.contains("method");
+      } else {
+        Require(line.empty() || line == "event: message" || line[0] == ':', "is an event", line);
+      }
+    }
+    co_return;
+  }
+
+ private:
+  bool answered_ = false;
+};
+
+// A request on its way, and the peer that may leave.
+struct Call {
+  std::shared_ptr<HttpRequest> request;
+  asio::cancellation_signal leave;
+  CollectingWriter writer;
+  bool done = false;
+};
+
+class Target {
+ public:
+  void Send(absl::string_view line) {
+    uint32_t bits = 0;
+    if (!absl::SimpleHexAtoi(line.substr(0, 4), &bits)) bits = 0;
+    Call& call = calls_.emplace_back();
+    call.request = RequestOf(bits, line.size() > 5 ? line.substr(5) : "");
+    asio::co_spawn(io_, Serve(&call),
+                   asio::bind_cancellation_slot(call.leave.slot(),
+                                                [&call](std::exception_ptr) { call.done = true; }));
+    if ((bits & 1 << 11) != 0) {
+      io_.restart();
+      io_.poll_one();
+    }
+    if ((bits & 1 << 12) != 0) call.leave.emit(asio::cancellation_type::terminal);
+    if ((bits & 1 << 13) != 0) GoOn();
+  }
+
+  // Everything that does not wait for its caller ends by itself, and the rest when those leave.
+  void Finish() {
+    GoOn();
+    server_.subscriptions().End();
+    GoOn();
+    for (Call& call : calls_) {
+      if (!call.done) call.leave.emit(asio::cancellation_type::terminal);
+    }
+    GoOn();
+    for (const Call& call : calls_) Require(call.done, "every request ends", call.request->body);
+    Require(tracker_.waits() == 0, "no wait is left over");
+    Require(tracker_.commands() <= kMaxRequests * kMaxBatch, "a call makes one command at most");
+  }
+
+ private:
+  // Until nothing is left to do at once. What waits for a timer waits on.
+  void GoOn() {
+    io_.restart();
+    io_.poll();
+  }
+
+  static McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
+    McpCatalog catalog;
+    catalog.tools.push_back(std::make_unique<InteractTool>(tracker, clock));
+    catalog.tools.push_back(std::make_unique<ObserveTool>(tracker, clock));
+    catalog.tools.push_back(std::make_unique<AnalyzeTool>(tracker, clock));
+    catalog.resources.push_back(std::make_unique<CommandResources>(tracker));
+    return catalog;
+  }
+
+  // Bits of a request, from the lowest:
+  //   0-1  Accept: both kinds, anything, JSON alone; DELETE instead of POST
+  //   2-4  MCP-Protocol-Version: none, the legacy ones, the modern one, an unknown one
+  //   5-6  session: none, one of 2025-11-25, one of 2025-03-26, a garbled one
+  //   7    Mcp-Method and Mcp-Name repeat the body; 8 in Base64
+  //   9    from a viewer
+  //   11   is begun before the next one, 12 its peer leaves, 13 everything goes on until it rests
+  std::shared_ptr<HttpRequest> RequestOf(uint32_t bits, absl::string_view body) {
+    auto request = std::make_shared<HttpRequest>();
+    const uint32_t accept = bits & 3;
+    request->method = accept == 3 ? "DELETE" : "POST";
+    request->path = "/mcp";
+    request->headers["accept"] = accept == 1   ? "*/*"
+                                 : accept == 2 ? "application/json"
+                                               : "application/json, text/event-stream";
+    static constexpr const char* kVersions[] = {
+        "", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "2027-01-01", "\xff", ""};
+    const std::string version = kVersions[bits >> 2 & 7];
+    if (!version.empty()) request->headers["mcp-protocol-version"] = version;
+    const bool viewer = (bits & 1 << 9) != 0;
+    request->principal = {.name = viewer ? "viewer" : "agent",
+                          .role = viewer ? Role::kViewer : Role::kClient};
+    const std::string sessions[] = {"", session_, batch_session_, session_ + "x"};
+    const std::string& session = sessions[bits >> 5 & 3];
+    if (!session.empty()) request->headers["mcp-session-id"] = session;
+    request->body = std::string(body);
+    if ((bits & 1 << 7) != 0) RepeatBody((bits & 1 << 8) != 0, *request);
+    return request;
+  }
+
+  static void RepeatBody(bool base64, HttpRequest& request) {
+    const Json body = Json::parse(request.body, nullptr, /*allow_exceptions=*/false);
+    if (!body.is_object()) return;
+    const auto repeat = [&](const Json& object, const char* member, const char* header) {
+      if (!object.is_object() || !object.contains(member) || !object[member].is_string()) return;
+      const std::string value = object[member];
+      request.headers[header] =
+          base64 ? absl::StrCat("=?base64?", absl::Base64Escape(value), "?=") : value;
+    };
+    repeat(body, "method", "mcp-method");
+    const Json params = body.value("params", Json());
+    for (const char* member : {"name", "uri", "taskId"}) repeat(params, member, "mcp-name");
+  }
+
+  asio::awaitable<void> Serve(Call* call) {
+    HttpResponse response;
+    if (call->request->method == "DELETE") {
+      response = co_await transport_.HandleDelete(call->request);
+    } else {
+      response = co_await transport_.HandlePost(call->request);
+    }
+    if (response.stream == nullptr) {
+      RequireResponse(*call->request, response);
+      co_return;
+    }
+    Require(response.status == 200 && response.content_type == "text/event-stream", "streams");
+    co_await response.stream(call->writer);
+  }
+
+  static void RequireResponse(const HttpRequest& request, const HttpResponse& response) {
+    const int status = response.status;
+    Require(status == 200 || status == 202 || status == 204 || status == 400 || status == 404 ||
+                status == 406,
+            "the status is one of ours", absl::StrCat(status));
+    Require((status == 202 || status == 204) == response.body.empty(), "202 and 204 say nothing",
+            response.body);
+    // A result of the fake tracker is short: what is long has been sent by the caller.
+    Require(response.body.size() <= (size_t{64} << 10) * kMaxBatch + 8 * request.body.size(),
+            "answers are bounded");
+    if (response.body.empty() || status == 406) return;
+    const Json body = ParseOrDie(response.body);
+    const auto parsed = ParseJsonRpc(request.body);
+    const auto* messages = std::get_if<JsonRpcBody>(&parsed);
+    if (request.method == "POST" && messages == nullptr) {
+      Require(status == 400 && !body.contains("id"), "what is no request has no id", response.body);
+    }
+    if (body.is_array()) {
+      Require(messages != nullptr && messages->is_batch &&
+                  body.size() <= messages->messages.size() && body.size() <= kMaxBatch,
+              "a batch is answered item by item", response.body);
+      for (const Json& each : body) RequireMessage(each, response.body);
+    } else {
+      RequireMessage(body, response.body);
+    }
+  }
+
+  FakeClock clock_;
+  FakeTrackerClient tracker_{&clock_};
+  Sessions sessions_{std::string(32, 'k')};
+  McpServer server_{Catalog(&tracker_, &clock_), &tracker_, &clock_, &sessions_};
+  const StreamableHttp transport_{&server_, &sessions_};
+  const std::string session_ = sessions_.Open("2025-11-25", {.name = "agent"});
+  const std::string batch_session_ = sessions_.Open("2025-03-26", {.name = "agent"});
+  std::list<Call> calls_;
+  // Destroyed first, with what is left of the coroutines.
+  asio::io_context io_;
+};
+
+}  // namespace
+}  // namespace callslip::gateway
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  callslip::gateway::Target target;
+  const absl::string_view input(reinterpret_cast<const char*>(data), size);
+  size_t requests = 0;
+  for (const absl::string_view line : absl::StrSplit(input, '\n')) {
+    if (line.empty()) continue;
+    if (++requests > callslip::gateway::kMaxRequests) break;
+    target.Send(line);
+  }
+  target.Finish();
+  return 0;
+}

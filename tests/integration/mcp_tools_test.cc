@@ -1,0 +1,176 @@
+// What an MCP client gets to see of tools and results.
+//
+// The files in tests/golden hold tools/list as it goes out. After a change that is meant to be:
+//   CALLSLIP_UPDATE_GOLDEN=1 build/dev/test_bin/integration_test --gtest_filter='*Golden*'
+// and read the difference as a model would.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "support/json_schema.h"
+#include "support/mcp_client.h"
+#include "support/test_services.h"
+
+namespace callslip {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::vector<std::string> kVersions = {"2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"};
+
+class McpToolsTest : public testing::Test {
+ protected:
+  McpClient Client(const std::string& version) { return {services_.gateway_address(), version}; }
+
+  // The id of a command that has completed with `result`.
+  std::string CommandWith(const json& result) {
+    const std::string id =
+        services_.ToolAnswer("interact", {{"action", "screenshot"}})["correlation_id"];
+    services_.Get("/pending-queries");
+    services_.Post("/query-result",
+                   json{{"correlation_id", id}, {"status", "complete"}, {"result", result}}.dump());
+    return id;
+  }
+  static json Question(const std::string& id) {
+    return {{"what", "command_result"}, {"correlation_id", id}};
+  }
+
+  TestServices services_;
+};
+
+// tools/list.
+
+TEST_F(McpToolsTest, ToolsAreListedAsInTheGoldenFiles) {
+  for (const std::string version : {"2025-11-25", "2026-07-28"}) {
+    json result = Client(version).Result("tools/list");
+    if (result.contains("_meta")) {
+      // The one thing that each release changes.
+      result["_meta"]["io.modelcontextprotocol/serverInfo"]["version"] = "VERSION";
+    }
+    const std::string path = std::string(CALLSLIP_GOLDEN_DIR) + "/tools_list_" + version + ".json";
+    const std::string text = result.dump(2) + "\n";
+    if (std::getenv("CALLSLIP_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+    std::ifstream file(path);
+    const std::string golden(std::istreambuf_iterator<char>(file), {});
+    EXPECT_EQ(text, golden) << path << ": see the head of this file.";
+  }
+}
+
+TEST_F(McpToolsTest, TheListOfToolsCostsAModelLittle) {
+  for (const std::string& version : kVersions) {
+    const size_t bytes = Client(version).Result("tools/list").dump().size();
+    EXPECT_LE(bytes / 4, 1200u) << version;
+  }
+}
+
+TEST_F(McpToolsTest, OnlyTheVersionThatKnowsItSaysWhatCanBeATask) {
+  for (const std::string& version : kVersions) {
+    for (const json& tool : Client(version).Result("tools/list")["tools"]) {
+      const bool told = version == "2025-11-25" && tool["name"] != "observe";
+      EXPECT_EQ(tool.contains("execution"), told) << version << tool["name"];
+    }
+  }
+}
+
+// Results.
+
+TEST_F(McpToolsTest, EveryAnswerFitsTheSchemaOfItsToolAndCostsLittle) {
+  McpClient client = Client("2025-11-25");
+  const json tools = client.Result("tools/list")["tools"];
+  const auto check = [&](int tool, const json& arguments) {
+    const json answer = client.CallTool(tools[tool]["name"], arguments);
+    ExpectValid(answer["structuredContent"], tools[tool]["outputSchema"], arguments.dump());
+    // The entries of a list are its payload, which the text repeats.
+    json beside = answer["structuredContent"];
+    for (const char* list : {"pending", "completed", "failed", "commands"}) beside.erase(list);
+    const bool is_list = beside.size() < answer["structuredContent"].size();
+    EXPECT_LE((is_list ? beside : answer).dump().size(), 300u * 4) << answer;
+    return answer["structuredContent"];
+  };
+  const int interact = 0, observe = 1, analyze = 2;
+  const json call = {{"action", "click"}, {"selector", "a"}, {"request_id", "once"}};
+  const json queued = check(interact, call);
+  EXPECT_EQ(queued["status"], "queued");
+  EXPECT_EQ(check(interact, call)["status"], "pending");
+  EXPECT_EQ(check(analyze, {{"what", "page"}})["status"], "queued");
+  EXPECT_EQ(check(observe, Question(CommandWith(1)))["status"], "complete");
+  EXPECT_EQ(check(interact,
+                  {{"action", "cancel"}, {"correlation_id", queued["correlation_id"]}})["status"],
+            "cancelled");
+  EXPECT_EQ(check(observe, Question(queued["correlation_id"]))["status"], "cancelled");
+  EXPECT_EQ(check(observe, Question("nobody"))["error"], "unknown_command");
+  EXPECT_EQ(check(observe, {{"what", "pending_commands"}})["status"], "complete");
+  EXPECT_EQ(check(observe, {{"what", "failed_commands"}})["commands"].size(), 1u);
+  EXPECT_EQ(check(interact, {{"action", "fly"}})["error"], "invalid_arguments");
+}
+
+TEST_F(McpToolsTest, AScreenshotIsAnImageAndABlob) {
+  const std::string id = CommandWith({{"mime_type", "image/png"}, {"base64", "iVBORw0KGgo="}});
+  for (const std::string& version : kVersions) {
+    McpClient client = Client(version);
+    const json content = client.CallTool("observe", Question(id))["content"];
+    ASSERT_EQ(content.size(), 2u);
+    EXPECT_EQ(content[1],
+              (json{{"type", "image"}, {"data", "iVBORw0KGgo="}, {"mimeType", "image/png"}}));
+    const std::string uri = "callslip://result/" + id;
+    EXPECT_EQ(client.Result("resources/read", {{"uri", uri}})["contents"],
+              json::array({{{"uri", uri}, {"mimeType", "image/png"}, {"blob", "iVBORw0KGgo="}}}));
+  }
+}
+
+TEST_F(McpToolsTest, ALargeResultIsReadAsAResource) {
+  const std::string payload(1 << 20, 'x');
+  const std::string id = CommandWith(payload);
+  const std::string uri = "callslip://result/" + id;
+  for (const std::string& version : kVersions) {
+    McpClient client = Client(version);
+    const json answer = client.CallTool("observe", Question(id));
+    EXPECT_LT(answer.dump().size(), 1200u);
+    EXPECT_EQ(answer["structuredContent"]["resource"], uri);
+    EXPECT_THAT(answer["content"][0]["text"].get<std::string>(), HasSubstr(uri));
+    // The first version knows no such content, and its clients would refuse all of it.
+    ASSERT_EQ(answer["content"].size(), version == "2025-03-26" ? 1u : 2u);
+    if (version != "2025-03-26") {
+      EXPECT_EQ(answer["content"][1]["type"], "resource_link");
+    }
+    const json contents = client.Result("resources/read", {{"uri", uri}})["contents"];
+    EXPECT_EQ(json::parse(contents[0]["text"].get<std::string>()), payload);
+    EXPECT_EQ(contents[0]["mimeType"], "application/json");
+  }
+}
+
+TEST_F(McpToolsTest, ResultsAreListedAsResources) {
+  const std::string id = CommandWith(1);
+  for (const std::string& version : kVersions) {
+    McpClient client = Client(version);
+    const json resources = client.Result("resources/list")["resources"];
+    ASSERT_EQ(resources.size(), 1u);
+    EXPECT_EQ(resources[0]["uri"], "callslip://result/" + id);
+    EXPECT_EQ(resources[0]["name"], id);
+    const json templates = client.Result("resources/templates/list")["resourceTemplates"];
+    EXPECT_EQ(templates[0]["uriTemplate"], "callslip://result/{correlation_id}");
+  }
+}
+
+TEST_F(McpToolsTest, ResourcesThatAreNotThereAreNotFound) {
+  const std::string queued =
+      services_.ToolAnswer("interact", {{"action", "get_page"}})["correlation_id"];
+  for (const std::string& uri :
+       {"callslip://result/" + queued, std::string("callslip://result/"),
+        std::string("callslip://result/nobody"), std::string("file:///etc/passwd")}) {
+    for (const std::string& version : kVersions) {
+      // The older code means nothing in the newest version.
+      EXPECT_EQ(Client(version).ErrorCode("resources/read", {{"uri", uri}}),
+                version == "2026-07-28" ? -32602 : -32002)
+          << uri;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace callslip
