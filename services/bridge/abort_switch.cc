@@ -35,6 +35,11 @@ bool AbortSwitch::sent() {
   return sent_;
 }
 
+void AbortSwitch::ForgetSent() {
+  MutexLock lock(&mutex_);
+  sent_ = false;
+}
+
 bool AbortSwitch::SleepUntil(absl::Time time) {
   // A wake that came before the sleep is not lost, so the check may come after it.
   sleeper_->SleepUntil(time);

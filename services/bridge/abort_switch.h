@@ -29,8 +29,11 @@ class AbortSwitch {
   bool BeginExchange(std::function<void()> stop);
   void EndExchange();
 
-  // True from the first BeginExchange() that returned true.
+  // True from a BeginExchange() that returned true on, until the worker knows better.
   bool sent();
+
+  // The gateway has refused the call: nothing of it was executed.
+  void ForgetSent();
 
   // Blocks the worker; returns false, at once, when the call is or gets aborted.
   bool SleepUntil(absl::Time time);

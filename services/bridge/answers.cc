@@ -30,6 +30,10 @@ std::string LookHint(const Message& request) {
         "Collect the result with ",
         CallObserve({{"what", "command_result"}, {"correlation_id", correlation_id}}), ".");
   }
+  if (request.tool_call && !request.tool_call->request_id.empty()) {
+    return absl::StrCat("Repeat the call with the request_id ", Dump(request.tool_call->request_id),
+                        ": it is the same command then, and the answer tells what became of it.");
+  }
   if (request.tool_call) {
     return absl::StrCat("Look for it with ", CallObserve({{"what", "pending_commands"}}),
                         " before you repeat the call.");
@@ -51,6 +55,9 @@ nlohmann::json Details(const Message& request, const Failure& failure, const std
       {"final", !failure.may_have_executed && !IsAboutAnotherCommand(request)},
       {"may_have_executed", failure.may_have_executed}};
   if (const std::string id = CorrelationId(request); !id.empty()) details["correlation_id"] = id;
+  if (request.tool_call && !request.tool_call->request_id.empty()) {
+    details["request_id"] = request.tool_call->request_id;
+  }
   return details;
 }
 
@@ -111,6 +118,14 @@ Failure StreamEndedEarly() {
           .code = kConnectionError};
 }
 
+Failure SubscriptionLost(absl::string_view url) {
+  return {
+      .reason = "subscription_lost",
+      .message = absl::StrCat("The event stream of the gateway at ", url, " broke."),
+      .hint = "Listen again, and read anew what you listened for: changes may have been missed.",
+      .code = kConnectionError};
+}
+
 Failure HttpError(absl::string_view url, int status) {
   if (status == 401) {
     return {.reason = "not_authorized",
@@ -137,14 +152,19 @@ Failure NotAnAnswer(absl::string_view url, absl::string_view what) {
 Failure AnswerTooLarge() {
   return {.reason = "answer_too_large",
           .message = "The answer is larger than the 10 MiB that fit through the pipe.",
-          .hint = "The call was executed. Ask for less at a time.",
+          .hint = "The call was executed. Ask for less at a time, or read it over HTTP.",
           .may_have_executed = true};
 }
 
 std::string FailureLine(const Message& request, const Failure& failure) {
   const std::string hint = failure.hint.empty() ? LookHint(request) : failure.hint;
   const std::string text = absl::StrCat(failure.message, " ", hint);
-  const nlohmann::json details = Details(request, failure, hint);
+  nlohmann::json details = Details(request, failure, hint);
+  if (request.method == "server/discover") {
+    details["supported"] = {kModernVersion};
+    details["requested"] = request.protocol_version;
+    return ErrorLine(request.id, kUnsupportedVersion, text, Dump(details));
+  }
   if (!request.tool_call || request.tool_call->as_task) {
     return ErrorLine(request.id, failure.code, text, Dump(details));
   }

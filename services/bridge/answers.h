@@ -27,6 +27,8 @@ Failure TooManyCalls();
 Failure GatewayUnreachable(absl::string_view url, absl::Duration waited);
 Failure ConnectionBroke(absl::string_view url);
 Failure StreamEndedEarly();
+// A `subscriptions/listen` ended without the gateway's farewell.
+Failure SubscriptionLost(absl::string_view url);
 // An HTTP status of 400 or above without a JSON-RPC answer in the body.
 Failure HttpError(absl::string_view url, int status);
 // An answer that is no answer to the request; `what` completes "The gateway sent …".
@@ -34,7 +36,8 @@ Failure NotAnAnswer(absl::string_view url, absl::string_view what);
 Failure AnswerTooLarge();
 
 // One line that answers `request` with `failure`: a tool result with `isError` for a `tools/call`,
-// so that the model reads it, and a JSON-RPC error for everything else, MCP tasks included.
+// so that the model reads it, and a JSON-RPC error for everything else, MCP tasks included. The one
+// for `server/discover` is kUnsupportedVersion, whatever the failure.
 std::string FailureLine(const Message& request, const Failure& failure);
 
 }  // namespace callslip::bridge

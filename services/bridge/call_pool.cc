@@ -18,38 +18,74 @@ CallPool::~CallPool() {
 void CallPool::Submit(bool is_wait, std::function<void()> run) {
   MutexLock lock(&mutex_);
   (is_wait ? waits_ : calls_).push_back(std::move(run));
-  work_.NotifyAll();
-  // A thread that was woken still counts as idle until it runs, hence the comparison.
-  const int queued = static_cast<int>(calls_.size() + waits_.size());
-  if (queued > idle_threads_ && static_cast<int>(threads_.size()) < max_threads_) {
+  // The thread that reads will look for work next.
+  if (!reading_ || reader_ != std::this_thread::get_id()) CallHelpLocked();
+}
+
+void CallPool::ReadWith(std::function<bool()> read) {
+  MutexLock lock(&mutex_);
+  read_ = std::move(read);
+  CallHelpLocked();
+}
+
+bool CallPool::CanRunLocked() const {
+  return running_ < max_threads_ &&
+         (!calls_.empty() || (!waits_.empty() && running_waits_ < max_waits_));
+}
+
+void CallPool::CallHelpLocked() {
+  if (!HasWorkLocked()) return;
+  // One that was woken still counts as idle until it runs; having found work, it calls on.
+  if (idle_threads_ > 0) {
+    work_.NotifyOne();
+  } else if (static_cast<int>(threads_.size()) <= max_threads_) {  // One more, to read.
     threads_.emplace_back([this] { RunThread(); });
   }
 }
 
-bool CallPool::HasWorkLocked() const {
-  return stopping_ || !calls_.empty() || (!waits_.empty() && running_waits_ < max_waits_);
-}
-
 void CallPool::RunThread() {
   MutexLock lock(&mutex_);
-  while (true) {
-    ++idle_threads_;
-    while (!HasWorkLocked()) work_.Wait(&mutex_);
-    --idle_threads_;
-    if (stopping_) return;
-    const bool is_wait = calls_.empty();
-    std::deque<std::function<void()>>& queue = is_wait ? waits_ : calls_;
-    std::function<void()> run = std::move(queue.front());
-    queue.pop_front();
-    if (is_wait) ++running_waits_;
-    mutex_.Unlock();
-    run();
-    run = nullptr;  // What it owns is freed outside of the lock.
-    mutex_.Lock();
-    if (is_wait) --running_waits_;
-    // A wait may start only now.
-    if (is_wait && !waits_.empty()) work_.NotifyAll();
+  while (!stopping_) {
+    if (CanRunLocked()) {
+      RunLocked();
+    } else if (HasWorkLocked()) {
+      ReadLocked();
+    } else {
+      ++idle_threads_;
+      work_.Wait(&mutex_);
+      --idle_threads_;
+    }
   }
+}
+
+void CallPool::RunLocked() {
+  const bool is_wait = calls_.empty();
+  std::deque<std::function<void()>>& queue = is_wait ? waits_ : calls_;
+  std::function<void()> run = std::move(queue.front());
+  queue.pop_front();
+  ++running_;
+  if (is_wait) ++running_waits_;
+  // Woken under the lock it would run into it.
+  const bool has_helper = HasWorkLocked() && idle_threads_ > 0;
+  if (!has_helper) CallHelpLocked();
+  mutex_.Unlock();
+  if (has_helper) work_.NotifyOne();
+  run();
+  run = nullptr;  // What it owns is freed outside of the lock.
+  mutex_.Lock();
+  --running_;
+  if (is_wait) --running_waits_;
+}
+
+void CallPool::ReadLocked() {
+  const std::function<bool()> read = read_;
+  reading_ = true;
+  reader_ = std::this_thread::get_id();
+  mutex_.Unlock();
+  const bool more = read();
+  mutex_.Lock();
+  reading_ = false;
+  if (!more) read_ = nullptr;
 }
 
 }  // namespace callslip::bridge

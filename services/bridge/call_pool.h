@@ -25,17 +25,34 @@ class CallPool {
 
   void Submit(bool is_wait, std::function<void()> run);
 
+  // From now on one thread of the pool is in `read` at any time, until that returns false. It takes
+  // one message from its source and submits what is to be done. The thread that has read then runs
+  // that itself, and another one reads on: nothing has to be woken between a message and its call.
+  // Once at most. Where `read` may block for good, the pool cannot be destroyed.
+  void ReadWith(std::function<bool()> read);
+
  private:
   void RunThread();
-  bool HasWorkLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool CanRunLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool HasWorkLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return CanRunLocked() || (read_ != nullptr && !reading_);
+  }
+  void RunLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReadLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Has another thread look for work, if there is some.
+  void CallHelpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int max_threads_;
   const int max_waits_;
 
   Mutex mutex_;
-  CondVar work_;  // HasWorkLocked() may have become true.
+  CondVar work_;  // HasWorkLocked() may have become true, or the pool stops.
   std::deque<std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);
   std::deque<std::function<void()>> waits_ ABSL_GUARDED_BY(mutex_);
+  std::function<bool()> read_ ABSL_GUARDED_BY(mutex_);
+  bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread::id reader_ ABSL_GUARDED_BY(mutex_);
+  int running_ ABSL_GUARDED_BY(mutex_) = 0;
   int running_waits_ ABSL_GUARDED_BY(mutex_) = 0;
   int idle_threads_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;

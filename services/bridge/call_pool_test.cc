@@ -57,5 +57,29 @@ TEST(CallPoolTest, EveryCallRunsOnce) {
   EXPECT_EQ(runs, kCalls);
 }
 
+TEST(CallPoolTest, ReadsOnWhileEverythingRuns) {
+  constexpr int kThreads = 3;
+  Notification release;
+  Notification last;
+  std::atomic<int> started{0};
+  int read = 0;
+  CallPool pool(kThreads, /*max_waits=*/1);
+  pool.ReadWith([&] {
+    if (++read <= 2 * kThreads) {
+      pool.Submit(/*is_wait=*/false, [&] {
+        ++started;
+        release.Wait();
+      });
+      return true;
+    }
+    last.Notify();
+    return false;
+  });
+  last.Wait();
+  EXPECT_LE(started, kThreads);
+  release.Notify();
+  while (started < 2 * kThreads) std::this_thread::yield();
+}
+
 }  // namespace
 }  // namespace callslip::bridge

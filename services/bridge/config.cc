@@ -39,6 +39,10 @@ void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
   AddTimes(options, "slow", "interact, analyze and calls with a long wait_ms", target.times.slow);
   AddTimes(options, "blocking", "observe command_result calls for a person's annotations",
            target.times.blocking);
+  options.Add("autostart", &target.autostart,
+              "Start a tracker and a gateway at the address of --gateway, for all bridges that ask "
+              "for it together; they end with the last of these bridges");
+  options.Add("json", &target.json, "What doctor finds, as JSON");
   options.AddChoice("log-level", &target.log_level, {"debug", "info", "warning", "error"},
                     "The least severe lines to log on stderr");
 }
@@ -46,9 +50,16 @@ void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
 absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options) {
   ASSIGN_OR_RETURN(GatewayUrl gateway, ParseGatewayUrl(options.gateway));
   RETURN_IF_ERROR(CheckNesting(options.times));
-  ASSIGN_OR_RETURN(std::string token, TokenOf(options));
-  return BridgeConfig{
-      .gateway = std::move(gateway), .token = std::move(token), .times = options.times};
+  const absl::Status token = TokenOf(options).status();
+  if (!(options.autostart && absl::IsNotFound(token))) RETURN_IF_ERROR(token);
+  std::optional<AutostartPlan> autostart;
+  if (options.autostart) {
+    ASSIGN_OR_RETURN(autostart, PlanAutostart(gateway, options.token_file));
+  }
+  return BridgeConfig{.gateway = std::move(gateway),
+                      .token_source = [options] { return TokenOf(options).value_or(""); },
+                      .times = options.times,
+                      .autostart = std::move(autostart)};
 }
 
 }  // namespace callslip::bridge

@@ -1,9 +1,11 @@
 #ifndef CALLSLIP_BRIDGE_CONFIG_H_
 #define CALLSLIP_BRIDGE_CONFIG_H_
 
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "bridge/autostart.h"
 #include "bridge/gateway_client.h"
 #include "bridge/timeout_policy.h"
 #include "common/config.h"
@@ -17,6 +19,8 @@ struct BridgeOptions {
   // From the environment only: everyone on the machine can read the arguments of a process.
   std::string token;
   CallTimes times;
+  bool autostart = false;
+  bool json = false;
   std::string log_level = "info";
 };
 
@@ -26,8 +30,9 @@ void AddBridgeOptions(OptionSet& options, BridgeOptions& target);
 // What the bridge runs with: the same, checked as a whole.
 struct BridgeConfig {
   GatewayUrl gateway;
-  std::string token;  // Empty: none.
+  GatewayClient::TokenSource token_source;  // Reads the file anew each time.
   CallTimes times;
+  std::optional<AutostartPlan> autostart;
 };
 
 // Reads the token file. INVALID_ARGUMENT or NOT_FOUND, naming the flag, for a bad URL, timeouts

@@ -37,6 +37,19 @@ TEST(BridgeConfigTest, RefusesTimeoutsThatDoNotNest) {
   EXPECT_OK(Parse({"--server-wait-blocking", "40s", "--timeout-blocking", "50s"}));
 }
 
+TEST(BridgeConfigTest, StartsGatewaysOnThisMachineOnly) {
+  for (const char* url : {"http://10.0.0.1:7890", "https://127.0.0.1:7890", "http://127.0.0.1",
+                          "http://127.0.0.1:7890/other"}) {
+    EXPECT_THAT(std::string(Parse({"--autostart", "--gateway", url}).status().message()),
+                HasSubstr("http://127.0.0.1:PORT"))
+        << url;
+  }
+}
+
+TEST(BridgeConfigTest, WithoutAutostartTheTokenFileMustBeThere) {
+  EXPECT_FALSE(Parse({"--token-file", "/nonexistent/tokens"}).ok());
+}
+
 TEST(GatewayUrlTest, GetsThePathThatIsMissing) {
   for (const char* text : {"http://h:1", "http://h:1/", "http://h:1/mcp"}) {
     ASSERT_OK_AND_ASSIGN(const GatewayUrl url, ParseGatewayUrl(text));

@@ -24,8 +24,12 @@ std::variant<Message, Failure> FindAnswer(Exchange exchange, const Message& requ
 bool IsAnswerTo(const Message& request, const Message& message);
 
 // The line that passes on `answer`: the same JSON on one line, under the id as the agent wrote it.
-// A line of kMaxLineBytes or more is replaced by a failure that says so.
+// Where that would have kMaxLineBytes or more, the result of a command is left out, and the line
+// says where it can be read; every other answer is replaced by a failure that says so.
 std::string AnswerLine(const Message& request, const Message& answer);
+
+// The code of an error answer; 0 for all other messages.
+int ErrorCodeOf(const Message& answer);
 
 // The protocol version that an answer to `initialize` agrees on, or nullopt for an error.
 std::optional<std::string> NegotiatedVersion(const Message& answer);

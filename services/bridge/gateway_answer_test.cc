@@ -119,6 +119,39 @@ TEST(AnswerLineTest, AnswersThatDoNotFitAreReplaced) {
   EXPECT_THAT(LineFor(request, 200, answer), HasSubstr("answer_too_large"));
 }
 
+TEST(AnswerLineTest, AResultThatDoesNotFitIsReplacedByItsResource) {
+  const Message request = Request("\"a\"", "tools/call", R"({"name":"interact","arguments":{}})");
+  const std::string big(kMaxLineBytes, 'x');
+  const std::string line = LineFor(
+      request, 200,
+      absl::StrCat(R"({"jsonrpc":"2.0","id":"a","result":{"resultType":"complete","content":[],)",
+                   R"("structuredContent":{"status":"complete","final":true,"tab_id":7,)",
+                   R"("correlation_id":"corr-1-a","result":")", big, "\"}}}"));
+  const auto answer = nlohmann::json::parse(line);
+  EXPECT_EQ(answer["id"], "a");
+  EXPECT_EQ(answer["result"]["resultType"], "complete");
+  EXPECT_FALSE(answer["result"].contains("isError"));
+  EXPECT_EQ(answer["result"]["structuredContent"],
+            nlohmann::json({{"status", "complete"},
+                            {"final", true},
+                            {"tab_id", 7},
+                            {"correlation_id", "corr-1-a"},
+                            {"result_bytes", kMaxLineBytes + 2},
+                            {"resource", "callslip://result/corr-1-a"}}));
+  EXPECT_THAT(answer["result"]["content"][0]["text"].get<std::string>(),
+              HasSubstr("callslip://result/corr-1-a"));
+}
+
+TEST(AnswerLineTest, AResourceThatDoesNotFitIsAnErrorThatSaysSo) {
+  const Message request = Request("7", "resources/read", R"({"uri":"callslip://result/c"})");
+  const auto answer = nlohmann::json::parse(
+      LineFor(request, 200,
+              absl::StrCat(R"({"jsonrpc":"2.0","id":7,"result":{"contents":[{"text":")",
+                           std::string(kMaxLineBytes, 'x'), "\"}]}}")));
+  EXPECT_EQ(answer["error"]["data"]["reason"], "answer_too_large");
+  EXPECT_THAT(answer["error"]["message"].get<std::string>(), HasSubstr("10 MiB"));
+}
+
 TEST(NegotiatedVersionTest, ComesFromTheResult) {
   EXPECT_EQ(NegotiatedVersion(ParseMessage(
                 R"({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}})")),

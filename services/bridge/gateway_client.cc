@@ -14,22 +14,21 @@
 namespace callslip::bridge {
 namespace {
 
-constexpr char kAuthorizationHeader[] = "Authorization";
-constexpr char kSessionHeader[] = "Mcp-Session-Id";
-constexpr char kVersionHeader[] = "MCP-Protocol-Version";
-
 void SetSilence(httplib::Client& connection, absl::Duration silence) {
   const auto microseconds = absl::ToChronoMicroseconds(silence);
   connection.set_read_timeout(microseconds);
   connection.set_write_timeout(microseconds);
 }
 
+// A TLS handshake would wait for the cork at each of its steps.
+bool IsCorked(const GatewayUrl& url) { return absl::StartsWith(url.origin, "http://"); }
+
 ResponseHead HeadOf(const httplib::Response& response) {
   const std::string content_type = response.get_header_value("Content-Type");
   const std::vector<absl::string_view> parts = absl::StrSplit(content_type, ';');
   return {.status = response.status,
           .content_type = absl::AsciiStrToLower(absl::StripAsciiWhitespace(parts.front())),
-          .session_id = response.get_header_value(kSessionHeader)};
+          .session_id = response.get_header_value("Mcp-Session-Id")};
 }
 
 // RFC 9112 lets such an answer go on until the connection closes; a 202 has nothing to say.
@@ -41,13 +40,15 @@ bool IsBareAcknowledgement(const httplib::Response& response) {
 // One POST: gets httplib's callbacks and remembers what they have seen.
 class Exchanger {
  public:
-  Exchanger(httplib::Client& connection, const std::string& message, AbortSwitch& abort,
-            const GatewayClient::EventSink& on_event)
+  // `corked`: the connection holds back what does not fill a packet.
+  Exchanger(httplib::Client& connection, bool corked, const std::string& message,
+            AbortSwitch& abort, const GatewayClient::EventSink& on_event)
       : connection_(connection),
+        corked_(corked),
         message_(message),
         abort_(abort),
         on_event_(on_event),
-        events_(kMaxLineBytes) {}
+        events_(kMaxAnswerBytes) {}
 
   Exchange Run(httplib::Request request) {
     request.content_length_ = message_.size();
@@ -77,7 +78,18 @@ class Exchanger {
   // moment at which the call can still be taken back.
   bool Send(size_t offset, size_t length, httplib::DataSink& sink) {
     if (!begun_) begun_ = abort_.BeginExchange([this] { connection_.stop(); });
-    return begun_ && sink.write(message_.data() + offset, length);
+    if (!begun_ || !sink.write(message_.data() + offset, length)) return false;
+    if (offset + length == message_.size()) Flush();
+    return true;
+  }
+
+  // Headers and message are written one after the other, and leave together: the gateway wakes
+  // once.
+  void Flush() {
+    if (!corked_) return;
+    for (const int on : {0, 1}) {
+      setsockopt(connection_.socket(), IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+    }
   }
 
   bool Receive(absl::string_view bytes) {
@@ -88,20 +100,25 @@ class Exchanger {
       stream_done_ = result == SseParser::Result::kDone;
       too_large_ = result == SseParser::Result::kTooLarge;
     } else {
-      too_large_ = exchange_.body.size() + bytes.size() > kMaxLineBytes;
+      too_large_ = exchange_.body.size() + bytes.size() > kMaxAnswerBytes;
       if (!too_large_) absl::StrAppend(&exchange_.body, bytes);
     }
     return !stream_done_ && !too_large_;
   }
 
   Exchange::Outcome OutcomeNow() {
-    if (whole_ || stream_done_ || bare_) return Exchange::Outcome::kAnswered;
+    if (stream_done_ || bare_) return Exchange::Outcome::kAnswered;
+    if (whole_) {
+      return exchange_.head.content_type == "text/event-stream" ? Exchange::Outcome::kStreamEnded
+                                                                : Exchange::Outcome::kAnswered;
+    }
     if (abort_.aborted()) return Exchange::Outcome::kAborted;
     if (!begun_) return Exchange::Outcome::kNotSent;
     return too_large_ ? Exchange::Outcome::kTooLarge : Exchange::Outcome::kBroken;
   }
 
   httplib::Client& connection_;
+  const bool corked_;
   const std::string& message_;
   AbortSwitch& abort_;
   const GatewayClient::EventSink& on_event_;
@@ -113,10 +130,6 @@ class Exchanger {
   bool too_large_ = false;
   bool whole_ = false;
 };
-
-bool FitsIntoHeader(absl::string_view text) {
-  return text.size() <= 1024 && absl::c_all_of(text, absl::ascii_isgraph);
-}
 
 }  // namespace
 
@@ -138,51 +151,72 @@ absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
   return url;
 }
 
-GatewayClient::GatewayClient(GatewayUrl url, const std::string& token, Clock* clock)
+GatewayClient::GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock)
     : url_(std::move(url)),
-      authorization_(token.empty() ? "" : absl::StrCat("Bearer ", token)),
-      clock_(clock) {}
+      token_source_(std::move(token_source)),
+      clock_(clock),
+      token_(token_source_()) {}
 
 GatewayClient::~GatewayClient() = default;
 
-Exchange GatewayClient::Post(const std::string& message, absl::Duration silence, AbortSwitch& abort,
+Exchange GatewayClient::Post(const std::string& message, const Headers& headers,
+                             absl::Duration silence, AbortSwitch& abort,
                              const EventSink& on_event) {
-  const Session current = session();
   httplib::Request request;
   request.method = "POST";
   request.path = url_.path;
   request.headers = {{"Content-Type", "application/json"},
                      {"Accept", "application/json, text/event-stream"}};
-  if (!authorization_.empty()) request.headers.emplace(kAuthorizationHeader, authorization_);
-  if (!current.id.empty()) request.headers.emplace(kSessionHeader, current.id);
-  if (!current.protocol_version.empty()) {
-    request.headers.emplace(kVersionHeader, current.protocol_version);
+  int token_generation = 0;
+  for (const auto& [name, value] : Authorization(token_generation)) {
+    request.headers.emplace(name, value);
   }
+  for (const auto& [name, value] : headers) request.headers.emplace(name, value);
   std::unique_ptr<httplib::Client> connection = TakeConnection();
   SetSilence(*connection, silence);
-  Exchanger exchanger(*connection, message, abort, on_event);
+  Exchanger exchanger(*connection, IsCorked(url_), message, abort, on_event);
   Exchange exchange = exchanger.Run(std::move(request));
+  exchange.token_generation = token_generation;
   if (exchanger.reusable()) KeepConnection(std::move(connection));
   return exchange;
 }
 
-void GatewayClient::StartSession(absl::string_view session_id, absl::string_view protocol_version) {
-  MutexLock lock(&mutex_);
-  session_ = {};
-  if (FitsIntoHeader(session_id)) session_.id = std::string(session_id);
-  if (FitsIntoHeader(protocol_version)) session_.protocol_version = std::string(protocol_version);
-}
-
-void GatewayClient::EndSession(absl::Duration timeout) {
-  const Session current = session();
-  if (current.id.empty()) return;
+Exchange GatewayClient::Ask(const std::string& method, const std::string& path,
+                            const Headers& headers, absl::Duration timeout) {
+  Exchange exchange;
+  httplib::Request request;
+  request.method = method;
+  request.path = path;
+  for (const auto& [name, value] : Authorization(exchange.token_generation)) {
+    request.headers.emplace(name, value);
+  }
+  for (const auto& [name, value] : headers) request.headers.emplace(name, value);
   httplib::Client connection(url_.origin);
   connection.set_connection_timeout(absl::ToChronoMicroseconds(timeout / 2));
   SetSilence(connection, timeout / 2);
-  httplib::Headers headers = {{kSessionHeader, current.id},
-                              {kVersionHeader, current.protocol_version}};
-  if (!authorization_.empty()) headers.emplace(kAuthorizationHeader, authorization_);
-  connection.Delete(url_.path, headers);
+  if (const httplib::Result result = connection.send(request)) {
+    exchange.outcome = Exchange::Outcome::kAnswered;
+    exchange.head = HeadOf(*result);
+    exchange.body = result->body;
+  }
+  return exchange;
+}
+
+bool GatewayClient::RenewToken(int refused_generation) {
+  std::string token = token_source_();
+  MutexLock lock(&mutex_);
+  if (token_generation_ != refused_generation) return true;
+  if (token.empty() || token == token_) return false;
+  token_ = std::move(token);
+  ++token_generation_;
+  return true;
+}
+
+Headers GatewayClient::Authorization(int& token_generation) {
+  MutexLock lock(&mutex_);
+  token_generation = token_generation_;
+  if (token_.empty()) return {};
+  return {{"Authorization", absl::StrCat("Bearer ", token_)}};
 }
 
 std::unique_ptr<httplib::Client> GatewayClient::TakeConnection() {
@@ -199,7 +233,11 @@ std::unique_ptr<httplib::Client> GatewayClient::TakeConnection() {
   }
   auto connection = std::make_unique<httplib::Client>(url_.origin);
   connection->set_keep_alive(true);
-  connection->set_tcp_nodelay(true);
+  connection->set_socket_options([corked = IsCorked(url_)](socket_t socket) {
+    const int on = 1;
+    setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    if (corked) setsockopt(socket, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+  });
   connection->set_connection_timeout(absl::ToChronoMicroseconds(kConnectTimeout));
   return connection;
 }
@@ -208,11 +246,6 @@ void GatewayClient::KeepConnection(std::unique_ptr<httplib::Client> connection) 
   const absl::Time now = clock_->Now();
   MutexLock lock(&mutex_);
   idle_.push_back({std::move(connection), now});
-}
-
-GatewayClient::Session GatewayClient::session() {
-  MutexLock lock(&mutex_);
-  return session_;
 }
 
 }  // namespace callslip::bridge

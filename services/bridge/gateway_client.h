@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "bridge/abort_switch.h"
+#include "bridge/mcp_headers.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 
@@ -41,51 +42,52 @@ struct ResponseHead {
 // What became of one POST.
 struct Exchange {
   enum class Outcome {
-    kAnswered,  // `head` and `body` are complete; for an event stream, the stream has ended.
-    kNotSent,   // No connection could be made: the gateway has seen nothing of the call.
-    kBroken,    // The connection ended, or fell silent, after the call was sent.
-    kTooLarge,  // The answer, or one event of it, is larger than kMaxLineBytes.
-    kAborted,   // The switch of the call was thrown.
+    kAnswered,     // `head` and `body` are complete, or the sink has ended the event stream.
+    kNotSent,      // No connection could be made: the gateway has seen nothing of the call.
+    kBroken,       // The connection ended, or fell silent, after the call was sent.
+    kStreamEnded,  // The gateway ended its event stream before the sink did.
+    kTooLarge,     // The answer, or one event of it, is larger than kMaxAnswerBytes.
+    kAborted,      // The switch of the call was thrown.
   };
 
   Outcome outcome = Outcome::kNotSent;
   ResponseHead head;
-  std::string body;  // Empty for an event stream.
+  std::string body;          // Empty for an event stream.
+  int token_generation = 0;  // Of the token that the call carried; see RenewToken().
 };
 
 // The HTTP side of the bridge: posts messages to the gateway over connections that it keeps for
-// reuse, and carries the headers of the MCP session. Thread-safe; each call blocks its thread.
+// reuse. Thread-safe; each call blocks its thread.
 //
-// It makes one attempt and judges no answer: retrying and answering are the Relay's.
+// It makes one attempt and judges no answer: that is the Courier's.
 class GatewayClient {
  public:
   // Gets the data of each event of an event stream; returns false to end the stream.
   using EventSink = std::function<bool(const ResponseHead& head, absl::string_view data)>;
+  // Answers the token that is valid now, or an empty text where there is none.
+  using TokenSource = std::function<std::string()>;
 
-  // All messages carry `token`, unless it is empty. `clock` must outlive the client.
-  GatewayClient(GatewayUrl url, const std::string& token, Clock* clock);
+  // All messages carry the token, unless it is empty. `clock` must outlive the client.
+  GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock);
   ~GatewayClient();
 
   // Posts `message` as it is. `silence` bounds each single read and write; only `abort` bounds the
   // whole.
-  Exchange Post(const std::string& message, absl::Duration silence, AbortSwitch& abort,
-                const EventSink& on_event);
+  Exchange Post(const std::string& message, const Headers& headers, absl::Duration silence,
+                AbortSwitch& abort, const EventSink& on_event);
 
-  // From now on all messages carry these headers; an empty text stands for no header. Text that
-  // does not fit into a header is ignored.
-  void StartSession(absl::string_view session_id, absl::string_view protocol_version);
+  // Sends a DELETE or GET without a body; `path` is below the origin. Blocks for about `timeout` at
+  // most (resolving a host name excepted). The status is 0 where there was no answer.
+  Exchange Ask(const std::string& method, const std::string& path, const Headers& headers,
+               absl::Duration timeout);
 
-  // Sends a DELETE for the session, if the gateway has issued one. Blocks for `timeout` at most
-  // (resolving a host name excepted); a failure is of no consequence.
-  void EndSession(absl::Duration timeout);
+  // The token of this generation was refused: asks the source again. True where calls now carry
+  // another one.
+  bool RenewToken(int refused_generation);
 
   const GatewayUrl& url() const { return url_; }
 
  private:
-  struct Session {
-    std::string id;
-    std::string protocol_version;
-  };
   struct Idle {
     std::unique_ptr<httplib::Client> connection;
     absl::Time since;
@@ -93,14 +95,15 @@ class GatewayClient {
 
   std::unique_ptr<httplib::Client> TakeConnection();
   void KeepConnection(std::unique_ptr<httplib::Client> connection);
-  Session session();
+  Headers Authorization(int& token_generation);
 
   const GatewayUrl url_;
-  const std::string authorization_;  // Empty: none.
+  const TokenSource token_source_;
   Clock* const clock_;
 
   Mutex mutex_;
-  Session session_ ABSL_GUARDED_BY(mutex_);
+  std::string token_ ABSL_GUARDED_BY(mutex_);
+  int token_generation_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<Idle> idle_ ABSL_GUARDED_BY(mutex_);  // The last one was used last.
 };
 

@@ -39,14 +39,36 @@ absl::Duration WaitOf(const Members& arguments) {
   return absl::Milliseconds(milliseconds);
 }
 
-ToolCall ParseToolCall(absl::string_view params_text) {
-  const Members params = ObjectMembers(params_text);
+ToolCall ParseToolCall(const Members& params) {
   const Members arguments = ObjectMembers(FindMember(params, "arguments").value_or(""));
   return {.tool = StringMember(params, "name"),
+          .action = StringMember(arguments, "action"),
           .what = StringMember(arguments, "what"),
           .correlation_id = StringMember(arguments, "correlation_id"),
+          .request_id = StringMember(arguments, "request_id"),
           .wait = WaitOf(arguments),
           .as_task = FindMember(params, "task").has_value()};
+}
+
+// The member of `params` that the Mcp-Name header repeats; empty where it repeats none.
+absl::string_view NamedMember(absl::string_view method) {
+  if (method == "tools/call" || method == "prompts/get") return "name";
+  if (method == "resources/read") return "uri";
+  if (method == "tasks/get" || method == "tasks/update" || method == "tasks/cancel") {
+    return "taskId";
+  }
+  return "";
+}
+
+void ReadEra(Message& message, const Members& params) {
+  const Members meta = ObjectMembers(FindMember(params, "_meta").value_or(""));
+  const auto version = FindMember(meta, "io.modelcontextprotocol/protocolVersion");
+  message.is_modern = version && *version != "null";
+  if (!message.is_modern) return;
+  message.protocol_version = DecodeJsonString(*version).value_or("");
+  if (const auto name = FindMember(params, NamedMember(message.method))) {
+    message.name = DecodeJsonString(*name);
+  }
 }
 
 Message Invalid(Message message, int code, absl::string_view error) {
@@ -69,7 +91,8 @@ Message ParseCall(Message message, const Members& members) {
   const auto method = DecodeJsonString(*FindMember(members, "method"));
   if (!method) return Invalid(std::move(message), kInvalidRequest, "method must be a string");
   message.method = *method;
-  const absl::string_view params = FindMember(members, "params").value_or("");
+  const Members params = ObjectMembers(FindMember(members, "params").value_or(""));
+  ReadEra(message, params);
   if (const auto id = FindMember(members, "id")) {
     message.id_key = IdKey(*id);
     if (message.id_key.empty()) {
@@ -82,8 +105,7 @@ Message ParseCall(Message message, const Members& members) {
   }
   message.kind = Message::Kind::kNotification;
   if (message.method == "notifications/cancelled") {
-    const Members details = ObjectMembers(params);
-    message.cancelled_key = IdKey(FindMember(details, "requestId").value_or(""));
+    message.cancelled_key = IdKey(FindMember(params, "requestId").value_or(""));
   }
   return message;
 }
@@ -128,6 +150,28 @@ Message ParseMessage(std::string line) {
   }
   if (FindMember(members, "method")) return ParseCall(std::move(message), members);
   return ParseResponse(std::move(message), members);
+}
+
+void AddRequestId(Message& message, absl::string_view request_id) {
+  if (!message.tool_call || message.tool_call->tool != "interact" ||
+      message.tool_call->action == "cancel") {
+    return;
+  }
+  const Members members = ObjectMembers(message.line);
+  const absl::string_view params = *FindMember(members, "params");
+  const auto arguments = FindMember(ObjectMembers(params), "arguments");
+  if (arguments && (arguments->front() != '{' ||
+                    FindMember(ObjectMembers(*arguments), "request_id").has_value())) {
+    return;  // It has one, or is for the gateway to refuse.
+  }
+  const std::string member = absl::StrCat("\"request_id\":\"", request_id, "\"");
+  const absl::string_view object = arguments.value_or(params);
+  const bool is_empty = arguments && ObjectMembers(object).empty();
+  message.line.insert(
+      object.data() - message.line.data() + 1,
+      absl::StrCat(arguments ? member : absl::StrCat("\"arguments\":{", member, "}"),
+                   is_empty ? "" : ","));
+  message.tool_call->request_id = std::string(request_id);
 }
 
 std::string WithId(absl::string_view message, absl::string_view id) {

@@ -16,19 +16,26 @@ inline constexpr int kInvalidRequest = -32600;
 inline constexpr int kInternalError = -32603;
 inline constexpr int kConnectionError = -32000;
 inline constexpr int kRequestTimeout = -32001;
+// By this error to `server/discover`, and not by others, a client knows that the server speaks a
+// stateless revision; at others it falls back to `initialize`.
+inline constexpr int kUnsupportedVersion = -32022;
+inline constexpr char kModernVersion[] = "2026-07-28";
 
 // What the bridge needs to know of a `tools/call`. Members that are absent, or not of the kind
 // that is expected here, are empty or zero: judging them is the gateway's business.
 struct ToolCall {
   std::string tool;
+  std::string action;
   std::string what;
   std::string correlation_id;
+  // What makes the call safe to repeat; empty where there is none.
+  std::string request_id;
   absl::Duration wait;   // `wait_ms`
   bool as_task = false;  // The caller asked for an MCP task, and expects no plain tool result.
 };
 
 // One JSON-RPC message and the facts that decide what happens to it. `line` is forwarded as it
-// is; nothing is ever rebuilt from the facts.
+// is, but for a request_id (see AddRequestId()); nothing is ever rebuilt from the facts.
 struct Message {
   enum class Kind { kRequest, kNotification, kResponse, kInvalid };
 
@@ -40,9 +47,18 @@ struct Message {
   // Equal for two ids exactly if they are the same id: "A" and "\u0041" are, 1 and "1" are not.
   std::string id_key;
   std::string method;
+  // What the headers of a message of the stateless revisions repeat. `is_modern` is true where its
+  // `_meta` names a protocol version; `name` is that of a tool or prompt, a URI or a task id.
+  bool is_modern = false;
+  std::string protocol_version;
+  std::optional<std::string> name;
   std::optional<ToolCall> tool_call;
   // The `id_key` of the request that a `notifications/cancelled` is about; otherwise empty.
   std::string cancelled_key;
+  bool is_request() const { return kind == Kind::kRequest; }
+  // Asks for an event stream that stays open: it has no deadline once it has begun.
+  bool is_stream() const { return is_request() && method == "subscriptions/listen"; }
+
   // Why the message is kInvalid, for an error answer without id.
   int error_code = 0;
   std::string error;
@@ -51,6 +67,11 @@ struct Message {
 // Never fails: what is no message is kInvalid. A batch is invalid too, since none of the protocol
 // revisions in use has batches over stdio.
 Message ParseMessage(std::string line);
+
+// Gives a `tools/call` of `interact` the `request_id`, unless it has one: repeated with it, the
+// call is the same command. All other messages, and `cancel`, which hands in no command, stay as
+// they are.
+void AddRequestId(Message& message, absl::string_view request_id);
 
 // The JSON object `message` with `id` (JSON bytes) in place of its id.
 std::string WithId(absl::string_view message, absl::string_view id);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "bridge/json_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -128,6 +129,35 @@ TEST(ErrorLineTest, LeavesOutWhatIsEmpty) {
             R"({"jsonrpc":"2.0","error":{"code":-32700,"message":"say \"what\"?"}})");
   EXPECT_EQ(ErrorLine("0", -1, "x", "{\"a\":1}"),
             R"({"jsonrpc":"2.0","id":0,"error":{"code":-1,"message":"x","data":{"a":1}}})");
+}
+
+std::string WithRequestId(const std::string& params) {
+  Message message = ParseMessage(
+      absl::StrCat(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)", params, "}"));
+  AddRequestId(message, "r");
+  EXPECT_TRUE(CheckJson(message.line).ok()) << message.line;
+  const auto members = ObjectMembers(message.line);
+  return std::string(*FindMember(members, "params"));
+}
+
+TEST(AddRequestIdTest, IsAddedToEachInteractWithoutOne) {
+  EXPECT_EQ(WithRequestId(R"({"name":"interact","arguments":{"action":"click"}})"),
+            R"({"name":"interact","arguments":{"request_id":"r","action":"click"}})");
+  EXPECT_EQ(WithRequestId(R"({"name":"interact","arguments":{ }})"),
+            R"({"name":"interact","arguments":{"request_id":"r" }})");
+  EXPECT_EQ(WithRequestId(R"({"name":"interact"})"),
+            R"({"arguments":{"request_id":"r"},"name":"interact"})");
+}
+
+TEST(AddRequestIdTest, AllElseStaysAsItIs) {
+  for (const char* params :
+       {R"({"name":"interact","arguments":{"request_id":"mine"}})",
+        R"({"name":"interact","arguments":{"request_id":7}})",
+        R"({"name":"interact","arguments":{"action":"cancel"}})",
+        R"({"name":"interact","arguments":[1]})", R"({"name":"interact","arguments":null})",
+        R"({"name":"analyze","arguments":{}})", R"({"name":"observe"})"}) {
+    EXPECT_EQ(WithRequestId(params), params);
+  }
 }
 
 }  // namespace

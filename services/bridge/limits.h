@@ -7,9 +7,14 @@
 
 namespace callslip::bridge {
 
-// The longest line in either direction, and the largest answer taken from the gateway. The
-// official clients close the pipe on a line of more than 10 MiB.
+// The longest line in either direction. The official clients close the pipe on one of more than
+// 10 MiB.
 inline constexpr size_t kMaxLineBytes = size_t{10} * 1024 * 1024;
+
+// The largest answer, or event of a stream, taken from the gateway. Above kMaxLineBytes, so that an
+// answer that has to be shortened can be read; the largest result there is has 8 MiB, and up to
+// twice that as text in JSON.
+inline constexpr size_t kMaxAnswerBytes = size_t{32} * 1024 * 1024;
 
 // A token stands in a header, and the gateway takes no longer one.
 inline constexpr size_t kMaxTokenBytes = 512;
@@ -32,12 +37,21 @@ inline constexpr int kMaxOpenCalls = 64;
 // beside any number of waits.
 inline constexpr int kMaxOpenWaits = 48;
 
+// Event streams that are open without a call to wait for (`subscriptions/listen`). They are waits,
+// too, and must leave room for others.
+inline constexpr int kMaxOpenStreams = 16;
+
+// How long such a stream may be silent: the gateway sends a sign of life every 15 s.
+inline constexpr absl::Duration kMaxStreamSilence = absl::Seconds(40);
+
 // One attempt to connect. Short, since a call that is being connected cannot be interrupted and
 // the bridge has one second to exit; a lost packet is made good by the next attempt.
 inline constexpr absl::Duration kConnectTimeout = absl::Milliseconds(500);
 
 // How long a call waits for a gateway that cannot be reached, capped at half of the call's own
-// timeout. A restart takes one or two seconds; a gateway that is down should be reported soon.
+// timeout. A restart takes one or two seconds; a gateway that is down should be reported soon. The
+// first call of a session (`initialize`, `server/discover`) waits for nearly all of its timeout:
+// the gateway may be starting, and an agent that fails to connect does not try again.
 inline constexpr absl::Duration kConnectPatience = absl::Seconds(5);
 inline constexpr absl::Duration kFirstBackoff = absl::Milliseconds(50);
 inline constexpr absl::Duration kLongestBackoff = absl::Seconds(1);
@@ -54,6 +68,15 @@ inline constexpr absl::Duration kReadBackstop = absl::Seconds(5);
 inline constexpr absl::Duration kDrainGrace = absl::Milliseconds(400);
 inline constexpr absl::Duration kEndSessionTimeout = absl::Milliseconds(200);
 inline constexpr absl::Duration kExitWithin = absl::Milliseconds(900);
+
+// --autostart. A service that ends by itself is started again after a delay; so is the supervisor.
+inline constexpr absl::Duration kFirstServiceDelay = absl::Milliseconds(100);
+inline constexpr absl::Duration kLongestServiceDelay = absl::Seconds(5);
+inline constexpr absl::Duration kSupervisorPause = absl::Seconds(1);
+
+// When the last bridge has gone nobody waits for answers: the services end soon, or are killed.
+inline constexpr char kServiceDrainGrace[] = "500ms";
+inline constexpr absl::Duration kServicesEndWithin = absl::Seconds(3);
 
 }  // namespace callslip::bridge
 

@@ -5,13 +5,17 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "bridge/autostart.h"
 #include "bridge/config.h"
+#include "bridge/doctor.h"
 #include "bridge/gateway_client.h"
 #include "bridge/limits.h"
 #include "bridge/parent_watch.h"
 #include "bridge/relay.h"
 #include "bridge/stdio.h"
+#include "bridge/supervisor.h"
 #include "bridge/timeout_policy.h"
 #include "common/clock.h"
 #include "common/config.h"
@@ -25,22 +29,21 @@ namespace {
 // signal that main() waits for.
 void RequestExit() { kill(getpid(), SIGTERM); }
 
-void ReadLines(Relay& relay) {
-  LineReader reader(STDIN_FILENO, kMaxLineBytes);
+// Takes one line of the agent's. False at the end of stdin.
+bool ReadLine(LineReader& reader, Relay& relay) {
   std::string line;
-  while (true) {
-    switch (reader.Next(line)) {
-      case LineReader::Event::kLine:
-        relay.HandleLine(std::move(line));
-        break;
-      case LineReader::Event::kTooLong:
-        relay.HandleTooLongLine();
-        break;
-      case LineReader::Event::kEnd:
-        RequestExit();
-        return;
-    }
+  switch (reader.Next(line)) {
+    case LineReader::Event::kLine:
+      relay.HandleLine(std::move(line));
+      return true;
+    case LineReader::Event::kTooLong:
+      relay.HandleTooLongLine();
+      return true;
+    case LineReader::Event::kEnd:
+      break;
   }
+  RequestExit();
+  return false;
 }
 
 // Ends the process in time even where an agent that does not read blocks the last answers.
@@ -48,6 +51,17 @@ void ExitInTime(Clock& clock) {
   const absl::Time deadline = clock.Now() + kExitWithin;
   clock.NewSleeper()->SleepUntil(deadline);
   std::_Exit(EXIT_SUCCESS);
+}
+
+void StartServices(const AutostartPlan& plan, Clock& clock) {
+  const absl::Status status = KeepServicesRunning(plan, clock);
+  Log(LogLevel::kError, "autostart failed", {{"error", std::string(status.message())}});
+}
+
+int Diagnose(GatewayClient& gateway, bool as_json) {
+  const std::vector<Link> links = Examine(gateway);
+  std::fputs((as_json ? ReportJson(links) : ReportText(links)).c_str(), stdout);
+  return IsHealthy(links) ? 0 : 1;
 }
 
 int Run(int argc, char** argv) {
@@ -58,7 +72,10 @@ int Run(int argc, char** argv) {
                        "connects an agent's stdin and stdout to the Callslip gateway");
   AddBridgeOptions(option_set, options);
   if (const char* token = std::getenv("CALLSLIP_TOKEN"); token != nullptr) options.token = token;
-  option_set.ParseOrExit(argc, argv);
+  option_set.AddCommand("doctor", "tells which link from here to the browser is broken");
+  option_set.AddCommand(kSuperviseCommand, "runs tracker and gateway; for --autostart only");
+  const OptionSet::Parsed parsed = option_set.ParseOrExit(argc, argv);
+  if (parsed.command == kSuperviseCommand) options.autostart = true;
   const absl::StatusOr<BridgeConfig> config = CheckBridgeOptions(options);
   if (!config.ok()) {
     std::fprintf(stderr, "callslip-bridge: %s\n", std::string(config.status().message()).c_str());
@@ -67,11 +84,17 @@ int Run(int argc, char** argv) {
   InitLogging("callslip-bridge", options.log_level);
 
   RealClock clock;
-  GatewayClient gateway(config->gateway, config->token, &clock);
+  if (parsed.command == kSuperviseCommand) return Supervise(*config->autostart, shutdown, clock);
+  GatewayClient gateway(config->gateway, config->token_source, &clock);
+  if (parsed.command == "doctor") return Diagnose(gateway, options.json);
+  if (config->autostart) {
+    std::thread([&clock, plan = *config->autostart] { StartServices(plan, clock); }).detach();
+  }
   LineWriter writer(STDOUT_FILENO, RequestExit);
   Relay relay(TimeoutPolicy(config->times), &clock, &gateway, &writer);
   Log(LogLevel::kInfo, "started", {{"gateway", gateway.url().ToString()}});
-  std::thread([&relay] { ReadLines(relay); }).detach();
+  LineReader reader(STDIN_FILENO, kMaxLineBytes);
+  relay.ReadWith([&] { return ReadLine(reader, relay); });
   std::thread([&parent] {
     parent.Wait();
     RequestExit();

@@ -10,6 +10,7 @@
 #include "bridge/json_scan.h"
 #include "bridge/limits.h"
 #include "common/log.h"
+#include "common/random.h"
 
 namespace callslip::bridge {
 
@@ -19,19 +20,20 @@ struct Relay::Call {
         call_class(c),
         received(now),
         timeout(t),
-        deadline(now + t),
-        abort(clock) {}
+        abort(clock),
+        deadline(now + t) {}
 
-  bool is_request() const { return message.kind == Message::Kind::kRequest; }
+  bool is_request() const { return message.is_request(); }
   bool is_initialize() const { return is_request() && message.method == "initialize"; }
 
   const Message message;
   const CallClass call_class;
   const absl::Time received;
   const absl::Duration timeout;
-  const absl::Time deadline;
   AbortSwitch abort;
-  bool taken = false;  // Guarded by the relay's mutex_.
+  // Guarded by the relay's mutex_.
+  absl::Time deadline;
+  bool taken = false;
 };
 
 namespace {
@@ -39,7 +41,8 @@ namespace {
 // True for calls that may hold their connection for long. An interact that does not ask for a wait
 // is slow by its timeout only, and must not stand in line behind calls that wait.
 bool MayWait(const Message& message, CallClass call_class) {
-  return call_class == CallClass::kBlocking ||
+  return call_class == CallClass::kBlocking || message.is_stream() ||
+         message.method == "tasks/result" ||
          (message.tool_call && message.tool_call->wait > absl::ZeroDuration());
 }
 
@@ -50,6 +53,8 @@ Relay::Relay(const TimeoutPolicy& policy, Clock* clock, GatewayClient* gateway, 
       clock_(clock),
       gateway_(gateway),
       writer_(writer),
+      session_(gateway),
+      courier_(clock, gateway, &session_),
       deadline_sleeper_(clock->NewSleeper()),
       pool_(std::make_unique<CallPool>(kMaxOpenCalls, kMaxOpenWaits)),
       deadline_thread_([this] { RunDeadlines(); }) {}
@@ -77,7 +82,8 @@ void Relay::HandleLine(std::string line) {
     writer_->WriteLine(ErrorLine("", message.error_code, message.error));
     return;
   }
-  if (!message.cancelled_key.empty()) Cancel(message.cancelled_key);
+  if (!message.cancelled_key.empty() && Cancel(message.cancelled_key)) return;
+  AddRequestId(message, RandomHex128());
   const CallClass call_class = policy_.ClassOf(message);
   Admit(std::make_shared<Call>(std::move(message), call_class, clock_->Now(),
                                policy_.TimeoutOf(call_class), clock_));
@@ -99,7 +105,7 @@ void Relay::Drain(absl::Duration grace) {
     MutexLock lock(&mutex_);
     while (!IsIdleLocked()) idle_.Wait(&mutex_);
   }
-  gateway_->EndSession(kEndSessionTimeout);
+  session_.End(kEndSessionTimeout);
 }
 
 void Relay::Admit(CallPtr call) {
@@ -110,6 +116,7 @@ void Relay::Admit(CallPtr call) {
     refusal = RefusalLocked(*call);
     if (!refusal) {
       if (call->is_request()) requests_.emplace(call->message.id_key, call);
+      if (call->message.is_stream()) ++open_streams_;
       unfinished_.emplace(call->deadline, call);
       is_earliest = call->deadline < sleeping_until_;
     }
@@ -130,7 +137,9 @@ std::optional<std::string> Relay::RefusalLocked(const Call& call) {
     return ErrorLine("", kInvalidRequest,
                      absl::StrCat("the id ", message.id, " is that of an unfinished request"));
   }
-  if (!draining_ && unfinished_.size() < kMaxUnfinishedCalls) return std::nullopt;
+  const bool is_full = unfinished_.size() >= kMaxUnfinishedCalls ||
+                       (message.is_stream() && open_streams_ >= kMaxOpenStreams);
+  if (!draining_ && !is_full) return std::nullopt;
   if (!call.is_request()) return "";
   return FailureLine(message, draining_ ? BridgeClosing(message, /*sent=*/false) : TooManyCalls());
 }
@@ -149,17 +158,18 @@ void Relay::Start(CallPtr call) {
   pool_->Submit(is_wait, [this, call = std::move(call)] { Run(call); });
 }
 
-void Relay::Cancel(const std::string& id_key) {
+bool Relay::Cancel(const std::string& id_key) {
   CallPtr call;
   {
     MutexLock lock(&mutex_);
     const auto it = requests_.find(id_key);
-    if (it == requests_.end()) return;
+    if (it == requests_.end()) return false;
     call = it->second;
     TakeLocked(call);
   }
   Answered(call);
   call->abort.Abort();
+  return call->message.is_modern;
 }
 
 bool Relay::Take(const CallPtr& call) {
@@ -174,6 +184,7 @@ void Relay::TakeLocked(const CallPtr& call) {
   ++being_answered_;
   unfinished_.erase({call->deadline, call});
   if (call->is_request()) requests_.erase(call->message.id_key);
+  if (call->message.is_stream()) --open_streams_;
 }
 
 void Relay::Answered(const CallPtr& call) {
@@ -203,25 +214,14 @@ void Relay::Run(const CallPtr& call) {
     MutexLock lock(&mutex_);
     if (call->taken) return;
   }
-  Conclude(call, PostPatiently(call));
-}
-
-Exchange Relay::PostPatiently(const CallPtr& call) {
-  const absl::Time give_up = call->received + std::min(kConnectPatience, call->timeout / 2);
-  absl::Duration backoff = kFirstBackoff;
-  const GatewayClient::EventSink on_event = [this, &call](const ResponseHead& head,
-                                                          absl::string_view data) {
-    return HandleEvent(call, head, data);
-  };
-  while (true) {
-    const absl::Duration rest =
-        std::max(call->deadline - clock_->Now(), absl::ZeroDuration()) + kReadBackstop;
-    Exchange exchange = gateway_->Post(call->message.line, rest, call->abort, on_event);
-    if (exchange.outcome != Exchange::Outcome::kNotSent) return exchange;
-    const absl::Time next = clock_->Now() + backoff;
-    if (next > give_up || !call->abort.SleepUntil(next)) return exchange;
-    backoff = std::min(2 * backoff, kLongestBackoff);
-  }
+  Conclude(call,
+           courier_.Deliver({.message = &call->message,
+                             .received = call->received,
+                             .timeout = call->timeout,
+                             .abort = &call->abort,
+                             .on_event = [&](const ResponseHead& head, absl::string_view data) {
+                               return HandleEvent(call, head, data);
+                             }}));
 }
 
 void Relay::Conclude(const CallPtr& call, Exchange exchange) {
@@ -232,7 +232,9 @@ void Relay::Conclude(const CallPtr& call, Exchange exchange) {
     case Exchange::Outcome::kNotSent:
       return Finish(call, GatewayUnreachable(url, clock_->Now() - call->received));
     case Exchange::Outcome::kBroken:
-      return Finish(call, ConnectionBroke(url));
+      return Finish(call, call->message.is_stream() ? SubscriptionLost(url) : ConnectionBroke(url));
+    case Exchange::Outcome::kStreamEnded:
+      return Finish(call, StreamEndedEarly());
     case Exchange::Outcome::kTooLarge:
       return Finish(call, AnswerTooLarge());
     case Exchange::Outcome::kAnswered:
@@ -243,9 +245,8 @@ void Relay::Conclude(const CallPtr& call, Exchange exchange) {
     if (Take(call)) Answered(call);
     return;
   }
-  if (exchange.head.content_type == "text/event-stream") {
-    return Finish(call, StreamEndedEarly());
-  }
+  // The sink has ended the stream: somebody has taken the call.
+  if (exchange.head.content_type == "text/event-stream") return;
   const ResponseHead head = exchange.head;
   const auto found = FindAnswer(std::move(exchange), call->message, url);
   if (const Failure* failure = std::get_if<Failure>(&found)) return Finish(call, *failure);
@@ -255,11 +256,7 @@ void Relay::Conclude(const CallPtr& call, Exchange exchange) {
 void Relay::ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head,
                                const Message& answer) {
   if (!Take(call)) return;
-  if (call->is_initialize()) {
-    if (const auto version = NegotiatedVersion(answer)) {
-      gateway_->StartSession(head.session_id, *version);
-    }
-  }
+  if (call->is_initialize()) session_.Start(call->message, head, answer);
   writer_->WriteLine(AnswerLine(call->message, answer));
   Answered(call);
 }
@@ -275,13 +272,24 @@ bool Relay::HandleEvent(const CallPtr& call, const ResponseHead& head, absl::str
     Log(LogLevel::kWarning, "stray message in an event stream", {{"id", call->message.id}});
     return true;
   }
-  {
-    MutexLock lock(&mutex_);
-    if (call->taken) return false;
-  }
+  if (call->message.is_stream()) LiftDeadline(call);
   const std::string line = OnOneLine(data);
-  if (line.size() < kMaxLineBytes) writer_->WriteLine(line);
-  return true;
+  if (line.size() >= kMaxLineBytes) return true;
+  // Nothing is said about a call after its answer.
+  return writer_->WriteLineIf(
+      [&] {
+        MutexLock lock(&mutex_);
+        return !call->taken;
+      },
+      line);
+}
+
+void Relay::LiftDeadline(const CallPtr& call) {
+  MutexLock lock(&mutex_);
+  if (call->taken || call->deadline == absl::InfiniteFuture()) return;
+  unfinished_.erase({call->deadline, call});
+  call->deadline = absl::InfiniteFuture();
+  unfinished_.emplace(call->deadline, call);
 }
 
 void Relay::RunDeadlines() {

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_BRIDGE_RELAY_H_
 #define CALLSLIP_BRIDGE_RELAY_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -14,8 +15,10 @@
 #include "absl/time/time.h"
 #include "bridge/answers.h"
 #include "bridge/call_pool.h"
+#include "bridge/courier.h"
 #include "bridge/gateway_client.h"
 #include "bridge/json_rpc.h"
+#include "bridge/session_keeper.h"
 #include "bridge/stdio.h"
 #include "bridge/timeout_policy.h"
 #include "common/clock.h"
@@ -33,7 +36,7 @@ namespace callslip::bridge {
 // is held until it has its answer, since only then the session is known whose headers the others
 // must carry.
 //
-// A call is sent at most once. Only as long as nothing of it was sent, it tries to connect again.
+// How often a message is sent is the Courier's business.
 //
 // Thread-safe. Owned by main(); all three pointers must outlive it.
 class Relay {
@@ -45,6 +48,9 @@ class Relay {
 
   // Takes one line of the agent's. Does not wait for the gateway, only for the agent to read.
   void HandleLine(std::string line);
+
+  // Reads lines on threads of the relay's own until `read` returns false; see CallPool::ReadWith().
+  void ReadWith(std::function<bool()> read) { pool_->ReadWith(std::move(read)); }
 
   // Tells the agent that a line was longer than kMaxLineBytes and was skipped.
   void HandleTooLongLine();
@@ -61,7 +67,9 @@ class Relay {
   void Admit(CallPtr call);
   std::optional<std::string> RefusalLocked(const Call& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Start(CallPtr call);
-  void Cancel(const std::string& id_key);
+  // Takes back the request with this id, if it is unfinished. True where the cancel is over with
+  // that: a modern request is taken back by closing its connection.
+  bool Cancel(const std::string& id_key);
 
   // Takes a call out of the table. False if somebody else did before. After a true, the taker
   // answers and calls Answered().
@@ -72,11 +80,13 @@ class Relay {
 
   // What a worker does for a call.
   void Run(const CallPtr& call);
-  Exchange PostPatiently(const CallPtr& call);
   void Conclude(const CallPtr& call, Exchange exchange);
   void ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head, const Message& answer);
   // Returns false when the stream has said all it can say.
   bool HandleEvent(const CallPtr& call, const ResponseHead& head, absl::string_view data);
+
+  // A stream has begun, and lasts as long as it likes.
+  void LiftDeadline(const CallPtr& call);
 
   void RunDeadlines();
   // Takes all calls whose time has come and returns them with the time of the next one.
@@ -90,6 +100,8 @@ class Relay {
   Clock* const clock_;
   GatewayClient* const gateway_;
   LineWriter* const writer_;
+  SessionKeeper session_;
+  const Courier courier_;
   const std::unique_ptr<Sleeper> deadline_sleeper_;
 
   Mutex mutex_;
@@ -99,6 +111,7 @@ class Relay {
   absl::flat_hash_map<std::string, CallPtr> requests_ ABSL_GUARDED_BY(mutex_);
   CondVar idle_;  // IsIdleLocked() has become true.
   int being_answered_ ABSL_GUARDED_BY(mutex_) = 0;
+  int open_streams_ ABSL_GUARDED_BY(mutex_) = 0;
   CallPtr initialize_ ABSL_GUARDED_BY(mutex_);  // Set while one is unfinished.
   std::vector<CallPtr> held_ ABSL_GUARDED_BY(mutex_);
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;

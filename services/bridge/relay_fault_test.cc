@@ -39,7 +39,7 @@ class RelayFaultTest : public RelayTest {
  protected:
   // The tool result that answers a call, and that it is the only answer.
   nlohmann::json ResultOfToolCall() {
-    CallTool("7", "interact", "{}");
+    CallTool("7", "analyze", "{}");
     const auto answer = Read();
     EXPECT_EQ(answer["id"], 7);
     ExpectSilenceUntilPing();
@@ -78,7 +78,7 @@ TEST_F(RelayFaultTest, BadAnswersBecomeOneErrorEach) {
 }
 
 TEST_F(RelayFaultTest, AnswersTooLargeAreReplaced) {
-  StartGateway(Replies(200, "application/json", std::string(kMaxLineBytes + 1, ' ')));
+  StartGateway(Replies(200, "application/json", std::string(kMaxAnswerBytes + 1, ' ')));
   EXPECT_EQ(ResultOfToolCall()["reason"], "answer_too_large");
 }
 
@@ -100,7 +100,7 @@ TEST_F(RelayFaultTest, AStreamThatBreaksIsAnsweredAfterWhatItBrought) {
   const std::string progress =
       R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}})";
   StartGateway(BreaksOffAfter("text/event-stream", absl::StrCat("data: ", progress, "\n\n")));
-  CallTool("7", "interact", "{}");
+  CallTool("7", "analyze", "{}");
   EXPECT_EQ(ReadLine(), progress);
   EXPECT_EQ(Read()["result"]["structuredContent"]["reason"], "connection_broke");
   ExpectSilenceUntilPing();

@@ -47,7 +47,8 @@ class RelayTest : public testing::Test {
   }
   void Connect(int port) {
     client_ = std::make_unique<GatewayClient>(
-        *ParseGatewayUrl(absl::StrCat("http://127.0.0.1:", port)), token_, clock());
+        *ParseGatewayUrl(absl::StrCat("http://127.0.0.1:", port)), [this] { return token_; },
+        clock());
     relay_ =
         std::make_unique<Relay>(TimeoutPolicy(CallTimes()), clock(), client_.get(), writer_.get());
   }

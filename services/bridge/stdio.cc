@@ -70,9 +70,13 @@ LineWriter::LineWriter(int fd, std::function<void()> on_closed)
     : fd_(fd), on_closed_(std::move(on_closed)) {}
 
 bool LineWriter::WriteLine(absl::string_view line) {
+  return WriteLineIf([] { return true; }, line);
+}
+
+bool LineWriter::WriteLineIf(const std::function<bool()>& is_due, absl::string_view line) {
   {
     MutexLock lock(&mutex_);
-    if (closed_) return false;
+    if (closed_ || !is_due()) return false;
     if (WriteAllLocked(line)) return true;
     closed_ = true;
   }

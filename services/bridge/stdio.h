@@ -52,6 +52,9 @@ class LineWriter {
   // nothing that can be read, once the pipe is closed.
   bool WriteLine(absl::string_view line);
 
+  // WriteLine(), unless `is_due` says no once all lines before this one are written.
+  bool WriteLineIf(const std::function<bool()>& is_due, absl::string_view line);
+
   bool closed();
 
  private:

@@ -57,6 +57,7 @@ class CondVar {
     lock.release();
   }
 
+  void NotifyOne() { changed_.notify_one(); }
   void NotifyAll() { changed_.notify_all(); }
 
  private:

@@ -25,6 +25,7 @@ placed=(taskset --cpu-list 0)
 run interact_latency "${services[@]}"
 placed=(env)
 run gateway_bench "${services[@]}"
+run stdio_latency "${services[@]}" "$BUILD/bin/callslip-bridge"
 run rpc_apis_bench
 run client_waits_bench
 run command_table_bench

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 const BUILT = fileURLToPath(new URL('../../../build/dev/bin', import.meta.url));
@@ -67,6 +68,21 @@ export class ServerProcess {
     const insist = setTimeout(() => this.child.kill('SIGKILL'), STOP_PATIENCE_MS);
     await this.exited;
     clearTimeout(insist);
+  }
+
+  /** Stops the process in mid-air; all of its threads stand still when this returns. */
+  async freeze() {
+    this.child.kill('SIGSTOP');
+    const tasks = `/proc/${this.child.pid}/task`;
+    const runs = async (task) => {
+      const stat = await readFile(`${tasks}/${task}/stat`, 'utf8');
+      return !/^T/.test(stat.slice(stat.lastIndexOf(')') + 2));
+    };
+    while ((await Promise.all((await readdir(tasks)).map(runs))).some(Boolean));
+  }
+
+  thaw() {
+    this.child.kill('SIGCONT');
   }
 
   /** Ends the process without any warning, as a crash does. */

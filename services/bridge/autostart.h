@@ -1,0 +1,53 @@
+#ifndef CALLSLIP_BRIDGE_AUTOSTART_H_
+#define CALLSLIP_BRIDGE_AUTOSTART_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "bridge/gateway_client.h"
+#include "common/clock.h"
+
+namespace callslip::bridge {
+
+// How `--autostart` runs one tracker and one gateway for any number of bridges, without a registry
+// and without a process that has to be ended by hand. Three kinds of processes share two files in a
+// folder that only their user can enter; all they know of each other are the locks on them:
+//
+//   bridge      holds the shared lock on FILE.users as long as it lives, and waits for the
+//   exclusive
+//               lock on FILE.lock. Whoever gets it starts the supervisor and hands the lock over.
+//   supervisor  holds FILE.lock, runs tracker and gateway, and waits for the exclusive lock on
+//               FILE.users: it has that once the last bridge is gone, and then ends both.
+//   services    are killed by the kernel when their supervisor ends in any other way.
+//
+// The kernel drops the locks of whatever dies. Bridges for different gateways use different files.
+
+// Where the services are to be, and the files that speak of them.
+struct AutostartPlan {
+  std::string gateway_address;  // HOST:PORT
+  std::string gateway_url;
+  std::string token_file;  // Empty: none. Absolute.
+  std::string base;        // Path of the files, without their endings.
+
+  std::string users_file() const { return base + ".users"; }
+  std::string lock_file() const { return base + ".lock"; }
+  std::string log_file() const { return base + ".log"; }
+  std::string tracker_address() const { return "unix:" + base + ".sock"; }
+};
+
+// Makes the folder, $XDG_RUNTIME_DIR/callslip or /tmp/callslip-UID, where it is missing.
+// INVALID_ARGUMENT unless `gateway` is http://HOST:PORT/mcp on this machine; FAILED_PRECONDITION
+// where the folder is not this user's alone.
+absl::StatusOr<AutostartPlan> PlanAutostart(const GatewayUrl& gateway,
+                                            const std::string& token_file);
+
+// The folder of the running program, where its siblings are.
+std::string ProgramFolder();
+
+// The bridge's part. Does not return while the files can be used: meant for a thread of its own.
+absl::Status KeepServicesRunning(const AutostartPlan& plan, Clock& clock);
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_AUTOSTART_H_

@@ -1,0 +1,40 @@
+#ifndef CALLSLIP_BRIDGE_DOCTOR_H_
+#define CALLSLIP_BRIDGE_DOCTOR_H_
+
+#include <string>
+#include <vector>
+
+#include "bridge/gateway_client.h"
+
+namespace callslip::bridge {
+
+// How one link between an agent and a page stands.
+struct Link {
+  enum class State {
+    kOk,
+    kBroken,
+    kUnknown,  // Nothing on the way there tells.
+  };
+
+  std::string name;  // bridge, gateway, tracker, extension, tab
+  State state = State::kUnknown;
+  std::string detail;  // What was found.
+  std::string hint;    // What to do next; empty where there is nothing to do.
+};
+
+// Looks at all links, from the agent outwards. Takes a few seconds at most. A link behind a broken
+// one is unknown.
+std::vector<Link> Examine(GatewayClient& gateway);
+
+// True where no link is known to be broken.
+bool IsHealthy(const std::vector<Link>& links);
+
+// A screen for people, a line or two for each link.
+std::string ReportText(const std::vector<Link>& links);
+
+// {"healthy": true, "links": [{"link", "state": "ok" | "broken" | "unknown", "detail", "hint"?}]}
+std::string ReportJson(const std::vector<Link>& links);
+
+}  // namespace callslip::bridge
+
+#endif  // CALLSLIP_BRIDGE_DOCTOR_H_

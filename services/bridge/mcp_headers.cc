@@ -1,0 +1,37 @@
+#include "bridge/mcp_headers.h"
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+
+namespace callslip::bridge {
+namespace {
+
+constexpr absl::string_view kEncodedPrefix = "=?base64?";
+constexpr absl::string_view kEncodedSuffix = "?=";
+
+bool IsPlain(absl::string_view value) {
+  if (value.empty()) return true;
+  const bool looks_encoded =
+      absl::StartsWith(value, kEncodedPrefix) && absl::EndsWith(value, kEncodedSuffix);
+  return !looks_encoded && value.front() != ' ' && value.back() != ' ' &&
+         absl::c_all_of(value, [](unsigned char c) { return absl::ascii_isprint(c); });
+}
+
+}  // namespace
+
+std::string EncodeHeaderValue(absl::string_view value) {
+  if (IsPlain(value)) return std::string(value);
+  return absl::StrCat(kEncodedPrefix, absl::Base64Escape(value), kEncodedSuffix);
+}
+
+Headers MirroredHeaders(const Message& message) {
+  Headers headers = {{"MCP-Protocol-Version", EncodeHeaderValue(message.protocol_version)},
+                     {"Mcp-Method", EncodeHeaderValue(message.method)}};
+  if (message.name) headers.emplace_back("Mcp-Name", EncodeHeaderValue(*message.name));
+  return headers;
+}
+
+}  // namespace callslip::bridge

@@ -1,0 +1,101 @@
+/** --autostart: one tracker and one gateway for any number of bridges, and nothing left behind. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Bridge } from './support/bridge.js';
+
+const TIMEOUT = { timeout: 60_000 };
+const BRIDGES = 20;
+
+/** An address that is free at the moment, and a folder for the files of one test. */
+async function place(context) {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  const folder = await mkdtemp(join(tmpdir(), 'callslip-autostart-'));
+  context.after(() => rm(folder, { recursive: true, force: true }));
+  return { port, folder };
+}
+
+function startBridge({ port, folder }, ...args) {
+  return Bridge.start(['--autostart', '--gateway', `http://127.0.0.1:${port}`, ...args],
+    { XDG_RUNTIME_DIR: folder });
+}
+
+/** The processes that were started for a port: what they are, by process id. */
+async function servicesOf({ port }) {
+  const found = new Map();
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    const [program, ...args] = line.split('\0');
+    if (!args.join(' ').match(`127\\.0\\.0\\.1[:-]${port}\\b`)) continue;
+    const name = args[0] === 'supervise' ? 'supervisor' : program.split('/').pop();
+    if (name !== 'callslip-bridge') found.set(Number(pid), name);
+  }
+  return found;
+}
+
+async function until(condition) {
+  while (!await condition()) await pause(10);
+}
+
+const ALL = ['callslip-gateway', 'callslip-tracker', 'supervisor'];
+const names = async (where) => [...(await servicesOf(where)).values()].sort();
+const areAllGone = (where) => until(async () => (await servicesOf(where)).size === 0);
+
+test('20 bridges at once share one tracker and one gateway', TIMEOUT, async (context) => {
+  const where = await place(context);
+  const bridges = await Promise.all(Array.from({ length: BRIDGES }, () => startBridge(where)));
+  const answers = await Promise.all(bridges.map((bridge) => bridge.initialize()));
+  for (const { result } of answers) assert.equal(result.serverInfo.name, 'callslip');
+  assert.deepEqual(await names(where), ALL);
+  const { mode } = await stat(join(where.folder, 'callslip'));
+  assert.equal((mode & 0o777).toString(8), '700');
+
+  const [last, ...others] = bridges;
+  await Promise.all(others.map((bridge) => bridge.close()));
+  assert.deepEqual(await names(where), ALL);
+  assert.ok((await last.call('observe', { what: 'pending_commands' })).result);
+  process.kill(last.pid, 'SIGKILL');
+  await last.ended;
+  await areAllGone(where);
+
+  const later = await startBridge(where);
+  assert.ok((await later.initialize()).result);
+  await later.close();
+  await areAllGone(where);
+});
+
+test('what is killed comes back', TIMEOUT, async (context) => {
+  const where = await place(context);
+  const bridge = await startBridge(where);
+  assert.ok((await bridge.initialize()).result);
+  for (const name of ALL) {
+    const before = await servicesOf(where);
+    const [pid] = [...before].find(([, each]) => each === name);
+    process.kill(pid, 'SIGKILL');
+    await until(async () => {
+      const now = await servicesOf(where);
+      return !now.has(pid) && now.size === ALL.length;
+    });
+    await until(async () => (await bridge.request('tools/list')).result);
+  }
+  await bridge.close();
+  await areAllGone(where);
+});
+
+test('the gateway makes the token file, and the bridge finds its token', TIMEOUT,
+  async (context) => {
+    const where = await place(context);
+    const bridge = await startBridge(where, '--token-file', join(where.folder, 'tokens'));
+    assert.ok((await bridge.initialize()).result);
+    await bridge.close();
+    await areAllGone(where);
+  });
