@@ -116,10 +116,11 @@ CommandTasks::Outcome CommandTasks::Result(std::shared_ptr<CallContext> context,
     context->Notify("notifications/tasks/status", LegacyTask(command));
   };
   while (true) {
+    const absl::Time asked = clock_->Now();
     const auto command = co_await AwaitEnd(tracker_, clock_, context, task_id, wait, tell_status);
     if (!command.ok()) co_return RpcErrorOf(command.status());
     if (!IsFinal(command->state())) {
-      co_await PauseForDrain();
+      if (clock_->Now() < asked + wait / 2) co_await PauseForDrain();
       continue;
     }
     Json result = std::get<Json>(CommandResult(*command).result);
