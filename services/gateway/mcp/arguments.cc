@@ -38,6 +38,12 @@ std::optional<std::string> Arguments::Text(const char* name) {
   return std::nullopt;
 }
 
+std::optional<std::string> Arguments::NonEmptyText(const char* name) {
+  std::optional<std::string> text = Text(name);
+  if (text.has_value() && text->empty()) Fail(absl::StrCat("\"", name, "\" must not be empty"));
+  return text;
+}
+
 std::optional<int64_t> Arguments::Integer(const char* name, int64_t min, int64_t max) {
   const Json* value = Find(name);
   if (value == nullptr) return std::nullopt;
@@ -76,6 +82,22 @@ std::string Arguments::Choice(const char* name, const std::vector<std::string>& 
   if (text.has_value() && absl::c_linear_search(choices, *text)) return *text;
   Fail(absl::StrCat("\"", name, "\" must be one of ", absl::StrJoin(choices, ", ")));
   return "";
+}
+
+std::optional<std::string> Arguments::OptionalChoice(const char* name,
+                                                     const std::vector<std::string>& choices) {
+  if (Find(name) == nullptr) return std::nullopt;
+  return Choice(name, choices);
+}
+
+int64_t Arguments::RequiredInteger(const char* name, int64_t min, int64_t max) {
+  const std::optional<int64_t> number = Integer(name, min, max);
+  if (!number.has_value()) Fail(absl::StrCat("\"", name, "\" is required"));
+  return number.value_or(min);
+}
+
+void Arguments::NeedOneOf(const std::vector<const char*>& names) {
+  Fail(absl::StrCat("one of \"", absl::StrJoin(names, "\", \""), "\" is required"));
 }
 
 absl::Status Arguments::status() const {

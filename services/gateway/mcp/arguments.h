@@ -22,6 +22,8 @@ class Arguments {
   explicit Arguments(const Json& arguments);
 
   std::optional<std::string> Text(const char* name);
+  // Text that must not be empty where it is there.
+  std::optional<std::string> NonEmptyText(const char* name);
   std::optional<int64_t> Integer(const char* name, int64_t min, int64_t max);
   std::optional<bool> Boolean(const char* name);
   // Text that must be there, and may be empty.
@@ -30,6 +32,11 @@ class Arguments {
   std::string RequiredText(const char* name);
   // Text that must be there and be one of `choices`; empty where it is not.
   std::string Choice(const char* name, const std::vector<std::string>& choices);
+  std::optional<std::string> OptionalChoice(const char* name,
+                                            const std::vector<std::string>& choices);
+  int64_t RequiredInteger(const char* name, int64_t min, int64_t max);
+  // Says that one of `names` must be there, because none of them was.
+  void NeedOneOf(const std::vector<const char*>& names);
 
   // INVALID_ARGUMENT, reason `invalid_arguments`, naming the argument.
   absl::Status status() const;

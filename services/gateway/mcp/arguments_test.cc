@@ -57,5 +57,22 @@ TEST(ArgumentsTest, RefusesWhatIsNoObject) {
   EXPECT_FALSE(Arguments(Json("x")).status().ok());
 }
 
+TEST(ArgumentsTest, ReadsWhatMayBeLeftOut) {
+  const Json json = {{"empty", ""}, {"size", "large"}};
+  Arguments arguments(json);
+  EXPECT_EQ(arguments.OptionalChoice("colour", {"red"}), std::nullopt);
+  EXPECT_EQ(arguments.OptionalChoice("size", {"small", "large"}), "large");
+  EXPECT_OK(Arguments(Json()).status());
+  const auto problem = [&](auto read) {
+    Arguments each(json);
+    read(each);
+    return Problem(each);
+  };
+  EXPECT_THAT(problem([](auto& a) { a.NonEmptyText("empty"); }), HasSubstr("must not be empty"));
+  EXPECT_THAT(problem([](auto& a) { a.OptionalChoice("size", {"small"}); }), HasSubstr("small"));
+  EXPECT_THAT(problem([](auto& a) { a.RequiredInteger("n", 0, 7); }), HasSubstr("is required"));
+  EXPECT_THAT(problem([](auto& a) { a.NeedOneOf({"x", "y"}); }), HasSubstr("\"x\", \"y\""));
+}
+
 }  // namespace
 }  // namespace callslip::gateway

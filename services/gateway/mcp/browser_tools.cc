@@ -8,6 +8,7 @@
 #include "gateway/json/command_json.h"
 #include "gateway/json/tracker_error.h"
 #include "gateway/mcp/arguments.h"
+#include "gateway/mcp/browser_actions.h"
 #include "gateway/mcp/command_wait.h"
 #include "gateway/mcp/tool_definitions.h"
 #include "gateway/mcp/tool_result.h"
@@ -16,39 +17,10 @@
 namespace callslip::gateway {
 namespace {
 
-// The arguments of each action, besides those that all of them take.
-struct Action {
-  const char* name;
-  std::vector<const char*> required;  // Texts that must not be empty.
-  bool takes_text = false;            // `text`, which may be empty, and `clear`.
-  // Reads only, so that it may be delivered twice.
-  bool idempotent = false;
-};
-
-const std::vector<Action>& Actions() {
-  static const auto& actions = *new std::vector<Action>{
-      {.name = "execute_js", .required = {"script"}},
-      {.name = "navigate", .required = {"url"}},
-      {.name = "get_page", .idempotent = true},
-      {.name = "click", .required = {"selector"}},
-      {.name = "type", .required = {"selector"}, .takes_text = true},
-      {.name = "screenshot", .idempotent = true},
-  };
-  return actions;
-}
-
 std::vector<std::string> ActionNames() {
-  std::vector<std::string> names;
-  for (const Action& action : Actions()) names.emplace_back(action.name);
+  std::vector<std::string> names = BrowserActionNames();
   names.emplace_back("cancel");
   return names;
-}
-
-const Action* FindAction(const std::string& name) {
-  for (const Action& action : Actions()) {
-    if (action.name == name) return &action;
-  }
-  return nullptr;
 }
 
 ToolResult TaskResult(v1::Command command) { return {.task = std::move(command)}; }
@@ -80,8 +52,8 @@ bool BrowserTool::MayWait(const Json& arguments) const {
 }
 
 // The bounds are those of command_service.proto and timeouts.h.
-void BrowserTool::ReadCommon(Arguments& arguments, Json& params, BrowserCall& call) {
-  if (const auto tab = arguments.Integer("tab_id", 0, INT32_MAX)) params["tab_id"] = *tab;
+BrowserTool::BrowserCall BrowserTool::ReadCall(const BrowserAction& action, Arguments& arguments) {
+  BrowserCall call;
   if (const auto timeout = arguments.Integer("timeout_ms", 100, 120'000)) {
     google::protobuf::Duration& start_to_close =
         *call.registration.mutable_deadlines()->mutable_start_to_close();
@@ -90,7 +62,13 @@ void BrowserTool::ReadCommon(Arguments& arguments, Json& params, BrowserCall& ca
   }
   const int64_t max_wait = absl::ToInt64Milliseconds(kSlowWait);
   call.wait = absl::Milliseconds(arguments.Integer("wait_ms", 0, max_wait).value_or(0));
-  call.registration.set_request_id(arguments.Text("request_id").value_or(""));
+  v1::RegisterCommandRequest& registration = call.registration;
+  registration.set_request_id(arguments.Text("request_id").value_or(""));
+  registration.set_target(arguments.NonEmptyText("target").value_or(""));
+  registration.set_type(action.name);
+  registration.set_params(Dump(ReadBrowserAction(action, arguments)));
+  registration.set_idempotent(action.idempotent);
+  return call;
 }
 
 boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallContext> context,
@@ -126,20 +104,10 @@ const Json& InteractTool::Definition() const { return InteractDefinition(); }
 absl::StatusOr<BrowserTool::BrowserCall> InteractTool::Read(const Json& json) {
   Arguments arguments(json);
   const std::string name = arguments.Choice("action", ActionNames());
-  BrowserCall call;
-  Json params = {{"action", name}};
-  ReadCommon(arguments, params, call);
-  const Action* action = FindAction(name);
+  const BrowserAction* action = FindBrowserAction(name);
   if (action == nullptr) return arguments.status();
-  for (const char* field : action->required) params[field] = arguments.RequiredText(field);
-  if (action->takes_text) {
-    params["text"] = arguments.PresentText("text");
-    if (const auto clear = arguments.Boolean("clear")) params["clear"] = *clear;
-  }
+  BrowserCall call = ReadCall(*action, arguments);
   RETURN_IF_ERROR(arguments.status());
-  call.registration.set_type(name);
-  call.registration.set_params(Dump(params));
-  call.registration.set_idempotent(action->idempotent);
   return call;
 }
 
@@ -170,13 +138,8 @@ const Json& AnalyzeTool::Definition() const { return AnalyzeDefinition(); }
 absl::StatusOr<BrowserTool::BrowserCall> AnalyzeTool::Read(const Json& json) {
   Arguments arguments(json);
   arguments.Choice("what", {"page"});
-  BrowserCall call;
-  Json params = {{"action", "get_page"}};
-  ReadCommon(arguments, params, call);
+  BrowserCall call = ReadCall(*FindBrowserAction("get_page"), arguments);
   RETURN_IF_ERROR(arguments.status());
-  call.registration.set_type("get_page");
-  call.registration.set_params(Dump(params));
-  call.registration.set_idempotent(true);
   return call;
 }
 

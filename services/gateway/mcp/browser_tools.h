@@ -8,6 +8,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "gateway/mcp/arguments.h"
+#include "gateway/mcp/browser_actions.h"
 #include "gateway/mcp/tool.h"
 #include "gateway/tracker_client/tracker_client.h"
 
@@ -33,8 +34,9 @@ class BrowserTool : public Tool {
   boost::asio::awaitable<ToolResult> Submit(std::shared_ptr<CallContext> context,
                                             absl::StatusOr<BrowserCall> call) const;
 
-  // Reads the arguments that all such tools take.
-  static void ReadCommon(Arguments& arguments, Json& params, BrowserCall& call);
+  // Reads the arguments of the action, and those that all such tools take. What is wrong with them
+  // is in `arguments.status()`.
+  static BrowserCall ReadCall(const BrowserAction& action, Arguments& arguments);
 
   TrackerClient* const tracker_;
 

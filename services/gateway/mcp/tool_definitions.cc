@@ -9,11 +9,10 @@ constexpr char kOutputSchema[] = R"json({
   "type": "object",
   "properties": {
     "status": {"enum": ["queued", "pending", "complete", "error", "timeout", "expired", "cancelled"]},
-    "final": {"type": "boolean", "description": "false: observe again"},
+    "final": {"type": "boolean"},
     "correlation_id": {"type": "string"},
     "result": {},
     "error": {"type": "string"},
-    "message": {"type": "string"},
     "hint": {"type": "string"},
     "may_have_executed": {"type": "boolean"}
   },
@@ -32,29 +31,37 @@ const Json& InteractDefinition() {
   static const auto& definition = *new Json(WithOutputSchema(R"json({
     "name": "interact",
     "title": "Act in the browser",
-    "description": "Hands an action to the user's browser and returns its correlation_id at once. Set wait_ms to get the result in the same call; otherwise read it with observe {what: 'command_result', correlation_id}.",
+    "description": "Hands an action to the user's browser and returns its correlation_id at once. Set wait_ms to get the result in the same call; otherwise observe {what: 'command_result', correlation_id} while final is false.",
     "inputSchema": {
       "type": "object",
       "properties": {
         "action": {
-          "enum": ["execute_js", "navigate", "get_page", "click", "type", "screenshot", "cancel"],
-          "description": "get_page: title, URL and text. cancel: ends the command correlation_id"
+          "enum": ["execute_js", "navigate", "back", "forward", "reload", "get_page", "query", "click", "type", "select", "press", "hover", "scroll", "wait_for", "screenshot", "console", "network", "list_tabs", "open_tab", "close_tab", "cancel"],
+          "description": "query: elements by selector or text. cancel: a command"
         },
-        "script": {"type": "string", "description": "execute_js: its value, awaited, is the result"},
-        "url": {"type": "string", "description": "navigate"},
-        "selector": {"type": "string", "description": "click, type: CSS selector"},
-        "text": {"type": "string", "description": "type"},
+        "script": {"type": "string", "description": "execute_js: its value is the result"},
+        "url": {"type": "string", "description": "navigate, open_tab"},
+        "selector": {"type": "string", "description": "CSS"},
+        "text": {"type": "string", "description": "type, query, wait_for"},
         "clear": {"type": "boolean", "description": "type: empty the field first"},
+        "value": {"type": "string", "description": "select"},
+        "key": {"type": "string", "description": "press: Enter, Control+A"},
+        "dx": {"type": "integer", "description": "scroll"},
+        "dy": {"type": "integer"},
+        "state": {"enum": ["visible", "hidden", "attached"], "description": "wait_for"},
+        "full_page": {"type": "boolean", "description": "screenshot"},
+        "limit": {"type": "integer", "description": "query, console, network"},
         "correlation_id": {"type": "string", "description": "cancel"},
-        "tab_id": {"type": "integer", "minimum": 0, "description": "Default: the active tab"},
-        "wait_ms": {"type": "integer", "minimum": 0, "maximum": 30000, "description": "How long to wait for the result"},
-        "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 120000, "description": "How long the action may run; default 10000"},
-        "request_id": {"type": "string", "maxLength": 128, "description": "Repeat a call safely: the same request_id is the same command"}
+        "tab_id": {"type": "integer", "description": "Default: the active tab"},
+        "target": {"type": "string", "description": "Which browser"},
+        "wait_ms": {"type": "integer", "maximum": 30000},
+        "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 120000, "description": "Of the action; default 10000"},
+        "request_id": {"type": "string", "description": "Makes a call safe to repeat"}
       },
       "required": ["action"],
       "additionalProperties": false
     },
-    "annotations": {"readOnlyHint": false, "destructiveHint": true, "idempotentHint": false, "openWorldHint": true}
+    "annotations": {"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true}
   })json"));
   return definition;
 }
@@ -63,13 +70,13 @@ const Json& ObserveDefinition() {
   static const auto& definition = *new Json(WithOutputSchema(R"json({
     "name": "observe",
     "title": "See what became of commands",
-    "description": "command_result: the result of one command; while status is pending, call again. pending_commands: all recent commands. failed_commands: the failures and why.",
+    "description": "command_result: the result of a command; while final is false, call again. pending_commands: all recent commands. failed_commands: the failures and why.",
     "inputSchema": {
       "type": "object",
       "properties": {
         "what": {"enum": ["command_result", "pending_commands", "failed_commands"]},
-        "correlation_id": {"type": "string", "description": "command_result"},
-        "wait_ms": {"type": "integer", "minimum": 0, "maximum": 55000, "description": "command_result: how long to wait for the end; at most 30000, for ann_ ids 55000 (their default)"}
+        "correlation_id": {"type": "string"},
+        "wait_ms": {"type": "integer", "maximum": 55000, "description": "At most 30000; for ann_ ids 55000, their default"}
       },
       "required": ["what"],
       "additionalProperties": false
@@ -83,15 +90,16 @@ const Json& AnalyzeDefinition() {
   static const auto& definition = *new Json(WithOutputSchema(R"json({
     "name": "analyze",
     "title": "Look at the page",
-    "description": "page: title, URL and text of the page. Answers as interact does.",
+    "description": "page: title, URL and text. Answers as interact does.",
     "inputSchema": {
       "type": "object",
       "properties": {
         "what": {"enum": ["page"]},
-        "tab_id": {"type": "integer", "minimum": 0},
-        "wait_ms": {"type": "integer", "minimum": 0, "maximum": 30000},
-        "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 120000},
-        "request_id": {"type": "string", "maxLength": 128}
+        "tab_id": {"type": "integer"},
+        "target": {"type": "string"},
+        "wait_ms": {"type": "integer", "maximum": 30000},
+        "timeout_ms": {"type": "integer", "maximum": 120000},
+        "request_id": {"type": "string"}
       },
       "required": ["what"],
       "additionalProperties": false
