@@ -1,3 +1,5 @@
+// The clients' side of CommandModel, and the changes of one command. The workers' side is in
+// command_model_workers.cc, the deadlines are in command_model_deadlines.cc.
 #include "tracker/domain/command/command_model.h"
 
 #include <algorithm>
@@ -11,62 +13,12 @@
 namespace callslip::tracker {
 namespace {
 
-constexpr absl::Time kNever = absl::InfiniteFuture();
-
-// The first whole millisecond that is not before `time`, which is when deadlines fire.
-absl::Time WholeMillisecond(absl::Time time) {
-  if (time == kNever) return kNever;
-  const absl::Time down = absl::FromUnixMillis(absl::ToUnixMillis(time));
-  return down < time ? down + absl::Milliseconds(1) : down;
-}
-
 // Where the contract is silent or can be read in two ways, and what the table does then.
 //
-// CommandTable::late_results() counts errors and time-outs, too.
-constexpr bool kEveryLateReportCounts = true;
 // A command that a person finishes can't have a not_before that is still to come.
 constexpr bool kHumansStartAtOnce = true;
 // Watches by filter have a limit of their own, and count in no other.
 constexpr bool kFiltersAreNoWaits = true;
-
-std::string Bytes(const Payload& payload) { return payload == nullptr ? "" : *payload; }
-
-std::string StageName(TraceEntry::Stage stage) {
-  switch (stage) {
-    case TraceEntry::Stage::kQueued:
-      return "queued";
-    case TraceEntry::Stage::kSent:
-      return "sent";
-    case TraceEntry::Stage::kStarted:
-      return "started";
-    case TraceEntry::Stage::kReturned:
-      return "returned";
-    case TraceEntry::Stage::kResolved:
-      return "resolved";
-    case TraceEntry::Stage::kLateResult:
-      return "late_result";
-  }
-  return "?";
-}
-
-std::string SourceName(TraceEntry::Source source) {
-  switch (source) {
-    case TraceEntry::Source::kClient:
-      return "client";
-    case TraceEntry::Source::kWorker:
-      return "worker";
-    case TraceEntry::Source::kTracker:
-      return "tracker";
-  }
-  return "?";
-}
-
-void AddTrace(CommandView& view, const char* entry) {
-  if (!view.trace.empty()) view.trace += ' ';
-  view.trace += entry;
-}
-
-bool Fits(const std::string& name) { return name.size() <= kMaxNameBytes; }
 
 bool Within(const std::optional<absl::Duration>& clock, absl::Duration min, absl::Duration max) {
   return !clock.has_value() || (*clock >= min && *clock <= max);
@@ -89,12 +41,7 @@ CommandDeadlines Overridden(CommandDeadlines clocks, const DeadlineOverrides& ov
 
 // Empty params mean an empty object.
 std::string ParamsOf(const CommandRequest& request) {
-  return Bytes(request.params).empty() ? "{}" : Bytes(request.params);
-}
-
-// A worker has it, or has had it.
-bool MayHaveExecuted(const ModelCommand& command) {
-  return command.view.attempt > 0 || command.view.state == CommandState::kRunning;
+  return BytesOf(request.params).empty() ? "{}" : BytesOf(request.params);
 }
 
 bool SameContent(const CommandRequest& a, const CommandRequest& b) {
@@ -106,87 +53,6 @@ bool SameContent(const CommandRequest& a, const CommandRequest& b) {
 
 }  // namespace
 
-std::string OutcomeOf(const absl::Status& status) {
-  if (status.ok()) return "ok";
-  return absl::StrCat(absl::StatusCodeToString(status.code()), " ", DetailsOf(status).reason);
-}
-
-CommandView ViewOf(const CommandSnapshot& snapshot) {
-  CommandView view;
-  view.state = snapshot.state;
-  view.attempt = snapshot.attempt;
-  for (const TraceEntry& entry : snapshot.trace) {
-    AddTrace(view, absl::StrCat(StageName(entry.stage), "/", SourceName(entry.source)).c_str());
-  }
-  view.result = Bytes(snapshot.result);
-  if (snapshot.error != nullptr) {
-    view.error_code = snapshot.error->code;
-    view.may_have_executed = snapshot.error->may_have_executed;
-    view.error_message = snapshot.error->message;
-    view.error_hint = snapshot.error->hint;
-  }
-  if (snapshot.progress != nullptr) {
-    view.progress = absl::StrCat(snapshot.progress->fraction, " ", snapshot.progress->message);
-  }
-  view.context = Bytes(snapshot.context);
-  view.late_result = Bytes(snapshot.late_result);
-  view.deliver_time = snapshot.deliver_time();
-  view.start_time = snapshot.start_time();
-  view.end_time = snapshot.end_time();
-  return view;
-}
-
-std::string DifferenceOf(const CommandView& expected, const CommandView& actual) {
-  const auto differ = [](const char* what, auto&& want, auto&& is) {
-    return absl::StrCat(what, " is \"", is, "\" instead of \"", want, "\"");
-  };
-  const auto times = [&](const char* what, absl::Time want, absl::Time is) {
-    return differ(what, absl::FormatTime(want, absl::UTCTimeZone()),
-                  absl::FormatTime(is, absl::UTCTimeZone()));
-  };
-  if (expected.state != actual.state) {
-    return differ("state", CommandStateName(expected.state), CommandStateName(actual.state));
-  }
-  if (expected.attempt != actual.attempt) {
-    return differ("attempt", expected.attempt, actual.attempt);
-  }
-  if (expected.error_code != actual.error_code) {
-    return differ("error code", expected.error_code, actual.error_code);
-  }
-  if (expected.may_have_executed.has_value() &&
-      expected.may_have_executed != actual.may_have_executed.value_or(false)) {
-    return differ("may_have_executed", *expected.may_have_executed,
-                  actual.may_have_executed.value_or(false));
-  }
-  if (expected.error_message.has_value() && expected.error_message != actual.error_message) {
-    return differ("error message", *expected.error_message, actual.error_message.value_or(""));
-  }
-  if (expected.error_hint.has_value() && expected.error_hint != actual.error_hint) {
-    return differ("error hint", *expected.error_hint, actual.error_hint.value_or(""));
-  }
-  if (expected.trace != actual.trace) return differ("trace", expected.trace, actual.trace);
-  if (expected.result != actual.result) return differ("result", expected.result, actual.result);
-  if (expected.progress != actual.progress) {
-    return differ("progress", expected.progress, actual.progress);
-  }
-  if (expected.context != actual.context) {
-    return differ("context", expected.context, actual.context);
-  }
-  if (expected.late_result != actual.late_result) {
-    return differ("late_result", expected.late_result, actual.late_result);
-  }
-  if (expected.deliver_time != actual.deliver_time) {
-    return times("deliver_time", expected.deliver_time, actual.deliver_time);
-  }
-  if (expected.start_time != actual.start_time) {
-    return times("start_time", expected.start_time, actual.start_time);
-  }
-  if (expected.end_time != actual.end_time) {
-    return times("end_time", expected.end_time, actual.end_time);
-  }
-  return "";
-}
-
 bool ModelCommand::held() const {
   return !removed && !worker.empty() &&
          (view.state == CommandState::kDelivered || view.state == CommandState::kRunning);
@@ -195,6 +61,10 @@ bool ModelCommand::held() const {
 int64_t ModelCommand::payload_bytes() const {
   return params_bytes +
          static_cast<int64_t>(view.result.size() + view.context.size() + view.late_result.size());
+}
+
+bool ModelCommand::may_have_executed() const {
+  return view.attempt > 0 || view.state == CommandState::kRunning;
 }
 
 CommandModel::CommandModel(const CommandDeadlines& clocks, const CommandLimits& limits, int feeds,
@@ -220,6 +90,8 @@ bool CommandModel::Expect(const absl::Status& status, const std::vector<std::str
 
 // Registration.
 
+bool CommandModel::Fits(const std::string& name) { return name.size() <= kMaxNameBytes; }
+
 bool CommandModel::IsValid(const CommandRequest& request, absl::Time now) const {
   const DeadlineOverrides& own = request.deadlines;
   const bool human = request.command_class == CommandClass::kHuman;
@@ -228,7 +100,7 @@ bool CommandModel::IsValid(const CommandRequest& request, absl::Time now) const 
     return false;
   }
   if (request.type.empty() || request.type.size() > kMaxTypeBytes) return false;
-  if (Bytes(request.params).size() > kMaxParamsBytes) return false;
+  if (BytesOf(request.params).size() > kMaxParamsBytes) return false;
   if (std::abs(request.priority) > kMaxPriority) return false;
   if (request.not_before > now + kMaxDelay) return false;
   if (!Within(own.schedule_to_start, kMinDeadline, kMaxScheduleToStart) ||
@@ -492,7 +364,7 @@ void CommandModel::EndByClient(const std::string& client, int command, CommandSt
     return;
   }
   if (!Expect(status, {"ok"})) return;
-  error.may_have_executed = MayHaveExecuted(known);
+  error.may_have_executed = known.may_have_executed();
   known.ended_by_client = true;
   End(known, state, error, "client", now, -1);
 }
@@ -639,246 +511,6 @@ void CommandModel::Change(ModelCommand& command) {
   for (size_t i = watches_.size(); i-- > 0;) Tell(watches_[i], command);
 }
 
-// Workers.
-
-void CommandModel::Lease(const ModelCall& call, absl::Time now, const absl::Status& status,
-                         bool goes_on, const std::vector<ObservedAnswer>& answers) {
-  BeginStep();
-  std::vector<std::string> outcomes;
-  if (call.max_commands < 0 || call.max_commands > kWorkerWindow || call.window < 0 ||
-      call.window > kWorkerWindow || !Fits(call.worker) || !Fits(call.target) ||
-      call.back_within < absl::ZeroDuration() || call.back_within > kMaxBackWithin) {
-    outcomes = {"INVALID_ARGUMENT invalid_argument"};
-  } else if (draining_) {
-    outcomes = {"UNAVAILABLE draining"};
-  } else {
-    outcomes = {"ok"};
-  }
-  ModelCall held = call;
-  if (held.max_commands == 0) held.max_commands = kWorkerWindow;
-  if (held.window == 0) held.window = kWorkerWindow;
-  const bool would_wait = call.hold_until > now;
-  if (outcomes.front() == "ok" && would_wait && waits() >= limits_.waits) {
-    // Whether a call that need not be held is refused, too, is not said.
-    const bool may_be_told = absl::c_any_of(untold_, [&](const UntoldEnd& end) {
-      return end.target == held.target && end.worker == held.worker;
-    });
-    if (may_be_told || HasNews(held)) {
-      outcomes.push_back("RESOURCE_EXHAUSTED too_many_waits");
-    } else {
-      outcomes = {"RESOURCE_EXHAUSTED too_many_waits"};
-    }
-  }
-  if (!Expect(status, outcomes)) return;
-  if (!status.ok()) {
-    Settle(now, answers);
-    return;
-  }
-  AbsenceOf(held).back_by = absl::InfinitePast();
-  calls_.push_back(held);
-  Settle(now, answers);
-  const bool still_held =
-      absl::c_any_of(calls_, [&](const ModelCall& other) { return other.slot == call.slot; });
-  if (still_held != goes_on) Disagree("the call's handle does not say whether it is held");
-}
-
-void CommandModel::Abandon(int slot, absl::Time now, bool abandoned) {
-  BeginStep();
-  const auto held = absl::c_find_if(calls_, [&](const auto& call) { return call.slot == slot; });
-  const bool was_held = held != calls_.end();
-  if (was_held) EndCall(*held, now);
-  if (abandoned != was_held) {
-    Disagree(abandoned ? "a call was abandoned that had been answered"
-                       : "a held call could not be abandoned");
-  }
-}
-
-CommandModel::Absence& CommandModel::AbsenceOf(const ModelCall& call) {
-  for (Absence& absence : absences_) {
-    if (absence.target == call.target && absence.worker == call.worker) return absence;
-  }
-  return absences_.emplace_back(Absence{call.target, call.worker, absl::InfinitePast()});
-}
-
-void CommandModel::EndCall(const ModelCall& call, absl::Time now) {
-  Absence& absence = AbsenceOf(call);
-  absence.back_by = std::max(absence.back_by, now + call.back_within);
-  std::erase_if(calls_, [slot = call.slot](const ModelCall& other) { return other.slot == slot; });
-}
-
-void CommandModel::GiveBack(int command, int delivery) {
-  BeginStep();
-  ModelCommand& known = At(command);
-  ModelDelivery& undone = known.deliveries[static_cast<size_t>(delivery)];
-  if (known.removed || known.view.state != CommandState::kDelivered || undone.given_back ||
-      delivery + 1 != static_cast<int>(known.deliveries.size())) {
-    return;
-  }
-  undone.given_back = true;
-  Reach("event a lease is given back");
-  known.view.state = CommandState::kQueued;
-  --known.view.attempt;
-  known.view.trace = undone.trace_before;
-  known.view.deliver_time = undone.deliver_time_before;
-  // Its clock is where it was when it was registered.
-  known.start_by = known.ready_time + known.clocks.schedule_to_start;
-  if (known.view.attempt == 0) known.late = absl::ZeroDuration();
-  known.worker.clear();
-  for (const ModelDelivery& earlier : known.deliveries) {
-    if (!earlier.given_back) known.worker = earlier.worker;
-  }
-
-  // Its client has had its turn all the same.
-  UpdateTurn(known);
-  Change(known);
-}
-
-bool CommandModel::Proves(const ModelCommand& command, const ModelProof& proof) const {
-  if (command.human()) return true;
-  switch (proof.token) {
-    case ModelProof::Token::kForged:
-      return false;
-    case ModelProof::Token::kNone:
-      return command.view.attempt > 0 &&
-             (proof.attempt == 0 || proof.attempt == command.view.attempt);
-    case ModelProof::Token::kOfDelivery:
-      break;
-  }
-  const ModelDelivery& delivery = command.deliveries[static_cast<size_t>(proof.delivery)];
-  return !delivery.given_back && (proof.attempt == 0 || proof.attempt == delivery.attempt);
-}
-
-void CommandModel::Acknowledge(int command, const ModelProof& proof,
-                               const std::optional<std::string>& progress,
-                               const std::string& context, absl::Time now,
-                               const absl::Status& status, std::optional<CommandState> state,
-                               bool cancel_requested) {
-  BeginStep();
-  if (context.size() > kMaxContextBytes) {
-    Expect(status, {"INVALID_ARGUMENT invalid_argument"});
-    return;
-  }
-  if (command < 0 || (At(command).removed && !At(command).tombstone)) {
-    Expect(status, {"NOT_FOUND unknown_command"});
-    return;
-  }
-  ModelCommand& known = At(command);
-  // A tombstone knows how the command ended, and no leases.
-  if (!known.removed && !Proves(known, proof)) {
-    Expect(status, {"PERMISSION_DENIED wrong_lease"});
-    return;
-  }
-  if (!Expect(status, {"ok"})) return;
-  if (!known.ended()) {
-    const bool started = known.view.state != CommandState::kRunning;
-    if (known.view.state == CommandState::kQueued && !known.human()) {
-      Reach("event an ended lease is acknowledged");
-    }
-    const bool changed = started || progress.has_value() || !context.empty();
-    known.view.state = CommandState::kRunning;
-    known.last_heartbeat = now;
-    if (progress.has_value()) known.view.progress = *progress;
-    if (!context.empty()) known.view.context = context;
-    if (started) {
-      known.view.start_time = now;
-      AddTrace(known.view, "started/worker");
-      UpdateTurn(known);
-    }
-    if (changed) Change(known);
-  }
-  if (state != known.view.state) {
-    Disagree(absl::StrCat("the worker is told ", CommandStateName(*state), " instead of ",
-                          CommandStateName(known.view.state)));
-  }
-  if (cancel_requested != (known.view.state == CommandState::kCancelled)) {
-    Disagree("cancel_requested does not tell whether the command was cancelled");
-  }
-}
-
-void CommandModel::Complete(int command, const ModelProof& proof, const CommandOutcome& outcome,
-                            const std::string& context, absl::Time now, const absl::Status& status,
-                            std::optional<CommandState> state, bool accepted) {
-  BeginStep();
-  const auto* result = std::get_if<CommandResult>(&outcome);
-  if (context.size() > kMaxContextBytes) {
-    Expect(status, {"INVALID_ARGUMENT invalid_argument"});
-    return;
-  }
-  if (result != nullptr && Bytes(result->value).size() > kMaxResultBytes) {
-    Expect(status, {"INVALID_ARGUMENT result_too_large"});
-    return;
-  }
-  if (command < 0 || (At(command).removed && !At(command).tombstone)) {
-    Expect(status, {"NOT_FOUND unknown_command"});
-    return;
-  }
-  ModelCommand& known = At(command);
-  // A tombstone knows how the command ended, and no leases.
-  if (!known.removed && !Proves(known, proof)) {
-    Expect(status, {"PERMISSION_DENIED wrong_lease"});
-    return;
-  }
-  if (!Expect(status, {"ok"})) return;
-  if (accepted == known.ended()) {
-    Disagree(accepted ? "a report about an ended command was accepted"
-                      : "a report was not accepted though the command had not ended");
-    return;
-  }
-  // Without a token it is taken for the newest.
-  int reporter = -1;
-  for (size_t i = 0; i < known.deliveries.size(); ++i) {
-    if (!known.deliveries[i].given_back) reporter = static_cast<int>(i);
-  }
-  if (proof.token == ModelProof::Token::kOfDelivery) {
-    if (known.deliveries[static_cast<size_t>(proof.delivery)].worker != known.worker &&
-        !known.ended()) {
-      Reach("event a result of an earlier worker is accepted");
-    }
-    reporter = proof.delivery;
-  }
-  if (known.ended()) {
-    if (result != nullptr && known.view.state != CommandState::kCompleted && !known.removed &&
-        !known.has_late_result && BytesFit(known, Bytes(result->value).size())) {
-      known.has_late_result = true;
-      Reach("event a late result is kept");
-      known.view.late_result = Bytes(result->value);
-      AddTrace(known.view, "late_result/worker");
-      Change(known);
-    }
-    if (result != nullptr || kEveryLateReportCounts) ++late_results_;
-  } else {
-    const bool fits = result == nullptr || BytesFit(known, Bytes(result->value).size());
-    if (!context.empty()) known.view.context = context;
-    if (known.view.state == CommandState::kQueued && !known.human()) {
-      Reach("event a queued command is completed");
-    }
-    if (result != nullptr) {
-      if (!fits) {
-        End(known, CommandState::kFailed,
-            CommandError{.code = "result_dropped", .may_have_executed = true}, "worker", now,
-            reporter);
-      } else {
-        known.view.result = Bytes(result->value);
-        End(known, CommandState::kCompleted, std::nullopt, "worker", now, reporter);
-      }
-    } else {
-      const auto* failure = std::get_if<CommandFailure>(&outcome);
-      CommandError error = failure ? failure->error : std::get<CommandTimeout>(outcome).error;
-      if (error.code.empty()) error.code = "execution_failed";
-      if (failure == nullptr) {
-        error.code = "execution_timeout";
-        error.may_have_executed = true;
-      }
-      End(known, failure ? CommandState::kFailed : CommandState::kTimedOut, std::move(error),
-          "worker", now, reporter);
-    }
-  }
-  if (state != known.view.state) {
-    Disagree(absl::StrCat("the worker is told ", CommandStateName(*state), " instead of ",
-                          CommandStateName(known.view.state)));
-  }
-}
-
 // Changes of one command.
 
 void CommandModel::Deliver(ModelCommand& command, const std::string& worker, absl::Time now) {
@@ -1010,324 +642,6 @@ void CommandModel::EvictTombstones(uint8_t partition) {
   Reach("limit tombstones");
   At(dropped).tombstone = false;
   changed_.insert(dropped);
-}
-
-// Turns.
-
-CommandModel::Turn& CommandModel::TurnOf(const ModelCommand& command) {
-  for (Turn& turn : turns_) {
-    if (turn.target == command.target() && turn.client == command.client()) return turn;
-  }
-  return turns_.emplace_back(Turn{.target = command.target(), .client = command.client()});
-}
-
-void CommandModel::UpdateTurn(const ModelCommand& command) {
-  Turn& turn = TurnOf(command);
-  const bool waiting = absl::c_any_of(commands_, [&](const ModelCommand& other) {
-    return other.queued() && other.released && other.target() == command.target() &&
-           other.client() == command.client();
-  });
-  if (waiting && !turn.waiting) turn.since = any_order_ ? any_order_from_ : ++turn_;
-  turn.waiting = waiting;
-}
-
-bool CommandModel::MayBeDelivered(const ModelCommand& command) const {
-  if (!command.queued() || !command.released) return false;
-  const std::string& key = command.request.ordering_key;
-  if (key.empty() || mistake_ == ModelMistake::kIgnoresOrderingKeys) return true;
-  return absl::c_none_of(commands_, [&](const ModelCommand& other) {
-    // One that went back to the queue has not ended, and its worker may be at work.
-    return other.number != command.number && !other.removed && !other.ended() && !other.human() &&
-           other.target() == command.target() && other.request.ordering_key == key &&
-           other.view.attempt > 0;
-  });
-}
-
-std::vector<int> CommandModel::NextDeliveries(const std::string& target) const {
-  std::vector<int> next;
-  uint64_t longest = 0;
-  for (const Turn& turn : turns_) {
-    if (turn.target != target) continue;
-    const ModelCommand* first = nullptr;
-    for (const ModelCommand& command : commands_) {
-      if (command.target() != target || command.client() != turn.client) continue;
-      if (!MayBeDelivered(command)) continue;
-      if (any_order_) next.push_back(command.number);
-      if (first == nullptr || (command.request.priority > first->request.priority &&
-                               mistake_ != ModelMistake::kIgnoresPriorities)) {
-        first = &command;
-      }
-    }
-    if (first == nullptr || any_order_) continue;
-    const uint64_t since = mistake_ == ModelMistake::kIgnoresTurns ? first->number : turn.since;
-    if (next.empty() || since < longest) {
-      next = {first->number};
-      longest = since;
-    } else if (since == longest) {
-      next.push_back(first->number);
-    }
-  }
-  return next;
-}
-
-// Answers to workers.
-
-int CommandModel::Room(const ModelCall& call) const {
-  int room = call.window + (mistake_ == ModelMistake::kWindowOfSix ? 1 : 0);
-  for (const ModelCommand& command : commands_) {
-    if (command.held() && command.target() == call.target && command.worker == call.worker) --room;
-  }
-  return std::max(room, 0);
-}
-
-bool CommandModel::HasNews(const ModelCall& call) const {
-  if (absl::c_any_of(untold_, [&](const UntoldEnd& end) {
-        return end.must_be_told && end.target == call.target && end.worker == call.worker;
-      })) {
-    return true;
-  }
-  return Room(call) > 0 && !NextDeliveries(call.target).empty();
-}
-
-void CommandModel::Settle(absl::Time now, const std::vector<ObservedAnswer>& answers) {
-  for (const ObservedAnswer& answer : answers) {
-    SettleAnswer(answer, now);
-    if (!disagreement_.empty()) return;
-  }
-  for (const ModelCall& call : calls_) {
-    if (draining_ || call.hold_until <= now) {
-      Disagree(absl::StrCat("the call of slot ", call.slot, " is still held after its time"));
-    }
-    if (HasNews(call)) {
-      Disagree(absl::StrCat("the call of slot ", call.slot, " is held though there are news for \"",
-                            call.worker, "\""));
-    }
-  }
-  if (any_order_) {
-    for (Turn& turn : turns_) {
-      if (turn.since >= any_order_from_) turn.since = any_order_from_;
-    }
-  }
-  any_order_ = false;
-  std::erase_if(untold_, [&](const UntoldEnd& end) { return At(end.command).removed; });
-}
-
-void CommandModel::SettleAnswer(const ObservedAnswer& answer, absl::Time now) {
-  const auto held =
-      absl::c_find_if(calls_, [&](const ModelCall& call) { return call.slot == answer.call; });
-  const std::string name = absl::StrCat("the call of slot ", answer.call);
-  if (held == calls_.end()) return Disagree(absl::StrCat(name, " was answered, but is not held"));
-  const ModelCall call = *held;
-  if (call.hold_until > now && !answer.leases.empty()) Reach("event a held call is given work");
-  if (!answer.ended.empty()) Reach("event a worker is told of an end");
-  if (answer.leases.empty() && answer.ended.empty()) {
-    if (!draining_ && call.hold_until > now)
-      Disagree(absl::StrCat(name, " was answered for nothing"));
-    if (HasNews(call)) Disagree(absl::StrCat(name, " was not told its news"));
-  }
-  if (static_cast<int>(answer.leases.size()) > call.max_commands) {
-    Disagree(absl::StrCat(name, " was given more than ", call.max_commands, " commands"));
-  }
-  SettleEnded(call, answer.ended);
-  for (const ObservedAnswer::Lease& lease : answer.leases) {
-    SettleLease(call, lease, now);
-    if (!disagreement_.empty()) return;
-  }
-  if (!any_order_ && static_cast<int>(answer.leases.size()) < call.max_commands &&
-      !(answer.leases.empty() && answer.ended.empty()) && HasNews(call)) {
-    Disagree(absl::StrCat(name, " was given less than it could have been"));
-  }
-  EndCall(call, now);
-}
-
-void CommandModel::SettleLease(const ModelCall& call, const ObservedAnswer::Lease& lease,
-                               absl::Time now) {
-  const std::string name = absl::StrCat("the lease of #", lease.command, " to \"", call.worker,
-                                        "\" of slot ", call.slot);
-  if (Room(call) == 0) return Disagree(absl::StrCat(name, " goes beyond its window"));
-  const std::vector<int> next = NextDeliveries(call.target);
-  if (!absl::c_linear_search(next, lease.command)) {
-    return Disagree(
-        absl::StrCat(name, " is not its turn, but that of \"", absl::StrJoin(next, " or "), "\""));
-  }
-  ModelCommand& command = At(lease.command);
-  Deliver(command, call.worker, now);
-  const std::string difference = DifferenceOf(command.view, lease.view);
-  if (!difference.empty()) Disagree(absl::StrCat(name, ": ", difference));
-  const absl::Duration left = std::min(command.clocks.start_to_close, CloseTime(command) - now);
-  if (lease.start_to_close != left) {
-    Disagree(absl::StrCat(name, " may take ", absl::FormatDuration(lease.start_to_close),
-                          " instead of ", absl::FormatDuration(left)));
-  }
-}
-
-void CommandModel::SettleEnded(const ModelCall& call, const std::vector<int>& ended) {
-  for (const int command : ended) {
-    const size_t before = untold_.size();
-    std::erase_if(untold_, [&](const UntoldEnd& end) {
-      return end.command == command && end.target == call.target && end.worker == call.worker;
-    });
-    if (untold_.size() == before) {
-      Disagree(absl::StrCat("the call of slot ", call.slot, " tells ", call.worker,
-                            " of the end of #", command, ", which is no news"));
-    }
-  }
-}
-
-// Deadlines.
-
-CommandModel::Due CommandModel::NextDue(const ModelCommand& command) const {
-  Due due = NextClock(command);
-  due.at = WholeMillisecond(due.at);
-  return due;
-}
-
-CommandModel::Due CommandModel::NextClock(const ModelCommand& command) const {
-  if (command.removed) {
-    return {Clock::kRetention,
-            command.tombstone ? command.remove_time + clocks_.tombstone_retention : kNever};
-  }
-  if (command.ended()) {
-    return {Clock::kRetention, command.view.state == CommandState::kCompleted
-                                   ? command.view.end_time + command.clocks.result_retention
-                                   : command.kept_since + clocks_.failed_retention};
-  }
-  Due next = {Clock::kClose, CloseTime(command)};
-  // Of clocks that run out together the one that says more is meant.
-  const auto also = [&](Clock clock, absl::Time at) {
-    if (at <= next.at) next = {clock, at};
-  };
-  if (command.human()) return next;
-  const CommandDeadlines& clocks = command.clocks;
-  // Nothing else ends a command that waits for its first delivery.
-  if (command.view.state == CommandState::kQueued && command.released &&
-      command.view.attempt == 0) {
-    return {Clock::kStart, command.start_by};
-  }
-  switch (command.view.state) {
-    case CommandState::kQueued:
-      if (!command.released) also(Clock::kNotBefore, command.ready_time);
-      break;
-    case CommandState::kDelivered:
-      also(Clock::kExecution, command.view.deliver_time + clocks.start_to_close + clocks.backstop);
-      also(Clock::kAck, command.view.deliver_time + clocks.ack_wait);
-      break;
-    default:
-      also(Clock::kExecution, command.view.deliver_time + clocks.start_to_close + clocks.backstop);
-      also(Clock::kHeartbeat, command.last_heartbeat + clocks.heartbeat_timeout);
-  }
-  return next;
-}
-
-absl::Time CommandModel::NextDeadline() const {
-  absl::Time next = kNever;
-  for (const ModelCommand& command : commands_) next = std::min(next, NextDue(command).at);
-  for (const ModelCall& call : calls_) next = std::min(next, WholeMillisecond(call.hold_until));
-  for (const ModelWatch& watch : watches_) next = std::min(next, WholeMillisecond(watch.until));
-  return next;
-}
-
-int CommandModel::CountDue(absl::Time time) const {
-  int due = 0;
-  for (const ModelCommand& command : commands_) due += NextDue(command).at <= time ? 1 : 0;
-  for (const ModelCall& call : calls_) due += WholeMillisecond(call.hold_until) <= time ? 1 : 0;
-  for (const ModelWatch& watch : watches_) due += WholeMillisecond(watch.until) <= time ? 1 : 0;
-  return due;
-}
-
-void CommandModel::Fire(absl::Time now) {
-  BeginStep();
-  any_order_from_ = ++turn_;
-  any_order_ = CountDue(now) > 1;
-  if (any_order_) Reach("event several deadlines at once");
-  for (size_t i = watches_.size(); i-- > 0;) {
-    if (WholeMillisecond(watches_[i].until) > now) continue;
-    Push(watches_[i].feed, {.watch_id = watches_[i].watch_id, .last = true});
-    EndWatch(watches_[i].watch_id);
-  }
-  for (size_t i = 0; i < commands_.size(); ++i) {
-    for (Due due = NextDue(commands_[i]); due.at <= now; due = NextDue(commands_[i])) {
-      FireCommand(commands_[i], due.clock, now);
-    }
-  }
-}
-
-absl::Time CommandModel::CloseTime(const ModelCommand& command) const {
-  return command.ready_time + command.schedule_to_close + command.late;
-}
-
-bool CommandModel::WaitsForWorker(ModelCommand& command, absl::Time now) {
-  if (draining_ || mistake_ == ModelMistake::kExpectsNobodyBack) return false;
-  absl::Time back_by = absl::InfinitePast();
-  for (const Absence& absence : absences_) {
-    const bool held = absl::c_any_of(calls_, [&](const ModelCall& call) {
-      return call.target == absence.target && call.worker == absence.worker;
-    });
-    if (absence.target == command.target() && !held) back_by = std::max(back_by, absence.back_by);
-  }
-  const absl::Duration longest =
-      command.clocks.schedule_to_close.value_or(command.clocks.schedule_to_start + kMaxBackWithin);
-  const absl::Time until = std::min(back_by, command.ready_time + longest);
-  if (until <= now) return false;
-  Reach("event a command waits for a suspended worker");
-  command.start_by = until;
-  return true;
-}
-
-void CommandModel::FireCommand(ModelCommand& command, Clock clock, absl::Time now) {
-  const auto end = [&](CommandState state, const char* code, bool executed) {
-    End(command, state, CommandError{.code = code, .may_have_executed = executed}, "tracker", now,
-        -1);
-  };
-  const bool may_have_executed = MayHaveExecuted(command);
-  switch (clock) {
-    case Clock::kNotBefore:
-      command.released = true;
-      return UpdateTurn(command);
-    case Clock::kStart:
-      if (WaitsForWorker(command, now)) return;
-      return end(CommandState::kExpired, "never_delivered", may_have_executed);
-    case Clock::kAck:
-      if (command.request.idempotent && command.view.attempt < kMaxAttempts &&
-          mistake_ != ModelMistake::kNeverRedelivers) {
-        return Return(command);
-      }
-      return end(CommandState::kExpired, "extension_no_response", true);
-    case Clock::kHeartbeat:
-      return end(CommandState::kFailed, "worker_lost", true);
-    case Clock::kExecution:
-      return end(CommandState::kTimedOut, "execution_timeout", true);
-    case Clock::kClose:
-      return end(CommandState::kExpired,
-                 command.human() ? "user_did_not_finish" : "schedule_to_close", may_have_executed);
-    case Clock::kRetention:
-      break;
-  }
-  if (command.removed) {
-    Reach("event a tombstone is forgotten in time");
-    command.tombstone = false;
-    changed_.insert(command.number);
-  } else if (command.view.state == CommandState::kCompleted && !command.collected) {
-    command.view.state = CommandState::kExpired;
-    command.view.result.clear();
-    command.view.error_code = "result_expired";
-    AddTrace(command.view, "resolved/tracker");
-    Reach("end expired result_expired");
-    command.view.may_have_executed = true;
-    Change(command);
-    EnterFailedRing(command, now);
-  } else {
-    Remove(command, now);
-  }
-}
-
-void CommandModel::Drain() {
-  BeginStep();
-  draining_ = true;
-  for (const ModelWatch& watch : watches_) {
-    Push(watch.feed, {.watch_id = watch.watch_id, .last = true});
-  }
-  watches_.clear();
 }
 
 // Counts.

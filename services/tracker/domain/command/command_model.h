@@ -15,6 +15,7 @@
 #include "tracker/domain/command/client_account.h"
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/command/command_model_view.h"
 
 namespace callslip::tracker {
 
@@ -33,32 +34,6 @@ enum class ModelMistake {
   kTellsWatchesOfOtherStates,
   kExpectsNobodyBack,
 };
-
-// Code and reason of a status, such as "NOT_FOUND unknown_command", or "ok".
-std::string OutcomeOf(const absl::Status& status);
-
-// What everyone may see of a command, to compare and to print. Revisions are left to the caller.
-struct CommandView {
-  CommandState state = CommandState::kQueued;
-  int attempt = 0;
-  std::string trace;  // "queued/client sent/worker"
-  std::string result;
-  std::string error_code;
-  // In the model, nullopt stands for whatever the table says.
-  std::optional<bool> may_have_executed;
-  std::optional<std::string> error_message;
-  std::optional<std::string> error_hint;
-  std::string progress;
-  std::string context;
-  std::string late_result;
-  absl::Time deliver_time = absl::InfinitePast();
-  absl::Time start_time = absl::InfinitePast();
-  absl::Time end_time = absl::InfinitePast();
-};
-
-CommandView ViewOf(const CommandSnapshot& snapshot);
-// Names the first member in which the table's view is not the expected one; empty where none is.
-std::string DifferenceOf(const CommandView& expected, const CommandView& actual);
 
 // One delivery, as the model knows it.
 struct ModelDelivery {
@@ -111,6 +86,8 @@ struct ModelCommand {
   bool human() const { return request.command_class == CommandClass::kHuman; }
   bool ended() const { return IsTerminal(view.state); }
   bool held() const;
+  // A worker has it, or has had it.
+  bool may_have_executed() const;
   // In the queue of its target, whether or not its not_before has come.
   bool queued() const { return !removed && !human() && view.state == CommandState::kQueued; }
   int64_t payload_bytes() const;
@@ -301,6 +278,7 @@ class CommandModel {
   void Reach(const std::string& what) { ++reached_[what]; }
   ModelCommand& At(int command) { return commands_[static_cast<size_t>(command)]; }
 
+  static bool Fits(const std::string& name);
   bool IsValid(const CommandRequest& request, absl::Time now) const;
   void RegisterChecked(CommandRequest request, int replay_of, absl::Time now,
                        const absl::Status& status,
