@@ -3,7 +3,6 @@
 #include "tracker/domain/command/command_model.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
