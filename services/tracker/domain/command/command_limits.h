@@ -46,6 +46,10 @@ inline constexpr size_t kMaxWatchesOfStream = 25'000;
 // What one WatchCommands message may add, remove or tell.
 inline constexpr int kMaxWatchesInMessage = 1000;
 
+// Entries of removed commands that a partition keeps for the next ones. A few are enough: commands
+// come and go about equally often.
+inline constexpr size_t kMaxSpareEntries = 16;
+
 // How much a table holds. A struct, so that a test can reach each of them.
 struct CommandLimits {
   // Commands that wait in the queue of one target: of one client, as the seed has it, and of all,

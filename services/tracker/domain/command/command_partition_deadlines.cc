@@ -138,7 +138,10 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
   PartitionClient* client = entry.client;
   Count(*client->account, -1, -entry.view->payload_bytes());
   client->by_sequence.erase(spec->sequence);
-  commands_.erase(spec->id.key());
+  const auto place = commands_.find(spec->id.key());
+  entry.view = nullptr;
+  if (spare_entries_.size() < kMaxSpareEntries) spare_entries_.push_back(std::move(place->second));
+  commands_.erase(place);
 }
 
 }  // namespace callslip::tracker
