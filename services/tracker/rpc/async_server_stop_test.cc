@@ -35,7 +35,7 @@ class BusyServer {
     server_.ServeHeld(&service_, &Echo::AsyncService::RequestHold,
                       {[this](const EchoMessage&, std::shared_ptr<EchoReply> reply) {
                         Count();
-                        Keep(replies_, std::move(reply));
+                        KeepReply(std::move(reply));
                       }});
     server_.ServeStream(&service_, &Echo::AsyncService::RequestListen,
                         {[this](const EchoMessage&, std::shared_ptr<EchoStream> stream) {
@@ -43,7 +43,7 @@ class BusyServer {
                           stream->SetSource([left = 3]() mutable {
                             return left-- > 0 ? std::make_optional(Numbered(left)) : std::nullopt;
                           });
-                          Keep(streams_, std::move(stream));
+                          KeepStream(std::move(stream));
                         }});
     server_.ServeDuplex(&service_, &Echo::AsyncService::RequestConverse,
                         {[this](std::shared_ptr<EchoDuplex> stream) {
@@ -67,10 +67,14 @@ class BusyServer {
     if (++calls_ == kCallsBeforeStop) busy_.Notify();
   }
 
-  template <typename Call>
-  void Keep(std::vector<std::shared_ptr<Call>>& calls, std::shared_ptr<Call> call) {
+  void KeepReply(std::shared_ptr<EchoReply> reply) {
     MutexLock lock(&mutex_);
-    calls.push_back(std::move(call));
+    replies_.push_back(std::move(reply));
+  }
+
+  void KeepStream(std::shared_ptr<EchoStream> stream) {
+    MutexLock lock(&mutex_);
+    streams_.push_back(std::move(stream));
   }
 
   static void Converse(std::shared_ptr<EchoDuplex> stream) {
