@@ -4,6 +4,7 @@
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,16 +106,22 @@ absl::StatusOr<AutostartPlan> PlanAutostart(const GatewayUrl& gateway,
         gateway.ToString()));
   }
   const std::string folder = FolderPath();
-  RETURN_IF_ERROR(MakePrivateFolder(folder));
   const std::string name =
       absl::StrReplaceAll(address->ToString(), {{":", "-"}, {"[", ""}, {"]", ""}});
   std::error_code ignored;
-  return AutostartPlan{.gateway_address = address->ToString(),
-                       .gateway_url = gateway.origin,
-                       .token_file = token_file.empty()
-                                         ? ""
-                                         : std::filesystem::absolute(token_file, ignored).string(),
-                       .base = absl::StrCat(folder, "/", name)};
+  AutostartPlan plan = {.gateway_address = address->ToString(),
+                        .gateway_url = gateway.origin,
+                        .token_file = token_file.empty()
+                                          ? ""
+                                          : std::filesystem::absolute(token_file, ignored).string(),
+                        .base = absl::StrCat(folder, "/", name)};
+  if (plan.socket_file().size() >= sizeof(sockaddr_un::sun_path)) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("--autostart has its socket at ", plan.socket_file(),
+                     ", which is too long for one: unset XDG_RUNTIME_DIR, or name a shorter one"));
+  }
+  RETURN_IF_ERROR(MakePrivateFolder(folder));
+  return plan;
 }
 
 std::string ProgramFolder() {

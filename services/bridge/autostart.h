@@ -33,12 +33,13 @@ struct AutostartPlan {
   std::string users_file() const { return base + ".users"; }
   std::string lock_file() const { return base + ".lock"; }
   std::string log_file() const { return base + ".log"; }
-  std::string tracker_address() const { return "unix:" + base + ".sock"; }
+  std::string socket_file() const { return base + ".sock"; }
+  std::string tracker_address() const { return "unix:" + socket_file(); }
 };
 
 // Makes the folder, $XDG_RUNTIME_DIR/callslip or /tmp/callslip-UID, where it is missing.
 // INVALID_ARGUMENT unless `gateway` is http://HOST:PORT/mcp on this machine; FAILED_PRECONDITION
-// where the folder is not this user's alone.
+// where the folder is not this user's alone, or its path too long for that of a socket.
 absl::StatusOr<AutostartPlan> PlanAutostart(const GatewayUrl& gateway,
                                             const std::string& token_file);
 

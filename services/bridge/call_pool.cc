@@ -6,11 +6,14 @@ namespace callslip::bridge {
 
 CallPool::~CallPool() {
   std::vector<std::thread> threads;
+  std::unique_ptr<InputWatch> watch;
   {
     MutexLock lock(&mutex_);
     stopping_ = true;
+    watching_ = false;
     work_.NotifyAll();
     threads.swap(threads_);
+    watch = std::move(watch_);
   }
   for (std::thread& thread : threads) thread.join();
 }
@@ -22,9 +25,27 @@ void CallPool::Submit(bool is_wait, std::function<void()> run) {
   if (!reading_ || reader_ != std::this_thread::get_id()) CallHelpLocked();
 }
 
-void CallPool::ReadWith(std::function<bool()> read) {
+void CallPool::ReadWith(int fd, std::function<bool()> read) {
   MutexLock lock(&mutex_);
   read_ = std::move(read);
+  watch_ = std::make_unique<InputWatch>(fd, [this] { HandleInput(); });
+  CallHelpLocked();
+}
+
+void CallPool::WillRead() {
+  MutexLock lock(&mutex_);
+  StopWatchLocked();
+}
+
+void CallPool::StopWatchLocked() {
+  if (watching_) watch_->Stop();
+  watching_ = false;
+}
+
+void CallPool::HandleInput() {
+  MutexLock lock(&mutex_);
+  if (!watching_) return;  // Somebody reads it.
+  watching_ = false;
   CallHelpLocked();
 }
 
@@ -65,16 +86,15 @@ void CallPool::RunLocked() {
   queue.pop_front();
   ++running_;
   if (is_wait) ++running_waits_;
-  // Woken under the lock it would run into it.
-  const bool has_helper = HasWorkLocked() && idle_threads_ > 0;
-  if (!has_helper) CallHelpLocked();
+  if (IsInputUnattendedLocked()) watching_ = watch_->Start();
+  CallHelpLocked();
   mutex_.Unlock();
-  if (has_helper) work_.NotifyOne();
   run();
   run = nullptr;  // What it owns is freed outside of the lock.
   mutex_.Lock();
   --running_;
   if (is_wait) --running_waits_;
+  StopWatchLocked();
 }
 
 void CallPool::ReadLocked() {

@@ -3,10 +3,12 @@
 
 #include <deque>
 #include <functional>
+#include <memory>
 #include <thread>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
+#include "bridge/input_watch.h"
 #include "common/mutex.h"
 
 namespace callslip::bridge {
@@ -25,18 +27,28 @@ class CallPool {
 
   void Submit(bool is_wait, std::function<void()> run);
 
-  // From now on one thread of the pool is in `read` at any time, until that returns false. It takes
-  // one message from its source and submits what is to be done. The thread that has read then runs
-  // that itself, and another one reads on: nothing has to be woken between a message and its call.
-  // Once at most. Where `read` may block for good, the pool cannot be destroyed.
-  void ReadWith(std::function<bool()> read);
+  // From now on threads of the pool, one at a time, call `read`, until it returns false. It takes
+  // from `fd` what is there and submits what is to be done. The thread that has read then runs that
+  // itself, and reads on once it is through; another one reads as soon as there is input before
+  // that. So nobody has to be woken for calls that come one after the other. Once at most. Where
+  // `read` may block for good, the pool cannot be destroyed.
+  void ReadWith(int fd, std::function<bool()> read);
+
+  // The calling thread, which runs a call, will read next, and not block before: nobody has to look
+  // after the input until then.
+  void WillRead();
 
  private:
   void RunThread();
   bool CanRunLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   bool HasWorkLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return CanRunLocked() || (read_ != nullptr && !reading_);
+    return CanRunLocked() || IsInputUnattendedLocked();
   }
+  bool IsInputUnattendedLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    return read_ != nullptr && !reading_ && !watching_;
+  }
+  void HandleInput();
+  void StopWatchLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RunLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ReadLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Has another thread look for work, if there is some.
@@ -50,7 +62,9 @@ class CallPool {
   std::deque<std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);
   std::deque<std::function<void()>> waits_ ABSL_GUARDED_BY(mutex_);
   std::function<bool()> read_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<InputWatch> watch_ ABSL_GUARDED_BY(mutex_);
   bool reading_ ABSL_GUARDED_BY(mutex_) = false;
+  bool watching_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread::id reader_ ABSL_GUARDED_BY(mutex_);
   int running_ ABSL_GUARDED_BY(mutex_) = 0;
   int running_waits_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -1,5 +1,8 @@
 #include "bridge/call_pool.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <latch>
 
@@ -63,8 +66,9 @@ TEST(CallPoolTest, ReadsOnWhileEverythingRuns) {
   Notification last;
   std::atomic<int> started{0};
   int read = 0;
+  const int input = open("/dev/zero", O_RDONLY);
   CallPool pool(kThreads, /*max_waits=*/1);
-  pool.ReadWith([&] {
+  pool.ReadWith(input, [&] {
     if (++read <= 2 * kThreads) {
       pool.Submit(/*is_wait=*/false, [&] {
         ++started;
@@ -79,6 +83,36 @@ TEST(CallPoolTest, ReadsOnWhileEverythingRuns) {
   EXPECT_LE(started, kThreads);
   release.Notify();
   while (started < 2 * kThreads) std::this_thread::yield();
+  close(input);
+}
+
+TEST(CallPoolTest, ReadsWhatComesWhileACallRuns) {
+  int input[2];
+  ASSERT_EQ(pipe(input), 0);
+  Notification first_runs;
+  Notification second_has_run;
+  Notification end;
+  CallPool pool(/*max_threads=*/2, /*max_waits=*/1);
+  pool.ReadWith(input[0], [&] {
+    char byte = 0;
+    if (read(input[0], &byte, 1) != 1) {
+      end.Notify();
+      return false;
+    }
+    pool.Submit(/*is_wait=*/false, [&, byte] {
+      if (byte == '2') return second_has_run.Notify();
+      first_runs.Notify();
+      second_has_run.Wait();
+    });
+    return true;
+  });
+  EXPECT_EQ(write(input[1], "1", 1), 1);
+  first_runs.Wait();
+  EXPECT_EQ(write(input[1], "2", 1), 1);
+  second_has_run.Wait();
+  close(input[1]);
+  end.Wait();
+  close(input[0]);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "bridge/config.h"
 
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,16 @@ TEST(BridgeConfigTest, StartsGatewaysOnThisMachineOnly) {
                 HasSubstr("http://127.0.0.1:PORT"))
         << url;
   }
+}
+
+TEST(BridgeConfigTest, TheSocketOfAutostartNeedsAShortPath) {
+  const char* const before = std::getenv("XDG_RUNTIME_DIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("XDG_RUNTIME_DIR", ("/" + std::string(100, 'x')).c_str(), /*overwrite=*/1);
+  EXPECT_THAT(
+      std::string(Parse({"--autostart", "--gateway", "http://127.0.0.1:7890"}).status().message()),
+      HasSubstr("too long"));
+  kept.empty() ? unsetenv("XDG_RUNTIME_DIR") : setenv("XDG_RUNTIME_DIR", kept.c_str(), 1);
 }
 
 TEST(BridgeConfigTest, WithoutAutostartTheTokenFileMustBeThere) {

@@ -9,91 +9,40 @@
 #include "absl/strings/str_split.h"
 #include "bridge/limits.h"
 #include "bridge/sse_parser.h"
-#include "httplib.h"
 
 namespace callslip::bridge {
 namespace {
 
-void SetSilence(httplib::Client& connection, absl::Duration silence) {
-  const auto microseconds = absl::ToChronoMicroseconds(silence);
-  connection.set_read_timeout(microseconds);
-  connection.set_write_timeout(microseconds);
-}
-
-// A TLS handshake would wait for the cork at each of its steps.
-bool IsCorked(const GatewayUrl& url) { return absl::StartsWith(url.origin, "http://"); }
-
-ResponseHead HeadOf(const httplib::Response& response) {
-  const std::string content_type = response.get_header_value("Content-Type");
-  const std::vector<absl::string_view> parts = absl::StrSplit(content_type, ';');
-  return {.status = response.status,
-          .content_type = absl::AsciiStrToLower(absl::StripAsciiWhitespace(parts.front())),
-          .session_id = response.get_header_value("Mcp-Session-Id")};
-}
-
-// RFC 9112 lets such an answer go on until the connection closes; a 202 has nothing to say.
-bool IsBareAcknowledgement(const httplib::Response& response) {
-  return response.status == 202 && !response.has_header("Content-Length") &&
-         !response.has_header("Transfer-Encoding");
-}
-
-// One POST: gets httplib's callbacks and remembers what they have seen.
+// What the answer to one POST says, as it comes in.
 class Exchanger {
  public:
-  // `corked`: the connection holds back what does not fill a packet.
-  Exchanger(httplib::Client& connection, bool corked, const std::string& message,
-            AbortSwitch& abort, const GatewayClient::EventSink& on_event)
-      : connection_(connection),
-        corked_(corked),
-        message_(message),
-        abort_(abort),
-        on_event_(on_event),
-        events_(kMaxAnswerBytes) {}
+  Exchanger(AbortSwitch& abort, const GatewayClient::EventSink& on_event)
+      : abort_(abort), on_event_(on_event), events_(kMaxAnswerBytes) {}
 
-  Exchange Run(httplib::Request request) {
-    request.content_length_ = message_.size();
-    request.content_provider_ = [this](size_t offset, size_t length, httplib::DataSink& sink) {
-      return Send(offset, length, sink);
-    };
-    request.response_handler = [this](const httplib::Response& response) {
-      exchange_.head = HeadOf(response);
-      bare_ = IsBareAcknowledgement(response);
-      return !bare_;
-    };
-    request.content_receiver = [this](const char* data, size_t size, uint64_t, uint64_t) {
-      return Receive(absl::string_view(data, size));
-    };
-    const httplib::Result result = connection_.send(request);
+  // True where the connection can carry another call.
+  bool Run(HttpConnection& connection, absl::string_view head, absl::string_view message) {
+    // Nothing was sent yet: the last moment at which the call can still be taken back.
+    begun_ = abort_.BeginExchange([&connection] { connection.Shutdown(); });
+    if (!begun_) return false;
+    if (connection.Send(head, message)) {
+      end_ = ReadHttpAnswer(
+          connection, exchange_.head,
+          [this](const ResponseHead&, absl::string_view bytes) { return Receive(bytes); });
+    }
     abort_.EndExchange();
-    whole_ = result.error() == httplib::Error::Success;
-    exchange_.outcome = OutcomeNow();
+    return end_ == HttpAnswerEnd::kWhole;
+  }
+
+  Exchange Result() {
+    exchange_.outcome = Outcome();
     return std::move(exchange_);
   }
 
-  // True when the answer was read to its end, so that the connection can carry another call.
-  bool reusable() const { return whole_; }
-
  private:
-  // Called once the headers are out. The headers alone make nothing happen, so this is the last
-  // moment at which the call can still be taken back.
-  bool Send(size_t offset, size_t length, httplib::DataSink& sink) {
-    if (!begun_) begun_ = abort_.BeginExchange([this] { connection_.stop(); });
-    if (!begun_ || !sink.write(message_.data() + offset, length)) return false;
-    if (offset + length == message_.size()) Flush();
-    return true;
-  }
-
-  // Headers and message are written one after the other, and leave together: the gateway wakes
-  // once.
-  void Flush() {
-    if (!corked_) return;
-    for (const int on : {0, 1}) {
-      setsockopt(connection_.socket(), IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
-    }
-  }
+  bool is_event_stream() const { return exchange_.head.content_type == "text/event-stream"; }
 
   bool Receive(absl::string_view bytes) {
-    if (exchange_.head.content_type == "text/event-stream") {
+    if (is_event_stream()) {
       const auto result = events_.Feed(bytes, [this](absl::string_view data) {
         return !abort_.aborted() && on_event_(exchange_.head, data);
       });
@@ -106,29 +55,24 @@ class Exchanger {
     return !stream_done_ && !too_large_;
   }
 
-  Exchange::Outcome OutcomeNow() {
-    if (stream_done_ || bare_) return Exchange::Outcome::kAnswered;
-    if (whole_) {
-      return exchange_.head.content_type == "text/event-stream" ? Exchange::Outcome::kStreamEnded
-                                                                : Exchange::Outcome::kAnswered;
+  Exchange::Outcome Outcome() {
+    if (stream_done_) return Exchange::Outcome::kAnswered;
+    if (end_ == HttpAnswerEnd::kWhole || end_ == HttpAnswerEnd::kLast) {
+      return is_event_stream() ? Exchange::Outcome::kStreamEnded : Exchange::Outcome::kAnswered;
     }
     if (abort_.aborted()) return Exchange::Outcome::kAborted;
     if (!begun_) return Exchange::Outcome::kNotSent;
     return too_large_ ? Exchange::Outcome::kTooLarge : Exchange::Outcome::kBroken;
   }
 
-  httplib::Client& connection_;
-  const bool corked_;
-  const std::string& message_;
   AbortSwitch& abort_;
   const GatewayClient::EventSink& on_event_;
   SseParser events_;
   Exchange exchange_;
+  HttpAnswerEnd end_ = HttpAnswerEnd::kBroken;
   bool begun_ = false;
-  bool bare_ = false;
   bool stream_done_ = false;
   bool too_large_ = false;
-  bool whole_ = false;
 };
 
 }  // namespace
@@ -153,6 +97,7 @@ absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
 
 GatewayClient::GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock)
     : url_(std::move(url)),
+      endpoint_(EndpointOf(url_.origin)),
       token_source_(std::move(token_source)),
       clock_(clock),
       token_(token_source_()) {}
@@ -162,42 +107,31 @@ GatewayClient::~GatewayClient() = default;
 Exchange GatewayClient::Post(const std::string& message, const Headers& headers,
                              absl::Duration silence, AbortSwitch& abort,
                              const EventSink& on_event) {
-  httplib::Request request;
-  request.method = "POST";
-  request.path = url_.path;
-  request.headers = {{"Content-Type", "application/json"},
-                     {"Accept", "application/json, text/event-stream"}};
   int token_generation = 0;
-  for (const auto& [name, value] : Authorization(token_generation)) {
-    request.headers.emplace(name, value);
+  const std::string head =
+      RequestHead("POST", url_.path, headers, message.size(), token_generation);
+  Exchanger exchanger(abort, on_event);
+  if (std::unique_ptr<HttpConnection> connection = TakeConnection()) {
+    connection->SetSilence(silence);
+    if (exchanger.Run(*connection, head, message)) KeepConnection(std::move(connection));
   }
-  for (const auto& [name, value] : headers) request.headers.emplace(name, value);
-  std::unique_ptr<httplib::Client> connection = TakeConnection();
-  SetSilence(*connection, silence);
-  Exchanger exchanger(*connection, IsCorked(url_), message, abort, on_event);
-  Exchange exchange = exchanger.Run(std::move(request));
+  Exchange exchange = exchanger.Result();
   exchange.token_generation = token_generation;
-  if (exchanger.reusable()) KeepConnection(std::move(connection));
   return exchange;
 }
 
 Exchange GatewayClient::Ask(const std::string& method, const std::string& path,
                             const Headers& headers, absl::Duration timeout) {
   Exchange exchange;
-  httplib::Request request;
-  request.method = method;
-  request.path = path;
-  for (const auto& [name, value] : Authorization(exchange.token_generation)) {
-    request.headers.emplace(name, value);
-  }
-  for (const auto& [name, value] : headers) request.headers.emplace(name, value);
-  httplib::Client connection(url_.origin);
-  connection.set_connection_timeout(absl::ToChronoMicroseconds(timeout / 2));
-  SetSilence(connection, timeout / 2);
-  if (const httplib::Result result = connection.send(request)) {
+  const std::string head = RequestHead(method, path, headers, 0, exchange.token_generation);
+  const auto connection = HttpConnection::Connect(endpoint_, timeout / 2);
+  if (connection == nullptr || !connection->Send(head, "")) return exchange;
+  const HttpAnswerEnd end = ReadHttpAnswer(
+      *connection, exchange.head, [](const ResponseHead&, absl::string_view) { return true; });
+  if (end == HttpAnswerEnd::kWhole || end == HttpAnswerEnd::kLast) {
     exchange.outcome = Exchange::Outcome::kAnswered;
-    exchange.head = HeadOf(*result);
-    exchange.body = result->body;
+  } else {
+    exchange.head.status = 0;
   }
   return exchange;
 }
@@ -212,37 +146,42 @@ bool GatewayClient::RenewToken(int refused_generation) {
   return true;
 }
 
-Headers GatewayClient::Authorization(int& token_generation) {
+std::string GatewayClient::RequestHead(absl::string_view method, absl::string_view path,
+                                       const Headers& headers, size_t content_length,
+                                       int& token_generation) {
+  const absl::string_view authority =
+      absl::string_view(url_.origin).substr(url_.origin.find("//") + 2);
+  std::string head = absl::StrCat(method, " ", path, " HTTP/1.1\r\nHost: ", authority,
+                                  "\r\nContent-Type: application/json\r\n"
+                                  "Accept: application/json, text/event-stream\r\n"
+                                  "Content-Length: ",
+                                  content_length, "\r\n");
+  for (const auto& [name, value] : headers) absl::StrAppend(&head, name, ": ", value, "\r\n");
   MutexLock lock(&mutex_);
   token_generation = token_generation_;
-  if (token_.empty()) return {};
-  return {{"Authorization", absl::StrCat("Bearer ", token_)}};
+  if (!token_.empty()) absl::StrAppend(&head, "Authorization: Bearer ", token_, "\r\n");
+  absl::StrAppend(&head, "\r\n");
+  return head;
 }
 
-std::unique_ptr<httplib::Client> GatewayClient::TakeConnection() {
+std::unique_ptr<HttpConnection> GatewayClient::TakeConnection() {
   const absl::Time oldest = clock_->Now() - kMaxIdleConnection;
+  std::unique_ptr<HttpConnection> connection;
   std::vector<Idle> stale;  // Closed after the lock is released.
   {
     MutexLock lock(&mutex_);
     if (!idle_.empty() && idle_.back().since >= oldest) {
-      std::unique_ptr<httplib::Client> connection = std::move(idle_.back().connection);
+      connection = std::move(idle_.back().connection);
       idle_.pop_back();
-      return connection;
+    } else {
+      stale.swap(idle_);
     }
-    stale.swap(idle_);
   }
-  auto connection = std::make_unique<httplib::Client>(url_.origin);
-  connection->set_keep_alive(true);
-  connection->set_socket_options([corked = IsCorked(url_)](socket_t socket) {
-    const int on = 1;
-    setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    if (corked) setsockopt(socket, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
-  });
-  connection->set_connection_timeout(absl::ToChronoMicroseconds(kConnectTimeout));
-  return connection;
+  if (connection != nullptr && connection->IsQuiet()) return connection;
+  return HttpConnection::Connect(endpoint_, kConnectTimeout);
 }
 
-void GatewayClient::KeepConnection(std::unique_ptr<httplib::Client> connection) {
+void GatewayClient::KeepConnection(std::unique_ptr<HttpConnection> connection) {
   const absl::Time now = clock_->Now();
   MutexLock lock(&mutex_);
   idle_.push_back({std::move(connection), now});

@@ -11,13 +11,11 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "bridge/abort_switch.h"
+#include "bridge/http_answer.h"
+#include "bridge/http_connection.h"
 #include "bridge/mcp_headers.h"
 #include "common/clock.h"
 #include "common/mutex.h"
-
-namespace httplib {
-class Client;
-}  // namespace httplib
 
 namespace callslip::bridge {
 
@@ -31,13 +29,6 @@ struct GatewayUrl {
 
 // INVALID_ARGUMENT unless `text` is an http or https URL. A URL without a path gets /mcp.
 absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text);
-
-// The headers of an answer, as far as they matter here.
-struct ResponseHead {
-  int status = 0;
-  std::string content_type;  // In lower case, without parameters.
-  std::string session_id;    // Empty when the gateway issued none.
-};
 
 // What became of one POST.
 struct Exchange {
@@ -89,15 +80,18 @@ class GatewayClient {
 
  private:
   struct Idle {
-    std::unique_ptr<httplib::Client> connection;
+    std::unique_ptr<HttpConnection> connection;
     absl::Time since;
   };
 
-  std::unique_ptr<httplib::Client> TakeConnection();
-  void KeepConnection(std::unique_ptr<httplib::Client> connection);
-  Headers Authorization(int& token_generation);
+  // A connection that carries nothing: a kept one, or a new one; nullptr where there is none.
+  std::unique_ptr<HttpConnection> TakeConnection();
+  void KeepConnection(std::unique_ptr<HttpConnection> connection);
+  std::string RequestHead(absl::string_view method, absl::string_view path, const Headers& headers,
+                          size_t content_length, int& token_generation);
 
   const GatewayUrl url_;
+  const Endpoint endpoint_;
   const TokenSource token_source_;
   Clock* const clock_;
 

@@ -1,9 +1,9 @@
 #include "bridge/json_rpc.h"
 
-#include <set>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -79,11 +79,11 @@ Message Invalid(Message message, int code, absl::string_view error) {
 }
 
 bool HasDuplicates(const Members& members) {
-  std::set<absl::string_view> seen;
-  for (const JsonMember& member : members) {
-    if (!seen.insert(member.key).second) return true;
-  }
-  return false;
+  std::vector<absl::string_view> keys(members.size());
+  absl::c_transform(members, keys.begin(),
+                    [](const JsonMember& member) { return absl::string_view(member.key); });
+  absl::c_sort(keys);
+  return absl::c_adjacent_find(keys) != keys.end();
 }
 
 // A request or a notification: `members` holds a method.
@@ -152,7 +152,7 @@ Message ParseMessage(std::string line) {
   return ParseResponse(std::move(message), members);
 }
 
-void AddRequestId(Message& message, absl::string_view request_id) {
+void AddRequestId(Message& message, const std::function<std::string()>& make) {
   if (!message.tool_call || message.tool_call->tool != "interact" ||
       message.tool_call->action == "cancel") {
     return;
@@ -164,14 +164,14 @@ void AddRequestId(Message& message, absl::string_view request_id) {
                     FindMember(ObjectMembers(*arguments), "request_id").has_value())) {
     return;  // It has one, or is for the gateway to refuse.
   }
-  const std::string member = absl::StrCat("\"request_id\":\"", request_id, "\"");
+  message.tool_call->request_id = make();
+  const std::string member = absl::StrCat("\"request_id\":\"", message.tool_call->request_id, "\"");
   const absl::string_view object = arguments.value_or(params);
   const bool is_empty = arguments && ObjectMembers(object).empty();
   message.line.insert(
       object.data() - message.line.data() + 1,
       absl::StrCat(arguments ? member : absl::StrCat("\"arguments\":{", member, "}"),
                    is_empty ? "" : ","));
-  message.tool_call->request_id = std::string(request_id);
 }
 
 std::string WithId(absl::string_view message, absl::string_view id) {

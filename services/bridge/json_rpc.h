@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_BRIDGE_JSON_RPC_H_
 #define CALLSLIP_BRIDGE_JSON_RPC_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -68,10 +69,10 @@ struct Message {
 // revisions in use has batches over stdio.
 Message ParseMessage(std::string line);
 
-// Gives a `tools/call` of `interact` the `request_id`, unless it has one: repeated with it, the
-// call is the same command. All other messages, and `cancel`, which hands in no command, stay as
-// they are.
-void AddRequestId(Message& message, absl::string_view request_id);
+// Gives a `tools/call` of `interact` a `request_id` from `make`, unless it has one: repeated with
+// it, the call is the same command. All other messages, and `cancel`, which hands in no command,
+// stay as they are.
+void AddRequestId(Message& message, const std::function<std::string()>& make);
 
 // The JSON object `message` with `id` (JSON bytes) in place of its id.
 std::string WithId(absl::string_view message, absl::string_view id);

@@ -134,7 +134,7 @@ TEST(ErrorLineTest, LeavesOutWhatIsEmpty) {
 std::string WithRequestId(const std::string& params) {
   Message message = ParseMessage(
       absl::StrCat(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)", params, "}"));
-  AddRequestId(message, "r");
+  AddRequestId(message, [] { return "r"; });
   EXPECT_TRUE(CheckJson(message.line).ok()) << message.line;
   const auto members = ObjectMembers(message.line);
   return std::string(*FindMember(members, "params"));

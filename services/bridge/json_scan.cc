@@ -1,16 +1,18 @@
 #include "bridge/json_scan.h"
 
-#include <algorithm>
+#include <cstring>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
+#include "absl/strings/match.h"
 #include "absl/strings/strip.h"
-#include "bridge/limits.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
 namespace {
+
+// Of the objects that are looked into.
+constexpr size_t kUsualMembers = 8;
 
 bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
@@ -21,70 +23,56 @@ size_t SkipSpace(absl::string_view text, size_t at) {
 
 // `at` is an opening quote; returns the place behind the closing one.
 size_t SkipString(absl::string_view text, size_t at) {
-  for (++at; at < text.size(); ++at) {
-    if (text[at] == '\\') {
-      ++at;
-    } else if (text[at] == '"') {
-      return at + 1;
-    }
+  const char* const begin = text.data() + at + 1;
+  const char* const end = text.data() + text.size();
+  for (const char* from = begin; from < end;) {
+    const auto* quote = static_cast<const char*>(std::memchr(from, '"', end - from));
+    if (quote == nullptr) break;
+    const char* slashes = quote;
+    while (slashes > begin && slashes[-1] == '\\') --slashes;
+    from = quote + 1;
+    if ((quote - slashes) % 2 == 0) return static_cast<size_t>(from - text.data());
   }
   return text.size();
 }
 
-// `at` is the first byte of a value; returns the place behind its last one.
-size_t SkipValue(absl::string_view text, size_t at) {
-  int depth = 0;
-  while (at < text.size()) {
-    const char c = text[at];
-    if (c == '"') {
-      at = SkipString(text, at);
-      if (depth == 0) return at;
-      continue;
+// `at` is the first byte of an array or object; returns the place behind its last one.
+size_t SkipBrackets(absl::string_view text, size_t at) {
+  for (int depth = 0; at < text.size();) {
+    switch (text[at]) {
+      case '"':
+        at = SkipString(text, at);
+        continue;
+      case '{':
+      case '[':
+        ++depth;
+        break;
+      case '}':
+      case ']':
+        if (--depth == 0) return at + 1;
+        break;
     }
-    if (c == '{' || c == '[') ++depth;
-    if (c == '}' || c == ']') {
-      if (depth == 0) return at;
-      if (--depth == 0) return at + 1;
-    }
-    if (depth == 0 && (c == ',' || IsSpace(c))) return at;
     ++at;
   }
   return at;
 }
 
-int Depth(absl::string_view text) {
-  int depth = 0;
-  int deepest = 0;
-  for (size_t at = 0; at < text.size();) {
-    const char c = text[at];
-    if (c == '"') {
-      at = SkipString(text, at);
-      continue;
-    }
-    if (c == '{' || c == '[') deepest = std::max(deepest, ++depth);
-    if (c == '}' || c == ']') --depth;
-    ++at;
-  }
-  return deepest;
+// `at` is the first byte of a value; returns the place behind its last one.
+size_t SkipValue(absl::string_view text, size_t at) {
+  if (at == text.size()) return at;
+  if (text[at] == '"') return SkipString(text, at);
+  if (text[at] == '{' || text[at] == '[') return SkipBrackets(text, at);
+  while (at < text.size() && text[at] != ',' && text[at] != '}' && !IsSpace(text[at])) ++at;
+  return at;
 }
 
 }  // namespace
-
-absl::Status CheckJson(absl::string_view text) {
-  if (Depth(text) > kMaxJsonDepth) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the JSON nests more than ", kMaxJsonDepth, " levels deep"));
-  }
-  if (!nlohmann::json::accept(text.begin(), text.end())) {
-    return absl::InvalidArgumentError("the text is no valid JSON in UTF-8");
-  }
-  return absl::OkStatus();
-}
 
 std::vector<JsonMember> ObjectMembers(absl::string_view text) {
   std::vector<JsonMember> members;
   size_t at = SkipSpace(text, 0);
   if (at == text.size() || text[at] != '{') return members;
+  members.reserve(kUsualMembers);
   at = SkipSpace(text, at + 1);
   while (at < text.size() && text[at] == '"') {
     const size_t key_end = SkipString(text, at);
@@ -115,7 +103,9 @@ bool IsJsonInteger(absl::string_view value) {
 
 std::optional<std::string> DecodeJsonString(absl::string_view value) {
   if (!IsJsonString(value) || value.size() < 2) return std::nullopt;
-  if (!absl::c_linear_search(value, '\\')) return std::string(value.substr(1, value.size() - 2));
+  if (std::memchr(value.data(), '\\', value.size()) == nullptr) {
+    return std::string(value.substr(1, value.size() - 2));
+  }
   const auto decoded = nlohmann::json::parse(value.begin(), value.end(), /*cb=*/nullptr,
                                              /*allow_exceptions=*/false);
   if (!decoded.is_string()) return std::nullopt;
@@ -124,7 +114,7 @@ std::optional<std::string> DecodeJsonString(absl::string_view value) {
 
 std::string OnOneLine(absl::string_view text) {
   text = absl::StripAsciiWhitespace(text);
-  if (text.find_first_of("\r\n") == absl::string_view::npos) return std::string(text);
+  if (!absl::StrContains(text, '\n') && !absl::StrContains(text, '\r')) return std::string(text);
   std::string line;
   line.reserve(text.size());
   for (size_t at = 0; at < text.size();) {

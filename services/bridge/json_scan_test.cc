@@ -7,6 +7,7 @@
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
 namespace {
@@ -19,6 +20,31 @@ TEST(CheckJsonTest, TakesValidTextOnly) {
   EXPECT_OK(CheckJson(R"( {"a":[1,"]",null]} )"));
   for (const char* text : {"", "{", "{} {}", "{'a':1}", "[1,]", "nul", "\"\xff\"", "\"\\ud800\""}) {
     EXPECT_FALSE(CheckJson(text).ok()) << text;
+  }
+}
+
+// Each text with each of its bytes left out, doubled or replaced; not by NUL, which ends the text
+// for the other parser.
+TEST(CheckJsonTest, AgreesWithAnotherParser) {
+  const std::string texts[] = {
+      R"({"a":[1,-0.5e+1,true,false,null,{}],"b":{"c":[]}, "d" : "e\u00e4\ud83d\ude00\n"})",
+      "[\"\xc2\x80\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"]", " -0 ",
+      "\t12.75E-3\r\n", "[[],[[]],{\"\":\"\\\"\\\\/\"}]"};
+  const auto compare = [](const std::string& text) {
+    EXPECT_EQ(CheckJson(text).ok(), nlohmann::json::accept(text)) << text;
+  };
+  for (const std::string& text : texts) {
+    EXPECT_OK(CheckJson(text));
+    for (size_t at = 0; at < text.size(); ++at) {
+      compare(text.substr(0, at));
+      compare(text.substr(0, at) + text.substr(at + 1));
+      compare(text.substr(0, at) + text[at] + text.substr(at));
+      for (int byte = 1; byte < 256; ++byte) {
+        std::string changed = text;
+        changed[at] = static_cast<char>(byte);
+        compare(changed);
+      }
+    }
   }
 }
 

@@ -16,6 +16,13 @@ inline constexpr size_t kMaxLineBytes = size_t{10} * 1024 * 1024;
 // twice that as text in JSON.
 inline constexpr size_t kMaxAnswerBytes = size_t{32} * 1024 * 1024;
 
+// The status line and headers of an answer. The gateway's have some hundred bytes; a proxy before
+// it may add its own.
+inline constexpr int kMaxAnswerHeadBytes = 64 * 1024;
+
+// What is received of an answer at a time. Nearly all answers fit.
+inline constexpr size_t kReceiveBytes = size_t{16} * 1024;
+
 // A token stands in a header, and the gateway takes no longer one.
 inline constexpr size_t kMaxTokenBytes = 512;
 

@@ -29,21 +29,23 @@ namespace {
 // signal that main() waits for.
 void RequestExit() { kill(getpid(), SIGTERM); }
 
-// Takes one line of the agent's. False at the end of stdin.
-bool ReadLine(LineReader& reader, Relay& relay) {
-  std::string line;
-  switch (reader.Next(line)) {
-    case LineReader::Event::kLine:
-      relay.HandleLine(std::move(line));
-      return true;
-    case LineReader::Event::kTooLong:
-      relay.HandleTooLongLine();
-      return true;
-    case LineReader::Event::kEnd:
-      break;
-  }
-  RequestExit();
-  return false;
+// Takes the lines of the agent's that are there; waits for one. False at the end of stdin.
+bool ReadLines(LineReader& reader, Relay& relay) {
+  do {
+    std::string line;
+    switch (reader.Next(line)) {
+      case LineReader::Event::kLine:
+        relay.HandleLine(std::move(line));
+        break;
+      case LineReader::Event::kTooLong:
+        relay.HandleTooLongLine();
+        break;
+      case LineReader::Event::kEnd:
+        RequestExit();
+        return false;
+    }
+  } while (reader.HasLine());
+  return true;
 }
 
 // Ends the process in time even where an agent that does not read blocks the last answers.
@@ -94,7 +96,7 @@ int Run(int argc, char** argv) {
   Relay relay(TimeoutPolicy(config->times), &clock, &gateway, &writer);
   Log(LogLevel::kInfo, "started", {{"gateway", gateway.url().ToString()}});
   LineReader reader(STDIN_FILENO, kMaxLineBytes);
-  relay.ReadWith([&] { return ReadLine(reader, relay); });
+  relay.ReadWith(STDIN_FILENO, [&] { return ReadLines(reader, relay); });
   std::thread([&parent] {
     parent.Wait();
     RequestExit();

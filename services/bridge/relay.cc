@@ -42,7 +42,6 @@ namespace {
 // is slow by its timeout only, and must not stand in line behind calls that wait.
 bool MayWait(const Message& message, CallClass call_class) {
   return call_class == CallClass::kBlocking || message.is_stream() ||
-         message.method == "tasks/result" ||
          (message.tool_call && message.tool_call->wait > absl::ZeroDuration());
 }
 
@@ -83,7 +82,7 @@ void Relay::HandleLine(std::string line) {
     return;
   }
   if (!message.cancelled_key.empty() && Cancel(message.cancelled_key)) return;
-  AddRequestId(message, RandomHex128());
+  AddRequestId(message, RandomHex128);
   const CallClass call_class = policy_.ClassOf(message);
   Admit(std::make_shared<Call>(std::move(message), call_class, clock_->Now(),
                                policy_.TimeoutOf(call_class), clock_));
@@ -257,7 +256,9 @@ void Relay::ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head,
                                const Message& answer) {
   if (!Take(call)) return;
   if (call->is_initialize()) session_.Start(call->message, head, answer);
-  writer_->WriteLine(AnswerLine(call->message, answer));
+  if (call->message.method == "logging/setLevel") session_.KeepLogLevel(call->message, answer);
+  // The agent may send its next call as soon as it has read this line.
+  writer_->WriteLine(AnswerLine(call->message, answer), [this] { pool_->WillRead(); });
   Answered(call);
 }
 

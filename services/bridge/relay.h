@@ -50,7 +50,7 @@ class Relay {
   void HandleLine(std::string line);
 
   // Reads lines on threads of the relay's own until `read` returns false; see CallPool::ReadWith().
-  void ReadWith(std::function<bool()> read) { pool_->ReadWith(std::move(read)); }
+  void ReadWith(int fd, std::function<bool()> read) { pool_->ReadWith(fd, std::move(read)); }
 
   // Tells the agent that a line was longer than kMaxLineBytes and was skipped.
   void HandleTooLongLine();

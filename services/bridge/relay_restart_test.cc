@@ -145,6 +145,20 @@ TEST_F(ForgetfulGatewayTest, ManyCallsFindThemselvesInOneNewSession) {
   EXPECT_EQ(initialized, 1);
 }
 
+TEST_F(ForgetfulGatewayTest, TheNewSessionHasTheLogLevelOfTheOneBefore) {
+  Call("1", "logging/setLevel", R"({"level":"error"})");
+  EXPECT_EQ(Read()["id"], 1);
+  sessions_ = 10;
+  Call("2", "tools/list");
+  EXPECT_EQ(Read()["id"], 2);
+  std::vector<std::string> levels_of;
+  for (const httplib::Request& request : gateway_->requests()) {
+    if (!Mentions(request, R"({"level":"error"})")) continue;
+    levels_of.push_back(request.get_header_value("Mcp-Session-Id"));
+  }
+  EXPECT_THAT(levels_of, testing::ElementsAre("session-1", "session-11"));
+}
+
 TEST_F(ForgetfulGatewayTest, AnotherVersionIsNotTakenBehindTheAgentsBack) {
   sessions_ = 10;
   version_ = "2025-06-18";

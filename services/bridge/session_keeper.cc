@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "bridge/gateway_answer.h"
+#include "bridge/json_scan.h"
 #include "common/log.h"
 
 namespace callslip::bridge {
@@ -37,7 +38,14 @@ void SessionKeeper::Start(const Message& initialize, const ResponseHead& head,
   if (!version) return;
   MutexLock lock(&mutex_);
   initialize_ = initialize.line;
+  set_level_.clear();
   session_ = SessionOf(head, *version);
+}
+
+void SessionKeeper::KeepLogLevel(const Message& set_level, const Message& answer) {
+  if (set_level.is_modern || !FindMember(ObjectMembers(answer.line), "result")) return;
+  MutexLock lock(&mutex_);
+  set_level_ = set_level.line;
 }
 
 std::string SessionKeeper::id() {
@@ -53,6 +61,7 @@ Headers SessionKeeper::SessionHeaders() {
 SessionKeeper::Renewal SessionKeeper::Renew(const std::string& lost, absl::Duration silence,
                                             AbortSwitch& abort) {
   std::string initialize;
+  std::string set_level;
   std::string version;
   {
     MutexLock lock(&mutex_);
@@ -61,10 +70,11 @@ SessionKeeper::Renewal SessionKeeper::Renew(const std::string& lost, absl::Durat
     if (initialize_.empty()) return Renewal::kRefused;
     renewing_ = true;
     initialize = initialize_;
+    set_level = set_level_;
     version = session_.protocol_version;
   }
   Session opened;
-  const Renewal renewal = Open(initialize, version, silence, abort, opened);
+  const Renewal renewal = Open(initialize, set_level, version, silence, abort, opened);
   Log(LogLevel::kInfo, renewal == Renewal::kDone ? "session renewed" : "session not renewed");
   MutexLock lock(&mutex_);
   if (renewal == Renewal::kDone) session_ = std::move(opened);
@@ -74,6 +84,7 @@ SessionKeeper::Renewal SessionKeeper::Renew(const std::string& lost, absl::Durat
 }
 
 SessionKeeper::Renewal SessionKeeper::Open(const std::string& initialize,
+                                           const std::string& set_level,
                                            const std::string& protocol_version,
                                            absl::Duration silence, AbortSwitch& abort,
                                            Session& opened) {
@@ -92,8 +103,11 @@ SessionKeeper::Renewal SessionKeeper::Open(const std::string& initialize,
   // The agent holds on to the version that it was told.
   if (NegotiatedVersion(*answer) != protocol_version) return Renewal::kRefused;
   opened = SessionOf(head, protocol_version);
-  gateway_->Post(kInitialized, HeadersOf(opened), silence, abort,
-                 [](const ResponseHead&, absl::string_view) { return false; });
+  const auto ignore = [](const ResponseHead&, absl::string_view) { return false; };
+  gateway_->Post(kInitialized, HeadersOf(opened), silence, abort, ignore);
+  if (!set_level.empty()) {
+    gateway_->Post(set_level, HeadersOf(opened), silence, abort, ignore);
+  }
   return Renewal::kDone;
 }
 

@@ -23,6 +23,10 @@ class SessionKeeper {
   // has agreed on. Text that does not fit into a header is ignored.
   void Start(const Message& initialize, const ResponseHead& head, const Message& answer);
 
+  // The gateway has answered a `logging/setLevel` of the agent's: a session that takes the place of
+  // this one gets the same level, if it was taken.
+  void KeepLogLevel(const Message& set_level, const Message& answer);
+
   // The id of the session; empty where the gateway has issued none.
   std::string id();
 
@@ -51,14 +55,16 @@ class SessionKeeper {
 
   static Session SessionOf(const ResponseHead& head, const std::string& protocol_version);
   static Headers HeadersOf(const Session& session);
-  Renewal Open(const std::string& initialize, const std::string& protocol_version,
-               absl::Duration silence, AbortSwitch& abort, Session& opened);
+  Renewal Open(const std::string& initialize, const std::string& set_level,
+               const std::string& protocol_version, absl::Duration silence, AbortSwitch& abort,
+               Session& opened);
 
   GatewayClient* const gateway_;
   Mutex mutex_;
   CondVar renewed_;  // renewing_ has become false.
   bool renewing_ ABSL_GUARDED_BY(mutex_) = false;
   std::string initialize_ ABSL_GUARDED_BY(mutex_);  // As the agent wrote it.
+  std::string set_level_ ABSL_GUARDED_BY(mutex_);   // The same; empty where there was none.
   Session session_ ABSL_GUARDED_BY(mutex_);
 };
 

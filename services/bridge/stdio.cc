@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <utility>
 
@@ -54,6 +55,10 @@ LineReader::Event LineReader::Next(std::string& line) {
   }
 }
 
+bool LineReader::HasLine() const {
+  return std::memchr(buffer_.data() + begin_, '\n', end_ - begin_) != nullptr;
+}
+
 bool LineReader::Fill() {
   while (true) {
     const ssize_t count = read(fd_, buffer_.data(), buffer_.size());
@@ -82,6 +87,19 @@ bool LineWriter::WriteLineIf(const std::function<bool()>& is_due, absl::string_v
   }
   on_closed_();
   return false;
+}
+
+bool LineWriter::WriteLine(absl::string_view line, const std::function<void()>& before) {
+  const auto prepare = [&] {
+    if (HasRoomFor(line.size() + 1)) before();
+    return true;
+  };
+  return WriteLineIf(prepare, line);
+}
+
+bool LineWriter::HasRoomFor(size_t bytes) const {
+  pollfd waiting = {.fd = fd_, .events = POLLOUT, .revents = 0};
+  return bytes <= PIPE_BUF && poll(&waiting, 1, /*timeout=*/0) == 1;
 }
 
 bool LineWriter::closed() {

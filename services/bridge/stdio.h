@@ -27,6 +27,9 @@ class LineReader {
   // ending. Memory stays within `max_bytes`, however long a line is.
   Event Next(std::string& line);
 
+  // True where Next() would not have to read.
+  bool HasLine() const;
+
  private:
   bool Fill();
 
@@ -55,9 +58,14 @@ class LineWriter {
   // WriteLine(), unless `is_due` says no once all lines before this one are written.
   bool WriteLineIf(const std::function<bool()>& is_due, absl::string_view line);
 
+  // WriteLine(). Calls `before` first, unless the writing may block.
+  bool WriteLine(absl::string_view line, const std::function<void()>& before);
+
   bool closed();
 
  private:
+  // Where it is false, another process may be needed for writing that many bytes.
+  bool HasRoomFor(size_t bytes) const;
   bool WriteAllLocked(absl::string_view line) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const int fd_;

@@ -55,6 +55,17 @@ TEST_F(StdioTest, ReaderCutsLines) {
   EXPECT_EQ(reader.Next(line), Event::kEnd);
 }
 
+TEST_F(StdioTest, ReaderKnowsWhetherALineIsThere) {
+  Put("one\ntwo\nhalf");
+  LineReader reader(fds_[0], 100);
+  std::string line;
+  EXPECT_FALSE(reader.HasLine());  // It has not looked yet.
+  EXPECT_EQ(reader.Next(line), Event::kLine);
+  EXPECT_TRUE(reader.HasLine());
+  EXPECT_EQ(reader.Next(line), Event::kLine);
+  EXPECT_FALSE(reader.HasLine());
+}
+
 TEST_F(StdioTest, ReaderSkipsALineThatIsTooLong) {
   Put("12345\n123456\nnext\n1234567");
   CloseWriteEnd();
@@ -87,6 +98,24 @@ TEST_F(StdioTest, LinesLongerThanThePipePassWholeAndUnmixed) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_THAT(letters, testing::UnorderedElementsAre('a', 'b', 'c', 'd'));
+}
+
+TEST_F(StdioTest, WriterTellsWhenItWillNotBlock) {
+  LineWriter writer(fds_[1], [] {});
+  int calls = 0;
+  const auto count = [&calls] { ++calls; };
+  EXPECT_TRUE(writer.WriteLine("short", count));
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(writer.WriteLine(std::string(10'000, 'x'), count));
+  EXPECT_EQ(calls, 1);
+  fcntl(fds_[1], F_SETFL, O_NONBLOCK);
+  while (write(fds_[1], "x", 1) == 1) {
+  }
+  std::thread thread([&] { writer.WriteLine("short", count); });
+  LineReader reader(fds_[0], 100'000);
+  std::string line;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(reader.Next(line), Event::kLine);
+  thread.join();
 }
 
 TEST_F(StdioTest, WriterTellsOnceThatThePipeIsClosed) {

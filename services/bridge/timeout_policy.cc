@@ -9,6 +9,7 @@ namespace {
 
 // One row; an empty text fits every call.
 struct Row {
+  absl::string_view method;
   absl::string_view tool;
   absl::string_view what;
   absl::string_view correlation_id_prefix;
@@ -16,16 +17,19 @@ struct Row {
   CallClass call_class;
 };
 
-// The first row that fits a `tools/call` decides; all other methods and calls are fast.
+// The first row that fits decides; all other calls are fast. Only a `tools/call` has more to it
+// than its method.
 constexpr Row kRows[] = {
-    {"observe", "command_result", "ann_", false, CallClass::kBlocking},
-    {"interact", "", "", false, CallClass::kSlow},
-    {"analyze", "", "", false, CallClass::kSlow},
-    {"", "", "", true, CallClass::kSlow},
+    {"tasks/result", "", "", "", false, CallClass::kBlocking},
+    {"tools/call", "observe", "command_result", "ann_", false, CallClass::kBlocking},
+    {"tools/call", "interact", "", "", false, CallClass::kSlow},
+    {"tools/call", "analyze", "", "", false, CallClass::kSlow},
+    {"tools/call", "", "", "", true, CallClass::kSlow},
 };
 
-bool Fits(const Row& row, const ToolCall& call, absl::Duration fast_wait) {
-  return (row.tool.empty() || row.tool == call.tool) &&
+bool Fits(const Row& row, absl::string_view method, const ToolCall& call,
+          absl::Duration fast_wait) {
+  return row.method == method && (row.tool.empty() || row.tool == call.tool) &&
          (row.what.empty() || row.what == call.what) &&
          absl::StartsWith(call.correlation_id, row.correlation_id_prefix) &&
          (!row.asks_for_long_wait || call.wait > fast_wait);
@@ -56,9 +60,11 @@ absl::Status CheckNesting(const CallTimes& times) {
 }
 
 CallClass TimeoutPolicy::ClassOf(const Message& message) const {
-  if (!message.tool_call) return CallClass::kFast;
+  if (!message.is_request()) return CallClass::kFast;
+  static const ToolCall kNoToolCall;
+  const ToolCall& call = message.tool_call ? *message.tool_call : kNoToolCall;
   for (const Row& row : kRows) {
-    if (Fits(row, *message.tool_call, times_.fast.server_wait)) return row.call_class;
+    if (Fits(row, message.method, call, times_.fast.server_wait)) return row.call_class;
   }
   return CallClass::kFast;
 }

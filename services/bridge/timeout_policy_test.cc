@@ -28,6 +28,10 @@ TEST(TimeoutPolicyTest, AnnotationResultsBlock) {
             absl::Seconds(65));
 }
 
+TEST(TimeoutPolicyTest, ResultsOfTasksBlock) {
+  EXPECT_EQ(TimeoutOf("tasks/result", R"({"taskId":"corr-1-a"})"), absl::Seconds(65));
+}
+
 TEST(TimeoutPolicyTest, OtherObservationsAreFast) {
   for (const char* arguments :
        {R"({"what":"command_result","correlation_id":"corr-1-a"})",
