@@ -39,6 +39,11 @@ HttpResponse Failure() {
                        "Please report it with the gateway's log.");
 }
 
+HttpResponse NoUpgrade() {
+  return ErrorResponse(400, "bad_upgrade", "A WebSocket is opened with HTTP/1.1 and an empty body.",
+                       "Send nothing after the headers before the answer is there.");
+}
+
 void LogFailure(absl::string_view message, const std::exception& error) {
   Log(LogLevel::kError, message, {{"error", error.what()}});
 }
@@ -102,6 +107,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
       }
       EndWatch();
       if (peer_left_) co_return;
+      if (response.upgrade != nullptr && MayUpgrade()) {
+        Upgrade(std::move(response.upgrade));
+        co_return;
+      }
+      if (response.upgrade != nullptr) response = NoUpgrade();
       const Framing framing = FramingOf(response);
       if (framing == Framing::kClose || all_->draining_) options_.keep_alive = false;
       bool sent = co_await Send(response, framing, is_head);
@@ -147,6 +157,16 @@ class Connection : public std::enable_shared_from_this<Connection> {
     options_ = parser->options();
     if (received_.empty()) received_.shrink_to_fit();
     co_return parser->TakeRequest();
+  }
+
+  // A client that sends frames before it has an answer breaks RFC 6455.
+  bool MayUpgrade() const { return !options_.is_http_1_0 && received_.empty(); }
+
+  void Upgrade(std::shared_ptr<const WebSocketUpgrade> upgrade) {
+    // The watch may still be set, and would hold this connection.
+    boost::system::error_code ignored;
+    socket_.cancel(ignored);
+    all_->web_sockets_->Serve(std::move(socket_), std::move(upgrade));
   }
 
   Framing FramingOf(const HttpResponse& response) const {
@@ -324,7 +344,11 @@ asio::awaitable<bool> Connection::Stream(const HttpResponse& response) {
 }
 
 Connections::Connections(asio::io_context& context, const HttpLimits& limits, HttpHandler handler)
-    : context_(context), limits_(limits), handler_(std::move(handler)), timer_(context) {}
+    : context_(context),
+      limits_(limits),
+      handler_(std::move(handler)),
+      web_sockets_(std::make_shared<WebSockets>(limits.web_socket)),
+      timer_(context) {}
 
 void Connections::Serve(tcp::socket socket) {
   boost::system::error_code ignored;
@@ -338,11 +362,14 @@ void Connections::Serve(tcp::socket socket) {
 void Connections::Drain(std::function<void()> when_idle) {
   draining_ = true;
   when_idle_ = std::move(when_idle);
+  web_sockets_->Drain([self = weak_from_this()] {
+    if (const auto all = self.lock(); all != nullptr) all->TellIfIdle();
+  });
   TellIfIdle();
 }
 
 void Connections::TellIfIdle() {
-  if (requests_ > 0 || when_idle_ == nullptr) return;
+  if (requests_ > 0 || web_sockets_->size() > 0 || when_idle_ == nullptr) return;
   when_idle_();
   when_idle_ = nullptr;
 }

@@ -11,6 +11,7 @@
 #include "boost/asio/steady_timer.hpp"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/http_server.h"
+#include "gateway/http/web_sockets.h"
 
 namespace callslip::gateway {
 
@@ -24,10 +25,12 @@ class Connections : public std::enable_shared_from_this<Connections> {
   // Serves a peer until either side closes.
   void Serve(boost::asio::ip::tcp::socket socket);
 
-  bool IsFull() const { return open_.size() >= static_cast<size_t>(limits_.connections); }
+  bool IsFull() const {
+    return open_.size() + web_sockets_->size() >= static_cast<size_t>(limits_.connections);
+  }
 
-  // Closes each connection after the answer that is due, and calls `when_idle` once no request is
-  // under way.
+  // Closes each connection after the answer that is due and each WebSocket at once, and calls
+  // `when_idle` once no request is under way and no WebSocket open.
   void Drain(std::function<void()> when_idle);
 
  private:
@@ -40,6 +43,8 @@ class Connections : public std::enable_shared_from_this<Connections> {
   boost::asio::io_context& context_;
   const HttpLimits limits_;
   const HttpHandler handler_;
+  // Connections that were upgraded, and are no longer among the open ones here.
+  const std::shared_ptr<WebSockets> web_sockets_;
   // All deadlines hang on this one timer, which runs while there are connections: a timer for each
   // would cost them memory, and every step of a request time.
   boost::asio::steady_timer timer_;

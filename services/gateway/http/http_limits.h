@@ -7,6 +7,22 @@
 
 namespace callslip::gateway {
 
+// What one peer may cost over a WebSocket. Sockets count among the connections.
+struct WebSocketLimits {
+  // A message from the peer: a request in JSON.
+  size_t message_bytes = 64 << 10;
+  // Messages from the peer that nobody has read yet.
+  size_t unread_bytes = 256 << 10;
+  // Messages to the peer that the kernel has not taken yet.
+  size_t unsent_bytes = 1 << 20;
+  // A silent peer is sent a ping after this time, and cut off where it stays silent for as long
+  // again. Below the minute after which proxies close what is idle.
+  std::chrono::milliseconds ping_interval{30'000};
+  // For the peer's part in closing, with what was queued before. Within the gateway's grace when
+  // it stops, which is 2 s by default.
+  std::chrono::milliseconds close_time{1500};
+};
+
 // What one peer may cost the listener.
 struct HttpLimits {
   // Request line and headers together; browsers stay below 8 KiB.
@@ -25,6 +41,7 @@ struct HttpLimits {
   std::chrono::seconds body_time{60};
   // For the whole response, or for each piece of one that is streamed, to a peer that reads slowly.
   std::chrono::seconds write_time{30};
+  WebSocketLimits web_socket;
 };
 
 }  // namespace callslip::gateway

@@ -38,6 +38,13 @@ bool IsUtf8(absl::string_view text) {
   return true;
 }
 
+std::string FindOrEmpty(const std::map<std::string, std::string>& map, const std::string& key) {
+  const auto it = map.find(key);
+  return it == map.end() ? "" : it->second;
+}
+
+}  // namespace
+
 std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_space) {
   std::string decoded;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -58,18 +65,15 @@ std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_sp
   return decoded;
 }
 
-std::string FindOrEmpty(const std::map<std::string, std::string>& map, const std::string& key) {
-  const auto it = map.find(key);
-  return it == map.end() ? "" : it->second;
-}
-
-}  // namespace
-
 std::string HttpRequest::Header(const std::string& lower_case_name) const {
   return FindOrEmpty(headers, lower_case_name);
 }
 
 std::string HttpRequest::Query(const std::string& name) const { return FindOrEmpty(query, name); }
+
+std::string HttpRequest::Parameter(const std::string& name) const {
+  return FindOrEmpty(parameters, name);
+}
 
 bool ParseTarget(absl::string_view target, HttpRequest& request) {
   const std::pair<absl::string_view, absl::string_view> parts =
@@ -77,6 +81,7 @@ bool ParseTarget(absl::string_view target, HttpRequest& request) {
   auto path = PercentDecode(parts.first, /*plus_is_space=*/false);
   if (!path.has_value() || path->empty() || path->front() != '/') return false;
   request.path = *std::move(path);
+  request.raw_path = std::string(parts.first);
   for (absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> entry =
         absl::StrSplit(pair, absl::MaxSplits('=', 1));

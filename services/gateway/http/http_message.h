@@ -3,6 +3,8 @@
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,18 +15,24 @@
 
 namespace callslip::gateway {
 
+struct WebSocketUpgrade;
+
 // A request as handlers see it: what any HTTP server could hand them.
 struct HttpRequest {
   std::string method;                          // Upper case.
   std::string path;                            // Without the query, percent-decoded.
+  std::string raw_path;                        // The same as it came.
   std::map<std::string, std::string> query;    // Percent-decoded; the first of equal names.
   std::map<std::string, std::string> headers;  // Names in lower case; the first of equal names.
   std::string body;
   Principal principal;  // Who calls; set by the router.
+  // What the path has for the {names} of its route, percent-decoded; set by the router.
+  std::map<std::string, std::string> parameters;
 
   // Empty where it is absent.
   std::string Header(const std::string& lower_case_name) const;
   std::string Query(const std::string& name) const;
+  std::string Parameter(const std::string& name) const;
 };
 
 // Writes a body piece by piece, in chunked transfer coding, as it comes into being.
@@ -49,7 +57,12 @@ struct HttpResponse {
   // the body's end. Cancelled when the peer leaves. An exception tears the body, so that the peer
   // sees it incomplete. A HEAD request is answered without running it.
   std::function<boost::asio::awaitable<void>(BodyWriter&)> stream;
+  // Where set, the answer is 101 and the connection becomes a WebSocket; nothing else is used.
+  std::shared_ptr<const WebSocketUpgrade> upgrade;
 };
+
+// `text` with each %XX as the byte that it stands for. Nullopt where it is malformed or no UTF-8.
+std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_space);
 
 // Splits `target` ("/path?a=1&b=2") into path and query of `request`. False where its
 // percent-encoding is broken.

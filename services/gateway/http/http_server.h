@@ -32,8 +32,9 @@ class HttpServer {
   // not possible.
   absl::StatusOr<Address> Listen(const Address& address);
 
-  // Accepts no further connections, closes each after the answer that is due, and calls
-  // `when_idle` on the context's thread once no request is under way.
+  // Accepts no further connections, closes each after the answer that is due and each WebSocket at
+  // once, and calls `when_idle` on the context's thread once no request is under way and no
+  // WebSocket open.
   void Drain(std::function<void()> when_idle);
 
   struct State;  // Private to http_server.cc.

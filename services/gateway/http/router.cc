@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "gateway/http/cors.h"
 #include "gateway/http/error_response.h"
+#include "gateway/http/web_socket_upgrade.h"
 
 namespace callslip::gateway {
 namespace {
@@ -19,6 +20,13 @@ std::string NamesOf(const Methods& methods) {
   return absl::StrJoin(methods, ", ", [](std::string* out, const auto& entry) {
     absl::StrAppend(out, entry.first);
   });
+}
+
+// Nullptr where there is none.
+template <typename Methods>
+const typename Methods::mapped_type* RouteOf(const Methods& methods, const std::string& method) {
+  const auto route = methods.find(method);
+  return route == methods.end() ? nullptr : &route->second;
 }
 
 HttpResponse Unauthorized(absl::string_view code, absl::string_view message, absl::string_view hint,
@@ -42,11 +50,26 @@ HttpResponse RoleRefusal(const HttpRequest& request, const std::vector<Role>& ro
 
 void Router::Add(const std::string& method, const std::string& path, std::vector<Role> roles,
                  HttpHandler handler) {
-  routes_[path][method] = {.roles = std::move(roles), .handler = std::move(handler)};
+  MethodsAt(path)[method] = {.roles = std::move(roles), .handler = std::move(handler)};
+}
+
+void Router::AddWebSocket(const std::string& path, std::vector<Role> roles,
+                          WebSocketHandler handler) {
+  const HttpHandler upgrade =
+      [handler = std::move(handler)](
+          std::shared_ptr<HttpRequest> request) -> boost::asio::awaitable<HttpResponse> {
+    WebSocketServer server = [handler, request](std::shared_ptr<WebSocket> socket) {
+      return handler(request, std::move(socket));
+    };
+    HttpResponse response = UpgradeResponse(*request, std::move(server));
+    if (response.upgrade != nullptr) request->headers.clear();
+    co_return response;
+  };
+  MethodsAt(path)["GET"] = {.is_web_socket = true, .roles = std::move(roles), .handler = upgrade};
 }
 
 void Router::AddOpen(const std::string& method, const std::string& path, HttpHandler handler) {
-  routes_[path][method] = {.open = true, .handler = std::move(handler)};
+  MethodsAt(path)[method] = {.open = true, .handler = std::move(handler)};
 }
 
 boost::asio::awaitable<HttpResponse> Router::Handle(std::shared_ptr<HttpRequest> request) const {
@@ -58,46 +81,67 @@ boost::asio::awaitable<HttpResponse> Router::Handle(std::shared_ptr<HttpRequest>
 }
 
 boost::asio::awaitable<HttpResponse> Router::Dispatch(std::shared_ptr<HttpRequest> request) const {
-  if (request->method == "OPTIONS") co_return AnswerPreflight(*request);
-  const Route* route = Find(*request);
+  const Methods* methods = FindPath(*request);
+  if (request->method == "OPTIONS") co_return AnswerPreflight(*request, methods);
+  const Route* route = methods == nullptr ? nullptr : RouteOf(*methods, request->method);
   if (route == nullptr || !route->open) {
-    if (auto refusal = Authenticate(*request); refusal.has_value()) co_return *std::move(refusal);
+    auto refusal = Authenticate(*request, route);
+    if (refusal.has_value()) co_return *std::move(refusal);
   }
-  if (route == nullptr) co_return NotServed(*request);
+  if (route == nullptr) co_return NotServed(*request, methods);
   if (!route->open && !absl::c_linear_search(route->roles, request->principal.role)) {
     co_return RoleRefusal(*request, route->roles);
   }
   co_return co_await route->handler(std::move(request));
 }
 
-const Router::Route* Router::Find(const HttpRequest& request) const {
-  const auto path = routes_.find(request.path);
-  if (path == routes_.end()) return nullptr;
-  const auto method = path->second.find(request.method);
-  return method == path->second.end() ? nullptr : &method->second;
+Router::Methods& Router::MethodsAt(const std::string& path) {
+  if (!PathPattern::HasParameters(path)) return routes_[path];
+  for (Pattern& known : patterns_) {
+    if (known.path == path) return known.methods;
+  }
+  patterns_.push_back({.path = path, .pattern = PathPattern(path)});
+  return patterns_.back().methods;
 }
 
-HttpResponse Router::AnswerPreflight(const HttpRequest& request) const {
-  const auto path = routes_.find(request.path);
-  if (request.Header("origin").empty() || path == routes_.end()) {
+const Router::Methods* Router::FindPath(HttpRequest& request) const {
+  const auto exact = routes_.find(request.path);
+  if (exact != routes_.end()) return &exact->second;
+  for (const Pattern& candidate : patterns_) {
+    auto parameters = candidate.pattern.Match(request.raw_path);
+    if (!parameters.has_value()) continue;
+    request.parameters = *std::move(parameters);
+    return &candidate.methods;
+  }
+  return nullptr;
+}
+
+HttpResponse Router::AnswerPreflight(const HttpRequest& request, const Methods* methods) {
+  if (request.Header("origin").empty() || methods == nullptr) {
     return ErrorResponse(403, "preflight_not_allowed",
                          absl::StrCat("OPTIONS is not answered at ", request.path, "."),
                          "It is for browsers, which send it with an Origin before they call one "
                          "of our paths.");
   }
-  return PreflightResponse(request, NamesOf(path->second));
+  return PreflightResponse(request, NamesOf(*methods));
 }
 
-std::optional<HttpResponse> Router::Authenticate(HttpRequest& request) const {
+std::optional<HttpResponse> Router::Authenticate(HttpRequest& request, const Route* route) const {
   if (!tokens_.has_value()) {
     request.principal = {.name = kLocalName, .role = Role::kAdmin};
     return std::nullopt;
   }
-  const std::optional<std::string> token = BearerTokenOf(request.Header("authorization"));
+  std::optional<std::string> token = BearerTokenOf(request.Header("authorization"));
+  const bool is_web_socket = route != nullptr && route->is_web_socket;
+  if (!token.has_value() && is_web_socket) token = OfferedToken(request);
   if (!token.has_value()) {
     return Unauthorized("token_missing", "The request carries no token.",
-                        "Send Authorization: Bearer TOKEN, with a token of the gateway's "
-                        "--token-file.",
+                        is_web_socket
+                            ? "Offer the protocols callslip.v1 and callslip.bearer.TOKEN, "
+                              "or send Authorization: Bearer TOKEN, with a token of the gateway's "
+                              "--token-file."
+                            : "Send Authorization: Bearer TOKEN, with a token of the gateway's "
+                              "--token-file.",
                         "Bearer");
   }
   const std::optional<Principal> principal = tokens_->Find(*token);
@@ -111,14 +155,13 @@ std::optional<HttpResponse> Router::Authenticate(HttpRequest& request) const {
   return std::nullopt;
 }
 
-HttpResponse Router::NotServed(const HttpRequest& request) const {
-  const auto path = routes_.find(request.path);
-  if (path == routes_.end()) {
+HttpResponse Router::NotServed(const HttpRequest& request, const Methods* methods) {
+  if (methods == nullptr) {
     return ErrorResponse(404, "unknown_path",
                          absl::StrCat("Nothing is served at ", request.path, "."),
                          "Agents use POST /mcp.");
   }
-  const std::string allowed = NamesOf(path->second);
+  const std::string allowed = NamesOf(*methods);
   HttpResponse response =
       ErrorResponse(405, "method_not_allowed",
                     absl::StrCat(request.method, " is not served at ", request.path, "."),

@@ -12,8 +12,15 @@
 #include "gateway/auth/principal.h"
 #include "gateway/http/doors.h"
 #include "gateway/http/http_server.h"
+#include "gateway/http/path_pattern.h"
+#include "gateway/http/web_socket.h"
 
 namespace callslip::gateway {
+
+// Serves a WebSocket that `request` has asked for; cancelled as WebSocketServer is. The request is
+// without its headers, which would be kept as long as the socket, and with them the token.
+using WebSocketHandler = std::function<boost::asio::awaitable<void>(
+    std::shared_ptr<const HttpRequest> request, std::shared_ptr<WebSocket> socket)>;
 
 // Finds the handler for a method and path. Each request passes, in this order: the doors; its
 // token (401); the route, which is 404 for an unknown path and 405, with the methods that exist,
@@ -25,10 +32,14 @@ class Router {
   Router(Doors doors, std::optional<BearerTokens> tokens)
       : doors_(std::move(doors)), tokens_(std::move(tokens)) {}
 
-  // To be called before the first request. `path` is matched whole. The handler finds in
+  // To be called before the first request. `path` is matched whole, and before those that have
+  // {parameters} (PathPattern); of these, the first that matches is taken. The handler finds in
   // `principal` who calls, which has one of `roles`.
   void Add(const std::string& method, const std::string& path, std::vector<Role> roles,
            HttpHandler handler);
+  // A GET that is upgraded to a WebSocket, once it has passed all that other requests have to
+  // (else it is answered as they are). Its token may also be offered as a protocol.
+  void AddWebSocket(const std::string& path, std::vector<Role> roles, WebSocketHandler handler);
   // A route that needs no token. Its handler is told nothing of who calls.
   void AddOpen(const std::string& method, const std::string& path, HttpHandler handler);
 
@@ -37,22 +48,30 @@ class Router {
  private:
   struct Route {
     bool open = false;
+    bool is_web_socket = false;
     std::vector<Role> roles;
     HttpHandler handler;
   };
   using Methods = std::map<std::string, Route>;
 
   boost::asio::awaitable<HttpResponse> Dispatch(std::shared_ptr<HttpRequest> request) const;
-  HttpResponse AnswerPreflight(const HttpRequest& request) const;
-  // Nullptr where there is none.
-  const Route* Find(const HttpRequest& request) const;
-  // Says who calls in `request`, or returns the refusal.
-  std::optional<HttpResponse> Authenticate(HttpRequest& request) const;
-  HttpResponse NotServed(const HttpRequest& request) const;
+  Methods& MethodsAt(const std::string& path);
+  // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.
+  const Methods* FindPath(HttpRequest& request) const;
+  static HttpResponse AnswerPreflight(const HttpRequest& request, const Methods* methods);
+  // Says who calls in `request`, or returns the refusal. `route` may be nullptr.
+  std::optional<HttpResponse> Authenticate(HttpRequest& request, const Route* route) const;
+  static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
 
   const Doors doors_;
   const std::optional<BearerTokens> tokens_;
   std::map<std::string, Methods> routes_;  // By path.
+  struct Pattern {
+    std::string path;
+    PathPattern pattern;
+    Methods methods;
+  };
+  std::vector<Pattern> patterns_;
 };
 
 }  // namespace callslip::gateway

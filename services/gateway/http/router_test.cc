@@ -47,6 +47,10 @@ class RouterTest : public testing::Test {
     router.Add("GET", "/work", {Role::kWorker, Role::kAdmin}, TellCaller);
     router.Add("POST", "/work", {Role::kAdmin}, TellCaller);
     router.AddOpen("GET", "/open", TellCaller);
+    router.Add("GET", "/things/{id}", {Role::kViewer}, TellParameters);
+    router.Add("DELETE", "/things/{id}", {Role::kAdmin}, TellParameters);
+    router.Add("GET", "/things/{id}/parts/{part}", {Role::kAdmin}, TellParameters);
+    router.Add("GET", "/things/all", {Role::kAdmin}, TellCaller);
     return router;
   }
 
@@ -55,13 +59,18 @@ class RouterTest : public testing::Test {
     co_return HttpResponse{.body = request->principal.name};
   }
 
+  static boost::asio::awaitable<HttpResponse> TellParameters(
+      std::shared_ptr<const HttpRequest> request) {
+    co_return HttpResponse{.body = request->Parameter("id") + "," + request->Parameter("part")};
+  }
+
   static HttpResponse Ask(const Router& router, const std::string& method, const std::string& path,
                           std::map<std::string, std::string> headers = {}) {
     headers.emplace("host", kHost);
     if (method == "POST") headers.emplace("content-type", "application/json");
     auto request = std::make_shared<HttpRequest>();
     request->method = method;
-    request->path = path;
+    EXPECT_TRUE(ParseTarget(path, *request));
     request->headers = std::move(headers);
     boost::asio::io_context context;
     auto response =
@@ -123,6 +132,21 @@ TEST_F(RouterTest, OtherRolesAreToldWhichMay) {
   EXPECT_THAT(refusal.body, Not(HasSubstr(TokenOf(Role::kClient))));
   EXPECT_EQ(Ask(guarded_, "POST", "/work", With(Role::kWorker)).status, 403);
   EXPECT_EQ(Ask(guarded_, "POST", "/work", With(Role::kAdmin)).status, 200);
+}
+
+TEST_F(RouterTest, PathsMayHaveParameters) {
+  EXPECT_EQ(Ask(guarded_, "GET", "/things/t-1?x=2", With(Role::kViewer)).body, "t-1,");
+  EXPECT_EQ(Ask(guarded_, "GET", "/things/a%2Fb/parts/%7B", With(Role::kAdmin)).body, "a/b,{");
+  EXPECT_EQ(Ask(guarded_, "GET", "/things/all", With(Role::kAdmin)).body, "admin-1");
+  // The pattern itself is no path.
+  EXPECT_EQ(Ask(guarded_, "GET", "/things/%7Bid%7D", With(Role::kViewer)).body, "{id},");
+  EXPECT_EQ(Ask(guarded_, "GET", "/things/", With(Role::kViewer)).status, 404);
+  EXPECT_EQ(Ask(guarded_, "GET", "/things/t-1/parts", With(Role::kAdmin)).status, 404);
+  EXPECT_EQ(Ask(guarded_, "DELETE", "/things/t-1", With(Role::kViewer)).status, 403);
+  EXPECT_EQ(Ask(guarded_, "GET", "/things/t-1").status, 401);
+  const HttpResponse refusal = Ask(guarded_, "POST", "/things/t-1", With(Role::kAdmin));
+  EXPECT_EQ(refusal.status, 405);
+  EXPECT_EQ(HeaderOf(refusal, "Allow"), "DELETE, GET");
 }
 
 TEST_F(RouterTest, PreflightNamesWhatMayBeSent) {

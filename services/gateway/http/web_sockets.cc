@@ -1,0 +1,295 @@
+#include "gateway/http/web_sockets.h"
+
+#include <algorithm>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "boost/beast/core/buffers_to_string.hpp"
+#include "boost/beast/core/flat_buffer.hpp"
+#include "boost/beast/http.hpp"
+#include "boost/beast/websocket.hpp"
+#include "common/log.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+namespace websocket = beast::websocket;
+using asio::ip::tcp;
+
+// Operations report their error beside their result instead of throwing it.
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+// The buffer in which a message is waited for: idle sockets should be small, and so are most
+// messages. It grows for what is longer, and is then given back.
+constexpr size_t kIdleBufferBytes = 128;
+// What a queued message costs beside its text, so that empty ones count too.
+constexpr size_t kMessageOverhead = 64;
+
+// The request as Beast wants to see it. What it checks has been checked by the route.
+http::request<http::empty_body> RequestOf(const WebSocketUpgrade& upgrade) {
+  http::request<http::empty_body> request(http::verb::get, "/", 11);
+  request.set(http::field::host, "gateway");
+  request.set(http::field::connection, "Upgrade");
+  request.set(http::field::upgrade, "websocket");
+  request.set(http::field::sec_websocket_version, "13");
+  request.set(http::field::sec_websocket_key, upgrade.key);
+  return request;
+}
+
+// Cuts between characters: what comes in a close frame must be UTF-8.
+websocket::close_reason ReasonOf(WebSocketCloseCode code, const std::string& text) {
+  websocket::close_reason reason(static_cast<websocket::close_code>(code));
+  size_t size = std::min(text.size(), reason.reason.max_size());
+  const auto continues = [&] { return size < text.size() && (text[size] & 0xC0) == 0x80; };
+  while (size > 0 && continues()) --size;
+  reason.reason.assign(text.data(), size);
+  return reason;
+}
+
+}  // namespace
+
+// One socket from the upgrade to its end. What is under way on it holds it: always a read, a write
+// at times, the server's coroutine, the closing.
+class WebSocketConnection final : public WebSocket,
+                                  public std::enable_shared_from_this<WebSocketConnection> {
+ public:
+  WebSocketConnection(tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade,
+                      std::shared_ptr<WebSockets> all)
+      : stream_(std::move(socket)),
+        upgrade_(std::move(upgrade)),
+        all_(std::move(all)),
+        news_(stream_.get_executor(), asio::steady_timer::time_point::max()),
+        cut_off_(stream_.get_executor()) {
+    all_->open_.insert(this);
+  }
+  ~WebSocketConnection() override { all_->Remove(this); }
+
+  void Start() {
+    const WebSocketLimits& limits = all_->limits_;
+    // Beast sends a ping after half of the idle time.
+    stream_.set_option(websocket::stream_base::timeout{.handshake_timeout = limits.close_time,
+                                                       .idle_timeout = 2 * limits.ping_interval,
+                                                       .keep_alive_pings = true});
+    stream_.set_option(
+        websocket::stream_base::decorator([upgrade = upgrade_](websocket::response_type& response) {
+          response.erase(http::field::server);
+          if (upgrade->protocol.empty()) return;
+          response.set(http::field::sec_websocket_protocol, upgrade->protocol);
+        }));
+    stream_.read_message_max(limits.message_bytes);
+    // One message is one frame, which goes out from where it is.
+    stream_.auto_fragment(false);
+    stream_.text(true);
+    // Called by reads, which hold this.
+    stream_.control_callback([this](websocket::frame_type kind, beast::string_view) {
+      if (kind == websocket::frame_type::close) HandlePeerClosing();
+    });
+    const auto request = RequestOf(*upgrade_);
+    stream_.async_accept(request, [self = shared_from_this()](beast::error_code error) {
+      if (error || self->closing_) return self->CutOff();
+      self->is_upgraded_ = true;
+      self->RunServer();
+      self->ReadNext();
+    });
+  }
+
+  asio::awaitable<std::optional<std::string>> Read() override {
+    while (unread_.empty() && !closing_) {
+      co_await news_.async_wait(kAwait);
+    }
+    std::optional<std::string> message;
+    if (!unread_.empty()) {
+      message = std::move(unread_.front());
+      unread_bytes_ -= message->size() + kMessageOverhead;
+      unread_.pop_front();
+    }
+    co_return message;
+  }
+
+  using WebSocket::Send;
+  void Send(std::shared_ptr<const std::string> message) override {
+    if (closing_) return;
+    unsent_bytes_ += message->size() + kMessageOverhead;
+    if (unsent_bytes_ > all_->limits_.unsent_bytes) {
+      unsent_.clear();
+      return Close(WebSocketCloseCode::kTryAgainLater, "too slow");
+    }
+    unsent_.push_back(std::move(message));
+    if (!writing_) WriteNext();
+  }
+
+  void Close(WebSocketCloseCode code, const std::string& reason) override {
+    if (closing_) return;
+    close_reason_ = ReasonOf(code, reason);
+    BeginClosing();
+    // Before its upgrade is answered, a connection has no way to close but this.
+    if (!is_upgraded_) return CutOff();
+    if (!writing_) WriteNext();
+  }
+
+ private:
+  // The closing handshake begins, from whichever side, and has its time.
+  void BeginClosing() {
+    closing_ = true;
+    cut_off_.expires_after(all_->limits_.close_time);
+    cut_off_.async_wait([self = shared_from_this()](boost::system::error_code error) {
+      if (!error) self->CutOff();
+    });
+    EndServer();
+  }
+
+  // Beast answers the close frame, and then waits for the peer to end the connection.
+  void HandlePeerClosing() {
+    is_peer_closing_ = true;
+    unsent_.clear();
+    if (!closing_) BeginClosing();
+  }
+
+  void RunServer() {
+    serving_ = true;
+    asio::awaitable<void> server = upgrade_->server(shared_from_this());
+    auto when_done = [self = shared_from_this()](const std::exception_ptr& error) {
+      self->serving_ = false;
+      self->HandleServerEnd(error);
+    };
+    asio::co_spawn(stream_.get_executor(), std::move(server),
+                   asio::bind_cancellation_slot(cancel_.slot(), std::move(when_done)));
+  }
+
+  void HandleServerEnd(const std::exception_ptr& error) {
+    // A server that is cancelled ends by an exception.
+    if (error != nullptr && !closing_) {
+      Log(LogLevel::kError, "the server of a web socket failed");
+      return Close(WebSocketCloseCode::kInternalError, "The gateway failed.");
+    }
+    Close(WebSocketCloseCode::kNormal, "");
+    RemoveIfOver();
+  }
+
+  void EndServer() {
+    news_.cancel();
+    // Later, since it may be the server that calls: Asio fails on a coroutine that is cancelled
+    // before it has waited for anything.
+    asio::post(stream_.get_executor(), [self = shared_from_this()] {
+      if (self->serving_) self->cancel_.emit(asio::cancellation_type::terminal);
+    });
+  }
+
+  // Reads go on until the end: pongs and the peer's leaving are among what they find.
+  void ReadNext() {
+    // 0: as much as Beast finds good.
+    const size_t limit = received_.size() == 0 ? kIdleBufferBytes : 0;
+    auto when_read = [self = shared_from_this()](beast::error_code error, size_t) {
+      if (error) return self->CutOff();
+      if (self->stream_.is_message_done()) self->TakeMessage();
+      self->ReadNext();
+    };
+    stream_.async_read_some(received_, limit, std::move(when_read));
+  }
+
+  void TakeMessage() {
+    if (!closing_ && !stream_.got_text()) {
+      Close(WebSocketCloseCode::kUnsupportedData, "Send text.");
+    } else if (!closing_) {
+      unread_.push_back(beast::buffers_to_string(received_.data()));
+      unread_bytes_ += unread_.back().size() + kMessageOverhead;
+      news_.cancel();
+      if (unread_bytes_ > all_->limits_.unread_bytes) {
+        Close(WebSocketCloseCode::kPolicyViolation, "More messages came than are read.");
+      }
+    }
+    received_.clear();
+    if (received_.capacity() > kIdleBufferBytes) received_.shrink_to_fit();
+  }
+
+  void WriteNext() {
+    if (unsent_.empty()) {
+      if (closing_ && !is_peer_closing_ && !over_) SendClose();
+      return;
+    }
+    writing_ = true;
+    const std::shared_ptr<const std::string> message = std::move(unsent_.front());
+    unsent_.pop_front();
+    auto when_written = [self = shared_from_this(), message](beast::error_code error, size_t) {
+      self->writing_ = false;
+      self->unsent_bytes_ -= message->size() + kMessageOverhead;
+      if (error) return self->CutOff();
+      self->WriteNext();
+    };
+    stream_.async_write(asio::buffer(*message), std::move(when_written));
+  }
+
+  void SendClose() {
+    stream_.async_close(close_reason_,
+                        [self = shared_from_this()](beast::error_code) { self->CutOff(); });
+  }
+
+  // Ends the connection, and with it what is under way on it.
+  void CutOff() {
+    if (std::exchange(over_, true)) return;
+    boost::system::error_code ignored;
+    beast::get_lowest_layer(stream_).close(ignored);
+    closing_ = true;
+    unsent_.clear();
+    cut_off_.cancel();
+    EndServer();
+    RemoveIfOver();
+  }
+
+  void RemoveIfOver() {
+    if (over_ && !serving_) all_->Remove(this);
+  }
+
+  websocket::stream<tcp::socket, /*deflateSupported=*/false> stream_;
+  const std::shared_ptr<const WebSocketUpgrade> upgrade_;
+  const std::shared_ptr<WebSockets> all_;
+  beast::flat_buffer received_;
+  std::list<std::string> unread_;  // By the server.
+  size_t unread_bytes_ = 0;
+  asio::steady_timer news_;  // Cancelled for the reader to look again.
+  std::list<std::shared_ptr<const std::string>> unsent_;
+  size_t unsent_bytes_ = 0;  // With those of the message that is being written.
+  bool writing_ = false;
+  asio::cancellation_signal cancel_;
+  bool is_upgraded_ = false;
+  bool serving_ = false;  // The server's coroutine runs.
+  bool closing_ = false;  // The server is to end, and nothing more is queued.
+  bool is_peer_closing_ = false;
+  websocket::close_reason close_reason_;
+  asio::steady_timer cut_off_;  // For a peer that does not take part in the closing.
+  bool over_ = false;           // The connection has ended.
+};
+
+void WebSockets::Serve(tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade) {
+  auto connection = std::make_shared<WebSocketConnection>(std::move(socket), std::move(upgrade),
+                                                          shared_from_this());
+  connection->Start();
+  if (draining_) connection->Close(WebSocketCloseCode::kGoingAway, "");
+}
+
+void WebSockets::Drain(std::function<void()> when_changed) {
+  draining_ = true;
+  when_changed_ = std::move(when_changed);
+  // A copy, since one that is still to be upgraded ends at once.
+  const std::vector<WebSocketConnection*> open(open_.begin(), open_.end());
+  for (WebSocketConnection* connection : open) {
+    connection->Close(WebSocketCloseCode::kGoingAway, "The gateway stops.");
+  }
+}
+
+void WebSockets::Remove(WebSocketConnection* connection) {
+  if (open_.erase(connection) > 0 && when_changed_ != nullptr) when_changed_();
+}
+
+}  // namespace callslip::gateway

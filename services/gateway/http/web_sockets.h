@@ -1,0 +1,44 @@
+#ifndef CALLSLIP_GATEWAY_HTTP_WEB_SOCKETS_H_
+#define CALLSLIP_GATEWAY_HTTP_WEB_SOCKETS_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "absl/container/flat_hash_set.h"
+#include "boost/asio/ip/tcp.hpp"
+#include "gateway/http/http_limits.h"
+#include "gateway/http/web_socket.h"
+
+namespace callslip::gateway {
+
+class WebSocketConnection;  // Private to web_sockets.cc.
+
+// The WebSockets of one HttpServer, on Boost.Beast. Used on the thread of its io_context.
+class WebSockets : public std::enable_shared_from_this<WebSockets> {
+ public:
+  explicit WebSockets(const WebSocketLimits& limits) : limits_(limits) {}
+
+  // Answers the request that came over `socket` with 101, and serves the peer until both it and its
+  // server are done. Nothing may be under way on `socket`.
+  void Serve(boost::asio::ip::tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade);
+
+  size_t size() const { return open_.size(); }
+
+  // Closes all with kGoingAway, and all that come; calls `when_changed` whenever one has ended.
+  void Drain(std::function<void()> when_changed);
+
+ private:
+  friend class WebSocketConnection;
+
+  void Remove(WebSocketConnection* connection);
+
+  const WebSocketLimits limits_;
+  absl::flat_hash_set<WebSocketConnection*> open_;
+  bool draining_ = false;
+  std::function<void()> when_changed_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HTTP_WEB_SOCKETS_H_
