@@ -3,32 +3,46 @@
  * end it at any time and start it again; everything that must survive is in chrome.storage.
  */
 import { actions } from './src/actions/index.js';
+import { showBadge } from './src/badge.js';
 import { createCaptureTurns } from './src/capture_turns.js';
 import { createCommandExecutor } from './src/command_executor.js';
 import { createCommandRunner } from './src/command_runner.js';
 import { openDeliveryJournal } from './src/delivery_journal.js';
+import { createDrawMode } from './src/draw_mode/draw_mode.js';
+import { createDrawingPost } from './src/draw_mode/drawing_post.js';
+import { openDrawings } from './src/draw_mode/drawings.js';
 import { createGatewayClient } from './src/gateway_client.js';
 import { WAKE_PERIOD_MINUTES } from './src/limits.js';
+import { createMessages } from './src/messages.js';
 import { createPageScripts } from './src/page_scripts.js';
+import { stayPaused } from './src/paused.js';
 import { runPollLoop } from './src/poll_loop.js';
 import { createResultOutbox } from './src/result_outbox.js';
-import { loadSettings } from './src/settings.js';
+import { USER_SETTINGS, loadSettings } from './src/settings.js';
+import { createStatus } from './src/status.js';
 import { createTabLanes } from './src/tab_lanes.js';
 import { createTabs } from './src/tabs.js';
 
 const log = (message) => console.warn(`[callslip] ${message}`);
 const now = () => performance.now();
 
-const execute = createCommandExecutor({
-  actions,
-  tabs: createTabs(chrome),
-  lanes: createTabLanes(),
-  tools: {
-    browser: chrome,
-    pageScripts: createPageScripts(chrome),
-    captures: createCaptureTurns({ now }),
-  },
+const tabs = createTabs(chrome);
+const pageScripts = createPageScripts(chrome);
+const captures = createCaptureTurns({ now });
+const drawings = openDrawings(chrome.storage.session);
+const newId = () => crypto.randomUUID();
+const drawMode = createDrawMode({ browser: chrome, drawings, pageScripts, captures, newId, log });
+const status = createStatus({
+  storage: chrome.storage.session,
+  now: () => Date.now(),
+  changed: (connection) => showBadge(chrome.action, connection),
 });
+const execute = status.watchRuns(createCommandExecutor({
+  actions,
+  tabs,
+  lanes: createTabLanes(),
+  tools: { browser: chrome, pageScripts, captures, drawMode },
+}));
 const journal = openDeliveryJournal(chrome.storage.session);
 
 /**
@@ -37,16 +51,21 @@ const journal = openDeliveryJournal(chrome.storage.session);
  */
 async function serve(signal) {
   const storage = chrome.storage.local;
-  const settings = await loadSettings({ storage, newId: () => crypto.randomUUID(), log });
+  const settings = await loadSettings({ storage, newId, log });
   if (signal.aborted) return;
+  status.serving(settings);
   const gateway = createGatewayClient({ ...settings, fetch: (...args) => fetch(...args) });
   const outbox = createResultOutbox({ gateway, now, log });
   const runner = createCommandRunner({ execute, outbox, journal: await journal, log });
   runner.reportAbandoned();
+  const store = await drawings;
+  drawMode.postWith(createDrawingPost({ gateway, settings, drawings: store, log, signal }));
+  const keepAwake = () => chrome.runtime.getPlatformInfo();
+  if (settings.paused) return stayPaused({ keepAwake, signal });
   await runPollLoop({
-    gateway,
+    gateway: status.watchPolls(gateway, signal),
     receive: (command) => runner.receive(command),
-    keepAwake: () => chrome.runtime.getPlatformInfo(),
+    keepAwake,
     now,
     log,
     signal,
@@ -67,8 +86,15 @@ chrome.runtime.onStartup.addListener(() => {});
 chrome.alarms.onAlarm.addListener(() => {});
 chrome.alarms.create('wake', { periodInMinutes: WAKE_PERIOD_MINUTES });
 
+chrome.runtime.onMessage.addListener(createMessages({ drawMode, tabs }));
+chrome.commands.onCommand.addListener((command, tab) => {
+  if (command !== 'draw_mode') return;
+  drawMode.start(tab).catch((error) => log(`Draw mode could not start: ${error.message}`));
+});
+drawMode.watchTabs();
+
 chrome.storage.onChanged.addListener((changes, area) => {
-  if (area === 'local' && (changes.serverUrl || changes.token)) restart();
+  if (area === 'local' && USER_SETTINGS.some((name) => name in changes)) restart();
 });
 
 restart();

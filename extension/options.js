@@ -1,20 +1,62 @@
-/** The options page: two fields over chrome.storage.local. The service worker notices changes. */
-import { DEFAULT_SERVER_URL, isServerUrl } from './src/settings.js';
+/** The options page: fields over chrome.storage.local. The service worker notices changes. */
+import { testConnection } from './src/connection_test.js';
+import { parsePairing, settingsProblem } from './src/pairing.js';
+import { DEFAULT_SERVER_URL, DEFAULT_TARGET } from './src/settings.js';
+
+const FIELDS = ['serverUrl', 'token', 'name', 'target'];
 
 const form = document.querySelector('form');
 const output = document.querySelector('output');
-const { serverUrl, token } = await chrome.storage.local.get(['serverUrl', 'token']);
-form.serverUrl.placeholder = DEFAULT_SERVER_URL;
-form.serverUrl.value = serverUrl ?? '';
-form.token.value = token ?? '';
+const field = (name) => form.elements[name];
+
+function say(sentence, look = '') {
+  output.value = sentence;
+  output.className = look;
+}
+
+/** What is entered, or null where something is wrong with it; then the person is told. */
+function entered() {
+  const settings = Object.fromEntries(FIELDS.map((name) => [name, field(name).value.trim()]));
+  const wrong = settingsProblem(settings);
+  for (const name of FIELDS) {
+    field(name).setAttribute('aria-invalid', String(name === wrong?.field));
+  }
+  if (!wrong) return settings;
+  say(wrong.problem, 'bad');
+  field(wrong.field).focus();
+  return null;
+}
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
-  const url = form.serverUrl.value.trim();
-  if (url && !isServerUrl(url)) {
-    output.value = 'The address must begin with http:// or https://.';
-    return;
-  }
-  await chrome.storage.local.set({ serverUrl: url, token: form.token.value.trim() });
-  output.value = 'Saved.';
+  const settings = entered();
+  if (!settings) return;
+  await chrome.storage.local.set(settings);
+  say('Saved.', 'good');
 });
+
+field('test').addEventListener('click', async () => {
+  const settings = entered();
+  if (!settings) return;
+  say('Asking the gateway …');
+  field('test').disabled = true;
+  const serverUrl = settings.serverUrl || DEFAULT_SERVER_URL;
+  const fetchIt = (...args) => fetch(...args);
+  const { ok, sentence } = await testConnection({ ...settings, serverUrl, fetch: fetchIt });
+  field('test').disabled = false;
+  say(sentence, ok ? 'good' : 'bad');
+});
+
+form.addEventListener('paste', (event) => {
+  const pairing = parsePairing(event.clipboardData.getData('text'));
+  if (!pairing) return;
+  event.preventDefault();
+  field('serverUrl').value = pairing.serverUrl;
+  field('token').value = pairing.token;
+  say('Address and token are filled in. Save them to pair this browser.');
+});
+
+const stored = await chrome.storage.local.get(FIELDS);
+for (const name of FIELDS) field(name).value = stored[name] ?? '';
+field('serverUrl').placeholder = DEFAULT_SERVER_URL;
+field('target').placeholder = DEFAULT_TARGET;

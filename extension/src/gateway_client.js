@@ -1,5 +1,6 @@
 import {
   BACK_WITHIN_SECONDS,
+  DRAWING_POST_TIMEOUT_MS,
   POLL_HOLD_SECONDS,
   POLL_TIMEOUT_MS,
   POST_TIMEOUT_MS,
@@ -15,10 +16,10 @@ export class GatewayUnavailable extends Error {}
 export class GatewayRefused extends Error {}
 
 /**
- * The two HTTP calls that the extension makes. It holds no state and retries nothing; both calls
+ * The HTTP calls that the extension makes. It holds no state and retries nothing; all calls
  * throw GatewayUnavailable or GatewayRefused.
  */
-export function createGatewayClient({ serverUrl, workerId, token, fetch }) {
+export function createGatewayClient({ serverUrl, workerId, token, target = 'browser', fetch }) {
   const root = serverUrl.replace(/\/+$/, '');
   const authorization = token ? { Authorization: `Bearer ${token}` } : {};
 
@@ -52,13 +53,19 @@ export function createGatewayClient({ serverUrl, workerId, token, fetch }) {
     }
   }
 
+  function post(path, content, timeoutMs, signal) {
+    const headers = { 'Content-Type': 'application/json' };
+    const options = { method: 'POST', headers, body: JSON.stringify(content) };
+    return request(path, options, timeoutMs, signal);
+  }
+
   return {
     /** Waits for commands up to the hold time of the gateway; resolves to an array of them. */
     async pendingQueries(signal) {
       const query = new URLSearchParams({
         wait: POLL_HOLD_SECONDS,
         back_within: BACK_WITHIN_SECONDS,
-        target: 'browser',
+        target,
         worker: workerId,
       });
       const path = `/pending-queries?${query}`;
@@ -69,12 +76,12 @@ export function createGatewayClient({ serverUrl, workerId, token, fetch }) {
 
     /** Posts one report about one command; resolves to the answer of the gateway. */
     postResult(report, signal) {
-      const options = {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify(report),
-      };
-      return request('/query-result', options, POST_TIMEOUT_MS, signal);
+      return post('/query-result', report, POST_TIMEOUT_MS, signal);
+    },
+
+    /** Posts one finished drawing; resolves to the answer of the gateway. */
+    completeDrawing(drawing, signal) {
+      return post('/draw-mode/complete', drawing, DRAWING_POST_TIMEOUT_MS, signal);
     },
   };
 }

@@ -68,6 +68,75 @@ export const PAGE_TEXT_CHARS = 100_000;
 /** How much text of a clicked element is echoed: enough to recognise it. */
 export const ELEMENT_TEXT_CHARS = 200;
 
+/** The most marks in one drawing, and the longest note, in UTF-16 units: the gateway's limits. */
+export const ANNOTATIONS = 100;
+export const NOTE_CHARS = 2_000;
+
+/** A note is saved when its writer has paused for this long, in ms: about a word apart. */
+export const TYPING_PAUSE_MS = 400;
+
+/** The largest drawing that is posted, in bytes of JSON with its pictures: the gateway's limit. */
+export const DRAWING_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The time for posting a drawing, in ms: two thousand times the size of a common result may have to
+ * travel, to a gateway that may be on another machine.
+ */
+export const DRAWING_POST_TIMEOUT_MS = 60_000;
+
+/** The longest message of an agent over a drawing, in UTF-16 units: three lines of the tool bar. */
+export const DRAW_MESSAGE_CHARS = 500;
+
+/** How many waits of agents one drawing may answer: more than ask at once. */
+export const DRAWING_WAITERS = 100;
+
+/** The longest name of a session and correlation id, in characters: longer than any in use. */
+export const ID_CHARS = 128;
+
+/** Drawings that are kept until they are sent or discarded; the oldest that was left goes first. */
+export const DRAWINGS_KEPT = 20;
+
+/**
+ * How much of session storage drawings may take with their pictures, in UTF-16 units of JSON. The
+ * browser gives 10 MB to all; the memory of deliveries must find room in any case.
+ */
+export const DRAWINGS_STORED_CHARS = 6_000_000;
+
+/**
+ * How often the page is scrolled for pictures of marks that are out of sight. Each takes more than
+ * half a second (see SCREENSHOT_INTERVAL_MS), and the person waits for them.
+ */
+export const PICTURE_STOPS = 8;
+
+/** The margin around a mark in its picture, and the least size of a picture, in CSS pixels. */
+export const CROP_MARGIN = 24;
+export const CROP_LEAST = { width: 200, height: 140 };
+
+/** The longest value of one computed style, in UTF-16 units: lists of fonts run on. */
+export const STYLE_CHARS = 200;
+
+/** The longest name of a browser and of a target, in characters: as much as the gateway keeps. */
+export const SETTING_CHARS = 64;
+
+/** The longest token, in characters: as long as the gateway takes them. */
+export const TOKEN_CHARS = 512;
+
+/** How long "Test connection" waits for each answer, in ms. */
+export const CONNECTION_TEST_MS = 5_000;
+
+/** A gateway that has answered no poll for this long is not connected, in ms: twice the hold. */
+export const CONNECTED_WITHIN_MS = 10_000;
+
+/** Least time between two writes of the status, in ms: nobody reads faster than this. */
+export const POPUP_STATUS_INTERVAL_MS = 200;
+
+/** How many ended and running commands the status names: as many as fit into the popup. */
+export const RECENT_ENDS = 8;
+export const RUNNING_SHOWN = 20;
+
+/** A paused service worker calls the browser this often, in ms, which suspends it after 30 s. */
+export const PAUSED_STIR_MS = 20_000;
+
 /** The browser allows two captures a second; they are spaced a little wider than that, in ms. */
 export const SCREENSHOT_INTERVAL_MS = 550;
 

@@ -17,6 +17,23 @@ export function optionalBoolean(params, field) {
   }
 }
 
+export function optionalText(params, field, limitChars) {
+  if (params[field] === undefined) return;
+  requireText(params, field);
+  if (params[field].length > limitChars) {
+    throw invalidParams(field, `must have at most ${limitChars} characters`);
+  }
+}
+
+export function optionalTexts(params, field, limit, limitChars) {
+  const list = params[field];
+  if (list === undefined) return;
+  const fits = (text) => typeof text === 'string' && text !== '' && text.length <= limitChars;
+  if (!Array.isArray(list) || list.length > limit || !list.every(fits)) {
+    throw invalidParams(field, `must be a list of at most ${limit} texts`);
+  }
+}
+
 export function requireTabId({ tab_id: tabId }) {
   if (tabId === undefined || tabId === null) return;
   if (!Number.isInteger(tabId) || tabId < 0) {

@@ -1,15 +1,29 @@
 /** Where the gateway listens unless the user says otherwise. */
 export const DEFAULT_SERVER_URL = 'http://127.0.0.1:7890';
 
+/** The queue that this browser serves unless the user says otherwise. */
+export const DEFAULT_TARGET = 'browser';
+
+/** The settings that are the user's. A change of one takes effect at once. */
+export const USER_SETTINGS = ['serverUrl', 'token', 'target', 'name', 'paused'];
+
 /**
- * The settings, kept in a chrome.storage area: `serverUrl` and `token` are the user's, `workerId`
- * is made up once so that the gateway knows this browser again after a restart.
+ * The settings, kept in a chrome.storage area. `workerId` is made up once so that the gateway knows
+ * this browser again after a restart; all others are the user's: `serverUrl`, `token`, the `target`
+ * whose commands this browser carries out, its readable `name`, and whether it is `paused`.
  */
 export async function loadSettings({ storage, newId, log }) {
-  const stored = await storage.get(['serverUrl', 'token', 'workerId']);
+  const stored = await storage.get([...USER_SETTINGS, 'workerId']);
   const workerId = stored.workerId ?? newId();
   if (!stored.workerId) await storage.set({ workerId });
-  return { serverUrl: usableUrl(stored.serverUrl, log), token: stored.token, workerId };
+  return {
+    serverUrl: usableUrl(stored.serverUrl, log),
+    token: stored.token,
+    target: stored.target || DEFAULT_TARGET,
+    name: stored.name ?? '',
+    paused: stored.paused === true,
+    workerId,
+  };
 }
 
 function usableUrl(text, log) {

@@ -57,6 +57,22 @@ describe('a gateway with a token file', () => {
     assert.equal((await request('GET', '/readyz')).status, 200);
   });
 
+  test('is tested from the options page', { timeout: 30_000 }, async () => {
+    const options = await house.browser.openExtensionPage('/options.html');
+    const outcomes = [
+      [await house.tokenOf('extension'), 'Connected: the gateway accepts this browser.'],
+      [await house.tokenOf('agent'), 'not the token of a worker'],
+      ['0'.repeat(64), 'does not know this token'],
+      ['', 'asks for a token'],
+    ];
+    for (const [token, sentence] of outcomes) {
+      await options.fill('[name=token]', token);
+      await options.click('[name=test]');
+      await options.locator('output', { hasText: sentence }).waitFor();
+    }
+    await options.close();
+  });
+
   test('keeps its tokens over a restart', { timeout: 30_000 }, async () => {
     await house.gateway.stop();
     await house.startGateway();

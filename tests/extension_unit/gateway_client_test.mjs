@@ -45,6 +45,20 @@ describe('gateway client', () => {
     assert.equal(body, '{"id":"d-1"}');
   });
 
+  test('asks for the work of its target', async () => {
+    const { client, requests } = clientAnswered(json([]), { target: 'laptop' });
+    await client.pendingQueries();
+    assert.equal(new URL(requests[0].url).searchParams.get('target'), 'laptop');
+  });
+
+  test('posts a drawing', async () => {
+    const { client, requests } = clientAnswered(json({ status: 'ok' }));
+    assert.deepEqual(await client.completeDrawing({ annotations: [] }), { status: 'ok' });
+    const [{ url, method, body }] = requests;
+    assert.equal(url, 'http://gateway.test/draw-mode/complete');
+    assert.deepEqual([method, body], ['POST', '{"annotations":[]}']);
+  });
+
   for (const status of [400, 401, 404, 413]) {
     test(`${status} is a refusal`, async () => {
       const { client } = clientAnswered(json({ error: 'no' }, status));

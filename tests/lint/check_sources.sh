@@ -29,9 +29,9 @@ forbid "randomness comes from common/random.cc" 'mt19937' 'services/*.h' 'servic
   ':!services/*_test.cc' ':!services/tracker/domain/command/command_model*'
 forbid "the tracker's domain knows no transport and no format" \
   '#include.*(grpc|\.pb\.h|json|httplib|boost/(asio|beast))' 'services/tracker/domain/*'
-forbid "Beast stays behind gateway/http/http_codec.h and web_sockets.h" \
+forbid "Beast stays behind http_codec.h and web_sockets.h, and the bridge's http_answer.h" \
   '#include.*boost/beast' 'services/*' ':!services/gateway/http/http_codec.cc' \
-  ':!services/gateway/http/web_sockets.cc'
+  ':!services/gateway/http/web_sockets.cc' ':!services/bridge/http_answer.cc'
 forbid "gRPC stays out of headers besides those of the RPC layers" \
   '#include.*grpc' 'services/*.h' ':!services/tracker/rpc/*' ':!services/common/rpc_status.h' \
   ':!services/gateway/tracker_client/*_call.h'

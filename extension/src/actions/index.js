@@ -1,4 +1,5 @@
 import { click } from './click.js';
+import { drawMode } from './draw_mode.js';
 import { executeJs } from './execute_js.js';
 import { getPage } from './get_page.js';
 import { navigate } from './navigate.js';
@@ -13,4 +14,5 @@ export const actions = {
   click,
   type,
   screenshot,
+  draw_mode: drawMode,
 };

@@ -83,6 +83,32 @@ class TestBrowser {
     return this.open(new URL(path, this.worker.url()).href);
   }
 
+  /** The service worker as it runs now; the browser may have replaced the first one. */
+  currentWorker() {
+    return this.context.serviceWorkers().at(-1);
+  }
+
+  /** Waits until the extension knows that a drawing was left by its page. */
+  untilLeft() {
+    return this.#untilStored('"left":true');
+  }
+
+  /** Waits until the extension keeps a drawing with this note. */
+  untilDrawn(note) {
+    return this.#untilStored(`"note":${JSON.stringify(note)}`);
+  }
+
+  #untilStored(wanted) {
+    return this.currentWorker().evaluate((part) => new Promise((resolve) => {
+      const { session } = chrome.storage;
+      const look = async () => {
+        if (JSON.stringify(await session.get(null)).includes(part)) resolve();
+      };
+      session.onChanged.addListener(look);
+      look();
+    }), wanted);
+  }
+
   /** Ends the service worker of the extension, as the browser does with an idle one. */
   async suspendWorker() {
     const [page] = this.context.pages();

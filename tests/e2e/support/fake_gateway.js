@@ -8,6 +8,8 @@ import { EventEmitter, once } from 'node:events';
  */
 export class FakeGateway {
   posts = [];
+  drawings = [];
+  urls = [];
   polls = [];
   pollHeaders = [];
   handedOutAt = new Map();
@@ -15,6 +17,7 @@ export class FakeGateway {
   #queue = [];
   #held = [];
   #answers = new Map();
+  #drawingAnswers = [];
   #server = null;
   #port = 0;
 
@@ -115,6 +118,22 @@ export class FakeGateway {
     return this.#wait('close', () => this.#held.length === 0);
   }
 
+  /** Makes the next drawings be answered in these ways, in turn. */
+  answerDrawings(...answers) {
+    this.#drawingAnswers = answers;
+  }
+
+  /** Waits for the drawing that arrives after as many others and is accepted. */
+  async drawing(others = 0) {
+    const accepted = () => this.drawings.filter(({ code }) => code === 200);
+    return this.#wait('drawing', () => accepted()[others]);
+  }
+
+  /** Waits for a drawing that was answered with this code. */
+  async drawingAnswered(code) {
+    return this.#wait('drawing', () => this.drawings.find((drawing) => drawing.code === code));
+  }
+
   async #wait(event, find) {
     for (;;) {
       const found = find();
@@ -125,12 +144,17 @@ export class FakeGateway {
 
   async #serve(request, response) {
     const url = new URL(request.url, this.url);
+    this.urls.push(request.url);
     if (request.method === 'GET' && url.pathname === '/pending-queries') {
       this.pollHeaders.push(request.headers);
       return this.#poll(url.searchParams, response);
     }
     if (request.method === 'POST' && url.pathname === '/query-result') {
       return this.#receive(request, response);
+    }
+    if (url.pathname === '/readyz') return respond(response, 200, {});
+    if (request.method === 'POST' && url.pathname === '/draw-mode/complete') {
+      return this.#receiveDrawing(request, response);
     }
     response.writeHead(404).end();
   }
@@ -161,16 +185,32 @@ export class FakeGateway {
     respond(response, 200, commands);
   }
 
+  async #receiveDrawing(request, response) {
+    const body = await bodyOf(request);
+    const { code = 200, ...planned } = this.#drawingAnswers.shift() ?? {};
+    const taken = { status: 'ok', completed: body.correlation_ids ?? [], stored: true };
+    respond(response, code, planned.body ?? taken);
+    this.drawings.push({ headers: request.headers, code, body });
+    this.#events.emit('drawing');
+  }
+
   async #receive(request, response) {
-    let text = '';
-    for await (const chunk of request.setEncoding('utf8')) text += chunk;
-    const body = JSON.parse(text);
+    const body = await bodyOf(request);
+    if (!body.correlation_id) {
+      return respond(response, 400, { error: 'missing_correlation_id' });
+    }
     const planned = this.#answers.get(`${body.id} ${body.status}`)?.shift();
     const { code = 200, body: answer = { accepted: true } } = planned ?? {};
     respond(response, code, answer);
     this.posts.push({ at: performance.now(), headers: request.headers, code, body });
     this.#events.emit('post');
   }
+}
+
+async function bodyOf(request) {
+  let text = '';
+  for await (const chunk of request.setEncoding('utf8')) text += chunk;
+  return JSON.parse(text);
 }
 
 function respond(response, code, body) {

@@ -42,6 +42,41 @@ const PAGES = {
     body: '<!doctype html><title>Trusted types page</title>',
     headers: { 'Content-Security-Policy': "require-trusted-types-for 'script'" },
   },
+  '/shop': {
+    body: `<!doctype html><title>Shop</title><style>
+      body { margin: 0; font: 16px sans-serif; height: 3000px }
+      header { position: fixed; top: 0; width: 100%; padding: 20px; background: #134; color: #fff }
+      main { padding: 90px 20px }
+      .card { width: 300px; padding: 16px; border: 1px solid #bbb; border-radius: 8px }
+      .card h2 { margin: 0 0 12px } .far { position: absolute; top: 2500px }
+      </style>
+      <header>Shop header</header>
+      <main><h1>Our products</h1>
+      <div class="card"><h2>Chair</h2><button data-testid="buy">Buy now</button></div>
+      <p class="far">Far below</p></main>`,
+    headers: { 'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'" },
+  },
+  '/app': {
+    body: `<!doctype html><title>App</title><style>
+      * { display: block !important; pointer-events: auto !important; color: green }
+      html, body { margin: 0; height: 100%; overflow: hidden }
+      head, title, style, script { display: none !important }
+      #pane { height: 100vh; overflow: auto; scroll-behavior: smooth }
+      #tall { height: 3000px; padding-top: 300px }
+      dialog:not([open]) { display: none !important }
+      </style>
+      <div id="pane"><div id="tall"><input id="field"><button id="go">Go</button>
+      <ul><li>One</li><li class="item">Two</li><li class="item">Three</li></ul></div></div>
+      <dialog><p id="asked">Really?</p></dialog>
+      <script>
+        window.heard = [];
+        const types = ['pointerdown', 'pointermove', 'pointerup', 'mousedown', 'mouseup', 'click',
+          'wheel', 'keydown', 'keypress', 'keyup', 'input', 'focusin', 'focusout'];
+        for (const type of types) {
+          document.addEventListener(type, (event) => heard.push(event.type), true);
+        }
+      </script>`,
+  },
   '/long': { body: `<!doctype html><title>Long page</title><p>${'word '.repeat(30_000)}</p>` },
 };
 

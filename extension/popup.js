@@ -1,0 +1,112 @@
+/** The popup: shows what the service worker publishes, and passes on what the person wants. */
+import { isDrawingKey } from './src/draw_mode/drawings.js';
+import {
+  describeConnection, describeDrawing, describeEnd, describeRunning, describeTarget,
+} from './src/popup_view.js';
+import { STATUS } from './src/status.js';
+
+const REFRESH_MS = 1_000;
+
+const part = (id) => document.getElementById(id);
+let status;
+let drawings = [];
+
+function node(tag, className, text) {
+  const made = document.createElement(tag);
+  made.className = className;
+  made.textContent = text;
+  return made;
+}
+
+/** Replaces a list where its text has changed, so that nothing is read out again without need. */
+function fill(list, rows, empty) {
+  const items = rows.length > 0 ? rows : [[node('span', 'soft', empty)]];
+  const made = items.map((parts) => {
+    const item = document.createElement('li');
+    item.append(...parts);
+    return item;
+  });
+  const text = (nodes) => [...nodes].map((each) => each.textContent).join('\n');
+  if (text(list.children) !== text(made)) list.replaceChildren(...made);
+}
+
+function line({ what, hint, outcome, look, aside }) {
+  const title = node('span', 'what', what);
+  title.title = `${what} ${hint}`;
+  return [title, ...(outcome ? [node('span', look, outcome)] : []), node('span', 'soft', aside)];
+}
+
+function show() {
+  const now = Date.now();
+  const { text, look, since, error } = describeConnection(status, now);
+  part('connection').className = look;
+  part('state').textContent = text;
+  part('since').textContent = since;
+  part('gateway').textContent = status?.serverUrl ?? '–';
+  part('target').textContent = status?.target ? describeTarget(status) : '–';
+  part('error').textContent = error ?? '';
+  part('error').hidden = !error;
+  const { running = [], recent = [] } = status ?? {};
+  fill(part('running'), running.map((run) => line(describeRunning(run, now))), 'Nothing');
+  fill(part('recent'), recent.map((end) => line(describeEnd(end, now))), 'Nothing yet');
+}
+
+async function ask(what, details = {}) {
+  const answer = await chrome.runtime.sendMessage({ about: 'popup', what, ...details });
+  if (answer?.error) throw new Error(answer.error);
+  return answer;
+}
+
+function drawingRow(drawing) {
+  const { what, hint } = describeDrawing(drawing);
+  const button = (text, order) => {
+    const made = node('button', 'small', text);
+    made.type = 'button';
+    made.setAttribute('aria-label', `${text} the drawing on ${what}`);
+    made.addEventListener('click', () => ask(order, { id: drawing.id }).then(showDrawings));
+    return made;
+  };
+  const title = node('span', 'what', hint ? `${what} – ${hint}` : what);
+  title.title = title.textContent;
+  const busy = ['finishing', 'sending'].includes(drawing.state);
+  return [title, ...(busy ? [] : [button('Send', 'send')]), button('Discard', 'discard')];
+}
+
+async function showDrawings() {
+  ({ drawings } = await ask('waiting'));
+  part('drawings').closest('section').hidden = drawings.length === 0;
+  fill(part('drawings'), drawings.map(drawingRow), '');
+}
+
+part('paused').addEventListener('change', ({ target }) =>
+  chrome.storage.local.set({ paused: target.checked }));
+
+part('draw').addEventListener('click', async () => {
+  part('drawError').hidden = true;
+  try {
+    await ask('draw');
+    close();
+  } catch (error) {
+    part('drawError').textContent = error.message;
+    part('drawError').hidden = false;
+  }
+});
+
+part('options').addEventListener('click', (event) => {
+  event.preventDefault();
+  chrome.runtime.openOptionsPage();
+});
+
+chrome.storage.onChanged.addListener((changes, area) => {
+  if (area === 'session' && changes[STATUS]) status = changes[STATUS].newValue;
+  if (area === 'local' && changes.paused) part('paused').checked = changes.paused.newValue === true;
+  if (area === 'session' && Object.keys(changes).some(isDrawingKey)) showDrawings();
+  show();
+});
+
+setInterval(show, REFRESH_MS);
+part('paused').checked = (await chrome.storage.local.get('paused')).paused === true;
+({ [STATUS]: status } = await chrome.storage.session.get(STATUS));
+show();
+// Asking also starts a service worker that the browser has ended.
+await showDrawings();

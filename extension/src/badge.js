@@ -1,0 +1,18 @@
+/** What the icon of the extension shows for each state of the connection. */
+const BADGES = {
+  connecting: { text: '…', color: '#6b7280', title: 'Callslip: connecting' },
+  connected: { text: 'on', color: '#15803d', title: 'Callslip: connected' },
+  disconnected: { text: '!', color: '#b91c1c', title: 'Callslip: the gateway does not answer' },
+  paused: { text: 'II', color: '#b45309', title: 'Callslip: paused' },
+};
+
+/** Shows the state on the icon; `action` is chrome.action. */
+export async function showBadge(action, connection) {
+  const { text, color, title } = BADGES[connection];
+  await Promise.all([
+    action.setBadgeText({ text }),
+    action.setBadgeBackgroundColor({ color }),
+    action.setBadgeTextColor({ color: '#ffffff' }),
+    action.setTitle({ title }),
+  ]);
+}

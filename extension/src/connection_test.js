@@ -1,0 +1,59 @@
+import { CONNECTION_TEST_MS } from './limits.js';
+
+/** What the gateway calls the reasons for which it does not serve someone. */
+const REFUSALS = {
+  token_missing: 'The gateway asks for a token, and none is entered.',
+  token_unknown: 'The gateway does not know this token.',
+  role_not_allowed: 'This is not the token of a worker: take the one named extension.',
+  origin_not_allowed: 'The gateway does not accept this extension: see its --allowed-origins.',
+  host_not_allowed: 'The gateway does not accept this address: see its --allowed-hosts.',
+};
+
+/** What a refusal of the gateway means, as a sentence; undefined for any other text. */
+export function refusalIn(text) {
+  const code = Object.keys(REFUSALS).find((each) => text.includes(`"${each}"`));
+  return REFUSALS[code];
+}
+
+/** The gateway's answer to a report that is about no command. It changes nothing. */
+const LET_IN = 'missing_correlation_id';
+
+/**
+ * Finds out whether a gateway would serve this browser; resolves to `{ok, sentence}`. It asks for
+ * no commands, because it could get some.
+ */
+export async function testConnection({ serverUrl, token, fetch }) {
+  const root = serverUrl.replace(/\/+$/, '');
+  const problem = (sentence) => ({ ok: false, sentence });
+
+  async function ask(path, options = {}) {
+    const response = await fetch(root + path, {
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+      signal: AbortSignal.timeout(CONNECTION_TEST_MS),
+      ...options,
+    });
+    return { status: response.status, text: await response.text() };
+  }
+
+  let ready;
+  let report;
+  try {
+    ready = await ask('/readyz');
+    const headers = { 'Content-Type': 'application/json' };
+    if (token) headers.Authorization = `Bearer ${token}`;
+    report = await ask('/query-result', { method: 'POST', headers, body: '{}' });
+  } catch {
+    return problem(`Nothing answers at ${root}. Is the gateway running there?`);
+  }
+  const refusal = refusalIn(report.text);
+  if (refusal) return problem(refusal);
+  if (!report.text.includes(`"${LET_IN}"`)) {
+    return problem(`What answers at ${root} is no Callslip gateway.`);
+  }
+  if (ready.status !== 200) {
+    return problem('The gateway knows this browser, but it cannot reach its tracker.');
+  }
+  return { ok: true, sentence: 'Connected: the gateway accepts this browser.' };
+}

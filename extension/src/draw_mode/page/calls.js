@@ -1,0 +1,41 @@
+/**
+ * What the service worker calls in the page. Each function is sent there as text, so it may use
+ * nothing from outside itself but `callslipDraw`, which the files of this folder have made.
+ */
+
+/** Opens the board, or tells the one that is open what the agent says. */
+export function openBoardHere(given) {
+  const url = location.href;
+  const { board } = callslipDraw;
+  if (board?.id === given.id) {
+    if (given.message) board.say(given.message);
+    return { url, data: { already: true } };
+  }
+  board?.close();
+  const send = async (what, details) => {
+    const message = { about: 'drawing', what, id: given.id, ...details };
+    const { error } = await chrome.runtime.sendMessage(message);
+    if (error) throw new Error(error);
+  };
+  callslipDraw.board = callslipDraw.openBoard(given, send);
+  return { url, data: { already: false, ...callslipDraw.board.state() } };
+}
+
+/** True where the board of that drawing is open. */
+export function boardIsOpenHere(id) {
+  return { url: location.href, data: globalThis.callslipDraw?.board?.id === id };
+}
+
+/** Closes the board of that drawing, wherever it was left. */
+export function closeBoardHere(id) {
+  const board = globalThis.callslipDraw?.board;
+  if (board?.id === id) board.close();
+  return { url: location.href };
+}
+
+/** Makes the page ready for a picture; answers what the picture will show. */
+export async function holdBoardHere(id, markId) {
+  const board = globalThis.callslipDraw?.board;
+  if (board?.id !== id) throw new Error('The drawing is no longer there.');
+  return { url: location.href, data: await board.hold(markId) };
+}

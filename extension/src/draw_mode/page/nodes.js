@@ -1,0 +1,23 @@
+'use strict';
+/** Makes nodes without any HTML text, so that no page policy and no message can matter. */
+globalThis.callslipDraw ??= {};
+{
+  const SVG = 'http://www.w3.org/2000/svg';
+
+  function fill(node, attributes, children) {
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    node.append(...children);
+    return node;
+  }
+
+  /** An HTML element with its attributes; children are nodes, or texts. */
+  function html(tag, attributes = {}, ...children) {
+    return fill(document.createElement(tag), attributes, children);
+  }
+
+  function svg(tag, attributes = {}, ...children) {
+    return fill(document.createElementNS(SVG, tag), attributes, children);
+  }
+
+  Object.assign(callslipDraw, { html, svg });
+}

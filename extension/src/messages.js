@@ -1,0 +1,42 @@
+/**
+ * Answers what the pages of the extension and the boards of draw mode ask the service worker.
+ * Every answer is an object; one with `error` says in a sentence what went wrong.
+ *
+ * From the popup: `{about: 'popup', what}` with `waiting` (answers `{drawings}`), `draw`, and, with
+ * the `id` of a drawing, `send` and `discard`. From a board: `{about: 'drawing', …}`.
+ */
+export function createMessages({ drawMode, tabs }) {
+  async function draw() {
+    const tab = await tabs.find();
+    try {
+      await drawMode.start(tab);
+    } catch (error) {
+      throw await tabs.explain(error, tab.id);
+    }
+  }
+
+  const popup = {
+    waiting: async () => ({ drawings: await drawMode.waiting() }),
+    draw,
+    send: ({ id }) => drawMode.send(id),
+    discard: ({ id }) => drawMode.forget(id),
+  };
+
+  async function answer(message, sender) {
+    if (message?.about === 'drawing' && sender.tab) return drawMode.heard(message, sender.tab.id);
+    const isOwnPage = sender.url?.startsWith(`${sender.origin}/`)
+      && sender.origin?.startsWith('chrome-extension:');
+    if (message?.about !== 'popup' || !isOwnPage || !Object.hasOwn(popup, message.what)) {
+      throw new Error('Nobody answers this message.');
+    }
+    return popup[message.what](message);
+  }
+
+  /** The listener for chrome.runtime.onMessage. */
+  return function listen(message, sender, respond) {
+    answer(message, sender)
+      .then((data) => respond({ ...data }))
+      .catch((error) => respond({ error: error.message }));
+    return true;
+  };
+}

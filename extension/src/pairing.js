@@ -1,0 +1,62 @@
+import { SETTING_CHARS, TOKEN_CHARS } from './limits.js';
+
+/**
+ * What a person enters to pair this browser with a gateway. Each check answers what is wrong with
+ * a text, as a sentence, or null; an empty text stands for the default.
+ */
+
+export function serverUrlProblem(text) {
+  if (text === '') return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (!url || !['http:', 'https:'].includes(url.protocol)) {
+    return 'The address must begin with http:// or https://.';
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    return 'The address must be a plain one, without a name, a question mark or a #.';
+  }
+  return null;
+}
+
+/** A token travels in a header, which carries visible ASCII. */
+export function tokenProblem(text) {
+  if (text.length > TOKEN_CHARS) return `The token is longer than ${TOKEN_CHARS} characters.`;
+  if (!/^[\x21-\x7e]*$/.test(text)) return 'The token must not contain blanks or special letters.';
+  return null;
+}
+
+export function targetProblem(text) {
+  if (text.length > SETTING_CHARS) return `The target is longer than ${SETTING_CHARS} characters.`;
+  if (!/^[\w.-]*$/.test(text)) {
+    return 'The target may consist of letters, digits, dots, hyphens and underscores.';
+  }
+  return null;
+}
+
+export function nameProblem(text) {
+  return text.length > SETTING_CHARS ? `The name is longer than ${SETTING_CHARS} characters.` : null;
+}
+
+/** The first problem of `{serverUrl, token, target, name}` as `{field, problem}`, or null. */
+export function settingsProblem(settings) {
+  const checks = {
+    serverUrl: serverUrlProblem,
+    token: tokenProblem,
+    target: targetProblem,
+    name: nameProblem,
+  };
+  for (const [field, check] of Object.entries(checks)) {
+    const problem = check(settings[field]);
+    if (problem) return { field, problem };
+  }
+  return null;
+}
+
+/**
+ * Reads a pairing text, `callslip:http://127.0.0.1:7890#TOKEN`, into `{serverUrl, token}`; null
+ * for any other text. It is pasted, never opened: a token must not get into a history.
+ */
+export function parsePairing(text) {
+  const [, serverUrl, token = ''] = text.trim().match(/^callslip:([^#\s]+)(?:#(\S*))?$/i) ?? [];
+  if (!serverUrl || serverUrlProblem(serverUrl) || tokenProblem(token)) return null;
+  return { serverUrl, token };
+}

@@ -1,0 +1,79 @@
+import { refusalIn } from './connection_test.js';
+import { CONNECTED_WITHIN_MS } from './limits.js';
+
+/**
+ * What the popup says, in words. All of it is reckoned from the status that the service worker
+ * publishes (see status.js) and from `now`, in ms since 1970.
+ */
+
+const WORDS = {
+  connected: { text: 'Connected', look: 'good' },
+  connecting: { text: 'Connecting', look: 'wait' },
+  disconnected: { text: 'Not connected', look: 'bad' },
+  paused: { text: 'Paused', look: 'wait' },
+};
+
+/**
+ * How the connection stands, as `{text, look, since, error}`. Connected is who was answered within
+ * the last 10 s, whatever was published: the service worker may have been ended since.
+ */
+export function describeConnection(status, now) {
+  if (!status) return { ...WORDS.connecting, since: '' };
+  const { connection, since, polledAt, error } = status;
+  const lost = connection === 'connected' && !(now - polledAt < CONNECTED_WITHIN_MS);
+  const words = WORDS[lost ? 'disconnected' : connection];
+  const at = lost ? polledAt : since;
+  const problem = lost ? 'The gateway is silent.' : error && describeProblem(error);
+  return { ...words, since: `for ${age(now - at)}`, error: problem };
+}
+
+/** The error of a poll, for a person: the address is shown beside it. */
+function describeProblem(error) {
+  const silent = error.includes('got no answer');
+  return silent ? 'Nothing answers there. Is the gateway running?' : refusalIn(error) ?? error;
+}
+
+export function describeTarget({ target, name }) {
+  return name ? `${target}, as “${name}”` : target;
+}
+
+/** A length of time as people say it, in its largest unit. */
+export function age(ms) {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} d`;
+}
+
+export function describeRunning({ action, tabId, url, since }, now) {
+  return { what: action + onPage(url), hint: inTab(tabId), aside: age(now - since) };
+}
+
+export function describeEnd({ action, tabId, url, outcome, at }, now) {
+  const looks = { complete: 'good', stopped: 'wait' };
+  const words = outcome.replaceAll('_', ' ');
+  return {
+    what: action + onPage(url),
+    hint: inTab(tabId),
+    outcome: words,
+    look: looks[outcome] ?? 'bad',
+    aside: `${age(now - at)} ago`,
+  };
+}
+
+/** The page as people know it: without the protocol, and without what follows the path. */
+function onPage(url) {
+  return url ? ` on ${url.replace(/^https?:\/\//, '').replace(/\/?([?#].*)?$/, '')}` : '';
+}
+
+function inTab(tabId) {
+  return tabId === undefined ? '' : `in tab ${tabId}`;
+}
+
+export function describeDrawing({ title, url, count, state, error }) {
+  const marks = count === 1 ? '1 mark' : `${count} marks`;
+  const sending = 'is being sent';
+  const states = { finishing: sending, sending, refused: `was refused: ${error}` };
+  return { what: `${title || url}: ${marks}`, hint: states[state] };
+}

@@ -1,0 +1,110 @@
+import { RECENT_ENDS, RUNNING_SHOWN, POPUP_STATUS_INTERVAL_MS, URL_CHARS } from './limits.js';
+import { pause } from './waiting.js';
+
+/** The key of the status in chrome.storage.session. */
+export const STATUS = 'status';
+
+/**
+ * Tells the popup how things stand, by an object in a chrome.storage area:
+ *
+ *   {serverUrl, target, name,
+ *    connection: 'connecting' | 'connected' | 'disconnected' | 'paused',
+ *    since, polledAt, error,
+ *    running: [{action, tabId, url, since}], recent: [{action, tabId, url, outcome, at}]}
+ *
+ * `outcome` is `complete`, the code of an error, or `stopped` for a command that ran out of time
+ * or was cancelled. Times are in ms since 1970, from `now`. `changed(connection)` is called when
+ * that changes. It only watches: the poll loop and the runner work without it.
+ */
+export function createStatus({ storage, now, changed = () => {} }) {
+  const status = { connection: 'connecting', since: now(), recent: [] };
+  const running = new Set();
+  let stale = false;
+  let writing = false;
+
+  async function publish() {
+    stale = true;
+    if (writing) return;
+    writing = true;
+    try {
+      while (stale) {
+        await pause(POPUP_STATUS_INTERVAL_MS);
+        stale = false;
+        const shown = [...running].slice(0, RUNNING_SHOWN)
+          .map(({ action, since, run }) => ({ action, since, ...whereOf(run) }));
+        await storage.set({ [STATUS]: { ...status, running: shown } });
+      }
+    } finally {
+      writing = false;
+    }
+  }
+
+  function become(connection, error) {
+    if (status.connection !== connection) {
+      status.connection = connection;
+      status.since = now();
+      changed(connection);
+    }
+    status.error = error;
+    publish();
+  }
+
+  return {
+    /** A gateway is served from now on, unless the settings say that the browser is paused. */
+    serving({ serverUrl, target, name, paused }) {
+      Object.assign(status, { serverUrl, target, name, polledAt: undefined });
+      status.connection = undefined;
+      become(paused ? 'paused' : 'connecting');
+    },
+
+    /** The gateway client as it is, watched for how its polls end. */
+    watchPolls(gateway, signal) {
+      return {
+        ...gateway,
+        async pendingQueries(...args) {
+          try {
+            const commands = await gateway.pendingQueries(...args);
+            if (!signal.aborted) {
+              status.polledAt = now();
+              become('connected');
+            }
+            return commands;
+          } catch (error) {
+            if (!signal.aborted) become('disconnected', error.message);
+            throw error;
+          }
+        },
+      };
+    },
+
+    /** The executor as it is, watched for what it runs. */
+    watchRuns(execute) {
+      return async (command, run) => {
+        const action = String(command.params?.action ?? command.type);
+        const entry = { action, since: now(), run };
+        running.add(entry);
+        const end = (outcome) => {
+          if (!running.delete(entry)) return;
+          status.recent.unshift({ action, ...whereOf(run), outcome, at: now() });
+          status.recent.length = Math.min(status.recent.length, RECENT_ENDS);
+          publish();
+        };
+        run.signal.addEventListener('abort', () => end('stopped'), { once: true });
+        publish();
+        try {
+          const data = await execute(command, run);
+          end('complete');
+          return data;
+        } catch (error) {
+          end(error.code ?? 'execution_failed');
+          throw error;
+        }
+      };
+    },
+  };
+}
+
+/** Where a command runs; the executor notes it once it has found the tab. */
+function whereOf({ tabId, url }) {
+  return { tabId, url: url?.slice(0, URL_CHARS) };
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { testConnection } from '../../extension/src/connection_test.js';
+import { parsePairing, settingsProblem } from '../../extension/src/pairing.js';
+import { loadSettings } from '../../extension/src/settings.js';
+import { FakeStorage } from './support/fake_storage.mjs';
+
+const VALID = { serverUrl: '', token: '', target: '', name: '' };
+
+describe('pairing text', () => {
+  const token = 'f'.repeat(64);
+  const pairs = [
+    [`callslip:http://127.0.0.1:7890#${token}`, { serverUrl: 'http://127.0.0.1:7890', token }],
+    [`  callslip:https://gate.example/sub#${token}\n`,
+      { serverUrl: 'https://gate.example/sub', token }],
+    ['callslip:http://[::1]:7890', { serverUrl: 'http://[::1]:7890', token: '' }],
+    ['http://127.0.0.1:7890', null],
+    ['callslip:', null],
+    ['callslip:ftp://127.0.0.1#x', null],
+    ['callslip:http://user:pass@127.0.0.1#x', null],
+    ['callslip:http://127.0.0.1#two words', null],
+    [`callslip:http://127.0.0.1#${'x'.repeat(513)}`, null],
+    ['see callslip:http://127.0.0.1#x', null],
+  ];
+  for (const [text, expected] of pairs) {
+    test(`${JSON.stringify(text.slice(0, 50))} is ${expected ? 'read' : 'not taken'}`, () => {
+      assert.deepEqual(parsePairing(text), expected);
+    });
+  }
+});
+
+describe('settings', () => {
+  test('that are empty stand for the defaults', () => {
+    assert.equal(settingsProblem(VALID), null);
+  });
+
+  const problems = [
+    ['serverUrl', '127.0.0.1:7890', /http:\/\/ or https/],
+    ['serverUrl', 'http://127.0.0.1:7890/#abc', /plain/],
+    ['serverUrl', 'http://127.0.0.1:7890/?token=abc', /plain/],
+    ['token', 'a b', /blanks/],
+    ['token', 'schlüssel', /special/],
+    ['token', 'x'.repeat(513), /512/],
+    ['target', 'my browser', /letters/],
+    ['target', 'x'.repeat(65), /64/],
+    ['name', 'x'.repeat(65), /64/],
+  ];
+  for (const [field, text, sentence] of problems) {
+    test(`${field} cannot be ${text.slice(0, 32)}`, () => {
+      const wrong = settingsProblem({ ...VALID, [field]: text });
+      assert.equal(wrong.field, field);
+      assert.match(wrong.problem, sentence);
+    });
+  }
+
+  test('are loaded with their defaults, and a worker id that stays', async () => {
+    const storage = new FakeStorage();
+    const load = () => loadSettings({ storage, newId: () => 'w-1', log() {} });
+    const settings = await load();
+    assert.deepEqual(settings, {
+      serverUrl: 'http://127.0.0.1:7890',
+      token: undefined,
+      target: 'browser',
+      name: '',
+      paused: false,
+      workerId: 'w-1',
+    });
+    await storage.set({ target: 'laptop', name: 'Work', paused: true });
+    const changed = await load();
+    assert.deepEqual(changed, { ...settings, target: 'laptop', name: 'Work', paused: true });
+  });
+});
+
+describe('test of the connection', () => {
+  /** Answers /readyz and /query-result with these. */
+  function run({ ready = 200, report = [400, 'missing_correlation_id'], token = 'sesame' }) {
+    const asked = [];
+    const fetch = async (url, { headers = {} }) => {
+      asked.push({ url, authorization: headers.Authorization });
+      if (!report) throw new TypeError('Failed to fetch');
+      if (url.endsWith('/readyz')) return new Response('{}', { status: ready });
+      const [status, error] = report;
+      return new Response(error ? JSON.stringify({ error }) : '<html>', { status });
+    };
+    const serverUrl = 'http://127.0.0.1:7890/';
+    return testConnection({ serverUrl, token, fetch }).then((answer) => ({ ...answer, asked }));
+  }
+
+  const outcomes = [
+    ['ok', {}, /^Connected/],
+    ['nobody', { report: null }, /Nothing answers at http:\/\/127\.0\.0\.1:7890\./],
+    ['no token', { report: [401, 'token_missing'] }, /asks for a token/],
+    ['a wrong token', { report: [401, 'token_unknown'] }, /does not know this token/],
+    ['an agent’s token', { report: [403, 'role_not_allowed'] }, /not the token of a worker/],
+    ['a foreign origin', { report: [403, 'origin_not_allowed'] }, /--allowed-origins/],
+    ['another server', { report: [200] }, /no Callslip gateway/],
+    ['no tracker', { ready: 503 }, /tracker/],
+  ];
+  for (const [what, given, sentence] of outcomes) {
+    test(`tells of ${what}`, async () => {
+      const { ok, sentence: told } = await run(given);
+      assert.match(told, sentence);
+      assert.equal(ok, what === 'ok');
+    });
+  }
+
+  test('shows the token in a header, and only where it is checked', async () => {
+    const { asked } = await run({});
+    assert.deepEqual(asked, [
+      { url: 'http://127.0.0.1:7890/readyz', authorization: undefined },
+      { url: 'http://127.0.0.1:7890/query-result', authorization: 'Bearer sesame' },
+    ]);
+  });
+});
