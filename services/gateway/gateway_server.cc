@@ -64,6 +64,7 @@ struct GatewayServer::Parts {
         mcp(&mcp_server, &sessions),
         pending_queries(tracker.get()),
         query_result(tracker.get()),
+        draw_mode(tracker.get()),
         server(io, LimitsOfThisProcess(), [this](std::shared_ptr<HttpRequest> request) {
           return router->Handle(std::move(request));
         }) {
@@ -95,6 +96,7 @@ struct GatewayServer::Parts {
     const std::vector<Role> workers = {Role::kWorker, Role::kAdmin};
     router->Add("GET", "/pending-queries", workers, HandlerOf(pending_queries));
     router->Add("POST", "/query-result", workers, HandlerOf(query_result));
+    router->Add("POST", "/draw-mode/complete", workers, HandlerOf(draw_mode));
     router->AddOpen("GET", "/healthz", HandleHealth);
     router->AddOpen("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
       return HandleReadiness(tracker.get());
@@ -122,6 +124,7 @@ struct GatewayServer::Parts {
   const StreamableHttp mcp;
   const PendingQueriesHandler pending_queries;
   const QueryResultHandler query_result;
+  const DrawModeHandler draw_mode;
   std::optional<Router> router;
   HttpServer server;
   std::thread thread;

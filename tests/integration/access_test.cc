@@ -24,8 +24,11 @@ struct Route {
 };
 
 // All that there are, besides /healthz and /readyz, and one that there is not.
-const std::vector<Route> kRoutes = {
-    {"POST", "/mcp"}, {"GET", "/pending-queries"}, {"POST", "/query-result"}, {"GET", "/nothing"}};
+const std::vector<Route> kRoutes = {{"POST", "/mcp"},
+                                    {"GET", "/pending-queries"},
+                                    {"POST", "/query-result"},
+                                    {"POST", "/draw-mode/complete"},
+                                    {"GET", "/nothing"}};
 
 const std::vector<Role> kRoles = {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin};
 
@@ -216,6 +219,7 @@ TEST_F(AccessTest, EachRoleHasItsRoutes) {
       {"/mcp", {Role::kClient, Role::kViewer, Role::kAdmin}},
       {"/pending-queries", {Role::kWorker, Role::kAdmin}},
       {"/query-result", {Role::kWorker, Role::kAdmin}},
+      {"/draw-mode/complete", {Role::kWorker, Role::kAdmin}},
       {"/nothing", kRoles},
   };
   for (const Route& route : kRoutes) {

@@ -174,6 +174,27 @@ TrackerClient::Result<v1::ReplayCommandResponse> FakeTrackerClient::Replay(
   return Unimplemented<v1::ReplayCommandResponse>();
 }
 
+TrackerClient::Result<v1::RequestAnnotationsResponse> FakeTrackerClient::RequestAnnotations(
+    v1::RequestAnnotationsRequest request) {
+  co_await Yield();
+  v1::RequestAnnotationsResponse response;
+  v1::Command& command = Add(request.client_id(), "annotations");
+  command.set_command_class(v1::COMMAND_CLASS_HUMAN);
+  *response.mutable_command() = command;
+  co_return response;
+}
+
+TrackerClient::Result<v1::ListAnnotationsResponse> FakeTrackerClient::ListAnnotations(
+    v1::ListAnnotationsRequest) {
+  co_await Yield();
+  co_return v1::ListAnnotationsResponse();
+}
+
+TrackerClient::Result<v1::AppendAnnotationsResponse> FakeTrackerClient::AppendAnnotations(
+    v1::AppendAnnotationsRequest) {
+  return Unimplemented<v1::AppendAnnotationsResponse>();
+}
+
 std::unique_ptr<CommandFeed> FakeTrackerClient::Watch(std::string, v1::CommandFilter) {
   return nullptr;
 }

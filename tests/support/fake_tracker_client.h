@@ -42,6 +42,10 @@ class FakeTrackerClient final : public TrackerClient {
                                  absl::Duration max_wait) override;
   Result<v1::Command> WaitForChange(std::string client_id, std::string command_id,
                                     int64_t after_revision, absl::Duration max_wait) override;
+  // There are no drawings, so that every request waits.
+  Result<v1::RequestAnnotationsResponse> RequestAnnotations(
+      v1::RequestAnnotationsRequest request) override;
+  Result<v1::ListAnnotationsResponse> ListAnnotations(v1::ListAnnotationsRequest request) override;
 
   // Those that no agent calls answer UNIMPLEMENTED.
   Result<v1::LeaseCommandsResponse> Lease(v1::LeaseCommandsRequest request) override;
@@ -50,6 +54,8 @@ class FakeTrackerClient final : public TrackerClient {
   Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request) override;
   Result<v1::ExpireCommandResponse> Expire(v1::ExpireCommandRequest request) override;
   Result<v1::ReplayCommandResponse> Replay(v1::ReplayCommandRequest request) override;
+  Result<v1::AppendAnnotationsResponse> AppendAnnotations(
+      v1::AppendAnnotationsRequest request) override;
   std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) override;
   void EndCalls() override {}
 

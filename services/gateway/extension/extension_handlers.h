@@ -31,6 +31,16 @@ class QueryResultHandler {
   TrackerClient* const tracker_;
 };
 
+// POST /draw-mode/complete: takes what a person has drawn on a page.
+class DrawModeHandler {
+ public:
+  explicit DrawModeHandler(TrackerClient* tracker) : tracker_(tracker) {}
+  boost::asio::awaitable<HttpResponse> Handle(std::shared_ptr<const HttpRequest> request) const;
+
+ private:
+  TrackerClient* const tracker_;
+};
+
 }  // namespace callslip::gateway
 
 #endif  // CALLSLIP_GATEWAY_EXTENSION_EXTENSION_HANDLERS_H_

@@ -10,7 +10,7 @@ namespace callslip::gateway {
 namespace {
 
 int HttpStatusOf(const TrackerError& error) {
-  if (error.reason == "result_too_large") return 413;
+  if (error.reason == "result_too_large" || error.reason == "drawing_too_large") return 413;
   switch (error.code) {
     case absl::StatusCode::kInvalidArgument:
       return 400;

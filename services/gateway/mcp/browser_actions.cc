@@ -63,6 +63,10 @@ const std::vector<BrowserAction>& Actions() {
        .idempotent = true},
       {.name = "console", .fields = {kTabId, kEntries}, .idempotent = true},
       {.name = "network", .fields = {kTabId, kEntries}, .idempotent = true},
+      // Switching it on twice does no harm.
+      {.name = "draw_mode",
+       .fields = {kTabId, {.name = "session"}, {.name = "message"}},
+       .idempotent = true},
       {.name = "list_tabs", .idempotent = true},
       {.name = "open_tab", .fields = {kUrl}},
       {.name = "close_tab", .fields = {kClosedTabId}},

@@ -25,15 +25,6 @@ std::vector<std::string> ActionNames() {
 
 ToolResult TaskResult(v1::Command command) { return {.task = std::move(command)}; }
 
-ToolResult NotRegistered(const absl::Status& status) {
-  // Where the tracker itself refused, nothing was done. Where it was not heard, nobody knows.
-  const bool refused = TrackerErrorOf(status).reason != "tracker_unreachable";
-  if (refused) return ErrorResult(status, Executed::kNo);
-  return ErrorResult(status, Executed::kPerhaps,
-                     "It may have been accepted. Look with observe {what: 'pending_commands'} "
-                     "before you send it again, or send it again with the same request_id.");
-}
-
 absl::StatusOr<v1::CancelCommandRequest> ReadCancel(const Json& json) {
   Arguments arguments(json);
   arguments.Text("action");
@@ -71,6 +62,15 @@ BrowserTool::BrowserCall BrowserTool::ReadCall(const BrowserAction& action, Argu
   return call;
 }
 
+ToolResult BrowserTool::NotRegistered(const absl::Status& status) {
+  // Where the tracker itself refused, nothing was done. Where it was not heard, nobody knows.
+  const bool refused = TrackerErrorOf(status).reason != "tracker_unreachable";
+  if (refused) return ErrorResult(status, Executed::kNo);
+  return ErrorResult(status, Executed::kPerhaps,
+                     "It may have been accepted. Look with observe {what: 'pending_commands'} "
+                     "before you send it again, or send it again with the same request_id.");
+}
+
 boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallContext> context,
                                                        absl::StatusOr<BrowserCall> call) const {
   if (!call.ok()) co_return ErrorResult(call.status(), Executed::kNo);
@@ -78,12 +78,19 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
   auto registered = co_await tracker_->Register(std::move(call->registration));
   if (!registered.ok()) co_return NotRegistered(registered.status());
   v1::Command command = std::move(*registered->mutable_command());
-  const bool waits = call->wait > absl::ZeroDuration();
-  if (context->as_task() && !waits) co_return TaskResult(std::move(command));
-  if (!waits && !registered->existed()) co_return QueuedResult(command);
+  co_return co_await Answer(std::move(context), std::move(command), registered->existed(),
+                            call->wait);
+}
+
+boost::asio::awaitable<ToolResult> BrowserTool::Answer(std::shared_ptr<CallContext> context,
+                                                       v1::Command command, bool existed,
+                                                       absl::Duration wait) const {
+  const bool goes_on = wait == absl::ZeroDuration() && !IsFinal(command.state());
+  if (context->as_task() && goes_on) co_return TaskResult(std::move(command));
+  if (goes_on && !existed) co_return QueuedResult(command);
 
   // A command that was there before may have ended.
-  auto ended = co_await AwaitEnd(tracker_, clock_, context, command.command_id(), call->wait);
+  auto ended = co_await AwaitEnd(tracker_, clock_, context, command.command_id(), wait);
   // The command was accepted, whatever became of the wait: its id must not be lost.
   if (!ended.ok()) {
     if (context->as_task()) co_return TaskResult(std::move(command));
@@ -137,7 +144,7 @@ const Json& AnalyzeTool::Definition() const { return AnalyzeDefinition(); }
 
 absl::StatusOr<BrowserTool::BrowserCall> AnalyzeTool::Read(const Json& json) {
   Arguments arguments(json);
-  arguments.Choice("what", {"page"});
+  arguments.Choice("what", {"page", "annotations"});
   BrowserCall call = ReadCall(*FindBrowserAction("get_page"), arguments);
   RETURN_IF_ERROR(arguments.status());
   return call;
@@ -145,6 +152,9 @@ absl::StatusOr<BrowserTool::BrowserCall> AnalyzeTool::Read(const Json& json) {
 
 boost::asio::awaitable<ToolResult> AnalyzeTool::Call(std::shared_ptr<CallContext> context,
                                                      Json arguments) const {
+  if (arguments.is_object() && arguments.value("what", Json()) == "annotations") {
+    return Annotations(std::move(context), ReadAnnotations(arguments));
+  }
   return Submit(std::move(context), Read(arguments));
 }
 

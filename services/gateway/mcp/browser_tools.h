@@ -38,9 +38,15 @@ class BrowserTool : public Tool {
   // is in `arguments.status()`.
   static BrowserCall ReadCall(const BrowserAction& action, Arguments& arguments);
 
-  TrackerClient* const tracker_;
+  // Answers a call that has made `command`, or found it there, with its end, where the call waits
+  // for that or it came before; else with its correlation id or as a task.
+  boost::asio::awaitable<ToolResult> Answer(std::shared_ptr<CallContext> context,
+                                            v1::Command command, bool existed,
+                                            absl::Duration wait) const;
+  // The tracker did not take it, or was not heard.
+  static ToolResult NotRegistered(const absl::Status& status);
 
- private:
+  TrackerClient* const tracker_;
   Clock* const clock_;
 };
 
@@ -59,7 +65,8 @@ class InteractTool final : public BrowserTool {
                                             absl::StatusOr<v1::CancelCommandRequest> request) const;
 };
 
-// What only looks at the page.
+// What only looks at the page, and asks the person in front of it. What it does with annotations is
+// in annotations_call.cc.
 class AnalyzeTool final : public BrowserTool {
  public:
   using BrowserTool::BrowserTool;
@@ -69,7 +76,24 @@ class AnalyzeTool final : public BrowserTool {
                                           Json arguments) const override;
 
  private:
+  struct AnnotationsCall {
+    v1::RequestAnnotationsRequest request;
+    std::string message;  // For the person. May be empty.
+    bool waits = false;
+    absl::Duration wait;  // In this call.
+  };
+
   static absl::StatusOr<BrowserCall> Read(const Json& json);
+  static absl::StatusOr<AnnotationsCall> ReadAnnotations(const Json& json);
+
+  boost::asio::awaitable<ToolResult> Annotations(std::shared_ptr<CallContext> context,
+                                                 absl::StatusOr<AnnotationsCall> call) const;
+  // Those that are there, without a wait for others.
+  boost::asio::awaitable<ToolResult> ListAnnotations(v1::RequestAnnotationsRequest request) const;
+  // Has the browser switch its draw mode on. Repeating it is harmless.
+  boost::asio::awaitable<absl::Status> StartDrawMode(std::string client_id,
+                                                     std::string correlation_id,
+                                                     AnnotationsCall call) const;
 };
 
 }  // namespace callslip::gateway

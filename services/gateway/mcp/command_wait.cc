@@ -47,6 +47,7 @@ boost::asio::awaitable<void> PauseForDrain() {
 }
 
 std::string ProgressText(const v1::Command& command) {
+  if (command.command_class() == v1::COMMAND_CLASS_HUMAN) return "waiting for the user";
   std::string text(StageOf(command.state()));
   if (command.progress().fraction() > 0) {
     absl::StrAppend(&text, ", ", static_cast<int>(command.progress().fraction() * 100), " %");

@@ -25,6 +25,11 @@ Json WithOutputSchema(const char* definition) {
   return json;
 }
 
+Json MayWaitForUser(Json definition) {
+  definition["outputSchema"]["properties"]["status"]["enum"].push_back("waiting_for_user");
+  return definition;
+}
+
 }  // namespace
 
 const Json& InteractDefinition() {
@@ -36,8 +41,8 @@ const Json& InteractDefinition() {
       "type": "object",
       "properties": {
         "action": {
-          "enum": ["execute_js", "navigate", "back", "forward", "reload", "get_page", "query", "click", "type", "select", "press", "hover", "scroll", "wait_for", "screenshot", "console", "network", "list_tabs", "open_tab", "close_tab", "cancel"],
-          "description": "query: elements by selector or text. cancel: a command"
+          "enum": ["execute_js", "navigate", "back", "forward", "reload", "get_page", "query", "click", "type", "select", "press", "hover", "scroll", "wait_for", "screenshot", "console", "network", "list_tabs", "open_tab", "close_tab", "draw_mode", "cancel"],
+          "description": "query: elements by selector or text. draw_mode: lets the user mark the page. cancel: a command"
         },
         "script": {"type": "string", "description": "execute_js: its value is the result"},
         "url": {"type": "string", "description": "navigate, open_tab"},
@@ -51,6 +56,8 @@ const Json& InteractDefinition() {
         "state": {"enum": ["visible", "hidden", "attached"], "description": "wait_for"},
         "full_page": {"type": "boolean", "description": "screenshot"},
         "limit": {"type": "integer", "description": "query, console, network"},
+        "session": {"type": "string", "description": "draw_mode"},
+        "message": {"type": "string", "description": "draw_mode"},
         "correlation_id": {"type": "string", "description": "cancel"},
         "tab_id": {"type": "integer", "description": "Default: the active tab"},
         "target": {"type": "string", "description": "Which browser"},
@@ -87,14 +94,17 @@ const Json& ObserveDefinition() {
 }
 
 const Json& AnalyzeDefinition() {
-  static const auto& definition = *new Json(WithOutputSchema(R"json({
+  static const auto& definition = *new Json(MayWaitForUser(WithOutputSchema(R"json({
     "name": "analyze",
     "title": "Look at the page",
-    "description": "page: title, URL and text. Answers as interact does.",
+    "description": "page: its title, URL and text. annotations: the user's drawings and notes on it; wait asks for new ones. Answers as interact does.",
     "inputSchema": {
       "type": "object",
       "properties": {
-        "what": {"enum": ["page"]},
+        "what": {"enum": ["page", "annotations"]},
+        "wait": {"type": "boolean"},
+        "session": {"type": "string"},
+        "message": {"type": "string"},
         "tab_id": {"type": "integer"},
         "target": {"type": "string"},
         "wait_ms": {"type": "integer", "maximum": 30000},
@@ -105,7 +115,7 @@ const Json& AnalyzeDefinition() {
       "additionalProperties": false
     },
     "annotations": {"readOnlyHint": true, "openWorldHint": true}
-  })json"));
+  })json")));
   return definition;
 }
 

@@ -8,15 +8,18 @@
 #include "absl/strings/str_cat.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/tracker_error.h"
+#include "gateway/mcp/annotation_result.h"
 
 namespace callslip::gateway {
 namespace {
 
 Json TextContent(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
 
-std::string ObserveCall(const std::string& id) {
-  return absl::StrCat("observe {what: 'command_result', correlation_id: '", id,
-                      "', wait_ms: 8000}");
+// For a person it waits long enough by itself.
+std::string ObserveCall(const v1::Command& command) {
+  const bool human = command.command_class() == v1::COMMAND_CLASS_HUMAN;
+  return absl::StrCat("observe {what: 'command_result', correlation_id: '", command.command_id(),
+                      human ? "'}" : "', wait_ms: 8000}");
 }
 
 // The error of an answer in a line.
@@ -28,10 +31,14 @@ std::string ErrorText(const Json& answer) {
 }
 
 std::string PendingText(const v1::Command& command) {
+  if (command.command_class() == v1::COMMAND_CLASS_HUMAN) {
+    return absl::StrCat("pending: the user has not finished yet. Call ", ObserveCall(command),
+                        " again.");
+  }
   std::string text = absl::StrCat("pending (", StageOf(command.state()), ")");
   if (!command.progress().message().empty())
     absl::StrAppend(&text, " ", command.progress().message());
-  return absl::StrCat(text, ". Call ", ObserveCall(command.command_id()), " again.");
+  return absl::StrCat(text, ". Call ", ObserveCall(command), " again.");
 }
 
 // "image/" and a short name, such as image/svg+xml.
@@ -52,6 +59,9 @@ ToolResult CompletedResult(const v1::Command& command, Json answer) {
   const std::string head = absl::StrCat("complete ", command.command_id());
   const std::string uri = ResultUri(command.command_id());
   Json result = JsonOrText(command.result());
+  if (command.command_class() == v1::COMMAND_CLASS_HUMAN && IsAnnotationResult(result)) {
+    return AnnotationResult(std::move(answer), std::move(result), head, uri);
+  }
   std::optional<ImageResult> image = TakeImage(result);
   const size_t text_bytes = command.result().size() - (image ? image->base64.size() : 0);
   if (image.has_value() && text_bytes <= kMaxInlineResultBytes) {
@@ -106,11 +116,18 @@ ToolResult CommandResult(const v1::Command& command) {
 
 ToolResult QueuedResult(const v1::Command& command) {
   const std::string& id = command.command_id();
-  std::string message =
-      absl::StrCat("Queued for the browser. Get the result with ", ObserveCall(id), ".");
+  const bool human = command.command_class() == v1::COMMAND_CLASS_HUMAN;
+  const std::string status = human ? "waiting_for_user" : "queued";
+  const std::string message =
+      human
+          ? absl::StrCat(
+                "The user is asked to annotate the page, and has 10 minutes. Get the "
+                "annotations with ",
+                ObserveCall(command), "; while status is pending, call it again.")
+          : absl::StrCat("Queued for the browser. Get the result with ", ObserveCall(command), ".");
   Json answer = {
-      {"status", "queued"}, {"final", false}, {"correlation_id", id}, {"message", message}};
-  return TextResult(std::move(answer), absl::StrCat("queued ", id, ". ", message));
+      {"status", status}, {"final", false}, {"correlation_id", id}, {"message", message}};
+  return TextResult(std::move(answer), absl::StrCat(status, " ", id, ". ", message));
 }
 
 ToolResult ErrorResult(const absl::Status& status, Executed executed, const std::string& hint,

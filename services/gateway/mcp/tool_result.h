@@ -24,7 +24,8 @@ ToolResult TextResult(Json structured, std::string text, bool is_error = false);
 // one, or as a link to its resource where it exceeds kMaxInlineResultBytes.
 ToolResult CommandResult(const v1::Command& command);
 
-// A command that was registered just now.
+// A command that was registered just now: `queued`, or `waiting_for_user` where a person finishes
+// it.
 ToolResult QueuedResult(const v1::Command& command);
 
 // Whether what the failed call was about may have been executed.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "boost/asio/associated_cancellation_slot.hpp"
@@ -9,6 +10,7 @@
 #include "boost/asio/async_result.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
+#include "callslip/tracker/v1/annotation_service.grpc.pb.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/clock.h"
 #include "gateway/timeouts.h"
@@ -21,6 +23,7 @@ namespace callslip::gateway {
 namespace {
 
 using Stub = v1::CommandService::Stub;
+using AnnotationStub = v1::AnnotationService::Stub;
 
 std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address) {
   grpc::ChannelArguments arguments;
@@ -68,7 +71,9 @@ struct CommandOf {
 class GrpcTrackerClient final : public TrackerClient {
  public:
   GrpcTrackerClient(const Address& address, const boost::asio::any_io_executor& executor)
-      : stub_(v1::CommandService::NewStub(ConnectChannel(address))),
+      : channel_(ConnectChannel(address)),
+        stub_(v1::CommandService::NewStub(channel_)),
+        annotations_(v1::AnnotationService::NewStub(channel_)),
         executor_(executor),
         hub_(executor, &clock_,
              [this](WatchCall::Listener* listener) {
@@ -156,6 +161,20 @@ class GrpcTrackerClient final : public TrackerClient {
                  .until = clock_.Now() + max_wait});
   }
 
+  Result<v1::RequestAnnotationsResponse> RequestAnnotations(
+      v1::RequestAnnotationsRequest request) override {
+    return Unary(&AnnotationStub::PrepareAsyncRequestAnnotations, std::move(request),
+                 kUnaryDeadline, OnCancel::kGoOn);
+  }
+  Result<v1::AppendAnnotationsResponse> AppendAnnotations(
+      v1::AppendAnnotationsRequest request) override {
+    return Unary(&AnnotationStub::PrepareAsyncAppendAnnotations, std::move(request), kUnaryDeadline,
+                 OnCancel::kGoOn);
+  }
+  Result<v1::ListAnnotationsResponse> ListAnnotations(v1::ListAnnotationsRequest request) override {
+    return Unary(&AnnotationStub::PrepareAsyncListAnnotations, std::move(request), kUnaryDeadline);
+  }
+
   std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) override {
     return BeginFeed(executor_, &hub_, std::move(client_id), std::move(filter));
   }
@@ -237,20 +256,31 @@ class GrpcTrackerClient final : public TrackerClient {
         CommandOf<Handler>{std::move(handler)});
   }
 
-  template <typename Request, typename Response>
+  template <typename AnyStub, typename Request, typename Response>
   Result<Response> Unary(std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (
-                             Stub::*prepare)(grpc::ClientContext*, const Request&,
-                                             grpc::CompletionQueue*),
+                             AnyStub::*prepare)(grpc::ClientContext*, const Request&,
+                                                grpc::CompletionQueue*),
                          Request request, absl::Duration deadline,
                          OnCancel on_cancel = OnCancel::kEndCall) {
     return AwaitUnary<Response>(
         &calls_, deadline, on_cancel,
         [this, prepare, request = std::move(request)](grpc::ClientContext* context) {
-          return ((*stub_).*prepare)(context, request, &queue_);
+          return (StubOf<AnyStub>().*prepare)(context, request, &queue_);
         });
   }
 
+  template <typename AnyStub>
+  AnyStub& StubOf() {
+    if constexpr (std::is_same_v<AnyStub, AnnotationStub>) {
+      return *annotations_;
+    } else {
+      return *stub_;
+    }
+  }
+
+  const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<Stub> stub_;
+  const std::unique_ptr<AnnotationStub> annotations_;
   const boost::asio::any_io_executor executor_;
   RealClock clock_;
   CallsUnderWay calls_;

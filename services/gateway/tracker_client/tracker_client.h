@@ -10,6 +10,7 @@
 #include "absl/time/time.h"
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
+#include "callslip/tracker/v1/annotation_service.pb.h"
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "common/address.h"
@@ -39,7 +40,8 @@ class CommandFeed {
 // A call waits for the connection within its deadline, so that a tracker that is being restarted
 // costs time and no errors. A wait, poll or question whose coroutine is cancelled is cancelled at
 // the tracker too: the wait is freed there, and the poll leases nothing. What hands something over
-// (Register, Acknowledge, Complete) goes on: a result must not be lost because its bearer left.
+// (Register, Acknowledge, Complete, AppendAnnotations) goes on: a result must not be lost because
+// its bearer left.
 //
 // One completion queue and one thread of its own, which only hands over to the coroutines'
 // executor. All waits share one WatchCommands stream for each 25,000 of them, which is opened with
@@ -75,6 +77,13 @@ class TrackerClient {
   // after `max_wait`. Otherwise as above.
   virtual Result<v1::Command> WaitForChange(std::string client_id, std::string command_id,
                                             int64_t after_revision, absl::Duration max_wait) = 0;
+
+  virtual Result<v1::RequestAnnotationsResponse> RequestAnnotations(
+      v1::RequestAnnotationsRequest request) = 0;
+  virtual Result<v1::AppendAnnotationsResponse> AppendAnnotations(
+      v1::AppendAnnotationsRequest request) = 0;
+  virtual Result<v1::ListAnnotationsResponse> ListAnnotations(
+      v1::ListAnnotationsRequest request) = 0;
 
   // Follows the client's commands that match: those that are there, and from then on each change.
   // To be called, and the feed to be used and destroyed, on the executor of the coroutines.

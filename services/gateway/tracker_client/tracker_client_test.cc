@@ -186,6 +186,25 @@ TEST_F(TrackerClientTest, EndWakesTheWait) {
   EXPECT_EQ(table().waits(), 0);
 }
 
+TEST_F(TrackerClientTest, DrawingWakesTheWaitAndIsListed) {
+  v1::RequestAnnotationsRequest request;
+  request.set_tab_id(7);
+  const auto requested = Await(client_->RequestAnnotations(request));
+  ASSERT_OK(requested);
+  auto wait = Start(WaitForEnd(requested->command().command_id()));
+  AwaitWaits(1);
+  v1::AppendAnnotationsRequest append;
+  append.mutable_drawing()->set_tab_id(7);
+  append.mutable_drawing()->set_content("42");
+  const auto appended = Await(client_->AppendAnnotations(append));
+  ASSERT_OK(appended);
+  EXPECT_EQ(appended->completed_command_ids_size(), 1);
+  EXPECT_EQ(wait.get()->result(), "42");
+  const auto listed = Await(client_->ListAnnotations({}));
+  ASSERT_OK(listed);
+  EXPECT_EQ(listed->drawings(0).content(), "42");
+}
+
 TEST_F(TrackerClientTest, EndThatWasBeforeAnswersAtOnce) {
   const std::string id = Register("", /*human=*/true);
   Complete(id);

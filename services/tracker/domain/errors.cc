@@ -37,6 +37,13 @@ absl::Status ResultTooLarge(size_t bytes, size_t limit) {
        .hint = "Complete the command with an error that says so, or with a smaller result."});
 }
 
+absl::Status DrawingTooLarge(size_t bytes, size_t limit) {
+  return ErrorWithDetails(
+      absl::StatusCode::kInvalidArgument,
+      absl::StrCat("the drawing has ", bytes, " bytes, more than the ", limit, " that fit"),
+      {.reason = "drawing_too_large", .hint = "Leave out its images, or make them smaller."});
+}
+
 absl::Status CommandNotFound(absl::string_view id) {
   return ErrorWithDetails(
       absl::StatusCode::kNotFound, absl::StrCat("no command \"", id, "\" is known"),
@@ -122,6 +129,15 @@ absl::Status TooManyWaits(int64_t limit, bool of_client) {
       {.reason = "too_many_waits",
        .hint = "End a wait that is no longer needed, or poll with GetCommand.",
        .retry_after = kTableRetryAfter});
+}
+
+absl::Status TooManyWaiters(int64_t limit, bool of_client) {
+  return ErrorWithDetails(absl::StatusCode::kResourceExhausted,
+                          absl::StrCat(limit, " requests for annotations ", Whose(of_client),
+                                       " wait for a person, as many as may"),
+                          {.reason = "too_many_waits",
+                           .hint = "Wait for annotations that were asked for, or cancel a request.",
+                           .retry_after = kTableRetryAfter});
 }
 
 absl::Status TooManyFilters(int64_t limit) {

@@ -14,6 +14,7 @@ namespace callslip::tracker {
 absl::Status InvalidField(absl::string_view field, absl::string_view problem);
 absl::Status InvalidPageToken();
 absl::Status ResultTooLarge(size_t bytes, size_t limit);
+absl::Status DrawingTooLarge(size_t bytes, size_t limit);
 absl::Status CommandNotFound(absl::string_view id);
 absl::Status CommandRemoved(absl::string_view id, CommandState ended_as);
 absl::Status CommandAlreadyEnded(absl::string_view id, CommandState state);
@@ -26,6 +27,7 @@ absl::Status QueueFull(absl::string_view target, int64_t depth, bool of_client);
 absl::Status TooManyCommands(int64_t limit, bool of_client);
 absl::Status TooManyBytes(int64_t limit, bool of_client);
 absl::Status TooManyWaits(int64_t limit, bool of_client);
+absl::Status TooManyWaiters(int64_t limit, bool of_client);
 absl::Status TooManyFilters(int64_t limit);
 absl::Status TooSlow();
 absl::Status Draining();

@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
+#include "tracker/domain/annotation/annotation_store.h"
+#include "tracker/rpc/annotation_service.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/command_service.h"
 #include "tracker/rpc/health_service.h"
@@ -10,10 +12,15 @@
 namespace callslip::tracker {
 
 struct TrackerServer::Parts {
-  Parts(Clock* clock, CommandTable* table) : commands(clock, table) {}
+  Parts(Clock* clock, CommandTable* table)
+      : commands(clock, table), drawings(table), annotations(clock, &drawings) {}
 
   CommandService commands;
-  HealthService health{{v1::CommandService::service_full_name()}};
+  // Nobody else uses it.
+  AnnotationStore drawings;
+  AnnotationService annotations;
+  HealthService health{
+      {v1::CommandService::service_full_name(), v1::AnnotationService::service_full_name()}};
   // Last, so that it stops before the services go.
   AsyncServer server;
 };
@@ -28,10 +35,12 @@ absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   AsyncServer& server = parts_->server;
   parts_->commands.AddTo(server);
+  parts_->annotations.AddTo(server);
   parts_->health.AddTo(server);
   absl::StatusOr<Address> bound = server.Start(address, pollers);
   if (!bound.ok()) return bound;
   parts_->commands.ServeOn(server);
+  parts_->annotations.ServeOn(server);
   parts_->health.ServeOn(server);
   return bound;
 }

@@ -11,6 +11,7 @@ const MAX_MESSAGE_BYTES = 16 << 20;
 const CALL_PATIENCE_MS = 40_000;
 
 const PROTOS = [
+  'callslip/tracker/v1/annotation_service.proto',
   'callslip/tracker/v1/command_service.proto',
   'grpc/health/v1/health.proto',
 ];
@@ -127,6 +128,7 @@ export class TrackerApi {
   constructor(address) {
     this.address = address;
     this.commands = this.client(packages.callslip.tracker.v1.CommandService);
+    this.annotations = this.client(packages.callslip.tracker.v1.AnnotationService);
     this.health = this.client(packages.grpc.health.v1.Health);
     this.reflection = this.client(packages.grpc.reflection.v1alpha.ServerReflection);
   }

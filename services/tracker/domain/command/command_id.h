@@ -36,6 +36,8 @@ class CommandId {
   using Key = uint64_t;
   Key key() const { return low_; }
   uint8_t partition() const { return static_cast<uint8_t>(high_ >> 56); }
+  // Whether a person finishes the command.
+  bool is_annotation() const { return time_and_kind_ % 2 != 0; }
 
   friend bool operator==(const CommandId& a, const CommandId& b) = default;
   template <typename H>

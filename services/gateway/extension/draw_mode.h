@@ -1,0 +1,23 @@
+#ifndef CALLSLIP_GATEWAY_EXTENSION_DRAW_MODE_H_
+#define CALLSLIP_GATEWAY_EXTENSION_DRAW_MODE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "callslip/tracker/v1/annotation_service.pb.h"
+
+namespace callslip::gateway {
+
+namespace v1 = callslip::tracker::v1;
+
+// What a body of POST /draw-mode/complete asks of the tracker; the format is in docs/http.md. The
+// content of the drawing is {"tab_id", "url", "title", "session"?, "annotations": […], "viewport"?,
+// "screenshot"?}: what is known of the format, with every text cut to its limit. Members that are
+// not known are left out, since all of it comes from a page and goes to a model.
+//
+// INVALID_ARGUMENT with a reason and a message that names the field.
+absl::StatusOr<v1::AppendAnnotationsRequest> ParseDrawing(const std::string& body);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_EXTENSION_DRAW_MODE_H_

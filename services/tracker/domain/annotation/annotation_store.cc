@@ -1,0 +1,359 @@
+#include "tracker/domain/annotation/annotation_store.h"
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_validation.h"
+#include "tracker/domain/errors.h"
+
+namespace callslip::tracker {
+namespace {
+
+absl::Status CompleteAndCheck(std::string& client_id, AnnotationQuery& query) {
+  if (client_id.empty()) client_id = kDefaultClient;
+  if (query.target.empty()) query.target = kDefaultTarget;
+  RETURN_IF_ERROR(CheckName("client_id", client_id));
+  RETURN_IF_ERROR(CheckName("target", query.target));
+  RETURN_IF_ERROR(CheckName("session", query.session));
+  if (query.tab_id.value_or(0) < 0) return InvalidField("tab_id", "must not be negative");
+  return absl::OkStatus();
+}
+
+absl::Status CompleteAndCheck(Drawing& drawing, const std::vector<std::string>& command_ids) {
+  if (drawing.target.empty()) drawing.target = kDefaultTarget;
+  RETURN_IF_ERROR(CheckName("drawing.target", drawing.target));
+  RETURN_IF_ERROR(CheckName("drawing.session", drawing.session));
+  if (drawing.tab_id < 0) return InvalidField("drawing.tab_id", "must not be negative");
+  if (drawing.content == nullptr || drawing.content->empty()) {
+    return InvalidField("drawing.content", "is required");
+  }
+  if (drawing.content->size() > kMaxDrawingBytes) {
+    return DrawingTooLarge(drawing.content->size(), kMaxDrawingBytes);
+  }
+  if (command_ids.size() > kMaxNamedCommands) {
+    return InvalidField("command_ids", absl::StrCat("has ", command_ids.size(), " ids, at most ",
+                                                    kMaxNamedCommands, " are accepted"));
+  }
+  Cut(drawing.url, kMaxUrlBytes);
+  Cut(drawing.title, kMaxTitleBytes);
+  return absl::OkStatus();
+}
+
+CommandRequest CommandFor(const AnnotationRequest& request) {
+  CommandRequest command;
+  command.client_id = request.client_id;
+  command.target = request.query.target;
+  command.type = "annotations";
+  command.params = request.params;
+  command.request_id = request.request_id;
+  command.label = request.label;
+  command.command_class = CommandClass::kHuman;
+  command.deadlines.result_retention = kAnnotationResultRetention;
+  return command;
+}
+
+// A page token is the sequence number of the last drawing on the page before.
+absl::StatusOr<uint64_t> SequenceBefore(const std::string& page_token) {
+  uint64_t sequence = std::numeric_limits<uint64_t>::max();
+  if (!page_token.empty() && !absl::SimpleAtoi(page_token, &sequence)) return InvalidPageToken();
+  return sequence;
+}
+
+absl::Duration RetentionOf(const Drawing& drawing) {
+  return drawing.session.empty() ? kTabDrawingRetention : kSessionDrawingRetention;
+}
+
+bool IsOver(const CommandSpec& human, absl::Time now) {
+  return human.ready_time() + human.deadlines->human_schedule_to_close <= now;
+}
+
+}  // namespace
+
+// As many of the latest as fit into one result. That it is a JSON array is the one thing that is
+// known of the format here.
+AnnotationStore::SessionResult AnnotationStore::ListOf(
+    const std::vector<DrawingPtr>& newest_first) {
+  SessionResult result;
+  std::vector<absl::string_view> contents;
+  size_t bytes = 1;  // The brackets, and a comma after each but the last.
+  for (const DrawingPtr& drawing : newest_first) {
+    bytes += drawing->content->size() + 1;
+    if (bytes > kMaxResultBytes) break;
+    contents.push_back(*drawing->content);
+    result.sequences.push_back(drawing->sequence);
+  }
+  absl::c_reverse(contents);
+  result.list =
+      std::make_shared<const std::string>(absl::StrCat("[", absl::StrJoin(contents, ","), "]"));
+  return result;
+}
+
+bool AnnotationStore::Kept::IsCollectedBy(absl::string_view client_id) const {
+  return absl::c_any_of(receipts, [&](const Receipt& receipt) {
+    return receipt.client_id == client_id &&
+           (receipt.command == nullptr || receipt.command->is_read());
+  });
+}
+
+absl::StatusOr<CommandRegistration> AnnotationStore::Request(AnnotationRequest request,
+                                                             absl::Time now) {
+  RETURN_IF_ERROR(CompleteAndCheck(request.client_id, request.query));
+  RETURN_IF_ERROR(CheckRoom(request, now));
+  ASSIGN_OR_RETURN(CommandRegistration registration, commands_->Register(CommandFor(request), now));
+  const Spec command = registration.command->spec;
+  const std::string id = command->id.ToString();
+  const Payload result = registration.existed ? nullptr : TakeOrWait(request.query, command);
+  if (result != nullptr) {
+    RETURN_IF_ERROR(commands_->Complete(id, {}, CommandResult{result}, nullptr, now).status());
+  }
+  // The caller is given what there is, which makes it a collected one.
+  if (result != nullptr || registration.existed) {
+    ASSIGN_OR_RETURN(registration.command, commands_->Get(request.client_id, id, /*peek=*/false));
+  }
+  return registration;
+}
+
+absl::Status AnnotationStore::CheckRoom(const AnnotationRequest& request, absl::Time now) {
+  MutexLock lock(&mutex_);
+  DropOldLocked(now);
+  if (FindNewLocked(request.query, request.client_id) != nullptr) return absl::OkStatus();
+  const auto is_clients = [&](const Waiter& waiter) {
+    return waiter.command->client_id() == request.client_id;
+  };
+  if (absl::c_count_if(waiters_, is_clients) >= limits_.waiters_of_client) {
+    // Those that were cancelled have not been missed so far.
+    std::erase_if(waiters_, [&](const Waiter& waiter) {
+      if (!is_clients(waiter)) return false;
+      const auto command =
+          commands_->Get(request.client_id, waiter.command->id.ToString(), /*peek=*/true);
+      return !command.ok() || IsTerminal((*command)->state);
+    });
+  }
+  if (absl::c_count_if(waiters_, is_clients) >= limits_.waiters_of_client) {
+    return TooManyWaiters(limits_.waiters_of_client, true);
+  }
+  if (static_cast<int64_t>(waiters_.size()) >= limits_.waiters) {
+    return TooManyWaiters(limits_.waiters, false);
+  }
+  return absl::OkStatus();
+}
+
+Payload AnnotationStore::TakeOrWait(const AnnotationQuery& query, const Spec& command) {
+  const Receipt receipt = {std::string(command->client_id()), command};
+  MutexLock lock(&mutex_);
+  Kept* kept = FindNewLocked(query, receipt.client_id);
+  if (kept == nullptr) {
+    waiters_.push_back({command, query});
+    return nullptr;
+  }
+  if (query.session.empty()) {
+    AddReceiptLocked(kept->drawing->sequence, receipt);
+    return kept->drawing->content;
+  }
+  const SessionResult whole = OfSessionLocked(query, nullptr);
+  for (const uint64_t sequence : whole.sequences) AddReceiptLocked(sequence, receipt);
+  return whole.list;
+}
+
+absl::StatusOr<DrawingPage> AnnotationStore::List(std::string client_id, AnnotationQuery query,
+                                                  int page_size, const std::string& page_token,
+                                                  bool peek, absl::Time now) {
+  RETURN_IF_ERROR(CompleteAndCheck(client_id, query));
+  if (page_size < 0) return InvalidField("page_size", "must not be negative");
+  size_t most = kMaxDrawingsOfPage;
+  if (page_size > 0) most = std::min(most, static_cast<size_t>(page_size));
+  ASSIGN_OR_RETURN(const uint64_t before, SequenceBefore(page_token));
+  DrawingPage page;
+  int64_t bytes = 0;
+  MutexLock lock(&mutex_);
+  DropOldLocked(now);
+  for (auto next = drawings_.lower_bound(before); next != drawings_.begin();) {
+    --next;
+    Kept& kept = next->second;
+    if (!query.Matches(*kept.drawing)) continue;
+    bytes += kept.drawing->bytes();
+    const bool full =
+        page.drawings.size() == most || (!page.drawings.empty() && bytes > kMaxBytesOfPage);
+    if (full) {
+      page.next_page_token = absl::StrCat(page.drawings.back()->sequence);
+      break;
+    }
+    page.drawings.push_back(kept.drawing);
+    if (!peek && !kept.IsCollectedBy(client_id))
+      AddReceiptLocked(next->first, {client_id, nullptr});
+  }
+  return page;
+}
+
+absl::StatusOr<AppendedDrawing> AnnotationStore::Append(Drawing drawing,
+                                                        const std::vector<std::string>& command_ids,
+                                                        absl::Time now) {
+  RETURN_IF_ERROR(CompleteAndCheck(drawing, command_ids));
+  AppendedDrawing appended;
+  std::vector<Completion> completions;
+  {
+    MutexLock lock(&mutex_);
+    DropOldLocked(now);
+    drawing.sequence = next_sequence_++;
+    drawing.append_time = now;
+    const DrawingPtr kept = std::make_shared<const Drawing>(std::move(drawing));
+    appended.stored = KeepLocked(kept);
+    completions = TakeWaitersLocked(kept, appended.stored, command_ids);
+  }
+  std::vector<Spec> ended_before;
+  for (Completion& completion : completions) {
+    const auto completed = commands_->Complete(
+        completion.command_id, {}, CommandResult{std::move(completion.result)}, nullptr, now);
+    if (completed.ok() && completed->accepted) {
+      appended.completed.push_back(std::move(completion.command_id));
+    } else if (completion.command != nullptr) {
+      ended_before.push_back(std::move(completion.command));
+    }
+  }
+  if (!ended_before.empty()) ForgetReceipts(ended_before);
+  return appended;
+}
+
+bool AnnotationStore::KeepLocked(const DrawingPtr& drawing) {
+  size_t in_session = 0;
+  int64_t bytes_in_session = 0;
+  for (auto it = drawings_.begin(); it != drawings_.end();) {
+    const Drawing& other = *it->second.drawing;
+    const bool together = other.target == drawing->target && other.session == drawing->session;
+    if (together && drawing->session.empty() && other.tab_id == drawing->tab_id) {
+      // The latest of its tab takes the place of the one before.
+      it = DropLocked(it);
+      continue;
+    }
+    if (together && !drawing->session.empty()) {
+      ++in_session;
+      bytes_in_session += other.bytes();
+    }
+    ++it;
+  }
+  const bool fits =
+      drawings_.size() < limits_.drawings && bytes_ + drawing->bytes() <= limits_.bytes &&
+      in_session < limits_.drawings_of_session &&
+      (drawing->session.empty() || bytes_in_session + drawing->bytes() <= limits_.bytes_of_session);
+  if (!fits) return false;
+  bytes_ += drawing->bytes();
+  drawings_.emplace(drawing->sequence, Kept{drawing, {}});
+  return true;
+}
+
+std::vector<AnnotationStore::Completion> AnnotationStore::TakeWaitersLocked(
+    const DrawingPtr& drawing, bool stored, const std::vector<std::string>& command_ids) {
+  // Those that are not found below do not wait here.
+  std::vector<CommandId> named;
+  for (const std::string& text : command_ids) {
+    const std::optional<CommandId> id = CommandId::Parse(text);
+    if (!id.has_value() || !id->is_annotation() || absl::c_linear_search(named, *id)) continue;
+    named.push_back(*id);
+  }
+  // Waiters for the same drawings share the list of them, which may be megabytes.
+  std::map<std::optional<int64_t>, SessionResult> of_session;
+  std::vector<Completion> completions;
+  std::vector<Waiter> others;
+  for (Waiter& waiter : waiters_) {
+    const bool is_named = std::erase(named, waiter.command->id) > 0;
+    const bool matches = waiter.query.Matches(*drawing);
+    if (!is_named && !matches) {
+      others.push_back(std::move(waiter));
+      continue;
+    }
+    const Receipt receipt = {std::string(waiter.command->client_id()), waiter.command};
+    Payload result = drawing->content;
+    if (matches && !waiter.query.session.empty()) {
+      SessionResult& shared = of_session[waiter.query.tab_id];
+      if (shared.list == nullptr) {
+        shared = OfSessionLocked(waiter.query, stored ? nullptr : drawing);
+      }
+      for (const uint64_t sequence : shared.sequences) AddReceiptLocked(sequence, receipt);
+      result = shared.list;
+    } else {
+      AddReceiptLocked(drawing->sequence, receipt);
+    }
+    completions.push_back({waiter.command->id.ToString(), std::move(result), waiter.command});
+  }
+  waiters_ = std::move(others);
+  for (const CommandId id : named)
+    completions.push_back({id.ToString(), drawing->content, nullptr});
+  return completions;
+}
+
+AnnotationStore::Kept* AnnotationStore::FindNewLocked(const AnnotationQuery& query,
+                                                      absl::string_view client_id) {
+  for (auto next = drawings_.end(); next != drawings_.begin();) {
+    --next;
+    Kept& kept = next->second;
+    if (query.Matches(*kept.drawing) && !kept.IsCollectedBy(client_id)) return &kept;
+  }
+  return nullptr;
+}
+
+AnnotationStore::SessionResult AnnotationStore::OfSessionLocked(const AnnotationQuery& query,
+                                                                const DrawingPtr& unkept) {
+  std::vector<DrawingPtr> newest_first;
+  if (unkept != nullptr) newest_first.push_back(unkept);
+  for (auto next = drawings_.end(); next != drawings_.begin();) {
+    --next;
+    if (query.Matches(*next->second.drawing)) newest_first.push_back(next->second.drawing);
+  }
+  return ListOf(newest_first);
+}
+
+void AnnotationStore::AddReceiptLocked(uint64_t sequence, const Receipt& receipt) {
+  const auto it = drawings_.find(sequence);
+  if (it == drawings_.end()) return;  // One that is not kept.
+  std::vector<Receipt>& receipts = it->second.receipts;
+  if (receipts.size() >= limits_.receipts_of_drawing) receipts.erase(receipts.begin());
+  receipts.push_back(receipt);
+}
+
+void AnnotationStore::ForgetReceipts(const std::vector<Spec>& commands) {
+  MutexLock lock(&mutex_);
+  for (auto& [sequence, kept] : drawings_) {
+    std::erase_if(kept.receipts, [&](const Receipt& receipt) {
+      return receipt.command != nullptr && absl::c_linear_search(commands, receipt.command);
+    });
+  }
+}
+
+AnnotationStore::KeptDrawings::iterator AnnotationStore::DropLocked(KeptDrawings::iterator it) {
+  bytes_ -= it->second.drawing->bytes();
+  return drawings_.erase(it);
+}
+
+void AnnotationStore::DropOldLocked(absl::Time now) {
+  for (auto it = drawings_.begin(); it != drawings_.end();) {
+    const Drawing& drawing = *it->second.drawing;
+    const bool old = drawing.append_time + RetentionOf(drawing) <= now;
+    it = old ? DropLocked(it) : std::next(it);
+  }
+  std::erase_if(waiters_, [&](const Waiter& waiter) { return IsOver(*waiter.command, now); });
+}
+
+int64_t AnnotationStore::drawings() {
+  MutexLock lock(&mutex_);
+  return static_cast<int64_t>(drawings_.size());
+}
+
+int64_t AnnotationStore::bytes() {
+  MutexLock lock(&mutex_);
+  return bytes_;
+}
+
+int64_t AnnotationStore::waiters() {
+  MutexLock lock(&mutex_);
+  return static_cast<int64_t>(waiters_.size());
+}
+
+}  // namespace callslip::tracker

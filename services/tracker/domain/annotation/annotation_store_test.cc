@@ -1,0 +1,464 @@
+#include "tracker/domain/annotation/annotation_store.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tracker/domain/command/command_table_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+AnnotationLimits SmallLimits() {
+  AnnotationLimits limits;
+  limits.drawings_of_session = 3;
+  limits.bytes_of_session = 100;
+  limits.drawings = 5;
+  limits.bytes = 200;
+  limits.waiters_of_client = 2;
+  limits.waiters = 3;
+  return limits;
+}
+
+// A store over a table, on a clock that a test moves: agents that ask, a person who draws.
+class AnnotationStoreTest : public CommandTableTest {
+ protected:
+  explicit AnnotationStoreTest(const AnnotationLimits& limits = {},
+                               const CommandLimits& commands = {})
+      : CommandTableTest(commands), store_(&table_, limits) {}
+
+  absl::StatusOr<CommandRegistration> TryAsk(AnnotationRequest request = {}) {
+    if (request.client_id.empty()) request.client_id = kClient;
+    return store_.Request(std::move(request), clock_.Now());
+  }
+  // The command of a request that must be accepted.
+  CommandSnapshot Ask(AnnotationRequest request = {}) {
+    const auto registration = TryAsk(std::move(request));
+    EXPECT_OK(registration);
+    return registration.ok() ? *registration->command : CommandSnapshot{};
+  }
+  // The id of one that must wait.
+  std::string Wait(AnnotationRequest request = {}) {
+    const CommandSnapshot command = Ask(std::move(request));
+    EXPECT_EQ(command.state, State::kQueued);
+    return IdOf(command);
+  }
+  // The result of one that must not.
+  std::string Found(AnnotationRequest request = {}) {
+    const CommandSnapshot command = Ask(std::move(request));
+    EXPECT_EQ(command.state, State::kCompleted);
+    return command.result == nullptr ? "" : *command.result;
+  }
+  std::string ResultOf(const std::string& id, const std::string& client = kClient) {
+    const auto command = Get(id, client);
+    EXPECT_OK(command);
+    if (!command.ok()) return "";
+    EXPECT_EQ((*command)->state, State::kCompleted);
+    return (*command)->result == nullptr ? "" : *(*command)->result;
+  }
+
+  static Drawing In(int64_t tab_id, const std::string& content, const std::string& session = "") {
+    return {.tab_id = tab_id,
+            .url = "http://page/",
+            .title = "A page",
+            .session = session,
+            .content = Bytes(content)};
+  }
+  AppendedDrawing Draw(Drawing drawing, const std::vector<std::string>& ids = {}) {
+    const auto appended = store_.Append(std::move(drawing), ids, clock_.Now());
+    EXPECT_OK(appended);
+    return appended.value_or(AppendedDrawing{});
+  }
+
+  static AnnotationRequest For(std::optional<int64_t> tab_id, const std::string& session = "",
+                               const std::string& client = kClient) {
+    return {.client_id = client, .query = {.tab_id = tab_id, .session = session}};
+  }
+
+  std::vector<std::string> Listed(AnnotationQuery query = {}, bool peek = true) {
+    const auto page = store_.List(kClient, std::move(query), 0, "", peek, clock_.Now());
+    EXPECT_OK(page);
+    std::vector<std::string> contents;
+    for (const DrawingPtr& drawing : page->drawings) contents.push_back(*drawing->content);
+    return contents;
+  }
+
+  AnnotationStore store_;
+};
+
+// Does something once, at the first change that its table tells of: in the middle of the call that
+// caused it.
+class Interruption : public CommandFeed {
+ public:
+  void Arm(std::function<void()> action) { action_ = std::move(action); }
+
+  void OnReady() override {
+    Take(kMaxWatchesInMessage);
+    if (const auto action = std::exchange(action_, nullptr)) action();
+  }
+
+ private:
+  std::function<void()> action_;
+};
+
+class SmallAnnotationStoreTest : public AnnotationStoreTest {
+ protected:
+  SmallAnnotationStoreTest() : AnnotationStoreTest(SmallLimits()) {}
+};
+
+// Asking, then drawing.
+
+TEST_F(AnnotationStoreTest, RequestWaitsUntilThePersonHasDrawn) {
+  const std::string id = Wait();
+  EXPECT_TRUE(CommandId::Parse(id)->is_annotation());
+  const AppendedDrawing appended = Draw(In(7, "1"));
+  EXPECT_THAT(appended.completed, ElementsAre(id));
+  EXPECT_TRUE(appended.stored);
+  EXPECT_EQ(ResultOf(id), "1");
+  EXPECT_EQ(store_.waiters(), 0);
+}
+
+TEST_F(AnnotationStoreTest, DrawingCompletesAllWhoWaitForItAndNobodyElse) {
+  const std::string any = Wait();
+  const std::string same_tab = Wait(For(7));
+  const std::string of_other = Wait(For(7, "", "other"));
+  const std::string other_tab = Wait(For(8));
+  const std::string session = Wait(For(std::nullopt, "review"));
+  AnnotationRequest elsewhere;
+  elsewhere.query.target = "second-browser";
+  const std::string other_target = Wait(elsewhere);
+
+  EXPECT_THAT(Draw(In(7, "1")).completed, ElementsAre(any, same_tab, of_other));
+  EXPECT_EQ(ResultOf(any), "1");
+  EXPECT_EQ(ResultOf(of_other, "other"), "1");
+  for (const std::string& id : {other_tab, session, other_target}) {
+    EXPECT_EQ(StateOf(id), State::kQueued);
+  }
+  EXPECT_EQ(store_.waiters(), 3);
+}
+
+TEST_F(AnnotationStoreTest, DrawingOfASessionAlsoCompletesWhoWaitsForItsTab) {
+  const std::string tab = Wait(For(7));
+  const std::string session = Wait(For(std::nullopt, "review"));
+  const std::string other_session = Wait(For(std::nullopt, "other"));
+  EXPECT_THAT(Draw(In(7, "1", "review")).completed, ElementsAre(tab, session));
+  EXPECT_EQ(ResultOf(tab), "1");
+  EXPECT_EQ(ResultOf(session), "[1]");
+  EXPECT_EQ(StateOf(other_session), State::kQueued);
+}
+
+TEST_F(AnnotationStoreTest, DrawingCompletesTheCommandsThatItNames) {
+  const std::string other_tab = Wait(For(8));
+  const std::string registered_elsewhere = Register(HumanRequest());
+  EXPECT_THAT(Draw(In(7, "1"), {other_tab, other_tab, registered_elsewhere}).completed,
+              ElementsAre(other_tab, registered_elsewhere));
+  EXPECT_EQ(ResultOf(other_tab), "1");
+  EXPECT_EQ(ResultOf(registered_elsewhere), "1");
+}
+
+TEST_F(AnnotationStoreTest, DrawingCompletesNoCommandOfAMachine) {
+  const std::string id = Register();
+  LeaseOne();
+  EXPECT_THAT(
+      Draw(In(7, "1"), {id, "ann_1_00000000000000000000000000000000", "nonsense", ""}).completed,
+      IsEmpty());
+  EXPECT_EQ(StateOf(id), State::kDelivered);
+}
+
+TEST_F(AnnotationStoreTest, ForeignClientDoesNotSeeTheCommand) {
+  const std::string id = Wait();
+  Draw(In(7, "1"));
+  EXPECT_THAT(Get(id, "other"), FailsWith(StatusCode::kNotFound, "unknown_command"));
+}
+
+// Drawing, then asking.
+
+TEST_F(AnnotationStoreTest, DrawingThatNobodyWaitedForIsFoundLater) {
+  EXPECT_THAT(Draw(In(7, "1")).completed, IsEmpty());
+  EXPECT_EQ(Found(), "1");
+  // Collected: the next request is for the next one.
+  EXPECT_THAT(Draw(In(7, "2")).completed, IsEmpty());
+  EXPECT_EQ(Found(), "2");
+  Wait();
+}
+
+TEST_F(AnnotationStoreTest, EachClientCollectsForItself) {
+  Draw(In(7, "1"));
+  EXPECT_EQ(Found(), "1");
+  EXPECT_EQ(Found(For(7, "", "other")), "1");
+  Wait();
+}
+
+TEST_F(AnnotationStoreTest, LatestDrawingOfEachTabIsKept) {
+  Draw(In(7, "1"));
+  Draw(In(8, "2"));
+  Draw(In(7, "3"));
+  EXPECT_THAT(Listed(), ElementsAre("3", "2"));
+  EXPECT_EQ(Found(For(8)), "2");
+  EXPECT_EQ(Found(For(7)), "3");
+}
+
+TEST_F(AnnotationStoreTest, SessionIsReadWhole) {
+  Draw(In(7, "1", "review"));
+  Draw(In(8, "2"));
+  Draw(In(8, "3", "review"));
+  EXPECT_EQ(Found(For(std::nullopt, "review")), "[1,3]");
+  const std::string id = Wait(For(std::nullopt, "review"));
+  Draw(In(7, "4", "review"));
+  EXPECT_EQ(ResultOf(id), "[1,3,4]");
+}
+
+TEST_F(AnnotationStoreTest, SessionOfOneTabHasItsDrawingsOnly) {
+  Draw(In(7, "1", "review"));
+  Draw(In(8, "2", "review"));
+  EXPECT_EQ(Found(For(7, "review")), "[1]");
+  EXPECT_EQ(Found(For(std::nullopt, "review")), "[1,2]");
+}
+
+TEST_F(AnnotationStoreTest, SessionThatIsTooLargeForAResultGivesItsLatest) {
+  const std::string large(kMaxDrawingBytes / 2, '1');
+  for (const char* first : {"7", "8", "9"}) {
+    Draw(In(7, first + large.substr(1), "review"));
+  }
+  const std::string result = Found(For(std::nullopt, "review"));
+  EXPECT_LE(result.size(), kMaxResultBytes);
+  EXPECT_EQ(result.substr(0, 2), "[9");
+}
+
+TEST_F(AnnotationStoreTest, ResultThatNobodyReadIsFoundByTheNextRequest) {
+  const std::string id = Wait();
+  Draw(In(7, "1"));
+  EXPECT_EQ(Found(), "1");
+  EXPECT_EQ(ResultOf(id), "1");
+  Wait();
+}
+
+TEST_F(AnnotationStoreTest, DrawingForWhichItsRequestCameTooLateIsFoundLater) {
+  const std::string id = Wait();
+  ASSERT_OK(Cancel(id));
+  ASSERT_OK(Get(id));
+  EXPECT_THAT(Draw(In(7, "1"), {id}).completed, IsEmpty());
+  EXPECT_EQ(Found(), "1");
+}
+
+TEST_F(AnnotationStoreTest, RepeatedRequestIsTheSameCommand) {
+  AnnotationRequest request;
+  request.request_id = "r1";
+  const std::string id = Wait(request);
+  EXPECT_EQ(Wait(request), id);
+  EXPECT_EQ(store_.waiters(), 1);
+  Draw(In(7, "1"));
+  const auto again = TryAsk(request);
+  ASSERT_OK(again);
+  EXPECT_TRUE(again->existed);
+  EXPECT_EQ(*again->command->result, "1");
+  // That was a look at the result.
+  Wait();
+}
+
+// What comes between the steps of a call.
+
+class InterruptedAnnotationStoreTest : public AnnotationStoreTest {
+ protected:
+  // At the next change of the client's commands; what there is already is no change.
+  void Interrupt(const std::string& client, std::function<void()> action) {
+    const auto feed = std::make_shared<Interruption>();
+    ASSERT_OK(table_.WatchAll({.client_id = client, .feed = feed}));
+    feed->Arm(std::move(action));
+  }
+};
+
+TEST_F(InterruptedAnnotationStoreTest, DrawingThatComesWithTheRegistrationIsFound) {
+  Interrupt(kClient, [&] { Draw(In(7, "1")); });
+  EXPECT_EQ(Found(), "1");
+  EXPECT_EQ(store_.waiters(), 0);
+}
+
+TEST_F(InterruptedAnnotationStoreTest, RequestThatComesWithTheCompletionFindsTheDrawing) {
+  Wait();
+  std::string found;
+  Interrupt(kClient, [&] { found = Found(For(7, "", "other")); });
+  Draw(In(7, "1"));
+  EXPECT_EQ(found, "1");
+}
+
+TEST_F(InterruptedAnnotationStoreTest, CancelThatComesWithTheCompletionLeavesTheDrawing) {
+  const std::string first = Wait();
+  const std::string second = Wait(For(7, "", "other"));
+  Interrupt(kClient, [&] {
+    EXPECT_EQ(StateOf(first), State::kCompleted);
+    ASSERT_OK(table_.Cancel("other", second, clock_.Now()));
+    ASSERT_OK(Get(second, "other"));
+  });
+  EXPECT_THAT(Draw(In(7, "1")).completed, ElementsAre(first));
+  EXPECT_EQ(Found(For(7, "", "other")), "1");
+}
+
+// Listing.
+
+TEST_F(AnnotationStoreTest, ListCollectsUnlessItPeeks) {
+  Draw(In(7, "1"));
+  EXPECT_THAT(Listed({}, /*peek=*/true), ElementsAre("1"));
+  EXPECT_THAT(Listed({}, /*peek=*/false), ElementsAre("1"));
+  EXPECT_THAT(Listed({}, /*peek=*/false), ElementsAre("1"));
+  Wait();
+  EXPECT_EQ(Found(For(7, "", "other")), "1");
+}
+
+TEST_F(AnnotationStoreTest, ListPages) {
+  for (const char* content : {"1", "2", "3"}) Draw(In(7, content, "review"));
+  ASSERT_OK_AND_ASSIGN(DrawingPage page, store_.List(kClient, {}, 2, "", false, clock_.Now()));
+  EXPECT_EQ(*page.drawings[0]->content, "3");
+  EXPECT_EQ(*page.drawings[1]->content, "2");
+  ASSERT_OK_AND_ASSIGN(page,
+                       store_.List(kClient, {}, 2, page.next_page_token, false, clock_.Now()));
+  ASSERT_THAT(page.drawings, SizeIs(1));
+  EXPECT_EQ(*page.drawings[0]->content, "1");
+  EXPECT_TRUE(page.next_page_token.empty());
+  EXPECT_THAT(store_.List(kClient, {}, 0, "x", false, clock_.Now()),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_page_token"));
+  EXPECT_THAT(store_.List(kClient, {}, -1, "", false, clock_.Now()),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+TEST_F(AnnotationStoreTest, PageOfLargeDrawingsEndsEarly) {
+  for (int i = 0; i < 3; ++i) Draw(In(7, std::string(kMaxBytesOfPage / 2, '1'), "review"));
+  ASSERT_OK_AND_ASSIGN(DrawingPage page, store_.List(kClient, {}, 0, "", false, clock_.Now()));
+  EXPECT_THAT(page.drawings, SizeIs(1));
+  EXPECT_FALSE(page.next_page_token.empty());
+}
+
+// Time.
+
+TEST_F(AnnotationStoreTest, RequestExpiresAfterTenMinutes) {
+  const std::string id = Wait();
+  ExpectEndAfter(absl::Minutes(10), id, State::kExpired, "user_did_not_finish", false);
+  EXPECT_THAT(Draw(In(7, "1"), {id}).completed, IsEmpty());
+  EXPECT_EQ(store_.waiters(), 0);
+  EXPECT_EQ(Found(), "1");
+}
+
+TEST_F(AnnotationStoreTest, ResultIsKeptForNineMinutes) {
+  const std::string id = Wait();
+  Draw(In(7, "1"));
+  Advance(absl::Minutes(9) - kTick);
+  EXPECT_EQ(Peek(id).state, State::kCompleted);
+  Advance(kTick);
+  EXPECT_EQ(Peek(id).error->code, "result_expired");
+}
+
+TEST_F(AnnotationStoreTest, DrawingOfATabIsKeptForTenMinutesAndOfASessionForADay) {
+  Draw(In(7, "1"));
+  Draw(In(7, "2", "review"));
+  Advance(absl::Minutes(10) - kTick);
+  EXPECT_THAT(Listed(), ElementsAre("2", "1"));
+  Advance(kTick);
+  EXPECT_THAT(Listed(), ElementsAre("2"));
+  Advance(absl::Hours(24) - absl::Minutes(10) - kTick);
+  EXPECT_THAT(Listed(), ElementsAre("2"));
+  Advance(kTick);
+  EXPECT_THAT(Listed(), IsEmpty());
+  EXPECT_EQ(store_.drawings(), 0);
+  EXPECT_EQ(store_.bytes(), 0);
+}
+
+// Limits.
+
+TEST_F(SmallAnnotationStoreTest, FullSessionKeepsNoMoreAndStillCompletes) {
+  for (const char* content : {"1", "2", "3"}) EXPECT_TRUE(Draw(In(7, content, "review")).stored);
+  EXPECT_EQ(Found(For(std::nullopt, "review")), "[1,2,3]");
+  const std::string id = Wait(For(std::nullopt, "review"));
+  const AppendedDrawing appended = Draw(In(7, "4", "review"));
+  EXPECT_FALSE(appended.stored);
+  EXPECT_THAT(appended.completed, ElementsAre(id));
+  EXPECT_EQ(ResultOf(id), "[1,2,3,4]");
+  EXPECT_TRUE(Draw(In(7, "5", "other")).stored);
+  EXPECT_EQ(store_.drawings(), 4);
+}
+
+TEST_F(SmallAnnotationStoreTest, BytesAreBoundedOfASessionAndOfAll) {
+  const std::string content(60, '1');
+  EXPECT_TRUE(Draw(In(7, content, "a")).stored);
+  EXPECT_FALSE(Draw(In(7, content, "a")).stored);
+  EXPECT_TRUE(Draw(In(7, content, "b")).stored);
+  EXPECT_FALSE(Draw(In(7, content, "c")).stored);
+  EXPECT_LE(store_.bytes(), 200);
+}
+
+TEST_F(SmallAnnotationStoreTest, DrawingsAreBounded) {
+  for (int tab = 1; tab <= 5; ++tab) EXPECT_TRUE(Draw(In(tab, "1")).stored);
+  EXPECT_FALSE(Draw(In(6, "1")).stored);
+  // One that takes the place of another needs no room.
+  EXPECT_TRUE(Draw(In(5, "2")).stored);
+}
+
+TEST_F(SmallAnnotationStoreTest, WaitersAreBounded) {
+  const std::string first = Wait();
+  Wait();
+  EXPECT_THAT(TryAsk(), FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
+  // One that was cancelled makes room.
+  ASSERT_OK(Cancel(first));
+  Wait();
+  Wait(For(7, "", "other"));
+  EXPECT_THAT(TryAsk(For(7, "", "third")),
+              FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
+  // What need not wait is accepted.
+  Draw(In(8, "1"), {});
+  Draw(In(7, "2"));
+  EXPECT_EQ(Found(For(7, "", "third")), "2");
+}
+
+TEST_F(AnnotationStoreTest, ReceiptsAreBounded) {
+  AnnotationLimits limits;
+  limits.receipts_of_drawing = 2;
+  AnnotationStore store(&table_, limits);
+  ASSERT_OK(store.Append(In(7, "1"), {}, clock_.Now()));
+  for (const char* client : {"a", "b", "c"}) {
+    EXPECT_OK(store.List(client, {}, 0, "", false, clock_.Now()));
+  }
+  // The first one is given it again, the last one is not.
+  EXPECT_EQ((*store.Request(For(7, "", "a"), clock_.Now())).command->state, State::kCompleted);
+  EXPECT_EQ((*store.Request(For(7, "", "c"), clock_.Now())).command->state, State::kQueued);
+}
+
+TEST_F(AnnotationStoreTest, WhatDoesNotFitIsRefused) {
+  const auto refused = FailsWith(StatusCode::kInvalidArgument, "invalid_argument");
+  const auto append = [&](Drawing drawing, const std::vector<std::string>& ids = {}) {
+    return store_.Append(std::move(drawing), ids, clock_.Now());
+  };
+  const std::string long_name(kMaxNameBytes + 1, 'x');
+  EXPECT_THAT(TryAsk(For(-1)), refused);
+  EXPECT_THAT(TryAsk(For(7, long_name)), refused);
+  EXPECT_THAT(append(In(-1, "1")), refused);
+  EXPECT_THAT(append(In(7, "1", long_name)), refused);
+  EXPECT_THAT(append(In(7, "")), refused);
+  EXPECT_THAT(append(Drawing()), refused);
+  EXPECT_THAT(append(In(7, "1"), std::vector<std::string>(kMaxNamedCommands + 1, "ann_")), refused);
+  EXPECT_THAT(append(In(7, std::string(kMaxDrawingBytes + 1, '1'))),
+              FailsWith(StatusCode::kInvalidArgument, "drawing_too_large"));
+  EXPECT_OK(append(In(7, std::string(kMaxDrawingBytes, '1'), "review")));
+  EXPECT_EQ(Found(For(7, "review")).size(), kMaxResultBytes);
+}
+
+TEST_F(AnnotationStoreTest, LongUrlsAndTitlesAreCut) {
+  Drawing drawing = In(7, "1");
+  drawing.url = std::string(kMaxUrlBytes + 1, 'x');
+  drawing.title = std::string(kMaxTitleBytes + 1, 'x');
+  Draw(drawing);
+  ASSERT_OK_AND_ASSIGN(const DrawingPage page, store_.List(kClient, {}, 0, "", true, clock_.Now()));
+  EXPECT_EQ(page.drawings[0]->url.size(), kMaxUrlBytes);
+  EXPECT_EQ(page.drawings[0]->title.size(), kMaxTitleBytes);
+}
+
+TEST_F(AnnotationStoreTest, DrainingRefusesRequestsAndTakesDrawings) {
+  const std::string id = Wait();
+  table_.Drain();
+  EXPECT_THAT(TryAsk(), FailsWith(StatusCode::kUnavailable, "draining"));
+  EXPECT_THAT(Draw(In(7, "1")).completed, ElementsAre(id));
+}
+
+}  // namespace
+}  // namespace callslip::tracker

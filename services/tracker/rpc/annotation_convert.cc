@@ -1,0 +1,66 @@
+#include "tracker/rpc/annotation_convert.h"
+
+#include <memory>
+#include <string>
+
+#include "google/protobuf/struct.pb.h"
+#include "google/protobuf/util/json_util.h"
+
+namespace callslip::tracker {
+namespace {
+
+template <typename Request>
+AnnotationQuery QueryOf(const Request& request) {
+  AnnotationQuery query{.target = request.target(), .session = request.session()};
+  if (request.has_tab_id()) query.tab_id = request.tab_id();
+  return query;
+}
+
+// What was asked for, as the params of the command.
+Payload ParamsOf(const v1::RequestAnnotationsRequest& request) {
+  google::protobuf::Struct params;
+  auto& fields = *params.mutable_fields();
+  if (request.has_tab_id()) {
+    fields["tab_id"].set_number_value(static_cast<double>(request.tab_id()));
+  }
+  if (!request.session().empty()) fields["session"].set_string_value(request.session());
+  std::string json;
+  (void)google::protobuf::util::MessageToJsonString(params, &json);
+  return std::make_shared<const std::string>(std::move(json));
+}
+
+}  // namespace
+
+AnnotationRequest RequestFrom(const v1::RequestAnnotationsRequest& request) {
+  return {.client_id = request.client_id(),
+          .query = QueryOf(request),
+          .params = ParamsOf(request),
+          .request_id = request.request_id(),
+          .label = request.label()};
+}
+
+AnnotationQuery QueryFrom(const v1::ListAnnotationsRequest& request) { return QueryOf(request); }
+
+Drawing DrawingFrom(const v1::Drawing& drawing) {
+  return {.target = drawing.target(),
+          .tab_id = drawing.tab_id(),
+          .url = drawing.url(),
+          .title = drawing.title(),
+          .session = drawing.session(),
+          .content = std::make_shared<const std::string>(drawing.content())};
+}
+
+void Fill(const Drawing& drawing, v1::Drawing& message) {
+  message.set_sequence(static_cast<int64_t>(drawing.sequence));
+  message.set_target(drawing.target);
+  message.set_tab_id(drawing.tab_id);
+  message.set_url(drawing.url);
+  message.set_title(drawing.title);
+  message.set_session(drawing.session);
+  message.set_content(*drawing.content);
+  const int64_t nanos = absl::ToUnixNanos(drawing.append_time);
+  message.mutable_append_time()->set_seconds(nanos / 1'000'000'000);
+  message.mutable_append_time()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+}
+
+}  // namespace callslip::tracker

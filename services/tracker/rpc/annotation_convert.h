@@ -1,0 +1,20 @@
+#ifndef CALLSLIP_TRACKER_RPC_ANNOTATION_CONVERT_H_
+#define CALLSLIP_TRACKER_RPC_ANNOTATION_CONVERT_H_
+
+#include "callslip/tracker/v1/annotation.pb.h"
+#include "callslip/tracker/v1/annotation_service.pb.h"
+#include "tracker/domain/annotation/annotation_store.h"
+
+// Between the messages of annotation_service.proto and the domain's types, and nothing else; bounds
+// are the domain's business.
+namespace callslip::tracker {
+
+AnnotationRequest RequestFrom(const v1::RequestAnnotationsRequest& request);
+AnnotationQuery QueryFrom(const v1::ListAnnotationsRequest& request);
+Drawing DrawingFrom(const v1::Drawing& drawing);
+
+void Fill(const Drawing& drawing, v1::Drawing& message);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_ANNOTATION_CONVERT_H_

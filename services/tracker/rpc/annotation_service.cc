@@ -1,0 +1,54 @@
+#include "tracker/rpc/annotation_service.h"
+
+#include <string>
+#include <vector>
+
+#include "common/status_macros.h"
+#include "tracker/rpc/annotation_convert.h"
+#include "tracker/rpc/command_convert.h"
+
+namespace callslip::tracker {
+
+void AnnotationService::ServeOn(AsyncServer& server) {
+  using Async = v1::AnnotationService::AsyncService;
+  const auto unary = [&](auto request, auto handler) {
+    server.ServeUnary(&service_, request, {[this, handler](const auto& message, auto& response) {
+      return (this->*handler)(message, response);
+    }});
+  };
+  unary(&Async::RequestRequestAnnotations, &AnnotationService::Request);
+  unary(&Async::RequestAppendAnnotations, &AnnotationService::Append);
+  unary(&Async::RequestListAnnotations, &AnnotationService::List);
+}
+
+absl::Status AnnotationService::Request(const v1::RequestAnnotationsRequest& request,
+                                        v1::RequestAnnotationsResponse& response) {
+  ASSIGN_OR_RETURN(const CommandRegistration registration,
+                   store_->Request(RequestFrom(request), clock_->Now()));
+  Fill(*registration.command, CommandView::kWithoutParams, *response.mutable_command());
+  response.set_existed(registration.existed);
+  return absl::OkStatus();
+}
+
+absl::Status AnnotationService::Append(const v1::AppendAnnotationsRequest& request,
+                                       v1::AppendAnnotationsResponse& response) {
+  const std::vector<std::string> command_ids(request.command_ids().begin(),
+                                             request.command_ids().end());
+  ASSIGN_OR_RETURN(const AppendedDrawing appended,
+                   store_->Append(DrawingFrom(request.drawing()), command_ids, clock_->Now()));
+  for (const std::string& id : appended.completed) response.add_completed_command_ids(id);
+  response.set_stored(appended.stored);
+  return absl::OkStatus();
+}
+
+absl::Status AnnotationService::List(const v1::ListAnnotationsRequest& request,
+                                     v1::ListAnnotationsResponse& response) {
+  ASSIGN_OR_RETURN(const DrawingPage page,
+                   store_->List(request.client_id(), QueryFrom(request), request.page_size(),
+                                request.page_token(), request.peek(), clock_->Now()));
+  for (const DrawingPtr& drawing : page.drawings) Fill(*drawing, *response.add_drawings());
+  response.set_next_page_token(page.next_page_token);
+  return absl::OkStatus();
+}
+
+}  // namespace callslip::tracker

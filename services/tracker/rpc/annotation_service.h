@@ -1,0 +1,38 @@
+#ifndef CALLSLIP_TRACKER_RPC_ANNOTATION_SERVICE_H_
+#define CALLSLIP_TRACKER_RPC_ANNOTATION_SERVICE_H_
+
+#include "absl/status/status.h"
+#include "callslip/tracker/v1/annotation_service.grpc.pb.h"
+#include "common/clock.h"
+#include "tracker/domain/annotation/annotation_store.h"
+#include "tracker/rpc/async_server.h"
+
+namespace callslip::tracker {
+
+// AnnotationService over an AnnotationStore: converts, calls the store, converts back. The contract
+// is in annotation_service.proto. Must outlive the server that it serves on.
+class AnnotationService {
+ public:
+  AnnotationService(Clock* clock, AnnotationStore* store) : clock_(clock), store_(store) {}
+
+  // Before the server is started.
+  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  // After the server was started.
+  void ServeOn(AsyncServer& server);
+
+ private:
+  absl::Status Request(const v1::RequestAnnotationsRequest& request,
+                       v1::RequestAnnotationsResponse& response);
+  absl::Status Append(const v1::AppendAnnotationsRequest& request,
+                      v1::AppendAnnotationsResponse& response);
+  absl::Status List(const v1::ListAnnotationsRequest& request,
+                    v1::ListAnnotationsResponse& response);
+
+  Clock* const clock_;
+  AnnotationStore* const store_;
+  v1::AnnotationService::AsyncService service_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_ANNOTATION_SERVICE_H_
