@@ -65,9 +65,10 @@ struct GatewayServer::Parts {
         pending_queries(tracker.get()),
         query_result(tracker.get()),
         draw_mode(tracker.get()),
-        server(io, LimitsOfThisProcess(), [this](std::shared_ptr<HttpRequest> request) {
-          return router->Handle(std::move(request));
-        }) {
+        server(io, LimitsOfThisProcess(),
+               [this](std::shared_ptr<HttpRequest> request, Responder responder) {
+                 router->Handle(std::move(request), std::move(responder));
+               }) {
     if (token_file.has_value()) tokens.emplace(token_file->entries);
   }
 
@@ -87,9 +88,10 @@ struct GatewayServer::Parts {
     router.emplace(Doors(bound, config.allowed_hosts, config.allowed_origins), tokens);
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
-    router->Add("POST", "/mcp", agents, [this](std::shared_ptr<const HttpRequest> request) {
-      return mcp.HandlePost(std::move(request));
-    });
+    router->Add("POST", "/mcp", agents,
+                [this](const std::shared_ptr<HttpRequest>& request, Responder responder) {
+                  mcp.HandlePost(*request, std::move(responder));
+                });
     router->Add("DELETE", "/mcp", agents, [this](std::shared_ptr<const HttpRequest> request) {
       return mcp.HandleDelete(std::move(request));
     });

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/synchronization/mutex.h"
 #include "common/config.h"
 #include "common/log.h"
 #include "common/shutdown_signal.h"
@@ -23,6 +24,8 @@ int Fail(const absl::Status& status) {
 }
 
 int Main(int argc, char** argv) {
+  // gRPC's mutexes would look for cycles at each lock, in a build of Abseil with assertions.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const ShutdownSignal shutdown;
   GatewayConfig config;
   OptionSet options(kProgram, "serves agents over MCP and browser extensions over HTTP");

@@ -84,7 +84,13 @@ struct Call {
   std::shared_ptr<HttpRequest> request;
   asio::cancellation_signal leave;
   CollectingWriter writer;
+  bool left = false;
   bool done = false;
+
+  void Leave() {
+    left = true;
+    leave.emit(asio::cancellation_type::terminal);
+  }
 };
 
 class Target {
@@ -94,14 +100,20 @@ class Target {
     if (!absl::SimpleHexAtoi(line.substr(0, 4), &bits)) bits = 0;
     Call& call = calls_.emplace_back();
     call.request = RequestOf(bits, line.size() > 5 ? line.substr(5) : "");
-    asio::co_spawn(io_, Serve(&call),
-                   asio::bind_cancellation_slot(call.leave.slot(),
-                                                [&call](std::exception_ptr) { call.done = true; }));
+    Responder responder = {
+        .respond = [this, &call](HttpResponse response) { Take(call, std::move(response)); },
+        .peer_left = call.leave.slot(),
+        .executor = io_.get_executor()};
+    if (call.request->method == "DELETE") {
+      RespondWith(transport_.HandleDelete(call.request), std::move(responder));
+    } else {
+      transport_.HandlePost(*call.request, std::move(responder));
+    }
     if ((bits & 1 << 11) != 0) {
       io_.restart();
       io_.poll_one();
     }
-    if ((bits & 1 << 12) != 0) call.leave.emit(asio::cancellation_type::terminal);
+    if ((bits & 1 << 12) != 0) call.Leave();
     if ((bits & 1 << 13) != 0) GoOn();
   }
 
@@ -111,7 +123,7 @@ class Target {
     server_.subscriptions().End();
     GoOn();
     for (Call& call : calls_) {
-      if (!call.done) call.leave.emit(asio::cancellation_type::terminal);
+      if (!call.done) call.Leave();
     }
     GoOn();
     for (const Call& call : calls_) Require(call.done, "every request ends", call.request->body);
@@ -179,19 +191,22 @@ class Target {
     for (const char* member : {"name", "uri", "taskId"}) repeat(params, member, "mcp-name");
   }
 
-  asio::awaitable<void> Serve(Call* call) {
-    HttpResponse response;
-    if (call->request->method == "DELETE") {
-      response = co_await transport_.HandleDelete(call->request);
-    } else {
-      response = co_await transport_.HandlePost(call->request);
-    }
-    if (response.stream == nullptr) {
-      RequireResponse(*call->request, response);
-      co_return;
+  void Take(Call& call, HttpResponse response) {
+    call.leave.slot().clear();
+    if (response.stream == nullptr || call.left) {
+      if (!call.left) RequireResponse(*call.request, response);
+      call.done = true;
+      return;
     }
     Require(response.status == 200 && response.content_type == "text/event-stream", "streams");
-    co_await response.stream(call->writer);
+    asio::co_spawn(io_, Stream(&call, std::move(response)),
+                   asio::bind_cancellation_slot(call.leave.slot(),
+                                                [&call](std::exception_ptr) { call.done = true; }));
+  }
+
+  static asio::awaitable<void> Stream(Call* call, HttpResponse response) {
+    asio::awaitable<void> stream = response.stream(call->writer);
+    co_await std::move(stream);
   }
 
   static void RequireResponse(const HttpRequest& request, const HttpResponse& response) {

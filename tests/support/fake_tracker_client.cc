@@ -127,12 +127,25 @@ TrackerClient::Result<v1::Command> FakeTrackerClient::WaitForEnd(std::string cli
   const Count count(&waits_);
   max_waits_.push_back(max_wait);
   co_await Yield();
+  co_return EndOf(client_id, command_id, max_wait);
+}
+
+absl::StatusOr<v1::Command> FakeTrackerClient::EndOf(const std::string& client_id,
+                                                     const std::string& command_id,
+                                                     absl::Duration max_wait) {
   const absl::StatusOr<v1::Command*> command = Find(client_id, command_id);
-  if (!command.ok()) co_return command.status();
+  if (!command.ok()) return command.status();
   if (!IsFinal((*command)->state()) && max_wait > absl::ZeroDuration()) {
     on_wait(**command, max_wait);
   }
-  co_return **command;
+  return **command;
+}
+
+void FakeTrackerClient::BeginWaitForEnd(std::string client_id, std::string command_id,
+                                        absl::Duration max_wait, asio::cancellation_slot,
+                                        WaitDone done) {
+  max_waits_.push_back(max_wait);
+  std::move(done)(EndOf(client_id, command_id, max_wait));
 }
 
 TrackerClient::Result<v1::Command> FakeTrackerClient::WaitForChange(std::string client_id,

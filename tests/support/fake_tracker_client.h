@@ -40,6 +40,8 @@ class FakeTrackerClient final : public TrackerClient {
   Result<v1::Command> Get(std::string client_id, std::string command_id, bool peek) override;
   Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
                                  absl::Duration max_wait) override;
+  void BeginWaitForEnd(std::string client_id, std::string command_id, absl::Duration max_wait,
+                       boost::asio::cancellation_slot slot, WaitDone done) override;
   Result<v1::Command> WaitForChange(std::string client_id, std::string command_id,
                                     int64_t after_revision, absl::Duration max_wait) override;
   // There are no drawings, so that every request waits.
@@ -60,6 +62,8 @@ class FakeTrackerClient final : public TrackerClient {
   void EndCalls() override {}
 
  private:
+  absl::StatusOr<v1::Command> EndOf(const std::string& client_id, const std::string& command_id,
+                                    absl::Duration max_wait);
   absl::StatusOr<v1::Command*> Find(const std::string& client_id, const std::string& command_id);
 
   Clock* const clock_;

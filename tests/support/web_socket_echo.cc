@@ -40,9 +40,10 @@ asio::awaitable<void> Flood(std::shared_ptr<const HttpRequest>, std::shared_ptr<
 int Run(const std::string& token) {
   asio::io_context context{1};
   std::optional<Router> router;
-  HttpServer server(context, HttpLimits{}, [&](std::shared_ptr<HttpRequest> request) {
-    return router->Handle(std::move(request));
-  });
+  HttpServer server(context, HttpLimits{},
+                    [&](std::shared_ptr<HttpRequest> request, Responder responder) {
+                      router->Handle(std::move(request), std::move(responder));
+                    });
   const absl::StatusOr<Address> bound = server.Listen({.host = "127.0.0.1", .port = 0});
   if (!bound.ok()) return 1;
   router.emplace(Doors(*bound, {}, {}), BearerTokens({{{"viewer", Role::kViewer}, token}}));

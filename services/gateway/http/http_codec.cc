@@ -20,7 +20,7 @@ namespace http = beast::http;
 // Bodies pass through the buffer in pieces of at most this size. What must fit as a whole is a
 // header block, and the extensions and trailers of chunks, which would otherwise be gathered
 // without bound.
-constexpr size_t kMaxBufferBytes = 64 << 10;
+constexpr size_t kMaxBufferBytes = RequestParser::kMaxReadBytes;
 // For bodies of unknown length.
 constexpr size_t kChunkedReadBytes = 16 << 10;
 

@@ -47,6 +47,8 @@ class RequestParser {
 
   // A request's first bytes.
   static constexpr size_t kFirstReadBytes = 1024;
+  // No read is larger.
+  static constexpr size_t kMaxReadBytes = 64 << 10;
 
  private:
   struct State;

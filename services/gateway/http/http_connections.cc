@@ -15,6 +15,7 @@
 #include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/cancellation_signal.hpp"
 #include "boost/asio/co_spawn.hpp"
+#include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "boost/asio/write.hpp"
 #include "common/log.h"
@@ -34,11 +35,6 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr std::chrono::milliseconds kTick{250};
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-HttpResponse Failure() {
-  return ErrorResponse(500, "internal", "The gateway failed to answer this request.",
-                       "Please report it with the gateway's log.");
-}
-
 HttpResponse NoUpgrade() {
   return ErrorResponse(400, "bad_upgrade", "A WebSocket is opened with HTTP/1.1 and an empty body.",
                        "Send nothing after the headers before the answer is there.");
@@ -50,12 +46,12 @@ void LogFailure(absl::string_view message, const std::exception& error) {
 
 }  // namespace
 
-// One connection from its acceptance to its end: a coroutine and what its steps share. What is held
-// while a handler waits should be small, thousands of them wait at a time: reading and writing have
-// frames of their own, and buffers that come and go.
+// One connection from its acceptance to its end. What is held while a handler waits should be
+// small, thousands of them wait at a time: it is this object and one wait for the socket to become
+// readable, which tells of the next request or of the peer's leaving. Only what takes several steps
+// is a coroutine: an answer that the peer takes slowly, a streamed body, a refusal.
 //
-// The watch over the peer and the deadline are callbacks, which cancel the coroutine or close the
-// socket under it.
+// Held by whatever is to call it back.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(tcp::socket socket, std::shared_ptr<Connections> all)
@@ -63,19 +59,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
     all_->open_.push_back(this);
   }
   ~Connection() {
+    EndRequest();
     all_->open_.back()->index_ = index_;
     std::swap(all_->open_[index_], all_->open_.back());
     all_->open_.pop_back();
   }
 
-  void Start() {
-    // A coroutine that is cancelled ends by an exception.
-    auto when_done = [self = shared_from_this()](std::exception_ptr) {
-      self->EndRequest();
-      self->Close();
-    };
-    asio::co_spawn(all_->context_, Serve(),
-                   asio::bind_cancellation_slot(cancel_.slot(), std::move(when_done)));
+  // The idle time is its own phase: a peer may think for long, then must send swiftly.
+  void AwaitRequest() {
+    ExpireAfter(all_->limits_.idle);
+    if (received_.empty()) {
+      reading_ = true;
+      return AwaitReadable();
+    }
+    // It was sent early. Not from here: many may have been.
+    asio::post(all_->context_, [self = shared_from_this()] {
+      self->reading_ = true;
+      self->Parse();
+    });
   }
 
   void Tick() {
@@ -87,76 +88,88 @@ class Connection : public std::enable_shared_from_this<Connection> {
   class StreamWriter;
   using Parts = std::array<asio::const_buffer, 2>;
 
-  // Each co_await stands alone in its statement: g++ 12 makes traps of some that stand in a
-  // condition.
-  asio::awaitable<void> Serve() {
-    for (;;) {
-      std::shared_ptr<HttpRequest> request = co_await ReadRequest();
-      if (request == nullptr) co_return;
-      const bool is_head = request->method == "HEAD";
-      BeginRequest();
-      HttpResponse response;
-      StartWatch();
-      // Our handlers throw nothing, but the libraries under them may.
-      try {
-        asio::awaitable<HttpResponse> answer = all_->handler_(std::move(request));
-        response = co_await std::move(answer);
-      } catch (const std::exception& error) {
-        if (!peer_left_) LogFailure("handler failed", error);
-        response = Failure();
-      }
-      EndWatch();
-      if (peer_left_) co_return;
-      if (response.upgrade != nullptr && MayUpgrade()) {
-        Upgrade(std::move(response.upgrade));
-        co_return;
-      }
-      if (response.upgrade != nullptr) response = NoUpgrade();
-      const Framing framing = FramingOf(response);
-      if (framing == Framing::kClose || all_->draining_) options_.keep_alive = false;
-      bool sent = co_await Send(response, framing, is_head);
-      if (sent && framing != Framing::kLength && !is_head) sent = co_await Stream(response);
-      if (!sent || !options_.keep_alive || all_->draining_) co_return;
-      EndRequest();
+  // One wait at a time. It outlives a request whose peer sends nothing more, and is there for the
+  // next one.
+  void AwaitReadable() {
+    if (std::exchange(awaits_readable_, true)) return;
+    socket_.async_wait(tcp::socket::wait_read,
+                       [self = shared_from_this()](boost::system::error_code error) {
+                         self->awaits_readable_ = false;
+                         if (!error) self->OnReadable();
+                       });
+  }
+
+  void OnReadable() {
+    if (watching_) return LookAfterPeer();
+    if (!reading_) return;
+    const size_t room = parser_.has_value() ? parser_->ReadSize() : RequestParser::kFirstReadBytes;
+    boost::system::error_code error;
+    const size_t bytes = socket_.read_some(asio::buffer(all_->read_buffer_, room), error);
+    if (error == asio::error::would_block) return AwaitReadable();
+    if (error) return Close();
+    received_.append(all_->read_buffer_.data(), bytes);
+    Parse();
+  }
+
+  void Parse() {
+    const HttpLimits& limits = all_->limits_;
+    if (!parser_.has_value()) {
+      parser_.emplace(limits);
+      ExpireAfter(limits.header_time);
+    }
+    const bool had_head = parser_->HasHead();
+    const RequestParser::Next next = parser_->Parse(received_);
+    if (next == RequestParser::Next::kDone) return Handle();
+    if (next == RequestParser::Next::kRefuse) return Run(Refuse(parser_->TakeRefusal()));
+    if (next == RequestParser::Next::kContinue && !SendContinue()) return Close();
+    if (!had_head && parser_->HasHead()) ExpireAfter(limits.body_time);
+    AwaitReadable();
+  }
+
+  // Leaves the request to its handler, which responds at once or at any time.
+  void Handle() {
+    std::shared_ptr<HttpRequest> request = parser_->TakeRequest();
+    options_ = parser_->options();
+    parser_.reset();
+    if (received_.empty()) received_.shrink_to_fit();
+    reading_ = false;
+    deadline_ = kNever;
+    is_head_ = request->method == "HEAD";
+    under_way_ = true;
+    ++all_->requests_;
+    StartWatch();
+    auto respond = [self = shared_from_this()](HttpResponse response) {
+      self->Respond(std::move(response));
+    };
+    try {
+      all_->handler_(std::move(request), {.respond = std::move(respond),
+                                          .peer_left = peer_left_signal_.slot(),
+                                          .executor = all_->context_.get_executor()});
+    } catch (const std::exception& error) {
+      if (watching_) Respond(HandlerFailure(error));
     }
   }
 
-  // Nullptr where there is none: the peer has left, was too slow, or has sent what is no request,
-  // which is answered here.
-  asio::awaitable<std::shared_ptr<HttpRequest>> ReadRequest() {
-    const HttpLimits& limits = all_->limits_;
-    std::optional<RequestParser> parser;
-    // The idle time is its own phase: a peer may think for long, then must send swiftly.
-    ExpireAfter(limits.idle);
-    for (;;) {
-      size_t room = RequestParser::kFirstReadBytes;
-      if (!received_.empty()) {
-        if (!parser.has_value()) {
-          parser.emplace(limits);
-          ExpireAfter(limits.header_time);
-        }
-        const bool had_head = parser->HasHead();
-        const RequestParser::Next next = parser->Parse(received_);
-        if (next == RequestParser::Next::kDone) break;
-        if (next == RequestParser::Next::kRefuse) {
-          co_await Refuse(parser->TakeRefusal());
-          co_return nullptr;
-        }
-        if (next == RequestParser::Next::kContinue) co_await SendContinue();
-        if (!had_head && parser->HasHead()) ExpireAfter(limits.body_time);
-        room = parser->ReadSize();
-      }
-      const size_t before = received_.size();
-      received_.resize(before + room);
-      const asio::mutable_buffer buffer(&received_[before], room);
-      auto [error, bytes] = co_await socket_.async_read_some(buffer, kAwait);
-      if (error) co_return nullptr;
-      received_.resize(before + bytes);
-    }
-    deadline_ = kNever;
-    options_ = parser->options();
-    if (received_.empty()) received_.shrink_to_fit();
-    co_return parser->TakeRequest();
+  void Respond(HttpResponse response) {
+    EndWatch();
+    peer_left_signal_.slot().clear();
+    if (peer_left_) return End();
+    if (response.upgrade != nullptr && MayUpgrade()) return Upgrade(std::move(response.upgrade));
+    if (response.upgrade != nullptr) response = NoUpgrade();
+    const Framing framing = FramingOf(response);
+    if (framing == Framing::kClose || all_->draining_) options_.keep_alive = false;
+    std::string head = ResponseHead(response, options_, framing);
+    // A HEAD is answered with the headers that a GET would get.
+    if (is_head_) response.stream = nullptr;
+    if (is_head_ || framing != Framing::kLength) response.body.clear();
+    // What the kernel takes at once, which is all of most responses, is not awaited.
+    boost::system::error_code error;
+    const Parts parts = {asio::buffer(head), asio::buffer(response.body)};
+    const size_t sent = socket_.write_some(parts, error);
+    if (error && error != asio::error::would_block) return End();
+    const bool complete = sent == asio::buffer_size(parts) && response.stream == nullptr;
+    if (complete) return FinishRequest();
+    Run(SendRest(std::move(head), std::move(response), sent));
   }
 
   // A client that sends frames before it has an answer breaks RFC 6455.
@@ -167,6 +180,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     boost::system::error_code ignored;
     socket_.cancel(ignored);
     all_->web_sockets_->Serve(std::move(socket_), std::move(upgrade));
+    End();
   }
 
   Framing FramingOf(const HttpResponse& response) const {
@@ -174,50 +188,68 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return options_.is_http_1_0 ? Framing::kClose : Framing::kChunks;
   }
 
-  // The head, and the body if it is there as a whole. False where the peer did not take it.
-  asio::awaitable<bool> Send(const HttpResponse& response, Framing framing, bool is_head) {
-    const std::string head = ResponseHead(response, options_, framing);
-    // A HEAD is answered with the headers that a GET would get.
-    const bool has_body = framing == Framing::kLength && !is_head;
-    const asio::const_buffer body(response.body.data(), has_body ? response.body.size() : 0);
-    const bool sent = co_await Write(asio::buffer(head), body);
-    co_return sent;
+  void FinishRequest() {
+    if (!options_.keep_alive || all_->draining_) return End();
+    EndRequest();
+    AwaitRequest();
+  }
+
+  void EndRequest() {
+    if (!std::exchange(under_way_, false)) return;
+    --all_->requests_;
+    all_->TellIfIdle();
+  }
+
+  void End() {
+    EndRequest();
+    Close();
+  }
+
+  // Ends what is awaited on the socket.
+  void Close() {
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+  }
+
+  // Runs the last steps of an answer, which tell whether the peer took it. They are cancelled when
+  // it leaves.
+  void Run(asio::awaitable<bool> steps) {
+    reading_ = false;
+    auto when_done = [self = shared_from_this()](const std::exception_ptr& error, bool taken) {
+      self->peer_left_signal_.slot().clear();
+      if (error == nullptr && taken) {
+        self->FinishRequest();
+      } else {
+        self->End();
+      }
+    };
+    asio::co_spawn(all_->context_, std::move(steps),
+                   asio::bind_cancellation_slot(peer_left_signal_.slot(), std::move(when_done)));
+  }
+
+  // Each co_await stands alone in its statement: g++ 12 makes traps of some that stand in a
+  // condition.
+
+  // What is left of a response after its first `sent` bytes.
+  asio::awaitable<bool> SendRest(std::string head, HttpResponse response, size_t sent) {
+    const asio::const_buffer body = asio::buffer(response.body);
+    const Parts rest = {asio::buffer(head) + sent, body + (sent - std::min(sent, head.size()))};
+    bool taken = asio::buffer_size(rest) == 0;
+    if (!taken) taken = co_await AwaitWrite(rest);
+    if (taken && response.stream != nullptr) taken = co_await Stream(response);
+    co_return taken;
   }
 
   // The body of a streamed response. False where it is torn.
   asio::awaitable<bool> Stream(const HttpResponse& response);
 
-  // Says what was wrong with a request.
-  asio::awaitable<void> Refuse(HttpResponse response) {
-    options_ = {};
-    const bool sent = co_await Send(response, Framing::kLength, /*is_head=*/false);
+  // Says what was wrong with a request, and ends the connection.
+  asio::awaitable<bool> Refuse(HttpResponse response) {
+    const std::string head = ResponseHead(response, {}, Framing::kLength);
+    const Parts parts = {asio::buffer(head), asio::buffer(response.body)};
+    const bool sent = co_await AwaitWrite(parts);
     if (sent) co_await Linger();
-  }
-
-  // A peer that is gone by now is noticed when its body is read.
-  asio::awaitable<void> SendContinue() {
-    constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-    co_await Write(asio::const_buffer(kContinue.data(), kContinue.size()));
-  }
-
-  // What the kernel takes at once, which is all of most responses, is not awaited. False where the
-  // peer has left, or does not read.
-  asio::awaitable<bool> Write(asio::const_buffer first, asio::const_buffer second = {}) {
-    boost::system::error_code error;
-    const size_t bytes = socket_.write_some(Parts{first, second}, error);
-    if (bytes == first.size() + second.size()) co_return true;
-    if (error && error != asio::error::would_block) co_return false;
-    const Parts rest = {first + bytes, second + (bytes - std::min(bytes, first.size()))};
-    const bool sent = co_await AwaitWrite(rest);
-    co_return sent;
-  }
-
-  // Also lets others have their turn. False as above.
-  asio::awaitable<bool> AwaitWrite(Parts parts) {
-    ExpireAfter(all_->limits_.write_time);
-    auto [error, bytes] = co_await asio::async_write(socket_, parts, kAwait);
-    deadline_ = kNever;
-    co_return !error;
+    co_return false;
   }
 
   // Reads on for a moment after the last answer: closing with unread bytes makes the kernel reset
@@ -238,30 +270,29 @@ class Connection : public std::enable_shared_from_this<Connection> {
     }
   }
 
-  void BeginRequest() {
-    under_way_ = true;
-    ++all_->requests_;
+  // Also lets others have their turn. False where the peer has left, or does not read.
+  asio::awaitable<bool> AwaitWrite(Parts parts) {
+    ExpireAfter(all_->limits_.write_time);
+    auto [error, bytes] = co_await asio::async_write(socket_, parts, kAwait);
+    deadline_ = kNever;
+    co_return !error;
   }
-  void EndRequest() {
-    if (!std::exchange(under_way_, false)) return;
-    --all_->requests_;
-    all_->TellIfIdle();
+
+  // False where the peer does not take these few bytes.
+  bool SendContinue() {
+    constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    boost::system::error_code error;
+    const asio::const_buffer bytes(kContinue.data(), kContinue.size());
+    return socket_.write_some(std::array{bytes}, error) == kContinue.size();
   }
 
   void ExpireAfter(std::chrono::seconds time) { deadline_ = all_->now_ + time / kTick + 1; }
 
-  // Has the coroutine cancelled when the peer closes its side: then there is nothing to read though
-  // the socket is readable. A watch outlives its request when the peer sends nothing more: it is
-  // there for the next one.
+  // Tells the handler or the producer when the peer closes its side: then there is nothing to read
+  // though the socket is readable.
   void StartWatch() {
     watching_ = true;
-    if (watch_is_set_) return;
-    watch_is_set_ = true;
-    socket_.async_wait(tcp::socket::wait_read,
-                       [self = shared_from_this()](boost::system::error_code error) {
-                         self->watch_is_set_ = false;
-                         if (!error && self->watching_) self->LookAfterPeer();
-                       });
+    AwaitReadable();
   }
 
   void EndWatch() {
@@ -274,7 +305,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     peer_is_early_ = IsConnected();
     if (peer_is_early_) return;
     peer_left_ = true;
-    cancel_.emit(asio::cancellation_type::terminal);
+    peer_left_signal_.emit(asio::cancellation_type::terminal);
   }
 
   bool IsConnected() {
@@ -284,23 +315,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
            info.tcpi_state == TCP_ESTABLISHED;
   }
 
-  // Ends what is awaited on the socket.
-  void Close() {
-    boost::system::error_code ignored;
-    socket_.close(ignored);
-  }
-
   tcp::socket socket_;
   const std::shared_ptr<Connections> all_;
-  size_t index_;               // In `all_->open_`.
-  std::string received_;       // And not parsed.
-  int64_t deadline_ = kNever;  // In ticks.
-  asio::cancellation_signal cancel_;
+  size_t index_;                         // In `all_->open_`.
+  std::optional<RequestParser> parser_;  // While a request arrives.
+  std::string received_;                 // And not parsed.
+  int64_t deadline_ = kNever;            // In ticks.
+  asio::cancellation_signal peer_left_signal_;
   ConnectionOptions options_;  // Of the present request.
-  bool under_way_ = false;     // From its end to the end of its response.
+  bool is_head_ = false;       // So is this.
+  bool reading_ = false;       // What arrives is, or will be, part of a request.
+  bool under_way_ = false;     // A request, from its end to the end of its response.
   // A handler or a producer runs, which is to be cancelled when the peer leaves.
   bool watching_ = false;
-  bool watch_is_set_ = false;
+  bool awaits_readable_ = false;
   bool peer_is_early_ = false;
   bool peer_left_ = false;
 };
@@ -338,12 +366,14 @@ asio::awaitable<bool> Connection::Stream(const HttpResponse& response) {
   EndWatch();
   if (complete && !options_.is_http_1_0) {
     const std::string last_chunk = Chunk("");
-    complete = co_await Write(asio::buffer(last_chunk));
+    const Parts parts = {asio::buffer(last_chunk)};
+    complete = co_await AwaitWrite(parts);
   }
   co_return complete;
 }
 
-Connections::Connections(asio::io_context& context, const HttpLimits& limits, HttpHandler handler)
+Connections::Connections(asio::io_context& context, const HttpLimits& limits,
+                         RespondingHandler handler)
     : context_(context),
       limits_(limits),
       handler_(std::move(handler)),
@@ -355,7 +385,7 @@ void Connections::Serve(tcp::socket socket) {
   // Without it the last packet of an answer waits for the peer's delayed acknowledgement, 40 ms.
   socket.set_option(tcp::no_delay(true), ignored);
   socket.non_blocking(true, ignored);
-  std::make_shared<Connection>(std::move(socket), shared_from_this())->Start();
+  std::make_shared<Connection>(std::move(socket), shared_from_this())->AwaitRequest();
   StartTicking();
 }
 

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_HTTP_HTTP_CONNECTIONS_H_
 #define CALLSLIP_GATEWAY_HTTP_HTTP_CONNECTIONS_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,8 +10,9 @@
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/steady_timer.hpp"
+#include "gateway/http/http_codec.h"
 #include "gateway/http/http_limits.h"
-#include "gateway/http/http_server.h"
+#include "gateway/http/responder.h"
 #include "gateway/http/web_sockets.h"
 
 namespace callslip::gateway {
@@ -20,7 +22,8 @@ class Connection;  // Private to http_connections.cc.
 // The connections of one HttpServer, and what they share. Used on the thread of its io_context.
 class Connections : public std::enable_shared_from_this<Connections> {
  public:
-  Connections(boost::asio::io_context& context, const HttpLimits& limits, HttpHandler handler);
+  Connections(boost::asio::io_context& context, const HttpLimits& limits,
+              RespondingHandler handler);
 
   // Serves a peer until either side closes.
   void Serve(boost::asio::ip::tcp::socket socket);
@@ -42,7 +45,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
 
   boost::asio::io_context& context_;
   const HttpLimits limits_;
-  const HttpHandler handler_;
+  const RespondingHandler handler_;
   // Connections that were upgraded, and are no longer among the open ones here.
   const std::shared_ptr<WebSockets> web_sockets_;
   // All deadlines hang on this one timer, which runs while there are connections: a timer for each
@@ -51,6 +54,8 @@ class Connections : public std::enable_shared_from_this<Connections> {
   bool ticking_ = false;
   int64_t now_ = 0;  // In ticks.
   std::vector<Connection*> open_;
+  // What one of them has just read, and takes up at once.
+  std::array<char, RequestParser::kMaxReadBytes> read_buffer_;
   int requests_ = 0;  // Between the end of their headers and the end of their response.
   bool draining_ = false;
   std::function<void()> when_idle_;  // To be called once, while draining.

@@ -19,7 +19,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 struct HttpServer::State {
-  State(asio::io_context& io, const HttpLimits& limits, HttpHandler handler)
+  State(asio::io_context& io, const HttpLimits& limits, RespondingHandler handler)
       : context(io),
         acceptor(io),
         connections(std::make_shared<Connections>(io, limits, std::move(handler))) {}
@@ -58,7 +58,8 @@ asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server) {
 
 }  // namespace
 
-HttpServer::HttpServer(asio::io_context& context, const HttpLimits& limits, HttpHandler handler)
+HttpServer::HttpServer(asio::io_context& context, const HttpLimits& limits,
+                       RespondingHandler handler)
     : state_(std::make_shared<State>(context, limits, std::move(handler))) {}
 
 HttpServer::~HttpServer() = default;

@@ -3,20 +3,15 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "absl/status/statusor.h"
-#include "boost/asio/awaitable.hpp"
 #include "boost/asio/io_context.hpp"
 #include "common/address.h"
 #include "gateway/http/http_limits.h"
-#include "gateway/http/http_message.h"
+#include "gateway/http/responder.h"
 
 namespace callslip::gateway {
-
-// Answers one request, which is its own. It is cancelled when the peer leaves before the answer is
-// there: whatever it waits for then ends, and its result is dropped.
-using HttpHandler =
-    std::function<boost::asio::awaitable<HttpResponse>(std::shared_ptr<HttpRequest>)>;
 
 // An HTTP/1.1 listener on Boost.Beast, whose headers stay behind this interface. Enforces
 // HttpLimits, answers what is no HTTP with 400, 413 or 431, and knows nothing of routes.
@@ -25,7 +20,9 @@ using HttpHandler =
 class HttpServer {
  public:
   // `context` must outlive the server, and must have been stopped before its destruction.
-  HttpServer(boost::asio::io_context& context, const HttpLimits& limits, HttpHandler handler);
+  HttpServer(boost::asio::io_context& context, const HttpLimits& limits, RespondingHandler handler);
+  HttpServer(boost::asio::io_context& context, const HttpLimits& limits, HttpHandler handler)
+      : HttpServer(context, limits, Spawning(std::move(handler))) {}
   ~HttpServer();
 
   // Starts to accept; returns the address with the port that was bound. UNAVAILABLE where that is

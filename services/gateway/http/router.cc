@@ -49,7 +49,7 @@ HttpResponse RoleRefusal(const HttpRequest& request, const std::vector<Role>& ro
 }  // namespace
 
 void Router::Add(const std::string& method, const std::string& path, std::vector<Role> roles,
-                 HttpHandler handler) {
+                 RespondingHandler handler) {
   MethodsAt(path)[method] = {.roles = std::move(roles), .handler = std::move(handler)};
 }
 
@@ -65,34 +65,51 @@ void Router::AddWebSocket(const std::string& path, std::vector<Role> roles,
     if (response.upgrade != nullptr) request->headers.clear();
     co_return response;
   };
-  MethodsAt(path)["GET"] = {.is_web_socket = true, .roles = std::move(roles), .handler = upgrade};
+  MethodsAt(path)["GET"] = {
+      .is_web_socket = true, .roles = std::move(roles), .handler = Spawning(upgrade)};
 }
 
 void Router::AddOpen(const std::string& method, const std::string& path, HttpHandler handler) {
-  MethodsAt(path)[method] = {.open = true, .handler = std::move(handler)};
+  MethodsAt(path)[method] = {.open = true, .handler = Spawning(std::move(handler))};
 }
 
-boost::asio::awaitable<HttpResponse> Router::Handle(std::shared_ptr<HttpRequest> request) const {
-  if (auto refusal = doors_.Check(*request); refusal.has_value()) co_return *std::move(refusal);
-  const std::string origin = request->Header("origin");
-  HttpResponse response = co_await Dispatch(std::move(request));
-  if (!origin.empty()) ShareWith(origin, response);
-  co_return response;
+void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) const {
+  if (auto refusal = doors_.Check(*request); refusal.has_value()) {
+    std::move(responder.respond)(*std::move(refusal));
+    return;
+  }
+  std::string origin = request->Header("origin");
+  if (!origin.empty()) {
+    responder.respond = [origin = std::move(origin),
+                         respond = std::move(responder.respond)](HttpResponse response) mutable {
+      ShareWith(origin, response);
+      std::move(respond)(std::move(response));
+    };
+  }
+  Dispatch(std::move(request), std::move(responder));
 }
 
-boost::asio::awaitable<HttpResponse> Router::Dispatch(std::shared_ptr<HttpRequest> request) const {
+void Router::Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const {
   const Methods* methods = FindPath(*request);
-  if (request->method == "OPTIONS") co_return AnswerPreflight(*request, methods);
   const Route* route = methods == nullptr ? nullptr : RouteOf(*methods, request->method);
+  if (auto answer = AnswerHere(*request, methods, route); answer.has_value()) {
+    std::move(responder.respond)(*std::move(answer));
+  } else {
+    route->handler(std::move(request), std::move(responder));
+  }
+}
+
+std::optional<HttpResponse> Router::AnswerHere(HttpRequest& request, const Methods* methods,
+                                               const Route* route) const {
+  if (request.method == "OPTIONS") return AnswerPreflight(request, methods);
   if (route == nullptr || !route->open) {
-    auto refusal = Authenticate(*request, route);
-    if (refusal.has_value()) co_return *std::move(refusal);
+    if (auto refusal = Authenticate(request, route); refusal.has_value()) return refusal;
   }
-  if (route == nullptr) co_return NotServed(*request, methods);
-  if (!route->open && !absl::c_linear_search(route->roles, request->principal.role)) {
-    co_return RoleRefusal(*request, route->roles);
+  if (route == nullptr) return NotServed(request, methods);
+  if (!route->open && !absl::c_linear_search(route->roles, request.principal.role)) {
+    return RoleRefusal(request, route->roles);
   }
-  co_return co_await route->handler(std::move(request));
+  return std::nullopt;
 }
 
 Router::Methods& Router::MethodsAt(const std::string& path) {

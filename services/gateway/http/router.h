@@ -36,28 +36,36 @@ class Router {
   // {parameters} (PathPattern); of these, the first that matches is taken. The handler finds in
   // `principal` who calls, which has one of `roles`.
   void Add(const std::string& method, const std::string& path, std::vector<Role> roles,
-           HttpHandler handler);
+           RespondingHandler handler);
+  void Add(const std::string& method, const std::string& path, std::vector<Role> roles,
+           HttpHandler handler) {
+    Add(method, path, std::move(roles), Spawning(std::move(handler)));
+  }
   // A GET that is upgraded to a WebSocket, once it has passed all that other requests have to
   // (else it is answered as they are). Its token may also be offered as a protocol.
   void AddWebSocket(const std::string& path, std::vector<Role> roles, WebSocketHandler handler);
   // A route that needs no token. Its handler is told nothing of who calls.
   void AddOpen(const std::string& method, const std::string& path, HttpHandler handler);
 
-  boost::asio::awaitable<HttpResponse> Handle(std::shared_ptr<HttpRequest> request) const;
+  void Handle(std::shared_ptr<HttpRequest> request, Responder responder) const;
 
  private:
   struct Route {
     bool open = false;
     bool is_web_socket = false;
     std::vector<Role> roles;
-    HttpHandler handler;
+    RespondingHandler handler;
   };
   using Methods = std::map<std::string, Route>;
 
-  boost::asio::awaitable<HttpResponse> Dispatch(std::shared_ptr<HttpRequest> request) const;
+  void Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const;
   Methods& MethodsAt(const std::string& path);
   // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.
   const Methods* FindPath(HttpRequest& request) const;
+  // The answer of the router itself, where it does not come to a handler. `methods` and `route` may
+  // be nullptr.
+  std::optional<HttpResponse> AnswerHere(HttpRequest& request, const Methods* methods,
+                                         const Route* route) const;
   static HttpResponse AnswerPreflight(const HttpRequest& request, const Methods* methods);
   // Says who calls in `request`, or returns the refusal. `route` may be nullptr.
   std::optional<HttpResponse> Authenticate(HttpRequest& request, const Route* route) const;

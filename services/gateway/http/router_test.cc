@@ -2,9 +2,7 @@
 
 #include <string>
 
-#include "boost/asio/co_spawn.hpp"
 #include "boost/asio/io_context.hpp"
-#include "boost/asio/use_future.hpp"
 #include "gateway/json/parse.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -73,10 +71,12 @@ class RouterTest : public testing::Test {
     EXPECT_TRUE(ParseTarget(path, *request));
     request->headers = std::move(headers);
     boost::asio::io_context context;
-    auto response =
-        boost::asio::co_spawn(context, router.Handle(std::move(request)), boost::asio::use_future);
+    HttpResponse answer;
+    router.Handle(std::move(request),
+                  {.respond = [&](HttpResponse response) { answer = std::move(response); },
+                   .executor = context.get_executor()});
     context.run();
-    return response.get();
+    return answer;
   }
 
   static std::map<std::string, std::string> With(Role role) {

@@ -221,9 +221,10 @@ class WebSocketsTest : public testing::Test {
                     std::move(tokens));
     router_->AddWebSocket("/ws/{id}", {Role::kViewer, Role::kAdmin}, std::move(handler));
     router_->Add("GET", "/plain", {Role::kAdmin}, Plain);
-    server_.emplace(context_, limits_, [this](std::shared_ptr<HttpRequest> request) {
-      return router_->Handle(std::move(request));
-    });
+    server_.emplace(context_, limits_,
+                    [this](std::shared_ptr<HttpRequest> request, Responder responder) {
+                      router_->Handle(std::move(request), std::move(responder));
+                    });
     const absl::StatusOr<Address> bound = server_->Listen({.host = "127.0.0.1", .port = 0});
     ASSERT_TRUE(bound.ok()) << bound.status();
     port_ = bound->port;

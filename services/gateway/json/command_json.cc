@@ -32,6 +32,7 @@ constexpr absl::string_view kOwnMembers[] = {
 
 // tab_id, url and whatever else the worker said about where it ran.
 void AddContext(const v1::Command& command, Json& answer) {
+  if (command.context().empty()) return;
   const Json context = JsonOrText(command.context());
   if (!context.is_object()) return;
   for (const auto& [name, value] : context.items()) {

@@ -1,5 +1,7 @@
 #include "gateway/mcp/arguments.h"
 
+#include <set>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -20,7 +22,7 @@ Arguments::Arguments(const Json& arguments) : arguments_(arguments) {
 }
 
 const Json* Arguments::Find(const char* name) {
-  known_.insert(name);
+  known_.push_back(name);
   if (!arguments_.is_object()) return nullptr;
   const auto it = arguments_.find(name);
   return it == arguments_.end() || it->is_null() ? nullptr : &*it;
@@ -104,10 +106,11 @@ absl::Status Arguments::status() const {
   std::string problem = problem_;
   if (problem.empty() && arguments_.is_object()) {
     for (const auto& [name, value] : arguments_.items()) {
-      if (known_.contains(name)) continue;
+      if (absl::c_linear_search(known_, name)) continue;
+      const std::set<absl::string_view> known(known_.begin(), known_.end());
       // Enough of it to be recognised: the model pays for its own mistake.
       problem = absl::StrCat("\"", Shortened(name), "\" is not used here; known are ",
-                             absl::StrJoin(known_, ", "));
+                             absl::StrJoin(known, ", "));
       break;
     }
   }

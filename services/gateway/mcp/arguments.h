@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -46,7 +45,7 @@ class Arguments {
   void Fail(absl::string_view problem);
 
   const Json& arguments_;
-  std::set<std::string> known_;
+  std::vector<const char*> known_;  // Literals.
   std::string problem_;
 };
 

@@ -7,6 +7,7 @@
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/co_spawn.hpp"
+#include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/log.h"
 
@@ -22,6 +23,22 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr size_t kMaxOutboxBytes = 1 << 20;
 // Proxies and clients close streams on which nothing happens for a minute or so.
 constexpr std::chrono::seconds kKeepAlive{15};
+
+// The status of a modern answer: errors of the protocol itself have one of their own.
+int ModernStatus(const RpcOutcome& outcome) {
+  const auto* error = std::get_if<RpcError>(&outcome);
+  if (error == nullptr) return 200;
+  switch (error->code) {
+    case JsonRpcCode::kMethodNotFound:
+      return 404;
+    case JsonRpcCode::kHeaderMismatch:
+    case JsonRpcCode::kMissingClientCapability:
+    case JsonRpcCode::kUnsupportedProtocolVersion:
+      return 400;
+    default:
+      return 200;
+  }
+}
 
 std::string Event(absl::string_view message) {
   return absl::StrCat("event: message\ndata: ", message, "\n\n");
@@ -40,17 +57,17 @@ struct Exchange::CancelOnExit {
   explicit CancelOnExit(std::shared_ptr<Exchange> of) : exchange(std::move(of)) {}
   CancelOnExit(const CancelOnExit&) = delete;
   ~CancelOnExit() {
-    if (exchange != nullptr && !exchange->done()) exchange->Cancel();
+    if (!exchange->done()) exchange->Cancel();
+    exchange->under_way_ = nullptr;
   }
-  std::shared_ptr<Exchange> exchange;
+  const std::shared_ptr<Exchange> exchange;
 };
 
 Exchange::Exchange(asio::any_io_executor executor, Origin origin, JsonRpcMessage message)
     : executor_(std::move(executor)),
       origin_(std::move(origin)),
       message_(std::move(message)),
-      last_progress_(-std::numeric_limits<double>::infinity()),
-      news_(executor_) {
+      last_progress_(-std::numeric_limits<double>::infinity()) {
   const Json& token = MetaMember(message_, "progressToken");
   if (token.is_string() || token.is_number_integer()) progress_token_ = &token;
 }
@@ -112,27 +129,46 @@ void Exchange::Send(std::string message) {
   if (done() || full) return;
   outbox_bytes_ += message.size();
   outbox_.push_back(std::move(message));
-  news_.cancel();
+  TellNews();
 }
 
 void Exchange::Run(asio::awaitable<RpcOutcome> work) {
   // One of a batch may be taken back by another.
   if (done()) return;
   auto ended = [self = shared_from_this()](const std::exception_ptr& error, RpcOutcome outcome) {
-    if (error == nullptr) return self->Finish(std::move(outcome));
-    if (!self->cancelled_)
-      Log(LogLevel::kError, "a request failed", {{"method", self->message_.method}});
-    self->Finish(RpcError{JsonRpcCode::kInternalError,
-                          "The gateway failed to answer. Please report it with its log."});
+    if (error != nullptr) return self->Fail();
+    self->Finish(std::move(outcome));
   };
   asio::co_spawn(executor_, std::move(work),
                  asio::bind_cancellation_slot(cancel_.slot(), std::move(ended)));
 }
 
+asio::cancellation_slot Exchange::BeginWait() {
+  progress_token_ = nullptr;
+  message_.params = Json();
+  return cancel_.slot();
+}
+
+void Exchange::FinishWith(absl::FunctionRef<RpcOutcome()> work) {
+  if (done()) return;
+  try {
+    outcome_ = work();
+  } catch (const std::exception&) {
+    return Fail();
+  }
+  Answer();
+}
+
+void Exchange::Fail() {
+  if (!cancelled_) Log(LogLevel::kError, "a request failed", {{"method", message_.method}});
+  Finish(RpcError{JsonRpcCode::kInternalError,
+                  "The gateway failed to answer. Please report it with its log."});
+}
+
 void Exchange::Finish(RpcOutcome outcome) {
   if (done()) return;
   outcome_ = std::move(outcome);
-  news_.cancel();
+  TellNews();
 }
 
 void Exchange::Cancel() {
@@ -144,29 +180,43 @@ void Exchange::Cancel() {
   cancel_.emit(asio::cancellation_type::terminal);
 }
 
-asio::awaitable<void> Exchange::AwaitNews(asio::steady_timer::duration at_most) {
-  if (done() || !outbox_.empty()) co_return;
-  news_.expires_after(at_most);
-  co_await news_.async_wait(kAwait);
+// Not at once: whoever has the news, and whoever is told, may go on to use this.
+void Exchange::TellNews() {
+  if (news_ != nullptr) news_->cancel();
+  if (answer_ != nullptr) asio::post(executor_, [self = shared_from_this()] { self->Answer(); });
 }
 
-asio::awaitable<HttpResponse> Exchange::Answer() {
-  CancelOnExit guard(shared_from_this());
-  while (!done() && outbox_.empty()) {
-    co_await AwaitNews(std::chrono::hours(24));
-  }
-  if (outbox_.empty()) {
+asio::awaitable<void> Exchange::AwaitNews(asio::steady_timer::duration at_most) {
+  if (done() || !outbox_.empty()) co_return;
+  news_ = std::make_unique<asio::steady_timer>(executor_, at_most);
+  co_await news_->async_wait(kAwait);
+  news_ = nullptr;
+}
+
+void Exchange::OnAnswer(AnswerHandler answer) {
+  answer_ = std::move(answer);
+  if (done() || !outbox_.empty()) TellNews();
+}
+
+void Exchange::Answer() {
+  if (answer_ == nullptr) return;
+  HttpResponse response;
+  if (!outbox_.empty()) {
+    response.content_type = "text/event-stream";
+    response.headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}};
+    response.stream = [guard = std::make_shared<CancelOnExit>(shared_from_this())](
+                          BodyWriter& writer) { return guard->exchange->Stream(writer); };
+  } else {
     // Nothing may be sent for a request that was taken back.
-    if (cancelled_) co_return HttpResponse{.status = 202};
-    co_return HttpResponse{.body = JsonRpcResponse(message_.id, *outcome_)};
+    response = cancelled_ ? HttpResponse{.status = 202} : ResponseOf(*outcome_);
+    under_way_ = nullptr;
   }
-  HttpResponse response{.content_type = "text/event-stream",
-                        .headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}}};
-  auto stream_guard = std::make_shared<CancelOnExit>(std::exchange(guard.exchange, nullptr));
-  response.stream = [stream_guard](BodyWriter& writer) {
-    return stream_guard->exchange->Stream(writer);
-  };
-  co_return response;
+  std::exchange(answer_, nullptr)(std::move(response));
+}
+
+HttpResponse Exchange::ResponseOf(const RpcOutcome& outcome) const {
+  return {.status = era() == Era::kModern ? ModernStatus(outcome) : 200,
+          .body = JsonRpcResponse(message_.id, outcome)};
 }
 
 asio::awaitable<std::string> Exchange::AnswerMessage() {

@@ -1,12 +1,15 @@
 #ifndef CALLSLIP_GATEWAY_MCP_EXCHANGE_H_
 #define CALLSLIP_GATEWAY_MCP_EXCHANGE_H_
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "absl/functional/any_invocable.h"
+#include "absl/functional/function_ref.h"
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/cancellation_signal.hpp"
@@ -19,7 +22,7 @@ namespace callslip::gateway {
 // One request from its arrival to its answer, and what its client hears before that. The answer is
 // plain JSON unless something was to be said before it: then it is a stream of events.
 //
-// Shared by the coroutine that works on the request and the one that answers it. One thread.
+// Shared by what works on the request and what answers it. One thread.
 class Exchange final : public CallContext, public std::enable_shared_from_this<Exchange> {
  public:
   // Who asks, and what.
@@ -38,6 +41,8 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   const JsonRpcMessage& message() const { return message_; }
   JsonRpcMessage& message() { return message_; }
   void set_as_task(bool as_task) { as_task_ = as_task; }
+  // What makes the request reachable for other requests, kept until its answer is complete.
+  void set_under_way(std::shared_ptr<void> under_way) { under_way_ = std::move(under_way); }
 
   Era era() const override { return origin_.era; }
   const Principal& principal() const override { return origin_.principal; }
@@ -55,22 +60,29 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
 
   // The worker's side. Runs `work` in a coroutine of its own, which Cancel() ends. Once at most.
   void Run(boost::asio::awaitable<RpcOutcome> work);
+  // For work without a coroutine: what Cancel() emits to. Whoever takes it holds the exchange until
+  // the work has ended, and needs no params any more.
+  boost::asio::cancellation_slot BeginWait();
+  // Finishes with what `work` makes, and answers at once. `work` throws nothing of ours, but the
+  // libraries under it may.
+  void FinishWith(absl::FunctionRef<RpcOutcome()> work);
   // The request is over. Only the first call counts.
   void Finish(RpcOutcome outcome);
 
   // The client takes its request back: nothing is sent for it any more.
   void Cancel();
   bool cancelled() const { return cancelled_; }
-  // Null while the work goes on.
-  const RpcOutcome* outcome() const { return done() ? &*outcome_ : nullptr; }
   // The reply to a request of ours with this id. False where there is none such.
   bool Reply(const Json& id, RpcOutcome outcome);
 
-  // The answering side: the response once it is known whether it is a stream. Leaving this
-  // coroutine, or the stream that it returns, before the end cancels the work.
-  boost::asio::awaitable<HttpResponse> Answer();
+  // The answering side: `answer` is called, on the executor, with the response once it is known
+  // whether it is a stream. Leaving that stream before its end cancels the work.
+  using AnswerHandler = absl::AnyInvocable<void(HttpResponse) &&>;
+  void OnAnswer(AnswerHandler answer);
+  // The response that is no stream.
+  HttpResponse ResponseOf(const RpcOutcome& outcome) const;
   // The response message, once the work has ended without a stream; for batches. Empty where the
-  // request was cancelled.
+  // request was cancelled. Leaving this coroutine before the end cancels the work.
   boost::asio::awaitable<std::string> AnswerMessage();
 
  private:
@@ -78,6 +90,9 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
 
   bool done() const { return outcome_.has_value(); }
   void Send(std::string message);
+  void Fail();
+  void TellNews();
+  void Answer();
   // Until there is something to send or the work has ended, or the time is over.
   boost::asio::awaitable<void> AwaitNews(boost::asio::steady_timer::duration at_most);
   boost::asio::awaitable<void> Stream(BodyWriter& writer);
@@ -90,14 +105,16 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   bool as_task_ = false;
   bool cancelled_ = false;
   std::optional<RpcOutcome> outcome_;
-  std::deque<std::string> outbox_;  // Messages that are due before the answer.
+  std::vector<std::string> outbox_;  // Messages that are due before the answer.
   size_t outbox_bytes_ = 0;
-  boost::asio::steady_timer news_;
+  AnswerHandler answer_;
+  std::unique_ptr<boost::asio::steady_timer> news_;  // While AwaitNews() runs.
   boost::asio::cancellation_signal cancel_;
   // Our requests to the client, by id, that it has not replied to.
   struct Asked;
   std::map<std::string, Asked*> asked_;
   int next_request_ = 1;
+  std::shared_ptr<void> under_way_;
 };
 
 }  // namespace callslip::gateway

@@ -34,6 +34,13 @@ std::optional<std::string> TextParam(const JsonRpcMessage& message, const char* 
   return member->get<std::string>();
 }
 
+// Of a tools/call; null where there are none.
+const Json& ArgumentsOf(const JsonRpcMessage& message) {
+  static const auto& none = *new Json();
+  const auto arguments = message.params.find("arguments");
+  return arguments == message.params.end() ? none : *arguments;
+}
+
 // The cursor of a paged list; empty for the first page.
 std::string CursorOf(const JsonRpcMessage& message) {
   return TextParam(message, "cursor").value_or("");
@@ -69,11 +76,43 @@ void LeaveOutResourceLinks(Json& result) {
                  content->end());
 }
 
+// Those whose schema marks an argument with x-mcp-header.
+std::set<const Tool*> ToolsWithHeaders(const McpCatalog& catalog) {
+  std::set<const Tool*> tools;
+  for (const auto& tool : catalog.tools) {
+    if (absl::StrContains(Dump(tool->Definition()["inputSchema"]), "\"x-mcp-header\"")) {
+      tools.insert(tool.get());
+    }
+  }
+  return tools;
+}
+
+// Adds what a result lacks in the era and version of its request, and leaves out what is unknown
+// there.
+RpcOutcome Finished(const Exchange& exchange, RpcOutcome outcome) {
+  auto* result = std::get_if<Json>(&outcome);
+  const bool modern = exchange.era() == Era::kModern;
+  if (!modern && result != nullptr && exchange.origin().version == kBatchVersion) {
+    LeaveOutResourceLinks(*result);
+  }
+  if (modern && result != nullptr) {
+    if (!result->contains("resultType")) (*result)["resultType"] = "complete";
+    (*result)["_meta"][kMetaServerInfo] = ServerInfo();
+  }
+  if (auto* error = std::get_if<RpcError>(&outcome); modern && error != nullptr) {
+    // The older code is reserved, and means nothing any more.
+    if (error->code == JsonRpcCode::kResourceNotFound) error->code = JsonRpcCode::kInvalidParams;
+  }
+  return outcome;
+}
+
 }  // namespace
 
 McpServer::McpServer(McpCatalog catalog, TrackerClient* tracker, Clock* clock, Sessions* sessions)
     : catalog_(std::move(catalog)),
+      tools_with_headers_(ToolsWithHeaders(catalog_)),
       tasks_(tracker, clock),
+      tracker_(tracker),
       sessions_(sessions),
       subscriptions_(tracker, catalog_.announces_lists) {}
 
@@ -157,8 +196,37 @@ bool McpServer::MayWait(const JsonRpcMessage& request) const {
   if (request.method == "tasks/result" || request.method == "subscriptions/listen") return true;
   if (request.method != "tools/call") return false;
   const Tool* tool = FindTool(request);
-  const auto arguments = request.params.find("arguments");
-  return tool != nullptr && tool->MayWait(arguments == request.params.end() ? Json() : *arguments);
+  return tool != nullptr && tool->MayWait(ArgumentsOf(request));
+}
+
+std::optional<McpServer::Wait> McpServer::WaitOf(const Exchange& exchange) const {
+  const JsonRpcMessage& message = exchange.message();
+  if (message.method != "tools/call") return std::nullopt;
+  const Tool* tool = FindTool(message);
+  // Whatever else there is to be checked is so by CallTool().
+  if (tool == nullptr || !tool->ReadOnly() || message.params.contains("task") ||
+      message.params.contains("inputResponses")) {
+    return std::nullopt;
+  }
+  std::optional<Tool::Wait> command = tool->WaitOf(ArgumentsOf(message));
+  if (!command.has_value()) return std::nullopt;
+  if (exchange.listens() && command->at_most > absl::ZeroDuration()) return std::nullopt;
+  return Wait{tool, *std::move(command)};
+}
+
+void McpServer::BeginWait(std::shared_ptr<Exchange> exchange, Wait wait) const {
+  const absl::Duration at_most = wait.command.at_most;
+  std::string client_id = exchange->principal().name;
+  std::string command_id = wait.command.command_id;
+  const auto slot = exchange->BeginWait();
+  auto done = [exchange = std::move(exchange),
+               wait = std::move(wait)](const absl::StatusOr<v1::Command>& command) {
+    exchange->FinishWith([&] {
+      return Finished(*exchange, wait.tool->AfterWait(wait.command.command_id, command).result);
+    });
+  };
+  tracker_->BeginWaitForEnd(std::move(client_id), std::move(command_id), at_most, slot,
+                            std::move(done));
 }
 
 boost::asio::awaitable<RpcOutcome> McpServer::Handle(std::shared_ptr<Exchange> exchange) {
@@ -167,25 +235,16 @@ boost::asio::awaitable<RpcOutcome> McpServer::Handle(std::shared_ptr<Exchange> e
   const auto method = methods.find(exchange->message().method);
   if (method == methods.end()) co_return MethodNotFound(exchange->message().method);
   RpcOutcome outcome = co_await (this->*method->second)(exchange);
-  if (Json* result = std::get_if<Json>(&outcome); modern && result != nullptr) {
-    if (!result->contains("resultType")) (*result)["resultType"] = "complete";
-    (*result)["_meta"][kMetaServerInfo] = ServerInfo();
-  }
-  if (auto* error = std::get_if<RpcError>(&outcome); modern && error != nullptr) {
-    // The older code is reserved, and means nothing any more.
-    if (error->code == JsonRpcCode::kResourceNotFound) error->code = JsonRpcCode::kInvalidParams;
-  }
-  co_return outcome;
+  co_return Finished(*exchange, std::move(outcome));
 }
 
 std::optional<RpcError> McpServer::CheckParamHeaders(const HttpRequest& request,
                                                      const JsonRpcMessage& message) const {
   if (message.method != "tools/call") return std::nullopt;
   const Tool* tool = FindTool(message);
-  if (tool == nullptr) return std::nullopt;
-  const auto arguments = message.params.find("arguments");
+  if (tool == nullptr || !tools_with_headers_.contains(tool)) return std::nullopt;
   return gateway::CheckParamHeaders(request, tool->Definition()["inputSchema"],
-                                    arguments == message.params.end() ? Json() : *arguments);
+                                    ArgumentsOf(message));
 }
 
 McpServer::Outcome McpServer::Ping(std::shared_ptr<Exchange>) { co_return Json::object(); }
@@ -276,10 +335,6 @@ McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
     Json created = gateway::ModernTask(*result.task);
     created["resultType"] = "task";
     co_return created;
-  }
-  if (Json* answer = std::get_if<Json>(&result.result);
-      answer != nullptr && exchange->origin().version == kBatchVersion) {
-    LeaveOutResourceLinks(*answer);
   }
   co_return std::move(result.result);
 }

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,15 @@ class McpServer {
 
   // False where the request is answered without waiting for anybody but the tracker.
   bool MayWait(const JsonRpcMessage& request) const;
+
+  // What a request waits for, where a tool does nothing else for it.
+  struct Wait {
+    const Tool* tool;
+    Tool::Wait command;
+  };
+  std::optional<Wait> WaitOf(const Exchange& exchange) const;
+  // Waits, and finishes the exchange. The lean way for what many do at a time.
+  void BeginWait(std::shared_ptr<Exchange> exchange, Wait wait) const;
 
   // Answers any other request.
   boost::asio::awaitable<RpcOutcome> Handle(std::shared_ptr<Exchange> exchange);
@@ -74,7 +85,9 @@ class McpServer {
   Outcome Listen(std::shared_ptr<Exchange> exchange);
 
   const McpCatalog catalog_;
+  const std::set<const Tool*> tools_with_headers_;  // Whose arguments are repeated there.
   const CommandTasks tasks_;
+  TrackerClient* const tracker_;
   Sessions* const sessions_;
   Subscriptions subscriptions_;
 };

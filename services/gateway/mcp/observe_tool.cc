@@ -51,10 +51,27 @@ Json Entries(const v1::ListCommandsResponse& listed, Json (*entry)(const v1::Com
   return entries;
 }
 
+// What can be observed.
+const std::vector<std::string>& Subjects() {
+  static const auto& subjects =
+      *new std::vector<std::string>{"command_result", "pending_commands", "failed_commands"};
+  return subjects;
+}
+
 // A command that waits for a person: its id says so.
-bool WaitsForUser(const Json& correlation_id) {
-  return correlation_id.is_string() &&
-         absl::StartsWith(correlation_id.get_ref<const std::string&>(), "ann_");
+bool WaitsForUser(const std::string& correlation_id) {
+  return absl::StartsWith(correlation_id, "ann_");
+}
+
+// The arguments of command_result, besides `what`.
+Tool::Wait ReadWait(Arguments& arguments) {
+  Tool::Wait wait{.command_id = arguments.RequiredText("correlation_id")};
+  const bool human = WaitsForUser(wait.command_id);
+  const absl::Duration longest = human ? kBlockingWait : kSlowWait;
+  const auto wait_ms = arguments.Integer("wait_ms", 0, absl::ToInt64Milliseconds(longest));
+  wait.at_most = human ? kBlockingWait : absl::ZeroDuration();
+  if (wait_ms.has_value()) wait.at_most = absl::Milliseconds(*wait_ms);
+  return wait;
 }
 
 }  // namespace
@@ -62,46 +79,49 @@ bool WaitsForUser(const Json& correlation_id) {
 const Json& ObserveTool::Definition() const { return ObserveDefinition(); }
 
 bool ObserveTool::MayWait(const Json& arguments) const {
-  return arguments.is_object() &&
-         (arguments.contains("wait_ms") || WaitsForUser(arguments.value("correlation_id", Json())));
+  const std::optional<Wait> wait = WaitOf(arguments);
+  return wait.has_value() && wait->at_most > absl::ZeroDuration();
+}
+
+std::optional<Tool::Wait> ObserveTool::WaitOf(const Json& json) const {
+  Arguments arguments(json);
+  if (arguments.Choice("what", Subjects()) != "command_result") return std::nullopt;
+  Wait wait = ReadWait(arguments);
+  if (!arguments.status().ok()) return std::nullopt;
+  return wait;
 }
 
 boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext> context,
                                                      Json json) const {
   Arguments arguments(json);
-  const std::string what =
-      arguments.Choice("what", {"command_result", "pending_commands", "failed_commands"});
-  std::string correlation_id;
-  absl::Duration wait;
-  if (what == "command_result") {
-    correlation_id = arguments.RequiredText("correlation_id");
-    const bool human = WaitsForUser(correlation_id);
-    const absl::Duration longest = human ? kBlockingWait : kSlowWait;
-    const auto wait_ms = arguments.Integer("wait_ms", 0, absl::ToInt64Milliseconds(longest));
-    wait = human ? kBlockingWait : absl::ZeroDuration();
-    if (wait_ms.has_value()) wait = absl::Milliseconds(*wait_ms);
-  }
+  const std::string what = arguments.Choice("what", Subjects());
+  Wait wait;
+  if (what == "command_result") wait = ReadWait(arguments);
   if (!arguments.status().ok()) co_return ErrorResult(arguments.status(), Executed::kNo);
   if (what == "pending_commands") co_return co_await Pending(context->principal().name);
   if (what == "failed_commands") co_return co_await Failed(context->principal().name);
-  co_return co_await One(std::move(context), std::move(correlation_id), wait);
+  co_return co_await One(std::move(context), std::move(wait));
 }
 
 boost::asio::awaitable<ToolResult> ObserveTool::One(std::shared_ptr<CallContext> context,
-                                                    std::string correlation_id,
-                                                    absl::Duration wait) const {
+                                                    Wait wait) const {
   const auto command =
-      co_await AwaitEnd(tracker_, clock_, std::move(context), correlation_id, wait);
-  if (command.ok()) co_return CommandResult(*command);
+      co_await AwaitEnd(tracker_, clock_, std::move(context), wait.command_id, wait.at_most);
+  co_return AfterWait(wait.command_id, command);
+}
+
+ToolResult ObserveTool::AfterWait(const std::string& command_id,
+                                  const absl::StatusOr<v1::Command>& command) const {
+  if (command.ok()) return CommandResult(*command);
   // Whatever the reason, it says nothing about what the command did.
-  ToolResult result = ErrorResult(command.status(), Executed::kPerhaps, "", correlation_id);
+  ToolResult result = ErrorResult(command.status(), Executed::kPerhaps, "", command_id);
   Json& answer = std::get<Json>(result.result)["structuredContent"];
   // Asking again is all that is left to do, and does no harm.
   if (answer["error"] == "tracker_unreachable") {
     answer["status"] = "pending";
     answer["final"] = false;
   }
-  co_return result;
+  return result;
 }
 
 boost::asio::awaitable<ToolResult> ObserveTool::Pending(std::string client_id) const {

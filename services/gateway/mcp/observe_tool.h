@@ -2,6 +2,7 @@
 #define CALLSLIP_GATEWAY_MCP_OBSERVE_TOOL_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -19,12 +20,14 @@ class ObserveTool final : public Tool {
   const Json& Definition() const override;
   bool ReadOnly() const override { return true; }
   bool MayWait(const Json& arguments) const override;
+  std::optional<Wait> WaitOf(const Json& arguments) const override;
+  ToolResult AfterWait(const std::string& command_id,
+                       const absl::StatusOr<v1::Command>& command) const override;
   boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
                                           Json arguments) const override;
 
  private:
-  boost::asio::awaitable<ToolResult> One(std::shared_ptr<CallContext> context,
-                                         std::string correlation_id, absl::Duration wait) const;
+  boost::asio::awaitable<ToolResult> One(std::shared_ptr<CallContext> context, Wait wait) const;
   boost::asio::awaitable<ToolResult> Pending(std::string client_id) const;
   boost::asio::awaitable<ToolResult> Failed(std::string client_id) const;
 

@@ -128,6 +128,10 @@ std::optional<int> LogLevelOf(const Json& name) {
   return static_cast<int>(level - LogLevels().begin());
 }
 
-Json ServerInfo() { return {{"name", "callslip"}, {"title", "Callslip"}, {"version", kVersion}}; }
+const Json& ServerInfo() {
+  static const auto& info =
+      *new Json{{"name", "callslip"}, {"title", "Callslip"}, {"version", kVersion}};
+  return info;
+}
 
 }  // namespace callslip::gateway

@@ -58,7 +58,7 @@ const std::vector<std::string>& LogLevels();
 std::optional<int> LogLevelOf(const Json& name);
 
 // { "name": "callslip", … }
-Json ServerInfo();
+const Json& ServerInfo();
 
 }  // namespace callslip::gateway
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 #include <utility>
-#include <variant>
+#include <vector>
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/match.h"
@@ -22,22 +22,6 @@ HttpResponse ErrorWithoutId(int status, JsonRpcCode code, std::string message) {
 }
 
 HttpResponse Accepted() { return {.status = 202}; }
-
-// The status of a modern answer: errors of the protocol itself have one of their own.
-int ModernStatus(const RpcOutcome& outcome) {
-  const auto* error = std::get_if<RpcError>(&outcome);
-  if (error == nullptr) return 200;
-  switch (error->code) {
-    case JsonRpcCode::kMethodNotFound:
-      return 404;
-    case JsonRpcCode::kHeaderMismatch:
-    case JsonRpcCode::kMissingClientCapability:
-    case JsonRpcCode::kUnsupportedProtocolVersion:
-      return 400;
-    default:
-      return 200;
-  }
-}
 
 HttpResponse ModernError(const Json& id, const RpcError& error) {
   return {.status = error.code == JsonRpcCode::kMethodNotFound ? 404 : 400,
@@ -60,32 +44,51 @@ bool IsInitialize(const JsonRpcMessage& message) {
 
 }  // namespace
 
-asio::awaitable<HttpResponse> StreamableHttp::HandlePost(
-    std::shared_ptr<const HttpRequest> request) const {
-  if (auto refusal = CheckAccept(*request); refusal.has_value()) co_return *std::move(refusal);
-  auto parsed = ParseJsonRpc(request->body);
+void StreamableHttp::HandlePost(const HttpRequest& request, Responder responder) const {
+  if (auto refusal = CheckAccept(request); refusal.has_value()) {
+    return std::move(responder.respond)(*std::move(refusal));
+  }
+  auto parsed = ParseJsonRpc(request.body);
   if (const auto* error = std::get_if<RpcError>(&parsed); error != nullptr) {
-    co_return HttpResponse{.status = 400, .body = JsonRpcErrorWithoutId(*error)};
+    return std::move(responder.respond)({.status = 400, .body = JsonRpcErrorWithoutId(*error)});
   }
   auto& body = std::get<JsonRpcBody>(parsed);
   auto* first = std::get_if<JsonRpcMessage>(&body.messages.front());
-  if (!body.is_batch && EraOf(*request, *first) == Era::kModern) {
-    co_return co_await HandleModern(std::move(request), std::move(*first));
+  Taken taken;
+  if (!body.is_batch && EraOf(request, *first) == Era::kModern) {
+    taken = TakeModern(request, std::move(*first), responder.executor);
+  } else if (!body.is_batch && IsInitialize(*first)) {
+    taken = Initialize(request, *first);
+  } else {
+    auto origin = LegacyOrigin(request);
+    if (auto* refusal = std::get_if<HttpResponse>(&origin); refusal != nullptr) {
+      taken = std::move(*refusal);
+    } else if (body.is_batch) {
+      return RespondWith(
+          HandleBatch(std::get<Exchange::Origin>(std::move(origin)), std::move(body)),
+          std::move(responder));
+    } else {
+      taken = TakeLegacy(std::get<Exchange::Origin>(std::move(origin)), std::move(*first),
+                         responder.executor);
+    }
   }
-  co_return co_await HandleLegacy(std::move(request), std::move(body));
+  if (auto* exchange = std::get_if<std::shared_ptr<Exchange>>(&taken); exchange != nullptr) {
+    return Answer(std::move(*exchange), std::move(responder));
+  }
+  std::move(responder.respond)(std::get<HttpResponse>(std::move(taken)));
 }
 
-asio::awaitable<HttpResponse> StreamableHttp::HandleModern(
-    std::shared_ptr<const HttpRequest> request, JsonRpcMessage message) const {
-  if (message.kind == JsonRpcMessage::Kind::kNotification) co_return Accepted();
+StreamableHttp::Taken StreamableHttp::TakeModern(const HttpRequest& request, JsonRpcMessage message,
+                                                 const asio::any_io_executor& executor) const {
+  if (message.kind == JsonRpcMessage::Kind::kNotification) return Accepted();
   if (message.kind == JsonRpcMessage::Kind::kResponse) {
-    co_return ErrorWithoutId(400, JsonRpcCode::kInvalidRequest,
-                             "Invalid request: 2026-07-28 knows no responses of clients.");
+    return ErrorWithoutId(400, JsonRpcCode::kInvalidRequest,
+                          "Invalid request: 2026-07-28 knows no responses of clients.");
   }
-  std::optional<RpcError> error = CheckModernRequest(*request, message);
-  if (!error.has_value()) error = server_->CheckParamHeaders(*request, message);
+  std::optional<RpcError> error = CheckModernRequest(request, message);
+  if (!error.has_value()) error = server_->CheckParamHeaders(request, message);
   Exchange::Origin origin{
-      .era = Era::kModern, .version = kModernVersion, .principal = request->principal};
+      .era = Era::kModern, .version = kModernVersion, .principal = request.principal};
   if (const Json& level = MetaMember(message, kMetaLogLevel); !level.is_null()) {
     origin.log_level = LogLevelOf(level);
     if (!error.has_value() && !origin.log_level.has_value()) {
@@ -93,77 +96,71 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleModern(
                        absl::StrCat("params._meta[\"", kMetaLogLevel, "\"] is no log level.")};
     }
   }
-  if (error.has_value()) co_return ModernError(message.id, *error);
-
-  const bool may_wait = server_->MayWait(message);
-  const auto executor = co_await asio::this_coro::executor;
-  const auto exchange = std::make_shared<Exchange>(executor, std::move(origin), std::move(message));
-  if (!may_wait) {
-    const RpcOutcome outcome = co_await server_->Handle(exchange);
-    co_return HttpResponse{.status = ModernStatus(outcome),
-                           .body = JsonRpcResponse(exchange->message().id, outcome)};
-  }
-  exchange->Run(server_->Handle(exchange));
-  HttpResponse response = co_await exchange->Answer();
-  if (exchange->outcome() != nullptr && response.stream == nullptr) {
-    response.status = ModernStatus(*exchange->outcome());
-  }
-  co_return response;
+  if (error.has_value()) return ModernError(message.id, *error);
+  return std::make_shared<Exchange>(executor, std::move(origin), std::move(message));
 }
 
-asio::awaitable<HttpResponse> StreamableHttp::HandleLegacy(
-    std::shared_ptr<const HttpRequest> request, JsonRpcBody body) const {
-  auto* first = std::get_if<JsonRpcMessage>(&body.messages.front());
-  if (!body.is_batch && IsInitialize(*first)) co_return Initialize(*request, *first);
-
-  const std::string session_id = request->Header("mcp-session-id");
+std::variant<HttpResponse, Exchange::Origin> StreamableHttp::LegacyOrigin(
+    const HttpRequest& request) const {
+  const std::string session_id = request.Header("mcp-session-id");
   if (session_id.empty()) {
-    co_return ErrorWithoutId(400, JsonRpcCode::kSessionRequired,
-                             "The Mcp-Session-Id header is missing: send initialize first, and "
-                             "repeat the header of its answer.");
+    return ErrorWithoutId(400, JsonRpcCode::kSessionRequired,
+                          "The Mcp-Session-Id header is missing: send initialize first, and "
+                          "repeat the header of its answer.");
   }
-  const std::optional<SessionInfo> session = sessions_->Find(session_id, request->principal);
+  const std::optional<SessionInfo> session = sessions_->Find(session_id, request.principal);
   if (!session.has_value()) {
-    co_return ErrorWithoutId(404, JsonRpcCode::kSessionNotFound,
-                             "Session not found: it has ended or was none of yours. Send "
-                             "initialize again.");
+    return ErrorWithoutId(404, JsonRpcCode::kSessionNotFound,
+                          "Session not found: it has ended or was none of yours. Send "
+                          "initialize again.");
   }
-  const std::string header_version = request->Header("mcp-protocol-version");
-  Exchange::Origin origin{
+  const std::string header_version = request.Header("mcp-protocol-version");
+  return Exchange::Origin{
       .era = Era::kLegacy,
       .version = header_version.empty() ? session->protocol_version : header_version,
-      .principal = request->principal,
+      .principal = request.principal,
       .session_id = session_id,
       .log_level = sessions_->LogLevel(session_id)};
-  if (body.is_batch) co_return co_await HandleBatch(std::move(origin), std::move(body));
-  if (first->kind != JsonRpcMessage::Kind::kRequest) {
-    Take(session_id, std::move(*first));
-    co_return Accepted();
-  }
+}
 
-  const bool may_wait = server_->MayWait(*first);
-  const auto executor = co_await asio::this_coro::executor;
-  const auto exchange = std::make_shared<Exchange>(executor, std::move(origin), std::move(*first));
+StreamableHttp::Taken StreamableHttp::TakeLegacy(Exchange::Origin origin, JsonRpcMessage message,
+                                                 const asio::any_io_executor& executor) const {
+  if (message.kind != JsonRpcMessage::Kind::kRequest) {
+    Take(origin.session_id, std::move(message));
+    return Accepted();
+  }
+  auto exchange = std::make_shared<Exchange>(executor, std::move(origin), std::move(message));
+  // The client may reply to a request of ours, and cancel its own, while this lasts.
   const auto under_way = std::make_shared<Sessions::UnderWay>(sessions_, exchange.get());
   if (!under_way->unique()) {
-    co_return ErrorWithoutId(400, JsonRpcCode::kInvalidRequest,
-                             absl::StrCat("Invalid request: the id ", Dump(exchange->message().id),
-                                          " is that of a request under way."));
+    return ErrorWithoutId(400, JsonRpcCode::kInvalidRequest,
+                          absl::StrCat("Invalid request: the id ", Dump(exchange->message().id),
+                                       " is that of a request under way."));
   }
-  if (!may_wait) {
-    const RpcOutcome outcome = co_await server_->Handle(exchange);
-    if (exchange->cancelled()) co_return Accepted();
-    co_return HttpResponse{.body = JsonRpcResponse(exchange->message().id, outcome)};
+  exchange->set_under_way(under_way);
+  return exchange;
+}
+
+void StreamableHttp::Answer(std::shared_ptr<Exchange> exchange, Responder responder) const {
+  std::optional<McpServer::Wait> wait = server_->WaitOf(*exchange);
+  if (!wait.has_value() && !server_->MayWait(exchange->message())) {
+    return RespondWith(AnswerNow(std::move(exchange)), std::move(responder));
   }
-  exchange->Run(server_->Handle(exchange));
-  HttpResponse response = co_await exchange->Answer();
-  if (response.stream != nullptr) {
-    // The client may reply to a request of ours, and cancel its own, while the stream lasts.
-    response.stream = [under_way, stream = std::move(response.stream)](BodyWriter& writer) {
-      return stream(writer);
-    };
+  // Until then its work holds the exchange.
+  responder.peer_left.assign(
+      [waiting = exchange.get()](asio::cancellation_type) { waiting->Cancel(); });
+  exchange->OnAnswer(std::move(responder.respond));
+  if (wait.has_value()) {
+    server_->BeginWait(std::move(exchange), *std::move(wait));
+  } else {
+    exchange->Run(server_->Handle(exchange));
   }
-  co_return response;
+}
+
+asio::awaitable<HttpResponse> StreamableHttp::AnswerNow(std::shared_ptr<Exchange> exchange) const {
+  const RpcOutcome outcome = co_await server_->Handle(exchange);
+  if (exchange->cancelled()) co_return Accepted();
+  co_return exchange->ResponseOf(outcome);
 }
 
 asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origin,

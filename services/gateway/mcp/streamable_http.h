@@ -3,10 +3,10 @@
 
 #include <memory>
 #include <string>
-#include <vector>
+#include <variant>
 
 #include "boost/asio/awaitable.hpp"
-#include "gateway/http/http_message.h"
+#include "gateway/http/responder.h"
 #include "gateway/mcp/mcp_server.h"
 #include "gateway/mcp/sessions.h"
 
@@ -19,16 +19,25 @@ class StreamableHttp {
  public:
   StreamableHttp(McpServer* server, Sessions* sessions) : server_(server), sessions_(sessions) {}
 
-  boost::asio::awaitable<HttpResponse> HandlePost(std::shared_ptr<const HttpRequest> request) const;
+  void HandlePost(const HttpRequest& request, Responder responder) const;
   // Ends a session.
   boost::asio::awaitable<HttpResponse> HandleDelete(
       std::shared_ptr<const HttpRequest> request) const;
 
  private:
-  boost::asio::awaitable<HttpResponse> HandleModern(std::shared_ptr<const HttpRequest> request,
-                                                    JsonRpcMessage message) const;
-  boost::asio::awaitable<HttpResponse> HandleLegacy(std::shared_ptr<const HttpRequest> request,
-                                                    JsonRpcBody body) const;
+  // A request that is to be answered, or its answer where it is not.
+  using Taken = std::variant<HttpResponse, std::shared_ptr<Exchange>>;
+
+  Taken TakeModern(const HttpRequest& request, JsonRpcMessage message,
+                   const boost::asio::any_io_executor& executor) const;
+  Taken TakeLegacy(Exchange::Origin origin, JsonRpcMessage message,
+                   const boost::asio::any_io_executor& executor) const;
+  // Who asks, or what is wrong with that.
+  std::variant<HttpResponse, Exchange::Origin> LegacyOrigin(const HttpRequest& request) const;
+
+  // Not a coroutine: thousands wait here at a time.
+  void Answer(std::shared_ptr<Exchange> exchange, Responder responder) const;
+  boost::asio::awaitable<HttpResponse> AnswerNow(std::shared_ptr<Exchange> exchange) const;
   boost::asio::awaitable<HttpResponse> HandleBatch(Exchange::Origin origin, JsonRpcBody body) const;
   HttpResponse Initialize(const HttpRequest& request, const JsonRpcMessage& message) const;
   // What is no request: nothing comes back.

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
 #include "callslip/tracker/v1/command.pb.h"
 #include "gateway/json/parse.h"
@@ -31,7 +33,7 @@ class Tool {
 
   // Its entry in tools/list.
   virtual const Json& Definition() const = 0;
-  std::string Name() const { return Definition()["name"].get<std::string>(); }
+  const std::string& Name() const { return Definition()["name"].get_ref<const std::string&>(); }
 
   // Whether principals who may only look may call it.
   virtual bool ReadOnly() const { return false; }
@@ -40,6 +42,19 @@ class Tool {
   // False where a call with these arguments is answered without waiting for anybody but the
   // tracker.
   virtual bool MayWait(const Json& arguments) const = 0;
+
+  // What a call with these arguments waits for, where it does nothing else: the end of a command,
+  // for so long at the most. Such a call, of somebody who does not listen meanwhile, costs no
+  // coroutine: thousands wait at a time. Its result is AfterWait(), of the command as it is then.
+  struct Wait {
+    std::string command_id;
+    absl::Duration at_most;
+  };
+  virtual std::optional<Wait> WaitOf(const Json& /*arguments*/) const { return std::nullopt; }
+  virtual ToolResult AfterWait(const std::string& /*command_id*/,
+                               const absl::StatusOr<v1::Command>& /*command*/) const {
+    return {};
+  }
 
   // Never fails as a call: what goes wrong is in the result, so that the model gets to read it.
   // `arguments` is any JSON value.

@@ -13,6 +13,7 @@
 #include "callslip/tracker/v1/annotation_service.grpc.pb.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/clock.h"
+#include "common/error_details.h"
 #include "gateway/timeouts.h"
 #include "gateway/tracker_client/async_call.h"
 #include "gateway/tracker_client/feed_watch.h"
@@ -66,6 +67,20 @@ struct CommandOf {
   }
 
   Handler handler;
+};
+
+// A callback as a handler of Asio.
+struct CallbackHandler {
+  using executor_type = boost::asio::any_io_executor;
+  using cancellation_slot_type = boost::asio::cancellation_slot;
+
+  executor_type get_executor() const { return *executor; }
+  cancellation_slot_type get_cancellation_slot() const { return slot; }
+  void operator()(absl::StatusOr<v1::Command> command) { std::move(done)(std::move(command)); }
+
+  const boost::asio::any_io_executor* executor;
+  boost::asio::cancellation_slot slot;
+  TrackerClient::WaitDone done;
 };
 
 class GrpcTrackerClient final : public TrackerClient {
@@ -142,13 +157,12 @@ class GrpcTrackerClient final : public TrackerClient {
 
   Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
                                  absl::Duration max_wait) override {
-    if (max_wait <= absl::ZeroDuration()) {
-      return Get(std::move(client_id), std::move(command_id), /*peek=*/false);
-    }
-    return Wait({.client_id = std::move(client_id),
-                 .command_id = std::move(command_id),
-                 .until = clock_.Now() + max_wait,
-                 .only_end = true});
+    return Wait(EndOf(std::move(client_id), std::move(command_id), max_wait));
+  }
+  void BeginWaitForEnd(std::string client_id, std::string command_id, absl::Duration max_wait,
+                       boost::asio::cancellation_slot slot, WaitDone done) override {
+    BeginWait(EndOf(std::move(client_id), std::move(command_id), max_wait),
+              CallbackHandler{&executor_, slot, std::move(done)});
   }
   Result<v1::Command> WaitForChange(std::string client_id, std::string command_id,
                                     int64_t after_revision, absl::Duration max_wait) override {
@@ -187,16 +201,39 @@ class GrpcTrackerClient final : public TrackerClient {
  private:
   using Subject = gateway::Watch::Subject;
 
-  // A coroutine that waits, resumed by a post since it may wait again.
+  // A wait of no time is a look: a watch that tells the present state at once, since every revision
+  // is above 0. What is looked at at the same time goes out in one message, and comes back in one,
+  // which costs less than a call for each.
+  Subject EndOf(std::string client_id, std::string command_id, absl::Duration max_wait) {
+    const bool waits = max_wait > absl::ZeroDuration();
+    return {.client_id = std::move(client_id),
+            .command_id = std::move(command_id),
+            .until = clock_.Now() + (waits ? max_wait : kUnaryDeadline - kRpcMargin),
+            .only_end = waits};
+  }
+  // Where the tracker takes no more waits, it still answers calls.
+  static bool IsOfWaiting(const absl::Status& status) {
+    const std::string reason = DetailsOf(status).reason;
+    return reason == "too_many_waits" || reason == "draining";
+  }
+
+  // Somebody who waits. A coroutine is resumed by a post, since it may wait again.
   template <typename Handler>
   class WaitOp final : public gateway::Watch {
    public:
     WaitOp(Subject subject, GrpcTrackerClient* client, Handler handler)
         : Watch(std::move(subject)), client_(client), handler_(std::move(handler)) {}
 
-    void OnCommand(v1::Command command) override { Deliver(std::move(command)); }
+    void OnCommand(v1::Command command) override {
+      if constexpr (std::is_same_v<Handler, CallbackHandler>) {
+        slot().clear();
+        handler_(std::move(command));
+      } else {
+        Deliver(std::move(command));
+      }
+    }
     void OnEnd(absl::Status status) override {
-      if (status.ok()) {
+      if (status.ok() || (subject().is_look() && IsOfWaiting(status))) {
         client_->GetAfterWait(subject(), std::move(handler_));
       } else {
         Deliver(std::move(status));

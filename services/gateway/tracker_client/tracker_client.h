@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
+#include "boost/asio/cancellation_signal.hpp"
 #include "callslip/tracker/v1/annotation_service.pb.h"
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
@@ -73,6 +75,13 @@ class TrackerClient {
   // result that is returned counts as collected.
   virtual Result<v1::Command> WaitForEnd(std::string client_id, std::string command_id,
                                          absl::Duration max_wait) = 0;
+  // The same without a coroutine, which would cost several times what the wait does. `done` is
+  // called once, on the executor of the coroutines, perhaps before this returns. Emitting to `slot`
+  // before that cancels the wait.
+  using WaitDone = absl::AnyInvocable<void(absl::StatusOr<v1::Command>) &&>;
+  virtual void BeginWaitForEnd(std::string client_id, std::string command_id,
+                               absl::Duration max_wait, boost::asio::cancellation_slot slot,
+                               WaitDone done) = 0;
   // The command as soon as its revision is above `after_revision` or it has ended, or as it is
   // after `max_wait`. Otherwise as above.
   virtual Result<v1::Command> WaitForChange(std::string client_id, std::string command_id,

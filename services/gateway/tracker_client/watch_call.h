@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_CALL_H_
 #define CALLSLIP_GATEWAY_TRACKER_CLIENT_WATCH_CALL_H_
 
+#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -27,14 +28,19 @@ class GrpcWatchCall final : public WatchCall {
     stream_->StartCall(&started_);
   }
 
+  bool IsReady() override {
+    return !reads_over_ && !AwaitsWrite() && sending_ == Sending::kNothing;
+  }
+
   void Send(const v1::WatchCommandsRequest& request) override {
-    // The end is on its way to the hub, which will tell the next call.
-    if (reads_over_) return;
-    writing_ = true;
+    sending_ = Sending::kUnderWay;
     stream_->Write(request, &written_);
   }
 
  private:
+  // How the last message fares; kAwaited: somebody waits for it to leave.
+  enum class Sending { kNothing, kUnderWay, kAwaited, kBroken };
+
   // Hands over what is done to the executor.
   class Tag final : public ClientTag {
    public:
@@ -48,7 +54,23 @@ class GrpcWatchCall final : public WatchCall {
     void (GrpcWatchCall::*const then_)(bool ok);
   };
 
+  // Does not wake the executor unless something waits for it: most messages leave at once, and the
+  // next one comes later.
+  class WrittenTag final : public ClientTag {
+   public:
+    explicit WrittenTag(GrpcWatchCall* call) : call_(call) {}
+    void OnCompletion(bool ok) override {
+      const Sending before = call_->sending_.exchange(ok ? Sending::kNothing : Sending::kBroken);
+      if (before != Sending::kAwaited) return;
+      boost::asio::post(call_->executor_, [call = call_] { call->OnWritten(); });
+    }
+
+   private:
+    GrpcWatchCall* const call_;
+  };
+
   void OnStarted(bool ok) {
+    sending_ = ok ? Sending::kNothing : Sending::kBroken;
     stream_->Read(&incoming_, &read_);
     if (ok) listener_->OnReady();
   }
@@ -61,21 +83,29 @@ class GrpcWatchCall final : public WatchCall {
     }
     v1::WatchCommandsResponse response;
     response.Swap(&incoming_);
-    stream_->Read(&incoming_, &read_);
     listener_->OnUpdates(std::move(response));
+    // Not before those who wait are told: it sends the tracker how much more may come.
+    stream_->Read(&incoming_, &read_);
   }
 
-  void OnWritten(bool ok) {
-    writing_ = false;
+  void OnWritten() {
     if (reads_over_) {
       FinishIfIdle();
-    } else if (ok) {
+    } else {
       listener_->OnReady();
     }
   }
 
+  // True where a message is on its way: then OnWritten() follows.
+  bool AwaitsWrite() {
+    Sending seen = Sending::kUnderWay;
+    return sending_.compare_exchange_strong(seen, Sending::kAwaited) || seen == Sending::kAwaited;
+  }
+
   void FinishIfIdle() {
-    if (!writing_) stream_->Finish(&status_, &finished_);
+    // An OnWritten() may still be on its way though nothing is.
+    if (AwaitsWrite() || std::exchange(finishing_, true)) return;
+    stream_->Finish(&status_, &finished_);
   }
 
   void OnFinished(bool) {
@@ -91,12 +121,14 @@ class GrpcWatchCall final : public WatchCall {
       grpc::ClientAsyncReaderWriter<v1::WatchCommandsRequest, v1::WatchCommandsResponse>>
       stream_;
   v1::WatchCommandsResponse incoming_;
-  bool writing_ = false;
+  // Also the queue's thread.
+  std::atomic<Sending> sending_{Sending::kAwaited};
   bool reads_over_ = false;
+  bool finishing_ = false;
   grpc::Status status_;
   Tag started_{this, &GrpcWatchCall::OnStarted};
   Tag read_{this, &GrpcWatchCall::OnRead};
-  Tag written_{this, &GrpcWatchCall::OnWritten};
+  WrittenTag written_{this};
   Tag finished_{this, &GrpcWatchCall::OnFinished};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "boost/asio/post.hpp"
@@ -50,15 +51,16 @@ class WatchHub::Stream final : public WatchCall::Listener {
 
   // The tracker has ended it.
   void Forget() { --watches_; }
+  // One that was sent has been answered, or taken back.
+  void ForgetLook() {
+    if (--looks_ == 0) SendSoon();
+  }
   // It is to be added to the next call.
   void AddAgain(int64_t watch_id) { to_add_.insert(watch_id); }
 
   bool full() const { return watches_ >= kMaxWatchesOfStream; }
 
-  void OnReady() override {
-    ready_ = true;
-    Send();
-  }
+  void OnReady() override { Send(); }
 
   void OnUpdates(v1::WatchCommandsResponse response) override {
     backoff_ = kMinBackoff;
@@ -67,7 +69,7 @@ class WatchHub::Stream final : public WatchCall::Listener {
 
   void OnEnd(absl::Status status) override {
     call_ = nullptr;
-    ready_ = false;
+    looks_ = 0;
     to_remove_.clear();
     hub_->OnBroken(*this, status);
     if (watches_ == 0) return;
@@ -86,8 +88,7 @@ class WatchHub::Stream final : public WatchCall::Listener {
  private:
   // Together with what else begins or ends meanwhile.
   void SendSoon() {
-    if (!ready_ || send_posted_) return;
-    send_posted_ = true;
+    if (std::exchange(send_posted_, true)) return;
     boost::asio::post(hub_->executor_, [this] {
       send_posted_ = false;
       Send();
@@ -95,7 +96,8 @@ class WatchHub::Stream final : public WatchCall::Listener {
   }
 
   void Send() {
-    if (!ready_ || (to_add_.empty() && to_remove_.empty())) return;
+    if (to_add_.empty() && to_remove_.empty()) return;
+    if (looks_ > 0 || call_ == nullptr || !call_->IsReady()) return;
     v1::WatchCommandsRequest request;
     const size_t removed = std::min<size_t>(to_remove_.size(), kMaxWatchesInMessage);
     request.mutable_remove()->Add(to_remove_.begin(), to_remove_.begin() + removed);
@@ -103,17 +105,19 @@ class WatchHub::Stream final : public WatchCall::Listener {
     while (!to_add_.empty() && request.add_size() < kMaxWatchesInMessage) {
       const int64_t watch_id = *to_add_.begin();
       to_add_.erase(to_add_.begin());
-      *request.add_add() = hub_->MessageFor(watch_id, *hub_->watches_.at(watch_id));
+      Watch& watch = *hub_->watches_.at(watch_id);
+      *request.add_add() = hub_->MessageFor(watch_id, watch);
+      if (watch.subject_.is_look()) ++looks_;
     }
-    ready_ = false;
     call_->Send(request);
+    if (!to_add_.empty() || !to_remove_.empty()) SendSoon();
   }
 
   WatchHub* const hub_;
   std::unique_ptr<WatchCall> call_;
-  bool ready_ = false;
   bool send_posted_ = false;
   size_t watches_ = 0;
+  size_t looks_ = 0;                 // That were sent and not answered.
   absl::btree_set<int64_t> to_add_;  // In the order in which they began.
   std::vector<int64_t> to_remove_;   // No more than the call has had: none of them is added anew.
   boost::asio::steady_timer retry_;
@@ -150,6 +154,7 @@ std::unique_ptr<Watch> WatchHub::Take(int64_t watch_id, bool tell) {
   watches_.erase(it);
   deadlines_.erase({watch->subject_.until + kRpcMargin, watch_id});
   Stream& stream = *streams_[watch->stream_];
+  if (watch->sent_ && watch->subject_.is_look()) stream.ForgetLook();
   if (tell) {
     stream.Remove(watch_id, watch->sent_);
   } else {

@@ -28,7 +28,7 @@ class WatchCall {
  public:
   class Listener {
    public:
-    // The call has begun, or the message before has left: one message may be sent.
+    // The call has begun, or the message before has left, for which IsReady() was false.
     virtual void OnReady() = 0;
     virtual void OnUpdates(v1::WatchCommandsResponse response) = 0;
     // Nothing follows; the call may be destroyed. The status may be OK.
@@ -39,6 +39,8 @@ class WatchCall {
   };
 
   virtual ~WatchCall() = default;
+  // Whether one message may be sent. Where not, OnReady() follows unless the call ends.
+  virtual bool IsReady() = 0;
   virtual void Send(const v1::WatchCommandsRequest& request) = 0;
 };
 
@@ -54,6 +56,9 @@ class Watch {
     // When the tracker is to give up; never for filters. A margin later the hub does.
     absl::Time until = absl::InfiniteFuture();
     bool only_end = false;
+
+    // The tracker answers at once: every revision is above 0.
+    bool is_look() const { return filter == nullptr && !only_end && after_revision == 0; }
   };
 
   explicit Watch(Subject subject) : subject_(std::move(subject)) {}
@@ -78,6 +83,9 @@ class Watch {
 // All waits of the gateway over few WatchCommands calls: opened with the first watch, opened again
 // when they break. Watches of one command then go on within their time; those of a filter end with
 // UNAVAILABLE, since they may have missed something.
+//
+// One message at a time is under way as long as the tracker answers at once: whatever begins until
+// then goes out together. A hundred callers cost a few messages, and a lone one does not wait.
 //
 // Used on its executor only. A watch is told by a call of its methods, which may use the hub; what
 // it does there must not take long. Whatever is left is destroyed with the hub, untold.

@@ -1,0 +1,47 @@
+#ifndef CALLSLIP_GATEWAY_HTTP_RESPONDER_H_
+#define CALLSLIP_GATEWAY_HTTP_RESPONDER_H_
+
+#include <functional>
+#include <memory>
+
+#include "absl/functional/any_invocable.h"
+#include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/awaitable.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "gateway/http/http_message.h"
+
+namespace callslip::gateway {
+
+// The way back to the peer for the answer to one request.
+struct Responder {
+  // To be called once, at any time, on `executor`; also where the peer has left, which drops the
+  // answer and ends the request.
+  absl::AnyInvocable<void(HttpResponse) &&> respond;
+  // Emitted when the peer leaves before that: whatever is waited for is to end then.
+  boost::asio::cancellation_slot peer_left;
+  // The server's thread.
+  boost::asio::any_io_executor executor;
+};
+
+// Answers one request, which is its own, by a call. For requests that thousands of peers hold at a
+// time: what waits is what the handler keeps, where a coroutine keeps all of its frames.
+using RespondingHandler = std::function<void(std::shared_ptr<HttpRequest>, Responder)>;
+
+// Answers one request, which is its own, as a coroutine. It is cancelled when the peer leaves
+// before the answer is there: whatever it waits for then ends, and its result is dropped.
+using HttpHandler =
+    std::function<boost::asio::awaitable<HttpResponse>(std::shared_ptr<HttpRequest>)>;
+
+// `handler` as the former kind.
+RespondingHandler Spawning(HttpHandler handler);
+
+// Runs `answer` as a coroutine and responds with its result, or with 500 where it throws.
+void RespondWith(boost::asio::awaitable<HttpResponse> answer, Responder responder);
+
+// What is answered, and logged, where a handler has thrown: ours throw nothing, but the libraries
+// under them may.
+HttpResponse HandlerFailure(const std::exception& error);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HTTP_RESPONDER_H_
