@@ -29,4 +29,5 @@ run stdio_latency "${services[@]}" "$BUILD/bin/callslip-bridge"
 run rpc_apis_bench
 run client_waits_bench
 run command_table_bench
+run session_bench
 run tracker_rpc_bench

@@ -1,0 +1,98 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_MESSAGE_QUEUE_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_MESSAGE_QUEUE_H_
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "tracker/domain/session/session_limits.h"
+
+namespace callslip::tracker {
+
+struct MessageRequest {
+  std::string message;
+  std::vector<std::string> image_ids;
+  std::string client_id;
+  // Makes the call idempotent: while the prompt is queued, the same id gives the same message.
+  std::string prompt_id;
+};
+
+struct QueuedMessage {
+  std::string id;  // q-{unix seconds}-{8 hexadecimal digits}
+  std::string message;
+  std::vector<std::string> image_ids;
+  absl::Time queued_at;
+  std::string client_id;
+  std::string prompt_id;
+  // While the message is being sent: the turn that it is to begin. Empty while it waits.
+  std::string turn_id;
+
+  bool sending() const { return !turn_id.empty(); }
+  friend bool operator==(const QueuedMessage&, const QueuedMessage&) = default;
+};
+
+// The messages of one session, first in, first out, at most one of them being sent, which then is
+// the first. Owned by its session and guarded as that is. Knows nothing of turns or time; who sends
+// the messages is QueueDelivery's part.
+class MessageQueue {
+ public:
+  explicit MessageQueue(size_t capacity, std::deque<QueuedMessage> messages = {});
+
+  // InvalidField, EmptyMessage, MessageQueueFull. Returns what is queued under `request.prompt_id`
+  // already where there is such a message.
+  absl::StatusOr<QueuedMessage> Add(MessageRequest request, absl::Time now);
+  // As above, but as the first message, and beyond the capacity: there is one such message at a
+  // time. What is queued under the same prompt_id moves there. No message may be being sent.
+  absl::StatusOr<QueuedMessage> AddFirst(MessageRequest request, absl::Time now);
+  // MessageNotFound.
+  absl::StatusOr<QueuedMessage> Get(absl::string_view id) const;
+  // Takes the first message that waits; it counts as delivered to the caller. QueueEmpty.
+  absl::StatusOr<QueuedMessage> Pop();
+  // MessageNotFound, or MessageSending: exactly one of deletion and delivery wins.
+  absl::Status Delete(absl::string_view id);
+  // Deletes all messages that wait; returns how many.
+  size_t Clear();
+  // Moves a message to `position` among those that wait, 0 being the next one, at most the last.
+  // MessageNotFound, MessageSending, InvalidField for a negative position.
+  absl::Status Move(absl::string_view id, int position);
+  // Replaces text and images. MessageNotFound, MessageSending, and as Add().
+  absl::StatusOr<QueuedMessage> Edit(absl::string_view id, MessageRequest request);
+
+  const std::deque<QueuedMessage>& messages() const { return messages_; }
+  size_t size() const { return messages_.size(); }
+  bool empty() const { return messages_.empty(); }
+
+  // For QueueDelivery.
+
+  // The message that is being sent, or null.
+  const QueuedMessage* Sending() const;
+  // Marks the first message, which waits.
+  const QueuedMessage& MarkSending(std::string turn_id);
+  // What is being sent waits again, as the first.
+  void ReturnSending();
+  // What is being sent leaves the queue.
+  QueuedMessage TakeSending();
+  // Puts back, as the first, what has failed, under a new id.
+  const QueuedMessage& Requeue(QueuedMessage message, absl::Time now);
+
+ private:
+  using Iterator = std::deque<QueuedMessage>::iterator;
+
+  absl::StatusOr<Iterator> FindWaiting(absl::string_view id);
+  QueuedMessage Make(MessageRequest request, absl::Time now) const;
+  std::string NewId(absl::Time now) const;
+  size_t Bytes() const;
+
+  const size_t capacity_;
+  std::deque<QueuedMessage> messages_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_MESSAGE_QUEUE_H_

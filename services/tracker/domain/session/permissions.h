@@ -1,0 +1,92 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSIONS_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSIONS_H_
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace callslip::tracker {
+
+struct PermissionOption {
+  std::string id;
+  std::string name;
+  std::string kind;  // As the agent's protocol has it: "allow_once", "reject_always", …
+  friend bool operator==(const PermissionOption&, const PermissionOption&) = default;
+};
+
+// What an agent asks the people who watch its session.
+struct PermissionRequest {
+  std::string id;  // perm-{16 hexadecimal digits} where the asker chose none.
+  std::string title;
+  std::string tool_call_id;
+  std::vector<PermissionOption> options;
+  absl::Time asked_at;
+  friend bool operator==(const PermissionRequest&, const PermissionRequest&) = default;
+};
+
+struct PermissionAnswer {
+  std::string request_id;
+  std::string option_id;    // Empty where it was cancelled.
+  std::string answered_by;  // The client's id.
+  bool cancelled() const { return option_id.empty(); }
+  friend bool operator==(const PermissionAnswer&, const PermissionAnswer&) = default;
+};
+
+// Told the answer once, or why there will be none. Must not block.
+using PermissionCallback = std::function<void(absl::StatusOr<PermissionAnswer>)>;
+
+// The open questions of one session. They belong to the session, not to a connection: an asker or
+// an observer that lost its own finds them as they were. They live in memory: after a restart of
+// the tracker the runner asks anew, under the same id. Owned by its session and guarded as that is.
+class Permissions {
+ public:
+  // Opens a request, or joins the one of the same id: then the callbacks of both get the answer.
+  // Where that was answered before, the answer is returned and the callback dropped.
+  // InvalidField, TooManyPermissions.
+  struct Asked {
+    PermissionRequest request;
+    bool opened = false;
+    std::optional<PermissionAnswer> answer;
+  };
+  absl::StatusOr<Asked> Ask(PermissionRequest request, PermissionCallback callback, absl::Time now);
+
+  // The first answer holds. PermissionNotFound, PermissionAnswered, InvalidField for an option that
+  // the request does not have.
+  struct Closed {
+    PermissionRequest request;
+    PermissionAnswer answer;
+    std::vector<PermissionCallback> callbacks;  // For the caller to call.
+  };
+  absl::StatusOr<Closed> Answer(PermissionAnswer answer);
+  // Ends all requests without an option.
+  std::vector<Closed> CancelAll();
+
+  // Oldest first.
+  std::vector<PermissionRequest> open() const;
+  bool empty() const { return open_.empty(); }
+  // Takes all callbacks: the session is going away. Their requests stay open.
+  std::vector<PermissionCallback> TakeCallbacks();
+
+ private:
+  struct Open {
+    PermissionRequest request;
+    std::vector<PermissionCallback> callbacks;
+  };
+
+  const PermissionAnswer* FindAnswer(absl::string_view id) const;
+  Closed Close(Open open, PermissionAnswer answer);
+
+  std::vector<Open> open_;
+  std::deque<PermissionAnswer> answers_;  // The last kRememberedAnswers.
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSIONS_H_

@@ -1,0 +1,55 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_PLAYER_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_PLAYER_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tracker/domain/session/session_event.h"
+#include "tracker/domain/session/session_storage.h"
+
+namespace callslip::tracker {
+
+// Reviews a recorded session: a position among its events, and steps from there. Holds one page of
+// them, however long the session is. What is recorded after Open() is not played. Not thread-safe;
+// each step may read from the source, which must outlive the player and not be pruned meanwhile.
+class Player {
+ public:
+  // Reads how long the session is. Errors are the source's, here and below.
+  static absl::StatusOr<Player> Open(EventSource* source);
+
+  // The event at the position, which Next() also moves on by one. Null at the end.
+  absl::StatusOr<EventPtr> Next();
+  absl::StatusOr<EventPtr> Peek();
+
+  // To 0 (before the first event) … length() (after the last). InvalidField beyond that.
+  absl::Status Seek(int64_t position);
+  void Reset() { position_ = 0; }
+  int64_t position() const { return position_; }
+  int64_t length() const { return length_; }
+
+  // The next page of events of one type from the position on, which this does not move. Up to
+  // `limit`; the page says where the search goes on (Seek there for the next one).
+  absl::StatusOr<EventPage> OfType(const std::string& type, int limit);
+
+  // How long to wait after `previous` before `next` is shown, at `speed` times the recorded pace.
+  // Zero where the recording steps back in time, and where `speed` is not above zero.
+  static absl::Duration Gap(const SessionEvent& previous, const SessionEvent& next, double speed);
+
+ private:
+  Player(EventSource* source, int64_t length) : source_(source), length_(length) {}
+
+  EventSource* source_;
+  int64_t length_;
+  int64_t position_ = 0;
+  // The events from page_begin_ on.
+  std::vector<EventPtr> page_;
+  int64_t page_begin_ = 0;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_PLAYER_H_

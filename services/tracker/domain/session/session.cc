@@ -1,0 +1,266 @@
+#include "tracker/domain/session/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_errors.h"
+
+namespace callslip::tracker {
+
+Session::Session(LoadedSession loaded, const SessionLimits& limits, const QueueDefaults& defaults,
+                 Later later, MetadataListener listener, absl::Time now)
+    : limits_(limits),
+      later_(std::move(later)),
+      listener_(std::move(listener)),
+      metadata_(std::move(loaded.metadata)),
+      record_(std::move(loaded.record)),
+      queue_(limits.queued_messages, std::move(loaded.messages)),
+      delivery_(&queue_, defaults, std::move(loaded.delivery)),
+      prompts_(std::move(loaded.prompts)) {
+  if (const QueuedMessage* sending = queue_.Sending(); sending != nullptr) {
+    const bool recorded =
+        std::any_of(prompts_.begin(), prompts_.end(),
+                    [&](const RecordedPrompt& prompt) { return prompt.queue_id == sending->id; });
+    delivery_.Reconcile(recorded, now);
+    queue_changed_ = true;
+  }
+}
+
+SessionSnapshot Session::Snapshot() const {
+  return {.metadata = metadata_,
+          .queue = queue_status(),
+          .turn = delivery_.state().turn,
+          .permissions = permissions_.open(),
+          .has_runner = receiver_ != nullptr};
+}
+
+absl::Status Session::Rename(std::string name, absl::Time now) {
+  if (name.size() > kMaxSessionNameBytes) {
+    return InvalidField("name", absl::StrCat("is longer than ", kMaxSessionNameBytes, " bytes"));
+  }
+  metadata_.name = std::move(name);
+  metadata_.updated_at = now;
+  NotifyMetadata();
+  return absl::OkStatus();
+}
+
+absl::Status Session::End(std::string reason, absl::Time now) {
+  if (metadata_.state != SessionState::kActive) return absl::OkStatus();
+  if (reason.size() > kMaxSessionNameBytes) {
+    return InvalidField("reason", absl::StrCat("is longer than ", kMaxSessionNameBytes, " bytes"));
+  }
+  ReturnSending();
+  if (const auto& turn = delivery_.state().turn; turn.has_value()) {
+    const TurnOutcome outcome{TurnEnd::kCancelled, "session_ended", "the session was ended"};
+    RETURN_IF_ERROR(FinishTurn(std::string(turn->id), outcome, now));
+  }
+  RETURN_IF_ERROR(CancelPermissions(now).status());
+  RETURN_IF_ERROR(
+      Append(SessionEnd{.reason = reason, .event_count = record_->event_count()}, now).status());
+  metadata_.state = SessionState::kCompleted;
+  metadata_.end_reason = std::move(reason);
+  NotifyMetadata();
+  return absl::OkStatus();
+}
+
+absl::Status Session::Resume(absl::Time now) {
+  if (metadata_.state == SessionState::kActive) return SessionNotEnded(metadata_.session_id);
+  metadata_.state = SessionState::kActive;
+  metadata_.end_reason.clear();
+  metadata_.archived = false;
+  metadata_.archived_at = {};
+  metadata_.updated_at = now;
+  NotifyMetadata();
+  return absl::OkStatus();
+}
+
+absl::Status Session::Archive(bool archived, absl::Time now) {
+  if (archived) RETURN_IF_ERROR(End("archived", now));
+  if (metadata_.archived == archived) return absl::OkStatus();
+  metadata_.archived = archived;
+  metadata_.archived_at = archived ? now : absl::Time();
+  metadata_.updated_at = now;
+  NotifyMetadata();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<int64_t> Session::Prune(const SessionRetention& retention) {
+  absl::StatusOr<int64_t> removed = record_->Prune(retention);
+  RETURN_IF_ERROR(Checked(removed.status()));
+  if (*removed == 0) return 0;
+  NotifyMetadata();
+  // Their positions have another meaning now.
+  for (Playback& playback : playbacks_) {
+    AfterCommit([feed = playback.feed](const absl::Status&) { feed->End(EventsPruned()); });
+  }
+  playbacks_.clear();
+  return *removed;
+}
+
+absl::StatusOr<EventPtr> Session::Record(EventPayload payload, absl::Time now) {
+  RETURN_IF_ERROR(CheckActive());
+  return Append(std::move(payload), now);
+}
+
+absl::StatusOr<EventPage> Session::Read(const EventQuery& query) {
+  absl::StatusOr<EventPage> page = record_->Read(query);
+  RETURN_IF_ERROR(Checked(page.status()));
+  return page;
+}
+
+absl::StatusOr<PermissionRequest> Session::AskPermission(PermissionRequest request,
+                                                         PermissionCallback callback,
+                                                         absl::Time now) {
+  RETURN_IF_ERROR(CheckActive());
+  ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), callback, now));
+  if (asked.opened) NotifyAll(PermissionChange{asked.request, std::nullopt});
+  if (asked.answer.has_value()) {
+    AfterCommit([callback, answer = *asked.answer](const absl::Status& status) {
+      callback(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
+    });
+  }
+  return asked.request;
+}
+
+absl::Status Session::AnswerPermission(PermissionAnswer answer, absl::Time now) {
+  ASSIGN_OR_RETURN(Permissions::Closed closed, permissions_.Answer(std::move(answer)));
+  return ClosePermission(std::move(closed), now);
+}
+
+absl::StatusOr<size_t> Session::CancelPermissions(absl::Time now) {
+  std::vector<Permissions::Closed> all = permissions_.CancelAll();
+  for (Permissions::Closed& closed : all) {
+    RETURN_IF_ERROR(ClosePermission(std::move(closed), now));
+  }
+  return all.size();
+}
+
+absl::Status Session::ClosePermission(Permissions::Closed closed, absl::Time now) {
+  const PermissionRecord event{.title = closed.request.title,
+                               .selected_option = closed.answer.option_id,
+                               .outcome = closed.answer.cancelled() ? "cancelled" : "selected"};
+  AfterCommit([callbacks = std::move(closed.callbacks),
+               answer = closed.answer](const absl::Status& status) {
+    for (const PermissionCallback& callback : callbacks) {
+      callback(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
+    }
+  });
+  NotifyAll(PermissionChange{std::move(closed.request), std::move(closed.answer)});
+  return Append(event, now).status();
+}
+
+void Session::Advance(absl::Time now) {
+  std::erase_if(observers_, [](const Observer& observer) { return observer.feed->over(); });
+  std::erase_if(playbacks_, [&](Playback& playback) { return !PlayOn(playback, now); });
+  if (metadata_.state == SessionState::kActive) PollDelivery(now);
+}
+
+absl::Time Session::NextTime() const {
+  absl::Time next = absl::InfiniteFuture();
+  if (metadata_.state == SessionState::kActive) {
+    next = delivery_.NextTime(receiver_ != nullptr);
+  }
+  for (const Playback& playback : playbacks_) next = std::min(next, playback.due);
+  return next;
+}
+
+void Session::AfterCommit(std::function<void(const absl::Status&)> effect) {
+  effects_.push_back(std::move(effect));
+}
+
+absl::Status Session::Commit(absl::Time now) {
+  broken_ = Write(now);
+  RETURN_IF_ERROR(broken_);
+  // An effect may cause another one: of a feed that has read all that it was given, say.
+  for (auto& effect : std::exchange(effects_, {})) effect(absl::OkStatus());
+  return absl::OkStatus();
+}
+
+absl::Status Session::Write(absl::Time now) {
+  RETURN_IF_ERROR(broken_);
+  if (std::exchange(log_changed_, false)) RETURN_IF_ERROR(record_->SyncLog());
+  if (std::exchange(queue_changed_, false)) {
+    RETURN_IF_ERROR(record_->SaveQueue(queue_.messages(), delivery_.state(), now));
+  }
+  if (!counters_changed_ && !metadata_changed_) return absl::OkStatus();
+  RefreshCounters();
+  if (std::exchange(metadata_changed_, false)) {
+    RETURN_IF_ERROR(record_->SaveMetadata(metadata_));
+    counters_changed_ = false;
+  }
+  listener_(metadata_);
+  return absl::OkStatus();
+}
+
+void Session::Abandon(const absl::Status& status) {
+  for (const Observer& observer : std::exchange(observers_, {})) observer.feed->End(status);
+  for (const Playback& playback : std::exchange(playbacks_, {})) playback.feed->End(status);
+  if (receiver_ != nullptr) std::exchange(receiver_, nullptr)->OnEnd(status);
+  for (const PermissionCallback& callback : permissions_.TakeCallbacks()) callback(status);
+  for (auto& effect : std::exchange(effects_, {})) effect(status);
+}
+
+bool Session::idle() const {
+  return observers_.empty() && playbacks_.empty() && receiver_ == nullptr && permissions_.empty();
+}
+
+void Session::SaveCounters() {
+  if (!broken_.ok() || !std::exchange(counters_changed_, false)) return;
+  RefreshCounters();
+  // Where this fails they are counted when the session is next loaded.
+  record_->SaveMetadata(metadata_).IgnoreError();
+}
+
+absl::Status Session::CheckActive() const {
+  return metadata_.state == SessionState::kActive ? absl::OkStatus()
+                                                  : SessionEnded(metadata_.session_id);
+}
+
+absl::Status Session::Checked(absl::Status status) {
+  if (absl::IsUnavailable(status)) broken_ = status;
+  return status;
+}
+
+absl::StatusOr<EventPtr> Session::Append(EventPayload payload, absl::Time now) {
+  absl::StatusOr<EventPtr> event = record_->Append(std::move(payload), now);
+  RETURN_IF_ERROR(Checked(event.status()));
+  log_changed_ = counters_changed_ = true;
+  metadata_.updated_at = now;
+  if (const auto* prompt = std::get_if<UserPrompt>(&(*event)->payload); prompt != nullptr) {
+    Remember({.prompt_id = prompt->prompt_id, .queue_id = prompt->queue_id});
+  }
+  for (Observer& observer : observers_) {
+    if (observer.behind) continue;  // It comes to this one when it reads the log.
+    observer.seq = (*event)->seq;
+    Tell(observer.feed, *event);
+  }
+  return event;
+}
+
+void Session::RefreshCounters() {
+  metadata_.event_count = record_->event_count();
+  metadata_.log_bytes = record_->log_bytes();
+  metadata_.max_seq = record_->max_seq();
+}
+
+void Session::Tell(std::shared_ptr<SessionFeed> feed, What what) {
+  AfterCommit([feed = std::move(feed), update = SessionUpdate{record_->max_seq(), std::move(what)}](
+                  const absl::Status& status) mutable {
+    if (status.ok()) feed->Push(std::move(update));
+  });
+}
+
+void Session::NotifyAll(const What& what) {
+  for (const Observer& observer : observers_) Tell(observer.feed, what);
+}
+
+void Session::NotifyMetadata() {
+  metadata_changed_ = true;
+  RefreshCounters();
+  NotifyAll(metadata_);
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,246 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_H_
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "tracker/domain/session/message_queue.h"
+#include "tracker/domain/session/permissions.h"
+#include "tracker/domain/session/player.h"
+#include "tracker/domain/session/queue_delivery.h"
+#include "tracker/domain/session/session_event.h"
+#include "tracker/domain/session/session_feed.h"
+#include "tracker/domain/session/session_limits.h"
+#include "tracker/domain/session/session_metadata.h"
+#include "tracker/domain/session/session_storage.h"
+
+namespace callslip::tracker {
+
+// The runner of a session: takes its messages, one at a time, and brings each to the agent. Made
+// and held by whoever runs the session. Called on the session's thread; must not block.
+class MessageReceiver {
+ public:
+  virtual ~MessageReceiver() = default;
+
+  // The runner answers with Session::StartTurn(turn_id), and brings the message to its agent only
+  // once that has returned OK; then it ends the turn with FinishTurn(). The same turn_id may come
+  // twice where the runner has come back meanwhile.
+  virtual void OnMessage(const std::string& turn_id, const QueuedMessage& message) = 0;
+  // Someone wants the agent to stop: the runner ends the turn, as cancelled or as it went.
+  virtual void OnStop(const std::string& turn_id) = 0;
+  // Nothing more will come: another runner took over, the session was deleted, or storage failed.
+  virtual void OnEnd(const absl::Status& status) = 0;
+};
+
+// How to play a recorded session.
+struct PlayRequest {
+  int64_t position = 0;
+  // Times the recorded pace; 0: as fast as the observer reads.
+  double speed = 1;
+  // Pauses are cut to this, of played time.
+  absl::Duration longest_gap = absl::InfiniteDuration();
+};
+
+// One session: its events, its queue and who watches it.
+//
+// Belongs to one thread (see SessionTable::With), which calls Advance() and Commit() after a round
+// of calls. A call changes what is in memory and adds to what is to be stored; nobody hears of it,
+// neither its caller nor an observer nor the runner, before Commit() has made it durable, in this
+// order: the log, then the queue, then the metadata. A crash between two of these is put right when
+// the session is loaded: a message whose user_prompt is in the log has been delivered, whatever
+// queue.json says.
+class Session {
+ public:
+  // Schedules a call on this session's thread for later; nothing where the session is gone by then.
+  using Later = std::function<void(std::function<void(Session&, absl::Time)>)>;
+  // Told after each commit that changed them.
+  using MetadataListener = std::function<void(const SessionMetadata&)>;
+
+  Session(LoadedSession loaded, const SessionLimits& limits, const QueueDefaults& defaults,
+          Later later, MetadataListener listener, absl::Time now);
+
+  // Life.
+
+  const SessionMetadata& metadata() const { return metadata_; }
+  SessionSnapshot Snapshot() const;
+  // InvalidField where it is too long.
+  absl::Status Rename(std::string name, absl::Time now);
+  // Records session_end; ends a turn and all permission requests as cancelled. Ending again is
+  // harmless.
+  absl::Status End(std::string reason, absl::Time now);
+  // Takes events again, and is archived no longer. SessionNotEnded.
+  absl::Status Resume(absl::Time now);
+  // Also ends the session, where it is active.
+  absl::Status Archive(bool archived, absl::Time now);
+  // Shortens the log; the removed events' seqs are not used again. Returns how many were removed.
+  absl::StatusOr<int64_t> Prune(const SessionRetention& retention);
+
+  // Events.
+
+  // Adds an event. SessionEnded, EventTooLarge, InvalidField for text that is not UTF-8 or JSON.
+  absl::StatusOr<EventPtr> Record(EventPayload payload, absl::Time now);
+  // InvalidField.
+  absl::StatusOr<EventPage> Read(const EventQuery& query);
+
+  // Watching.
+
+  // From here on the feed gets a snapshot, the events after `after_seq`, and all that follows, with
+  // nothing left out between them. An `after_seq` above the newest means that. TooManyObservers,
+  // InvalidField where it is negative.
+  absl::Status Subscribe(int64_t after_seq, std::shared_ptr<SessionFeed> feed);
+  // Plays the recorded events to the feed, which ends with OK after the last one that there was
+  // when this was called. TooManyObservers, InvalidField.
+  absl::Status Play(const PlayRequest& request, std::shared_ptr<SessionFeed> feed, absl::Time now);
+  // Harmless where it is not subscribed.
+  void Unsubscribe(const SessionFeed* feed);
+
+  // The queue. Errors are those of MessageQueue and QueueDelivery, and SessionEnded for what adds.
+
+  // DuplicatePrompt where the prompt_id has had its turn.
+  absl::StatusOr<QueuedMessage> AddMessage(MessageRequest request, absl::Time now);
+  // As above, but past all others and at once, be the queue paused or disabled. TurnInProgress,
+  // NoRunner.
+  absl::StatusOr<QueuedMessage> SendNow(MessageRequest request, absl::Time now);
+  absl::StatusOr<QueuedMessage> GetMessage(absl::string_view id) const { return queue_.Get(id); }
+  std::vector<QueuedMessage> ListMessages() const;
+  absl::StatusOr<QueuedMessage> PopMessage();
+  absl::Status DeleteMessage(absl::string_view id);
+  size_t ClearQueue();
+  absl::Status MoveMessage(absl::string_view id, int position);
+  absl::StatusOr<QueuedMessage> EditMessage(absl::string_view id, MessageRequest request);
+  QueueStatus queue_status() const;
+  absl::Status ConfigureQueue(const QueueSettings& settings);
+  void PauseQueue(std::string reason, std::string message, absl::Time now);
+  absl::Status ResumeQueue();
+  absl::StatusOr<QueuedMessage> RetryMessage(absl::Time now);
+  absl::StatusOr<QueuedMessage> SkipMessage();
+
+  // The runner.
+
+  // Makes `receiver` the session's runner instead of any other. `turn_id` is the turn that it is
+  // in, empty for none; where the session is in another one, that was lost with its runner: it ends
+  // as failed with `runner_lost`, and the queue is paused.
+  absl::Status Attach(std::shared_ptr<MessageReceiver> receiver, absl::string_view turn_id,
+                      absl::Time now);
+  // Harmless where it is not the session's runner. Its turn goes on.
+  void Detach(const MessageReceiver* receiver);
+  // Records the message's user_prompt and takes it from the queue. Repeating it is harmless.
+  // StaleTurn, SessionEnded.
+  absl::StatusOr<Turn> StartTurn(absl::string_view turn_id, absl::Time now);
+  // Ends the turn, and with it its open permission requests. Unless it was completed, an `error` is
+  // recorded and the queue is paused. Repeating it is harmless. StaleTurn, and then nothing
+  // changes.
+  absl::Status FinishTurn(absl::string_view turn_id, TurnOutcome outcome, absl::Time now);
+  // Pauses the queue with `stopped`, cancels the open permission requests, and asks the runner to
+  // end its turn, which goes on until that does. What it was handed and has not begun waits again.
+  absl::Status StopTurn(absl::Time now);
+
+  // Permissions.
+
+  // Asks those who watch, now and later. `callback` gets the answer once it is durable; it is
+  // dropped unanswered only with the whole table. InvalidField, TooManyPermissions, SessionEnded.
+  absl::StatusOr<PermissionRequest> AskPermission(PermissionRequest request,
+                                                  PermissionCallback callback, absl::Time now);
+  // Records the permission. Errors are those of Permissions::Answer().
+  absl::Status AnswerPermission(PermissionAnswer answer, absl::Time now);
+  // Returns how many there were.
+  absl::StatusOr<size_t> CancelPermissions(absl::Time now);
+
+  // For the thread that the session belongs to.
+
+  // Does what has come due and follows up on what was changed.
+  void Advance(absl::Time now);
+  // When to call Advance() next, at the latest.
+  absl::Time NextTime() const;
+  // Calls `effect` once everything up to now is durable, or with why that is not known.
+  void AfterCommit(std::function<void(const absl::Status&)> effect);
+  // An error leaves the session unusable: Abandon() it.
+  absl::Status Commit(absl::Time now);
+  // Ends all feeds and callbacks with `status`, and what waits for a commit.
+  void Abandon(const absl::Status& status);
+  // Nobody would notice if it were unloaded.
+  bool idle() const;
+  // Before it is unloaded: saves what only serves to load it faster.
+  void SaveCounters();
+  void CloseFiles() { record_->CloseFiles(); }
+
+ private:
+  using What = decltype(SessionUpdate::what);
+
+  struct Observer {
+    std::shared_ptr<SessionFeed> feed;
+    int64_t seq = 0;  // The last one that it was given.
+    bool behind = true;
+  };
+  struct Playback {
+    std::shared_ptr<SessionFeed> feed;
+    Player player;
+    PlayRequest request;
+    // When the next event is to be shown: InfiniteFuture while it waits for its reader,
+    // InfinitePast once that asks for more.
+    absl::Time due;
+  };
+
+  absl::Status CheckActive() const;
+  // Passes `status` on, and remembers where the storage has failed.
+  absl::Status Checked(absl::Status status);
+  absl::StatusOr<EventPtr> Append(EventPayload payload, absl::Time now);
+  absl::Status Write(absl::Time now);
+  void RefreshCounters();
+
+  // What happens to be told is told after the commit.
+  void Tell(std::shared_ptr<SessionFeed> feed, What what);
+  void NotifyAll(const What& what);
+  void NotifyMetadata();
+  // The queue is to be stored, and observers are to hear of it.
+  void QueueChanged(QueueAction action, std::string message_id = "");
+
+  absl::Status CheckObservers() const;
+  void Refill(const SessionFeed* feed);
+  void FillFromLog(Observer& observer);
+  // Returns false where the playback is over.
+  bool PlayOn(Playback& playback, absl::Time now);
+  void HandOver(const QueueDelivery::Sent& sent);
+  // What is being sent, if anything, waits again.
+  void ReturnSending();
+  absl::Status CheckPrompt(const std::string& prompt_id) const;
+  void Remember(RecordedPrompt prompt);
+  void PollDelivery(absl::Time now);
+  absl::Status ClosePermission(Permissions::Closed closed, absl::Time now);
+
+  const SessionLimits limits_;
+  const Later later_;
+  const MetadataListener listener_;
+  SessionMetadata metadata_;
+  const std::unique_ptr<SessionRecord> record_;
+  MessageQueue queue_;
+  QueueDelivery delivery_;
+  Permissions permissions_;
+  std::deque<RecordedPrompt> prompts_;
+  std::shared_ptr<MessageReceiver> receiver_;
+  std::list<Observer> observers_;
+  std::list<Playback> playbacks_;
+
+  // Not OK: this object is of no more use.
+  absl::Status broken_;
+  bool log_changed_ = false;
+  bool queue_changed_ = false;
+  bool metadata_changed_ = false;
+  // Counters differ from what was last saved and told.
+  bool counters_changed_ = false;
+  std::vector<std::function<void(const absl::Status&)>> effects_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_H_

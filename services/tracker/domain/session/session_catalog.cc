@@ -1,0 +1,96 @@
+#include "tracker/domain/session/session_catalog.h"
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_errors.h"
+#include "tracker/domain/session/session_limits.h"
+
+namespace callslip::tracker {
+namespace {
+
+bool Matches(const SessionMetadata& session, const SessionFilter& filter) {
+  return (filter.with_archived || !session.archived) &&
+         (!filter.state.has_value() || *filter.state == session.state) &&
+         (!filter.owner.has_value() || *filter.owner == session.owner);
+}
+
+}  // namespace
+
+absl::Status SessionCatalog::Reserve(const std::string& id) {
+  MutexLock lock(&mutex_);
+  if (sessions_.contains(id) || reserved_.contains(id)) return SessionExists(id);
+  if (sessions_.size() + reserved_.size() >= limit_) return TooManySessions(limit_);
+  reserved_.insert(id);
+  return absl::OkStatus();
+}
+
+void SessionCatalog::Release(const std::string& id) {
+  MutexLock lock(&mutex_);
+  reserved_.erase(id);
+}
+
+void SessionCatalog::Set(SessionMetadata metadata) {
+  MutexLock lock(&mutex_);
+  reserved_.erase(metadata.session_id);
+  places_.insert(PlaceOf(metadata));
+  const std::string id = metadata.session_id;
+  sessions_.insert_or_assign(id, std::move(metadata));
+}
+
+void SessionCatalog::Remove(const std::string& id) {
+  MutexLock lock(&mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return;
+  places_.erase(PlaceOf(found->second));
+  sessions_.erase(found);
+}
+
+absl::StatusOr<SessionMetadata> SessionCatalog::Get(const std::string& id) {
+  MutexLock lock(&mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return SessionNotFound(id);
+  return found->second;
+}
+
+absl::StatusOr<SessionPage> SessionCatalog::List(const SessionFilter& filter, int page_size,
+                                                 const std::string& page_token) {
+  if (page_size < 0) return InvalidField("page_size", "is negative");
+  if (page_size == 0) page_size = kDefaultSessionPage;
+  const auto limit = static_cast<size_t>(std::min(page_size, kMaxSessionPage));
+  Place after;
+  if (!page_token.empty()) {
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(page_token, absl::MaxSplits('.', 1));
+    if (!absl::SimpleAtoi(parts.first, &after.first)) return InvalidPageToken();
+    after.second = parts.second;
+  }
+  SessionPage page;
+  MutexLock lock(&mutex_);
+  auto place = page_token.empty() ? places_.begin() : places_.upper_bound(after);
+  for (; place != places_.end(); ++place) {
+    const SessionMetadata& session = sessions_.at(place->second);
+    if (!Matches(session, filter)) continue;
+    if (page.sessions.size() == limit) {
+      const Place last = PlaceOf(page.sessions.back());
+      page.next_page_token = absl::StrCat(last.first, ".", last.second);
+      break;
+    }
+    page.sessions.push_back(session);
+  }
+  return page;
+}
+
+size_t SessionCatalog::size() {
+  MutexLock lock(&mutex_);
+  return sessions_.size();
+}
+
+SessionCatalog::Place SessionCatalog::PlaceOf(const SessionMetadata& metadata) {
+  return {-absl::ToUnixNanos(metadata.created_at), metadata.session_id};
+}
+
+}  // namespace callslip::tracker

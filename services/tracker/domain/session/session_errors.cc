@@ -1,0 +1,188 @@
+#include "tracker/domain/session/session_errors.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/error_details.h"
+#include "tracker/domain/session/session_limits.h"
+
+namespace callslip::tracker {
+namespace {
+
+constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+
+absl::Status Precondition(absl::string_view message, const char* reason, const char* hint) {
+  return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, message,
+                          {.reason = reason, .hint = hint});
+}
+
+absl::Status NotFound(absl::string_view message, const char* reason, const char* hint) {
+  return ErrorWithDetails(absl::StatusCode::kNotFound, message, {.reason = reason, .hint = hint});
+}
+
+absl::Status Exhausted(absl::string_view message, const char* reason, const char* hint) {
+  return ErrorWithDetails(absl::StatusCode::kResourceExhausted, message,
+                          {.reason = reason, .hint = hint, .retry_after = kRetryAfter});
+}
+
+}  // namespace
+
+absl::Status InvalidSessionId() {
+  return ErrorWithDetails(
+      absl::StatusCode::kInvalidArgument,
+      absl::StrCat("session_id has to be 1 to ", kMaxSessionIdBytes,
+                   " letters, digits, \"_\" or \"-\""),
+      {.reason = "invalid_argument", .hint = "Correct session_id and send the call again."});
+}
+
+absl::Status SessionNotFound(absl::string_view id) {
+  return NotFound(absl::StrCat("no session \"", id, "\" is known"), "unknown_session",
+                  "Check the id, or list the sessions.");
+}
+
+absl::Status SessionExists(absl::string_view id) {
+  return ErrorWithDetails(
+      absl::StatusCode::kAlreadyExists, absl::StrCat("there is a session \"", id, "\" already"),
+      {.reason = "session_exists", .hint = "Choose another id, or leave it empty."});
+}
+
+absl::Status SessionEnded(absl::string_view id) {
+  return Precondition(absl::StrCat("session \"", id, "\" has ended"), "session_ended",
+                      "Resume the session first.");
+}
+
+absl::Status SessionNotEnded(absl::string_view id) {
+  return Precondition(absl::StrCat("session \"", id, "\" has not ended"), "session_not_ended",
+                      "There is nothing to resume; go on.");
+}
+
+absl::Status TooManySessions(size_t limit) {
+  return Exhausted(absl::StrCat("the tracker holds ", limit, " sessions, as many as it may"),
+                   "too_many_sessions", "Delete sessions that are no longer needed.");
+}
+
+absl::Status EventTooLarge(size_t bytes, size_t limit) {
+  return ErrorWithDetails(
+      absl::StatusCode::kInvalidArgument,
+      absl::StrCat("the event takes ", bytes, " bytes, more than the ", limit, " that fit"),
+      {.reason = "event_too_large", .hint = "Shorten it, or store a reference to its content."});
+}
+
+absl::Status StorageBusy() {
+  return Exhausted("the tracker's storage is behind with its work; nothing was accepted",
+                   "storage_busy", "Send the call again.");
+}
+
+absl::Status StorageFailed(absl::string_view what) {
+  return ErrorWithDetails(
+      absl::StatusCode::kUnavailable, absl::StrCat("the tracker's storage failed: ", what),
+      {.reason = "storage_failed",
+       .hint = "Look at the disk of the tracker. Read the session before sending the call again: "
+               "it may have been carried out."});
+}
+
+absl::Status DataDirectoryLocked(absl::string_view path) {
+  return Precondition(absl::StrCat("another process uses the data directory ", path),
+                      "data_dir_locked", "Stop that process, or choose another directory.");
+}
+
+absl::Status TooManyObservers(size_t limit) {
+  return Exhausted(absl::StrCat("the session has ", limit, " observers, as many as it may"),
+                   "too_many_observers", "End an observation that is no longer needed.");
+}
+
+absl::Status EventsPruned() {
+  return ErrorWithDetails(absl::StatusCode::kAborted,
+                          "the session's oldest events were removed during its playback",
+                          {.reason = "events_pruned", .hint = "Play the session anew."});
+}
+
+absl::Status ObserverTooSlow() {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted, "events came faster than this observer read them",
+      {.reason = "too_slow", .hint = "Subscribe anew after the last seq that was received."});
+}
+
+absl::Status EmptyMessage() {
+  return ErrorWithDetails(
+      absl::StatusCode::kInvalidArgument, "the message is empty",
+      {.reason = "empty_message", .hint = "Send a message that has a text or an image."});
+}
+
+absl::Status MessageQueueFull(size_t depth) {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted,
+      absl::StrCat("the queue holds ", depth, " messages already; nothing was accepted"),
+      {.reason = "queue_full",
+       .hint = "Wait for earlier messages to be sent, or delete some.",
+       .retry_after = kRetryAfter,
+       .depth = static_cast<int>(depth)});
+}
+
+absl::Status QueueEmpty() {
+  return Precondition("the queue is empty", "queue_empty", "Add a message first.");
+}
+
+absl::Status MessageNotFound(absl::string_view id) {
+  return NotFound(absl::StrCat("no message \"", id, "\" is in the queue"), "unknown_message",
+                  "It may have been sent or deleted; list the queue, or read the events.");
+}
+
+absl::Status MessageSending(absl::string_view id) {
+  return Precondition(absl::StrCat("message \"", id, "\" is already being sent"), "message_sending",
+                      "Stop the turn that it begins, if it must not happen.");
+}
+
+absl::Status QueueNotPaused() {
+  return Precondition("the queue is not paused", "queue_not_paused",
+                      "There is nothing to resume; go on.");
+}
+
+absl::Status NothingToRetry() {
+  return Precondition("the queue was not paused by a message that failed", "nothing_to_retry",
+                      "Resume the queue.");
+}
+
+absl::Status TurnInProgress(absl::string_view turn_id) {
+  return Precondition(absl::StrCat("turn \"", turn_id, "\" is under way"), "turn_in_progress",
+                      "Finish that turn first, or add a message to the queue.");
+}
+
+absl::Status StaleTurn(absl::string_view turn_id) {
+  return Precondition(absl::StrCat("turn \"", turn_id, "\" is not the session's present one"),
+                      "stale_turn", "Nothing was changed. Take the next message from the queue.");
+}
+
+absl::Status DuplicatePrompt(absl::string_view prompt_id) {
+  return ErrorWithDetails(
+      absl::StatusCode::kAlreadyExists,
+      absl::StrCat("prompt \"", prompt_id, "\" has been sent before"),
+      {.reason = "duplicate_prompt", .hint = "Nothing is to be done: it had its turn."});
+}
+
+absl::Status NoRunner() {
+  return Precondition("no runner takes this session's messages", "no_runner",
+                      "Add the message to the queue: it is sent once a runner is there.");
+}
+
+absl::Status ReceiverReplaced() {
+  return ErrorWithDetails(absl::StatusCode::kAborted, "another runner has taken over this session",
+                          {.reason = "receiver_replaced",
+                           .hint = "Leave the session to it: there is one runner at a time."});
+}
+
+absl::Status PermissionNotFound(absl::string_view id) {
+  return NotFound(absl::StrCat("no permission request \"", id, "\" is open"), "unknown_permission",
+                  "Read the session's open requests.");
+}
+
+absl::Status PermissionAnswered(absl::string_view id) {
+  return Precondition(absl::StrCat("permission request \"", id, "\" has been answered before"),
+                      "permission_answered", "The first answer holds; nothing was changed.");
+}
+
+absl::Status TooManyPermissions(size_t limit) {
+  return Exhausted(absl::StrCat("the session has ", limit, " open permission requests"),
+                   "too_many_permissions", "Wait for answers, or cancel requests.");
+}
+
+}  // namespace callslip::tracker

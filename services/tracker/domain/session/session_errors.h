@@ -1,0 +1,49 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_ERRORS_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_ERRORS_H_
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+// Every error of sessions and their queues, by name. The reason (see ErrorDetails) of each is the
+// constructor's name in the field's words and stands behind it; it is part of the public API.
+namespace callslip::tracker {
+
+absl::Status InvalidSessionId();                         // invalid_argument
+absl::Status SessionNotFound(absl::string_view id);      // unknown_session, NOT_FOUND
+absl::Status SessionExists(absl::string_view id);        // session_exists, ALREADY_EXISTS
+absl::Status SessionEnded(absl::string_view id);         // session_ended
+absl::Status SessionNotEnded(absl::string_view id);      // session_not_ended
+absl::Status TooManySessions(size_t limit);              // too_many_sessions
+absl::Status EventTooLarge(size_t bytes, size_t limit);  // event_too_large, INVALID_ARGUMENT
+absl::Status StorageBusy();                              // storage_busy, RESOURCE_EXHAUSTED
+// `what` failed on the session's files. Whether a change has been stored is not known then.
+absl::Status StorageFailed(absl::string_view what);        // storage_failed, UNAVAILABLE
+absl::Status DataDirectoryLocked(absl::string_view path);  // data_dir_locked
+
+absl::Status TooManyObservers(size_t limit);  // too_many_observers
+absl::Status EventsPruned();                  // events_pruned, ABORTED
+absl::Status ObserverTooSlow();               // too_slow, RESOURCE_EXHAUSTED
+
+absl::Status EmptyMessage();                         // empty_message, INVALID_ARGUMENT
+absl::Status MessageQueueFull(size_t depth);         // queue_full, RESOURCE_EXHAUSTED
+absl::Status QueueEmpty();                           // queue_empty, FAILED_PRECONDITION
+absl::Status MessageNotFound(absl::string_view id);  // unknown_message, NOT_FOUND
+absl::Status MessageSending(absl::string_view id);   // message_sending
+absl::Status QueueNotPaused();                       // queue_not_paused
+absl::Status NothingToRetry();                       // nothing_to_retry
+
+absl::Status TurnInProgress(absl::string_view turn_id);     // turn_in_progress
+absl::Status StaleTurn(absl::string_view turn_id);          // stale_turn
+absl::Status DuplicatePrompt(absl::string_view prompt_id);  // duplicate_prompt, ALREADY_EXISTS
+absl::Status NoRunner();                                    // no_runner
+absl::Status ReceiverReplaced();                            // receiver_replaced, ABORTED
+
+absl::Status PermissionNotFound(absl::string_view id);  // unknown_permission, NOT_FOUND
+absl::Status PermissionAnswered(absl::string_view id);  // permission_answered
+absl::Status TooManyPermissions(size_t limit);          // too_many_permissions
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_ERRORS_H_

@@ -1,0 +1,151 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_FEED_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_FEED_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "common/mutex.h"
+#include "tracker/domain/session/permissions.h"
+#include "tracker/domain/session/queue_delivery.h"
+#include "tracker/domain/session/session_event.h"
+#include "tracker/domain/session/session_limits.h"
+#include "tracker/domain/session/session_metadata.h"
+
+namespace callslip::tracker {
+
+struct QueueStatus {
+  size_t length = 0;
+  bool enabled = true;
+  absl::Duration delay;
+  QueueSettings settings;  // What of it this session says itself.
+  std::string sending_id;  // Empty where no message is being sent.
+  std::optional<QueuePause> pause;
+  std::optional<absl::Time> send_at;  // The end of the delay.
+};
+
+// Everything of a session that is not an event, at one moment.
+struct SessionSnapshot {
+  SessionMetadata metadata;
+  QueueStatus queue;
+  std::optional<Turn> turn;
+  std::vector<PermissionRequest> permissions;
+  bool has_runner = false;
+};
+
+enum class QueueAction {
+  kAdded,
+  kRemoved,  // Deleted, popped, skipped or, before kSent, delivered.
+  kCleared,
+  kMoved,
+  kEdited,
+  kSending,
+  kSent,
+  kReturned,  // Was being sent, and waits again.
+  kPaused,
+  kResumed,
+  kConfigured,
+};
+
+struct QueueChange {
+  QueueAction action = QueueAction::kAdded;
+  std::string message_id;  // Empty for a change of the whole queue.
+  size_t queue_length = 0;
+  std::string pause_reason;  // For kPaused.
+};
+
+struct TurnChange {
+  std::string turn_id;
+  std::string queue_id;  // Of the message that began it.
+  // None where the turn has begun.
+  std::optional<TurnOutcome> outcome;
+};
+
+struct PermissionChange {
+  PermissionRequest request;
+  std::optional<PermissionAnswer> answer;  // None where it has been asked.
+};
+
+// Nothing comes after it. OK: the playback is over. Otherwise why: too_slow, unknown_session,
+// storage_failed, draining; all but unknown_session are reasons to subscribe anew.
+struct FeedEnd {
+  absl::Status status;
+};
+
+struct SessionUpdate {
+  // The newest event of the session when this happened: where notices belong among the events.
+  int64_t max_seq = 0;
+  std::variant<SessionSnapshot, EventPtr, QueueChange, TurnChange, PermissionChange,
+               SessionMetadata, FeedEnd>
+      what;
+};
+
+// What one observer has yet to read of a session: first a snapshot, then every event after the seq
+// that it named, in order and without a gap, with the notices of what happens meanwhile; then what
+// comes. Events from before the subscription are read from the log at the observer's pace. What
+// comes live waits here; an observer that leaves too much of it lying is cut off, and nobody waits
+// for it.
+//
+// Made by the reader, held by it and by its session. Thread-safe.
+class SessionFeed {
+ public:
+  virtual ~SessionFeed() = default;
+
+  // There is something to take, where there was nothing when it was last taken from. Called without
+  // any lock held, on the session's thread. Must not block.
+  virtual void OnReady() = 0;
+
+  // Up to `max_updates` and about `max_bytes` of events, oldest first, at least one of what waits;
+  // empty where nothing does.
+  std::vector<SessionUpdate> Take(size_t max_updates, size_t max_bytes);
+
+ private:
+  friend class Session;
+  friend class SessionTable;
+
+  // `refill` asks the session for more of the log.
+  void Begin(const SessionLimits& limits, std::function<void()> refill);
+  // Ends the feed where it holds too much. What is read from the log for it never does that: it is
+  // no more than there is room for, or one event.
+  void Push(SessionUpdate update, bool from_log = false);
+  void End(absl::Status status);
+  // As long as it is, a reader that has room for more asks for it.
+  void SetBehind(bool behind);
+  // What may be read from the log for it; none where the buffer is half full or the feed over.
+  struct Room {
+    size_t bytes = 0;
+    size_t updates = 0;
+  };
+  Room RoomForLog();
+  bool over();
+
+  struct Waiting {
+    SessionUpdate update;
+    size_t bytes;
+  };
+
+  Room RoomLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndLocked(absl::Status status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Mutex mutex_;
+  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t max_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  size_t max_updates_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;
+  bool behind_ ABSL_GUARDED_BY(mutex_) = false;
+  bool refill_asked_ ABSL_GUARDED_BY(mutex_) = false;
+  std::function<void()> refill_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_FEED_H_

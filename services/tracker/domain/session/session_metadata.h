@@ -1,0 +1,79 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_METADATA_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_METADATA_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace callslip::tracker {
+
+enum class SessionState {
+  kActive,     // Takes events.
+  kCompleted,  // Has ended; can be resumed.
+};
+
+// "active", "completed": as metadata.json has it.
+absl::string_view SessionStateName(SessionState state);
+
+struct SessionMetadata {
+  std::string session_id;
+  std::string name;
+  // Who made it; empty where nobody said. The tracker's domain compares it with nothing.
+  std::string owner;
+  std::string acp_server;
+  std::string working_dir;
+  absl::Time created_at;
+  absl::Time updated_at;
+  SessionState state = SessionState::kActive;
+  std::string end_reason;
+  bool archived = false;
+  absl::Time archived_at;  // Where it is archived.
+  // Of the events that the log holds.
+  int64_t event_count = 0;
+  int64_t log_bytes = 0;
+  // The newest seq that was ever used.
+  int64_t max_seq = 0;
+  friend bool operator==(const SessionMetadata&, const SessionMetadata&) = default;
+};
+
+struct SessionRequest {
+  // Empty: one is made. Otherwise [A-Za-z0-9_-]{1,64}, not in use.
+  std::string session_id;
+  std::string name;
+  std::string owner;
+  std::string acp_server;
+  std::string working_dir;
+};
+
+struct SessionFilter {
+  bool with_archived = false;
+  std::optional<SessionState> state;
+  std::optional<std::string> owner;
+};
+
+struct SessionPage {
+  std::vector<SessionMetadata> sessions;  // Newest first.
+  std::string next_page_token;            // Empty on the last page.
+};
+
+// How long a log may become and how long a session that has ended is kept. Zero: without bound.
+struct SessionRetention {
+  int64_t max_events = 0;
+  int64_t max_bytes = 0;
+  absl::Duration keep_ended = absl::ZeroDuration();
+};
+
+// INVALID_ARGUMENT unless `id` is [A-Za-z0-9_-]{1,64}. To be called before an id touches a path.
+absl::Status CheckSessionId(absl::string_view id);
+
+// An id for a session that brought none: its day and time, and 64 bits that nobody can guess.
+std::string NewSessionId(absl::Time now);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_METADATA_H_

@@ -1,0 +1,243 @@
+// The session's queue and its runner.
+
+#include <algorithm>
+#include <utility>
+
+#include "common/status_macros.h"
+#include "tracker/domain/session/session.h"
+#include "tracker/domain/session/session_errors.h"
+
+namespace callslip::tracker {
+
+absl::StatusOr<QueuedMessage> Session::AddMessage(MessageRequest request, absl::Time now) {
+  RETURN_IF_ERROR(CheckActive());
+  RETURN_IF_ERROR(CheckPrompt(request.prompt_id));
+  const size_t before = queue_.size();
+  ASSIGN_OR_RETURN(QueuedMessage added, queue_.Add(std::move(request), now));
+  if (queue_.size() > before) QueueChanged(QueueAction::kAdded, added.id);
+  return added;
+}
+
+absl::StatusOr<QueuedMessage> Session::SendNow(MessageRequest request, absl::Time now) {
+  RETURN_IF_ERROR(CheckActive());
+  RETURN_IF_ERROR(CheckPrompt(request.prompt_id));
+  if (receiver_ == nullptr) return NoRunner();
+  const size_t before = queue_.size();
+  ASSIGN_OR_RETURN(const QueueDelivery::Sent sent, delivery_.SendNow(std::move(request), now));
+  if (queue_.size() > before) QueueChanged(QueueAction::kAdded, sent.message.id);
+  HandOver(sent);
+  return sent.message;
+}
+
+std::vector<QueuedMessage> Session::ListMessages() const {
+  return {queue_.messages().begin(), queue_.messages().end()};
+}
+
+absl::StatusOr<QueuedMessage> Session::PopMessage() {
+  ASSIGN_OR_RETURN(QueuedMessage popped, queue_.Pop());
+  QueueChanged(QueueAction::kRemoved, popped.id);
+  return popped;
+}
+
+absl::Status Session::DeleteMessage(absl::string_view id) {
+  RETURN_IF_ERROR(queue_.Delete(id));
+  QueueChanged(QueueAction::kRemoved, std::string(id));
+  return absl::OkStatus();
+}
+
+size_t Session::ClearQueue() {
+  const size_t cleared = queue_.Clear();
+  if (cleared > 0) QueueChanged(QueueAction::kCleared);
+  return cleared;
+}
+
+absl::Status Session::MoveMessage(absl::string_view id, int position) {
+  RETURN_IF_ERROR(queue_.Move(id, position));
+  QueueChanged(QueueAction::kMoved, std::string(id));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<QueuedMessage> Session::EditMessage(absl::string_view id, MessageRequest request) {
+  ASSIGN_OR_RETURN(QueuedMessage edited, queue_.Edit(id, std::move(request)));
+  QueueChanged(QueueAction::kEdited, edited.id);
+  return edited;
+}
+
+QueueStatus Session::queue_status() const {
+  const DeliveryState& state = delivery_.state();
+  const QueuedMessage* sending = queue_.Sending();
+  return {.length = queue_.size(),
+          .enabled = delivery_.enabled(),
+          .delay = delivery_.delay(),
+          .settings = state.settings,
+          .sending_id = sending == nullptr ? "" : sending->id,
+          .pause = state.pause,
+          .send_at = state.send_at};
+}
+
+absl::Status Session::ConfigureQueue(const QueueSettings& settings) {
+  RETURN_IF_ERROR(delivery_.Configure(settings));
+  QueueChanged(QueueAction::kConfigured);
+  return absl::OkStatus();
+}
+
+void Session::PauseQueue(std::string reason, std::string message, absl::Time now) {
+  reason.resize(std::min(reason.size(), kMaxReasonBytes));
+  message.resize(std::min(message.size(), kMaxReasonTextBytes));
+  delivery_.Pause(std::move(reason), std::move(message), now);
+  QueueChanged(QueueAction::kPaused);
+}
+
+absl::Status Session::ResumeQueue() {
+  RETURN_IF_ERROR(delivery_.Resume());
+  QueueChanged(QueueAction::kResumed);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<QueuedMessage> Session::RetryMessage(absl::Time now) {
+  RETURN_IF_ERROR(CheckActive());
+  ASSIGN_OR_RETURN(QueuedMessage again, delivery_.Retry(now));
+  QueueChanged(QueueAction::kAdded, again.id);
+  QueueChanged(QueueAction::kResumed);
+  return again;
+}
+
+absl::StatusOr<QueuedMessage> Session::SkipMessage() {
+  ASSIGN_OR_RETURN(QueuedMessage skipped, delivery_.Skip());
+  QueueChanged(QueueAction::kRemoved, skipped.id);
+  QueueChanged(QueueAction::kResumed);
+  return skipped;
+}
+
+absl::Status Session::Attach(std::shared_ptr<MessageReceiver> receiver, absl::string_view turn_id,
+                             absl::Time now) {
+  if (receiver_ != nullptr && receiver_ != receiver) {
+    AfterCommit([old = receiver_](const absl::Status&) { old->OnEnd(ReceiverReplaced()); });
+  }
+  receiver_ = std::move(receiver);
+  if (const QueuedMessage* sending = queue_.Sending(); sending != nullptr) {
+    if (sending->turn_id == turn_id) {
+      // The runner has it, or lost it on the way: the same turn_id tells it which.
+      AfterCommit([receiver = receiver_, message = *sending](const absl::Status& status) {
+        if (status.ok()) receiver->OnMessage(message.turn_id, message);
+      });
+    } else {
+      ReturnSending();
+    }
+  }
+  const auto& turn = delivery_.state().turn;
+  if (!turn.has_value() || turn->id == turn_id) return absl::OkStatus();
+  const TurnOutcome lost{TurnEnd::kFailed, "runner_lost",
+                         "the session's runner came back without the turn that it had begun"};
+  return FinishTurn(std::string(turn->id), lost, now);
+}
+
+void Session::Detach(const MessageReceiver* receiver) {
+  if (receiver_ == nullptr || receiver_.get() != receiver) return;
+  receiver_ = nullptr;
+  ReturnSending();
+}
+
+void Session::ReturnSending() {
+  const QueuedMessage* sending = queue_.Sending();
+  if (sending == nullptr) return;
+  const std::string id = sending->id;
+  delivery_.RunnerLeft();
+  QueueChanged(QueueAction::kReturned, id);
+}
+
+absl::StatusOr<Turn> Session::StartTurn(absl::string_view turn_id, absl::Time now) {
+  RETURN_IF_ERROR(CheckActive());
+  ASSIGN_OR_RETURN(QueueDelivery::Started started, delivery_.Start(turn_id, now));
+  if (!started.began) return started.turn;
+  const QueuedMessage& prompt = started.turn.prompt;
+  UserPrompt event{.message = prompt.message, .prompt_id = prompt.prompt_id, .queue_id = prompt.id};
+  for (const std::string& image : prompt.image_ids) event.images.push_back({.id = image});
+  RETURN_IF_ERROR(Append(std::move(event), now).status());
+  QueueChanged(QueueAction::kRemoved, prompt.id);
+  QueueChanged(QueueAction::kSent, prompt.id);
+  NotifyAll(TurnChange{.turn_id = started.turn.id, .queue_id = prompt.id});
+  return started.turn;
+}
+
+absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome, absl::Time now) {
+  // Cut, not refused: the turn has ended whatever is said about it.
+  outcome.reason.resize(std::min(outcome.reason.size(), kMaxReasonBytes));
+  outcome.message.resize(std::min(outcome.message.size(), kMaxReasonTextBytes));
+  ASSIGN_OR_RETURN(const QueueDelivery::Finished finished, delivery_.Finish(turn_id, outcome, now));
+  if (!finished.ended) return absl::OkStatus();
+  if (!finished.turn.has_value()) {
+    QueueChanged(QueueAction::kReturned, queue_.messages().front().id);
+    QueueChanged(QueueAction::kPaused);
+    return absl::OkStatus();
+  }
+  queue_changed_ = true;
+  RETURN_IF_ERROR(CancelPermissions(now).status());
+  if (outcome.end != TurnEnd::kCompleted) {
+    const QueuePause& pause = *delivery_.state().pause;
+    RETURN_IF_ERROR(
+        Append(ErrorEvent{.message = pause.message.empty() ? pause.reason : pause.message,
+                          .code = pause.reason},
+               now)
+            .status());
+  }
+  NotifyAll(TurnChange{std::string(turn_id), finished.turn->prompt.id, outcome});
+  if (outcome.end != TurnEnd::kCompleted) QueueChanged(QueueAction::kPaused);
+  return absl::OkStatus();
+}
+
+absl::Status Session::StopTurn(absl::Time now) {
+  PauseQueue("stopped", "someone has stopped the agent", now);
+  ReturnSending();
+  const auto& turn = delivery_.state().turn;
+  if (turn.has_value() && receiver_ != nullptr) {
+    AfterCommit([receiver = receiver_, turn_id = turn->id](const absl::Status& status) {
+      if (status.ok()) receiver->OnStop(turn_id);
+    });
+  }
+  return CancelPermissions(now).status();
+}
+
+void Session::PollDelivery(absl::Time now) {
+  const std::optional<absl::Time> send_at = delivery_.state().send_at;
+  const bool paused = delivery_.state().pause.has_value();
+  const std::string sending = queue_status().sending_id;
+  const std::optional<QueueDelivery::Sent> sent = delivery_.Poll(receiver_ != nullptr, now);
+  if (delivery_.state().send_at != send_at) queue_changed_ = true;
+  if (delivery_.state().pause.has_value() && !paused) {
+    QueueChanged(QueueAction::kReturned, sending);
+    QueueChanged(QueueAction::kPaused);
+  }
+  if (sent.has_value()) HandOver(*sent);
+}
+
+void Session::HandOver(const QueueDelivery::Sent& sent) {
+  QueueChanged(QueueAction::kSending, sent.message.id);
+  AfterCommit([receiver = receiver_, sent](const absl::Status& status) {
+    if (status.ok()) receiver->OnMessage(sent.turn_id, sent.message);
+  });
+}
+
+absl::Status Session::CheckPrompt(const std::string& prompt_id) const {
+  if (prompt_id.empty()) return absl::OkStatus();
+  const bool known =
+      std::any_of(prompts_.begin(), prompts_.end(),
+                  [&](const RecordedPrompt& prompt) { return prompt.prompt_id == prompt_id; });
+  return known ? DuplicatePrompt(prompt_id) : absl::OkStatus();
+}
+
+void Session::Remember(RecordedPrompt prompt) {
+  prompts_.push_back(std::move(prompt));
+  if (prompts_.size() > kRememberedPrompts) prompts_.pop_front();
+}
+
+void Session::QueueChanged(QueueAction action, std::string message_id) {
+  queue_changed_ = true;
+  const auto& pause = delivery_.state().pause;
+  NotifyAll(QueueChange{.action = action,
+                        .message_id = std::move(message_id),
+                        .queue_length = queue_.size(),
+                        .pause_reason = pause.has_value() ? pause->reason : ""});
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,88 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_STORAGE_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_STORAGE_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "tracker/domain/session/message_queue.h"
+#include "tracker/domain/session/queue_delivery.h"
+#include "tracker/domain/session/session_event.h"
+#include "tracker/domain/session/session_metadata.h"
+
+// What sessions need of a disk. storage/ has it on files; the domain knows only this.
+namespace callslip::tracker {
+
+// Events, in order. What Player and playbacks read from.
+class EventSource {
+ public:
+  virtual ~EventSource() = default;
+  // Blocks on the disk. InvalidField, StorageFailed.
+  virtual absl::StatusOr<EventPage> Read(const EventQuery& query) = 0;
+};
+
+// What is kept of one session. Used by one thread at a time; every call may block on the disk.
+// After an error the object is of no more use: what was stored is known once the session is loaded
+// anew.
+class SessionRecord : public EventSource {
+ public:
+  // Adds an event under the next seq. It is readable at once and durable after SyncLog().
+  // EventTooLarge and InvalidField, after which the record goes on as before; StorageFailed.
+  virtual absl::StatusOr<EventPtr> Append(EventPayload payload, absl::Time now) = 0;
+  virtual absl::Status SyncLog() = 0;
+  // Removes the oldest events beyond the bounds, but the first and the newest. Their seqs are not
+  // used again. Returns how many were removed.
+  virtual absl::StatusOr<int64_t> Prune(const SessionRetention& retention) = 0;
+
+  // Durable on return, and whole or not at all.
+  virtual absl::Status SaveQueue(const std::deque<QueuedMessage>& messages,
+                                 const DeliveryState& delivery, absl::Time now) = 0;
+  virtual absl::Status SaveMetadata(const SessionMetadata& metadata) = 0;
+
+  // The newest seq that was ever used.
+  virtual int64_t max_seq() const = 0;
+  virtual int64_t event_count() const = 0;
+  virtual int64_t log_bytes() const = 0;
+  // Gives up file descriptors until they are needed again.
+  virtual void CloseFiles() = 0;
+};
+
+// A user_prompt of the log.
+struct RecordedPrompt {
+  std::string prompt_id;
+  std::string queue_id;
+};
+
+struct LoadedSession {
+  // Brought up to date from the log.
+  SessionMetadata metadata;
+  std::deque<QueuedMessage> messages;
+  DeliveryState delivery;
+  // The last kRememberedPrompts of them, oldest first.
+  std::deque<RecordedPrompt> prompts;
+  std::unique_ptr<SessionRecord> record;
+};
+
+// All sessions. Thread-safe for different sessions.
+class SessionStorage {
+ public:
+  virtual ~SessionStorage() = default;
+
+  virtual absl::StatusOr<std::vector<SessionMetadata>> List() = 0;
+  // SessionExists, StorageFailed.
+  virtual absl::StatusOr<LoadedSession> Create(const SessionMetadata& metadata) = 0;
+  // SessionNotFound, StorageFailed.
+  virtual absl::StatusOr<LoadedSession> Load(const std::string& id) = 0;
+  // Durable on return. SessionNotFound, StorageFailed.
+  virtual absl::Status Remove(const std::string& id) = 0;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_STORAGE_H_

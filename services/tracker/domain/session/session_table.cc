@@ -1,0 +1,167 @@
+#include "tracker/domain/session/session_table.h"
+
+#include <functional>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_errors.h"
+
+namespace callslip::tracker {
+namespace {
+
+absl::Status Check(const SessionRequest& request) {
+  if (!request.session_id.empty()) RETURN_IF_ERROR(CheckSessionId(request.session_id));
+  const auto longer = [](absl::string_view field, size_t limit) {
+    return InvalidField(field, absl::StrCat("is longer than ", limit, " bytes"));
+  };
+  if (request.name.size() > kMaxSessionNameBytes) return longer("name", kMaxSessionNameBytes);
+  if (request.owner.size() > kMaxClientIdBytes) return longer("owner", kMaxClientIdBytes);
+  if (request.acp_server.size() > kMaxSessionNameBytes) {
+    return longer("acp_server", kMaxSessionNameBytes);
+  }
+  if (request.working_dir.size() > kMaxWorkingDirBytes) {
+    return longer("working_dir", kMaxWorkingDirBytes);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SessionTable>> SessionTable::Open(SessionStorage* storage,
+                                                                 Clock* clock,
+                                                                 const SessionLimits& limits,
+                                                                 const QueueDefaults& defaults,
+                                                                 int threads) {
+  ASSIGN_OR_RETURN(std::vector<SessionMetadata> sessions, storage->List());
+  std::unique_ptr<SessionTable> table(new SessionTable(clock, limits));
+  for (SessionMetadata& session : sessions) table->catalog_.Set(std::move(session));
+  for (int i = 0; i < threads; ++i) {
+    table->threads_.push_back(
+        std::make_unique<SessionThread>(storage, &table->catalog_, clock, limits, defaults));
+  }
+  return table;
+}
+
+void SessionTable::Create(SessionRequest request, Done<SessionMetadata> done) {
+  if (const absl::Status checked = Check(request); !checked.ok()) return done(checked);
+  const absl::Time now = clock_->Now();
+  const std::string id = request.session_id.empty() ? NewSessionId(now) : request.session_id;
+  if (const absl::Status reserved = catalog_.Reserve(id); !reserved.ok()) return done(reserved);
+  SessionMetadata metadata{.session_id = id,
+                           .name = std::move(request.name),
+                           .owner = std::move(request.owner),
+                           .acp_server = std::move(request.acp_server),
+                           .working_dir = std::move(request.working_dir),
+                           .created_at = now,
+                           .updated_at = now};
+  const SessionStart start{id, metadata.acp_server, metadata.working_dir};
+  const auto answer = std::make_shared<Done<SessionMetadata>>(std::move(done));
+  const bool posted = ThreadOf(id).Create(
+      std::move(metadata),
+      [this, id, start, answer](absl::StatusOr<Session*> session, absl::Time then) {
+        absl::Status recorded =
+            session.ok() ? (*session)->Record(start, then).status() : session.status();
+        if (!recorded.ok()) {
+          catalog_.Release(id);
+          return (*answer)(recorded);
+        }
+        // The commit makes it visible.
+        (*session)->AfterCommit([this, id, answer](const absl::Status& committed) {
+          if (!committed.ok()) catalog_.Release(id);
+          (*answer)(committed.ok() ? catalog_.Get(id) : committed);
+        });
+      });
+  if (posted) return;
+  catalog_.Release(id);
+  (*answer)(StorageBusy());
+}
+
+void SessionTable::Delete(const std::string& id, std::function<void(absl::Status)> done) {
+  if (const absl::Status known = catalog_.Get(id).status(); !known.ok()) return done(known);
+  if (!ThreadOf(id).Remove(id, done)) done(StorageBusy());
+}
+
+void SessionTable::Run(const std::string& id,
+                       std::function<absl::Status(Session&, absl::Time now)> call,
+                       std::function<void(absl::Status)> done) {
+  With<std::monostate>(
+      id,
+      [call = std::move(call)](Session& session, absl::Time now) -> absl::StatusOr<std::monostate> {
+        RETURN_IF_ERROR(call(session, now));
+        return std::monostate();
+      },
+      [done = std::move(done)](const absl::StatusOr<std::monostate>& result) {
+        done(result.status());
+      });
+}
+
+void SessionTable::Subscribe(const std::string& id, int64_t after_seq,
+                             std::shared_ptr<SessionFeed> feed) {
+  Run(
+      id,
+      [after_seq, feed](Session& session, absl::Time) {
+        return session.Subscribe(after_seq, feed);
+      },
+      [feed](const absl::Status& status) {
+        if (!status.ok()) feed->End(status);
+      });
+}
+
+void SessionTable::Play(const std::string& id, const PlayRequest& request,
+                        std::shared_ptr<SessionFeed> feed) {
+  Run(
+      id,
+      [request, feed](Session& session, absl::Time now) {
+        return session.Play(request, feed, now);
+      },
+      [feed](const absl::Status& status) {
+        if (!status.ok()) feed->End(status);
+      });
+}
+
+void SessionTable::Unsubscribe(const std::string& id, std::shared_ptr<SessionFeed> feed) {
+  Run(
+      id,
+      [feed](Session& session, absl::Time) {
+        session.Unsubscribe(feed.get());
+        return absl::OkStatus();
+      },
+      [](const absl::Status&) {});
+}
+
+void SessionTable::ApplyRetention(const SessionRetention& retention, absl::Time now) {
+  std::string token;
+  do {
+    const SessionPage page = *List({.with_archived = true}, kMaxSessionPage, token);
+    for (const SessionMetadata& session : page.sessions) {
+      const bool old = retention.keep_ended > absl::ZeroDuration() &&
+                       session.state == SessionState::kCompleted &&
+                       session.updated_at + retention.keep_ended <= now;
+      const bool long_log =
+          (retention.max_events > 0 && session.event_count > retention.max_events) ||
+          (retention.max_bytes > 0 && session.log_bytes > retention.max_bytes);
+      if (old) {
+        Delete(session.session_id, [](const absl::Status&) {});
+      } else if (long_log) {
+        With<int64_t>(
+            session.session_id,
+            [retention](Session& live, absl::Time) { return live.Prune(retention); },
+            [](const absl::StatusOr<int64_t>&) {});
+      }
+    }
+    token = page.next_page_token;
+  } while (!token.empty());
+}
+
+SessionThread& SessionTable::ThreadOf(const std::string& id) {
+  return *threads_[std::hash<std::string>()(id) % threads_.size()];
+}
+
+absl::Status SessionTable::Post(const std::string& id, SessionThread::Call call) {
+  RETURN_IF_ERROR(catalog_.Get(id).status());
+  return ThreadOf(id).Do(id, std::move(call)) ? absl::OkStatus() : StorageBusy();
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,110 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "tracker/domain/session/session.h"
+#include "tracker/domain/session/session_catalog.h"
+#include "tracker/domain/session/session_limits.h"
+#include "tracker/domain/session/session_metadata.h"
+#include "tracker/domain/session/session_storage.h"
+#include "tracker/domain/session/session_thread.h"
+
+namespace callslip::tracker {
+
+// All sessions of a tracker. Finds out which thread a session belongs to and has the calls done
+// there (see SessionThread), so that no caller ever waits for a disk.
+//
+// Thread-safe; no call blocks. A callback is called once, with the result when it is durable, or
+// with an error: on the session's thread, or at once on the caller's where nothing had to be asked.
+// It must not block. StorageBusy where too many calls wait; SessionNotFound; StorageFailed, after
+// which it is not known what was stored; Draining while the table is being destroyed.
+class SessionTable {
+ public:
+  template <typename T>
+  using Done = std::function<void(absl::StatusOr<T>)>;
+
+  // Reads which sessions there are. `storage` and `clock` must outlive the table. StorageFailed.
+  static absl::StatusOr<std::unique_ptr<SessionTable>> Open(SessionStorage* storage, Clock* clock,
+                                                            const SessionLimits& limits = {},
+                                                            const QueueDefaults& defaults = {},
+                                                            int threads = kSessionThreads);
+
+  // Records its session_start. InvalidField, SessionExists, TooManySessions.
+  void Create(SessionRequest request, Done<SessionMetadata> done);
+  // What is stored, from memory. SessionNotFound.
+  absl::StatusOr<SessionMetadata> Get(const std::string& id) { return catalog_.Get(id); }
+  // Newest first. `page_size` 0 means the default. InvalidPageToken.
+  absl::StatusOr<SessionPage> List(const SessionFilter& filter, int page_size,
+                                   const std::string& page_token) {
+    return catalog_.List(filter, page_size, page_token);
+  }
+  // Removes the session with all that it has; who follows it is told.
+  void Delete(const std::string& id, std::function<void(absl::Status)> done);
+
+  // Everything else: has `call`, which is any of Session's methods or several of them as one step,
+  // done on the session's thread. For example:
+  //
+  //   table.With<QueuedMessage>(
+  //       id, [](Session& session, absl::Time now) { return session.PopMessage(); }, done);
+  template <typename T>
+  void With(const std::string& id, std::function<absl::StatusOr<T>(Session&, absl::Time now)> call,
+            Done<T> done);
+  // As above for what returns no value.
+  void Run(const std::string& id, std::function<absl::Status(Session&, absl::Time now)> call,
+           std::function<void(absl::Status)> done);
+
+  // Subscribes `feed` (see Session::Subscribe); where that fails the feed ends with the error.
+  void Subscribe(const std::string& id, int64_t after_seq, std::shared_ptr<SessionFeed> feed);
+  void Play(const std::string& id, const PlayRequest& request, std::shared_ptr<SessionFeed> feed);
+  void Unsubscribe(const std::string& id, std::shared_ptr<SessionFeed> feed);
+
+  // Begins to delete the sessions and to shorten the logs that are beyond `retention`. To be called
+  // now and then.
+  void ApplyRetention(const SessionRetention& retention, absl::Time now);
+
+  size_t sessions() { return catalog_.size(); }
+
+ private:
+  SessionTable(Clock* clock, const SessionLimits& limits)
+      : clock_(clock), catalog_(limits.sessions) {}
+
+  SessionThread& ThreadOf(const std::string& id);
+  // SessionNotFound, or why the call won't be done; OK where it will be.
+  absl::Status Post(const std::string& id, SessionThread::Call call);
+
+  Clock* const clock_;
+  SessionCatalog catalog_;
+  std::vector<std::unique_ptr<SessionThread>> threads_;
+};
+
+template <typename T>
+void SessionTable::With(const std::string& id,
+                        std::function<absl::StatusOr<T>(Session&, absl::Time now)> call,
+                        Done<T> done) {
+  // Kept by whichever of the two paths below comes to it.
+  const auto answer = std::make_shared<Done<T>>(std::move(done));
+  const absl::Status posted =
+      Post(id, [call = std::move(call), answer](absl::StatusOr<Session*> session, absl::Time now) {
+        if (!session.ok()) return (*answer)(session.status());
+        absl::StatusOr<T> result = call(**session, now);
+        (*session)->AfterCommit(
+            [answer, result = std::move(result)](const absl::Status& committed) mutable {
+              (*answer)(committed.ok() || !result.ok() ? std::move(result) : committed);
+            });
+      });
+  if (!posted.ok()) (*answer)(posted);
+}
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_H_

@@ -1,0 +1,108 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_THREAD_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_THREAD_H_
+
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+#include "tracker/domain/session/session.h"
+#include "tracker/domain/session/session_catalog.h"
+#include "tracker/domain/session/session_limits.h"
+#include "tracker/domain/session/session_storage.h"
+
+namespace callslip::tracker {
+
+// One thread and the sessions that belong to it. It works in rounds: takes the calls that wait,
+// does them one after the other, then lets each session that was called commit, which answers them.
+// So the appends of one round share one sync of their log (group commit), and the calls of one
+// session need no lock.
+//
+// Sessions are loaded when they are called and unloaded when nobody follows them and others were
+// called since. One whose storage fails is dropped, as if the process had been restarted: its
+// observers are told to subscribe anew, and the next call loads what is really stored.
+class SessionThread {
+ public:
+  // On the thread. `session` may be an error; it was loaded otherwise.
+  using Call = std::function<void(absl::StatusOr<Session*> session, absl::Time now)>;
+
+  SessionThread(SessionStorage* storage, SessionCatalog* catalog, Clock* clock,
+                const SessionLimits& limits, const QueueDefaults& defaults);
+  // Does what waits, then ends what goes on with Draining.
+  ~SessionThread();
+
+  // Any thread; never block. Return false, and drop the call, where too many wait.
+  bool Do(std::string session_id, Call call);
+  // Creates the session and then calls.
+  bool Create(SessionMetadata metadata, Call call);
+  // Ends what goes on in the session and removes it.
+  bool Remove(std::string session_id, std::function<void(absl::Status)> done);
+
+ private:
+  struct Loaded {
+    std::unique_ptr<Session> session;
+    bool touched = false;  // In this round.
+    absl::Time timer = absl::InfiniteFuture();
+    std::list<std::string>::iterator use;
+  };
+  using Task = std::function<void(absl::Time now)>;
+  // The calls that wait. What outlives the thread (a feed, say) holds no more of it than this.
+  struct Mailbox {
+    explicit Mailbox(Clock* clock) : sleeper(clock->NewSleeper()) {}
+    // Returns false where `limit` tasks wait already, or the thread is going.
+    bool Post(Task task, size_t limit);
+
+    const std::unique_ptr<Sleeper> sleeper;
+    Mutex mutex;
+    std::deque<Task> tasks ABSL_GUARDED_BY(mutex);
+    bool stop ABSL_GUARDED_BY(mutex) = false;
+  };
+  // Appends that share a sync, and what one session may delay the others by.
+  static constexpr size_t kCallsOfRound = 512;
+
+  bool Post(Task task) { return mailbox_->Post(std::move(task), limits_.waiting_calls); }
+  std::vector<Task> TakeTasks();
+  void Run();
+  void FireTimers(absl::Time now);
+  void EndRound(absl::Time now);
+  absl::StatusOr<Session*> Find(const std::string& id, absl::Time now);
+  Session* Keep(LoadedSession loaded, absl::Time now);
+  void Touch(const std::string& id, Loaded& loaded);
+  void SetTimer(const std::string& id, Loaded& loaded, absl::Time time);
+  void Drop(const std::string& id, const absl::Status& status);
+  // Of the sessions that others have pushed behind the bounds in this round.
+  void UnloadIdle(size_t pushed);
+  void DoRemove(const std::string& id, const std::function<void(absl::Status)>& done,
+                absl::Time now);
+
+  SessionStorage* const storage_;
+  SessionCatalog* const catalog_;
+  Clock* const clock_;
+  const SessionLimits limits_;
+  const QueueDefaults defaults_;
+  const std::shared_ptr<Mailbox> mailbox_;
+
+  // The thread's own.
+  absl::flat_hash_map<std::string, Loaded> sessions_;
+  std::list<std::string> uses_;  // Of `sessions_`, the last called first.
+  std::set<std::pair<absl::Time, std::string>> timers_;
+  std::vector<std::string> touched_;
+
+  std::thread thread_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_THREAD_H_

@@ -1,0 +1,97 @@
+#include "tracker/domain/session/shell_command_detector.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/strip.h"
+
+namespace callslip::tracker {
+namespace {
+
+constexpr absl::string_view kOpen = "<shell>";
+constexpr absl::string_view kClose = "</shell>";
+
+bool ContinuesSequence(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+}  // namespace
+
+std::string ShellCommandId(int64_t iteration, int64_t index) {
+  return absl::StrCat("cmd-", iteration, "-", index);
+}
+
+std::vector<ShellCommand> ShellCommandDetector::Feed(absl::string_view text) {
+  std::vector<ShellCommand> found;
+  for (const char byte : text) FeedByte(byte, found);
+  return found;
+}
+
+void ShellCommandDetector::FeedByte(char byte, std::vector<ShellCommand>& found) {
+  const absl::string_view tag = inside_ ? kClose : kOpen;
+  if (byte != tag[matched_]) {
+    // Only the first character of a tag is a "<": a tag begins anew here or nowhere before.
+    if (inside_ && !too_long_) command_.append(tag.data(), matched_);
+    matched_ = 0;
+  }
+  if (byte == tag[matched_]) {
+    if (++matched_ < tag.size()) return;
+    matched_ = 0;
+    if (inside_) EndCommand(found);
+    inside_ = !inside_;
+    return;
+  }
+  if (!inside_ || too_long_) return;
+  command_ += byte;
+  if (command_.size() <= kMaxShellCommandBytes) return;
+  too_long_ = true;
+  command_ = std::string();
+}
+
+void ShellCommandDetector::EndCommand(std::vector<ShellCommand>& found) {
+  const std::string command = std::exchange(command_, {});
+  const absl::string_view stripped = absl::StripAsciiWhitespace(command);
+  if (std::exchange(too_long_, false) || stripped.empty()) return;
+  if (next_index_ >= static_cast<int64_t>(kMaxShellCommands)) return;
+  found.push_back({ShellCommandId(iteration_, next_index_++), std::string(stripped)});
+}
+
+void ShellCommandDetector::StartIteration(int64_t iteration) {
+  *this = ShellCommandDetector(iteration);
+}
+
+std::vector<std::string> ExtractCommands(absl::string_view text) {
+  std::vector<std::string> commands;
+  for (ShellCommand& found : ShellCommandDetector(0).Feed(text)) {
+    commands.push_back(std::move(found.command));
+  }
+  return commands;
+}
+
+std::string FormatToolResults(const std::vector<ShellResult>& results) {
+  std::string text;
+  for (const ShellResult& result : results) {
+    const std::string body = absl::StrCat("$ ", result.command, "\n",
+                                          TruncateOutput(absl::StripSuffix(result.output, "\n")));
+    absl::StrAppend(
+        &text, "<result id=\"", result.command_id, "\" ",
+        result.ran ? absl::StrCat("exit_code=\"", result.exit_code, "\"") : "error=\"not_run\"",
+        ">\n", absl::StrReplaceAll(body, {{"</result>", "<\\/result>"}}), "\n</result>\n");
+  }
+  return text;
+}
+
+std::string TruncateOutput(absl::string_view output, size_t max_bytes) {
+  if (output.size() <= max_bytes) return std::string(output);
+  // The end says more about what became of a command than the beginning; both are of use.
+  size_t head = max_bytes / 2;
+  size_t tail = output.size() - (max_bytes - head);
+  // Sequences have four bytes at the most; what is longer is no UTF-8 and may be cut.
+  for (int i = 0; i < 3 && head > 0 && ContinuesSequence(output[head]); ++i) --head;
+  for (int i = 0; i < 3 && tail < output.size() && ContinuesSequence(output[tail]); ++i) ++tail;
+  return absl::StrCat(output.substr(0, head), "\n[… ", tail - head, " bytes left out …]\n",
+                      output.substr(tail));
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,38 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_EVENT_JSON_H_
+#define CALLSLIP_TRACKER_STORAGE_EVENT_JSON_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "tracker/domain/session/session_event.h"
+
+// Lines of events.jsonl: {"seq":1,"type":"agent_message","timestamp":"…Z","data":{…}}
+namespace callslip::tracker {
+
+// What a line begins with.
+struct EventHead {
+  int64_t seq = 0;
+  std::string type;
+  absl::Time timestamp;
+};
+
+// The line of an event, with its newline. InvalidField for raw JSON that is none. What is not UTF-8
+// is replaced.
+absl::StatusOr<std::string> EncodeEvent(int64_t seq, absl::Time timestamp,
+                                        const EventPayload& payload);
+
+// Nothing where the line is no event. Reads a line as we write it in a fraction of a microsecond
+// and looks at no more than its beginning; others are parsed.
+std::optional<EventHead> DecodeHead(absl::string_view line);
+
+// The event of a line, without its newline, that has a head. Data that can't be read, or are not
+// what their type should have, become an OtherEvent.
+EventPtr DecodeEvent(const EventHead& head, absl::string_view line);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_EVENT_JSON_H_

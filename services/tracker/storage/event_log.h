@@ -1,0 +1,105 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_EVENT_LOG_H_
+#define CALLSLIP_TRACKER_STORAGE_EVENT_LOG_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "tracker/domain/session/session_event.h"
+#include "tracker/domain/session/session_metadata.h"
+#include "tracker/storage/disk.h"
+#include "tracker/storage/event_json.h"
+#include "tracker/storage/line_reader.h"
+
+namespace callslip::tracker {
+
+// A session's events.jsonl: one event a line, only ever added to.
+//
+// Crash rules. An event is in the log if its line is whole, newline included. Lines are written in
+// the order of their seqs, and synced before anyone hears of them; so what a crash can leave behind
+// is a number of whole lines that nobody heard of, which stay, and at the end a part of one, which
+// Open() cuts off before anything is added. The next seq comes from the last whole line: a seq that
+// somebody has seen is never used again, and Prune() always leaves the newest line. Prune() writes
+// a new file and renames it. Whole lines that are no events (damage, or another program's) are
+// skipped and left alone.
+//
+// Reading takes no more memory than a page: an index in memory knows the place of one event every
+// so many bytes, kMaxIndexEntries at most, and a page is read from there.
+//
+// Used by one thread at a time. After StorageFailed it is of no more use.
+class EventLog {
+ public:
+  using Visitor = std::function<void(const EventHead& head, absl::string_view line)>;
+
+  // Opens `folder`/events.jsonl, which is made where it is missing; repairs its end and shows each
+  // event to `visit`, oldest first. The disk must outlive the log.
+  static absl::StatusOr<std::unique_ptr<EventLog>> Open(Disk* disk, const std::string& folder,
+                                                        const Visitor& visit);
+
+  // Adds an event under the next seq: readable at once, durable after Sync(). EventTooLarge,
+  // InvalidField, StorageFailed.
+  absl::StatusOr<EventPtr> Append(EventPayload payload, absl::Time now);
+  absl::Status Sync();
+
+  // See EventQuery. InvalidField.
+  absl::StatusOr<EventPage> Read(const EventQuery& query);
+
+  // See SessionRecord::Prune().
+  absl::StatusOr<int64_t> Prune(const SessionRetention& retention);
+
+  int64_t max_seq() const { return max_seq_; }
+  int64_t size() const { return size_; }
+  int64_t bytes() const { return end_ + static_cast<int64_t>(unwritten_.size()); }
+  // Gives up the file descriptor until it is needed.
+  void CloseFile() { file_.Close(); }
+
+  static constexpr char kFileName[] = "events.jsonl";
+  // 24 bytes each.
+  static constexpr size_t kMaxIndexEntries = 4096;
+
+ private:
+  // An event's place. Its position counts the events before it.
+  struct Place {
+    int64_t seq = 0;
+    int64_t position = 0;
+    int64_t offset = 0;
+  };
+
+  EventLog(Disk* disk, std::string folder);
+
+  absl::Status Scan(const Visitor& visit);
+  absl::Status OpenFile(bool create);
+  // What is appended is written in large pieces.
+  absl::Status Flush();
+  void Index(int64_t seq, int64_t offset);
+  // The last indexed place of which `before` says that what is looked for isn't before it.
+  template <typename Before>
+  Place PlaceBefore(Before before) const;
+  LineReader ReaderFrom(const Place& place) const;
+  absl::StatusOr<EventPage> ReadForward(const EventQuery& query, size_t limit, size_t max_bytes);
+  absl::StatusOr<EventPage> ReadBackward(const EventQuery& query, size_t limit, size_t max_bytes);
+  // Where the first event with at least this seq is.
+  absl::StatusOr<Place> Locate(int64_t seq);
+
+  Disk* const disk_;
+  const std::string folder_;
+  const std::string path_;
+  File file_;
+  int64_t end_ = 0;  // Of what is written.
+  std::string unwritten_;
+  int64_t max_seq_ = 0;
+  int64_t size_ = 0;
+  std::vector<Place> index_;
+  // Bytes between two entries, at least; doubled whenever there are too many of them.
+  int64_t index_step_ = int64_t{16} << 10;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_EVENT_LOG_H_

@@ -1,0 +1,68 @@
+#include "tracker/storage/json.h"
+
+namespace callslip::tracker {
+namespace {
+
+// A tool's raw input is allowed 64 levels by the gateway; the rest is ours.
+constexpr int kMaxDepth = 80;
+constexpr char kTimestampFormat[] = "%Y-%m-%dT%H:%M:%E*SZ";
+
+}  // namespace
+
+std::optional<Json> ParseJson(absl::string_view text) {
+  bool too_deep = false;
+  // What lies too deep is dropped at once, so that it costs nothing.
+  const auto keep = [&](int depth, Json::parse_event_t, const Json&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return !too_deep;
+  };
+  Json json = Json::parse(text.begin(), text.end(), keep, /*allow_exceptions=*/false);
+  if (too_deep || json.is_discarded()) return std::nullopt;
+  return json;
+}
+
+std::string Dump(const FileJson& json) {
+  return json.dump(-1, ' ', false, FileJson::error_handler_t::replace);
+}
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string FormatTimestamp(absl::Time time) {
+  return absl::FormatTime(kTimestampFormat, time, absl::UTCTimeZone());
+}
+
+std::optional<absl::Time> ParseTimestamp(absl::string_view text) {
+  absl::Time time;
+  std::string error;
+  if (!absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return std::nullopt;
+  return time;
+}
+
+const Json* Find(const Json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+std::string StringAt(const Json& object, const char* key) {
+  const Json* member = Find(object, key);
+  return member != nullptr && member->is_string() ? member->get<std::string>() : "";
+}
+
+int64_t IntAt(const Json& object, const char* key, int64_t otherwise) {
+  const Json* member = Find(object, key);
+  return member != nullptr && member->is_number_integer() ? member->get<int64_t>() : otherwise;
+}
+
+bool BoolAt(const Json& object, const char* key, bool otherwise) {
+  const Json* member = Find(object, key);
+  return member != nullptr && member->is_boolean() ? member->get<bool>() : otherwise;
+}
+
+std::optional<absl::Time> TimeAt(const Json& object, const char* key) {
+  return ParseTimestamp(StringAt(object, key));
+}
+
+}  // namespace callslip::tracker

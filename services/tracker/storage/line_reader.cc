@@ -1,0 +1,64 @@
+#include "tracker/storage/line_reader.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/status_macros.h"
+#include "tracker/storage/disk.h"
+
+namespace callslip::tracker {
+namespace {
+
+constexpr size_t kBlockBytes = size_t{64} << 10;
+
+}  // namespace
+
+LineReader::LineReader(int descriptor, int64_t begin, int64_t end, size_t max_line)
+    : descriptor_(descriptor), end_(end), max_line_(max_line), offset_(begin) {}
+
+absl::StatusOr<bool> LineReader::Next(Line& line) {
+  size_t searched = used_;
+  while (true) {
+    const size_t newline = buffer_.find('\n', searched);
+    if (newline != std::string::npos) {
+      line.begin = offset_ + static_cast<int64_t>(used_) - dropped_;
+      line.end = offset_ + static_cast<int64_t>(newline) + 1;
+      line.text = absl::string_view(buffer_).substr(used_, newline - used_);
+      if (dropped_ > 0 || line.text.size() > max_line_) line.text = {};
+      dropped_ = 0;
+      used_ = newline + 1;
+      return true;
+    }
+    if (buffer_.size() - used_ > max_line_) {
+      // Too long to be kept; what follows is read only to find its end.
+      dropped_ += static_cast<int64_t>(buffer_.size() - used_);
+      used_ = buffer_.size();
+    }
+    offset_ += static_cast<int64_t>(used_);
+    buffer_.erase(0, used_);
+    used_ = 0;
+    searched = buffer_.size();
+    ASSIGN_OR_RETURN(const bool more, ReadBlock());
+    if (!more) return false;
+  }
+}
+
+absl::StatusOr<bool> LineReader::ReadBlock() {
+  const size_t held = buffer_.size();
+  const int64_t from = offset_ + static_cast<int64_t>(held);
+  const auto want =
+      static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(kBlockBytes), end_ - from));
+  if (want == 0) return false;
+  buffer_.resize(held + want);
+  ssize_t got = 0;
+  do {
+    got = pread(descriptor_, buffer_.data() + held, want, from);
+  } while (got < 0 && errno == EINTR);
+  buffer_.resize(held + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  if (got < 0) return DiskError("read", "an event log");
+  return got > 0;
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,44 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_LINE_READER_H_
+#define CALLSLIP_TRACKER_STORAGE_LINE_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace callslip::tracker {
+
+// Reads the lines of a part of a file one after the other. Holds one line and one block, however
+// long the file is. The descriptor must stay open meanwhile.
+class LineReader {
+ public:
+  // Of [begin, end), where `begin` is the beginning of a line. Lines above `max_line` bytes are
+  // reported without their text.
+  LineReader(int descriptor, int64_t begin, int64_t end, size_t max_line);
+
+  struct Line {
+    absl::string_view text;  // Without the newline; valid until the next call.
+    int64_t begin = 0;
+    int64_t end = 0;  // After the newline.
+  };
+  // Returns false at the end, and where no newline follows. StorageFailed.
+  absl::StatusOr<bool> Next(Line& line);
+
+ private:
+  absl::StatusOr<bool> ReadBlock();
+
+  const int descriptor_;
+  const int64_t end_;
+  const size_t max_line_;
+  // The file from `offset_` on, as far as it has been read; lines begin at `used_`.
+  std::string buffer_;
+  size_t used_ = 0;
+  int64_t offset_;
+  int64_t dropped_ = 0;  // Of a line that is too long.
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_LINE_READER_H_

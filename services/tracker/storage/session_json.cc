@@ -1,0 +1,163 @@
+#include "tracker/storage/session_json.h"
+
+#include <utility>
+
+#include "tracker/storage/json.h"
+
+namespace callslip::tracker {
+namespace {
+
+FileJson MessageJson(const QueuedMessage& message) {
+  FileJson json = FileJson::object();
+  json["id"] = message.id;
+  json["message"] = message.message;
+  json["image_ids"] = message.image_ids;
+  json["queued_at"] = FormatTimestamp(message.queued_at);
+  json["client_id"] = message.client_id;
+  if (!message.prompt_id.empty()) json["prompt_id"] = message.prompt_id;
+  if (message.sending()) {
+    json["state"] = "sending";
+    json["turn_id"] = message.turn_id;
+  }
+  return json;
+}
+
+std::optional<QueuedMessage> MessageOf(const Json& json) {
+  QueuedMessage message{.id = StringAt(json, "id"),
+                        .message = StringAt(json, "message"),
+                        .queued_at = TimeAt(json, "queued_at").value_or(absl::UnixEpoch()),
+                        .client_id = StringAt(json, "client_id"),
+                        .prompt_id = StringAt(json, "prompt_id")};
+  if (message.id.empty()) return std::nullopt;
+  if (StringAt(json, "state") == "sending") message.turn_id = StringAt(json, "turn_id");
+  const Json* images = Find(json, "image_ids");
+  if (images == nullptr || !images->is_array()) return message;
+  for (const Json& image : *images) {
+    if (image.is_string()) message.image_ids.push_back(image.get<std::string>());
+  }
+  return message;
+}
+
+std::optional<QueuedMessage> MessageAt(const Json& json, const char* key) {
+  const Json* member = Find(json, key);
+  return member == nullptr ? std::nullopt : MessageOf(*member);
+}
+
+std::optional<Turn> TurnOf(const Json& json) {
+  std::optional<QueuedMessage> prompt = MessageAt(json, "prompt");
+  if (!prompt.has_value() || StringAt(json, "id").empty()) return std::nullopt;
+  return Turn{.id = StringAt(json, "id"),
+              .prompt = *std::move(prompt),
+              .started_at = TimeAt(json, "started_at").value_or(absl::UnixEpoch())};
+}
+
+DeliveryState DeliveryOf(const Json& json) {
+  DeliveryState delivery;
+  if (Find(json, "enabled") != nullptr) delivery.settings.enabled = BoolAt(json, "enabled", true);
+  if (const Json* delay = Find(json, "delay_seconds"); delay != nullptr && delay->is_number()) {
+    delivery.settings.delay = absl::Seconds(delay->get<double>());
+  }
+  delivery.send_at = TimeAt(json, "send_at");
+  delivery.last_turn_id = StringAt(json, "last_turn_id");
+  if (const Json* turn = Find(json, "turn"); turn != nullptr) delivery.turn = TurnOf(*turn);
+  if (const Json* pause = Find(json, "pause"); pause != nullptr) {
+    delivery.pause = QueuePause{.reason = StringAt(*pause, "reason"),
+                                .message = StringAt(*pause, "message"),
+                                .at = TimeAt(*pause, "at").value_or(absl::UnixEpoch()),
+                                .failed = MessageAt(*pause, "failed")};
+  }
+  return delivery;
+}
+
+}  // namespace
+
+std::string EncodeMetadata(const SessionMetadata& metadata) {
+  FileJson json = FileJson::object();
+  json["session_id"] = metadata.session_id;
+  json["name"] = metadata.name;
+  if (!metadata.owner.empty()) json["owner"] = metadata.owner;
+  json["acp_server"] = metadata.acp_server;
+  json["working_dir"] = metadata.working_dir;
+  json["created_at"] = FormatTimestamp(metadata.created_at);
+  json["updated_at"] = FormatTimestamp(metadata.updated_at);
+  const absl::string_view state = SessionStateName(metadata.state);
+  json["status"] = std::string(state);
+  if (!metadata.end_reason.empty()) json["end_reason"] = metadata.end_reason;
+  if (metadata.archived) {
+    json["archived"] = true;
+    json["archived_at"] = FormatTimestamp(metadata.archived_at);
+  }
+  json["event_count"] = metadata.event_count;
+  json["log_bytes"] = metadata.log_bytes;
+  json["max_seq"] = metadata.max_seq;
+  return Dump(json) + "\n";
+}
+
+std::optional<SessionMetadata> DecodeMetadata(absl::string_view text) {
+  const std::optional<Json> json = ParseJson(text);
+  if (!json.has_value()) return std::nullopt;
+  const std::optional<absl::Time> created_at = TimeAt(*json, "created_at");
+  if (StringAt(*json, "session_id").empty() || !created_at.has_value()) return std::nullopt;
+  SessionMetadata metadata{.session_id = StringAt(*json, "session_id"),
+                           .name = StringAt(*json, "name"),
+                           .owner = StringAt(*json, "owner"),
+                           .acp_server = StringAt(*json, "acp_server"),
+                           .working_dir = StringAt(*json, "working_dir"),
+                           .created_at = *created_at,
+                           .updated_at = TimeAt(*json, "updated_at").value_or(*created_at)};
+  metadata.state =
+      StringAt(*json, "status") == "completed" ? SessionState::kCompleted : SessionState::kActive;
+  metadata.end_reason = StringAt(*json, "end_reason");
+  metadata.archived = BoolAt(*json, "archived");
+  if (metadata.archived) {
+    metadata.archived_at = TimeAt(*json, "archived_at").value_or(metadata.updated_at);
+  }
+  metadata.event_count = IntAt(*json, "event_count");
+  metadata.log_bytes = IntAt(*json, "log_bytes");
+  metadata.max_seq = IntAt(*json, "max_seq");
+  return metadata;
+}
+
+std::string EncodeQueue(const std::deque<QueuedMessage>& messages, const DeliveryState& delivery,
+                        absl::Time updated_at) {
+  FileJson json = FileJson::object();
+  json["messages"] = FileJson::array();
+  for (const QueuedMessage& message : messages) json["messages"].push_back(MessageJson(message));
+  json["updated_at"] = FormatTimestamp(updated_at);
+  if (delivery.settings.enabled.has_value()) json["enabled"] = *delivery.settings.enabled;
+  if (delivery.settings.delay.has_value()) {
+    json["delay_seconds"] = absl::ToDoubleSeconds(*delivery.settings.delay);
+  }
+  if (delivery.send_at.has_value()) json["send_at"] = FormatTimestamp(*delivery.send_at);
+  if (delivery.turn.has_value()) {
+    FileJson& turn = json["turn"];
+    turn["id"] = delivery.turn->id;
+    turn["started_at"] = FormatTimestamp(delivery.turn->started_at);
+    turn["prompt"] = MessageJson(delivery.turn->prompt);
+  }
+  if (delivery.pause.has_value()) {
+    FileJson& pause = json["pause"];
+    pause["reason"] = delivery.pause->reason;
+    pause["message"] = delivery.pause->message;
+    pause["at"] = FormatTimestamp(delivery.pause->at);
+    if (delivery.pause->failed.has_value()) pause["failed"] = MessageJson(*delivery.pause->failed);
+  }
+  if (!delivery.last_turn_id.empty()) json["last_turn_id"] = delivery.last_turn_id;
+  return Dump(json) + "\n";
+}
+
+std::optional<QueueFile> DecodeQueue(absl::string_view text) {
+  const std::optional<Json> json = ParseJson(text);
+  if (!json.has_value()) return std::nullopt;
+  const Json* messages = Find(*json, "messages");
+  if (messages == nullptr || !messages->is_array()) return std::nullopt;
+  QueueFile file{.delivery = DeliveryOf(*json)};
+  for (const Json& member : *messages) {
+    std::optional<QueuedMessage> message = MessageOf(member);
+    if (!message.has_value()) return std::nullopt;
+    file.messages.push_back(*std::move(message));
+  }
+  return file;
+}
+
+}  // namespace callslip::tracker

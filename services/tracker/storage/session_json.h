@@ -1,0 +1,43 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_SESSION_JSON_H_
+#define CALLSLIP_TRACKER_STORAGE_SESSION_JSON_H_
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "tracker/domain/session/message_queue.h"
+#include "tracker/domain/session/queue_delivery.h"
+#include "tracker/domain/session/session_metadata.h"
+
+// metadata.json and queue.json.
+namespace callslip::tracker {
+
+std::string EncodeMetadata(const SessionMetadata& metadata);
+// Nothing for what is no metadata of a session.
+std::optional<SessionMetadata> DecodeMetadata(absl::string_view text);
+
+// The messages as the seed has them, with what has to survive a restart of their delivery beside
+// them:
+//
+//   {"messages": [{"id", "message", "image_ids", "queued_at", "client_id", "prompt_id"?,
+//                  "state"?: "sending", "turn_id"?}],
+//    "updated_at",
+//    "enabled"?, "delay_seconds"?,
+//    "send_at"?,
+//    "turn"?: {"id", "started_at", "prompt": {a message}},
+//    "pause"?: {"reason", "message", "at", "failed"?: {a message}},
+//    "last_turn_id"?}
+std::string EncodeQueue(const std::deque<QueuedMessage>& messages, const DeliveryState& delivery,
+                        absl::Time updated_at);
+struct QueueFile {
+  std::deque<QueuedMessage> messages;
+  DeliveryState delivery;
+};
+// Nothing for what is no queue.
+std::optional<QueueFile> DecodeQueue(absl::string_view text);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_SESSION_JSON_H_
