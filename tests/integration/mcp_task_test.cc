@@ -167,6 +167,13 @@ TEST_F(LegacyTaskTest, ATaskIsATaskAlsoIfItEndsAtOnce) {
   EXPECT_EQ(json::parse(call.Body())["result"]["task"]["status"], "completed");
 }
 
+TEST_F(LegacyTaskTest, ACallThatIsRefusedIsAnErrorOfTheProtocol) {
+  const json error = CallAsTask({{"action", "fly"}})["error"];
+  EXPECT_EQ(error["code"], -32602);
+  EXPECT_EQ(error["data"]["error"], "invalid_arguments");
+  EXPECT_EQ(error["message"], error["data"]["message"]);
+}
+
 TEST_F(LegacyTaskTest, WhatCannotBeATaskSaysSo) {
   EXPECT_EQ(CallAsTask({{"what", "pending_commands"}}, "observe")["error"]["code"], -32601);
 }

@@ -298,6 +298,19 @@ McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {
   co_return Cacheable(std::move(result), kStaticTtlMs, "private");
 }
 
+namespace {
+
+// The error of a call that was to become a task, where its result says that nothing came of it.
+RpcOutcome TaskRefusal(RpcOutcome outcome) {
+  const auto* result = std::get_if<Json>(&outcome);
+  if (result == nullptr || !result->value("isError", false)) return outcome;
+  const Json& answer = (*result)["structuredContent"];
+  return RpcError{JsonRpcCode::kInvalidParams, answer.value("message", "The call was refused."),
+                  answer};
+}
+
+}  // namespace
+
 McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
   JsonRpcMessage& message = exchange->message();
   const Tool* tool = FindTool(message);
@@ -336,6 +349,8 @@ McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
     created["resultType"] = "task";
     co_return created;
   }
+  // Who asks for a task understands a task or an error of the protocol, and nothing else.
+  if (legacy && exchange->as_task()) co_return TaskRefusal(std::move(result.result));
   co_return std::move(result.result);
 }
 
