@@ -14,62 +14,97 @@ import { openDrawings } from './src/draw_mode/drawings.js';
 import { createGatewayClient } from './src/gateway_client.js';
 import { WAKE_PERIOD_MINUTES } from './src/limits.js';
 import { createMessages } from './src/messages.js';
+import { watchNetwork } from './src/network_log.js';
 import { createPageScripts } from './src/page_scripts.js';
 import { stayPaused } from './src/paused.js';
 import { runPollLoop } from './src/poll_loop.js';
 import { createResultOutbox } from './src/result_outbox.js';
-import { USER_SETTINGS, loadSettings } from './src/settings.js';
+import { loadSettings, USER_SETTINGS } from './src/settings.js';
 import { createStatus } from './src/status.js';
 import { createTabLanes } from './src/tab_lanes.js';
 import { createTabs } from './src/tabs.js';
+import { browserVersion, createWorkerStatus } from './src/worker_status.js';
 
 const log = (message) => console.warn(`[callslip] ${message}`);
 const now = () => performance.now();
+const wallNow = () => Date.now();
+const newId = () => crypto.randomUUID();
 
 const tabs = createTabs(chrome);
 const pageScripts = createPageScripts(chrome);
 const captures = createCaptureTurns({ now });
-const drawings = openDrawings(chrome.storage.session);
-const newId = () => crypto.randomUUID();
-const drawMode = createDrawMode({ browser: chrome, drawings, pageScripts, captures, newId, log });
+const openedJournal = openDeliveryJournal(chrome.storage.session);
+const openedDrawings = openDrawings(chrome.storage.session);
+const drawMode = createDrawMode({
+  browser: chrome,
+  drawings: openedDrawings,
+  pageScripts,
+  captures,
+  newId,
+  log,
+});
 const status = createStatus({
   storage: chrome.storage.session,
-  now: () => Date.now(),
+  now: wallNow,
   changed: (connection) => showBadge(chrome.action, connection),
 });
 const execute = status.watchRuns(createCommandExecutor({
   actions,
   tabs,
   lanes: createTabLanes(),
-  tools: { browser: chrome, pageScripts, captures, drawMode },
+  tools: {
+    browser: chrome,
+    tabs,
+    pageScripts,
+    captures,
+    drawMode,
+    network: watchNetwork({ requests: chrome.webRequest, tabs: chrome.tabs, wallNow }),
+    now,
+    newId,
+  },
 }));
-const journal = openDeliveryJournal(chrome.storage.session);
+const running = new Map();
+let workerStatus;
 
 /**
  * Serves one gateway until the signal is aborted. Commands that are running then still post their
  * results to the gateway that they came from.
  */
 async function serve(signal) {
-  const storage = chrome.storage.local;
-  const settings = await loadSettings({ storage, newId, log });
+  const settings = await loadSettings({ storage: chrome.storage.local, newId, log });
+  const journal = await openedJournal;
+  const drawings = await openedDrawings;
   if (signal.aborted) return;
   status.serving(settings);
   const gateway = createGatewayClient({ ...settings, fetch: (...args) => fetch(...args) });
   const outbox = createResultOutbox({ gateway, now, log });
-  const runner = createCommandRunner({ execute, outbox, journal: await journal, log });
-  runner.reportAbandoned();
-  const store = await drawings;
-  drawMode.postWith(createDrawingPost({ gateway, settings, drawings: store, log, signal }));
+  const runner = createCommandRunner({ execute, outbox, journal, wallNow, log, running });
+  workerStatus = createWorkerStatus({
+    gateway,
+    browser: chrome,
+    description: describe(settings),
+    log,
+  });
+  workerStatus.run(signal);
+  drawMode.postWith(createDrawingPost({ gateway, settings, drawings, log, signal }));
+  await runner.recover();
   const keepAwake = () => chrome.runtime.getPlatformInfo();
   if (settings.paused) return stayPaused({ keepAwake, signal });
   await runPollLoop({
     gateway: status.watchPolls(gateway, signal),
     receive: (command) => runner.receive(command),
+    cancel: (item) => runner.cancel(item),
+    reconnected: () => workerStatus.touch(),
     keepAwake,
     now,
     log,
     signal,
   });
+}
+
+function describe({ name, paused }) {
+  const { version } = chrome.runtime.getManifest();
+  return { name, version, browser: browserVersion(navigator.userAgent), paused };
 }
 
 let current = new AbortController();
@@ -92,6 +127,10 @@ chrome.commands.onCommand.addListener((command, tab) => {
   drawMode.start(tab).catch((error) => log(`Draw mode could not start: ${error.message}`));
 });
 drawMode.watchTabs();
+
+for (const event of ['onCreated', 'onUpdated', 'onActivated', 'onRemoved', 'onAttached']) {
+  chrome.tabs[event].addListener(() => workerStatus?.touch());
+}
 
 chrome.storage.onChanged.addListener((changes, area) => {
   if (area === 'local' && USER_SETTINGS.some((name) => name in changes)) restart();

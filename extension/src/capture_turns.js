@@ -2,22 +2,32 @@ import { SCREENSHOT_INTERVAL_MS } from './limits.js';
 import { pause } from './waiting.js';
 
 /**
- * Lets captures happen one at a time and no faster than the browser allows. One at a time also
- * keeps two captures from bringing each other's tabs to the front.
+ * Lets pictures be taken one at a time, so that two do not bring each other's tabs to the front,
+ * and their captures follow each other no faster than the browser allows.
  */
 export function createCaptureTurns({ now }) {
   let last = Promise.resolve();
   let earliestAt = 0;
+
+  async function inTime(capture, signal) {
+    const earlyMs = earliestAt - now();
+    if (earlyMs > 0) await pause(earlyMs, signal);
+    if (signal?.aborted) return undefined;
+    try {
+      return await capture();
+    } finally {
+      earliestAt = now() + SCREENSHOT_INTERVAL_MS;
+    }
+  }
+
   return {
-    next(capture) {
-      const turn = last.then(async () => {
-        await pause(Math.max(0, earliestAt - now()));
-        try {
-          return await capture();
-        } finally {
-          earliestAt = now() + SCREENSHOT_INTERVAL_MS;
-        }
-      });
+    /**
+     * Runs `work` when it is its turn and a capture is allowed. Further captures of the same
+     * picture are `inTime(capture, signal)`, which `work` is given; it resolves to undefined, having
+     * captured nothing, when the signal is aborted.
+     */
+    next(work) {
+      const turn = last.then(() => inTime(() => work(inTime)));
       last = turn.catch(() => {});
       return turn;
     },

@@ -1,6 +1,7 @@
 import { resultTooLarge, unknownAction, unknownCommandType } from './errors.js';
 import { RESULT_BYTES } from './limits.js';
 import { requireTabId } from './params.js';
+import { aborted } from './waiting.js';
 
 /** Commands that name no tab must not overtake each other while their tab is looked up. */
 const ARRIVALS = 'arrivals';
@@ -9,31 +10,60 @@ const ARRIVALS = 'arrivals';
  * Carries one command out in its tab: checks it, finds the tab, waits for its turn there, runs the
  * action. Every failure comes out as a CommandError.
  *
- * An action is `{check(params), run({tab, params, tools, signal})}`; `run` resolves to
- * `{data, url}`, where `url` is the page it acted on.
+ * An action is `{check(params), run({tab, params, tools, signal, progress})}`. `run` resolves to
+ * `{data, url}`, where `url` is the page it acted on; `progress(message, fraction)` says how far it
+ * has come, `fraction` being between 0 and 1 or left out. Few actions have more:
+ *
+ * - `readsOnly`: it changes nothing, neither in the page nor in the browser;
+ * - `tabless`: it acts on no tab and waits for no turn;
+ * - `openTab({params, tools})`: it brings its own tab;
+ * - `closesTab`: the end of the tab is not the end of the action.
  */
 export function createCommandExecutor({ actions, tabs, lanes, tools }) {
-  async function perform(action, params, tab, signal) {
-    await tabs.wake(tab, signal);
-    return signal.aborted ? undefined : action.run({ tab, params, tools, signal });
+  async function perform(action, params, tab, run) {
+    const { signal } = run;
+    const progress = (message, fraction) => {
+      run.progress = { message, fraction };
+    };
+    if (tab && !action.closesTab) await tabs.wake(tab, signal);
+    return signal.aborted ? undefined : action.run({ tab, params, tools, signal, progress });
   }
 
   async function act(action, params, tab, run) {
     const watch = new AbortController();
+    // When nobody waits for the command any more, its tab is free for the next.
+    const ends = [perform(action, params, tab, run), aborted(run.signal)];
+    if (tab && !action.closesTab) ends.push(tabs.closed(tab.id, watch.signal));
     try {
-      const result = await Promise.race([
-        perform(action, params, tab, run.signal),
-        tabs.closed(tab.id, watch.signal),
-        abandoned(run.signal),
-      ]);
+      const result = await Promise.race(ends);
       if (!result) return undefined;
       run.url = result.url;
       return withinLimit(result.data);
     } catch (error) {
-      throw await tabs.explain(error, tab.id);
+      throw await tabs.explain(error, tab?.id);
     } finally {
       watch.abort();
     }
+  }
+
+  async function openTab(action, params, run) {
+    if (!(await run.begin())) return undefined;
+    return action.openTab({ params, tools });
+  }
+
+  async function inItsTab(action, params, run) {
+    run.tabId = params.tab_id;
+    const found = await lanes.enter(ARRIVALS, () =>
+      action.openTab ? openTab(action, params, run) : tabs.find(params.tab_id));
+    if (!found) return undefined;
+    Object.assign(run, { tabId: found.id, url: found.url });
+    return lanes.enter(found.id, async () => {
+      const tab = await tabs.named(found.id);
+      if (run.signal.aborted) return undefined;
+      run.url = tab.url;
+      if (!run.started && !(await run.begin())) return undefined;
+      return act(action, params, tab, run);
+    });
   }
 
   return async function execute(command, run) {
@@ -43,24 +73,10 @@ export function createCommandExecutor({ actions, tabs, lanes, tools }) {
     if (!action) throw unknownAction(params?.action, Object.keys(actions));
     requireTabId(params);
     action.check(params);
-
-    run.tabId = params.tab_id;
-    const found = await lanes.enter(ARRIVALS, () => tabs.find(params.tab_id));
-    Object.assign(run, { tabId: found.id, url: found.url });
-    return lanes.enter(found.id, async () => {
-      const tab = await tabs.named(found.id);
-      if (run.signal.aborted) return undefined;
-      Object.assign(run, { url: tab.url, started: true });
-      return act(action, params, tab, run);
-    });
+    run.readsOnly = action.readsOnly === true;
+    if (!action.tabless) return inItsTab(action, params, run);
+    return (await run.begin()) ? act(action, params, undefined, run) : undefined;
   };
-}
-
-/** Resolves when nobody waits for the command any more, so that its tab is free for the next. */
-function abandoned(signal) {
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(undefined), { once: true });
-  });
 }
 
 function withinLimit(data) {

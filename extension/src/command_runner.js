@@ -1,4 +1,4 @@
-import { CommandError } from './errors.js';
+import { CommandError, cutShort } from './errors.js';
 import {
   ACKNOWLEDGE_AFTER_MS,
   DEFAULT_TIMEOUT_MS,
@@ -6,16 +6,31 @@ import {
   MESSAGE_CHARS,
   URL_CHARS,
 } from './limits.js';
-import { pause } from './waiting.js';
+import { aborted, pause } from './waiting.js';
 
 /**
  * Sees to it that each delivery is answered in time: `pending` when it takes long, then exactly
- * one final report, `timeout` at the latest when its running time is over. It knows nothing of
- * tabs or pages; `execute(command, run)` does the work, resolves to the data of the result, and
- * notes in `run` where it runs (`tabId`, `url`) and that it has begun (`started`). When
+ * one final report, `timeout` at the latest when its running time is over. A cancelled one is
+ * stopped and reported no more. It knows nothing of tabs or pages; `execute(command, run)` does the
+ * work and resolves to the data of the result. In `run` it notes where it runs (`tabId`, `url`),
+ * how far it has come (`progress`), and that it only looks and changes nothing (`readsOnly`); it
+ * calls `run.begin()` before it touches anything, and goes on only if that resolves to true. When
  * `run.signal` is aborted, nobody waits for the work any more.
+ *
+ * `running` maps the ids of the deliveries under way to what cancels them; runners may share it.
+ * `wallNow` tells the time in ms, the same to every service worker.
  */
-export function createCommandRunner({ execute, outbox, journal, log }) {
+export function createCommandRunner({ execute, outbox, journal, wallNow, log, running }) {
+  function newRun(command, signal) {
+    const run = { signal, tabId: undefined, url: undefined, started: false, readsOnly: false };
+    run.begin = async () => {
+      await journal.begin(command.id);
+      run.started = !signal.aborted;
+      return run.started;
+    };
+    return run;
+  }
+
   async function work(command, run) {
     try {
       const data = await execute(command, run);
@@ -26,56 +41,121 @@ export function createCommandRunner({ execute, outbox, journal, log }) {
   }
 
   async function deadline(command, run) {
-    const timeoutMs = command.timeout_ms > 0 ? command.timeout_ms : DEFAULT_TIMEOUT_MS;
+    const timeoutMs = runningTimeOf(command);
     await pause(timeoutMs, run.signal);
     return timeout(timeoutMs, run);
   }
 
-  /** Resolves only when the gateway asks for the command to be cancelled. */
+  /** Resolves only when the gateway wants no result any more. */
   async function heartbeat(command, run) {
     await pause(ACKNOWLEDGE_AFTER_MS, run.signal);
     while (!run.signal.aborted) {
-      const report = address(command, run, { status: 'pending' });
-      const answer = await outbox.announce(report, run.signal);
-      if (answer?.cancel_requested) return null;
+      const report = address(command, run, { status: 'pending', progress: run.progress });
+      if (isOver(await outbox.announce(report, run.signal))) return null;
       await pause(HEARTBEAT_INTERVAL_MS, run.signal);
     }
     return null;
   }
 
+  /** Brings a final report home, also if this service worker is ended on the way. */
+  async function deliver(report, signal) {
+    journal.keep(report);
+    await outbox.deliver(report, signal);
+    await journal.finish(report.id);
+  }
+
+  /** The same for what nobody waits for. */
+  function deliverAside(report) {
+    deliver(report).catch((error) => log(`The report on ${report.id}: ${error.stack}`));
+  }
+
+  async function carryOut(command) {
+    const cancelled = new AbortController();
+    const ended = new AbortController();
+    const run = newRun(command, AbortSignal.any([cancelled.signal, ended.signal]));
+    running.set(command.id, cancelled);
+    try {
+      const outcome = await Promise.race([
+        aborted(cancelled.signal),
+        deadline(command, run),
+        heartbeat(command, run),
+        work(command, run),
+      ]);
+      const report = outcome && address(command, run, outcome);
+      ended.abort();
+      if (!report || cancelled.signal.aborted) return await journal.finish(command.id);
+      await deliver(report, cancelled.signal);
+    } finally {
+      ended.abort();
+      running.delete(command.id);
+    }
+  }
+
+  function leave(command, { begun }) {
+    deliverAside(address(command, {}, failure(cutShort({ begun }), {})));
+  }
+
+  /** Nothing of the command has happened; it begins if there is time and somebody still waits. */
+  async function resume({ command, expiresAt }) {
+    const timeoutMs = expiresAt - wallNow();
+    const run = newRun(command, new AbortController().signal);
+    if (timeoutMs <= 0) {
+      return deliverAside(address(command, run, timeout(runningTimeOf(command), run)));
+    }
+    const pending = address(command, run, { status: 'pending' });
+    const answer = await outbox.announce(pending, run.signal);
+    if (!answer) return leave(command, { begun: false });
+    if (isOver(answer)) return journal.finish(command.id);
+    const resumed = carryOut({ ...command, timeout_ms: timeoutMs });
+    resumed.catch((error) => log(`Delivery ${command.id} was not handled: ${error.stack}`));
+  }
+
+  async function recover(entry) {
+    if (entry.report) return deliverAside(entry.report);
+    if (entry.command) return resume(entry);
+    return leave(entry, { begun: entry.state !== 'claimed' });
+  }
+
   return {
     /** Runs one delivery to its end. It never rejects, and ignores a delivery it has seen. */
     async receive(command) {
-      const stop = new AbortController();
-      const run = { signal: stop.signal, tabId: undefined, url: undefined, started: false };
       try {
-        if (!(await journal.claim(command))) return log(`Delivery ${command.id} was seen before.`);
-        const outcome = await Promise.race([
-          deadline(command, run),
-          heartbeat(command, run),
-          work(command, run),
-        ]);
-        const report = outcome && address(command, run, outcome);
-        stop.abort();
-        if (report) await outbox.deliver(report);
-        await journal.finish(command.id);
+        const expiresAt = wallNow() + runningTimeOf(command);
+        if (journal.claim(command, expiresAt)) await carryOut(command);
+        else log(`Delivery ${command.id} was seen before.`);
       } catch (error) {
         log(`Delivery ${command?.id} was not handled: ${error.stack}`);
-      } finally {
-        stop.abort();
       }
     },
 
-    /** Reports what an earlier service worker left unfinished; the page may have been changed. */
-    async reportAbandoned() {
-      await Promise.all(
-        journal.takeUnfinished().map(async ({ id, correlation_id }) => {
-          await outbox.deliver({ id, correlation_id, ...abandoned() });
-          await journal.finish(id);
-        }),
-      );
+    /** Stops a delivery that is under way; nothing more is reported about it. */
+    cancel({ id }) {
+      running.get(id)?.abort();
+    },
+
+    /**
+     * Takes up what an earlier service worker left: delivers what it finished, reports what it had
+     * begun, begins what was waiting, and resolves once that is on its way.
+     */
+    async recover() {
+      for (const entry of journal.takeUnfinished()) {
+        try {
+          await recover(entry);
+        } catch (error) {
+          log(`Delivery ${entry.id} was not taken up: ${error.stack}`);
+        }
+      }
     },
   };
+}
+
+function runningTimeOf({ timeout_ms: timeoutMs }) {
+  return timeoutMs > 0 ? timeoutMs : DEFAULT_TIMEOUT_MS;
+}
+
+/** True for the answer to a heartbeat that ends the work; no answer at all ends nothing. */
+function isOver(answer) {
+  return answer !== null && (answer.cancel_requested === true || answer.accepted === false);
 }
 
 function address(command, run, outcome) {
@@ -92,7 +172,7 @@ function failure(error, run) {
       code: known ? error.code : 'execution_failed',
       message: error.message.slice(0, MESSAGE_CHARS),
       hint: error.hint,
-      may_have_executed: (known ? error.mayHaveExecuted : null) ?? run.started,
+      may_have_executed: (known ? error.mayHaveExecuted : null) ?? mayHaveExecuted(run),
     },
   };
 }
@@ -103,18 +183,10 @@ function timeout(timeoutMs, run) {
     : `The command was still waiting for earlier commands in its tab after ${timeoutMs} ms.`;
   return {
     status: 'timeout',
-    error: { code: 'execution_timeout', message, may_have_executed: run.started },
+    error: { code: 'execution_timeout', message, may_have_executed: mayHaveExecuted(run) },
   };
 }
 
-function abandoned() {
-  return {
-    status: 'error',
-    error: {
-      code: 'execution_failed',
-      message: 'The browser restarted the extension while the command was running.',
-      hint: 'Look at the page before you repeat the command.',
-      may_have_executed: true,
-    },
-  };
+function mayHaveExecuted({ started, readsOnly }) {
+  return started && !readsOnly;
 }

@@ -1,18 +1,32 @@
-import { REMEMBERED_DELIVERIES } from './limits.js';
+import { KEPT_COMMAND_BYTES, KEPT_REPORTS_BYTES, REMEMBERED_DELIVERIES } from './limits.js';
 
 const PREFIX = 'delivery:';
 
 /**
- * Remembers which deliveries were begun and which were finished, in storage that outlives the
- * service worker and ends with the browser. It is what keeps a delivery from running twice, and
- * what tells a restarted service worker which commands its predecessor left unfinished.
+ * Remembers what has become of each delivery, in storage that outlives the service worker and ends
+ * with the browser. It is what keeps a delivery from running twice, and what lets a restarted
+ * service worker go on where its predecessor was ended:
  *
- * `storage` is a chrome.storage area. An entry is written before its command runs.
+ *     claimed → begun → reported → finished
+ *
+ * `storage` is a chrome.storage area; it keeps its writes in order. Only `begin` waits for its
+ * write, because only what follows it can do harm when it is repeated.
  */
 export async function openDeliveryJournal(storage) {
   const entries = new Map(await storedEntries(storage));
   let sequence = Math.max(0, ...[...entries.values()].map((entry) => entry.sequence));
-  const unfinished = [...entries.values()].filter((entry) => !entry.finished);
+  const unfinished = [...entries.values()].filter((entry) => entry.state !== 'finished');
+  const kept = new Map(unfinished.map(({ id, report }) => [id, report ? bytesOf(report) : 0]));
+
+  function write(entry) {
+    entries.set(entry.id, entry);
+    return storage.set({ [PREFIX + entry.id]: entry });
+  }
+
+  /** For writes that only serve a restart: without them it reports the command as cut short. */
+  function writeInPassing(entry) {
+    write(entry).catch(() => {});
+  }
 
   async function forgetOldest() {
     const surplus = [...entries.keys()].slice(0, entries.size - REMEMBERED_DELIVERIES);
@@ -20,30 +34,61 @@ export async function openDeliveryJournal(storage) {
     await storage.remove(surplus.map((id) => PREFIX + id));
   }
 
+  function bare({ id, correlation_id, sequence: place }, state) {
+    return { id, correlation_id, sequence: place, state };
+  }
+
   return {
-    /** Hands over, once, the deliveries that an earlier service worker began and did not finish. */
+    /**
+     * Hands over, once, the deliveries that an earlier service worker did not finish, oldest first:
+     * `{id, correlation_id, state, command?, expiresAt?, report?}`.
+     */
     takeUnfinished() {
       return unfinished.splice(0);
     },
 
-    /** True for the caller that may run the delivery; false for everyone after it. */
-    async claim({ id, correlation_id }) {
+    /**
+     * True for the caller that may run the delivery; false for everyone after it. `expiresAt` is
+     * when its time is over, in ms on the wall clock.
+     */
+    claim(command, expiresAt) {
+      const { id, correlation_id } = command;
       if (entries.has(id)) return false;
-      const entry = { id, correlation_id, sequence: ++sequence, finished: false };
-      entries.set(id, entry);
-      await storage.set({ [PREFIX + id]: entry });
+      const entry = bare({ id, correlation_id, sequence: ++sequence }, 'claimed');
+      const fits = bytesOf(command) <= KEPT_COMMAND_BYTES;
+      writeInPassing(fits ? { ...entry, command, expiresAt } : entry);
       return true;
     },
 
-    /** Marks the delivery as dealt with, so that no later service worker reports it again. */
+    /** From here on the delivery is never begun again. Rejects where that cannot be written. */
+    async begin(id) {
+      await write(bare(entries.get(id), 'begun'));
+    },
+
+    /** Keeps the final report until `finish`, so that the next service worker can deliver it. */
+    keep(report) {
+      const { id } = report;
+      if (!entries.has(id)) return;
+      kept.delete(id);
+      const bytes = bytesOf(report);
+      const total = [...kept.values()].reduce((sum, each) => sum + each, bytes);
+      if (total > KEPT_REPORTS_BYTES) return;
+      kept.set(id, bytes);
+      writeInPassing({ ...bare(entries.get(id), 'reported'), report });
+    },
+
+    /** Marks the delivery as dealt with, so that no later service worker looks at it again. */
     async finish(id) {
-      const entry = entries.get(id);
-      if (!entry) return;
-      entry.finished = true;
-      await storage.set({ [PREFIX + id]: entry });
+      kept.delete(id);
+      if (!entries.has(id)) return;
+      await write(bare(entries.get(id), 'finished'));
       if (entries.size > REMEMBERED_DELIVERIES) await forgetOldest();
     },
   };
+}
+
+function bytesOf(value) {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
 async function storedEntries(storage) {

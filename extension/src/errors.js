@@ -68,12 +68,41 @@ export function restrictedPage(url, reason) {
   });
 }
 
+export function pageNavigated() {
+  return new CommandError({
+    code: 'page_navigated',
+    message: 'The page was replaced before the command had finished in it.',
+    hint: 'If the command itself led to another page, it has had its effect. Look at the page.',
+    mayHaveExecuted: true,
+  });
+}
+
+export function noHistory(direction) {
+  return new CommandError({
+    code: 'no_history',
+    message: `There is no page to go ${direction} to in the history of the tab.`,
+    mayHaveExecuted: false,
+  });
+}
+
 export function resultTooLarge(bytes) {
   return new CommandError({
     code: 'result_too_large',
     message: `The result is ${bytes} bytes long; the limit is ${RESULT_BYTES}.`,
     hint: 'Ask for a part of it, for instance with slice(), or for fewer fields.',
     mayHaveExecuted: true,
+  });
+}
+
+/** For the next service worker to say of what its predecessor left. */
+export function cutShort({ begun }) {
+  return new CommandError({
+    code: 'execution_failed',
+    message: begun
+      ? 'The browser restarted the extension while the command was running.'
+      : 'The browser restarted the extension before the command had begun.',
+    hint: begun ? 'Look at the page before you repeat the command.' : 'Send it again.',
+    mayHaveExecuted: begun,
   });
 }
 

@@ -16,10 +16,10 @@ export class GatewayUnavailable extends Error {}
 export class GatewayRefused extends Error {}
 
 /**
- * The HTTP calls that the extension makes. It holds no state and retries nothing; all calls
- * throw GatewayUnavailable or GatewayRefused.
+ * The HTTP calls that the extension makes. It holds no state and retries nothing; all calls throw
+ * GatewayUnavailable or GatewayRefused.
  */
-export function createGatewayClient({ serverUrl, workerId, token, target = 'browser', fetch }) {
+export function createGatewayClient({ serverUrl, workerId, target, token, fetch }) {
   const root = serverUrl.replace(/\/+$/, '');
   const authorization = token ? { Authorization: `Bearer ${token}` } : {};
 
@@ -53,20 +53,24 @@ export function createGatewayClient({ serverUrl, workerId, token, target = 'brow
     }
   }
 
-  function post(path, content, timeoutMs, signal) {
+  function post(path, content, signal, timeoutMs = POST_TIMEOUT_MS) {
     const headers = { 'Content-Type': 'application/json' };
     const options = { method: 'POST', headers, body: JSON.stringify(content) };
     return request(path, options, timeoutMs, signal);
   }
 
   return {
-    /** Waits for commands up to the hold time of the gateway; resolves to an array of them. */
+    /**
+     * Waits up to the hold time of the gateway for commands, and for cancels of commands:
+     * `{type: "cancel", correlation_id, id}`. Resolves to an array of both.
+     */
     async pendingQueries(signal) {
       const query = new URLSearchParams({
         wait: POLL_HOLD_SECONDS,
         back_within: BACK_WITHIN_SECONDS,
         target,
         worker: workerId,
+        cancels: 1,
       });
       const path = `/pending-queries?${query}`;
       const commands = await request(path, { method: 'GET' }, POLL_TIMEOUT_MS, signal);
@@ -76,12 +80,17 @@ export function createGatewayClient({ serverUrl, workerId, token, target = 'brow
 
     /** Posts one report about one command; resolves to the answer of the gateway. */
     postResult(report, signal) {
-      return post('/query-result', report, POST_TIMEOUT_MS, signal);
+      return post('/query-result', report, signal);
     },
 
     /** Posts one finished drawing; resolves to the answer of the gateway. */
     completeDrawing(drawing, signal) {
-      return post('/draw-mode/complete', drawing, DRAWING_POST_TIMEOUT_MS, signal);
+      return post('/draw-mode/complete', drawing, signal, DRAWING_POST_TIMEOUT_MS);
+    },
+
+    /** Posts what this browser is and has open, see worker_status.js. */
+    postStatus(status, signal) {
+      return post('/worker-status', { worker: workerId, target, ...status }, signal);
     },
   };
 }

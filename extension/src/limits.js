@@ -53,6 +53,15 @@ export const DEFAULT_TIMEOUT_MS = 10_000;
  */
 export const REMEMBERED_DELIVERIES = 500;
 
+/**
+ * How much of what is under way is kept for the next service worker, in bytes of JSON: unanswered
+ * results together, and one command that waits for its turn, of which there are five at the most.
+ * Session storage holds 10 MB, in which others keep things, too. A result beyond its share is not
+ * kept, and a restart then reports the command as cut short.
+ */
+export const KEPT_REPORTS_BYTES = 3 * 1024 * 1024;
+export const KEPT_COMMAND_BYTES = 64 * 1024;
+
 /** The largest result, in bytes of JSON: what one message and one HTTP body should carry. */
 export const RESULT_BYTES = 4 * 1024 * 1024;
 
@@ -115,7 +124,7 @@ export const CROP_LEAST = { width: 200, height: 140 };
 /** The longest value of one computed style, in UTF-16 units: lists of fonts run on. */
 export const STYLE_CHARS = 200;
 
-/** The longest name of a browser and of a target, in characters: as much as the gateway keeps. */
+/** The longest name of a browser and of a target, in UTF-16 units: what the gateway takes. */
 export const SETTING_CHARS = 64;
 
 /** The longest token, in characters: as long as the gateway takes them. */
@@ -136,6 +145,63 @@ export const RUNNING_SHOWN = 20;
 
 /** A paused service worker calls the browser this often, in ms, which suspends it after 30 s. */
 export const PAUSED_STIR_MS = 20_000;
+
+/** Elements in the answer of query: when nothing is said, and at most. */
+export const QUERY_ELEMENTS = 20;
+export const QUERY_ELEMENTS_MOST = 100;
+
+/** The longest attribute of an element in an answer, in UTF-16 units: most addresses fit. */
+export const ATTRIBUTE_CHARS = 200;
+
+/**
+ * wait_for looks again at least this often, in ms, because style sheets change what is visible
+ * without a change of the document; and not more often on a page that never stops changing.
+ */
+export const WAIT_LOOK_MS = 100;
+
+/** The furthest that one scroll goes, in CSS pixels: what the gateway takes. */
+export const SCROLL_PIXELS = 1_000_000;
+
+/** How many option texts an error of select names: enough to see what there is to choose. */
+export const NAMED_OPTIONS = 20;
+
+/** Tabs in one list, and the longest title of a tab in UTF-16 units: what the gateway takes. */
+export const LISTED_TABS = 200;
+export const TITLE_CHARS = 200;
+
+/** Changes of tabs are gathered this long before they are reported, in ms. */
+export const WORKER_STATUS_GATHER_MS = 500;
+
+/** The gateway wants a report each 60 s; a quarter of that is left for a slow one, in ms. */
+export const WORKER_STATUS_INTERVAL_MS = 45_000;
+
+/** Entries in one answer of console or network when nothing is said. */
+export const LOG_ENTRIES = 50;
+
+/**
+ * Entries of the console that a page remembers; the same number stands with the other limits of the
+ * record in page/record_console.js, which runs in pages and can import nothing.
+ */
+export const CONSOLE_ENTRIES = 200;
+
+/**
+ * Requests that are remembered of one tab, and tabs that are remembered: a few pages' worth, and
+ * some 40 MB at the very worst.
+ */
+export const NETWORK_ENTRIES = 200;
+export const NETWORK_TABS = 100;
+
+/** The tallest picture, in pixels: what a canvas can be on every graphics card. */
+export const PICTURE_HEIGHT = 16_384;
+
+/** A long picture that gets no further gives the page its looks back after this long, in ms. */
+export const CAPTURE_PATIENCE_MS = 5_000;
+
+/** Elements that are looked at for being fixed; a look at each costs about 1 µs. */
+export const FIXED_CANDIDATES = 20_000;
+
+/** How a picture is compressed that is too large as PNG; the first quality that fits is taken. */
+export const JPEG_QUALITIES = [0.9, 0.7, 0.4];
 
 /** The browser allows two captures a second; they are spaced a little wider than that, in ms. */
 export const SCREENSHOT_INTERVAL_MS = 550;

@@ -18,3 +18,22 @@ export function pageLoaded(browser, tabId, signal) {
     signal.addEventListener('abort', finish, { once: true });
   });
 }
+
+/** The same for a tab that was just opened: its load may have begun, or be over, already. */
+export async function firstPageLoaded(browser, tabId, signal) {
+  let finish;
+  const finished = new Promise((resolve) => { finish = resolve; });
+  const look = async () => {
+    const { status, pendingUrl } = await browser.tabs.get(tabId);
+    if (status === 'complete' && !pendingUrl) finish();
+  };
+  // A tab that is gone meanwhile is for whoever watches the tab to notice.
+  const listener = (changedId) => {
+    if (changedId === tabId) look().catch(() => {});
+  };
+  browser.tabs.onUpdated.addListener(listener);
+  signal.addEventListener('abort', finish, { once: true });
+  await look();
+  await finished;
+  browser.tabs.onUpdated.removeListener(listener);
+}

@@ -11,6 +11,16 @@ export function requireNonEmptyText(params, field) {
   if (params[field].trim() === '') throw invalidParams(field, 'must not be empty');
 }
 
+export function optionalNonEmptyText(params, field) {
+  if (isGiven(params, field)) requireNonEmptyText(params, field);
+}
+
+/** Of several fields at least one must be there. */
+export function requireAnyOf(params, fields) {
+  if (fields.some((field) => isGiven(params, field))) return;
+  throw invalidParams(fields[0], `must be there, or ${fields.slice(1).join(' or ')} instead`);
+}
+
 export function optionalBoolean(params, field) {
   if (!['undefined', 'boolean'].includes(typeof params[field])) {
     throw invalidParams(field, 'must be true or false');
@@ -18,7 +28,7 @@ export function optionalBoolean(params, field) {
 }
 
 export function optionalText(params, field, limitChars) {
-  if (params[field] === undefined) return;
+  if (!isGiven(params, field)) return;
   requireText(params, field);
   if (params[field].length > limitChars) {
     throw invalidParams(field, `must have at most ${limitChars} characters`);
@@ -26,11 +36,31 @@ export function optionalText(params, field, limitChars) {
 }
 
 export function optionalTexts(params, field, limit, limitChars) {
+  if (!isGiven(params, field)) return;
   const list = params[field];
-  if (list === undefined) return;
   const fits = (text) => typeof text === 'string' && text !== '' && text.length <= limitChars;
   if (!Array.isArray(list) || list.length > limit || !list.every(fits)) {
     throw invalidParams(field, `must be a list of at most ${limit} texts`);
+  }
+}
+
+export function optionalInteger(params, field, { least, most }) {
+  if (!isGiven(params, field)) return;
+  const value = params[field];
+  if (!Number.isInteger(value) || value < least || value > most) {
+    throw invalidParams(field, `must be a whole number from ${least} to ${most}`);
+  }
+}
+
+export function optionalNumber(params, field) {
+  if (isGiven(params, field) && !Number.isFinite(params[field])) {
+    throw invalidParams(field, 'must be a number');
+  }
+}
+
+export function optionalOneOf(params, field, allowed) {
+  if (isGiven(params, field) && !allowed.includes(params[field])) {
+    throw invalidParams(field, `must be one of ${allowed.join(', ')}`);
   }
 }
 
@@ -48,6 +78,10 @@ export function requirePageUrl(params, field) {
   const text = params[field];
   const allowed = text === 'about:blank' || NAVIGABLE.includes(protocolOf(text));
   if (!allowed) throw invalidParams(field, 'must be an http or https address, or about:blank');
+}
+
+export function isGiven(params, field) {
+  return params[field] !== undefined && params[field] !== null;
 }
 
 function protocolOf(text) {

@@ -3,28 +3,43 @@ import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS, POLL_INTERVAL_MS } from './limits
 
 /**
  * Keeps one poll open at the gateway until the signal is aborted, whatever happens to a poll.
- * Commands are handed over and not waited for, so that polling goes on while they run.
+ * Commands and cancels are handed over and not waited for, so that polling goes on while they run.
+ * `reconnected` is called when the gateway answers again after it did not.
  *
  * `keepAwake` is called once a round: the browser suspends a service worker that calls no
  * extension API for 30 s, and a held poll alone does not count as such a call.
  */
-export async function runPollLoop({ gateway, receive, keepAwake, now, random, log, signal }) {
+export async function runPollLoop({
+  gateway,
+  receive,
+  cancel,
+  reconnected,
+  keepAwake,
+  now,
+  random,
+  log,
+  signal,
+}) {
   const backoff = createBackoff({
     firstMs: BACKOFF_FIRST_MS,
     longestMs: BACKOFF_LONGEST_MS,
     random,
   });
+  let connected = true;
   while (!signal.aborted) {
     const askedAt = now();
     keepAwake();
     try {
-      const commands = await gateway.pendingQueries(signal);
+      const items = await gateway.pendingQueries(signal);
       backoff.reset();
-      for (const command of commands) receive(command);
+      if (!connected) reconnected();
+      connected = true;
+      for (const item of items) (item?.type === 'cancel' ? cancel : receive)(item);
       const early = POLL_INTERVAL_MS - (now() - askedAt);
-      if (commands.length === 0 && early > 0) await pause(early, signal);
+      if (items.length === 0 && early > 0) await pause(early, signal);
     } catch (error) {
       if (signal.aborted) return;
+      connected = false;
       const waitMs = backoff.nextMs();
       log(`Polling failed, next attempt in ${Math.round(waitMs)} ms: ${error.message}`);
       await pause(waitMs, signal);

@@ -19,8 +19,11 @@ export function createResultOutbox({ gateway, now, random, log }) {
       }
     },
 
-    /** Sends one final report; resolves to the answer, or to null once it has been given up. */
-    async deliver(report) {
+    /**
+     * Sends one final report; resolves to the answer, or to null once it has been given up or the
+     * signal, if there is one, is aborted.
+     */
+    async deliver(report, signal) {
       const backoff = createBackoff({
         firstMs: BACKOFF_FIRST_MS,
         longestMs: BACKOFF_LONGEST_MS,
@@ -29,14 +32,16 @@ export function createResultOutbox({ gateway, now, random, log }) {
       const giveUpAt = now() + RESULT_RETRY_MS;
       for (;;) {
         try {
-          return await gateway.postResult(report);
+          return await gateway.postResult(report, signal);
         } catch (error) {
+          if (signal?.aborted) return null;
           const waitMs = backoff.nextMs();
           const final = error instanceof GatewayRefused || now() + waitMs > giveUpAt;
           const verb = final ? 'was given up' : 'will be retried';
           log(`The result of ${report.correlation_id} ${verb}: ${error.message}`);
           if (final) return null;
-          await pause(waitMs);
+          await pause(waitMs, signal);
+          if (signal?.aborted) return null;
         }
       }
     },

@@ -1,16 +1,18 @@
+import { SETTING_CHARS } from './limits.js';
+
 /** Where the gateway listens unless the user says otherwise. */
 export const DEFAULT_SERVER_URL = 'http://127.0.0.1:7890';
 
 /** The queue that this browser serves unless the user says otherwise. */
 export const DEFAULT_TARGET = 'browser';
 
-/** The settings that are the user's. A change of one takes effect at once. */
+/** The settings that are the user's. A change of any takes effect at once. */
 export const USER_SETTINGS = ['serverUrl', 'token', 'target', 'name', 'paused'];
 
 /**
- * The settings, kept in a chrome.storage area. `workerId` is made up once so that the gateway knows
- * this browser again after a restart; all others are the user's: `serverUrl`, `token`, the `target`
- * whose commands this browser carries out, its readable `name`, and whether it is `paused`.
+ * The settings, kept in a chrome.storage area. The user's are `serverUrl`; `token`; `target`, which
+ * queue this browser serves; `name`, what people call it; `paused`, true while it is to take no
+ * commands. `workerId` is made up once so that the gateway knows this browser after a restart.
  */
 export async function loadSettings({ storage, newId, log }) {
   const stored = await storage.get([...USER_SETTINGS, 'workerId']);
@@ -19,11 +21,15 @@ export async function loadSettings({ storage, newId, log }) {
   return {
     serverUrl: usableUrl(stored.serverUrl, log),
     token: stored.token,
-    target: stored.target || DEFAULT_TARGET,
-    name: stored.name ?? '',
+    target: textOf(stored.target) || DEFAULT_TARGET,
+    name: textOf(stored.name).slice(0, SETTING_CHARS),
     paused: stored.paused === true,
     workerId,
   };
+}
+
+function textOf(value) {
+  return typeof value === 'string' ? value.trim() : '';
 }
 
 function usableUrl(text, log) {

@@ -1,23 +1,57 @@
 import { CommandError, executionFailed, noActiveTab, restrictedPage, tabGone } from './errors.js';
+import { TITLE_CHARS, URL_CHARS } from './limits.js';
 import { pageLoaded } from './page_loaded.js';
 
 /** What the browser says when the page, not the script, is the reason for a refusal. */
 const RESTRICTION = /cannot access|cannot be scripted|missing host permission|blocked|error page/i;
+
+/** What the browser says about a tab that is not there. */
+const GONE = /no tab with id/i;
+
+/** What the gateway and its clients are told of a tab. */
+export function describeTab({ id, windowId, active, title, url, pendingUrl }) {
+  return {
+    tab_id: id,
+    window_id: windowId,
+    active,
+    title: (title ?? '').slice(0, TITLE_CHARS),
+    url: (url || pendingUrl || '').slice(0, URL_CHARS),
+  };
+}
+
+/** Resolves once the tab is closed, and when the signal is aborted. */
+export function tabRemoved(browser, tabId, signal) {
+  return new Promise((resolve) => {
+    const listener = (removedId) => {
+      if (removedId === tabId) finish();
+    };
+    function finish() {
+      browser.tabs.onRemoved.removeListener(listener);
+      resolve();
+    }
+    browser.tabs.onRemoved.addListener(listener);
+    signal.addEventListener('abort', finish, { once: true });
+  });
+}
 
 /** Finds tabs and puts what the browser says about them into the words of the gateway. */
 export function createTabs(browser) {
   async function named(tabId) {
     try {
       return await browser.tabs.get(tabId);
-    } catch {
-      throw tabGone(tabId);
+    } catch (error) {
+      throw GONE.test(error.message) ? tabGone(tabId) : error;
     }
+  }
+
+  async function lastWindowId() {
+    const { id } = await browser.windows.getLastFocused({ windowTypes: ['normal'] });
+    return id;
   }
 
   async function active() {
     try {
-      const window = await browser.windows.getLastFocused({ windowTypes: ['normal'] });
-      const [tab] = await browser.tabs.query({ active: true, windowId: window.id });
+      const [tab] = await browser.tabs.query({ active: true, windowId: await lastWindowId() });
       if (tab) return tab;
     } catch {
       // A browser without any window rejects; that is the same answer as a window without tabs.
@@ -33,6 +67,11 @@ export function createTabs(browser) {
 
     named,
 
+    /** The window that was focused last; undefined when the browser has no window. */
+    lastWindowId() {
+      return lastWindowId().catch(() => undefined);
+    },
+
     /**
      * Loads the page again that the browser has put aside to save memory, or has not yet loaded
      * after its own restart. No script reaches such a tab before.
@@ -45,29 +84,27 @@ export function createTabs(browser) {
     },
 
     /** Rejects with tab_gone once the tab is closed; stops watching when the signal is aborted. */
-    closed(tabId, signal) {
-      return new Promise((_, reject) => {
-        const listener = (removedId) => {
-          if (removedId === tabId) reject(tabGone(tabId));
-        };
-        browser.tabs.onRemoved.addListener(listener);
-        signal.addEventListener('abort', () => browser.tabs.onRemoved.removeListener(listener));
-      });
+    async closed(tabId, signal) {
+      await tabRemoved(browser, tabId, signal);
+      if (!signal.aborted) throw tabGone(tabId);
     },
 
     /**
      * Turns whatever an action threw into a CommandError. When its tab is gone, that is the cause,
-     * whatever the browser said.
+     * whatever the browser said; `tabId` is undefined where there was none.
      */
     async explain(error, tabId) {
-      if (error instanceof CommandError) return error;
+      const navigated = error.code === 'page_navigated';
+      if (error instanceof CommandError && !navigated) return error;
+      if (tabId === undefined) return executionFailed(error.message);
       let tab;
       try {
         tab = await named(tabId);
-      } catch (gone) {
-        return gone;
+      } catch (reason) {
+        if (reason instanceof CommandError) return reason;
       }
-      if (RESTRICTION.test(error.message)) return restrictedPage(tab.url, error.message);
+      if (navigated) return error;
+      if (tab && RESTRICTION.test(error.message)) return restrictedPage(tab.url, error.message);
       return executionFailed(error.message);
     },
   };

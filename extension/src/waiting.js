@@ -12,6 +12,14 @@ export function pause(ms, signal) {
   });
 }
 
+/** Resolves to nothing once the signal is aborted. */
+export function aborted(signal) {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /**
  * Growing waits between attempts. Half of each wait is random, so that many browsers do not come
  * back to a restarted gateway in step.

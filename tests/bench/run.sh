@@ -31,3 +31,13 @@ run client_waits_bench
 run command_table_bench
 run session_bench
 run tracker_rpc_bench
+
+# With a browser: left out where the packages of the end-to-end tests are not installed.
+here=$(dirname "${BASH_SOURCE[0]}")
+if [[ -d $here/../e2e/node_modules ]] && command -v node >/dev/null; then
+  printf '==> extension_latency (load average %s)\n\n' "$(cut -d' ' -f1 /proc/loadavg)"
+  CALLSLIP_BIN=$(realpath "$BUILD/bin") timeout $((MAX_SECONDS - SECONDS)) \
+    node "$here/extension_latency.mjs"
+else
+  printf '==> extension_latency is left out: it needs what ./dev test installs\n'
+fi

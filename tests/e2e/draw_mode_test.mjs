@@ -9,7 +9,7 @@ import { Overlay } from './support/overlay.js';
 import { startPageServer } from './support/page_server.js';
 
 const ARTIFACTS = fileURLToPath(new URL('artifacts/', import.meta.url));
-const SELECTORS = new URL('../../extension/src/draw_mode/page/selectors.js', import.meta.url);
+const SELECTORS = new URL('../../extension/src/page/selectors.js', import.meta.url);
 
 /** What the tests draw around on /shop: the card with the button. */
 const CARD = { from: { x: 12, y: 150 }, to: { x: 364, y: 270 } };
@@ -109,7 +109,7 @@ describe('a drawing', () => {
     await overlay.gone();
     await writeFile(`${ARTIFACTS}crop.png`, Buffer.from(body.annotations[0].crop.base64, 'base64'));
 
-    const { annotations, screenshot, viewport, worker, ...rest } = body;
+    const { drawing_id: drawingId, annotations, screenshot, viewport, worker, ...rest } = body;
     assert.deepEqual(rest, {
       tab_id: tabId,
       url: `${pages.url}/shop`,
@@ -118,6 +118,7 @@ describe('a drawing', () => {
       correlation_ids: ['ann_1_a'],
       target: 'browser',
     });
+    assert.match(drawingId, /^[0-9a-f-]{36}$/);
     assert.match(worker, /^[0-9a-f-]{36}$/);
     assert.deepEqual(viewport, {
       width: 1280, height: 720, scroll_x: 0, scroll_y: 0, device_pixel_ratio: 1,
@@ -370,7 +371,7 @@ describe('the page beneath', () => {
       await open(path);
       await page.evaluate(text);
       const wrong = await page.evaluate(() => [...document.querySelectorAll('*')].filter((each) => {
-        const found = document.querySelectorAll(callslipDraw.selectorOf(each));
+        const found = document.querySelectorAll(callslipSelectors.selectorOf(each));
         return found.length !== 1 || found[0] !== each;
       }).map(({ outerHTML }) => outerHTML.slice(0, 80)));
       assert.deepEqual(wrong, []);
@@ -468,5 +469,6 @@ describe('a finished drawing', () => {
     const body = await done();
     assert.deepEqual(gateway.drawings.slice(-3).map(({ code }) => code), [503, 503, 200]);
     assert.deepEqual(gateway.drawings.at(-2).body, body);
+    assert.equal(new Set(gateway.drawings.slice(-3).map((each) => each.body.drawing_id)).size, 1);
   });
 });

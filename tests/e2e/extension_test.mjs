@@ -1,55 +1,27 @@
 /** The extension in a real Chromium, against a fake gateway. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { startBrowser } from './support/chromium.js';
+import {
+  assertComplete,
+  assertError,
+  ExtensionSetting,
+  release,
+  UNTIL_RELEASED,
+} from './support/extension_setting.js';
 import { FakeGateway } from './support/fake_gateway.js';
-import { startPageServer } from './support/page_server.js';
 
-/** Occupies its tab until the test calls `release(value)` in the page. */
-const UNTIL_RELEASED = 'new Promise((resolve) => { window.release = resolve; })';
-
+let setting;
 let gateway;
 let pages;
 let browser;
 
 before(async () => {
-  gateway = await FakeGateway.start();
-  pages = await startPageServer();
-  browser = await startBrowser({ serverUrl: gateway.url });
-  await gateway.nextPoll();
+  setting = await ExtensionSetting.start();
+  ({ gateway, pages, browser } = setting);
 });
+after(() => setting?.stop());
 
-after(async () => {
-  await browser?.stop();
-  await gateway?.down();
-  await pages?.stop();
-});
-
-async function open(path) {
-  const page = await browser.open(pages.url + path);
-  return { page, tabId: await browser.tabIdOf(page) };
-}
-
-/** Lets the script that waits in the page go on; waits for it to have got there first. */
-async function release(page, value) {
-  await page.waitForFunction(() => 'release' in window);
-  await page.evaluate((given) => {
-    window.release(given);
-    delete window.release;
-  }, value);
-}
-
-function assertComplete(report) {
-  assert.equal(report.status, 'complete', JSON.stringify(report));
-  assert.equal(report.result.success, true);
-  return report.result.data;
-}
-
-function assertError(report, code) {
-  assert.equal(report.status, 'error', JSON.stringify(report).slice(0, 1000));
-  assert.equal(report.error.code, code, report.error.message);
-  return report.error;
-}
+const open = (path) => setting.open(path);
 
 describe('polling', () => {
   test('asks for browser work and says who it is', async () => {
@@ -230,30 +202,6 @@ describe('actions', () => {
     assert.equal(assertComplete(emptied).value, '');
   });
 
-  test('screenshot is a PNG of the tab', async () => {
-    const { mime_type, base64 } = assertComplete(await gateway.run({ action: 'screenshot' }));
-    assert.equal(mime_type, 'image/png');
-    assert.equal(Buffer.from(base64, 'base64').subarray(1, 4).toString(), 'PNG');
-  });
-
-  test('screenshots of a tab behind leave the tab in front where it was', async () => {
-    const second = await open('/second');
-    try {
-      const behind = { action: 'screenshot', tab_id: tabId };
-      const front = { action: 'screenshot', tab_id: second.tabId };
-      const commands = [behind, front, behind].map((params) => gateway.send(params));
-      const reports = await Promise.all(commands.map((command) => gateway.finalOf(command)));
-      const images = reports.map(({ body }) => assertComplete(body).base64);
-      assert.notEqual(images[0], images[1]);
-      assert.equal(images[0], images[2]);
-      assert.equal(reports[0].body.url, page.url());
-      const read = assertComplete(await gateway.run({ action: 'get_page' }));
-      assert.equal(read.title, 'Second page');
-    } finally {
-      await second.page.close();
-    }
-  });
-
   const refusals = [
     [{ action: 'execute_js' }, 'invalid_params', /^script:/],
     [{ action: 'execute_js', script: '1', tab_id: 'first' }, 'invalid_params', /^tab_id:/],
@@ -346,78 +294,6 @@ describe('deadlines', () => {
   });
 });
 
-describe('tabs', () => {
-  test('commands run side by side in different tabs and in order within one', async () => {
-    const first = await open('/');
-    const second = await open('/second');
-    try {
-      await first.page.evaluate(() => { window.order = []; });
-      const inFirst = (script) => ({ action: 'execute_js', script, tab_id: first.tabId });
-      const [slow, next, aside] = gateway.sendTogether([
-        { params: inFirst(`${UNTIL_RELEASED}.then(() => order.push('slow'))`) },
-        { params: inFirst("order.push('next')") },
-        { params: { action: 'get_page', tab_id: second.tabId } },
-      ]);
-      assertComplete((await gateway.finalOf(aside)).body);
-      assert.equal(gateway.postsOf(next).length, 0);
-      await release(first.page);
-      assertComplete((await gateway.finalOf(slow)).body);
-      assertComplete((await gateway.finalOf(next)).body);
-      assert.deepEqual(await first.page.evaluate(() => window.order), ['slow', 'next']);
-    } finally {
-      await first.page.close();
-      await second.page.close();
-    }
-  });
-
-  test('a tab that does not exist is tab_gone, and no other tab is touched', async () => {
-    const { page } = await open('/');
-    const params = { action: 'execute_js', script: 'window.touched = 1', tab_id: 999_999 };
-    const report = await gateway.run(params);
-    assert.equal(assertError(report, 'tab_gone').may_have_executed, false);
-    assert.equal(report.tab_id, 999_999);
-    assert.equal(await page.evaluate(() => window.touched), undefined);
-    await page.close();
-  });
-
-  test('a tab that is closed meanwhile is tab_gone for what ran and what waited', async () => {
-    const { page, tabId } = await open('/');
-    const [running, waiting] = gateway.sendTogether([
-      { params: { action: 'execute_js', script: UNTIL_RELEASED, tab_id: tabId } },
-      { params: { action: 'get_page', tab_id: tabId } },
-    ]);
-    await page.waitForFunction(() => 'release' in window);
-    await page.close();
-    const ran = assertError((await gateway.finalOf(running)).body, 'tab_gone');
-    assert.equal(ran.may_have_executed, true);
-    const waited = assertError((await gateway.finalOf(waiting)).body, 'tab_gone');
-    assert.equal(waited.may_have_executed, false);
-  });
-
-  test('a tab that the browser has put aside is loaded again', async () => {
-    const { tabId } = await open('/second');
-    const { page } = await open('/');
-    const asideId = await browser.worker.evaluate(
-      (id) => chrome.tabs.discard(id).then((tab) => tab.id),
-      tabId,
-    );
-    const report = await gateway.run({ action: 'get_page', tab_id: asideId });
-    assert.equal(assertComplete(report).title, 'Second page');
-    await browser.worker.evaluate((id) => chrome.tabs.remove(id), asideId);
-    await page.close();
-  });
-
-  test('a page that is replaced meanwhile is an error, not a silence', async () => {
-    const { page } = await open('/');
-    const command = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
-    await page.waitForFunction(() => 'release' in window);
-    await page.goto(`${pages.url}/second`);
-    const error = assertError((await gateway.finalOf(command)).body, 'execution_failed');
-    assert.equal(error.may_have_executed, true);
-    await page.close();
-  });
-});
-
 describe('a gateway that goes away', () => {
   test('gets the result after it has come back, and is polled again', async () => {
     const { page } = await open('/');
@@ -442,58 +318,5 @@ describe('a gateway that goes away', () => {
     assert.deepEqual(posts.map(({ code }) => code), [503, 503, 200]);
     assert.deepEqual(posts[0].body, accepted.body);
     await page.close();
-  });
-});
-
-describe('a delivery', () => {
-  let page;
-  const count = { action: 'execute_js', script: 'window.count = (window.count ?? 0) + 1' };
-  const read = { action: 'execute_js', script: 'window.count' };
-
-  before(async () => ({ page } = await open('/')));
-  after(() => page?.close());
-
-  test('runs once, however often it is handed out', async () => {
-    const command = gateway.send(count);
-    gateway.send(count, command);
-    await gateway.finalOf(command);
-    gateway.send(count, command);
-    assert.equal(assertComplete(await gateway.run(read)), 1);
-    assert.equal(gateway.postsOf(command).length, 1);
-  });
-
-  test('stays known when the service worker is restarted; what it left is reported', async () => {
-    const options = await browser.openExtensionPage('/options.html');
-    await page.bringToFront();
-    const done = gateway.send(count);
-    await gateway.finalOf(done);
-    const cut = gateway.send({ action: 'execute_js', script: UNTIL_RELEASED });
-    await page.waitForFunction(() => 'release' in window);
-    await browser.suspendWorker();
-    await gateway.pollDropped();
-
-    const poll = gateway.nextPoll();
-    // Any event that the worker listens to starts it; a changed setting is one.
-    await options.fill('[name=token]', 'sesame');
-    await options.click('button');
-    await poll;
-    assert.equal(gateway.pollHeaders.at(-1).authorization, 'Bearer sesame');
-    const error = assertError((await gateway.finalOf(cut)).body, 'execution_failed');
-    assert.equal(error.may_have_executed, true);
-    gateway.send(count, done);
-    gateway.send(count, cut);
-    assert.equal(assertComplete(await gateway.run(read)), 2);
-    assert.equal(gateway.postsOf(done).length, 1);
-    assert.equal(gateway.postsOf(cut).length, 1);
-    await options.close();
-  });
-});
-
-describe('a suspended service worker', () => {
-  test('is woken by the alarm and polls again', { timeout: 45_000 }, async () => {
-    await browser.suspendWorker();
-    await gateway.pollDropped();
-    await gateway.nextPoll();
-    assert.equal((await gateway.run({ action: 'navigate', url: pages.url })).status, 'complete');
   });
 });

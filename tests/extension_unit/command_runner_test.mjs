@@ -12,6 +12,9 @@ const WHERE = { tab_id: 7, url: 'http://page.test/' };
 let outbox;
 let work;
 let runner;
+let storage;
+let running;
+let wallNowMs;
 
 class FakeOutbox {
   sent = [];
@@ -22,8 +25,10 @@ class FakeOutbox {
     return this.answer;
   }
 
-  async deliver(report) {
+  async deliver(report, signal) {
     this.sent.push(report);
+    this.signal = signal;
+    await this.taken;
     return this.answer;
   }
 }
@@ -32,10 +37,11 @@ class FakeOutbox {
 function openEndedWork() {
   const work = { begun: 0 };
   work.promise = new Promise((resolve, reject) => Object.assign(work, { resolve, reject }));
-  work.execute = (command, run) => {
-    work.begun += 1;
+  work.execute = async (command, run) => {
     work.run = run;
-    Object.assign(run, { tabId: WHERE.tab_id, url: WHERE.url, started: true });
+    Object.assign(run, { tabId: WHERE.tab_id, url: WHERE.url });
+    await work.turn;
+    if (await run.begin()) work.begun += 1;
     return work.promise;
   };
   return work;
@@ -51,9 +57,34 @@ beforeEach(async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   outbox = new FakeOutbox();
   work = openEndedWork();
-  const journal = await openDeliveryJournal(new FakeStorage());
-  runner = createCommandRunner({ execute: work.execute, outbox, journal, log() {} });
+  storage = new FakeStorage();
+  running = new Map();
+  wallNowMs = 1_000_000;
+  await startWorker();
 });
+
+/** A service worker starts; what storage has is all that it knows of the one before. */
+async function startWorker() {
+  const journal = await openDeliveryJournal(storage);
+  const { execute } = work;
+  runner = createCommandRunner({
+    execute,
+    outbox,
+    journal,
+    wallNow: () => wallNowMs,
+    log() {},
+    running,
+  });
+}
+
+/** The service worker is ended, and the next one takes over; nothing of the first goes on. */
+async function restartWorker() {
+  outbox = new FakeOutbox();
+  work = openEndedWork();
+  await startWorker();
+  await runner.recover();
+  await settled();
+}
 
 function start(command = COMMAND) {
   runner.receive(command);
@@ -85,7 +116,7 @@ describe('command runner', () => {
     assert.deepEqual(statuses(), []);
     await elapse(1);
     assert.deepEqual(outbox.sent, [
-      { id: 'd-1', correlation_id: 'corr-1', status: 'pending', ...WHERE },
+      { id: 'd-1', correlation_id: 'corr-1', status: 'pending', progress: undefined, ...WHERE },
     ]);
   });
 
@@ -190,19 +221,142 @@ describe('command runner', () => {
     assert.deepEqual(statuses(), ['complete']);
   });
 
-  test('what an earlier worker left unfinished is reported once', async () => {
-    const storage = new FakeStorage();
-    const earlier = await openDeliveryJournal(storage);
-    await earlier.claim(COMMAND);
-    await earlier.claim({ id: 'd-2', correlation_id: 'corr-2' });
-    await earlier.finish('d-2');
-    const journal = await openDeliveryJournal(storage);
-    runner = createCommandRunner({ execute: work.execute, outbox, journal, log() {} });
-    await runner.reportAbandoned();
-    await runner.reportAbandoned();
+  test('a command that only looks is known to have changed nothing', async () => {
+    await start({ ...COMMAND, timeout_ms: 500 });
+    work.run.readsOnly = true;
+    await elapse(500);
+    assert.equal(outbox.sent[0].error.may_have_executed, false);
+  });
+
+  test('heartbeats say how far the work has come', async () => {
+    await start();
+    const progress = { message: '1 of 4 parts are taken.', fraction: 0.25 };
+    work.run.progress = progress;
+    await elapse(1_800);
+    assert.deepEqual(outbox.sent[0].progress, progress);
+  });
+
+  test('a heartbeat for a command that has ended elsewhere stops the work', async () => {
+    outbox.answer = { accepted: false };
+    await start();
+    await elapse(1_800);
+    assert.equal(work.run.signal.aborted, true);
+    work.resolve('too late');
+    await elapse(60_000);
+    assert.deepEqual(statuses(), ['pending']);
+  });
+
+  test('a cancel stops the work at once, and nothing is posted', async () => {
+    await start();
+    runner.cancel({ id: 'd-1' });
+    await settled();
+    assert.equal(work.run.signal.aborted, true);
+    work.resolve('too late');
+    await elapse(60_000);
+    assert.deepEqual(statuses(), []);
+    assert.equal(running.size, 0);
+  });
+
+  test('a cancel stops the attempts to deliver a result', async () => {
+    outbox.taken = new Promise(() => {});
+    await start();
+    work.resolve('done');
+    await settled();
+    runner.cancel({ id: 'd-1' });
+    assert.equal(outbox.signal.aborted, true);
+  });
+
+  test('a cancel of a command that is unknown is nothing', () => {
+    runner.cancel({ id: 'd-9' });
+  });
+
+  test('what is cancelled while it waits never begins', async () => {
+    let take;
+    work.turn = new Promise((resolve) => { take = resolve; });
+    await start();
+    runner.cancel({ id: 'd-1' });
+    take();
+    await settled();
+    assert.equal(work.begun, 0);
+  });
+});
+
+describe('a command runner after a restart of the service worker', () => {
+  test('delivers the result that was finished', async () => {
+    outbox.taken = new Promise(() => {});
+    await start();
+    work.resolve('kept');
+    await settled();
+    const [report] = outbox.sent;
+    await restartWorker();
+    assert.deepEqual(outbox.sent, [JSON.parse(JSON.stringify(report))]);
+    await restartWorker();
+    assert.deepEqual(outbox.sent, []);
+  });
+
+  test('reports what had begun, once, and never begins it again', async () => {
+    await start();
+    await restartWorker();
+    assert.equal(work.begun, 0);
     assert.equal(outbox.sent.length, 1);
-    assert.equal(outbox.sent[0].id, 'd-1');
-    assert.equal(outbox.sent[0].error.may_have_executed, true);
-    assert.deepEqual((await openDeliveryJournal(storage)).takeUnfinished(), []);
+    const [{ id, status, error }] = outbox.sent;
+    assert.deepEqual({ id, status }, { id: 'd-1', status: 'error' });
+    assert.equal(error.code, 'execution_failed');
+    assert.equal(error.may_have_executed, true);
+    await start();
+    assert.equal(work.begun, 0);
+    await restartWorker();
+    assert.deepEqual(outbox.sent, []);
+  });
+
+  function waiting() {
+    work.turn = new Promise(() => {});
+    return start();
+  }
+
+  test('begins what was waiting, for the rest of its time', async () => {
+    await waiting();
+    wallNowMs += 4_000;
+    await restartWorker();
+    assert.equal(work.begun, 1);
+    assert.deepEqual(statuses(), ['pending']);
+    await elapse(6_000);
+    assert.equal(statuses().at(-1), 'timeout');
+  });
+
+  test('does not begin what its time is over for', async () => {
+    await waiting();
+    wallNowMs += 10_000;
+    await restartWorker();
+    assert.equal(work.begun, 0);
+    assert.deepEqual(statuses(), ['timeout']);
+    assert.equal(outbox.sent[0].error.may_have_executed, false);
+  });
+
+  for (const answer of [{ accepted: false }, { accepted: true, cancel_requested: true }]) {
+    test(`does not begin what nobody waits for (${JSON.stringify(answer)})`, async () => {
+      await waiting();
+      outbox = new FakeOutbox();
+      outbox.answer = answer;
+      work = openEndedWork();
+      await startWorker();
+      await runner.recover();
+      await settled();
+      assert.equal(work.begun, 0);
+      assert.deepEqual(statuses(), ['pending']);
+    });
+  }
+
+  test('does not begin anything behind the back of a gateway that is away', async () => {
+    await waiting();
+    outbox = new FakeOutbox();
+    outbox.answer = null;
+    work = openEndedWork();
+    await startWorker();
+    await runner.recover();
+    await settled();
+    assert.equal(work.begun, 0);
+    assert.deepEqual(statuses(), ['pending', 'error']);
+    assert.equal(outbox.sent[1].error.may_have_executed, false);
   });
 });

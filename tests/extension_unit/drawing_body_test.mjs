@@ -32,6 +32,7 @@ const png = (base64) => ({ mime_type: 'image/png', base64 });
 describe('body of a drawing', () => {
   test('has all that the gateway is told', () => {
     assert.deepEqual(sent({ screenshot: 'SHOT', crops: { a1: 'CROP' } }), {
+      drawing_id: 'd-1',
       tab_id: 7,
       url: 'http://page/',
       title: 'Page',

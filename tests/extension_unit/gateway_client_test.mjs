@@ -14,7 +14,8 @@ function clientAnswered(respond, settings = {}) {
     return respond();
   };
   const serverUrl = 'http://gateway.test/';
-  const client = createGatewayClient({ serverUrl, workerId: 'w-1', fetch, ...settings });
+  const who = { workerId: 'w-1', target: 'office' };
+  const client = createGatewayClient({ serverUrl, ...who, fetch, ...settings });
   return { requests, client };
 }
 
@@ -27,7 +28,8 @@ describe('gateway client', () => {
     const [{ url, headers }] = requests;
     assert.equal(
       url,
-      'http://gateway.test/pending-queries?wait=5&back_within=45&target=browser&worker=w-1',
+      'http://gateway.test/pending-queries?wait=5&back_within=45&target=office&worker=w-1'
+        + '&cancels=1',
     );
     assert.equal('Authorization' in headers, false);
   });
@@ -45,18 +47,20 @@ describe('gateway client', () => {
     assert.equal(body, '{"id":"d-1"}');
   });
 
-  test('asks for the work of its target', async () => {
-    const { client, requests } = clientAnswered(json([]), { target: 'laptop' });
-    await client.pendingQueries();
-    assert.equal(new URL(requests[0].url).searchParams.get('target'), 'laptop');
-  });
-
   test('posts a drawing', async () => {
     const { client, requests } = clientAnswered(json({ status: 'ok' }));
     assert.deepEqual(await client.completeDrawing({ annotations: [] }), { status: 'ok' });
     const [{ url, method, body }] = requests;
     assert.equal(url, 'http://gateway.test/draw-mode/complete');
     assert.deepEqual([method, body], ['POST', '{"annotations":[]}']);
+  });
+
+  test('posts the status as that of its worker and target', async () => {
+    const { client, requests } = clientAnswered(json({ status: 'ok' }));
+    await client.postStatus({ name: 'Desk', tabs: [] });
+    const [{ url, body }] = requests;
+    assert.equal(url, 'http://gateway.test/worker-status');
+    assert.deepEqual(JSON.parse(body), { worker: 'w-1', target: 'office', name: 'Desk', tabs: [] });
   });
 
   for (const status of [400, 401, 404, 413]) {

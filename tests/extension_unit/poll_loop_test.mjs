@@ -7,6 +7,8 @@ import { settled } from './support/settled.mjs';
 let nowMs;
 let polls;
 let received;
+let cancelled;
+let reconnected;
 let awake;
 let stop;
 
@@ -39,6 +41,8 @@ beforeEach(async () => {
   nowMs = 0;
   polls = [];
   received = [];
+  cancelled = [];
+  reconnected = 0;
   awake = 0;
   stop = new AbortController();
   runPollLoop({
@@ -46,6 +50,10 @@ beforeEach(async () => {
     receive: (command) => {
       received.push(command);
     },
+    cancel: (item) => {
+      cancelled.push(item);
+    },
+    reconnected: () => { reconnected += 1; },
     keepAwake: () => { awake += 1; },
     now: () => nowMs,
     random: () => 1,
@@ -61,6 +69,25 @@ describe('poll loop', () => {
     assert.deepEqual(received, ['a', 'b']);
     assert.equal(polls.length, 2);
     assert.equal(awake, 2);
+  });
+
+  test('tells cancels from commands', async () => {
+    const command = { type: 'browser_action', id: 'd-1' };
+    const cancel = { type: 'cancel', id: 'd-2' };
+    await answer([command, cancel]);
+    assert.deepEqual(received, [command]);
+    assert.deepEqual(cancelled, [cancel]);
+  });
+
+  test('says once that the gateway is back', async () => {
+    await answer(['a']);
+    await fail();
+    await elapse(250);
+    await fail();
+    await elapse(500);
+    await answer(['a']);
+    await answer(['a']);
+    assert.equal(reconnected, 1);
   });
 
   test('polls again at once after a poll that was held', async () => {

@@ -65,6 +65,16 @@ describe('result outbox', () => {
     assert.equal(attempts.length, 1);
   });
 
+  test('stops when the signal is aborted, also between two attempts', async () => {
+    const cancelled = new AbortController();
+    const delivered = outbox.deliver(REPORT, cancelled.signal);
+    await settled();
+    cancelled.abort();
+    assert.equal(await delivered, null);
+    await elapse(10_000);
+    assert.equal(attempts.length, 1);
+  });
+
   test('sends a heartbeat once', async () => {
     const { signal } = new AbortController();
     assert.equal(await outbox.announce(REPORT, signal), null);

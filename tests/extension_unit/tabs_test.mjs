@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
-import { tabGone } from '../../extension/src/errors.js';
-import { createTabs } from '../../extension/src/tabs.js';
+import { pageNavigated, tabGone } from '../../extension/src/errors.js';
+import { createTabs, describeTab } from '../../extension/src/tabs.js';
 import { FakeBrowser } from './support/fake_browser.mjs';
 
 const PAGE = { id: 7, windowId: 1, active: true, status: 'complete', url: 'http://page.test/' };
@@ -75,6 +75,36 @@ describe('tabs', () => {
       assert.equal((await tabs.explain(new Error(message), tabId)).code, code);
     });
   }
+
+  test('a page that went away went with its tab, where that is gone', async () => {
+    assert.equal((await tabs.explain(pageNavigated(), 7)).code, 'page_navigated');
+    assert.equal((await tabs.explain(pageNavigated(), 9)).code, 'tab_gone');
+  });
+
+  test('a browser that does not say is no proof that a tab is gone', async () => {
+    browser.tabs.get = async () => { throw new Error('Extension context invalidated.'); };
+    await assert.rejects(tabs.find(7), /context invalidated/);
+    const explained = await tabs.explain(new Error('odd'), 7);
+    assert.deepEqual([explained.code, explained.message], ['execution_failed', 'odd']);
+  });
+
+  test('an error without a tab is execution_failed', async () => {
+    assert.equal((await tabs.explain(new Error('odd'), undefined)).code, 'execution_failed');
+  });
+
+  test('a tab is described within the limits of the gateway', () => {
+    const long = 'a'.repeat(5_000);
+    const described = describeTab({ ...PAGE, title: long, url: long });
+    assert.equal(described.title.length, 200);
+    assert.equal(described.url.length, 2_000);
+    assert.deepEqual(describeTab({ ...PAGE, url: '', pendingUrl: 'http://next.test/' }), {
+      tab_id: 7,
+      window_id: 1,
+      active: true,
+      title: '',
+      url: 'http://next.test/',
+    });
+  });
 
   test('an error that is explained already stays as it is', async () => {
     const error = tabGone(7);

@@ -9,6 +9,7 @@ export const click = {
   },
 
   run({ tab, params, tools }) {
-    return tools.pageScripts.run(tab.id, clickElement, [params.selector, ELEMENT_TEXT_CHARS]);
+    const args = [params.selector, ELEMENT_TEXT_CHARS];
+    return tools.pageScripts.run(tab.id, clickElement, args, { elements: true });
   },
 };

@@ -10,7 +10,9 @@ export const executeJs = {
 
   async run({ tab, params, tools }) {
     const args = [params.script, RESULT_BYTES];
-    const { url, data } = await tools.pageScripts.run(tab.id, evaluateScript, args, 'MAIN');
+    const { url, data } = await tools.pageScripts.run(tab.id, evaluateScript, args, {
+      world: 'MAIN',
+    });
     return { url, data: JSON.parse(data) };
   },
 };

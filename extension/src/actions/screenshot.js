@@ -1,36 +1,52 @@
-import { executionFailed } from '../errors.js';
+import { executionFailed, invalidParams } from '../errors.js';
 import { PAINT_PATIENCE_MS } from '../limits.js';
 import { pagePainted } from '../page/page_painted.js';
+import { isGiven, optionalBoolean, optionalNonEmptyText } from '../params.js';
+import { packCapture } from '../pictures.js';
+import { captureRegion } from '../region_capture.js';
 
 /**
- * Captures the visible part of the tab. The browser can capture only the tab in front of its
- * window, so another one is brought to the front for the moment of the capture.
+ * Captures the visible part of the tab, the whole page, or an element. The browser can capture only
+ * the tab in front of its window, so another one is brought to the front for as long as that takes.
  */
 export const screenshot = {
-  check() {},
+  check(params) {
+    optionalBoolean(params, 'full_page');
+    optionalNonEmptyText(params, 'selector');
+    if (params.full_page && isGiven(params, 'selector')) {
+      throw invalidParams('selector', 'cannot stand beside full_page');
+    }
+  },
 
-  run({ tab, tools, signal }) {
-    return tools.captures.next(async () => {
+  run({ tab, params, tools, signal, progress }) {
+    const { browser, pageScripts } = tools;
+    return tools.captures.next(async (inTime) => {
       if (signal.aborted) return undefined;
-      const [before] = await tools.browser.tabs.query({ active: true, windowId: tab.windowId });
-      if (before?.id !== tab.id) await tools.browser.tabs.update(tab.id, { active: true });
+      const [before] = await browser.tabs.query({ active: true, windowId: tab.windowId });
+      if (before?.id !== tab.id) await browser.tabs.update(tab.id, { active: true });
+      const captureTab = () => inTime(() => capture(browser, tab.id), signal);
       try {
-        return await capture(tools, tab.id);
+        if (!params.full_page && !isGiven(params, 'selector')) {
+          const { url } = await pageScripts.run(tab.id, pagePainted, [PAINT_PATIENCE_MS]);
+          const picture = await captureTab();
+          return picture && { url, data: await packCapture(picture) };
+        }
+        const selector = params.selector ?? null;
+        const tabId = tab.id;
+        return await captureRegion({ tabId, selector, pageScripts, captureTab, progress });
       } finally {
-        if (before && before.id !== tab.id) await bringBack(tools.browser, before.id);
+        if (before && before.id !== tab.id) await bringBack(browser, before.id);
       }
     });
   },
 };
 
-async function capture({ browser, pageScripts }, tabId) {
-  const { url } = await pageScripts.run(tabId, pagePainted, [PAINT_PATIENCE_MS]);
+async function capture(browser, tabId) {
   const { windowId } = await browser.tabs.get(tabId);
-  const image = await browser.tabs.captureVisibleTab(windowId, { format: 'png' });
+  const picture = await browser.tabs.captureVisibleTab(windowId, { format: 'png' });
   const { active } = await browser.tabs.get(tabId);
   if (!active) throw executionFailed('Another tab came to the front during the capture.');
-  const base64 = image.slice(image.indexOf(',') + 1);
-  return { url, data: { mime_type: 'image/png', base64 } };
+  return picture;
 }
 
 /** The tab that was in front may have been closed meanwhile; then there is nothing to restore. */

@@ -11,6 +11,6 @@ export const type = {
 
   run({ tab, params, tools }) {
     const args = [params.selector, params.text, params.clear ?? false];
-    return tools.pageScripts.run(tab.id, typeText, args);
+    return tools.pageScripts.run(tab.id, typeText, args, { elements: true });
   },
 };

@@ -7,9 +7,12 @@ import { boardIsOpenHere, closeBoardHere, openBoardHere } from './page/calls.js'
 import { takePictures } from './pictures.js';
 
 /** The scripts of the board, in the order in which they need each other. */
-const DRAW_MODE_FILES = ['geometry', 'selectors', 'elements', 'nodes', 'marks', 'drawing_view',
-  'tool_bar', 'note_field', 'event_shield', 'styles', 'pose', 'input', 'board']
-  .map((name) => `src/draw_mode/page/${name}.js`);
+const DRAW_MODE_FILES = [
+  'src/page/selectors.js',
+  ...['geometry', 'elements', 'nodes', 'marks', 'drawing_view', 'tool_bar', 'note_field',
+    'event_shield', 'styles', 'pose', 'input', 'board']
+    .map((name) => `src/draw_mode/page/${name}.js`),
+];
 
 const PAGE_LIMITS = {
   annotations: ANNOTATIONS,
@@ -51,7 +54,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
   }
 
   /** The drawing that the tab has, or a new one, with what is asked now added to it. */
-  async function drawingFor(tab, { message, session, correlation_ids: ids = [] }) {
+  async function drawingFor(tab, { message, session, correlation_ids: ids }) {
     const store = await drawings;
     let drawing = store.underWayIn(tab.id);
     const open = drawing && (await boardIsOpen(drawing).catch(() => false));
@@ -59,7 +62,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
       if (drawing) await store.change(drawing.id, { left: true });
       drawing = await store.add({ id: newId(), tabId: tab.id, url: tab.url, title: tab.title });
     }
-    const correlationIds = [...new Set([...(drawing.correlationIds ?? []), ...ids])];
+    const correlationIds = [...new Set([...(drawing.correlationIds ?? []), ...(ids ?? [])])];
     return store.change(drawing.id, {
       message: message ?? drawing.message,
       session: session ?? drawing.session,

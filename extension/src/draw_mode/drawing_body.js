@@ -1,7 +1,8 @@
 import { DRAWING_BYTES } from '../limits.js';
 
 /**
- * The body of POST /draw-mode/complete for a drawing. Pictures that would make it larger than
+ * The body of POST /draw-mode/complete for a drawing. The gateway knows one that it has taken
+ * before by its `drawing_id`. Pictures that would make it larger than
  * `limitBytes` are left out, those of single marks first; `crops_left_out` and
  * `screenshot_left_out` then say so, as they do where there were none to be had.
  */
@@ -10,6 +11,7 @@ export function drawingBody(drawing, { workerId, target }, limitBytes = DRAWING_
   const png = (base64) => ({ mime_type: 'image/png', base64 });
   const missing = drawing.annotations.some(({ id }) => !crops?.[id]);
   const body = {
+    drawing_id: drawing.id,
     tab_id: drawing.tabId,
     url: drawing.url,
     title: drawing.title,

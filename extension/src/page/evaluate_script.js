@@ -36,7 +36,8 @@ export async function evaluateScript(script, limitBytes) {
     return failed('script_error', String(refusal), false);
   }
   if (!compiled) {
-    const hint = 'Use get_page, click, type or screenshot: they need no script of yours.';
+    const hint = 'Use query, get_page, click, type, select, press, scroll, hover, wait_for or '
+      + 'screenshot: they need no script of yours.';
     return failed('script_blocked', `The page forbids scripts from text: ${refusal}`, false, hint);
   }
 

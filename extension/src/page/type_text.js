@@ -1,20 +1,16 @@
+/* global callslipElements */
 /**
  * Runs in the page, but apart from its scripts: the value setter used here is the browser's own,
  * so a framework that replaced it on the element still notices the change when the events come.
  */
 export function typeText(selector, text, clear) {
   const url = location.href;
-  const failed = (code, message) => ({ url, error: { code, message, mayHaveExecuted: false } });
+  const { failed, find, intoView } = callslipElements;
   const textTypes = ['text', 'search', 'url', 'tel', 'email', 'password', 'number', 'date',
     'datetime-local', 'month', 'time', 'week', 'color', 'range'];
 
-  let element;
-  try {
-    element = document.querySelector(selector);
-  } catch {
-    return failed('invalid_params', 'selector: must be a valid CSS selector');
-  }
-  if (!element) return failed('element_not_found', `No element matches ${selector}.`);
+  const { element, refusal } = find(selector);
+  if (refusal) return refusal;
   const isInput = element instanceof HTMLInputElement && textTypes.includes(element.type);
   const isField = isInput || element instanceof HTMLTextAreaElement;
   if (!isField && !element.isContentEditable) {
@@ -25,7 +21,7 @@ export function typeText(selector, text, clear) {
     return failed('execution_failed', `The element ${selector} cannot be edited.`);
   }
 
-  element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  intoView(element);
   element.focus({ preventScroll: true });
   if (isField) {
     const prototype = isInput ? HTMLInputElement.prototype : HTMLTextAreaElement.prototype;

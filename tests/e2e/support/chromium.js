@@ -118,6 +118,30 @@ class TestBrowser {
     await session.detach();
   }
 
+  /**
+   * Ends the service worker and has an event of the browser start it again: a request of a page, as
+   * the extension listens to those. Resolves once it has been started.
+   */
+  async restartWorker(page) {
+    const session = await this.context.newCDPSession(page);
+    let stopped = false;
+    let restarted = false;
+    session.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
+      for (const { scriptURL, runningStatus } of versions) {
+        if (!scriptURL.startsWith('chrome-extension:')) continue;
+        stopped ||= runningStatus === 'stopped';
+        restarted ||= stopped && runningStatus === 'running';
+      }
+    });
+    await session.send('ServiceWorker.enable');
+    await session.send('ServiceWorker.stopAllWorkers');
+    // The first requests may still reach the worker that is about to end.
+    while (!restarted) {
+      await page.evaluate(() => fetch('/second').then(({ status }) => status));
+    }
+    await session.detach();
+  }
+
   /** Ends the browser without any warning, as a crash does. */
   async kill() {
     const closed = new Promise((resolve) => this.context.once('close', resolve));

@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 
 /**
- * A working double of the gateway as the extension sees it: hands out commands to held polls and
- * records every post. It can be taken down and brought back on the same port.
+ * A working double of the gateway as the extension sees it: hands out commands and cancels
+ * to held polls and records every post. It can be taken down and brought back on the same port.
  */
 export class FakeGateway {
   posts = [];
@@ -12,6 +12,7 @@ export class FakeGateway {
   urls = [];
   polls = [];
   pollHeaders = [];
+  statuses = [];
   handedOutAt = new Map();
   #events = new EventEmitter();
   #queue = [];
@@ -75,6 +76,12 @@ export class FakeGateway {
     return commands;
   }
 
+  /** Tells the worker to stop a command that it has. */
+  cancel({ id, correlation_id }) {
+    this.#queue.push({ type: 'cancel', id, correlation_id });
+    this.#handOut();
+  }
+
   /** The reports about one command so far. */
   postsOf({ id }) {
     return this.posts.filter((post) => post.body.id === id);
@@ -111,6 +118,18 @@ export class FakeGateway {
   async nextPoll() {
     const seen = this.polls.length;
     return this.#wait('poll', () => this.polls[seen]);
+  }
+
+  /** Waits for a poll that arrives after this call and asks for what is given. */
+  async pollFor(query) {
+    const seen = this.polls.length;
+    const isWanted = (poll) => Object.entries(query).every(([key, value]) => poll[key] === value);
+    return this.#wait('poll', () => this.polls.slice(seen).find(isWanted));
+  }
+
+  /** Waits for a status report of which the test says that it is the one. */
+  async status(isWanted) {
+    return this.#wait('status', () => this.statuses.find(isWanted));
   }
 
   /** Waits until no poll is held: the extension is gone or stopped. */
@@ -151,6 +170,11 @@ export class FakeGateway {
     }
     if (request.method === 'POST' && url.pathname === '/query-result') {
       return this.#receive(request, response);
+    }
+    if (request.method === 'POST' && url.pathname === '/worker-status') {
+      this.statuses.push(await bodyOf(request));
+      respond(response, 200, { status: 'ok' });
+      return this.#events.emit('status');
     }
     if (url.pathname === '/readyz') return respond(response, 200, {});
     if (request.method === 'POST' && url.pathname === '/draw-mode/complete') {

@@ -77,13 +77,89 @@ const PAGES = {
         }
       </script>`,
   },
+  '/form': {
+    body: `<!doctype html><title>Form page</title>
+      <nav><a id="home" href="/">Home</a></nav>
+      <form action="/second" id="order">
+        <label>Fruit <select id="fruit" name="fruit">
+          <option value="a">Apple</option><option value="p">Pear</option>
+          <option value="x" disabled>Kiwi</option></select></label>
+        <select id="toppings" multiple>
+          <option value="1">Cream</option><option value="2">Nuts</option>
+          <option value="3">Honey</option></select>
+        <input id="amount" name="amount" value="">
+        <input id="secret" type="password" value="hush">
+        <input id="gift" type="checkbox">
+        <textarea id="remark"></textarea>
+        <button id="send">Place the <b>order</b></button>
+      </form>
+      <p class="hint">Delivered <b>to</b>morrow.</p>
+      <p class="hint" style="display: none">Delivered never.</p>
+      <div id="menu">Menu</div>
+      <script>
+        window.heard = [];
+        const types = ['keydown', 'keypress', 'keyup', 'input', 'change', 'focusin'];
+        for (const type of types) {
+          document.addEventListener(type, (event) =>
+            heard.push(type + ' ' + (event.key ?? event.target.id)));
+        }
+        const menu = document.querySelector('#menu');
+        for (const type of ['pointerover', 'mouseover', 'mouseenter', 'mousemove']) {
+          menu.addEventListener(type, () => heard.push(type));
+        }
+      </script>`,
+  },
+  '/tall': {
+    body: `<!doctype html><title>Tall page</title>
+      <style>
+        body { margin: 0; background: white; }
+        #bar { position: fixed; top: 0; left: 0; right: 0; height: 40px; background: black; }
+        #sticky { position: sticky; top: 40px; height: 20px; background: blue; }
+        section { height: 500px; }
+      </style>
+      <div id="bar"></div>
+      <section style="background: rgb(200, 0, 0)"></section>
+      <div id="sticky"></div>
+      <section style="background: rgb(0, 200, 0)"></section>
+      <section id="third" style="background: rgb(0, 0, 200); width: 300px"></section>
+      <section style="background: rgb(200, 200, 0)"></section>
+      <section style="background: rgb(0, 200, 200)"></section>`,
+  },
+  '/endless': {
+    body: `<!doctype html><title>Endless page</title>
+      <div style="height: 40000px; background: linear-gradient(red, blue)"></div>`,
+  },
+  '/talkative': {
+    body: `<!doctype html><title>Talkative page</title>
+      <script>
+        console.log('hello', { a: 1, b: [true, null] }, 7n);
+        console.warn(new Error('a warning'));
+        console.debug({ get trap() { window.trapped = true; return 1; } });
+        Promise.reject(new TypeError('not handled'));
+        setTimeout(() => { throw new RangeError('not caught'); });
+      </script>`,
+  },
   '/long': { body: `<!doctype html><title>Long page</title><p>${'word '.repeat(30_000)}</p>` },
 };
 
+/** Where requests stay without an answer until the server stops. */
+const NEVER_ANSWERED = '/never';
+
+/** What scripts ask, with `?id=…`, for their runs to be counted. */
+const COUNTED = '/count';
+
 /** Serves the pages that the tests act on, from loopback. Any query string is ignored. */
 export async function startPageServer() {
+  const counts = new Map();
   const server = createServer((request, response) => {
-    const page = PAGES[new URL(request.url, 'http://page').pathname];
+    const { pathname, searchParams } = new URL(request.url, 'http://page');
+    if (pathname === NEVER_ANSWERED) return undefined;
+    if (pathname === COUNTED) {
+      const id = searchParams.get('id');
+      counts.set(id, (counts.get(id) ?? 0) + 1);
+      return response.writeHead(200).end(String(counts.get(id)));
+    }
+    const page = PAGES[pathname];
     if (!page) return response.writeHead(404).end();
     const headers = { 'Content-Type': 'text/html; charset=utf-8', ...page.headers };
     response.writeHead(200, headers).end(page.body);
@@ -91,6 +167,8 @@ export async function startPageServer() {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
+    /** How often each id was counted. */
+    counts,
     url: `http://127.0.0.1:${server.address().port}`,
     async stop() {
       const closed = once(server, 'close');

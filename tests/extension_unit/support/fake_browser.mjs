@@ -27,7 +27,8 @@ export class FakeBrowser {
   }
 }
 
-class FakeEvent {
+/** One event of the browser; who listens is in `listeners`. */
+export class FakeEvent {
   listeners = new Set();
 
   addListener(listener) {

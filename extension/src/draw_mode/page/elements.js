@@ -30,7 +30,7 @@ globalThis.callslipDraw ??= {};
     const styles = getComputedStyle(element);
     const text = (element.innerText ?? element.textContent ?? '').trim();
     return {
-      selector: callslipDraw.selectorOf(element),
+      selector: callslipSelectors.selectorOf(element),
       tag: element.localName,
       text: text.slice(0, textChars),
       computed_style: Object.fromEntries(

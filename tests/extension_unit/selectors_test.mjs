@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import '../../extension/src/draw_mode/page/selectors.js';
+import '../../extension/src/page/selectors.js';
 
 globalThis.CSS ??= { escape: (text) => text };
 
-const { selectorOf } = callslipDraw;
+const { selectorOf } = callslipSelectors;
 
 /** A node of a page that is nothing but a tree; attributes as in HTML. */
 function node(localName, attributes = {}, ...children) {

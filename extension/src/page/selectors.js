@@ -1,7 +1,9 @@
 'use strict';
-/** Selectors that find an element again, also after the page has been loaded anew. */
-globalThis.callslipDraw ??= {};
-{
+/**
+ * Selectors that find an element again, also after the page has been loaded anew. It is no module:
+ * the browser runs it in the extension's own world of a page, where it leaves `callslipSelectors`.
+ */
+globalThis.callslipSelectors = (() => {
   /** Attributes that people give elements to tell them apart, the most telling first. */
   const TELLING = ['data-testid', 'data-test-id', 'data-test', 'data-cy', 'data-qa', 'name',
     'aria-label', 'for', 'href', 'alt', 'title', 'placeholder'];
@@ -67,5 +69,5 @@ globalThis.callslipDraw ??= {};
     return isOnly(path) ? path : undefined;
   }
 
-  Object.assign(callslipDraw, { selectorOf });
-}
+  return { selectorOf };
+})();

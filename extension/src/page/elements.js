@@ -1,0 +1,147 @@
+/* global callslipSelectors */
+/**
+ * What the functions of this folder share. It is no module: the browser runs it in the extension's
+ * own world of a page, where it leaves `callslipElements` for the function that comes after it. It
+ * uses what selectors.js has left there.
+ */
+globalThis.callslipElements = (() => {
+  const ATTRIBUTES = ['id', 'name', 'type', 'role', 'href', 'src', 'alt', 'title', 'placeholder',
+    'aria-label', 'checked', 'disabled'];
+  const UNSEEN = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD']);
+
+  /** The answer of a page function that refuses, having changed nothing. */
+  function failed(code, message, hint) {
+    return { url: location.href, error: { code, message, hint, mayHaveExecuted: false } };
+  }
+
+  function isSelector(selector) {
+    try {
+      document.createDocumentFragment().querySelector(selector);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  function wrongSelector() {
+    return failed('invalid_params', 'selector: must be a valid CSS selector');
+  }
+
+  /** `{element}`, the first that matches, or `{refusal}`. */
+  function find(selector) {
+    if (!isSelector(selector)) return { refusal: wrongSelector() };
+    const element = document.querySelector(selector);
+    if (element) return { element };
+    const hint = 'query finds elements by text, and tells their selectors.';
+    return { refusal: failed('element_not_found', `No element matches ${selector}.`, hint) };
+  }
+
+  function normal(text) {
+    return text.replace(/\s+/g, ' ').trim().toLowerCase();
+  }
+
+  function ownText(element) {
+    const isButton = element.matches('input[type=button], input[type=submit], input[type=reset]');
+    return isButton ? element.value : '';
+  }
+
+  /** The innermost elements whose text contains the words, in the order of the document. */
+  function innermostWith(words) {
+    const found = [];
+    function visit(element) {
+      if (UNSEEN.has(element.tagName)) return { text: '', within: false };
+      let text = ownText(element);
+      let within = false;
+      const place = found.length;
+      for (const child of element.childNodes) {
+        if (child.nodeType === Node.TEXT_NODE) text += child.data;
+        if (child.nodeType !== Node.ELEMENT_NODE) continue;
+        const inner = visit(child);
+        text += inner.text;
+        within ||= inner.within;
+      }
+      if (!within && normal(text).includes(words)) {
+        found.splice(place, 0, element);
+        within = true;
+      }
+      return { text, within };
+    }
+    if (document.documentElement) visit(document.documentElement);
+    return found;
+  }
+
+  /** All elements that match the selector and contain the text; either may be null. */
+  function matching(selector, text) {
+    if (text === null) return [...document.querySelectorAll(selector)];
+    const words = normal(text);
+    if (selector === null) return innermostWith(words);
+    const holds = (element) => normal(element.textContent + ownText(element)).includes(words);
+    return [...document.querySelectorAll(selector)].filter(holds);
+  }
+
+  function isVisible(element) {
+    const { width, height } = element.getBoundingClientRect();
+    const shown = { checkOpacity: true, checkVisibilityCSS: true };
+    return width > 0 && height > 0 && element.checkVisibility(shown);
+  }
+
+  /** In CSS pixels of the page, whatever its scroll position. */
+  function boundsOf(element) {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    const rounded = (value) => Math.round(value * 10) / 10;
+    return {
+      x: rounded(left + scrollX),
+      y: rounded(top + scrollY),
+      width: rounded(width),
+      height: rounded(height),
+    };
+  }
+
+  function textOf(element, limitChars) {
+    const text = element.innerText ?? element.textContent;
+    return (text || ownText(element)).trim().slice(0, limitChars);
+  }
+
+  function describe(element, { textChars, attributeChars }) {
+    const attributes = {};
+    for (const name of ATTRIBUTES) {
+      const value = element.getAttribute(name);
+      if (value !== null) attributes[name] = value.slice(0, attributeChars);
+    }
+    const secret = element.type === 'password';
+    if ('value' in element && typeof element.value === 'string' && !secret) {
+      attributes.value = element.value.slice(0, attributeChars);
+    }
+    return {
+      selector: callslipSelectors.selectorOf(element),
+      tag: element.localName,
+      text: textOf(element, textChars),
+      visible: isVisible(element),
+      bounds: boundsOf(element),
+      attributes,
+    };
+  }
+
+  function intoView(element) {
+    element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  }
+
+  /** The members that the events of a mouse at the middle of the element have in common. */
+  function mouseAt(element) {
+    const box = element.getBoundingClientRect();
+    return {
+      bubbles: true,
+      cancelable: true,
+      composed: true,
+      view: window,
+      clientX: box.left + box.width / 2,
+      clientY: box.top + box.height / 2,
+      button: 0,
+    };
+  }
+
+  return {
+    failed, isSelector, wrongSelector, find, matching, isVisible, boundsOf, textOf, describe,
+    intoView, mouseAt,
+  };
+})();

@@ -1,0 +1,63 @@
+import { resultTooLarge } from './errors.js';
+import { JPEG_QUALITIES, RESULT_BYTES } from './limits.js';
+
+/** Base64 takes four characters for three bytes; some are left for the rest of the result. */
+const PICTURE_BYTES = Math.floor(((RESULT_BYTES - 1024) * 3) / 4);
+
+/** Where the header of a PNG has its width and height, in bytes. */
+const PNG_WIDTH_AT = 16;
+const PNG_HEADER_BYTES = 24;
+
+/** Turns a capture of the browser, a PNG as a data: address, into a picture that can be drawn. */
+export async function decodePicture(dataUrl) {
+  const response = await fetch(dataUrl);
+  return createImageBitmap(await response.blob());
+}
+
+/**
+ * `{mime_type, base64, width, height}` of a capture as it is, or compressed more where it would be
+ * too large for a result.
+ */
+export async function packCapture(dataUrl) {
+  const base64 = dataUrl.slice(dataUrl.indexOf(',') + 1);
+  if (base64.length * 0.75 <= PICTURE_BYTES) {
+    return { mime_type: 'image/png', base64, ...sizeOfPng(base64) };
+  }
+  const picture = await decodePicture(dataUrl);
+  const canvas = new OffscreenCanvas(picture.width, picture.height);
+  canvas.getContext('2d').drawImage(picture, 0, 0);
+  return packCanvas(canvas);
+}
+
+/** The same of what was drawn: a PNG, or where that is too large a JPEG that is not. */
+export async function packCanvas(canvas) {
+  const formats = [
+    { type: 'image/png' },
+    ...JPEG_QUALITIES.map((quality) => ({ type: 'image/jpeg', quality })),
+  ];
+  let blob;
+  for (const format of formats) {
+    blob = await canvas.convertToBlob(format);
+    if (blob.size <= PICTURE_BYTES) {
+      const { width, height } = canvas;
+      return { mime_type: blob.type, base64: await base64Of(blob), width, height };
+    }
+  }
+  throw resultTooLarge(blob.size);
+}
+
+function sizeOfPng(base64) {
+  const bytes = atob(base64.slice(0, (PNG_HEADER_BYTES / 3) * 4));
+  const header = new DataView(Uint8Array.from(bytes, (each) => each.charCodeAt(0)).buffer);
+  return { width: header.getUint32(PNG_WIDTH_AT), height: header.getUint32(PNG_WIDTH_AT + 4) };
+}
+
+async function base64Of(blob) {
+  const bytes = new Uint8Array(await blob.arrayBuffer());
+  const chunk = 32_768;
+  let text = '';
+  for (let at = 0; at < bytes.length; at += chunk) {
+    text += String.fromCharCode(...bytes.subarray(at, at + chunk));
+  }
+  return btoa(text);
+}

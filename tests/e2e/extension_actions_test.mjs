@@ -1,0 +1,452 @@
+/** What the extension can do in a page, in a real Chromium. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import {
+  assertComplete,
+  assertError,
+  ExtensionSetting,
+} from './support/extension_setting.js';
+
+let setting;
+let gateway;
+let pages;
+let page;
+
+before(async () => {
+  setting = await ExtensionSetting.start();
+  ({ gateway, pages } = setting);
+  ({ page } = await setting.open('/'));
+});
+after(() => setting?.stop());
+
+const perform = (params, fields) => setting.perform(params, fields);
+const refused = (params, code) => setting.refused(params, code);
+const at = (path) => pages.url + path;
+const heard = () => page.evaluate(() => window.heard.splice(0));
+
+describe('history', () => {
+  test('back, forward and reload answer once the page has loaded', async () => {
+    await page.goto(at('/'));
+    await page.goto(at('/second'));
+    const first = { url: at('/'), title: 'Test page' };
+    assert.deepEqual(await perform({ action: 'back' }), first);
+    const second = { url: at('/second'), title: 'Second page' };
+    assert.deepEqual(await perform({ action: 'forward' }), second);
+    await page.evaluate(() => { window.stale = true; });
+    assert.deepEqual(await perform({ action: 'reload' }), second);
+    assert.equal(await page.evaluate(() => window.stale), undefined);
+  });
+
+  test('back and forward within one page answer too', async () => {
+    await page.goto(at('/'));
+    await page.evaluate(() => history.pushState({}, '', '/?step=2'));
+    assert.equal((await perform({ action: 'back' })).url, at('/'));
+    assert.equal((await perform({ action: 'forward' })).url, at('/?step=2'));
+  });
+
+  test('where there is no page to go to it says so', async () => {
+    const { page: fresh } = await setting.open('/');
+    try {
+      const error = await refused({ action: 'forward' }, 'no_history');
+      assert.equal(error.may_have_executed, false);
+    } finally {
+      await fresh.close();
+    }
+  });
+});
+
+describe('a form', () => {
+  beforeEach(() => page.goto(at('/form')));
+
+  test('select chooses by value or by label, and the page notices', async () => {
+    const byValue = await perform({ action: 'select', selector: '#fruit', value: 'p' });
+    assert.deepEqual(byValue, { selector: '#fruit', values: ['p'] });
+    assert.equal(await page.inputValue('#fruit'), 'p');
+    assert.deepEqual(await heard(), ['focusin fruit', 'input fruit', 'change fruit']);
+    const byLabel = await perform({ action: 'select', selector: '#fruit', label: 'Apple' });
+    assert.deepEqual(byLabel.values, ['a']);
+  });
+
+  test('select chooses several, and none', async () => {
+    const choice = { action: 'select', selector: '#toppings' };
+    assert.deepEqual((await perform({ ...choice, values: ['3', '1'] })).values, ['1', '3']);
+    assert.deepEqual((await perform({ ...choice, values: [] })).values, []);
+  });
+
+  test('select says what there is to choose', async () => {
+    const select = { action: 'select', selector: '#fruit' };
+    const error = await refused({ ...select, label: 'Plum' }, 'option_not_found');
+    assert.match(error.hint, /"Apple", "Pear"/);
+    assert.equal(error.may_have_executed, false);
+    await refused({ ...select, value: 'x' }, 'option_not_found');
+    await refused({ ...select, values: ['a', 'p'] }, 'invalid_params');
+    await refused({ ...select, selector: '#amount', value: 'a' }, 'invalid_params');
+    assert.equal(await page.inputValue('#fruit'), 'a');
+  });
+
+  test('press sends the events of the key, and its character', async () => {
+    await perform({ action: 'press', key: 'x', selector: '#amount' });
+    assert.equal(await page.inputValue('#amount'), 'x');
+    const events = ['focusin amount', 'keydown x', 'keypress x', 'input amount', 'keyup x'];
+    assert.deepEqual(await heard(), events);
+    assert.deepEqual(await perform({ action: 'press', key: 'y' }), { key: 'y' });
+    assert.equal(await page.inputValue('#amount'), 'xy');
+  });
+
+  test('press edits: Backspace, Control+A with Delete, Enter in a textarea', async () => {
+    const remark = { action: 'press', selector: '#remark' };
+    for (const key of ['a', 'b', 'Backspace', 'Enter', 'c']) await perform({ ...remark, key });
+    assert.equal(await page.inputValue('#remark'), 'a\nc');
+    for (const key of ['Control+A', 'Delete']) await perform({ ...remark, key });
+    assert.equal(await page.inputValue('#remark'), '');
+  });
+
+  test('press moves the focus, ticks, and leaves alone what the page prevents', async () => {
+    await perform({ action: 'press', key: 'Tab', selector: '#secret' });
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'gift');
+    await perform({ action: 'press', key: 'Space' });
+    assert.equal(await page.isChecked('#gift'), true);
+    await perform({ action: 'press', key: 'Shift+Tab' });
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'secret');
+    await page.evaluate(() => {
+      document.addEventListener('keydown', (event) => event.preventDefault());
+    });
+    await perform({ action: 'press', key: 'z', selector: '#amount' });
+    assert.equal(await page.inputValue('#amount'), '');
+  });
+
+  test('press Enter submits the form', async () => {
+    const arrived = page.waitForURL('**/second?*');
+    const submitted = await gateway.run({ action: 'press', key: 'Enter', selector: '#amount' });
+    assert.deepEqual(assertComplete(submitted), { key: 'Enter' });
+    await arrived;
+  });
+
+  test('hover brings the events of a mouse', async () => {
+    const hovered = await perform({ action: 'hover', selector: '#menu' });
+    assert.deepEqual(hovered, { selector: '#menu', tag: 'div', text: 'Menu' });
+    assert.deepEqual(await heard(), ['pointerover', 'mouseover', 'mouseenter', 'mousemove']);
+  });
+
+  test('query finds by selector, and tells how to reach each element', async () => {
+    const { count, elements } = await perform({ action: 'query', selector: 'input' });
+    assert.equal(count, 3);
+    const [amount, secret, gift] = elements;
+    assert.equal(amount.selector, '#amount');
+    assert.equal(amount.tag, 'input');
+    assert.equal(amount.visible, true);
+    assert.ok(amount.bounds.width > 0 && amount.bounds.height > 0);
+    assert.deepEqual(amount.attributes, { id: 'amount', name: 'amount', value: '' });
+    assert.equal('value' in secret.attributes, false);
+    assert.equal(gift.attributes.type, 'checkbox');
+  });
+
+  test('query finds the innermost elements by text, however it is cut up', async () => {
+    const texts = [
+      ['place the order', ['#send']],
+      ['Tomorrow', ['html > body > p:nth-of-type(1)']],
+      ['delivered', ['html > body > p:nth-of-type(1)', 'html > body > p:nth-of-type(2)']],
+      ['document.addEventListener', []],
+    ];
+    for (const [text, selectors] of texts) {
+      const { count, elements } = await perform({ action: 'query', text });
+      assert.deepEqual(elements.map(({ selector }) => selector), selectors, text);
+      assert.equal(count, selectors.length);
+      for (const { selector } of elements) assert.equal(await page.locator(selector).count(), 1);
+    }
+    const both = await perform({ action: 'query', selector: '.hint', text: 'never' });
+    assert.equal(both.count, 1);
+    assert.equal(both.elements[0].visible, false);
+  });
+
+  test('query names as many as it is asked for, and counts all', async () => {
+    const { count, elements } = await perform({ action: 'query', selector: 'option', limit: 2 });
+    assert.equal(count, 6);
+    assert.equal(elements.length, 2);
+    const none = await perform({ action: 'query', selector: 'video' });
+    assert.deepEqual(none, { count: 0, elements: [] });
+  });
+});
+
+describe('scroll', () => {
+  beforeEach(() => page.goto(at('/tall')));
+
+  test('goes to a place, by a distance, and to an element', async () => {
+    const scroll = { action: 'scroll' };
+    assert.deepEqual(await perform({ ...scroll, y: 300 }), { x: 0, y: 300 });
+    assert.deepEqual(await perform({ ...scroll, dy: 50 }), { x: 0, y: 350 });
+    assert.deepEqual(await perform({ ...scroll, dx: 0, dy: -100 }), { x: 0, y: 250 });
+    assert.deepEqual(await perform({ ...scroll, x: 0, y: 0 }), { x: 0, y: 0 });
+    const { y } = await perform({ ...scroll, selector: '#third' });
+    assert.equal(y, await page.evaluate(() => scrollY));
+    assert.ok(y > 500);
+  });
+});
+
+describe('wait_for', () => {
+  beforeEach(() => page.goto(at('/')));
+
+  const later = (change) => page.evaluate(change);
+  const waiting = (params, fields) => gateway.send({ action: 'wait_for', ...params }, fields);
+  const matched = async (command) => {
+    const data = assertComplete((await gateway.finalOf(command)).body);
+    assert.equal(data.matched, true);
+    assert.ok(Number.isInteger(data.waited_ms));
+  };
+  /** The wait is in the page once the page function has registered it there. */
+  const noted = (command) => gateway.post(command, 'pending');
+
+  test('answers at once where it holds already', async () => {
+    await matched(waiting({ selector: '#go' }));
+    await matched(waiting({ text: 'hello from' }));
+    await matched(waiting({ selector: '#nowhere', state: 'hidden' }));
+  });
+
+  test('notices what comes, what is shown and what goes', async () => {
+    const comes = waiting({ selector: '#new', state: 'attached' });
+    const pending = await noted(comes);
+    assert.deepEqual(pending.body.progress, { message: 'Waiting until #new is attached.' });
+    await later(() => document.body.insertAdjacentHTML('beforeend', '<p id="new" hidden>New</p>'));
+    await matched(comes);
+    const shown = waiting({ text: 'New' });
+    await noted(shown);
+    await later(() => { document.querySelector('#new').hidden = false; });
+    await matched(shown);
+    const goes = waiting({ selector: '#new', state: 'hidden' });
+    await noted(goes);
+    await later(() => document.querySelector('#new').remove());
+    await matched(goes);
+  });
+
+  test('notices what a style sheet alone shows', async () => {
+    await later(() => {
+      document.body.insertAdjacentHTML('beforeend', '<style>#veiled { display: none }</style>');
+      document.body.insertAdjacentHTML('beforeend', '<p id="veiled">Veiled</p>');
+    });
+    const shown = waiting({ selector: '#veiled' });
+    await noted(shown);
+    await later(() => { document.styleSheets[document.styleSheets.length - 1].disabled = true; });
+    await matched(shown);
+  });
+
+  test('goes on in the next page', async () => {
+    const command = waiting({ text: 'You have arrived' });
+    await noted(command);
+    await page.goto(at('/second'));
+    await matched(command);
+    assert.equal((await gateway.finalOf(command)).body.url, at('/second'));
+  });
+
+  test('ends with its own time, having changed nothing, and leaves nothing behind', async () => {
+    const command = waiting({ selector: '#never' }, { timeout_ms: 300 });
+    const { body } = await gateway.finalOf(command);
+    assert.equal(body.status, 'timeout');
+    assert.equal(body.error.may_have_executed, false);
+  });
+
+  test('a cancel stops it, and frees its tab', async () => {
+    const command = waiting({ selector: '#never' }, { timeout_ms: 60_000 });
+    await noted(command);
+    const next = gateway.send({ action: 'get_page' });
+    gateway.cancel(command);
+    assertComplete((await gateway.finalOf(next)).body);
+    assert.deepEqual(gateway.postsOf(command).map(({ body }) => body.status), ['pending']);
+  });
+
+  test('refuses what cannot be waited for', async () => {
+    await refused({ action: 'wait_for' }, 'invalid_params');
+    await refused({ action: 'wait_for', selector: '##' }, 'invalid_params');
+    await refused({ action: 'wait_for', text: 'a', state: 'gone' }, 'invalid_params');
+  });
+});
+
+describe('console', () => {
+  test('answers what the page said, and what nothing caught', async () => {
+    const gone = page.waitForEvent('pageerror');
+    await page.goto(at('/talkative'));
+    await gone;
+    const find = async () => (await perform({ action: 'console' })).entries;
+    let entries = await find();
+    while (entries.length < 5) entries = await find();
+    assert.deepEqual(entries.map(({ level }) => level).slice(0, 3), ['log', 'warn', 'debug']);
+    assert.equal(entries[0].text, 'hello {a: 1, b: [true, null]} 7n');
+    assert.match(entries[1].text, /^Error: a warning\n/);
+    assert.equal(entries[2].text, '{trap: (…)}');
+    assert.equal(await page.evaluate(() => window.trapped), undefined);
+    const texts = entries.slice(3).map(({ text }) => text);
+    assert.ok(texts.some((text) => text.startsWith('Uncaught (in promise) TypeError')), texts);
+    assert.ok(texts.some((text) => text.startsWith('Uncaught RangeError: not caught')), texts);
+    assert.match(entries.find(({ source }) => source).source, /\/talkative:\d+:\d+$/);
+  });
+
+  test('picks by level and keeps the last ones', async () => {
+    await page.goto(at('/'));
+    await page.evaluate(() => {
+      for (let number = 0; number < 300; number += 1) console.info(`entry ${number}`);
+      console.error('one error');
+    });
+    const errors = await perform({ action: 'console', level: 'error' });
+    assert.deepEqual(errors.entries.map(({ text }) => text), ['one error']);
+    const { entries, truncated } = await perform({ action: 'console', limit: 200 });
+    assert.equal(entries.length, 200);
+    assert.equal(entries[0].text, 'entry 101');
+    assert.equal(truncated, true);
+  });
+
+  test('works where the page forbids scripts', async () => {
+    await page.goto(at('/strict'));
+    await page.evaluate(() => console.log('still heard'));
+    const { entries } = await perform({ action: 'console' });
+    assert.deepEqual(entries.map(({ text }) => text), ['still heard']);
+  });
+});
+
+describe('network', () => {
+  test('answers what the tab asked for and what it got', async () => {
+    await page.goto(at('/'));
+    await page.evaluate(async () => {
+      await fetch('/count?id=network', { method: 'POST' });
+      await fetch('/missing');
+      await fetch('http://127.0.0.1:1/').catch(() => {});
+    });
+    const find = (part) => perform({ action: 'network', url_contains: part });
+    const counted = (await find('/count?id=network')).entries;
+    assert.equal(counted.length, 1);
+    const { time, duration_ms: duration, ...rest } = counted[0];
+    assert.ok(Date.parse(time) > 0 && duration >= 0);
+    assert.deepEqual(rest, {
+      method: 'POST',
+      type: 'xmlhttprequest',
+      url: at('/count?id=network'),
+      status: 200,
+      from_cache: false,
+    });
+    assert.equal((await find('/missing')).entries[0].status, 404);
+    const [refusedOne] = (await find('127.0.0.1:1/')).entries;
+    assert.match(refusedOne.error, /^net::ERR_/);
+    const all = await perform({ action: 'network' });
+    assert.ok(all.entries.some(({ type, url }) => type === 'main_frame' && url === at('/')));
+    assert.ok(Date.parse(all.observed_since) > 0);
+  });
+
+  test('a request without an answer is under way', async () => {
+    await page.goto(at('/'));
+    await page.evaluate(() => { fetch('/never?here').catch(() => {}); });
+    const { entries } = await perform({ action: 'network', url_contains: '/never?here' });
+    assert.equal(entries.length, 1);
+    assert.equal('status' in entries[0] || 'error' in entries[0], false);
+  });
+});
+
+describe('a page that forbids scripts from text', () => {
+  for (const path of ['/strict', '/trusted-types']) {
+    test(`lets every other action work (${path})`, async () => {
+      await page.goto(at(path));
+      await page.evaluate(() => {
+        const form = document.createElement('form');
+        const input = Object.assign(document.createElement('input'), { id: 'word' });
+        const select = Object.assign(document.createElement('select'), { id: 'pick' });
+        select.append(new Option('One', '1'), new Option('Two', '2'));
+        const button = Object.assign(document.createElement('button'), { type: 'button', id: 'b' });
+        button.textContent = 'Press me';
+        form.append(input, select, button);
+        document.body.append(form);
+      });
+      await refused({ action: 'execute_js', script: '1 + 1' }, 'script_blocked');
+      await perform({ action: 'type', selector: '#word', text: 'written' });
+      await perform({ action: 'press', selector: '#word', key: '!' });
+      assert.equal(await page.inputValue('#word'), 'written!');
+      const picked = await perform({ action: 'select', selector: '#pick', label: 'Two' });
+      assert.deepEqual(picked.values, ['2']);
+      for (const action of ['click', 'hover', 'scroll', 'wait_for', 'query', 'screenshot']) {
+        await perform({ action, selector: '#b' });
+      }
+      await perform({ action: 'get_page' });
+      await perform({ action: 'reload' });
+    });
+  }
+});
+
+describe('refusals', () => {
+  before(() => page.goto(at('/')));
+
+  const wrong = [
+    [{ action: 'select', selector: '#name' }, /^value:/],
+    [{ action: 'select', selector: '#name', value: 'a', label: 'A' }, /^label:/],
+    [{ action: 'select', selector: '#name', values: [1] }, /^values:/],
+    [{ action: 'scroll' }, /^selector:/],
+    [{ action: 'scroll', x: 'far' }, /^x:/],
+    [{ action: 'scroll', dx: 'far' }, /^dx:/],
+    [{ action: 'scroll', dy: 1.5 }, /^dy:/],
+    [{ action: 'scroll', selector: '##' }, /^selector:/],
+    [{ action: 'press' }, /^key:/],
+    [{ action: 'press', key: 'Return' }, /^key:/],
+    [{ action: 'hover' }, /^selector:/],
+    [{ action: 'query' }, /^selector:/],
+    [{ action: 'query', text: 'a', limit: 101 }, /^limit:/],
+    [{ action: 'query', selector: '##' }, /^selector:/],
+    [{ action: 'screenshot', full_page: 'yes' }, /^full_page:/],
+    [{ action: 'screenshot', full_page: true, selector: '#go' }, /^selector:/],
+    [{ action: 'open_tab' }, /^url:/],
+    [{ action: 'open_tab', url: 'file:///etc/hostname' }, /^url:/],
+    [{ action: 'close_tab' }, /^tab_id:/],
+    [{ action: 'console', level: 'loud' }, /^level:/],
+    [{ action: 'network', limit: 0 }, /^limit:/],
+  ];
+  for (const [params, message] of wrong) {
+    test(`${JSON.stringify(params)} is invalid`, async () => {
+      const error = await refused(params, 'invalid_params');
+      assert.match(error.message, message);
+      assert.equal(error.may_have_executed, false);
+    });
+  }
+
+  for (const action of ['hover', 'scroll', 'select', 'press', 'screenshot']) {
+    test(`${action} names an element that is not there`, async () => {
+      const params = { action, selector: '#nowhere', value: 'a', key: 'a' };
+      const error = await refused(params, 'element_not_found');
+      assert.match(error.hint, /query/);
+    });
+  }
+});
+
+describe('navigation during a command', () => {
+  beforeEach(() => page.goto(at('/')));
+
+  test('a script that leads to another page is told apart from one that failed', async () => {
+    const script = 'location.href = "/second"; new Promise(() => {})';
+    const arrived = page.waitForURL('**/second');
+    const error = await refused({ action: 'execute_js', script }, 'page_navigated');
+    assert.equal(error.may_have_executed, true);
+    await arrived;
+  });
+
+  test('a click that leads to another page is complete', async () => {
+    const arrived = page.waitForURL('**/second');
+    const [clicked] = gateway.sendTogether([{ params: { action: 'click', selector: '#link' } }]);
+    assertComplete((await gateway.finalOf(clicked)).body);
+    await arrived;
+  });
+
+  test('a navigation that is cancelled frees the tab', async () => {
+    const command = gateway.send({ action: 'navigate', url: at('/never') });
+    const { body } = await gateway.post(command, 'pending');
+    assert.deepEqual(body.progress, { message: 'The page is loading.' });
+    gateway.cancel(command);
+    assert.equal((await perform({ action: 'navigate', url: at('/second') })).title, 'Second page');
+    assert.equal(gateway.postsOf(command).length, 1);
+  });
+});
+
+describe('endurance', () => {
+  test('200 commands in a row are each answered once', async () => {
+    await page.goto(at('/'));
+    await page.evaluate(() => { window.runs = []; });
+    for (let number = 0; number < 200; number += 1) {
+      const script = `runs.push(${number}), runs.length`;
+      assert.equal(await perform({ action: 'execute_js', script }), number + 1);
+    }
+    const runs = await page.evaluate(() => window.runs);
+    assert.deepEqual(runs, Array.from({ length: 200 }, (_, number) => number));
+  });
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { startBrowser } from './chromium.js';
+import { FakeGateway } from './fake_gateway.js';
+import { startPageServer } from './page_server.js';
+
+const ARTIFACTS = fileURLToPath(new URL('../artifacts/', import.meta.url));
+
+/** Occupies its tab until the test calls `release` in the page. */
+export const UNTIL_RELEASED = 'new Promise((resolve) => { window.release = resolve; })';
+
+/** A Chromium with the extension in it, the gateway double that it asks, and pages to act on. */
+export class ExtensionSetting {
+  static async start() {
+    const setting = new ExtensionSetting();
+    try {
+      setting.gateway = await FakeGateway.start();
+      setting.pages = await startPageServer();
+      setting.browser = await startBrowser({ serverUrl: setting.gateway.url });
+      await setting.gateway.nextPoll();
+    } catch (error) {
+      await setting.stop();
+      throw error;
+    }
+    return setting;
+  }
+
+  async stop() {
+    await this.browser?.stop();
+    await this.gateway?.down();
+    await this.pages?.stop();
+  }
+
+  /** Opens one of the pages in a new tab, in front of the others. */
+  async open(path) {
+    const page = await this.browser.open(this.pages.url + path);
+    return { page, tabId: await this.browser.tabIdOf(page) };
+  }
+
+  /** Carries a command out and answers the data of its result, which must be a success. */
+  async perform(params, fields) {
+    return assertComplete(await this.gateway.run(params, fields));
+  }
+
+  /** Carries a command out that must fail in a certain way, and answers the error. */
+  async refused(params, code, fields) {
+    return assertError(await this.gateway.run(params, fields), code);
+  }
+}
+
+/** Lets the script that waits in the page go on; waits for it to have got there first. */
+export async function release(page, value) {
+  await page.waitForFunction(() => 'release' in window);
+  await page.evaluate((given) => {
+    window.release(given);
+    delete window.release;
+  }, value);
+}
+
+export function assertComplete(report) {
+  assert.equal(report.status, 'complete', JSON.stringify(report).slice(0, 1000));
+  assert.equal(report.result.success, true);
+  return report.result.data;
+}
+
+export function assertError(report, code) {
+  assert.equal(report.status, 'error', JSON.stringify(report).slice(0, 1000));
+  assert.equal(report.error.code, code, report.error.message);
+  return report.error;
+}
+
+/** Keeps a picture for people to look at after the test. */
+export async function keepPicture(name, { mime_type: type, base64 }) {
+  await mkdir(ARTIFACTS, { recursive: true });
+  await writeFile(`${ARTIFACTS}${name}.${type.split('/')[1]}`, Buffer.from(base64, 'base64'));
+}

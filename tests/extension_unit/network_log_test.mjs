@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { NETWORK_ENTRIES, NETWORK_TABS } from '../../extension/src/limits.js';
+import { watchNetwork } from '../../extension/src/network_log.js';
+import { FakeEvent } from './support/fake_browser.mjs';
+
+let requests;
+let tabs;
+let network;
+
+beforeEach(() => {
+  const names = ['onBeforeRequest', 'onBeforeRedirect', 'onCompleted', 'onErrorOccurred'];
+  requests = Object.fromEntries(names.map((name) => [name, new FakeEvent()]));
+  tabs = { onRemoved: new FakeEvent() };
+  network = watchNetwork({ requests, tabs, wallNow: () => 0 });
+});
+
+function begin(requestId, fields = {}) {
+  const url = `http://page.test/${requestId}`;
+  const details = { requestId, tabId: 7, method: 'GET', type: 'script', url, timeStamp: 1_000 };
+  requests.onBeforeRequest.fire({ ...details, ...fields });
+}
+
+const shown = (requestId, rest) => ({
+  time: '1970-01-01T00:00:01.000Z',
+  method: 'GET',
+  type: 'script',
+  url: `http://page.test/${requestId}`,
+  ...rest,
+});
+
+describe('network log', () => {
+  test('tells what became of the requests of a tab', () => {
+    for (const id of ['a', 'b', 'c', 'd']) begin(id);
+    const end = (requestId, rest) => ({ requestId, timeStamp: 1_040.4, ...rest });
+    const redirectUrl = 'http://page.test/b2';
+    requests.onCompleted.fire(end('a', { statusCode: 200, fromCache: false }));
+    requests.onBeforeRedirect.fire(end('b', { statusCode: 302, redirectUrl }));
+    requests.onErrorOccurred.fire(end('c', { error: 'net::ERR_FAILED' }));
+    assert.deepEqual(network.recent(7, 50, ''), {
+      entries: [
+        shown('a', { status: 200, from_cache: false, duration_ms: 40 }),
+        shown('b', { status: 302, redirected_to: redirectUrl, duration_ms: 40 }),
+        shown('c', { error: 'net::ERR_FAILED', duration_ms: 40 }),
+        shown('d'),
+      ],
+      truncated: false,
+      observed_since: '1970-01-01T00:00:00.000Z',
+    });
+  });
+
+  test('picks by address, and the last ones', () => {
+    for (const id of ['api/1', 'image', 'api/2', 'api/3']) begin(id);
+    const { entries, truncated } = network.recent(7, 2, '/api/');
+    assert.deepEqual(entries, [shown('api/2'), shown('api/3')]);
+    assert.equal(truncated, true);
+  });
+
+  test('keeps the requests of other tabs, and of none, apart', () => {
+    begin('a', { tabId: 8 });
+    begin('b', { tabId: -1 });
+    assert.deepEqual(network.recent(7, 50, '').entries, []);
+    assert.equal(network.recent(8, 50, '').entries.length, 1);
+  });
+
+  test('forgets the oldest, and says so', () => {
+    for (let number = 0; number <= NETWORK_ENTRIES; number += 1) begin(`r${number}`);
+    requests.onCompleted.fire({ requestId: 'r0', timeStamp: 2_000, statusCode: 200 });
+    const { entries, truncated } = network.recent(7, NETWORK_ENTRIES, '');
+    assert.equal(entries.length, NETWORK_ENTRIES);
+    assert.deepEqual(entries[0], shown('r1'));
+    assert.equal(truncated, true);
+  });
+
+  test('forgets tabs that are closed, and those that were quiet longest', () => {
+    begin('a');
+    tabs.onRemoved.fire(7);
+    assert.deepEqual(network.recent(7, 50, '').entries, []);
+    for (let tabId = 100; tabId <= 100 + NETWORK_TABS; tabId += 1) begin(`t${tabId}`, { tabId });
+    assert.deepEqual(network.recent(100, 50, '').entries, []);
+    assert.equal(network.recent(101, 50, '').entries.length, 1);
+  });
+});

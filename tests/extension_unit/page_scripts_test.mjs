@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { createPageScripts } from '../../extension/src/page_scripts.js';
+
+const URL = 'http://page.test/';
+
+let injections;
+let answer;
+let pageScripts;
+
+beforeEach(() => {
+  injections = [];
+  answer = () => [{ result: { url: URL, data: 42 } }];
+  const scripting = {
+    async executeScript(injection) {
+      injections.push(injection);
+      return injection.files ? [{ result: null }] : answer();
+    },
+  };
+  pageScripts = createPageScripts({ scripting });
+});
+
+const pageFunction = () => {};
+
+describe('page scripts', () => {
+  test('run apart from the page unless they are told otherwise', async () => {
+    assert.deepEqual(await pageScripts.run(7, pageFunction, [1]), { url: URL, data: 42 });
+    await pageScripts.run(7, pageFunction, [], { world: 'MAIN', early: true });
+    const shared = { target: { tabId: 7 }, func: pageFunction };
+    assert.deepEqual(injections, [
+      { ...shared, world: 'ISOLATED', injectImmediately: false, args: [1] },
+      { ...shared, world: 'MAIN', injectImmediately: true, args: [] },
+    ]);
+  });
+
+  test('have what they share installed first', async () => {
+    await pageScripts.run(7, pageFunction, [], { elements: true });
+    const shared = ['src/page/selectors.js', 'src/page/elements.js'];
+    assert.deepEqual(injections.map(({ files }) => files), [shared, undefined]);
+  });
+
+  test('pass on the error of the page with its address', async () => {
+    const error = { code: 'element_not_found', message: 'no', mayHaveExecuted: false };
+    answer = () => [{ result: { url: URL, error } }];
+    const expected = { code: 'element_not_found', url: URL, mayHaveExecuted: false };
+    await assert.rejects(pageScripts.run(7, pageFunction, []), expected);
+  });
+
+  const replaced = [
+    ['no result', () => [{ result: null }]],
+    ['nothing at all', () => []],
+    ['a removed frame', () => { throw new Error('Frame with ID 0 was removed.'); }],
+  ];
+  for (const [what, respond] of replaced) {
+    test(`${what} means that the page was replaced`, async () => {
+      answer = respond;
+      await assert.rejects(pageScripts.run(7, pageFunction, []), { code: 'page_navigated' });
+    });
+  }
+
+  test('another refusal of the browser stays what it is', async () => {
+    answer = () => { throw new Error('Cannot access a chrome:// URL'); };
+    await assert.rejects(pageScripts.run(7, pageFunction, []), /chrome:/);
+  });
+});
