@@ -15,7 +15,9 @@
 #include "boost/asio/post.hpp"
 #include "common/file_limit.h"
 #include "gateway/auth/bearer_tokens.h"
+#include "gateway/extension/browser_log.h"
 #include "gateway/extension/extension_handlers.h"
+#include "gateway/extension/sync_handlers.h"
 #include "gateway/health_handlers.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/router.h"
@@ -65,6 +67,10 @@ struct GatewayServer::Parts {
         pending_queries(tracker.get()),
         query_result(tracker.get()),
         draw_mode(tracker.get()),
+        worker_status(tracker.get()),
+        sync(tracker.get(), &clock),
+        sync_health(tracker.get()),
+        screenshots(tracker.get()),
         server(io, LimitsOfThisProcess(),
                [this](std::shared_ptr<HttpRequest> request, Responder responder) {
                  router->Handle(std::move(request), std::move(responder));
@@ -99,6 +105,17 @@ struct GatewayServer::Parts {
     router->Add("GET", "/pending-queries", workers, HandlerOf(pending_queries));
     router->Add("POST", "/query-result", workers, HandlerOf(query_result));
     router->Add("POST", "/draw-mode/complete", workers, HandlerOf(draw_mode));
+    router->Add("POST", "/worker-status", workers, HandlerOf(worker_status));
+    router->Add("POST", "/sync", workers, HandlerOf(sync));
+    router->Add("GET", "/health", workers, HandlerOf(sync_health));
+    router->Add("POST", "/screenshots", workers, HandlerOf(screenshots));
+    for (const BrowserLogPath& path : BrowserLogPaths()) {
+      const auto handler = std::make_shared<const BrowserLogHandler>(tracker.get(), path);
+      router->Add("POST", path.path, workers,
+                  [handler](std::shared_ptr<const HttpRequest> request) {
+                    return handler->Handle(std::move(request));
+                  });
+    }
     router->AddOpen("GET", "/healthz", HandleHealth);
     router->AddOpen("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
       return HandleReadiness(tracker.get());
@@ -127,6 +144,10 @@ struct GatewayServer::Parts {
   const PendingQueriesHandler pending_queries;
   const QueryResultHandler query_result;
   const DrawModeHandler draw_mode;
+  const WorkerStatusHandler worker_status;
+  const SyncHandler sync;
+  const SyncHealthHandler sync_health;
+  const ScreenshotsHandler screenshots;
   std::optional<Router> router;
   HttpServer server;
   std::thread thread;

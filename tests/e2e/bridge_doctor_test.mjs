@@ -23,14 +23,42 @@ async function states(services, ...args) {
   return { code, ...Object.fromEntries(report.links.map(({ link, state }) => [link, state])) };
 }
 
+/** What the extension says of itself. */
+async function report(services, status) {
+  const response = await fetch(`${services.gatewayUrl}/worker-status`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      Authorization: `Bearer ${await services.tokenOf('extension')}`,
+    },
+    body: JSON.stringify({ worker: 'w1', target: 'browser', ...status }),
+  });
+  assert.equal(response.status, 200);
+}
+
 test('the doctor names the link that is broken', TIMEOUT, async (context) => {
   const services = await Services.open({ guarded: true });
   context.after(() => services.close());
   const token = ['--token-file', services.tokenFile];
   const beyond = { extension: 'unknown', tab: 'unknown' };
+  const upTo = { bridge: 'ok', gateway: 'ok', tracker: 'ok' };
   await services.step(async () => {
     assert.deepEqual(await states(services, ...token),
-      { code: 0, bridge: 'ok', gateway: 'ok', tracker: 'ok', ...beyond });
+      { code: 1, ...upTo, extension: 'broken', tab: 'unknown' });
+    assert.match((await examine(services, ...token)).stdout, /no browser extension is connected/);
+
+    await report(services, { paused: true, tabs: [] });
+    assert.deepEqual(await states(services, ...token),
+      { code: 1, ...upTo, extension: 'broken', tab: 'unknown' });
+    await report(services, { paused: false, tabs: [] });
+    assert.deepEqual(await states(services, ...token),
+      { code: 1, ...upTo, extension: 'ok', tab: 'broken' });
+    const tabs = [{ tab_id: 7, active: true, title: 'Title', url: 'http://page/' }];
+    await report(services, { name: 'Work laptop', version: '0.1.0', tabs });
+    assert.deepEqual(await states(services, ...token), { code: 0, ...upTo, extension: 'ok', tab: 'ok' });
+    const told = (await examine(services, ...token)).stdout;
+    assert.match(told, /Work laptop 0\.1\.0 for target "browser"/);
+    assert.match(told, /1 tab; in front: http:\/\/page\//);
     const { stdout } = await examine(services, ...token);
     assert.match(stdout, /^ok +gateway +callslip \d/m);
 

@@ -107,6 +107,35 @@ TEST_F(GatewayTest, CommandTravelsFromAgentToExtensionAndBack) {
   EXPECT_EQ(answer["url"], "http://page/");
 }
 
+TEST_F(GatewayTest, ProgressReachesWhoeverObserves) {
+  const std::string id = Interact();
+  const json queries = Poll();
+  Report({{"id", queries[0]["id"]},
+          {"correlation_id", id},
+          {"status", "pending"},
+          {"progress", {{"message", "Page 1 of 4"}, {"fraction", 0.25}}}});
+  EXPECT_EQ(Observe(id)["progress"], (json{{"message", "Page 1 of 4"}, {"fraction", 0.25}}));
+}
+
+TEST_F(GatewayTest, CancelWakesTheHeldPollThatUnderstandsIt) {
+  const std::string id = Interact();
+  const json queries = Poll("?cancels=1");
+  json news;
+  std::thread extension([&] { news = Poll("?wait=5&cancels=1"); });
+  services_.AwaitWaits(1);
+  services_.ToolAnswer("interact", {{"action", "cancel"}, {"correlation_id", id}});
+  extension.join();
+  EXPECT_EQ(news, (json{{{"type", "cancel"}, {"correlation_id", id}, {"id", queries[0]["id"]}}}));
+  EXPECT_EQ(Poll("?cancels=1"), json::array()) << "it is told once";
+}
+
+TEST_F(GatewayTest, CancelIsNotToldToThoseThatDoNotAskForIt) {
+  const std::string id = Interact();
+  Poll();
+  services_.ToolAnswer("interact", {{"action", "cancel"}, {"correlation_id", id}});
+  EXPECT_EQ(Poll(), json::array());
+}
+
 TEST_F(GatewayTest, InteractWithWaitReturnsTheResult) {
   std::thread extension([&] {
     const json queries = Poll("?wait=5");

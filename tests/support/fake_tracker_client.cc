@@ -208,6 +208,26 @@ TrackerClient::Result<v1::AppendAnnotationsResponse> FakeTrackerClient::AppendAn
   return Unimplemented<v1::AppendAnnotationsResponse>();
 }
 
+TrackerClient::Result<v1::ReportWorkerResponse> FakeTrackerClient::ReportWorker(
+    v1::ReportWorkerRequest) {
+  return Unimplemented<v1::ReportWorkerResponse>();
+}
+
+TrackerClient::Result<v1::ListWorkersResponse> FakeTrackerClient::ListWorkers(
+    v1::ListWorkersRequest, absl::Duration) {
+  return Unimplemented<v1::ListWorkersResponse>();
+}
+
+TrackerClient::Result<v1::AppendWorkerLogResponse> FakeTrackerClient::AppendWorkerLog(
+    v1::AppendWorkerLogRequest) {
+  return Unimplemented<v1::AppendWorkerLogResponse>();
+}
+
+TrackerClient::Result<v1::ListWorkerLogResponse> FakeTrackerClient::ListWorkerLog(
+    v1::ListWorkerLogRequest) {
+  return Unimplemented<v1::ListWorkerLogResponse>();
+}
+
 std::unique_ptr<CommandFeed> FakeTrackerClient::Watch(std::string, v1::CommandFilter) {
   return nullptr;
 }

@@ -58,6 +58,11 @@ class FakeTrackerClient final : public TrackerClient {
   Result<v1::ReplayCommandResponse> Replay(v1::ReplayCommandRequest request) override;
   Result<v1::AppendAnnotationsResponse> AppendAnnotations(
       v1::AppendAnnotationsRequest request) override;
+  Result<v1::ReportWorkerResponse> ReportWorker(v1::ReportWorkerRequest request) override;
+  Result<v1::ListWorkersResponse> ListWorkers(v1::ListWorkersRequest request,
+                                              absl::Duration deadline) override;
+  Result<v1::AppendWorkerLogResponse> AppendWorkerLog(v1::AppendWorkerLogRequest request) override;
+  Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) override;
   std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) override;
   void EndCalls() override {}
 

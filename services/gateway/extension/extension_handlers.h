@@ -10,8 +10,9 @@
 // The polling protocol of the browser extension. Reference: docs/http.md.
 namespace callslip::gateway {
 
-// GET /pending-queries[?wait=SECONDS][&back_within=SECONDS][&target=NAME][&worker=NAME]: leases
-// commands to the caller.
+// GET
+// /pending-queries[?wait=SECONDS][&back_within=SECONDS][&target=NAME][&worker=NAME][&cancels=1]:
+// leases commands to the caller, and tells it, where it asks for that, which of them to stop.
 class PendingQueriesHandler {
  public:
   explicit PendingQueriesHandler(TrackerClient* tracker) : tracker_(tracker) {}
@@ -35,6 +36,16 @@ class QueryResultHandler {
 class DrawModeHandler {
  public:
   explicit DrawModeHandler(TrackerClient* tracker) : tracker_(tracker) {}
+  boost::asio::awaitable<HttpResponse> Handle(std::shared_ptr<const HttpRequest> request) const;
+
+ private:
+  TrackerClient* const tracker_;
+};
+
+// POST /worker-status: takes what a worker says of itself.
+class WorkerStatusHandler {
+ public:
+  explicit WorkerStatusHandler(TrackerClient* tracker) : tracker_(tracker) {}
   boost::asio::awaitable<HttpResponse> Handle(std::shared_ptr<const HttpRequest> request) const;
 
  private:

@@ -59,6 +59,11 @@ boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
   if (!leased.ok()) co_return ErrorResponse(leased.status());
 
   Json queries = Json::array();
+  if (request->Query("cancels") == "1") {
+    for (int i = 0; i < leased->ended_command_ids_size(); ++i) {
+      queries.push_back(CancelNotice(leased->ended_command_ids(i), leased->ended_lease_tokens(i)));
+    }
+  }
   for (const v1::CommandLease& each : leased->leases()) queries.push_back(PendingQuery(each));
   HttpResponse response{.body = Dump(queries)};
   // A cached answer would run its commands again.

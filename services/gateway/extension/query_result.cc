@@ -3,27 +3,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/error_details.h"
 #include "common/status_macros.h"
-#include "gateway/json/parse.h"
+#include "gateway/extension/json_fields.h"
 
 namespace callslip::gateway {
 namespace {
-
-absl::Status BadField(absl::string_view reason, absl::string_view message, absl::string_view hint) {
-  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, message,
-                          {.reason = std::string(reason), .hint = std::string(hint)});
-}
-
-// Empty where it is absent.
-absl::StatusOr<std::string> OptionalText(const Json& object, const char* field) {
-  const auto it = object.find(field);
-  if (it == object.end() || it->is_null()) return "";
-  if (!it->is_string()) {
-    return BadField("invalid_field", absl::StrCat(field, " must be a string."), "");
-  }
-  return it->get<std::string>();
-}
 
 // {"tab_id":…,"url":…} as far as the report has them.
 std::string ContextOf(const Json& report) {
@@ -34,6 +18,22 @@ std::string ContextOf(const Json& report) {
     }
   }
   return context.empty() ? "" : Dump(context);
+}
+
+// {"message"?, "fraction"?}. The tracker bounds both.
+absl::Status TakeProgress(const Json& report, v1::AcknowledgeCommandRequest& request) {
+  const Json& member = MemberOf(report, "progress");
+  if (member.is_null()) return absl::OkStatus();
+  if (!member.is_object()) return BadField("invalid_field", "progress must be an object.", "");
+  v1::CommandProgress& progress = *request.mutable_progress();
+  ASSIGN_OR_RETURN(*progress.mutable_message(), OptionalText(member, "message"));
+  const Json& fraction = MemberOf(member, "fraction");
+  if (fraction.is_null()) return absl::OkStatus();
+  if (!fraction.is_number() || fraction < 0 || fraction > 1) {
+    return BadField("invalid_field", "progress.fraction must be a number from 0 to 1.", "");
+  }
+  progress.set_fraction(fraction.get<double>());
+  return absl::OkStatus();
 }
 
 // Old extensions send the message alone; newer ones {code, message, hint?, may_have_executed?}.
@@ -78,10 +78,7 @@ absl::StatusOr<QueryResult> Completion(const Json& report, const std::string& st
 }  // namespace
 
 absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body) {
-  ASSIGN_OR_RETURN(const Json report, ParseJson(body));
-  if (!report.is_object()) {
-    return BadField("invalid_body", "The body must be one JSON object.", "");
-  }
+  ASSIGN_OR_RETURN(const Json report, ParseObject(body));
   ASSIGN_OR_RETURN(const std::string correlation_id, OptionalText(report, "correlation_id"));
   if (correlation_id.empty()) {
     return BadField("missing_correlation_id", "correlation_id is missing.",
@@ -95,6 +92,7 @@ absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body) {
     request.set_command_id(correlation_id);
     request.set_lease_token(lease_token);
     request.set_context(ContextOf(report));
+    RETURN_IF_ERROR(TakeProgress(report, request));
     return request;
   }
   if (status != "complete" && status != "error" && status != "timeout") {

@@ -28,6 +28,29 @@ TEST(QueryResultTest, PendingAcknowledges) {
   EXPECT_EQ(request.context(), R"({"tab_id":7,"url":"http://x/"})");
 }
 
+TEST(QueryResultTest, PendingCarriesProgress) {
+  const auto progress_of = [](const std::string& progress) {
+    const auto parsed = ParseQueryResult(
+        R"({"correlation_id":"c1","status":"pending","progress":)" + progress + "}");
+    EXPECT_OK(parsed) << progress;
+    return std::get<v1::AcknowledgeCommandRequest>(*parsed).progress();
+  };
+  EXPECT_EQ(progress_of(R"({"message":"Page 2 of 4","fraction":0.5})").message(), "Page 2 of 4");
+  EXPECT_EQ(progress_of(R"({"message":"Page 2 of 4","fraction":0.5})").fraction(), 0.5);
+  EXPECT_EQ(progress_of(R"({"fraction":1})").fraction(), 1);
+  EXPECT_EQ(progress_of(R"({"message":"Loading","fraction":null})").fraction(), 0);
+  const auto without = ParseQueryResult(R"({"correlation_id":"c1","status":"pending"})");
+  ASSERT_OK(without);
+  EXPECT_FALSE(std::get<v1::AcknowledgeCommandRequest>(*without).has_progress());
+  for (const char* wrong :
+       {"7", "\"x\"", R"({"message":7})", R"({"fraction":"x"})", R"({"fraction":1.5})"}) {
+    EXPECT_THAT(ParseQueryResult(R"({"correlation_id":"c1","status":"pending","progress":)" +
+                                 std::string(wrong) + "}"),
+                FailsWith(StatusCode::kInvalidArgument, "invalid_field"))
+        << wrong;
+  }
+}
+
 TEST(QueryResultTest, CompleteCarriesTheResult) {
   const auto request =
       Completion(R"({"correlation_id":"c1","status":"complete","result":{"success":true}})");

@@ -14,7 +14,9 @@ HttpResponse PreflightResponse(const HttpRequest& request, const std::string& me
   response.headers = {{"Access-Control-Allow-Methods", methods},
                       {"Access-Control-Allow-Headers",
                        "content-type, authorization, mcp-protocol-version, mcp-session-id, "
-                       "mcp-method, mcp-name, last-event-id"},
+                       "mcp-method, mcp-name, last-event-id, x-gasoline-client, "
+                       "x-gasoline-extension-version, x-kaboom-client, "
+                       "x-kaboom-extension-version"},
                       // The longest that Chromium keeps it.
                       {"Access-Control-Max-Age", "7200"}};
   // A page of the public network asks before it calls a private address.

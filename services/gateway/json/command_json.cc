@@ -156,4 +156,8 @@ Json PendingQuery(const v1::CommandLease& lease) {
            lease.start_to_close().seconds() * 1000 + lease.start_to_close().nanos() / 1'000'000}};
 }
 
+Json CancelNotice(const std::string& command_id, const std::string& lease_token) {
+  return {{"type", "cancel"}, {"correlation_id", command_id}, {"id", lease_token}};
+}
+
 }  // namespace callslip::gateway

@@ -41,6 +41,9 @@ Json FailedEntry(const v1::Command& command);
 // An entry of GET /pending-queries.
 Json PendingQuery(const v1::CommandLease& lease);
 
+// An entry there that says: stop this command, of which nothing more is to be reported.
+Json CancelNotice(const std::string& command_id, const std::string& lease_token);
+
 // RFC 3339 in UTC with milliseconds.
 std::string WireTime(const google::protobuf::Timestamp& time);
 

@@ -10,6 +10,7 @@
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/browser_actions.h"
 #include "gateway/mcp/command_wait.h"
+#include "gateway/mcp/missing_worker.h"
 #include "gateway/mcp/tool_definitions.h"
 #include "gateway/mcp/tool_result.h"
 #include "gateway/timeouts.h"
@@ -101,7 +102,8 @@ boost::asio::awaitable<ToolResult> BrowserTool::Answer(std::shared_ptr<CallConte
   if (only_task || (context->as_task() && !IsFinal(ended->state()))) {
     co_return TaskResult(*std::move(ended));
   }
-  co_return CommandResult(*ended);
+  const std::string hint = co_await MissingWorkerHint(tracker_, *ended);
+  co_return CommandResult(*ended, hint);
 }
 
 // InteractTool

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "gateway/mcp/missing_worker.h"
 #include "gateway/mcp/param_headers.h"
 
 namespace callslip::gateway {
@@ -219,14 +220,27 @@ void McpServer::BeginWait(std::shared_ptr<Exchange> exchange, Wait wait) const {
   std::string client_id = exchange->principal().name;
   std::string command_id = wait.command.command_id;
   const auto slot = exchange->BeginWait();
-  auto done = [exchange = std::move(exchange),
+  auto done = [this, exchange = std::move(exchange),
                wait = std::move(wait)](const absl::StatusOr<v1::Command>& command) {
+    // A look is to be cheap; who has waited in vain is told whether anybody is there to do it.
+    const bool in_vain = command.ok() && command->state() == v1::COMMAND_STATE_QUEUED &&
+                         wait.command.at_most > absl::ZeroDuration();
+    if (in_vain) {
+      return exchange->Run(AfterVainWait(exchange, wait, *command));
+    }
     exchange->FinishWith([&] {
-      return Finished(*exchange, wait.tool->AfterWait(wait.command.command_id, command).result);
+      return Finished(*exchange, wait.tool->AfterWait(wait.command.command_id, command, "").result);
     });
   };
   tracker_->BeginWaitForEnd(std::move(client_id), std::move(command_id), at_most, slot,
                             std::move(done));
+}
+
+boost::asio::awaitable<RpcOutcome> McpServer::AfterVainWait(std::shared_ptr<Exchange> exchange,
+                                                            Wait wait, v1::Command command) const {
+  const std::string hint = co_await MissingWorkerHint(tracker_, command);
+  ToolResult result = wait.tool->AfterWait(wait.command.command_id, command, hint);
+  co_return Finished(*exchange, std::move(result.result));
 }
 
 boost::asio::awaitable<RpcOutcome> McpServer::Handle(std::shared_ptr<Exchange> exchange) {

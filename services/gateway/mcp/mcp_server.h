@@ -58,6 +58,9 @@ class McpServer {
   Subscriptions& subscriptions() { return subscriptions_; }
 
  private:
+  // The outcome of a wait whose command has not begun: there may be no worker for it.
+  boost::asio::awaitable<RpcOutcome> AfterVainWait(std::shared_ptr<Exchange> exchange, Wait wait,
+                                                   v1::Command command) const;
   using Outcome = boost::asio::awaitable<RpcOutcome>;
   using Method = Outcome (McpServer::*)(std::shared_ptr<Exchange>);
 

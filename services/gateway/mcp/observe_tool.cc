@@ -8,6 +8,8 @@
 #include "gateway/json/command_json.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/command_wait.h"
+#include "gateway/mcp/missing_worker.h"
+#include "gateway/mcp/observe_workers.h"
 #include "gateway/mcp/tool_definitions.h"
 #include "gateway/mcp/tool_result.h"
 #include "gateway/timeouts.h"
@@ -53,8 +55,8 @@ Json Entries(const v1::ListCommandsResponse& listed, Json (*entry)(const v1::Com
 
 // What can be observed.
 const std::vector<std::string>& Subjects() {
-  static const auto& subjects =
-      *new std::vector<std::string>{"command_result", "pending_commands", "failed_commands"};
+  static const auto& subjects = *new std::vector<std::string>{
+      "command_result", "pending_commands", "failed_commands", "workers", "browser_log"};
   return subjects;
 }
 
@@ -97,7 +99,11 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext
   const std::string what = arguments.Choice("what", Subjects());
   Wait wait;
   if (what == "command_result") wait = ReadWait(arguments);
+  std::string kind;
+  if (what == "browser_log") kind = arguments.Text("kind").value_or("");
   if (!arguments.status().ok()) co_return ErrorResult(arguments.status(), Executed::kNo);
+  if (what == "workers") co_return co_await ObserveWorkers(tracker_, context->principal());
+  if (what == "browser_log") co_return co_await ObserveBrowserLog(tracker_, std::move(kind));
   if (what == "pending_commands") co_return co_await Pending(context->principal().name);
   if (what == "failed_commands") co_return co_await Failed(context->principal().name);
   co_return co_await One(std::move(context), std::move(wait));
@@ -107,12 +113,15 @@ boost::asio::awaitable<ToolResult> ObserveTool::One(std::shared_ptr<CallContext>
                                                     Wait wait) const {
   const auto command =
       co_await AwaitEnd(tracker_, clock_, std::move(context), wait.command_id, wait.at_most);
-  co_return AfterWait(wait.command_id, command);
+  std::string hint;
+  if (command.ok()) hint = co_await MissingWorkerHint(tracker_, *command);
+  co_return AfterWait(wait.command_id, command, hint);
 }
 
 ToolResult ObserveTool::AfterWait(const std::string& command_id,
-                                  const absl::StatusOr<v1::Command>& command) const {
-  if (command.ok()) return CommandResult(*command);
+                                  const absl::StatusOr<v1::Command>& command,
+                                  const std::string& hint) const {
+  if (command.ok()) return CommandResult(*command, hint);
   // Whatever the reason, it says nothing about what the command did.
   ToolResult result = ErrorResult(command.status(), Executed::kPerhaps, "", command_id);
   Json& answer = std::get<Json>(result.result)["structuredContent"];

@@ -21,8 +21,8 @@ class ObserveTool final : public Tool {
   bool ReadOnly() const override { return true; }
   bool MayWait(const Json& arguments) const override;
   std::optional<Wait> WaitOf(const Json& arguments) const override;
-  ToolResult AfterWait(const std::string& command_id,
-                       const absl::StatusOr<v1::Command>& command) const override;
+  ToolResult AfterWait(const std::string& command_id, const absl::StatusOr<v1::Command>& command,
+                       const std::string& hint) const override;
   boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
                                           Json arguments) const override;
 

@@ -45,14 +45,16 @@ class Tool {
 
   // What a call with these arguments waits for, where it does nothing else: the end of a command,
   // for so long at the most. Such a call, of somebody who does not listen meanwhile, costs no
-  // coroutine: thousands wait at a time. Its result is AfterWait(), of the command as it is then.
+  // coroutine: thousands wait at a time. Its result is AfterWait(), of the command as it is then
+  // and, where it has waited in vain, with a hint at what to do.
   struct Wait {
     std::string command_id;
     absl::Duration at_most;
   };
   virtual std::optional<Wait> WaitOf(const Json& /*arguments*/) const { return std::nullopt; }
   virtual ToolResult AfterWait(const std::string& /*command_id*/,
-                               const absl::StatusOr<v1::Command>& /*command*/) const {
+                               const absl::StatusOr<v1::Command>& /*command*/,
+                               const std::string& /*hint*/) const {
     return {};
   }
 

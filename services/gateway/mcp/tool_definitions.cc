@@ -60,7 +60,7 @@ const Json& InteractDefinition() {
         "message": {"type": "string", "description": "draw_mode"},
         "correlation_id": {"type": "string", "description": "cancel"},
         "tab_id": {"type": "integer", "description": "Default: the active tab"},
-        "target": {"type": "string", "description": "Which browser"},
+        "target": {"type": "string", "description": "Which browser, of observe workers"},
         "wait_ms": {"type": "integer", "maximum": 30000},
         "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 120000, "description": "Of the action; default 10000"},
         "request_id": {"type": "string", "description": "Makes a call safe to repeat"}
@@ -81,7 +81,8 @@ const Json& ObserveDefinition() {
     "inputSchema": {
       "type": "object",
       "properties": {
-        "what": {"enum": ["command_result", "pending_commands", "failed_commands"]},
+        "what": {"enum": ["command_result", "pending_commands", "failed_commands", "workers", "browser_log"]},
+        "kind": {"type": "string"},
         "correlation_id": {"type": "string"},
         "wait_ms": {"type": "integer", "maximum": 55000, "description": "At most 30000; for ann_ ids 55000, their default"}
       },

@@ -104,9 +104,13 @@ ToolResult TextResult(Json structured, std::string text, bool is_error) {
   return {.result = std::move(result)};
 }
 
-ToolResult CommandResult(const v1::Command& command) {
+ToolResult CommandResult(const v1::Command& command, const std::string& hint) {
   Json answer = CommandAnswer(command);
-  if (!IsFinal(command.state())) return TextResult(std::move(answer), PendingText(command));
+  if (!IsFinal(command.state())) {
+    if (hint.empty()) return TextResult(std::move(answer), PendingText(command));
+    answer["hint"] = hint;
+    return TextResult(std::move(answer), absl::StrCat(PendingText(command), " ", hint));
+  }
   if (command.state() == v1::COMMAND_STATE_COMPLETED) {
     return CompletedResult(command, std::move(answer));
   }

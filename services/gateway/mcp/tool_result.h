@@ -21,8 +21,9 @@ std::string ResultUri(const std::string& command_id);
 ToolResult TextResult(Json structured, std::string text, bool is_error = false);
 
 // A command as it is now. A completed one comes with its result: as JSON, as an image where it is
-// one, or as a link to its resource where it exceeds kMaxInlineResultBytes.
-ToolResult CommandResult(const v1::Command& command);
+// one, or as a link to its resource where it exceeds kMaxInlineResultBytes. A pending one comes
+// with `hint`, where that is not empty.
+ToolResult CommandResult(const v1::Command& command, const std::string& hint = "");
 
 // A command that was registered just now: `queued`, or `waiting_for_user` where a person finishes
 // it.

@@ -12,6 +12,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "callslip/tracker/v1/annotation_service.grpc.pb.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
+#include "callslip/tracker/v1/worker_service.grpc.pb.h"
 #include "common/clock.h"
 #include "common/error_details.h"
 #include "gateway/timeouts.h"
@@ -25,6 +26,7 @@ namespace {
 
 using Stub = v1::CommandService::Stub;
 using AnnotationStub = v1::AnnotationService::Stub;
+using WorkerStub = v1::WorkerService::Stub;
 
 std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address) {
   grpc::ChannelArguments arguments;
@@ -89,6 +91,7 @@ class GrpcTrackerClient final : public TrackerClient {
       : channel_(ConnectChannel(address)),
         stub_(v1::CommandService::NewStub(channel_)),
         annotations_(v1::AnnotationService::NewStub(channel_)),
+        workers_(v1::WorkerService::NewStub(channel_)),
         executor_(executor),
         hub_(executor, &clock_,
              [this](WatchCall::Listener* listener) {
@@ -187,6 +190,21 @@ class GrpcTrackerClient final : public TrackerClient {
   }
   Result<v1::ListAnnotationsResponse> ListAnnotations(v1::ListAnnotationsRequest request) override {
     return Unary(&AnnotationStub::PrepareAsyncListAnnotations, std::move(request), kUnaryDeadline);
+  }
+  Result<v1::ReportWorkerResponse> ReportWorker(v1::ReportWorkerRequest request) override {
+    return Unary(&WorkerStub::PrepareAsyncReportWorker, std::move(request), kUnaryDeadline,
+                 OnCancel::kGoOn);
+  }
+  Result<v1::ListWorkersResponse> ListWorkers(v1::ListWorkersRequest request,
+                                              absl::Duration deadline) override {
+    return Unary(&WorkerStub::PrepareAsyncListWorkers, std::move(request), deadline);
+  }
+  Result<v1::AppendWorkerLogResponse> AppendWorkerLog(v1::AppendWorkerLogRequest request) override {
+    return Unary(&WorkerStub::PrepareAsyncAppendWorkerLog, std::move(request), kUnaryDeadline,
+                 OnCancel::kGoOn);
+  }
+  Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) override {
+    return Unary(&WorkerStub::PrepareAsyncListWorkerLog, std::move(request), kUnaryDeadline);
   }
 
   std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) override {
@@ -310,6 +328,8 @@ class GrpcTrackerClient final : public TrackerClient {
   AnyStub& StubOf() {
     if constexpr (std::is_same_v<AnyStub, AnnotationStub>) {
       return *annotations_;
+    } else if constexpr (std::is_same_v<AnyStub, WorkerStub>) {
+      return *workers_;
     } else {
       return *stub_;
     }
@@ -318,6 +338,7 @@ class GrpcTrackerClient final : public TrackerClient {
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<Stub> stub_;
   const std::unique_ptr<AnnotationStub> annotations_;
+  const std::unique_ptr<WorkerStub> workers_;
   const boost::asio::any_io_executor executor_;
   RealClock clock_;
   CallsUnderWay calls_;

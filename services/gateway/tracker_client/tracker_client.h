@@ -15,6 +15,7 @@
 #include "callslip/tracker/v1/annotation_service.pb.h"
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
+#include "callslip/tracker/v1/worker_service.pb.h"
 #include "common/address.h"
 
 namespace callslip::gateway {
@@ -42,8 +43,8 @@ class CommandFeed {
 // A call waits for the connection within its deadline, so that a tracker that is being restarted
 // costs time and no errors. A wait, poll or question whose coroutine is cancelled is cancelled at
 // the tracker too: the wait is freed there, and the poll leases nothing. What hands something over
-// (Register, Acknowledge, Complete, AppendAnnotations) goes on: a result must not be lost because
-// its bearer left.
+// (Register, Acknowledge, Complete, AppendAnnotations, …) goes on: a result must not be lost
+// because its bearer left.
 //
 // One completion queue and one thread of its own, which only hands over to the coroutines'
 // executor. All waits share one WatchCommands stream for each 25,000 of them, which is opened with
@@ -93,6 +94,12 @@ class TrackerClient {
       v1::AppendAnnotationsRequest request) = 0;
   virtual Result<v1::ListAnnotationsResponse> ListAnnotations(
       v1::ListAnnotationsRequest request) = 0;
+  virtual Result<v1::ReportWorkerResponse> ReportWorker(v1::ReportWorkerRequest request) = 0;
+  virtual Result<v1::ListWorkersResponse> ListWorkers(v1::ListWorkersRequest request,
+                                                      absl::Duration deadline) = 0;
+  virtual Result<v1::AppendWorkerLogResponse> AppendWorkerLog(
+      v1::AppendWorkerLogRequest request) = 0;
+  virtual Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) = 0;
 
   // Follows the client's commands that match: those that are there, and from then on each change.
   // To be called, and the feed to be used and destroyed, on the executor of the coroutines.

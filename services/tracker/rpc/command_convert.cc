@@ -11,7 +11,6 @@
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
-namespace {
 
 void Set(absl::Time time, google::protobuf::Timestamp& message) {
   const int64_t nanos = absl::ToUnixNanos(time);
@@ -24,6 +23,8 @@ void Set(absl::Duration duration, google::protobuf::Duration& message) {
   message.set_seconds(nanos / 1'000'000'000);
   message.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
 }
+
+namespace {
 
 // What has not happened is left out.
 void SetIfKnown(absl::Time time, google::protobuf::Timestamp* (v1::Command::*mutable_field)(),

@@ -144,10 +144,11 @@ absl::Status CommandService::Replay(const v1::ReplayCommandRequest& request,
 
 absl::Status CommandService::Acknowledge(const v1::AcknowledgeCommandRequest& request,
                                          v1::AcknowledgeCommandResponse& response) {
-  ASSIGN_OR_RETURN(
-      const AcknowledgeResult result,
-      table_->Acknowledge(request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
-                          ProgressFrom(request), ContextFrom(request.context()), clock_->Now()));
+  ASSIGN_OR_RETURN(const AcknowledgeResult result,
+                   table_->Acknowledge(
+                       request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
+                       ProgressFrom(request), ContextFrom(request.context()), clock_->Now(),
+                       request.without_heartbeats() ? Heartbeats::kNone : Heartbeats::kExpected));
   response.set_cancel_requested(result.cancel_requested);
   response.set_state(ToProto(result.state));
   return absl::OkStatus();
@@ -171,13 +172,16 @@ absl::Status CommandService::Lease(const v1::LeaseCommandsRequest& request,
   ASSIGN_OR_RETURN(const absl::Time until,
                    WaitUntil(request.max_wait(), kMaxPollWait, absl::ZeroDuration(), now));
   ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
+  ASSIGN_OR_RETURN(const std::shared_ptr<WorkerPresence> presence,
+                   workers_->Seen(request.target(), request.worker_id(), now));
   ASSIGN_OR_RETURN(const std::shared_ptr<HeldCall> call,
                    table_->Lease({.target = request.target(),
                                   .worker_id = request.worker_id(),
                                   .max_commands = request.max_commands(),
                                   .hold_until = until,
                                   .back_within = back_within},
-                                 now, [this, reply](const WorkerNews& news) {
+                                 now, [this, reply, presence](const WorkerNews& news) {
+                                   presence->Seen(clock_->Now());
                                    const auto response = ToProto<v1::LeaseCommandsResponse>(news);
                                    // A command must not be lost with a caller that has left
                                    // meanwhile.
@@ -187,13 +191,20 @@ absl::Status CommandService::Lease(const v1::LeaseCommandsRequest& request,
                                      }
                                    });
                                  }));
-  if (call != nullptr) reply->OnCallerLeft([this, call] { table_->Abandon(call, clock_->Now()); });
+  if (call != nullptr) {
+    reply->OnCallerLeft([this, call, presence] {
+      const absl::Time left = clock_->Now();
+      if (table_->Abandon(call, left)) presence->Seen(left);
+    });
+  }
   return absl::OkStatus();
 }
 
 absl::Status CommandService::Stream(const v1::StreamCommandsRequest& request,
                                     const std::shared_ptr<WorkerStreamCall>& stream) {
   ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
+  ASSIGN_OR_RETURN(const std::shared_ptr<WorkerPresence> presence,
+                   workers_->Seen(request.target(), request.worker_id(), clock_->Now()));
   LeaseRequest lease{.target = request.target(),
                      .worker_id = request.worker_id(),
                      .max_commands = kWorkerWindow,
@@ -202,7 +213,10 @@ absl::Status CommandService::Stream(const v1::StreamCommandsRequest& request,
                      .back_within = back_within};
   auto worker = std::make_shared<WorkerStream>(clock_, table_, std::move(lease), stream);
   stream->SetSource([worker] { return worker->Next(); });
-  stream->OnCallerLeft([worker] { worker->OnCallerLeft(); });
+  stream->OnCallerLeft([this, worker, presence] {
+    presence->Seen(clock_->Now());
+    worker->OnCallerLeft();
+  });
   stream->Wake();
   return absl::OkStatus();
 }

@@ -10,17 +10,20 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "tracker/domain/command/command_table.h"
+#include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/watch_stream.h"
 
 namespace callslip::tracker {
 
-// CommandService over a CommandTable: converts, calls the table, converts back. The contract is in
-// command_service.proto. Must outlive the server that it serves on.
+// CommandService over a CommandTable: converts, calls the table, converts back, and lets the
+// registry know which workers call. The contract is in command_service.proto. Must outlive the
+// server that it serves on.
 class CommandService {
  public:
-  CommandService(Clock* clock, CommandTable* table) : clock_(clock), table_(table) {}
+  CommandService(Clock* clock, CommandTable* table, WorkerRegistry* workers)
+      : clock_(clock), table_(table), workers_(workers) {}
 
   // Before the server is started.
   void AddTo(AsyncServer& server) { server.AddService(&service_); }
@@ -57,6 +60,7 @@ class CommandService {
 
   Clock* const clock_;
   CommandTable* const table_;
+  WorkerRegistry* const workers_;
   v1::CommandService::AsyncService service_;
 
   Mutex mutex_;

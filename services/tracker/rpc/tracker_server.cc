@@ -8,19 +8,27 @@
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/command_service.h"
 #include "tracker/rpc/health_service.h"
+#include "tracker/rpc/worker_service.h"
 
 namespace callslip::tracker {
 
 struct TrackerServer::Parts {
   Parts(Clock* clock, CommandTable* table)
-      : commands(clock, table), drawings(table), annotations(clock, &drawings) {}
+      : commands(clock, table, &registry),
+        drawings(table),
+        annotations(clock, &drawings),
+        workers(clock, table, &registry, &log) {}
 
+  WorkerRegistry registry;
+  WorkerLog log;
   CommandService commands;
   // Nobody else uses it.
   AnnotationStore drawings;
   AnnotationService annotations;
-  HealthService health{
-      {v1::CommandService::service_full_name(), v1::AnnotationService::service_full_name()}};
+  WorkerService workers;
+  HealthService health{{v1::CommandService::service_full_name(),
+                        v1::AnnotationService::service_full_name(),
+                        v1::WorkerService::service_full_name()}};
   // Last, so that it stops before the services go.
   AsyncServer server;
 };
@@ -36,11 +44,13 @@ absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers
   AsyncServer& server = parts_->server;
   parts_->commands.AddTo(server);
   parts_->annotations.AddTo(server);
+  parts_->workers.AddTo(server);
   parts_->health.AddTo(server);
   absl::StatusOr<Address> bound = server.Start(address, pollers);
   if (!bound.ok()) return bound;
   parts_->commands.ServeOn(server);
   parts_->annotations.ServeOn(server);
+  parts_->workers.ServeOn(server);
   parts_->health.ServeOn(server);
   return bound;
 }

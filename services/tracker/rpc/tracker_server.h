@@ -11,8 +11,8 @@
 
 namespace callslip::tracker {
 
-// The tracker's gRPC listener: CommandService, AnnotationService, health and reflection. Keeps the
-// gRPC headers to itself.
+// The tracker's gRPC listener: CommandService, AnnotationService, WorkerService with what it knows
+// of workers, health and reflection. Keeps the gRPC headers to itself.
 class TrackerServer {
  public:
   // `clock` and `table` must outlive the server.

@@ -279,11 +279,13 @@ TEST_F(StreamCommandsTest, CancelReachesTheWorkerAtOnce) {
   v1::StreamCommandsResponse response;
   ASSERT_TRUE(stream->Read(&response));
   ASSERT_EQ(response.leases_size(), 1);
+  const std::string token = response.leases(0).lease_token();
   v1::CancelCommandRequest cancel;
   cancel.set_command_id(id);
   ASSERT_OK(Call(&v1::CommandService::Stub::CancelCommand, cancel));
   ASSERT_TRUE(stream->Read(&response));
   EXPECT_THAT(response.ended_command_ids(), ElementsAre(id));
+  EXPECT_THAT(response.ended_lease_tokens(), ElementsAre(token));
 }
 
 TEST_F(StreamCommandsTest, CallerThatLeavesTakesNothingMore) {

@@ -19,7 +19,10 @@ template <typename Response>
 Response ToProto(const WorkerNews& news) {
   Response response;
   for (const CommandLease& lease : news.leases) Fill(lease, *response.add_leases());
-  for (const CommandId& id : news.ended) response.add_ended_command_ids(id.ToString());
+  for (const EndedLease& ended : news.ended) {
+    response.add_ended_command_ids(ended.id.ToString());
+    response.add_ended_lease_tokens(ended.token.ToString());
+  }
   return response;
 }
 

@@ -214,8 +214,9 @@ CommandError DeadlineError(DeadlineKind kind, const CommandSnapshot& command, bo
       return {"never_delivered",
               absl::StrCat("No worker of ", target, " asked for commands within ",
                            absl::FormatDuration(waited), "."),
-              "Check that the browser is open and its extension is connected, then send the "
-              "command again.",
+              absl::StrCat("No browser extension, or other worker, is connected to ", target,
+                           ". Check that the browser is open and the extension on, then send the "
+                           "command again."),
               false};
     }
     case DeadlineKind::kAckWait:

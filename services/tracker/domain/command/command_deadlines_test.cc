@@ -112,6 +112,16 @@ TEST_F(CommandDeadlinesTest, LeaseOfACommandWhoseDeadlineIsBeingFiredHasNoTimeLe
   EXPECT_EQ(LeaseOne().start_to_close, absl::ZeroDuration());
 }
 
+TEST_F(CommandDeadlinesTest, WorkerThatSendsNoHeartbeatsHasItsTimeAllTheSame) {
+  CommandRequest request = Request();
+  request.deadlines.start_to_close = absl::Seconds(60);
+  const std::string id = Register(std::move(request));
+  const CommandLease lease = LeaseOne();
+  ASSERT_OK(table_.Acknowledge(id, ProofOf(lease), std::nullopt, nullptr, clock_.Now(),
+                               Heartbeats::kNone));
+  ExpectEndAfter(absl::Seconds(62), id, CommandState::kTimedOut, "execution_timeout", true);
+}
+
 TEST_F(CommandDeadlinesTest, HumanCommandLivesForTenMinutesWhateverIsReported) {
   const std::string id = Register(HumanRequest());
   Advance(absl::Minutes(9));

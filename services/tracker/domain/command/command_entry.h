@@ -2,6 +2,7 @@
 #define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_ENTRY_H_
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 
 #include "absl/container/inlined_vector.h"
@@ -52,6 +53,9 @@ struct CommandEntry : Timed {
   Worker* worker = nullptr;
   // That had it before, in case the present one never got it.
   Worker* worker_before = nullptr;
+  // In place of heartbeat_nanos where none is expected: after every deadline.
+  static constexpr int64_t kNoHeartbeats = std::numeric_limits<int64_t>::max() / 2;
+
   // When its worker last acknowledged it.
   int64_t heartbeat_nanos = 0;
   // One for each delivery, so that a worker whose lease has ended can still report.

@@ -258,7 +258,7 @@ TEST_F(CommandLeasingTest, StaleReportWithoutATokenIsToldFromTheHoldersByItsNumb
 
 TEST_F(CommandLeasingTest, CancelWakesTheHeldCallOfTheHolderAtOnce) {
   const std::string id = Register();
-  Lease("w1");
+  const CommandLease lease = LeaseOne("w1");
   Hold("w2");
   Hold("w1");
   ASSERT_OK(Cancel(id));
@@ -266,6 +266,7 @@ TEST_F(CommandLeasingTest, CancelWakesTheHeldCallOfTheHolderAtOnce) {
   EXPECT_EQ(answers_[0].worker, "w1");
   EXPECT_THAT(answers_[0].news.leases, IsEmpty());
   EXPECT_THAT(IdsOf(answers_[0].news.ended), ElementsAre(id));
+  EXPECT_EQ(answers_[0].news.ended[0].token, lease.token);
 }
 
 TEST_F(CommandLeasingTest, WorkerThatAsksLaterIsToldOnce) {

@@ -451,7 +451,7 @@ std::vector<ObservedAnswer> ModelDriver::TakeAnswers() {
                                .view = ViewOf(*lease.command),
                                .start_to_close = lease.start_to_close});
     }
-    for (const CommandId& id : news.ended) {
+    for (const auto& [id, token] : news.ended) {
       const auto number = numbers_.find(id);
       answer.ended.push_back(number == numbers_.end() ? -1 : number->second);
     }

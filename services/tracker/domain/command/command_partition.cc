@@ -11,13 +11,6 @@
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
-namespace {
-
-bool IsHeld(CommandState state) {
-  return state == CommandState::kDelivered || state == CommandState::kRunning;
-}
-
-}  // namespace
 
 CommandPartition::~CommandPartition() {
   // Watches and held calls hold themselves.

@@ -26,6 +26,7 @@
 #include "tracker/domain/command/target_queue.h"
 #include "tracker/domain/command/tombstones.h"
 #include "tracker/domain/command/usage.h"
+#include "tracker/domain/command/worker_activity.h"
 
 namespace callslip::tracker {
 
@@ -47,6 +48,9 @@ struct WatchRequest {
   int64_t watch_id = 0;
   bool only_end = false;
 };
+
+// Whether a worker that has acknowledged a command will go on doing so while it executes.
+enum class Heartbeats { kExpected, kNone };
 
 struct AcknowledgeResult {
   bool cancel_requested = false;
@@ -144,11 +148,14 @@ class CommandPartition {
   void GiveBack(const CommandLease& lease, absl::Time now, CommandEffects& effects);
   absl::StatusOr<AcknowledgeResult> Acknowledge(CommandId id, const LeaseProof& proof,
                                                 std::shared_ptr<const CommandProgress> progress,
-                                                Payload context, absl::Time now,
-                                                CommandEffects& effects);
+                                                Payload context, Heartbeats heartbeats,
+                                                absl::Time now, CommandEffects& effects);
   absl::StatusOr<CompleteResult> Complete(CommandId id, const LeaseProof& proof,
                                           CommandOutcome outcome, Payload context, absl::Time now,
                                           CommandEffects& effects);
+
+  // What the workers of `target`, or of all targets where it is empty, do now.
+  void AddActivities(absl::string_view target, std::vector<WorkerActivity>& activities);
 
   // Not after the earliest deadline; InfiniteFuture where there is none.
   absl::Time NextDeadlineTime();

@@ -34,6 +34,11 @@ bool IsOfHolder(const CommandEntry& entry, const LeaseProof& proof) {
   return proof.attempt == 0 || proof.attempt == static_cast<int>(entry.leases.size());
 }
 
+// Its worker was there at `now`.
+void MarkReport(const CommandEntry& entry, const LeaseProof& proof, absl::Time now) {
+  if (entry.worker != nullptr && IsOfHolder(entry, proof)) entry.worker->last_report = now;
+}
+
 CommandError ResultDropped(size_t bytes) {
   return {"result_dropped",
           absl::StrCat("The command was executed, but its result of ", bytes,
@@ -99,7 +104,7 @@ WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker, 
   while (!worker.ended.empty()) {
     CommandEntry& entry = worker.ended.front();
     worker.ended.pop_front();
-    news.ended.push_back(entry.spec().id);
+    news.ended.push_back({entry.spec().id, entry.leases.back()});
     queue.workers.Detach(&entry);
     entry.queue = nullptr;
   }
@@ -179,7 +184,7 @@ void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now,
 
 absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
     CommandId id, const LeaseProof& proof, std::shared_ptr<const CommandProgress> progress,
-    Payload context, absl::Time now, CommandEffects& effects) {
+    Payload context, Heartbeats heartbeats, absl::Time now, CommandEffects& effects) {
   MutexLock lock(&mutex_);
   CommandEntry* entry = EntryLocked(id);
   if (entry == nullptr) {
@@ -189,9 +194,11 @@ absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
     return AcknowledgeResult{ended_as == CommandState::kCancelled, ended_as};
   }
   RETURN_IF_ERROR(CheckProof(*entry, proof));
+  MarkReport(*entry, proof, now);
   const CommandState state = entry->view->state;
   if (IsTerminal(state)) return AcknowledgeResult{state == CommandState::kCancelled, state};
-  entry->heartbeat_nanos = absl::ToUnixNanos(now);
+  const bool expected = heartbeats == Heartbeats::kExpected;
+  entry->heartbeat_nanos = expected ? absl::ToUnixNanos(now) : CommandEntry::kNoHeartbeats;
   if (state == CommandState::kRunning && progress == nullptr && !HasBytes(context)) {
     // A bare heartbeat moves a deadline and nothing that a reader could see.
     RearmLocked(*entry);
@@ -218,6 +225,7 @@ absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const Le
     return CompleteResult{false, tombstone->ended_as};
   }
   RETURN_IF_ERROR(CheckProof(*entry, proof));
+  MarkReport(*entry, proof, now);
   auto* result = std::get_if<CommandResult>(&outcome);
   const bool fits = result == nullptr || FitsLocked(*entry, result->value);
   Change change(*entry);
@@ -256,6 +264,31 @@ absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const Le
   DispatchLocked(queue, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();
   return CompleteResult{true, entry->view->state};
+}
+
+void CommandPartition::AddActivities(absl::string_view target,
+                                     std::vector<WorkerActivity>& activities) {
+  absl::flat_hash_map<const Worker*, size_t> indexes;
+  MutexLock lock(&mutex_);
+  for (const auto& [name, queue] : queues_) {
+    if (!target.empty() && name != target) continue;
+    for (const Worker* worker : queue->workers.Busy()) {
+      indexes.emplace(worker, activities.size());
+      activities.push_back({.target = name,
+                            .worker_id = std::string(worker->id),
+                            .polls = !worker->calls.empty(),
+                            .last_report = worker->last_report});
+    }
+  }
+  if (indexes.empty()) return;
+  for (const auto& [name, client] : clients_) {
+    for (const CommandEntry& entry : client->unfinished) {
+      if (!IsHeld(entry.view->state)) continue;
+      if (const auto it = indexes.find(entry.worker); it != indexes.end()) {
+        activities[it->second].commands.push_back(entry.view);
+      }
+    }
+  }
 }
 
 bool CommandPartition::FitsLocked(const CommandEntry& entry, const Payload& result) const {

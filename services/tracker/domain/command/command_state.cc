@@ -38,6 +38,10 @@ std::optional<CommandState> NextState(CommandState state, CommandEvent event) {
 
 bool IsTerminal(CommandState state) { return (kUnfinished & Bit(state)) == 0; }
 
+bool IsHeld(CommandState state) {
+  return state == CommandState::kDelivered || state == CommandState::kRunning;
+}
+
 absl::string_view CommandStateName(CommandState state) {
   switch (state) {
     case CommandState::kQueued:

@@ -51,6 +51,9 @@ std::optional<CommandState> NextState(CommandState state, CommandEvent event);
 // True for the states that end a command.
 bool IsTerminal(CommandState state);
 
+// True while a worker has it: DELIVERED and RUNNING.
+bool IsHeld(CommandState state);
+
 // "queued", "timed_out", …
 absl::string_view CommandStateName(CommandState state);
 

@@ -284,7 +284,8 @@ void CommandTable::GiveBack(const CommandLease& lease, absl::Time now) {
 absl::StatusOr<AcknowledgeResult> CommandTable::Acknowledge(const std::string& id,
                                                             const LeaseProof& proof,
                                                             std::optional<CommandProgress> progress,
-                                                            Payload context, absl::Time now) {
+                                                            Payload context, absl::Time now,
+                                                            Heartbeats heartbeats) {
   RETURN_IF_ERROR(CheckContext(context));
   std::shared_ptr<const CommandProgress> bounded;
   if (progress.has_value()) {
@@ -294,7 +295,7 @@ absl::StatusOr<AcknowledgeResult> CommandTable::Acknowledge(const std::string& i
   ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
   CommandEffects effects;
   absl::StatusOr<AcknowledgeResult> result = PartitionOf(known).Acknowledge(
-      known, proof, std::move(bounded), std::move(context), now, effects);
+      known, proof, std::move(bounded), std::move(context), heartbeats, now, effects);
   Run(effects, now);
   return result;
 }
@@ -311,6 +312,20 @@ absl::StatusOr<CompleteResult> CommandTable::Complete(const std::string& id,
       known, proof, std::move(outcome), std::move(context), now, effects);
   Run(effects, now);
   return result;
+}
+
+std::vector<WorkerActivity> CommandTable::Activities(const std::string& target) {
+  std::vector<WorkerActivity> activities;
+  if (!target.empty()) {
+    PartitionOf(target).AddActivities(target, activities);
+  } else {
+    for (const auto& partition : partitions_) partition->AddActivities(target, activities);
+  }
+  for (WorkerActivity& activity : activities) {
+    std::sort(activity.commands.begin(), activity.commands.end(),
+              [](const auto& a, const auto& b) { return a->spec->sequence < b->spec->sequence; });
+  }
+  return activities;
 }
 
 void CommandTable::OnNoLeases(std::function<void()> action) {

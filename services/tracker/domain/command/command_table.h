@@ -89,9 +89,14 @@ class CommandTable {
 
   absl::StatusOr<AcknowledgeResult> Acknowledge(const std::string& id, const LeaseProof& proof,
                                                 std::optional<CommandProgress> progress,
-                                                Payload context, absl::Time now);
+                                                Payload context, absl::Time now,
+                                                Heartbeats heartbeats = Heartbeats::kExpected);
   absl::StatusOr<CompleteResult> Complete(const std::string& id, const LeaseProof& proof,
                                           CommandOutcome outcome, Payload context, absl::Time now);
+
+  // What the workers of `target`, or of all targets where it is empty, do now: those that hold a
+  // call or a command. One look at all that is unfinished.
+  std::vector<WorkerActivity> Activities(const std::string& target);
 
   // For whoever runs the table.
 

@@ -39,9 +39,9 @@ inline std::vector<std::string> IdsOf(const CommandLeases& leases) {
   return ids;
 }
 
-inline std::vector<std::string> IdsOf(const std::vector<CommandId>& commands) {
+inline std::vector<std::string> IdsOf(const std::vector<EndedLease>& ended) {
   std::vector<std::string> ids;
-  for (const CommandId& id : commands) ids.push_back(id.ToString());
+  for (const EndedLease& lease : ended) ids.push_back(lease.id.ToString());
   return ids;
 }
 

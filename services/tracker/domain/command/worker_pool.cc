@@ -13,7 +13,9 @@ Worker* WorkerPool::Find(const std::string& id, absl::Time now) {
   pruning_.BeforeAdding(workers_, [&](const Worker& worker) {
     return worker.attached == 0 && worker.calls.empty() && (worker.back_by <= now || crowded);
   });
-  return &workers_[id];
+  const auto it = workers_.try_emplace(id).first;
+  it->second.id = it->first;
+  return &it->second;
 }
 
 void WorkerPool::Attach(CommandEntry* entry, Worker* worker) {
@@ -95,6 +97,14 @@ HeldCall* WorkerPool::ReadyCallOf(Worker& worker) {
 }
 
 HeldCall* WorkerPool::NextReady() { return ready_.empty() ? nullptr : ReadyCallOf(ready_.front()); }
+
+std::vector<const Worker*> WorkerPool::Busy() const {
+  std::vector<const Worker*> busy;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.attached > 0 || !worker.calls.empty()) busy.push_back(&worker);
+  }
+  return busy;
+}
 
 std::vector<HeldCall*> WorkerPool::HeldCalls() {
   std::vector<HeldCall*> calls;

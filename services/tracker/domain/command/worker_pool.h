@@ -15,10 +15,16 @@
 
 namespace callslip::tracker {
 
+// A delivery whose command has ended without its worker.
+struct EndedLease {
+  CommandId id;
+  LeaseToken token;
+};
+
 // What a worker's call brings: work, and commands that it held and that have ended without it.
 struct WorkerNews {
   CommandLeases leases;
-  std::vector<CommandId> ended;
+  std::vector<EndedLease> ended;
 
   bool empty() const { return leases.empty() && ended.empty(); }
 };
@@ -57,6 +63,9 @@ struct Worker : boost::intrusive::list_base_hook<> {
                                     &CommandEntry::queue_hook>,
       boost::intrusive::constant_time_size<false>>;
 
+  absl::string_view id;  // Its key in the pool.
+  // When it last reported about a command that points to it.
+  absl::Time last_report = absl::InfinitePast();
   int attached = 0;    // Commands that point to it.
   int unfinished = 0;  // Of these, the ones that it holds.
   Calls calls;         // The one held longest comes first.
@@ -96,6 +105,8 @@ class WorkerPool {
   HeldCall* NextReady();
 
   std::vector<HeldCall*> HeldCalls();
+  // The workers that have a call or to which a command points.
+  std::vector<const Worker*> Busy() const;
   bool has_calls() const { return calls_ > 0; }
   bool IsUnused() const { return attached_ == 0 && calls_ == 0; }
 

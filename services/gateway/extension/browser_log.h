@@ -1,0 +1,26 @@
+#ifndef CALLSLIP_GATEWAY_EXTENSION_BROWSER_LOG_H_
+#define CALLSLIP_GATEWAY_EXTENSION_BROWSER_LOG_H_
+
+#include <string>
+#include <vector>
+
+#include "gateway/json/parse.h"
+
+namespace callslip::gateway {
+
+// A path to which extensions post what they have seen besides commands.
+struct BrowserLogPath {
+  const char* path;
+  const char* kind;    // What the tracker keeps it as.
+  const char* member;  // The array in the body that holds the entries; empty: the body is one.
+};
+const std::vector<BrowserLogPath>& BrowserLogPaths();
+
+// What the tracker is to keep of an array of entries: the newest 1,000, without the values of
+// members that hold secrets, such as `authorization` or `cookie`, and without those that are too
+// large. Empty where `entries` is no array.
+std::vector<std::string> LogEntries(const Json& entries);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_EXTENSION_BROWSER_LOG_H_

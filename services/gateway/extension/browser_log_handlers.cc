@@ -1,0 +1,59 @@
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "gateway/extension/json_fields.h"
+#include "gateway/extension/sync_handlers.h"
+#include "gateway/http/error_response.h"
+#include "gateway/json/command_json.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+
+boost::asio::awaitable<HttpResponse> SyncHealthHandler::Handle(
+    std::shared_ptr<const HttpRequest>) const {
+  v1::ListWorkersRequest all;
+  const auto listed = co_await tracker_->ListWorkers(std::move(all), kReadinessDeadline);
+  if (!listed.ok()) co_return ErrorResponse(listed.status());
+  bool connected = false;
+  for (const v1::Worker& worker : listed->workers()) {
+    connected = connected || (worker.connected() && absl::StartsWith(worker.worker_id(), "sync-"));
+  }
+  const Json capture = {{"available", true}, {"extension_connected", connected}};
+  co_return HttpResponse{.body = Dump({{"status", "ok"}, {"capture", capture}})};
+}
+
+boost::asio::awaitable<HttpResponse> BrowserLogHandler::Handle(
+    std::shared_ptr<const HttpRequest> request) const {
+  const absl::StatusOr<Json> body = ParseObject(request->body);
+  if (!body.ok()) co_return ErrorResponse(body.status());
+  const bool whole = std::string(path_.member).empty();
+  const Json one = whole ? Json::array({*body}) : Json();
+  const Json& entries = whole ? one : MemberOf(*body, path_.member);
+  if (!entries.is_array()) {
+    co_return ErrorResponse(400, "invalid_body",
+                            std::string("The body must have an array ") + path_.member + ".", "");
+  }
+  v1::AppendWorkerLogRequest append;
+  append.set_worker_id(SyncClientName(*request));
+  append.set_kind(path_.kind);
+  for (std::string& entry : LogEntries(entries)) append.add_entries(std::move(entry));
+  const int kept = append.entries_size();
+  const auto appended = co_await tracker_->AppendWorkerLog(std::move(append));
+  if (!appended.ok()) co_return ErrorResponse(appended.status());
+  co_return HttpResponse{.body = Dump({{"status", "ok"}, {"entries", kept}})};
+}
+
+boost::asio::awaitable<HttpResponse> ScreenshotsHandler::Handle(
+    std::shared_ptr<const HttpRequest> request) const {
+  const absl::StatusOr<Json> body = ParseObject(request->body);
+  if (!body.ok()) co_return ErrorResponse(body.status());
+  std::optional<v1::CompleteCommandRequest> result = ScreenshotResult(*body);
+  // One that its user took: nobody waits for it, and there is no place for it.
+  if (!result.has_value()) co_return HttpResponse{.body = R"({"status":"ok","stored":false})"};
+  const auto completed = co_await tracker_->Complete(*std::move(result));
+  if (!completed.ok()) co_return ErrorResponse(completed.status());
+  co_return HttpResponse{.body = R"({"status":"ok","stored":true})"};
+}
+
+}  // namespace callslip::gateway

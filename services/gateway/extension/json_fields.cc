@@ -1,0 +1,51 @@
+#include "gateway/extension/json_fields.h"
+
+#include "absl/strings/str_cat.h"
+#include "common/error_details.h"
+#include "common/status_macros.h"
+
+namespace callslip::gateway {
+
+absl::Status BadField(absl::string_view reason, absl::string_view message, absl::string_view hint) {
+  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, message,
+                          {.reason = std::string(reason), .hint = std::string(hint)});
+}
+
+absl::StatusOr<Json> ParseObject(const std::string& body) {
+  ASSIGN_OR_RETURN(Json json, ParseJson(body));
+  if (json.is_object()) return json;
+  return BadField("invalid_body", "The body must be one JSON object.", "");
+}
+
+absl::StatusOr<std::string> OptionalText(const Json& object, const char* field) {
+  const Json& member = MemberOf(object, field);
+  if (member.is_null()) return "";
+  if (!member.is_string()) {
+    return BadField("invalid_field", absl::StrCat(field, " must be a string."), "");
+  }
+  return member.get<std::string>();
+}
+
+const Json& MemberOf(const Json& json, const char* field) {
+  static const Json& none = *new Json();
+  if (!json.is_object()) return none;
+  const auto it = json.find(field);
+  return it == json.end() ? none : *it;
+}
+
+std::string TextOf(const Json& json, const char* field) {
+  const Json& member = MemberOf(json, field);
+  return member.is_string() ? member.get<std::string>() : "";
+}
+
+bool IsTrue(const Json& json, const char* field) { return MemberOf(json, field) == true; }
+
+std::string CutText(std::string text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return text;
+  size_t end = max_bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  text.resize(end);
+  return text;
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,36 @@
+#ifndef CALLSLIP_GATEWAY_EXTENSION_JSON_FIELDS_H_
+#define CALLSLIP_GATEWAY_EXTENSION_JSON_FIELDS_H_
+
+#include <cstddef>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "gateway/json/parse.h"
+
+// Reading what extensions send: strictly, where a field of ours is wrong; leniently, where a field
+// of a foreign extension is only to be passed on.
+namespace callslip::gateway {
+
+absl::Status BadField(absl::string_view reason, absl::string_view message, absl::string_view hint);
+
+// The body as one object; INVALID_ARGUMENT, reason `invalid_body`, where it is no object.
+absl::StatusOr<Json> ParseObject(const std::string& body);
+
+// Empty where it is absent or null; INVALID_ARGUMENT, reason `invalid_field`, where it is no text.
+absl::StatusOr<std::string> OptionalText(const Json& object, const char* field);
+
+// The member, or null where it is absent or `json` is no object.
+const Json& MemberOf(const Json& json, const char* field);
+// Empty where the member is no text.
+std::string TextOf(const Json& json, const char* field);
+// False where the member is not true.
+bool IsTrue(const Json& json, const char* field);
+
+// At most `max_bytes`, cut at a character's boundary.
+std::string CutText(std::string text, size_t max_bytes);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_EXTENSION_JSON_FIELDS_H_

@@ -1,0 +1,21 @@
+#ifndef CALLSLIP_GATEWAY_EXTENSION_SYNC_COMMAND_H_
+#define CALLSLIP_GATEWAY_EXTENSION_SYNC_COMMAND_H_
+
+#include <variant>
+
+#include "callslip/tracker/v1/command.pb.h"
+#include "callslip/tracker/v1/command_service.pb.h"
+#include "gateway/extension/sync_request.h"
+#include "gateway/json/parse.h"
+
+namespace callslip::gateway {
+
+// A command in the words of a KaBOOM or Gasoline extension: {"id", "type", "params",
+// "correlation_id", "tab_id"?}. Or, where it has no words for it, the error to end the command
+// with, which was not executed.
+std::variant<Json, v1::CommandError> SyncCommand(const v1::CommandLease& lease,
+                                                 const SyncRequest& caller);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_EXTENSION_SYNC_COMMAND_H_

@@ -1,0 +1,141 @@
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/match.h"
+#include "common/error_details.h"
+#include "gateway/extension/sync_command.h"
+#include "gateway/extension/sync_handlers.h"
+#include "gateway/http/error_response.h"
+#include "gateway/json/command_json.h"
+#include "gateway/json/tracker_error.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+namespace {
+
+// When the caller is to come again, in milliseconds. Never 0, which it would take for a second.
+// After a held request at once.
+constexpr int kPollAfterHold = 20;
+// One that may not be held: half of it is what a command waits for it on average.
+constexpr int kPollWithoutHold = 500;
+// While it executes something: its results don't wait for this, its heartbeats do.
+constexpr int kPollAtWork = 500;
+
+bool IsUnreachable(const absl::Status& status) {
+  const std::string reason = TrackerErrorOf(status).reason;
+  return reason == "tracker_unreachable" || reason == "draining";
+}
+
+void Set(absl::Duration duration, google::protobuf::Duration& message) {
+  message.set_seconds(absl::ToInt64Seconds(duration));
+}
+
+}  // namespace
+
+boost::asio::awaitable<HttpResponse> SyncHandler::Handle(
+    std::shared_ptr<const HttpRequest> request) const {
+  absl::StatusOr<SyncRequest> sync = ParseSync(*request);
+  if (!sync.ok()) co_return ErrorResponse(sync.status());
+  const absl::Status taken = co_await TakeReports(*sync);
+  if (!taken.ok()) co_return ErrorResponse(taken);
+  absl::StatusOr<Json> commands = co_await TakeCommands(*sync);
+  if (!commands.ok()) co_return ErrorResponse(commands.status());
+
+  const bool at_work = !commands->empty() || !sync->heartbeats.empty();
+  Json answer = {{"ack", true}, {"capture_overrides", Json::object()}};
+  answer["commands"] = *std::move(commands);
+  answer["next_poll_ms"] = at_work             ? kPollAtWork
+                           : sync->may_be_held ? kPollAfterHold
+                                               : kPollWithoutHold;
+  answer["server_time"] =
+      absl::FormatTime("%Y-%m-%d%ET%H:%M:%E3SZ", clock_->Now(), absl::UTCTimeZone());
+  HttpResponse response{.body = Dump(answer)};
+  // A cached answer would run its commands again.
+  response.headers.emplace_back("Cache-Control", "no-store");
+  co_return response;
+}
+
+boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const SyncRequest& sync) const {
+  for (const v1::CompleteCommandRequest& result : sync.results) {
+    const absl::Status completed = co_await Complete(result);
+    if (IsUnreachable(completed)) co_return completed;
+  }
+  for (const v1::AcknowledgeCommandRequest& heartbeat : sync.heartbeats) {
+    const auto acknowledged = co_await tracker_->Acknowledge(heartbeat);
+    if (!acknowledged.ok() && IsUnreachable(acknowledged.status())) co_return acknowledged.status();
+  }
+  v1::ReportWorkerRequest report;
+  report.set_worker_id(sync.worker_id);
+  *report.mutable_report() = sync.report;
+  const auto reported = co_await tracker_->ReportWorker(std::move(report));
+  if (!reported.ok() && IsUnreachable(reported.status())) co_return reported.status();
+  if (sync.logs.empty()) co_return absl::OkStatus();
+  v1::AppendWorkerLogRequest append;
+  append.set_worker_id(sync.worker_id);
+  append.set_kind("extension_logs");
+  for (const std::string& entry : sync.logs) append.add_entries(entry);
+  // What is lost of them is no reason to have the results sent again.
+  (void)co_await tracker_->AppendWorkerLog(std::move(append));
+  co_return absl::OkStatus();
+}
+
+boost::asio::awaitable<absl::Status> SyncHandler::Complete(
+    v1::CompleteCommandRequest result) const {
+  const auto completed = co_await tracker_->Complete(result);
+  if (completed.ok()) co_return absl::OkStatus();
+  if (DetailsOf(completed.status()).reason != "result_too_large") co_return completed.status();
+  v1::CommandError& error = *result.mutable_error();
+  error.set_code("result_too_large");
+  error.set_message(std::string(completed.status().message()));
+  error.set_hint("Ask for less at once.");
+  error.set_may_have_executed(true);
+  const auto failed = co_await tracker_->Complete(std::move(result));
+  co_return failed.status();
+}
+
+boost::asio::awaitable<absl::StatusOr<Json>> SyncHandler::TakeCommands(
+    const SyncRequest& sync) const {
+  v1::LeaseCommandsRequest lease;
+  lease.set_worker_id(sync.worker_id);
+  // One that executes them one after the other would let the others run out of time.
+  if (!sync.reports_progress) lease.set_max_commands(1);
+  // A result that comes about while its request is held waits until that is over.
+  if (sync.may_be_held && sync.heartbeats.empty()) {
+    Set(kMaxPollHold, *lease.mutable_max_wait());
+  }
+  const auto leased = co_await tracker_->Lease(std::move(lease));
+  if (!leased.ok()) co_return leased.status();
+
+  Json commands = Json::array();
+  for (const v1::CommandLease& each : leased->leases()) {
+    std::variant<Json, v1::CommandError> command = SyncCommand(each, sync);
+    if (auto* refusal = std::get_if<v1::CommandError>(&command); refusal != nullptr) {
+      v1::CompleteCommandRequest refused;
+      refused.set_command_id(each.command().command_id());
+      refused.set_lease_token(each.lease_token());
+      *refused.mutable_error() = std::move(*refusal);
+      (void)co_await tracker_->Complete(std::move(refused));
+      continue;
+    }
+    const absl::StatusOr<bool> hand_out = co_await HandOut(each, sync);
+    // Not to be executed by anybody who has not been heard: its lease ends by itself.
+    if (!hand_out.ok() && commands.empty()) co_return hand_out.status();
+    if (hand_out.value_or(false)) commands.push_back(std::move(std::get<Json>(command)));
+  }
+  co_return commands;
+}
+
+boost::asio::awaitable<absl::StatusOr<bool>> SyncHandler::HandOut(const v1::CommandLease& lease,
+                                                                  const SyncRequest& sync) const {
+  if (sync.reports_progress) co_return true;
+  v1::AcknowledgeCommandRequest acknowledge;
+  acknowledge.set_command_id(lease.command().command_id());
+  acknowledge.set_lease_token(lease.lease_token());
+  acknowledge.set_without_heartbeats(true);
+  const auto acknowledged = co_await tracker_->Acknowledge(std::move(acknowledge));
+  if (!acknowledged.ok()) co_return acknowledged.status();
+  co_return !IsFinal(acknowledged->state());
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,237 @@
+#include "gateway/extension/sync_request.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/status_macros.h"
+#include "gateway/extension/browser_log.h"
+#include "gateway/extension/json_fields.h"
+#include "gateway/extension/worker_status.h"
+
+namespace callslip::gateway {
+namespace {
+
+// As many as such an extension keeps for later.
+constexpr size_t kMaxResults = 200;
+// Four times the commands that a worker may hold.
+constexpr size_t kMaxInProgress = 20;
+// So that with the prefix it is a name that the tracker takes.
+constexpr size_t kMaxSessionBytes = 100;
+// A line on a screen.
+constexpr size_t kMaxNameBytes = 64;
+
+// A member that should be an array, up to `limit` entries of it.
+std::vector<const Json*> EntriesOf(const Json& body, const char* field, size_t limit) {
+  std::vector<const Json*> entries;
+  const Json& array = MemberOf(body, field);
+  if (!array.is_array()) return entries;
+  for (const Json& entry : array) {
+    if (entries.size() == limit) break;
+    entries.push_back(&entry);
+  }
+  return entries;
+}
+
+// Which delivery a report is about: its id says both; an old report may have the command alone.
+// False where it is about none of ours.
+template <typename Request>
+bool TakeIds(const Json& report, const char* id_field, Request& request) {
+  const std::string id = TextOf(report, id_field);
+  const std::pair<std::string, std::string> parts = absl::StrSplit(id, absl::MaxSplits('/', 1));
+  const bool whole = absl::StartsWith(parts.second, "lease-");
+  request.set_command_id(whole ? parts.first : TextOf(report, "correlation_id"));
+  if (whole) request.set_lease_token(parts.second);
+  return !request.command_id().empty();
+}
+
+// A context that the tracker takes: no result is to be lost over a URL.
+std::string Bounded(Json context) {
+  constexpr size_t kMaxContextBytes = 8000;
+  std::string text = Dump(context);
+  if (text.size() <= kMaxContextBytes) return text;
+  context.erase("url");
+  return context.empty() ? "" : Dump(context);
+}
+
+// Where it ran, as far as that is known: the result says it, or the extension acts in one tab only.
+std::string ContextOf(const Json& result, const Json& settings) {
+  const Json& resolved = MemberOf(result, "resolved_tab_id");
+  if (resolved.is_number_integer()) {
+    return Bounded({{"tab_id", resolved}, {"url", TextOf(result, "resolved_url")}});
+  }
+  const Json& tracked = MemberOf(settings, "tracked_tab_id");
+  if (!IsTrue(settings, "tracking_enabled") || !tracked.is_number_integer()) return "";
+  return Bounded({{"tab_id", tracked}, {"url", TextOf(settings, "tracked_tab_url")}});
+}
+
+// One lower_snake_case word, as the codes of these extensions are; their other errors are
+// sentences.
+bool IsCode(const std::string& text) {
+  return !text.empty() && text.size() <= 64 && absl::ascii_islower(text[0]) &&
+         absl::c_all_of(text, [](char c) {
+           return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+         });
+}
+
+v1::CommandError ErrorOf(const Json& report) {
+  const Json& result = MemberOf(report, "result");
+  std::string error = TextOf(report, "error");
+  if (error.empty()) error = TextOf(result, "error");
+  v1::CommandError failure;
+  failure.set_code(IsCode(error) ? error : "execution_failed");
+  const std::string message = TextOf(result, "message");
+  failure.set_message(message.empty() ? error : message);
+  const bool switched_off = failure.code() == "ai_web_pilot_disabled";
+  failure.set_may_have_executed(!switched_off);
+  if (switched_off) {
+    failure.set_hint("Ask the user to switch AI Web Pilot on in the extension's popup.");
+  }
+  return failure;
+}
+
+// `complete` is also what it says of failures.
+bool IsFailure(const Json& report) {
+  const Json& result = MemberOf(report, "result");
+  const Json& success = MemberOf(result, "success");
+  if (!TextOf(report, "error").empty() || success == false) return true;
+  return success != true && !TextOf(result, "error").empty();
+}
+
+// What a script returned stands under `data`, as with our own extension.
+Json ResultOf(Json result) {
+  if (IsTrue(result, "success") && result.contains("result") && !result.contains("data")) {
+    result["data"] = std::move(result["result"]);
+    result.erase("result");
+  }
+  return result;
+}
+
+std::optional<v1::CompleteCommandRequest> CompletionOf(const Json& report, const Json& settings) {
+  v1::CompleteCommandRequest request;
+  if (!TakeIds(report, "id", request)) return std::nullopt;
+  request.set_context(ContextOf(MemberOf(report, "result"), settings));
+  const std::string status = TextOf(report, "status");
+  if (status == "timeout") {
+    *request.mutable_timeout() = ErrorOf(report);
+  } else if (status != "complete" || IsFailure(report)) {
+    *request.mutable_error() = ErrorOf(report);
+  } else {
+    request.set_result(Dump(ResultOf(MemberOf(report, "result"))));
+  }
+  return request;
+}
+
+std::optional<v1::AcknowledgeCommandRequest> HeartbeatOf(const Json& entry) {
+  v1::AcknowledgeCommandRequest request;
+  if (!TakeIds(entry, "id", request)) return std::nullopt;
+  if (const Json& percent = MemberOf(entry, "progress_pct"); percent.is_number()) {
+    request.mutable_progress()->set_fraction(percent.get<double>() / 100);
+  }
+  return request;
+}
+
+// "Chrome/131.0.0.0" in what browsers say of themselves.
+std::string BrowserOf(const std::string& user_agent) {
+  for (absl::string_view product : absl::StrSplit(user_agent, ' ')) {
+    if (absl::StartsWith(product, "Chrome/")) return CutText(std::string(product), kMaxNameBytes);
+  }
+  return "";
+}
+
+v1::WorkerReport ReportOf(const HttpRequest& request, const Json& body) {
+  const Json& settings = MemberOf(body, "settings");
+  const std::pair<std::string, std::string> client =
+      absl::StrSplit(SyncClientName(request), absl::MaxSplits('/', 1));
+  v1::WorkerReport report;
+  report.set_name(CutText(client.first, kMaxNameBytes));
+  const std::string version = TextOf(body, "extension_version");
+  report.set_version(CutText(version.empty() ? client.second : version, kMaxNameBytes));
+  report.set_browser(BrowserOf(request.Header("user-agent")));
+  report.set_paused(MemberOf(settings, "pilot_enabled") == false);
+  if (IsTrue(settings, "tracking_enabled")) {
+    report.set_tabs(KeptTabs(Json::array({{{"tab_id", MemberOf(settings, "tracked_tab_id")},
+                                           {"active", IsTrue(settings, "tracked_tab_active")},
+                                           {"title", TextOf(settings, "tracked_tab_title")},
+                                           {"url", TextOf(settings, "tracked_tab_url")}}})));
+  }
+  return report;
+}
+
+}  // namespace
+
+std::string SyncId(const std::string& command_id, const std::string& lease_token) {
+  return absl::StrCat(command_id, "/", lease_token);
+}
+
+std::string SyncClientName(const HttpRequest& request) {
+  for (const char* header : {"x-kaboom-client", "x-gasoline-client"}) {
+    std::string name;
+    for (const char c : request.Header(header).substr(0, kMaxNameBytes)) {
+      if (absl::ascii_isgraph(c)) name.push_back(c);
+    }
+    if (!name.empty()) return name;
+  }
+  return "unknown";
+}
+
+absl::StatusOr<SyncRequest> ParseSync(const HttpRequest& request) {
+  ASSIGN_OR_RETURN(const Json body, ParseObject(request.body));
+  SyncRequest sync;
+  std::string session = TextOf(body, "ext_session_id");
+  sync.may_be_held = !session.empty();
+  if (session.empty()) session = TextOf(body, "session_id");
+  std::erase_if(session, [](char c) { return absl::ascii_iscntrl(c); });
+  if (session.empty()) {
+    return BadField("missing_session", "Neither ext_session_id nor session_id is there.",
+                    "Extensions send one of them from version 6.0.0 on: update the extension.");
+  }
+  sync.worker_id = absl::StrCat("sync-", CutText(std::move(session), kMaxSessionBytes));
+  sync.reports_progress = MemberOf(body, "in_progress").is_array();
+
+  const Json& settings = MemberOf(body, "settings");
+  const Json& tab = MemberOf(settings, "tracked_tab_id");
+  if (IsTrue(settings, "tracking_enabled") && tab.is_number_integer()) {
+    sync.tracked_tab_id = tab.get<int64_t>();
+  }
+  sync.report = ReportOf(request, body);
+  for (const Json* report : EntriesOf(body, "command_results", kMaxResults)) {
+    if (auto completion = CompletionOf(*report, settings)) {
+      sync.results.push_back(*std::move(completion));
+    }
+  }
+  for (const Json* entry : EntriesOf(body, "in_progress", kMaxInProgress)) {
+    if (auto heartbeat = HeartbeatOf(*entry)) sync.heartbeats.push_back(*std::move(heartbeat));
+  }
+  sync.logs = LogEntries(MemberOf(body, "extension_logs"));
+  return sync;
+}
+
+std::optional<v1::CompleteCommandRequest> ScreenshotResult(const Json& body) {
+  v1::CompleteCommandRequest request;
+  if (!TakeIds(body, "query_id", request)) return std::nullopt;
+  if (const std::string url = TextOf(body, "url"); !url.empty()) {
+    request.set_context(Bounded({{"url", url}}));
+  }
+  // data:image/jpeg;base64,…
+  const std::string data_url = TextOf(body, "data_url");
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(data_url, absl::MaxSplits(";base64,", 1));
+  absl::string_view type = parts.first;
+  const bool is_image = absl::ConsumePrefix(&type, "data:") && absl::StartsWith(type, "image/");
+  if (!is_image || parts.second.empty()) {
+    request.mutable_error()->set_code("screenshot_failed");
+    request.mutable_error()->set_message("The extension sent a screenshot that is no image.");
+    return request;
+  }
+  const Json image = {{"mime_type", std::string(type)}, {"base64", std::string(parts.second)}};
+  request.set_result(Dump({{"success", true}, {"data", image}}));
+  return request;
+}
+
+}  // namespace callslip::gateway

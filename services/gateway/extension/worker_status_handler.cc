@@ -1,0 +1,18 @@
+#include <utility>
+
+#include "gateway/extension/extension_handlers.h"
+#include "gateway/extension/worker_status.h"
+#include "gateway/http/error_response.h"
+
+namespace callslip::gateway {
+
+boost::asio::awaitable<HttpResponse> WorkerStatusHandler::Handle(
+    std::shared_ptr<const HttpRequest> request) const {
+  absl::StatusOr<v1::ReportWorkerRequest> report = ParseWorkerStatus(request->body);
+  if (!report.ok()) co_return ErrorResponse(report.status());
+  const auto reported = co_await tracker_->ReportWorker(*std::move(report));
+  if (!reported.ok()) co_return ErrorResponse(reported.status());
+  co_return HttpResponse{.body = R"({"status":"ok"})"};
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,140 @@
+#include "tracker/domain/worker/worker_registry.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_validation.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/worker/worker_limits.h"
+#include "tracker/domain/worker/worker_names.h"
+
+namespace callslip::tracker {
+namespace {
+
+// A page token is target and id of the last worker on the page before, which have no line breaks.
+std::string TokenAfter(const std::pair<std::string, std::string>& key) {
+  return absl::StrCat(key.first, "\n", key.second);
+}
+
+// What comes before every key without a token.
+absl::StatusOr<std::pair<std::string, std::string>> KeyBefore(const std::string& page_token) {
+  const std::vector<std::string> parts = absl::StrSplit(page_token, '\n');
+  if (page_token.empty()) return std::pair<std::string, std::string>();
+  if (parts.size() != 2) return InvalidPageToken();
+  return std::pair(parts[0], parts[1]);
+}
+
+absl::Status CheckAndCut(WorkerReport& report) {
+  for (std::string* text : {&report.name, &report.version, &report.browser}) {
+    Cut(*text, kMaxWorkerTextBytes);
+  }
+  const size_t bytes = report.bytes();
+  if (bytes <= kMaxTabsBytes) return absl::OkStatus();
+  return InvalidField(
+      "tabs", absl::StrCat("has ", bytes, " bytes, at most ", kMaxTabsBytes, " are accepted"));
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<WorkerPresence>> WorkerRegistry::Seen(std::string target,
+                                                                     std::string worker_id,
+                                                                     absl::Time now) {
+  RETURN_IF_ERROR(CompleteAndCheckWorker(target, worker_id));
+  MutexLock lock(&mutex_);
+  return FindLocked({std::move(target), std::move(worker_id)}, now).presence;
+}
+
+absl::Status WorkerRegistry::Report(std::string target, std::string worker_id, WorkerReport report,
+                                    absl::Time now) {
+  RETURN_IF_ERROR(CompleteAndCheckWorker(target, worker_id));
+  RETURN_IF_ERROR(CheckAndCut(report));
+  auto shared = std::make_shared<const WorkerReport>(std::move(report));
+  MutexLock lock(&mutex_);
+  Record& record = FindLocked({std::move(target), std::move(worker_id)}, now);
+  record.report.swap(shared);  // The old one goes once the lock is released.
+  record.report_time = now;
+  return absl::OkStatus();
+}
+
+WorkerRegistry::Record& WorkerRegistry::FindLocked(Key key, absl::Time now) {
+  if (const auto it = workers_.find(key); it != workers_.end()) {
+    it->second.presence->Seen(now);
+    return it->second;
+  }
+  if (workers_.size() >= kMaxWorkers) ForgetSilentLocked(now);
+  if (workers_.size() >= kMaxWorkers) {
+    workers_.erase(std::min_element(workers_.begin(), workers_.end(), [](auto& a, auto& b) {
+      return a.second.presence->last_seen() < b.second.presence->last_seen();
+    }));
+  }
+  Record& record = workers_[std::move(key)];
+  record.presence->Seen(now);
+  return record;
+}
+
+void WorkerRegistry::ForgetSilentLocked(absl::Time now) {
+  absl::erase_if(workers_, [&](const auto& entry) {
+    return entry.second.presence->last_seen() <= now - kForgetWorkerAfter;
+  });
+}
+
+void WorkerRegistry::SeeAtWorkLocked(const WorkerActivity& activity, absl::Time now) {
+  Key key(activity.target, activity.worker_id);
+  const auto it = workers_.find(key);
+  const absl::Time before =
+      it == workers_.end() ? absl::InfinitePast() : it->second.presence->last_seen();
+  const absl::Time seen = activity.polls ? now : std::max(before, activity.last_report);
+  if (seen > absl::InfinitePast()) FindLocked(std::move(key), seen);
+}
+
+absl::StatusOr<WorkerPage> WorkerRegistry::List(const std::string& target, int page_size,
+                                                const std::string& page_token,
+                                                std::vector<WorkerActivity> activities,
+                                                absl::Time now) {
+  if (page_size < 0) return InvalidField("page_size", "must not be negative");
+  const size_t limit =
+      page_size == 0 ? kMaxWorkers : std::min(static_cast<size_t>(page_size), kMaxWorkers);
+  ASSIGN_OR_RETURN(const Key after, KeyBefore(page_token));
+
+  std::map<Key, Record> known;
+  {
+    MutexLock lock(&mutex_);
+    // Whoever is at work is known, however long ago its call began.
+    for (const WorkerActivity& activity : activities) SeeAtWorkLocked(activity, now);
+    ForgetSilentLocked(now);
+    for (const auto& [key, record] : workers_) {
+      if (key > after && (target.empty() || key.first == target)) known.emplace(key, record);
+    }
+  }
+  std::map<Key, WorkerActivity*> at_work;
+  for (WorkerActivity& activity : activities) {
+    at_work[{activity.target, activity.worker_id}] = &activity;
+  }
+
+  WorkerPage page;
+  size_t bytes = 0;
+  for (const auto& [key, record] : known) {
+    bytes += record.report == nullptr ? 0 : record.report->bytes();
+    if (page.workers.size() == limit || (bytes > kMaxListedBytes && !page.workers.empty())) {
+      page.next_page_token =
+          TokenAfter({page.workers.back().target, page.workers.back().worker_id});
+      break;
+    }
+    WorkerStatus& worker = page.workers.emplace_back();
+    std::tie(worker.target, worker.worker_id) = key;
+    worker.seen_ago = std::max(now - record.presence->last_seen(), absl::ZeroDuration());
+    worker.connected = worker.seen_ago <= kConnectedWithin;
+    worker.report = record.report;
+    worker.report_ago = now - record.report_time;
+    if (const auto it = at_work.find(key); it != at_work.end()) {
+      worker.commands = std::move(it->second->commands);
+    }
+  }
+  return page;
+}
+
+}  // namespace callslip::tracker

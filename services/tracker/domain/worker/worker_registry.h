@@ -1,0 +1,104 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_REGISTRY_H_
+#define CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_REGISTRY_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/mutex.h"
+#include "tracker/domain/command/command.h"
+#include "tracker/domain/command/worker_activity.h"
+
+namespace callslip::tracker {
+
+// What a worker says of itself; see the message of the same name in worker.proto.
+struct WorkerReport {
+  std::string name;
+  std::string version;
+  std::string browser;
+  bool paused = false;
+  Payload tabs;
+
+  // Of the part that may be large.
+  size_t bytes() const { return tabs == nullptr ? 0 : tabs->size(); }
+};
+
+// When one worker was last heard of. Thread-safe; costs an atomic store, for calls that must not
+// take a lock for it.
+class WorkerPresence {
+ public:
+  void Seen(absl::Time now) { last_seen_nanos_ = absl::ToUnixNanos(now); }
+  absl::Time last_seen() const { return absl::FromUnixNanos(last_seen_nanos_); }
+
+ private:
+  std::atomic<int64_t> last_seen_nanos_{0};
+};
+
+// A worker as it stands at one moment.
+struct WorkerStatus {
+  std::string target;
+  std::string worker_id;
+  bool connected = false;
+  absl::Duration seen_ago;
+  std::shared_ptr<const WorkerReport> report;  // Null where it never reported.
+  absl::Duration report_ago;
+  std::vector<CommandPtr> commands;  // That it holds.
+};
+
+struct WorkerPage {
+  std::vector<WorkerStatus> workers;
+  std::string next_page_token;  // Empty on the last page.
+};
+
+// Which workers there are, when each was last heard of, and what it said of itself. Errors are
+// those that worker_service.proto documents. An empty target means `browser`, an empty worker
+// `default`.
+//
+// Thread-safe. Knows no commands: what a worker does is an argument of List(). Reads no clock.
+class WorkerRegistry {
+ public:
+  // The worker is there. Returns its presence, to be told of further calls without a lock.
+  absl::StatusOr<std::shared_ptr<WorkerPresence>> Seen(std::string target, std::string worker_id,
+                                                       absl::Time now);
+
+  // Replaces what the worker said of itself before.
+  absl::Status Report(std::string target, std::string worker_id, WorkerReport report,
+                      absl::Time now);
+
+  // The workers of `target`, or all where it is empty, by target and id. `activities` is what those
+  // that are at work do now; `page_size` 0 means as many as there may be.
+  absl::StatusOr<WorkerPage> List(const std::string& target, int page_size,
+                                  const std::string& page_token,
+                                  std::vector<WorkerActivity> activities, absl::Time now);
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // Target and id.
+
+  struct Record {
+    std::shared_ptr<WorkerPresence> presence = std::make_shared<WorkerPresence>();
+    std::shared_ptr<const WorkerReport> report;
+    absl::Time report_time;
+  };
+
+  // The worker's record, made where it is new.
+  Record& FindLocked(Key key, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SeeAtWorkLocked(const WorkerActivity& activity, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetSilentLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Mutex mutex_;
+  absl::flat_hash_map<Key, Record> workers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_REGISTRY_H_

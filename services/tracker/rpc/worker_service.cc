@@ -1,0 +1,123 @@
+#include "tracker/rpc/worker_service.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_validation.h"
+#include "tracker/domain/errors.h"
+#include "tracker/rpc/command_convert.h"
+
+namespace callslip::tracker {
+namespace {
+
+WorkerReport ReportFrom(const v1::WorkerReport& message) {
+  return {.name = message.name(),
+          .version = message.version(),
+          .browser = message.browser(),
+          .paused = message.paused(),
+          .tabs = std::make_shared<const std::string>(message.tabs())};
+}
+
+void Fill(const WorkerReport& report, v1::WorkerReport& message) {
+  message.set_name(report.name);
+  message.set_version(report.version);
+  message.set_browser(report.browser);
+  message.set_paused(report.paused);
+  if (report.tabs != nullptr) message.set_tabs(*report.tabs);
+}
+
+void Fill(const CommandSnapshot& command, v1::WorkerCommand& message) {
+  message.set_command_id(command.spec->id.ToString());
+  message.set_type(std::string(command.spec->type()));
+  message.set_state(ToProto(command.state));
+  Set(command.deliver_time(), *message.mutable_deliver_time());
+}
+
+// With the commands of `client_id`, or of all where it is empty.
+void Fill(const WorkerStatus& worker, const std::string& client_id, v1::Worker& message) {
+  message.set_target(worker.target);
+  message.set_worker_id(worker.worker_id);
+  message.set_connected(worker.connected);
+  Set(worker.seen_ago, *message.mutable_seen_ago());
+  if (worker.report != nullptr) {
+    Fill(*worker.report, *message.mutable_report());
+    Set(worker.report_ago, *message.mutable_report_ago());
+  }
+  int others = 0;
+  for (const CommandPtr& command : worker.commands) {
+    if (client_id.empty() || command->spec->client_id() == client_id) {
+      Fill(*command, *message.add_commands());
+    } else {
+      ++others;
+    }
+  }
+  message.set_other_commands(others);
+}
+
+}  // namespace
+
+void WorkerService::ServeOn(AsyncServer& server) {
+  using Async = v1::WorkerService::AsyncService;
+  const auto unary = [&](auto request, auto handler) {
+    server.ServeUnary(&service_, request, {[this, handler](const auto& message, auto& response) {
+      return (this->*handler)(message, response);
+    }});
+  };
+  unary(&Async::RequestReportWorker, &WorkerService::Report);
+  unary(&Async::RequestListWorkers, &WorkerService::List);
+  unary(&Async::RequestAppendWorkerLog, &WorkerService::AppendLog);
+  unary(&Async::RequestListWorkerLog, &WorkerService::ListLog);
+}
+
+absl::Status WorkerService::Report(const v1::ReportWorkerRequest& request,
+                                   v1::ReportWorkerResponse&) {
+  if (!request.has_report()) return InvalidField("report", "is required");
+  return registry_->Report(request.target(), request.worker_id(), ReportFrom(request.report()),
+                           clock_->Now());
+}
+
+absl::Status WorkerService::List(const v1::ListWorkersRequest& request,
+                                 v1::ListWorkersResponse& response) {
+  ASSIGN_OR_RETURN(const WorkerPage page,
+                   registry_->List(request.target(), request.page_size(), request.page_token(),
+                                   table_->Activities(request.target()), clock_->Now()));
+  const std::string named = request.client_id().empty() ? kDefaultClient : request.client_id();
+  const std::string client_id = request.all_clients() ? "" : named;
+  for (const WorkerStatus& worker : page.workers) Fill(worker, client_id, *response.add_workers());
+  response.set_next_page_token(page.next_page_token);
+  return absl::OkStatus();
+}
+
+absl::Status WorkerService::AppendLog(const v1::AppendWorkerLogRequest& request,
+                                      v1::AppendWorkerLogResponse&) {
+  std::vector<Payload> entries;
+  for (const std::string& entry : request.entries()) {
+    entries.push_back(std::make_shared<const std::string>(entry));
+  }
+  return log_->Append(request.target(), request.worker_id(), request.kind(), std::move(entries),
+                      clock_->Now());
+}
+
+absl::Status WorkerService::ListLog(const v1::ListWorkerLogRequest& request,
+                                    v1::ListWorkerLogResponse& response) {
+  ASSIGN_OR_RETURN(
+      const std::vector<WorkerLogEntry> entries,
+      log_->List(
+          {.target = request.target(), .worker_id = request.worker_id(), .kind = request.kind()},
+          request.page_size()));
+  for (const WorkerLogEntry& entry : entries) {
+    v1::WorkerLogEntry& message = *response.add_entries();
+    message.set_sequence(entry.sequence);
+    message.set_target(entry.target);
+    message.set_worker_id(entry.worker_id);
+    message.set_kind(entry.kind);
+    Set(entry.time, *message.mutable_time());
+    message.set_entry(*entry.entry);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace callslip::tracker

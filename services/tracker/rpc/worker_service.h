@@ -1,0 +1,45 @@
+#ifndef CALLSLIP_TRACKER_RPC_WORKER_SERVICE_H_
+#define CALLSLIP_TRACKER_RPC_WORKER_SERVICE_H_
+
+#include "absl/status/status.h"
+#include "callslip/tracker/v1/worker_service.grpc.pb.h"
+#include "common/clock.h"
+#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/worker/worker_log.h"
+#include "tracker/domain/worker/worker_registry.h"
+#include "tracker/rpc/async_server.h"
+
+namespace callslip::tracker {
+
+namespace v1 = callslip::tracker::v1;
+
+// WorkerService over what is known about workers: converts, calls the domain, converts back. The
+// contract is in worker_service.proto. Must outlive the server that it serves on.
+class WorkerService {
+ public:
+  WorkerService(Clock* clock, CommandTable* table, WorkerRegistry* registry, WorkerLog* log)
+      : clock_(clock), table_(table), registry_(registry), log_(log) {}
+
+  // Before the server is started.
+  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  // After the server was started.
+  void ServeOn(AsyncServer& server);
+
+ private:
+  absl::Status Report(const v1::ReportWorkerRequest& request, v1::ReportWorkerResponse& response);
+  absl::Status List(const v1::ListWorkersRequest& request, v1::ListWorkersResponse& response);
+  absl::Status AppendLog(const v1::AppendWorkerLogRequest& request,
+                         v1::AppendWorkerLogResponse& response);
+  absl::Status ListLog(const v1::ListWorkerLogRequest& request,
+                       v1::ListWorkerLogResponse& response);
+
+  Clock* const clock_;
+  CommandTable* const table_;
+  WorkerRegistry* const registry_;
+  WorkerLog* const log_;
+  v1::WorkerService::AsyncService service_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_WORKER_SERVICE_H_

@@ -1,0 +1,278 @@
+// KaBOOM and Gasoline extensions at POST /sync, an agent on the other side. The doubles speak as
+// the versions do that they are named after.
+#include <map>
+#include <string>
+#include <thread>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "support/test_services.h"
+
+namespace callslip {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+class SyncTest : public testing::Test {
+ protected:
+  // A command of the agent's; returns its id.
+  std::string Interact(json arguments) {
+    const json answer = services_.ToolAnswer("interact", arguments);
+    EXPECT_EQ(answer["status"], "queued") << answer;
+    return answer["correlation_id"];
+  }
+  json Observe(const std::string& id, int wait_ms = 0) {
+    return services_.ToolAnswer(
+        "observe", {{"what", "command_result"}, {"correlation_id", id}, {"wait_ms", wait_ms}});
+  }
+  TestServices::Answer Post(const std::string& path, const json& body) {
+    return services_.Post(path, body.dump(), headers_);
+  }
+  json Sync(json body) {
+    const auto answer = Post("/sync", body);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(answer.body["ack"], true);
+    EXPECT_GT(answer.body["next_poll_ms"], 0);
+    EXPECT_FALSE(answer.body.contains("server_version")) << "it would have to be the client's";
+    return answer.body;
+  }
+  // As 6.0.x: silent while it executes, and not to be held.
+  json OldSync(json more = json::object()) {
+    more["session_id"] = "ext_1_old";
+    more["extension_version"] = "6.0.3";
+    more["settings"] = {{"pilot_enabled", true},
+                        {"tracking_enabled", true},
+                        {"tracked_tab_id", 12},
+                        {"tracked_tab_url", "http://page/"}};
+    return Sync(std::move(more));
+  }
+  // As 0.8.x: says what it is at work on.
+  static json New(json more = json::object()) {
+    more["ext_session_id"] = "ext_2_new";
+    more["extension_version"] = "0.8.2";
+    if (!more.contains("in_progress")) more["in_progress"] = json::array();
+    return more;
+  }
+  // What a sync that would be held brings, once the tracker holds it and `meanwhile` has happened.
+  template <typename Action>
+  json HeldSync(Action meanwhile) {
+    json answer;
+    std::thread extension([&] { answer = Sync(New()); });
+    services_.AwaitWaits(1);
+    meanwhile();
+    extension.join();
+    return answer;
+  }
+
+  TestServices services_;
+  std::map<std::string, std::string> headers_ = {{"X-Gasoline-Client", "gasoline-extension/6.0.3"}};
+};
+
+// 6.0.x.
+
+TEST_F(SyncTest, OldExtensionExecutesInSilenceAndReportsLater) {
+  const json first = OldSync();
+  EXPECT_EQ(first["commands"], json::array()) << "it is not held";
+  EXPECT_TRUE(first["capture_overrides"].is_object());
+  EXPECT_THAT(first["server_time"].get<std::string>(), HasSubstr("Z"));
+
+  const std::string id =
+      Interact({{"action", "execute_js"}, {"script", "1 + 1"}, {"timeout_ms", 60000}});
+  const std::string next = Interact({{"action", "click"}, {"selector", "#a"}});
+  const json commands = OldSync()["commands"];
+  ASSERT_EQ(commands.size(), 1u) << "one at a time: it executes them one after the other";
+  EXPECT_EQ(commands[0]["type"], "execute");
+  EXPECT_EQ(commands[0]["params"]["script"], "1 + 1");
+  EXPECT_EQ(commands[0]["params"]["timeout_ms"], 60000);
+  EXPECT_EQ(commands[0]["correlation_id"], id);
+  EXPECT_EQ(Observe(id)["stage"], "running") << "delivery is the acknowledgement";
+
+  services_.clock().Advance(absl::Seconds(25));
+  EXPECT_EQ(Observe(id)["stage"], "running") << "no heartbeat is expected";
+  const json after = OldSync({{"last_command_ack", commands[0]["id"]},
+                              {"command_results",
+                               {{{"id", commands[0]["id"]},
+                                 {"correlation_id", id},
+                                 {"status", "complete"},
+                                 {"result", {{"success", true}, {"result", 2}}}}}}});
+  const json answer = Observe(id);
+  EXPECT_EQ(answer["status"], "complete");
+  EXPECT_EQ(answer["result"], (json{{"success", true}, {"data", 2}}));
+  EXPECT_EQ(answer["tab_id"], 12);
+  EXPECT_EQ(answer["url"], "http://page/");
+  ASSERT_EQ(after["commands"].size(), 1u);
+  EXPECT_EQ(after["commands"][0]["correlation_id"], next);
+}
+
+TEST_F(SyncTest, NothingIsEverSentTwice) {
+  // Could be delivered twice, were it not acknowledged with its delivery.
+  const std::string id = Interact({{"action", "get_page"}});
+  EXPECT_EQ(OldSync()["commands"].size(), 1u);
+  services_.clock().Advance(absl::Seconds(4));
+  EXPECT_EQ(OldSync()["commands"].size(), 0u);
+  // Its acknowledgement is no receipt and no report: the command goes on until its time is over.
+  EXPECT_EQ(OldSync({{"last_command_ack", id}})["commands"].size(), 0u);
+  services_.clock().Advance(absl::Seconds(8));
+  EXPECT_EQ(Observe(id, 30000)["error"], "execution_timeout");
+}
+
+TEST_F(SyncTest, CompleteWithAnErrorIsAFailure) {
+  const std::string id = Interact({{"action", "click"}, {"selector", "#a"}});
+  const json command = OldSync()["commands"][0];
+  OldSync({{"command_results",
+            {{{"id", command["id"]},
+              {"correlation_id", id},
+              {"status", "complete"},
+              {"result", nullptr},
+              {"error", "ai_web_pilot_disabled"}}}}});
+  const json answer = Observe(id);
+  EXPECT_EQ(answer["status"], "error");
+  EXPECT_EQ(answer["error"], "ai_web_pilot_disabled");
+  EXPECT_EQ(answer["may_have_executed"], false);
+  EXPECT_THAT(answer["hint"].get<std::string>(), HasSubstr("popup"));
+}
+
+TEST_F(SyncTest, OldExtensionIsNotSentToATabThatItDoesNotTrack) {
+  const std::string id = Interact({{"action", "get_page"}, {"tab_id", 7}});
+  EXPECT_EQ(OldSync()["commands"], json::array());
+  EXPECT_EQ(Observe(id)["error"], "tab_not_tracked");
+  EXPECT_EQ(Observe(id)["may_have_executed"], false);
+}
+
+TEST_F(SyncTest, ScreenshotComesOnItsOwn) {
+  const std::string id = Interact({{"action", "screenshot"}});
+  const json command = OldSync()["commands"][0];
+  EXPECT_EQ(command["type"], "screenshot");
+  const auto posted = Post("/screenshots", {{"data_url", "data:image/jpeg;base64,AAAA"},
+                                            {"url", "http://page/"},
+                                            {"query_id", command["id"]}});
+  EXPECT_EQ(posted.status, 200);
+  const json result =
+      services_.CallTool("observe", {{"what", "command_result"}, {"correlation_id", id}});
+  EXPECT_EQ(result["structuredContent"]["status"], "complete");
+  EXPECT_EQ(result["content"][1]["mimeType"], "image/jpeg");
+  EXPECT_EQ(result["content"][1]["data"], "AAAA");
+  EXPECT_EQ(Post("/screenshots", {{"data_url", "data:image/png;base64,AAAA"}}).body["stored"],
+            false);
+}
+
+// 0.7.5 and later.
+
+TEST_F(SyncTest, NewExtensionIsHeldUntilThereIsACommand) {
+  std::string id;
+  const json answer = HeldSync([&] {
+    id = Interact({{"action", "navigate"}, {"url", "http://page/"}});
+  });
+  ASSERT_EQ(answer["commands"].size(), 1u);
+  const json command = answer["commands"][0];
+  EXPECT_EQ(command["type"], "browser_action");
+  EXPECT_EQ(command["params"]["use_active_tab"], true);
+  EXPECT_EQ(Observe(id)["stage"], "delivered") << "it acknowledges by itself";
+
+  const json at_work = {{"in_progress",
+                         {{{"id", command["id"]},
+                           {"correlation_id", id},
+                           {"type", "browser_action"},
+                           {"status", "running"},
+                           {"progress_pct", 50}}}}};
+  EXPECT_EQ(Sync(New(at_work))["commands"], json::array()) << "who is at work is not held";
+  EXPECT_EQ(Observe(id)["stage"], "running");
+  EXPECT_EQ(Observe(id)["progress"]["fraction"], 0.5);
+
+  const json result = {{"success", true}, {"resolved_tab_id", 7}, {"resolved_url", "http://page/"}};
+  const json report = {
+      {"id", command["id"]}, {"correlation_id", id}, {"status", "complete"}, {"result", result}};
+  json reported;
+  std::thread extension([&] { reported = Sync(New({{"command_results", {report}}})); });
+  EXPECT_EQ(Observe(id, 30000)["status"], "complete");
+  EXPECT_EQ(Observe(id)["tab_id"], 7);
+  services_.AwaitWaits(1);
+  services_.clock().Advance(absl::Seconds(5));
+  extension.join();
+  EXPECT_EQ(reported["commands"], json::array());
+}
+
+TEST_F(SyncTest, NewExtensionThatFallsSilentLosesItsCommand) {
+  const std::string id = Interact({{"action", "click"}, {"selector", "#a"}});
+  const json command = Sync(New())["commands"][0];
+  Sync(New({{"in_progress", {{{"id", command["id"]}, {"correlation_id", id}}}}}));
+  services_.clock().Advance(absl::Seconds(10));
+  EXPECT_EQ(Observe(id, 30000)["error"], "worker_lost");
+  // It comes back, and its result changes nothing. It is not held: there is the news of the end.
+  Sync(New({{"command_results",
+             {{{"id", command["id"]}, {"correlation_id", id}, {"status", "complete"}}}}}));
+  EXPECT_EQ(Observe(id)["error"], "worker_lost");
+}
+
+TEST_F(SyncTest, WhatItCannotDoIsRefusedAtOnce) {
+  Interact({{"action", "get_page"}});
+  tracker::CommandRequest request;
+  request.client_id = "local";
+  request.type = "make_coffee";
+  const auto registered = services_.table().Register(request, services_.clock().Now());
+  ASSERT_TRUE(registered.ok());
+  const json commands = Sync(New())["commands"];
+  ASSERT_EQ(commands.size(), 1u);
+  EXPECT_EQ(commands[0]["type"], "execute");
+  const json answer = Observe((*registered).command->spec->id.ToString());
+  EXPECT_EQ(answer["error"], "unknown_action");
+  EXPECT_EQ(answer["may_have_executed"], false);
+}
+
+// Everything else that they send.
+
+TEST_F(SyncTest, BadRequestsAreRefused) {
+  EXPECT_EQ(Post("/sync", json::object()).body["error"], "missing_session");
+  EXPECT_EQ(Post("/sync", json::array()).body["error"], "invalid_body");
+  EXPECT_EQ(services_.Post("/sync", "{", headers_).body["error"], "malformed_json");
+  EXPECT_EQ(Post("/logs", {{"entries", 7}}).body["error"], "invalid_body");
+}
+
+TEST_F(SyncTest, LogsAreReadable) {
+  OldSync({{"extension_logs", {{{"level", "info"}, {"message", "started"}}}}});
+  const json entry = {{"level", "error"}, {"message", "boom"}};
+  EXPECT_EQ(Post("/logs", {{"entries", {entry}}}).body["entries"], 1);
+  EXPECT_EQ(Post("/network-bodies",
+                 {{"bodies", {{{"url", "http://x/"}, {"headers", {{"Cookie", "a=b"}}}}}}})
+                .status,
+            200);
+  EXPECT_EQ(Post("/websocket-events", {{"events", json::array()}}).status, 200);
+  EXPECT_EQ(Post("/enhanced-actions", {{"actions", {{{"type", "click"}}}}}).status, 200);
+  EXPECT_EQ(Post("/performance-snapshots", {{"snapshots", {{{"lcp", 1}}}}}).status, 200);
+  EXPECT_EQ(Post("/api/extension-status", {{"type", "status"}}).status, 200);
+
+  const json logs = services_.ToolAnswer("observe", {{"what", "browser_log"}, {"kind", "logs"}});
+  ASSERT_EQ(logs["result"]["entries"].size(), 1u);
+  EXPECT_EQ(logs["result"]["entries"][0]["entry"], entry);
+  EXPECT_EQ(logs["result"]["entries"][0]["kind"], "logs");
+  EXPECT_EQ(logs["result"]["entries"][0]["worker"], "gasoline-extension/6.0.3");
+  const json all = services_.ToolAnswer("observe", {{"what", "browser_log"}});
+  EXPECT_EQ(all["result"]["entries"].size(), 6u);
+  EXPECT_EQ(all["result"]["entries"][5]["worker"], "sync-ext_1_old");
+  EXPECT_EQ(all["result"]["entries"][3]["entry"]["headers"]["Cookie"], "[redacted]");
+}
+
+TEST_F(SyncTest, HealthTellsWhetherSuchAnExtensionIsConnected) {
+  EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], false);
+  services_.Get("/pending-queries");
+  EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], false);
+  OldSync();
+  EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], true);
+  services_.clock().Advance(absl::Seconds(11));
+  EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], false);
+}
+
+TEST_F(SyncTest, TrackerThatIsGoneFailsTheSyncSoThatItIsRepeated) {
+  const std::string id = Interact({{"action", "click"}, {"selector", "#a"}});
+  const json command = OldSync()["commands"][0];
+  services_.StopTracker();
+  const auto answer =
+      Post("/sync", {{"session_id", "ext_1_old"},
+                     {"command_results", {{{"id", command["id"]}, {"status", "complete"}}}}});
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.body["error"], "tracker_unreachable");
+}
+
+}  // namespace
+}  // namespace callslip
