@@ -18,14 +18,15 @@ class WorkersTest : public testing::Test {
  protected:
   // What observe says of a command once it has waited for it in vain.
   json ObservedInVain(const json& correlation_id) {
+    services_.AwaitWaits(0);  // The trace of a look.
     json answer;
     std::thread agent([&] {
-      answer = services_.ToolAnswer("observe", {{"what", "command_result"},
-                                                {"correlation_id", correlation_id},
-                                                {"wait_ms", 1000}});
+      answer = services_.ToolAnswer(
+          "observe",
+          {{"what", "command_result"}, {"correlation_id", correlation_id}, {"wait_ms", 8000}});
     });
     services_.AwaitWaits(1);
-    services_.clock().Advance(absl::Seconds(1));
+    services_.clock().Advance(absl::Seconds(8));
     agent.join();
     EXPECT_EQ(answer["status"], "pending");
     return answer;
@@ -100,7 +101,7 @@ TEST_F(WorkersTest, CommandThatWaitsForNobodySaysSo) {
   services_.Post("/worker-status", R"({"paused":false})");
   EXPECT_FALSE(ObservedInVain(id).contains("hint"));
 
-  services_.clock().Advance(absl::Seconds(30));
+  services_.clock().Advance(absl::Seconds(6));
   json patient = arguments;
   patient["wait_ms"] = 30000;
   const json expired = services_.ToolAnswer("observe", patient);
