@@ -33,6 +33,27 @@ std::string FolderPath() {
   return absl::StrCat("/tmp/callslip-", geteuid());
 }
 
+// Empty where there is none.
+std::string DataFolderPath() {
+  const char* data = std::getenv("XDG_DATA_HOME");
+  if (data != nullptr && data[0] == '/') return absl::StrCat(data, "/callslip");
+  const char* home = std::getenv("HOME");
+  if (home != nullptr && home[0] == '/') return absl::StrCat(home, "/.local/share/callslip");
+  return "";
+}
+
+// The data directory of the tracker for `name`, in a folder that there is; empty where there can't
+// be one.
+std::string DataDirectory(const std::string& name) {
+  const std::filesystem::path folder = DataFolderPath();
+  if (folder.empty()) return "";
+  std::error_code error;
+  std::filesystem::create_directories(folder.parent_path(), error);
+  // What agents and people say to each other is nobody else's business.
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) return "";
+  return (folder / name).string();
+}
+
 // Others must not be able to put files there that we would lock, log to or connect to.
 absl::Status MakePrivateFolder(const std::string& path) {
   struct stat found;
@@ -121,6 +142,7 @@ absl::StatusOr<AutostartPlan> PlanAutostart(const GatewayUrl& gateway,
                      ", which is too long for one: unset XDG_RUNTIME_DIR, or name a shorter one"));
   }
   RETURN_IF_ERROR(MakePrivateFolder(folder));
+  plan.data_dir = DataDirectory(name);
   return plan;
 }
 

@@ -29,6 +29,7 @@ struct AutostartPlan {
   std::string gateway_url;
   std::string token_file;  // Empty: none. Absolute.
   std::string base;        // Path of the files, without their endings.
+  std::string data_dir;    // The tracker's. Empty: none, so that its sessions end with it.
 
   std::string users_file() const { return base + ".users"; }
   std::string lock_file() const { return base + ".lock"; }
@@ -37,9 +38,11 @@ struct AutostartPlan {
   std::string tracker_address() const { return "unix:" + socket_file(); }
 };
 
-// Makes the folder, $XDG_RUNTIME_DIR/callslip or /tmp/callslip-UID, where it is missing.
-// INVALID_ARGUMENT unless `gateway` is http://HOST:PORT/mcp on this machine; FAILED_PRECONDITION
-// where the folder is not this user's alone, or its path too long for that of a socket.
+// Makes the folder, $XDG_RUNTIME_DIR/callslip or /tmp/callslip-UID, where it is missing; and the
+// one of the data directories, $XDG_DATA_HOME/callslip or ~/.local/share/callslip, where that can
+// be. INVALID_ARGUMENT unless `gateway` is http://HOST:PORT/mcp on this machine;
+// FAILED_PRECONDITION where the folder is not this user's alone, or its path too long for that of a
+// socket.
 absl::StatusOr<AutostartPlan> PlanAutostart(const GatewayUrl& gateway,
                                             const std::string& token_file);
 

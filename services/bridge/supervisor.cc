@@ -103,8 +103,11 @@ class Service {
 };
 
 std::vector<std::string> TrackerCommand(const AutostartPlan& plan) {
-  return {absl::StrCat(ProgramFolder(), "/callslip-tracker"), "--listen", plan.tracker_address(),
-          "--drain-grace", kServiceDrainGrace};
+  std::vector<std::string> command = {absl::StrCat(ProgramFolder(), "/callslip-tracker"),
+                                      "--listen", plan.tracker_address(), "--drain-grace",
+                                      kServiceDrainGrace};
+  if (!plan.data_dir.empty()) command.insert(command.end(), {"--data-dir", plan.data_dir});
+  return command;
 }
 
 std::vector<std::string> GatewayCommand(const AutostartPlan& plan) {

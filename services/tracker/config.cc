@@ -1,6 +1,7 @@
 #include "tracker/config.h"
 
 #include "absl/strings/str_cat.h"
+#include "tracker/domain/session/session_limits.h"
 
 namespace callslip::tracker {
 
@@ -11,9 +12,10 @@ void TrackerConfig::AddTo(OptionSet& options) {
   options.Add("allow-insecure-bind", &allow_insecure_bind,
               "Serve on an address that other machines may reach, although nothing authenticates "
               "them");
-  options.Add("data-dir", &data_dir,
-              "Directory for durable state. Commands are kept in memory as yet: nothing is written "
-              "here");
+  options.Add(
+      "data-dir", &data_dir,
+      "Directory of the sessions, one tracker each; commands are kept in memory. Without it, "
+      "sessions are kept in a temporary directory and end with the tracker");
   options.Add("poll-threads", &poll_threads, 1, 16, "Threads that answer calls");
   options.Add("drain-grace", &drain_grace, absl::ZeroDuration(), absl::Minutes(5),
               "How long calls under way may take after SIGTERM");
@@ -31,6 +33,21 @@ void TrackerConfig::AddTo(OptionSet& options) {
               "How long a person may take to finish");
   options.Add("result-retention", &deadlines.result_retention, kMin, absl::Minutes(9),
               "How long a result is kept");
+  options.Add(
+      "conversations-queue-enabled", &queue_enabled,
+      "Whether the messages of a session's queue are sent by themselves, unless the session "
+      "says otherwise");
+  options.Add("conversations-queue-delay-seconds", &queue_delay_seconds, 0,
+              static_cast<int>(absl::ToInt64Seconds(kMaxQueueDelay)),
+              "How long after a turn the next message is sent, unless the session says otherwise");
+  options.Add(
+      "max-session-events", &max_session_events, 0, 1'000'000'000,
+      "How many events a session keeps: beyond that its oldest ones are removed; 0 keeps all");
+  options.Add("max-session-mebibytes", &max_session_mebibytes, 0, 1 << 20,
+              "How many MiB of events a session keeps; 0 keeps all");
+  options.Add("keep-ended-sessions", &keep_ended_sessions, absl::ZeroDuration(),
+              absl::Hours(24 * 3660),
+              "How long after its last change a session that has ended is deleted; 0 keeps all");
 }
 
 absl::Status TrackerConfig::Validate() const {
@@ -41,6 +58,16 @@ absl::Status TrackerConfig::Validate() const {
         "127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
   }
   return deadlines.Validate();
+}
+
+QueueDefaults TrackerConfig::Queue() const {
+  return {.enabled = queue_enabled, .delay = absl::Seconds(queue_delay_seconds)};
+}
+
+SessionRetention TrackerConfig::Retention() const {
+  return {.max_events = max_session_events,
+          .max_bytes = int64_t{max_session_mebibytes} << 20,
+          .keep_ended = keep_ended_sessions};
 }
 
 }  // namespace callslip::tracker

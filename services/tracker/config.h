@@ -7,6 +7,8 @@
 #include "common/address.h"
 #include "common/config.h"
 #include "tracker/domain/command/command_deadlines.h"
+#include "tracker/domain/session/queue_delivery.h"
+#include "tracker/domain/session/session_metadata.h"
 
 namespace callslip::tracker {
 
@@ -14,15 +16,25 @@ namespace callslip::tracker {
 struct TrackerConfig {
   Address listen{.host = "127.0.0.1", .port = 7900};
   bool allow_insecure_bind = false;
+  // Empty: sessions live in a temporary directory, and end with the process.
   std::string data_dir;
   int poll_threads = 1;
   absl::Duration drain_grace = absl::Seconds(5);
   std::string log_level = "info";
   CommandDeadlines deadlines;
+  bool queue_enabled = true;
+  int queue_delay_seconds = 0;
+  // Zero: without bound.
+  int max_session_events = 0;
+  int max_session_mebibytes = 0;
+  absl::Duration keep_ended_sessions = absl::ZeroDuration();
 
   void AddTo(OptionSet& options);
   // INVALID_ARGUMENT with what to change, where the settings contradict each other.
   absl::Status Validate() const;
+
+  QueueDefaults Queue() const;
+  SessionRetention Retention() const;
 };
 
 }  // namespace callslip::tracker

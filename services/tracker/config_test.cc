@@ -1,7 +1,10 @@
 #include "tracker/config.h"
 
+#include <fstream>
 #include <string>
+#include <vector>
 
+#include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -20,6 +23,53 @@ TEST(TrackerConfigTest, OtherMachinesReachItOnlyOnRequest) {
   EXPECT_THAT(std::string(refused.message()), HasSubstr("--allow-insecure-bind"));
   config.allow_insecure_bind = true;
   EXPECT_TRUE(config.Validate().ok());
+}
+
+absl::StatusOr<TrackerConfig> Parse(const std::vector<std::string>& arguments) {
+  TrackerConfig config;
+  OptionSet options("callslip-tracker", "");
+  config.AddTo(options);
+  const auto parsed = options.Parse(arguments, [](const char*) { return nullptr; });
+  if (!parsed.ok()) return parsed.status();
+  return config;
+}
+
+absl::StatusOr<TrackerConfig> ParseFile(const std::string& yaml) {
+  const std::string path = ::testing::TempDir() + "/tracker_config_test.yaml";
+  std::ofstream(path) << yaml;
+  return Parse({"--config", path});
+}
+
+TEST(TrackerConfigTest, QueuesAreSetAsTheConversationsOfAYamlFile) {
+  ASSERT_OK_AND_ASSIGN(const TrackerConfig config, ParseFile("conversations:\n"
+                                                             "  queue:\n"
+                                                             "    enabled: false\n"
+                                                             "    delay_seconds: 5\n"));
+  EXPECT_FALSE(config.Queue().enabled);
+  EXPECT_EQ(config.Queue().delay, absl::Seconds(5));
+  EXPECT_FALSE(ParseFile("conversations: {queue: {delay_seconds: 86401}}").ok());
+  EXPECT_FALSE(ParseFile("conversations: {queue: {delay: 5}}").ok());
+}
+
+TEST(TrackerConfigTest, QueuesAreEnabledAndWithoutDelayByDefault) {
+  EXPECT_TRUE(TrackerConfig().Queue().enabled);
+  EXPECT_EQ(TrackerConfig().Queue().delay, absl::ZeroDuration());
+}
+
+TEST(TrackerConfigTest, AllSessionsAreKeptByDefault) {
+  const SessionRetention retention = TrackerConfig().Retention();
+  EXPECT_EQ(retention.max_events, 0);
+  EXPECT_EQ(retention.max_bytes, 0);
+  EXPECT_EQ(retention.keep_ended, absl::ZeroDuration());
+}
+
+TEST(TrackerConfigTest, RetentionIsSetByOptions) {
+  ASSERT_OK_AND_ASSIGN(const TrackerConfig config,
+                       Parse({"--max-session-events=1000", "--max-session-mebibytes=3000",
+                              "--keep-ended-sessions=720h"}));
+  EXPECT_EQ(config.Retention().max_events, 1000);
+  EXPECT_EQ(config.Retention().max_bytes, int64_t{3000} << 20);
+  EXPECT_EQ(config.Retention().keep_ended, absl::Hours(720));
 }
 
 TEST(TrackerConfigTest, TimersThatDoNotNestAreRefused) {

@@ -7,10 +7,14 @@
 #include "common/log.h"
 #include "common/shutdown_signal.h"
 #include "tracker/config.h"
+#include "tracker/data_directory.h"
 #include "tracker/deadline_thread.h"
 #include "tracker/domain/command/command_table.h"
+#include "tracker/domain/session/session_table.h"
 #include "tracker/rpc/health_check.h"
 #include "tracker/rpc/tracker_server.h"
+#include "tracker/storage/file_session_storage.h"
+#include "tracker/timer_thread.h"
 
 namespace callslip::tracker {
 namespace {
@@ -18,10 +22,21 @@ namespace {
 constexpr char kProgram[] = "callslip-tracker";
 // Below the interval at which orchestrators repeat their health checks.
 constexpr absl::Duration kHealthCheckTimeout = absl::Seconds(2);
+// Of what sessions keep: nobody counts the minutes of what is kept for days.
+constexpr absl::Duration kRetentionEvery = absl::Minutes(10);
 
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "%s: %s\n", kProgram, std::string(status.message()).c_str());
   return 1;
+}
+
+// Now and again and again.
+void ApplyRetention(Clock& clock, TimerThread& timers, SessionTable& sessions,
+                    const SessionRetention& retention) {
+  sessions.ApplyRetention(retention, clock.Now());
+  timers.After(kRetentionEvery, [&clock, &timers, &sessions, retention] {
+    ApplyRetention(clock, timers, sessions, retention);
+  });
 }
 
 int Main(int argc, char** argv) {
@@ -39,10 +54,23 @@ int Main(int argc, char** argv) {
   InitLogging(kProgram, config.log_level);
   RaiseFileLimit();
 
+  const absl::StatusOr<DataDirectory> data = DataDirectory::Open(config.data_dir);
+  if (!data.ok()) return Fail(data.status());
+  if (data->is_temporary()) {
+    Log(LogLevel::kWarning, "sessions end with this process, without --data-dir",
+        {{"directory", data->path()}});
+  }
   RealClock clock;
+  Disk disk;
+  const auto storage = FileSessionStorage::Open(data->path(), &disk);
+  if (!storage.ok()) return Fail(storage.status());
+  const auto sessions = SessionTable::Open(storage->get(), &clock, SessionLimits(), config.Queue());
+  if (!sessions.ok()) return Fail(sessions.status());
+  TimerThread timers(&clock);
+  ApplyRetention(clock, timers, **sessions, config.Retention());
   CommandTable table(config.deadlines);
   DeadlineThread deadline_thread(&clock, &table);
-  TrackerServer server(&clock, &table);
+  TrackerServer server(&clock, &table, sessions->get());
   const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
   if (!bound.ok()) return Fail(bound.status());
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());

@@ -26,7 +26,7 @@ async function place(context) {
 
 function startBridge({ port, folder }, ...args) {
   return Bridge.start(['--autostart', '--gateway', `http://127.0.0.1:${port}`, ...args],
-    { XDG_RUNTIME_DIR: folder });
+    { XDG_RUNTIME_DIR: folder, XDG_DATA_HOME: folder });
 }
 
 /** The processes that were started for a port: what they are, by process id. */

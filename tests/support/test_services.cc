@@ -18,6 +18,18 @@ Address ValueOrDie(absl::StatusOr<Address> address) {
   return *address;
 }
 
+template <typename T>
+std::unique_ptr<T> ValueOrDie(absl::StatusOr<std::unique_ptr<T>> value) {
+  if (!value.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(value.status().message()).c_str());
+    std::abort();
+  }
+  return *std::move(value);
+}
+
+// A few threads will do, and are made faster.
+constexpr int kSessionThreadsOfTests = 2;
+
 TestServices::Answer ToAnswer(const httplib::Result& result) {
   if (!result) return {};
   TestServices::Answer answer;
@@ -53,8 +65,16 @@ TestServices::~TestServices() {
   if (tracker_ != nullptr) StopTracker();
 }
 
+TestServices::Tracker::Tracker(Clock* clock, const std::string& data_dir)
+    : storage(ValueOrDie(tracker::FileSessionStorage::Open(data_dir, &disk))),
+      sessions(ValueOrDie(
+          tracker::SessionTable::Open(storage.get(), clock, {}, {}, kSessionThreadsOfTests))),
+      table(tracker::CommandDeadlines{}),
+      deadlines(clock, &table),
+      server(clock, &table, sessions.get()) {}
+
 void TestServices::StartTracker() {
-  tracker_ = std::make_unique<Tracker>(&clock_);
+  tracker_ = std::make_unique<Tracker>(&clock_, data_dir_.path());
   tracker_address_ = ValueOrDie(tracker_->server.Start(tracker_address_, 1));
 }
 

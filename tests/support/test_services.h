@@ -10,9 +10,13 @@
 #include "common/fake_clock.h"
 #include "gateway/gateway_server.h"
 #include "nlohmann/json.hpp"
+#include "support/temporary_folder.h"
 #include "tracker/deadline_thread.h"
 #include "tracker/domain/command/command_table.h"
+#include "tracker/domain/session/session_table.h"
 #include "tracker/rpc/tracker_server.h"
+#include "tracker/storage/disk.h"
+#include "tracker/storage/file_session_storage.h"
 
 namespace callslip {
 
@@ -26,7 +30,7 @@ class TestServices {
   ~TestServices();
 
   // Ends the test program with a message if it can't.
-  void StartTracker();  // At the same address as before, with an empty table.
+  void StartTracker();  // At the same address as before, without commands, with the same sessions.
   void StopTracker();
 
   // Drains and ends the gateway. Not to be started again.
@@ -64,15 +68,18 @@ class TestServices {
 
  private:
   struct Tracker {
-    explicit Tracker(Clock* clock)
-        : table(tracker::CommandDeadlines{}), deadlines(clock, &table), server(clock, &table) {}
+    Tracker(Clock* clock, const std::string& data_dir);
 
+    tracker::Disk disk;
+    std::unique_ptr<tracker::FileSessionStorage> storage;
+    std::unique_ptr<tracker::SessionTable> sessions;
     tracker::CommandTable table;
     tracker::DeadlineThread deadlines;
     tracker::TrackerServer server;
   };
 
   FakeClock clock_;
+  const TemporaryFolder data_dir_;
   Address tracker_address_;
   std::unique_ptr<Tracker> tracker_;
   std::unique_ptr<gateway::GatewayServer> gateway_;

@@ -23,8 +23,6 @@ enum class CommandView {
 
 // Messages are filled in where they are, which may be an arena.
 v1::CommandState ToProto(CommandState state);
-void Set(absl::Time time, google::protobuf::Timestamp& message);
-void Set(absl::Duration duration, google::protobuf::Duration& message);
 void Fill(const CommandSnapshot& command, CommandView view, v1::Command& message);
 void Fill(const CommandLease& lease, v1::CommandLease& message);
 void Fill(const CommandUpdate& update, CommandView view, v1::CommandUpdate& message);

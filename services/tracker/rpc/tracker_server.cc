@@ -1,23 +1,68 @@
 #include "tracker/rpc/tracker_server.h"
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "tracker/domain/annotation/annotation_store.h"
+#include "tracker/domain/errors.h"
 #include "tracker/rpc/annotation_service.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/command_service.h"
 #include "tracker/rpc/health_service.h"
+#include "tracker/rpc/queue_service.h"
+#include "tracker/rpc/session_caller.h"
+#include "tracker/rpc/session_service.h"
 #include "tracker/rpc/worker_service.h"
+#include "tracker/timer_thread.h"
 
 namespace callslip::tracker {
+namespace {
+
+std::vector<std::string> ServiceNames(bool with_sessions) {
+  std::vector<std::string> names = {v1::CommandService::service_full_name(),
+                                    v1::AnnotationService::service_full_name(),
+                                    v1::WorkerService::service_full_name()};
+  if (with_sessions) {
+    names.emplace_back(v1::SessionService::service_full_name());
+    names.emplace_back(v1::QueueService::service_full_name());
+  }
+  return names;
+}
+
+// What serves sessions.
+struct SessionParts {
+  SessionParts(Clock* clock, CommandTable* commands, SessionTable* table)
+      : timers(std::make_shared<TimerThread>(clock)),
+        caller(table, timers),
+        sessions(clock, commands, &caller, timers),
+        queues(&caller) {}
+  ~SessionParts() {
+    // Whatever may still call the services.
+    timers->Stop();
+    caller.AwaitCalls();
+  }
+
+  const std::shared_ptr<TimerThread> timers;
+  SessionCaller caller;
+  SessionService sessions;
+  QueueService queues;
+};
+
+}  // namespace
 
 struct TrackerServer::Parts {
-  Parts(Clock* clock, CommandTable* table)
+  Parts(Clock* clock, CommandTable* table, SessionTable* session_table)
       : commands(clock, table, &registry),
         drawings(table),
         annotations(clock, &drawings),
-        workers(clock, table, &registry, &log) {}
+        workers(clock, table, &registry, &log),
+        health(ServiceNames(session_table != nullptr)) {
+    if (session_table != nullptr) sessions.emplace(clock, table, session_table);
+  }
 
   WorkerRegistry registry;
   WorkerLog log;
@@ -26,15 +71,14 @@ struct TrackerServer::Parts {
   AnnotationStore drawings;
   AnnotationService annotations;
   WorkerService workers;
-  HealthService health{{v1::CommandService::service_full_name(),
-                        v1::AnnotationService::service_full_name(),
-                        v1::WorkerService::service_full_name()}};
+  std::optional<SessionParts> sessions;
+  HealthService health;
   // Last, so that it stops before the services go.
   AsyncServer server;
 };
 
-TrackerServer::TrackerServer(Clock* clock, CommandTable* table)
-    : clock_(clock), table_(table), parts_(std::make_unique<Parts>(clock, table)) {}
+TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions)
+    : clock_(clock), table_(table), parts_(std::make_unique<Parts>(clock, table, sessions)) {}
 
 TrackerServer::~TrackerServer() = default;
 
@@ -42,15 +86,24 @@ absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers
   // A synchronous service, whose one thread sleeps until somebody asks: other calls don't wake it.
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   AsyncServer& server = parts_->server;
+  std::optional<SessionParts>& sessions = parts_->sessions;
   parts_->commands.AddTo(server);
   parts_->annotations.AddTo(server);
   parts_->workers.AddTo(server);
+  if (sessions.has_value()) {
+    sessions->sessions.AddTo(server);
+    sessions->queues.AddTo(server);
+  }
   parts_->health.AddTo(server);
   absl::StatusOr<Address> bound = server.Start(address, pollers);
   if (!bound.ok()) return bound;
   parts_->commands.ServeOn(server);
   parts_->annotations.ServeOn(server);
   parts_->workers.ServeOn(server);
+  if (sessions.has_value()) {
+    sessions->sessions.ServeOn(server);
+    sessions->queues.ServeOn(server);
+  }
   parts_->health.ServeOn(server);
   return bound;
 }
@@ -61,6 +114,7 @@ void TrackerServer::Drain(absl::Duration grace) {
   const absl::Time until = clock_->Now() + grace;
   parts_->health.SetServing(false);
   parts_->commands.Drain();
+  if (parts_->sessions.has_value()) parts_->sessions->caller.EndCalls(Draining());
   // What workers have begun they may still report.
   const std::shared_ptr<Sleeper> sleeper = clock_->NewSleeper();
   table_->OnNoLeases([sleeper] { sleeper->Wake(); });
@@ -68,6 +122,7 @@ void TrackerServer::Drain(absl::Duration grace) {
   table_->OnNoLeases(nullptr);
   parts_->health.EndWatches();
   parts_->server.Stop(kLastCalls);
+  if (parts_->sessions.has_value()) parts_->sessions->sessions.SettleCommands();
 }
 
 }  // namespace callslip::tracker

@@ -8,15 +8,18 @@
 #include "common/address.h"
 #include "common/clock.h"
 #include "tracker/domain/command/command_table.h"
+#include "tracker/domain/session/session_table.h"
 
 namespace callslip::tracker {
 
 // The tracker's gRPC listener: CommandService, AnnotationService, WorkerService with what it knows
-// of workers, health and reflection. Keeps the gRPC headers to itself.
+// of workers, SessionService, QueueService, health and reflection. Keeps the gRPC headers to
+// itself.
 class TrackerServer {
  public:
-  // `clock` and `table` must outlive the server.
-  TrackerServer(Clock* clock, CommandTable* table);
+  // All of them must outlive the server; and `sessions` whatever fires the deadlines of `table`.
+  // Without `sessions` only commands are served.
+  TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions = nullptr);
   ~TrackerServer();
 
   // Starts to serve; returns the address with the port that was bound. Once only.
@@ -24,7 +27,7 @@ class TrackerServer {
 
   // Reports NOT_SERVING, refuses new commands and waits, and settles all waits; goes on serving
   // for up to `grace` while workers hold commands, so that their reports are not lost; then stops.
-  // Once only.
+  // What is reported until then is still recorded in sessions. Once only.
   void Drain(absl::Duration grace);
 
  private:

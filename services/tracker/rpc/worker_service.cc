@@ -9,6 +9,7 @@
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/rpc/command_convert.h"
+#include "tracker/rpc/time_convert.h"
 
 namespace callslip::tracker {
 namespace {

@@ -1,0 +1,71 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_IDLE_MAP_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_IDLE_MAP_H_
+
+#include <cstddef>
+#include <list>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace callslip::tracker {
+
+// Up to `limit` values by their names, each of them kept until nobody has used it for `idle`.
+// Not thread-safe. A pointer that this returns is good until the next call.
+template <typename T>
+class IdleMap {
+ public:
+  IdleMap(size_t limit, absl::Duration idle) : limit_(limit), idle_(idle) {}
+
+  // Null where there is none.
+  T* Use(absl::string_view name, absl::Time now) {
+    DropIdle(now);
+    const auto found = places_.find(name);
+    if (found == places_.end()) return nullptr;
+    uses_.splice(uses_.begin(), uses_, found->second);
+    found->second->used_at = now;
+    return &found->second->value;
+  }
+
+  // Adds a value under a name that has none. Null where there are as many as there may be.
+  T* Add(std::string name, T value, absl::Time now) {
+    DropIdle(now);
+    if (uses_.size() >= limit_) return nullptr;
+    uses_.push_front({name, now, std::move(value)});
+    places_.emplace(std::move(name), uses_.begin());
+    return &uses_.front().value;
+  }
+
+  // Harmless where there is none.
+  void Remove(absl::string_view name) {
+    const auto found = places_.find(name);
+    if (found == places_.end()) return;
+    uses_.erase(found->second);
+    places_.erase(found);
+  }
+
+ private:
+  struct Entry {
+    std::string name;
+    absl::Time used_at;
+    T value;
+  };
+
+  void DropIdle(absl::Time now) {
+    while (!uses_.empty() && uses_.back().used_at + idle_ <= now) {
+      places_.erase(uses_.back().name);
+      uses_.pop_back();
+    }
+  }
+
+  const size_t limit_;
+  const absl::Duration idle_;
+  std::list<Entry> uses_;  // The last used first.
+  absl::flat_hash_map<std::string, typename std::list<Entry>::iterator> places_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_IDLE_MAP_H_

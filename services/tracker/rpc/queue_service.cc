@@ -1,0 +1,296 @@
+#include "tracker/rpc/queue_service.h"
+
+#include <limits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_validation.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_limits.h"
+#include "tracker/rpc/session_convert.h"
+
+namespace callslip::tracker {
+namespace {
+
+// Pages of the log that are looked through for a prompt whose turn was begun before.
+constexpr int kPages = 8;
+
+// Of the user_prompt that a message has become; 0 where it is too long ago.
+absl::StatusOr<int64_t> SeqOfPrompt(Session& session, const std::string& message_id) {
+  EventQuery query{.from = EventQuery::From::kBeforeSeq,
+                   .value = std::numeric_limits<int64_t>::max(),
+                   .limit = 1};  // It is the last event where the turn has begun just now.
+  for (int i = 0; i < kPages; ++i) {
+    ASSIGN_OR_RETURN(const EventPage page, session.Read(query));
+    for (const EventPtr& event : page.events) {
+      const auto* prompt = std::get_if<UserPrompt>(&event->payload);
+      if (prompt != nullptr && prompt->queue_id == message_id) return event->seq;
+    }
+    if (!page.has_more) break;
+    query.value = page.first_seq;
+    query.limit = kMaxEventPage;
+  }
+  return 0;
+}
+
+v1::QueueStatus StatusOf(const Session& session) {
+  const SessionSnapshot snapshot = session.Snapshot();
+  const absl::StatusOr<QueuedMessage> sending = session.GetMessage(snapshot.queue.sending_id);
+  v1::QueueStatus status;
+  Fill(snapshot, sending.ok() ? sending->turn_id : "", status);
+  return status;
+}
+
+absl::Status GoOn(v1::ResumeQueueRequest::How how, Session& session, absl::Time now) {
+  switch (how) {
+    case v1::ResumeQueueRequest::HOW_RESUME:
+      return session.ResumeQueue();
+    case v1::ResumeQueueRequest::HOW_RETRY:
+      return session.RetryMessage(now).status();
+    case v1::ResumeQueueRequest::HOW_SKIP:
+      return session.SkipMessage().status();
+    default:
+      return InvalidField("how", "has a value that is no way to go on");
+  }
+}
+
+}  // namespace
+
+void QueueService::ServeOn(AsyncServer& server) {
+  using Async = v1::QueueService::AsyncService;
+  const auto held = [&](auto request, auto handler) {
+    server.ServeHeld(&service_, request, {[this, handler](const auto& message, auto reply) {
+      (this->*handler)(message, reply);
+    }});
+  };
+  held(&Async::RequestAddMessage, &QueueService::Add);
+  held(&Async::RequestGetMessage, &QueueService::Get);
+  held(&Async::RequestListMessages, &QueueService::List);
+  held(&Async::RequestEditMessage, &QueueService::Edit);
+  held(&Async::RequestMoveMessage, &QueueService::Move);
+  held(&Async::RequestPopMessage, &QueueService::Pop);
+  held(&Async::RequestDeleteMessage, &QueueService::Delete);
+  held(&Async::RequestClearMessages, &QueueService::Clear);
+  held(&Async::RequestGetQueueStatus, &QueueService::GetStatus);
+  held(&Async::RequestConfigureQueue, &QueueService::Configure);
+  held(&Async::RequestPauseQueue, &QueueService::Pause);
+  held(&Async::RequestResumeQueue, &QueueService::Resume);
+  held(&Async::RequestStopTurn, &QueueService::Stop);
+  held(&Async::RequestStartTurn, &QueueService::Start);
+  held(&Async::RequestFinishTurn, &QueueService::Finish);
+  server.ServeStream(&service_, &Async::RequestReceiveMessages,
+                     {[this](const auto& request, auto stream) { Receive(request, stream); }});
+}
+
+template <typename Request>
+void QueueService::AnswerMessage(const Request& request, const Reply<v1::QueuedMessage>& reply,
+                                 MessageCall call) {
+  sessions_->Answer<QueuedMessage, v1::QueuedMessage>(
+      request.client_id(), request.session_id(), reply, std::move(call),
+      [](const QueuedMessage& message, v1::QueuedMessage& response) {
+        tracker::Fill(message, response);
+      });
+}
+
+template <typename Request>
+void QueueService::AnswerStatus(const Request& request, const Reply<v1::QueueStatus>& reply,
+                                std::function<absl::Status(Session&, absl::Time now)> call) {
+  sessions_->Answer<v1::QueueStatus, v1::QueueStatus>(
+      request.client_id(), request.session_id(), reply,
+      [call = std::move(call)](Session& session,
+                               absl::Time now) -> absl::StatusOr<v1::QueueStatus> {
+        RETURN_IF_ERROR(call(session, now));
+        return StatusOf(session);
+      },
+      [](const v1::QueueStatus& status, v1::QueueStatus& response) { response = status; });
+}
+
+void QueueService::Add(const v1::AddMessageRequest& request,
+                       const Reply<v1::QueuedMessage>& reply) {
+  AnswerMessage(
+      request, reply,
+      [message = RequestFrom(request), at_once = request.now()](Session& session, absl::Time now) {
+        return at_once ? session.SendNow(message, now) : session.AddMessage(message, now);
+      });
+}
+
+void QueueService::Get(const v1::GetMessageRequest& request,
+                       const Reply<v1::QueuedMessage>& reply) {
+  AnswerMessage(request, reply, [id = request.message_id()](Session& session, absl::Time) {
+    return session.GetMessage(id);
+  });
+}
+
+void QueueService::List(const v1::ListMessagesRequest& request,
+                        const Reply<v1::ListMessagesResponse>& reply) {
+  sessions_->Answer<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
+      request.client_id(), request.session_id(), reply,
+      [](Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
+        return session.ListMessages();
+      },
+      [](const auto& messages, auto& response) { tracker::Fill(messages, response); });
+}
+
+void QueueService::Edit(const v1::EditMessageRequest& request,
+                        const Reply<v1::QueuedMessage>& reply) {
+  AnswerMessage(request, reply,
+                [id = request.message_id(), message = RequestFrom(request)](
+                    Session& session, absl::Time) { return session.EditMessage(id, message); });
+}
+
+void QueueService::Move(const v1::MoveMessageRequest& request,
+                        const Reply<v1::ListMessagesResponse>& reply) {
+  sessions_->Answer<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
+      request.client_id(), request.session_id(), reply,
+      [id = request.message_id(), position = request.position()](
+          Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
+        RETURN_IF_ERROR(session.MoveMessage(id, position));
+        return session.ListMessages();
+      },
+      [](const auto& messages, auto& response) { tracker::Fill(messages, response); });
+}
+
+void QueueService::Pop(const v1::PopMessageRequest& request,
+                       const Reply<v1::QueuedMessage>& reply) {
+  AnswerMessage(request, reply, [](Session& session, absl::Time) { return session.PopMessage(); });
+}
+
+void QueueService::Delete(const v1::DeleteMessageRequest& request,
+                          const Reply<v1::DeleteMessageResponse>& reply) {
+  sessions_->Answer<std::monostate, v1::DeleteMessageResponse>(
+      request.client_id(), request.session_id(), reply,
+      [id = request.message_id()](Session& session, absl::Time) -> absl::StatusOr<std::monostate> {
+        RETURN_IF_ERROR(session.DeleteMessage(id));
+        return std::monostate();
+      },
+      [](const auto&, auto&) {});
+}
+
+void QueueService::Clear(const v1::ClearMessagesRequest& request,
+                         const Reply<v1::ClearMessagesResponse>& reply) {
+  sessions_->Answer<size_t, v1::ClearMessagesResponse>(
+      request.client_id(), request.session_id(), reply,
+      [](Session& session, absl::Time) -> absl::StatusOr<size_t> { return session.ClearQueue(); },
+      [](size_t deleted, v1::ClearMessagesResponse& response) {
+        response.set_deleted(static_cast<int32_t>(deleted));
+      });
+}
+
+void QueueService::GetStatus(const v1::GetQueueStatusRequest& request,
+                             const Reply<v1::QueueStatus>& reply) {
+  AnswerStatus(request, reply, [](Session&, absl::Time) { return absl::OkStatus(); });
+}
+
+void QueueService::Configure(const v1::ConfigureQueueRequest& request,
+                             const Reply<v1::QueueStatus>& reply) {
+  const absl::StatusOr<QueueSettings> settings = SettingsFrom(request.settings());
+  if (!settings.ok()) return reply->Fail(settings.status());
+  AnswerStatus(request, reply, [settings = *settings](Session& session, absl::Time) {
+    return session.ConfigureQueue(settings);
+  });
+}
+
+void QueueService::Pause(const v1::PauseQueueRequest& request,
+                         const Reply<v1::QueueStatus>& reply) {
+  std::string reason = request.reason().empty() ? "paused" : request.reason();
+  std::string message = request.message();
+  Cut(reason, kMaxReasonBytes);
+  Cut(message, kMaxReasonTextBytes);
+  AnswerStatus(request, reply, [reason, message](Session& session, absl::Time now) {
+    session.PauseQueue(reason, message, now);
+    return absl::OkStatus();
+  });
+}
+
+void QueueService::Resume(const v1::ResumeQueueRequest& request,
+                          const Reply<v1::QueueStatus>& reply) {
+  AnswerStatus(request, reply, [how = request.how()](Session& session, absl::Time now) {
+    return GoOn(how, session, now);
+  });
+}
+
+void QueueService::Stop(const v1::StopTurnRequest& request, const Reply<v1::QueueStatus>& reply) {
+  AnswerStatus(request, reply,
+               [](Session& session, absl::Time now) { return session.StopTurn(now); });
+}
+
+void QueueService::Receive(const v1::ReceiveMessagesRequest& request,
+                           const std::shared_ptr<ReceiveStream::Stream>& stream) {
+  const std::string session_id = request.session_id();
+  const auto receiver = std::make_shared<ReceiveStream>(stream);
+  stream->SetSource([receiver] { return receiver->Next(); });
+  if (!sessions_->Hold(receiver)) return;
+  sessions_->With<std::monostate>(
+      request.client_id(), session_id,
+      [this, session_id, receiver, turn_id = request.turn_id()](
+          Session& session, absl::Time now) -> absl::StatusOr<std::monostate> {
+        RETURN_IF_ERROR(session.Attach(receiver, turn_id, now));
+        MutexLock lock(&mutex_);
+        absl::erase_if(receivers_, [](const auto& other) { return other.second.expired(); });
+        receivers_[session_id] = receiver;
+        return std::monostate();
+      },
+      [receiver](const absl::StatusOr<std::monostate>& attached) {
+        if (!attached.ok()) receiver->End(attached.status());
+      });
+  stream->OnCallerLeft([this, session_id, receiver] {
+    receiver->OnCallerLeft();
+    sessions_->Leave(session_id, [this, session_id, receiver](Session& session) {
+      session.Detach(receiver.get());
+      MutexLock lock(&mutex_);
+      const auto present = receivers_.find(session_id);
+      if (present != receivers_.end() && present->second.lock() == receiver) {
+        receivers_.erase(present);
+      }
+    });
+  });
+}
+
+absl::StatusOr<std::string> QueueService::BeginTurn(Session& session, const MessageRequest& prompt,
+                                                    absl::Time now) {
+  ASSIGN_OR_RETURN(const QueuedMessage sent, session.SendNow(prompt, now));
+  std::shared_ptr<ReceiveStream> receiver;
+  {
+    MutexLock lock(&mutex_);
+    receiver = receivers_[session.metadata().session_id].lock();
+  }
+  // It is told of all messages once they are stored, but has this one.
+  if (receiver != nullptr) receiver->Skip(sent.turn_id);
+  return sent.turn_id;
+}
+
+void QueueService::Start(const v1::StartTurnRequest& request,
+                         const Reply<v1::StartTurnResponse>& reply) {
+  sessions_->Answer<v1::StartTurnResponse, v1::StartTurnResponse>(
+      request.client_id(), request.session_id(), reply,
+      [this, request](Session& session, absl::Time now) -> absl::StatusOr<v1::StartTurnResponse> {
+        std::string turn_id = request.turn_id();
+        if (turn_id.empty()) {
+          const MessageRequest prompt = RequestFrom(request.prompt(), request.client_id());
+          ASSIGN_OR_RETURN(turn_id, BeginTurn(session, prompt, now));
+        }
+        ASSIGN_OR_RETURN(const Turn turn, session.StartTurn(turn_id, now));
+        ASSIGN_OR_RETURN(const int64_t seq, SeqOfPrompt(session, turn.prompt.id));
+        v1::StartTurnResponse started;
+        started.set_turn_id(turn_id);
+        started.set_seq(seq);
+        return started;
+      },
+      [](const v1::StartTurnResponse& started, v1::StartTurnResponse& response) {
+        response = started;
+      });
+}
+
+void QueueService::Finish(const v1::FinishTurnRequest& request,
+                          const Reply<v1::QueueStatus>& reply) {
+  const absl::StatusOr<TurnOutcome> outcome = OutcomeFrom(request);
+  if (!outcome.ok()) return reply->Fail(outcome.status());
+  AnswerStatus(request, reply,
+               [turn_id = request.turn_id(), outcome = *outcome](Session& session, absl::Time now) {
+                 return session.FinishTurn(turn_id, outcome, now);
+               });
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,79 @@
+#ifndef CALLSLIP_TRACKER_RPC_QUEUE_SERVICE_H_
+#define CALLSLIP_TRACKER_RPC_QUEUE_SERVICE_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "callslip/tracker/v1/queue_service.grpc.pb.h"
+#include "common/mutex.h"
+#include "tracker/rpc/async_server.h"
+#include "tracker/rpc/server_stream.h"
+#include "tracker/rpc/session_caller.h"
+#include "tracker/rpc/session_stream.h"
+
+namespace callslip::tracker {
+
+// QueueService over a SessionTable: converts, calls the session, converts back. The contract is in
+// queue_service.proto. Must outlive the server that it serves on and the calls of `sessions`.
+class QueueService {
+ public:
+  explicit QueueService(SessionCaller* sessions) : sessions_(sessions) {}
+
+  // Before the server is started.
+  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  // After the server was started.
+  void ServeOn(AsyncServer& server);
+
+ private:
+  template <typename Response>
+  using Reply = std::shared_ptr<HeldReply<Response>>;
+
+  void Add(const v1::AddMessageRequest& request, const Reply<v1::QueuedMessage>& reply);
+  void Get(const v1::GetMessageRequest& request, const Reply<v1::QueuedMessage>& reply);
+  void List(const v1::ListMessagesRequest& request, const Reply<v1::ListMessagesResponse>& reply);
+  void Edit(const v1::EditMessageRequest& request, const Reply<v1::QueuedMessage>& reply);
+  void Move(const v1::MoveMessageRequest& request, const Reply<v1::ListMessagesResponse>& reply);
+  void Pop(const v1::PopMessageRequest& request, const Reply<v1::QueuedMessage>& reply);
+  void Delete(const v1::DeleteMessageRequest& request,
+              const Reply<v1::DeleteMessageResponse>& reply);
+  void Clear(const v1::ClearMessagesRequest& request,
+             const Reply<v1::ClearMessagesResponse>& reply);
+
+  void GetStatus(const v1::GetQueueStatusRequest& request, const Reply<v1::QueueStatus>& reply);
+  void Configure(const v1::ConfigureQueueRequest& request, const Reply<v1::QueueStatus>& reply);
+  void Pause(const v1::PauseQueueRequest& request, const Reply<v1::QueueStatus>& reply);
+  void Resume(const v1::ResumeQueueRequest& request, const Reply<v1::QueueStatus>& reply);
+  void Stop(const v1::StopTurnRequest& request, const Reply<v1::QueueStatus>& reply);
+
+  void Receive(const v1::ReceiveMessagesRequest& request,
+               const std::shared_ptr<ReceiveStream::Stream>& stream);
+  void Start(const v1::StartTurnRequest& request, const Reply<v1::StartTurnResponse>& reply);
+  void Finish(const v1::FinishTurnRequest& request, const Reply<v1::QueueStatus>& reply);
+
+  using MessageCall = SessionCaller::Call<QueuedMessage>;
+  // Answers with the message that `call` returns.
+  template <typename Request>
+  void AnswerMessage(const Request& request, const Reply<v1::QueuedMessage>& reply,
+                     MessageCall call);
+  // Answers with how the queue stands after `call`.
+  template <typename Request>
+  void AnswerStatus(const Request& request, const Reply<v1::QueueStatus>& reply,
+                    std::function<absl::Status(Session&, absl::Time now)> call);
+
+  // Begins a turn with a prompt that only its runner knows of.
+  absl::StatusOr<std::string> BeginTurn(Session& session, const MessageRequest& prompt,
+                                        absl::Time now);
+
+  SessionCaller* const sessions_;
+  v1::QueueService::AsyncService service_;
+  Mutex mutex_;
+  // The sessions' runners.
+  absl::flat_hash_map<std::string, std::weak_ptr<ReceiveStream>> receivers_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_QUEUE_SERVICE_H_

@@ -1,0 +1,86 @@
+#include "tracker/rpc/session_caller.h"
+
+#include "tracker/domain/session/session_errors.h"
+#include "tracker/rpc/session_convert.h"
+
+namespace callslip::tracker {
+namespace {
+
+// How soon somebody who leaves tries again where the storage is busy.
+constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+
+}  // namespace
+
+absl::StatusOr<SessionMetadata> SessionCaller::Get(const std::string& client_id,
+                                                   const std::string& session_id) {
+  absl::StatusOr<SessionMetadata> session = table_->Get(session_id);
+  if (session.ok() && !Owns(client_id, *session)) return Unknown(*session);
+  return session;
+}
+
+bool SessionCaller::Owns(const std::string& client_id, const SessionMetadata& session) {
+  return ClientFrom(session.owner) == ClientFrom(client_id);
+}
+
+absl::Status SessionCaller::Unknown(const SessionMetadata& session) {
+  return SessionNotFound(session.session_id);
+}
+
+void SessionCaller::Leave(const std::string& session_id, std::function<void(Session&)> call) {
+  table_->Run(
+      session_id,
+      [call](Session& session, absl::Time) {
+        call(session);
+        return absl::OkStatus();
+      },
+      [this, session_id, call, under_way = Begin()](const absl::Status& status) {
+        if (!absl::IsResourceExhausted(status)) return;
+        timers_->After(kRetryAfter, [this, session_id, call] { Leave(session_id, call); });
+      });
+}
+
+bool SessionCaller::Hold(const std::shared_ptr<LastingCall>& call) {
+  absl::Status ended;
+  {
+    MutexLock lock(&mutex_);
+    ended = ended_;
+    if (ended.ok()) {
+      if (lasting_.size() >= sweep_at_) {
+        std::erase_if(lasting_, [](const auto& weak) { return weak.expired(); });
+        sweep_at_ = 2 * lasting_.size() + 64;
+      }
+      lasting_.push_back(call);
+    }
+  }
+  if (!ended.ok()) call->End(ended);
+  return ended.ok();
+}
+
+void SessionCaller::EndCalls(const absl::Status& status) {
+  std::vector<std::weak_ptr<LastingCall>> lasting;
+  {
+    MutexLock lock(&mutex_);
+    ended_ = status;
+    lasting = std::move(lasting_);
+    lasting_.clear();
+  }
+  for (const auto& weak : lasting) {
+    if (const auto call = weak.lock()) call->End(status);
+  }
+}
+
+std::shared_ptr<void> SessionCaller::Begin() {
+  MutexLock lock(&mutex_);
+  ++under_way_;
+  return {nullptr, [this](void*) {
+            MutexLock ended(&mutex_);
+            if (--under_way_ == 0) idle_.NotifyAll();
+          }};
+}
+
+void SessionCaller::AwaitCalls() {
+  MutexLock lock(&mutex_);
+  while (under_way_ > 0) idle_.Wait(&mutex_);
+}
+
+}  // namespace callslip::tracker

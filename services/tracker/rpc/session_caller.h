@@ -1,0 +1,112 @@
+#ifndef CALLSLIP_TRACKER_RPC_SESSION_CALLER_H_
+#define CALLSLIP_TRACKER_RPC_SESSION_CALLER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/mutex.h"
+#include "tracker/domain/session/session_table.h"
+#include "tracker/rpc/server_stream.h"
+#include "tracker/timer_thread.h"
+
+namespace callslip::tracker {
+
+// A call that lasts until something happens, and that the tracker's shutdown ends.
+class LastingCall {
+ public:
+  virtual ~LastingCall() = default;
+  // From now on the call is answered as far as it goes, or with `status`. Any thread.
+  virtual void End(const absl::Status& status) = 0;
+};
+
+// How SessionService and QueueService call sessions: as their owners only. To everybody else a
+// session is unknown. Thread-safe.
+class SessionCaller {
+ public:
+  template <typename T>
+  using Call = std::function<absl::StatusOr<T>(Session&, absl::Time now)>;
+  template <typename T>
+  using Done = std::function<void(absl::StatusOr<T>)>;
+
+  // `table` must outlive this.
+  SessionCaller(SessionTable* table, std::shared_ptr<TimerThread> timers)
+      : table_(table), timers_(std::move(timers)) {}
+  // Waits for the calls under way, whose callbacks may use what is about to go.
+  ~SessionCaller() { AwaitCalls(); }
+
+  // SessionNotFound unless the session is the client's.
+  absl::StatusOr<SessionMetadata> Get(const std::string& client_id, const std::string& session_id);
+
+  // SessionTable::With() for the session's owner.
+  template <typename T>
+  void With(const std::string& client_id, const std::string& session_id, Call<T> call,
+            Done<T> done) {
+    if (const absl::Status known = Get(client_id, session_id).status(); !known.ok()) {
+      return done(known);
+    }
+    table_->With<T>(
+        session_id,
+        [client_id, call = std::move(call)](Session& session, absl::Time now) -> absl::StatusOr<T> {
+          if (!Owns(client_id, session.metadata())) return Unknown(session.metadata());
+          return call(session, now);
+        },
+        [under_way = Begin(), done = std::move(done)](absl::StatusOr<T> result) {
+          done(std::move(result));
+        });
+  }
+
+  // Answers a call with what `call` returns, as `fill` puts it.
+  template <typename T, typename Response>
+  void Answer(const std::string& client_id, const std::string& session_id,
+              const std::shared_ptr<HeldReply<Response>>& reply, Call<T> call,
+              std::function<void(const T&, Response&)> fill) {
+    With<T>(client_id, session_id, std::move(call),
+            [reply, fill = std::move(fill)](const absl::StatusOr<T>& result) {
+              if (!result.ok()) return reply->Fail(result.status());
+              Response response;
+              fill(*result, response);
+              reply->Finish(response, [] {});
+            });
+  }
+
+  // Has something done in a session that is to be done whoever asks and however long the storage is
+  // busy: taking leave.
+  void Leave(const std::string& session_id, std::function<void(Session&)> call);
+
+  // Registers a call that End() is to end; where the shutdown has begun, ends it at once and
+  // returns false.
+  bool Hold(const std::shared_ptr<LastingCall>& call);
+  // Ends all of them, now and later.
+  void EndCalls(const absl::Status& status);
+  void AwaitCalls();
+
+  SessionTable& table() { return *table_; }
+  TimerThread& timers() { return *timers_; }
+
+ private:
+  static bool Owns(const std::string& client_id, const SessionMetadata& session);
+  static absl::Status Unknown(const SessionMetadata& session);
+  // Counts a call as being under way until what is returned goes.
+  std::shared_ptr<void> Begin();
+
+  SessionTable* const table_;
+  const std::shared_ptr<TimerThread> timers_;
+  Mutex mutex_;
+  CondVar idle_;
+  int64_t under_way_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status ended_ ABSL_GUARDED_BY(mutex_);  // Not OK once EndCalls() was called.
+  // Those that are gone are dropped when there are twice as many as the last time.
+  std::vector<std::weak_ptr<LastingCall>> lasting_ ABSL_GUARDED_BY(mutex_);
+  size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_SESSION_CALLER_H_

@@ -1,0 +1,449 @@
+#include "tracker/rpc/session_convert.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_validation.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_limits.h"
+#include "tracker/rpc/time_convert.h"
+
+namespace callslip::tracker {
+namespace {
+
+v1::SessionState ToProto(SessionState state) {
+  return state == SessionState::kActive ? v1::SESSION_STATE_ACTIVE : v1::SESSION_STATE_COMPLETED;
+}
+
+const char* NameOf(QueueAction action) {
+  switch (action) {
+    case QueueAction::kAdded:
+      return "added";
+    case QueueAction::kRemoved:
+      return "removed";
+    case QueueAction::kCleared:
+      return "cleared";
+    case QueueAction::kMoved:
+      return "moved";
+    case QueueAction::kEdited:
+      return "edited";
+    case QueueAction::kSending:
+      return "sending";
+    case QueueAction::kSent:
+      return "sent";
+    case QueueAction::kReturned:
+      return "returned";
+    case QueueAction::kPaused:
+      return "paused";
+    case QueueAction::kResumed:
+      return "resumed";
+    case QueueAction::kConfigured:
+      return "configured";
+  }
+  return "";
+}
+
+const char* NameOf(TurnEnd end) {
+  switch (end) {
+    case TurnEnd::kCompleted:
+      return "completed";
+    case TurnEnd::kFailed:
+      return "failed";
+    case TurnEnd::kCancelled:
+      return "cancelled";
+  }
+  return "";
+}
+
+// One for each of the payloads.
+struct PayloadFiller {
+  v1::SessionEvent& message;
+
+  void operator()(const SessionStart& event) const {
+    v1::SessionStartEvent& start = *message.mutable_session_start();
+    start.set_session_id(event.session_id);
+    start.set_acp_server(event.acp_server);
+    start.set_working_dir(event.working_dir);
+  }
+  void operator()(const SessionEnd& event) const {
+    v1::SessionEndEvent& end = *message.mutable_session_end();
+    end.set_reason(event.reason);
+    if (event.event_count.has_value()) end.set_event_count(*event.event_count);
+  }
+  void operator()(const UserPrompt& event) const {
+    v1::UserPromptEvent& prompt = *message.mutable_user_prompt();
+    prompt.set_message(event.message);
+    for (const ImageRef& image : event.images) {
+      v1::ImageRef& added = *prompt.add_images();
+      added.set_id(image.id);
+      added.set_name(image.name);
+      added.set_mime_type(image.mime_type);
+    }
+    prompt.set_prompt_id(event.prompt_id);
+    prompt.set_queue_id(event.queue_id);
+  }
+  void operator()(const AgentMessage& event) const {
+    message.mutable_agent_message()->set_text(event.text);
+  }
+  void operator()(const AgentThought& event) const {
+    message.mutable_agent_thought()->set_text(event.text);
+  }
+  void operator()(const ToolCall& event) const {
+    v1::ToolCallEvent& call = *message.mutable_tool_call();
+    call.set_tool_call_id(event.tool_call_id);
+    call.set_title(event.title);
+    call.set_status(event.status);
+    call.set_kind(event.kind);
+    call.set_raw_input(event.raw_input);
+    call.set_raw_output(event.raw_output);
+  }
+  void operator()(const ToolCallUpdate& event) const {
+    v1::ToolCallUpdateEvent& update = *message.mutable_tool_call_update();
+    update.set_tool_call_id(event.tool_call_id);
+    if (event.status.has_value()) update.set_status(*event.status);
+    if (event.title.has_value()) update.set_title(*event.title);
+  }
+  void operator()(const Plan& event) const {
+    v1::PlanEvent& plan = *message.mutable_plan();
+    for (const PlanEntry& entry : event.entries) {
+      v1::PlanEvent::Entry& added = *plan.add_entries();
+      added.set_content(entry.content);
+      added.set_priority(entry.priority);
+      added.set_status(entry.status);
+    }
+  }
+  void operator()(const PermissionRecord& event) const {
+    v1::PermissionEvent& permission = *message.mutable_permission();
+    permission.set_title(event.title);
+    permission.set_selected_option(event.selected_option);
+    permission.set_outcome(event.outcome);
+  }
+  void operator()(const FileRead& event) const { Fill(event, *message.mutable_file_read()); }
+  void operator()(const FileWrite& event) const { Fill(event, *message.mutable_file_write()); }
+  void operator()(const ErrorEvent& event) const {
+    message.mutable_error()->set_message(event.message);
+    message.mutable_error()->set_code(event.code);
+  }
+  void operator()(const OtherEvent& event) const {
+    message.mutable_other()->set_type(event.type);
+    message.mutable_other()->set_data(event.data);
+  }
+
+ private:
+  template <typename Event>
+  static void Fill(const Event& event, v1::FileEvent& file) {
+    file.set_path(event.path);
+    file.set_size(event.size);
+  }
+};
+
+UserPrompt From(const v1::UserPromptEvent& message) {
+  UserPrompt prompt{.message = message.message(),
+                    .prompt_id = message.prompt_id(),
+                    .queue_id = message.queue_id()};
+  for (const v1::ImageRef& image : message.images()) {
+    prompt.images.push_back({image.id(), image.name(), image.mime_type()});
+  }
+  return prompt;
+}
+
+ToolCallUpdate From(const v1::ToolCallUpdateEvent& message) {
+  ToolCallUpdate update{.tool_call_id = message.tool_call_id()};
+  if (message.has_status()) update.status = message.status();
+  if (message.has_title()) update.title = message.title();
+  return update;
+}
+
+Plan From(const v1::PlanEvent& message) {
+  Plan plan;
+  for (const v1::PlanEvent::Entry& entry : message.entries()) {
+    plan.entries.push_back({entry.content(), entry.priority(), entry.status()});
+  }
+  return plan;
+}
+
+absl::Status RecordedByTracker() {
+  return InvalidField("events",
+                      "holds a session_start or session_end, which the tracker records itself");
+}
+
+absl::StatusOr<EventPayload> From(const v1::OtherEvent& message) {
+  if (message.type().empty()) return InvalidField("events", "holds one of an empty type");
+  if (message.type() == "session_start" || message.type() == "session_end") {
+    return RecordedByTracker();
+  }
+  return OtherEvent{message.type(), message.data()};
+}
+
+// What changes of a session beside its events, as the alternatives of SessionUpdate::what.
+struct UpdateFiller {
+  v1::SessionUpdate& message;
+
+  void operator()(const SessionSnapshot& snapshot) const {
+    v1::SessionUpdate::Snapshot& all = *message.mutable_snapshot();
+    Fill(snapshot.metadata, *all.mutable_session());
+    Fill(snapshot, "", *all.mutable_queue());
+    for (const PermissionRequest& request : snapshot.permissions) {
+      Fill(request, *all.add_permissions());
+    }
+  }
+  void operator()(const EventPtr& event) const { Fill(*event, *message.mutable_event()); }
+  void operator()(const QueueChange& change) const {
+    v1::SessionUpdate::QueueChange& queue = *message.mutable_queue();
+    queue.set_action(NameOf(change.action));
+    queue.set_message_id(change.message_id);
+    queue.set_queue_length(static_cast<int32_t>(change.queue_length));
+    queue.set_pause_reason(change.pause_reason);
+  }
+  void operator()(const TurnChange& change) const {
+    v1::SessionUpdate::TurnChange& turn = *message.mutable_turn();
+    turn.set_turn_id(change.turn_id);
+    turn.set_message_id(change.queue_id);
+    if (!change.outcome.has_value()) return;
+    turn.set_outcome(NameOf(change.outcome->end));
+    turn.set_reason(change.outcome->reason);
+    turn.set_message(change.outcome->message);
+  }
+  void operator()(const PermissionChange& change) const {
+    Fill(change.request, *message.mutable_permission());
+    if (change.answer.has_value()) Fill(*change.answer, *message.mutable_permission());
+  }
+  void operator()(const SessionMetadata& metadata) const {
+    Fill(metadata, *message.mutable_session());
+  }
+  void operator()(const FeedEnd&) const {}
+};
+
+}  // namespace
+
+std::string ClientFrom(const std::string& client_id) {
+  return client_id.empty() ? kDefaultClient : client_id;
+}
+
+void Fill(const SessionMetadata& session, v1::Session& message) {
+  message.set_session_id(session.session_id);
+  message.set_name(session.name);
+  message.set_client_id(ClientFrom(session.owner));
+  message.set_acp_server(session.acp_server);
+  message.set_working_dir(session.working_dir);
+  message.set_state(ToProto(session.state));
+  message.set_end_reason(session.end_reason);
+  message.set_archived(session.archived);
+  Set(session.created_at, *message.mutable_create_time());
+  Set(session.updated_at, *message.mutable_update_time());
+  if (session.archived) Set(session.archived_at, *message.mutable_archive_time());
+  message.set_event_count(session.event_count);
+  message.set_max_seq(session.max_seq);
+}
+
+void Fill(const SessionEvent& event, v1::SessionEvent& message) {
+  message.set_seq(event.seq);
+  Set(event.timestamp, *message.mutable_time());
+  std::visit(PayloadFiller{message}, event.payload);
+}
+
+void Fill(const EventPage& page, v1::ReadEventsResponse& message) {
+  for (const EventPtr& event : page.events) Fill(*event, *message.add_events());
+  message.set_has_more(page.has_more);
+  message.set_first_seq(page.first_seq);
+  message.set_last_seq(page.last_seq);
+  message.set_max_seq(page.max_seq);
+  message.set_next_position(page.next_position);
+  message.set_next_after_seq(page.next_after_seq);
+  message.set_length(page.length);
+}
+
+void Fill(const QueuedMessage& queued, v1::QueuedMessage& message) {
+  message.set_message_id(queued.id);
+  message.set_message(queued.message);
+  for (const std::string& image : queued.image_ids) message.add_image_ids(image);
+  Set(queued.queued_at, *message.mutable_queue_time());
+  message.set_client_id(queued.client_id);
+  message.set_prompt_id(queued.prompt_id);
+  message.set_turn_id(queued.turn_id);
+}
+
+void Fill(const std::vector<QueuedMessage>& queued, v1::ListMessagesResponse& message) {
+  for (const QueuedMessage& one : queued) Fill(one, *message.add_messages());
+}
+
+void Fill(const SessionSnapshot& snapshot, const std::string& sending_turn_id,
+          v1::QueueStatus& message) {
+  const QueueStatus& queue = snapshot.queue;
+  message.set_length(static_cast<int32_t>(queue.length));
+  v1::QueueSettings& settings = *message.mutable_settings();
+  if (queue.settings.enabled.has_value()) settings.set_enabled(*queue.settings.enabled);
+  if (queue.settings.delay.has_value()) Set(*queue.settings.delay, *settings.mutable_delay());
+  message.set_enabled(queue.enabled);
+  Set(queue.delay, *message.mutable_delay());
+  message.set_turn_id(snapshot.turn.has_value() ? snapshot.turn->id : sending_turn_id);
+  message.set_turn_message_id(snapshot.turn.has_value() ? snapshot.turn->prompt.id
+                                                        : queue.sending_id);
+  if (queue.pause.has_value()) {
+    message.set_pause_reason(queue.pause->reason);
+    message.set_pause_message(queue.pause->message);
+    Set(queue.pause->at, *message.mutable_pause_time());
+  }
+  if (queue.send_at.has_value()) Set(*queue.send_at, *message.mutable_send_time());
+  message.set_has_receiver(snapshot.has_runner);
+}
+
+void Fill(const PermissionRequest& request, v1::Permission& message) {
+  message.set_permission_id(request.id);
+  message.set_title(request.title);
+  message.set_tool_call_id(request.tool_call_id);
+  for (const PermissionOption& option : request.options) {
+    v1::Permission::Option& added = *message.add_options();
+    added.set_option_id(option.id);
+    added.set_name(option.name);
+    added.set_kind(option.kind);
+  }
+  Set(request.asked_at, *message.mutable_ask_time());
+}
+
+void Fill(const PermissionAnswer& answer, v1::Permission& message) {
+  message.set_permission_id(answer.request_id);
+  message.set_selected_option(answer.option_id);
+  message.set_answered(!answer.cancelled());
+  message.set_cancelled(answer.cancelled());
+}
+
+void Fill(const SessionUpdate& update, v1::SessionUpdate& message) {
+  std::visit(UpdateFiller{message}, update.what);
+}
+
+absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request) {
+  SessionFilter filter{.with_archived = request.with_archived(),
+                       .owner = ClientFrom(request.client_id())};
+  switch (request.state()) {
+    case v1::SESSION_STATE_UNSPECIFIED:
+      return filter;
+    case v1::SESSION_STATE_ACTIVE:
+      filter.state = SessionState::kActive;
+      return filter;
+    case v1::SESSION_STATE_COMPLETED:
+      filter.state = SessionState::kCompleted;
+      return filter;
+    default:
+      return InvalidField("state", "has a value that is no state");
+  }
+}
+
+absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message) {
+  switch (message.payload_case()) {
+    case v1::SessionEvent::kSessionStart:
+    case v1::SessionEvent::kSessionEnd:
+      return RecordedByTracker();
+    case v1::SessionEvent::kUserPrompt:
+      return From(message.user_prompt());
+    case v1::SessionEvent::kAgentMessage:
+      return AgentMessage{message.agent_message().text()};
+    case v1::SessionEvent::kAgentThought:
+      return AgentThought{message.agent_thought().text()};
+    case v1::SessionEvent::kToolCall: {
+      const v1::ToolCallEvent& call = message.tool_call();
+      return ToolCall{call.tool_call_id(), call.title(),     call.status(),
+                      call.kind(),         call.raw_input(), call.raw_output()};
+    }
+    case v1::SessionEvent::kToolCallUpdate:
+      return From(message.tool_call_update());
+    case v1::SessionEvent::kPlan:
+      return From(message.plan());
+    case v1::SessionEvent::kPermission: {
+      const v1::PermissionEvent& permission = message.permission();
+      return PermissionRecord{permission.title(), permission.selected_option(),
+                              permission.outcome()};
+    }
+    case v1::SessionEvent::kFileRead:
+      return FileRead{message.file_read().path(), message.file_read().size()};
+    case v1::SessionEvent::kFileWrite:
+      return FileWrite{message.file_write().path(), message.file_write().size()};
+    case v1::SessionEvent::kError:
+      return ErrorEvent{message.error().message(), message.error().code()};
+    case v1::SessionEvent::kOther:
+      return From(message.other());
+    case v1::SessionEvent::PAYLOAD_NOT_SET:
+      break;
+  }
+  return InvalidField("events", "holds one without a payload");
+}
+
+EventQuery QueryFrom(const v1::ReadEventsRequest& request) {
+  EventQuery query{.limit = request.limit(), .type = request.type()};
+  switch (request.from_case()) {
+    case v1::ReadEventsRequest::kBeforeSeq:
+      query.from = EventQuery::From::kBeforeSeq;
+      query.value = request.before_seq();
+      break;
+    case v1::ReadEventsRequest::kPosition:
+      query.from = EventQuery::From::kPosition;
+      query.value = request.position();
+      break;
+    default:
+      query.value = request.after_seq();
+  }
+  return query;
+}
+
+PermissionRequest RequestFrom(const v1::AskPermissionRequest& request) {
+  PermissionRequest permission{.id = request.permission_id(),
+                               .title = request.title(),
+                               .tool_call_id = request.tool_call_id()};
+  for (const v1::Permission::Option& option : request.options()) {
+    permission.options.push_back({option.option_id(), option.name(), option.kind()});
+  }
+  return permission;
+}
+
+MessageRequest RequestFrom(const v1::AddMessageRequest& request) {
+  return {.message = request.message(),
+          .image_ids = {request.image_ids().begin(), request.image_ids().end()},
+          .client_id =
+              request.source_id().empty() ? ClientFrom(request.client_id()) : request.source_id(),
+          .prompt_id = request.prompt_id()};
+}
+
+MessageRequest RequestFrom(const v1::EditMessageRequest& request) {
+  return {.message = request.message(),
+          .image_ids = {request.image_ids().begin(), request.image_ids().end()}};
+}
+
+MessageRequest RequestFrom(const v1::UserPromptEvent& prompt, const std::string& client_id) {
+  MessageRequest request{.message = prompt.message(),
+                         .client_id = ClientFrom(client_id),
+                         .prompt_id = prompt.prompt_id()};
+  for (const v1::ImageRef& image : prompt.images()) request.image_ids.push_back(image.id());
+  return request;
+}
+
+absl::StatusOr<QueueSettings> SettingsFrom(const v1::QueueSettings& message) {
+  QueueSettings settings;
+  if (message.has_enabled()) settings.enabled = message.enabled();
+  if (message.has_delay()) {
+    ASSIGN_OR_RETURN(settings.delay, DurationFrom("settings.delay", message.delay()));
+  }
+  return settings;
+}
+
+absl::StatusOr<TurnOutcome> OutcomeFrom(const v1::FinishTurnRequest& request) {
+  TurnOutcome outcome{.reason = request.reason(), .message = request.message()};
+  Cut(outcome.reason, kMaxReasonBytes);
+  Cut(outcome.message, kMaxReasonTextBytes);
+  switch (request.outcome()) {
+    case v1::FinishTurnRequest::OUTCOME_COMPLETED:
+      outcome.end = TurnEnd::kCompleted;
+      return outcome;
+    case v1::FinishTurnRequest::OUTCOME_FAILED:
+      outcome.end = TurnEnd::kFailed;
+      return outcome;
+    case v1::FinishTurnRequest::OUTCOME_CANCELLED:
+      outcome.end = TurnEnd::kCancelled;
+      return outcome;
+    default:
+      return InvalidField("outcome", "is required: completed, failed or cancelled");
+  }
+}
+
+}  // namespace callslip::tracker

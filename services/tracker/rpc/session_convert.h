@@ -1,0 +1,51 @@
+#ifndef CALLSLIP_TRACKER_RPC_SESSION_CONVERT_H_
+#define CALLSLIP_TRACKER_RPC_SESSION_CONVERT_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "callslip/tracker/v1/queue_service.pb.h"
+#include "callslip/tracker/v1/session.pb.h"
+#include "callslip/tracker/v1/session_service.pb.h"
+#include "tracker/domain/session/message_queue.h"
+#include "tracker/domain/session/permissions.h"
+#include "tracker/domain/session/queue_delivery.h"
+#include "tracker/domain/session/session_event.h"
+#include "tracker/domain/session/session_feed.h"
+#include "tracker/domain/session/session_metadata.h"
+
+// Between the messages of SessionService and QueueService and the domain's types, and nothing else.
+// What a message cannot express is INVALID_ARGUMENT; bounds are the domain's business.
+namespace callslip::tracker {
+
+// Who calls, or owns a session: where nobody is named, that is `local`.
+std::string ClientFrom(const std::string& client_id);
+
+void Fill(const SessionMetadata& session, v1::Session& message);
+void Fill(const SessionEvent& event, v1::SessionEvent& message);
+void Fill(const EventPage& page, v1::ReadEventsResponse& message);
+void Fill(const QueuedMessage& queued, v1::QueuedMessage& message);
+void Fill(const std::vector<QueuedMessage>& queued, v1::ListMessagesResponse& message);
+// `sending_turn_id`: of the message that is being sent, if there is one.
+void Fill(const SessionSnapshot& snapshot, const std::string& sending_turn_id,
+          v1::QueueStatus& message);
+void Fill(const PermissionRequest& request, v1::Permission& message);
+void Fill(const PermissionAnswer& answer, v1::Permission& message);
+// `update` is no FeedEnd.
+void Fill(const SessionUpdate& update, v1::SessionUpdate& message);
+
+absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request);
+// InvalidField for an event without a payload, and for those that the tracker records itself.
+absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message);
+EventQuery QueryFrom(const v1::ReadEventsRequest& request);
+PermissionRequest RequestFrom(const v1::AskPermissionRequest& request);
+MessageRequest RequestFrom(const v1::AddMessageRequest& request);
+MessageRequest RequestFrom(const v1::EditMessageRequest& request);
+// Of a prompt that the runner begins by itself.
+MessageRequest RequestFrom(const v1::UserPromptEvent& prompt, const std::string& client_id);
+absl::StatusOr<QueueSettings> SettingsFrom(const v1::QueueSettings& message);
+absl::StatusOr<TurnOutcome> OutcomeFrom(const v1::FinishTurnRequest& request);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_SESSION_CONVERT_H_

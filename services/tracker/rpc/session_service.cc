@@ -1,0 +1,463 @@
+#include "tracker/rpc/session_service.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_errors.h"
+#include "tracker/domain/session/session_limits.h"
+#include "tracker/rpc/permission_wait.h"
+#include "tracker/rpc/session_convert.h"
+#include "tracker/rpc/session_stream.h"
+#include "tracker/rpc/time_convert.h"
+#include "tracker/storage/event_json.h"
+
+namespace callslip::tracker {
+namespace {
+
+// Below the 60 s at which intermediaries give up, as for commands.
+constexpr int kMaxWaitMs = 55'000;
+
+// Events of one call.
+constexpr int kMaxAppendedEvents = 1000;
+
+void Fill(const PlayerPlace& place, v1::Player& message) {
+  message.set_player_id(place.player_id);
+  message.set_session_id(place.session_id);
+  message.set_position(place.position);
+  message.set_length(place.length);
+}
+
+struct Appended {
+  int64_t first_seq = 0;
+  int64_t last_seq = 0;
+};
+
+// All of them or none: what one event may be refused for is found out before the first is recorded.
+absl::StatusOr<std::vector<EventPayload>> PayloadsFrom(const v1::AppendEventsRequest& request) {
+  if (request.events().empty() || request.events_size() > kMaxAppendedEvents) {
+    return InvalidField("events", absl::StrCat("has to hold 1 to ", kMaxAppendedEvents));
+  }
+  std::vector<EventPayload> payloads;
+  payloads.reserve(static_cast<size_t>(request.events_size()));
+  for (const v1::SessionEvent& event : request.events()) {
+    ASSIGN_OR_RETURN(EventPayload payload, PayloadFrom(event));
+    if (request.events_size() > 1) {
+      ASSIGN_OR_RETURN(const std::string line, EncodeEvent(0, absl::UnixEpoch(), payload));
+      if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
+    }
+    payloads.push_back(std::move(payload));
+  }
+  return payloads;
+}
+
+absl::StatusOr<Appended> Record(const std::vector<EventPayload>& payloads, Session& session,
+                                absl::Time now) {
+  Appended appended;
+  for (const EventPayload& payload : payloads) {
+    ASSIGN_OR_RETURN(const EventPtr event, session.Record(payload, now));
+    if (appended.first_seq == 0) appended.first_seq = event->seq;
+    appended.last_seq = event->seq;
+  }
+  return appended;
+}
+
+absl::StatusOr<PlayerMove> MoveFrom(const v1::MovePlayerRequest& request) {
+  PlayerMove move{.type = request.type()};
+  switch (request.move_case()) {
+    case v1::MovePlayerRequest::kNext:
+      move.value = request.next();
+      return move;
+    case v1::MovePlayerRequest::kPeek:
+      move.kind = PlayerMove::Kind::kPeek;
+      move.value = request.peek();
+      return move;
+    case v1::MovePlayerRequest::kSeek:
+      move.kind = PlayerMove::Kind::kSeek;
+      move.value = request.seek();
+      return move;
+    case v1::MovePlayerRequest::kReset:
+      move.kind = PlayerMove::Kind::kSeek;
+      move.value = 0;
+      return move;
+    case v1::MovePlayerRequest::MOVE_NOT_SET:
+      break;
+  }
+  return InvalidField("move", "is required: next, peek, seek or reset");
+}
+
+// The open question of that id, or null.
+const PermissionRequest* Find(const std::vector<PermissionRequest>& open, const std::string& id) {
+  const auto found = std::find_if(open.begin(), open.end(),
+                                  [&](const PermissionRequest& one) { return one.id == id; });
+  return found == open.end() ? nullptr : &*found;
+}
+
+// Asks, or goes on waiting for what was asked before under the same id.
+absl::StatusOr<PermissionRequest> AskOrJoin(Session& session, PermissionRequest request,
+                                            PermissionCallback callback, absl::Time now) {
+  if (!request.id.empty() && request.options.empty()) {
+    const std::vector<PermissionRequest> open = session.Snapshot().permissions;
+    if (const PermissionRequest* known = Find(open, request.id); known != nullptr) {
+      request = *known;
+    } else {
+      // No option has no id: this changes nothing, and says whether the question is known.
+      const absl::Status known_as = session.AnswerPermission({.request_id = request.id}, now);
+      if (absl::IsNotFound(known_as)) return known_as;
+      // Only its answer is left of it.
+      request.options.push_back({.id = "-"});
+    }
+  }
+  return session.AskPermission(std::move(request), std::move(callback), now);
+}
+
+void Fill(const std::vector<v1::Permission>& permissions, v1::ListPermissionsResponse& message) {
+  for (const v1::Permission& permission : permissions) *message.add_permissions() = permission;
+}
+
+std::vector<v1::Permission> OpenPermissions(const Session& session) {
+  std::vector<v1::Permission> open;
+  for (const PermissionRequest& request : session.Snapshot().permissions) {
+    tracker::Fill(request, open.emplace_back());
+  }
+  return open;
+}
+
+}  // namespace
+
+void SessionService::ServeOn(AsyncServer& server) {
+  using Async = v1::SessionService::AsyncService;
+  const auto unary = [&](auto request, auto handler) {
+    server.ServeUnary(&service_, request, {[this, handler](const auto& message, auto& response) {
+      return (this->*handler)(message, response);
+    }});
+  };
+  const auto held = [&](auto request, auto handler) {
+    server.ServeHeld(&service_, request, {[this, handler](const auto& message, auto reply) {
+      (this->*handler)(message, reply);
+    }});
+  };
+  const auto stream = [&](auto request, auto handler) {
+    server.ServeStream(&service_, request, {[this, handler](const auto& message, auto call) {
+      (this->*handler)(message, call);
+    }});
+  };
+  unary(&Async::RequestGetSession, &SessionService::Get);
+  unary(&Async::RequestListSessions, &SessionService::List);
+  unary(&Async::RequestOpenPlayer, &SessionService::OpenPlayer);
+  unary(&Async::RequestClosePlayer, &SessionService::ClosePlayer);
+  held(&Async::RequestCreateSession, &SessionService::Create);
+  held(&Async::RequestUpdateSession, &SessionService::Update);
+  held(&Async::RequestEndSession, &SessionService::EndSession);
+  held(&Async::RequestResumeSession, &SessionService::Resume);
+  held(&Async::RequestDeleteSession, &SessionService::Delete);
+  held(&Async::RequestAppendEvents, &SessionService::Append);
+  held(&Async::RequestReadEvents, &SessionService::Read);
+  held(&Async::RequestMovePlayer, &SessionService::Move);
+  held(&Async::RequestAddAgentText, &SessionService::AddText);
+  held(&Async::RequestAskPermission, &SessionService::Ask);
+  held(&Async::RequestAnswerPermission, &SessionService::AnswerPermission);
+  held(&Async::RequestListPermissions, &SessionService::ListPermissions);
+  held(&Async::RequestCancelPermissions, &SessionService::CancelPermissions);
+  stream(&Async::RequestWatchSession, &SessionService::Watch);
+  stream(&Async::RequestPlay, &SessionService::Play);
+}
+
+absl::Status SessionService::Get(const v1::GetSessionRequest& request, v1::Session& response) {
+  ASSIGN_OR_RETURN(const SessionMetadata session,
+                   sessions_->Get(request.client_id(), request.session_id()));
+  tracker::Fill(session, response);
+  return absl::OkStatus();
+}
+
+absl::Status SessionService::List(const v1::ListSessionsRequest& request,
+                                  v1::ListSessionsResponse& response) {
+  ASSIGN_OR_RETURN(const SessionFilter filter, FilterFrom(request));
+  ASSIGN_OR_RETURN(const SessionPage page,
+                   sessions_->table().List(filter, request.page_size(), request.page_token()));
+  for (const SessionMetadata& session : page.sessions) {
+    tracker::Fill(session, *response.add_sessions());
+  }
+  response.set_next_page_token(page.next_page_token);
+  return absl::OkStatus();
+}
+
+void SessionService::Create(const v1::CreateSessionRequest& request,
+                            const Reply<v1::Session>& reply) {
+  sessions_->table().Create({.session_id = request.session_id(),
+                             .name = request.name(),
+                             .owner = ClientFrom(request.client_id()),
+                             .acp_server = request.acp_server(),
+                             .working_dir = request.working_dir()},
+                            [reply](const absl::StatusOr<SessionMetadata>& session) {
+                              if (!session.ok()) return reply->Fail(session.status());
+                              v1::Session response;
+                              tracker::Fill(*session, response);
+                              reply->Finish(response, [] {});
+                            });
+}
+
+void SessionService::Change(const std::string& client_id, const std::string& session_id,
+                            const Reply<v1::Session>& reply,
+                            std::function<absl::Status(Session&, absl::Time now)> change) {
+  sessions_->Answer<SessionMetadata, v1::Session>(
+      client_id, session_id, reply,
+      [change = std::move(change)](Session& session,
+                                   absl::Time now) -> absl::StatusOr<SessionMetadata> {
+        RETURN_IF_ERROR(change(session, now));
+        return session.Snapshot().metadata;
+      },
+      [](const SessionMetadata& session, v1::Session& response) {
+        tracker::Fill(session, response);
+      });
+}
+
+void SessionService::Update(const v1::UpdateSessionRequest& request,
+                            const Reply<v1::Session>& reply) {
+  Change(request.client_id(), request.session_id(), reply,
+         [request](Session& session, absl::Time now) {
+           if (request.has_name()) RETURN_IF_ERROR(session.Rename(request.name(), now));
+           if (request.has_archived()) RETURN_IF_ERROR(session.Archive(request.archived(), now));
+           return absl::OkStatus();
+         });
+}
+
+void SessionService::EndSession(const v1::EndSessionRequest& request,
+                                const Reply<v1::Session>& reply) {
+  Change(request.client_id(), request.session_id(), reply,
+         [reason = request.reason()](Session& session, absl::Time now) {
+           return session.End(reason, now);
+         });
+}
+
+void SessionService::Resume(const v1::ResumeSessionRequest& request,
+                            const Reply<v1::Session>& reply) {
+  Change(request.client_id(), request.session_id(), reply,
+         [](Session& session, absl::Time now) { return session.Resume(now); });
+}
+
+void SessionService::Delete(const v1::DeleteSessionRequest& request,
+                            const Reply<v1::DeleteSessionResponse>& reply) {
+  const absl::Status known = sessions_->Get(request.client_id(), request.session_id()).status();
+  if (!known.ok()) return reply->Fail(known);
+  sessions_->table().Delete(request.session_id(), [reply](const absl::Status& deleted) {
+    if (!deleted.ok()) return reply->Fail(deleted);
+    reply->Finish(v1::DeleteSessionResponse(), [] {});
+  });
+}
+
+void SessionService::Append(const v1::AppendEventsRequest& request,
+                            const Reply<v1::AppendEventsResponse>& reply) {
+  absl::StatusOr<std::vector<EventPayload>> payloads = PayloadsFrom(request);
+  if (!payloads.ok()) return reply->Fail(payloads.status());
+  sessions_->Answer<Appended, v1::AppendEventsResponse>(
+      request.client_id(), request.session_id(), reply,
+      [payloads = *std::move(payloads)](Session& session, absl::Time now) {
+        return Record(payloads, session, now);
+      },
+      [](const Appended& appended, v1::AppendEventsResponse& response) {
+        response.set_first_seq(appended.first_seq);
+        response.set_last_seq(appended.last_seq);
+      });
+}
+
+void SessionService::Read(const v1::ReadEventsRequest& request,
+                          const Reply<v1::ReadEventsResponse>& reply) {
+  sessions_->Answer<EventPage, v1::ReadEventsResponse>(
+      request.client_id(), request.session_id(), reply,
+      [query = QueryFrom(request)](Session& session, absl::Time) { return session.Read(query); },
+      [](const EventPage& page, v1::ReadEventsResponse& response) {
+        tracker::Fill(page, response);
+      });
+}
+
+absl::Status SessionService::OpenPlayer(const v1::OpenPlayerRequest& request,
+                                        v1::Player& response) {
+  ASSIGN_OR_RETURN(const SessionMetadata session,
+                   sessions_->Get(request.client_id(), request.session_id()));
+  ASSIGN_OR_RETURN(const PlayerPlace place,
+                   players_.Open(ClientFrom(request.client_id()), session, clock_->Now()));
+  Fill(place, response);
+  return absl::OkStatus();
+}
+
+absl::Status SessionService::ClosePlayer(const v1::ClosePlayerRequest& request,
+                                         v1::ClosePlayerResponse&) {
+  return players_.Close(ClientFrom(request.client_id()), request.player_id(), clock_->Now());
+}
+
+void SessionService::Move(const v1::MovePlayerRequest& request,
+                          const Reply<v1::MovePlayerResponse>& reply) {
+  const std::string client_id = ClientFrom(request.client_id());
+  const absl::StatusOr<PlayerMove> move = MoveFrom(request);
+  if (!move.ok()) return reply->Fail(move.status());
+  const absl::StatusOr<PlayerPlace> known =
+      players_.Get(client_id, request.player_id(), clock_->Now());
+  if (!known.ok()) return reply->Fail(known.status());
+  struct Moved {
+    PlayerPlace place;
+    std::vector<EventPtr> events;
+  };
+  sessions_->Answer<Moved, v1::MovePlayerResponse>(
+      client_id, known->session_id, reply,
+      [this, client_id, player_id = request.player_id(), move = *move](
+          Session& session, absl::Time now) -> absl::StatusOr<Moved> {
+        // Where it is now: steps of one player come one after the other here.
+        Moved moved;
+        ASSIGN_OR_RETURN(moved.place, players_.Get(client_id, player_id, now));
+        ASSIGN_OR_RETURN(moved.events, MovePlayer(session, move, moved.place));
+        players_.SetPosition(player_id, moved.place.position, now);
+        return moved;
+      },
+      [](const Moved& moved, v1::MovePlayerResponse& response) {
+        Fill(moved.place, *response.mutable_player());
+        for (const EventPtr& event : moved.events) tracker::Fill(*event, *response.add_events());
+      });
+}
+
+void SessionService::Watch(const v1::WatchSessionRequest& request,
+                           const Stream<v1::SessionUpdate>& stream) {
+  const std::string session_id = request.session_id();
+  const int64_t after_seq = request.after_seq();
+  const auto watch = std::make_shared<WatchSessionStream>(after_seq, stream);
+  stream->SetSource([watch] { return watch->Next(); });
+  if (!sessions_->Hold(watch)) return;
+  sessions_->With<std::monostate>(
+      request.client_id(), session_id,
+      [after_seq, watch](Session& session, absl::Time) -> absl::StatusOr<std::monostate> {
+        RETURN_IF_ERROR(session.Subscribe(after_seq, watch));
+        return std::monostate();
+      },
+      [watch](const absl::StatusOr<std::monostate>& subscribed) {
+        if (!subscribed.ok()) watch->End(subscribed.status());
+      });
+  stream->OnCallerLeft([this, session_id, watch] {
+    watch->OnCallerLeft();
+    sessions_->Leave(session_id, [watch](Session& session) { session.Unsubscribe(watch.get()); });
+  });
+}
+
+void SessionService::Play(const v1::PlayRequest& request, const Stream<v1::SessionEvent>& stream) {
+  const double speed = request.speed() == 0 ? 1 : request.speed();
+  if (!(speed >= kMinPlaySpeed && speed <= kMaxPlaySpeed)) {
+    return stream->Finish(
+        InvalidField("speed", absl::StrCat("has to be ", kMinPlaySpeed, " to ", kMaxPlaySpeed)));
+  }
+  const std::string client_id = ClientFrom(request.client_id());
+  const absl::StatusOr<PlayerPlace> place =
+      players_.Get(client_id, request.player_id(), clock_->Now());
+  if (!place.ok()) return stream->Finish(place.status());
+  const auto play = std::make_shared<PlayStream>(
+      [this, place = *place](const SessionEvent& event) mutable {
+        if (event.seq > place.max_seq) return false;
+        players_.SetPosition(place.player_id, ++place.position, clock_->Now());
+        return true;
+      },
+      stream);
+  stream->SetSource([play] { return play->Next(); });
+  if (!sessions_->Hold(play)) return;
+  sessions_->With<std::monostate>(
+      client_id, place->session_id,
+      [play, from = PlayRequest{.position = place->position, .speed = speed}](
+          Session& session, absl::Time now) -> absl::StatusOr<std::monostate> {
+        RETURN_IF_ERROR(session.Play(from, play, now));
+        return std::monostate();
+      },
+      [play](const absl::StatusOr<std::monostate>& playing) {
+        if (!playing.ok()) play->End(playing.status());
+      });
+  stream->OnCallerLeft([this, session_id = place->session_id, play] {
+    play->OnCallerLeft();
+    sessions_->Leave(session_id, [play](Session& session) { session.Unsubscribe(play.get()); });
+  });
+}
+
+void SessionService::AddText(const v1::AddAgentTextRequest& request,
+                             const Reply<v1::AddAgentTextResponse>& reply) {
+  const std::string client_id = ClientFrom(request.client_id());
+  const std::string session_id = request.session_id();
+  sessions_->Answer<std::vector<ShellCommand>, v1::AddAgentTextResponse>(
+      client_id, session_id, reply,
+      [this, piece = AgentText{request.iteration(), request.text(), request.end()}](
+          Session& session, absl::Time now) { return answers_.Add(session, piece, now); },
+      // Registered once they are recorded: nobody hears of a command before that.
+      [this, client_id, session_id](const std::vector<ShellCommand>& commands,
+                                    v1::AddAgentTextResponse& response) {
+        for (const ShellCommand& command : commands) {
+          v1::AddAgentTextResponse::Command& added = *response.add_commands();
+          added.set_id(command.id);
+          added.set_command(command.command);
+          added.set_command_id(shell_commands_.Start(client_id, session_id, command));
+        }
+      });
+}
+
+void SessionService::Ask(const v1::AskPermissionRequest& request,
+                         const Reply<v1::Permission>& reply) {
+  if (request.max_wait_ms() < 0 || request.max_wait_ms() > kMaxWaitMs) {
+    return reply->Fail(InvalidField("max_wait_ms", absl::StrCat("has to be 0 to ", kMaxWaitMs)));
+  }
+  const absl::Time until = clock_->Now() + absl::Milliseconds(request.max_wait_ms());
+  const auto wait = std::make_shared<PermissionWait>(&sessions_->timers(), reply);
+  sessions_->With<PermissionRequest>(
+      request.client_id(), request.session_id(),
+      [wait, asked = RequestFrom(request)](Session& session, absl::Time now) {
+        return AskOrJoin(
+            session, asked,
+            [wait](const absl::StatusOr<PermissionAnswer>& answer) { wait->OnAnswer(answer); },
+            now);
+      },
+      [wait](const absl::StatusOr<PermissionRequest>& asked) { wait->OnAsked(asked); });
+  wait->Begin(until);
+  sessions_->Hold(wait);
+  reply->OnCallerLeft([wait] { wait->OnCallerLeft(); });
+}
+
+void SessionService::AnswerPermission(const v1::AnswerPermissionRequest& request,
+                                      const Reply<v1::Permission>& reply) {
+  PermissionAnswer answer{.request_id = request.permission_id(),
+                          .option_id = request.option_id(),
+                          .answered_by = ClientFrom(request.client_id())};
+  sessions_->Answer<v1::Permission, v1::Permission>(
+      request.client_id(), request.session_id(), reply,
+      [answer = std::move(answer)](Session& session,
+                                   absl::Time now) -> absl::StatusOr<v1::Permission> {
+        const std::vector<PermissionRequest> open = session.Snapshot().permissions;
+        RETURN_IF_ERROR(session.AnswerPermission(answer, now));
+        v1::Permission permission;
+        if (const auto* asked = Find(open, answer.request_id)) tracker::Fill(*asked, permission);
+        tracker::Fill(answer, permission);
+        return permission;
+      },
+      [](const v1::Permission& permission, v1::Permission& response) { response = permission; });
+}
+
+void SessionService::ListPermissions(const v1::ListPermissionsRequest& request,
+                                     const Reply<v1::ListPermissionsResponse>& reply) {
+  sessions_->Answer<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
+      request.client_id(), request.session_id(), reply,
+      [](Session& session, absl::Time) -> absl::StatusOr<std::vector<v1::Permission>> {
+        return OpenPermissions(session);
+      },
+      [](const auto& permissions, auto& response) { Fill(permissions, response); });
+}
+
+void SessionService::CancelPermissions(const v1::CancelPermissionsRequest& request,
+                                       const Reply<v1::ListPermissionsResponse>& reply) {
+  sessions_->Answer<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
+      request.client_id(), request.session_id(), reply,
+      [](Session& session, absl::Time now) -> absl::StatusOr<std::vector<v1::Permission>> {
+        std::vector<v1::Permission> open = OpenPermissions(session);
+        RETURN_IF_ERROR(session.CancelPermissions(now).status());
+        for (v1::Permission& permission : open) permission.set_cancelled(true);
+        return open;
+      },
+      [](const auto& permissions, auto& response) { Fill(permissions, response); });
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,87 @@
+#ifndef CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_
+#define CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_
+
+#include <memory>
+
+#include "callslip/tracker/v1/session_service.grpc.pb.h"
+#include "common/clock.h"
+#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/session/agent_answers.h"
+#include "tracker/domain/session/player_table.h"
+#include "tracker/rpc/async_server.h"
+#include "tracker/rpc/server_stream.h"
+#include "tracker/rpc/session_caller.h"
+#include "tracker/rpc/shell_commands.h"
+
+namespace callslip::tracker {
+
+// SessionService over a SessionTable: converts, calls the session, converts back. The contract is
+// in session_service.proto. Must outlive the server that it serves on and the calls of `sessions`.
+class SessionService {
+ public:
+  // `commands` runs the commands that agents' answers hold. All must outlive this.
+  SessionService(Clock* clock, CommandTable* commands, SessionCaller* sessions,
+                 std::shared_ptr<TimerThread> timers)
+      : clock_(clock),
+        sessions_(sessions),
+        shell_commands_(clock, commands, &sessions->table(), std::move(timers)) {}
+
+  // Before the server is started.
+  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  // After the server was started.
+  void ServeOn(AsyncServer& server);
+
+  // Once the command table is drained and no worker reports any more: records what has become of
+  // the commands of agents' answers.
+  void SettleCommands() { shell_commands_.Settle(); }
+
+ private:
+  template <typename Response>
+  using Reply = std::shared_ptr<HeldReply<Response>>;
+  template <typename Response>
+  using Stream = std::shared_ptr<ServerStream<Response>>;
+
+  absl::Status Get(const v1::GetSessionRequest& request, v1::Session& response);
+  absl::Status List(const v1::ListSessionsRequest& request, v1::ListSessionsResponse& response);
+  absl::Status OpenPlayer(const v1::OpenPlayerRequest& request, v1::Player& response);
+  absl::Status ClosePlayer(const v1::ClosePlayerRequest& request,
+                           v1::ClosePlayerResponse& response);
+
+  void Create(const v1::CreateSessionRequest& request, const Reply<v1::Session>& reply);
+  void Update(const v1::UpdateSessionRequest& request, const Reply<v1::Session>& reply);
+  void EndSession(const v1::EndSessionRequest& request, const Reply<v1::Session>& reply);
+  void Resume(const v1::ResumeSessionRequest& request, const Reply<v1::Session>& reply);
+  void Delete(const v1::DeleteSessionRequest& request,
+              const Reply<v1::DeleteSessionResponse>& reply);
+  void Append(const v1::AppendEventsRequest& request, const Reply<v1::AppendEventsResponse>& reply);
+  void Read(const v1::ReadEventsRequest& request, const Reply<v1::ReadEventsResponse>& reply);
+  void Move(const v1::MovePlayerRequest& request, const Reply<v1::MovePlayerResponse>& reply);
+  void AddText(const v1::AddAgentTextRequest& request,
+               const Reply<v1::AddAgentTextResponse>& reply);
+  void Ask(const v1::AskPermissionRequest& request, const Reply<v1::Permission>& reply);
+  void AnswerPermission(const v1::AnswerPermissionRequest& request,
+                        const Reply<v1::Permission>& reply);
+  void ListPermissions(const v1::ListPermissionsRequest& request,
+                       const Reply<v1::ListPermissionsResponse>& reply);
+  void CancelPermissions(const v1::CancelPermissionsRequest& request,
+                         const Reply<v1::ListPermissionsResponse>& reply);
+
+  void Watch(const v1::WatchSessionRequest& request, const Stream<v1::SessionUpdate>& stream);
+  void Play(const v1::PlayRequest& request, const Stream<v1::SessionEvent>& stream);
+
+  // Changes a session's metadata, and answers with them as they are stored then.
+  void Change(const std::string& client_id, const std::string& session_id,
+              const Reply<v1::Session>& reply,
+              std::function<absl::Status(Session&, absl::Time now)> change);
+
+  Clock* const clock_;
+  SessionCaller* const sessions_;
+  ShellCommands shell_commands_;
+  PlayerTable players_;
+  AgentAnswers answers_;
+  v1::SessionService::AsyncService service_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_

@@ -1,0 +1,226 @@
+#include "tracker/rpc/shell_commands.h"
+
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "common/mutex.h"
+#include "common/status_macros.h"
+#include "tracker/domain/errors.h"
+#include "tracker/storage/json.h"
+
+namespace callslip::tracker {
+namespace {
+
+constexpr char kType[] = "shell";
+// How soon a record is tried again where the storage has refused it.
+constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+
+// What is not UTF-8 becomes U+FFFD.
+std::string ValidText(absl::string_view text) {
+  return ParseJson(Dump(Json(std::string(text))))->get<std::string>();
+}
+
+// See AddAgentText in session_service.proto.
+ShellResult ResultOf(const ShellCommand& command, const CommandSnapshot& snapshot) {
+  ShellResult result{.command_id = command.id, .command = command.command};
+  if (snapshot.state != CommandState::kCompleted) {
+    result.ran = false;
+    if (snapshot.error != nullptr) {
+      result.output = ValidText(absl::StrCat(snapshot.error->code, ": ", snapshot.error->message));
+    }
+    return result;
+  }
+  if (snapshot.result == nullptr) return result;
+  const std::optional<Json> json = ParseJson(*snapshot.result);
+  if (!json.has_value() || !json->is_object() || Find(*json, "output") == nullptr) {
+    result.output = ValidText(*snapshot.result);
+    return result;
+  }
+  result.output = StringAt(*json, "output");
+  result.exit_code = static_cast<int>(IntAt(*json, "exit_code"));
+  return result;
+}
+
+}  // namespace
+
+class ShellCommandWatch;
+
+// The commands that have not ended, by their ids.
+struct OpenShellCommands {
+  Mutex mutex;
+  absl::flat_hash_map<std::string, std::shared_ptr<ShellCommandWatch>> watches
+      ABSL_GUARDED_BY(mutex);
+};
+
+// One command, from its registration to its end: takes its changes from the table, and has them
+// recorded on the session's thread, where a change that can't be stored waits for better times.
+class ShellCommandWatch final : public CommandFeed,
+                                public std::enable_shared_from_this<ShellCommandWatch> {
+ public:
+  ShellCommandWatch(SessionTable* sessions, std::shared_ptr<TimerThread> timers,
+                    std::weak_ptr<OpenShellCommands> open, std::string client_id,
+                    std::string session_id, ShellCommand command)
+      : sessions_(sessions),
+        timers_(std::move(timers)),
+        open_(std::move(open)),
+        client_id_(std::move(client_id)),
+        session_id_(std::move(session_id)),
+        command_(std::move(command)) {}
+
+  const std::string& client_id() const { return client_id_; }
+
+  // It was registered under this id. Before it is watched.
+  void Open(const std::string& command_id) {
+    command_id_ = command_id;
+    if (const auto open = open_.lock()) {
+      MutexLock lock(&open->mutex);
+      open->watches.emplace(command_id, shared_from_this());
+    }
+  }
+
+  void OnReady() override { Tell({}); }
+
+  // Records what the feed holds, and `last` where that is something.
+  void Tell(const CommandUpdate& last) {
+    sessions_->Run(
+        session_id_,
+        [self = shared_from_this(), last](Session& session, absl::Time now) {
+          for (const CommandUpdate& update : self->Take(kUpdates)) self->Add(update);
+          self->Add(last);
+          return self->Record(session, now);
+        },
+        [self = shared_from_this()](const absl::Status& status) { self->OnRecorded(status); });
+  }
+
+ private:
+  static constexpr size_t kUpdates = 16;
+
+  void Add(const CommandUpdate& update) {
+    if (ended_) return;
+    if (!update.error.ok()) return AddFailure(std::string(update.error.message()));
+    // A watch that is over before its command: the table was drained. See ShellCommands::Settle().
+    if (update.command == nullptr) return;
+    const CommandSnapshot& snapshot = *update.command;
+    if (snapshot.start_time() != absl::InfinitePast() && !std::exchange(running_, true)) {
+      waiting_.push_back({.tool_call_id = command_.id, .status = "running"});
+    }
+    if (!IsTerminal(snapshot.state)) return;
+    AddEnd(snapshot.state == CommandState::kCompleted ? "completed" : "failed",
+           ResultOf(command_, snapshot));
+  }
+
+  void AddFailure(std::string why) {
+    AddEnd("failed", {.command_id = command_.id,
+                      .command = command_.command,
+                      .output = std::move(why),
+                      .ran = false});
+  }
+
+  void AddEnd(const char* status, const ShellResult& result) {
+    ended_ = true;
+    waiting_.push_back(
+        {.tool_call_id = command_.id, .status = status, .title = FormatToolResults({result})});
+    Close();
+  }
+
+  absl::Status Record(Session& session, absl::Time now) {
+    for (ToolCallUpdate& change : std::exchange(waiting_, {})) {
+      recording_.push_back(change);
+      RETURN_IF_ERROR(session.Record(std::move(change), now).status());
+    }
+    return absl::OkStatus();
+  }
+
+  // On the session's thread; or on the caller's, where the call was refused.
+  void OnRecorded(const absl::Status& status) {
+    if (absl::IsResourceExhausted(status)) return Retry();
+    std::vector<ToolCallUpdate> recorded = std::exchange(recording_, {});
+    if (status.ok()) return;
+    // What a session that has ended or is gone was to be told is of no interest.
+    if (!absl::IsUnavailable(status)) return Close();
+    waiting_.insert(waiting_.begin(), std::make_move_iterator(recorded.begin()),
+                    std::make_move_iterator(recorded.end()));
+    Retry();
+  }
+
+  void Retry() {
+    timers_->After(kRetryAfter, [self = shared_from_this()] { self->OnReady(); });
+  }
+
+  void Close() {
+    if (const auto open = open_.lock()) {
+      MutexLock lock(&open->mutex);
+      open->watches.erase(command_id_);
+    }
+  }
+
+  SessionTable* const sessions_;
+  const std::shared_ptr<TimerThread> timers_;
+  const std::weak_ptr<OpenShellCommands> open_;
+  const std::string client_id_;
+  const std::string session_id_;
+  const ShellCommand command_;
+  std::string command_id_;
+  // The session's thread's own.
+  bool running_ = false;
+  bool ended_ = false;
+  std::vector<ToolCallUpdate> waiting_;    // To be recorded.
+  std::vector<ToolCallUpdate> recording_;  // Recorded, and not known to be durable yet.
+};
+
+ShellCommands::ShellCommands(Clock* clock, CommandTable* commands, SessionTable* sessions,
+                             std::shared_ptr<TimerThread> timers)
+    : clock_(clock),
+      commands_(commands),
+      sessions_(sessions),
+      timers_(std::move(timers)),
+      open_(std::make_shared<OpenShellCommands>()) {}
+
+std::string ShellCommands::Start(const std::string& client_id, const std::string& session_id,
+                                 const ShellCommand& command) {
+  const auto watch = std::make_shared<ShellCommandWatch>(sessions_, timers_, open_, client_id,
+                                                         session_id, command);
+  CommandRequest request{.client_id = client_id,
+                         .target = absl::StrCat("session-", session_id),
+                         .type = kType,
+                         .request_id = absl::StrCat(session_id, "/", command.id),
+                         .label = session_id};
+  request.params =
+      std::make_shared<const std::string>(Dump(FileJson{{"command", command.command}}));
+  // A build takes its time; the clock of quick commands is not meant for it.
+  request.deadlines.start_to_close = kMaxStartToClose;
+  const absl::StatusOr<CommandRegistration> registered =
+      commands_->Register(std::move(request), clock_->Now());
+  if (!registered.ok()) {
+    watch->Fail(0, registered.status());
+    return "";
+  }
+  const std::string id = registered->command->spec->id.ToString();
+  watch->Open(id);
+  const auto watching = commands_->Watch(id, {.client_id = client_id, .feed = watch});
+  if (!watching.ok()) watch->Fail(0, watching.status());
+  return id;
+}
+
+void ShellCommands::Settle() {
+  absl::flat_hash_map<std::string, std::shared_ptr<ShellCommandWatch>> open;
+  {
+    MutexLock lock(&open_->mutex);
+    open = open_->watches;
+  }
+  for (const auto& [id, watch] : open) {
+    const absl::StatusOr<CommandPtr> command =
+        commands_->Get(watch->client_id(), id, /*peek=*/false);
+    if (command.ok() && IsTerminal((*command)->state)) {
+      watch->Tell({.command = *command});
+    } else {
+      watch->Tell({.error = Draining()});
+    }
+  }
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,32 @@
+#ifndef CALLSLIP_TESTS_SUPPORT_TEMPORARY_FOLDER_H_
+#define CALLSLIP_TESTS_SUPPORT_TEMPORARY_FOLDER_H_
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace callslip {
+
+// A folder that goes with its owner; in memory where there is such a place, since what a test shows
+// does not depend on how long a disk takes for a sync.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    const bool has_memory = std::filesystem::exists("/dev/shm");
+    path_ = has_memory ? "/dev/shm/callslip-XXXXXX"
+                       : std::filesystem::temp_directory_path().string() + "/callslip-XXXXXX";
+    if (mkdtemp(path_.data()) == nullptr) std::abort();
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_TESTS_SUPPORT_TEMPORARY_FOLDER_H_
