@@ -22,8 +22,8 @@ async function ask(settings) {
   return (await api.call('RequestAnnotations', settings, api.annotations)).command;
 }
 
-function draw(drawing, content, command_ids = []) {
-  const request = { drawing: { ...drawing, content: Buffer.from(content) }, command_ids };
+function draw(drawing, content, command_ids = [], drawing_id = '') {
+  const request = { drawing: { ...drawing, content: Buffer.from(content) }, command_ids, drawing_id };
   return api.call('AppendAnnotations', request, api.annotations);
 }
 
@@ -44,6 +44,17 @@ test('a drawing completes those who wait for it, and wakes them', TIMEOUT, async
   assert.equal(stateOf(await api.get(other.command_id)), 'QUEUED');
   const named = await draw({ target, tab_id: 9 }, '1', [other.command_id]);
   assert.deepEqual(named.completed_command_ids, [other.command_id]);
+});
+
+test('a drawing that is handed in again is the same', TIMEOUT, async () => {
+  const target = unique('target');
+  const { command_id: id } = await ask({ target });
+  const drawing = { target, tab_id: 7, session: 'review' };
+  const first = await draw(drawing, '1', [], 'd1');
+  assert.deepEqual(first, { completed_command_ids: [id], stored: true });
+  assert.deepEqual(await draw(drawing, '1', [], 'd1'), first);
+  const { drawings } = await api.call('ListAnnotations', { target }, api.annotations);
+  assert.equal(drawings.length, 1);
 });
 
 test('a drawing that nobody waited for is found once, and listed', TIMEOUT, async () => {

@@ -129,6 +129,25 @@ TEST_F(AnnotationTest, DrawingThatIsThereIsAnsweredAtOnce) {
   EXPECT_EQ(Commands().size(), 1u);
 }
 
+TEST_F(AnnotationTest, DrawingThatIsHandedInAgainIsTheSame) {
+  const std::string id = WaitingId();
+  const json drawing = Drawing("Make it green.", {{"drawing_id", "d1"}, {"session", "review"}});
+  EXPECT_THAT(Completed(drawing), ElementsAre(id));
+  EXPECT_EQ(NoteOf(Peek(id)), "Make it green.");
+  const std::string next = WaitingId();
+  EXPECT_THAT(Completed(drawing), ElementsAre(id));
+  EXPECT_EQ(Peek(next)["status"], "pending");
+  EXPECT_EQ(Analyze({{"session", "review"}})["result"]["drawings"].size(), 1u);
+}
+
+TEST_F(AnnotationTest, PicturesThatTheBrowserLeftOutAreSaid) {
+  Completed(Drawing("", {{"crops_left_out", true}, {"screenshot_left_out", true}}));
+  const json answer = services_.CallTool("analyze", {{"what", "annotations"}});
+  EXPECT_EQ(answer["structuredContent"]["result"]["crops_left_out"], true);
+  EXPECT_EQ(answer["structuredContent"]["result"]["screenshot_left_out"], true);
+  EXPECT_THAT(answer["content"][0]["text"].get<std::string>(), HasSubstr("left out"));
+}
+
 TEST_F(AnnotationTest, WithoutAWaitWhatIsThereIsAnswered) {
   const json nothing = Analyze();
   EXPECT_EQ(nothing["status"], "complete");
@@ -340,6 +359,8 @@ TEST_F(AnnotationTest, DrawingsThatDoNotFitAreRefused) {
   EXPECT_EQ(Done({{"tab_id", 7}}).body["error"], "invalid_field");
   EXPECT_EQ(Done({{"tab_id", 7}}).status, 400);
   EXPECT_EQ(Done(Drawing("", {{"session", std::string(200, 'x')}})).body["error"],
+            "invalid_argument");
+  EXPECT_EQ(Done(Drawing("", {{"drawing_id", std::string(129, 'd')}})).body["error"],
             "invalid_argument");
   const TestServices::Answer large = Done(Drawing("", {{"title", std::string(8 << 20, 'x')}}));
   EXPECT_EQ(large.status, 413);

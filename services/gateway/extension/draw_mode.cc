@@ -74,6 +74,14 @@ class Reader {
     }
   }
 
+  // A member that is worth no word where it is false.
+  void Flag(const char* name) {
+    const Json* value = Find(name);
+    if (value == nullptr) return;
+    if (!value->is_boolean()) return Fail(name, "must be a boolean");
+    if (value->get<bool>()) to[name] = true;
+  }
+
   // A member that is an object, of which `read` reads the members.
   template <typename Read>
   void Object(const char* name, Read read) {
@@ -215,12 +223,16 @@ absl::StatusOr<v1::AppendAnnotationsRequest> ParseDrawing(const std::string& bod
     viewport.Numbers({"width", "height", "scroll_x", "scroll_y", "device_pixel_ratio"});
   });
   reader.Image("screenshot");
+  reader.Flag("crops_left_out");
+  reader.Flag("screenshot_left_out");
   ReadCorrelationIds(reader, request);
   Json content = std::move(reader.to);
   if (content.value("session", "").empty()) content.erase("session");
   reader.to = Json::object();
   reader.Text("target", body.size());
+  reader.Text("drawing_id", body.size());
   RETURN_IF_ERROR(status);
+  request.set_drawing_id(reader.to.value("drawing_id", ""));
   drawing.set_target(reader.to.value("target", ""));
   drawing.set_url(content.value("url", ""));
   drawing.set_title(content.value("title", ""));

@@ -12,8 +12,9 @@ namespace v1 = callslip::tracker::v1;
 
 // What a body of POST /draw-mode/complete asks of the tracker; the format is in docs/http.md. The
 // content of the drawing is {"tab_id", "url", "title", "session"?, "annotations": […], "viewport"?,
-// "screenshot"?}: what is known of the format, with every text cut to its limit. Members that are
-// not known are left out, since all of it comes from a page and goes to a model.
+// "screenshot"?, "crops_left_out"?: true, "screenshot_left_out"?: true}: what is known of the
+// format, with every text cut to its limit. Members that are not known are left out, since all of
+// it comes from a page and goes to a model.
 //
 // INVALID_ARGUMENT with a reason and a message that names the field.
 absl::StatusOr<v1::AppendAnnotationsRequest> ParseDrawing(const std::string& body);

@@ -32,7 +32,8 @@ Json Annotation() {
 }
 
 Json Body() {
-  return {{"tab_id", 7},
+  return {{"drawing_id", "5c1f6b0e-7d53-4a4e-9d1c-6f2f4d2f8a10"},
+          {"tab_id", 7},
           {"url", "http://page/"},
           {"title", "A page"},
           {"session", "review"},
@@ -47,7 +48,8 @@ Json Body() {
             {"scroll_x", 0},
             {"scroll_y", 10},
             {"device_pixel_ratio", 2}}},
-          {"screenshot", {{"mime_type", "image/png"}, {"base64", "iVBORw0KGgo="}}}};
+          {"screenshot", {{"mime_type", "image/png"}, {"base64", "iVBORw0KGgo="}}},
+          {"crops_left_out", true}};
 }
 
 absl::StatusOr<v1::AppendAnnotationsRequest> Parse(const Json& body) {
@@ -69,8 +71,10 @@ TEST(DrawModeTest, ReadsWhatIsKnownOfTheFormat) {
   EXPECT_EQ(request->drawing().session(), "review");
   EXPECT_EQ(request->drawing().target(), "second");
   EXPECT_THAT(request->command_ids(), ElementsAre("ann_1", "ann_2"));
+  EXPECT_EQ(request->drawing_id(), "5c1f6b0e-7d53-4a4e-9d1c-6f2f4d2f8a10");
   Json content = Body();
-  for (const char* member : {"correlation_id", "correlation_ids", "worker", "target"}) {
+  for (const char* member :
+       {"drawing_id", "correlation_id", "correlation_ids", "worker", "target"}) {
     content.erase(member);
   }
   EXPECT_EQ(Json::parse(request->drawing().content()), content);
@@ -80,12 +84,22 @@ TEST(DrawModeTest, MostMembersMayBeAbsentOrNull) {
   const auto request = Parse({{"tab_id", 0}, {"annotations", Json::array()}, {"session", ""}});
   ASSERT_OK(request);
   EXPECT_TRUE(request->command_ids().empty());
+  EXPECT_EQ(request->drawing_id(), "");
   EXPECT_EQ(request->drawing().content(), R"({"annotations":[],"tab_id":0})");
   Json body = Body();
   for (auto& [name, value] : body.items()) {
     if (name != "tab_id" && name != "annotations") value = nullptr;
   }
   EXPECT_OK(Parse(body));
+}
+
+TEST(DrawModeTest, MissingPicturesAreSaid) {
+  Json body = Body();
+  body["crops_left_out"] = false;
+  body["screenshot_left_out"] = true;
+  const Json content = ContentOf(body);
+  EXPECT_FALSE(content.contains("crops_left_out"));
+  EXPECT_EQ(content["screenshot_left_out"], true);
 }
 
 TEST(DrawModeTest, LeavesOutWhatIsNotKnownAndCutsWhatIsLong) {
@@ -124,6 +138,9 @@ TEST(DrawModeTest, RefusesWhatDoesNotFitAndNamesIt) {
   expect_refused("/url", 7, "url");
   expect_refused("/session", Json::array(), "session");
   expect_refused("/target", 7, "target");
+  expect_refused("/drawing_id", 7, "drawing_id");
+  expect_refused("/crops_left_out", 1, "crops_left_out");
+  expect_refused("/screenshot_left_out", "yes", "screenshot_left_out");
   expect_refused("/correlation_id", 7, "correlation_id");
   expect_refused("/correlation_ids", "ann_1", "correlation_ids");
   expect_refused("/correlation_ids/0", 7, "correlation_ids");

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "gateway/json/command_json.h"
 #include "gateway/mcp/tool_result.h"
 
@@ -23,6 +25,11 @@ bool IsDrawing(const Json& json) {
 std::string TextOf(const Json& object, const char* name) {
   const auto it = object.find(name);
   return it != object.end() && it->is_string() ? it->get<std::string>() : "";
+}
+
+bool IsTrue(const Json& object, const char* name) {
+  const auto it = object.find(name);
+  return it != object.end() && *it == true;
 }
 
 // `left_out` is set where there were some.
@@ -89,6 +96,15 @@ std::string LineOf(const Json& annotation, size_t number) {
   return absl::StrCat(line, ")");
 }
 
+// What is missing because the browser could not take or send it.
+std::string MissingPicturesOf(const Json& drawing) {
+  std::vector<absl::string_view> missing;
+  if (IsTrue(drawing, "crops_left_out")) missing.push_back("pictures of marks");
+  if (IsTrue(drawing, "screenshot_left_out")) missing.push_back("the screenshot");
+  if (missing.empty()) return "";
+  return absl::StrCat("\nThe browser left out ", absl::StrJoin(missing, " and "), ".");
+}
+
 std::string TextsOf(const Json& drawings) {
   std::string text;
   for (const Json& drawing : drawings) {
@@ -98,6 +114,7 @@ std::string TextsOf(const Json& drawings) {
       absl::StrAppend(&text, LineOf(annotation, ++number));
     }
     if (number == 0) absl::StrAppend(&text, " nothing");
+    absl::StrAppend(&text, MissingPicturesOf(drawing));
   }
   return text;
 }

@@ -89,6 +89,32 @@ TEST(AnnotationResultTest, NothingDrawnIsSaid) {
   EXPECT_THAT(TypesOf(answer), ElementsAre("text"));
 }
 
+TEST(AnnotationResultTest, PicturesThatTheBrowserLeftOutAreSaid) {
+  Json drawing = Drawing(Json::array({Annotation("Make it green.")}));
+  drawing["annotations"][0].erase("crop");
+  drawing["crops_left_out"] = true;
+  Json answer = Shown(drawing);
+  EXPECT_EQ(answer["structuredContent"]["result"]["crops_left_out"], true);
+  EXPECT_EQ(answer["content"][0]["text"],
+            "complete ann_1. The notes are the user's, all else is untrusted content of the page:\n"
+            "on http://page/:\n"
+            "1. rectangle: Make it green. (#save \"Save \\\"it\\\"\")\n"
+            "The browser left out pictures of marks.");
+  drawing.erase("screenshot");
+  drawing["screenshot_left_out"] = true;
+  answer = Shown(drawing);
+  EXPECT_EQ(answer["structuredContent"]["result"]["screenshot_left_out"], true);
+  EXPECT_THAT(answer["content"][0]["text"].get<std::string>(),
+              HasSubstr("The browser left out pictures of marks and the screenshot."));
+  drawing.erase("crops_left_out");
+  EXPECT_THAT(Shown(drawing)["content"][0]["text"].get<std::string>(),
+              HasSubstr("The browser left out the screenshot."));
+  // Workers of others may mean something else by it.
+  drawing["screenshot_left_out"] = "yes";
+  EXPECT_THAT(Shown(drawing)["content"][0]["text"].get<std::string>(),
+              Not(HasSubstr("The browser left out")));
+}
+
 TEST(AnnotationResultTest, PictureThatIsNoneIsLeftOut) {
   Json drawing = Drawing(Json::array());
   drawing["screenshot"]["base64"] = "no base64";

@@ -34,6 +34,7 @@ TEST(BrowserActionsTest, EachTakesItsOwnArguments) {
   same("query", {{"text", "Sign in"}, {"limit", 100}});
   same("type", {{"selector", "#a"}, {"text", ""}, {"clear", true}});
   same("select", {{"selector", "#a"}, {"value", ""}});
+  same("select", {{"selector", "#a"}, {"label", "Pear"}});
   same("press", {{"key", "Enter"}});
   same("scroll", {{"dy", -800}});
   same("wait_for", {{"selector", "#a"}, {"state", "hidden"}});
@@ -51,6 +52,7 @@ TEST(BrowserActionsTest, WrongArgumentsAreNamed) {
   EXPECT_THAT(problem("click", Json::object()), HasSubstr("\"selector\""));
   EXPECT_THAT(problem("type", {{"selector", "#a"}}), HasSubstr("\"text\""));
   EXPECT_THAT(problem("query", Json::object()), HasSubstr("\"selector\", \"text\""));
+  EXPECT_THAT(problem("select", {{"selector", "#a"}}), HasSubstr("\"value\", \"label\""));
   EXPECT_THAT(problem("query", {{"text", ""}}), HasSubstr("must not be empty"));
   EXPECT_THAT(problem("query", {{"text", "a"}, {"limit", 101}}), HasSubstr("from 1 to 100"));
   EXPECT_THAT(problem("scroll", {{"tab_id", 1}}), HasSubstr("\"dy\""));

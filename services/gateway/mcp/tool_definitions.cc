@@ -50,6 +50,7 @@ const Json& InteractDefinition() {
         "text": {"type": "string", "description": "type, query, wait_for"},
         "clear": {"type": "boolean", "description": "type: empty the field first"},
         "value": {"type": "string", "description": "select"},
+        "label": {"type": "string"},
         "key": {"type": "string", "description": "press: Enter, Control+A"},
         "dx": {"type": "integer", "description": "scroll"},
         "dy": {"type": "integer"},

@@ -35,7 +35,8 @@ absl::Status AnnotationService::Append(const v1::AppendAnnotationsRequest& reque
   const std::vector<std::string> command_ids(request.command_ids().begin(),
                                              request.command_ids().end());
   ASSIGN_OR_RETURN(const AppendedDrawing appended,
-                   store_->Append(DrawingFrom(request.drawing()), command_ids, clock_->Now()));
+                   store_->Append(DrawingFrom(request.drawing()), command_ids, request.drawing_id(),
+                                  clock_->Now()));
   for (const std::string& id : appended.completed) response.add_completed_command_ids(id);
   response.set_stored(appended.stored);
   return absl::OkStatus();

@@ -44,7 +44,8 @@ class AnnotationServiceTest : public TrackerServerTest {
 
   absl::StatusOr<v1::AppendAnnotationsResponse> Draw(const std::string& content,
                                                      const std::string& session = "",
-                                                     const std::string& command_id = "") {
+                                                     const std::string& command_id = "",
+                                                     const std::string& drawing_id = "") {
     v1::AppendAnnotationsRequest request;
     request.mutable_drawing()->set_tab_id(7);
     request.mutable_drawing()->set_url("http://page/");
@@ -52,6 +53,7 @@ class AnnotationServiceTest : public TrackerServerTest {
     request.mutable_drawing()->set_session(session);
     request.mutable_drawing()->set_content(content);
     if (!command_id.empty()) request.add_command_ids(command_id);
+    request.set_drawing_id(drawing_id);
     return CallAnnotations(&Stub::AppendAnnotations, request);
   }
 
@@ -100,6 +102,16 @@ TEST_F(AnnotationServiceTest, DrawingThatIsThereIsAnsweredAtOnce) {
   EXPECT_EQ(Ask()->command().state(), v1::COMMAND_STATE_QUEUED);
 }
 
+TEST_F(AnnotationServiceTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
+  const std::string id = Ask()->command().command_id();
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_OK_AND_ASSIGN(const auto appended, Draw("1", "review", "", "d1"));
+    EXPECT_THAT(appended.completed_command_ids(), ElementsAre(id));
+    EXPECT_TRUE(appended.stored());
+  }
+  EXPECT_THAT(CallAnnotations(&Stub::ListAnnotations, {})->drawings(), SizeIs(1));
+}
+
 TEST_F(AnnotationServiceTest, SessionIsReadWholeAndListed) {
   ASSERT_OK(Draw("1", "my \"review\""));
   ASSERT_OK(Draw("2", "my \"review\""));
@@ -137,6 +149,8 @@ TEST_F(AnnotationServiceTest, RequestIdReusedForOtherAnnotationsIsRefused) {
 
 TEST_F(AnnotationServiceTest, ErrorsCarryTheirReasons) {
   EXPECT_THAT(Draw(""), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  EXPECT_THAT(Draw("1", "", "", std::string(129, 'd')),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
   EXPECT_THAT(Draw(std::string(8 << 20, '1')),
               FailsWith(StatusCode::kInvalidArgument, "drawing_too_large"));
   for (int i = 0; i < 100; ++i) ASSERT_OK(Ask());

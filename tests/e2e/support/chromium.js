@@ -98,15 +98,21 @@ class TestBrowser {
     return this.#untilStored(`"note":${JSON.stringify(note)}`);
   }
 
-  #untilStored(wanted) {
-    return this.currentWorker().evaluate((part) => new Promise((resolve) => {
+  /** Waits until the extension keeps no drawing: the gateway has taken them all. */
+  untilDelivered() {
+    return this.#untilStored('"drawing:', false);
+  }
+
+  #untilStored(part, present = true) {
+    return this.currentWorker().evaluate((wanted) => new Promise((resolve) => {
       const { session } = chrome.storage;
       const look = async () => {
-        if (JSON.stringify(await session.get(null)).includes(part)) resolve();
+        const stored = JSON.stringify(await session.get(null));
+        if (stored.includes(wanted.part) === wanted.present) resolve();
       };
       session.onChanged.addListener(look);
       look();
-    }), wanted);
+    }), { part, present });
   }
 
   /** Ends the service worker of the extension, as the browser does with an idle one. */

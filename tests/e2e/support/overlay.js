@@ -28,8 +28,18 @@ export class Overlay {
 
   /** Waits until the tool bar is seen. */
   async shown() {
-    const seen = async () => (await this.parts()).some(({ role }) => role === 'toolbar');
-    while (!(await seen())) await this.#page.evaluate(() => new Promise(requestAnimationFrame));
+    await this.#until((parts) => parts.some(({ role }) => role === 'toolbar'));
+  }
+
+  /** Waits until a text is seen. */
+  async says(text) {
+    await this.#until((parts) => parts.some(({ name }) => name === text));
+  }
+
+  async #until(seen) {
+    while (!seen(await this.parts())) {
+      await this.#page.evaluate(() => new Promise(requestAnimationFrame));
+    }
   }
 
   /** Waits until draw mode has ended. */

@@ -28,6 +28,8 @@ inline constexpr int64_t kMaxBytesOfPage = int64_t{8} << 20;
 inline constexpr absl::Duration kTabDrawingRetention = absl::Minutes(10);
 // A day's work, and the longest that a command may last.
 inline constexpr absl::Duration kSessionDrawingRetention = kMaxScheduleToClose;
+// A browser repeats a drawing until it is answered, for as long as it runs.
+inline constexpr absl::Duration kDrawingMemoryRetention = absl::Hours(24);
 // The longest that there is: a person's work is not done again because its client was busy.
 inline constexpr absl::Duration kAnnotationResultRetention = kMaxResultRetention;
 
@@ -44,6 +46,9 @@ struct AnnotationLimits {
   int64_t waiters = 10'000;
   // Who has been given a drawing; beyond that, whoever was first may be given it once more.
   size_t receipts_of_drawing = 1000;
+  // Answers that are remembered for drawings that come again: more than people make while one waits
+  // to be repeated, and few enough to be looked through.
+  size_t remembered = 1000;
 };
 
 }  // namespace callslip::tracker

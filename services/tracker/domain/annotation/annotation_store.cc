@@ -195,8 +195,19 @@ absl::StatusOr<DrawingPage> AnnotationStore::List(std::string client_id, Annotat
 
 absl::StatusOr<AppendedDrawing> AnnotationStore::Append(Drawing drawing,
                                                         const std::vector<std::string>& command_ids,
+                                                        const std::string& drawing_id,
                                                         absl::Time now) {
   RETURN_IF_ERROR(CompleteAndCheck(drawing, command_ids));
+  RETURN_IF_ERROR(CheckName("drawing_id", drawing_id));
+  if (drawing_id.empty()) return AppendNew(std::move(drawing), command_ids, now);
+  const std::string target = drawing.target;
+  return memory_.Once(target, drawing_id, now,
+                      [&] { return AppendNew(std::move(drawing), command_ids, now); });
+}
+
+AppendedDrawing AnnotationStore::AppendNew(Drawing drawing,
+                                           const std::vector<std::string>& command_ids,
+                                           absl::Time now) {
   AppendedDrawing appended;
   std::vector<Completion> completions;
   {

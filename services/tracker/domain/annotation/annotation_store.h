@@ -14,6 +14,7 @@
 #include "common/mutex.h"
 #include "tracker/domain/annotation/annotation_limits.h"
 #include "tracker/domain/annotation/drawing.h"
+#include "tracker/domain/annotation/drawing_memory.h"
 #include "tracker/domain/command/command_table.h"
 
 namespace callslip::tracker {
@@ -26,11 +27,6 @@ struct AnnotationRequest {
   Payload params;
   std::string request_id;
   std::string label;
-};
-
-struct AppendedDrawing {
-  std::vector<std::string> completed;  // Ids of commands.
-  bool stored = false;
 };
 
 struct DrawingPage {
@@ -53,7 +49,7 @@ class AnnotationStore {
  public:
   // `commands` must outlive the store.
   explicit AnnotationStore(CommandTable* commands, const AnnotationLimits& limits = {})
-      : limits_(limits), commands_(commands) {}
+      : limits_(limits), commands_(commands), memory_(limits.remembered) {}
 
   // For clients.
 
@@ -65,9 +61,11 @@ class AnnotationStore {
 
   // For the browser's side.
 
+  // A `drawing_id` that is remembered is answered as it was then; an empty one is another each
+  // time.
   absl::StatusOr<AppendedDrawing> Append(Drawing drawing,
                                          const std::vector<std::string>& command_ids,
-                                         absl::Time now);
+                                         const std::string& drawing_id, absl::Time now);
 
   // For whoever runs the store.
 
@@ -113,6 +111,8 @@ class AnnotationStore {
   absl::Status CheckRoom(const AnnotationRequest& request, absl::Time now);
   // What is there for the command, or null where it waits from now on.
   Payload TakeOrWait(const AnnotationQuery& query, const Spec& command);
+  AppendedDrawing AppendNew(Drawing drawing, const std::vector<std::string>& command_ids,
+                            absl::Time now);
   // False where there is no room.
   bool KeepLocked(const DrawingPtr& drawing) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends the waits that the drawing matches, and those that `command_ids` name.
@@ -137,6 +137,7 @@ class AnnotationStore {
 
   const AnnotationLimits limits_;
   CommandTable* const commands_;
+  DrawingMemory memory_;
 
   Mutex mutex_;
   uint64_t next_sequence_ ABSL_GUARDED_BY(mutex_) = 1;

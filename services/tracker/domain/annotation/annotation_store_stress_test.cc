@@ -60,7 +60,7 @@ TEST_F(AnnotationStoreStressTest, NoRequestMissesTheDrawingThatComesWithIt) {
     start.arrive_and_wait();
     // Sometimes before the requests, sometimes after them, mostly among them.
     for (int i = 0; i < round % 100; ++i) (void)store_.waiters();
-    const auto appended = store_.Append(DrawingIn(7, absl::StrCat(round)), {}, clock_.Now());
+    const auto appended = store_.Append(DrawingIn(7, absl::StrCat(round)), {}, "", clock_.Now());
     completed += static_cast<int>(appended->completed.size());
     end.arrive_and_wait();
   }
@@ -81,7 +81,8 @@ TEST_F(AnnotationStoreStressTest, EachDrawingOfASessionReachesEachClientThatGoes
     for (int person = 0; person < kPeople; ++person) {
       threads.emplace_back([&, person] {
         for (int i = 0; i < kDrawings; ++i) {
-          const auto appended = store_.Append(DrawingIn(person, "1", session), {}, clock_.Now());
+          const auto appended =
+              store_.Append(DrawingIn(person, "1", session), {}, "", clock_.Now());
           ASSERT_OK(appended);
           EXPECT_TRUE(appended->stored);
         }
@@ -114,6 +115,29 @@ TEST_F(AnnotationStoreStressTest, EachDrawingOfASessionReachesEachClientThatGoes
   EXPECT_EQ(store_.waiters(), 0);
 }
 
+// One drawing, handed in by several at the same moment: it is kept once, and each of them is told
+// of all that it has completed.
+TEST_F(AnnotationStoreStressTest, DrawingThatIsRepeatedAtOnceIsKeptOnce) {
+  constexpr int kBearers = 3;
+  std::barrier start(kBearers);
+  std::string id;
+  std::vector<std::thread> bearers;
+  for (int bearer = 0; bearer < kBearers; ++bearer) {
+    bearers.emplace_back([&, bearer] {
+      for (int round = 0; round < kRounds / 10; ++round) {
+        if (bearer == 0) id = IdOf(*store_.Request(RequestOf(kClient, 7), clock_.Now())->command);
+        start.arrive_and_wait();
+        const auto appended =
+            store_.Append(DrawingIn(7, "1"), {}, absl::StrCat("d", round), clock_.Now());
+        EXPECT_THAT(appended->completed, ElementsAre(id));
+        EXPECT_EQ((*table_.Get(kClient, id, /*peek=*/false))->state, State::kCompleted);
+        start.arrive_and_wait();
+      }
+    });
+  }
+  for (std::thread& bearer : bearers) bearer.join();
+}
+
 // A cancel and a drawing at the same moment: exactly one of them wins, and a drawing that lost is
 // there for the next request.
 TEST_F(AnnotationStoreStressTest, CancelAndDrawingDoNotLoseTheDrawing) {
@@ -123,7 +147,7 @@ TEST_F(AnnotationStoreStressTest, CancelAndDrawingDoNotLoseTheDrawing) {
   std::thread person([&] {
     for (int round = 0; round < kRounds; ++round) {
       start.arrive_and_wait();
-      EXPECT_OK(store_.Append(DrawingIn(7, absl::StrCat(round)), {}, clock_.Now()));
+      EXPECT_OK(store_.Append(DrawingIn(7, absl::StrCat(round)), {}, "", clock_.Now()));
       end.arrive_and_wait();
     }
   });

@@ -20,6 +20,7 @@ AnnotationLimits SmallLimits() {
   limits.bytes = 200;
   limits.waiters_of_client = 2;
   limits.waiters = 3;
+  limits.remembered = 3;
   return limits;
 }
 
@@ -67,8 +68,9 @@ class AnnotationStoreTest : public CommandTableTest {
             .session = session,
             .content = Bytes(content)};
   }
-  AppendedDrawing Draw(Drawing drawing, const std::vector<std::string>& ids = {}) {
-    const auto appended = store_.Append(std::move(drawing), ids, clock_.Now());
+  AppendedDrawing Draw(Drawing drawing, const std::vector<std::string>& ids = {},
+                       const std::string& drawing_id = "") {
+    const auto appended = store_.Append(std::move(drawing), ids, drawing_id, clock_.Now());
     EXPECT_OK(appended);
     return appended.value_or(AppendedDrawing{});
   }
@@ -259,6 +261,78 @@ TEST_F(AnnotationStoreTest, RepeatedRequestIsTheSameCommand) {
   Wait();
 }
 
+// Drawings that are handed in again.
+
+TEST_F(AnnotationStoreTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
+  const std::string waiting = Wait();
+  const std::string named = Register(HumanRequest());
+  EXPECT_THAT(Draw(In(7, "1", "review"), {named}, "d1").completed, ElementsAre(waiting, named));
+  // Who waits meanwhile waits for another one.
+  EXPECT_EQ(Found(For(7)), "1");
+  const std::string later = Wait();
+  // A browser that was restarted has lost the pictures.
+  const AppendedDrawing again = Draw(In(7, "less", "review"), {named, later}, "d1");
+  EXPECT_THAT(again.completed, ElementsAre(waiting, named));
+  EXPECT_TRUE(again.stored);
+  EXPECT_EQ(StateOf(later), State::kQueued);
+  EXPECT_THAT(Listed(), ElementsAre("1"));
+  EXPECT_THAT(Draw(In(7, "2", "review"), {}, "d2").completed, ElementsAre(later));
+}
+
+TEST_F(AnnotationStoreTest, RepeatOfADrawingThatWasReplacedDoesNotBringItBack) {
+  Draw(In(7, "1"), {}, "d1");
+  Draw(In(7, "2"), {}, "d2");
+  EXPECT_TRUE(Draw(In(7, "1"), {}, "d1").stored);
+  EXPECT_THAT(Listed(), ElementsAre("2"));
+}
+
+TEST_F(AnnotationStoreTest, DrawingsWithoutAnIdAreNeverTheSame) {
+  EXPECT_TRUE(Draw(In(7, "1", "review")).stored);
+  EXPECT_TRUE(Draw(In(7, "1", "review")).stored);
+  EXPECT_THAT(Listed(), ElementsAre("1", "1"));
+}
+
+TEST_F(AnnotationStoreTest, IdsOfDrawingsBelongToTheirTarget) {
+  Draw(In(7, "1"), {}, "d1");
+  Drawing elsewhere = In(7, "2");
+  elsewhere.target = "second-browser";
+  Draw(elsewhere, {}, "d1");
+  EXPECT_THAT(Listed({.target = "second-browser"}), ElementsAre("2"));
+}
+
+TEST_F(AnnotationStoreTest, DrawingThatWasRefusedIsNotRemembered) {
+  EXPECT_THAT(store_.Append(In(7, ""), {}, "d1", clock_.Now()),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  EXPECT_TRUE(Draw(In(7, "1"), {}, "d1").stored);
+  EXPECT_THAT(Listed(), ElementsAre("1"));
+}
+
+TEST_F(AnnotationStoreTest, DrawingIsRememberedForADay) {
+  Draw(In(7, "1"), {}, "d1");
+  Advance(absl::Hours(24) - kTick);
+  Draw(In(7, "1"), {}, "d1");
+  EXPECT_THAT(Listed(), IsEmpty());
+  Advance(kTick);
+  Draw(In(7, "1"), {}, "d1");
+  EXPECT_THAT(Listed(), ElementsAre("1"));
+}
+
+TEST_F(SmallAnnotationStoreTest, LatestDrawingsAreRemembered) {
+  for (const char* id : {"d1", "d2", "d3", "d4"}) Draw(In(7, "1"), {}, id);
+  Draw(In(8, "2"), {}, "d2");
+  EXPECT_THAT(Listed(), ElementsAre("1"));
+  Draw(In(8, "2"), {}, "d1");
+  EXPECT_THAT(Listed(), ElementsAre("2", "1"));
+}
+
+TEST_F(SmallAnnotationStoreTest, DrawingWithoutRoomIsRememberedAsWell) {
+  for (int tab = 1; tab <= 5; ++tab) Draw(In(tab, "1"));
+  EXPECT_FALSE(Draw(In(6, "1"), {}, "d1").stored);
+  Advance(absl::Minutes(10));
+  EXPECT_FALSE(Draw(In(6, "1"), {}, "d1").stored);
+  EXPECT_THAT(Listed(), IsEmpty());
+}
+
 // What comes between the steps of a call.
 
 class InterruptedAnnotationStoreTest : public AnnotationStoreTest {
@@ -415,7 +489,7 @@ TEST_F(AnnotationStoreTest, ReceiptsAreBounded) {
   AnnotationLimits limits;
   limits.receipts_of_drawing = 2;
   AnnotationStore store(&table_, limits);
-  ASSERT_OK(store.Append(In(7, "1"), {}, clock_.Now()));
+  ASSERT_OK(store.Append(In(7, "1"), {}, "", clock_.Now()));
   for (const char* client : {"a", "b", "c"}) {
     EXPECT_OK(store.List(client, {}, 0, "", false, clock_.Now()));
   }
@@ -426,8 +500,9 @@ TEST_F(AnnotationStoreTest, ReceiptsAreBounded) {
 
 TEST_F(AnnotationStoreTest, WhatDoesNotFitIsRefused) {
   const auto refused = FailsWith(StatusCode::kInvalidArgument, "invalid_argument");
-  const auto append = [&](Drawing drawing, const std::vector<std::string>& ids = {}) {
-    return store_.Append(std::move(drawing), ids, clock_.Now());
+  const auto append = [&](Drawing drawing, const std::vector<std::string>& ids = {},
+                          const std::string& drawing_id = "") {
+    return store_.Append(std::move(drawing), ids, drawing_id, clock_.Now());
   };
   const std::string long_name(kMaxNameBytes + 1, 'x');
   EXPECT_THAT(TryAsk(For(-1)), refused);
@@ -437,6 +512,7 @@ TEST_F(AnnotationStoreTest, WhatDoesNotFitIsRefused) {
   EXPECT_THAT(append(In(7, "")), refused);
   EXPECT_THAT(append(Drawing()), refused);
   EXPECT_THAT(append(In(7, "1"), std::vector<std::string>(kMaxNamedCommands + 1, "ann_")), refused);
+  EXPECT_THAT(append(In(7, "1"), {}, long_name), refused);
   EXPECT_THAT(append(In(7, std::string(kMaxDrawingBytes + 1, '1'))),
               FailsWith(StatusCode::kInvalidArgument, "drawing_too_large"));
   EXPECT_OK(append(In(7, std::string(kMaxDrawingBytes, '1'), "review")));

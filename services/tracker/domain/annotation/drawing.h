@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/time/time.h"
 #include "tracker/domain/command/command.h"
@@ -32,6 +33,12 @@ struct Drawing {
 
 // Constant once it is kept.
 using DrawingPtr = std::shared_ptr<const Drawing>;
+
+// What became of a drawing that was handed in.
+struct AppendedDrawing {
+  std::vector<std::string> completed;  // Ids of commands.
+  bool stored = false;
+};
 
 // Which drawings of a target; empty members select all.
 struct AnnotationQuery {
