@@ -23,6 +23,7 @@
 #include "boost/asio/cancellation_signal.hpp"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/io_context.hpp"
+#include "boost/asio/post.hpp"
 #include "common/fake_clock.h"
 #include "gateway/mcp/browser_tools.h"
 #include "gateway/mcp/command_resources.h"
@@ -86,11 +87,6 @@ struct Call {
   CollectingWriter writer;
   bool left = false;
   bool done = false;
-
-  void Leave() {
-    left = true;
-    leave.emit(asio::cancellation_type::terminal);
-  }
 };
 
 class Target {
@@ -100,20 +96,12 @@ class Target {
     if (!absl::SimpleHexAtoi(line.substr(0, 4), &bits)) bits = 0;
     Call& call = calls_.emplace_back();
     call.request = RequestOf(bits, line.size() > 5 ? line.substr(5) : "");
-    Responder responder = {
-        .respond = [this, &call](HttpResponse response) { Take(call, std::move(response)); },
-        .peer_left = call.leave.slot(),
-        .executor = io_.get_executor()};
-    if (call.request->method == "DELETE") {
-      RespondWith(transport_.HandleDelete(call.request), std::move(responder));
-    } else {
-      transport_.HandlePost(*call.request, std::move(responder));
-    }
+    asio::post(io_, [this, &call] { Begin(call); });
     if ((bits & 1 << 11) != 0) {
       io_.restart();
       io_.poll_one();
     }
-    if ((bits & 1 << 12) != 0) call.Leave();
+    if ((bits & 1 << 12) != 0) Leave(call);
     if ((bits & 1 << 13) != 0) GoOn();
   }
 
@@ -123,7 +111,7 @@ class Target {
     server_.subscriptions().End();
     GoOn();
     for (Call& call : calls_) {
-      if (!call.done) call.Leave();
+      if (!call.done) Leave(call);
     }
     GoOn();
     for (const Call& call : calls_) Require(call.done, "every request ends", call.request->body);
@@ -132,6 +120,28 @@ class Target {
   }
 
  private:
+  // On the loop, as a connection does it: coroutines begin at once there only, and one that is
+  // cancelled before it has begun throws out of the loop.
+  void Begin(Call& call) {
+    Responder responder = {
+        .respond = [this, &call](HttpResponse response) { Take(call, std::move(response)); },
+        .peer_left = call.leave.slot(),
+        .executor = io_.get_executor()};
+    if (call.request->method == "DELETE") {
+      RespondWith(transport_.HandleDelete(call.request), std::move(responder));
+    } else {
+      transport_.HandlePost(*call.request, std::move(responder));
+    }
+  }
+
+  void Leave(Call& call) {
+    asio::post(io_, [&call] {
+      if (call.done) return;
+      call.left = true;
+      call.leave.emit(asio::cancellation_type::terminal);
+    });
+  }
+
   // Until nothing is left to do at once. What waits for a timer waits on.
   void GoOn() {
     io_.restart();

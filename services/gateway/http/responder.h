@@ -35,7 +35,9 @@ using HttpHandler =
 // `handler` as the former kind.
 RespondingHandler Spawning(HttpHandler handler);
 
-// Runs `answer` as a coroutine and responds with its result, or with 500 where it throws.
+// Runs `answer` as a coroutine and responds with its result, or with 500 where it throws. To be
+// called on the responder's executor, where it begins at once: a coroutine that is cancelled before
+// it has begun throws out of the loop (Asio 1.81).
 void RespondWith(boost::asio::awaitable<HttpResponse> answer, Responder responder);
 
 // What is answered, and logged, where a handler has thrown: ours throw nothing, but the libraries
