@@ -53,7 +53,8 @@ class WatchHub::Stream final : public WatchCall::Listener {
   void Forget() { --watches_; }
   // One that was sent has been answered, or taken back.
   void ForgetLook() {
-    if (--looks_ == 0) SendSoon();
+    --looks_;
+    if (!holds_back()) SendSoon();
   }
   // It is to be added to the next call.
   void AddAgain(int64_t watch_id) { to_add_.insert(watch_id); }
@@ -95,9 +96,12 @@ class WatchHub::Stream final : public WatchCall::Listener {
     });
   }
 
+  // Until as many wait as are under way: two messages keep both sides busy, and more would only cost.
+  bool holds_back() const { return looks_ > to_add_.size(); }
+
   void Send() {
     if (to_add_.empty() && to_remove_.empty()) return;
-    if (looks_ > 0 || call_ == nullptr || !call_->IsReady()) return;
+    if (holds_back() || call_ == nullptr || !call_->IsReady()) return;
     v1::WatchCommandsRequest request;
     const size_t removed = std::min<size_t>(to_remove_.size(), kMaxWatchesInMessage);
     request.mutable_remove()->Add(to_remove_.begin(), to_remove_.begin() + removed);

@@ -84,8 +84,8 @@ class Watch {
 // when they break. Watches of one command then go on within their time; those of a filter end with
 // UNAVAILABLE, since they may have missed something.
 //
-// One message at a time is under way as long as the tracker answers at once: whatever begins until
-// then goes out together. A hundred callers cost a few messages, and a lone one does not wait.
+// Watches that the tracker answers at once go out together: once there are as many of them as are
+// under way. A hundred callers cost a few messages, and a lone one does not wait.
 //
 // Used on its executor only. A watch is told by a call of its methods, which may use the hub; what
 // it does there must not take long. Whatever is left is destroyed with the hub, untold.
