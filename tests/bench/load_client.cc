@@ -57,6 +57,24 @@ size_t ContentLength(std::string_view headers) {
   Die("an answer without Content-Length: " + std::string(headers));
 }
 
+// Adds what has come to `received`. True when that is a whole answer, which is then in `body`.
+bool ReceiveBody(int fd, std::string& received, std::string& body) {
+  std::array<char, 16384> bytes;
+  const ssize_t count = recv(fd, bytes.data(), bytes.size(), 0);
+  if (count <= 0) Die("a server closed a connection");
+  received.append(bytes.data(), static_cast<size_t>(count));
+  const size_t end = received.find("\r\n\r\n");
+  if (end == std::string::npos) return false;
+  const size_t body_at = end + 4;
+  if (received.size() < body_at + ContentLength(std::string_view(received).substr(0, end))) {
+    return false;
+  }
+  if (received.compare(0, 12, "HTTP/1.1 200") != 0) Die("unexpected answer: " + received);
+  body.assign(received, body_at);
+  received.clear();
+  return true;
+}
+
 }  // namespace
 
 std::string PostRequest(const std::string& path, const std::string& body, uint16_t port,
@@ -143,21 +161,7 @@ void LoadClient::Send(Connection& connection, const std::string& request) {
 }
 
 bool LoadClient::Receive(Connection& connection) {
-  std::array<char, 16384> bytes;
-  const ssize_t count = recv(connection.fd, bytes.data(), bytes.size(), 0);
-  if (count <= 0) Die("a server closed a connection");
-  std::string& received = connection.received;
-  received.append(bytes.data(), static_cast<size_t>(count));
-  const size_t end = received.find("\r\n\r\n");
-  if (end == std::string::npos) return false;
-  const size_t body_at = end + 4;
-  if (received.size() < body_at + ContentLength(std::string_view(received).substr(0, end))) {
-    return false;
-  }
-  if (received.compare(0, 12, "HTTP/1.1 200") != 0) Die("unexpected answer: " + received);
-  body_.assign(received, body_at);
-  received.clear();
-  return true;
+  return ReceiveBody(connection.fd, connection.received, body_);
 }
 
 HeldRequest::HeldRequest(uint16_t port, const std::string& request) : fd_(ConnectTo(port)) {
@@ -165,6 +169,14 @@ HeldRequest::HeldRequest(uint16_t port, const std::string& request) : fd_(Connec
 }
 
 HeldRequest::HeldRequest(HeldRequest&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+
+std::string HeldRequest::Await() {
+  std::string received;
+  std::string body;
+  while (!ReceiveBody(fd_, received, body)) {
+  }
+  return body;
+}
 
 HeldRequest::~HeldRequest() {
   if (fd_ >= 0) close(fd_);

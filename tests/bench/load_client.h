@@ -70,7 +70,7 @@ class LoadClient {
   std::string body_;  // Of the latest answer.
 };
 
-// A connection whose request is sent and whose answer is not read, as one held by a long poll.
+// A connection whose request is sent and whose answer is not read as yet: one held by a long poll.
 class HeldRequest {
  public:
   HeldRequest(uint16_t port, const std::string& request);
@@ -78,6 +78,9 @@ class HeldRequest {
   HeldRequest& operator=(HeldRequest&&) = delete;
   // Leaves.
   ~HeldRequest();
+
+  // The body of its answer, once.
+  std::string Await();
 
  private:
   int fd_;

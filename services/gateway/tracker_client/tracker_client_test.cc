@@ -105,7 +105,7 @@ class TrackerClientTest : public ClientFixture {
   }
 
   void StartTracker() {
-    tracker_ = std::make_unique<Tracker>(&clock_);
+    tracker_ = std::make_unique<Tracker>(&clock_, limits_);
     address_ = *tracker_->server.Start(address_, 1);
   }
   void StopTracker() {
@@ -159,8 +159,10 @@ class TrackerClientTest : public ClientFixture {
   }
 
   struct Tracker {
-    explicit Tracker(Clock* clock)
-        : table(tracker::CommandDeadlines{}), deadlines(clock, &table), server(clock, &table) {}
+    Tracker(Clock* clock, const tracker::CommandLimits& limits)
+        : table(tracker::CommandDeadlines{}, limits),
+          deadlines(clock, &table),
+          server(clock, &table) {}
 
     tracker::CommandTable table;
     tracker::DeadlineThread deadlines;
@@ -168,6 +170,7 @@ class TrackerClientTest : public ClientFixture {
   };
 
   FakeClock clock_;
+  tracker::CommandLimits limits_;
   Address address_{.host = "127.0.0.1", .port = 0};
   std::unique_ptr<Tracker> tracker_;
 };
@@ -245,6 +248,19 @@ TEST_F(TrackerClientTest, NoWaitAnswersAtOnce) {
   const std::string id = Register();
   EXPECT_EQ(Await(client_->WaitForEnd("", id, absl::ZeroDuration()))->command_id(), id);
   EXPECT_EQ(Await(client_->WaitForChange("", id, 1, absl::ZeroDuration()))->command_id(), id);
+}
+
+TEST_F(TrackerClientTest, LookIsAnsweredWhereThereIsNoRoomForAWait) {
+  StopTracker();
+  limits_.waits = 1;
+  StartTracker();
+  const std::string id = Register();
+  auto wait = Start(WaitForEnd(id));
+  AwaitWaits(1);
+  EXPECT_EQ(Await(client_->WaitForEnd("", id, absl::ZeroDuration()))->command_id(), id);
+  Lease();
+  Complete(id);
+  EXPECT_OK(wait.get());
 }
 
 TEST_F(TrackerClientTest, CancelledWaitIsFreedAtTheTracker) {

@@ -1,0 +1,213 @@
+// The hub over a call that only writes down what is sent.
+#include "gateway/tracker_client/watch_hub.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boost/asio/io_context.hpp"
+#include "common/fake_clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class WatchHubTest : public testing::Test {
+ protected:
+  // The ids that one message asks for and takes back.
+  struct Message {
+    std::vector<std::string> add;
+    std::vector<int64_t> remove;
+  };
+
+  class FakeCall final : public WatchCall {
+   public:
+    FakeCall(WatchHubTest* test, Listener* listener) : test_(test) { test->listener_ = listener; }
+    bool IsReady() override { return test_->ready_; }
+    void Send(const v1::WatchCommandsRequest& request) override {
+      Message message;
+      for (const v1::CommandWatch& watch : request.add()) {
+        message.add.push_back(watch.command_id());
+        test_->watch_ids_[watch.command_id()] = watch.watch_id();
+      }
+      message.remove.assign(request.remove().begin(), request.remove().end());
+      test_->sent_.push_back(std::move(message));
+    }
+
+   private:
+    WatchHubTest* const test_;
+  };
+
+  class FakeWatch final : public Watch {
+   public:
+    FakeWatch(Subject subject, std::vector<std::string>* told)
+        : Watch(std::move(subject)), told_(told) {}
+    void OnCommand(v1::Command command) override { told_->push_back(command.command_id()); }
+    void OnEnd(absl::Status status) override {
+      told_->push_back(std::string(absl::StatusCodeToString(status.code())));
+    }
+
+   private:
+    std::vector<std::string>* const told_;
+  };
+
+  int64_t Look(const std::string& id) {
+    return hub_.Begin(std::make_unique<FakeWatch>(Subject(id), &told_));
+  }
+  int64_t Wait(const std::string& id) {
+    Watch::Subject subject = Subject(id);
+    subject.only_end = true;
+    return hub_.Begin(std::make_unique<FakeWatch>(std::move(subject), &told_));
+  }
+
+  // The messages that have left since the last time.
+  std::vector<Message> TakeSent() {
+    io_.restart();
+    io_.poll();
+    return std::exchange(sent_, {});
+  }
+
+  // The tracker's answer to looks.
+  void Answer(const std::vector<std::string>& ids) {
+    v1::WatchCommandsResponse response;
+    for (const std::string& id : ids) {
+      v1::CommandUpdate& update = *response.add_updates();
+      update.set_watch_id(watch_ids_.at(id));
+      update.set_last(true);
+      update.mutable_command()->set_command_id(id);
+    }
+    listener_->OnUpdates(std::move(response));
+  }
+
+  boost::asio::io_context io_{1};
+  FakeClock clock_;
+  bool ready_ = true;
+  WatchCall::Listener* listener_ = nullptr;
+  std::vector<Message> sent_;
+  std::map<std::string, int64_t> watch_ids_;
+  std::vector<std::string> told_;
+  // Last, since its call tells the others.
+  WatchHub hub_{io_.get_executor(), &clock_,
+                [this](auto* listener) { return std::make_unique<FakeCall>(this, listener); }};
+
+ private:
+  Watch::Subject Subject(const std::string& id) {
+    return {.command_id = id, .until = clock_.Now() + absl::Seconds(8)};
+  }
+};
+
+TEST_F(WatchHubTest, LooksThatBeginTogetherGoOutTogether) {
+  Look("a");
+  Look("b");
+  Look("c");
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].add, ElementsAre("a", "b", "c"));
+  Answer({"c", "a", "b"});
+  EXPECT_THAT(told_, ElementsAre("c", "a", "b"));
+}
+
+TEST_F(WatchHubTest, LoneLookDoesNotWait) {
+  Look("a");
+  EXPECT_THAT(TakeSent(), SizeIs(1));
+  Answer({"a"});
+  Look("b");
+  EXPECT_THAT(TakeSent(), SizeIs(1));
+}
+
+TEST_F(WatchHubTest, LooksWaitForAsManyAsAreUnderWay) {
+  Look("a");
+  Look("b");
+  EXPECT_THAT(TakeSent(), SizeIs(1));
+  Look("c");
+  EXPECT_THAT(TakeSent(), IsEmpty());
+  Look("d");
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].add, ElementsAre("c", "d"));
+}
+
+TEST_F(WatchHubTest, AnswersLetTheLooksBehindThemGo) {
+  Look("a");
+  Look("b");
+  Look("c");
+  TakeSent();
+  Look("d");
+  EXPECT_THAT(TakeSent(), IsEmpty());
+  Answer({"a", "b"});
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].add, ElementsAre("d"));
+}
+
+TEST_F(WatchHubTest, LookOfOneWhoLeavesHoldsNobodyBack) {
+  const int64_t first = Look("a");
+  const int64_t second = Look("b");
+  TakeSent();
+  Look("c");
+  EXPECT_THAT(TakeSent(), IsEmpty());
+  EXPECT_NE(hub_.Remove(first), nullptr);
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].add, ElementsAre("c"));
+  EXPECT_THAT(sent[0].remove, ElementsAre(watch_ids_["a"]));
+  EXPECT_NE(hub_.Remove(second), nullptr);
+}
+
+TEST_F(WatchHubTest, LookThatWasNotSentIsForgotten) {
+  Look("a");
+  Look("b");
+  TakeSent();
+  const int64_t third = Look("c");
+  EXPECT_NE(hub_.Remove(third), nullptr);
+  Answer({"a", "b"});
+  EXPECT_THAT(TakeSent(), IsEmpty());
+  EXPECT_THAT(told_, ElementsAre("a", "b"));
+}
+
+TEST_F(WatchHubTest, WaitsUnderWayHoldNobodyBack) {
+  Wait("a");
+  Wait("b");
+  TakeSent();
+  Look("c");
+  EXPECT_THAT(TakeSent(), SizeIs(1));
+}
+
+TEST_F(WatchHubTest, NothingIsSentBeforeTheLastMessageHasLeft) {
+  ready_ = false;
+  Look("a");
+  EXPECT_THAT(TakeSent(), IsEmpty());
+  Look("b");
+  ready_ = true;
+  listener_->OnReady();
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].add, ElementsAre("a", "b"));
+}
+
+TEST_F(WatchHubTest, LooksOfABrokenCallAreNotCounted) {
+  Look("a");
+  Look("b");
+  Look("c");
+  TakeSent();
+  EXPECT_NE(hub_.Remove(watch_ids_["a"]), nullptr);
+  EXPECT_NE(hub_.Remove(watch_ids_["b"]), nullptr);
+  EXPECT_NE(hub_.Remove(watch_ids_["c"]), nullptr);
+  TakeSent();
+  listener_->OnEnd(absl::UnavailableError("broken"));
+  Look("d");
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].add, ElementsAre("d"));
+  EXPECT_THAT(sent[0].remove, IsEmpty());
+}
+
+}  // namespace
+}  // namespace callslip::gateway
