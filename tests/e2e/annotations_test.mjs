@@ -3,13 +3,11 @@
  * extension, Chromium, and a real mouse.
  */
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { writeFile } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { artifact } from './support/artifacts.js';
 import { House } from './support/house.js';
 import { Overlay } from './support/overlay.js';
-
-const ARTIFACTS = fileURLToPath(new URL('artifacts/', import.meta.url));
 
 /** What the tests draw around on /shop: the card with the button. */
 const CARD = { from: { x: 12, y: 150 }, to: { x: 364, y: 270 } };
@@ -19,7 +17,6 @@ let page;
 let overlay;
 
 before(async () => {
-  await mkdir(ARTIFACTS, { recursive: true });
   house = await House.open();
 });
 after(() => house?.close());
@@ -45,7 +42,7 @@ async function ask(agent, message) {
 async function draw(note, picture) {
   await overlay.drag(CARD.from, CARD.to);
   await overlay.note(note);
-  if (picture) await page.screenshot({ path: `${ARTIFACTS}${picture}.png` });
+  if (picture) await page.screenshot({ path: artifact(`${picture}.png`) });
   await overlay.press(/^Done/);
   await overlay.gone();
 }
@@ -91,7 +88,7 @@ check('one drawing answers two agents that wait for it', async () => {
     const { correlation_id: id, resource } = answer.structuredContent;
     assert.equal(id, ids[index]);
     const picture = await assertDrawn(answer, 'Make this wider');
-    await writeFile(`${ARTIFACTS}annotations_as_seen_by_agent.png`, picture);
+    await writeFile(artifact('annotations_as_seen_by_agent.png'), picture);
     // The picture of the mark alone is in the whole result.
     const { contents: [whole] } = await agents[index].client.readResource({ uri: resource });
     assertPng(JSON.parse(whole.text).annotations[0].crop.base64);

@@ -1,19 +1,17 @@
 /** Draw mode in a real Chromium, with real mouse and keys, against a fake gateway. */
 import assert from 'node:assert/strict';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { readFile } from 'node:fs/promises';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
-import { startBrowser } from './support/chromium.js';
-import { FakeGateway } from './support/fake_gateway.js';
+import { artifact } from './support/artifacts.js';
+import { ExtensionSetting, keepPicture } from './support/extension_setting.js';
 import { Overlay } from './support/overlay.js';
-import { startPageServer } from './support/page_server.js';
 
-const ARTIFACTS = fileURLToPath(new URL('artifacts/', import.meta.url));
 const SELECTORS = new URL('../../extension/src/page/selectors.js', import.meta.url);
 
 /** What the tests draw around on /shop: the card with the button. */
 const CARD = { from: { x: 12, y: 150 }, to: { x: 364, y: 270 } };
 
+let setting;
 let gateway;
 let pages;
 let browser;
@@ -23,18 +21,11 @@ let overlay;
 let posted;
 
 before(async () => {
-  await mkdir(ARTIFACTS, { recursive: true });
-  gateway = await FakeGateway.start();
-  pages = await startPageServer();
-  browser = await startBrowser({ serverUrl: gateway.url });
-  await gateway.nextPoll();
+  setting = await ExtensionSetting.start();
+  ({ gateway, pages, browser } = setting);
 });
 
-after(async () => {
-  await browser?.stop();
-  await gateway?.down();
-  await pages?.stop();
-});
+after(() => setting?.stop());
 
 beforeEach(() => { posted = gateway.drawings.filter(({ code }) => code === 200).length; });
 afterEach(async () => { await page?.close(); });
@@ -68,8 +59,8 @@ async function nextDrawing() {
 }
 
 /** Keeps what is seen for people to look at; nothing depends on it. */
-async function keepPicture(name) {
-  await page.screenshot({ path: `${ARTIFACTS}${name}.png` });
+async function keepPage(name) {
+  await page.screenshot({ path: artifact(`${name}.png`) });
 }
 
 /** The colour of one pixel of a PNG, and its size. */
@@ -96,7 +87,7 @@ describe('a drawing', () => {
     assert.ok(texts.includes('An agent asks you to mark <b>what is wrong</b>.'), String(texts));
 
     await overlay.drag(CARD.from, CARD.to);
-    await keepPicture('note');
+    await keepPage('note');
     await overlay.note('Make this wider');
     await page.keyboard.press('a');
     await overlay.drag({ x: 600, y: 400 }, { x: 80, y: 240 });
@@ -104,10 +95,10 @@ describe('a drawing', () => {
     await overlay.press(/^Text/);
     await page.mouse.click(700, 300);
     await overlay.note('Too empty here');
-    await keepPicture('drawing');
+    await keepPage('drawing');
     const body = await done();
     await overlay.gone();
-    await writeFile(`${ARTIFACTS}crop.png`, Buffer.from(body.annotations[0].crop.base64, 'base64'));
+    await keepPicture('crop', body.annotations[0].crop);
 
     const { drawing_id: drawingId, annotations, screenshot, viewport, worker, ...rest } = body;
     assert.deepEqual(rest, {
@@ -273,7 +264,7 @@ describe('the page beneath', () => {
     await page.waitForFunction(() => scrollY === 2_200);
     await overlay.drag({ x: 10, y: 290 }, { x: 100, y: 350 });
     await overlay.note('down here');
-    await keepPicture('scrolled');
+    await keepPage('scrolled');
     const body = await done();
     const [up, down] = body.annotations;
     assert.deepEqual(up.rect, { x: 300, y: 400, width: 100, height: 100 });
@@ -304,7 +295,7 @@ describe('the page beneath', () => {
     const box = await page.locator('#asked').boundingBox();
     await overlay.drag({ x: box.x - 5, y: box.y - 5 },
       { x: box.x + box.width + 5, y: box.y + box.height + 5 });
-    await keepPicture('dialog');
+    await keepPage('dialog');
     await overlay.note('rude');
     const [mark] = (await done()).annotations;
     assert.equal(mark.element.selector, '#asked');
@@ -334,7 +325,7 @@ describe('the page beneath', () => {
     try {
       await switchOn();
       await overlay.drag(CARD.from, CARD.to);
-      await keepPicture('zoomed');
+      await keepPage('zoomed');
       await page.keyboard.press('Enter');
       await page.keyboard.press('Enter');
       const { annotations: [mark], viewport } = await nextDrawing();

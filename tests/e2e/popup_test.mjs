@@ -1,17 +1,11 @@
 /** The popup and the options page in a real Chromium, against a fake gateway. */
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { after, afterEach, before, describe, test } from 'node:test';
-import { startBrowser } from './support/chromium.js';
-import { FakeGateway } from './support/fake_gateway.js';
+import { artifact } from './support/artifacts.js';
+import { ExtensionSetting, UNTIL_RELEASED } from './support/extension_setting.js';
 import { Overlay } from './support/overlay.js';
-import { startPageServer } from './support/page_server.js';
 
-const ARTIFACTS = fileURLToPath(new URL('artifacts/', import.meta.url));
-
-const UNTIL_RELEASED = 'new Promise((resolve) => { window.release = resolve; })';
-
+let setting;
 let gateway;
 let pages;
 let browser;
@@ -19,19 +13,12 @@ let page;
 let popup;
 
 before(async () => {
-  await mkdir(ARTIFACTS, { recursive: true });
-  gateway = await FakeGateway.start();
-  pages = await startPageServer();
-  browser = await startBrowser({ serverUrl: gateway.url });
-  await gateway.nextPoll();
+  setting = await ExtensionSetting.start();
+  ({ gateway, pages, browser } = setting);
   page = await browser.open(`${pages.url}/shop`);
 });
 
-after(async () => {
-  await browser?.stop();
-  await gateway?.down();
-  await pages?.stop();
-});
+after(() => setting?.stop());
 
 afterEach(async () => {
   await popup?.close();
@@ -58,7 +45,7 @@ async function openOptions() {
 async function keepPictures(name) {
   for (const colorScheme of ['light', 'dark']) {
     await popup.emulateMedia({ colorScheme });
-    await popup.screenshot({ path: `${ARTIFACTS}${name}_${colorScheme}.png` });
+    await popup.screenshot({ path: artifact(`${name}_${colorScheme}.png`) });
   }
 }
 

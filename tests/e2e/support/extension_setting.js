@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { writeFile } from 'node:fs/promises';
+import { artifact } from './artifacts.js';
 import { startBrowser } from './chromium.js';
 import { FakeGateway } from './fake_gateway.js';
 import { startPageServer } from './page_server.js';
-
-const ARTIFACTS = fileURLToPath(new URL('../artifacts/', import.meta.url));
 
 /** Occupies its tab until the test calls `release` in the page. */
 export const UNTIL_RELEASED = 'new Promise((resolve) => { window.release = resolve; })';
@@ -72,6 +70,5 @@ export function assertError(report, code) {
 
 /** Keeps a picture for people to look at after the test. */
 export async function keepPicture(name, { mime_type: type, base64 }) {
-  await mkdir(ARTIFACTS, { recursive: true });
-  await writeFile(`${ARTIFACTS}${name}.${type.split('/')[1]}`, Buffer.from(base64, 'base64'));
+  await writeFile(artifact(`${name}.${type.split('/')[1]}`), Buffer.from(base64, 'base64'));
 }
