@@ -11,6 +11,7 @@
 #include "tracker/deadline_thread.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
+#include "tracker/inspect.h"
 #include "tracker/rpc/health_check.h"
 #include "tracker/rpc/tracker_server.h"
 #include "tracker/storage/file_session_storage.h"
@@ -30,6 +31,14 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
+int Inspect(const std::string& data_dir) {
+  if (data_dir.empty()) return Fail(absl::InvalidArgumentError("inspect needs --data-dir"));
+  const absl::StatusOr<std::string> text = InspectDataDirectory(data_dir);
+  if (!text.ok()) return Fail(text.status());
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
 // Now and again and again.
 void ApplyRetention(Clock& clock, TimerThread& timers, SessionTable& sessions,
                     const SessionRetention& retention) {
@@ -44,12 +53,14 @@ int Main(int argc, char** argv) {
   TrackerConfig config;
   OptionSet options(kProgram, "owns commands, their deadlines and the waits for them");
   options.AddCommand("healthcheck", "exits with 0 if the tracker at --listen is serving");
+  options.AddCommand("inspect", "prints what --data-dir holds, and changes nothing");
   config.AddTo(options);
   const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
   if (parsed.command == "healthcheck") {
     const absl::Status healthy = CheckHealth(config.listen, kHealthCheckTimeout);
     return healthy.ok() ? 0 : Fail(healthy);
   }
+  if (parsed.command == "inspect") return Inspect(config.data_dir);
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
   InitLogging(kProgram, config.log_level);
   RaiseFileLimit();

@@ -21,14 +21,9 @@
 namespace callslip::tracker {
 namespace {
 
-constexpr char kMetadataName[] = "metadata.json";
-constexpr char kQueueName[] = "queue.json";
 // Ids of sessions never begin with a dot.
 constexpr char kNewPrefix[] = ".new-";
 constexpr char kRemovedPrefix[] = ".removed-";
-constexpr size_t kMaxMetadataBytes = size_t{64} << 10;
-// With all escapes, what has failed and what is in its turn.
-constexpr size_t kMaxQueueFileBytes = 8 * kMaxQueueBytes;
 
 std::string Join(const std::string& folder, absl::string_view name) {
   return absl::StrCat(folder, "/", name);
@@ -66,10 +61,10 @@ class FileSessionRecord final : public SessionRecord {
   }
   absl::Status SaveQueue(const std::deque<QueuedMessage>& messages, const DeliveryState& delivery,
                          absl::Time now) override {
-    return disk_->ReplaceFile(folder_, kQueueName, EncodeQueue(messages, delivery, now));
+    return disk_->ReplaceFile(folder_, kQueueFile, EncodeQueue(messages, delivery, now));
   }
   absl::Status SaveMetadata(const SessionMetadata& metadata) override {
-    return disk_->ReplaceFile(folder_, kMetadataName, EncodeMetadata(metadata));
+    return disk_->ReplaceFile(folder_, kMetadataFile, EncodeMetadata(metadata));
   }
   int64_t max_seq() const override { return log_->max_seq(); }
   int64_t event_count() const override { return log_->size(); }
@@ -174,7 +169,7 @@ absl::StatusOr<std::vector<SessionMetadata>> FileSessionStorage::List() {
 
 absl::StatusOr<SessionMetadata> FileSessionStorage::ReadMetadata(const std::string& id) {
   const absl::StatusOr<std::string> text =
-      ReadFile(Join(FolderOf(id), kMetadataName), kMaxMetadataBytes);
+      ReadFile(Join(FolderOf(id), kMetadataFile), kMaxMetadataBytes);
   if (text.ok()) {
     std::optional<SessionMetadata> metadata = DecodeMetadata(*text);
     struct stat log {};
@@ -198,7 +193,7 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Create(const SessionMetadata& 
   RETURN_IF_ERROR(disk_->MakeFolder(incomplete));
   RETURN_IF_ERROR(
       disk_->OpenForAppend(Join(incomplete, EventLog::kFileName), /*create=*/true).status());
-  RETURN_IF_ERROR(disk_->ReplaceFile(incomplete, kMetadataName, EncodeMetadata(metadata)));
+  RETURN_IF_ERROR(disk_->ReplaceFile(incomplete, kMetadataFile, EncodeMetadata(metadata)));
   RETURN_IF_ERROR(disk_->Rename(incomplete, folder));
   RETURN_IF_ERROR(disk_->SyncFolder(folder_));
   return Load(metadata.session_id);
@@ -217,24 +212,24 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
       }));
   LoadedSession loaded;
   const absl::StatusOr<std::string> metadata =
-      ReadFile(Join(folder, kMetadataName), kMaxMetadataBytes);
+      ReadFile(Join(folder, kMetadataFile), kMaxMetadataBytes);
   loaded.metadata =
       summary.Complete(id, metadata.ok() ? DecodeMetadata(*metadata) : std::nullopt, *log);
   loaded.prompts = std::move(summary).TakePrompts();
 
-  const absl::StatusOr<std::string> text = ReadFile(Join(folder, kQueueName), kMaxQueueFileBytes);
+  const absl::StatusOr<std::string> text = ReadFile(Join(folder, kQueueFile), kMaxQueueFileBytes);
   if (text.ok()) {
     if (std::optional<QueueFile> queue = DecodeQueue(*text); queue.has_value()) {
       loaded.messages = std::move(queue->messages);
       loaded.delivery = std::move(queue->delivery);
     } else {
-      const std::string path = Join(folder, kQueueName);
+      const std::string path = Join(folder, kQueueFile);
       RETURN_IF_ERROR(disk_->Rename(path, path + ".damaged"));
       loaded.delivery.pause = QueuePause{.reason = "queue_damaged",
                                          .message = "queue.json can't be read and was put aside",
                                          .at = loaded.metadata.updated_at};
       RETURN_IF_ERROR(disk_->ReplaceFile(
-          folder, kQueueName, EncodeQueue({}, loaded.delivery, loaded.metadata.updated_at)));
+          folder, kQueueFile, EncodeQueue({}, loaded.delivery, loaded.metadata.updated_at)));
     }
   } else if (!absl::IsNotFound(text.status())) {
     return text.status();

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_STORAGE_SESSION_JSON_H_
 #define CALLSLIP_TRACKER_STORAGE_SESSION_JSON_H_
 
+#include <cstddef>
 #include <deque>
 #include <optional>
 #include <string>
@@ -9,10 +10,17 @@
 #include "absl/time/time.h"
 #include "tracker/domain/session/message_queue.h"
 #include "tracker/domain/session/queue_delivery.h"
+#include "tracker/domain/session/session_limits.h"
 #include "tracker/domain/session/session_metadata.h"
 
 // metadata.json and queue.json.
 namespace callslip::tracker {
+
+inline constexpr char kMetadataFile[] = "metadata.json";
+inline constexpr size_t kMaxMetadataBytes = size_t{64} << 10;
+inline constexpr char kQueueFile[] = "queue.json";
+// With all escapes, what has failed and what is in its turn.
+inline constexpr size_t kMaxQueueFileBytes = 8 * kMaxQueueBytes;
 
 std::string EncodeMetadata(const SessionMetadata& metadata);
 // Nothing for what is no metadata of a session.

@@ -1,0 +1,94 @@
+#include "tracker/inspect.h"
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "common/status_macros.h"
+#include "tracker/storage/session_inspection.h"
+
+namespace callslip::tracker {
+namespace {
+
+// A screen of them; the newest are of interest.
+constexpr size_t kMaxRows = 40;
+
+std::string Bytes(int64_t bytes) {
+  if (bytes < 1024) return absl::StrCat(bytes, " B");
+  if (bytes < int64_t{1} << 20) {
+    return absl::StrFormat("%.1f KiB", static_cast<double>(bytes) / 1024);
+  }
+  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+std::string QueueText(const SessionInspection& session) {
+  if (session.is_queue_damaged) return "damaged";
+  if (!session.queue.has_value()) return "-";
+  std::vector<std::string> parts = {absl::StrCat(session.queue->messages.size(), " queued")};
+  const DeliveryState& delivery = session.queue->delivery;
+  if (delivery.turn.has_value()) parts.push_back("in turn " + delivery.turn->id);
+  if (delivery.pause.has_value()) parts.push_back("paused: " + delivery.pause->reason);
+  return absl::StrJoin(parts, ", ");
+}
+
+// What the tracker will put right at its next start.
+void AddFindings(const SessionInspection& session, std::vector<std::string>& findings) {
+  if (!session.metadata.has_value()) {
+    findings.push_back(absl::StrCat(session.id, ": metadata.json is missing or damaged; the next ",
+                                    "start makes it anew from the log"));
+  }
+  if (session.torn_bytes > 0) {
+    findings.push_back(absl::StrCat(session.id, ": the last event was not written whole (",
+                                    session.torn_bytes, " bytes); the next start cuts it off"));
+  }
+  if (session.is_queue_damaged) {
+    findings.push_back(absl::StrCat(session.id, ": queue.json can't be read; the next start puts ",
+                                    "it aside as queue.json.damaged and pauses the queue"));
+  }
+}
+
+std::string SessionsText(const std::vector<SessionInspection>& sessions) {
+  int64_t active = 0;
+  int64_t bytes = 0;
+  for (const SessionInspection& session : sessions) {
+    bytes += session.log_bytes;
+    if (session.metadata.has_value() && session.metadata->state == SessionState::kActive) ++active;
+  }
+  std::string text = absl::StrFormat("Sessions: %d, of which %d active; logs of %s\n",
+                                     sessions.size(), active, Bytes(bytes));
+  if (sessions.empty()) return text;
+  absl::StrAppendFormat(&text, "\n  %-40s %-10s %10s %10s  %-20s %s\n", "session", "state",
+                        "events", "log", "changed", "queue");
+  std::vector<std::string> findings;
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    const SessionInspection& session = sessions[i];
+    AddFindings(session, findings);
+    if (i >= kMaxRows) continue;
+    const bool is_known = session.metadata.has_value();
+    absl::StrAppendFormat(
+        &text, "  %-40s %-10s %10s %10s  %-20s %s\n", session.id,
+        is_known ? SessionStateName(session.metadata->state) : "?",
+        is_known ? absl::StrCat(session.metadata->event_count) : "?", Bytes(session.log_bytes),
+        is_known ? absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", session.metadata->updated_at,
+                                    absl::UTCTimeZone())
+                 : "?",
+        QueueText(session));
+  }
+  if (sessions.size() > kMaxRows) {
+    absl::StrAppendFormat(&text, "  and %d that were changed before these\n",
+                          sessions.size() - kMaxRows);
+  }
+  if (!findings.empty()) absl::StrAppend(&text, "\n  ", absl::StrJoin(findings, "\n  "), "\n");
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> InspectDataDirectory(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::vector<SessionInspection> sessions, InspectSessions(path));
+  return absl::StrCat("Data directory ", path, "\n\n", SessionsText(sessions));
+}
+
+}  // namespace callslip::tracker
