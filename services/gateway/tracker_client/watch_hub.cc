@@ -96,7 +96,8 @@ class WatchHub::Stream final : public WatchCall::Listener {
     });
   }
 
-  // Until as many wait as are under way: two messages keep both sides busy, and more would only cost.
+  // Until as many wait as are under way: two messages keep both sides busy, and more would only
+  // cost.
   bool holds_back() const { return looks_ > to_add_.size(); }
 
   void Send() {
