@@ -67,7 +67,7 @@ function(callslip_binary name)
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/services)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} callslip_warnings)
-  install(TARGETS ${name} RUNTIME DESTINATION bin)
+  install(TARGETS ${name} RUNTIME DESTINATION bin COMPONENT programs)
 endfunction()
 
 # callslip_test(<name> SOURCES <file>... [DEPS <target>...] [LABELS <label>...] [TIMEOUT <seconds>]):

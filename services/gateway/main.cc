@@ -6,6 +6,7 @@
 #include "absl/synchronization/mutex.h"
 #include "common/config.h"
 #include "common/log.h"
+#include "common/service_notify.h"
 #include "common/shutdown_signal.h"
 #include "gateway/auth/token_file.h"
 #include "gateway/config.h"
@@ -50,8 +51,10 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<Address> bound = server.Start();
   if (!bound.ok()) return Fail(bound.status());
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
+  NotifyServiceManager(kServiceReady);
 
   shutdown.Wait();
+  NotifyServiceManager(kServiceStopping);
   Log(LogLevel::kInfo, "draining");
   server.Drain(config.drain_grace);
   Log(LogLevel::kInfo, "stopped");

@@ -5,6 +5,7 @@
 #include "common/config.h"
 #include "common/file_limit.h"
 #include "common/log.h"
+#include "common/service_notify.h"
 #include "common/shutdown_signal.h"
 #include "tracker/config.h"
 #include "tracker/data_directory.h"
@@ -85,8 +86,10 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
   if (!bound.ok()) return Fail(bound.status());
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
+  NotifyServiceManager(kServiceReady);
 
   shutdown.Wait();
+  NotifyServiceManager(kServiceStopping);
   Log(LogLevel::kInfo, "draining");
   server.Drain(config.drain_grace);
   Log(LogLevel::kInfo, "stopped");

@@ -1,9 +1,10 @@
-// Checks that compose_test.sh makes as a client from outside of the containers. One check a run:
+// Checks that compose_test.sh and package_test.sh make as clients from outside. One check a run:
 //   node client_checks.mjs CHECK ARGUMENT...
 // It exits 0 when the check holds and otherwise says why not. It needs nothing but Node itself, so
 // that it also runs on a machine where no npm package is installed.
 import assert from 'node:assert/strict';
 import {spawn} from 'node:child_process';
+import {readFileSync} from 'node:fs';
 import http from 'node:http';
 import http2 from 'node:http2';
 import readline from 'node:readline';
@@ -51,6 +52,44 @@ const checks = {
     const listed = await postMcp(port, LIST_TOOLS, session);
     assert.equal(listed.status, 200, listed.body);
     assertTools(rpcMessage(listed));
+  },
+
+  // A command goes from an agent to a worker and back, with the tokens that stand in `file`.
+  async 'command-with-tokens'(port, file) {
+    const lines = readFileSync(file, 'utf8').split('\n').map((line) => line.split(' '));
+    const tokens = Object.fromEntries(lines.map(([role, , token]) => [role, `Bearer ${token}`]));
+    const stranger = await postMcp(port, INITIALIZE);
+    assert.equal(stranger.status, 401, stranger.body);
+
+    const agent = {authorization: tokens.client};
+    const first = await postMcp(port, INITIALIZE, agent);
+    assert.equal(first.status, 200, first.body);
+    assertInitialized(rpcMessage(first));
+    agent['mcp-protocol-version'] = PROTOCOL_VERSION;
+    agent['mcp-session-id'] = first.headers['mcp-session-id'];
+    const call = async (name, args) => {
+      const params = {name, arguments: args};
+      const answer = await postMcp(port, {jsonrpc: '2.0', id: 3, method: 'tools/call', params}, agent);
+      assert.equal(answer.status, 200, answer.body);
+      return rpcMessage(answer).result.structuredContent;
+    };
+    const {status, correlation_id} = await call('interact', {action: 'execute_js', script: '1'});
+    assert.equal(status, 'queued');
+
+    const worker = {authorization: tokens.worker, 'content-type': 'application/json'};
+    const path = '/pending-queries?wait=5&worker=test';
+    const polled = await request(port, {method: 'GET', path, headers: worker});
+    assert.equal(polled.status, 200, polled.body);
+    const [query] = JSON.parse(polled.body);
+    assert.equal(query.correlation_id, correlation_id);
+    const result = {id: query.id, correlation_id, status: 'complete', result: {data: 'done'}};
+    const posted = await request(port, {method: 'POST', path: '/query-result', headers: worker},
+      JSON.stringify(result));
+    assert.equal(posted.status, 200, posted.body);
+
+    const end = await call('observe', {what: 'command_result', correlation_id});
+    assert.equal(end.status, 'complete', JSON.stringify(end));
+    assert.equal(end.result.data, 'done');
   },
 
   // Runs a command that speaks MCP on its standard input and output, and ends on end of input.

@@ -8,6 +8,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
 cd "$repository"
+# shellcheck source=tests/support/checks.sh
+source "$here/../support/checks.sh"
 # shellcheck source=tests/compose/engine.sh
 source "$here/engine.sh"
 
@@ -17,31 +19,7 @@ export COMPOSE_PROJECT_NAME=callslip-test-$$
 readonly STOP_GRACE_SECONDS=10
 readonly HEALTH_LIMIT_SECONDS=60
 
-passed=0
-failed=0
-log=$(mktemp)
-
 compose() { docker-compose --file "$repository/docker-compose.yml" --profile tools "$@"; }
-
-# check TITLE COMMAND...: runs the command and counts it; its output is shown only if it fails.
-check() {
-  local title=$1
-  shift
-  if "$@" >"$log" 2>&1; then
-    passed=$((passed + 1))
-    printf 'ok    %s\n' "$title"
-  else
-    failed=$((failed + 1))
-    printf 'FAIL  %s\n' "$title"
-    tail -n 60 "$log" | sed 's/^/      /'
-  fi
-}
-
-# Without this step nothing after it means anything.
-require() {
-  check "$@"
-  ((failed == 0)) || exit 1
-}
 
 clean_up() {
   local status=$?
@@ -53,9 +31,7 @@ clean_up() {
   fi
   compose down --volumes --rmi local --timeout "$STOP_GRACE_SECONDS" >/dev/null 2>&1 || true
   stop_engine
-  rm -f "$log"
-  printf '%d passed, %d failed\n' "$passed" "$failed"
-  ((failed == 0)) || exit 1
+  summarize_checks
 }
 
 main() {

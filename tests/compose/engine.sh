@@ -1,28 +1,13 @@
 # Gets a container engine and the base image ready, starting from a bare Debian. Sourced by
-# compose_test.sh, which sets strict mode; the functions are called in the order of this file.
+# compose_test.sh, after checks.sh; the functions are called in the order of this file.
 # shellcheck shell=bash
 
+# shellcheck source=tests/support/debian_root.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../support/debian_root.sh"
+
 readonly BASE_IMAGE=debian:bookworm-slim
-readonly BASE_SUITE=bookworm
-CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/callslip
 ENGINE_PID=
 ENGINE_DIR=
-
-progress() { printf '==> %s\n' "$*"; }
-
-die() {
-  printf 'compose_test: %s\n' "$*" >&2
-  exit 1
-}
-
-# Shows what a command prints only if the command fails.
-quietly() {
-  local output
-  output=$("$@" 2>&1) || {
-    printf '%s\n' "$output" >&2
-    return 1
-  }
-}
 
 install_missing_packages() {
   local -a missing=()
@@ -110,8 +95,8 @@ stop_engine() {
 # takes over the host's package sources and proxy settings, the only ones known to work on this
 # machine; its label remembers them, so that it is made anew when they change.
 ensure_base_image() {
-  local settings made_with
-  settings=$( (host_sources; host_apt_options) | sha256sum | cut -c 1-16)
+  local settings made_with tarball
+  settings=$(apt_settings)
   if made_with=$(docker image inspect "$BASE_IMAGE" \
       --format '{{index .Config.Labels "callslip.apt-settings"}}' 2>/dev/null); then
     [[ -z $made_with || $made_with == "$settings" ]] && return
@@ -120,41 +105,6 @@ ensure_base_image() {
     return
   fi
 
-  local tarball=$CACHE_DIR/$BASE_SUITE-$settings.tar
-  if [[ ! -s $tarball ]]; then
-    progress "making $BASE_IMAGE from Debian packages"
-    make_base_tarball "$tarball"
-  fi
+  tarball=$(base_tarball)
   docker import --change "LABEL callslip.apt-settings=$settings" "$tarball" "$BASE_IMAGE" >/dev/null
-}
-
-make_base_tarball() {
-  local tarball=$1 work
-  work=$(mktemp --directory)
-  mkdir -p "$CACHE_DIR"
-  host_sources >"$work/sources.list"
-  host_apt_options >"$work/apt.conf"
-  # Without sources of the host's (it may not be a Debian), mmdebstrap falls back on its own.
-  local -a sources=()
-  [[ ! -s $work/sources.list ]] || sources=("$work/sources.list")
-  if ! mmdebstrap --quiet --variant=minbase --aptopt="$work/apt.conf" \
-      "$BASE_SUITE" "$work/base.tar" "${sources[@]}" 2>"$work/log"; then
-    cat "$work/log" >&2
-    die "the base image could not be made"
-  fi
-  mv "$work/base.tar" "$tarball"
-  rm -rf "$work"
-}
-
-# The host's sources of Debian packages, one a line. Other vendors' sources are left out.
-host_sources() {
-  # shellcheck disable=SC2016  # apt fills these names in, not the shell.
-  apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-    'Created-By: Packages' 'Origin: Debian' |
-    grep -E " $BASE_SUITE(-updates|-security)? " | sort -u || true
-}
-
-# The host's settings about fetching packages: proxies, time-outs, checks of dates.
-host_apt_options() {
-  apt-config dump --no-empty | grep -E '^Acquire::(https?|Check-|Retries|Force)' || true
 }
