@@ -57,6 +57,31 @@ const char* NameOf(TurnEnd end) {
   return "";
 }
 
+const char* NameOf(SessionAction action) {
+  switch (action) {
+    case SessionAction::kCreated:
+      return "created";
+    case SessionAction::kUpdated:
+      return "updated";
+    case SessionAction::kEnded:
+      return "ended";
+    case SessionAction::kResumed:
+      return "resumed";
+    case SessionAction::kDeleted:
+      return "deleted";
+    case SessionAction::kQueue:
+      return "queue";
+  }
+  return "";
+}
+
+void FillChange(const QueueChange& change, v1::SessionUpdate::QueueChange& message) {
+  message.set_action(NameOf(change.action));
+  message.set_message_id(change.message_id);
+  message.set_queue_length(static_cast<int32_t>(change.queue_length));
+  message.set_pause_reason(change.pause_reason);
+}
+
 // One for each of the payloads.
 struct PayloadFiller {
   v1::SessionEvent& message;
@@ -190,13 +215,7 @@ struct UpdateFiller {
     }
   }
   void operator()(const EventPtr& event) const { Fill(*event, *message.mutable_event()); }
-  void operator()(const QueueChange& change) const {
-    v1::SessionUpdate::QueueChange& queue = *message.mutable_queue();
-    queue.set_action(NameOf(change.action));
-    queue.set_message_id(change.message_id);
-    queue.set_queue_length(static_cast<int32_t>(change.queue_length));
-    queue.set_pause_reason(change.pause_reason);
-  }
+  void operator()(const QueueChange& change) const { FillChange(change, *message.mutable_queue()); }
   void operator()(const TurnChange& change) const {
     v1::SessionUpdate::TurnChange& turn = *message.mutable_turn();
     turn.set_turn_id(change.turn_id);
@@ -308,6 +327,16 @@ void Fill(const PermissionAnswer& answer, v1::Permission& message) {
   message.set_selected_option(answer.option_id);
   message.set_answered(!answer.cancelled());
   message.set_cancelled(answer.cancelled());
+}
+
+void Fill(const SessionNotice& notice, v1::SessionNotice& message) {
+  message.set_action(NameOf(notice.action));
+  if (notice.queue.has_value()) FillChange(*notice.queue, *message.mutable_queue());
+  if (notice.action == SessionAction::kDeleted || notice.action == SessionAction::kQueue) {
+    message.mutable_session()->set_session_id(notice.session.session_id);
+  } else {
+    Fill(notice.session, *message.mutable_session());
+  }
 }
 
 void Fill(const SessionUpdate& update, v1::SessionUpdate& message) {

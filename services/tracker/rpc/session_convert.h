@@ -13,6 +13,7 @@
 #include "tracker/domain/session/session_event.h"
 #include "tracker/domain/session/session_feed.h"
 #include "tracker/domain/session/session_metadata.h"
+#include "tracker/domain/session/session_notices.h"
 
 // Between the messages of SessionService and QueueService and the domain's types, and nothing else.
 // What a message cannot express is INVALID_ARGUMENT; bounds are the domain's business.
@@ -31,6 +32,7 @@ void Fill(const SessionSnapshot& snapshot, const std::string& sending_turn_id,
           v1::QueueStatus& message);
 void Fill(const PermissionRequest& request, v1::Permission& message);
 void Fill(const PermissionAnswer& answer, v1::Permission& message);
+void Fill(const SessionNotice& notice, v1::SessionNotice& message);
 // `update` is no FeedEnd.
 void Fill(const SessionUpdate& update, v1::SessionUpdate& message);
 

@@ -120,6 +120,9 @@ class SessionServerTest : public testing::Test {
   std::unique_ptr<StreamReader<v1::SessionUpdate>> Watch(const std::string& request) {
     return Open<v1::SessionUpdate>(&S::WatchSession, request);
   }
+  std::unique_ptr<StreamReader<v1::SessionNotice>> WatchSessions(const std::string& request) {
+    return Open<v1::SessionNotice>(&S::WatchSessions, request);
+  }
   std::unique_ptr<StreamReader<v1::SessionEvent>> Play(const std::string& request) {
     return Open<v1::SessionEvent>(&S::Play, request);
   }
@@ -138,6 +141,12 @@ class SessionServerTest : public testing::Test {
       request.add_events()->mutable_agent_message()->set_text(text);
     }
     ASSERT_OK(Send(&S::AppendEvents, request));
+  }
+  // All events of session `s`.
+  std::vector<v1::SessionEvent> Events() {
+    const auto page = Call(&S::ReadEvents, "session_id: 's' limit: 1000");
+    EXPECT_OK(page);
+    return {page->events().begin(), page->events().end()};
   }
 
   const SessionLimits limits_;

@@ -165,6 +165,7 @@ void SessionService::ServeOn(AsyncServer& server) {
   held(&Async::RequestListPermissions, &SessionService::ListPermissions);
   held(&Async::RequestCancelPermissions, &SessionService::CancelPermissions);
   stream(&Async::RequestWatchSession, &SessionService::Watch);
+  stream(&Async::RequestWatchSessions, &SessionService::WatchAll);
   stream(&Async::RequestPlay, &SessionService::Play);
 }
 
@@ -339,6 +340,23 @@ void SessionService::Watch(const v1::WatchSessionRequest& request,
   stream->OnCallerLeft([this, session_id, watch] {
     watch->OnCallerLeft();
     sessions_->Leave(session_id, [watch](Session& session) { session.Unsubscribe(watch.get()); });
+  });
+}
+
+void SessionService::WatchAll(const v1::WatchSessionsRequest& request,
+                              const Stream<v1::SessionNotice>& stream) {
+  const std::string client_id = ClientFrom(request.client_id());
+  SessionNotices& notices = sessions_->table().notices();
+  const auto watch = std::make_shared<WatchSessionsStream>(stream);
+  stream->SetSource([watch] { return watch->Next(); });
+  if (!sessions_->Hold(watch)) return;
+  if (const absl::Status subscribed = notices.Subscribe(client_id, watch); !subscribed.ok()) {
+    return watch->End(subscribed);
+  }
+  watch->Begin();
+  stream->OnCallerLeft([client_id, &notices, watch] {
+    watch->OnCallerLeft();
+    notices.Unsubscribe(client_id, watch.get());
   });
 }
 

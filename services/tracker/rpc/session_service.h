@@ -67,6 +67,7 @@ class SessionService {
                          const Reply<v1::ListPermissionsResponse>& reply);
 
   void Watch(const v1::WatchSessionRequest& request, const Stream<v1::SessionUpdate>& stream);
+  void WatchAll(const v1::WatchSessionsRequest& request, const Stream<v1::SessionNotice>& stream);
   void Play(const v1::PlayRequest& request, const Stream<v1::SessionEvent>& stream);
 
   // Changes a session's metadata, and answers with them as they are stored then.

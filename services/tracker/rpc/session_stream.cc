@@ -23,6 +23,25 @@ bool WatchSessionStream::FillIn(const SessionUpdate& update, v1::SessionUpdate& 
   return true;
 }
 
+void WatchSessionsStream::Begin() {
+  begun_ = true;
+  stream_.Wake();
+}
+
+std::optional<Outgoing<v1::SessionNotice>> WatchSessionsStream::Next() {
+  if (!begun_) return std::nullopt;
+  Outgoing<v1::SessionNotice> next;
+  if (!std::exchange(started_, true)) {
+    next.message.set_action("started");
+    return next;
+  }
+  const absl::StatusOr<NoticePtr> notice = Take();
+  if (!notice.ok()) stream_.Finish(notice.status());
+  if (!notice.ok() || *notice == nullptr) return std::nullopt;
+  Fill(**notice, next.message);
+  return next;
+}
+
 bool PlayStream::FillIn(const SessionUpdate& update, v1::SessionEvent& message) {
   const auto* event = std::get_if<EventPtr>(&update.what);
   if (event == nullptr) return false;

@@ -18,6 +18,7 @@
 #include "common/mutex.h"
 #include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_feed.h"
+#include "tracker/domain/session/session_notices.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_caller.h"
 
@@ -127,6 +128,28 @@ class WatchSessionStream final : public FeedStream<v1::SessionUpdate> {
   int64_t seen_;
   // Of the newest event when the watch began; none once that was sent.
   std::optional<int64_t> catch_up_to_;
+};
+
+// One WatchSessions call.
+class WatchSessionsStream final : public NoticeFeed, public LastingCall {
+ public:
+  using Stream = ServerStream<v1::SessionNotice>;
+
+  explicit WatchSessionsStream(std::shared_ptr<Stream> stream) : stream_(std::move(stream)) {}
+
+  // Once it is subscribed: from here on nothing is missed, and the caller is told so.
+  void Begin();
+  void OnReady() override { stream_.Wake(); }
+  void End(const absl::Status& status) override { stream_.Finish(status); }
+  void OnCallerLeft() { stream_.LetGo(); }
+
+  // The source of the stream.
+  std::optional<Outgoing<v1::SessionNotice>> Next();
+
+ private:
+  StreamOfSession<v1::SessionNotice> stream_;
+  std::atomic<bool> begun_{false};
+  bool started_ = false;  // The source's own.
 };
 
 // One Play call.

@@ -197,6 +197,16 @@ std::optional<EventPayload> PayloadOf(absl::string_view type, const Json& data) 
   return std::nullopt;
 }
 
+// The same, but only where nothing would be lost or added by it.
+std::optional<EventPayload> ExactPayloadOf(absl::string_view type, const Json& data) {
+  std::optional<EventPayload> payload = PayloadOf(type, data);
+  if (!payload.has_value()) return std::nullopt;
+  const absl::StatusOr<FileJson> written = std::visit(DataOf(), *payload);
+  // As texts: 1 and 1.0 are equal numbers, but not the same data.
+  if (!written.ok() || Dump(Json(*written)) != Dump(data)) return std::nullopt;
+  return payload;
+}
+
 // What stands before the next quote. Nothing for what has escapes.
 std::optional<absl::string_view> TakeQuoted(absl::string_view& text) {
   const size_t end = text.find('"');
@@ -258,7 +268,7 @@ EventPtr DecodeEvent(const EventHead& head, absl::string_view line) {
   const std::optional<Json> json = ParseJson(line);
   const Json* data = json.has_value() ? Find(*json, "data") : nullptr;
   std::optional<EventPayload> payload;
-  if (data != nullptr) payload = PayloadOf(head.type, *data);
+  if (data != nullptr) payload = ExactPayloadOf(head.type, *data);
   event->payload = payload.has_value()
                        ? *std::move(payload)
                        : OtherEvent{head.type, data == nullptr ? "null" : Dump(*data)};

@@ -30,7 +30,7 @@ absl::StatusOr<std::string> EncodeEvent(int64_t seq, absl::Time timestamp,
 std::optional<EventHead> DecodeHead(absl::string_view line);
 
 // The event of a line, without its newline, that has a head. Data that can't be read, or are not
-// what their type should have, become an OtherEvent.
+// exactly what their type can hold, become an OtherEvent, so that no member is lost.
 EventPtr DecodeEvent(const EventHead& head, absl::string_view line);
 
 }  // namespace callslip::tracker

@@ -104,6 +104,30 @@ TEST_F(EventLogTest, EveryTypeComesBackAsItWasGiven) {
   }
 }
 
+TEST_F(EventLogTest, DataThatTheTypeCannotHoldAreKeptAsTheyAre) {
+  const std::vector<OtherEvent> events = {
+      {"agent_message", R"({"html":true,"text":"x"})"},
+      {"tool_call", R"({"kind":"","status":"s","title":"t","tool_call_id":"c"})"},
+      {"tool_call_update", R"({"status":null,"tool_call_id":"c"})"},
+      {"plan", R"({"entries":[{"content":"c"}]})"},
+      {"user_prompt", R"({"images":["i"],"message":"m"})"},
+      {"user_prompt", R"({"message":"m","prompt_id":7})"},
+      {"file_read", R"({"path":"/a","size":18446744073709551615})"},
+      {"file_write", R"({"path":"/a","size":1.0})"},
+      {"file_write", R"({"path":"/a"})"},
+      {"error", R"({"code":"","message":"m"})"}};
+  for (const OtherEvent& event : events) {
+    EXPECT_EQ(Append(event)->payload, EventPayload(event)) << event.data;
+  }
+  ASSERT_OK(log_->Sync());
+  Open();
+  ASSERT_OK_AND_ASSIGN(const EventPage page, log_->Read({}));
+  ASSERT_EQ(page.events.size(), events.size());
+  for (size_t i = 0; i < events.size(); ++i) {
+    EXPECT_EQ(page.events[i]->payload, EventPayload(events[i])) << events[i].data;
+  }
+}
+
 TEST_F(EventLogTest, WhatIsLiveIsWhatIsStored) {
   const EventPtr broken = Append(AgentMessage{"not \xff UTF-8"});
   const EventPtr tool = Append(ToolCall{"c", "t", "s", "", R"({"b":1,  "a":2,"b":3})", ""});

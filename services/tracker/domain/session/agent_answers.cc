@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "common/error_details.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/session_errors.h"
@@ -16,14 +15,6 @@ namespace {
 constexpr char kToolKind[] = "execute";
 
 }  // namespace
-
-absl::Status TooManyAnswers() {
-  return ErrorWithDetails(
-      absl::StatusCode::kResourceExhausted,
-      absl::StrCat("the answers of ", kMaxAgentAnswers,
-                   " sessions are followed already; nothing was accepted"),
-      {.reason = "too_many_answers", .hint = "Send the call again when other agents have ended."});
-}
 
 absl::StatusOr<std::vector<ShellCommand>> AgentAnswers::Add(Session& session,
                                                             const AgentText& piece,
@@ -65,7 +56,7 @@ absl::StatusOr<std::shared_ptr<AgentAnswers::Answer>> AgentAnswers::Find(
   MutexLock lock(&mutex_);
   if (auto* known = answers_.Use(session_id, now); known != nullptr) return *known;
   auto answer = std::make_shared<Answer>(iteration);
-  if (answers_.Add(session_id, answer, now) == nullptr) return TooManyAnswers();
+  if (answers_.Add(session_id, answer, now) == nullptr) return TooManyAnswers(kMaxAgentAnswers);
   return answer;
 }
 

@@ -27,8 +27,6 @@ inline constexpr size_t kMaxAgentAnswers = 1000;
 // silent within one.
 inline constexpr absl::Duration kAgentAnswerIdle = absl::Hours(1);
 
-absl::Status TooManyAnswers();  // too_many_answers, RESOURCE_EXHAUSTED
-
 // A piece of an agent's answer.
 struct AgentText {
   // Counts the agent's answers over the whole session, from 0.

@@ -5,33 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "common/error_details.h"
 #include "common/random.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
 
 namespace callslip::tracker {
-
-absl::Status PlayerNotFound(absl::string_view id) {
-  return ErrorWithDetails(absl::StatusCode::kNotFound,
-                          absl::StrCat("no player \"", id, "\" is open"),
-                          {.reason = "unknown_player",
-                           .hint = "Open another one: players that are not used are closed."});
-}
-
-absl::Status TooManyPlayers(size_t limit) {
-  return ErrorWithDetails(
-      absl::StatusCode::kResourceExhausted,
-      absl::StrCat("there are ", limit, " players, as many as there may be"),
-      {.reason = "too_many_players", .hint = "Close players that are no longer needed."});
-}
-
-absl::Status InvalidPlayerPosition(int64_t length) {
-  return ErrorWithDetails(
-      absl::StatusCode::kOutOfRange, absl::StrCat("the position has to be 0 to ", length),
-      {.reason = "invalid_position", .hint = "Choose a position within the player's length."});
-}
 
 absl::StatusOr<std::vector<EventPtr>> MovePlayer(Session& session, const PlayerMove& move,
                                                  PlayerPlace& place) {

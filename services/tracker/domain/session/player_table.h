@@ -25,10 +25,6 @@ inline constexpr absl::Duration kPlayerIdle = absl::Minutes(10);
 inline constexpr double kMinPlaySpeed = 0.01;
 inline constexpr double kMaxPlaySpeed = 1000;
 
-absl::Status PlayerNotFound(absl::string_view id);   // unknown_player, NOT_FOUND
-absl::Status TooManyPlayers(size_t limit);           // too_many_players, RESOURCE_EXHAUSTED
-absl::Status InvalidPlayerPosition(int64_t length);  // invalid_position, OUT_OF_RANGE
-
 // A place in the events of a session that its client comes back to.
 struct PlayerPlace {
   std::string player_id;  // player-{16 hexadecimal digits}

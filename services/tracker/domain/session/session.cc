@@ -11,10 +11,11 @@
 namespace callslip::tracker {
 
 Session::Session(LoadedSession loaded, const SessionLimits& limits, const QueueDefaults& defaults,
-                 Later later, MetadataListener listener, absl::Time now)
+                 Later later, MetadataListener listener, SessionNotices* notices, absl::Time now)
     : limits_(limits),
       later_(std::move(later)),
       listener_(std::move(listener)),
+      notices_(notices),
       metadata_(std::move(loaded.metadata)),
       record_(std::move(loaded.record)),
       queue_(limits.queued_messages, std::move(loaded.messages)),
@@ -44,6 +45,7 @@ absl::Status Session::Rename(std::string name, absl::Time now) {
   metadata_.name = std::move(name);
   metadata_.updated_at = now;
   NotifyMetadata();
+  Announce(SessionAction::kUpdated);
   return absl::OkStatus();
 }
 
@@ -63,6 +65,7 @@ absl::Status Session::End(std::string reason, absl::Time now) {
   metadata_.state = SessionState::kCompleted;
   metadata_.end_reason = std::move(reason);
   NotifyMetadata();
+  Announce(SessionAction::kEnded);
   return absl::OkStatus();
 }
 
@@ -74,6 +77,7 @@ absl::Status Session::Resume(absl::Time now) {
   metadata_.archived_at = {};
   metadata_.updated_at = now;
   NotifyMetadata();
+  Announce(SessionAction::kResumed);
   return absl::OkStatus();
 }
 
@@ -84,6 +88,7 @@ absl::Status Session::Archive(bool archived, absl::Time now) {
   metadata_.archived_at = archived ? now : absl::Time();
   metadata_.updated_at = now;
   NotifyMetadata();
+  Announce(SessionAction::kUpdated);
   return absl::OkStatus();
 }
 
@@ -261,6 +266,12 @@ void Session::NotifyMetadata() {
   metadata_changed_ = true;
   RefreshCounters();
   NotifyAll(metadata_);
+}
+
+void Session::Announce(SessionAction action) {
+  AfterCommit([this, notice = SessionNotice{action, metadata_, {}}](const absl::Status& status) {
+    if (status.ok()) notices_->Publish(notice);
+  });
 }
 
 }  // namespace callslip::tracker

@@ -22,6 +22,7 @@
 #include "tracker/domain/session/session_feed.h"
 #include "tracker/domain/session/session_limits.h"
 #include "tracker/domain/session/session_metadata.h"
+#include "tracker/domain/session/session_notices.h"
 #include "tracker/domain/session/session_storage.h"
 
 namespace callslip::tracker {
@@ -67,7 +68,7 @@ class Session {
   using MetadataListener = std::function<void(const SessionMetadata&)>;
 
   Session(LoadedSession loaded, const SessionLimits& limits, const QueueDefaults& defaults,
-          Later later, MetadataListener listener, absl::Time now);
+          Later later, MetadataListener listener, SessionNotices* notices, absl::Time now);
 
   // Life.
 
@@ -202,7 +203,9 @@ class Session {
   void Tell(std::shared_ptr<SessionFeed> feed, What what);
   void NotifyAll(const What& what);
   void NotifyMetadata();
-  // The queue is to be stored, and observers are to hear of it.
+  // The same for those who follow all sessions of the owner.
+  void Announce(SessionAction action);
+  // The queue is to be stored, and all of them are to hear of it.
   void QueueChanged(QueueAction action, std::string message_id = "");
 
   absl::Status CheckObservers() const;
@@ -221,6 +224,7 @@ class Session {
   const SessionLimits limits_;
   const Later later_;
   const MetadataListener listener_;
+  SessionNotices* const notices_;
   SessionMetadata metadata_;
   const std::unique_ptr<SessionRecord> record_;
   MessageQueue queue_;

@@ -86,7 +86,7 @@ absl::Status DataDirectoryLocked(absl::string_view path) {
 }
 
 absl::Status TooManyObservers(size_t limit) {
-  return Exhausted(absl::StrCat("the session has ", limit, " observers, as many as it may"),
+  return Exhausted(absl::StrCat("there are ", limit, " observers, as many as there may be"),
                    "too_many_observers", "End an observation that is no longer needed.");
 }
 
@@ -100,6 +100,28 @@ absl::Status ObserverTooSlow() {
   return ErrorWithDetails(
       absl::StatusCode::kResourceExhausted, "events came faster than this observer read them",
       {.reason = "too_slow", .hint = "Subscribe anew after the last seq that was received."});
+}
+
+absl::Status PlayerNotFound(absl::string_view id) {
+  return NotFound(absl::StrCat("no player \"", id, "\" is open"), "unknown_player",
+                  "Open another one: players that are not used are closed.");
+}
+
+absl::Status TooManyPlayers(size_t limit) {
+  return Exhausted(absl::StrCat("there are ", limit, " players, as many as there may be"),
+                   "too_many_players", "Close players that are no longer needed.");
+}
+
+absl::Status InvalidPlayerPosition(int64_t length) {
+  return ErrorWithDetails(
+      absl::StatusCode::kOutOfRange, absl::StrCat("the position has to be 0 to ", length),
+      {.reason = "invalid_position", .hint = "Choose a position within the player's length."});
+}
+
+absl::Status TooManyAnswers(size_t limit) {
+  return Exhausted(absl::StrCat("the answers of ", limit,
+                                " sessions are followed already; nothing was accepted"),
+                   "too_many_answers", "Send the call again when other agents have ended.");
 }
 
 absl::Status EmptyMessage() {

@@ -2,6 +2,7 @@
 #define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_ERRORS_H_
 
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -25,6 +26,11 @@ absl::Status DataDirectoryLocked(absl::string_view path);  // data_dir_locked
 absl::Status TooManyObservers(size_t limit);  // too_many_observers
 absl::Status EventsPruned();                  // events_pruned, ABORTED
 absl::Status ObserverTooSlow();               // too_slow, RESOURCE_EXHAUSTED
+
+absl::Status PlayerNotFound(absl::string_view id);   // unknown_player, NOT_FOUND
+absl::Status TooManyPlayers(size_t limit);           // too_many_players, RESOURCE_EXHAUSTED
+absl::Status InvalidPlayerPosition(int64_t length);  // invalid_position, OUT_OF_RANGE
+absl::Status TooManyAnswers(size_t limit);           // too_many_answers, RESOURCE_EXHAUSTED
 
 absl::Status EmptyMessage();                         // empty_message, INVALID_ARGUMENT
 absl::Status MessageQueueFull(size_t depth);         // queue_full, RESOURCE_EXHAUSTED

@@ -57,7 +57,7 @@ struct SessionLimits {
   // Their metadata stay in memory: about a kilobyte each.
   size_t sessions = 10'000;
   size_t queued_messages = 100;
-  // Tabs, phones and gateways that follow one session.
+  // Tabs, phones and gateways that follow one session, or all sessions of one client.
   size_t observers_of_session = 64;
   // Of one observer: beyond this it is cut off and has to begin anew. An event that is longer by
   // itself fits into a buffer that is empty.

@@ -234,10 +234,17 @@ void Session::Remember(RecordedPrompt prompt) {
 void Session::QueueChanged(QueueAction action, std::string message_id) {
   queue_changed_ = true;
   const auto& pause = delivery_.state().pause;
-  NotifyAll(QueueChange{.action = action,
-                        .message_id = std::move(message_id),
-                        .queue_length = queue_.size(),
-                        .pause_reason = pause.has_value() ? pause->reason : ""});
+  const QueueChange change{.action = action,
+                           .message_id = std::move(message_id),
+                           .queue_length = queue_.size(),
+                           .pause_reason = pause.has_value() ? pause->reason : ""};
+  NotifyAll(change);
+  SessionNotice notice{.action = SessionAction::kQueue, .queue = change};
+  notice.session.session_id = metadata_.session_id;
+  notice.session.owner = metadata_.owner;
+  AfterCommit([this, notice = std::move(notice)](const absl::Status& status) {
+    if (status.ok()) notices_->Publish(notice);
+  });
 }
 
 }  // namespace callslip::tracker

@@ -38,8 +38,8 @@ absl::StatusOr<std::unique_ptr<SessionTable>> SessionTable::Open(SessionStorage*
   std::unique_ptr<SessionTable> table(new SessionTable(clock, limits));
   for (SessionMetadata& session : sessions) table->catalog_.Set(std::move(session));
   for (int i = 0; i < threads; ++i) {
-    table->threads_.push_back(
-        std::make_unique<SessionThread>(storage, &table->catalog_, clock, limits, defaults));
+    table->threads_.push_back(std::make_unique<SessionThread>(
+        storage, &table->catalog_, &table->notices_, clock, limits, defaults));
   }
   return table;
 }
@@ -70,7 +70,9 @@ void SessionTable::Create(SessionRequest request, Done<SessionMetadata> done) {
         // The commit makes it visible.
         (*session)->AfterCommit([this, id, answer](const absl::Status& committed) {
           if (!committed.ok()) catalog_.Release(id);
-          (*answer)(committed.ok() ? catalog_.Get(id) : committed);
+          absl::StatusOr<SessionMetadata> created = committed.ok() ? catalog_.Get(id) : committed;
+          if (created.ok()) notices_.Publish({SessionAction::kCreated, *created, {}});
+          (*answer)(std::move(created));
         });
       });
   if (posted) return;

@@ -16,6 +16,7 @@
 #include "tracker/domain/session/session_catalog.h"
 #include "tracker/domain/session/session_limits.h"
 #include "tracker/domain/session/session_metadata.h"
+#include "tracker/domain/session/session_notices.h"
 #include "tracker/domain/session/session_storage.h"
 #include "tracker/domain/session/session_thread.h"
 
@@ -74,9 +75,12 @@ class SessionTable {
 
   size_t sessions() { return catalog_.size(); }
 
+  // Where to follow all sessions of an owner: what becomes of them, but not their events.
+  SessionNotices& notices() { return notices_; }
+
  private:
   SessionTable(Clock* clock, const SessionLimits& limits)
-      : clock_(clock), catalog_(limits.sessions) {}
+      : clock_(clock), catalog_(limits.sessions), notices_(limits) {}
 
   SessionThread& ThreadOf(const std::string& id);
   // SessionNotFound, or why the call won't be done; OK where it will be.
@@ -84,6 +88,7 @@ class SessionTable {
 
   Clock* const clock_;
   SessionCatalog catalog_;
+  SessionNotices notices_;
   std::vector<std::unique_ptr<SessionThread>> threads_;
 };
 

@@ -10,10 +10,12 @@
 
 namespace callslip::tracker {
 
-SessionThread::SessionThread(SessionStorage* storage, SessionCatalog* catalog, Clock* clock,
-                             const SessionLimits& limits, const QueueDefaults& defaults)
+SessionThread::SessionThread(SessionStorage* storage, SessionCatalog* catalog,
+                             SessionNotices* notices, Clock* clock, const SessionLimits& limits,
+                             const QueueDefaults& defaults)
     : storage_(storage),
       catalog_(catalog),
+      notices_(notices),
       clock_(clock),
       limits_(limits),
       defaults_(defaults),
@@ -59,8 +61,18 @@ void SessionThread::DoRemove(const std::string& id, const std::function<void(abs
     Drop(id, committed.ok() ? SessionNotFound(id) : committed);
   }
   absl::Status removed = storage_->Remove(id);
-  if (removed.ok() || absl::IsNotFound(removed)) catalog_->Remove(id);
+  if (removed.ok() || absl::IsNotFound(removed)) Forget(id);
   done(removed);
+}
+
+void SessionThread::Forget(const std::string& id) {
+  const absl::StatusOr<SessionMetadata> known = catalog_->Get(id);
+  if (!known.ok()) return;
+  catalog_->Remove(id);
+  SessionNotice notice{.action = SessionAction::kDeleted};
+  notice.session.session_id = id;
+  notice.session.owner = known->owner;
+  notices_->Publish(std::move(notice));
 }
 
 bool SessionThread::Mailbox::Post(Task task, size_t limit) {
@@ -157,7 +169,7 @@ Session* SessionThread::Keep(LoadedSession loaded, absl::Time now) {
   Loaded& kept = sessions_[id];
   kept.session = std::make_unique<Session>(
       std::move(loaded), limits_, defaults_, std::move(later),
-      [this](const SessionMetadata& metadata) { catalog_->Set(metadata); }, now);
+      [this](const SessionMetadata& metadata) { catalog_->Set(metadata); }, notices_, now);
   kept.use = uses_.insert(uses_.begin(), id);
   Touch(id, kept);
   return kept.session.get();

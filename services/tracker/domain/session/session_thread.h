@@ -21,6 +21,7 @@
 #include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_catalog.h"
 #include "tracker/domain/session/session_limits.h"
+#include "tracker/domain/session/session_notices.h"
 #include "tracker/domain/session/session_storage.h"
 
 namespace callslip::tracker {
@@ -38,8 +39,8 @@ class SessionThread {
   // On the thread. `session` may be an error; it was loaded otherwise.
   using Call = std::function<void(absl::StatusOr<Session*> session, absl::Time now)>;
 
-  SessionThread(SessionStorage* storage, SessionCatalog* catalog, Clock* clock,
-                const SessionLimits& limits, const QueueDefaults& defaults);
+  SessionThread(SessionStorage* storage, SessionCatalog* catalog, SessionNotices* notices,
+                Clock* clock, const SessionLimits& limits, const QueueDefaults& defaults);
   // Does what waits, then ends what goes on with Draining.
   ~SessionThread();
 
@@ -86,9 +87,12 @@ class SessionThread {
   void UnloadIdle(size_t pushed);
   void DoRemove(const std::string& id, const std::function<void(absl::Status)>& done,
                 absl::Time now);
+  // It is in no list any more, and those who follow its owner's sessions are told.
+  void Forget(const std::string& id);
 
   SessionStorage* const storage_;
   SessionCatalog* const catalog_;
+  SessionNotices* const notices_;
   Clock* const clock_;
   const SessionLimits limits_;
   const QueueDefaults defaults_;

@@ -1,0 +1,93 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_NOTICES_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_NOTICES_H_
+
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "common/mutex.h"
+#include "tracker/domain/session/session_feed.h"
+#include "tracker/domain/session/session_limits.h"
+#include "tracker/domain/session/session_metadata.h"
+
+namespace callslip::tracker {
+
+enum class SessionAction {
+  kCreated,
+  kUpdated,  // Renamed, or to or from the archive.
+  kEnded,
+  kResumed,
+  kDeleted,
+  kQueue,
+};
+
+// What has become of a session, told to those who follow all sessions of its owner.
+struct SessionNotice {
+  SessionAction action = SessionAction::kCreated;
+  // As it is after that; with kDeleted and kQueue, its id and owner only.
+  SessionMetadata session;
+  std::optional<QueueChange> queue;  // With kQueue.
+};
+
+using NoticePtr = std::shared_ptr<const SessionNotice>;
+
+// The notices that one reader has yet to read, oldest first. A reader that leaves too many of them
+// lying is cut off, and nobody waits for it.
+//
+// Made by the reader, held by it and by SessionNotices. Thread-safe.
+class NoticeFeed {
+ public:
+  virtual ~NoticeFeed() = default;
+
+  // There is something to take, where there was nothing when it was last taken from. Called without
+  // any lock held, on a session's thread. Must not block.
+  virtual void OnReady() = 0;
+
+  // Null where nothing waits. An error is the end: ObserverTooSlow, Draining.
+  absl::StatusOr<NoticePtr> Take();
+
+ private:
+  friend class SessionNotices;
+
+  // Returns false where the feed is over, be it by this.
+  bool Push(NoticePtr notice, size_t limit);
+  void End(absl::Status status);
+
+  Mutex mutex_;
+  std::deque<NoticePtr> waiting_ ABSL_GUARDED_BY(mutex_);
+  absl::Status end_ ABSL_GUARDED_BY(mutex_);  // Not OK: nothing follows what waits.
+};
+
+// Who follows the sessions of which owner. Thread-safe.
+class SessionNotices {
+ public:
+  explicit SessionNotices(const SessionLimits& limits) : limits_(limits) {}
+  // Ends all feeds with Draining.
+  ~SessionNotices();
+
+  // From here on the feed gets each notice of the owner's sessions; those of one session in order.
+  // TooManyObservers.
+  absl::Status Subscribe(const std::string& owner, std::shared_ptr<NoticeFeed> feed);
+  // Harmless where it is not subscribed.
+  void Unsubscribe(const std::string& owner, const NoticeFeed* feed);
+  // To be called when what it tells of is durable and visible to all.
+  void Publish(SessionNotice notice);
+
+ private:
+  using Feeds = std::vector<std::shared_ptr<NoticeFeed>>;
+
+  const SessionLimits limits_;
+  Mutex mutex_;
+  absl::flat_hash_map<std::string, Feeds> feeds_ ABSL_GUARDED_BY(mutex_);  // By owner.
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_NOTICES_H_

@@ -1,0 +1,186 @@
+// Those who follow all sessions of an owner.
+#include "tracker/domain/session/session_notices.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "tracker/storage/session_table_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+class TestNoticeFeed final : public NoticeFeed {
+ public:
+  void OnReady() override { ready_.Put(true); }
+
+  // The next notice, or the end, however long that takes.
+  absl::StatusOr<NoticePtr> Next() {
+    while (true) {
+      absl::StatusOr<NoticePtr> taken = Take();
+      if (!taken.ok() || *taken != nullptr) return taken;
+      ready_.Take();
+    }
+  }
+
+ private:
+  Inbox<bool> ready_;
+};
+
+class SessionNoticesTest : public SessionTableTest {
+ protected:
+  std::shared_ptr<TestNoticeFeed> Follow(const std::string& owner) {
+    auto feed = std::make_shared<TestNoticeFeed>();
+    EXPECT_OK(table_->notices().Subscribe(owner, feed));
+    return feed;
+  }
+
+  absl::Status Rename(const std::string& name, const std::string& id = "s1") {
+    return Run([&](Session& s, absl::Time now) { return s.Rename(name, now); }, id);
+  }
+};
+
+TEST_F(SessionNoticesTest, TellWhatBecomesOfASession) {
+  const auto feed = Follow("ann");
+  ASSERT_OK(Create(SessionRequest{.session_id = "s1", .name = "first", .owner = "ann"}));
+  NoticePtr notice = *feed->Next();
+  EXPECT_EQ(notice->action, SessionAction::kCreated);
+  EXPECT_EQ(notice->session, *table_->Get("s1"));
+  EXPECT_FALSE(notice->queue.has_value());
+
+  ASSERT_OK(Rename("second"));
+  notice = *feed->Next();
+  EXPECT_EQ(notice->action, SessionAction::kUpdated);
+  EXPECT_EQ(notice->session.name, "second");
+
+  ASSERT_OK(Record(AgentMessage{"not told"}));
+  ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("done", now); }));
+  notice = *feed->Next();
+  EXPECT_EQ(notice->action, SessionAction::kEnded);
+  EXPECT_EQ(notice->session, *table_->Get("s1"));
+
+  ASSERT_OK(Run([](Session& s, absl::Time now) { return s.Resume(now); }));
+  EXPECT_EQ((*feed->Next())->action, SessionAction::kResumed);
+
+  ASSERT_OK(Run([](Session& s, absl::Time now) { return s.Archive(true, now); }));
+  EXPECT_EQ((*feed->Next())->action, SessionAction::kEnded);
+  notice = *feed->Next();
+  EXPECT_EQ(notice->action, SessionAction::kUpdated);
+  EXPECT_TRUE(notice->session.archived);
+
+  ASSERT_OK(Delete("s1"));
+  notice = *feed->Next();
+  EXPECT_EQ(notice->action, SessionAction::kDeleted);
+  EXPECT_EQ(notice->session.session_id, "s1");
+}
+
+TEST_F(SessionNoticesTest, TellOfTheQueue) {
+  ASSERT_OK(Create("s1"));
+  const auto feed = Follow("");
+  ASSERT_OK_AND_ASSIGN(const QueuedMessage added, Add("first"));
+  ASSERT_OK_AND_ASSIGN(const NoticePtr notice, feed->Next());
+  EXPECT_EQ(notice->action, SessionAction::kQueue);
+  EXPECT_EQ(notice->session.session_id, "s1");
+  EXPECT_EQ(notice->queue->action, QueueAction::kAdded);
+  EXPECT_EQ(notice->queue->message_id, added.id);
+  EXPECT_EQ(notice->queue->queue_length, 1u);
+}
+
+// Whoever is told can look at once, and whoever looks after it has begun to follow knows all.
+TEST_F(SessionNoticesTest, WhatIsToldIsVisibleToAll) {
+  class Looker final : public NoticeFeed {
+   public:
+    explicit Looker(SessionTable* table) : table_(table) {}
+    void OnReady() override {
+      while (true) {
+        const absl::StatusOr<NoticePtr> notice = Take();
+        if (!notice.ok() || *notice == nullptr) return;
+        const bool is_there = table_->Get((*notice)->session.session_id).ok();
+        seen.Put(is_there);
+      }
+    }
+    Inbox<bool> seen;
+
+   private:
+    SessionTable* const table_;
+  };
+  const auto looker = std::make_shared<Looker>(table_.get());
+  ASSERT_OK(table_->notices().Subscribe("", looker));
+  ASSERT_OK(Create("s1"));
+  ASSERT_OK(Delete("s1"));
+  EXPECT_TRUE(looker->seen.Take());
+  EXPECT_FALSE(looker->seen.Take());
+}
+
+TEST_F(SessionNoticesTest, AreForTheOwnerOnly) {
+  const auto ann = Follow("ann");
+  const auto bob = Follow("bob");
+  ASSERT_OK(Create(SessionRequest{.session_id = "a", .owner = "ann"}));
+  ASSERT_OK(Create(SessionRequest{.session_id = "b", .owner = "bob"}));
+  EXPECT_EQ((*ann->Next())->session.session_id, "a");
+  EXPECT_EQ((*bob->Next())->session.session_id, "b");
+  EXPECT_EQ(*ann->Take(), nullptr);
+}
+
+TEST_F(SessionNoticesTest, ASlowReaderIsCutOffAndDelaysNobody) {
+  limits_.observer_updates = 3;
+  Reopen();
+  ASSERT_OK(Create("s1"));
+  const auto slow = Follow("");
+  const auto fast = Follow("");
+  const std::vector<std::string> names = {"1", "2", "3", "4", "5"};
+  for (const std::string& name : names) {
+    ASSERT_OK(Rename(name));
+    EXPECT_EQ((*fast->Next())->session.name, name);
+  }
+  for (int i = 0; i < 3; ++i) EXPECT_EQ((*slow->Next())->session.name, names[i]);
+  EXPECT_THAT(slow->Next(), FailsWith(absl::StatusCode::kResourceExhausted, "too_slow"));
+}
+
+TEST_F(SessionNoticesTest, NoneIsLostOrOutOfTurnWhileManySessionsChange) {
+  constexpr int kSessions = 4;
+  constexpr int kChanges = 50;
+  for (int i = 0; i < kSessions; ++i) ASSERT_OK(Create(absl::StrCat("s", i)));
+  const auto feed = Follow("");
+  std::vector<std::thread> writers;
+  for (int i = 0; i < kSessions; ++i) {
+    writers.emplace_back([this, id = absl::StrCat("s", i)] {
+      for (int change = 0; change < kChanges; ++change) {
+        EXPECT_OK(Rename(absl::StrCat(change), id));
+      }
+    });
+  }
+  std::map<std::string, int> seen;
+  for (int i = 0; i < kSessions * kChanges; ++i) {
+    const NoticePtr notice = *feed->Next();
+    const int change = seen[notice->session.session_id]++;
+    EXPECT_EQ(notice->session.name, absl::StrCat(change)) << notice->session.session_id;
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(*feed->Take(), nullptr);
+}
+
+TEST_F(SessionNoticesTest, ReadersHaveALimitForEachOwner) {
+  limits_.observers_of_session = 1;
+  Reopen();
+  const auto first = Follow("ann");
+  const auto second = std::make_shared<TestNoticeFeed>();
+  EXPECT_THAT(table_->notices().Subscribe("ann", second),
+              FailsWith(absl::StatusCode::kResourceExhausted, "too_many_observers"));
+  EXPECT_OK(table_->notices().Subscribe("bob", second));
+  table_->notices().Unsubscribe("ann", first.get());
+  EXPECT_OK(table_->notices().Subscribe("ann", second));
+}
+
+TEST_F(SessionNoticesTest, EndWithTheTable) {
+  const auto feed = Follow("");
+  Close();
+  EXPECT_THAT(feed->Next(), FailsWith(absl::StatusCode::kUnavailable, "draining"));
+}
+
+}  // namespace
+}  // namespace callslip::tracker

@@ -1,0 +1,117 @@
+// What an agent asks, and who answers first.
+#include "tracker/domain/session/permissions.h"
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "tracker/storage/session_table_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+const auto kUnknown = FailsWith(absl::StatusCode::kNotFound, "unknown_session");
+const auto kInvalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
+
+class SessionPermissionsTest : public SessionTableTest {
+ protected:
+  using Answer = Awaited<absl::StatusOr<PermissionAnswer>>;
+
+  absl::StatusOr<PermissionRequest> Ask(const std::string& id, Answer& answer) {
+    return With<PermissionRequest>([&](Session& s, absl::Time now) {
+      return s.AskPermission(
+          {.id = id,
+           .title = "write a.txt?",
+           .options = {{"yes", "Allow", "allow_once"}, {"no", "Reject", ""}}},
+          [&](absl::StatusOr<PermissionAnswer> a) { answer.Set(a); }, now);
+    });
+  }
+  absl::Status Give(const std::string& id, const std::string& option,
+                    const std::string& client = "tab-1") {
+    return Run([&](Session& s, absl::Time now) {
+      return s.AnswerPermission({id, option, client}, now);
+    });
+  }
+};
+
+TEST_F(SessionPermissionsTest, TheFirstAnswerHolds) {
+  ASSERT_OK(Create("s1"));
+  Answer answer;
+  ASSERT_OK_AND_ASSIGN(const PermissionRequest asked, Ask("", answer));
+  EXPECT_THAT(asked.id, testing::MatchesRegex("perm-[0-9a-f]{16}"));
+  EXPECT_THAT(Give(asked.id, "maybe"), kInvalid);
+  EXPECT_OK(Give(asked.id, "yes", "tab-1"));
+  EXPECT_THAT(Give(asked.id, "no", "tab-2"),
+              FailsWith(absl::StatusCode::kFailedPrecondition, "permission_answered"));
+  EXPECT_EQ(answer.Wait().value(), (PermissionAnswer{asked.id, "yes", "tab-1"}));
+  EXPECT_EQ(ReadAll().back()->payload,
+            EventPayload(PermissionRecord{"write a.txt?", "yes", "selected"}));
+  EXPECT_THAT(Give("perm-x", "yes"), FailsWith(absl::StatusCode::kNotFound, "unknown_permission"));
+}
+
+TEST_F(SessionPermissionsTest, AnOpenRequestSurvivesDisconnects) {
+  ASSERT_OK(Create("s1"));
+  Answer first;
+  ASSERT_OK(Ask("perm-1", first));
+  const auto feed = Subscribe(0);
+  EXPECT_EQ(feed->NextOf<SessionSnapshot>().permissions.at(0).id, "perm-1");
+  table_->Unsubscribe("s1", feed);
+  // The asker comes back too, and asks under the same id.
+  Answer second;
+  ASSERT_OK(Ask("perm-1", second));
+  EXPECT_EQ(Snapshot().permissions.size(), 1u);
+  ASSERT_OK(Give("perm-1", "no"));
+  EXPECT_EQ(first.Wait()->option_id, "no");
+  EXPECT_EQ(second.Wait()->option_id, "no");
+  Answer third;
+  ASSERT_OK(Ask("perm-1", third));
+  EXPECT_EQ(third.Wait()->option_id, "no");
+}
+
+TEST_F(SessionPermissionsTest, CancelAndTheEndOfATurnResolveAll) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("go"));
+  const std::string turn = runner->handed.Take().turn_id;
+  ASSERT_OK(StartTurn(turn));
+  Answer one;
+  Answer two;
+  ASSERT_OK(Ask("perm-1", one));
+  ASSERT_OK(Ask("perm-2", two));
+  ASSERT_OK_AND_ASSIGN(const size_t cancelled, With<size_t>([](Session& s, absl::Time now) {
+                         return s.CancelPermissions(now);
+                       }));
+  EXPECT_EQ(cancelled, 2u);
+  EXPECT_TRUE(one.Wait()->cancelled());
+  EXPECT_TRUE(two.Wait()->cancelled());
+  Answer three;
+  ASSERT_OK(Ask("perm-3", three));
+  ASSERT_OK(FinishTurn(turn));
+  EXPECT_TRUE(three.Wait()->cancelled());
+  EXPECT_EQ(ReadAll().back()->payload,
+            EventPayload(PermissionRecord{"write a.txt?", "", "cancelled"}));
+}
+
+TEST_F(SessionPermissionsTest, WhoWaitsIsToldWhereTheSessionGoes) {
+  ASSERT_OK(Create("s1"));
+  Answer answer;
+  ASSERT_OK(Ask("perm-1", answer));
+  ASSERT_OK(Delete("s1"));
+  EXPECT_THAT(answer.Wait(), kUnknown);
+}
+
+TEST_F(SessionPermissionsTest, OpenRequestsHaveALimit) {
+  ASSERT_OK(Create("s1"));
+  Answer ignored;
+  for (size_t i = 0; i < kMaxOpenPermissions; ++i) {
+    ASSERT_OK(Ask(absl::StrCat("perm-", i), ignored));
+  }
+  EXPECT_THAT(Ask("perm-more", ignored),
+              FailsWith(absl::StatusCode::kResourceExhausted, "too_many_permissions"));
+  Close();  // Who asked is told.
+}
+
+}  // namespace
+}  // namespace callslip::tracker

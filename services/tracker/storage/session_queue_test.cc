@@ -1,0 +1,193 @@
+// The queue of a session and its runner.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "tracker/storage/session_table_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+TEST_F(SessionTableTest, TheQueueFileIsAsDocumented) {
+  ASSERT_OK(Create("s1"));
+  ASSERT_OK_AND_ASSIGN(const QueuedMessage added, Add("What's the status?"));
+  std::ifstream in(PathOf("queue.json"));
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_EQ(text, absl::StrCat(R"({"messages":[{"id":")", added.id,
+                               R"(","message":"What's the status?","image_ids":[],)"
+                               R"("queued_at":"2026-02-01T12:00:00Z","client_id":""}],)"
+                               R"("updated_at":"2026-02-01T12:00:00Z",)"
+                               R"("send_at":"2026-02-01T12:00:00Z"})"
+                               "\n"));
+}
+
+TEST_F(SessionTableTest, ARunnerGetsEachMessageWhenItIsIdle) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK_AND_ASSIGN(const QueuedMessage first, Add("first"));
+  ASSERT_OK_AND_ASSIGN(const QueuedMessage second, Add("second"));
+  const TestReceiver::Handed one = runner->handed.Take();
+  EXPECT_EQ(one.message.id, first.id);
+  EXPECT_THAT(Run([&](Session& s, absl::Time) { return s.DeleteMessage(first.id); }),
+              FailsWith(absl::StatusCode::kFailedPrecondition, "message_sending"));
+  ASSERT_OK(StartTurn(one.turn_id));
+  EXPECT_EQ(std::get<UserPrompt>(ReadAll().back()->payload).queue_id, first.id);
+  EXPECT_EQ(Snapshot().turn->id, one.turn_id);
+  EXPECT_EQ(runner->handed.size(), 0u);
+  ASSERT_OK(FinishTurn(one.turn_id));
+  const TestReceiver::Handed two = runner->handed.Take();
+  EXPECT_EQ(two.message.id, second.id);
+  EXPECT_THAT(FinishTurn("turn-x"), FailsWith(absl::StatusCode::kFailedPrecondition, "stale_turn"));
+  EXPECT_OK(FinishTurn(one.turn_id));
+  ASSERT_OK(StartTurn(two.turn_id));
+  ASSERT_OK(FinishTurn(two.turn_id));
+  EXPECT_TRUE(Messages().empty());
+}
+
+TEST_F(SessionTableTest, AFailedTurnIsRecordedAndPausesTheQueue) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("first"));
+  ASSERT_OK(Add("second"));
+  const std::string turn = runner->handed.Take().turn_id;
+  ASSERT_OK(StartTurn(turn));
+  ASSERT_OK(FinishTurn(turn, {TurnEnd::kFailed, "rate_limited", "try later"}));
+  EXPECT_EQ(ReadAll().back()->payload, EventPayload(ErrorEvent{"try later", "rate_limited"}));
+  Reopen();
+  const auto next = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(next));
+  EXPECT_EQ(Snapshot().queue.pause->reason, "rate_limited");
+  EXPECT_EQ(next->handed.size(), 0u);
+  ASSERT_OK(With<QueuedMessage>([](Session& s, absl::Time now) { return s.RetryMessage(now); }));
+  EXPECT_EQ(next->handed.Take().message.message, "first");
+}
+
+TEST_F(SessionTableTest, ATurnOutlivesItsRunnersConnectionAndATrackersRestart) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("first"));
+  ASSERT_OK(Add("second"));
+  const std::string turn = runner->handed.Take().turn_id;
+  ASSERT_OK(StartTurn(turn));
+  Reopen();
+  EXPECT_TRUE(absl::IsUnavailable(runner->ended.Wait()));
+  const auto back = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(back, turn));
+  EXPECT_EQ(Snapshot().turn->id, turn);
+  ASSERT_OK(FinishTurn(turn));
+  EXPECT_EQ(back->handed.Take().message.message, "second");
+}
+
+TEST_F(SessionTableTest, ARunnerThatComesBackWithoutItsTurnHasLostIt) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("first"));
+  const std::string turn = runner->handed.Take().turn_id;
+  ASSERT_OK(StartTurn(turn));
+  const auto other = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(other));
+  EXPECT_THAT(runner->ended.Wait(), FailsWith(absl::StatusCode::kAborted, "receiver_replaced"));
+  EXPECT_EQ(Snapshot().queue.pause->reason, "runner_lost");
+  EXPECT_EQ(std::get<ErrorEvent>(ReadAll().back()->payload).code, "runner_lost");
+  EXPECT_OK(FinishTurn(turn));  // Harmless by now.
+  EXPECT_EQ(Snapshot().queue.pause->reason, "runner_lost");
+}
+
+TEST_F(SessionTableTest, AMessageThatWasNotBegunGoesToTheNextRunner) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("first"));
+  const std::string turn = runner->handed.Take().turn_id;
+  ASSERT_OK(Run([&](Session& s, absl::Time) {
+    s.Detach(runner.get());
+    return absl::OkStatus();
+  }));
+  EXPECT_THAT(StartTurn(turn), FailsWith(absl::StatusCode::kFailedPrecondition, "stale_turn"));
+  Reopen();
+  const auto next = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(next));
+  EXPECT_EQ(next->handed.Take().message.message, "first");
+}
+
+TEST_F(SessionTableTest, StoppingAsksTheRunnerAndPausesTheQueue) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("first"));
+  ASSERT_OK(Add("second"));
+  const std::string turn = runner->handed.Take().turn_id;
+  ASSERT_OK(StartTurn(turn));
+  ASSERT_OK(Run([](Session& s, absl::Time now) { return s.StopTurn(now); }));
+  EXPECT_EQ(runner->stopped.Take(), turn);
+  EXPECT_EQ(Snapshot().queue.pause->reason, "stopped");
+  ASSERT_OK(FinishTurn(turn, {.end = TurnEnd::kCancelled}));
+  EXPECT_EQ(runner->handed.size(), 0u);
+  ASSERT_OK(Run([](Session& s, absl::Time) { return s.ResumeQueue(); }));
+  EXPECT_EQ(runner->handed.Take().message.message, "second");
+  // Of what was handed over and not begun.
+  ASSERT_OK(Run([](Session& s, absl::Time now) { return s.StopTurn(now); }));
+  EXPECT_EQ(Messages().size(), 1u);
+  EXPECT_FALSE(Messages()[0].sending());
+}
+
+TEST_F(SessionTableTest, TheDelaySurvivesARestart) {
+  ASSERT_OK(Create("s1"));
+  ASSERT_OK(
+      Run([](Session& s, absl::Time) { return s.ConfigureQueue({.delay = absl::Seconds(10)}); }));
+  ASSERT_OK(Add("first"));
+  clock_.Advance(absl::Seconds(6));
+  Reopen();
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  EXPECT_EQ(Snapshot().queue.send_at, clock_.Now() + absl::Seconds(4));
+  EXPECT_EQ(runner->handed.size(), 0u);
+  clock_.Advance(absl::Seconds(4));
+  EXPECT_EQ(runner->handed.Take().message.message, "first");
+}
+
+TEST_F(SessionTableTest, TheSamePromptHasOneTurn) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK_AND_ASSIGN(const QueuedMessage first, Add("first", "prompt-1"));
+  EXPECT_EQ(Add("first", "prompt-1")->id, first.id);
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(StartTurn(runner->handed.Take().turn_id));
+  const auto duplicate = FailsWith(absl::StatusCode::kAlreadyExists, "duplicate_prompt");
+  EXPECT_THAT(Add("first", "prompt-1"), duplicate);
+  Reopen();
+  EXPECT_THAT(Add("first", "prompt-1"), duplicate);
+}
+
+TEST_F(SessionTableTest, SendNowNeedsARunnerThatIsIdle) {
+  ASSERT_OK(Create("s1"));
+  const auto send = [&] {
+    return With<QueuedMessage>(
+        [](Session& s, absl::Time now) { return s.SendNow({.message = "now"}, now); });
+  };
+  EXPECT_THAT(send(), FailsWith(absl::StatusCode::kFailedPrecondition, "no_runner"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(send());
+  EXPECT_EQ(runner->handed.Take().message.message, "now");
+  EXPECT_THAT(send(), FailsWith(absl::StatusCode::kFailedPrecondition, "turn_in_progress"));
+}
+
+TEST_F(SessionTableTest, ADamagedQueueIsPutAsideAndSaysSo) {
+  ASSERT_OK(Create("s1"));
+  Close();
+  std::ofstream(PathOf("queue.json")) << "{\"mess";
+  Reopen();
+  EXPECT_EQ(Snapshot().queue.pause->reason, "queue_damaged");
+  EXPECT_TRUE(std::filesystem::exists(PathOf("queue.json.damaged")));
+}
+
+}  // namespace
+}  // namespace callslip::tracker
