@@ -14,6 +14,8 @@
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
 #include "common/file_limit.h"
+#include "gateway/api/session_api.h"
+#include "gateway/api/session_hub.h"
 #include "gateway/auth/bearer_tokens.h"
 #include "gateway/extension/browser_log.h"
 #include "gateway/extension/extension_handlers.h"
@@ -25,7 +27,9 @@
 #include "gateway/mcp/command_resources.h"
 #include "gateway/mcp/conformance_fixtures.h"
 #include "gateway/mcp/observe_tool.h"
+#include "gateway/mcp/session_tool.h"
 #include "gateway/mcp/streamable_http.h"
+#include "gateway/tracker_client/session_client.h"
 #include "gateway/tracker_client/tracker_client.h"
 
 namespace callslip::gateway {
@@ -62,6 +66,9 @@ struct GatewayServer::Parts {
       : config(gateway_config),
         sessions(token_file.has_value() ? token_file->session_key : kOpenSessionKey),
         tracker(ConnectToTracker(config.tracker, io.get_executor())),
+        session_client(ConnectToSessions(config.tracker, io.get_executor())),
+        session_hub(std::make_shared<SessionHub>(io.get_executor(), session_client.get())),
+        session_api(session_client.get(), session_hub),
         mcp_server(MakeCatalog(), tracker.get(), &clock, &sessions),
         mcp(&mcp_server, &sessions),
         pending_queries(tracker.get()),
@@ -80,6 +87,8 @@ struct GatewayServer::Parts {
 
   McpCatalog MakeCatalog() {
     McpCatalog catalog = Catalog(tracker.get(), &clock);
+    catalog.tools.push_back(
+        std::make_unique<SessionTool>(session_client.get(), session_hub, &clock));
     if (config.conformance) {
       const auto announce = [this](const std::string& list) {
         mcp_server.subscriptions().Announce(list);
@@ -116,6 +125,7 @@ struct GatewayServer::Parts {
                     return handler->Handle(std::move(request));
                   });
     }
+    session_api.AddRoutes(*router);
     router->AddOpen("GET", "/healthz", HandleHealth);
     router->AddOpen("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
       return HandleReadiness(tracker.get());
@@ -138,6 +148,9 @@ struct GatewayServer::Parts {
   boost::asio::io_context io{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
   std::unique_ptr<TrackerClient> tracker;
+  std::unique_ptr<SessionClient> session_client;
+  std::shared_ptr<SessionHub> session_hub;
+  const SessionApi session_api;
   RealClock clock;
   McpServer mcp_server;
   const StreamableHttp mcp;
@@ -180,6 +193,8 @@ void GatewayServer::Drain(absl::Duration grace) {
   boost::asio::post(parts_->io, [this] {
     parts_->mcp_server.subscriptions().End();
     parts_->tracker->EndCalls();
+    parts_->session_hub->End();
+    parts_->session_client->EndCalls();
   });
   is_idle.wait_for(absl::ToChronoMilliseconds(grace));
 }

@@ -2,10 +2,10 @@
 #include <utility>
 
 #include "absl/strings/match.h"
-#include "gateway/extension/json_fields.h"
 #include "gateway/extension/sync_handlers.h"
 #include "gateway/http/error_response.h"
 #include "gateway/json/command_json.h"
+#include "gateway/json/json_members.h"
 #include "gateway/timeouts.h"
 
 namespace callslip::gateway {

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
-#include "gateway/extension/json_fields.h"
+#include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "gateway/extension/json_fields.h"
 #include "gateway/json/command_json.h"
+#include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
 namespace {

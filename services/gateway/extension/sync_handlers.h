@@ -10,7 +10,7 @@
 #include "gateway/http/http_message.h"
 #include "gateway/tracker_client/tracker_client.h"
 
-// The protocol of the KaBOOM and Gasoline extensions from 6.0 on. Reference: docs/http.md.
+// The protocol of the KaBOOM and Gasoline extensions from 6.0 on. Reference: docs/sync.md.
 namespace callslip::gateway {
 
 // POST /sync: takes what has ended and what goes on, and leases commands to the caller.

@@ -11,8 +11,8 @@
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
 #include "gateway/extension/browser_log.h"
-#include "gateway/extension/json_fields.h"
 #include "gateway/extension/worker_status.h"
+#include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
 namespace {

@@ -11,13 +11,17 @@ namespace {
 
 int HttpStatusOf(const TrackerError& error) {
   if (error.reason == "result_too_large" || error.reason == "drawing_too_large") return 413;
+  // Room comes when messages are sent or deleted, not by waiting.
+  if (error.reason == "queue_full") return 409;
   switch (error.code) {
     case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kOutOfRange:
       return 400;
     case absl::StatusCode::kPermissionDenied:
       return 403;
     case absl::StatusCode::kNotFound:
       return 404;
+    case absl::StatusCode::kAborted:
     case absl::StatusCode::kAlreadyExists:
     case absl::StatusCode::kFailedPrecondition:
       return 409;

@@ -1,19 +1,11 @@
 #include "gateway/http/http_server.h"
 
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <future>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/steady_timer.hpp"
@@ -21,6 +13,8 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "support/raw_connection.h"
+#include "support/waiting.h"
 
 namespace callslip::gateway {
 namespace {
@@ -31,77 +25,6 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-// A bare connection, to do what an HTTP client would not.
-class Peer {
- public:
-  explicit Peer(uint16_t port, int receive_buffer = 0) : fd_(socket(AF_INET, SOCK_STREAM, 0)) {
-    if (receive_buffer > 0) {
-      setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof(receive_buffer));
-    }
-    sockaddr_in address = {};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(port);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    EXPECT_EQ(connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  }
-  ~Peer() { Leave(); }
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
-
-  void Leave() {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
-  }
-
-  // Neither reads nor sends any more; what waits in another thread returns.
-  void Shutdown() { shutdown(fd_, SHUT_RDWR); }
-
-  // Leaves with a reset instead of an orderly end.
-  void Abort() {
-    const linger now = {1, 0};
-    setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
-    Leave();
-  }
-
-  // Drops what the server refuses to take.
-  void Send(const std::string& bytes) { send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
-
-  // What has come, up to and with `end`; all of it where the server closes before.
-  std::string ReadTo(const std::string& end) {
-    std::string all;
-    char byte;
-    while (!absl::EndsWith(all, end) && recv(fd_, &byte, 1, 0) == 1) all.push_back(byte);
-    return all;
-  }
-
-  std::string ReadAll() {
-    std::string all;
-    char buffer[4096];
-    for (ssize_t n; (n = recv(fd_, buffer, sizeof(buffer), 0)) > 0;) all.append(buffer, n);
-    return all;
-  }
-
- private:
-  int fd_;
-};
-
-// An event of the server's thread that a test waits for, or the other way round.
-class Event {
- public:
-  void Tell() { promise_.set_value(); }
-  void Await() { promise_.get_future().wait(); }
-
- private:
-  std::promise<void> promise_;
-};
-
-// Returns when it is cancelled.
-asio::awaitable<void> WaitForever() {
-  const auto executor = co_await asio::this_coro::executor;
-  asio::steady_timer never(executor, asio::steady_timer::time_point::max());
-  co_await never.async_wait(asio::use_awaitable);
-}
 
 asio::awaitable<HttpResponse> Echo(std::shared_ptr<const HttpRequest> request) {
   co_return HttpResponse{.body = request->body};
@@ -165,7 +88,7 @@ TEST_F(HttpServerTest, PiecesArriveAsTheyAreWritten) {
     co_await writer.Write("");
     co_await writer.Write("data: 2\n\n");
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/"));
   EXPECT_THAT(
       peer.ReadTo("\r\n\r\n"),
@@ -181,14 +104,14 @@ TEST_F(HttpServerTest, PiecesArriveAsTheyAreWritten) {
 
 TEST_F(HttpServerTest, HeadersOfAStreamGoOutAtOnce) {
   ServeStream([&](BodyWriter&) -> asio::awaitable<void> { co_await WaitForever(); });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/"));
   EXPECT_THAT(peer.ReadTo("\r\n\r\n"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
 TEST_F(HttpServerTest, RequestBehindAStreamIsAnsweredAfterIt) {
   ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> { co_await writer.Write("piece"); });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/") + Get("/echo"));
   EXPECT_THAT(peer.ReadTo("0\r\n\r\n"), EndsWith("5\r\npiece\r\n0\r\n\r\n"));
   EXPECT_THAT(peer.ReadTo("echo"), StartsWith("HTTP/1.1 200 OK\r\n"));
@@ -208,7 +131,7 @@ TEST_F(HttpServerTest, ProducerIsCancelledWhenItsPeerLeaves) {
       throw;
     }
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/"));
   running.Await();
   peer.Leave();
@@ -226,7 +149,7 @@ TEST_F(HttpServerTest, ProducerThatFloodsEndsWhenItsPeerResets) {
       throw;
     }
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/"));
   peer.ReadTo("xxx");
   peer.Abort();
@@ -245,7 +168,7 @@ TEST_F(HttpServerTest, PeerThatDoesNotReadItsStreamIsCutOff) {
       throw;
     }
   });
-  Peer peer(port_, /*receive_buffer=*/4096);
+  RawConnection peer(port_, /*receive_buffer=*/4096);
   peer.Send(Get("/"));
   cut_off.Await();
 }
@@ -254,12 +177,12 @@ TEST_F(HttpServerTest, StreamWithoutAPauseLeavesRoomForOthers) {
   ServeStream([&](BodyWriter& writer) -> asio::awaitable<void> {
     for (;;) co_await writer.Write("piece");
   });
-  Peer reader(port_);
+  RawConnection reader(port_);
   reader.Send(Get("/"));
   reader.ReadTo("piece");
   std::future<std::string> all =
       std::async(std::launch::async, [&reader] { return reader.ReadTo("never"); });
-  Peer other(port_);
+  RawConnection other(port_);
   other.Send(Get("/echo"));
   EXPECT_THAT(other.ReadTo("echo"), StartsWith("HTTP/1.1 200 OK\r\n"));
   reader.Shutdown();
@@ -271,7 +194,7 @@ TEST_F(HttpServerTest, FailedProducerTearsTheBody) {
     co_await writer.Write("piece");
     throw std::runtime_error("out of pieces");
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/"));
   EXPECT_THAT(peer.ReadAll(), EndsWith("\r\n\r\n5\r\npiece\r\n"));
 }
@@ -281,7 +204,7 @@ TEST_F(HttpServerTest, HeadDoesNotRunTheProducer) {
     ADD_FAILURE();
     co_return;
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send("HEAD / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(peer.ReadAll(),
               AllOf(HasSubstr("Content-Type: text/event-stream\r\n"), EndsWith("\r\n\r\n")));
@@ -292,7 +215,7 @@ TEST_F(HttpServerTest, OldPeersGetTheBareStream) {
     co_await writer.Write("one, ");
     co_await writer.Write("two");
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send("GET / HTTP/1.0\r\nHost: test\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_THAT(peer.ReadAll(), AllOf(Not(HasSubstr("Transfer-Encoding")),
                                     Not(HasSubstr("keep-alive")), EndsWith("\r\n\r\none, two")));
@@ -314,7 +237,7 @@ TEST_F(HttpServerTest, DrainWaitsForStreams) {
     co_await writer.Write("last");
     ended = true;
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/"));
   EXPECT_THAT(peer.ReadAll(), EndsWith("4\r\nlast\r\n0\r\n\r\n"));
   idle.Await();
@@ -326,7 +249,7 @@ TEST_F(HttpServerTest, HeadersAreCounted) {
   Serve(Echo);
   std::string headers;
   for (int i = 0; i < limits_.header_count - 2; ++i) absl::StrAppend(&headers, "X: 1\r\n");
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Post("as many as there may be", headers));
   EXPECT_THAT(peer.ReadTo("may be"), StartsWith("HTTP/1.1 200 OK\r\n"));
   peer.Send(Post("one more", headers + "X: 1\r\n"));
@@ -347,7 +270,7 @@ TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerLeaves) {
     }
     co_return HttpResponse{};
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/"));
   running.Await();
   peer.Leave();
@@ -368,7 +291,7 @@ TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerSendsMoreAndLeaves) {
     }
     co_return HttpResponse{};
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/"));
   running.Await();
   peer.Send(Get("/"));
@@ -381,10 +304,10 @@ TEST_F(HttpServerTest, SilentPeersAreCutOff) {
   limits_.header_time = std::chrono::seconds(1);
   limits_.body_time = std::chrono::seconds(1);
   Serve(Echo);
-  Peer idle(port_);
-  Peer in_head(port_);
+  RawConnection idle(port_);
+  RawConnection in_head(port_);
   in_head.Send("POST / HTTP/1.1\r\nHost: te");
-  Peer in_body(port_);
+  RawConnection in_body(port_);
   in_body.Send("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\n\r\nab");
   EXPECT_EQ(idle.ReadAll(), "");
   EXPECT_EQ(in_head.ReadAll(), "");
@@ -396,7 +319,7 @@ TEST_F(HttpServerTest, HandlerThatThrowsIsAnsweredWith500) {
     throw std::runtime_error("broken");
     co_return HttpResponse{};
   });
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Get("/") + "GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
   const std::string answers = peer.ReadAll();
   EXPECT_THAT(answers, StartsWith("HTTP/1.1 500 "));
@@ -429,7 +352,7 @@ TEST_F(HttpServerTest, RequestsMayBeCutAnywhere) {
       bodies += body;
     }
     requests += "GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n";
-    Peer peer(port_);
+    RawConnection peer(port_);
     // Read while it is sent: neither side's buffers need to hold it all.
     std::future<std::string> answers =
         std::async(std::launch::async, [&peer] { return peer.ReadAll(); });
@@ -460,11 +383,11 @@ TEST_F(HttpServerTest, PeersMayLeaveAnywhere) {
   std::mt19937 random(20240502);
   for (int connection = 0; connection < 1000; ++connection) {
     std::uniform_int_distribution<size_t> sizes(0, requests.size());
-    Peer peer(port_);
+    RawConnection peer(port_);
     peer.Send(requests.substr(0, sizes(random)));
     if (random() % 2 == 0) peer.Abort();
   }
-  Peer peer(port_);
+  RawConnection peer(port_);
   peer.Send(Post("still there"));
   EXPECT_THAT(peer.ReadTo("still there"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }

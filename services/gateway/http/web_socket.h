@@ -40,9 +40,14 @@ class WebSocket {
 
   // Queues a text message, which must be valid UTF-8, and returns at once. Messages are not copied:
   // one may be in the queues of any number of sockets. Where the queue would exceed its limit, it
-  // is dropped and the socket closed with kTryAgainLater. Does nothing once the socket is closing.
+  // is dropped and the socket closed with kTryAgainLater; a message that nothing waits before is
+  // sent however large it is. Does nothing once the socket is closing.
   virtual void Send(std::shared_ptr<const std::string> message) = 0;
   void Send(std::string message) { Send(std::make_shared<const std::string>(std::move(message))); }
+
+  // Returns once at most half of the queue's limit is in use, or the socket is closing: for who has
+  // more to send than may be queued. One caller at a time.
+  virtual boost::asio::awaitable<void> AwaitRoom() = 0;
 
   // Sends what is queued and then closes. The handler is cancelled, as when the peer leaves.
   // `reason` is for people who look for an error, and cut to the 123 bytes that there are. Does

@@ -70,6 +70,7 @@ class WebSocketConnection final : public WebSocket,
         upgrade_(std::move(upgrade)),
         all_(std::move(all)),
         news_(stream_.get_executor(), asio::steady_timer::time_point::max()),
+        room_(stream_.get_executor(), asio::steady_timer::time_point::max()),
         cut_off_(stream_.get_executor()) {
     all_->open_.insert(this);
   }
@@ -120,13 +121,21 @@ class WebSocketConnection final : public WebSocket,
   using WebSocket::Send;
   void Send(std::shared_ptr<const std::string> message) override {
     if (closing_) return;
+    // One message is sent however large it is.
+    const bool is_only = unsent_bytes_ == 0;
     unsent_bytes_ += message->size() + kMessageOverhead;
-    if (unsent_bytes_ > all_->limits_.unsent_bytes) {
+    if (!is_only && unsent_bytes_ > all_->limits_.unsent_bytes) {
       unsent_.clear();
       return Close(WebSocketCloseCode::kTryAgainLater, "too slow");
     }
     unsent_.push_back(std::move(message));
     if (!writing_) WriteNext();
+  }
+
+  asio::awaitable<void> AwaitRoom() override {
+    while (!HasRoom()) {
+      co_await room_.async_wait(kAwait);
+    }
   }
 
   void Close(WebSocketCloseCode code, const std::string& reason) override {
@@ -139,6 +148,8 @@ class WebSocketConnection final : public WebSocket,
   }
 
  private:
+  bool HasRoom() const { return closing_ || unsent_bytes_ <= all_->limits_.unsent_bytes / 2; }
+
   // The closing handshake begins, from whichever side, and has its time.
   void BeginClosing() {
     closing_ = true;
@@ -179,6 +190,7 @@ class WebSocketConnection final : public WebSocket,
 
   void EndServer() {
     news_.cancel();
+    room_.cancel();
     // Later, since it may be the server that calls: Asio fails on a coroutine that is cancelled
     // before it has waited for anything.
     asio::post(stream_.get_executor(), [self = shared_from_this()] {
@@ -224,6 +236,7 @@ class WebSocketConnection final : public WebSocket,
     auto when_written = [self = shared_from_this(), message](beast::error_code error, size_t) {
       self->writing_ = false;
       self->unsent_bytes_ -= message->size() + kMessageOverhead;
+      if (self->HasRoom()) self->room_.cancel();
       if (error) return self->CutOff();
       self->WriteNext();
     };
@@ -258,6 +271,7 @@ class WebSocketConnection final : public WebSocket,
   std::list<std::string> unread_;  // By the server.
   size_t unread_bytes_ = 0;
   asio::steady_timer news_;  // Cancelled for the reader to look again.
+  asio::steady_timer room_;  // The same for who waits for room.
   std::list<std::shared_ptr<const std::string>> unsent_;
   size_t unsent_bytes_ = 0;  // With those of the message that is being written.
   bool writing_ = false;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gateway/json/command_json.h"
+#include "gateway/json/json_members.h"
 #include "gateway/mcp/tool_result.h"
 
 namespace callslip::gateway {
@@ -19,17 +20,6 @@ bool IsDrawing(const Json& json) {
   const auto annotations = json.find("annotations");
   return annotations != json.end() && annotations->is_array() &&
          absl::c_all_of(*annotations, [](const Json& each) { return each.is_object(); });
-}
-
-// Text of the member, or nothing.
-std::string TextOf(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it != object.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
-bool IsTrue(const Json& object, const char* name) {
-  const auto it = object.find(name);
-  return it != object.end() && *it == true;
 }
 
 // `left_out` is set where there were some.

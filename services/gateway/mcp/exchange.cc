@@ -10,6 +10,7 @@
 #include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/log.h"
+#include "gateway/http/event_stream.h"
 
 namespace callslip::gateway {
 
@@ -21,8 +22,6 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // A client that does not read what it asked for is told no more, but for the answer.
 constexpr size_t kMaxOutboxBytes = 1 << 20;
-// Proxies and clients close streams on which nothing happens for a minute or so.
-constexpr std::chrono::seconds kKeepAlive{15};
 
 // The status of a modern answer: errors of the protocol itself have one of their own.
 int ModernStatus(const RpcOutcome& outcome) {
@@ -202,8 +201,7 @@ void Exchange::Answer() {
   if (answer_ == nullptr) return;
   HttpResponse response;
   if (!outbox_.empty()) {
-    response.content_type = "text/event-stream";
-    response.headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}};
+    response = EventStreamHead();
     response.stream = [guard = std::make_shared<CancelOnExit>(shared_from_this())](
                           BodyWriter& writer) { return guard->exchange->Stream(writer); };
   } else {
@@ -243,7 +241,7 @@ asio::awaitable<void> Exchange::Stream(BodyWriter& writer) {
     if (!last && events.empty()) events = ": keep-alive\n\n";
     if (!events.empty()) co_await writer.Write(std::move(events));
     if (last) co_return;
-    co_await AwaitNews(kKeepAlive);
+    co_await AwaitNews(kStreamKeepAlive);
   }
 }
 

@@ -4,7 +4,8 @@ namespace callslip::gateway {
 
 namespace {
 
-// What structuredContent of all tools looks like.
+// What structuredContent of all tools looks like. Said of those that are called most: each saying
+// costs a model 80 tokens.
 constexpr char kOutputSchema[] = R"json({
   "type": "object",
   "properties": {
@@ -23,11 +24,6 @@ Json WithOutputSchema(const char* definition) {
   Json json = Json::parse(definition);
   json["outputSchema"] = Json::parse(kOutputSchema);
   return json;
-}
-
-Json MayWaitForUser(Json definition) {
-  definition["outputSchema"]["properties"]["status"]["enum"].push_back("waiting_for_user");
-  return definition;
 }
 
 }  // namespace
@@ -96,7 +92,7 @@ const Json& ObserveDefinition() {
 }
 
 const Json& AnalyzeDefinition() {
-  static const auto& definition = *new Json(MayWaitForUser(WithOutputSchema(R"json({
+  static const auto& definition = *new Json(Json::parse(R"json({
     "name": "analyze",
     "title": "Look at the page",
     "description": "page: its title, URL and text. annotations: the user's drawings and notes on it; wait asks for new ones. Answers as interact does.",
@@ -117,7 +113,30 @@ const Json& AnalyzeDefinition() {
       "additionalProperties": false
     },
     "annotations": {"readOnlyHint": true, "openWorldHint": true}
-  })json")));
+  })json"));
+  return definition;
+}
+
+const Json& SessionDefinition() {
+  static const auto& definition = *new Json(Json::parse(R"json({
+    "name": "session",
+    "title": "Other agents' sessions",
+    "description": "read: events after after_seq, or the last. enqueue: message for its agent. wait: until its turn ends.",
+    "inputSchema": {
+      "type": "object",
+      "properties": {
+        "what": {"enum": ["list", "read", "enqueue", "wait"]},
+        "session_id": {"type": "string"},
+        "after_seq": {"type": "integer"},
+        "limit": {"type": "integer"},
+        "message": {"type": "string"},
+        "wait_ms": {"type": "integer"}
+      },
+      "required": ["what"],
+      "additionalProperties": false
+    },
+    "annotations": {"destructiveHint": false}
+  })json"));
   return definition;
 }
 

@@ -9,6 +9,7 @@ namespace callslip::gateway {
 const Json& InteractDefinition();
 const Json& ObserveDefinition();
 const Json& AnalyzeDefinition();
+const Json& SessionDefinition();
 
 }  // namespace callslip::gateway
 

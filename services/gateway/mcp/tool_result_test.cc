@@ -75,7 +75,7 @@ TEST_P(AnswerTest, FitsItsSchemaAndCostsLittle) {
   const Json answer = AnswerOf(GetParam().make());
   ASSERT_TRUE(answer["content"][0]["text"].is_string());
   EXPECT_LE(BytesBeside(answer, GetParam().payload_bytes), 300u * 4);
-  for (const Json& definition : {InteractDefinition(), ObserveDefinition(), AnalyzeDefinition()}) {
+  for (const Json& definition : {InteractDefinition(), ObserveDefinition()}) {
     ExpectValid(answer["structuredContent"], definition["outputSchema"], "structuredContent");
   }
   const std::string status = answer["structuredContent"]["status"];

@@ -17,6 +17,7 @@
 #include "common/error_details.h"
 #include "gateway/timeouts.h"
 #include "gateway/tracker_client/async_call.h"
+#include "gateway/tracker_client/channel.h"
 #include "gateway/tracker_client/feed_watch.h"
 #include "gateway/tracker_client/watch_call.h"
 #include "gateway/tracker_client/watch_hub.h"
@@ -27,23 +28,6 @@ namespace {
 using Stub = v1::CommandService::Stub;
 using AnnotationStub = v1::AnnotationService::Stub;
 using WorkerStub = v1::WorkerService::Stub;
-
-std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address) {
-  grpc::ChannelArguments arguments;
-  // The largest result with everything around it.
-  arguments.SetMaxReceiveMessageSize(32 << 20);
-  // A tracker that comes back is found within a quarter of a second, and one that stays away is
-  // asked once a second.
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 250);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  // One that is gone without a word is noticed within 40 s, also while nothing but waits is held.
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
-  arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  return grpc::CreateCustomChannel(address.ToString(), grpc::InsecureChannelCredentials(),
-                                   arguments);
-}
 
 absl::Duration DurationOf(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_EXTENSION_JSON_FIELDS_H_
-#define CALLSLIP_GATEWAY_EXTENSION_JSON_FIELDS_H_
+#ifndef CALLSLIP_GATEWAY_JSON_JSON_MEMBERS_H_
+#define CALLSLIP_GATEWAY_JSON_JSON_MEMBERS_H_
 
 #include <cstddef>
 #include <string>
@@ -9,8 +9,9 @@
 #include "absl/strings/string_view.h"
 #include "gateway/json/parse.h"
 
-// Reading what extensions send: strictly, where a field of ours is wrong; leniently, where a field
-// of a foreign extension is only to be passed on.
+// Members of JSON that others have sent, one at a time (JsonFields reads a whole request):
+// strictly, where one of ours is wrong; leniently, where one of a foreign program is only to be
+// passed on.
 namespace callslip::gateway {
 
 absl::Status BadField(absl::string_view reason, absl::string_view message, absl::string_view hint);
@@ -33,4 +34,4 @@ std::string CutText(std::string text, size_t max_bytes);
 
 }  // namespace callslip::gateway
 
-#endif  // CALLSLIP_GATEWAY_EXTENSION_JSON_FIELDS_H_
+#endif  // CALLSLIP_GATEWAY_JSON_JSON_MEMBERS_H_

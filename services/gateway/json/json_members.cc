@@ -1,4 +1,4 @@
-#include "gateway/extension/json_fields.h"
+#include "gateway/json/json_members.h"
 
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"

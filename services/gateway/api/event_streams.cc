@@ -1,0 +1,147 @@
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "boost/asio/this_coro.hpp"
+#include "gateway/api/forward.h"
+#include "gateway/api/session_api.h"
+#include "gateway/http/event_stream.h"
+#include "gateway/json/tracker_error.h"
+
+namespace callslip::gateway {
+namespace {
+
+using StreamPtr = std::shared_ptr<EventStream>;
+
+// What a stream ends with where it could not go on.
+std::string FailureEvent(const absl::Status& status) {
+  return ServerSentEvent(Dump(FailureMessage(TrackerErrorOf(status))));
+}
+
+// The last seq that the client has seen; nullopt where it says nothing of it.
+std::optional<int64_t> SeenSeq(const HttpRequest& request) {
+  std::string text = request.Header("last-event-id");
+  if (text.empty()) text = request.Query("after_seq");
+  int64_t seq = 0;
+  if (!absl::SimpleAtoi(text, &seq) || seq < 0) return std::nullopt;
+  return seq;
+}
+
+// Sends the events after `seen` up to `last` from the log.
+boost::asio::awaitable<absl::Status> SendRecorded(SessionClient* sessions,
+                                                  v1::ReadEventsRequest request, int64_t last,
+                                                  StreamPtr stream) {
+  request.set_limit(1000);
+  bool has_more = request.after_seq() < last;
+  while (has_more) {
+    const auto page = co_await sessions->Call(request);
+    if (!page.ok()) co_return page.status();
+    for (const v1::SessionEvent& event : page->events()) {
+      if (event.seq() > last) co_return absl::OkStatus();
+      std::string text = ServerSentEvent(Dump(ToJson(event)), event.seq());
+      co_await stream->Send(std::move(text));
+    }
+    has_more = page->has_more() && page->events_size() > 0;
+    request.set_after_seq(page->last_seq());
+  }
+  co_return absl::OkStatus();
+}
+
+boost::asio::awaitable<void> SendSession(SessionClient* sessions,
+                                         std::shared_ptr<SessionObserver> observer,
+                                         v1::ReadEventsRequest request, StreamPtr stream) {
+  absl::Status end =
+      co_await SendRecorded(sessions, std::move(request), observer->joined_seq(), stream);
+  while (end.ok()) {
+    const auto updates = co_await observer->Next();
+    if (!updates.ok()) {
+      end = updates.status();
+      break;
+    }
+    for (const ObservedUpdate& update : *updates) {
+      std::string text = ServerSentEvent(*update.message, update.seq);
+      co_await stream->Send(std::move(text));
+    }
+  }
+  std::string failure = FailureEvent(end);
+  co_await stream->Send(std::move(failure));
+}
+
+// Sends the messages of a call until its end.
+template <typename Message>
+boost::asio::awaitable<void> SendMessages(std::shared_ptr<MessageStream<Message>> messages,
+                                          int64_t (*id)(const Message&), StreamPtr stream) {
+  while (true) {
+    const auto message = co_await messages->Next();
+    if (message.ok() && !message->has_value()) co_return;
+    std::string text = message.ok() ? ServerSentEvent(Dump(ToJson(**message)), id(**message))
+                                    : FailureEvent(message.status());
+    co_await stream->Send(std::move(text));
+    if (!message.ok()) co_return;
+  }
+}
+
+}  // namespace
+
+SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
+  if (!absl::StrContains(request->Header("accept"), "text/event-stream")) {
+    co_return co_await Forward<v1::ReadEventsRequest>(sessions_, std::move(request), 200, ToJson);
+  }
+  auto joined = co_await hub_->Join(request->principal.name, request->Parameter("id"));
+  if (!joined.ok()) co_return ErrorResponse(joined.status());
+  const std::shared_ptr<SessionObserver> observer = *std::move(joined);
+  v1::ReadEventsRequest read;
+  read.set_client_id(request->principal.name);
+  read.set_session_id(request->Parameter("id"));
+  read.set_after_seq(SeenSeq(*request).value_or(observer->joined_seq()));
+  const auto executor = co_await boost::asio::this_coro::executor;
+  EventStream::Producer producer = [sessions = sessions_, observer, read](StreamPtr stream) {
+    return SendSession(sessions, observer, read, std::move(stream));
+  };
+  co_return EventStream::Response(executor, std::move(producer));
+}
+
+SessionApi::Answer SessionApi::ReceiveMessages(Request request) const {
+  // So that a session that does not exist is told as such.
+  auto status = RequestOf<v1::GetQueueStatusRequest>(*request);
+  const auto known = co_await sessions_->Call(*std::move(status));
+  if (!known.ok()) co_return ErrorResponse(known.status());
+  v1::ReceiveMessagesRequest receive;
+  receive.set_client_id(request->principal.name);
+  receive.set_session_id(request->Parameter("id"));
+  receive.set_turn_id(request->Query("turn_id"));
+  const auto executor = co_await boost::asio::this_coro::executor;
+  EventStream::Producer producer = [sessions = sessions_, receive](StreamPtr stream) {
+    std::shared_ptr<MessageStream<v1::ReceivedMessage>> messages = sessions->Open(receive);
+    return SendMessages<v1::ReceivedMessage>(
+        std::move(messages), [](const v1::ReceivedMessage&) { return int64_t{0}; },
+        std::move(stream));
+  };
+  co_return EventStream::Response(executor, std::move(producer));
+}
+
+SessionApi::Answer SessionApi::Play(Request request) const {
+  auto play = RequestOf<v1::PlayRequest>(*request);
+  if (!play.ok()) co_return ErrorResponse(play.status());
+  // So that a player that does not exist is told as such.
+  v1::MovePlayerRequest look;
+  look.set_client_id(play->client_id());
+  look.set_player_id(play->player_id());
+  look.set_peek(1);
+  const auto known = co_await sessions_->Call(std::move(look));
+  if (!known.ok()) co_return ErrorResponse(known.status());
+  const auto executor = co_await boost::asio::this_coro::executor;
+  EventStream::Producer producer = [sessions = sessions_, play = *play](StreamPtr stream) {
+    std::shared_ptr<MessageStream<v1::SessionEvent>> events = sessions->Open(play);
+    return SendMessages<v1::SessionEvent>(
+        std::move(events), [](const v1::SessionEvent& event) { return int64_t{event.seq()}; },
+        std::move(stream));
+  };
+  co_return EventStream::Response(executor, std::move(producer));
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,72 @@
+#ifndef CALLSLIP_GATEWAY_API_FORWARD_H_
+#define CALLSLIP_GATEWAY_API_FORWARD_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "boost/asio/awaitable.hpp"
+#include "gateway/http/error_response.h"
+#include "gateway/http/http_message.h"
+#include "gateway/json/session_json.h"
+#include "gateway/tracker_client/session_client.h"
+
+// A REST endpoint that is one call to the tracker.
+namespace callslip::gateway {
+
+// The request to the tracker that `http` makes: the client is its principal, the ids are those of
+// its path, the rest stands in its body or, for GET and DELETE, in its query. INVALID_ARGUMENT
+// where that does not fit.
+template <typename Request>
+absl::StatusOr<Request> RequestOf(const HttpRequest& http) {
+  Request request;
+  request.set_client_id(http.principal.name);
+  if constexpr (requires { request.set_session_id(""); }) {
+    request.set_session_id(http.Parameter("id"));
+  }
+  if constexpr (requires { request.set_message_id(""); }) {
+    request.set_message_id(http.Parameter("msg_id"));
+  }
+  if constexpr (requires { request.set_turn_id(""); }) {
+    request.set_turn_id(http.Parameter("turn_id"));
+  }
+  if constexpr (requires { request.set_permission_id(""); }) {
+    request.set_permission_id(http.Parameter("permission_id"));
+  }
+  if constexpr (requires { request.set_player_id(""); }) {
+    request.set_player_id(http.Parameter("player_id"));
+  }
+  if constexpr (requires(JsonFields fields) { ReadFields(fields, request); }) {
+    const bool in_query = http.method == "GET" || http.method == "DELETE";
+    JsonFields fields = in_query ? JsonFields::OfQuery(http.query) : JsonFields::OfBody(http.body);
+    fields.Add(http.parameters);
+    ReadFields(fields, request);
+    if (!fields.status().ok()) return fields.status();
+  }
+  return request;
+}
+
+// The type of what the tracker answers to a Request.
+template <typename Request>
+using ResponseTo =
+    typename decltype(std::declval<SessionClient&>().Call(Request()))::value_type::value_type;
+
+// Makes the call, and answers with `status` and what `write` makes of the response. 204 has no
+// body.
+template <typename Request>
+boost::asio::awaitable<HttpResponse> Forward(SessionClient* sessions,
+                                             std::shared_ptr<const HttpRequest> http, int status,
+                                             Json (*write)(const ResponseTo<Request>&)) {
+  absl::StatusOr<Request> request = RequestOf<Request>(*http);
+  if (!request.ok()) co_return ErrorResponse(request.status());
+  const auto response = co_await sessions->Call(*std::move(request));
+  if (!response.ok()) co_return ErrorResponse(response.status());
+  HttpResponse answer{.status = status};
+  if (status != 204) answer.body = Dump(write(*response));
+  co_return answer;
+}
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_API_FORWARD_H_

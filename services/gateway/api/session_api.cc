@@ -1,0 +1,149 @@
+#include "gateway/api/session_api.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gateway/api/forward.h"
+
+namespace callslip::gateway {
+namespace {
+
+// Those who may look, and those who may change something.
+std::vector<Role> Readers() { return {Role::kClient, Role::kViewer, Role::kAdmin}; }
+std::vector<Role> Writers() { return {Role::kClient, Role::kAdmin}; }
+
+template <typename Response>
+Json WriteJson(const Response& response) {
+  return ToJson(response);
+}
+
+Json WritePlayer(const v1::MovePlayerResponse& moved) { return ToJson(moved.player()); }
+
+// For what is answered with 204.
+template <typename Response>
+Json WriteNothing(const Response&) {
+  return nullptr;
+}
+
+// An endpoint that is the call with `Request`.
+template <typename Request>
+void Add(Router& router, const char* method, const std::string& path, SessionClient* sessions,
+         int status = 200,
+         Json (*write)(const ResponseTo<Request>&) = WriteJson<ResponseTo<Request>>) {
+  router.Add(method, path, std::string(method) == "GET" ? Readers() : Writers(),
+             [sessions, status, write](std::shared_ptr<const HttpRequest> request) {
+               return Forward<Request>(sessions, std::move(request), status, write);
+             });
+}
+
+template <typename Request>
+void AddDelete(Router& router, const std::string& path, SessionClient* sessions) {
+  Add<Request>(router, "DELETE", path, sessions, 204, WriteNothing<ResponseTo<Request>>);
+}
+
+}  // namespace
+
+void SessionApi::AddRoutes(Router& router) const {
+  AddSessions(router);
+  AddQueue(router);
+  AddPlayers(router);
+  AddPermissions(router);
+  router.AddWebSocket("/api/sessions/{id}/ws", Readers(),
+                      [this](Request request, std::shared_ptr<WebSocket> socket) {
+                        return ServeSession(std::move(request), std::move(socket));
+                      });
+  router.AddWebSocket("/api/events/ws", Readers(),
+                      [this](Request request, std::shared_ptr<WebSocket> socket) {
+                        return ServeAll(std::move(request), std::move(socket));
+                      });
+}
+
+void SessionApi::AddSessions(Router& router) const {
+  const std::string one = "/api/sessions/{id}";
+  Add<v1::CreateSessionRequest>(router, "POST", "/api/sessions", sessions_, 201);
+  Add<v1::ListSessionsRequest>(router, "GET", "/api/sessions", sessions_);
+  Add<v1::GetSessionRequest>(router, "GET", one, sessions_);
+  Add<v1::UpdateSessionRequest>(router, "PATCH", one, sessions_);
+  AddDelete<v1::DeleteSessionRequest>(router, one, sessions_);
+  Add<v1::EndSessionRequest>(router, "POST", one + "/end", sessions_);
+  Add<v1::ResumeSessionRequest>(router, "POST", one + "/resume", sessions_);
+  Add<v1::AppendEventsRequest>(router, "POST", one + "/events", sessions_, 201);
+  Add<v1::AddAgentTextRequest>(router, "POST", one + "/agent-text", sessions_);
+  router.Add("GET", one + "/events", Readers(),
+             [this](Request request) { return ReadOrWatchEvents(std::move(request)); });
+}
+
+void SessionApi::AddQueue(Router& router) const {
+  const std::string session = "/api/sessions/{id}";
+  const std::string queue = session + "/queue";
+  const std::string message = queue + "/{msg_id}";
+  Add<v1::ListMessagesRequest>(router, "GET", queue, sessions_);
+  Add<v1::AddMessageRequest>(router, "POST", queue, sessions_, 201, QueuedJson);
+  AddDelete<v1::ClearMessagesRequest>(router, queue, sessions_);
+  Add<v1::PopMessageRequest>(router, "POST", queue + "/pop", sessions_);
+  Add<v1::GetMessageRequest>(router, "GET", message, sessions_);
+  Add<v1::EditMessageRequest>(router, "PATCH", message, sessions_);
+  AddDelete<v1::DeleteMessageRequest>(router, message, sessions_);
+  Add<v1::MoveMessageRequest>(router, "POST", message + "/move", sessions_);
+  Add<v1::GetQueueStatusRequest>(router, "GET", session + "/queue-settings", sessions_);
+  Add<v1::ConfigureQueueRequest>(router, "PUT", session + "/queue-settings", sessions_);
+  router.Add("POST", session + "/queue-control", Writers(),
+             [this](Request request) { return ControlQueue(std::move(request)); });
+  Add<v1::StopTurnRequest>(router, "POST", session + "/stop", sessions_);
+  Add<v1::StartTurnRequest>(router, "POST", session + "/turns", sessions_, 201);
+  router.Add("POST", session + "/turns/{turn_id}", Writers(),
+             [this](Request request) { return ChangeTurn(std::move(request)); });
+  // Whoever receives messages is to send them.
+  router.Add("GET", session + "/messages", Writers(),
+             [this](Request request) { return ReceiveMessages(std::move(request)); });
+}
+
+void SessionApi::AddPlayers(Router& router) const {
+  const std::string player = "/api/players/{player_id}";
+  Add<v1::OpenPlayerRequest>(router, "POST", "/api/sessions/{id}/players", sessions_, 201);
+  AddDelete<v1::ClosePlayerRequest>(router, player, sessions_);
+  router.Add(
+      "GET", player, Readers(), [sessions = sessions_](std::shared_ptr<HttpRequest> request) {
+        // A look that moves nothing.
+        request->parameters["move"] = "peek";
+        return Forward<v1::MovePlayerRequest>(sessions, std::move(request), 200, WritePlayer);
+      });
+  router.Add("GET", player + "/play", Readers(),
+             [this](Request request) { return Play(std::move(request)); });
+  Add<v1::MovePlayerRequest>(router, "POST", player + "/{move}", sessions_);
+}
+
+void SessionApi::AddPermissions(Router& router) const {
+  const std::string permissions = "/api/sessions/{id}/permissions";
+  Add<v1::ListPermissionsRequest>(router, "GET", permissions, sessions_);
+  Add<v1::AskPermissionRequest>(router, "POST", permissions, sessions_);
+  Add<v1::CancelPermissionsRequest>(router, "DELETE", permissions, sessions_);
+  Add<v1::AnswerPermissionRequest>(router, "POST", permissions + "/{permission_id}", sessions_);
+}
+
+SessionApi::Answer SessionApi::ControlQueue(Request request) const {
+  JsonFields fields = JsonFields::OfBody(request->body);
+  const std::string action = fields.Choice("action", {"pause", "resume", "retry", "skip"});
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  if (action == "pause") {
+    co_return co_await Forward<v1::PauseQueueRequest>(sessions_, std::move(request), 200,
+                                                      WriteJson<v1::QueueStatus>);
+  }
+  co_return co_await Forward<v1::ResumeQueueRequest>(sessions_, std::move(request), 200,
+                                                     WriteJson<v1::QueueStatus>);
+}
+
+SessionApi::Answer SessionApi::ChangeTurn(Request request) const {
+  JsonFields fields = JsonFields::OfBody(request->body);
+  const std::string action = fields.Choice("action", {"start", "finish"});
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  if (action == "start") {
+    co_return co_await Forward<v1::StartTurnRequest>(sessions_, std::move(request), 200,
+                                                     WriteJson<v1::StartTurnResponse>);
+  }
+  co_return co_await Forward<v1::FinishTurnRequest>(sessions_, std::move(request), 200,
+                                                    WriteJson<v1::QueueStatus>);
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,52 @@
+#ifndef CALLSLIP_GATEWAY_API_SESSION_API_H_
+#define CALLSLIP_GATEWAY_API_SESSION_API_H_
+
+#include <memory>
+
+#include "boost/asio/awaitable.hpp"
+#include "gateway/api/session_hub.h"
+#include "gateway/http/http_message.h"
+#include "gateway/http/router.h"
+#include "gateway/http/web_socket.h"
+#include "gateway/tracker_client/session_client.h"
+
+namespace callslip::gateway {
+
+// Sessions over REST, event streams and WebSockets. Reference: docs/sessions.md.
+class SessionApi {
+ public:
+  SessionApi(SessionClient* sessions, std::shared_ptr<SessionHub> hub)
+      : sessions_(sessions), hub_(std::move(hub)) {}
+
+  // `this` must outlive the router.
+  void AddRoutes(Router& router) const;
+
+ private:
+  using Request = std::shared_ptr<const HttpRequest>;
+  using Answer = boost::asio::awaitable<HttpResponse>;
+
+  void AddSessions(Router& router) const;
+  void AddQueue(Router& router) const;
+  void AddPlayers(Router& router) const;
+  void AddPermissions(Router& router) const;
+
+  Answer ControlQueue(Request request) const;
+  Answer ChangeTurn(Request request) const;
+
+  // Event streams; in event_streams.cc.
+  Answer ReadOrWatchEvents(Request request) const;
+  Answer ReceiveMessages(Request request) const;
+  Answer Play(Request request) const;
+
+  // WebSockets; in session_sockets.cc.
+  boost::asio::awaitable<void> ServeSession(Request request,
+                                            std::shared_ptr<WebSocket> socket) const;
+  boost::asio::awaitable<void> ServeAll(Request request, std::shared_ptr<WebSocket> socket) const;
+
+  SessionClient* const sessions_;
+  const std::shared_ptr<SessionHub> hub_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_API_SESSION_API_H_

@@ -1,0 +1,158 @@
+// Sessions over REST.
+#include "gateway/api/session_api.h"
+
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gateway/api/session_api_fixture.h"
+#include "gmock/gmock.h"
+
+namespace callslip::gateway {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST_F(SessionApiTest, CreatesASession) {
+  client_.On<v1::CreateSessionRequest, v1::Session>(
+      [](const auto& request) -> absl::StatusOr<v1::Session> {
+        EXPECT_EQ(request.client_id(), "local");
+        EXPECT_EQ(request.session_id(), "");
+        EXPECT_EQ(request.name(), "n");
+        v1::Session session;
+        session.set_session_id("s-9");
+        session.set_name(request.name());
+        session.set_state(v1::SESSION_STATE_ACTIVE);
+        return session;
+      });
+  const HttpResponse response = Ask("POST", "/api/sessions", R"({"name":"n"})");
+  EXPECT_EQ(response.status, 201);
+  EXPECT_EQ(BodyOf(response)["session_id"], "s-9");
+  EXPECT_EQ(BodyOf(response)["status"], "active");
+}
+
+TEST_F(SessionApiTest, RefusesWhatDoesNotFit) {
+  for (const auto& [method, target, body] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"POST", "/api/sessions", R"({"name":1})"},
+           {"GET", "/api/sessions?limit=x", ""},
+           {"GET", "/api/sessions/s-1/events?after_seq=-1", ""},
+           {"GET", "/api/sessions/s-1/events?after_seq=1&before_seq=2", ""},
+           {"POST", "/api/sessions/s-1/events", R"({"events":[]})"},
+           {"POST", "/api/sessions/s-1/events", R"({"events":[{"data":{}}]})"},
+           {"POST", "/api/sessions/s-1/queue-control", R"({"action":"stop"})"},
+           {"POST", "/api/sessions/s-1/turns/t-1", R"({"action":"finish","outcome":"?"})"},
+           {"PUT", "/api/sessions/s-1/queue-settings", R"({"delay_seconds":-1})"},
+           {"POST", "/api/players/p-1/jump", ""},
+           {"POST", "/api/players/p-1/seek", ""}}) {
+    const HttpResponse response = Ask(method, target, body);
+    EXPECT_EQ(response.status, 400) << target << body << response.body;
+    EXPECT_EQ(BodyOf(response)["error"], "invalid_field") << target << body;
+  }
+  EXPECT_EQ(BodyOf(Ask("POST", "/api/sessions", "{"))["error"], "malformed_json");
+  EXPECT_EQ(BodyOf(Ask("POST", "/api/sessions", "[]"))["error"], "invalid_body");
+}
+
+TEST_F(SessionApiTest, QueuesAMessageAsTheSeedSays) {
+  client_.On<v1::AddMessageRequest, v1::QueuedMessage>(
+      [](const auto& request) -> absl::StatusOr<v1::QueuedMessage> {
+        if (request.message().empty()) {
+          return Failure(absl::StatusCode::kInvalidArgument, "empty_message");
+        }
+        if (request.message() == "one too many") {
+          return Failure(absl::StatusCode::kResourceExhausted, "queue_full");
+        }
+        v1::QueuedMessage message;
+        message.set_message_id("q-1738396800-abc12345");
+        message.set_message(request.message());
+        return message;
+      });
+  const HttpResponse added = Ask("POST", "/api/sessions/s-1/queue", R"({"message":"hi"})");
+  EXPECT_EQ(added.status, 201);
+  EXPECT_THAT(BodyOf(added), SizeIs(3));
+  EXPECT_EQ(BodyOf(added)["id"], "q-1738396800-abc12345");
+  const HttpResponse empty = Ask("POST", "/api/sessions/s-1/queue", "{}");
+  EXPECT_EQ(empty.status, 400);
+  EXPECT_EQ(BodyOf(empty)["error"], "empty_message");
+  const HttpResponse full = Ask("POST", "/api/sessions/s-1/queue", R"({"message":"one too many"})");
+  EXPECT_EQ(full.status, 409);
+  EXPECT_EQ(BodyOf(full)["error"], "queue_full");
+}
+
+TEST_F(SessionApiTest, DeletesAMessageOrSaysWhyNot) {
+  client_.On<v1::DeleteMessageRequest, v1::DeleteMessageResponse>(
+      [](const auto& request) -> absl::StatusOr<v1::DeleteMessageResponse> {
+        EXPECT_EQ(request.session_id(), "s-1");
+        if (request.message_id() == "q-2") {
+          return Failure(absl::StatusCode::kFailedPrecondition, "message_sending");
+        }
+        if (request.message_id() == "q-3") {
+          return Failure(absl::StatusCode::kNotFound, "unknown_message");
+        }
+        return v1::DeleteMessageResponse();
+      });
+  const HttpResponse deleted = Ask("DELETE", "/api/sessions/s-1/queue/q-1");
+  EXPECT_EQ(deleted.status, 204);
+  EXPECT_THAT(deleted.body, IsEmpty());
+  EXPECT_EQ(Ask("DELETE", "/api/sessions/s-1/queue/q-2").status, 409);
+  EXPECT_EQ(Ask("DELETE", "/api/sessions/s-1/queue/q-3").status, 404);
+}
+
+TEST_F(SessionApiTest, MovesAPlayerByItsPath) {
+  std::vector<std::string> moves;
+  client_.On<v1::MovePlayerRequest, v1::MovePlayerResponse>(
+      [&](const auto& request) -> absl::StatusOr<v1::MovePlayerResponse> {
+        moves.push_back(request.player_id() + " " + std::to_string(request.move_case()) + " " +
+                        std::to_string(request.next() + request.peek() + request.seek()));
+        v1::MovePlayerResponse moved;
+        moved.mutable_player()->set_position(3);
+        return moved;
+      });
+  EXPECT_THAT(BodyOf(Ask("GET", "/api/players/p-1")).contains("events"), false);
+  EXPECT_EQ(BodyOf(Ask("POST", "/api/players/p-1/next", R"({"count":5})"))["position"], 3);
+  Ask("POST", "/api/players/p-1/peek");
+  Ask("POST", "/api/players/p-1/seek", R"({"position":9})");
+  Ask("POST", "/api/players/p-1/reset");
+  EXPECT_THAT(moves, ElementsAre("p-1 4 1", "p-1 3 5", "p-1 4 1", "p-1 5 9", "p-1 6 0"));
+}
+
+TEST_F(SessionApiTest, ControlsQueueAndTurns) {
+  client_.On<v1::ResumeQueueRequest, v1::QueueStatus>(
+      [](const auto& request) -> absl::StatusOr<v1::QueueStatus> {
+        EXPECT_EQ(request.how(), v1::ResumeQueueRequest::HOW_RETRY);
+        return Failure(absl::StatusCode::kFailedPrecondition, "nothing_to_retry");
+      });
+  client_.On<v1::PauseQueueRequest, v1::QueueStatus>(
+      [](const auto& request) -> absl::StatusOr<v1::QueueStatus> {
+        v1::QueueStatus status;
+        status.set_pause_reason(request.reason());
+        return status;
+      });
+  client_.On<v1::FinishTurnRequest, v1::QueueStatus>(
+      [](const auto& request) -> absl::StatusOr<v1::QueueStatus> {
+        EXPECT_EQ(request.turn_id(), "t-1");
+        EXPECT_EQ(request.outcome(), v1::FinishTurnRequest::OUTCOME_FAILED);
+        return v1::QueueStatus();
+      });
+  const std::string session = "/api/sessions/s-1";
+  EXPECT_EQ(Ask("POST", session + "/queue-control", R"({"action":"retry"})").status, 409);
+  const HttpResponse paused =
+      Ask("POST", session + "/queue-control", R"({"action":"pause","reason":"user"})");
+  EXPECT_EQ(BodyOf(paused)["paused"], true);
+  EXPECT_EQ(Ask("POST", session + "/turns/t-1", R"({"action":"finish","outcome":"failed"})").status,
+            200);
+}
+
+TEST_F(SessionApiTest, ReadsEvents) {
+  max_seq_ = 5;
+  const Json page = BodyOf(Ask("GET", "/api/sessions/s-1/events?after_seq=1&limit=2"));
+  EXPECT_EQ(page["first_seq"], 2);
+  EXPECT_EQ(page["last_seq"], 3);
+  EXPECT_EQ(page["has_more"], true);
+  EXPECT_EQ(page["events"][0]["type"], "agent_message");
+}
+
+}  // namespace
+}  // namespace callslip::gateway

@@ -1,0 +1,277 @@
+#include "gateway/api/session_hub.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <utility>
+
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "common/error_details.h"
+#include "gateway/json/session_json.h"
+
+namespace callslip::gateway {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+// Between two calls to a tracker that ends them.
+constexpr std::chrono::milliseconds kRetryPause{250};
+
+// Of what an observer takes at a time: what it has taken does not count as waiting any more.
+constexpr size_t kMaxBatchBytes = 64 << 10;
+
+// What asking again does not change.
+bool IsFinal(const absl::Status& status) {
+  if (DetailsOf(status).reason == "too_many_observers") return true;
+  switch (status.code()) {
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnimplemented:
+      return true;
+    default:
+      return false;
+  }
+}
+
+absl::Status TooSlow() {
+  return ErrorWithDetails(
+      absl::StatusCode::kResourceExhausted, "More has happened than was read.",
+      {.reason = "too_slow", .hint = "Watch anew after the last seq that was received."});
+}
+
+absl::Status Draining() {
+  return ErrorWithDetails(absl::StatusCode::kUnavailable, "The gateway stops.",
+                          {.reason = "draining", .hint = "Connect again."});
+}
+
+}  // namespace
+
+// One call to the tracker, and those who are told of what comes.
+struct SessionObserver::Watched {
+  using Key = std::pair<std::string, std::string>;
+
+  Watched(Key of, int64_t newest) : key(std::move(of)), max_seq(newest) {}
+
+  void Push(const Json& message, int64_t seq) {
+    if (message.is_null()) return;
+    waiting.push_back({.seq = seq,
+                       .type = message.value("type", std::string()),
+                       .message = std::make_shared<const std::string>(Dump(message))});
+    bytes += waiting.back().message->size();
+    if (seq > 0) max_seq = seq;
+    uint64_t oldest = end();
+    for (const SessionObserver* observer : observers) oldest = std::min(oldest, observer->next_);
+    const auto is_full = [this] {
+      return bytes > SessionHub::kMaxWaitingBytes || waiting.size() > SessionHub::kMaxWaiting;
+    };
+    // Whoever has not seen what goes now has been too slow.
+    while (!waiting.empty() && (first < oldest || (is_full() && waiting.size() > 1))) {
+      bytes -= waiting.front().message->size();
+      waiting.pop_front();
+      ++first;
+    }
+    for (SessionObserver* observer : observers) {
+      if (observer->next_ >= first || observer->on_too_slow_ == nullptr) continue;
+      std::exchange(observer->on_too_slow_, nullptr)();
+    }
+    Wake();
+  }
+
+  // Keeps which questions are open, for those who join later.
+  void Note(const v1::SessionUpdate& update) {
+    auto* open = permissions.mutable_permissions();
+    if (update.has_snapshot()) *open = update.snapshot().permissions();
+    if (!update.has_permission()) return;
+    const v1::Permission& changed = update.permission();
+    open->erase(std::remove_if(open->begin(), open->end(),
+                               [&](const v1::Permission& each) {
+                                 return each.permission_id() == changed.permission_id();
+                               }),
+                open->end());
+    if (!changed.answered() && !changed.cancelled()) *open->Add() = changed;
+  }
+
+  // From here on nothing is missed, the first time or again.
+  void Open() {
+    if (is_open) Push({{"type", "notices_missed"}, {"data", Json::object()}}, 0);
+    is_open = true;
+    Wake();
+  }
+
+  void End(absl::Status why) {
+    status = std::move(why);
+    Wake();
+  }
+
+  void Wake() {
+    for (SessionObserver* observer : observers) observer->news_.cancel();
+  }
+
+  // The number of the update that comes next.
+  uint64_t end() const { return first + waiting.size(); }
+
+  const Key key;
+  int64_t max_seq;
+  v1::ListPermissionsResponse permissions;  // The open ones.
+  std::deque<ObservedUpdate> waiting;
+  size_t bytes = 0;
+  uint64_t first = 0;  // The number of the first one that waits.
+  std::vector<SessionObserver*> observers;
+  bool is_open = false;
+  absl::Status status;  // Why it is over.
+  asio::cancellation_signal cancel;
+};
+
+SessionObserver::SessionObserver(std::shared_ptr<SessionHub> hub, std::shared_ptr<Watched> watched)
+    : hub_(std::move(hub)),
+      watched_(std::move(watched)),
+      joined_seq_(watched_->max_seq),
+      next_(watched_->end()),
+      news_(hub_->executor_) {
+  watched_->observers.push_back(this);
+}
+
+SessionObserver::~SessionObserver() { hub_->Leave(this); }
+
+int64_t SessionObserver::max_seq() const { return watched_->max_seq; }
+
+const v1::ListPermissionsResponse& SessionObserver::permissions() const {
+  return watched_->permissions;
+}
+
+asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> SessionObserver::Next(
+    std::chrono::milliseconds at_most) {
+  Watched& watched = *watched_;
+  if (next_ == watched.end() && watched.status.ok()) {
+    news_.expires_after(at_most);
+    co_await news_.async_wait(kAwait);
+  }
+  if (next_ < watched.first) co_return TooSlow();
+  if (next_ == watched.end() && !watched.status.ok()) co_return watched.status;
+  std::vector<ObservedUpdate> updates;
+  for (size_t bytes = 0; next_ < watched.end() && bytes < kMaxBatchBytes; ++next_) {
+    updates.push_back(watched.waiting[next_ - watched.first]);
+    bytes += updates.back().message->size();
+  }
+  co_return updates;
+}
+
+SessionHub::Joined SessionHub::Join(std::string client_id, std::string session_id) {
+  const auto known = watched_.find({client_id, session_id});
+  if (known != watched_.end() && known->second->is_open && known->second->status.ok()) {
+    co_return Observe(known->first, known->second->max_seq);
+  }
+  v1::GetSessionRequest request;
+  request.set_client_id(client_id);
+  request.set_session_id(session_id);
+  const auto session = co_await sessions_->Call(std::move(request));
+  if (!session.ok()) co_return session.status();
+  co_return co_await Begin({std::move(client_id), std::move(session_id)}, session->max_seq());
+}
+
+SessionHub::Joined SessionHub::JoinAll(std::string client_id) {
+  return Begin({std::move(client_id), ""}, 0);
+}
+
+SessionHub::Joined SessionHub::Begin(Key key, int64_t max_seq) {
+  if (ended_) co_return Draining();
+  std::unique_ptr<SessionObserver> observer = Observe(key, max_seq);
+  Watched& watched = *observer->watched_;
+  while (!watched.is_open && watched.status.ok()) {
+    observer->news_.expires_after(std::chrono::hours(24));
+    co_await observer->news_.async_wait(kAwait);
+  }
+  if (!watched.status.ok()) co_return watched.status;
+  co_return observer;
+}
+
+void SessionHub::End() {
+  ended_ = true;
+  for (const auto& [key, watched] : watched_) watched->End(Draining());
+}
+
+std::unique_ptr<SessionObserver> SessionHub::Observe(const Key& key, int64_t max_seq) {
+  std::shared_ptr<Watched>& watched = watched_[key];
+  if (watched == nullptr || !watched->status.ok()) {
+    watched = std::make_shared<Watched>(key, max_seq);
+    // The signal has to outlive the coroutine.
+    auto ended = [watched](const std::exception_ptr&) {};
+    asio::co_spawn(executor_, Follow(shared_from_this(), watched),
+                   asio::bind_cancellation_slot(watched->cancel.slot(), std::move(ended)));
+  }
+  return std::make_unique<SessionObserver>(shared_from_this(), watched);
+}
+
+asio::awaitable<void> SessionHub::Follow(std::shared_ptr<SessionHub> /*self*/,
+                                         std::shared_ptr<Watched> watched) {
+  const bool is_one = !watched->key.second.empty();
+  while (watched->status.ok()) {
+    absl::Status end;
+    if (is_one) {
+      end = co_await FollowOne(watched);
+    } else {
+      end = co_await FollowAll(watched);
+    }
+    if (IsFinal(end)) watched->End(end);
+    if (!watched->status.ok()) break;
+    asio::steady_timer pause(executor_, kRetryPause);
+    co_await pause.async_wait(asio::use_awaitable);
+  }
+}
+
+asio::awaitable<absl::Status> SessionHub::FollowOne(std::shared_ptr<Watched> watched) {
+  v1::WatchSessionRequest request;
+  request.set_client_id(watched->key.first);
+  request.set_session_id(watched->key.second);
+  request.set_after_seq(watched->max_seq);
+  const auto stream = sessions_->Open(std::move(request));
+  bool is_open = false;
+  while (true) {
+    const auto update = co_await stream->Next();
+    if (!update.ok()) co_return update.status();
+    if (!update->has_value()) co_return absl::OkStatus();
+    watched->Note(**update);
+    if (!is_open) watched->Open();
+    is_open = true;
+    watched->Push(ToMessage(**update), (*update)->event().seq());
+  }
+}
+
+asio::awaitable<absl::Status> SessionHub::FollowAll(std::shared_ptr<Watched> watched) {
+  v1::WatchSessionsRequest request;
+  request.set_client_id(watched->key.first);
+  const auto stream = sessions_->Open(std::move(request));
+  bool is_open = false;
+  while (true) {
+    const auto notice = co_await stream->Next();
+    if (!notice.ok()) co_return notice.status();
+    if (!notice->has_value()) co_return absl::OkStatus();
+    if (!is_open) watched->Open();
+    is_open = true;
+    watched->Push(ToMessage(**notice), 0);
+  }
+}
+
+void SessionHub::Leave(SessionObserver* observer) {
+  const std::shared_ptr<Watched> watched = observer->watched_;
+  std::erase(watched->observers, observer);
+  if (!watched->observers.empty()) return;
+  const auto known = watched_.find(watched->key);
+  if (known != watched_.end() && known->second == watched) watched_.erase(known);
+  watched->status = Draining();
+  // Later: Asio fails on a coroutine that is cancelled before it has waited for anything.
+  asio::post(executor_, [watched] { watched->cancel.emit(asio::cancellation_type::terminal); });
+}
+
+}  // namespace callslip::gateway

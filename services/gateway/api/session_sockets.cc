@@ -1,0 +1,239 @@
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "common/error_details.h"
+#include "gateway/api/session_api.h"
+#include "gateway/json/session_json.h"
+#include "gateway/json/tracker_error.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+
+using SocketPtr = std::shared_ptr<WebSocket>;
+using ObserverPtr = std::shared_ptr<SessionObserver>;
+
+// In the range of applications: what was to be watched does not exist, or does no longer.
+constexpr auto kUnknown = static_cast<WebSocketCloseCode>(4404);
+
+// A page of events in one message, so that it leaves room for what comes live.
+constexpr size_t kMaxPageBytes = 256 << 10;
+
+void SendMessage(WebSocket& socket, const char* type, Json data) {
+  socket.Send(Dump({{"type", type}, {"data", std::move(data)}}));
+}
+
+void SendFailure(WebSocket& socket, const absl::Status& status, const std::string& request) {
+  socket.Send(Dump(FailureMessage(TrackerErrorOf(status), request)));
+}
+
+// Says why nothing more comes, and closes.
+void CloseWith(WebSocket& socket, const absl::Status& status) {
+  const TrackerError error = TrackerErrorOf(status);
+  const bool is_too_slow = error.reason == "too_slow";
+  if (!is_too_slow) SendFailure(socket, status, "");
+  socket.Close(
+      error.code == absl::StatusCode::kNotFound ? kUnknown : WebSocketCloseCode::kTryAgainLater,
+      is_too_slow ? "too slow" : error.reason);
+}
+
+asio::awaitable<void> SendUpdates(ObserverPtr observer, SocketPtr socket) {
+  observer->OnTooSlow([weak = std::weak_ptr<WebSocket>(socket)] {
+    const SocketPtr slow = weak.lock();
+    if (slow != nullptr) slow->Close(WebSocketCloseCode::kTryAgainLater, "too slow");
+  });
+  while (true) {
+    const auto updates = co_await observer->Next();
+    if (!updates.ok()) {
+      CloseWith(*socket, updates.status());
+      co_return;
+    }
+    for (const ObservedUpdate& update : *updates) {
+      co_await socket->AwaitRoom();
+      socket->Send(update.message);
+    }
+  }
+}
+
+// A coroutine beside another one, for as long as this lives.
+class Companion {
+ public:
+  Companion(asio::any_io_executor executor, asio::awaitable<void> work)
+      : executor_(std::move(executor)), cancel_(std::make_shared<asio::cancellation_signal>()) {
+    // The signal has to outlive the coroutine.
+    auto ended = [cancel = cancel_](const std::exception_ptr&) {};
+    asio::co_spawn(executor_, std::move(work),
+                   asio::bind_cancellation_slot(cancel_->slot(), std::move(ended)));
+  }
+  Companion(const Companion&) = delete;
+  ~Companion() {
+    // Later: Asio fails on a coroutine that is cancelled before it has waited for anything.
+    asio::post(executor_, [cancel = cancel_] { cancel->emit(asio::cancellation_type::terminal); });
+  }
+
+ private:
+  const asio::any_io_executor executor_;
+  const std::shared_ptr<asio::cancellation_signal> cancel_;
+};
+
+// One peer that looks at a session: what it asks for, message by message.
+class SessionPeer {
+ public:
+  SessionPeer(SessionClient* sessions, const HttpRequest& request, ObserverPtr observer,
+              SocketPtr socket)
+      : sessions_(sessions),
+        principal_(request.principal),
+        session_id_(request.Parameter("id")),
+        observer_(std::move(observer)),
+        socket_(std::move(socket)) {}
+
+  asio::awaitable<void> Take(std::string message) {
+    absl::StatusOr<Json> json = ParseJson(message);
+    JsonFields envelope = JsonFields::OfObject(json.ok() ? *std::move(json) : Json());
+    const std::string type =
+        envelope.Choice("type", {"load_events", "keepalive", "permission_answer"});
+    JsonFields data = JsonFields::OfObject(envelope.Object("data"));
+    absl::Status status = envelope.status().ok() ? data.status() : envelope.status();
+    if (status.ok() && type == "load_events") status = co_await LoadEvents(data);
+    if (status.ok() && type == "permission_answer") status = co_await AnswerPermission(data);
+    if (status.ok() && type == "keepalive") {
+      SendMessage(*socket_, "keepalive_ack", {{"max_seq", observer_->max_seq()}});
+    }
+    if (!status.ok()) SendFailure(*socket_, status, type);
+  }
+
+ private:
+  template <typename Request>
+  Request RequestOf(JsonFields& data) const {
+    Request request;
+    request.set_client_id(principal_.name);
+    request.set_session_id(session_id_);
+    ReadFields(data, request);
+    return request;
+  }
+
+  asio::awaitable<absl::Status> LoadEvents(JsonFields& data) {
+    auto request = RequestOf<v1::ReadEventsRequest>(data);
+    if (!data.status().ok()) co_return data.status();
+    const bool backwards = request.has_before_seq();
+    const int64_t after_seq = request.after_seq();
+    auto page = co_await sessions_->Call(std::move(request));
+    if (!page.ok()) co_return page.status();
+    // What came after this peer has joined comes live, or has come: it is not told twice, unless
+    // somebody asks from beyond that.
+    const int64_t joined_seq = observer_->joined_seq();
+    if (!backwards && after_seq <= joined_seq) CutAfter(joined_seq, *page);
+    CutTo(kMaxPageBytes, backwards, *page);
+    SendMessage(*socket_, "events_loaded", ToJson(*page));
+    co_return absl::OkStatus();
+  }
+
+  static void CutAfter(int64_t last_seq, v1::ReadEventsResponse& page) {
+    int keep = page.events_size();
+    while (keep > 0 && page.events(keep - 1).seq() > last_seq) --keep;
+    if (keep == page.events_size()) {
+      if (page.last_seq() >= last_seq) page.set_has_more(false);
+      return;
+    }
+    Keep(0, keep, page);
+    page.set_has_more(false);
+  }
+
+  // Keeps the events from the near end that fit, one at least.
+  static void CutTo(size_t max_bytes, bool backwards, v1::ReadEventsResponse& page) {
+    const int count = page.events_size();
+    size_t bytes = 0;
+    int keep = 0;
+    while (keep < count) {
+      bytes += page.events(backwards ? count - 1 - keep : keep).ByteSizeLong();
+      if (keep > 0 && bytes > max_bytes) break;
+      ++keep;
+    }
+    if (keep == count) return;
+    Keep(backwards ? count - keep : 0, keep, page);
+    page.set_has_more(true);
+  }
+
+  static void Keep(int first, int count, v1::ReadEventsResponse& page) {
+    auto* events = page.mutable_events();
+    page.set_next_position(page.next_position() - (events->size() - first - count));
+    events->DeleteSubrange(first + count, events->size() - first - count);
+    events->DeleteSubrange(0, first);
+    page.set_first_seq(count > 0 ? events->begin()->seq() : 0);
+    page.set_last_seq(count > 0 ? events->rbegin()->seq() : 0);
+    page.set_next_after_seq(page.last_seq());
+  }
+
+  asio::awaitable<absl::Status> AnswerPermission(JsonFields& data) {
+    if (!MaySubmit(principal_.role)) {
+      co_return ErrorWithDetails(absl::StatusCode::kPermissionDenied,
+                                 "A viewer may not answer questions.",
+                                 {.reason = "role_not_allowed", .hint = "Use a client's token."});
+    }
+    auto request = RequestOf<v1::AnswerPermissionRequest>(data);
+    request.set_permission_id(data.Text("permission_id"));
+    if (!data.status().ok()) co_return data.status();
+    // Everybody who watches is told, this peer too.
+    const auto answered = co_await sessions_->Call(std::move(request));
+    co_return answered.status();
+  }
+
+  SessionClient* const sessions_;
+  const Principal principal_;
+  const std::string session_id_;
+  const ObserverPtr observer_;
+  const SocketPtr socket_;
+};
+
+}  // namespace
+
+asio::awaitable<void> SessionApi::ServeSession(Request request, SocketPtr socket) const {
+  const std::string id = request->Parameter("id");
+  auto joined = co_await hub_->Join(request->principal.name, id);
+  if (!joined.ok()) {
+    CloseWith(*socket, joined.status());
+    co_return;
+  }
+  const ObserverPtr observer = *std::move(joined);
+  Json connected = ToJson(observer->permissions());
+  connected["session_id"] = id;
+  connected["max_seq"] = observer->joined_seq();
+  SendMessage(*socket, "connected", std::move(connected));
+  const auto executor = co_await asio::this_coro::executor;
+  const Companion updates(executor, SendUpdates(observer, socket));
+  SessionPeer peer(sessions_, *request, observer, socket);
+  std::optional<std::string> message = co_await socket->Read();
+  while (message.has_value()) {
+    co_await peer.Take(*std::move(message));
+    message = co_await socket->Read();
+  }
+}
+
+asio::awaitable<void> SessionApi::ServeAll(Request request, SocketPtr socket) const {
+  auto joined = co_await hub_->JoinAll(request->principal.name);
+  if (!joined.ok()) {
+    CloseWith(*socket, joined.status());
+    co_return;
+  }
+  const ObserverPtr observer = *std::move(joined);
+  SendMessage(*socket, "connected", Json::object());
+  const auto executor = co_await asio::this_coro::executor;
+  const Companion updates(executor, SendUpdates(observer, socket));
+  // Nothing is asked here; reading is how the peer's leaving is noticed.
+  std::optional<std::string> message = co_await socket->Read();
+  while (message.has_value()) {
+    SendMessage(*socket, "keepalive_ack", Json::object());
+    message = co_await socket->Read();
+  }
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,96 @@
+#include "gateway/http/event_stream.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/use_awaitable.hpp"
+
+namespace callslip::gateway {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+// What waits for the peer; one event is taken however large it is.
+constexpr size_t kMaxOutboxBytes = 256 << 10;
+
+}  // namespace
+
+std::string ServerSentEvent(absl::string_view data, int64_t id) {
+  const std::string head = id > 0 ? absl::StrCat("id: ", id, "\n") : "";
+  return absl::StrCat(head, "data: ", data, "\n\n");
+}
+
+HttpResponse EventStreamHead() {
+  return {.content_type = "text/event-stream",
+          .headers = {{"Cache-Control", "no-store"}, {"X-Accel-Buffering", "no"}}};
+}
+
+HttpResponse EventStream::Response(asio::any_io_executor executor, Producer producer,
+                                   std::chrono::milliseconds keep_alive) {
+  HttpResponse response = EventStreamHead();
+  auto stream = std::make_shared<EventStream>(std::move(executor), std::move(producer), keep_alive);
+  response.stream = [stream](BodyWriter& writer) { return stream->Write(writer); };
+  return response;
+}
+
+EventStream::EventStream(asio::any_io_executor executor, Producer producer,
+                         std::chrono::milliseconds keep_alive)
+    : executor_(std::move(executor)),
+      producer_(std::move(producer)),
+      keep_alive_(keep_alive),
+      news_(executor_),
+      room_(executor_, asio::steady_timer::time_point::max()) {}
+
+asio::awaitable<void> EventStream::Send(std::string event) {
+  outbox_ += event;
+  news_.cancel();
+  while (outbox_.size() > kMaxOutboxBytes) {
+    co_await room_.async_wait(kAwait);
+  }
+}
+
+asio::awaitable<void> EventStream::Write(BodyWriter& writer) {
+  // Whoever leaves here, by an exception too, takes the producer along.
+  struct EndOnExit {
+    ~EndOnExit() { stream->EndProducer(); }
+    std::shared_ptr<EventStream> stream;
+  };
+  const EndOnExit end{shared_from_this()};
+  auto ended = [self = shared_from_this()](const std::exception_ptr& error) {
+    self->done_ = true;
+    self->error_ = error;
+    self->news_.cancel();
+  };
+  asio::co_spawn(executor_, producer_(shared_from_this()),
+                 asio::bind_cancellation_slot(cancel_.slot(), std::move(ended)));
+  // The peer is to see at once that it is connected.
+  std::string piece = ": connected\n\n";
+  while (true) {
+    co_await writer.Write(std::move(piece));
+    room_.cancel();
+    if (outbox_.empty() && !done_) {
+      news_.expires_after(keep_alive_);
+      co_await news_.async_wait(kAwait);
+    }
+    piece = std::exchange(outbox_, {});
+    if (piece.empty() && done_) break;
+    if (piece.empty()) piece = ": keep-alive\n\n";
+  }
+  if (error_ != nullptr) std::rethrow_exception(error_);
+}
+
+void EventStream::EndProducer() {
+  // Later: Asio fails on a coroutine that is cancelled before it has waited for anything.
+  asio::post(executor_, [self = shared_from_this()] {
+    if (!self->done_) self->cancel_.emit(asio::cancellation_type::terminal);
+  });
+}
+
+}  // namespace callslip::gateway

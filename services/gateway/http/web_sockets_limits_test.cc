@@ -1,0 +1,192 @@
+// What a WebSocket's peer may cost: peers that are slow, silent, many, or leave anywhere.
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gateway/http/web_sockets_fixture.h"
+#include "gmock/gmock.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+using ::testing::HasSubstr;
+
+TEST_F(WebSocketsTest, SlowPeerIsClosedAndDelaysNobody) {
+  limits_.web_socket.close_time = std::chrono::minutes(1);
+  const auto message = std::make_shared<const std::string>(64 << 10, 'x');
+  std::atomic<int> sent = 0;
+  Event cancelled;
+  Serve([&](std::shared_ptr<const HttpRequest> request,
+            std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {
+    if (request->Parameter("id") == "echo") {
+      co_await Echo(request, socket);
+      co_return;
+    }
+    const auto executor = co_await asio::this_coro::executor;
+    asio::steady_timer pause(executor);
+    try {
+      for (;; ++sent) {
+        socket->Send(message);
+        pause.expires_after(std::chrono::milliseconds(0));
+        co_await pause.async_wait(asio::use_awaitable);
+      }
+    } catch (const boost::system::system_error&) {
+      cancelled.Tell();
+      throw;
+    }
+  });
+  WebSocketClient slow(port_, /*receive_buffer=*/4096);
+  slow.Upgrade("/ws/slow");
+  WebSocketClient quick(port_);
+  quick.Upgrade("/ws/echo");
+  quick.SendText("here");
+  EXPECT_EQ(quick.ReadText(), "here");
+  cancelled.Await();
+  EXPECT_GE(sent, 15);
+  quick.SendText("still here");
+  EXPECT_EQ(quick.ReadText(), "still here");
+  const Frame close = slow.ReadClose();
+  EXPECT_EQ(close.close_code(), 1013);
+  EXPECT_EQ(close.close_reason(), "too slow");
+}
+
+TEST_F(WebSocketsTest, OneMessageIsSentHoweverLargeItIs) {
+  limits_.web_socket.unsent_bytes = 1000;
+  Serve([](std::shared_ptr<const HttpRequest>,
+           std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {
+    socket->Send(std::string(2000, 'x'));
+    co_return;
+  });
+  WebSocketClient client(port_);
+  client.Upgrade("/ws/1");
+  EXPECT_EQ(client.ReadText(), std::string(2000, 'x'));
+  EXPECT_EQ(client.ReadFrame().close_code(), 1000);
+}
+
+TEST_F(WebSocketsTest, WhoWaitsForRoomMaySendAnyNumber) {
+  limits_.web_socket.unsent_bytes = 1000;
+  Serve([](std::shared_ptr<const HttpRequest>,
+           std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {
+    for (int i = 0; i < 100; ++i) {
+      co_await socket->AwaitRoom();
+      socket->Send(std::string(400, 'x'));
+    }
+  });
+  WebSocketClient client(port_);
+  client.Upgrade("/ws/1");
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(client.ReadText(), std::string(400, 'x'));
+  EXPECT_EQ(client.ReadFrame().close_code(), 1000);
+}
+
+TEST_F(WebSocketsTest, PeerThatNeverReadsIsCutOff) {
+  limits_.web_socket.close_time = std::chrono::milliseconds(50);
+  Event gone;
+  Serve([&](std::shared_ptr<const HttpRequest>,
+            std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {
+    socket_ = std::move(socket);
+    for (int i = 0; i < 100; ++i) socket_->Send(std::string(64 << 10, 'x'));
+    running_.Tell();
+    co_await WaitForever();
+  });
+  WebSocketClient client(port_, /*receive_buffer=*/4096);
+  client.Upgrade("/ws/1");
+  running_.Await();
+  // What was closed is no longer waited for.
+  server_->Drain([&] { gone.Tell(); });
+  gone.Await();
+}
+
+TEST_F(WebSocketsTest, PeerThatDoesNotAnswerTheCloseIsCutOff) {
+  limits_.web_socket.close_time = std::chrono::milliseconds(50);
+  Serve([](std::shared_ptr<const HttpRequest>,
+           std::shared_ptr<WebSocket>) -> asio::awaitable<void> { co_return; });
+  WebSocketClient client(port_);
+  client.Upgrade("/ws/1");
+  EXPECT_EQ(client.ReadFrame().close_code(), 1000);
+  EXPECT_EQ(client.ReadFrame().first, 0);
+}
+
+TEST_F(WebSocketsTest, SilentPeerIsPingedAndCutOff) {
+  limits_.web_socket.ping_interval = std::chrono::milliseconds(50);
+  ServeIdle();
+  WebSocketClient client(port_);
+  client.Upgrade("/ws/1");
+  EXPECT_EQ(client.ReadFrame().first, kFin | kPing);
+  EXPECT_EQ(client.ReadFrame().first, 0);
+  cancelled_.Await();
+}
+
+TEST_F(WebSocketsTest, PeerThatAnswersPingsStays) {
+  limits_.web_socket.ping_interval = std::chrono::milliseconds(500);
+  Serve(Echo);
+  WebSocketClient client(port_);
+  client.Upgrade("/ws/1");
+  for (int i = 0; i < 4; ++i) {
+    const Frame ping = client.ReadFrame();
+    ASSERT_EQ(ping.first, kFin | kPing);
+    client.Send(Masked(kFin | kPong, ping.payload));
+  }
+  client.SendText("still here");
+  EXPECT_EQ(client.ReadText(), "still here");
+}
+
+TEST_F(WebSocketsTest, DrainClosesSocketsAndWaitsForThem) {
+  limits_.web_socket.close_time = std::chrono::minutes(1);
+  ServeIdle();
+  WebSocketClient client(port_);
+  client.Upgrade("/ws/1");
+  running_.Await();
+  std::atomic<bool> closed = false;
+  Event idle;
+  server_->Drain([&] {
+    EXPECT_TRUE(closed);
+    idle.Tell();
+  });
+  EXPECT_EQ(client.ReadFrame().close_code(), 1001);
+  cancelled_.Await();
+  closed = true;
+  client.Send(Masked(kFin | kClose, "\x03\xE9"));
+  EXPECT_EQ(client.ReadAll(), "");
+  client.Leave();
+  idle.Await();
+}
+
+TEST_F(WebSocketsTest, SocketsCountAsConnections) {
+  limits_.connections = 1;
+  Serve(Echo);
+  WebSocketClient socket(port_);
+  socket.Upgrade("/ws/1");
+  WebSocketClient other(port_);
+  other.Send("GET /plain HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+  socket.SendText("echo");
+  EXPECT_EQ(socket.ReadText(), "echo");
+  socket.Leave();
+  EXPECT_THAT(other.ReadAll(), HasSubstr("plain"));
+}
+
+// Stopped with all of its sockets open, in every state.
+TEST_F(WebSocketsTest, PeersMayLeaveAnywhere) {
+  Serve(Echo);
+  const std::string frames = Masked(kText, std::string(2000, 'x')) + Masked(kFin | kPing, "ping") +
+                             Masked(kFin | kContinuation, "x") + Masked(kFin | kClose, "\x03\xE8");
+  std::mt19937 random(20240602);
+  std::vector<std::unique_ptr<WebSocketClient>> staying;
+  for (int connection = 0; connection < 300; ++connection) {
+    auto client = std::make_unique<WebSocketClient>(port_);
+    client->Upgrade("/ws/1");
+    client->Send(frames.substr(0, std::uniform_int_distribution<size_t>(0, frames.size())(random)));
+    if (random() % 3 == 0) client->Abort();
+    if (random() % 3 == 0) staying.push_back(std::move(client));
+  }
+  WebSocketClient client(port_);
+  client.Upgrade("/ws/1");
+  client.SendText("still there");
+  EXPECT_EQ(client.ReadText(), "still there");
+}
+
+}  // namespace
+}  // namespace callslip::gateway

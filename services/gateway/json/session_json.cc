@@ -1,0 +1,444 @@
+#include "gateway/json/session_json.h"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gateway/json/command_json.h"
+#include "gateway/json/event_payload.h"
+
+namespace callslip::gateway {
+namespace {
+
+constexpr int64_t kMaxSeq = std::numeric_limits<int64_t>::max();
+
+// Messages as they are written, one after the other.
+template <typename Messages>
+Json ListOf(const Messages& messages) {
+  Json list = Json::array();
+  for (const auto& message : messages) list.push_back(ToJson(message));
+  return list;
+}
+
+// Members that are left out where they are empty.
+void AddText(const std::string& text, const char* name, Json& json) {
+  if (!text.empty()) json[name] = text;
+}
+
+const google::protobuf::FieldDescriptor* PayloadField(const v1::SessionEvent& event) {
+  const auto* oneof = v1::SessionEvent::descriptor()->FindOneofByName("payload");
+  return event.GetReflection()->GetOneofFieldDescriptor(event, oneof);
+}
+
+double SecondsOf(const google::protobuf::Duration& duration) {
+  return absl::ToDoubleSeconds(DurationOf(duration));
+}
+
+Json MessageOf(const char* type, Json data) { return {{"type", type}, {"data", std::move(data)}}; }
+
+Json QueueMessage(const v1::SessionUpdate::QueueChange& change) {
+  if (change.action() == "sending" || change.action() == "sent") {
+    return MessageOf(
+        change.action() == "sent" ? "queue_message_sent" : "queue_message_sending",
+        {{"message_id", change.message_id()}, {"queue_length", change.queue_length()}});
+  }
+  Json data = {{"queue_length", change.queue_length()},
+               {"action", change.action()},
+               {"message_id", change.message_id()}};
+  AddText(change.pause_reason(), "pause_reason", data);
+  return MessageOf("queue_updated", std::move(data));
+}
+
+Json TurnMessage(const v1::SessionUpdate::TurnChange& change) {
+  Json data = {{"turn_id", change.turn_id()}};
+  AddText(change.message_id(), "message_id", data);
+  AddText(change.outcome(), "outcome", data);
+  AddText(change.reason(), "reason", data);
+  AddText(change.message(), "message", data);
+  return MessageOf(change.outcome().empty() ? "turn_started" : "turn_ended", std::move(data));
+}
+
+template <typename Texts>
+void SetTexts(std::vector<std::string> from, Texts* to) {
+  for (std::string& text : from) to->Add(std::move(text));
+}
+
+}  // namespace
+
+Json ToJson(const v1::Session& session) {
+  Json json = {{"session_id", session.session_id()},
+               {"name", session.name()},
+               {"acp_server", session.acp_server()},
+               {"working_dir", session.working_dir()},
+               {"status", session.state() == v1::SESSION_STATE_COMPLETED ? "completed" : "active"},
+               {"archived", session.archived()},
+               {"created_at", WireTime(session.create_time())},
+               {"updated_at", WireTime(session.update_time())},
+               {"event_count", session.event_count()},
+               {"max_seq", session.max_seq()}};
+  AddText(session.end_reason(), "end_reason", json);
+  if (session.has_archive_time()) json["archived_at"] = WireTime(session.archive_time());
+  return json;
+}
+
+Json ToJson(const v1::ListSessionsResponse& listed) {
+  Json json = {{"sessions", ListOf(listed.sessions())}};
+  AddText(listed.next_page_token(), "next_page_token", json);
+  return json;
+}
+
+Json ToJson(const v1::AppendEventsResponse& appended) {
+  return {{"first_seq", appended.first_seq()}, {"last_seq", appended.last_seq()}};
+}
+
+Json ToJson(const v1::ReadEventsResponse& page) {
+  return {{"events", ListOf(page.events())},
+          {"has_more", page.has_more()},
+          {"first_seq", page.first_seq()},
+          {"last_seq", page.last_seq()},
+          {"max_seq", page.max_seq()},
+          {"length", page.length()},
+          {"next_position", page.next_position()},
+          {"next_after_seq", page.next_after_seq()}};
+}
+
+Json ToJson(const v1::SessionEvent& event) {
+  Json json = {{"seq", event.seq()}, {"timestamp", WireTime(event.time())}};
+  if (event.has_other()) {
+    json["type"] = event.other().type();
+    json["data"] = JsonOrText(event.other().data());
+    return json;
+  }
+  const auto* field = PayloadField(event);
+  if (field == nullptr) {
+    json["type"] = "";
+    json["data"] = Json::object();
+    return json;
+  }
+  json["type"] = field->name();
+  json["data"] = PayloadJson(event.GetReflection()->GetMessage(event, field));
+  return json;
+}
+
+Json ToJson(const v1::Player& player) {
+  return {{"player_id", player.player_id()},
+          {"session_id", player.session_id()},
+          {"position", player.position()},
+          {"length", player.length()}};
+}
+
+Json ToJson(const v1::MovePlayerResponse& moved) {
+  Json json = ToJson(moved.player());
+  json["events"] = ListOf(moved.events());
+  return json;
+}
+
+Json ToJson(const v1::AddAgentTextResponse& found) {
+  Json commands = Json::array();
+  for (const auto& command : found.commands()) {
+    commands.push_back({{"id", command.id()},
+                        {"command", command.command()},
+                        {"correlation_id", command.command_id()}});
+  }
+  return {{"commands", std::move(commands)}};
+}
+
+Json ToJson(const v1::Permission& permission) {
+  Json options = Json::array();
+  for (const auto& option : permission.options()) {
+    options.push_back(
+        {{"option_id", option.option_id()}, {"name", option.name()}, {"kind", option.kind()}});
+  }
+  const char* status = permission.cancelled()  ? "cancelled"
+                       : permission.answered() ? "answered"
+                                               : "open";
+  Json json = {{"permission_id", permission.permission_id()},
+               {"title", permission.title()},
+               {"options", std::move(options)},
+               {"asked_at", WireTime(permission.ask_time())},
+               {"status", status}};
+  AddText(permission.selected_option(), "selected_option", json);
+  AddText(permission.tool_call_id(), "tool_call_id", json);
+  return json;
+}
+
+Json ToJson(const v1::ListPermissionsResponse& listed) {
+  return {{"permissions", ListOf(listed.permissions())}};
+}
+
+Json ToJson(const v1::QueuedMessage& message) {
+  Json json = {{"id", message.message_id()},
+               {"message", message.message()},
+               {"image_ids", Json::array()},
+               {"queued_at", WireTime(message.queue_time())},
+               {"client_id", message.client_id()}};
+  for (const std::string& id : message.image_ids()) json["image_ids"].push_back(id);
+  AddText(message.prompt_id(), "prompt_id", json);
+  AddText(message.turn_id(), "turn_id", json);
+  return json;
+}
+
+Json ToJson(const v1::ListMessagesResponse& listed) {
+  return {{"messages", ListOf(listed.messages())}, {"count", listed.messages_size()}};
+}
+
+Json ToJson(const v1::QueueStatus& status) {
+  Json settings = Json::object();
+  if (status.settings().has_enabled()) settings["enabled"] = status.settings().enabled();
+  if (status.settings().has_delay())
+    settings["delay_seconds"] = SecondsOf(status.settings().delay());
+  Json json = {{"length", status.length()},
+               {"enabled", status.enabled()},
+               {"delay_seconds", SecondsOf(status.delay())},
+               {"settings", std::move(settings)},
+               {"paused", !status.pause_reason().empty()},
+               {"has_receiver", status.has_receiver()}};
+  AddText(status.turn_id(), "turn_id", json);
+  AddText(status.turn_message_id(), "turn_message_id", json);
+  AddText(status.pause_reason(), "pause_reason", json);
+  AddText(status.pause_message(), "pause_message", json);
+  if (status.has_pause_time()) json["paused_at"] = WireTime(status.pause_time());
+  if (status.has_send_time()) json["send_at"] = WireTime(status.send_time());
+  return json;
+}
+
+Json ToJson(const v1::StartTurnResponse& started) {
+  return {{"turn_id", started.turn_id()}, {"seq", started.seq()}};
+}
+
+Json ToJson(const v1::ReceivedMessage& received) {
+  Json json = {{"turn_id", received.turn_id()}};
+  if (received.stop()) {
+    json["stop"] = true;
+  } else {
+    json["message"] = ToJson(received.message());
+  }
+  return json;
+}
+
+Json QueuedJson(const v1::QueuedMessage& message) {
+  return {{"id", message.message_id()},
+          {"message", message.message()},
+          {"queued_at", WireTime(message.queue_time())}};
+}
+
+Json ToMessage(const v1::SessionUpdate& update) {
+  switch (update.update_case()) {
+    case v1::SessionUpdate::kEvent:
+      return ToJson(update.event());
+    case v1::SessionUpdate::kSession:
+      return MessageOf("session_updated", ToJson(update.session()));
+    case v1::SessionUpdate::kQueue:
+      return QueueMessage(update.queue());
+    case v1::SessionUpdate::kPermission: {
+      const v1::Permission& permission = update.permission();
+      return MessageOf(permission.cancelled()  ? "permission_cancelled"
+                       : permission.answered() ? "permission_answered"
+                                               : "permission_asked",
+                       ToJson(permission));
+    }
+    case v1::SessionUpdate::kTurn:
+      return TurnMessage(update.turn());
+    default:
+      return nullptr;
+  }
+}
+
+Json ToMessage(const v1::SessionNotice& notice) {
+  if (!notice.has_session()) return nullptr;
+  if (notice.action() == "queue") {
+    Json message = QueueMessage(notice.queue());
+    message["data"]["session_id"] = notice.session().session_id();
+    return message;
+  }
+  Json data = notice.action() == "deleted" ? Json{{"session_id", notice.session().session_id()}}
+                                           : ToJson(notice.session());
+  return MessageOf(absl::StrCat("session_", notice.action()).c_str(), std::move(data));
+}
+
+Json FailureMessage(const TrackerError& error, const std::string& request) {
+  Json data = {{"error", error.reason}, {"message", error.message}, {"hint", error.hint}};
+  AddText(request, "request", data);
+  return MessageOf("request_failed", std::move(data));
+}
+
+absl::StatusOr<v1::SessionEvent> EventOf(Json json) {
+  const Json data = json.is_object() ? json.value("data", Json::object()) : Json();
+  JsonFields fields = JsonFields::OfObject(std::move(json));
+  const std::string type = fields.Text("type");
+  if (type.empty()) fields.Fail("an event needs a type");
+  if (!data.is_object()) fields.Fail("the data of an event must be an object");
+  if (!fields.status().ok()) return fields.status();
+
+  v1::SessionEvent event;
+  const auto* oneof = v1::SessionEvent::descriptor()->FindOneofByName("payload");
+  const auto* field = v1::SessionEvent::descriptor()->FindFieldByName(type);
+  const bool is_known = field != nullptr && field->containing_oneof() == oneof && type != "other" &&
+                        ReadPayload(data, *event.GetReflection()->MutableMessage(&event, field));
+  if (!is_known) {
+    event.mutable_other()->set_type(type);
+    event.mutable_other()->set_data(Dump(data));
+  }
+  return event;
+}
+
+void ReadFields(JsonFields& fields, v1::CreateSessionRequest& request) {
+  request.set_session_id(fields.Text("session_id"));
+  request.set_name(fields.Text("name"));
+  request.set_acp_server(fields.Text("acp_server"));
+  request.set_working_dir(fields.Text("working_dir"));
+}
+
+void ReadFields(JsonFields& fields, v1::ListSessionsRequest& request) {
+  if (fields.Has("status")) {
+    const bool active = fields.Choice("status", {"active", "completed"}) == "active";
+    request.set_state(active ? v1::SESSION_STATE_ACTIVE : v1::SESSION_STATE_COMPLETED);
+  }
+  request.set_with_archived(fields.Boolean("archived").value_or(false));
+  request.set_page_size(fields.Integer("limit", 500).value_or(0));
+  request.set_page_token(fields.Text("page_token"));
+}
+
+void ReadFields(JsonFields& fields, v1::UpdateSessionRequest& request) {
+  if (auto name = fields.OptionalText("name")) request.set_name(*std::move(name));
+  if (const auto archived = fields.Boolean("archived")) request.set_archived(*archived);
+}
+
+void ReadFields(JsonFields& fields, v1::EndSessionRequest& request) {
+  request.set_reason(fields.Text("reason"));
+}
+
+void ReadFields(JsonFields& fields, v1::AppendEventsRequest& request) {
+  std::vector<Json> events = fields.Objects("events");
+  if (events.empty() || events.size() > 1000) fields.Fail("events must be 1 to 1000 events");
+  for (Json& json : events) {
+    absl::StatusOr<v1::SessionEvent> event = EventOf(std::move(json));
+    if (!event.ok()) return fields.Fail("each event needs a type, and an object as its data");
+    *request.add_events() = *std::move(event);
+  }
+}
+
+void ReadFields(JsonFields& fields, v1::ReadEventsRequest& request) {
+  const int starts = fields.Has("after_seq") + fields.Has("before_seq") + fields.Has("position");
+  if (starts > 1) fields.Fail("after_seq, before_seq and position exclude each other");
+  if (const auto seq = fields.Integer("after_seq", kMaxSeq)) request.set_after_seq(*seq);
+  if (const auto seq = fields.Integer("before_seq", kMaxSeq)) request.set_before_seq(*seq);
+  if (const auto position = fields.Integer("position", kMaxSeq)) request.set_position(*position);
+  request.set_limit(fields.Integer("limit", 1000).value_or(0));
+  request.set_type(fields.Text("type"));
+}
+
+void ReadFields(JsonFields& fields, v1::MovePlayerRequest& request) {
+  const std::string move = fields.Choice("move", {"next", "peek", "seek", "reset"});
+  if (move == "next") request.set_next(fields.Integer("count", 1000).value_or(1));
+  if (move == "peek") request.set_peek(fields.Integer("count", 1000).value_or(1));
+  if (move == "seek") {
+    if (!fields.Has("position")) fields.Fail("position is missing");
+    request.set_seek(fields.Integer("position", kMaxSeq).value_or(0));
+  }
+  if (move == "reset") request.set_reset(true);
+  request.set_type(fields.Text("type"));
+}
+
+void ReadFields(JsonFields& fields, v1::PlayRequest& request) {
+  request.set_speed(fields.Number("speed", 1000).value_or(1));
+}
+
+void ReadFields(JsonFields& fields, v1::AddAgentTextRequest& request) {
+  constexpr int64_t kMaxIteration = std::numeric_limits<int32_t>::max();
+  request.set_iteration(fields.Integer("iteration", kMaxIteration).value_or(0));
+  request.set_text(fields.Text("text"));
+  request.set_end(fields.Boolean("end").value_or(false));
+}
+
+void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request) {
+  constexpr int64_t kMaxWaitMs = 55'000;
+  constexpr int64_t kDefaultWaitMs = 30'000;
+  request.set_permission_id(fields.Text("permission_id"));
+  request.set_title(fields.Text("title"));
+  request.set_tool_call_id(fields.Text("tool_call_id"));
+  for (const Json& json : fields.Objects("options")) {
+    JsonFields members = JsonFields::OfObject(json);
+    v1::Permission::Option* option = request.add_options();
+    option->set_option_id(members.Text("option_id"));
+    option->set_name(members.Text("name"));
+    option->set_kind(members.Text("kind"));
+    if (!members.status().ok()) fields.Fail("the members of an option must be strings");
+  }
+  request.set_max_wait_ms(fields.Integer("wait_ms", kMaxWaitMs).value_or(kDefaultWaitMs));
+}
+
+void ReadFields(JsonFields& fields, v1::AnswerPermissionRequest& request) {
+  request.set_option_id(fields.Text("option_id"));
+  if (request.option_id().empty()) fields.Fail("option_id is missing");
+}
+
+void ReadFields(JsonFields& fields, v1::AddMessageRequest& request) {
+  request.set_message(fields.Text("message"));
+  SetTexts(fields.Texts("image_ids"), request.mutable_image_ids());
+  request.set_prompt_id(fields.Text("prompt_id"));
+  request.set_source_id(fields.Text("source_id"));
+  request.set_now(fields.Boolean("now").value_or(false));
+}
+
+void ReadFields(JsonFields& fields, v1::EditMessageRequest& request) {
+  request.set_message(fields.Text("message"));
+  SetTexts(fields.Texts("image_ids"), request.mutable_image_ids());
+}
+
+void ReadFields(JsonFields& fields, v1::MoveMessageRequest& request) {
+  if (!fields.Has("position")) fields.Fail("position is missing");
+  request.set_position(fields.Integer("position", 1000).value_or(0));
+}
+
+void ReadFields(JsonFields& fields, v1::ConfigureQueueRequest& request) {
+  constexpr double kMaxDelaySeconds = 24 * 60 * 60;
+  v1::QueueSettings* settings = request.mutable_settings();
+  if (const auto enabled = fields.Boolean("enabled")) settings->set_enabled(*enabled);
+  if (const auto seconds = fields.Number("delay_seconds", kMaxDelaySeconds)) {
+    settings->mutable_delay()->set_seconds(static_cast<int64_t>(*seconds));
+    settings->mutable_delay()->set_nanos(
+        static_cast<int32_t>((*seconds - std::floor(*seconds)) * 1e9));
+  }
+}
+
+void ReadFields(JsonFields& fields, v1::PauseQueueRequest& request) {
+  request.set_reason(fields.Text("reason"));
+  request.set_message(fields.Text("message"));
+}
+
+void ReadFields(JsonFields& fields, v1::ResumeQueueRequest& request) {
+  const std::string action = fields.Text("action");
+  request.set_how(action == "retry"  ? v1::ResumeQueueRequest::HOW_RETRY
+                  : action == "skip" ? v1::ResumeQueueRequest::HOW_SKIP
+                                     : v1::ResumeQueueRequest::HOW_RESUME);
+}
+
+void ReadFields(JsonFields& fields, v1::StartTurnRequest& request) {
+  // A turn of a message that was received has its prompt already.
+  if (!request.turn_id().empty()) return;
+  v1::UserPromptEvent* prompt = request.mutable_prompt();
+  prompt->set_message(fields.Text("message"));
+  prompt->set_prompt_id(fields.Text("prompt_id"));
+  for (const Json& json : fields.Objects("images")) {
+    JsonFields members = JsonFields::OfObject(json);
+    v1::ImageRef* image = prompt->add_images();
+    image->set_id(members.Text("id"));
+    image->set_name(members.Text("name"));
+    image->set_mime_type(members.Text("mime_type"));
+    if (!members.status().ok()) fields.Fail("the members of an image must be strings");
+  }
+}
+
+void ReadFields(JsonFields& fields, v1::FinishTurnRequest& request) {
+  const std::string outcome = fields.Choice("outcome", {"completed", "failed", "cancelled"});
+  request.set_outcome(outcome == "completed" ? v1::FinishTurnRequest::OUTCOME_COMPLETED
+                      : outcome == "failed"  ? v1::FinishTurnRequest::OUTCOME_FAILED
+                                             : v1::FinishTurnRequest::OUTCOME_CANCELLED);
+  request.set_reason(fields.Text("reason"));
+  request.set_message(fields.Text("message"));
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,81 @@
+#ifndef CALLSLIP_GATEWAY_JSON_SESSION_JSON_H_
+#define CALLSLIP_GATEWAY_JSON_SESSION_JSON_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "callslip/tracker/v1/queue_service.pb.h"
+#include "callslip/tracker/v1/session_service.pb.h"
+#include "gateway/json/json_fields.h"
+#include "gateway/json/parse.h"
+#include "gateway/json/tracker_error.h"
+
+// Sessions and their queues as HTTP, WebSockets and agents see them. The only place that knows both
+// shapes; they are written down in docs/sessions.md.
+namespace callslip::gateway {
+
+namespace v1 = callslip::tracker::v1;
+
+// What the tracker has answered, as the body of an answer.
+Json ToJson(const v1::Session& session);
+Json ToJson(const v1::ListSessionsResponse& listed);
+Json ToJson(const v1::AppendEventsResponse& appended);
+Json ToJson(const v1::ReadEventsResponse& page);
+// {"type", "data", "seq", "timestamp"}: a line of events.jsonl.
+Json ToJson(const v1::SessionEvent& event);
+Json ToJson(const v1::Player& player);
+Json ToJson(const v1::MovePlayerResponse& moved);
+Json ToJson(const v1::AddAgentTextResponse& found);
+Json ToJson(const v1::Permission& permission);
+Json ToJson(const v1::ListPermissionsResponse& listed);
+Json ToJson(const v1::QueuedMessage& message);
+Json ToJson(const v1::ListMessagesResponse& listed);
+Json ToJson(const v1::QueueStatus& status);
+Json ToJson(const v1::StartTurnResponse& started);
+Json ToJson(const v1::ReceivedMessage& received);
+// {"id", "message", "queued_at"}: what whoever has queued a message is told.
+Json QueuedJson(const v1::QueuedMessage& message);
+
+// What changes while somebody watches, as messages {"type", "data"}: `session_updated`,
+// `queue_updated`, `queue_message_sending`, `queue_message_sent`, `permission_asked`,
+// `permission_answered`, `permission_cancelled`, `turn_started`, `turn_ended`; an event as above.
+// Null for what tells nothing.
+Json ToMessage(const v1::SessionUpdate& update);
+// The same for all sessions of a client: `session_created`, `session_updated`, `session_ended`,
+// `session_resumed`, `session_deleted`, and those of queues, with the `session_id`.
+Json ToMessage(const v1::SessionNotice& notice);
+
+// {"type": "request_failed", "data": {"error", "message", "hint", "request"?}}: what is told over a
+// stream or a socket where an HTTP error would be the answer. `request` is the type of the message
+// that has failed.
+Json FailureMessage(const TrackerError& error, const std::string& request = "");
+
+// An event of the body {"type", "data"}. Of another type, or with other data than its type has, it
+// becomes an OtherEvent, which is kept as it is. INVALID_ARGUMENT, reason `invalid_field`.
+absl::StatusOr<v1::SessionEvent> EventOf(Json json);
+
+// What a body or a query says, put into the request to the tracker. What is wrong with it is in
+// `fields.status()`.
+void ReadFields(JsonFields& fields, v1::CreateSessionRequest& request);
+void ReadFields(JsonFields& fields, v1::ListSessionsRequest& request);
+void ReadFields(JsonFields& fields, v1::UpdateSessionRequest& request);
+void ReadFields(JsonFields& fields, v1::EndSessionRequest& request);
+void ReadFields(JsonFields& fields, v1::AppendEventsRequest& request);
+void ReadFields(JsonFields& fields, v1::ReadEventsRequest& request);
+void ReadFields(JsonFields& fields, v1::MovePlayerRequest& request);
+void ReadFields(JsonFields& fields, v1::PlayRequest& request);
+void ReadFields(JsonFields& fields, v1::AddAgentTextRequest& request);
+void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request);
+void ReadFields(JsonFields& fields, v1::AnswerPermissionRequest& request);
+void ReadFields(JsonFields& fields, v1::AddMessageRequest& request);
+void ReadFields(JsonFields& fields, v1::EditMessageRequest& request);
+void ReadFields(JsonFields& fields, v1::MoveMessageRequest& request);
+void ReadFields(JsonFields& fields, v1::ConfigureQueueRequest& request);
+void ReadFields(JsonFields& fields, v1::PauseQueueRequest& request);
+void ReadFields(JsonFields& fields, v1::ResumeQueueRequest& request);
+void ReadFields(JsonFields& fields, v1::StartTurnRequest& request);
+void ReadFields(JsonFields& fields, v1::FinishTurnRequest& request);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_JSON_SESSION_JSON_H_

@@ -1,0 +1,205 @@
+#include "gateway/tracker_client/session_client.h"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "callslip/tracker/v1/queue_service.grpc.pb.h"
+#include "callslip/tracker/v1/session_service.grpc.pb.h"
+#include "gateway/timeouts.h"
+#include "gateway/tracker_client/async_call.h"
+#include "gateway/tracker_client/channel.h"
+#include "gateway/tracker_client/stream_call.h"
+
+namespace callslip::gateway {
+namespace {
+
+using SessionStub = v1::SessionService::Stub;
+using QueueStub = v1::QueueService::Stub;
+
+class GrpcSessionClient final : public SessionClient {
+ public:
+  GrpcSessionClient(const Address& address, boost::asio::any_io_executor executor)
+      : channel_(ConnectChannel(address)),
+        session_(v1::SessionService::NewStub(channel_)),
+        queue_(v1::QueueService::NewStub(channel_)),
+        executor_(std::move(executor)),
+        poller_([this] {
+          void* tag = nullptr;
+          bool ok = false;
+          while (completions_.Next(&tag, &ok)) static_cast<ClientTag*>(tag)->OnCompletion(ok);
+        }) {}
+
+  ~GrpcSessionClient() override {
+    // Nothing starts an operation any more: the executor has stopped.
+    calls_.EndAll();
+    completions_.Shutdown();
+    poller_.join();
+  }
+
+  Result<v1::Session> Call(v1::CreateSessionRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncCreateSession, std::move(request));
+  }
+  Result<v1::Session> Call(v1::GetSessionRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncGetSession, std::move(request),
+                 OnCancel::kEndCall);
+  }
+  Result<v1::ListSessionsResponse> Call(v1::ListSessionsRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncListSessions, std::move(request),
+                 OnCancel::kEndCall);
+  }
+  Result<v1::Session> Call(v1::UpdateSessionRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncUpdateSession, std::move(request));
+  }
+  Result<v1::Session> Call(v1::EndSessionRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncEndSession, std::move(request));
+  }
+  Result<v1::Session> Call(v1::ResumeSessionRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncResumeSession, std::move(request));
+  }
+  Result<v1::DeleteSessionResponse> Call(v1::DeleteSessionRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncDeleteSession, std::move(request));
+  }
+  Result<v1::AppendEventsResponse> Call(v1::AppendEventsRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncAppendEvents, std::move(request));
+  }
+  Result<v1::ReadEventsResponse> Call(v1::ReadEventsRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncReadEvents, std::move(request),
+                 OnCancel::kEndCall);
+  }
+  Result<v1::Player> Call(v1::OpenPlayerRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncOpenPlayer, std::move(request));
+  }
+  Result<v1::MovePlayerResponse> Call(v1::MovePlayerRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncMovePlayer, std::move(request));
+  }
+  Result<v1::ClosePlayerResponse> Call(v1::ClosePlayerRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncClosePlayer, std::move(request));
+  }
+  Result<v1::AddAgentTextResponse> Call(v1::AddAgentTextRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncAddAgentText, std::move(request));
+  }
+  Result<v1::Permission> Call(v1::AskPermissionRequest request) override {
+    const absl::Duration wait = absl::Milliseconds(request.max_wait_ms());
+    return Unary(session_.get(), &SessionStub::PrepareAsyncAskPermission, std::move(request),
+                 OnCancel::kEndCall, std::max(kUnaryDeadline, wait + kRpcMargin));
+  }
+  Result<v1::Permission> Call(v1::AnswerPermissionRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncAnswerPermission, std::move(request));
+  }
+  Result<v1::ListPermissionsResponse> Call(v1::ListPermissionsRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncListPermissions, std::move(request),
+                 OnCancel::kEndCall);
+  }
+  Result<v1::ListPermissionsResponse> Call(v1::CancelPermissionsRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncCancelPermissions, std::move(request));
+  }
+
+  Result<v1::QueuedMessage> Call(v1::AddMessageRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncAddMessage, std::move(request));
+  }
+  Result<v1::QueuedMessage> Call(v1::GetMessageRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncGetMessage, std::move(request),
+                 OnCancel::kEndCall);
+  }
+  Result<v1::ListMessagesResponse> Call(v1::ListMessagesRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncListMessages, std::move(request),
+                 OnCancel::kEndCall);
+  }
+  Result<v1::QueuedMessage> Call(v1::EditMessageRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncEditMessage, std::move(request));
+  }
+  Result<v1::ListMessagesResponse> Call(v1::MoveMessageRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncMoveMessage, std::move(request));
+  }
+  Result<v1::QueuedMessage> Call(v1::PopMessageRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncPopMessage, std::move(request));
+  }
+  Result<v1::DeleteMessageResponse> Call(v1::DeleteMessageRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncDeleteMessage, std::move(request));
+  }
+  Result<v1::ClearMessagesResponse> Call(v1::ClearMessagesRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncClearMessages, std::move(request));
+  }
+  Result<v1::QueueStatus> Call(v1::GetQueueStatusRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncGetQueueStatus, std::move(request),
+                 OnCancel::kEndCall);
+  }
+  Result<v1::QueueStatus> Call(v1::ConfigureQueueRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncConfigureQueue, std::move(request));
+  }
+  Result<v1::QueueStatus> Call(v1::PauseQueueRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncPauseQueue, std::move(request));
+  }
+  Result<v1::QueueStatus> Call(v1::ResumeQueueRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncResumeQueue, std::move(request));
+  }
+  Result<v1::QueueStatus> Call(v1::StopTurnRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncStopTurn, std::move(request));
+  }
+  Result<v1::StartTurnResponse> Call(v1::StartTurnRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncStartTurn, std::move(request));
+  }
+  Result<v1::QueueStatus> Call(v1::FinishTurnRequest request) override {
+    return Unary(queue_.get(), &QueueStub::PrepareAsyncFinishTurn, std::move(request));
+  }
+
+  Stream<v1::SessionUpdate> Open(v1::WatchSessionRequest request) override {
+    return Streamed(session_.get(), &SessionStub::PrepareAsyncWatchSession, std::move(request));
+  }
+  Stream<v1::SessionNotice> Open(v1::WatchSessionsRequest request) override {
+    return Streamed(session_.get(), &SessionStub::PrepareAsyncWatchSessions, std::move(request));
+  }
+  Stream<v1::SessionEvent> Open(v1::PlayRequest request) override {
+    return Streamed(session_.get(), &SessionStub::PrepareAsyncPlay, std::move(request));
+  }
+  Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest request) override {
+    return Streamed(queue_.get(), &QueueStub::PrepareAsyncReceiveMessages, std::move(request));
+  }
+
+  void EndCalls() override { calls_.EndAll(); }
+
+ private:
+  template <typename Stub, typename Request, typename Response>
+  Result<Response> Unary(Stub* stub,
+                         std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (
+                             Stub::*prepare)(grpc::ClientContext*, const Request&,
+                                             grpc::CompletionQueue*),
+                         Request request, OnCancel on_cancel = OnCancel::kGoOn,
+                         absl::Duration deadline = kUnaryDeadline) {
+    return AwaitUnary<Response>(
+        &calls_, deadline, on_cancel,
+        [this, stub, prepare, request = std::move(request)](grpc::ClientContext* context) {
+          return (stub->*prepare)(context, request, &completions_);
+        });
+  }
+
+  template <typename Stub, typename Request, typename Message>
+  Stream<Message> Streamed(Stub* stub,
+                           std::unique_ptr<grpc::ClientAsyncReader<Message>> (Stub::*prepare)(
+                               grpc::ClientContext*, const Request&, grpc::CompletionQueue*),
+                           const Request& request) {
+    auto call = std::make_shared<StreamCall<Message>>(executor_, &calls_);
+    call->Start([&](grpc::ClientContext* context) {
+      return (stub->*prepare)(context, request, &completions_);
+    });
+    return std::make_unique<CallReader<Message>>(std::move(call));
+  }
+
+  const std::shared_ptr<grpc::Channel> channel_;
+  const std::unique_ptr<SessionStub> session_;
+  const std::unique_ptr<QueueStub> queue_;
+  const boost::asio::any_io_executor executor_;
+  CallsUnderWay calls_;
+  grpc::CompletionQueue completions_;
+  std::thread poller_;
+};
+
+}  // namespace
+
+std::unique_ptr<SessionClient> ConnectToSessions(const Address& address,
+                                                 boost::asio::any_io_executor executor) {
+  return std::make_unique<GrpcSessionClient>(address, std::move(executor));
+}
+
+}  // namespace callslip::gateway
