@@ -59,7 +59,7 @@ for (const era of ['legacy', 'modern']) {
     services.step(async () => {
       // It fails on schemas that some clients would not take.
       const { tools } = await inspect(era, 'tools/list', '--strict');
-      assert.deepEqual(tools.map(({ name }) => name), ['interact', 'observe', 'analyze']);
+      assert.deepEqual(tools.map(({ name }) => name), ['interact', 'observe', 'analyze', 'session']);
     }));
 
   test(`the ${era} inspector hands in a command and collects its result`, TIMEOUT, () =>

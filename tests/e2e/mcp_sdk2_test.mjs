@@ -55,7 +55,7 @@ for (const { name, transport, mode, era } of CONNECTIONS) {
       const agent = await connect(transport(), mode);
       assert.equal(agent.client.getProtocolEra(), era);
       assert.equal(agent.client.getServerVersion().name, 'callslip');
-      assert.deepEqual(agent.toolNames, ['interact', 'observe', 'analyze']);
+      assert.deepEqual(agent.toolNames, ['interact', 'observe', 'analyze', 'session']);
 
       const { result } = await agent.run({ action: 'execute_js', script: 'the answer' });
       assert.equal(result.data, 'the answer');

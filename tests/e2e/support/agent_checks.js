@@ -8,8 +8,8 @@ import { test } from 'node:test';
 export function checkAgentToBrowser(setting) {
   const check = (name, work) => test(name, () => setting().step(() => work(setting())));
 
-  check('the agent finds the three tools', ({ agent }) => {
-    for (const name of ['interact', 'observe', 'analyze']) {
+  check('the agent finds the four tools', ({ agent }) => {
+    for (const name of ['interact', 'observe', 'analyze', 'session']) {
       assert.ok(agent.toolNames.includes(name), `${name} is not in ${agent.toolNames}`);
     }
   });

@@ -10,6 +10,7 @@ import { ServerProcess } from './processes.js';
  */
 export class Services {
   #closers = [];
+  #data;
   #talkers = [];
   #gatewayOptions;
   #guarded;
@@ -38,14 +39,21 @@ export class Services {
   async build() {
     const data = await mkdtemp(join(tmpdir(), 'callslip-tracker-'));
     this.onClose(() => rm(data, { recursive: true, force: true }));
-    const listen = ['--listen', '127.0.0.1:0', '--data-dir', data];
-    this.tracker = this.#keep(await ServerProcess.start('callslip-tracker', listen));
+    this.#data = data;
+    await this.startTracker();
     if (this.#guarded) this.tokenFile = join(data, 'tokens');
     await this.startGateway();
   }
 
   get gatewayUrl() {
     return `http://${this.gateway.address}`;
+  }
+
+  /** Starts the tracker; after the first time, at its predecessor's address with its sessions. */
+  async startTracker() {
+    const listen = this.tracker?.address ?? '127.0.0.1:0';
+    const args = ['--listen', listen, '--data-dir', this.#data];
+    this.tracker = this.#keep(await ServerProcess.start('callslip-tracker', args));
   }
 
   /** Starts the gateway; after the first time, at the address that its predecessor had. */

@@ -1,0 +1,50 @@
+#ifndef CALLSLIP_TESTS_SUPPORT_FAKE_BODY_WRITER_H_
+#define CALLSLIP_TESTS_SUPPORT_FAKE_BODY_WRITER_H_
+
+#include <string>
+
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/awaitable.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "boost/system/system_error.hpp"
+#include "gateway/http/http_message.h"
+
+namespace callslip::gateway {
+
+// A peer of a streamed body: keeps what is written. While it is blocked, a piece waits until it is
+// unblocked; once it has left, the next one throws as a real one does.
+class FakeBodyWriter final : public BodyWriter {
+ public:
+  explicit FakeBodyWriter(boost::asio::io_context& io)
+      : changed_(io, boost::asio::steady_timer::time_point::max()) {}
+
+  boost::asio::awaitable<void> Write(std::string piece) override {
+    if (!has_left_) written += piece;
+    while (blocked && !has_left_) {
+      co_await changed_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    }
+    if (has_left_) throw boost::system::system_error(boost::asio::error::operation_aborted);
+  }
+
+  void Unblock() {
+    blocked = false;
+    changed_.cancel();
+  }
+  void Leave() {
+    has_left_ = true;
+    changed_.cancel();
+  }
+
+  std::string written;
+  bool blocked = false;
+
+ private:
+  bool has_left_ = false;
+  boost::asio::steady_timer changed_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_TESTS_SUPPORT_FAKE_BODY_WRITER_H_
