@@ -67,14 +67,14 @@ std::string SessionsText(const std::vector<SessionInspection>& sessions) {
     AddFindings(session, findings);
     if (i >= kMaxRows) continue;
     const bool is_known = session.metadata.has_value();
-    absl::StrAppendFormat(
-        &text, "  %-40s %-10s %10s %10s  %-20s %s\n", session.id,
-        is_known ? SessionStateName(session.metadata->state) : "?",
-        is_known ? absl::StrCat(session.metadata->event_count) : "?", Bytes(session.log_bytes),
-        is_known ? absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", session.metadata->updated_at,
-                                    absl::UTCTimeZone())
-                 : "?",
-        QueueText(session));
+    absl::StrAppendFormat(&text, "  %-40s %-10s %10s %10s  %-20s %s\n", session.id,
+                          is_known ? SessionStateName(session.metadata->state) : "?",
+                          absl::StrCat(session.events), Bytes(session.log_bytes),
+                          is_known
+                              ? absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", session.metadata->updated_at,
+                                                 absl::UTCTimeZone())
+                              : "?",
+                          QueueText(session));
   }
   if (sessions.size() > kMaxRows) {
     absl::StrAppendFormat(&text, "  and %d that were changed before these\n",

@@ -1,11 +1,11 @@
 #include "tracker/storage/session_inspection.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -19,25 +19,25 @@
 namespace callslip::tracker {
 namespace {
 
-// The bytes after the last newline of a file.
-absl::StatusOr<int64_t> TornBytes(const std::string& path, int64_t size) {
+// Reads the log as a whole: its metadata are written less often than it is.
+absl::Status ReadLog(const std::string& path, SessionInspection& session) {
   const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return DiskError("open", path);
+  if (!file.is_open()) return errno == ENOENT ? absl::OkStatus() : DiskError("open", path);
   std::array<char, 64 << 10> piece;
-  int64_t end = size;
-  while (end > 0) {
-    const int64_t begin = std::max<int64_t>(0, end - static_cast<int64_t>(piece.size()));
-    const ssize_t got =
-        pread(file.descriptor(), piece.data(), static_cast<size_t>(end - begin), begin);
-    if (got != end - begin) return DiskError("read", path);
+  while (true) {
+    const ssize_t got = read(file.descriptor(), piece.data(), piece.size());
+    if (got < 0) return DiskError("read", path);
+    if (got == 0) return absl::OkStatus();
     const absl::string_view text(piece.data(), static_cast<size_t>(got));
+    session.log_bytes += got;
+    session.events += std::count(text.begin(), text.end(), '\n');
     const size_t newline = text.rfind('\n');
-    if (newline != absl::string_view::npos) {
-      return size - (begin + static_cast<int64_t>(newline) + 1);
+    if (newline == absl::string_view::npos) {
+      session.torn_bytes += got;
+    } else {
+      session.torn_bytes = got - static_cast<int64_t>(newline) - 1;
     }
-    end = begin;
   }
-  return size;
 }
 
 absl::StatusOr<SessionInspection> Inspect(const std::string& folder, const std::string& id) {
@@ -45,12 +45,7 @@ absl::StatusOr<SessionInspection> Inspect(const std::string& folder, const std::
   const auto metadata = ReadFile(absl::StrCat(folder, "/", kMetadataFile), kMaxMetadataBytes);
   if (metadata.ok()) session.metadata = DecodeMetadata(*metadata);
 
-  const std::string log = absl::StrCat(folder, "/", EventLog::kFileName);
-  struct stat about {};
-  if (stat(log.c_str(), &about) == 0) {
-    session.log_bytes = about.st_size;
-    ASSIGN_OR_RETURN(session.torn_bytes, TornBytes(log, session.log_bytes));
-  }
+  RETURN_IF_ERROR(ReadLog(absl::StrCat(folder, "/", EventLog::kFileName), session));
 
   const auto queue = ReadFile(absl::StrCat(folder, "/", kQueueFile), kMaxQueueFileBytes);
   if (queue.ok()) session.queue = DecodeQueue(*queue);

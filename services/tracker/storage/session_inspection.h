@@ -17,6 +17,7 @@ struct SessionInspection {
   std::string id;
   // None: metadata.json is missing or damaged. The tracker makes it anew from the log.
   std::optional<SessionMetadata> metadata;
+  int64_t events = 0;  // Whole lines of the log.
   int64_t log_bytes = 0;
   // Of an event that was not written whole, at the end of the log. The tracker cuts it off.
   int64_t torn_bytes = 0;

@@ -68,9 +68,19 @@ TEST_F(SessionInspectionTest, TellsATornEventAndLeavesIt) {
   const auto sessions = Inspect();
   ASSERT_THAT(sessions, SizeIs(1));
   EXPECT_EQ(sessions[0].log_bytes, 14);
+  EXPECT_EQ(sessions[0].events, 1);
   EXPECT_EQ(sessions[0].torn_bytes, 4);
   EXPECT_EQ(std::filesystem::file_size(FileOf("torn", "events.jsonl")), 14);
   EXPECT_EQ(std::filesystem::last_write_time(FileOf("torn", "events.jsonl")), before);
+}
+
+TEST_F(SessionInspectionTest, CountsEventsThatTheMetadataDoNotKnowYet) {
+  Create("fresh", kNoon);
+  Append("fresh", "events.jsonl", "{}\n{}\n{}\n");
+  const auto sessions = Inspect();
+  ASSERT_THAT(sessions, SizeIs(1));
+  EXPECT_EQ(sessions[0].events, 3);
+  EXPECT_EQ(sessions[0].torn_bytes, 0);
 }
 
 TEST_F(SessionInspectionTest, FindsTheLastNewlineHoweverFarItIs) {
