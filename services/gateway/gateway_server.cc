@@ -128,7 +128,7 @@ struct GatewayServer::Parts {
     session_api.AddRoutes(*router);
     router->AddOpen("GET", "/healthz", HandleHealth);
     router->AddOpen("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
-      return HandleReadiness(tracker.get());
+      return HandleReadiness(tracker.get(), is_leaving);
     });
   }
 
@@ -162,6 +162,7 @@ struct GatewayServer::Parts {
   const SyncHealthHandler sync_health;
   const ScreenshotsHandler screenshots;
   std::optional<Router> router;
+  bool is_leaving = false;  // Used by the thread.
   HttpServer server;
   std::thread thread;
 };
@@ -181,6 +182,14 @@ absl::StatusOr<Address> GatewayServer::Start() {
   parts_->MakeRouter(*bound);
   parts_->thread = std::thread([this] { parts_->io.run(); });
   return bound;
+}
+
+void GatewayServer::Leave(absl::Duration delay) {
+  boost::asio::post(parts_->io, [this] {
+    parts_->is_leaving = true;
+    parts_->server.CloseAfterAnswers();
+  });
+  parts_->clock.NewSleeper()->SleepUntil(parts_->clock.Now() + delay);
 }
 
 void GatewayServer::Drain(absl::Duration grace) {

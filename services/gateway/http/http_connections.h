@@ -32,6 +32,9 @@ class Connections : public std::enable_shared_from_this<Connections> {
     return open_.size() + web_sockets_->size() >= static_cast<size_t>(limits_.connections);
   }
 
+  // From now on.
+  void CloseAfterAnswers() { close_after_answers_ = true; }
+
   // Closes each connection after the answer that is due and each WebSocket at once, and calls
   // `when_idle` once no request is under way and no WebSocket open.
   void Drain(std::function<void()> when_idle);
@@ -57,7 +60,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   // What one of them has just read, and takes up at once.
   std::array<char, RequestParser::kMaxReadBytes> read_buffer_;
   int requests_ = 0;  // Between the end of their headers and the end of their response.
-  bool draining_ = false;
+  bool close_after_answers_ = false;
   std::function<void()> when_idle_;  // To be called once, while draining.
 };
 

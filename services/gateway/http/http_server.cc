@@ -91,6 +91,8 @@ absl::StatusOr<Address> HttpServer::Listen(const Address& address) {
   return bound;
 }
 
+void HttpServer::CloseAfterAnswers() { state_->connections->CloseAfterAnswers(); }
+
 void HttpServer::Drain(std::function<void()> when_idle) {
   asio::post(state_->context, [state = state_, when_idle = std::move(when_idle)] {
     boost::system::error_code ignored;

@@ -29,6 +29,10 @@ class HttpServer {
   // not possible.
   absl::StatusOr<Address> Listen(const Address& address);
 
+  // From now on closes each connection after the answer that is due; accepts new ones. On the
+  // context's thread.
+  void CloseAfterAnswers();
+
   // Accepts no further connections, closes each after the answer that is due and each WebSocket at
   // once, and calls `when_idle` on the context's thread once no request is under way and no
   // WebSocket open.

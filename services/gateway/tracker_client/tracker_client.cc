@@ -196,7 +196,7 @@ class GrpcTrackerClient final : public TrackerClient {
   }
 
   void EndCalls() override {
-    calls_.EndAll();
+    calls_.EndWaits();
     hub_.EndAll();
   }
 
