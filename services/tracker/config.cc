@@ -14,8 +14,12 @@ void TrackerConfig::AddTo(OptionSet& options) {
               "them");
   options.Add(
       "data-dir", &data_dir,
-      "Directory of the sessions, one tracker each; commands are kept in memory. Without it, "
-      "sessions are kept in a temporary directory and end with the tracker");
+      "Directory of commands and sessions, one tracker each. Without it, they are kept in a "
+      "temporary directory and end with the tracker");
+  options.AddChoice(
+      "durability", &durability, {"memory", "relaxed", "strict"},
+      "What accepted commands survive: memory nothing, relaxed a crash of the tracker, "
+      "strict a power cut as well");
   options.Add("poll-threads", &poll_threads, 1, 16, "Threads that answer calls");
   options.Add("drain-grace", &drain_grace, absl::ZeroDuration(), absl::Minutes(5),
               "How long calls under way may take after SIGTERM");

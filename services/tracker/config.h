@@ -16,8 +16,10 @@ namespace callslip::tracker {
 struct TrackerConfig {
   Address listen{.host = "127.0.0.1", .port = 7900};
   bool allow_insecure_bind = false;
-  // Empty: sessions live in a temporary directory, and end with the process.
+  // Empty: what is kept lives in a temporary directory, and ends with the process.
   std::string data_dir;
+  // Of commands: "memory", "relaxed" or "strict".
+  std::string durability = "relaxed";
   int poll_threads = 1;
   absl::Duration drain_grace = absl::Seconds(5);
   std::string log_level = "info";

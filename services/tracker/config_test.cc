@@ -56,6 +56,13 @@ TEST(TrackerConfigTest, QueuesAreEnabledAndWithoutDelayByDefault) {
   EXPECT_EQ(TrackerConfig().Queue().delay, absl::ZeroDuration());
 }
 
+TEST(TrackerConfigTest, CommandsSurviveACrashByDefault) {
+  EXPECT_EQ(TrackerConfig().durability, "relaxed");
+  ASSERT_OK_AND_ASSIGN(const TrackerConfig config, Parse({"--durability=strict"}));
+  EXPECT_EQ(config.durability, "strict");
+  EXPECT_FALSE(Parse({"--durability=eternal"}).ok());
+}
+
 TEST(TrackerConfigTest, AllSessionsAreKeptByDefault) {
   const SessionRetention retention = TrackerConfig().Retention();
   EXPECT_EQ(retention.max_events, 0);

@@ -13,6 +13,7 @@
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/inspect.h"
+#include "tracker/kept_commands.h"
 #include "tracker/rpc/health_check.h"
 #include "tracker/rpc/tracker_server.h"
 #include "tracker/storage/file_session_storage.h"
@@ -34,10 +35,8 @@ int Fail(const absl::Status& status) {
 
 int Inspect(const std::string& data_dir) {
   if (data_dir.empty()) return Fail(absl::InvalidArgumentError("inspect needs --data-dir"));
-  const absl::StatusOr<std::string> text = InspectDataDirectory(data_dir);
-  if (!text.ok()) return Fail(text.status());
-  std::fputs(text->c_str(), stdout);
-  return 0;
+  const absl::Status shown = InspectDataDirectory(data_dir, stdout);
+  return shown.ok() ? 0 : Fail(shown);
 }
 
 // Now and again and again.
@@ -69,22 +68,27 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<DataDirectory> data = DataDirectory::Open(config.data_dir);
   if (!data.ok()) return Fail(data.status());
   if (data->is_temporary()) {
-    Log(LogLevel::kWarning, "sessions end with this process, without --data-dir",
+    Log(LogLevel::kWarning, "commands and sessions end with this process, without --data-dir",
         {{"directory", data->path()}});
   }
   RealClock clock;
   Disk disk;
   const auto storage = FileSessionStorage::Open(data->path(), &disk);
   if (!storage.ok()) return Fail(storage.status());
+  // Outlives the sessions, which follow commands.
+  const auto kept = KeptCommands::Open(config, data->path(), &clock);
+  if (!kept.ok()) return Fail(kept.status());
   const auto sessions = SessionTable::Open(storage->get(), &clock, SessionLimits(), config.Queue());
   if (!sessions.ok()) return Fail(sessions.status());
   TimerThread timers(&clock);
   ApplyRetention(clock, timers, **sessions, config.Retention());
-  CommandTable table(config.deadlines);
+  CommandTable table(config.deadlines, CommandLimits(), (*kept)->journal());
+  if (const absl::Status restored = (*kept)->Restore(table); !restored.ok()) return Fail(restored);
   DeadlineThread deadline_thread(&clock, &table);
-  TrackerServer server(&clock, &table, sessions->get());
+  TrackerServer server(&clock, &table, sessions->get(), (*kept)->gate());
   const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
   if (!bound.ok()) return Fail(bound.status());
+  (*kept)->SetStorageListener([&server](bool works) { server.SetReady(works); });
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
   NotifyServiceManager(kServiceReady);
 
@@ -92,6 +96,7 @@ int Main(int argc, char** argv) {
   NotifyServiceManager(kServiceStopping);
   Log(LogLevel::kInfo, "draining");
   server.Drain(config.drain_grace);
+  (*kept)->SetStorageListener(nullptr);
   Log(LogLevel::kInfo, "stopped");
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "tracker/rpc/tracker_server.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,12 +74,16 @@ struct TrackerServer::Parts {
   WorkerService workers;
   std::optional<SessionParts> sessions;
   HealthService health;
+  std::atomic<bool> draining{false};
   // Last, so that it stops before the services go.
   AsyncServer server;
 };
 
-TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions)
-    : clock_(clock), table_(table), parts_(std::make_unique<Parts>(clock, table, sessions)) {}
+TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions,
+                             OutputGate* gate)
+    : clock_(clock), table_(table), parts_(std::make_unique<Parts>(clock, table, sessions)) {
+  parts_->server.SetGate(gate);
+}
 
 TrackerServer::~TrackerServer() = default;
 
@@ -108,10 +113,13 @@ absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers
   return bound;
 }
 
+void TrackerServer::SetReady(bool ready) { parts_->health.SetServing(ready && !parts_->draining); }
+
 void TrackerServer::Drain(absl::Duration grace) {
   // For answers that are under way.
   constexpr absl::Duration kLastCalls = absl::Seconds(1);
   const absl::Time until = clock_->Now() + grace;
+  parts_->draining = true;
   parts_->health.SetServing(false);
   parts_->commands.Drain();
   if (parts_->sessions.has_value()) parts_->sessions->caller.EndCalls(Draining());

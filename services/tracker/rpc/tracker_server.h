@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
+#include "tracker/rpc/output_gate.h"
 
 namespace callslip::tracker {
 
@@ -18,12 +19,17 @@ namespace callslip::tracker {
 class TrackerServer {
  public:
   // All of them must outlive the server; and `sessions` whatever fires the deadlines of `table`.
-  // Without `sessions` only commands are served.
-  TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions = nullptr);
+  // Without `sessions` only commands are served. With a gate, nothing leaves but through it, and
+  // health alone.
+  TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions = nullptr,
+                OutputGate* gate = nullptr);
   ~TrackerServer();
 
   // Starts to serve; returns the address with the port that was bound. Once only.
   absl::StatusOr<Address> Start(const Address& address, int pollers);
+
+  // What health reports until the drain; SERVING at first.
+  void SetReady(bool ready);
 
   // Reports NOT_SERVING, refuses new commands and waits, and settles all waits; goes on serving
   // for up to `grace` while workers hold commands, so that their reports are not lost; then stops.

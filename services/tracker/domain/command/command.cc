@@ -64,6 +64,17 @@ CommandRequest CommandSpec::ToRequest() const {
   return request;
 }
 
+std::shared_ptr<const CommandSpec> CommandSpec::Earlier(absl::Duration by) const {
+  CommandRequest request = ToRequest();
+  request.request_id = std::string(request_id());
+  request.replay_of = std::string(replay_of());
+  request.not_before = not_before - by;
+  auto earlier =
+      std::make_shared<const CommandSpec>(id, request, register_time - by, sequence, deadlines);
+  if (is_read()) earlier->MarkRead();
+  return earlier;
+}
+
 int64_t CommandSnapshot::payload_bytes() const {
   int64_t bytes = 0;
   for (const Payload* payload : {&spec->params, &result, &context, &late_result}) {

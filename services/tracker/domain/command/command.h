@@ -63,9 +63,11 @@ class CommandSpec {
   bool IsFor(const CommandRequest& request) const;
   // The request that asks for the same again, at once.
   CommandRequest ToRequest() const;
+  // This, registered by so much earlier.
+  std::shared_ptr<const CommandSpec> Earlier(absl::Duration by) const;
 
-  // The read receipt: somebody has been given the result.
-  void MarkRead() const { read_ = true; }
+  // The read receipt: somebody has been given the result. True where nobody had been before.
+  bool MarkRead() const { return !read_ && !read_.exchange(true); }
   bool is_read() const { return read_; }
 
   // When it may be delivered at the earliest, which is when its clocks start.

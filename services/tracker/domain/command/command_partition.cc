@@ -119,6 +119,9 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
   // Its place in a large table comes from far away: by the time it is needed, it is here.
   commands_.prefetch(id.key());
   if (draining_) return Draining();
+  if (shared_->journal != nullptr && !shared_->journal->accepts_commands()) {
+    return StorageUnavailable();
+  }
   PartitionClient* client = ClientLocked(request.client_id);
   TargetQueue* queue = human ? nullptr : QueueLocked(request.target, now);
   BacklogTurn* turn = human ? nullptr : queue->backlog.TurnOf(request.client_id);
@@ -148,6 +151,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
     if (!entry->delayed) queue->backlog.Add(entry);
   }
   RearmLocked(*entry);
+  JournalLocked(*entry);
   NotifyLocked(*entry, effects);
   DispatchLocked(queue, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();
@@ -158,7 +162,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Get(absl::string_view client_id, Co
                                                  bool peek) {
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
-  if (!peek && IsTerminal(entry->view->state)) entry->spec().MarkRead();
+  if (!peek && IsTerminal(entry->view->state)) MarkResultRead(*entry->view, shared_->journal);
   return entry->view;
 }
 
@@ -223,6 +227,7 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
   MutexLock lock(&mutex_);
   if (draining_) return Draining();
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(request.client_id, id));
+  request.feed->SetJournal(shared_->journal);
   const bool terminal = IsTerminal(entry->view->state);
   std::shared_ptr<CommandWatch> watch;
   if (!terminal) {
@@ -282,6 +287,9 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Ti
     entry.client->unfinished.erase(entry.client->unfinished.iterator_to(entry));
   }
   RearmLocked(entry);
+  if (ended && view.state != before->state) entry.end_number = shared_->next_end++;
+  // Before anybody can be told.
+  JournalLocked(entry);
   NotifyLocked(entry, effects);
   if (ended && view.state != before->state && view.state != CommandState::kCompleted) {
     const std::optional<CommandId> oldest = entry.client->account->KeepEnded(
@@ -291,6 +299,19 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Ti
   if (ended && entry.queue != nullptr && !IsTerminal(before->state)) {
     LeaveWorkerLocked(entry, !change.by_holder, now, effects);
   }
+}
+
+void CommandPartition::JournalLocked(const CommandEntry& entry) {
+  if (shared_->journal == nullptr) return;
+  CommandRecord record{
+      .command = entry.view,
+      .leases = {entry.leases.begin(), entry.leases.end()},
+      .heartbeats = entry.heartbeat_nanos != CommandEntry::kNoHeartbeats,
+      .untold = entry.queue != nullptr && entry.worker != nullptr && IsTerminal(entry.view->state),
+      .end_number = entry.end_number};
+  if (entry.worker != nullptr) record.worker = std::string(entry.worker->id);
+  if (entry.worker_before != nullptr) record.worker_before = std::string(entry.worker_before->id);
+  shared_->journal->Append(entry.spec().sequence, std::move(record));
 }
 
 void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, CommandState to,
@@ -324,7 +345,11 @@ void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, Comman
 }
 
 void CommandPartition::RearmLocked(CommandEntry& entry) {
-  deadlines_.Set(&entry, NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed).at_nanos);
+  CommandDeadline next = NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed);
+  if (entry.spec().sequence < restored_below_ && next.kind != DeadlineKind::kNotBefore) {
+    next.at_nanos = std::max(next.at_nanos, grace_until_nanos_);
+  }
+  deadlines_.Set(&entry, next.at_nanos);
 }
 
 void CommandPartition::NotifyLocked(CommandEntry& entry, CommandEffects& effects) {

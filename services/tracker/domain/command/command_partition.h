@@ -20,6 +20,7 @@
 #include "tracker/domain/command/client_account.h"
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/command/command_entry.h"
+#include "tracker/domain/command/command_journal.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/deadline_wheel.h"
 #include "tracker/domain/command/pruning.h"
@@ -90,6 +91,8 @@ struct CommandTableShared {
   std::atomic<uint64_t> next_sequence{1};
   std::atomic<int64_t> leased{0};  // Commands that are DELIVERED or RUNNING.
   std::atomic<int64_t> late_results{0};
+  std::atomic<uint64_t> next_end{1};
+  CommandJournal* journal = nullptr;  // Null: what is here ends with the process.
 };
 
 // The commands of one client in one partition.
@@ -118,6 +121,11 @@ class CommandPartition {
  public:
   CommandPartition(uint8_t index, CommandTableShared* shared) : index_(index), shared_(shared) {}
   ~CommandPartition();
+
+  // Brings back what the journal has kept, as of `now`: the commands in the order of registration,
+  // then the tombstones. Before everything else.
+  void Restore(CommandRecord record, absl::Time now);
+  void Restore(const CommandRemoval& removal);
 
   // `request` has been checked. `deadlines` are the command's.
   absl::StatusOr<CommandPtr> Register(const CommandRequest& request,
@@ -171,6 +179,9 @@ class CommandPartition {
  private:
   struct Change;
 
+  // Gives a restored command its places in queues, windows and lists.
+  void PlaceRestoredLocked(CommandEntry& entry, const CommandRecord& record, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Nullptr where there is none.
   CommandEntry* EntryLocked(const CommandId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // NOT_FOUND as GetCommand has it.
@@ -197,6 +208,8 @@ class CommandPartition {
   // The command has ended: its worker is told, unless it was the one who said so.
   void LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Appends what a restart must know of the command.
+  void JournalLocked(const CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NotifyLocked(CommandEntry& entry, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RearmLocked(CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -253,6 +266,9 @@ class CommandPartition {
   Tombstones tombstones_ ABSL_GUARDED_BY(mutex_);
   Timed tombstone_timer_ ABSL_GUARDED_BY(mutex_){Timed::Kind::kTombstones};
   DeadlineWheel deadlines_ ABSL_GUARDED_BY(mutex_);
+  // Commands with a lower sequence were restored, and have a grace.
+  uint64_t restored_below_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t grace_until_nanos_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace callslip::tracker

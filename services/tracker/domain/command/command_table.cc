@@ -51,7 +51,9 @@ bool IsDeadLetter(CommandState state) {
 
 }  // namespace
 
-CommandTable::CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits) {
+CommandTable::CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits,
+                           CommandJournal* journal) {
+  shared_.journal = journal;
   shared_.deadlines =
       std::make_shared<const CommandDeadlines>(*deadlines.With(DeadlineOverrides(), false));
   shared_.limits = limits;

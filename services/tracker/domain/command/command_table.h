@@ -40,7 +40,14 @@ class CommandTable {
   using DeadlineListener = std::function<void(absl::Time)>;
 
   // `deadlines` must be valid (CommandDeadlines::Validate()).
-  explicit CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits = {});
+  // With a journal, which must outlive the table, every change is appended to it: whoever runs the
+  // table sees to it that nothing is told before it is kept.
+  explicit CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits = {},
+                        CommandJournal* journal = nullptr);
+
+  // Brings back what `storage` has kept, as of `now`: the same journal makes the same state. Before
+  // everything else. Where the clock was set back since, all times are moved back by as much.
+  absl::Status Restore(CommandStorage& storage, absl::Time now);
 
   // To be called before the table is used by more than one thread.
   void SetDeadlineListener(DeadlineListener listener) { listener_ = std::move(listener); }
