@@ -1,12 +1,16 @@
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "common/clock.h"
 #include "common/config.h"
 #include "common/file_limit.h"
 #include "common/log.h"
+#include "common/metrics.h"
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
+#include "common/status_macros.h"
 #include "tracker/config.h"
 #include "tracker/data_directory.h"
 #include "tracker/deadline_thread.h"
@@ -14,9 +18,13 @@
 #include "tracker/domain/session/session_table.h"
 #include "tracker/inspect.h"
 #include "tracker/kept_commands.h"
+#include "tracker/metrics/metrics_listener.h"
+#include "tracker/metrics/tracker_metrics.h"
+#include "tracker/rpc/command_log.h"
 #include "tracker/rpc/health_check.h"
 #include "tracker/rpc/tracker_server.h"
 #include "tracker/storage/file_session_storage.h"
+#include "tracker/storage/measured_disk.h"
 #include "tracker/timer_thread.h"
 
 namespace callslip::tracker {
@@ -48,6 +56,22 @@ void ApplyRetention(Clock& clock, TimerThread& timers, SessionTable& sessions,
   });
 }
 
+// Null where they are not to be served. Must be gone before the server is.
+absl::StatusOr<std::unique_ptr<MetricsListener>> ServeMetrics(const TrackerConfig& config,
+                                                              TrackerServer& server) {
+  const std::optional<Address> address = config.MetricsAddress();
+  if (!address.has_value()) return nullptr;
+  ASSIGN_OR_RETURN(auto listener,
+                   MetricsListener::Start(*address, config.metrics_allowed_hosts, [&server] {
+                     MetricsPage page;
+                     page.Process();
+                     AddMetrics(server.Statistics(), page);
+                     return page.Text();
+                   }));
+  std::fprintf(stderr, "metrics on http://%s/metrics\n", listener->bound().ToString().c_str());
+  return listener;
+}
+
 int Main(int argc, char** argv) {
   const ShutdownSignal shutdown;
   TrackerConfig config;
@@ -72,7 +96,7 @@ int Main(int argc, char** argv) {
         {{"directory", data->path()}});
   }
   RealClock clock;
-  Disk disk;
+  MeasuredDisk disk(&clock);
   const auto storage = FileSessionStorage::Open(data->path(), &disk);
   if (!storage.ok()) return Fail(storage.status());
   // Outlives the sessions, which follow commands.
@@ -82,13 +106,18 @@ int Main(int argc, char** argv) {
   if (!sessions.ok()) return Fail(sessions.status());
   TimerThread timers(&clock);
   ApplyRetention(clock, timers, **sessions, config.Retention());
+  CommandLog command_log(&clock);
   CommandTable table(config.deadlines, CommandLimits(), (*kept)->journal());
+  table.SetFailureListener(
+      [&command_log](const CommandSnapshot& command) { command_log.Failed(command); });
   if (const absl::Status restored = (*kept)->Restore(table); !restored.ok()) return Fail(restored);
   DeadlineThread deadline_thread(&clock, &table);
-  TrackerServer server(&clock, &table, sessions->get(), (*kept)->gate());
+  TrackerServer server(&clock, &table, sessions->get(), (*kept)->gate(), &disk);
   const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
   if (!bound.ok()) return Fail(bound.status());
   (*kept)->SetStorageListener([&server](bool works) { server.SetReady(works); });
+  const auto metrics = ServeMetrics(config, server);
+  if (!metrics.ok()) return Fail(metrics.status());
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
   NotifyServiceManager(kServiceReady);
 

@@ -28,9 +28,9 @@ class Connections : public std::enable_shared_from_this<Connections> {
   // Serves a peer until either side closes.
   void Serve(boost::asio::ip::tcp::socket socket);
 
-  bool IsFull() const {
-    return open_.size() + web_sockets_->size() >= static_cast<size_t>(limits_.connections);
-  }
+  int64_t connections() const { return static_cast<int64_t>(open_.size()); }
+  int64_t web_sockets() const { return static_cast<int64_t>(web_sockets_->size()); }
+  bool IsFull() const { return connections() + web_sockets() >= limits_.connections; }
 
   // From now on.
   void CloseAfterAnswers() { close_after_answers_ = true; }

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_HTTP_HTTP_SERVER_H_
 #define CALLSLIP_GATEWAY_HTTP_HTTP_SERVER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -37,6 +38,10 @@ class HttpServer {
   // once, and calls `when_idle` on the context's thread once no request is under way and no
   // WebSocket open.
   void Drain(std::function<void()> when_idle);
+
+  // Open connections that are no WebSockets, and those that are. On the context's thread.
+  int64_t connections() const;
+  int64_t web_sockets() const;
 
   struct State;  // Private to http_server.cc.
 

@@ -41,7 +41,7 @@ class Cutter final : public internal::CompletionTag {
 
 }  // namespace
 
-AsyncServer::AsyncServer() { KeepLibrary(); }
+AsyncServer::AsyncServer(Clock* clock) : tallies_(clock) { KeepLibrary(); }
 
 AsyncServer::~AsyncServer() { Stop(absl::ZeroDuration()); }
 

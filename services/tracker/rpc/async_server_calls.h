@@ -16,6 +16,7 @@
 #include "grpcpp/grpcpp.h"
 #include "tracker/rpc/operation_queue.h"
 #include "tracker/rpc/output_gate.h"
+#include "tracker/rpc/rpc_tally.h"
 #include "tracker/rpc/server_stream.h"
 
 namespace callslip::tracker::internal {
@@ -27,6 +28,7 @@ struct Method {
   // Has gRPC fill in the next call of the method, and `tag` then come out of the queue.
   std::function<void(Call& call, void* tag)> accept;
   typename Call::Handler handler;
+  RpcTally* tally;
   // Null: everything leaves at once.
   OutputGate* gate = nullptr;
 
@@ -60,6 +62,7 @@ class UnaryCall final : public CompletionTag {
     }
     AcceptNext(method_);
     finished_ = true;
+    begun_ = method_->tally->Begin();
     response_ = google::protobuf::Arena::CreateMessage<Response>(&arena_);
     status_ = method_->handler(*request_, *response_);
     if (!method_->queue->TryBegin()) {
@@ -76,6 +79,7 @@ class UnaryCall final : public CompletionTag {
       : method_(std::move(method)) {}
 
   void Answer(const absl::Status& status) {
+    method_->tally->End(begun_, status.code());
     if (status.ok()) {
       writer_.Finish(*response_, grpc::Status::OK, this);
     } else {
@@ -94,6 +98,7 @@ class UnaryCall final : public CompletionTag {
   grpc::ServerAsyncResponseWriter<Response> writer_{&context_};
   Response* response_ = nullptr;
   absl::Status status_;
+  int64_t begun_ = 0;  // See RpcTally.
   bool finished_ = false;
 };
 
@@ -145,6 +150,8 @@ class LongCall : public std::enable_shared_from_this<Self> {
   };
 
   bool TryBegin() { return method_->queue->TryBegin(); }
+  // How it was finished. To be called before it is.
+  void SetCode(absl::StatusCode code) { code_.store(code, std::memory_order_relaxed); }
   bool IsOver() const { return (departure_.load(std::memory_order_acquire) & kOver) != 0; }
 
   const Method<Self>& method() const { return *method_; }
@@ -171,12 +178,15 @@ class LongCall : public std::enable_shared_from_this<Self> {
     done_.Hold(self);
     method_->queue->BeginFollowing();
     AcceptNext(method_);
+    begun_ = method_->tally->Begin();
     method_->handler(self);
   }
 
   void OnDone() {
     const uint8_t before = departure_.fetch_or(kOver, std::memory_order_acq_rel);
     static_cast<Self*>(this)->OnOver();
+    method_->tally->End(begun_, context_.IsCancelled() ? absl::StatusCode::kCancelled
+                                                       : code_.load(std::memory_order_relaxed));
     if ((before & kHasAction) != 0) Depart();
   }
 
@@ -190,6 +200,8 @@ class LongCall : public std::enable_shared_from_this<Self> {
   Tag done_;
   std::atomic<uint8_t> departure_{0};
   std::atomic<bool> lost_{false};
+  int64_t begun_ = 0;
+  std::atomic<absl::StatusCode> code_{absl::StatusCode::kOk};
   std::function<void()> on_caller_left_;
 };
 
@@ -229,13 +241,9 @@ class DeferredCall final
   void Fail(const absl::Status& status) override {
     if (this->IsOver() || finishing_.exchange(true) || !this->TryBegin()) return;
     finished_.Hold(this->shared_from_this());
-    if (this->method().LetsOut()) {
-      this->writer_.FinishWithError(ToGrpc(status, this->context_), &finished_);
-      return;
-    }
-    this->method().gate->Pass([this, status](const absl::Status& kept) {
-      this->writer_.FinishWithError(ToGrpc(kept.ok() ? status : kept, this->context_), &finished_);
-    });
+    if (this->method().LetsOut()) return AnswerError(status);
+    this->method().gate->Pass(
+        [this, status](const absl::Status& kept) { AnswerError(kept.ok() ? status : kept); });
   }
 
   void OnCallerLeft(std::function<void()> action) override {
@@ -255,7 +263,12 @@ class DeferredCall final
     }
     const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
     if (if_lost != nullptr) if_lost();
-    this->writer_.FinishWithError(ToGrpc(kept, this->context_), &finished_);
+    AnswerError(kept);
+  }
+
+  void AnswerError(const absl::Status& status) {
+    this->SetCode(status.code());
+    this->writer_.FinishWithError(ToGrpc(status, this->context_), &finished_);
   }
 
   void OnFinished(bool ok) {

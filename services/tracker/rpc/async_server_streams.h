@@ -141,6 +141,7 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
   }
 
   void WriteEnd(const absl::Status& status) {
+    this->SetCode(status.code());
     state_.fetch_or(kEndSent);
     source_ = nullptr;
     this->writer_.Finish(ToGrpc(status, this->context_), &sent_);

@@ -27,7 +27,8 @@ CommandSpec::CommandSpec(CommandId command_id, const CommandRequest& request, ab
       sequence(number),
       priority(static_cast<int8_t>(request.priority)),
       command_class(request.command_class),
-      idempotent(request.idempotent) {
+      idempotent(request.idempotent),
+      trace(request.trace) {
   const auto names = NamesOf(request);
   size_t end = 0;
   for (size_t i = 0; i < kNames; ++i) {

@@ -14,6 +14,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/trace_context.h"
 #include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/command/command_id.h"
 #include "tracker/domain/command/command_state.h"
@@ -40,6 +41,7 @@ struct CommandRequest {
   absl::Time not_before = absl::InfinitePast();  // InfinitePast: at once.
   DeadlineOverrides deadlines;
   std::string replay_of;  // The id of the command that it replays, if it does.
+  TraceContext trace;     // Of no effect; handed on.
 };
 
 // A request that was accepted. Constant, and shared by everyone who looks at the command.
@@ -82,6 +84,7 @@ class CommandSpec {
   const int8_t priority;
   const CommandClass command_class;
   const bool idempotent;
+  const TraceContext trace;
 
  private:
   static constexpr size_t kNames = 7;

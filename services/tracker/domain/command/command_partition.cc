@@ -138,6 +138,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
                                                    std::move(deadlines));
   AddTrace(*view, TraceEntry::Stage::kQueued, TraceEntry::Source::kClient, now);
   Count(*client->account, 1, view->payload_bytes());
+  tally_.Registered();
   const CommandPtr registered = view;
 
   entry->view = std::move(view);
@@ -281,6 +282,7 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Ti
   const CommandPtr before = std::exchange(entry.view, std::move(change.next));
   const CommandSnapshot& view = *entry.view;
   Count(*entry.client->account, 0, view.payload_bytes() - before->payload_bytes());
+  tally_.Changed(*before, view);
   if (entry.queue != nullptr) MoveLocked(entry, before->state, view.state, effects);
   const bool ended = IsTerminal(view.state);
   if (ended && !IsTerminal(before->state)) {
@@ -295,6 +297,7 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Ti
     const std::optional<CommandId> oldest = entry.client->account->KeepEnded(
         entry.spec().id, view.state == CommandState::kCancelled, shared_->limits.failed_of_client);
     if (oldest.has_value()) effects.pushed_out.push_back(*oldest);
+    if (view.state != CommandState::kCancelled) effects.failed.push_back(entry.view);
   }
   if (ended && entry.queue != nullptr && !IsTerminal(before->state)) {
     LeaveWorkerLocked(entry, !change.by_holder, now, effects);
@@ -373,6 +376,26 @@ void CommandPartition::FailLocked(CommandEntry& entry, CommandEvent event,
   change.Step(event, source, now);
   change.next->error = std::make_shared<const CommandError>(std::move(error));
   CommitLocked(entry, std::move(change), now, effects);
+}
+
+CommandStatistics CommandPartition::Statistics() {
+  MutexLock lock(&mutex_);
+  CommandStatistics now = tally_.statistics();
+  for (const auto& [target, queue] : queues_) {
+    const int64_t depth = queue->backlog.depth();
+    if (depth == 0) continue;
+    now.queued += depth;
+    ++now.targets;
+    now.longest_queue = std::max(now.longest_queue, depth);
+  }
+  for (const auto& [name, client] : clients_) {
+    const auto oldest = absl::c_find_if(client->unfinished, [](const CommandEntry& entry) {
+      return entry.turn != nullptr && !entry.delayed;
+    });
+    if (oldest == client->unfinished.end()) continue;
+    now.AddQueued(absl::ToUnixNanos(oldest->spec().ready_time()));
+  }
+  return now;
 }
 
 void CommandPartition::Drain(CommandEffects& effects) {

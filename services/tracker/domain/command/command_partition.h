@@ -22,6 +22,7 @@
 #include "tracker/domain/command/command_entry.h"
 #include "tracker/domain/command/command_journal.h"
 #include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/command/command_tally.h"
 #include "tracker/domain/command/deadline_wheel.h"
 #include "tracker/domain/command/pruning.h"
 #include "tracker/domain/command/target_queue.h"
@@ -78,7 +79,8 @@ struct CommandEffects {
   std::vector<CommandId> pushed_out;  // Of failed rings, maybe of other partitions.
   std::vector<std::shared_ptr<const CommandSpec>> removed;  // That came with a request_id.
   absl::Time earliest_deadline = absl::InfiniteFuture();    // Of those that were set.
-  bool no_leases = false;  // No worker holds a command any more, in any partition.
+  std::vector<CommandPtr> failed;  // Ended without having been completed or cancelled.
+  bool no_leases = false;          // No worker holds a command any more, in any partition.
 };
 
 // What all partitions of one table share.
@@ -164,6 +166,9 @@ class CommandPartition {
 
   // What the workers of `target`, or of all targets where it is empty, do now.
   void AddActivities(absl::string_view target, std::vector<WorkerActivity>& activities);
+
+  // One look at all targets and at what is unfinished until the first that waits, of each client.
+  CommandStatistics Statistics();
 
   // Not after the earliest deadline; InfiniteFuture where there is none.
   absl::Time NextDeadlineTime();
@@ -269,6 +274,7 @@ class CommandPartition {
   // Commands with a lower sequence were restored, and have a grace.
   uint64_t restored_below_ ABSL_GUARDED_BY(mutex_) = 0;
   int64_t grace_until_nanos_ ABSL_GUARDED_BY(mutex_) = 0;
+  CommandTally tally_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace callslip::tracker

@@ -28,6 +28,7 @@ bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
 void CommandPartition::FireLocked(Timed& timed, absl::Time now, CommandEffects& effects) {
   switch (timed.kind) {
     case Timed::Kind::kCommand:
+      tally_.DeadlineFired(timed.due_nanos(), NanosOf(now));
       FireCommandLocked(static_cast<CommandEntry&>(timed), now, effects);
       return;
     case Timed::Kind::kHeldCall:
@@ -144,6 +145,7 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
     entry.queue->workers.Detach(&entry);
   }
   PartitionClient* client = entry.client;
+  tally_.Removed(entry.view->state);
   Count(*client->account, -1, -entry.view->payload_bytes());
   client->by_sequence.erase(spec->sequence);
   const auto place = commands_.find(spec->id.key());
