@@ -1,4 +1,4 @@
-# What `cmake --install` puts beside the programs, and the Debian package that CPack makes of it all.
+# What `cmake --install` puts beside the programs, and the Debian package that CPack makes of it.
 #
 #   component   holds                                                   installed
 #   programs    bin/ (callslip_binary)                                  always

@@ -57,9 +57,13 @@ void InitLogging(absl::string_view process, absl::string_view level_name) {
   Logger() = std::move(logger);
 }
 
-void Log(LogLevel level, absl::string_view event, std::initializer_list<LogField> fields) {
+bool IsLogged(LogLevel level) {
   const auto& logger = Logger();
-  if (logger == nullptr || !logger->should_log(ToSpdlog(level))) return;
+  return logger != nullptr && logger->should_log(ToSpdlog(level));
+}
+
+void Log(LogLevel level, absl::string_view event, std::initializer_list<LogField> fields) {
+  if (!IsLogged(level)) return;
   std::string members = "\"event\":";
   AppendJsonString(members, event);
   for (const LogField& field : fields) {
@@ -68,7 +72,7 @@ void Log(LogLevel level, absl::string_view event, std::initializer_list<LogField
     members.push_back(':');
     AppendJsonString(members, field.value);
   }
-  logger->log(ToSpdlog(level), spdlog::string_view_t(members.data(), members.size()));
+  Logger()->log(ToSpdlog(level), spdlog::string_view_t(members.data(), members.size()));
 }
 
 }  // namespace callslip

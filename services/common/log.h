@@ -23,6 +23,9 @@ struct LogField {
 // Called once, before the first Log(); until then nothing is written.
 void InitLogging(absl::string_view process, absl::string_view level_name);
 
+// Whether lines of this level are written: for those that are dear to make.
+bool IsLogged(LogLevel level);
+
 // `event` is a short constant phrase, so that lines of one kind can be found.
 void Log(LogLevel level, absl::string_view event, std::initializer_list<LogField> fields = {});
 

@@ -36,6 +36,9 @@ void GatewayConfig::AddTo(OptionSet& options) {
               "Values of the Origin header to accept besides the gateway's own, such as "
               "chrome-extension://ID");
   options.Add("tracker", &tracker, "Where the tracker serves gRPC");
+  options.Add("drain-delay", &drain_delay, absl::ZeroDuration(), absl::Minutes(5),
+              "How long to serve on after SIGTERM while /readyz answers 503, for a balancer before "
+              "several gateways to look elsewhere; longer than it takes to notice");
   options.Add("drain-grace", &drain_grace, absl::ZeroDuration(), absl::Minutes(5),
               "How long requests under way may take after SIGTERM");
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},

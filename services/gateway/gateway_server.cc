@@ -29,6 +29,7 @@
 #include "gateway/mcp/observe_tool.h"
 #include "gateway/mcp/session_tool.h"
 #include "gateway/mcp/streamable_http.h"
+#include "gateway/metrics_handler.h"
 #include "gateway/tracker_client/session_client.h"
 #include "gateway/tracker_client/tracker_client.h"
 
@@ -100,7 +101,7 @@ struct GatewayServer::Parts {
 
   // The doors need to know the port that was bound.
   void MakeRouter(const Address& bound) {
-    router.emplace(Doors(bound, config.allowed_hosts, config.allowed_origins), tokens);
+    router.emplace(Doors(bound, config.allowed_hosts, config.allowed_origins), tokens, &requests);
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
     router->Add("POST", "/mcp", agents,
@@ -126,9 +127,16 @@ struct GatewayServer::Parts {
                   });
     }
     session_api.AddRoutes(*router);
+    router->Add("GET", "/metrics", {Role::kViewer, Role::kAdmin},
+                [this](std::shared_ptr<const HttpRequest>) {
+                  return HandleMetrics({.requests = &requests,
+                                        .server = &server,
+                                        .calls = &mcp_server.calls(),
+                                        .tracker = tracker.get()});
+                });
     router->AddOpen("GET", "/healthz", HandleHealth);
     router->AddOpen("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
-      return HandleReadiness(tracker.get());
+      return HandleReadiness(tracker.get(), is_leaving);
     });
   }
 
@@ -152,6 +160,7 @@ struct GatewayServer::Parts {
   std::shared_ptr<SessionHub> session_hub;
   const SessionApi session_api;
   RealClock clock;
+  HttpTally requests{&clock};
   McpServer mcp_server;
   const StreamableHttp mcp;
   const PendingQueriesHandler pending_queries;
@@ -162,6 +171,7 @@ struct GatewayServer::Parts {
   const SyncHealthHandler sync_health;
   const ScreenshotsHandler screenshots;
   std::optional<Router> router;
+  bool is_leaving = false;  // Used by the thread.
   HttpServer server;
   std::thread thread;
 };
@@ -181,6 +191,14 @@ absl::StatusOr<Address> GatewayServer::Start() {
   parts_->MakeRouter(*bound);
   parts_->thread = std::thread([this] { parts_->io.run(); });
   return bound;
+}
+
+void GatewayServer::Leave(absl::Duration delay) {
+  boost::asio::post(parts_->io, [this] {
+    parts_->is_leaving = true;
+    parts_->server.CloseAfterAnswers();
+  });
+  parts_->clock.NewSleeper()->SleepUntil(parts_->clock.Now() + delay);
 }
 
 void GatewayServer::Drain(absl::Duration grace) {

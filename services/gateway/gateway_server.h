@@ -27,6 +27,10 @@ class GatewayServer {
   // to be there yet. Once only.
   absl::StatusOr<Address> Start();
 
+  // Serves on for `delay`, but is not ready any more, and closes each connection after an answer,
+  // so that its peer comes back through whatever stands before several gateways. Blocks.
+  void Leave(absl::Duration delay);
+
   // Accepts nothing new, ends held polls and waits, and lets requests under way finish for at most
   // `grace`. The destructor then stops the rest.
   void Drain(absl::Duration grace);

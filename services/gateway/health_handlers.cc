@@ -11,7 +11,11 @@ boost::asio::awaitable<HttpResponse> HandleHealth(std::shared_ptr<const HttpRequ
   co_return HttpResponse{.body = R"({"status":"ok"})"};
 }
 
-boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker) {
+boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker, bool is_leaving) {
+  if (is_leaving) {
+    co_return ErrorResponse(503, "draining", "This gateway is about to stop.",
+                            "Use another one behind the same address, or this one in a moment.");
+  }
   v1::ListCommandsRequest request;
   request.set_page_size(1);
   const auto listed = co_await tracker->List(std::move(request), kReadinessDeadline);

@@ -12,8 +12,8 @@ namespace callslip::gateway {
 // GET /healthz: 200 while the process answers at all.
 boost::asio::awaitable<HttpResponse> HandleHealth(std::shared_ptr<const HttpRequest> request);
 
-// GET /readyz: 200 while the tracker answers too, else 503.
-boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker);
+// GET /readyz: 200 while the tracker answers too and this gateway is not about to stop, else 503.
+boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker, bool is_leaving);
 
 }  // namespace callslip::gateway
 

@@ -56,6 +56,7 @@ int Main(int argc, char** argv) {
   shutdown.Wait();
   NotifyServiceManager(kServiceStopping);
   Log(LogLevel::kInfo, "draining");
+  server.Leave(config.drain_delay);
   server.Drain(config.drain_grace);
   Log(LogLevel::kInfo, "stopped");
   return 0;

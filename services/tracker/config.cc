@@ -1,9 +1,21 @@
 #include "tracker/config.h"
 
 #include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
 #include "tracker/domain/session/session_limits.h"
 
 namespace callslip::tracker {
+namespace {
+
+absl::Status CheckBind(const Address& address, bool allow_insecure_bind) {
+  if (address.IsLoopback() || allow_insecure_bind) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("refusing to listen on ", address.ToString(),
+                   ": other machines could reach it and nothing authenticates them. Listen on "
+                   "127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
+}
+
+}  // namespace
 
 void TrackerConfig::AddTo(OptionSet& options) {
   constexpr absl::Duration kMin = absl::Milliseconds(100);
@@ -14,9 +26,18 @@ void TrackerConfig::AddTo(OptionSet& options) {
               "them");
   options.Add(
       "data-dir", &data_dir,
-      "Directory of the sessions, one tracker each; commands are kept in memory. Without it, "
-      "sessions are kept in a temporary directory and end with the tracker");
+      "Directory of commands and sessions, one tracker each. Without it, they are kept in a "
+      "temporary directory and end with the tracker");
+  options.AddChoice(
+      "durability", &durability, {"memory", "relaxed", "strict"},
+      "What accepted commands survive: memory nothing, relaxed a crash of the tracker, "
+      "strict a power cut as well");
   options.Add("poll-threads", &poll_threads, 1, 16, "Threads that answer calls");
+  options.Add("metrics-listen", &metrics_listen,
+              "Where to serve GET /metrics over HTTP, HOST:PORT with an IP address; port 0 picks a "
+              "free one. Without it metrics are not served");
+  options.Add("metrics-allowed-hosts", &metrics_allowed_hosts,
+              "Further values of the Host header to accept there, each NAME:PORT");
   options.Add("drain-grace", &drain_grace, absl::ZeroDuration(), absl::Minutes(5),
               "How long calls under way may take after SIGTERM");
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
@@ -51,13 +72,21 @@ void TrackerConfig::AddTo(OptionSet& options) {
 }
 
 absl::Status TrackerConfig::Validate() const {
-  if (!listen.IsLoopback() && !allow_insecure_bind) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "refusing to listen on ", listen.ToString(),
-        ": other machines could reach it and nothing authenticates them. Listen on "
-        "127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
+  RETURN_IF_ERROR(CheckBind(listen, allow_insecure_bind));
+  if (!metrics_listen.empty()) {
+    ASSIGN_OR_RETURN(const Address metrics, ParseAddress(metrics_listen));
+    if (metrics.is_unix()) {
+      return absl::InvalidArgumentError("--metrics-listen wants HOST:PORT, not a socket");
+    }
+    RETURN_IF_ERROR(CheckBind(metrics, allow_insecure_bind));
   }
   return deadlines.Validate();
+}
+
+std::optional<Address> TrackerConfig::MetricsAddress() const {
+  const absl::StatusOr<Address> address = ParseAddress(metrics_listen);
+  if (!address.ok()) return std::nullopt;
+  return *address;
 }
 
 QueueDefaults TrackerConfig::Queue() const {

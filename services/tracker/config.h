@@ -1,7 +1,9 @@
 #ifndef CALLSLIP_TRACKER_CONFIG_H_
 #define CALLSLIP_TRACKER_CONFIG_H_
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "common/address.h"
@@ -16,9 +18,13 @@ namespace callslip::tracker {
 struct TrackerConfig {
   Address listen{.host = "127.0.0.1", .port = 7900};
   bool allow_insecure_bind = false;
-  // Empty: sessions live in a temporary directory, and end with the process.
+  // Empty: what is kept lives in a temporary directory, and ends with the process.
   std::string data_dir;
+  // Of commands: "memory", "relaxed" or "strict".
+  std::string durability = "relaxed";
   int poll_threads = 1;
+  std::string metrics_listen;  // HOST:PORT; empty: metrics are not served.
+  std::vector<std::string> metrics_allowed_hosts;
   absl::Duration drain_grace = absl::Seconds(5);
   std::string log_level = "info";
   CommandDeadlines deadlines;
@@ -32,6 +38,9 @@ struct TrackerConfig {
   void AddTo(OptionSet& options);
   // INVALID_ARGUMENT with what to change, where the settings contradict each other.
   absl::Status Validate() const;
+
+  // Where metrics are to be served, if they are. Of settings that are valid.
+  std::optional<Address> MetricsAddress() const;
 
   QueueDefaults Queue() const;
   SessionRetention Retention() const;

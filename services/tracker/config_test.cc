@@ -25,6 +25,25 @@ TEST(TrackerConfigTest, OtherMachinesReachItOnlyOnRequest) {
   EXPECT_TRUE(config.Validate().ok());
 }
 
+TEST(TrackerConfigTest, MetricsAreServedWhereTheyAreAskedForAndNowhereElse) {
+  TrackerConfig config;
+  EXPECT_EQ(config.MetricsAddress(), std::nullopt);
+  config.metrics_listen = "127.0.0.1:7901";
+  EXPECT_TRUE(config.Validate().ok());
+  ASSERT_TRUE(config.MetricsAddress().has_value());
+  EXPECT_EQ(config.MetricsAddress()->port, 7901);
+
+  config.metrics_listen = "0.0.0.0:7901";
+  EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("0.0.0.0:7901"));
+  config.allow_insecure_bind = true;
+  EXPECT_TRUE(config.Validate().ok());
+
+  for (const char* wrong : {"7901", "unix:/tmp/metrics", "host:port"}) {
+    config.metrics_listen = wrong;
+    EXPECT_FALSE(config.Validate().ok()) << wrong;
+  }
+}
+
 absl::StatusOr<TrackerConfig> Parse(const std::vector<std::string>& arguments) {
   TrackerConfig config;
   OptionSet options("callslip-tracker", "");
@@ -54,6 +73,13 @@ TEST(TrackerConfigTest, QueuesAreSetAsTheConversationsOfAYamlFile) {
 TEST(TrackerConfigTest, QueuesAreEnabledAndWithoutDelayByDefault) {
   EXPECT_TRUE(TrackerConfig().Queue().enabled);
   EXPECT_EQ(TrackerConfig().Queue().delay, absl::ZeroDuration());
+}
+
+TEST(TrackerConfigTest, CommandsSurviveACrashByDefault) {
+  EXPECT_EQ(TrackerConfig().durability, "relaxed");
+  ASSERT_OK_AND_ASSIGN(const TrackerConfig config, Parse({"--durability=strict"}));
+  EXPECT_EQ(config.durability, "strict");
+  EXPECT_FALSE(Parse({"--durability=eternal"}).ok());
 }
 
 TEST(TrackerConfigTest, AllSessionsAreKeptByDefault) {

@@ -15,8 +15,8 @@ namespace callslip::tracker {
 absl::StatusOr<DataDirectory> DataDirectory::Open(const std::string& path) {
   if (!path.empty()) return DataDirectory(path, /*temporary=*/false);
   const char* const parent = std::getenv("TMPDIR");
-  std::string made = absl::StrCat(parent == nullptr || *parent == 0 ? "/tmp" : parent,
-                                  "/callslip-sessions-XXXXXX");
+  std::string made =
+      absl::StrCat(parent == nullptr || *parent == 0 ? "/tmp" : parent, "/callslip-tracker-XXXXXX");
   if (mkdtemp(made.data()) == nullptr) {
     return absl::UnavailableError(absl::StrCat("cannot make a temporary directory ", made, ": ",
                                                std::strerror(errno),

@@ -1,13 +1,17 @@
 #include "tracker/inspect.h"
 
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/status_macros.h"
+#include "tracker/storage/command_inspection.h"
 #include "tracker/storage/session_inspection.h"
+#include "tracker/storage/sqlite_command_storage.h"
 
 namespace callslip::tracker {
 namespace {
@@ -86,9 +90,17 @@ std::string SessionsText(const std::vector<SessionInspection>& sessions) {
 
 }  // namespace
 
-absl::StatusOr<std::string> InspectDataDirectory(const std::string& path) {
+absl::Status InspectDataDirectory(const std::string& path, std::FILE* out) {
   ASSIGN_OR_RETURN(const std::vector<SessionInspection> sessions, InspectSessions(path));
-  return absl::StrCat("Data directory ", path, "\n\n", SessionsText(sessions));
+  std::fprintf(out, "Data directory %s\n\n%s\n", path.c_str(), SessionsText(sessions).c_str());
+  const std::string commands = absl::StrCat(path, "/", SqliteCommandStorage::kFileName);
+  std::error_code unreadable;
+  if (!std::filesystem::exists(commands, unreadable)) {
+    std::fputs("Commands: none\n", out);
+    return absl::OkStatus();
+  }
+  std::fputs("Commands:\n", out);
+  return InspectCommands(commands, out);
 }
 
 }  // namespace callslip::tracker

@@ -1,21 +1,30 @@
 #include <cstdio>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "common/clock.h"
 #include "common/config.h"
 #include "common/file_limit.h"
 #include "common/log.h"
+#include "common/metrics.h"
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
+#include "common/status_macros.h"
 #include "tracker/config.h"
 #include "tracker/data_directory.h"
 #include "tracker/deadline_thread.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/inspect.h"
+#include "tracker/kept_commands.h"
+#include "tracker/metrics/metrics_listener.h"
+#include "tracker/metrics/tracker_metrics.h"
+#include "tracker/rpc/command_log.h"
 #include "tracker/rpc/health_check.h"
 #include "tracker/rpc/tracker_server.h"
 #include "tracker/storage/file_session_storage.h"
+#include "tracker/storage/measured_disk.h"
 #include "tracker/timer_thread.h"
 
 namespace callslip::tracker {
@@ -34,10 +43,8 @@ int Fail(const absl::Status& status) {
 
 int Inspect(const std::string& data_dir) {
   if (data_dir.empty()) return Fail(absl::InvalidArgumentError("inspect needs --data-dir"));
-  const absl::StatusOr<std::string> text = InspectDataDirectory(data_dir);
-  if (!text.ok()) return Fail(text.status());
-  std::fputs(text->c_str(), stdout);
-  return 0;
+  const absl::Status shown = InspectDataDirectory(data_dir, stdout);
+  return shown.ok() ? 0 : Fail(shown);
 }
 
 // Now and again and again.
@@ -47,6 +54,22 @@ void ApplyRetention(Clock& clock, TimerThread& timers, SessionTable& sessions,
   timers.After(kRetentionEvery, [&clock, &timers, &sessions, retention] {
     ApplyRetention(clock, timers, sessions, retention);
   });
+}
+
+// Null where they are not to be served. Must be gone before the server is.
+absl::StatusOr<std::unique_ptr<MetricsListener>> ServeMetrics(const TrackerConfig& config,
+                                                              TrackerServer& server) {
+  const std::optional<Address> address = config.MetricsAddress();
+  if (!address.has_value()) return nullptr;
+  ASSIGN_OR_RETURN(auto listener,
+                   MetricsListener::Start(*address, config.metrics_allowed_hosts, [&server] {
+                     MetricsPage page;
+                     page.Process();
+                     AddMetrics(server.Statistics(), page);
+                     return page.Text();
+                   }));
+  std::fprintf(stderr, "metrics on http://%s/metrics\n", listener->bound().ToString().c_str());
+  return listener;
 }
 
 int Main(int argc, char** argv) {
@@ -69,22 +92,32 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<DataDirectory> data = DataDirectory::Open(config.data_dir);
   if (!data.ok()) return Fail(data.status());
   if (data->is_temporary()) {
-    Log(LogLevel::kWarning, "sessions end with this process, without --data-dir",
+    Log(LogLevel::kWarning, "commands and sessions end with this process, without --data-dir",
         {{"directory", data->path()}});
   }
   RealClock clock;
-  Disk disk;
+  MeasuredDisk disk(&clock);
   const auto storage = FileSessionStorage::Open(data->path(), &disk);
   if (!storage.ok()) return Fail(storage.status());
+  // Outlives the sessions, which follow commands.
+  const auto kept = KeptCommands::Open(config, data->path(), &clock);
+  if (!kept.ok()) return Fail(kept.status());
   const auto sessions = SessionTable::Open(storage->get(), &clock, SessionLimits(), config.Queue());
   if (!sessions.ok()) return Fail(sessions.status());
   TimerThread timers(&clock);
   ApplyRetention(clock, timers, **sessions, config.Retention());
-  CommandTable table(config.deadlines);
+  CommandLog command_log(&clock);
+  CommandTable table(config.deadlines, CommandLimits(), (*kept)->journal());
+  table.SetFailureListener(
+      [&command_log](const CommandSnapshot& command) { command_log.Failed(command); });
+  if (const absl::Status restored = (*kept)->Restore(table); !restored.ok()) return Fail(restored);
   DeadlineThread deadline_thread(&clock, &table);
-  TrackerServer server(&clock, &table, sessions->get());
+  TrackerServer server(&clock, &table, sessions->get(), (*kept)->gate(), &disk);
   const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
   if (!bound.ok()) return Fail(bound.status());
+  (*kept)->SetStorageListener([&server](bool works) { server.SetReady(works); });
+  const auto metrics = ServeMetrics(config, server);
+  if (!metrics.ok()) return Fail(metrics.status());
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
   NotifyServiceManager(kServiceReady);
 
@@ -92,6 +125,7 @@ int Main(int argc, char** argv) {
   NotifyServiceManager(kServiceStopping);
   Log(LogLevel::kInfo, "draining");
   server.Drain(config.drain_grace);
+  (*kept)->SetStorageListener(nullptr);
   Log(LogLevel::kInfo, "stopped");
   return 0;
 }

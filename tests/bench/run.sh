@@ -30,6 +30,7 @@ run rpc_apis_bench
 run client_waits_bench
 run command_table_bench
 run session_bench
+CALLSLIP_BENCH_DIR=$BUILD run durability_bench
 run tracker_rpc_bench
 
 # With a browser: left out where the packages of the end-to-end tests are not installed.

@@ -58,7 +58,8 @@ main() {
     check "$service is published on loopback only" published_on_loopback_only "$service"
     check "$service runs without root and without privileges" runs_unprivileged "$service"
     check "$service has a read-only root file system" has_read_only_root "$service"
-    check "$service has a memory limit" has_memory_limit "$service"
+    check "$service has a memory limit" has_limit "$service" Memory
+    check "$service has a limit on processes" has_limit "$service" PidsLimit
   done
 
   check "the tracker can write to its volume" \
@@ -133,11 +134,12 @@ has_read_only_root() {
   [[ $root_mount =~ ^[^\ ]+\ /\ [^\ ]+\ ro, ]]
 }
 
-has_memory_limit() {
-  local bytes
-  bytes=$(inspect "$1" '{{.HostConfig.Memory}}')
-  echo "limit: $bytes bytes"
-  ((bytes > 0))
+# has_limit SERVICE NAME: a limit of the container, by its name in HostConfig.
+has_limit() {
+  local limit
+  limit=$(inspect "$1" "{{.HostConfig.$2}}")
+  echo "limit: $limit"
+  ((limit > 0))
 }
 
 stop_within_grace() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes the Debian package of a build, installs it into a fresh Debian 12, boots that one's systemd in
-# namespaces of its own, and looks at the services from outside: whether agents get answers from
+# Makes the Debian package of a build, installs it into a fresh Debian 12, boots that one's systemd
+# in namespaces of its own, and looks at the services from outside: whether agents get answers from
 # behind the units' sandboxes, and whether upgrade, removal and purge leave what they should.
 #   package_test.sh BUILD_FOLDER
 # Needs root and the package archive; installs what it lacks. What it starts it ends.
@@ -40,7 +40,8 @@ main() {
   install_missing_packages
   work=$(mktemp --directory /tmp/callslip-package.XXXXXX)
 
-  require "cpack makes the package" cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/cpack"
+  require "cpack makes the package" \
+    cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/cpack"
   deb=$(echo "$work"/cpack/*.deb)
   check "its name says what it is" matches "$(basename "$deb")" '^callslip_[0-9.]+_amd64\.deb$'
   check "it depends on the libraries that it loads" \
@@ -55,6 +56,7 @@ main() {
   cp "$deb" "$root/callslip.deb"
   require "it installs without a running systemd" \
     in_root apt-get install --yes --no-install-recommends /callslip.deb
+  # shellcheck disable=SC2016  # dpkg fills it in.
   check "its configuration files are known as such" \
     matches "$(in_root dpkg-query --show --showformat '${Conffiles}' callslip)" \
     'gateway.yaml.*tracker.yaml'

@@ -1,5 +1,5 @@
-# What shell tests have in common: checks that are counted, and what is said meanwhile. Sourced by tests
-# that set strict mode.
+# What shell tests have in common: checks that are counted, and what is said meanwhile. Sourced by
+# tests that set strict mode.
 # shellcheck shell=bash
 
 passed=0

@@ -1,5 +1,5 @@
-# A fresh Debian 12 as a tarball, made from the package archive and kept for the next time. Sourced by
-# tests that have sourced checks.sh; only root can make one.
+# A fresh Debian 12 as a tarball, made from the package archive and kept for the next time. Sourced
+# by tests that have sourced checks.sh; only root can make one.
 # shellcheck shell=bash
 
 readonly BASE_SUITE=bookworm

@@ -228,6 +228,10 @@ TrackerClient::Result<v1::ListWorkerLogResponse> FakeTrackerClient::ListWorkerLo
   return Unimplemented<v1::ListWorkerLogResponse>();
 }
 
+TrackerClient::Result<v1::GetHealthResponse> FakeTrackerClient::GetHealth(absl::Duration) {
+  return Unimplemented<v1::GetHealthResponse>();
+}
+
 std::unique_ptr<CommandFeed> FakeTrackerClient::Watch(std::string, v1::CommandFilter) {
   return nullptr;
 }

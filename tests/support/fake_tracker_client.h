@@ -63,6 +63,8 @@ class FakeTrackerClient final : public TrackerClient {
                                               absl::Duration deadline) override;
   Result<v1::AppendWorkerLogResponse> AppendWorkerLog(v1::AppendWorkerLogRequest request) override;
   Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) override;
+  Result<v1::GetHealthResponse> GetHealth(absl::Duration deadline) override;
+  TrackerClientStatistics Statistics() override { return {.waits = waits_}; }
   std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) override;
   void EndCalls() override {}
 

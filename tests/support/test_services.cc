@@ -66,12 +66,17 @@ TestServices::~TestServices() {
 }
 
 TestServices::Tracker::Tracker(Clock* clock, const std::string& data_dir)
-    : storage(ValueOrDie(tracker::FileSessionStorage::Open(data_dir, &disk))),
+    : disk(clock),
+      storage(ValueOrDie(tracker::FileSessionStorage::Open(data_dir, &disk))),
       sessions(ValueOrDie(
           tracker::SessionTable::Open(storage.get(), clock, {}, {}, kSessionThreadsOfTests))),
+      log(clock),
       table(tracker::CommandDeadlines{}),
       deadlines(clock, &table),
-      server(clock, &table, sessions.get()) {}
+      server(clock, &table, sessions.get(), &disk) {
+  table.SetFailureListener(
+      [this](const tracker::CommandSnapshot& command) { log.Failed(command); });
+}
 
 void TestServices::StartTracker() {
   tracker_ = std::make_unique<Tracker>(&clock_, data_dir_.path());

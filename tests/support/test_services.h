@@ -14,9 +14,10 @@
 #include "tracker/deadline_thread.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
+#include "tracker/rpc/command_log.h"
 #include "tracker/rpc/tracker_server.h"
-#include "tracker/storage/disk.h"
 #include "tracker/storage/file_session_storage.h"
+#include "tracker/storage/measured_disk.h"
 
 namespace callslip {
 
@@ -38,6 +39,7 @@ class TestServices {
 
   FakeClock& clock() { return clock_; }
   tracker::CommandTable& table() { return tracker_->table; }
+  tracker::TrackerServer& tracker() { return tracker_->server; }
   const Address& tracker_address() const { return tracker_address_; }
   const Address& gateway_address() const { return gateway_address_; }
   // Of the MCP session that Post() uses.
@@ -70,9 +72,10 @@ class TestServices {
   struct Tracker {
     Tracker(Clock* clock, const std::string& data_dir);
 
-    tracker::Disk disk;
+    tracker::MeasuredDisk disk;
     std::unique_ptr<tracker::FileSessionStorage> storage;
     std::unique_ptr<tracker::SessionTable> sessions;
+    tracker::CommandLog log;
     tracker::CommandTable table;
     tracker::DeadlineThread deadlines;
     tracker::TrackerServer server;

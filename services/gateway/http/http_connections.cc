@@ -157,7 +157,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (response.upgrade != nullptr && MayUpgrade()) return Upgrade(std::move(response.upgrade));
     if (response.upgrade != nullptr) response = NoUpgrade();
     const Framing framing = FramingOf(response);
-    if (framing == Framing::kClose || all_->draining_) options_.keep_alive = false;
+    if (framing == Framing::kClose || all_->close_after_answers_) options_.keep_alive = false;
     std::string head = ResponseHead(response, options_, framing);
     // A HEAD is answered with the headers that a GET would get.
     if (is_head_) response.stream = nullptr;
@@ -189,7 +189,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void FinishRequest() {
-    if (!options_.keep_alive || all_->draining_) return End();
+    if (!options_.keep_alive || all_->close_after_answers_) return End();
     EndRequest();
     AwaitRequest();
   }
@@ -390,7 +390,7 @@ void Connections::Serve(tcp::socket socket) {
 }
 
 void Connections::Drain(std::function<void()> when_idle) {
-  draining_ = true;
+  CloseAfterAnswers();
   when_idle_ = std::move(when_idle);
   web_sockets_->Drain([self = weak_from_this()] {
     if (const auto all = self.lock(); all != nullptr) all->TellIfIdle();

@@ -28,9 +28,12 @@ class Connections : public std::enable_shared_from_this<Connections> {
   // Serves a peer until either side closes.
   void Serve(boost::asio::ip::tcp::socket socket);
 
-  bool IsFull() const {
-    return open_.size() + web_sockets_->size() >= static_cast<size_t>(limits_.connections);
-  }
+  int64_t connections() const { return static_cast<int64_t>(open_.size()); }
+  int64_t web_sockets() const { return static_cast<int64_t>(web_sockets_->size()); }
+  bool IsFull() const { return connections() + web_sockets() >= limits_.connections; }
+
+  // From now on.
+  void CloseAfterAnswers() { close_after_answers_ = true; }
 
   // Closes each connection after the answer that is due and each WebSocket at once, and calls
   // `when_idle` once no request is under way and no WebSocket open.
@@ -57,7 +60,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   // What one of them has just read, and takes up at once.
   std::array<char, RequestParser::kMaxReadBytes> read_buffer_;
   int requests_ = 0;  // Between the end of their headers and the end of their response.
-  bool draining_ = false;
+  bool close_after_answers_ = false;
   std::function<void()> when_idle_;  // To be called once, while draining.
 };
 

@@ -91,6 +91,12 @@ absl::StatusOr<Address> HttpServer::Listen(const Address& address) {
   return bound;
 }
 
+int64_t HttpServer::connections() const { return state_->connections->connections(); }
+
+int64_t HttpServer::web_sockets() const { return state_->connections->web_sockets(); }
+
+void HttpServer::CloseAfterAnswers() { state_->connections->CloseAfterAnswers(); }
+
 void HttpServer::Drain(std::function<void()> when_idle) {
   asio::post(state_->context, [state = state_, when_idle = std::move(when_idle)] {
     boost::system::error_code ignored;

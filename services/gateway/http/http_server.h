@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_HTTP_HTTP_SERVER_H_
 #define CALLSLIP_GATEWAY_HTTP_HTTP_SERVER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <utility>
@@ -29,10 +30,18 @@ class HttpServer {
   // not possible.
   absl::StatusOr<Address> Listen(const Address& address);
 
+  // From now on closes each connection after the answer that is due; accepts new ones. On the
+  // context's thread.
+  void CloseAfterAnswers();
+
   // Accepts no further connections, closes each after the answer that is due and each WebSocket at
   // once, and calls `when_idle` on the context's thread once no request is under way and no
   // WebSocket open.
   void Drain(std::function<void()> when_idle);
+
+  // Open connections that are no WebSockets, and those that are. On the context's thread.
+  int64_t connections() const;
+  int64_t web_sockets() const;
 
   struct State;  // Private to http_server.cc.
 

@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "boost/asio/as_tuple.hpp"
+#include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
@@ -241,6 +242,24 @@ TEST_F(HttpServerTest, DrainWaitsForStreams) {
   peer.Send(Get("/"));
   EXPECT_THAT(peer.ReadAll(), EndsWith("4\r\nlast\r\n0\r\n\r\n"));
   idle.Await();
+}
+
+TEST_F(HttpServerTest, LeavingServerClosesAfterEachAnswerAndAcceptsMore) {
+  Serve(Echo);
+  Peer early(port_);
+  early.Send(Post("before"));
+  EXPECT_THAT(early.ReadTo("before"), Not(HasSubstr("Connection: close")));
+  Event leaving;
+  asio::post(context_, [&] {
+    server_->CloseAfterAnswers();
+    leaving.Tell();
+  });
+  leaving.Await();
+  early.Send(Post("after"));
+  EXPECT_THAT(early.ReadAll(), AllOf(HasSubstr("Connection: close"), EndsWith("after")));
+  Peer late(port_);
+  late.Send(Post("late"));
+  EXPECT_THAT(late.ReadAll(), AllOf(StartsWith("HTTP/1.1 200"), EndsWith("late")));
 }
 
 // Requests.

@@ -50,7 +50,7 @@ HttpResponse RoleRefusal(const HttpRequest& request, const std::vector<Role>& ro
 
 void Router::Add(const std::string& method, const std::string& path, std::vector<Role> roles,
                  RespondingHandler handler) {
-  MethodsAt(path)[method] = {.roles = std::move(roles), .handler = std::move(handler)};
+  AddRoute(method, path, {.roles = std::move(roles), .handler = std::move(handler)});
 }
 
 void Router::AddWebSocket(const std::string& path, std::vector<Role> roles,
@@ -65,16 +65,17 @@ void Router::AddWebSocket(const std::string& path, std::vector<Role> roles,
     if (response.upgrade != nullptr) request->headers.clear();
     co_return response;
   };
-  MethodsAt(path)["GET"] = {
-      .is_web_socket = true, .roles = std::move(roles), .handler = Spawning(upgrade)};
+  AddRoute("GET", path,
+           {.is_web_socket = true, .roles = std::move(roles), .handler = Spawning(upgrade)});
 }
 
 void Router::AddOpen(const std::string& method, const std::string& path, HttpHandler handler) {
-  MethodsAt(path)[method] = {.open = true, .handler = Spawning(std::move(handler))};
+  AddRoute(method, path, {.open = true, .handler = Spawning(std::move(handler))});
 }
 
 void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) const {
   if (auto refusal = doors_.Check(*request); refusal.has_value()) {
+    if (tally_ != nullptr) tally_->Measure(tally_->other(), responder);
     std::move(responder.respond)(*std::move(refusal));
     return;
   }
@@ -92,6 +93,9 @@ void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) c
 void Router::Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const {
   const Methods* methods = FindPath(*request);
   const Route* route = methods == nullptr ? nullptr : RouteOf(*methods, request->method);
+  if (tally_ != nullptr) {
+    tally_->Measure(route == nullptr ? tally_->other() : route->tally, responder);
+  }
   if (auto answer = AnswerHere(*request, methods, route); answer.has_value()) {
     std::move(responder.respond)(*std::move(answer));
   } else {
@@ -110,6 +114,11 @@ std::optional<HttpResponse> Router::AnswerHere(HttpRequest& request, const Metho
     return RoleRefusal(request, route->roles);
   }
   return std::nullopt;
+}
+
+void Router::AddRoute(const std::string& method, const std::string& path, Route route) {
+  if (tally_ != nullptr) route.tally = tally_->Add(method, path);
+  MethodsAt(path)[method] = std::move(route);
 }
 
 Router::Methods& Router::MethodsAt(const std::string& path) {

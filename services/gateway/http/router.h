@@ -12,6 +12,7 @@
 #include "gateway/auth/principal.h"
 #include "gateway/http/doors.h"
 #include "gateway/http/http_server.h"
+#include "gateway/http/http_tally.h"
 #include "gateway/http/path_pattern.h"
 #include "gateway/http/web_socket.h"
 
@@ -29,8 +30,9 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
 class Router {
  public:
   // Without `tokens` everyone who passes the doors is the administrator "local".
-  Router(Doors doors, std::optional<BearerTokens> tokens)
-      : doors_(std::move(doors)), tokens_(std::move(tokens)) {}
+  // All requests are counted in `tally`, where there is one.
+  Router(Doors doors, std::optional<BearerTokens> tokens, HttpTally* tally = nullptr)
+      : doors_(std::move(doors)), tokens_(std::move(tokens)), tally_(tally) {}
 
   // To be called before the first request. `path` is matched whole, and before those that have
   // {parameters} (PathPattern); of these, the first that matches is taken. The handler finds in
@@ -55,10 +57,12 @@ class Router {
     bool is_web_socket = false;
     std::vector<Role> roles;
     RespondingHandler handler;
+    HttpTally::Route* tally = nullptr;
   };
   using Methods = std::map<std::string, Route>;
 
   void Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const;
+  void AddRoute(const std::string& method, const std::string& path, Route route);
   Methods& MethodsAt(const std::string& path);
   // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.
   const Methods* FindPath(HttpRequest& request) const;
@@ -73,6 +77,7 @@ class Router {
 
   const Doors doors_;
   const std::optional<BearerTokens> tokens_;
+  HttpTally* const tally_;
   std::map<std::string, Methods> routes_;  // By path.
   struct Pattern {
     std::string path;

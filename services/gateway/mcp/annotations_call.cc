@@ -59,7 +59,7 @@ boost::asio::awaitable<ToolResult> AnalyzeTool::Annotations(
   const absl::Duration wait = call->wait;
   absl::Status started;
   if (!IsFinal(command.state())) {
-    started = co_await StartDrawMode(client, command.command_id(), *std::move(call));
+    started = co_await StartDrawMode(context, command.command_id(), *std::move(call));
   }
   ToolResult result =
       co_await Answer(std::move(context), std::move(command), requested->existed(), wait);
@@ -98,15 +98,15 @@ boost::asio::awaitable<ToolResult> AnalyzeTool::ListAnnotations(
   co_return AnnotationResult(std::move(answer), std::move(drawings), "complete");
 }
 
-boost::asio::awaitable<absl::Status> AnalyzeTool::StartDrawMode(std::string client_id,
-                                                                std::string correlation_id,
-                                                                AnnotationsCall call) const {
+boost::asio::awaitable<absl::Status> AnalyzeTool::StartDrawMode(
+    std::shared_ptr<CallContext> context, std::string correlation_id, AnnotationsCall call) const {
   Json params = {{"action", "draw_mode"}, {"correlation_ids", Json::array({correlation_id})}};
   if (call.request.has_tab_id()) params["tab_id"] = call.request.tab_id();
   if (!call.request.session().empty()) params["session"] = call.request.session();
   if (!call.message.empty()) params["message"] = call.message;
   v1::RegisterCommandRequest registration;
-  registration.set_client_id(std::move(client_id));
+  registration.set_client_id(context->principal().name);
+  registration.set_traceparent(context->trace().ToString());
   registration.set_target(call.request.target());
   registration.set_type("draw_mode");
   registration.set_params(Dump(params));

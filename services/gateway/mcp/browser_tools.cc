@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/log.h"
 #include "common/status_macros.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/tracker_error.h"
@@ -76,9 +77,16 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
                                                        absl::StatusOr<BrowserCall> call) const {
   if (!call.ok()) co_return ErrorResult(call.status(), Executed::kNo);
   call->registration.set_client_id(context->principal().name);
+  const std::string traceparent = context->trace().ToString();
+  call->registration.set_traceparent(traceparent);
   auto registered = co_await tracker_->Register(std::move(call->registration));
   if (!registered.ok()) co_return NotRegistered(registered.status());
   v1::Command command = std::move(*registered->mutable_command());
+  Log(LogLevel::kDebug, "command handed in",
+      {{"correlation_id", command.command_id()},
+       {"client", command.client_id()},
+       {"traceparent", traceparent},
+       {"action", command.type()}});
   co_return co_await Answer(std::move(context), std::move(command), registered->existed(),
                             call->wait);
 }

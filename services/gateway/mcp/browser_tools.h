@@ -91,7 +91,7 @@ class AnalyzeTool final : public BrowserTool {
   // Those that are there, without a wait for others.
   boost::asio::awaitable<ToolResult> ListAnnotations(v1::RequestAnnotationsRequest request) const;
   // Has the browser switch its draw mode on. Repeating it is harmless.
-  boost::asio::awaitable<absl::Status> StartDrawMode(std::string client_id,
+  boost::asio::awaitable<absl::Status> StartDrawMode(std::shared_ptr<CallContext> context,
                                                      std::string correlation_id,
                                                      AnnotationsCall call) const;
 };

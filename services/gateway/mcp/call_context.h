@@ -5,6 +5,7 @@
 #include <string>
 
 #include "boost/asio/awaitable.hpp"
+#include "common/trace_context.h"
 #include "gateway/auth/principal.h"
 #include "gateway/json/parse.h"
 #include "gateway/mcp/json_rpc.h"
@@ -20,6 +21,8 @@ class CallContext {
 
   virtual Era era() const = 0;
   virtual const Principal& principal() const = 0;
+  // Of the caller, or a new one: always the same of one call.
+  virtual TraceContext trace() const = 0;
   // As the client declared them; an object.
   virtual const Json& client_capabilities() const = 0;
   // True where the answer may be a task (ToolResult::task) instead of a result.

@@ -41,6 +41,7 @@ class FakeContext final : public CallContext {
 
   Era era() const override { return Era::kLegacy; }
   const Principal& principal() const override { return principal_; }
+  TraceContext trace() const override { return {}; }
   const Json& client_capabilities() const override { return nothing_; }
   bool as_task() const override { return false; }
   const Json& params() const override { return nothing_; }

@@ -71,6 +71,17 @@ Exchange::Exchange(asio::any_io_executor executor, Origin origin, JsonRpcMessage
   if (token.is_string() || token.is_number_integer()) progress_token_ = &token;
 }
 
+TraceContext Exchange::trace() const {
+  if (!trace_.empty()) return trace_;
+  const Json& given = MetaMember(message_, "traceparent");
+  if (given.is_string()) {
+    trace_ = TraceContext::Parse(given.get_ref<const std::string&>()).value_or(TraceContext());
+  }
+  if (trace_.empty()) trace_ = origin_.trace;
+  if (trace_.empty()) trace_ = TraceContext::New();
+  return trace_;
+}
+
 const Json& Exchange::client_capabilities() const {
   return MetaMember(message_, kMetaClientCapabilities);
 }

@@ -33,6 +33,8 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
     std::string session_id;  // Legacy only.
     // Messages of this severity and above are sent to the client; none without it.
     std::optional<int> log_level;
+    // Of the HTTP request, if it had one.
+    TraceContext trace;
   };
 
   Exchange(boost::asio::any_io_executor executor, Origin origin, JsonRpcMessage message);
@@ -46,6 +48,8 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
 
   Era era() const override { return origin_.era; }
   const Principal& principal() const override { return origin_.principal; }
+  // That of the message, else of the HTTP request, else a new one.
+  TraceContext trace() const override;
   const Json& client_capabilities() const override;
   bool as_task() const override { return as_task_; }
   const Json& params() const override { return message_.params; }
@@ -102,6 +106,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   JsonRpcMessage message_;
   const Json* progress_token_ = nullptr;  // In message_.
   double last_progress_;
+  mutable TraceContext trace_;
   bool as_task_ = false;
   bool cancelled_ = false;
   std::optional<RpcOutcome> outcome_;

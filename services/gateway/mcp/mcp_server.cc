@@ -229,7 +229,8 @@ void McpServer::BeginWait(std::shared_ptr<Exchange> exchange, Wait wait) const {
       return exchange->Run(AfterVainWait(exchange, wait, *command));
     }
     exchange->FinishWith([&] {
-      return Finished(*exchange, wait.tool->AfterWait(wait.command.command_id, command, "").result);
+      ToolResult result = wait.tool->AfterWait(wait.command.command_id, command, "");
+      return Counted(wait.tool, Finished(*exchange, std::move(result.result)));
     });
   };
   tracker_->BeginWaitForEnd(std::move(client_id), std::move(command_id), at_most, slot,
@@ -240,7 +241,7 @@ boost::asio::awaitable<RpcOutcome> McpServer::AfterVainWait(std::shared_ptr<Exch
                                                             Wait wait, v1::Command command) const {
   const std::string hint = co_await MissingWorkerHint(tracker_, command);
   ToolResult result = wait.tool->AfterWait(wait.command.command_id, command, hint);
-  co_return Finished(*exchange, std::move(result.result));
+  co_return Counted(wait.tool, Finished(*exchange, std::move(result.result)));
 }
 
 boost::asio::awaitable<RpcOutcome> McpServer::Handle(std::shared_ptr<Exchange> exchange) {
@@ -248,8 +249,12 @@ boost::asio::awaitable<RpcOutcome> McpServer::Handle(std::shared_ptr<Exchange> e
   const auto& methods = modern ? ModernMethods() : LegacyMethods();
   const auto method = methods.find(exchange->message().method);
   if (method == methods.end()) co_return MethodNotFound(exchange->message().method);
+  const bool is_call = exchange->message().method == "tools/call";
+  const Tool* tool = is_call ? FindTool(exchange->message()) : nullptr;
   RpcOutcome outcome = co_await (this->*method->second)(exchange);
-  co_return Finished(*exchange, std::move(outcome));
+  outcome = Finished(*exchange, std::move(outcome));
+  if (is_call) co_return Counted(tool, std::move(outcome));
+  co_return outcome;
 }
 
 std::optional<RpcError> McpServer::CheckParamHeaders(const HttpRequest& request,
@@ -290,6 +295,15 @@ const Tool* McpServer::FindTool(const JsonRpcMessage& message) const {
   const auto tool =
       absl::c_find_if(catalog_.tools, [&](const auto& each) { return each->Name() == *name; });
   return tool == catalog_.tools.end() ? nullptr : tool->get();
+}
+
+RpcOutcome McpServer::Counted(const Tool* tool, RpcOutcome outcome) const {
+  const auto* result = std::get_if<Json>(&outcome);
+  const bool is_error = result != nullptr && result->value("isError", false);
+  const char* answered = is_error ? "error" : "ok";
+  calls_.Count(tool == nullptr ? "unknown" : tool->Name(),
+               result == nullptr ? "refused" : answered);
+  return outcome;
 }
 
 McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {

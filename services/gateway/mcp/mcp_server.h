@@ -10,6 +10,7 @@
 
 #include "boost/asio/awaitable.hpp"
 #include "common/clock.h"
+#include "gateway/mcp/call_tally.h"
 #include "gateway/mcp/exchange.h"
 #include "gateway/mcp/providers.h"
 #include "gateway/mcp/sessions.h"
@@ -56,6 +57,7 @@ class McpServer {
                                             const JsonRpcMessage& message) const;
 
   Subscriptions& subscriptions() { return subscriptions_; }
+  const CallTally& calls() const { return calls_; }
 
  private:
   // The outcome of a wait whose command has not begun: there may be no worker for it.
@@ -69,6 +71,8 @@ class McpServer {
 
   Json Capabilities(Era era) const;
   const Tool* FindTool(const JsonRpcMessage& message) const;
+  // What is answered, counted as a call of `tool`, which may be null.
+  RpcOutcome Counted(const Tool* tool, RpcOutcome outcome) const;
 
   Outcome Ping(std::shared_ptr<Exchange> exchange);
   Outcome Discover(std::shared_ptr<Exchange> exchange);
@@ -93,6 +97,7 @@ class McpServer {
   TrackerClient* const tracker_;
   Sessions* const sessions_;
   Subscriptions subscriptions_;
+  mutable CallTally calls_;
 };
 
 }  // namespace callslip::gateway

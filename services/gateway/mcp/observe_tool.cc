@@ -9,6 +9,7 @@
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/command_wait.h"
 #include "gateway/mcp/missing_worker.h"
+#include "gateway/mcp/observe_health.h"
 #include "gateway/mcp/observe_workers.h"
 #include "gateway/mcp/tool_definitions.h"
 #include "gateway/mcp/tool_result.h"
@@ -56,7 +57,7 @@ Json Entries(const v1::ListCommandsResponse& listed, Json (*entry)(const v1::Com
 // What can be observed.
 const std::vector<std::string>& Subjects() {
   static const auto& subjects = *new std::vector<std::string>{
-      "command_result", "pending_commands", "failed_commands", "workers", "browser_log"};
+      "command_result", "pending_commands", "failed_commands", "workers", "browser_log", "health"};
   return subjects;
 }
 
@@ -103,6 +104,9 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext
   if (what == "browser_log") kind = arguments.Text("kind").value_or("");
   if (!arguments.status().ok()) co_return ErrorResult(arguments.status(), Executed::kNo);
   if (what == "workers") co_return co_await ObserveWorkers(tracker_, context->principal());
+  if (what == "health") {
+    co_return co_await ObserveHealth(tracker_, context->principal(), clock_->Now() - made_);
+  }
   if (what == "browser_log") co_return co_await ObserveBrowserLog(tracker_, std::move(kind));
   if (what == "pending_commands") co_return co_await Pending(context->principal().name);
   if (what == "failed_commands") co_return co_await Failed(context->principal().name);

@@ -12,10 +12,12 @@
 
 namespace callslip::gateway {
 
-// Says what became of commands: one by its correlation id, or all that are pending or failed.
+// Says what became of commands: one by its correlation id, or all that are pending or failed; and
+// how those do that execute them.
 class ObserveTool final : public Tool {
  public:
-  ObserveTool(TrackerClient* tracker, Clock* clock) : tracker_(tracker), clock_(clock) {}
+  ObserveTool(TrackerClient* tracker, Clock* clock)
+      : tracker_(tracker), clock_(clock), made_(clock->Now()) {}
 
   const Json& Definition() const override;
   bool ReadOnly() const override { return true; }
@@ -33,6 +35,7 @@ class ObserveTool final : public Tool {
 
   TrackerClient* const tracker_;
   Clock* const clock_;
+  const absl::Time made_;  // With the gateway.
 };
 
 }  // namespace callslip::gateway

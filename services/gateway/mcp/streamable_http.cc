@@ -38,6 +38,10 @@ std::optional<HttpResponse> CheckAccept(const HttpRequest& request) {
                        "Send Accept: application/json, text/event-stream.");
 }
 
+TraceContext TraceOf(const HttpRequest& request) {
+  return TraceContext::Parse(request.Header("traceparent")).value_or(TraceContext());
+}
+
 bool IsInitialize(const JsonRpcMessage& message) {
   return message.kind == JsonRpcMessage::Kind::kRequest && message.method == "initialize";
 }
@@ -87,8 +91,10 @@ StreamableHttp::Taken StreamableHttp::TakeModern(const HttpRequest& request, Jso
   }
   std::optional<RpcError> error = CheckModernRequest(request, message);
   if (!error.has_value()) error = server_->CheckParamHeaders(request, message);
-  Exchange::Origin origin{
-      .era = Era::kModern, .version = kModernVersion, .principal = request.principal};
+  Exchange::Origin origin{.era = Era::kModern,
+                          .version = kModernVersion,
+                          .principal = request.principal,
+                          .trace = TraceOf(request)};
   if (const Json& level = MetaMember(message, kMetaLogLevel); !level.is_null()) {
     origin.log_level = LogLevelOf(level);
     if (!error.has_value() && !origin.log_level.has_value()) {
@@ -120,7 +126,8 @@ std::variant<HttpResponse, Exchange::Origin> StreamableHttp::LegacyOrigin(
       .version = header_version.empty() ? session->protocol_version : header_version,
       .principal = request.principal,
       .session_id = session_id,
-      .log_level = sessions_->LogLevel(session_id)};
+      .log_level = sessions_->LogLevel(session_id),
+      .trace = TraceOf(request)};
 }
 
 StreamableHttp::Taken StreamableHttp::TakeLegacy(Exchange::Origin origin, JsonRpcMessage message,

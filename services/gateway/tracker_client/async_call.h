@@ -13,6 +13,7 @@
 #include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/rpc_status.h"
+#include "gateway/timeouts.h"
 #include "grpc/support/time.h"
 #include "grpcpp/grpcpp.h"
 
@@ -27,17 +28,27 @@ class ClientTag {
   virtual void OnCompletion(bool ok) = 0;
 };
 
-// The calls under way, so that all of them can be ended when the gateway stops: a held poll would
+// The calls under way, so that they can be ended when the gateway stops: a held poll would
 // otherwise keep it alive for as long as it is held. Used on the executor of the coroutines only.
 class CallsUnderWay {
  public:
-  void Add(grpc::ClientContext* context) {
-    if (ended_) context->TryCancel();
+  void Add(grpc::ClientContext* context, bool waits) {
+    if (ended_ || (waits && waits_ended_)) context->TryCancel();
     contexts_.insert(context);
+    if (waits) waits_.insert(context);
   }
-  void Remove(grpc::ClientContext* context) { contexts_.erase(context); }
+  void Remove(grpc::ClientContext* context) {
+    contexts_.erase(context);
+    waits_.erase(context);
+  }
 
-  // Ends the present calls with CANCELLED, and every later one as soon as it starts.
+  // Ends the present calls that wait with CANCELLED, and every later one as soon as it starts.
+  void EndWaits() {
+    waits_ended_ = true;
+    for (grpc::ClientContext* context : waits_) context->TryCancel();
+  }
+
+  // The same with all calls.
   void EndAll() {
     ended_ = true;
     for (grpc::ClientContext* context : contexts_) context->TryCancel();
@@ -45,7 +56,9 @@ class CallsUnderWay {
 
  private:
   std::unordered_set<grpc::ClientContext*> contexts_;
+  std::unordered_set<grpc::ClientContext*> waits_;  // Some of them.
   bool ended_ = false;
+  bool waits_ended_ = false;
 };
 
 // What becomes of a call when the coroutine that awaits it is cancelled.
@@ -66,7 +79,7 @@ class AsyncCall : public ClientTag {
         work_(boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))) {
     context_.set_deadline(gpr_time_from_millis(absl::ToInt64Milliseconds(deadline), GPR_TIMESPAN));
     context_.set_wait_for_ready(true);
-    calls_->Add(&context_);
+    calls_->Add(&context_, /*waits=*/deadline > kUnaryDeadline);
     auto slot = boost::asio::get_associated_cancellation_slot(handler_);
     if (slot.is_connected() && on_cancel == OnCancel::kEndCall) {
       slot.assign([this](boost::asio::cancellation_type) { context_.TryCancel(); });

@@ -28,7 +28,7 @@ class StreamCall final : public std::enable_shared_from_this<StreamCall<Message>
         calls_(calls),
         changed_(executor_, boost::asio::steady_timer::time_point::max()) {
     context_.set_wait_for_ready(true);
-    calls_->Add(&context_);
+    calls_->Add(&context_, /*waits=*/true);
   }
 
   // `prepare(context)` returns the reader of a call that was not started yet.

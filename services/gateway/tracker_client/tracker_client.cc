@@ -10,6 +10,7 @@
 #include "boost/asio/async_result.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
+#include "callslip/tracker/v1/admin_service.grpc.pb.h"
 #include "callslip/tracker/v1/annotation_service.grpc.pb.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "callslip/tracker/v1/worker_service.grpc.pb.h"
@@ -28,6 +29,7 @@ namespace {
 using Stub = v1::CommandService::Stub;
 using AnnotationStub = v1::AnnotationService::Stub;
 using WorkerStub = v1::WorkerService::Stub;
+using AdminStub = v1::AdminService::Stub;
 
 absl::Duration DurationOf(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
@@ -76,6 +78,7 @@ class GrpcTrackerClient final : public TrackerClient {
         stub_(v1::CommandService::NewStub(channel_)),
         annotations_(v1::AnnotationService::NewStub(channel_)),
         workers_(v1::WorkerService::NewStub(channel_)),
+        admin_(v1::AdminService::NewStub(channel_)),
         executor_(executor),
         hub_(executor, &clock_,
              [this](WatchCall::Listener* listener) {
@@ -191,12 +194,22 @@ class GrpcTrackerClient final : public TrackerClient {
     return Unary(&WorkerStub::PrepareAsyncListWorkerLog, std::move(request), kUnaryDeadline);
   }
 
+  Result<v1::GetHealthResponse> GetHealth(absl::Duration deadline) override {
+    return Unary(&AdminStub::PrepareAsyncGetHealth, v1::GetHealthRequest(), deadline);
+  }
+
+  TrackerClientStatistics Statistics() override {
+    return {.connected = channel_->GetState(/*try_to_connect=*/true) == GRPC_CHANNEL_READY,
+            .waits = hub_.waits(),
+            .waited = hub_.waited()};
+  }
+
   std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) override {
     return BeginFeed(executor_, &hub_, std::move(client_id), std::move(filter));
   }
 
   void EndCalls() override {
-    calls_.EndAll();
+    calls_.EndWaits();
     hub_.EndAll();
   }
 
@@ -314,6 +327,8 @@ class GrpcTrackerClient final : public TrackerClient {
       return *annotations_;
     } else if constexpr (std::is_same_v<AnyStub, WorkerStub>) {
       return *workers_;
+    } else if constexpr (std::is_same_v<AnyStub, AdminStub>) {
+      return *admin_;
     } else {
       return *stub_;
     }
@@ -323,6 +338,7 @@ class GrpcTrackerClient final : public TrackerClient {
   const std::unique_ptr<Stub> stub_;
   const std::unique_ptr<AnnotationStub> annotations_;
   const std::unique_ptr<WorkerStub> workers_;
+  const std::unique_ptr<AdminStub> admin_;
   const boost::asio::any_io_executor executor_;
   RealClock clock_;
   CallsUnderWay calls_;

@@ -12,15 +12,24 @@
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/cancellation_signal.hpp"
+#include "callslip/tracker/v1/admin_service.pb.h"
 #include "callslip/tracker/v1/annotation_service.pb.h"
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "callslip/tracker/v1/worker_service.pb.h"
 #include "common/address.h"
+#include "common/latency_histogram.h"
 
 namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
+
+// How the way to the tracker does.
+struct TrackerClientStatistics {
+  bool connected = false;
+  int64_t waits = 0;  // Under way.
+  LatencyHistogram waited;
+};
 
 // Changes of commands as they come. Its destruction ends it at the tracker too.
 class CommandFeed {
@@ -100,13 +109,17 @@ class TrackerClient {
   virtual Result<v1::AppendWorkerLogResponse> AppendWorkerLog(
       v1::AppendWorkerLogRequest request) = 0;
   virtual Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) = 0;
+  virtual Result<v1::GetHealthResponse> GetHealth(absl::Duration deadline) = 0;
+
+  // On the executor of the coroutines. Connects where there is no connection.
+  virtual TrackerClientStatistics Statistics() = 0;
 
   // Follows the client's commands that match: those that are there, and from then on each change.
   // To be called, and the feed to be used and destroyed, on the executor of the coroutines.
   virtual std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) = 0;
 
-  // Ends all calls under way, and later ones at once, with an error from the connection. For the
-  // end of the process; to be called on the executor of the coroutines.
+  // Ends waits and held polls, and later ones at once, with an error from the connection; what asks
+  // or hands over ends by itself soon. For the end of the process; on the coroutines' executor.
   virtual void EndCalls() = 0;
 };
 

@@ -23,7 +23,7 @@ class GrpcWatchCall final : public WatchCall {
                 boost::asio::any_io_executor executor, Listener* listener)
       : executor_(std::move(executor)), calls_(calls), listener_(listener) {
     context_.set_wait_for_ready(true);
-    calls_->Add(&context_);
+    calls_->Add(&context_, /*waits=*/true);
     stream_ = stub->PrepareAsyncWatchCommands(&context_, queue);
     stream_->StartCall(&started_);
   }

@@ -147,6 +147,10 @@ int64_t WatchHub::Begin(std::unique_ptr<Watch> watch) {
     deadlines_.emplace(watch->subject_.until + kRpcMargin, watch_id);
     ArmTimer();
   }
+  if (watch->subject_.is_wait()) {
+    watch->begun_ = clock_->Now();
+    ++waits_;
+  }
   watches_[watch_id] = std::move(watch);
   stream.Add(watch_id);
   return watch_id;
@@ -157,6 +161,10 @@ std::unique_ptr<Watch> WatchHub::Take(int64_t watch_id, bool tell) {
   if (it == watches_.end()) return nullptr;
   std::unique_ptr<Watch> watch = std::move(it->second);
   watches_.erase(it);
+  if (watch->subject_.is_wait()) {
+    --waits_;
+    waited_.Observe(absl::ToInt64Nanoseconds(clock_->Now() - watch->begun_));
+  }
   deadlines_.erase({watch->subject_.until + kRpcMargin, watch_id});
   Stream& stream = *streams_[watch->stream_];
   if (watch->sent_ && watch->subject_.is_look()) stream.ForgetLook();

@@ -17,6 +17,7 @@
 #include "boost/asio/steady_timer.hpp"
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "common/clock.h"
+#include "common/latency_histogram.h"
 
 namespace callslip::gateway {
 
@@ -58,6 +59,8 @@ class Watch {
     bool only_end = false;
 
     // The tracker answers at once: every revision is above 0.
+    // Neither a look nor a feed.
+    bool is_wait() const { return filter == nullptr && !is_look(); }
     bool is_look() const { return filter == nullptr && !only_end && after_revision == 0; }
   };
 
@@ -78,6 +81,7 @@ class Watch {
   Subject subject_;
   bool sent_ = false;  // The tracker has it, as far as we know.
   size_t stream_ = 0;  // Which one carries it.
+  absl::Time begun_;   // Of waits.
 };
 
 // All waits of the gateway over few WatchCommands calls: opened with the first watch, opened again
@@ -101,6 +105,10 @@ class WatchHub {
   int64_t Begin(std::unique_ptr<Watch> watch);
   // Returns the watch, or null where it has ended.
   std::unique_ptr<Watch> Remove(int64_t watch_id) { return Take(watch_id, /*tell=*/true); }
+
+  // Waits under way, and how long those lasted that are over.
+  int64_t waits() const { return waits_; }
+  const LatencyHistogram& waited() const { return waited_; }
 
   // Ends all watches, and later ones as soon as they begin, with CANCELLED.
   void EndAll();
@@ -126,6 +134,8 @@ class WatchHub {
   absl::flat_hash_map<int64_t, std::unique_ptr<Watch>> watches_;
   int64_t next_id_ = 1;
   bool ended_ = false;
+  int64_t waits_ = 0;
+  LatencyHistogram waited_;
 
   // For a tracker that does not answer.
   absl::btree_set<std::pair<absl::Time, int64_t>> deadlines_;

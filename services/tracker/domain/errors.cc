@@ -48,8 +48,8 @@ absl::Status CommandNotFound(absl::string_view id) {
   return ErrorWithDetails(
       absl::StatusCode::kNotFound, absl::StrCat("no command \"", id, "\" is known"),
       {.reason = "unknown_command",
-       .hint = "Check the id, or list the known commands. A tracker that was restarted has "
-               "forgotten its commands."});
+       .hint = "Check the id, or list the known commands. A tracker without a data directory "
+               "forgets its commands when it ends."});
 }
 
 absl::Status CommandRemoved(absl::string_view id, CommandState ended_as) {
@@ -153,6 +153,15 @@ absl::Status TooSlow() {
   return ErrorWithDetails(absl::StatusCode::kResourceExhausted,
                           "updates of this filter came faster than they were read",
                           {.reason = "too_slow", .hint = "List the commands, then watch anew."});
+}
+
+absl::Status StorageUnavailable() {
+  return ErrorWithDetails(
+      absl::StatusCode::kUnavailable, "the tracker can't write to its data directory at present",
+      {.reason = "storage_unavailable",
+       .hint = "Send the call again, with the same request_id where it has one. Look into the "
+               "tracker's log if this lasts: the disk may be full.",
+       .retry_after = kTableRetryAfter});
 }
 
 absl::Status Draining() {

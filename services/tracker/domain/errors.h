@@ -31,6 +31,7 @@ absl::Status TooManyWaiters(int64_t limit, bool of_client);
 absl::Status TooManyFilters(int64_t limit);
 absl::Status TooSlow();
 absl::Status Draining();
+absl::Status StorageUnavailable();
 
 }  // namespace callslip::tracker
 

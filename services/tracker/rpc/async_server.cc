@@ -41,7 +41,7 @@ class Cutter final : public internal::CompletionTag {
 
 }  // namespace
 
-AsyncServer::AsyncServer() { KeepLibrary(); }
+AsyncServer::AsyncServer(Clock* clock) : tallies_(clock) { KeepLibrary(); }
 
 AsyncServer::~AsyncServer() { Stop(absl::ZeroDuration()); }
 
@@ -78,7 +78,7 @@ absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers,
     return refused;
   }
   for (const auto& queue : queues_) {
-    pollers_.emplace_back([queue] { queue->Poll(); });
+    pollers_.emplace_back([queue, gate = gate_] { queue->Poll(gate); });
   }
   bound_ = address;
   if (!address.is_unix()) bound_.port = static_cast<uint16_t>(bound_port);

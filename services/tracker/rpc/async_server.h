@@ -10,10 +10,13 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/address.h"
+#include "common/clock.h"
 #include "grpcpp/grpcpp.h"
 #include "tracker/rpc/async_server_calls.h"
 #include "tracker/rpc/async_server_streams.h"
 #include "tracker/rpc/operation_queue.h"
+#include "tracker/rpc/output_gate.h"
+#include "tracker/rpc/rpc_tally.h"
 #include "tracker/rpc/server_stream.h"
 
 // gRPC's completion-queue machinery, wrapped once: a service says for each method how a request is
@@ -41,14 +44,21 @@ struct Keepalive {
   absl::Duration peers_ping_every = absl::Seconds(9);
 };
 
+// Whether what a method answers has to wait at the server's gate.
+enum class Outputs { kGated, kFree };
+
 // Runs a gRPC server with completion queues and the threads that poll them.
 //
 // Handlers run on a polling thread and get a request that is valid until they return.
 class AsyncServer {
  public:
-  AsyncServer();
+  // Calls are timed by `clock`; where there is none they are only counted.
+  explicit AsyncServer(Clock* clock = nullptr);
   // Stops at once if Stop() was not called.
   ~AsyncServer();
+
+  // Lets nothing leave but through `gate`, which must outlive this. Before Start().
+  void SetGate(OutputGate* gate) { gate_ = gate; }
 
   // Before Start().
   void AddService(grpc::Service* service) { builder_.RegisterService(service); }
@@ -66,7 +76,8 @@ class AsyncServer {
                                         grpc::ServerAsyncResponseWriter<Response>*,
                                         grpc::CompletionQueue*, grpc::ServerCompletionQueue*,
                                         void*),
-                  std::function<absl::Status(const Request&, Response&)> handler);
+                  std::function<absl::Status(const Request&, Response&)> handler,
+                  Outputs outputs = Outputs::kGated);
 
   // As above for a method whose answer may have to wait.
   template <typename Service, typename Base, typename Request, typename Response>
@@ -82,7 +93,8 @@ class AsyncServer {
       Service* service,
       void (Base::*request)(grpc::ServerContext*, Request*, grpc::ServerAsyncWriter<Response>*,
                             grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*),
-      std::function<void(const Request&, std::shared_ptr<ServerStream<Response>>)> handler);
+      std::function<void(const Request&, std::shared_ptr<ServerStream<Response>>)> handler,
+      Outputs outputs = Outputs::kGated);
 
   // As above for a method that streams in both directions.
   template <typename Service, typename Base, typename Request, typename Response>
@@ -98,15 +110,21 @@ class AsyncServer {
   // off a little later. The services must outlive this.
   void Stop(absl::Duration grace);
 
+  // What the calls of each method that is served have come to.
+  std::vector<RpcStatistics> Statistics() { return tallies_.Read(); }
+
  private:
   // How many calls of one method a queue can accept before the first of them is picked up.
   static constexpr int kAcceptsPerMethod = 16;
 
   // Has each queue accept calls of the method that `request` stands for.
   template <typename Call, typename Service, typename Accept>
-  void Serve(Service* service, Accept request, const typename Call::Handler& handler);
+  void Serve(Service* service, Accept request, const typename Call::Handler& handler,
+             RpcTally* tally, Outputs outputs = Outputs::kGated);
 
+  RpcTallies tallies_;
   grpc::ServerBuilder builder_;
+  OutputGate* gate_ = nullptr;
   Address bound_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::shared_ptr<internal::OperationQueue>> queues_;
@@ -119,8 +137,10 @@ void AsyncServer::ServeUnary(Service* service,
                                                    grpc::ServerAsyncResponseWriter<Response>*,
                                                    grpc::CompletionQueue*,
                                                    grpc::ServerCompletionQueue*, void*),
-                             std::function<absl::Status(const Request&, Response&)> handler) {
-  Serve<internal::UnaryCall<Request, Response>>(service, request, std::move(handler));
+                             std::function<absl::Status(const Request&, Response&)> handler,
+                             Outputs outputs) {
+  Serve<internal::UnaryCall<Request, Response>>(service, request, std::move(handler),
+                                                tallies_.Of(Request::descriptor(), false), outputs);
 }
 
 template <typename Service, typename Base, typename Request, typename Response>
@@ -131,9 +151,12 @@ void AsyncServer::ServeHeld(
                           grpc::ServerCompletionQueue*, void*),
     std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)> handler) {
   using Call = internal::DeferredCall<Request, Response>;
-  Serve<Call>(service, request, [handler = std::move(handler)](const std::shared_ptr<Call>& call) {
-    handler(call->request(), call);
-  });
+  Serve<Call>(
+      service, request,
+      [handler = std::move(handler)](const std::shared_ptr<Call>& call) {
+        handler(call->request(), call);
+      },
+      tallies_.Of(Request::descriptor(), false));
 }
 
 template <typename Service, typename Base, typename Request, typename Response>
@@ -141,11 +164,15 @@ void AsyncServer::ServeStream(
     Service* service,
     void (Base::*request)(grpc::ServerContext*, Request*, grpc::ServerAsyncWriter<Response>*,
                           grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*),
-    std::function<void(const Request&, std::shared_ptr<ServerStream<Response>>)> handler) {
+    std::function<void(const Request&, std::shared_ptr<ServerStream<Response>>)> handler,
+    Outputs outputs) {
   using Call = internal::StreamCall<Request, Response>;
-  Serve<Call>(service, request, [handler = std::move(handler)](const std::shared_ptr<Call>& call) {
-    handler(*call->TakeRequest(), call);
-  });
+  Serve<Call>(
+      service, request,
+      [handler = std::move(handler)](const std::shared_ptr<Call>& call) {
+        handler(*call->TakeRequest(), call);
+      },
+      tallies_.Of(Request::descriptor(), true), outputs);
 }
 
 template <typename Service, typename Base, typename Request, typename Response>
@@ -154,17 +181,20 @@ void AsyncServer::ServeDuplex(
     void (Base::*request)(grpc::ServerContext*, grpc::ServerAsyncReaderWriter<Response, Request>*,
                           grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*),
     std::function<void(std::shared_ptr<DuplexStream<Request, Response>>)> handler) {
-  Serve<internal::DuplexCall<Request, Response>>(service, request, std::move(handler));
+  Serve<internal::DuplexCall<Request, Response>>(service, request, std::move(handler),
+                                                 tallies_.Of(Request::descriptor(), true));
 }
 
 template <typename Call, typename Service, typename Accept>
-void AsyncServer::Serve(Service* service, Accept request, const typename Call::Handler& handler) {
+void AsyncServer::Serve(Service* service, Accept request, const typename Call::Handler& handler,
+                        RpcTally* tally, Outputs outputs) {
+  OutputGate* const gate = outputs == Outputs::kGated ? gate_ : nullptr;
   for (const auto& queue : queues_) {
     const auto accept = [service, request, on = queue->queue()](Call& call, void* tag) {
       call.AcceptFrom(service, request, on, tag);
     };
-    const auto method = std::make_shared<const internal::Method<Call>>(
-        internal::Method<Call>{.queue = queue, .accept = accept, .handler = handler});
+    const auto method = std::make_shared<const internal::Method<Call>>(internal::Method<Call>{
+        .queue = queue, .accept = accept, .handler = handler, .tally = tally, .gate = gate});
     for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
   }
 }

@@ -15,6 +15,8 @@
 #include "google/protobuf/arena.h"
 #include "grpcpp/grpcpp.h"
 #include "tracker/rpc/operation_queue.h"
+#include "tracker/rpc/output_gate.h"
+#include "tracker/rpc/rpc_tally.h"
 #include "tracker/rpc/server_stream.h"
 
 namespace callslip::tracker::internal {
@@ -26,6 +28,11 @@ struct Method {
   // Has gRPC fill in the next call of the method, and `tag` then come out of the queue.
   std::function<void(Call& call, void* tag)> accept;
   typename Call::Handler handler;
+  RpcTally* tally;
+  // Null: everything leaves at once.
+  OutputGate* gate = nullptr;
+
+  bool LetsOut() const { return gate == nullptr || gate->IsOpen(); }
 };
 
 // A call that is answered at once. The object is its own tag twice: accepted, then finished. It
@@ -55,20 +62,30 @@ class UnaryCall final : public CompletionTag {
     }
     AcceptNext(method_);
     finished_ = true;
-    auto& response = *google::protobuf::Arena::CreateMessage<Response>(&arena_);
-    const absl::Status status = method_->handler(*request_, response);
+    begun_ = method_->tally->Begin();
+    response_ = google::protobuf::Arena::CreateMessage<Response>(&arena_);
+    status_ = method_->handler(*request_, *response_);
     if (!method_->queue->TryBegin()) {
       delete this;
-    } else if (status.ok()) {
-      writer_.Finish(response, grpc::Status::OK, this);
+    } else if (method_->LetsOut()) {
+      Answer(status_);
     } else {
-      writer_.FinishWithError(ToGrpc(status, context_), this);
+      method_->gate->Pass([this](const absl::Status& kept) { Answer(kept.ok() ? status_ : kept); });
     }
   }
 
  private:
   explicit UnaryCall(std::shared_ptr<const Method<UnaryCall>> method)
       : method_(std::move(method)) {}
+
+  void Answer(const absl::Status& status) {
+    method_->tally->End(begun_, status.code());
+    if (status.ok()) {
+      writer_.Finish(*response_, grpc::Status::OK, this);
+    } else {
+      writer_.FinishWithError(ToGrpc(status, context_), this);
+    }
+  }
 
   // Holds a request and a command without payloads.
   static constexpr size_t kFirstBlockBytes = 2048;
@@ -79,6 +96,9 @@ class UnaryCall final : public CompletionTag {
   google::protobuf::Arena arena_{first_block_, kFirstBlockBytes};
   Request* const request_ = google::protobuf::Arena::CreateMessage<Request>(&arena_);
   grpc::ServerAsyncResponseWriter<Response> writer_{&context_};
+  Response* response_ = nullptr;
+  absl::Status status_;
+  int64_t begun_ = 0;  // See RpcTally.
   bool finished_ = false;
 };
 
@@ -130,7 +150,14 @@ class LongCall : public std::enable_shared_from_this<Self> {
   };
 
   bool TryBegin() { return method_->queue->TryBegin(); }
+  // How it was finished. To be called before it is.
+  void SetCode(absl::StatusCode code) { code_.store(code, std::memory_order_relaxed); }
   bool IsOver() const { return (departure_.load(std::memory_order_acquire) & kOver) != 0; }
+
+  const Method<Self>& method() const { return *method_; }
+  // The call ends without the service's doing, for which its caller has then left. Before the
+  // operation that ends it.
+  void EndAsIfCallerLeft() { lost_ = true; }
 
   grpc::ServerContext context_;
   Writer writer_{&context_};
@@ -151,24 +178,30 @@ class LongCall : public std::enable_shared_from_this<Self> {
     done_.Hold(self);
     method_->queue->BeginFollowing();
     AcceptNext(method_);
+    begun_ = method_->tally->Begin();
     method_->handler(self);
   }
 
   void OnDone() {
     const uint8_t before = departure_.fetch_or(kOver, std::memory_order_acq_rel);
     static_cast<Self*>(this)->OnOver();
+    method_->tally->End(begun_, context_.IsCancelled() ? absl::StatusCode::kCancelled
+                                                       : code_.load(std::memory_order_relaxed));
     if ((before & kHasAction) != 0) Depart();
   }
 
   void Depart() {
     const std::function<void()> action = std::exchange(on_caller_left_, nullptr);
-    if (context_.IsCancelled()) action();
+    if (lost_ || context_.IsCancelled()) action();
   }
 
   const std::shared_ptr<const Method<Self>> method_;
   Tag accepted_;
   Tag done_;
   std::atomic<uint8_t> departure_{0};
+  std::atomic<bool> lost_{false};
+  int64_t begun_ = 0;
+  std::atomic<absl::StatusCode> code_{absl::StatusCode::kOk};
   std::function<void()> on_caller_left_;
 };
 
@@ -197,13 +230,20 @@ class DeferredCall final
     }
     if_lost_ = std::move(if_lost);
     finished_.Hold(this->shared_from_this());
-    this->writer_.Finish(response, grpc::Status::OK, &finished_);
+    if (this->method().LetsOut()) {
+      this->writer_.Finish(response, grpc::Status::OK, &finished_);
+      return;
+    }
+    put_aside_ = std::make_unique<Response>(response);
+    this->method().gate->Pass([this](const absl::Status& kept) { FinishPutAside(kept); });
   }
 
   void Fail(const absl::Status& status) override {
     if (this->IsOver() || finishing_.exchange(true) || !this->TryBegin()) return;
     finished_.Hold(this->shared_from_this());
-    this->writer_.FinishWithError(ToGrpc(status, this->context_), &finished_);
+    if (this->method().LetsOut()) return AnswerError(status);
+    this->method().gate->Pass(
+        [this, status](const absl::Status& kept) { AnswerError(kept.ok() ? status : kept); });
   }
 
   void OnCallerLeft(std::function<void()> action) override {
@@ -215,6 +255,22 @@ class DeferredCall final
 
   void OnOver() {}
 
+  void FinishPutAside(const absl::Status& kept) {
+    const std::unique_ptr<Response> response = std::move(put_aside_);
+    if (kept.ok()) {
+      this->writer_.Finish(*response, grpc::Status::OK, &finished_);
+      return;
+    }
+    const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
+    if (if_lost != nullptr) if_lost();
+    AnswerError(kept);
+  }
+
+  void AnswerError(const absl::Status& status) {
+    this->SetCode(status.code());
+    this->writer_.FinishWithError(ToGrpc(status, this->context_), &finished_);
+  }
+
   void OnFinished(bool ok) {
     const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
     if (!ok && if_lost != nullptr) if_lost();
@@ -224,6 +280,7 @@ class DeferredCall final
   typename Base::Tag finished_;
   std::atomic<bool> finishing_{false};
   std::function<void()> if_lost_;
+  std::unique_ptr<Response> put_aside_;  // Until the gate lets it out.
 };
 
 }  // namespace callslip::tracker::internal

@@ -117,21 +117,42 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
     }
     if_lost_ = std::move(next.if_lost);
     sent_.Hold(this->shared_from_this());
-    if (last) {
-      state_.fetch_or(kEndSent);
-      source_ = nullptr;
-      this->writer_.WriteAndFinish(next.message, grpc::WriteOptions(), grpc::Status::OK, &sent_);
-    } else {
-      this->writer_.Write(next.message, &sent_);
+    if (this->method().LetsOut()) return Write(next.message, last);
+    put_aside_ = std::make_unique<Response>(std::move(next.message));
+    this->method().gate->Pass([this, last](const absl::Status& kept) {
+      const std::unique_ptr<Response> message = std::move(put_aside_);
+      if (kept.ok()) return Write(*message, last);
+      const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
+      if (if_lost != nullptr) if_lost();
+      this->EndAsIfCallerLeft();
+      Drop();
+      WriteEnd(kept);
+    });
+  }
+
+  void Write(const Response& message, bool last) {
+    if (!last) {
+      this->writer_.Write(message, &sent_);
+      return;
     }
+    state_.fetch_or(kEndSent);
+    source_ = nullptr;
+    this->writer_.WriteAndFinish(message, grpc::WriteOptions(), grpc::Status::OK, &sent_);
+  }
+
+  void WriteEnd(const absl::Status& status) {
+    this->SetCode(status.code());
+    state_.fetch_or(kEndSent);
+    source_ = nullptr;
+    this->writer_.Finish(ToGrpc(status, this->context_), &sent_);
   }
 
   void SendEnd() {
     if (!this->TryBegin()) return Drop();
-    state_.fetch_or(kEndSent);
     sent_.Hold(this->shared_from_this());
-    source_ = nullptr;
-    this->writer_.Finish(ToGrpc(end_, this->context_), &sent_);
+    if (this->method().LetsOut()) return WriteEnd(end_);
+    this->method().gate->Pass(
+        [this](const absl::Status& kept) { WriteEnd(kept.ok() ? end_ : kept); });
   }
 
   void OnSent(bool ok) {
@@ -159,6 +180,7 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
   std::function<void()> if_lost_;  // Of the message that is being sent.
   // The message after that, where it was looked for to see whether the former is the last.
   std::unique_ptr<Outgoing<Response>> ahead_;
+  std::unique_ptr<Response> put_aside_;  // The message that waits for the gate.
   // Written by the first Finish(), before kEnding is set.
   absl::Status end_;
 };

@@ -120,6 +120,7 @@ void FillSpec(const CommandSpec& spec, CommandView view, v1::Command& message) {
                                 : v1::COMMAND_CLASS_STANDARD);
   message.set_priority(spec.priority);
   message.set_idempotent(spec.idempotent);
+  if (!spec.trace.empty()) message.set_traceparent(spec.trace.ToString());
   SetIfKnown(spec.register_time, &v1::Command::mutable_register_time, message);
   SetIfKnown(spec.not_before, &v1::Command::mutable_not_before, message);
   if (view != CommandView::kWithoutPayloads) FillDeadlines(spec, *message.mutable_deadlines());
@@ -228,6 +229,7 @@ absl::StatusOr<CommandRequest> RequestFrom(const v1::RegisterCommandRequest& req
   }
   command.idempotent = request.idempotent();
   command.priority = request.priority();
+  command.trace = TraceContext::Parse(request.traceparent()).value_or(TraceContext());
   if (request.has_not_before()) {
     ASSIGN_OR_RETURN(command.not_before, TimeFrom("not_before", request.not_before()));
   }

@@ -88,8 +88,14 @@ void CommandService::Drain() {
 absl::Status CommandService::Register(const v1::RegisterCommandRequest& request,
                                       v1::RegisterCommandResponse& response) {
   ASSIGN_OR_RETURN(CommandRequest command, RequestFrom(request));
-  ASSIGN_OR_RETURN(const CommandRegistration registration,
-                   table_->Register(std::move(command), clock_->Now()));
+  const absl::StatusOr<CommandRegistration> accepted =
+      table_->Register(std::move(command), clock_->Now());
+  if (!accepted.ok()) {
+    log_.Refused(request, accepted.status());
+    return accepted.status();
+  }
+  const CommandRegistration& registration = *accepted;
+  CommandLog::Note("command registered", *registration.command);
   Fill(*registration.command, CommandView::kWithoutParams, *response.mutable_command());
   response.set_existed(registration.existed);
   return absl::OkStatus();
@@ -161,6 +167,7 @@ absl::Status CommandService::Complete(const v1::CompleteCommandRequest& request,
       const CompleteResult result,
       table_->Complete(request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
                        std::move(outcome), ContextFrom(request.context()), clock_->Now()));
+  if (!result.accepted) log_.LateResult(request.command_id(), result.state);
   response.set_accepted(result.accepted);
   response.set_state(ToProto(result.state));
   return absl::OkStatus();
@@ -182,6 +189,9 @@ absl::Status CommandService::Lease(const v1::LeaseCommandsRequest& request,
                                   .back_within = back_within},
                                  now, [this, reply, presence](const WorkerNews& news) {
                                    presence->Seen(clock_->Now());
+                                   for (const CommandLease& lease : news.leases) {
+                                     CommandLog::Note("command delivered", *lease.command);
+                                   }
                                    const auto response = ToProto<v1::LeaseCommandsResponse>(news);
                                    // A command must not be lost with a caller that has left
                                    // meanwhile.

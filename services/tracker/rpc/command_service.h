@@ -12,6 +12,7 @@
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/async_server.h"
+#include "tracker/rpc/command_log.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/watch_stream.h"
 
@@ -23,7 +24,7 @@ namespace callslip::tracker {
 class CommandService {
  public:
   CommandService(Clock* clock, CommandTable* table, WorkerRegistry* workers)
-      : clock_(clock), table_(table), workers_(workers) {}
+      : clock_(clock), table_(table), workers_(workers), log_(clock) {}
 
   // Before the server is started.
   void AddTo(AsyncServer& server) { server.AddService(&service_); }
@@ -61,6 +62,7 @@ class CommandService {
   Clock* const clock_;
   CommandTable* const table_;
   WorkerRegistry* const workers_;
+  CommandLog log_;
   v1::CommandService::AsyncService service_;
 
   Mutex mutex_;

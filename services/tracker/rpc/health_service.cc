@@ -23,11 +23,13 @@ void HealthService::ServeOn(AsyncServer& server) {
   using Async = grpc::health::v1::Health::AsyncService;
   server.ServeUnary(
       &service_, &Async::RequestCheck,
-      {[this](const Request& request, Response& response) { return Check(request, response); }});
+      {[this](const Request& request, Response& response) { return Check(request, response); }},
+      Outputs::kFree);
   server.ServeStream(&service_, &Async::RequestWatch,
                      {[this](const Request& request, std::shared_ptr<WatchStream> stream) {
                        Watch(request, stream);
-                     }});
+                     }},
+                     Outputs::kFree);
 }
 
 void HealthService::SetServing(bool serving) {

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include "common/mutex.h"
+#include "grpc/support/time.h"
 #include "grpcpp/grpcpp.h"
+#include "tracker/rpc/output_gate.h"
 
 namespace callslip::tracker::internal {
 
@@ -40,13 +42,22 @@ class OperationQueue {
   // For a tag that comes out of the queue of itself, on account of one that is being dealt with.
   void BeginFollowing() { state_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Deals with what comes out of the queue, until it is shut down.
-  void Poll() {
+  // Deals with what comes out of the queue, until it is shut down. With a gate, what is there at
+  // the same time is dealt with together, while its outputs have to wait.
+  void Poll(OutputGate* gate = nullptr) {
     void* tag = nullptr;
     bool ok = false;
     while (queue_->Next(&tag, &ok)) {
-      static_cast<CompletionTag*>(tag)->OnCompletion(ok);
-      if (state_.fetch_sub(1, std::memory_order_acq_rel) == (kClosed | 1)) idle_.Notify();
+      if (gate == nullptr) {
+        DealWith(tag, ok);
+        continue;
+      }
+      gate->BeginBatch();
+      DealWith(tag, ok);
+      for (int i = 1; i < kMaxBatch && !gate->IsOpen() && IsThereMore(tag, ok); ++i) {
+        DealWith(tag, ok);
+      }
+      gate->EndBatch();
     }
   }
 
@@ -60,6 +71,19 @@ class OperationQueue {
   grpc::ServerCompletionQueue* queue() const { return queue_.get(); }
 
  private:
+  // As many as the calls that a client keeps under way; more would only delay the first ones.
+  static constexpr int kMaxBatch = 64;
+
+  void DealWith(void* tag, bool ok) {
+    static_cast<CompletionTag*>(tag)->OnCompletion(ok);
+    if (state_.fetch_sub(1, std::memory_order_acq_rel) == (kClosed | 1)) idle_.Notify();
+  }
+
+  bool IsThereMore(void*& tag, bool& ok) {
+    return queue_->AsyncNext(&tag, &ok, gpr_time_0(GPR_CLOCK_MONOTONIC)) ==
+           grpc::CompletionQueue::GOT_EVENT;
+  }
+
   // The other bits count the operations under way.
   static constexpr uint64_t kClosed = uint64_t{1} << 63;
 

@@ -218,6 +218,9 @@ void ShellCommands::Settle() {
     if (command.ok() && IsTerminal((*command)->state)) {
       watch->Tell({.command = *command});
     } else {
+      // Nor is a worker to run it after a restart, when the session has it as failed.
+      (void)commands_->Expire(watch->client_id(), id,
+                              {"draining", "The tracker was shut down.", "", false}, clock_->Now());
       watch->Tell({.error = Draining()});
     }
   }

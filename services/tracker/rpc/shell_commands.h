@@ -28,7 +28,7 @@ class ShellCommands {
                     const ShellCommand& command);
 
   // After the drain of the command table: records how the commands have ended of which it has told
-  // nothing any more, or that they won't.
+  // nothing any more, or that they won't, and sees to that.
   void Settle();
 
  private:

@@ -1,5 +1,6 @@
 #include "tracker/rpc/tracker_server.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/errors.h"
+#include "tracker/rpc/admin_service.h"
 #include "tracker/rpc/annotation_service.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/command_service.h"
@@ -23,9 +25,9 @@ namespace callslip::tracker {
 namespace {
 
 std::vector<std::string> ServiceNames(bool with_sessions) {
-  std::vector<std::string> names = {v1::CommandService::service_full_name(),
-                                    v1::AnnotationService::service_full_name(),
-                                    v1::WorkerService::service_full_name()};
+  std::vector<std::string> names = {
+      v1::CommandService::service_full_name(), v1::AdminService::service_full_name(),
+      v1::AnnotationService::service_full_name(), v1::WorkerService::service_full_name()};
   if (with_sessions) {
     names.emplace_back(v1::SessionService::service_full_name());
     names.emplace_back(v1::QueueService::service_full_name());
@@ -55,12 +57,20 @@ struct SessionParts {
 }  // namespace
 
 struct TrackerServer::Parts {
-  Parts(Clock* clock, CommandTable* table, SessionTable* session_table)
+  Parts(Clock* clock, CommandTable* table, SessionTable* session_table, const MeasuredDisk* disk)
       : commands(clock, table, &registry),
         drawings(table),
         annotations(clock, &drawings),
         workers(clock, table, &registry, &log),
-        health(ServiceNames(session_table != nullptr)) {
+        health(ServiceNames(session_table != nullptr)),
+        statistics({.clock = clock,
+                    .commands = table,
+                    .workers = &registry,
+                    .server = &server,
+                    .sessions = session_table,
+                    .disk = disk}),
+        admin(&statistics),
+        server(clock) {
     if (session_table != nullptr) sessions.emplace(clock, table, session_table);
   }
 
@@ -73,12 +83,18 @@ struct TrackerServer::Parts {
   WorkerService workers;
   std::optional<SessionParts> sessions;
   HealthService health;
+  std::atomic<bool> draining{false};
+  TrackerStatisticsSource statistics;
+  AdminService admin;
   // Last, so that it stops before the services go.
   AsyncServer server;
 };
 
-TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions)
-    : clock_(clock), table_(table), parts_(std::make_unique<Parts>(clock, table, sessions)) {}
+TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions,
+                             OutputGate* gate, const MeasuredDisk* disk)
+    : clock_(clock), table_(table), parts_(std::make_unique<Parts>(clock, table, sessions, disk)) {
+  parts_->server.SetGate(gate);
+}
 
 TrackerServer::~TrackerServer() = default;
 
@@ -94,6 +110,7 @@ absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers
     sessions->sessions.AddTo(server);
     sessions->queues.AddTo(server);
   }
+  parts_->admin.AddTo(server);
   parts_->health.AddTo(server);
   absl::StatusOr<Address> bound = server.Start(address, pollers);
   if (!bound.ok()) return bound;
@@ -104,15 +121,20 @@ absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers
     sessions->sessions.ServeOn(server);
     sessions->queues.ServeOn(server);
   }
+  parts_->admin.ServeOn(server);
   parts_->health.ServeOn(server);
   return bound;
 }
+
+void TrackerServer::SetReady(bool ready) { parts_->health.SetServing(ready && !parts_->draining); }
 
 void TrackerServer::Drain(absl::Duration grace) {
   // For answers that are under way.
   constexpr absl::Duration kLastCalls = absl::Seconds(1);
   const absl::Time until = clock_->Now() + grace;
+  parts_->draining = true;
   parts_->health.SetServing(false);
+  parts_->statistics.SetDraining();
   parts_->commands.Drain();
   if (parts_->sessions.has_value()) parts_->sessions->caller.EndCalls(Draining());
   // What workers have begun they may still report.
@@ -124,5 +146,7 @@ void TrackerServer::Drain(absl::Duration grace) {
   parts_->server.Stop(kLastCalls);
   if (parts_->sessions.has_value()) parts_->sessions->sessions.SettleCommands();
 }
+
+TrackerStatistics TrackerServer::Statistics() { return parts_->statistics.Read(); }
 
 }  // namespace callslip::tracker

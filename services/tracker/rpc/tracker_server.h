@@ -9,26 +9,36 @@
 #include "common/clock.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
+#include "tracker/rpc/output_gate.h"
+#include "tracker/rpc/tracker_statistics.h"
 
 namespace callslip::tracker {
 
 // The tracker's gRPC listener: CommandService, AnnotationService, WorkerService with what it knows
-// of workers, SessionService, QueueService, health and reflection. Keeps the gRPC headers to
-// itself.
+// of workers, SessionService, QueueService, AdminService, health and reflection. Keeps the
+// gRPC headers to itself.
 class TrackerServer {
  public:
   // All of them must outlive the server; and `sessions` whatever fires the deadlines of `table`.
-  // Without `sessions` only commands are served.
-  TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions = nullptr);
+  // Without `sessions` only commands are served. With a gate, nothing leaves but through it, and
+  // health alone. `disk` is what the sessions are on, where it is to be told of.
+  TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions = nullptr,
+                OutputGate* gate = nullptr, const MeasuredDisk* disk = nullptr);
   ~TrackerServer();
 
   // Starts to serve; returns the address with the port that was bound. Once only.
   absl::StatusOr<Address> Start(const Address& address, int pollers);
 
+  // What health reports until the drain; SERVING at first.
+  void SetReady(bool ready);
+
   // Reports NOT_SERVING, refuses new commands and waits, and settles all waits; goes on serving
   // for up to `grace` while workers hold commands, so that their reports are not lost; then stops.
   // What is reported until then is still recorded in sessions. Once only.
   void Drain(absl::Duration grace);
+
+  // Thread-safe; from Start() on.
+  TrackerStatistics Statistics();
 
  private:
   struct Parts;

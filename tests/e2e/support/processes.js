@@ -55,7 +55,7 @@ export class ServerProcess {
     });
     ended.catch(() => {});
     for (;;) {
-      const found = this.log.match(/listening on (\S+:\d+)/);
+      const found = this.log.match(/listening on (\S+:\S+)\n/);
       if (found) return found[1];
       await Promise.race([once(this.child.stderr, 'data', { signal: patience }), ended]);
     }

@@ -13,6 +13,7 @@ const CALL_PATIENCE_MS = 40_000;
 const PROTOS = [
   'callslip/tracker/v1/annotation_service.proto',
   'callslip/tracker/v1/command_service.proto',
+  'callslip/tracker/v1/session_service.proto',
   'grpc/health/v1/health.proto',
 ];
 const definition = protoLoader.loadSync(PROTOS, {
@@ -129,6 +130,7 @@ export class TrackerApi {
     this.address = address;
     this.commands = this.client(packages.callslip.tracker.v1.CommandService);
     this.annotations = this.client(packages.callslip.tracker.v1.AnnotationService);
+    this.sessions = this.client(packages.callslip.tracker.v1.SessionService);
     this.health = this.client(packages.grpc.health.v1.Health);
     this.reflection = this.client(packages.grpc.reflection.v1alpha.ServerReflection);
   }

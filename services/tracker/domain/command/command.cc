@@ -27,7 +27,8 @@ CommandSpec::CommandSpec(CommandId command_id, const CommandRequest& request, ab
       sequence(number),
       priority(static_cast<int8_t>(request.priority)),
       command_class(request.command_class),
-      idempotent(request.idempotent) {
+      idempotent(request.idempotent),
+      trace(request.trace) {
   const auto names = NamesOf(request);
   size_t end = 0;
   for (size_t i = 0; i < kNames; ++i) {
@@ -62,6 +63,17 @@ CommandRequest CommandSpec::ToRequest() const {
   request.priority = priority;
   request.deadlines = deadlines->overrides;
   return request;
+}
+
+std::shared_ptr<const CommandSpec> CommandSpec::Earlier(absl::Duration by) const {
+  CommandRequest request = ToRequest();
+  request.request_id = std::string(request_id());
+  request.replay_of = std::string(replay_of());
+  request.not_before = not_before - by;
+  auto earlier =
+      std::make_shared<const CommandSpec>(id, request, register_time - by, sequence, deadlines);
+  if (is_read()) earlier->MarkRead();
+  return earlier;
 }
 
 int64_t CommandSnapshot::payload_bytes() const {

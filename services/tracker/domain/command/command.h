@@ -14,6 +14,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/trace_context.h"
 #include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/command/command_id.h"
 #include "tracker/domain/command/command_state.h"
@@ -40,6 +41,7 @@ struct CommandRequest {
   absl::Time not_before = absl::InfinitePast();  // InfinitePast: at once.
   DeadlineOverrides deadlines;
   std::string replay_of;  // The id of the command that it replays, if it does.
+  TraceContext trace;     // Of no effect; handed on.
 };
 
 // A request that was accepted. Constant, and shared by everyone who looks at the command.
@@ -63,9 +65,11 @@ class CommandSpec {
   bool IsFor(const CommandRequest& request) const;
   // The request that asks for the same again, at once.
   CommandRequest ToRequest() const;
+  // This, registered by so much earlier.
+  std::shared_ptr<const CommandSpec> Earlier(absl::Duration by) const;
 
-  // The read receipt: somebody has been given the result.
-  void MarkRead() const { read_ = true; }
+  // The read receipt: somebody has been given the result. True where nobody had been before.
+  bool MarkRead() const { return !read_ && !read_.exchange(true); }
   bool is_read() const { return read_; }
 
   // When it may be delivered at the earliest, which is when its clocks start.
@@ -80,6 +84,7 @@ class CommandSpec {
   const int8_t priority;
   const CommandClass command_class;
   const bool idempotent;
+  const TraceContext trace;
 
  private:
   static constexpr size_t kNames = 7;

@@ -113,22 +113,9 @@ absl::StatusOr<CommandDeadlines> CommandDeadlines::With(const DeadlineOverrides&
                                                         bool human) const {
   if (human) RETURN_IF_ERROR(CheckApplyToPeople(wanted));
   RETURN_IF_ERROR(CheckBounds(wanted));
-  CommandDeadlines own = *this;
-  own.overrides = wanted;
-  Override(own.result_retention, wanted.result_retention);
-  if (human) {
-    Override(own.human_schedule_to_close, wanted.schedule_to_close);
-    own.nanos = NanosOf(own);
-    return own;
-  }
-  Override(own.schedule_to_start, wanted.schedule_to_start);
-  Override(own.ack_wait, wanted.ack_wait);
-  Override(own.heartbeat_timeout, wanted.heartbeat_timeout);
-  Override(own.start_to_close, wanted.start_to_close);
-  own.schedule_to_close = wanted.schedule_to_close;
+  CommandDeadlines own = WithUnchecked(wanted, human);
+  if (human) return own;
   const absl::Duration close = own.ScheduleToClose();
-  own.schedule_to_close = close;
-  own.nanos = NanosOf(own);
   for (const absl::Status& nests :
        {CheckNests("ack_wait", own.ack_wait, "schedule_to_start", own.schedule_to_start),
         CheckNests("ack_wait", own.ack_wait, "heartbeat_timeout", own.heartbeat_timeout),
@@ -137,6 +124,25 @@ absl::StatusOr<CommandDeadlines> CommandDeadlines::With(const DeadlineOverrides&
     if (!nests.ok())
       return InvalidField("deadlines", absl::StrCat("do not nest: ", nests.message()));
   }
+  return own;
+}
+
+CommandDeadlines CommandDeadlines::WithUnchecked(const DeadlineOverrides& wanted,
+                                                 bool human) const {
+  CommandDeadlines own = *this;
+  own.overrides = wanted;
+  Override(own.result_retention, wanted.result_retention);
+  if (human) {
+    Override(own.human_schedule_to_close, wanted.schedule_to_close);
+  } else {
+    Override(own.schedule_to_start, wanted.schedule_to_start);
+    Override(own.ack_wait, wanted.ack_wait);
+    Override(own.heartbeat_timeout, wanted.heartbeat_timeout);
+    Override(own.start_to_close, wanted.start_to_close);
+    own.schedule_to_close = wanted.schedule_to_close;
+    own.schedule_to_close = own.ScheduleToClose();
+  }
+  own.nanos = NanosOf(own);
   return own;
 }
 

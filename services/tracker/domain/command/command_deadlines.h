@@ -56,6 +56,10 @@ struct CommandDeadlines {
   absl::Duration failed_retention = absl::Minutes(10);
   // How long a removed id still answers "removed" instead of "unknown".
   absl::Duration tombstone_retention = absl::Minutes(10);
+  // After a restart of the tracker nothing that it has restored ends or is dropped sooner than
+  // this: neither workers nor clients could reach it meanwhile. Half more than the silence that is
+  // allowed to a worker, so that its connection is back and it has reported.
+  absl::Duration restart_grace = absl::Seconds(15);
 
   // Those of a command's own, where these belong to one.
   DeadlineOverrides overrides;
@@ -82,6 +86,9 @@ struct CommandDeadlines {
   // INVALID_ARGUMENT naming the clock otherwise. `human`: of a command that a person finishes,
   // to which most clocks do not apply.
   absl::StatusOr<CommandDeadlines> With(const DeadlineOverrides& overrides, bool human) const;
+
+  // The same for what was accepted before, be it with other settings.
+  CommandDeadlines WithUnchecked(const DeadlineOverrides& overrides, bool human) const;
 
   // Ready → ended, whatever happens between.
   absl::Duration ScheduleToClose() const;

@@ -70,8 +70,9 @@ struct CommandEntry : Timed {
   boost::intrusive::list_member_hook<> queue_hook;
   // Among the unfinished commands of its client.
   boost::intrusive::list_member_hook<> unfinished_hook;
-  bool delayed = false;    // It waits for its not_before.
-  bool holds_key = false;  // It is the one of its ordering key that is under way.
+  uint64_t end_number = 0;  // See CommandRecord.
+  bool delayed = false;     // It waits for its not_before.
+  bool holds_key = false;   // It is the one of its ordering key that is under way.
 };
 
 }  // namespace callslip::tracker

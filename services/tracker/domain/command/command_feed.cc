@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tracker/domain/command/command_journal.h"
+
 namespace callslip::tracker {
 
 std::vector<CommandUpdate> CommandFeed::Take(size_t max) {
@@ -16,7 +18,7 @@ std::vector<CommandUpdate> CommandFeed::Take(size_t max) {
     if (update.command == nullptr) continue;
     waiting_.erase({update.watch_id, update.command->spec->id});
     // The end, with the result.
-    if (update.last) update.command->spec->MarkRead();
+    if (update.last) MarkResultRead(*update.command, journal_);
   }
   return taken;
 }

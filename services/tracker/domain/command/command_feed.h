@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_FEED_H_
 #define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_FEED_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -14,6 +15,8 @@
 #include "tracker/domain/command/command.h"
 
 namespace callslip::tracker {
+
+class CommandJournal;
 
 // What a watch has to tell.
 struct CommandUpdate {
@@ -57,8 +60,12 @@ class CommandFeed {
   // command's partition held, which is what keeps the updates of one command in order.
   bool Push(CommandUpdate update);
 
+  // Where read receipts go; null: nowhere. To be called before the first Push().
+  void SetJournal(CommandJournal* journal) { journal_ = journal; }
+
   using Key = std::pair<int64_t, CommandId>;
 
+  std::atomic<CommandJournal*> journal_{nullptr};
   Mutex mutex_;
   std::deque<CommandUpdate> updates_ ABSL_GUARDED_BY(mutex_);
   // Where the update of a watch and a command is in `updates_`, counted from the first one ever.

@@ -218,6 +218,8 @@ class CommandModel {
   // Everything that is due.
   void Fire(absl::Time now);
   void Drain();
+  // The table was made anew from its journal. Calls and watches must have ended before.
+  void Restart(absl::Time now);
 
   // Takes note of the calls that were answered, and checks that no call is still held which should
   // have been answered.

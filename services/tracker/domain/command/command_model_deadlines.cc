@@ -172,4 +172,24 @@ void CommandModel::Drain() {
   watches_.clear();
 }
 
+void CommandModel::Restart(absl::Time now) {
+  BeginStep();
+  Reach("event the table is made anew");
+  if (!calls_.empty() || !watches_.empty()) Disagree("a call or a watch goes on over a restart");
+  draining_ = false;
+  late_results_ = 0;
+  absences_.clear();
+  for (ModelCommand& command : commands_) {
+    // Its worker could not reach anybody.
+    if (command.view.state == CommandState::kRunning) command.last_heartbeat = now;
+    // Nobody is known to come back.
+    command.start_by = command.ready_time + command.clocks.schedule_to_start;
+  }
+  // Who has the oldest command comes first.
+  for (Turn& turn : turns_) turn.waiting = false;
+  for (const ModelCommand& command : commands_) {
+    if (command.queued() && command.released) UpdateTurn(command);
+  }
+}
+
 }  // namespace callslip::tracker

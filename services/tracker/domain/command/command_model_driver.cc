@@ -1,12 +1,15 @@
 #include "tracker/domain/command/command_model_driver.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <functional>
+#include <memory>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"
+#include "tracker/storage/sqlite_command_storage.h"
 
 namespace callslip::tracker {
 namespace {
@@ -28,11 +31,24 @@ const Payload& HugeResult() {
   return *result;
 }
 
+// Restarts that change nothing are the ones that can be compared.
+Setup WithoutGrace(Setup setup) {
+  setup.clocks.restart_grace = absl::ZeroDuration();
+  return setup;
+}
+
+std::unique_ptr<CommandStorage> NewStorage() {
+  auto storage = SqliteCommandStorage::Open(":memory:", SqliteCommandStorage::Sync::kAtCheckpoints);
+  if (!storage.ok()) std::abort();
+  return *std::move(storage);
+}
+
 }  // namespace
 
 ModelDriver::ModelDriver(const Setup& setup, ModelMistake mistake)
-    : setup_(setup),
-      table_(setup.clocks, setup.limits),
+    : setup_(WithoutGrace(setup)),
+      storage_(setup.restarts ? NewStorage() : nullptr),
+      table_(setup_.clocks, setup_.limits, setup_.restarts ? &journal_ : nullptr),
       model_(setup.clocks, setup.limits, kFeeds, mistake,
              [this](int command) { return Read(command); }),
       now_(absl::FromUnixSeconds(1'769'947'200)) {
@@ -624,6 +640,46 @@ void ModelDriver::DoOnNoLeases(const Op& op) {
   Settle();
 }
 
+void ModelDriver::Commit() {
+  CommandJournal::Batch batch = journal_.Take();
+  const absl::Status appended = storage_->Append(storage_->position(), batch.entries);
+  if (!appended.ok()) model_.Disagree(std::string(appended.message()));
+}
+
+void ModelDriver::DoRestart() {
+  if (!setup_.restarts) return;
+  for (auto& [slot, call] : calls_) {
+    if (failed() || call.handle == nullptr) continue;
+    const bool abandoned = table_.Abandon(call.handle, now_);
+    if (abandoned) call.abandoned = true;
+    model_.Abandon(slot, now_, abandoned);
+    call.handle = nullptr;
+  }
+  for (const auto& [slot, watch] : watches_) {
+    table_.Unwatch(watch);
+    model_.Unwatch(slot);
+  }
+  watches_.clear();
+  for (int feed = 0; feed < kFeeds; ++feed) {
+    if (!failed()) DoTake({.feed = feed, .max_commands = 1'000'000});
+  }
+  Settle();
+  if (failed()) return;
+  Commit();
+  std::destroy_at(&table_);
+  std::construct_at(&table_, setup_.clocks, setup_.limits, &journal_);
+  const absl::Status restored = table_.Restore(*storage_, now_);
+  if (!restored.ok()) return model_.Disagree(std::string(restored.message()));
+  asked_for_no_leases_ = told_of_no_leases_ = false;
+  armed_ = table_.NextDeadlineTime();
+  table_.SetDeadlineListener([this](absl::Time time) { armed_ = std::min(armed_, time); });
+  model_.Restart(now_);
+  for (int command = 0; command < static_cast<int>(known_.size()); ++command) {
+    CheckCommand(command);
+  }
+  Settle();
+}
+
 // Checks.
 
 std::string ModelDriver::Read(int command) {
@@ -737,6 +793,8 @@ void ModelDriver::Apply(const Op& op) {
   if (failed()) return;
   Do(op);
   FireWhatIsDue();
+  // Now and then, so that some changes of a command come together.
+  if (setup_.restarts && !failed() && op.slot % 3 == 0) Commit();
 }
 
 void ModelDriver::Do(const Op& op) {
@@ -786,6 +844,8 @@ void ModelDriver::Do(const Op& op) {
       return DoDrain();
     case OpKind::kOnNoLeases:
       return DoOnNoLeases(op);
+    case OpKind::kRestart:
+      return DoRestart();
   }
 }
 

@@ -95,6 +95,9 @@ class ModelDriver {
   void DoJump();
   void DoDrain();
   void DoOnNoLeases(const Op& op);
+  void DoRestart();
+  // Stores what waits in the journal.
+  void Commit();
 
   CommandRequest RequestOf(const Op& op) const;
   void RegisterRequest(int slot, const CommandRequest& request);
@@ -127,6 +130,9 @@ class ModelDriver {
   std::string Read(int command);
 
   Setup setup_;
+  // Where the setup has restarts.
+  std::unique_ptr<CommandStorage> storage_;
+  CommandJournal journal_;
   CommandTable table_;
   CommandModel model_;
   absl::Time now_;

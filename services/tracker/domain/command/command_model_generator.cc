@@ -33,6 +33,7 @@ Setup ScheduleGenerator::DrawSetup() {
   Setup setup;
   setup.fires_early = OneIn(2);
   drains_ = OneIn(8);
+  setup.restarts = restarts_ = OneIn(3);
   setup.short_clocks = OneIn(3);
   if (setup.short_clocks) {
     setup.clocks.schedule_to_start = absl::Seconds(6);
@@ -61,11 +62,12 @@ Setup ScheduleGenerator::DrawSetup() {
 }
 
 OpKind ScheduleGenerator::DrawKind(const ModelDriver& driver) {
-  constexpr std::array<int, kOpKinds> kWeights = {
-      /*Register*/ 22, 4,  4, /*Get*/ 6, 3,  4, 3,
-      /*Lease*/ 18,    2,  4, 12,        12,
-      /*Watch*/ 5,     2,  2, 1,         8,
-      /*Wait*/ 6,      10, 3, 1};
+  constexpr std::array<int, kOpKinds> kWeights = {/*Register*/ 22, 4,  4,
+                                                  /*Get*/ 6,       3,  4, 3,
+                                                  /*Lease*/ 18,    2,  4, 12, 12,
+                                                  /*Watch*/ 5,     2,  2, 1,  8,
+                                                  /*Wait*/ 6,      10, 3, 1,  0,
+                                                  /*Restart*/ 3};
   std::array<int, kOpKinds> weights = kWeights;
   int sum = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -74,6 +76,7 @@ OpKind ScheduleGenerator::DrawKind(const ModelDriver& driver) {
     if (i == static_cast<size_t>(OpKind::kDrain)) {
       weights[i] = drains_ && !driver.model().draining() ? 2 : 0;
     }
+    if (i == static_cast<size_t>(OpKind::kRestart)) weights[i] = restarts_ ? kWeights[i] : 0;
     sum += weights[i];
   }
   int drawn = Index(sum);

@@ -49,6 +49,7 @@ class ScheduleGenerator {
   int targets_ = 1 + Index(3);
   int workers_ = 1 + Index(3);
   bool drains_ = false;
+  bool restarts_ = false;
 };
 
 // Draws and runs the schedule of a seed, and leaves in it the operations up to the first

@@ -6,10 +6,10 @@ namespace callslip::tracker {
 namespace {
 
 constexpr std::array<const char*, kOpKinds> kOpNames = {
-    "Register",     "Repeat",   "Replay",  "Get",       "List",        "Cancel",
-    "Expire",       "Lease",    "Abandon", "GiveBack",  "Acknowledge", "Complete",
-    "Watch",        "WatchAll", "Unwatch", "FailWatch", "Take",        "Wait",
-    "NextDeadline", "Jump",     "Drain",   "OnNoLeases"};
+    "Register",     "Repeat",   "Replay",  "Get",        "List",        "Cancel",
+    "Expire",       "Lease",    "Abandon", "GiveBack",   "Acknowledge", "Complete",
+    "Watch",        "WatchAll", "Unwatch", "FailWatch",  "Take",        "Wait",
+    "NextDeadline", "Jump",     "Drain",   "OnNoLeases", "Restart"};
 
 }  // namespace
 
@@ -165,6 +165,7 @@ std::string ToString(const Schedule& schedule) {
   limit("waits_of_client", &CommandLimits::waits_of_client);
   limit("filters_of_client", &CommandLimits::filters_of_client);
   limit("tombstones", &CommandLimits::tombstones);
+  if (setup.restarts) absl::StrAppend(&text, "; keeps a journal");
   absl::StrAppend(&text, setup.fires_early ? "; fires early\n" : "\n");
   for (const Op& op : schedule.ops) absl::StrAppend(&text, ToString(op), "\n");
   return text;

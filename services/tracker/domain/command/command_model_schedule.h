@@ -30,6 +30,8 @@ struct Setup {
   CommandLimits limits;
   // Fires whenever the table asks for it, not only when something is due.
   bool fires_early = false;
+  // Every change goes into a journal, from which the table can be made anew.
+  bool restarts = false;
 };
 
 enum class OpKind {
@@ -55,8 +57,9 @@ enum class OpKind {
   kJump,
   kDrain,
   kOnNoLeases,
+  kRestart,
 };
-inline constexpr int kOpKinds = 22;
+inline constexpr int kOpKinds = 23;
 
 enum class Proof { kNewest, kOfDelivery, kOtherCommand, kForged, kWrongAttempt, kNone };
 enum class Outcome { kResult, kHugeResult, kError, kTimeout };

@@ -89,6 +89,7 @@ constexpr std::array kToBeReached = {
     "event an ended lease is acknowledged",
     "event redelivered",
     "event several deadlines at once",
+    "event the table is made anew",
     "limit commands",
     "limit commands_of_client",
     "limit failed_of_client",

@@ -119,6 +119,9 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
   // Its place in a large table comes from far away: by the time it is needed, it is here.
   commands_.prefetch(id.key());
   if (draining_) return Draining();
+  if (shared_->journal != nullptr && !shared_->journal->accepts_commands()) {
+    return StorageUnavailable();
+  }
   PartitionClient* client = ClientLocked(request.client_id);
   TargetQueue* queue = human ? nullptr : QueueLocked(request.target, now);
   BacklogTurn* turn = human ? nullptr : queue->backlog.TurnOf(request.client_id);
@@ -135,6 +138,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
                                                    std::move(deadlines));
   AddTrace(*view, TraceEntry::Stage::kQueued, TraceEntry::Source::kClient, now);
   Count(*client->account, 1, view->payload_bytes());
+  tally_.Registered();
   const CommandPtr registered = view;
 
   entry->view = std::move(view);
@@ -148,6 +152,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
     if (!entry->delayed) queue->backlog.Add(entry);
   }
   RearmLocked(*entry);
+  JournalLocked(*entry);
   NotifyLocked(*entry, effects);
   DispatchLocked(queue, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();
@@ -158,7 +163,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Get(absl::string_view client_id, Co
                                                  bool peek) {
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
-  if (!peek && IsTerminal(entry->view->state)) entry->spec().MarkRead();
+  if (!peek && IsTerminal(entry->view->state)) MarkResultRead(*entry->view, shared_->journal);
   return entry->view;
 }
 
@@ -223,6 +228,7 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
   MutexLock lock(&mutex_);
   if (draining_) return Draining();
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(request.client_id, id));
+  request.feed->SetJournal(shared_->journal);
   const bool terminal = IsTerminal(entry->view->state);
   std::shared_ptr<CommandWatch> watch;
   if (!terminal) {
@@ -276,21 +282,39 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Ti
   const CommandPtr before = std::exchange(entry.view, std::move(change.next));
   const CommandSnapshot& view = *entry.view;
   Count(*entry.client->account, 0, view.payload_bytes() - before->payload_bytes());
+  tally_.Changed(*before, view);
   if (entry.queue != nullptr) MoveLocked(entry, before->state, view.state, effects);
   const bool ended = IsTerminal(view.state);
   if (ended && !IsTerminal(before->state)) {
     entry.client->unfinished.erase(entry.client->unfinished.iterator_to(entry));
   }
   RearmLocked(entry);
+  if (ended && view.state != before->state) entry.end_number = shared_->next_end++;
+  // Before anybody can be told.
+  JournalLocked(entry);
   NotifyLocked(entry, effects);
   if (ended && view.state != before->state && view.state != CommandState::kCompleted) {
     const std::optional<CommandId> oldest = entry.client->account->KeepEnded(
         entry.spec().id, view.state == CommandState::kCancelled, shared_->limits.failed_of_client);
     if (oldest.has_value()) effects.pushed_out.push_back(*oldest);
+    if (view.state != CommandState::kCancelled) effects.failed.push_back(entry.view);
   }
   if (ended && entry.queue != nullptr && !IsTerminal(before->state)) {
     LeaveWorkerLocked(entry, !change.by_holder, now, effects);
   }
+}
+
+void CommandPartition::JournalLocked(const CommandEntry& entry) {
+  if (shared_->journal == nullptr) return;
+  CommandRecord record{
+      .command = entry.view,
+      .leases = {entry.leases.begin(), entry.leases.end()},
+      .heartbeats = entry.heartbeat_nanos != CommandEntry::kNoHeartbeats,
+      .untold = entry.queue != nullptr && entry.worker != nullptr && IsTerminal(entry.view->state),
+      .end_number = entry.end_number};
+  if (entry.worker != nullptr) record.worker = std::string(entry.worker->id);
+  if (entry.worker_before != nullptr) record.worker_before = std::string(entry.worker_before->id);
+  shared_->journal->Append(entry.spec().sequence, std::move(record));
 }
 
 void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, CommandState to,
@@ -324,7 +348,11 @@ void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, Comman
 }
 
 void CommandPartition::RearmLocked(CommandEntry& entry) {
-  deadlines_.Set(&entry, NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed).at_nanos);
+  CommandDeadline next = NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed);
+  if (entry.spec().sequence < restored_below_ && next.kind != DeadlineKind::kNotBefore) {
+    next.at_nanos = std::max(next.at_nanos, grace_until_nanos_);
+  }
+  deadlines_.Set(&entry, next.at_nanos);
 }
 
 void CommandPartition::NotifyLocked(CommandEntry& entry, CommandEffects& effects) {
@@ -348,6 +376,26 @@ void CommandPartition::FailLocked(CommandEntry& entry, CommandEvent event,
   change.Step(event, source, now);
   change.next->error = std::make_shared<const CommandError>(std::move(error));
   CommitLocked(entry, std::move(change), now, effects);
+}
+
+CommandStatistics CommandPartition::Statistics() {
+  MutexLock lock(&mutex_);
+  CommandStatistics now = tally_.statistics();
+  for (const auto& [target, queue] : queues_) {
+    const int64_t depth = queue->backlog.depth();
+    if (depth == 0) continue;
+    now.queued += depth;
+    ++now.targets;
+    now.longest_queue = std::max(now.longest_queue, depth);
+  }
+  for (const auto& [name, client] : clients_) {
+    const auto oldest = absl::c_find_if(client->unfinished, [](const CommandEntry& entry) {
+      return entry.turn != nullptr && !entry.delayed;
+    });
+    if (oldest == client->unfinished.end()) continue;
+    now.AddQueued(absl::ToUnixNanos(oldest->spec().ready_time()));
+  }
+  return now;
 }
 
 void CommandPartition::Drain(CommandEffects& effects) {

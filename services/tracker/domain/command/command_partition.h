@@ -20,7 +20,9 @@
 #include "tracker/domain/command/client_account.h"
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/command/command_entry.h"
+#include "tracker/domain/command/command_journal.h"
 #include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/command/command_tally.h"
 #include "tracker/domain/command/deadline_wheel.h"
 #include "tracker/domain/command/pruning.h"
 #include "tracker/domain/command/target_queue.h"
@@ -77,7 +79,8 @@ struct CommandEffects {
   std::vector<CommandId> pushed_out;  // Of failed rings, maybe of other partitions.
   std::vector<std::shared_ptr<const CommandSpec>> removed;  // That came with a request_id.
   absl::Time earliest_deadline = absl::InfiniteFuture();    // Of those that were set.
-  bool no_leases = false;  // No worker holds a command any more, in any partition.
+  std::vector<CommandPtr> failed;  // Ended without having been completed or cancelled.
+  bool no_leases = false;          // No worker holds a command any more, in any partition.
 };
 
 // What all partitions of one table share.
@@ -90,6 +93,8 @@ struct CommandTableShared {
   std::atomic<uint64_t> next_sequence{1};
   std::atomic<int64_t> leased{0};  // Commands that are DELIVERED or RUNNING.
   std::atomic<int64_t> late_results{0};
+  std::atomic<uint64_t> next_end{1};
+  CommandJournal* journal = nullptr;  // Null: what is here ends with the process.
 };
 
 // The commands of one client in one partition.
@@ -118,6 +123,11 @@ class CommandPartition {
  public:
   CommandPartition(uint8_t index, CommandTableShared* shared) : index_(index), shared_(shared) {}
   ~CommandPartition();
+
+  // Brings back what the journal has kept, as of `now`: the commands in the order of registration,
+  // then the tombstones. Before everything else.
+  void Restore(CommandRecord record, absl::Time now);
+  void Restore(const CommandRemoval& removal);
 
   // `request` has been checked. `deadlines` are the command's.
   absl::StatusOr<CommandPtr> Register(const CommandRequest& request,
@@ -157,6 +167,9 @@ class CommandPartition {
   // What the workers of `target`, or of all targets where it is empty, do now.
   void AddActivities(absl::string_view target, std::vector<WorkerActivity>& activities);
 
+  // One look at all targets and at what is unfinished until the first that waits, of each client.
+  CommandStatistics Statistics();
+
   // Not after the earliest deadline; InfiniteFuture where there is none.
   absl::Time NextDeadlineTime();
   // Does what is due at `now`, and returns whether there is more: who waits for the mutex comes in
@@ -171,6 +184,9 @@ class CommandPartition {
  private:
   struct Change;
 
+  // Gives a restored command its places in queues, windows and lists.
+  void PlaceRestoredLocked(CommandEntry& entry, const CommandRecord& record, absl::Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Nullptr where there is none.
   CommandEntry* EntryLocked(const CommandId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // NOT_FOUND as GetCommand has it.
@@ -197,6 +213,8 @@ class CommandPartition {
   // The command has ended: its worker is told, unless it was the one who said so.
   void LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Appends what a restart must know of the command.
+  void JournalLocked(const CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void NotifyLocked(CommandEntry& entry, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RearmLocked(CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -253,6 +271,10 @@ class CommandPartition {
   Tombstones tombstones_ ABSL_GUARDED_BY(mutex_);
   Timed tombstone_timer_ ABSL_GUARDED_BY(mutex_){Timed::Kind::kTombstones};
   DeadlineWheel deadlines_ ABSL_GUARDED_BY(mutex_);
+  // Commands with a lower sequence were restored, and have a grace.
+  uint64_t restored_below_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t grace_until_nanos_ ABSL_GUARDED_BY(mutex_) = 0;
+  CommandTally tally_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace callslip::tracker

@@ -28,6 +28,7 @@ bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
 void CommandPartition::FireLocked(Timed& timed, absl::Time now, CommandEffects& effects) {
   switch (timed.kind) {
     case Timed::Kind::kCommand:
+      tally_.DeadlineFired(timed.due_nanos(), NanosOf(now));
       FireCommandLocked(static_cast<CommandEntry&>(timed), now, effects);
       return;
     case Timed::Kind::kHeldCall:
@@ -123,10 +124,18 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
   // Its place in a large table comes from far away: by the time it is erased, it is here.
   commands_.prefetch(entry.spec().id.key());
   const std::shared_ptr<const CommandSpec> spec = entry.view->spec;
-  tombstones_.Add(spec->id, spec->client_id(), entry.view->state,
-                  NanosOf(now) + shared_->deadlines->nanos.tombstone_retention,
+  const int64_t until_nanos = NanosOf(now) + shared_->deadlines->nanos.tombstone_retention;
+  tombstones_.Add(spec->id, spec->client_id(), entry.view->state, until_nanos,
                   shared_->limits.tombstones);
   deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
+  if (shared_->journal != nullptr) {
+    shared_->journal->Append(spec->sequence,
+                             CommandRemoval{.id = spec->id,
+                                            .client_id = std::string(spec->client_id()),
+                                            .ended_as = entry.view->state,
+                                            .remove_nanos = NanosOf(now),
+                                            .until_nanos = until_nanos});
+  }
   if (!spec->request_id().empty()) effects.removed.push_back(spec);
 
   deadlines_.Remove(&entry);
@@ -136,6 +145,7 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
     entry.queue->workers.Detach(&entry);
   }
   PartitionClient* client = entry.client;
+  tally_.Removed(entry.view->state);
   Count(*client->account, -1, -entry.view->payload_bytes());
   client->by_sequence.erase(spec->sequence);
   const auto place = commands_.find(spec->id.key());

@@ -107,6 +107,7 @@ WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker, 
     news.ended.push_back({entry.spec().id, entry.leases.back()});
     queue.workers.Detach(&entry);
     entry.queue = nullptr;
+    JournalLocked(entry);
   }
   while (static_cast<int>(news.leases.size()) < max_commands && worker.unfinished < window) {
     CommandEntry* entry = queue.backlog.Next();
@@ -150,6 +151,7 @@ void CommandPartition::LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::T
   if (worker == nullptr || !tell) {
     queue->workers.Detach(&entry);
     entry.queue = nullptr;
+    JournalLocked(entry);
     return;
   }
   worker->ended.push_back(entry);
@@ -178,6 +180,7 @@ void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now,
   entry.leases.pop_back();
   CommitLocked(entry, std::move(change), now, effects);
   entry.queue->workers.Reattach(&entry);
+  JournalLocked(entry);
   DispatchLocked(entry.queue, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();
 }
@@ -198,10 +201,13 @@ absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
   const CommandState state = entry->view->state;
   if (IsTerminal(state)) return AcknowledgeResult{state == CommandState::kCancelled, state};
   const bool expected = heartbeats == Heartbeats::kExpected;
+  const bool was_expected = entry->heartbeat_nanos != CommandEntry::kNoHeartbeats;
   entry->heartbeat_nanos = expected ? absl::ToUnixNanos(now) : CommandEntry::kNoHeartbeats;
   if (state == CommandState::kRunning && progress == nullptr && !HasBytes(context)) {
-    // A bare heartbeat moves a deadline and nothing that a reader could see.
+    // A bare heartbeat moves a deadline and nothing that a reader could see. Nor need the journal
+    // know: a restart gives every worker a grace.
     RearmLocked(*entry);
+    if (expected != was_expected) JournalLocked(*entry);
   } else {
     Change change(*entry);
     change.Step(CommandEvent::kAcknowledge, TraceEntry::Source::kWorker, now);

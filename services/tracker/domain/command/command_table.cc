@@ -51,7 +51,9 @@ bool IsDeadLetter(CommandState state) {
 
 }  // namespace
 
-CommandTable::CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits) {
+CommandTable::CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits,
+                           CommandJournal* journal) {
+  shared_.journal = journal;
   shared_.deadlines =
       std::make_shared<const CommandDeadlines>(*deadlines.With(DeadlineOverrides(), false));
   shared_.limits = limits;
@@ -72,6 +74,9 @@ void CommandTable::Run(CommandEffects& effects, absl::Time now) {
   }
   if (listener_ != nullptr && effects.earliest_deadline != absl::InfiniteFuture()) {
     listener_(effects.earliest_deadline);
+  }
+  if (failure_listener_ != nullptr) {
+    for (const CommandPtr& command : effects.failed) failure_listener_(*command);
   }
   if (effects.no_leases) RunNoLeasesAction();
   for (const CommandId id : effects.pushed_out) {
@@ -346,6 +351,12 @@ void CommandTable::RunNoLeasesAction() {
     has_no_leases_action_ = false;
   }
   if (action != nullptr) action();
+}
+
+CommandStatistics CommandTable::Statistics() {
+  CommandStatistics all;
+  for (const auto& partition : partitions_) all.Add(partition->Statistics());
+  return all;
 }
 
 absl::Time CommandTable::NextDeadlineTime() {

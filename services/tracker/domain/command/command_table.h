@@ -40,10 +40,23 @@ class CommandTable {
   using DeadlineListener = std::function<void(absl::Time)>;
 
   // `deadlines` must be valid (CommandDeadlines::Validate()).
-  explicit CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits = {});
+  // With a journal, which must outlive the table, every change is appended to it: whoever runs the
+  // table sees to it that nothing is told before it is kept.
+  explicit CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits = {},
+                        CommandJournal* journal = nullptr);
+
+  // Brings back what `storage` has kept, as of `now`: the same journal makes the same state. Before
+  // everything else. Where the clock was set back since, all times are moved back by as much.
+  absl::Status Restore(CommandStorage& storage, absl::Time now);
 
   // To be called before the table is used by more than one thread.
   void SetDeadlineListener(DeadlineListener listener) { listener_ = std::move(listener); }
+
+  // Told of each command that has ended without having been completed or cancelled. Under no lock;
+  // must be cheap and must not call back.
+  using FailureListener = std::function<void(const CommandSnapshot&)>;
+  // To be called before the table is used by more than one thread.
+  void SetFailureListener(FailureListener listener) { failure_listener_ = std::move(listener); }
 
   // For clients.
 
@@ -119,6 +132,8 @@ class CommandTable {
   int64_t leased() const { return shared_.leased; }
   int64_t commands() const { return shared_.usage.commands(); }
   int64_t payload_bytes() const { return shared_.usage.bytes(); }
+  // What commands have done, and what waits. One partition after the other, each for a moment.
+  CommandStatistics Statistics();
 
  private:
   // Enough that two poller threads rarely meet; few enough that a look at all of them is cheap.
@@ -143,6 +158,7 @@ class CommandTable {
   RequestIndex requests_;
   std::vector<std::unique_ptr<CommandPartition>> partitions_;
   DeadlineListener listener_;
+  FailureListener failure_listener_;
   std::atomic<bool> draining_{false};
   // Spares the lock where there is none, which is nearly always.
   std::atomic<bool> has_no_leases_action_{false};

@@ -22,6 +22,9 @@ class Timed : public boost::intrusive::list_base_hook<> {
 
   const Kind kind;
 
+  // When it was last set to come due, rounded up to a millisecond; in nanoseconds since 1970.
+  int64_t due_nanos() const { return tick_ * 1'000'000; }
+
  private:
   friend class DeadlineWheel;
 

@@ -35,7 +35,13 @@ void SessionCatalog::Release(const std::string& id) {
 
 void SessionCatalog::Set(SessionMetadata metadata) {
   MutexLock lock(&mutex_);
-  reserved_.erase(metadata.session_id);
+  const auto before = sessions_.find(metadata.session_id);
+  if (before != sessions_.end()) {
+    appended_events_ += metadata.max_seq - before->second.max_seq;
+  } else if (reserved_.erase(metadata.session_id) > 0) {
+    // Made now, rather than found at the start.
+    appended_events_ += metadata.max_seq;
+  }
   places_.insert(PlaceOf(metadata));
   const std::string id = metadata.session_id;
   sessions_.insert_or_assign(id, std::move(metadata));
@@ -87,6 +93,11 @@ absl::StatusOr<SessionPage> SessionCatalog::List(const SessionFilter& filter, in
 size_t SessionCatalog::size() {
   MutexLock lock(&mutex_);
   return sessions_.size();
+}
+
+int64_t SessionCatalog::appended_events() {
+  MutexLock lock(&mutex_);
+  return appended_events_;
 }
 
 SessionCatalog::Place SessionCatalog::PlaceOf(const SessionMetadata& metadata) {

@@ -2,6 +2,7 @@
 #define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CATALOG_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
@@ -38,6 +39,8 @@ class SessionCatalog {
   absl::StatusOr<SessionPage> List(const SessionFilter& filter, int page_size,
                                    const std::string& page_token);
   size_t size();
+  // Events that were added since the start.
+  int64_t appended_events();
 
  private:
   // Nanoseconds since 1970, negated so that the newest comes first; and the id.
@@ -50,6 +53,7 @@ class SessionCatalog {
   absl::flat_hash_map<std::string, SessionMetadata> sessions_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> reserved_ ABSL_GUARDED_BY(mutex_);
   std::set<Place> places_ ABSL_GUARDED_BY(mutex_);
+  int64_t appended_events_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace callslip::tracker

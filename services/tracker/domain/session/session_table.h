@@ -74,6 +74,8 @@ class SessionTable {
   void ApplyRetention(const SessionRetention& retention, absl::Time now);
 
   size_t sessions() { return catalog_.size(); }
+  // Events that were added to the logs since the start.
+  int64_t appended_events() { return catalog_.appended_events(); }
 
   // Where to follow all sessions of an owner: what becomes of them, but not their events.
   SessionNotices& notices() { return notices_; }

@@ -91,6 +91,18 @@ void WorkerRegistry::SeeAtWorkLocked(const WorkerActivity& activity, absl::Time 
   if (seen > absl::InfinitePast()) FindLocked(std::move(key), seen);
 }
 
+WorkerCounts WorkerRegistry::Count(const std::vector<WorkerActivity>& activities, absl::Time now) {
+  WorkerCounts counts;
+  MutexLock lock(&mutex_);
+  for (const WorkerActivity& activity : activities) SeeAtWorkLocked(activity, now);
+  ForgetSilentLocked(now);
+  for (const auto& [key, record] : workers_) {
+    ++counts.known;
+    if (now - record.presence->last_seen() <= kConnectedWithin) ++counts.connected;
+  }
+  return counts;
+}
+
 absl::StatusOr<WorkerPage> WorkerRegistry::List(const std::string& target, int page_size,
                                                 const std::string& page_token,
                                                 std::vector<WorkerActivity> activities,

@@ -59,6 +59,11 @@ struct WorkerPage {
   std::string next_page_token;  // Empty on the last page.
 };
 
+struct WorkerCounts {
+  int known = 0;
+  int connected = 0;
+};
+
 // Which workers there are, when each was last heard of, and what it said of itself. Errors are
 // those that worker_service.proto documents. An empty target means `browser`, an empty worker
 // `default`.
@@ -79,6 +84,9 @@ class WorkerRegistry {
   absl::StatusOr<WorkerPage> List(const std::string& target, int page_size,
                                   const std::string& page_token,
                                   std::vector<WorkerActivity> activities, absl::Time now);
+
+  // How many there are of all targets. `activities` as above.
+  WorkerCounts Count(const std::vector<WorkerActivity>& activities, absl::Time now);
 
  private:
   using Key = std::pair<std::string, std::string>;  // Target and id.

@@ -1,0 +1,79 @@
+#ifndef CALLSLIP_COMMON_LATENCY_HISTOGRAM_H_
+#define CALLSLIP_COMMON_LATENCY_HISTOGRAM_H_
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace callslip {
+
+// The upper bounds of the buckets that all latencies are counted in, in nanoseconds: from a call
+// over loopback (0.1 ms) to a person's ten minutes, three to a decade where most of them lie.
+inline constexpr std::array<int64_t, 20> kLatencyBoundsNanos = {
+    100'000,        250'000,        500'000,        1'000'000,       2'500'000,
+    5'000'000,      10'000'000,     25'000'000,     50'000'000,      100'000'000,
+    250'000'000,    500'000'000,    1'000'000'000,  2'500'000'000,   5'000'000'000,
+    10'000'000'000, 30'000'000'000, 60'000'000'000, 120'000'000'000, 600'000'000'000};
+
+// How many latencies there were in each bucket, and their sum. Not thread-safe: a few additions,
+// for those who hold a lock already.
+struct LatencyHistogram {
+  // The last bucket is for all that is longer.
+  static constexpr size_t kBuckets = kLatencyBoundsNanos.size() + 1;
+
+  static size_t BucketOf(int64_t nanos) {
+    return static_cast<size_t>(
+        std::lower_bound(kLatencyBoundsNanos.begin(), kLatencyBoundsNanos.end(), nanos) -
+        kLatencyBoundsNanos.begin());
+  }
+
+  // What seems to have ended before it began counts as zero.
+  void Observe(int64_t nanos) {
+    nanos = std::max<int64_t>(nanos, 0);
+    ++counts[BucketOf(nanos)];
+    sum_nanos += nanos;
+  }
+
+  void Add(const LatencyHistogram& other) {
+    for (size_t i = 0; i < kBuckets; ++i) counts[i] += other.counts[i];
+    sum_nanos += other.sum_nanos;
+  }
+
+  int64_t count() const {
+    int64_t all = 0;
+    for (const int64_t bucket : counts) all += bucket;
+    return all;
+  }
+
+  std::array<int64_t, kBuckets> counts{};
+  int64_t sum_nanos = 0;
+};
+
+// The same for any number of threads. What Read() returns may lack what others add meanwhile.
+class SharedLatencyHistogram {
+ public:
+  void Observe(int64_t nanos) {
+    nanos = std::max<int64_t>(nanos, 0);
+    counts_[LatencyHistogram::BucketOf(nanos)].fetch_add(1, std::memory_order_relaxed);
+    sum_nanos_.fetch_add(nanos, std::memory_order_relaxed);
+  }
+
+  LatencyHistogram Read() const {
+    LatencyHistogram read;
+    for (size_t i = 0; i < LatencyHistogram::kBuckets; ++i) {
+      read.counts[i] = counts_[i].load(std::memory_order_relaxed);
+    }
+    read.sum_nanos = sum_nanos_.load(std::memory_order_relaxed);
+    return read;
+  }
+
+ private:
+  std::array<std::atomic<int64_t>, LatencyHistogram::kBuckets> counts_{};
+  std::atomic<int64_t> sum_nanos_{0};
+};
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_COMMON_LATENCY_HISTOGRAM_H_

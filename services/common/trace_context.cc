@@ -1,0 +1,74 @@
+#include "common/trace_context.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "common/random.h"
+
+namespace callslip {
+namespace {
+
+constexpr size_t kTraceBytes = 16;
+constexpr size_t kParentBytes = 8;
+// Where the three lie in the text, after the version.
+constexpr size_t kTraceAt = 3;
+constexpr size_t kParentAt = kTraceAt + 2 * kTraceBytes + 1;
+constexpr size_t kFlagsAt = kParentAt + 2 * kParentBytes + 1;
+constexpr size_t kLength = kFlagsAt + 2;
+
+bool IsLowerHex(absl::string_view text) {
+  return absl::c_all_of(text,
+                        [](char c) { return absl::ascii_isdigit(c) || (c >= 'a' && c <= 'f'); });
+}
+
+bool IsZero(absl::string_view text) {
+  return absl::c_all_of(text, [](char c) { return c == '0'; });
+}
+
+}  // namespace
+
+std::optional<TraceContext> TraceContext::Parse(absl::string_view text) {
+  if (text.size() < kLength) return std::nullopt;
+  const absl::string_view version = text.substr(0, 2);
+  const absl::string_view trace = text.substr(kTraceAt, 2 * kTraceBytes);
+  const absl::string_view parent = text.substr(kParentAt, 2 * kParentBytes);
+  const absl::string_view flags = text.substr(kFlagsAt, 2);
+  if (text[kTraceAt - 1] != '-' || text[kParentAt - 1] != '-' || text[kFlagsAt - 1] != '-') {
+    return std::nullopt;
+  }
+  if (!IsLowerHex(version) || !IsLowerHex(trace) || !IsLowerHex(parent) || !IsLowerHex(flags)) {
+    return std::nullopt;
+  }
+  if (version == "ff" || IsZero(trace) || IsZero(parent)) return std::nullopt;
+  if (text.size() > kLength && (version == "00" || text[kLength] != '-')) return std::nullopt;
+  TraceContext context;
+  const std::string bytes = absl::HexStringToBytes(absl::StrCat(trace, parent, flags));
+  absl::c_copy(bytes, context.bytes_.begin());
+  return context;
+}
+
+TraceContext TraceContext::New() {
+  // Neither id may be zero, which half of one is once in 2^64 times.
+  const std::string ids = absl::StrCat(RandomHex128(), "-", RandomHex128().substr(0, 16));
+  return Parse(absl::StrCat("00-", ids, "-00")).value_or(TraceContext());
+}
+
+TraceContext TraceContext::ParseOrNew(absl::string_view text) {
+  if (const std::optional<TraceContext> given = Parse(text); given.has_value()) return *given;
+  return New();
+}
+
+std::string TraceContext::ToString() const {
+  if (empty()) return "";
+  const std::string hex = absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(bytes_.data()), bytes_.size()));
+  return absl::StrCat("00-", hex.substr(0, 2 * kTraceBytes), "-",
+                      hex.substr(2 * kTraceBytes, 2 * kParentBytes), "-",
+                      hex.substr(2 * (kTraceBytes + kParentBytes)));
+}
+
+}  // namespace callslip

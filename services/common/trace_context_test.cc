@@ -1,0 +1,59 @@
+#include "common/trace_context.h"
+
+#include "gtest/gtest.h"
+
+namespace callslip {
+namespace {
+
+constexpr char kGiven[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+TEST(TraceContextTest, ComesOutAsItWentIn) {
+  const auto context = TraceContext::Parse(kGiven);
+  ASSERT_TRUE(context.has_value());
+  EXPECT_FALSE(context->empty());
+  EXPECT_EQ(context->ToString(), kGiven);
+  EXPECT_EQ(TraceContext::ParseOrNew(kGiven), *context);
+}
+
+TEST(TraceContextTest, LaterVersionsAreReadAsThisOne) {
+  const auto context =
+      TraceContext::Parse("cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-comes");
+  ASSERT_TRUE(context.has_value());
+  EXPECT_EQ(context->ToString(), kGiven);
+}
+
+TEST(TraceContextTest, MalformedOnesAreRefusedAndReplaced) {
+  for (const char* text : {
+           "",
+           "00",
+           "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-0",
+           "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-",
+           "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01 ",
+           "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
+           "00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01",
+           "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+           "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+           "00_4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+           "ff-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+           "cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01x",
+           "0x-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+       }) {
+    EXPECT_FALSE(TraceContext::Parse(text).has_value()) << text;
+    EXPECT_FALSE(TraceContext::ParseOrNew(text).empty()) << text;
+  }
+}
+
+TEST(TraceContextTest, NewOnesDifferAndAreWellFormed) {
+  const TraceContext one = TraceContext::New();
+  EXPECT_NE(one, TraceContext::New());
+  EXPECT_EQ(TraceContext::Parse(one.ToString()), one);
+  EXPECT_EQ(one.ToString().size(), 55u);
+}
+
+TEST(TraceContextTest, NoneIsNoText) {
+  EXPECT_TRUE(TraceContext().empty());
+  EXPECT_EQ(TraceContext().ToString(), "");
+}
+
+}  // namespace
+}  // namespace callslip

@@ -1,0 +1,39 @@
+#include "gateway/http/http_tally.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/log.h"
+
+namespace callslip::gateway {
+
+HttpTally::Route* HttpTally::Add(const std::string& method, const std::string& path) {
+  return &routes_.emplace_back(Route{.method = method, .path = path});
+}
+
+void HttpTally::Measure(Route* route, Responder& responder) {
+  ++route->under_way;
+  responder.respond = [this, route, begun = clock_->Now(),
+                       respond = std::move(responder.respond)](HttpResponse response) mutable {
+    --route->under_way;
+    ++route->ended[response.upgrade != nullptr ? 101 : response.status];
+    route->latency.Observe(absl::ToInt64Nanoseconds(clock_->Now() - begun));
+    LogTrouble(*route, response.status);
+    std::move(respond)(std::move(response));
+  };
+}
+
+void HttpTally::LogTrouble(const Route& route, int status) {
+  const bool refused = status == 401 || status == 403 || status == 429;
+  if (!refused && status < 500) return;
+  const std::optional<int64_t> left_out = log_limit_.Admit();
+  if (!left_out.has_value()) return;
+  Log(LogLevel::kInfo, refused ? "request refused" : "request failed",
+      {{"method", route.method},
+       {"route", route.path},
+       {"status", absl::StrCat(status)},
+       {"left_out", absl::StrCat(*left_out)}});
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,54 @@
+#ifndef CALLSLIP_GATEWAY_HTTP_HTTP_TALLY_H_
+#define CALLSLIP_GATEWAY_HTTP_HTTP_TALLY_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+
+#include "common/clock.h"
+#include "common/latency_histogram.h"
+#include "common/log_limit.h"
+#include "gateway/http/responder.h"
+
+namespace callslip::gateway {
+
+// What the requests of each route have come to. Routes are named as they were added, with their
+// {parameters}; whatever belongs to none is one route, `other`. Refused callers and errors of ours
+// are logged, up to 20 lines a second, without anything that the caller has chosen. One thread.
+class HttpTally {
+ public:
+  struct Route {
+    std::string method;
+    std::string path;
+    int64_t under_way = 0;
+    std::map<int, int64_t> ended;  // By status.
+    LatencyHistogram latency;      // To the answer; of a stream, to its beginning.
+  };
+
+  // `clock` must outlive the tally.
+  explicit HttpTally(Clock* clock) : clock_(clock), log_limit_(clock, 20) {}
+
+  // Lives as long as the tally.
+  Route* Add(const std::string& method, const std::string& path);
+  Route* other() { return &other_; }
+
+  // Counts the request that `responder` is to answer. Does nothing else to it.
+  void Measure(Route* route, Responder& responder);
+
+  // Those that were added, in their order.
+  const std::deque<Route>& routes() const { return routes_; }
+  const Route& others() const { return other_; }
+
+ private:
+  void LogTrouble(const Route& route, int status);
+
+  Clock* const clock_;
+  LogLimit log_limit_;
+  std::deque<Route> routes_;
+  Route other_{.method = "other", .path = "other"};
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HTTP_HTTP_TALLY_H_

@@ -1,0 +1,67 @@
+#include "gateway/metrics_handler.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/metrics.h"
+
+namespace callslip::gateway {
+namespace {
+
+double AsDouble(int64_t number) { return static_cast<double>(number); }
+
+MetricLabels LabelsOf(const HttpTally::Route& route) {
+  return {{"method", route.method}, {"route", route.path}};
+}
+
+void AddRequests(const HttpTally& requests, MetricsPage& page) {
+  std::vector<const HttpTally::Route*> routes = {&requests.others()};
+  for (const HttpTally::Route& route : requests.routes()) routes.push_back(&route);
+  for (const HttpTally::Route* route : routes) {
+    for (const auto& [status, ended] : route->ended) {
+      MetricLabels labels = LabelsOf(*route);
+      labels.emplace_back("code", absl::StrCat(status));
+      page.Counter(
+          "callslip_http_requests_total",
+          "Requests that were answered, by route and status. Refused at the door, or of no "
+          "route: other.",
+          AsDouble(ended), labels);
+    }
+  }
+  for (const HttpTally::Route* route : routes) {
+    page.Gauge("callslip_http_requests_under_way", "Requests that are not answered yet.",
+               AsDouble(route->under_way), LabelsOf(*route));
+  }
+  for (const HttpTally::Route* route : routes) {
+    if (route->latency.count() == 0) continue;
+    page.Histogram("callslip_http_seconds",
+                   "From a request's arrival to its answer; held ones include their waiting.",
+                   route->latency, LabelsOf(*route));
+  }
+}
+
+}  // namespace
+
+boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source) {
+  MetricsPage page;
+  page.Process();
+  AddRequests(*source.requests, page);
+  page.Gauge("callslip_http_connections", "Open connections, without WebSockets.",
+             AsDouble(source.server->connections()));
+  page.Gauge("callslip_web_sockets", "Open WebSockets.", AsDouble(source.server->web_sockets()));
+  for (const auto& [call, count] : source.calls->calls()) {
+    page.Counter("callslip_mcp_calls_total", "Calls of tools that were answered, by how they went.",
+                 AsDouble(count), {{"tool", call.first}, {"status", call.second}});
+  }
+  const TrackerClientStatistics tracker = source.tracker->Statistics();
+  page.Gauge("callslip_tracker_connected", "Whether there is a connection to the tracker.",
+             tracker.connected ? 1 : 0);
+  page.Gauge("callslip_waits", "Waits for commands under way.", AsDouble(tracker.waits));
+  page.Histogram("callslip_wait_seconds", "How long waits for commands lasted.", tracker.waited);
+  HttpResponse response{.body = page.Text(), .content_type = MetricsPage::kContentType};
+  response.headers.emplace_back("Cache-Control", "no-store");
+  co_return response;
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,26 @@
+#ifndef CALLSLIP_GATEWAY_METRICS_HANDLER_H_
+#define CALLSLIP_GATEWAY_METRICS_HANDLER_H_
+
+#include "gateway/http/http_message.h"
+#include "gateway/http/http_server.h"
+#include "gateway/http/http_tally.h"
+#include "gateway/mcp/call_tally.h"
+#include "gateway/tracker_client/tracker_client.h"
+
+namespace callslip::gateway {
+
+// What GET /metrics is made of. All of it lives on the gateway's thread.
+struct MetricsSource {
+  const HttpTally* requests;
+  const HttpServer* server;
+  const CallTally* calls;
+  TrackerClient* tracker;
+};
+
+// GET /metrics: the gateway's own numbers in Prometheus' text format; docs/operations.md lists
+// them. The tracker has its own.
+boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_METRICS_HANDLER_H_

@@ -1,0 +1,162 @@
+#include "tracker/command_committer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "common/log.h"
+#include "tracker/domain/errors.h"
+
+namespace callslip::tracker {
+namespace {
+
+// What the calling thread has put aside, in a batch of `of`.
+struct Batch {
+  const CommandCommitter* of = nullptr;
+  std::vector<OutputGate::Output> outputs;
+};
+thread_local Batch batch;
+
+void Release(const std::vector<OutputGate::Output>& outputs, const absl::Status& kept) {
+  for (const OutputGate::Output& output : outputs) output(kept);
+}
+
+}  // namespace
+
+CommandCommitter::CommandCommitter(Clock* clock, CommandJournal* journal, CommandStorage* storage,
+                                   Where where)
+    : clock_(clock),
+      journal_(journal),
+      storage_(storage),
+      where_(where),
+      sleeper_(clock->NewSleeper()),
+      committed_(0) {
+  journal_->SetListener([this] {
+    // The end of the batch sees to it.
+    if (batch.of != this) sleeper_->Wake();
+  });
+  thread_ = std::thread([this] { Run(); });
+}
+
+CommandCommitter::~CommandCommitter() {
+  {
+    MutexLock lock(&mutex_);
+    stop_ = true;
+  }
+  sleeper_->Wake();
+  thread_.join();
+  journal_->SetListener(nullptr);
+}
+
+void CommandCommitter::Pass(Output output) {
+  if (IsOpen()) return output(absl::OkStatus());
+  if (failing_) return output(StorageUnavailable());
+  if (batch.of == this) {
+    batch.outputs.push_back(std::move(output));
+    return;
+  }
+  Outputs outputs;
+  outputs.push_back(std::move(output));
+  LeaveToThread(std::move(outputs));
+}
+
+void CommandCommitter::BeginBatch() { batch.of = this; }
+
+void CommandCommitter::EndBatch() {
+  batch.of = nullptr;
+  if (batch.outputs.empty() && IsOpen()) return;
+  Outputs outputs = std::exchange(batch.outputs, {});
+  if (where_ == Where::kOnCaller && !failing_ && commit_mutex_.TryLock()) {
+    const absl::Status kept = CommitLocked();
+    const bool wants_checkpoint = storage_->WantsCheckpoint();
+    commit_mutex_.Unlock();
+    if (wants_checkpoint || !kept.ok()) sleeper_->Wake();
+    Release(outputs, kept);
+    return;
+  }
+  LeaveToThread(std::move(outputs));
+}
+
+void CommandCommitter::LeaveToThread(Outputs outputs) {
+  {
+    MutexLock lock(&mutex_);
+    left_.insert(left_.end(), std::make_move_iterator(outputs.begin()),
+                 std::make_move_iterator(outputs.end()));
+  }
+  sleeper_->Wake();
+}
+
+void CommandCommitter::Run() {
+  while (true) {
+    Outputs outputs;
+    bool stopping = false;
+    {
+      MutexLock lock(&mutex_);
+      outputs.swap(left_);
+      stopping = stop_;
+    }
+    const absl::Time next = CommitAndRelease(outputs, stopping);
+    if (stopping) return;
+    Checkpoint();
+    sleeper_->SleepUntil(next);
+  }
+}
+
+absl::Time CommandCommitter::CommitAndRelease(const Outputs& outputs, bool stopping) {
+  absl::Status kept;
+  absl::Time next = absl::InfiniteFuture();
+  {
+    MutexLock lock(&commit_mutex_);
+    // Also where nothing waits: an append that was under way may have failed.
+    const bool pausing = failing_ && clock_->Now() < next_try_ && !stopping;
+    kept = pausing ? StorageUnavailable() : CommitLocked();
+    if (failing_) next = next_try_;
+  }
+  Release(outputs, kept);
+  return next;
+}
+
+absl::Status CommandCommitter::CommitLocked() {
+  CommandJournal::Batch taken = journal_->Take();
+  if (!taken.entries.empty()) {
+    const absl::Status appended = storage_->Append(storage_->position(), taken.entries);
+    if (!appended.ok()) {
+      journal_->PutBack(std::move(taken));
+      NoteFailureLocked(appended);
+      return StorageUnavailable();
+    }
+  }
+  committed_.store(taken.appended, std::memory_order_release);
+  NoteSuccessLocked();
+  return absl::OkStatus();
+}
+
+void CommandCommitter::NoteFailureLocked(const absl::Status& error) {
+  next_try_ = clock_->Now() + pause_;
+  pause_ = std::min(2 * pause_, kLongestPause);
+  if (failing_.exchange(true)) return;
+  journal_->AcceptCommands(false);
+  Log(LogLevel::kError, "commands can't be stored; new ones are refused until they can",
+      {{"error", std::string(error.message())}});
+  if (listener_ != nullptr) listener_(false);
+}
+
+void CommandCommitter::NoteSuccessLocked() {
+  pause_ = kFirstPause;
+  if (!failing_.exchange(false)) return;
+  journal_->AcceptCommands(true);
+  Log(LogLevel::kInfo, "commands are stored again");
+  if (listener_ != nullptr) listener_(true);
+}
+
+void CommandCommitter::Checkpoint() {
+  {
+    MutexLock lock(&commit_mutex_);
+    if (!storage_->WantsCheckpoint()) return;
+  }
+  storage_->BeginCheckpoint();
+  MutexLock lock(&commit_mutex_);
+  storage_->EndCheckpoint();
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,95 @@
+#ifndef CALLSLIP_TRACKER_COMMAND_COMMITTER_H_
+#define CALLSLIP_TRACKER_COMMAND_COMMITTER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+#include "tracker/domain/command/command_journal.h"
+#include "tracker/rpc/output_gate.h"
+
+namespace callslip::tracker {
+
+// Brings what waits in a journal into its storage, and lets outputs leave after that: many changes
+// and many outputs with one append.
+//
+// While the storage fails, what has changed waits in memory, outputs fail, new commands are
+// refused, and the append is tried again with growing pauses.
+class CommandCommitter final : public OutputGate {
+ public:
+  enum class Where {
+    kOnCaller,  // At the end of each batch, which spares two switches of threads. For storages that
+                // do not wait for the disk.
+    kOnThread,  // All on a thread of its own, so that nobody else waits.
+  };
+
+  // Becomes the journal's listener. `journal` and `storage` must outlive this, and this everybody
+  // who passes outputs.
+  CommandCommitter(Clock* clock, CommandJournal* journal, CommandStorage* storage, Where where);
+  // Appends what waits, if the storage takes it.
+  ~CommandCommitter() override;
+
+  // Told, by whichever thread notices, when the storage begins to fail (false), and when it is back
+  // (true). Null: nobody; once this has returned, the one before is not called any more.
+  void SetStorageListener(std::function<void(bool)> listener) {
+    MutexLock lock(&commit_mutex_);
+    listener_ = std::move(listener);
+    if (listener_ != nullptr && failing_) listener_(false);
+  }
+
+  bool IsOpen() const override {
+    return committed_.load(std::memory_order_acquire) >= journal_->appended();
+  }
+  void Pass(Output output) override;
+  void BeginBatch() override;
+  void EndBatch() override;
+
+ private:
+  // How soon a failed append is tried again: at first, and at most.
+  static constexpr absl::Duration kFirstPause = absl::Milliseconds(100);
+  static constexpr absl::Duration kLongestPause = absl::Seconds(5);
+
+  using Outputs = std::vector<Output>;
+
+  void Run();
+  void LeaveToThread(Outputs outputs);
+  absl::Status CommitLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
+  void NoteFailureLocked(const absl::Status& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
+  void NoteSuccessLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
+  // What the thread does in one go; when to go on at the latest.
+  absl::Time CommitAndRelease(const Outputs& outputs, bool stopping);
+  void Checkpoint();
+
+  Clock* const clock_;
+  CommandJournal* const journal_;
+  CommandStorage* const storage_;
+  const Where where_;
+  const std::unique_ptr<Sleeper> sleeper_;
+
+  // What of CommandJournal::appended() is in the storage.
+  std::atomic<uint64_t> committed_;
+  std::atomic<bool> failing_{false};
+
+  // Held over an append.
+  Mutex commit_mutex_;
+  absl::Duration pause_ ABSL_GUARDED_BY(commit_mutex_) = kFirstPause;
+  absl::Time next_try_ ABSL_GUARDED_BY(commit_mutex_) = absl::InfinitePast();
+  std::function<void(bool)> listener_ ABSL_GUARDED_BY(commit_mutex_);
+
+  Mutex mutex_;
+  Outputs left_ ABSL_GUARDED_BY(mutex_);  // To the thread.
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  std::thread thread_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_COMMAND_COMMITTER_H_

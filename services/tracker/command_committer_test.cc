@@ -1,0 +1,237 @@
+#include "tracker/command_committer.h"
+
+#include <deque>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/fake_clock.h"
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tracker/domain/command/command_table.h"
+#include "tracker/storage/scripted_command_storage.h"
+
+namespace callslip::tracker {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Where = CommandCommitter::Where;
+
+// What has left.
+class Outputs {
+ public:
+  OutputGate::Output Of(std::string name) {
+    return [this, name = std::move(name)](const absl::Status& kept) {
+      MutexLock lock(&mutex_);
+      left_.push_back(kept.ok() ? name : name + " failed");
+      changed_.NotifyAll();
+    };
+  }
+  std::vector<std::string> left() {
+    MutexLock lock(&mutex_);
+    return left_;
+  }
+  void Await(size_t count) {
+    MutexLock lock(&mutex_);
+    while (left_.size() < count) changed_.Wait(&mutex_);
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  std::vector<std::string> left_ ABSL_GUARDED_BY(mutex_);
+};
+
+class CommandCommitterTest : public testing::TestWithParam<Where> {
+ protected:
+  void Change(uint64_t sequence) { journal_.Append(sequence, CommandReceipt()); }
+
+  // Returns when the storage fails for everybody.
+  void AwaitHealth(bool works) {
+    MutexLock lock(&mutex_);
+    while (works_ != works) changed_.Wait(&mutex_);
+  }
+
+  FakeClock clock_;
+  CommandJournal journal_;
+  ScriptedStorage storage_;
+  Outputs outputs_;
+  Mutex mutex_;
+  CondVar changed_;
+  bool works_ ABSL_GUARDED_BY(mutex_) = true;
+  CommandCommitter committer_{&clock_, &journal_, &storage_, GetParam()};
+
+  void Listen() {
+    committer_.SetStorageListener([this](bool works) {
+      MutexLock lock(&mutex_);
+      works_ = works;
+      changed_.NotifyAll();
+    });
+  }
+};
+
+TEST_P(CommandCommitterTest, OutputsLeaveAtOnceWhereNothingHasChanged) {
+  EXPECT_TRUE(committer_.IsOpen());
+  committer_.BeginBatch();
+  committer_.Pass(outputs_.Of("read"));
+  EXPECT_THAT(outputs_.left(), ElementsAre("read"));
+  committer_.EndBatch();
+}
+
+TEST_P(CommandCommitterTest, OutputsOfABatchLeaveTogetherAfterTheirChanges) {
+  committer_.BeginBatch();
+  Change(1);
+  committer_.Pass(outputs_.Of("a"));
+  Change(2);
+  committer_.Pass(outputs_.Of("b"));
+  EXPECT_THAT(outputs_.left(), IsEmpty());
+  EXPECT_THAT(storage_.sequences(), IsEmpty());
+  committer_.EndBatch();
+  outputs_.Await(2);
+  EXPECT_THAT(outputs_.left(), ElementsAre("a", "b"));
+  EXPECT_THAT(storage_.sequences(), ElementsAre(1, 2));
+  EXPECT_EQ(storage_.position(), 1u);
+  EXPECT_TRUE(committer_.IsOpen());
+}
+
+TEST_P(CommandCommitterTest, ChangesOfOtherThreadsAreStoredWithoutABatch) {
+  Change(1);
+  storage_.AwaitTries(1);
+  committer_.Pass(outputs_.Of("a"));
+  outputs_.Await(1);
+  EXPECT_THAT(storage_.sequences(), ElementsAre(1));
+}
+
+TEST_P(CommandCommitterTest, NothingLeavesWhileTheStorageIsBusy) {
+  storage_.Block();
+  Change(1);
+  storage_.AwaitTries(1);
+  // Neither what was changed before nor after, from whichever thread.
+  committer_.Pass(outputs_.Of("outside"));
+  committer_.BeginBatch();
+  committer_.Pass(outputs_.Of("read"));
+  Change(2);
+  committer_.Pass(outputs_.Of("change"));
+  committer_.EndBatch();
+  EXPECT_FALSE(committer_.IsOpen());
+  EXPECT_THAT(outputs_.left(), IsEmpty());
+  storage_.Unblock();
+  outputs_.Await(3);
+  EXPECT_THAT(storage_.sequences(), ElementsAre(1, 2));
+}
+
+TEST_P(CommandCommitterTest, WhatCannotBeStoredFailsAndIsStoredLater) {
+  Listen();
+  storage_.FailWith(absl::UnavailableError("disk full"));
+  committer_.BeginBatch();
+  Change(1);
+  committer_.Pass(outputs_.Of("a"));
+  committer_.EndBatch();
+  outputs_.Await(1);
+  EXPECT_THAT(outputs_.left(), ElementsAre("a failed"));
+  AwaitHealth(false);
+  EXPECT_FALSE(journal_.accepts_commands());
+  // Without another try for each of them.
+  committer_.Pass(outputs_.Of("b"));
+  EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b failed"));
+  Change(2);
+  storage_.FailWith(absl::OkStatus());
+  while (!committer_.IsOpen()) {
+    clock_.Advance(absl::Seconds(1));
+    std::this_thread::yield();
+  }
+  AwaitHealth(true);
+  EXPECT_TRUE(journal_.accepts_commands());
+  EXPECT_THAT(storage_.sequences(), testing::UnorderedElementsAre(1, 2));
+  committer_.Pass(outputs_.Of("c"));
+  EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b failed", "c"));
+}
+
+TEST_P(CommandCommitterTest, SecondWriterStoresNothingForEver) {
+  storage_.FailWith(absl::FailedPreconditionError("another writer"));
+  for (const char* name : {"a", "b"}) {
+    committer_.BeginBatch();
+    Change(1);
+    committer_.Pass(outputs_.Of(name));
+    committer_.EndBatch();
+    clock_.Advance(absl::Minutes(1));
+  }
+  outputs_.Await(2);
+  EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b failed"));
+}
+
+TEST_P(CommandCommitterTest, NewCommandsAreRefusedWhileNothingCanBeStored) {
+  CommandTable table(CommandDeadlines(), {}, &journal_);
+  const auto request = [] {
+    CommandRequest asked;
+    asked.client_id = "agent";
+    asked.type = "click";
+    return asked;
+  };
+  ASSERT_OK(table.Register(request(), clock_.Now()));
+  journal_.AcceptCommands(false);
+  EXPECT_THAT(table.Register(request(), clock_.Now()),
+              FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  EXPECT_EQ(table.commands(), 1);
+}
+
+TEST(CommandCommitterEndTest, WhatWaitsIsStoredAtTheEnd) {
+  FakeClock clock;
+  CommandJournal journal;
+  ScriptedStorage storage;
+  {
+    CommandCommitter committer(&clock, &journal, &storage, Where::kOnThread);
+    committer.BeginBatch();
+    journal.Append(1, CommandReceipt());
+    committer.EndBatch();
+  }
+  EXPECT_THAT(storage.sequences(), ElementsAre(1));
+}
+
+CommandRecord RecordOf(uint64_t end_number) {
+  CommandRecord record;
+  record.leases = {LeaseToken::New(), LeaseToken::New()};
+  record.end_number = end_number;
+  return record;
+}
+
+TEST(CommandJournalTest, NewestChangeOfACommandIsWhatWaits) {
+  CommandJournal journal;
+  journal.Append(1, RecordOf(1));
+  journal.Append(2, RecordOf(2));
+  journal.Append(1, RecordOf(3));
+  journal.Append(2, CommandRemoval{});
+  journal.Append(2, CommandReceipt{});
+  CommandJournal::Batch batch = journal.Take();
+  ASSERT_EQ(batch.entries.size(), 2u);
+  EXPECT_EQ(std::get<CommandRecord>(batch.entries[0].change).end_number, 3u);
+  EXPECT_TRUE(std::holds_alternative<CommandRemoval>(batch.entries[1].change));
+  EXPECT_EQ(batch.appended, 5u);
+  // What has changed meanwhile is newer than what is put back.
+  journal.Append(1, RecordOf(4));
+  journal.PutBack(std::move(batch));
+  batch = journal.Take();
+  ASSERT_EQ(batch.entries.size(), 2u);
+  EXPECT_EQ(std::get<CommandRecord>(batch.entries[0].change).end_number, 4u);
+  EXPECT_EQ(batch.appended, 6u);
+}
+
+TEST(CommandJournalTest, ReceiptDoesNotReplaceWhatIsPutBack) {
+  CommandJournal journal;
+  journal.Append(1, RecordOf(1));
+  CommandJournal::Batch batch = journal.Take();
+  journal.Append(1, CommandReceipt{});
+  journal.PutBack(std::move(batch));
+  EXPECT_TRUE(std::holds_alternative<CommandRecord>(journal.Take().entries[0].change));
+}
+
+INSTANTIATE_TEST_SUITE_P(, CommandCommitterTest,
+                         testing::Values(Where::kOnCaller, Where::kOnThread),
+                         [](const auto& tested) {
+                           return tested.param == Where::kOnCaller ? "OnCaller" : "OnThread";
+                         });
+
+}  // namespace
+}  // namespace callslip::tracker

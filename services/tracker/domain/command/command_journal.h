@@ -1,0 +1,133 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_JOURNAL_H_
+#define CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_JOURNAL_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "common/mutex.h"
+#include "tracker/domain/command/command.h"
+
+namespace callslip::tracker {
+
+// A command as it is now: all that a restart needs to go on with it. The newest one of a command is
+// the one that counts.
+struct CommandRecord {
+  CommandPtr command;
+  std::vector<LeaseToken> leases;
+  // That holds it, or must be told of its end; and the one before. Empty: none.
+  std::string worker;
+  std::string worker_before;
+  bool heartbeats = true;  // Its worker will go on to acknowledge it.
+  bool untold = false;     // It has ended, and its worker must be told so.
+  // Counts the ends of all commands, for the order of those that have ended; 0 before.
+  uint64_t end_number = 0;
+};
+
+// Somebody has been given the command's result.
+struct CommandReceipt {};
+
+// The command is gone, and a tombstone answers for it.
+struct CommandRemoval {
+  CommandId id;
+  std::string client_id;
+  CommandState ended_as = CommandState::kExpired;
+  int64_t remove_nanos = 0;
+  int64_t until_nanos = 0;  // When the tombstone goes as well.
+};
+
+// One step of the journal. What it is about is named by the command's sequence.
+struct JournalEntry {
+  uint64_t sequence = 0;
+  std::variant<CommandRecord, CommandReceipt, CommandRemoval> change;
+};
+
+// Where the journal of commands is kept: the seam behind which a file, or a replicated log, may
+// lie. Used by one thread at a time but for BeginCheckpoint().
+//
+// A storage keeps what still matters and may forget the rest: of each command its newest record,
+// with its receipt, and tombstones until their time has come.
+class CommandStorage {
+ public:
+  virtual ~CommandStorage() = default;
+
+  // How many appends there have been.
+  virtual uint64_t position() const = 0;
+  // Appends all of `entries` or none; once this has returned, they survive what the storage
+  // promises to survive. FAILED_PRECONDITION, for ever, where somebody else has appended after
+  // `position`. Any other error may pass: the same entries can be appended again.
+  virtual absl::Status Append(uint64_t position, absl::Span<const JournalEntry> entries) = 0;
+
+  // The clocks of a restored command, from what it brought along.
+  using ClocksOf = std::function<std::shared_ptr<const CommandDeadlines>(const DeadlineOverrides&,
+                                                                         CommandClass)>;
+  // What is known besides the commands themselves.
+  struct Summary {
+    uint64_t last_sequence = 0;  // Of all commands that were ever appended.
+    int64_t latest_nanos = 0;    // The latest time in any entry.
+  };
+  // Gives all that was kept, once and before the first append: records in the order of
+  // registration, then removals by their time.
+  virtual absl::StatusOr<Summary> Replay(const ClocksOf& clocks,
+                                         const std::function<void(JournalEntry)>& each) = 0;
+
+  // Upkeep that takes time, for whoever has a thread for it: where it is wanted, the first part can
+  // run beside Append(), the second one can't.
+  virtual bool WantsCheckpoint() const { return false; }
+  virtual void BeginCheckpoint() {}
+  virtual void EndCheckpoint() {}
+};
+
+// The changes of commands that are still to be appended to a storage. Of each command only what is
+// newest waits, so that there are never more than there are commands, and removed ones of late.
+//
+// Append() is cheap, and called with a partition's mutex held. Thread-safe; its lock is the last
+// one.
+class CommandJournal {
+ public:
+  // Called, with a partition's mutex held, when something waits where nothing has. Before the
+  // journal is used.
+  void SetListener(std::function<void()> listener) { listener_ = std::move(listener); }
+
+  void Append(uint64_t sequence, decltype(JournalEntry::change) change);
+
+  // Counts the calls of Append().
+  uint64_t appended() const { return appended_.load(std::memory_order_acquire); }
+
+  struct Batch {
+    std::vector<JournalEntry> entries;
+    uint64_t appended = 0;  // When it was taken.
+  };
+  // Takes all that waits. One batch at a time is out: it is either stored, or put back.
+  Batch Take();
+  // What has changed since stays as it is.
+  void PutBack(Batch batch);
+
+  // While it does not, new commands are refused: they could not be kept.
+  bool accepts_commands() const { return accepts_commands_.load(std::memory_order_relaxed); }
+  void AcceptCommands(bool accept) { accepts_commands_ = accept; }
+
+ private:
+  std::function<void()> listener_;
+  std::atomic<uint64_t> appended_{0};
+  std::atomic<bool> accepts_commands_{true};
+
+  Mutex mutex_;
+  std::vector<JournalEntry> waiting_ ABSL_GUARDED_BY(mutex_);
+  // Where in `waiting_` the entry of a command is, by sequence.
+  absl::flat_hash_map<uint64_t, size_t> places_ ABSL_GUARDED_BY(mutex_);
+};
+
+// Gives the command its read receipt, and notes it in the journal where there is one and it
+// matters.
+void MarkResultRead(const CommandSnapshot& command, CommandJournal* journal);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_COMMAND_COMMAND_JOURNAL_H_

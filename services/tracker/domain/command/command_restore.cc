@@ -1,0 +1,137 @@
+// How a command table comes back from what its journal has kept.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_partition.h"
+#include "tracker/domain/command/command_table.h"
+
+namespace callslip::tracker {
+namespace {
+
+// The snapshot with all of its times moved back.
+CommandPtr Earlier(const CommandSnapshot& command, absl::Duration by) {
+  auto earlier = std::make_shared<CommandSnapshot>(command);
+  earlier->spec = command.spec->Earlier(by);
+  for (TraceEntry& entry : earlier->trace) entry.unix_nanos -= absl::ToInt64Nanoseconds(by);
+  return earlier;
+}
+
+}  // namespace
+
+absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now) {
+  // A few settings make the clocks of nearly all commands.
+  const auto clocks_of = [this](const DeadlineOverrides& overrides, CommandClass command_class) {
+    if (overrides == DeadlineOverrides()) return shared_.deadlines;
+    return std::make_shared<const CommandDeadlines>(
+        shared_.deadlines->WithUnchecked(overrides, command_class == CommandClass::kHuman));
+  };
+  std::vector<CommandRecord> records;
+  std::vector<CommandRemoval> removals;
+  ASSIGN_OR_RETURN(const CommandStorage::Summary summary,
+                   storage.Replay(clocks_of, [&](JournalEntry entry) {
+                     if (auto* record = std::get_if<CommandRecord>(&entry.change)) {
+                       records.push_back(std::move(*record));
+                     } else if (auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
+                       removals.push_back(std::move(*removal));
+                     }
+                   }));
+  shared_.next_sequence = summary.last_sequence + 1;
+  const absl::Duration ahead = absl::FromUnixNanos(summary.latest_nanos) - now;
+
+  // The ends in their order, for the rings.
+  struct End {
+    uint64_t number;
+    CommandPtr command;
+  };
+  std::vector<End> ends;
+  for (CommandRecord& record : records) {
+    if (ahead > absl::ZeroDuration()) record.command = Earlier(*record.command, ahead);
+    const CommandSnapshot& command = *record.command;
+    if (record.end_number > 0 && command.state != CommandState::kCompleted) {
+      ends.push_back({record.end_number, record.command});
+    }
+    shared_.next_end = std::max(shared_.next_end.load(), record.end_number + 1);
+    if (!command.spec->request_id().empty()) {
+      RequestIndex::Locked(requests_, command.spec->client_id(), command.spec->request_id())
+          .Set(command.spec->id);
+    }
+    PartitionOf(command.spec->id).Restore(std::move(record), now);
+  }
+  for (CommandRemoval& removal : removals) {
+    if (ahead > absl::ZeroDuration()) removal.until_nanos -= absl::ToInt64Nanoseconds(ahead);
+    if (absl::FromUnixNanos(removal.until_nanos) > now) PartitionOf(removal.id).Restore(removal);
+  }
+  absl::c_sort(ends, [](const End& a, const End& b) { return a.number < b.number; });
+  CommandEffects effects;
+  for (const End& end : ends) {
+    const auto account = shared_.accounts.Of(end.command->spec->client_id());
+    const auto oldest =
+        account->KeepEnded(end.command->spec->id, end.command->state == CommandState::kCancelled,
+                           shared_.limits.failed_of_client);
+    if (oldest.has_value()) effects.pushed_out.push_back(*oldest);
+  }
+  Run(effects, now);
+  return absl::OkStatus();
+}
+
+void CommandPartition::Restore(CommandRecord record, absl::Time now) {
+  MutexLock lock(&mutex_);
+  const CommandSpec& spec = *record.command->spec;
+  const absl::Duration grace = shared_->deadlines->restart_grace;
+  if (grace > absl::ZeroDuration()) {
+    restored_below_ = spec.sequence + 1;
+    grace_until_nanos_ = NanosOf(now + grace);
+  }
+
+  std::unique_ptr<CommandEntry>& place = commands_[spec.id.key()];
+  place = NewEntryLocked();
+  CommandEntry& entry = *place;
+  entry.view = std::move(record.command);
+  entry.client = ClientLocked(spec.client_id());
+  entry.client->by_sequence.emplace_hint(entry.client->by_sequence.end(), spec.sequence, &entry);
+  Count(*entry.client->account, 1, entry.view->payload_bytes());
+  entry.leases.assign(record.leases.begin(), record.leases.end());
+  entry.end_number = record.end_number;
+  // What its worker has reported meanwhile nobody has heard.
+  entry.heartbeat_nanos = record.heartbeats ? NanosOf(now) : CommandEntry::kNoHeartbeats;
+  if (!IsTerminal(entry.view->state)) entry.client->unfinished.push_back(entry);
+  if (spec.command_class == CommandClass::kStandard) PlaceRestoredLocked(entry, record, now);
+  RearmLocked(entry);
+}
+
+void CommandPartition::PlaceRestoredLocked(CommandEntry& entry, const CommandRecord& record,
+                                           absl::Time now) {
+  const CommandState state = entry.view->state;
+  const bool ended = IsTerminal(state);
+  if (ended && !record.untold) return;
+  TargetQueue* queue = QueueLocked(std::string(entry.spec().target()), now);
+  entry.queue = queue;
+  for (const std::string& worker : {record.worker_before, record.worker}) {
+    if (!worker.empty()) queue->workers.Attach(&entry, queue->workers.Find(worker, now));
+  }
+  if (ended) {
+    entry.worker->ended.push_back(entry);
+    return;
+  }
+  queue->backlog.SetHoldsKey(&entry, entry.view->attempt > 0);
+  if (IsHeld(state)) {
+    queue->workers.OccupyPlace(&entry);
+    ++shared_->leased;
+  }
+  if (state != CommandState::kQueued) return;
+  queue->backlog.Admit(&entry, queue->backlog.TurnOf(entry.spec().client_id()));
+  entry.delayed = entry.spec().not_before > now;
+  if (!entry.delayed) queue->backlog.Add(&entry);
+}
+
+void CommandPartition::Restore(const CommandRemoval& removal) {
+  MutexLock lock(&mutex_);
+  tombstones_.Add(removal.id, removal.client_id, removal.ended_as, removal.until_nanos,
+                  shared_->limits.tombstones);
+  deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,41 @@
+#include "tracker/kept_commands.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/log.h"
+#include "common/status_macros.h"
+
+namespace callslip::tracker {
+
+absl::StatusOr<std::unique_ptr<KeptCommands>> KeptCommands::Open(const TrackerConfig& config,
+                                                                 const std::string& folder,
+                                                                 Clock* clock) {
+  std::unique_ptr<KeptCommands> kept(new KeptCommands(clock));
+  if (config.durability == "memory") return kept;
+  const bool strict = config.durability == "strict";
+  ASSIGN_OR_RETURN(kept->storage_, SqliteCommandStorage::Open(
+                                       absl::StrCat(folder, "/", SqliteCommandStorage::kFileName),
+                                       strict ? SqliteCommandStorage::Sync::kAlways
+                                              : SqliteCommandStorage::Sync::kAtCheckpoints));
+  kept->committer_ = std::make_unique<CommandCommitter>(
+      clock, &kept->journal_, kept->storage_.get(),
+      strict ? CommandCommitter::Where::kOnThread : CommandCommitter::Where::kOnCaller);
+  return kept;
+}
+
+absl::Status KeptCommands::Restore(CommandTable& table) {
+  if (storage_ == nullptr) return absl::OkStatus();
+  const absl::Time begin = clock_->Now();
+  RETURN_IF_ERROR(table.Restore(*storage_, begin));
+  Log(LogLevel::kInfo, "commands are back",
+      {{"commands", absl::StrCat(table.commands())},
+       {"after", absl::FormatDuration(clock_->Now() - begin)}});
+  return absl::OkStatus();
+}
+
+void KeptCommands::SetStorageListener(std::function<void(bool)> listener) {
+  if (committer_ != nullptr) committer_->SetStorageListener(std::move(listener));
+}
+
+}  // namespace callslip::tracker

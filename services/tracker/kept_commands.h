@@ -1,0 +1,45 @@
+#ifndef CALLSLIP_TRACKER_KEPT_COMMANDS_H_
+#define CALLSLIP_TRACKER_KEPT_COMMANDS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/clock.h"
+#include "tracker/command_committer.h"
+#include "tracker/config.h"
+#include "tracker/domain/command/command_table.h"
+#include "tracker/storage/sqlite_command_storage.h"
+
+namespace callslip::tracker {
+
+// What makes the commands of a table durable, as --durability says: the journal that it fills,
+// where that is kept, and the gate behind which answers wait. Outlives the table and the server.
+class KeptCommands {
+ public:
+  static absl::StatusOr<std::unique_ptr<KeptCommands>> Open(const TrackerConfig& config,
+                                                            const std::string& folder,
+                                                            Clock* clock);
+
+  // Null where nothing is kept.
+  CommandJournal* journal() { return storage_ == nullptr ? nullptr : &journal_; }
+  OutputGate* gate() { return committer_.get(); }
+
+  // Before anybody else uses the table.
+  absl::Status Restore(CommandTable& table);
+  // See CommandCommitter.
+  void SetStorageListener(std::function<void(bool)> listener);
+
+ private:
+  explicit KeptCommands(Clock* clock) : clock_(clock) {}
+
+  Clock* const clock_;
+  std::unique_ptr<SqliteCommandStorage> storage_;
+  CommandJournal journal_;
+  std::unique_ptr<CommandCommitter> committer_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_KEPT_COMMANDS_H_

@@ -1,0 +1,130 @@
+#include "tracker/metrics/tracker_metrics.h"
+
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace callslip::tracker {
+namespace {
+
+double AsDouble(int64_t number) { return static_cast<double>(number); }
+
+std::string StateName(int state) {
+  return std::string(CommandStateName(static_cast<CommandState>(state)));
+}
+
+// "OK", "RESOURCE_EXHAUSTED", …
+std::string CodeName(size_t code) {
+  return absl::StatusCodeToString(static_cast<absl::StatusCode>(code));
+}
+
+// Whether this can be how commands end: those are told from the start, so that the first of them is
+// seen as an increase.
+bool IsUsual(CommandState state, absl::string_view code) {
+  if (code == "none") return state == CommandState::kCompleted;
+  if (code == "worker_lost" || code == "result_dropped") return state == CommandState::kFailed;
+  if (code == "execution_timeout") return state == CommandState::kTimedOut;
+  if (code == "cancelled") return state == CommandState::kCancelled;
+  if (code == "other") return state == CommandState::kFailed || state == CommandState::kTimedOut;
+  return state == CommandState::kExpired;
+}
+
+void AddCommands(const TrackerStatistics& from, MetricsPage& page) {
+  const CommandStatistics& commands = from.commands;
+  for (int state = 0; state < kCommandStateCount; ++state) {
+    page.Gauge("callslip_commands", "Commands in memory, by state.",
+               AsDouble(commands.in_state[static_cast<size_t>(state)]),
+               {{"state", StateName(state)}});
+  }
+  page.Counter("callslip_commands_registered_total", "Commands that were accepted.",
+               AsDouble(commands.registered));
+  for (int state = 0; state < kCommandStateCount; ++state) {
+    if (!IsTerminal(static_cast<CommandState>(state))) continue;
+    for (size_t code = 0; code < kEndCodes.size(); ++code) {
+      const int64_t ended = commands.ended[static_cast<size_t>(state)][code];
+      if (ended == 0 && !IsUsual(static_cast<CommandState>(state), kEndCodes[code])) continue;
+      page.Counter("callslip_commands_ended_total",
+                   "Commands that have ended, by state and error code. The codes of workers and "
+                   "clients are other.",
+                   AsDouble(ended),
+                   {{"outcome", StateName(state)}, {"code", std::string(kEndCodes[code])}});
+    }
+  }
+  page.Counter("callslip_commands_redelivered_total",
+               "Further deliveries of commands that a worker had taken in vain.",
+               AsDouble(commands.redelivered));
+  page.Counter("callslip_late_results_total",
+               "Results that came after their commands had ended otherwise.",
+               AsDouble(from.late_results));
+  page.Gauge("callslip_commands_leased", "Commands that a worker holds.", AsDouble(from.leased));
+  page.Gauge("callslip_payload_bytes", "Params and results in memory.",
+             AsDouble(from.payload_bytes));
+  page.Gauge("callslip_queue_depth", "Commands that wait for a worker.", AsDouble(commands.queued));
+  page.Gauge("callslip_queue_longest_depth",
+             "Commands that wait for a worker of the target that has most of them.",
+             AsDouble(commands.longest_queue));
+  page.Gauge("callslip_queue_targets", "Targets for which commands wait.",
+             AsDouble(commands.targets));
+  page.Gauge("callslip_queue_oldest_seconds",
+             "How long the oldest command that waits for a worker could have been delivered.",
+             absl::ToDoubleSeconds(from.oldest_queued));
+}
+
+void AddLatencies(const CommandStatistics& commands, MetricsPage& page) {
+  page.Histogram("callslip_dispatch_seconds",
+                 "From when a command could be delivered to its first delivery.",
+                 commands.dispatch);
+  for (const auto& [name, histogram] :
+       {std::pair("standard", &commands.standard), std::pair("human", &commands.human)}) {
+    page.Histogram("callslip_command_seconds",
+                   "From when a command could be delivered to its end, by class.", *histogram,
+                   {{"class", name}});
+  }
+  page.Histogram("callslip_deadline_lateness_seconds",
+                 "By how much the deadlines of commands were fired late.", commands.lateness);
+}
+
+void AddRpcs(const TrackerStatistics& from, MetricsPage& page) {
+  for (const RpcStatistics& rpc : from.rpcs) {
+    page.Gauge("callslip_rpc_under_way", "Calls and streams that have not ended.",
+               AsDouble(rpc.under_way), {{"method", rpc.method}});
+  }
+  for (const RpcStatistics& rpc : from.rpcs) {
+    for (size_t code = 0; code < kRpcCodes; ++code) {
+      if (rpc.ended[code] == 0 && code != 0) continue;
+      page.Counter("callslip_rpc_total", "Calls that have ended, by gRPC code.",
+                   AsDouble(rpc.ended[code]), {{"method", rpc.method}, {"code", CodeName(code)}});
+    }
+  }
+  for (const RpcStatistics& rpc : from.rpcs) {
+    if (rpc.latency.count() == 0) continue;
+    page.Histogram("callslip_rpc_seconds",
+                   "How long calls took; held calls and streams include their waiting.",
+                   rpc.latency, {{"method", rpc.method}});
+  }
+}
+
+}  // namespace
+
+void AddMetrics(const TrackerStatistics& statistics, MetricsPage& page) {
+  page.Gauge("callslip_ready", "Whether new commands are accepted.", statistics.ready ? 1 : 0);
+  AddCommands(statistics, page);
+  AddLatencies(statistics.commands, page);
+  page.Gauge("callslip_waits", "Watches and held polls under way.", AsDouble(statistics.waits));
+  page.Gauge("callslip_workers", "Workers, by whether they were heard of in the last seconds.",
+             statistics.workers.connected, {{"connected", "yes"}});
+  page.Gauge("callslip_workers", "", statistics.workers.known - statistics.workers.connected,
+             {{"connected", "no"}});
+  page.Gauge("callslip_sessions", "Recorded sessions.", AsDouble(statistics.sessions));
+  page.Counter("callslip_session_events_total", "Events added to the logs of sessions.",
+               AsDouble(statistics.appended_events));
+  page.Counter("callslip_storage_written_bytes_total", "Bytes written to disk.",
+               AsDouble(statistics.storage.written_bytes));
+  page.Histogram("callslip_storage_sync_seconds", "How long syncs of files and folders took.",
+                 statistics.storage.syncs);
+  page.Counter("callslip_storage_failures_total", "Steps on the disk that failed.",
+               AsDouble(statistics.storage.failures));
+  AddRpcs(statistics, page);
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,44 @@
+#ifndef CALLSLIP_TRACKER_RPC_COMMAND_LOG_H_
+#define CALLSLIP_TRACKER_RPC_COMMAND_LOG_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "callslip/tracker/v1/command_service.pb.h"
+#include "common/clock.h"
+#include "common/log_limit.h"
+#include "tracker/domain/command/command.h"
+
+namespace callslip::tracker {
+
+namespace v1 = callslip::tracker::v1;
+
+// The life of commands in the log. What is usual is said at `debug` only, so that a busy tracker
+// logs no line for each command; what failed, was refused or came late is said at `info`, up to 20
+// lines of each kind a second. Lines name the command, its client and its trace, never what it
+// carries. Thread-safe.
+class CommandLog {
+ public:
+  explicit CommandLog(Clock* clock)
+      : failures_(clock, kLines), refusals_(clock, kLines), late_results_(clock, kLines) {}
+
+  // At debug. `event` is a constant.
+  static void Note(absl::string_view event, const CommandSnapshot& command);
+  // It ended without having been completed or cancelled.
+  void Failed(const CommandSnapshot& command);
+  // A registration was.
+  void Refused(const v1::RegisterCommandRequest& request, const absl::Status& status);
+  // A result came after the command had ended as `state`.
+  void LateResult(const std::string& command_id, CommandState state);
+
+ private:
+  static constexpr int kLines = 20;
+
+  LogLimit failures_;
+  LogLimit refusals_;
+  LogLimit late_results_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_COMMAND_LOG_H_

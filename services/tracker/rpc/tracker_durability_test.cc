@@ -1,0 +1,218 @@
+// That nothing leaves the tracker before it is stored, over gRPC.
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "callslip/tracker/v1/command_service.grpc.pb.h"
+#include "common/fake_clock.h"
+#include "common/rpc_status.h"
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "grpc/health/v1/health.grpc.pb.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+#include "tracker/command_committer.h"
+#include "tracker/deadline_thread.h"
+#include "tracker/rpc/tracker_server.h"
+#include "tracker/storage/scripted_command_storage.h"
+
+namespace callslip::tracker {
+namespace {
+
+using Stub = v1::CommandService::Stub;
+using Where = CommandCommitter::Where;
+using grpc::health::v1::HealthCheckResponse;
+
+// A call that goes on while the test does something else.
+template <typename Response>
+class PendingCall {
+ public:
+  explicit PendingCall(std::function<absl::StatusOr<Response>()> call)
+      : thread_([this, call = std::move(call)] {
+          answer_ = call();
+          answered_ = true;
+        }) {}
+  ~PendingCall() {
+    if (thread_.joinable()) thread_.join();
+  }
+
+  bool answered() const { return answered_; }
+  absl::StatusOr<Response> Await() {
+    thread_.join();
+    return answer_;
+  }
+
+ private:
+  std::atomic<bool> answered_{false};
+  absl::StatusOr<Response> answer_ = absl::UnknownError("no answer yet");
+  std::thread thread_;
+};
+
+class TrackerDurabilityTest : public testing::TestWithParam<Where> {
+ protected:
+  TrackerDurabilityTest() {
+    committer_.SetStorageListener([this](bool works) { server_.SetReady(works); });
+    const Address address = *server_.Start(*ParseAddress("127.0.0.1:0"), 2);
+    channel_ = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());
+    stub_ = v1::CommandService::NewStub(channel_);
+  }
+  ~TrackerDurabilityTest() override {
+    storage_.Unblock();
+    server_.Drain(absl::ZeroDuration());
+    committer_.SetStorageListener(nullptr);
+  }
+
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> Call(grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                             Response*),
+                                const Request& request) {
+    grpc::ClientContext context;
+    Response response;
+    const grpc::Status status = ((*stub_).*method)(&context, request, &response);
+    if (!status.ok()) return FromGrpc(status, context);
+    return response;
+  }
+
+  absl::StatusOr<v1::RegisterCommandResponse> Register(const std::string& request_id = "") {
+    v1::RegisterCommandRequest request;
+    request.set_type("click");
+    request.set_request_id(request_id);
+    return Call(&Stub::RegisterCommand, request);
+  }
+  absl::StatusOr<v1::GetCommandResponse> Get(const std::string& id) {
+    v1::GetCommandRequest request;
+    request.set_command_id(id);
+    return Call(&Stub::GetCommand, request);
+  }
+  absl::StatusOr<v1::LeaseCommandsResponse> Lease() {
+    return Call(&Stub::LeaseCommands, v1::LeaseCommandsRequest());
+  }
+  HealthCheckResponse::ServingStatus Health() {
+    const auto health = grpc::health::v1::Health::NewStub(channel_);
+    grpc::ClientContext context;
+    HealthCheckResponse response;
+    EXPECT_TRUE(health->Check(&context, {}, &response).ok());
+    return response.status();
+  }
+  // Until the storage works again and has everything.
+  void AwaitStored() {
+    while (!committer_.IsOpen()) {
+      clock_.Advance(absl::Seconds(1));
+      std::this_thread::yield();
+    }
+  }
+
+  FakeClock clock_;
+  ScriptedStorage storage_;
+  CommandJournal journal_;
+  CommandCommitter committer_{&clock_, &journal_, &storage_, GetParam()};
+  CommandTable table_{CommandDeadlines{}, {}, &journal_};
+  DeadlineThread deadlines_{&clock_, &table_};
+  TrackerServer server_{&clock_, &table_, nullptr, &committer_};
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<Stub> stub_;
+};
+
+TEST_P(TrackerDurabilityTest, AnswersComeAfterTheirChangesAreStored) {
+  ASSERT_OK_AND_ASSIGN(const auto registered, Register());
+  EXPECT_EQ(storage_.sequences().size(), 1u);
+  ASSERT_OK(Get(registered.command().command_id()));
+  ASSERT_OK_AND_ASSIGN(const auto leased, Lease());
+  EXPECT_EQ(leased.leases_size(), 1);
+  EXPECT_EQ(storage_.sequences().size(), 2u);
+}
+
+TEST_P(TrackerDurabilityTest, AnswerWaitsAndWithAThreadOfItsOwnHealthDoesNot) {
+  storage_.Block();
+  PendingCall<v1::RegisterCommandResponse> call([this] { return Register(); });
+  storage_.AwaitTries(1);
+  // Else the polling thread appends, which is not to take long.
+  if (GetParam() == Where::kOnThread) {
+    EXPECT_EQ(Health(), HealthCheckResponse::SERVING);
+  }
+  EXPECT_FALSE(call.answered());
+  EXPECT_EQ(table_.commands(), 1);
+  storage_.Unblock();
+  EXPECT_OK(call.Await());
+}
+
+// It would be a lie: the worker must not begin what a crash would undo.
+TEST_P(TrackerDurabilityTest, LeaseThatCannotBeStoredIsGivenBack) {
+  ASSERT_OK(Register());
+  storage_.FailWith(absl::UnavailableError("disk full"));
+  EXPECT_THAT(Lease(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  storage_.FailWith(absl::OkStatus());
+  AwaitStored();
+  ASSERT_OK_AND_ASSIGN(const auto leased, Lease());
+  ASSERT_EQ(leased.leases_size(), 1);
+  EXPECT_EQ(leased.leases(0).command().attempt(), 1);
+}
+
+TEST_P(TrackerDurabilityTest, FailureIsToldAndPasses) {
+  storage_.FailWith(absl::UnavailableError("disk full"));
+  EXPECT_THAT(Register("r1"), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  EXPECT_EQ(Health(), HealthCheckResponse::NOT_SERVING);
+  EXPECT_THAT(Register(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  EXPECT_EQ(table_.commands(), 1);
+  storage_.FailWith(absl::OkStatus());
+  AwaitStored();
+  ASSERT_OK_AND_ASSIGN(const auto repeated, Register("r1"));
+  EXPECT_TRUE(repeated.existed());
+  while (Health() != HealthCheckResponse::SERVING) std::this_thread::yield();
+  EXPECT_OK(Register());
+}
+
+TEST_P(TrackerDurabilityTest, WaiterIsToldOfAnEndAfterItIsStored) {
+  ASSERT_OK_AND_ASSIGN(const auto registered, Register());
+  const std::string id = registered.command().command_id();
+  grpc::ClientContext context;
+  v1::WaitForCommandRequest wait;
+  wait.set_command_id(id);
+  const auto stream = stub_->WaitForCommand(&context, wait);
+  v1::WaitForCommandResponse message;
+  ASSERT_TRUE(stream->Read(&message));
+  const size_t before = storage_.sequences().size();
+  v1::CancelCommandRequest cancel;
+  cancel.set_command_id(id);
+  ASSERT_OK(Call(&Stub::CancelCommand, cancel));
+  ASSERT_TRUE(stream->Read(&message));
+  EXPECT_EQ(message.command().state(), v1::COMMAND_STATE_CANCELLED);
+  EXPECT_GT(storage_.sequences().size(), before);
+  EXPECT_FALSE(stream->Read(&message));
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
+TEST_P(TrackerDurabilityTest, StreamEndsWhereItsMessageCannotBeStoredAndHoldsNothing) {
+  ASSERT_OK_AND_ASSIGN(const auto registered, Register());
+  grpc::ClientContext context;
+  const auto stream = stub_->WatchCommands(&context);
+  v1::WatchCommandsRequest watch;
+  watch.add_add()->set_command_id(registered.command().command_id());
+  ASSERT_TRUE(stream->Write(watch));
+  v1::WatchCommandsResponse message;
+  ASSERT_TRUE(stream->Read(&message));
+  storage_.FailWith(absl::UnavailableError("disk full"));
+  EXPECT_THAT(Lease(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  EXPECT_FALSE(stream->Read(&message));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  while (table_.waits() != 0) std::this_thread::yield();
+  storage_.FailWith(absl::OkStatus());
+  AwaitStored();
+}
+
+TEST_P(TrackerDurabilityTest, DeadlinesAreStoredWithoutACall) {
+  ASSERT_OK(Register());
+  const size_t before = storage_.sequences().size();
+  clock_.Advance(absl::Seconds(30));
+  while (storage_.sequences().size() == before) std::this_thread::yield();
+}
+
+INSTANTIATE_TEST_SUITE_P(, TrackerDurabilityTest,
+                         testing::Values(Where::kOnCaller, Where::kOnThread),
+                         [](const auto& tested) {
+                           return tested.param == Where::kOnCaller ? "OnCaller" : "OnThread";
+                         });
+
+}  // namespace
+}  // namespace callslip::tracker

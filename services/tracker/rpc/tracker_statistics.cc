@@ -1,0 +1,52 @@
+#include "tracker/rpc/tracker_statistics.h"
+
+#include <algorithm>
+
+#include "tracker/rpc/async_server.h"
+
+namespace callslip::tracker {
+namespace {
+
+// Long enough to be seen by whoever looks once a minute.
+constexpr absl::Duration kFailureIsRecent = absl::Minutes(1);
+
+}  // namespace
+
+int64_t TrackerStatistics::failed() const {
+  int64_t all = 0;
+  for (const CommandState state :
+       {CommandState::kFailed, CommandState::kTimedOut, CommandState::kExpired}) {
+    for (const int64_t ended : commands.ended[static_cast<size_t>(state)]) all += ended;
+  }
+  return all;
+}
+
+TrackerStatistics TrackerStatisticsSource::Read() {
+  const absl::Time now = parts_.clock->Now();
+  TrackerStatistics read;
+  read.uptime = now - started_;
+  read.commands = parts_.commands->Statistics();
+  if (const int64_t oldest = read.commands.oldest_queued_nanos; oldest != 0) {
+    read.oldest_queued = std::max(now - absl::FromUnixNanos(oldest), absl::ZeroDuration());
+  }
+  read.waits = parts_.commands->waits();
+  read.leased = parts_.commands->leased();
+  read.late_results = parts_.commands->late_results();
+  read.payload_bytes = parts_.commands->payload_bytes();
+  read.workers = parts_.workers->Count(parts_.commands->Activities(""), now);
+  if (parts_.sessions != nullptr) {
+    read.sessions = static_cast<int64_t>(parts_.sessions->sessions());
+    read.appended_events = parts_.sessions->appended_events();
+  }
+  if (parts_.disk != nullptr) read.storage = parts_.disk->Statistics();
+  read.rpcs = parts_.server->Statistics();
+
+  read.ready = !draining_;
+  if (draining_) read.reasons.emplace_back("draining");
+  if (now - read.storage.last_failure < kFailureIsRecent) {
+    read.reasons.emplace_back("storage_failed");
+  }
+  return read;
+}
+
+}  // namespace callslip::tracker

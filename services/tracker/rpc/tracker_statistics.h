@@ -1,0 +1,72 @@
+#ifndef CALLSLIP_TRACKER_RPC_TRACKER_STATISTICS_H_
+#define CALLSLIP_TRACKER_RPC_TRACKER_STATISTICS_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/session/session_table.h"
+#include "tracker/domain/worker/worker_registry.h"
+#include "tracker/rpc/rpc_statistics.h"
+#include "tracker/storage/measured_disk.h"
+
+namespace callslip::tracker {
+
+class AsyncServer;
+
+// How a tracker does at one moment: what both GET /metrics and AdminService tell.
+struct TrackerStatistics {
+  absl::Duration uptime;
+  // Why it takes no commands, and what else wants an operator; see GetHealthResponse.
+  std::vector<std::string> reasons;
+  bool ready = true;
+
+  CommandStatistics commands;
+  absl::Duration oldest_queued;  // Zero where nothing waits for a worker.
+  int64_t waits = 0;
+  int64_t leased = 0;
+  int64_t late_results = 0;
+  int64_t payload_bytes = 0;
+  WorkerCounts workers;
+  int64_t sessions = 0;
+  int64_t appended_events = 0;
+  StorageStatistics storage;
+  std::vector<RpcStatistics> rpcs;
+
+  // Commands that ended without having been completed or cancelled.
+  int64_t failed() const;
+};
+
+// Where a tracker's statistics are read from. Thread-safe. All of it must outlive this.
+class TrackerStatisticsSource {
+ public:
+  struct Parts {
+    Clock* clock;
+    CommandTable* commands;
+    WorkerRegistry* workers;
+    AsyncServer* server;
+    SessionTable* sessions = nullptr;    // May be null.
+    const MeasuredDisk* disk = nullptr;  // May be null.
+  };
+
+  explicit TrackerStatisticsSource(const Parts& parts)
+      : parts_(parts), started_(parts.clock->Now()) {}
+
+  // No commands are taken any more.
+  void SetDraining() { draining_ = true; }
+
+  TrackerStatistics Read();
+
+ private:
+  const Parts parts_;
+  const absl::Time started_;
+  std::atomic<bool> draining_{false};
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_TRACKER_STATISTICS_H_

@@ -1,0 +1,19 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_COMMAND_INSPECTION_H_
+#define CALLSLIP_TRACKER_STORAGE_COMMAND_INSPECTION_H_
+
+#include <cstdio>
+#include <string>
+
+#include "absl/status/status.h"
+
+namespace callslip::tracker {
+
+// Writes to `out`, for people, what the database of commands at `path` holds: its format, whether
+// it is whole, how many commands there are in each state, and a line for each. Changes nothing, and
+// may be called beside a running tracker. UNAVAILABLE where there is none; DATA_LOSS where it is
+// damaged, after all that can be read.
+absl::Status InspectCommands(const std::string& path, std::FILE* out);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_COMMAND_INSPECTION_H_

@@ -1,0 +1,434 @@
+// What of a command table comes back from its journal, and how it goes on.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tracker/domain/command/command_table_fixture.h"
+#include "tracker/storage/sqlite_command_storage.h"
+
+namespace callslip::tracker {
+namespace {
+
+// A table whose process ends now and then. What was in the journal by then is stored.
+class RestoreTest : public HeldCallTest {
+ protected:
+  explicit RestoreTest(const CommandLimits& limits = {}) : HeldCallTest(limits), limits_(limits) {
+    NewTable();
+  }
+
+  void NewTable() {
+    std::destroy_at(&table_);
+    std::construct_at(&table_, clocks_, limits_, &journal_);
+  }
+
+  void Commit() {
+    const CommandJournal::Batch batch = journal_.Take();
+    ASSERT_OK(storage_->Append(storage_->position(), batch.entries));
+  }
+
+  // The process ends, and begins anew after `down`.
+  void Restart(absl::Duration down = absl::ZeroDuration()) {
+    Commit();
+    clock_.Advance(down);
+    NewTable();
+    ASSERT_OK(table_.Restore(*storage_, clock_.Now()));
+    table_.FireDeadlines(clock_.Now());
+  }
+
+  // As above, on a clock that was set back meanwhile.
+  void RestartWithClockSetBack(absl::Duration by) {
+    Commit();
+    NewTable();
+    ASSERT_OK(table_.Restore(*storage_, clock_.Now() - by));
+  }
+
+  CommandDeadlines clocks_;
+  const CommandLimits limits_;
+  std::unique_ptr<SqliteCommandStorage> storage_ =
+      *SqliteCommandStorage::Open(":memory:", SqliteCommandStorage::Sync::kAtCheckpoints);
+  CommandJournal journal_;
+};
+
+TEST_F(RestoreTest, QueuedCommandIsWholeAgain) {
+  CommandRequest request = IdempotentRequest();
+  request.target = "printer";
+  request.label = "red";
+  request.ordering_key = "tab-1";
+  request.request_id = "r1";
+  request.priority = -7;
+  request.deadlines.ack_wait = absl::Milliseconds(700);
+  request.deadlines.schedule_to_start = absl::Minutes(2);
+  const std::string id = Register(request);
+  const CommandSnapshot before = Peek(id);
+  Restart();
+  const CommandSnapshot after = Peek(id);
+  EXPECT_TRUE(after.spec->IsFor(request));
+  EXPECT_NE(after.spec, before.spec);
+  EXPECT_EQ(after.spec->label(), "red");
+  EXPECT_EQ(after.spec->request_id(), "r1");
+  EXPECT_EQ(after.spec->sequence, before.spec->sequence);
+  EXPECT_EQ(after.spec->register_time, before.spec->register_time);
+  EXPECT_EQ(after.spec->deadlines->ack_wait, absl::Milliseconds(700));
+  EXPECT_EQ(after.spec->deadlines->nanos.schedule_to_close,
+            before.spec->deadlines->nanos.schedule_to_close);
+  EXPECT_EQ(after.revision, before.revision);
+  EXPECT_EQ(after.trace.size(), 1u);
+  EXPECT_EQ(table_.commands(), 1);
+  EXPECT_EQ(table_.payload_bytes(), before.payload_bytes());
+}
+
+TEST_F(RestoreTest, QueueKeepsItsOrder) {
+  CommandRequest urgent = Request();
+  urgent.priority = 5;
+  const std::vector<std::string> ids = {Register(), Register(), Register(urgent)};
+  const std::string other = Register(Request("other"));
+  Restart();
+  // Clients take turns, the one whose command is oldest first.
+  EXPECT_THAT(IdsOf(Lease("w1", 4)), ElementsAre(ids[2], other, ids[0], ids[1]));
+}
+
+TEST_F(RestoreTest, LeaseLives) {
+  const std::string id = Register();
+  const CommandLease lease = LeaseOne();
+  Restart();
+  EXPECT_EQ(StateOf(id), State::kDelivered);
+  EXPECT_EQ(table_.leased(), 1);
+  EXPECT_THAT(table_.Complete(id, {.token = LeaseToken::New()}, CommandResult{Bytes("1")}, nullptr,
+                              clock_.Now()),
+              FailsWith(StatusCode::kPermissionDenied, "wrong_lease"));
+  ASSERT_OK_AND_ASSIGN(const AcknowledgeResult acknowledged, Acknowledge(lease));
+  EXPECT_EQ(acknowledged.state, State::kRunning);
+  Restart();
+  ASSERT_OK_AND_ASSIGN(const CompleteResult completed, Complete(lease));
+  EXPECT_TRUE(completed.accepted);
+  EXPECT_EQ(table_.leased(), 0);
+  Restart();
+  EXPECT_EQ(*Peek(id).result, "42");
+  EXPECT_EQ(Peek(id).trace.size(), 4u);
+}
+
+TEST_F(RestoreTest, WorkerThatHoldsItsWindowGetsNoMore) {
+  for (int i = 0; i < kWorkerWindow + 1; ++i) Register();
+  ASSERT_THAT(Lease(), SizeIs(kWorkerWindow));
+  Restart();
+  EXPECT_THAT(Lease(), IsEmpty());
+  EXPECT_THAT(Lease("w2"), SizeIs(1));
+}
+
+TEST_F(RestoreTest, OrderingKeyStaysBusy) {
+  CommandRequest request = Request();
+  request.ordering_key = "tab-1";
+  Register(request);
+  Register(request);
+  const CommandLease lease = LeaseOne();
+  Restart();
+  EXPECT_THAT(Lease("w2"), IsEmpty());
+  ASSERT_OK(Complete(lease));
+  EXPECT_THAT(Lease("w2"), SizeIs(1));
+}
+
+TEST_F(RestoreTest, LeaseThatWasGivenBackNeverWas) {
+  const std::string id = Register();
+  const CommandLease first = LeaseOne("w1");
+  table_.GiveBack(first, clock_.Now());
+  Restart();
+  EXPECT_EQ(Peek(id).attempt, 0);
+  EXPECT_EQ(table_.leased(), 0);
+  EXPECT_EQ(IdOf(LeaseOne("w2")), id);
+  EXPECT_THAT(Complete(first), FailsWith(StatusCode::kPermissionDenied, "wrong_lease"));
+}
+
+TEST_F(RestoreTest, RedeliveredCommandKnowsBothOfItsWorkers) {
+  clocks_.restart_grace = absl::ZeroDuration();
+  const std::string id = Register(IdempotentRequest());
+  const CommandLease first = LeaseOne("w1");
+  Advance(clocks_.ack_wait);
+  const CommandLease second = LeaseOne("w2");
+  EXPECT_EQ(second.command->attempt, 2);
+  Restart();
+  // The second one never got it: it is the first one's again.
+  table_.GiveBack(second, clock_.Now());
+  Restart();
+  ASSERT_OK(Complete(first));
+  EXPECT_EQ(StateOf(id), State::kCompleted);
+}
+
+TEST_F(RestoreTest, RequestIdMakesTheSameCommand) {
+  CommandRequest request = Request();
+  request.request_id = "r1";
+  const std::string id = Register(request);
+  Restart();
+  ASSERT_OK_AND_ASSIGN(const CommandRegistration again, TryRegister(request));
+  EXPECT_TRUE(again.existed);
+  EXPECT_EQ(IdOf(*again.command), id);
+  request.type = "scroll";
+  EXPECT_THAT(TryRegister(request), FailsWith(StatusCode::kAlreadyExists, "request_id_reused"));
+}
+
+TEST_F(RestoreTest, RequestIdIsFreeAfterItsCommandWasRemoved) {
+  CommandRequest request = Request();
+  request.request_id = "r1";
+  Register(request);
+  ASSERT_OK(Complete(LeaseOne()));
+  Advance(clocks_.result_retention);
+  Advance(clocks_.failed_retention);
+  Restart();
+  ASSERT_OK_AND_ASSIGN(const CommandRegistration again, TryRegister(request));
+  EXPECT_FALSE(again.existed);
+}
+
+TEST_F(RestoreTest, ResultOfEachSizeIsRead) {
+  std::vector<std::pair<std::string, std::string>> expected;
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{1024}, size_t{1025}, size_t{1} << 20}) {
+    const std::string id = Register();
+    ASSERT_OK(Complete(LeaseOne(), std::string(size, 'r')));
+    expected.emplace_back(id, std::string(size, 'r'));
+  }
+  Restart();
+  Restart();
+  for (const auto& [id, result] : expected) {
+    ASSERT_NE(Peek(id).result, nullptr) << result.size();
+    EXPECT_EQ(*Peek(id).result, result);
+  }
+}
+
+TEST_F(RestoreTest, ErrorProgressAndContextAreRead) {
+  const std::string id = Register();
+  const CommandLease lease = LeaseOne();
+  ASSERT_OK(table_.Acknowledge(id, ProofOf(lease), CommandProgress{0.5, "half"}, Bytes("tab 7"),
+                               clock_.Now()));
+  ASSERT_OK(Complete(lease, CommandFailure{{"no_tab", "It is gone.", "Open it.", true}}));
+  Restart();
+  const CommandSnapshot command = Peek(id);
+  EXPECT_EQ(command.state, State::kFailed);
+  EXPECT_EQ(command.error->code, "no_tab");
+  EXPECT_EQ(command.error->message, "It is gone.");
+  EXPECT_EQ(command.error->hint, "Open it.");
+  EXPECT_TRUE(command.error->may_have_executed);
+  EXPECT_EQ(command.progress->fraction, 0.5);
+  EXPECT_EQ(command.progress->message, "half");
+  EXPECT_EQ(*command.context, "tab 7");
+}
+
+TEST_F(RestoreTest, LateResultIsKept) {
+  for (const size_t size : {size_t{10}, size_t{5000}}) {
+    const std::string id = Register();
+    const CommandLease lease = LeaseOne();
+    ASSERT_OK(Cancel(id));
+    Restart();
+    ASSERT_OK(Complete(lease, std::string(size, 'l')));
+    Restart();
+    EXPECT_EQ(StateOf(id), State::kCancelled);
+    EXPECT_EQ(*Peek(id).late_result, std::string(size, 'l'));
+    EXPECT_EQ(Peek(id).result, nullptr);
+  }
+}
+
+TEST_F(RestoreTest, ResultThatWasReadIsDroppedAndOthersExpire) {
+  const std::string read = Register();
+  ASSERT_OK(Complete(LeaseOne()));
+  const std::string watched = Register();
+  const auto feed = std::make_shared<RecordingFeed>();
+  Watch(watched, feed);
+  ASSERT_OK(Complete(LeaseOne()));
+  const std::string unread = Register();
+  ASSERT_OK(Complete(LeaseOne()));
+  Commit();
+  ASSERT_OK(Get(read));
+  Restart();
+  Advance(clocks_.result_retention);
+  EXPECT_THAT(Get(read), FailsWith(StatusCode::kNotFound, "command_removed"));
+  EXPECT_THAT(Get(watched), FailsWith(StatusCode::kNotFound, "command_removed"));
+  EXPECT_EQ(Peek(unread).error->code, "result_expired");
+  Restart();
+  EXPECT_EQ(Peek(unread).result, nullptr);
+}
+
+TEST_F(RestoreTest, LargeResultThatWasForgottenDoesNotComeBack) {
+  const std::string id = Register();
+  ASSERT_OK(Complete(LeaseOne(), std::string(5000, 'r')));
+  Commit();
+  Advance(clocks_.result_retention);
+  Restart();
+  EXPECT_EQ(StateOf(id), State::kExpired);
+  EXPECT_EQ(Peek(id).result, nullptr);
+  EXPECT_EQ(Peek(id).late_result, nullptr);
+}
+
+TEST_F(RestoreTest, RemovedAndUnknownCommandsDiffer) {
+  const std::string id = Register();
+  ASSERT_OK(Complete(LeaseOne()));
+  ASSERT_OK(Get(id));
+  Advance(clocks_.result_retention);
+  Restart();
+  EXPECT_THAT(Get(id), FailsWith(StatusCode::kNotFound, "command_removed"));
+  EXPECT_THAT(Get(id, "stranger"), FailsWith(StatusCode::kNotFound, "unknown_command"));
+  EXPECT_EQ(table_.commands(), 0);
+  Restart(clocks_.tombstone_retention);
+  EXPECT_THAT(Get(id), FailsWith(StatusCode::kNotFound, "unknown_command"));
+}
+
+TEST_F(RestoreTest, WorkerIsToldOfAnEndThatItMissed) {
+  const std::string id = Register();
+  const CommandLease lease = LeaseOne();
+  ASSERT_OK(Cancel(id));
+  Restart();
+  EXPECT_THAT(IdsOf(Poll({.worker_id = "w1"}).ended), ElementsAre(id));
+  Restart();
+  EXPECT_THAT(Poll({.worker_id = "w1"}).ended, IsEmpty());
+  ASSERT_OK_AND_ASSIGN(const AcknowledgeResult told, Acknowledge(lease));
+  EXPECT_TRUE(told.cancel_requested);
+}
+
+TEST_F(RestoreTest, SequencesGoOnWhereTheyWere) {
+  const std::string first = Register();
+  const uint64_t sequence = Peek(first).spec->sequence;
+  ASSERT_OK(Complete(LeaseOne()));
+  ASSERT_OK(Get(first));
+  Advance(clocks_.result_retention);
+  ASSERT_EQ(table_.commands(), 0);
+  Restart();
+  EXPECT_GT(Peek(Register()).spec->sequence, sequence);
+}
+
+TEST_F(RestoreTest, CommandOfAPersonComesBack) {
+  const std::string id = Register(HumanRequest());
+  Restart();
+  EXPECT_EQ(StateOf(id), State::kQueued);
+  EXPECT_THAT(Lease(), IsEmpty());
+  ExpectEndAfter(clocks_.human_schedule_to_close, id, State::kExpired, "user_did_not_finish",
+                 false);
+}
+
+TEST_F(RestoreTest, DelayedCommandWaitsForItsTime) {
+  CommandRequest request = Request();
+  request.not_before = clock_.Now() + absl::Minutes(5);
+  const std::string id = Register(request);
+  Restart(absl::Minutes(1));
+  EXPECT_THAT(Lease(), IsEmpty());
+  Advance(absl::Minutes(4));
+  EXPECT_THAT(IdsOf(Lease()), ElementsAre(id));
+  const std::string passed = Register([&] {
+    request.not_before = clock_.Now() + absl::Minutes(5);
+    return request;
+  }());
+  Restart(absl::Minutes(5));
+  EXPECT_THAT(IdsOf(Lease("w2")), ElementsAre(passed));
+}
+
+TEST_F(RestoreTest, QueuedCommandExpiresWhenItWouldHave) {
+  const std::string id = Register();
+  Restart(absl::Seconds(10));
+  ExpectEndAfter(clocks_.schedule_to_start - absl::Seconds(10), id, State::kExpired,
+                 "never_delivered", false);
+}
+
+// Neither its client nor a worker could do anything meanwhile.
+TEST_F(RestoreTest, NothingEndsSoonerThanTheGrace) {
+  const std::string held = Register();
+  const CommandLease lease = LeaseOne();
+  const std::string done = Register();
+  ASSERT_OK(Complete(LeaseOne("w2")));
+  const std::string queued = Register();
+  Restart(absl::Hours(1));
+  EXPECT_EQ(StateOf(held), State::kDelivered);
+  EXPECT_EQ(StateOf(queued), State::kQueued);
+  EXPECT_EQ(StateOf(done), State::kCompleted);
+  Advance(clocks_.restart_grace - kTick);
+  EXPECT_EQ(StateOf(held), State::kDelivered);
+  ASSERT_OK(Acknowledge(lease));
+  EXPECT_EQ(StateOf(held), State::kRunning);
+  EXPECT_EQ(StateOf(queued), State::kQueued);
+  Advance(kTick);
+  ExpectEnd(held, State::kTimedOut, "execution_timeout", true);
+  ExpectEnd(queued, State::kExpired, "never_delivered", false);
+  EXPECT_EQ(Peek(done).error->code, "result_expired");
+}
+
+TEST_F(RestoreTest, CommandThatIsNewAfterARestartHasNoGrace) {
+  Register();
+  Restart();
+  CommandRequest request = Request();
+  request.deadlines.ack_wait = absl::Milliseconds(500);
+  request.deadlines.schedule_to_start = absl::Seconds(2);
+  ExpectEndAfter(absl::Seconds(2), Register(request), State::kExpired, "never_delivered", false);
+}
+
+TEST_F(RestoreTest, WorkerThatIsSilentAfterTheRestartIsLost) {
+  const std::string id = Register([] {
+    CommandRequest request = Request();
+    request.deadlines.start_to_close = absl::Seconds(100);
+    return request;
+  }());
+  ASSERT_OK(Acknowledge(LeaseOne()));
+  Restart(absl::Seconds(30));
+  ExpectEndAfter(clocks_.restart_grace, id, State::kFailed, "worker_lost", true);
+}
+
+TEST_F(RestoreTest, WorkerWithoutHeartbeatsIsNotLost) {
+  CommandRequest request = Request();
+  request.deadlines.start_to_close = absl::Seconds(100);
+  const std::string id = Register(request);
+  const CommandLease lease = LeaseOne();
+  ASSERT_OK(Acknowledge(lease));
+  ASSERT_OK(table_.Acknowledge(id, ProofOf(lease), std::nullopt, nullptr, clock_.Now(),
+                               Heartbeats::kNone));
+  Restart();
+  Advance(absl::Seconds(90));
+  EXPECT_EQ(StateOf(id), State::kRunning);
+}
+
+TEST_F(RestoreTest, NothingLivesLongerWhereTheClockWasSetBack) {
+  const std::string queued = Register();
+  const std::string held = Register();
+  const CommandLease lease = LeaseOne("w1");
+  const std::string other = IdOf(lease) == queued ? held : queued;
+  const absl::Time registered = Peek(other).spec->register_time;
+  RestartWithClockSetBack(absl::Hours(1));
+  const absl::Time now = clock_.Now() - absl::Hours(1);
+  EXPECT_EQ(Peek(other).spec->register_time, registered - absl::Hours(1));
+  EXPECT_EQ(Peek(IdOf(lease)).deliver_time(), now);
+  table_.FireDeadlines(now + clocks_.schedule_to_start - kTick);
+  EXPECT_EQ(StateOf(other), State::kQueued);
+  table_.FireDeadlines(now + clocks_.schedule_to_start);
+  EXPECT_EQ(StateOf(other), State::kExpired);
+}
+
+class SmallRingRestoreTest : public RestoreTest {
+ protected:
+  SmallRingRestoreTest()
+      : RestoreTest([] {
+          CommandLimits limits;
+          limits.failed_of_client = 2;
+          limits.queued_of_client = 3;
+          limits.tombstones = 1;
+          return limits;
+        }()) {}
+};
+
+TEST_F(SmallRingRestoreTest, RingPushesOutItsOldestEnd) {
+  const std::vector<std::string> ids = {Register(), Register(), Register()};
+  // They end in another order, at the same time.
+  ASSERT_OK(Complete(LeaseOne("w1"), CommandFailure{{"a", "", "", false}}));
+  const CommandLease second = LeaseOne("w2");
+  const CommandLease third = LeaseOne("w3");
+  ASSERT_OK(Complete(third, CommandFailure{{"c", "", "", false}}));
+  Restart();
+  ASSERT_OK(Complete(second, CommandFailure{{"b", "", "", false}}));
+  EXPECT_THAT(Get(ids[0]), FailsWith(StatusCode::kNotFound, "command_removed"));
+  Restart();
+  Register();
+  ASSERT_OK(Complete(LeaseOne("w4"), CommandFailure{{"d", "", "", false}}));
+  EXPECT_THAT(Get(ids[2]), FailsWith(StatusCode::kNotFound, "command_removed"));
+  EXPECT_OK(Get(ids[1]));
+}
+
+TEST_F(SmallRingRestoreTest, LimitsCountWhatCameBack) {
+  for (int i = 0; i < 3; ++i) Register();
+  Restart();
+  EXPECT_THAT(TryRegister(Request()), FailsWith(StatusCode::kResourceExhausted, "queue_full"));
+}
+
+}  // namespace
+}  // namespace callslip::tracker

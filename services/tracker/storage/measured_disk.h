@@ -1,0 +1,57 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_MEASURED_DISK_H_
+#define CALLSLIP_TRACKER_STORAGE_MEASURED_DISK_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/latency_histogram.h"
+#include "tracker/storage/disk.h"
+
+namespace callslip::tracker {
+
+// What a disk was asked for, and how it did.
+struct StorageStatistics {
+  int64_t written_bytes = 0;
+  LatencyHistogram syncs;  // Of files and of folders.
+  int64_t failures = 0;    // Of steps of any kind.
+  absl::Time last_failure = absl::InfinitePast();
+};
+
+// The disk, counted and timed. Thread-safe.
+class MeasuredDisk final : public Disk {
+ public:
+  // `clock` must outlive the disk.
+  explicit MeasuredDisk(Clock* clock) : clock_(clock) {}
+
+  absl::StatusOr<File> OpenForAppend(const std::string& path, bool create) override;
+  absl::StatusOr<File> OpenEmpty(const std::string& path) override;
+  absl::Status Write(const File& file, absl::string_view bytes) override;
+  absl::Status Sync(const File& file) override;
+  absl::Status Truncate(const File& file, int64_t size) override;
+  absl::Status Rename(const std::string& from, const std::string& to) override;
+  absl::Status SyncFolder(const std::string& path) override;
+  absl::Status MakeFolder(const std::string& path) override;
+  absl::Status RemoveFile(const std::string& path) override;
+  absl::Status RemoveFolder(const std::string& path) override;
+
+  StorageStatistics Statistics() const;
+
+ private:
+  // Returns it, counted if it is a failure.
+  absl::Status Noted(absl::Status status);
+  absl::StatusOr<File> Noted(absl::StatusOr<File> file);
+  void ObserveSync(absl::Time begun);
+
+  Clock* const clock_;
+  std::atomic<int64_t> written_bytes_{0};
+  SharedLatencyHistogram syncs_;
+  std::atomic<int64_t> failures_{0};
+  std::atomic<int64_t> last_failure_nanos_{0};
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_MEASURED_DISK_H_

@@ -1,0 +1,89 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_SQLITE_H_
+#define CALLSLIP_TRACKER_STORAGE_SQLITE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace callslip::tracker {
+
+// SQLite with statuses in place of return codes: DATA_LOSS where the file is damaged or is no
+// database, UNAVAILABLE for all else, such as a full disk.
+
+// One connection. Used by one thread at a time.
+class SqliteDatabase {
+ public:
+  // Makes the file where it is missing. ":memory:" is one that ends with the connection.
+  static absl::StatusOr<SqliteDatabase> Open(const std::string& path);
+  // Changes and makes nothing.
+  static absl::StatusOr<SqliteDatabase> OpenToRead(const std::string& path);
+
+  absl::Status Run(const std::string& sql);
+  // The first column of the first row; 0 where there is none.
+  absl::StatusOr<int64_t> Number(const std::string& sql);
+  absl::StatusOr<std::string> Text(const std::string& sql);
+  // Rows that the last statement has changed.
+  int64_t changes() const;
+
+  absl::Status Error(absl::string_view doing) const;
+  sqlite3* get() const { return handle_.get(); }
+
+ private:
+  struct Close {
+    void operator()(sqlite3* handle) const;
+  };
+
+  explicit SqliteDatabase(sqlite3* handle) : handle_(handle) {}
+
+  static absl::StatusOr<SqliteDatabase> OpenWith(const std::string& path, int flags);
+
+  std::unique_ptr<sqlite3, Close> handle_;
+};
+
+// A prepared statement. Parameters and columns count from 0. What is bound must live until Step()
+// returns.
+class SqliteStatement {
+ public:
+  SqliteStatement() = default;
+  static absl::StatusOr<SqliteStatement> Prepare(SqliteDatabase& database, const std::string& sql);
+
+  void Bind(int parameter, int64_t value);
+  void Bind(int parameter, double value);
+  void BindNull(int parameter);
+  // Empty text is NULL.
+  void BindText(int parameter, absl::string_view text);
+  void BindBytes(int parameter, absl::string_view bytes);
+
+  // True where there is a row to look at.
+  absl::StatusOr<bool> Step();
+  // Ends a query; Run() does so by itself.
+  void Reset();
+  // For statements without rows.
+  absl::Status Run();
+
+  int columns() const;
+  bool IsNull(int column) const;
+  int64_t Int(int column) const;
+  double Real(int column) const;
+  // Valid until the next Step(). Of NULL: empty.
+  absl::string_view Bytes(int column) const;
+  std::string Text(int column) const { return std::string(Bytes(column)); }
+
+ private:
+  struct Finalize {
+    void operator()(sqlite3_stmt* handle) const;
+  };
+
+  std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_SQLITE_H_

@@ -1,0 +1,220 @@
+#include "tracker/storage/sqlite_command_storage.h"
+
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+
+namespace callslip::tracker {
+namespace {
+
+// "CSLP": tells the file from other databases.
+constexpr int64_t kApplicationId = 0x43534c50;
+// To be raised with each change of the tables.
+constexpr int64_t kVersion = 1;
+
+// The latest time in an entry.
+int64_t LatestNanos(const JournalEntry& entry) {
+  if (const auto* record = std::get_if<CommandRecord>(&entry.change)) {
+    return record->command->trace.back().unix_nanos;
+  }
+  if (const auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
+    return removal->remove_nanos;
+  }
+  return 0;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> SqliteCommandStorage::Open(
+    const std::string& path, Sync sync) {
+  ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path));
+  std::unique_ptr<SqliteCommandStorage> storage(
+      new SqliteCommandStorage(path, std::move(database)));
+  if (const absl::Status prepared = storage->Prepare(sync); !prepared.ok()) {
+    return storage->Explain(prepared);
+  }
+  return storage;
+}
+
+absl::Status SqliteCommandStorage::Explain(const absl::Status& error) const {
+  if (absl::IsDataLoss(error)) {
+    return absl::DataLossError(absl::StrCat(
+        path_, " is damaged: ", error.message(),
+        ". `callslip-tracker inspect` shows what can be read of it, and `sqlite3 ", path_,
+        " .recover` saves that. To begin without its commands, move it away, together with the "
+        "files beside it whose names begin alike"));
+  }
+  if (absl::IsUnavailable(error)) {
+    return absl::UnavailableError(absl::StrCat(
+        path_, " can't be used: ", error.message(),
+        ". The tracker must be able to write to this file and its directory, see --data-dir"));
+  }
+  return error;
+}
+
+absl::Status SqliteCommandStorage::Prepare(Sync sync) {
+  // For whoever looks into the database with other tools.
+  sqlite3_busy_timeout(database_.get(), 1000);
+  RETURN_IF_ERROR(CheckVersion());
+  RETURN_IF_ERROR(database_.Run(
+      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY;"));
+  RETURN_IF_ERROR(database_.Run(sync == Sync::kAlways ? "PRAGMA synchronous = FULL"
+                                                      : "PRAGMA synchronous = NORMAL"));
+  // Fails where the file or its directory is read-only; what follows would do so later.
+  RETURN_IF_ERROR(database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position; COMMIT"));
+  ASSIGN_OR_RETURN(rows_, CommandRowWriter::Prepare(database_));
+  ASSIGN_OR_RETURN(begin_, SqliteStatement::Prepare(database_, "BEGIN IMMEDIATE"));
+  ASSIGN_OR_RETURN(commit_, SqliteStatement::Prepare(database_, "COMMIT"));
+  ASSIGN_OR_RETURN(
+      advance_, SqliteStatement::Prepare(database_,
+                                         "UPDATE journal SET position = ?1 + 1, last_sequence = "
+                                         "max(last_sequence, ?2), latest = max(latest, ?3) WHERE "
+                                         "position = ?1"));
+  if (path_ != ":memory:") {
+    ASSIGN_OR_RETURN(checkpoints_, SqliteDatabase::Open(path_));
+    RETURN_IF_ERROR(
+        checkpoints_->Run("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL"));
+    sqlite3_wal_hook(
+        database_.get(),
+        [](void* log_pages, sqlite3*, const char*, int pages) {
+          *static_cast<int*>(log_pages) = pages;
+          return SQLITE_OK;
+        },
+        &log_pages_);
+  }
+  ASSIGN_OR_RETURN(const int64_t position, database_.Number("SELECT position FROM journal"));
+  position_ = static_cast<uint64_t>(position);
+  return absl::OkStatus();
+}
+
+absl::Status SqliteCommandStorage::CheckVersion() {
+  ASSIGN_OR_RETURN(const int64_t application, database_.Number("PRAGMA application_id"));
+  ASSIGN_OR_RETURN(const int64_t version, database_.Number("PRAGMA user_version"));
+  ASSIGN_OR_RETURN(const int64_t tables, database_.Number("SELECT count(*) FROM sqlite_schema"));
+  if (application == 0 && version == 0 && tables == 0) {
+    return database_.Run(absl::StrCat("BEGIN IMMEDIATE;", kCommandTables,
+                                      "PRAGMA application_id = ", kApplicationId,
+                                      "; PRAGMA user_version = ", kVersion, "; COMMIT;"));
+  }
+  if (application != kApplicationId) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path_, " is a database of another program; name another --data-dir"));
+  }
+  if (version > kVersion) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(path_, " was written by a newer version of the tracker (format ", version,
+                     ", this one knows ", kVersion, "): use that one, or name another --data-dir"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SqliteCommandStorage::Append(uint64_t position,
+                                          absl::Span<const JournalEntry> entries) {
+  added_.clear();
+  const int64_t tombstones_before = tombstones_;
+  if (const absl::Status written = Write(position, entries); !written.ok()) {
+    // Some errors have ended the transaction already.
+    if (sqlite3_get_autocommit(database_.get()) == 0) (void)database_.Run("ROLLBACK");
+    for (const uint64_t sequence : added_) known_.erase(sequence);
+    tombstones_ = tombstones_before;
+    return Explain(written);
+  }
+  position_ = position + 1;
+  for (const JournalEntry& entry : entries) {
+    if (std::holds_alternative<CommandRemoval>(entry.change)) known_.erase(entry.sequence);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status SqliteCommandStorage::Write(uint64_t position,
+                                         absl::Span<const JournalEntry> entries) {
+  RETURN_IF_ERROR(begin_.Run());
+  RETURN_IF_ERROR(Advance(position, entries));
+  RETURN_IF_ERROR(WriteEntries(entries));
+  return commit_.Run();
+}
+
+absl::Status SqliteCommandStorage::Advance(uint64_t position,
+                                           absl::Span<const JournalEntry> entries) {
+  uint64_t last_sequence = 0;
+  int64_t latest = 0;
+  for (const JournalEntry& entry : entries) {
+    last_sequence = std::max(last_sequence, entry.sequence);
+    latest = std::max(latest, LatestNanos(entry));
+  }
+  advance_.Bind(0, static_cast<int64_t>(position));
+  advance_.Bind(1, static_cast<int64_t>(last_sequence));
+  advance_.Bind(2, latest);
+  RETURN_IF_ERROR(advance_.Run());
+  if (database_.changes() == 1) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      absl::StrCat("another tracker has written to ", path_, " meanwhile; stop one of them"));
+}
+
+absl::Status SqliteCommandStorage::WriteEntries(absl::Span<const JournalEntry> entries) {
+  int64_t removed_at = 0;
+  for (const JournalEntry& entry : entries) {
+    if (const auto* record = std::get_if<CommandRecord>(&entry.change)) {
+      const bool is_new = known_.insert(entry.sequence).second;
+      if (is_new) added_.push_back(entry.sequence);
+      RETURN_IF_ERROR(rows_->Write(*record, is_new));
+    } else if (const auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
+      RETURN_IF_ERROR(rows_->Remove(entry.sequence, *removal));
+      removed_at = std::max(removed_at, removal->remove_nanos);
+      ++tombstones_;
+    } else {
+      RETURN_IF_ERROR(rows_->MarkRead(entry.sequence));
+    }
+  }
+  if (removed_at == 0) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const int64_t dropped, rows_->DropTombstones(removed_at));
+  tombstones_ -= dropped;
+  if (tombstones_ <= kMaxTombstones) return absl::OkStatus();
+  RETURN_IF_ERROR(rows_->DropOldestTombstones(tombstones_ - kMaxTombstones));
+  tombstones_ = kMaxTombstones;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<CommandStorage::Summary> SqliteCommandStorage::Replay(
+    const ClocksOf& clocks, const std::function<void(JournalEntry)>& each) {
+  const absl::Status read = ReadCommandRows(database_, clocks, [&](JournalEntry entry) {
+    if (std::holds_alternative<CommandRecord>(entry.change)) {
+      known_.insert(entry.sequence);
+    } else {
+      ++tombstones_;
+    }
+    each(std::move(entry));
+  });
+  if (!read.ok()) return Explain(read);
+  const absl::StatusOr<int64_t> last = database_.Number("SELECT last_sequence FROM journal");
+  if (!last.ok()) return Explain(last.status());
+  const absl::StatusOr<int64_t> latest = database_.Number("SELECT latest FROM journal");
+  if (!latest.ok()) return Explain(latest.status());
+  return Summary{static_cast<uint64_t>(*last), *latest};
+}
+
+void SqliteCommandStorage::LimitPages(int64_t pages) {
+  (void)database_.Number(absl::StrCat("PRAGMA max_page_count = ", pages));
+}
+
+void SqliteCommandStorage::BeginCheckpoint() {
+  // Where it fails it is tried again: the log grows meanwhile.
+  sqlite3_wal_checkpoint_v2(checkpoints_->get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
+                            nullptr);
+}
+
+void SqliteCommandStorage::EndCheckpoint() {
+  const int done = sqlite3_wal_checkpoint_v2(checkpoints_->get(), nullptr,
+                                             SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
+  log_pages_ = done == SQLITE_OK ? 0 : kCheckpointPages / 2;
+  // The first transaction of a fresh log waits for the disk: it is to be this one.
+  if (done == SQLITE_OK) {
+    (void)database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position; COMMIT");
+  }
+}
+
+}  // namespace callslip::tracker

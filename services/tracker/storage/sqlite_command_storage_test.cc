@@ -1,0 +1,314 @@
+#include "tracker/storage/sqlite_command_storage.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/temporary_folder.h"
+#include "tracker/domain/command/command_table_fixture.h"
+#include "tracker/storage/command_inspection.h"
+
+namespace callslip::tracker {
+namespace {
+
+using ::testing::HasSubstr;
+using Sync = SqliteCommandStorage::Sync;
+
+class SqliteCommandStorageTest : public testing::Test {
+ protected:
+  std::string Path() const { return folder_.path() + "/commands.db"; }
+
+  absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> Open(Sync sync = Sync::kAtCheckpoints) {
+    return SqliteCommandStorage::Open(Path(), sync);
+  }
+
+  static JournalEntry Queued(uint64_t sequence, std::string params = "{}") {
+    CommandRequest request;
+    request.client_id = "agent";
+    request.target = "browser";
+    request.type = "click";
+    request.params = Bytes(std::move(params));
+    const absl::Time now = absl::FromUnixSeconds(1'769'947'200);
+    auto command = std::make_shared<CommandSnapshot>();
+    command->spec =
+        std::make_shared<const CommandSpec>(CommandId::New(now, false, 3), request, now, sequence,
+                                            std::make_shared<const CommandDeadlines>());
+    command->trace.push_back(
+        {absl::ToUnixNanos(now), TraceEntry::Stage::kQueued, TraceEntry::Source::kClient});
+    return {sequence, CommandRecord{.command = std::move(command)}};
+  }
+
+  static JournalEntry Removed(uint64_t sequence, int64_t at_nanos = 1000) {
+    return {sequence, CommandRemoval{.id = CommandId::New(absl::UnixEpoch(), false, 3),
+                                     .client_id = "agent",
+                                     .ended_as = CommandState::kCompleted,
+                                     .remove_nanos = at_nanos,
+                                     .until_nanos = at_nanos + 1000}};
+  }
+
+  static void Append(CommandStorage& storage, const std::vector<JournalEntry>& entries) {
+    ASSERT_OK(storage.Append(storage.position(), entries));
+  }
+
+  // The sequences of the commands that are there.
+  static absl::StatusOr<std::vector<uint64_t>> Replay(CommandStorage& storage) {
+    std::vector<uint64_t> sequences;
+    const auto clocks = std::make_shared<const CommandDeadlines>();
+    const auto replayed =
+        storage.Replay([&](const DeadlineOverrides&, CommandClass) { return clocks; },
+                       [&](const JournalEntry& entry) {
+                         if (std::holds_alternative<CommandRecord>(entry.change)) {
+                           sequences.push_back(entry.sequence);
+                         }
+                       });
+    if (!replayed.ok()) return replayed.status();
+    return sequences;
+  }
+
+  // Writes `count` commands and closes the file as a checkpoint leaves it.
+  void Fill(int count, const std::string& params = "{}") {
+    ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+    std::vector<JournalEntry> entries;
+    for (int i = 1; i <= count; ++i) entries.push_back(Queued(static_cast<uint64_t>(i), params));
+    Append(*storage, entries);
+  }
+
+  void Overwrite(std::streamoff from, size_t bytes, char with) {
+    std::fstream file(Path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(from);
+    file << std::string(bytes, with);
+  }
+
+  // Opening or replaying fails, and says what to do.
+  void ExpectDamaged() {
+    auto storage = Open();
+    absl::Status status = storage.status();
+    if (status.ok()) status = Replay(**storage).status();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr(Path()));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("move it away"));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(SqliteCommandStorageTest, WhatWasAppendedIsThere) {
+  Fill(3);
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  EXPECT_EQ(storage->position(), 1u);
+  EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2, 3));
+  Append(*storage, {Removed(2), Queued(4)});
+  ASSERT_OK_AND_ASSIGN(const auto again, Open(Sync::kAlways));
+  EXPECT_THAT(*Replay(*again), ElementsAre(1, 3, 4));
+}
+
+TEST_F(SqliteCommandStorageTest, ProcessThatEndsWithoutClosingLosesNothing) {
+  // As it lies on the disk while the tracker runs.
+  ASSERT_OK_AND_ASSIGN(const auto running, Open());
+  Append(*running, {Queued(1), Queued(2)});
+  const TemporaryFolder copy;
+  std::filesystem::copy(folder_.path(), copy.path(), std::filesystem::copy_options::recursive);
+  ASSERT_OK_AND_ASSIGN(const auto storage, SqliteCommandStorage::Open(copy.path() + "/commands.db",
+                                                                      Sync::kAtCheckpoints));
+  EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
+}
+
+// The end of the log was not written whole: what came before counts.
+TEST_F(SqliteCommandStorageTest, TornLogHealsItself) {
+  ASSERT_OK_AND_ASSIGN(const auto running, Open());
+  Append(*running, {Queued(1)});
+  Append(*running, {Queued(2)});
+  const TemporaryFolder copy;
+  std::filesystem::copy(folder_.path(), copy.path(), std::filesystem::copy_options::recursive);
+  const std::string log = copy.path() + "/commands.db-wal";
+  std::filesystem::resize_file(log, std::filesystem::file_size(log) - 100);
+  ASSERT_OK_AND_ASSIGN(const auto storage, SqliteCommandStorage::Open(copy.path() + "/commands.db",
+                                                                      Sync::kAtCheckpoints));
+  EXPECT_THAT(*Replay(*storage), ElementsAre(1));
+  EXPECT_EQ(storage->position(), 1u);
+}
+
+TEST_F(SqliteCommandStorageTest, SecondWriterIsRefused) {
+  ASSERT_OK_AND_ASSIGN(const auto first, Open());
+  ASSERT_OK_AND_ASSIGN(const auto second, Open());
+  Append(*first, {Queued(1)});
+  const std::vector<JournalEntry> entries = {Queued(1)};
+  EXPECT_EQ(second->Append(second->position(), entries).code(), StatusCode::kFailedPrecondition);
+  EXPECT_EQ(second->Append(second->position(), entries).code(), StatusCode::kFailedPrecondition);
+  Append(*first, {Queued(2)});
+  EXPECT_THAT(*Replay(*second), ElementsAre(1, 2));
+}
+
+TEST_F(SqliteCommandStorageTest, AppendIsAllOrNothing) {
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+  ASSERT_OK(
+      other.Run("CREATE TRIGGER full BEFORE INSERT ON commands WHEN new.sequence = 2 BEGIN "
+                "SELECT raise(ABORT, 'no room'); END"));
+  const std::vector<JournalEntry> entries = {Queued(1), Queued(2), Removed(7)};
+  const absl::Status refused = storage->Append(0, entries);
+  EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("no room"));
+  EXPECT_THAT(*Replay(*storage), IsEmpty());
+  ASSERT_OK(other.Run("DROP TRIGGER full"));
+  ASSERT_OK(storage->Append(0, entries));
+  EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
+}
+
+TEST_F(SqliteCommandStorageTest, FullDiskIsUnavailableAndPasses) {
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  Append(*storage, {Queued(1)});
+  const std::vector<JournalEntry> large = {Queued(2, std::string(1 << 20, 'x'))};
+  storage->LimitPages(10);
+  EXPECT_EQ(storage->Append(storage->position(), large).code(), StatusCode::kUnavailable);
+  storage->LimitPages(1'000'000);
+  ASSERT_OK(storage->Append(storage->position(), large));
+  EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
+}
+
+TEST_F(SqliteCommandStorageTest, NewerFormatIsRefused) {
+  Fill(1);
+  {
+    ASSERT_OK_AND_ASSIGN(SqliteDatabase newer, SqliteDatabase::Open(Path()));
+    ASSERT_OK(newer.Run("PRAGMA user_version = 99"));
+  }
+  const auto storage = Open();
+  EXPECT_EQ(storage.status().code(), StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(storage.status().message()), HasSubstr("newer version"));
+}
+
+TEST_F(SqliteCommandStorageTest, DatabaseOfAnotherProgramIsLeftAlone) {
+  {
+    ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+    ASSERT_OK(other.Run("CREATE TABLE songs (title TEXT)"));
+  }
+  EXPECT_EQ(Open().status().code(), StatusCode::kFailedPrecondition);
+}
+
+TEST_F(SqliteCommandStorageTest, GarbageIsNoEmptyStart) {
+  std::ofstream(Path()) << std::string(10'000, 'g');
+  ExpectDamaged();
+}
+
+TEST_F(SqliteCommandStorageTest, EachPageThatIsTornIsNoticed) {
+  Fill(200, std::string(300, 'p'));
+  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(Path()));
+  constexpr std::streamoff kPage = 4096;
+  std::string whole(static_cast<size_t>(size), 0);
+  std::ifstream(Path(), std::ios::binary).read(whole.data(), size);
+  int unnoticed = 0;
+  for (std::streamoff page = 0; page < size; page += kPage) {
+    Overwrite(page, kPage, '\xa5');
+    const auto storage = Open();
+    if (storage.ok() && Replay(**storage).ok()) ++unnoticed;
+    std::ofstream(Path(), std::ios::binary) << whole;
+  }
+  // Of what was never used: the trees of results and tombstones have a page each, which is read.
+  EXPECT_EQ(unnoticed, 0) << "of " << size / kPage;
+  Overwrite(size - kPage, kPage, '\xa5');
+  ExpectDamaged();
+}
+
+TEST_F(SqliteCommandStorageTest, RowThatMakesNoSenseIsNoticed) {
+  for (const char* damage :
+       {"UPDATE commands SET id = 'corr-1'", "UPDATE commands SET params = NULL",
+        "INSERT INTO states (sequence, state) VALUES (1, 'asleep')",
+        "INSERT INTO states (sequence, state) VALUES (2, 'queued')",
+        "INSERT INTO states (sequence, state, trace) VALUES (1, 'running', x'00')",
+        "INSERT INTO results VALUES (2, 'r')",
+        "INSERT INTO tombstones VALUES (1, 'no id', 'c', 'completed')"}) {
+    std::filesystem::remove(Path());
+    Fill(1);
+    {
+      ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+      ASSERT_OK(other.Run(damage));
+    }
+    SCOPED_TRACE(damage);
+    ExpectDamaged();
+  }
+}
+
+TEST_F(SqliteCommandStorageTest, PlaceThatCannotBeWrittenIsNamed) {
+  const auto storage =
+      SqliteCommandStorage::Open(folder_.path() + "/missing/commands.db", Sync::kAtCheckpoints);
+  EXPECT_EQ(storage.status().code(), StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(storage.status().message()), HasSubstr("missing/commands.db"));
+}
+
+TEST_F(SqliteCommandStorageTest, TombstonesGoWithTime) {
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+  for (int64_t i = 0; i < 50; ++i) {
+    Append(*storage, {Queued(static_cast<uint64_t>(i + 1))});
+    Append(*storage, {Removed(static_cast<uint64_t>(i + 1), i * 500)});
+  }
+  EXPECT_EQ(*other.Number("SELECT count(*) FROM tombstones"), 2);
+  EXPECT_EQ(*other.Number("SELECT count(*) FROM commands"), 0);
+}
+
+TEST_F(SqliteCommandStorageTest, FileAndLogDoNotGrowWithTheNumberOfCommands) {
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  constexpr uint64_t kAtOnce = 200;
+  const std::string params(2000, 'p');
+  uintmax_t after_warm_up = 0;
+  for (uint64_t round = 0; round < 100; ++round) {
+    std::vector<JournalEntry> made, removed;
+    for (uint64_t i = 1; i <= kAtOnce; ++i) {
+      made.push_back(Queued(round * kAtOnce + i, params));
+      removed.push_back(Removed(round * kAtOnce + i, static_cast<int64_t>(round * 10'000)));
+    }
+    Append(*storage, made);
+    Append(*storage, removed);
+    if (storage->WantsCheckpoint()) {
+      storage->BeginCheckpoint();
+      storage->EndCheckpoint();
+      EXPECT_FALSE(storage->WantsCheckpoint());
+    }
+    if (round == 49) {
+      after_warm_up =
+          std::filesystem::file_size(Path()) + std::filesystem::file_size(Path() + "-wal");
+    }
+  }
+  EXPECT_LE(std::filesystem::file_size(Path()) + std::filesystem::file_size(Path() + "-wal"),
+            after_warm_up + after_warm_up / 10);
+  EXPECT_LT(std::filesystem::file_size(Path() + "-wal"), uintmax_t{40} << 20);
+}
+
+TEST_F(SqliteCommandStorageTest, InspectionShowsWhatIsThereAndWhatIsDamaged) {
+  const auto inspect = [&](absl::Status& status) {
+    char* text = nullptr;
+    size_t size = 0;
+    std::FILE* out = open_memstream(&text, &size);
+    status = InspectCommands(Path(), out);
+    std::fclose(out);
+    std::string shown(text, size);
+    std::free(text);
+    return shown;
+  };
+  absl::Status status;
+  inspect(status);
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_FALSE(std::filesystem::exists(Path()));
+  Fill(2);
+  const std::string shown = inspect(status);
+  EXPECT_OK(status);
+  EXPECT_THAT(shown, HasSubstr("queued  2"));
+  EXPECT_THAT(shown, HasSubstr("queued  agent  browser  click  2026-02-01 12:00:00"));
+  Overwrite(4096, 4096, '\xa5');
+  inspect(status);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+}
+
+TEST_F(SqliteCommandStorageTest, PeopleCanReadIt) {
+  Fill(2);
+  ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+  EXPECT_EQ(*other.Text("SELECT client || ' ' || target || ' ' || type || ' ' || state || ' ' || "
+                        "registered_utc FROM overview WHERE sequence = 2"),
+            "agent browser click queued 2026-02-01 12:00:00");
+}
+
+}  // namespace
+}  // namespace callslip::tracker

@@ -1,0 +1,50 @@
+/**
+ * Each process in turn stands still (SIGSTOP) for longer than every timeout, while agents go on
+ * calling: each call is answered in time by what still runs, and each command has one true end.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Chaos } from './support/chaos.js';
+
+/** The longest of the shortened timeouts is that of a blocking call, 12 s. */
+const FROZEN_MS = 13_000;
+const WARM_UP_MS = 1_000;
+const SEED = Number(process.env.CALLSLIP_FAULT_SEED ?? Date.now() % 2 ** 31);
+
+/** What each kind of process is frozen and thawed with. */
+const VICTIMS = {
+  tracker: ({ fleet }) => fleet.tracker,
+  gateway: ({ fleet }) => fleet.gateways[0],
+  bridge: ({ bridges }) => {
+    const [bridge] = bridges;
+    // It cannot answer what it cannot read: its own calls have until after the thaw.
+    bridge.allowance = FROZEN_MS;
+    return {
+      freeze: () => process.kill(bridge.pid, 'SIGSTOP'),
+      thaw: () => process.kill(bridge.pid, 'SIGCONT'),
+    };
+  },
+};
+
+describe('a frozen', { concurrency: true, timeout: 100_000 }, () => {
+  for (const [kind, victimOf] of Object.entries(VICTIMS)) {
+    it(kind, async (context) => {
+      // Agents without a bridge have nobody who answers in place of a frozen gateway.
+      const chaos = await Chaos.start({ seed: SEED, http: false });
+      context.after(() => chaos.close());
+      context.diagnostic(`CALLSLIP_FAULT_SEED=${SEED}`);
+      const victim = victimOf(chaos);
+      await pause(WARM_UP_MS);
+      await victim.freeze();
+      await pause(FROZEN_MS);
+      victim.thaw();
+      await pause(WARM_UP_MS);
+      await chaos.finish();
+      context.diagnostic(chaos.summary());
+      chaos.assertClean();
+      assert.ok(chaos.ledger.totals().accepted > 20);
+      await chaos.close();
+    });
+  }
+});

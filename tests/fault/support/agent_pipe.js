@@ -1,0 +1,140 @@
+import { Agent } from '../../e2e/support/agent.js';
+import { Bridge } from '../../e2e/support/bridge.js';
+
+/** The bridge's classes of calls, shorter than by default: timeout and longest wait, in ms. */
+const CLASSES = { fast: [5_000, 2_000], slow: [8_000, 5_000], blocking: [12_000, 8_000] };
+const CLASS_OPTIONS = Object.entries(CLASSES).flatMap(([name, [timeout, wait]]) => [
+  `--timeout-${name}`, `${timeout}ms`, `--server-wait-${name}`, `${wait}ms`]);
+
+/** What a gateway takes beside the wait that it was asked for, at most, in ms. */
+const GATEWAY_MS = 2_000;
+
+/** A call that is not answered this long after its deadline never is, in ms. */
+const HUNG_MS = 5_000;
+
+/** What `interact` and `analyze` may take, and the other calls, in ms. */
+function deadlineOf(name) {
+  return CLASSES[name === 'observe' ? 'fast' : 'slow'][0];
+}
+
+function limited(ms, promise) {
+  let timer;
+  const late = new Promise((resolve) => { timer = setTimeout(resolve, ms, 'late'); });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/**
+ * An agent behind a real bridge, which may be killed and started again at any time. Each answer
+ * goes into the ledger.
+ */
+export class BridgePipe {
+  /** Added to each deadline, in ms: for how long the bridge itself was made to stand still. */
+  allowance = 0;
+  #ledger;
+  #gatewayUrl;
+  #bridge;
+
+  static async open(gatewayUrl, ledger) {
+    const pipe = new BridgePipe();
+    pipe.#ledger = ledger;
+    pipe.#gatewayUrl = gatewayUrl;
+    await pipe.#start();
+    return pipe;
+  }
+
+  get pid() {
+    return this.#bridge.pid;
+  }
+
+  /** The structured content of the answer; null if there is none, as the bridge died. */
+  async call(name, args) {
+    const bridge = this.#bridge;
+    const begun = performance.now();
+    this.#ledger.call();
+    const deadline = deadlineOf(name) + this.allowance;
+    const gone = bridge.ended.then(() => 'gone');
+    const answer = await limited(deadline + HUNG_MS, Promise.race([bridge.call(name, args), gone]));
+    if (answer === 'gone') {
+      this.#ledger.orphaned += 1;
+      // Whoever goes on meets the next bridge.
+      await this.restarted;
+      return null;
+    }
+    if (answer === 'late') {
+      this.#ledger.neverAnswered(`${name} ${JSON.stringify(args)}`);
+      return null;
+    }
+    const content = answer.result?.structuredContent ?? null;
+    const what = `${name} ${JSON.stringify(args)}`;
+    this.#ledger.answered(performance.now() - begun, deadline, what, content);
+    return content;
+  }
+
+  /** Kills the bridge and starts another one. */
+  async kill() {
+    const bridge = this.#bridge;
+    this.restarted = (async () => {
+      process.kill(bridge.pid, 'SIGKILL');
+      await bridge.ended;
+      this.#countAnswers(bridge);
+      await this.#start();
+    })();
+    await this.restarted;
+  }
+
+  async close() {
+    this.#countAnswers(this.#bridge);
+    await this.#bridge.close();
+  }
+
+  async #start() {
+    this.#bridge = await Bridge.start(['--gateway', this.#gatewayUrl, ...CLASS_OPTIONS]);
+    await this.#bridge.initialize();
+  }
+
+  #countAnswers(bridge) {
+    for (const answers of bridge.answers.values()) {
+      if (answers.length > 1) this.#ledger.answeredTwice(JSON.stringify(answers));
+    }
+  }
+}
+
+/**
+ * An agent over HTTP, as the official client. What breaks with its connection is nobody's answer;
+ * the client, unlike a bridge, repeats nothing.
+ */
+export class HttpPipe {
+  #ledger;
+  #agent;
+
+  static async open(gatewayUrl, ledger) {
+    const pipe = new HttpPipe();
+    pipe.#ledger = ledger;
+    pipe.#agent = await Agent.overHttp(gatewayUrl);
+    return pipe;
+  }
+
+  async call(name, args) {
+    const begun = performance.now();
+    this.#ledger.call();
+    const deadline = (args.wait_ms ?? 0) + GATEWAY_MS;
+    const settled = this.#agent.call(name, args).catch(() => 'broke');
+    const answer = await limited(deadline + HUNG_MS, settled);
+    if (answer === 'broke') {
+      this.#ledger.orphaned += 1;
+      return null;
+    }
+    if (answer === 'late') {
+      this.#ledger.neverAnswered(`HTTP ${name} ${JSON.stringify(args)}`);
+      return null;
+    }
+    const content = answer.structuredContent ?? null;
+    const what = `HTTP ${name} ${JSON.stringify(args)}`;
+    this.#ledger.answered(performance.now() - begun, deadline, what, content);
+    return content;
+  }
+
+  close() {
+    return this.#agent.close();
+  }
+}

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+
+/** How often the gateways are asked whether they are ready, in ms. */
+const PROBE_MS = 100;
+
+/**
+ * One address before several gateways, as a load balancer is: it hands each new connection to the
+ * next gateway that is ready, and lets those that there are be.
+ */
+export class Balancer {
+  #backends = [];
+  #next = 0;
+  #server;
+  #probe;
+
+  static async start() {
+    const balancer = new Balancer();
+    balancer.#server = createServer((client) => balancer.#serve(client));
+    balancer.#server.listen(0, '127.0.0.1');
+    await once(balancer.#server, 'listening');
+    balancer.address = `127.0.0.1:${balancer.#server.address().port}`;
+    return balancer;
+  }
+
+  /** The gateways by their addresses, from now on. */
+  async use(addresses) {
+    this.#backends = addresses.map((address) => ({ address, isReady: false }));
+    await this.#look();
+    this.#probe = setInterval(() => this.#look(), PROBE_MS);
+  }
+
+  isReady(address) {
+    return this.#backends.find((backend) => backend.address === address).isReady;
+  }
+
+  stop() {
+    clearInterval(this.#probe);
+    this.#server.close();
+  }
+
+  async #look() {
+    await Promise.all(this.#backends.map(async (backend) => {
+      try {
+        const signal = AbortSignal.timeout(1_000);
+        const { ok } = await fetch(`http://${backend.address}/readyz`, { signal });
+        backend.isReady = ok;
+      } catch {
+        backend.isReady = false;
+      }
+    }));
+  }
+
+  #serve(client) {
+    const ready = this.#backends.filter(({ isReady }) => isReady);
+    if (ready.length === 0) {
+      client.destroy();
+      return;
+    }
+    const [host, port] = ready[this.#next++ % ready.length].address.split(':');
+    const gateway = connect(Number(port), host);
+    client.pipe(gateway);
+    gateway.pipe(client);
+    const drop = () => {
+      client.destroy();
+      gateway.destroy();
+    };
+    for (const socket of [client, gateway]) socket.on('error', drop).on('close', drop);
+  }
+}

@@ -1,0 +1,143 @@
+// That the dashboard and the alert rules ask for what tracker and gateway tell: a metric that is
+// renamed and still asked for under its old name fails here.
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "common/metrics.h"
+#include "gtest/gtest.h"
+#include "httplib.h"
+#include "support/prometheus_text.h"
+#include "support/test_services.h"
+#include "tracker/metrics/tracker_metrics.h"
+#include "yaml-cpp/yaml.h"
+
+namespace callslip {
+namespace {
+
+using nlohmann::json;
+
+std::string FileText(const std::string& name) {
+  std::ifstream file(std::string(CALLSLIP_DEPLOY_DIR "/") + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::set<std::string> NamesIn(const std::string& text) {
+  static const std::regex kName("(?:callslip|process)_[a-z_]+");
+  std::set<std::string> names;
+  for (std::sregex_iterator it(text.begin(), text.end(), kName), end; it != end; ++it) {
+    names.insert(it->str());
+  }
+  return names;
+}
+
+// After a command that was done, one that was not, and a recorded wait.
+class DeployTest : public testing::Test {
+ protected:
+  DeployTest() {
+    (void)services_.ToolAnswer("interact", {{"action", "execute_js"}, {"script", "1"}});
+    const json queries = services_.Get("/pending-queries?target=&worker=w1").body;
+    json outcome = {{"status", "complete"}, {"result", 1}};
+    outcome["id"] = queries.at(0).at("id");
+    outcome["correlation_id"] = queries.at(0).at("correlation_id");
+    EXPECT_EQ(services_.Post("/query-result", outcome.dump()).status, 200);
+
+    httplib::Client client(services_.gateway_address().host, services_.gateway_address().port);
+    gateway_ = client.Get("/metrics")->body;
+    MetricsPage page;
+    page.Process();
+    tracker::AddMetrics(services_.tracker().Statistics(), page);
+    tracker_ = page.Text();
+  }
+
+  std::set<std::string> Told() const {
+    std::set<std::string> names = PrometheusText(gateway_).Names();
+    names.merge(PrometheusText(tracker_).Names());
+    return names;
+  }
+
+  void ExpectTold(const std::set<std::string>& asked) const {
+    const std::set<std::string> told = Told();
+    for (const std::string& name : asked) EXPECT_TRUE(told.contains(name)) << name;
+  }
+
+  TestServices services_;
+  std::string gateway_;
+  std::string tracker_;
+};
+
+TEST_F(DeployTest, DashboardAsksForWhatIsTold) {
+  const json dashboard = json::parse(FileText("grafana/callslip.json"));
+  std::set<std::string> asked;
+  int targets = 0;
+  for (const json& panel : dashboard["panels"]) {
+    EXPECT_FALSE(panel["title"].get<std::string>().empty());
+    for (const json& target : panel.value("targets", json::array())) {
+      asked.merge(NamesIn(target["expr"].get<std::string>()));
+      ++targets;
+    }
+  }
+  EXPECT_GT(targets, 30);
+  ExpectTold(asked);
+}
+
+TEST_F(DeployTest, EveryFamilyIsDocumented) {
+  const std::string known = FileText("../docs/operations.md");
+  for (const std::string& text : {gateway_, tracker_}) {
+    static const std::regex kFamily("# TYPE ([a-z_]+) ");
+    for (std::sregex_iterator it(text.begin(), text.end(), kFamily), end; it != end; ++it) {
+      const std::string family = (*it)[1];
+      EXPECT_NE(known.find("`" + family), std::string::npos) << family << " is not documented";
+    }
+  }
+}
+
+TEST_F(DeployTest, AlertsAskForWhatIsToldAndSayWhatTheyMean) {
+  const YAML::Node rules = YAML::Load(FileText("prometheus/alerts.yml"))["groups"][0]["rules"];
+  const std::string known = FileText("../docs/operations.md");
+  ASSERT_GT(rules.size(), 10u);
+  std::set<std::string> asked;
+  std::set<std::string> alerts;
+  for (const YAML::Node& rule : rules) {
+    const std::string alert = rule["alert"].as<std::string>();
+    EXPECT_TRUE(alerts.insert(alert).second) << alert;
+    asked.merge(NamesIn(rule["expr"].as<std::string>()));
+    EXPECT_FALSE(rule["annotations"]["summary"].as<std::string>().empty());
+    EXPECT_FALSE(rule["labels"]["severity"].as<std::string>().empty());
+    EXPECT_NE(known.find("`" + alert + "`"), std::string::npos) << alert << " is not documented";
+  }
+  ExpectTold(asked);
+}
+
+// Codes that alerts pick out are codes that there are.
+TEST_F(DeployTest, AlertsNameCodesThatThereAre) {
+  const std::string alerts = FileText("prometheus/alerts.yml");
+  for (const char* code : {"result_expired", "worker_lost", "extension_no_response"}) {
+    EXPECT_NE(alerts.find(code), std::string::npos);
+    EXPECT_NE(std::find(tracker::kEndCodes.begin(), tracker::kEndCodes.end(), code),
+              tracker::kEndCodes.end());
+  }
+}
+
+// Prometheus' own opinion, where promtool is installed.
+TEST_F(DeployTest, PromtoolFindsNothing) {
+  if (std::system("command -v promtool > /dev/null") != 0) {
+    GTEST_SKIP() << "promtool is not installed (Debian: prometheus)";
+  }
+  for (const std::string& text : {gateway_, tracker_}) {
+    FILE* promtool = popen("promtool check metrics", "w");
+    ASSERT_NE(promtool, nullptr);
+    std::fwrite(text.data(), 1, text.size(), promtool);
+    EXPECT_EQ(pclose(promtool), 0);
+  }
+  EXPECT_EQ(std::system("promtool check rules " CALLSLIP_DEPLOY_DIR "/prometheus/alerts.yml"), 0);
+  EXPECT_EQ(std::system("promtool check config " CALLSLIP_DEPLOY_DIR "/prometheus/prometheus.yml"),
+            0);
+}
+
+}  // namespace
+}  // namespace callslip

@@ -1,0 +1,199 @@
+// What an operator sees: GET /metrics of the gateway and the tracker, observe health, the trace
+// from HTTP to the extension.
+#include <map>
+#include <string>
+#include <thread>
+
+#include "common/metrics.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "httplib.h"
+#include "support/prometheus_text.h"
+#include "support/test_services.h"
+#include "tracker/metrics/tracker_metrics.h"
+
+namespace callslip {
+namespace {
+
+using nlohmann::json;
+using ::testing::MatchesRegex;
+
+constexpr char kTraceparent[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+
+class MetricsTest : public testing::Test {
+ protected:
+  httplib::Result Get(const TestServices& services, const std::string& path,
+                      const httplib::Headers& headers = {}) {
+    httplib::Client client(services.gateway_address().host, services.gateway_address().port);
+    return client.Get(path, headers);
+  }
+  PrometheusText Scrape(const TestServices& services, const httplib::Headers& headers = {}) {
+    const auto answer = Get(services, "/metrics", headers);
+    EXPECT_EQ(answer->status, 200);
+    EXPECT_EQ(answer->get_header_value("Content-Type"), MetricsPage::kContentType);
+    PrometheusText read(answer->body);
+    EXPECT_EQ(read.problems(), "");
+    return read;
+  }
+  PrometheusText ScrapeTracker(TestServices& services) {
+    MetricsPage page;
+    tracker::AddMetrics(services.tracker().Statistics(), page);
+    PrometheusText read(page.Text());
+    EXPECT_EQ(read.problems(), "");
+    return read;
+  }
+  // In a session of its own.
+  static json Interact(const TestServices& services, const std::map<std::string, std::string>& more,
+                       const json& meta = json()) {
+    json params = {{"name", "interact"},
+                   {"arguments", {{"action", "execute_js"}, {"script", "1"}}}};
+    if (!meta.is_null()) params["_meta"] = meta;
+    const json request = {
+        {"jsonrpc", "2.0"}, {"id", 77}, {"method", "tools/call"}, {"params", params}};
+    std::map<std::string, std::string> headers = more;
+    headers["Mcp-Session-Id"] = services.session_id();
+    return services.Post("/mcp", request.dump(), headers).body["result"]["structuredContent"];
+  }
+};
+
+TEST_F(MetricsTest, GatewayTellsOfRequestsAndCalls) {
+  TestServices services;
+  (void)services.ToolAnswer("observe", {{"what", "pending_commands"}});
+  (void)services.ToolAnswer("observe", {{"what", "command_result"}, {"correlation_id", "none"}});
+  (void)services.Get("/nowhere");
+  (void)services.Get("/pending-queries");
+
+  const PrometheusText read = Scrape(services);
+  EXPECT_EQ(read.Sum("callslip_mcp_calls_total", {{"tool", "observe"}, {"status", "ok"}}), 1);
+  EXPECT_EQ(read.Sum("callslip_mcp_calls_total", {{"tool", "observe"}, {"status", "error"}}), 1);
+  // With the initialize of the session.
+  EXPECT_EQ(read.Sum("callslip_http_requests_total", {{"route", "/mcp"}, {"code", "200"}}), 3);
+  EXPECT_EQ(read.Sum("callslip_http_requests_total", {{"route", "other"}, {"code", "404"}}), 1);
+  EXPECT_EQ(
+      read.Sum("callslip_http_requests_total", {{"route", "/pending-queries"}, {"code", "200"}}),
+      1);
+  EXPECT_EQ(read.Sum("callslip_http_seconds_count", {{"route", "/mcp"}}), 3);
+  // This one.
+  EXPECT_EQ(read.Sum("callslip_http_requests_under_way"), 1);
+  // At least this one; the end of another may not have been noticed yet.
+  EXPECT_GE(read.Sum("callslip_http_connections"), 1);
+  EXPECT_EQ(read.Sum("callslip_tracker_connected"), 1);
+  EXPECT_EQ(read.Sum("callslip_build_info"), 1);
+}
+
+TEST_F(MetricsTest, CallsOfUnknownToolsAreOneSeries) {
+  TestServices services;
+  for (const char* tool : {"x", "y", "z"}) (void)services.CallTool(tool, json::object());
+  EXPECT_EQ(Scrape(services).Sum("callslip_mcp_calls_total",
+                                 {{"tool", "unknown"}, {"status", "refused"}}),
+            3);
+}
+
+TEST_F(MetricsTest, WaitsAreToldWhileTheyLastAndTimedAfterwards) {
+  TestServices services;
+  const json queued = Interact(services, {});
+  std::thread waiter([&] {
+    (void)services.ToolAnswer("observe", {{"what", "command_result"},
+                                          {"correlation_id", queued["correlation_id"]},
+                                          {"wait_ms", 30000}});
+  });
+  services.AwaitWaits(1);
+  EXPECT_EQ(Scrape(services).Sum("callslip_waits"), 1);
+  EXPECT_EQ(ScrapeTracker(services).Sum("callslip_waits"), 1);
+  (void)services.ToolAnswer("interact",
+                            {{"action", "cancel"}, {"correlation_id", queued["correlation_id"]}});
+  waiter.join();
+  const PrometheusText read = Scrape(services);
+  EXPECT_EQ(read.Sum("callslip_waits"), 0);
+  EXPECT_EQ(read.Sum("callslip_wait_seconds_count"), 1);
+}
+
+TEST_F(MetricsTest, WithTokensOnlyViewersAndAdministratorsMayLook) {
+  const std::string viewer(64, 'a');
+  const std::string client(64, 'b');
+  gateway::TokenFile tokens{
+      .entries = {{.principal = {.name = "grafana", .role = gateway::Role::kViewer},
+                   .token = viewer},
+                  {.principal = {.name = "agent", .role = gateway::Role::kClient},
+                   .token = client}},
+      .session_key = "key"};
+  TestServices services({}, tokens);
+  EXPECT_EQ(Get(services, "/metrics")->status, 401);
+  EXPECT_EQ(Get(services, "/metrics", {{"Authorization", "Bearer " + client}})->status, 403);
+  const PrometheusText read = Scrape(services, {{"Authorization", "Bearer " + viewer}});
+  EXPECT_EQ(read.Sum("callslip_http_requests_total", {{"route", "/metrics"}, {"code", "401"}}), 1);
+  EXPECT_EQ(read.Sum("callslip_http_requests_total", {{"route", "/metrics"}, {"code", "403"}}), 1);
+}
+
+TEST_F(MetricsTest, ForeignHostIsRefusedAndCounted) {
+  TestServices services;
+  EXPECT_EQ(Get(services, "/metrics", {{"Host", "evil.example"}})->status, 403);
+  EXPECT_EQ(
+      Scrape(services).Sum("callslip_http_requests_total", {{"route", "other"}, {"code", "403"}}),
+      1);
+}
+
+// Traces.
+
+TEST_F(MetricsTest, TraceGoesFromTheRequestToTheExtension) {
+  TestServices services;
+  (void)Interact(services, {{"traceparent", kTraceparent}});
+  const json queries = services.Get("/pending-queries").body;
+  ASSERT_EQ(queries.size(), 1u);
+  EXPECT_EQ(queries[0]["traceparent"], kTraceparent);
+}
+
+TEST_F(MetricsTest, TraceOfTheMessageGoesBeforeThatOfItsRequest) {
+  TestServices services;
+  const std::string other = "00-11111111111111111111111111111111-2222222222222222-00";
+  (void)Interact(services, {{"traceparent", kTraceparent}}, {{"traceparent", other}});
+  EXPECT_EQ(services.Get("/pending-queries").body[0]["traceparent"], other);
+}
+
+TEST_F(MetricsTest, MalformedTraceIsReplacedByANewOne) {
+  TestServices services;
+  for (const char* wrong : {"", "00-zz-11-00", "<script>"}) {
+    (void)Interact(services, {{"traceparent", wrong}}, {{"traceparent", 7}});
+    const json queries = services.Get("/pending-queries").body;
+    ASSERT_EQ(queries.size(), 1u);
+    EXPECT_THAT(queries[0]["traceparent"].get<std::string>(),
+                MatchesRegex("00-[0-9a-f]{32}-[0-9a-f]{16}-00"));
+  }
+}
+
+// observe health.
+
+TEST_F(MetricsTest, HealthIsToldInFewWords) {
+  TestServices services;
+  (void)Interact(services, {});
+  const json called = services.CallTool("observe", {{"what", "health"}});
+  const json& health = called["structuredContent"]["result"];
+  EXPECT_EQ(health["ready"], true);
+  EXPECT_EQ(health["reasons"], json::array({"no_worker"}));
+  EXPECT_EQ(health["tracker"]["commands"], json::object({{"queued", 1}}));
+  EXPECT_EQ(health["tracker"]["queue"]["depth"], 1);
+  EXPECT_EQ(health["tracker"]["workers"]["connected"], 0);
+  EXPECT_EQ(health["gateway"]["version"], health["tracker"]["version"]);
+  EXPECT_LE(called["content"][0]["text"].get<std::string>().size(), 1200u);
+
+  (void)services.Get("/pending-queries");
+  const json later = services.ToolAnswer("observe", {{"what", "health"}})["result"];
+  EXPECT_EQ(later["reasons"], json::array());
+  EXPECT_EQ(later["tracker"]["workers"]["connected"], 1);
+  EXPECT_EQ(later["tracker"]["commands"], json::object({{"delivered", 1}}));
+}
+
+TEST_F(MetricsTest, HealthTellsThatTheTrackerIsGone) {
+  TestServices services;
+  services.StopTracker();
+  const json health = services.ToolAnswer("observe", {{"what", "health"}});
+  EXPECT_EQ(health["status"], "complete");
+  EXPECT_EQ(health["result"]["ready"], false);
+  EXPECT_EQ(health["result"]["reasons"], json::array({"tracker_unreachable"}));
+  EXPECT_FALSE(health["result"].contains("tracker"));
+  EXPECT_EQ(Scrape(services).Sum("callslip_tracker_connected"), 0);
+  services.StartTracker();
+}
+
+}  // namespace
+}  // namespace callslip

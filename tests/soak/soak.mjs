@@ -1,0 +1,101 @@
+/**
+ * A long run under mixed load while one process after another is killed; see Ledger for what is
+ * counted.
+ *   node tests/soak/soak.mjs [MINUTES] [--seed N] [--durability MODE]
+ * Exits with 1 if anything that was accepted was lost, if anything happened twice, or if a process
+ * is left.
+ */
+import { parseArgs } from 'node:util';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Chaos } from '../fault/support/chaos.js';
+import { children } from '../fault/support/children.js';
+
+const USAGE = 'Usage: ./dev soak [MINUTES] [--seed N] [--durability relaxed|strict|memory]';
+/** From one kill to the next, and from one line of progress to the next, in ms. */
+const PEACE_MS = [100, 2_000];
+const PROGRESS_MS = 5_000;
+
+function readArguments() {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      seed: { type: 'string' }, durability: { type: 'string' }, help: { type: 'boolean' },
+    },
+  });
+  const minutes = Number(positionals[0] ?? 1);
+  const seed = Number(values.seed ?? Date.now() % 2 ** 31);
+  if (values.help || positionals.length > 1 || !(minutes > 0) || !Number.isInteger(seed)) {
+    console.error(USAGE);
+    process.exit(values.help ? 0 : 2);
+  }
+  return { minutes, seed, durability: values.durability };
+}
+
+function progressLine(chaos, begun) {
+  const { ledger, kills } = chaos;
+  const seconds = Math.round((performance.now() - begun) / 1000);
+  const struck = Object.entries(kills).map(([kind, count]) => `${kind} ${count}`).join(', ');
+  const wrong = ledger.complaints.length;
+  return `${String(seconds).padStart(5)} s  ${ledger.answers} answers to ${ledger.calls} calls, `
+    + `${ledger.open().length} commands open, killed: ${struck}${wrong ? `, WRONG: ${wrong}` : ''}`;
+}
+
+function table(rows) {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  const line = ([name, ...values]) => `  ${name.padEnd(width)}  ${values.join('  ')}`.trimEnd();
+  return rows.map(line).join('\n');
+}
+
+function report(chaos, leaked) {
+  const { ledger, kills, usage } = chaos;
+  const totals = ledger.totals();
+  const figure = (value, note = '') => [String(value).padStart(9), note];
+  const ends = [...totals.ends].sort((a, b) => b[1] - a[1]).map(([end, n]) => `${n} ${end}`);
+  console.log(`\n${table([
+    ['calls', ...figure(ledger.calls)],
+    ['answers', ...figure(ledger.answers, `${ledger.orphaned} calls died with their connection`)],
+    ['commands', ...figure(totals.accepted, ends.join(', '))],
+    ['lost', ...figure(totals.lost)],
+    ['duplicated', ...figure(totals.duplicated)],
+    ['late', ...figure(ledger.late)],
+    ['refused', ...figure(ledger.refused)],
+    ['forgotten', ...figure(ledger.forgotten, 'by a tracker that was killed, in memory only')],
+    ['repeated', ...figure(ledger.repeated, 'after a tracker was killed, in memory only')],
+    ['processes left', ...figure(leaked.length, leaked.join(', '))],
+  ])}\n`);
+  console.log(table([
+    ['process', 'killed', 'most memory', 'open files'],
+    ...[...usage].map(([kind, { memory, files }]) => [
+      kind, String(kills[kind]).padStart(6), `${memory.toFixed(1)} MiB`.padStart(11),
+      String(files).padStart(10)]),
+  ]));
+  for (const complaint of ledger.complaints) console.error(`! ${complaint}`);
+}
+
+async function run({ minutes, seed, durability }) {
+  console.log(`${minutes} min, --seed ${seed}`);
+  const chaos = await Chaos.start({ seed, bridges: 4, durability });
+  const begun = performance.now();
+  const until = begun + minutes * 60_000;
+  const progress = setInterval(() => {
+    chaos.ledger.settle();
+    console.log(progressLine(chaos, begun));
+  }, PROGRESS_MS);
+  while (performance.now() < until) {
+    const peace = chaos.random.between(...PEACE_MS);
+    await pause(Math.min(peace, Math.max(0, until - performance.now())));
+    await chaos.progress();
+    await chaos.sample();
+    await chaos.strike();
+  }
+  await chaos.finish();
+  clearInterval(progress);
+  await chaos.sample();
+  await chaos.close();
+  const leaked = await children();
+  report(chaos, leaked);
+  return chaos.ledger.isClean && leaked.length === 0;
+}
+
+const isClean = await run(readArguments());
+process.exit(isClean ? 0 : 1);
