@@ -118,6 +118,11 @@ absl::Status Nonsense(absl::string_view table, int64_t sequence) {
       absl::StrCat("row ", sequence, " of its table \"", table, "\" makes no sense"));
 }
 
+absl::Status Damaged(absl::string_view table, int64_t sequence) {
+  return absl::DataLossError(
+      absl::StrCat("row ", sequence, " of its table \"", table, "\" is not as it was written"));
+}
+
 }  // namespace
 
 absl::StatusOr<CommandRowWriter> CommandRowWriter::Prepare(SqliteDatabase& database) {
@@ -126,10 +131,11 @@ absl::StatusOr<CommandRowWriter> CommandRowWriter::Prepare(SqliteDatabase& datab
   for (const auto& [statement, sql] :
        std::initializer_list<std::pair<SqliteStatement*, const char*>>{
            {&writer.insert_command_,
-            "INSERT INTO commands VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+            "INSERT INTO commands VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
            {&writer.replace_state_,
-            "INSERT OR REPLACE INTO states VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
-           {&writer.replace_result_, "INSERT OR REPLACE INTO results VALUES (?,?)"},
+            "INSERT OR REPLACE INTO states VALUES "
+            "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+           {&writer.replace_result_, "INSERT OR REPLACE INTO results VALUES (?,?,?)"},
            {&writer.mark_read_, "UPDATE states SET is_read = 1 WHERE sequence = ?"},
            {&writer.delete_command_, "DELETE FROM commands WHERE sequence = ?"},
            {&writer.delete_state_, "DELETE FROM states WHERE sequence = ?"},
@@ -154,6 +160,7 @@ absl::Status CommandRowWriter::WriteSpec(const CommandSpec& spec) {
   SqliteStatement& row = insert_command_;
   const std::string id = spec.id.ToString();
   const std::string deadlines = EncodeOverrides(spec.deadlines->overrides);
+  const std::string traceparent = spec.trace.empty() ? "" : spec.trace.ToString();
   int next = 0;
   row.Bind(next++, static_cast<int64_t>(spec.sequence));
   for (const absl::string_view name :
@@ -175,7 +182,9 @@ absl::Status CommandRowWriter::WriteSpec(const CommandSpec& spec) {
   } else {
     row.BindBytes(next++, deadlines);
   }
+  row.BindText(next++, traceparent);
   BindPayload(row, next++, spec.params);
+  row.BindChecksum(next++);
   return row.Run();
 }
 
@@ -187,6 +196,7 @@ absl::Status CommandRowWriter::WriteState(const CommandRecord& record) {
   if (is_large) {
     replace_result_.Bind(0, sequence);
     replace_result_.BindBytes(1, *result);
+    replace_result_.BindChecksum(2);
     RETURN_IF_ERROR(replace_result_.Run());
   } else if (command.state == CommandState::kExpired) {
     // Its result may have been there, and was forgotten.
@@ -224,13 +234,14 @@ absl::Status CommandRowWriter::WriteState(const CommandRecord& record) {
   BindPayload(row, next++, command.context);
   BindPayload(row, next++, is_large ? nullptr : command.result);
   BindPayload(row, next++, is_large ? nullptr : command.late_result);
-  row.Bind(next++, int64_t{command.spec->is_read()});
   row.BindText(next++, leases);
   row.BindText(next++, record.worker);
   row.BindText(next++, record.worker_before);
   row.Bind(next++, int64_t{record.heartbeats});
   row.Bind(next++, int64_t{record.untold});
   row.Bind(next++, static_cast<int64_t>(record.end_number));
+  row.BindChecksum(next++);
+  row.Bind(next++, int64_t{command.spec->is_read()});
   return row.Run();
 }
 
@@ -294,6 +305,7 @@ class CommandRowReader {
       if (results_.found && results_.sequence == sequence) {
         (snapshot->state == CommandState::kCompleted ? snapshot->result : snapshot->late_result) =
             PayloadIn(results_.statement, 1);
+        if (!results_.statement.HasChecksum(2)) return Damaged("results", sequence);
         RETURN_IF_ERROR(results_.Next());
       }
       record.command = std::move(snapshot);
@@ -342,7 +354,9 @@ class CommandRowReader {
     const absl::Time registered = absl::FromUnixNanos(row.Int(next++));
     if (!row.IsNull(next)) request.not_before = absl::FromUnixNanos(row.Int(next));
     const bool has_clocks = DecodeOverrides(row.Bytes(++next), request.deadlines);
+    request.trace = TraceContext::Parse(row.Bytes(++next)).value_or(TraceContext());
     request.params = PayloadIn(row, ++next);
+    if (!row.HasChecksum(++next)) return Damaged("commands", commands_.sequence);
     if (!id.has_value() || !has_clocks || request.params == nullptr) {
       return Nonsense("commands", commands_.sequence);
     }
@@ -375,7 +389,6 @@ class CommandRowReader {
     command.context = PayloadIn(row, next++);
     command.result = PayloadIn(row, next++);
     command.late_result = PayloadIn(row, next++);
-    if (row.Int(next++) != 0) command.spec->MarkRead();
     for (const absl::string_view text : absl::StrSplit(row.Bytes(next++), ' ', absl::SkipEmpty())) {
       const std::optional<LeaseToken> lease = LeaseToken::Parse(text);
       if (!lease.has_value()) return Nonsense("states", states_.sequence);
@@ -386,6 +399,8 @@ class CommandRowReader {
     record.heartbeats = row.Int(next++) != 0;
     record.untold = row.Int(next++) != 0;
     record.end_number = static_cast<uint64_t>(row.Int(next++));
+    if (!row.HasChecksum(next++)) return Damaged("states", states_.sequence);
+    if (row.Int(next++) != 0) command.spec->MarkRead();
     // What the table takes for granted.
     const bool held =
         IsHeld(command.state) && command.spec->command_class == CommandClass::kStandard;

@@ -15,17 +15,19 @@ inline constexpr char kCommandTables[] = R"sql(
     id TEXT NOT NULL, client TEXT, target TEXT, type TEXT, request_id TEXT, label TEXT,
     ordering_key TEXT, replay_of TEXT, human INTEGER, idempotent INTEGER, priority INTEGER,
     registered INTEGER,            -- nanoseconds since 1970, as all times
-    not_before INTEGER, deadlines BLOB, params BLOB);
+    not_before INTEGER, deadlines BLOB, traceparent TEXT, params BLOB,
+    checksum INTEGER);             -- of the columns before it, as in the other tables
   -- Missing for commands to which nothing has happened since their registration.
   CREATE TABLE states (
     sequence INTEGER PRIMARY KEY,
     state TEXT NOT NULL, attempt INTEGER, revision INTEGER, trace BLOB,
     error_code TEXT, error_message TEXT, error_hint TEXT, may_have_executed INTEGER,
     progress REAL, progress_message TEXT, context BLOB, result BLOB, late_result BLOB,
-    is_read INTEGER, leases TEXT, worker TEXT, worker_before TEXT, heartbeats INTEGER,
-    untold INTEGER, end_number INTEGER);
+    leases TEXT, worker TEXT, worker_before TEXT, heartbeats INTEGER,
+    untold INTEGER, end_number INTEGER, checksum INTEGER,
+    is_read INTEGER);
   -- Results, or late ones, that are too large to be rewritten with their states.
-  CREATE TABLE results (sequence INTEGER PRIMARY KEY, result BLOB);
+  CREATE TABLE results (sequence INTEGER PRIMARY KEY, result BLOB, checksum INTEGER);
   CREATE TABLE tombstones (until INTEGER, id TEXT, client TEXT, ended_as TEXT,
     PRIMARY KEY (until, id)) WITHOUT ROWID;
   CREATE TABLE journal (position INTEGER, last_sequence INTEGER, latest INTEGER);
@@ -68,7 +70,7 @@ class CommandRowWriter {
   SqliteStatement drop_oldest_tombstones_;
 };
 
-// Reads all rows. DATA_LOSS where one makes no sense.
+// Reads all rows. DATA_LOSS where one is damaged or makes no sense.
 absl::Status ReadCommandRows(SqliteDatabase& database, const CommandStorage::ClocksOf& clocks,
                              const std::function<void(JournalEntry)>& each);
 

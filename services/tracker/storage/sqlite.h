@@ -60,6 +60,9 @@ class SqliteStatement {
   // Empty text is NULL.
   void BindText(int parameter, absl::string_view text);
   void BindBytes(int parameter, absl::string_view bytes);
+  // A checksum of all that was bound before, in the order of the columns that it went to. SQLite
+  // itself notices a damaged page by its structure, not by its contents.
+  void BindChecksum(int parameter);
 
   // True where there is a row to look at.
   absl::StatusOr<bool> Step();
@@ -75,6 +78,8 @@ class SqliteStatement {
   // Valid until the next Step(). Of NULL: empty.
   absl::string_view Bytes(int column) const;
   std::string Text(int column) const { return std::string(Bytes(column)); }
+  // Whether the value of `column` is the checksum of the columns before it.
+  bool HasChecksum(int column) const;
 
  private:
   struct Finalize {
@@ -82,6 +87,7 @@ class SqliteStatement {
   };
 
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
+  uint32_t bound_checksum_ = 0;
 };
 
 }  // namespace callslip::tracker
