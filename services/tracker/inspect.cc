@@ -99,7 +99,6 @@ absl::Status InspectDataDirectory(const std::string& path, std::FILE* out) {
     std::fputs("Commands: none\n", out);
     return absl::OkStatus();
   }
-  std::fputs("Commands:\n", out);
   return InspectCommands(commands, out);
 }
 

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "common/status_macros.h"
+#include "tracker/storage/sqlite_command_storage.h"
 
 namespace callslip::tracker {
 
@@ -14,10 +15,11 @@ absl::StatusOr<std::unique_ptr<KeptCommands>> KeptCommands::Open(const TrackerCo
   std::unique_ptr<KeptCommands> kept(new KeptCommands(clock));
   if (config.durability == "memory") return kept;
   const bool strict = config.durability == "strict";
-  ASSIGN_OR_RETURN(kept->storage_, SqliteCommandStorage::Open(
-                                       absl::StrCat(folder, "/", SqliteCommandStorage::kFileName),
-                                       strict ? SqliteCommandStorage::Sync::kAlways
-                                              : SqliteCommandStorage::Sync::kAtCheckpoints));
+  ASSIGN_OR_RETURN(auto storage, SqliteCommandStorage::Open(
+                                     absl::StrCat(folder, "/", SqliteCommandStorage::kFileName),
+                                     strict ? SqliteCommandStorage::Sync::kAlways
+                                            : SqliteCommandStorage::Sync::kAtCheckpoints));
+  kept->storage_ = std::make_unique<MeasuredCommandStorage>(clock, std::move(storage));
   kept->committer_ = std::make_unique<CommandCommitter>(
       clock, &kept->journal_, kept->storage_.get(),
       strict ? CommandCommitter::Where::kOnThread : CommandCommitter::Where::kOnCaller);

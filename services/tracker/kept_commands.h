@@ -10,7 +10,7 @@
 #include "tracker/command_committer.h"
 #include "tracker/config.h"
 #include "tracker/domain/command/command_table.h"
-#include "tracker/storage/sqlite_command_storage.h"
+#include "tracker/storage/measured_command_storage.h"
 
 namespace callslip::tracker {
 
@@ -25,6 +25,7 @@ class KeptCommands {
   // Null where nothing is kept.
   CommandJournal* journal() { return storage_ == nullptr ? nullptr : &journal_; }
   OutputGate* gate() { return committer_.get(); }
+  const MeasuredCommandStorage* storage() const { return storage_.get(); }
 
   // Before anybody else uses the table.
   absl::Status Restore(CommandTable& table);
@@ -35,7 +36,7 @@ class KeptCommands {
   explicit KeptCommands(Clock* clock) : clock_(clock) {}
 
   Clock* const clock_;
-  std::unique_ptr<SqliteCommandStorage> storage_;
+  std::unique_ptr<MeasuredCommandStorage> storage_;
   CommandJournal journal_;
   std::unique_ptr<CommandCommitter> committer_;
 };

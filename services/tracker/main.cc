@@ -112,7 +112,8 @@ int Main(int argc, char** argv) {
       [&command_log](const CommandSnapshot& command) { command_log.Failed(command); });
   if (const absl::Status restored = (*kept)->Restore(table); !restored.ok()) return Fail(restored);
   DeadlineThread deadline_thread(&clock, &table);
-  TrackerServer server(&clock, &table, sessions->get(), (*kept)->gate(), &disk);
+  TrackerServer server(&clock, &table, sessions->get(), (*kept)->gate(),
+                       {.sessions = &disk, .commands = (*kept)->storage()});
   const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
   if (!bound.ok()) return Fail(bound.status());
   (*kept)->SetStorageListener([&server](bool works) { server.SetReady(works); });

@@ -118,12 +118,16 @@ void AddMetrics(const TrackerStatistics& statistics, MetricsPage& page) {
   page.Gauge("callslip_sessions", "Recorded sessions.", AsDouble(statistics.sessions));
   page.Counter("callslip_session_events_total", "Events added to the logs of sessions.",
                AsDouble(statistics.appended_events));
-  page.Counter("callslip_storage_written_bytes_total", "Bytes written to disk.",
+  page.Counter("callslip_storage_written_bytes_total", "Bytes of sessions written to disk.",
                AsDouble(statistics.storage.written_bytes));
   page.Histogram("callslip_storage_sync_seconds", "How long syncs of files and folders took.",
                  statistics.storage.syncs);
   page.Counter("callslip_storage_failures_total", "Steps on the disk that failed.",
-               AsDouble(statistics.storage.failures));
+               AsDouble(statistics.storage.failures + statistics.journal.failures));
+  page.Histogram("callslip_journal_append_seconds",
+                 "How long appends to the journal of commands took.", statistics.journal.appends);
+  page.Counter("callslip_journal_entries_total", "Changes of commands that were stored.",
+               AsDouble(statistics.journal.entries));
   AddRpcs(statistics, page);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <thread>
 
+#include "absl/memory/memory.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/fake_clock.h"
 #include "common/rpc_status.h"
@@ -104,12 +105,13 @@ class TrackerDurabilityTest : public testing::TestWithParam<Where> {
   }
 
   FakeClock clock_;
-  ScriptedStorage storage_;
+  ScriptedStorage& storage_ = *new ScriptedStorage;  // Owned by what follows.
+  MeasuredCommandStorage measured_{&clock_, absl::WrapUnique(&storage_)};
   CommandJournal journal_;
-  CommandCommitter committer_{&clock_, &journal_, &storage_, GetParam()};
+  CommandCommitter committer_{&clock_, &journal_, &measured_, GetParam()};
   CommandTable table_{CommandDeadlines{}, {}, &journal_};
   DeadlineThread deadlines_{&clock_, &table_};
-  TrackerServer server_{&clock_, &table_, nullptr, &committer_};
+  TrackerServer server_{&clock_, &table_, nullptr, &committer_, {.commands = &measured_}};
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<Stub> stub_;
 };
@@ -153,6 +155,8 @@ TEST_P(TrackerDurabilityTest, FailureIsToldAndPasses) {
   storage_.FailWith(absl::UnavailableError("disk full"));
   EXPECT_THAT(Register("r1"), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
   EXPECT_EQ(Health(), HealthCheckResponse::NOT_SERVING);
+  EXPECT_FALSE(server_.Statistics().ready);
+  EXPECT_THAT(server_.Statistics().reasons, testing::ElementsAre("storage_failed"));
   EXPECT_THAT(Register(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
   EXPECT_EQ(table_.commands(), 1);
   storage_.FailWith(absl::OkStatus());
@@ -160,6 +164,7 @@ TEST_P(TrackerDurabilityTest, FailureIsToldAndPasses) {
   ASSERT_OK_AND_ASSIGN(const auto repeated, Register("r1"));
   EXPECT_TRUE(repeated.existed());
   while (Health() != HealthCheckResponse::SERVING) std::this_thread::yield();
+  EXPECT_TRUE(server_.Statistics().ready);
   EXPECT_OK(Register());
 }
 

@@ -57,7 +57,8 @@ struct SessionParts {
 }  // namespace
 
 struct TrackerServer::Parts {
-  Parts(Clock* clock, CommandTable* table, SessionTable* session_table, const MeasuredDisk* disk)
+  Parts(Clock* clock, CommandTable* table, SessionTable* session_table,
+        const MeasuredStorage& storage)
       : commands(clock, table, &registry),
         drawings(table),
         annotations(clock, &drawings),
@@ -68,7 +69,7 @@ struct TrackerServer::Parts {
                     .workers = &registry,
                     .server = &server,
                     .sessions = session_table,
-                    .disk = disk}),
+                    .storage = storage}),
         admin(&statistics),
         server(clock) {
     if (session_table != nullptr) sessions.emplace(clock, table, session_table);
@@ -91,8 +92,10 @@ struct TrackerServer::Parts {
 };
 
 TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions,
-                             OutputGate* gate, const MeasuredDisk* disk)
-    : clock_(clock), table_(table), parts_(std::make_unique<Parts>(clock, table, sessions, disk)) {
+                             OutputGate* gate, const MeasuredStorage& storage)
+    : clock_(clock),
+      table_(table),
+      parts_(std::make_unique<Parts>(clock, table, sessions, storage)) {
   parts_->server.SetGate(gate);
 }
 

@@ -21,9 +21,9 @@ class TrackerServer {
  public:
   // All of them must outlive the server; and `sessions` whatever fires the deadlines of `table`.
   // Without `sessions` only commands are served. With a gate, nothing leaves but through it, and
-  // health alone. `disk` is what the sessions are on, where it is to be told of.
+  // health alone. `storage` is what its statistics tell of.
   TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions = nullptr,
-                OutputGate* gate = nullptr, const MeasuredDisk* disk = nullptr);
+                OutputGate* gate = nullptr, const MeasuredStorage& storage = {});
   ~TrackerServer();
 
   // Starts to serve; returns the address with the port that was bound. Once only.

@@ -38,12 +38,15 @@ TrackerStatistics TrackerStatisticsSource::Read() {
     read.sessions = static_cast<int64_t>(parts_.sessions->sessions());
     read.appended_events = parts_.sessions->appended_events();
   }
-  if (parts_.disk != nullptr) read.storage = parts_.disk->Statistics();
+  const auto& [sessions_disk, journal] = parts_.storage;
+  if (sessions_disk != nullptr) read.storage = sessions_disk->Statistics();
+  if (journal != nullptr) read.journal = journal->Statistics();
   read.rpcs = parts_.server->Statistics();
 
-  read.ready = !draining_;
+  read.ready = !draining_ && !read.journal.failing;
   if (draining_) read.reasons.emplace_back("draining");
-  if (now - read.storage.last_failure < kFailureIsRecent) {
+  const absl::Time last_failure = std::max(read.storage.last_failure, read.journal.last_failure);
+  if (read.journal.failing || now - last_failure < kFailureIsRecent) {
     read.reasons.emplace_back("storage_failed");
   }
   return read;

@@ -12,6 +12,7 @@
 #include "tracker/domain/session/session_table.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/rpc_statistics.h"
+#include "tracker/storage/measured_command_storage.h"
 #include "tracker/storage/measured_disk.h"
 
 namespace callslip::tracker {
@@ -34,11 +35,18 @@ struct TrackerStatistics {
   WorkerCounts workers;
   int64_t sessions = 0;
   int64_t appended_events = 0;
-  StorageStatistics storage;
+  StorageStatistics storage;  // Of sessions.
+  JournalStatistics journal;  // Of commands.
   std::vector<RpcStatistics> rpcs;
 
   // Commands that ended without having been completed or cancelled.
   int64_t failed() const;
+};
+
+// What of a tracker's storage is measured; null where nothing is.
+struct MeasuredStorage {
+  const MeasuredDisk* sessions = nullptr;
+  const MeasuredCommandStorage* commands = nullptr;
 };
 
 // Where a tracker's statistics are read from. Thread-safe. All of it must outlive this.
@@ -49,8 +57,8 @@ class TrackerStatisticsSource {
     CommandTable* commands;
     WorkerRegistry* workers;
     AsyncServer* server;
-    SessionTable* sessions = nullptr;    // May be null.
-    const MeasuredDisk* disk = nullptr;  // May be null.
+    SessionTable* sessions = nullptr;  // May be null.
+    MeasuredStorage storage;
   };
 
   explicit TrackerStatisticsSource(const Parts& parts)

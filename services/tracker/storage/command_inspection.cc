@@ -1,24 +1,76 @@
 #include "tracker/storage/command_inspection.h"
 
+#include <vector>
+
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "common/status_macros.h"
+#include "tracker/storage/command_rows.h"
 #include "tracker/storage/sqlite.h"
 
 namespace callslip::tracker {
 namespace {
 
-// One line for each row, its columns parted by blanks.
-absl::Status Print(SqliteDatabase& database, const std::string& sql, std::FILE* out) {
-  ASSIGN_OR_RETURN(SqliteStatement row, SqliteStatement::Prepare(database, sql));
+// A screen of them; the newest are of interest.
+constexpr int kMaxRows = 40;
+
+absl::StatusOr<std::string> Totals(SqliteDatabase& database) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement row,
+      SqliteStatement::Prepare(database, "SELECT state, count(*) FROM overview GROUP BY state"));
+  std::vector<std::string> parts;
+  int64_t commands = 0;
   while (true) {
     ASSIGN_OR_RETURN(const bool found, row.Step());
-    if (!found) return absl::OkStatus();
-    std::string line;
-    for (int column = 0; column < row.columns(); ++column) {
-      absl::StrAppend(&line, column == 0 ? "" : "  ", row.IsNull(column) ? "-" : row.Text(column));
-    }
-    std::fprintf(out, "%s\n", line.c_str());
+    if (!found) break;
+    commands += row.Int(1);
+    parts.push_back(absl::StrCat(row.Int(1), " ", row.Bytes(0)));
   }
+  ASSIGN_OR_RETURN(const int64_t removed, database.Number("SELECT count(*) FROM tombstones"));
+  return absl::StrFormat("Commands: %d%s%s; %d removed of late\n", commands,
+                         parts.empty() ? "" : ", of which ", absl::StrJoin(parts, ", "), removed);
+}
+
+absl::StatusOr<std::string> Newest(SqliteDatabase& database) {
+  ASSIGN_OR_RETURN(
+      SqliteStatement row,
+      SqliteStatement::Prepare(
+          database, absl::StrCat("SELECT id, state, client, target, type, registered_utc, worker, "
+                                 "error_code FROM overview ORDER BY sequence DESC LIMIT ",
+                                 kMaxRows)));
+  const absl::ParsedFormat<'s', 's', 's', 's', 's', 's', 's', 's'> line(
+      "  %-36s %-10s %-16s %-12s %-16s %-20s %-16s %s\n");
+  const auto shown = [&](int column) { return row.IsNull(column) ? "-" : row.Text(column); };
+  std::string text;
+  int rows = 0;
+  for (;; ++rows) {
+    ASSIGN_OR_RETURN(const bool found, row.Step());
+    if (!found) break;
+    if (rows == 0) {
+      absl::StrAppend(&text, "\n");
+      absl::StrAppendFormat(&text, line, "command", "state", "client", "target", "type",
+                            "registered", "worker", "error");
+    }
+    absl::StrAppendFormat(&text, line, shown(0), shown(1), shown(2), shown(3), shown(4), shown(5),
+                          shown(6), shown(7));
+  }
+  ASSIGN_OR_RETURN(const int64_t commands, database.Number("SELECT count(*) FROM commands"));
+  if (commands > rows) {
+    absl::StrAppendFormat(&text, "  and %d that were registered before these\n", commands - rows);
+  }
+  return text;
+}
+
+// What SQLite says of the file's structure, then what the checksums say of its rows.
+absl::Status Check(SqliteDatabase& database) {
+  ASSIGN_OR_RETURN(const std::string structure,
+                   database.Text("SELECT integrity_check FROM pragma_integrity_check(1)"));
+  if (structure != "ok") return absl::DataLossError(structure);
+  const auto clocks = std::make_shared<const CommandDeadlines>();
+  return ReadCommandRows(
+      database, [&](const DeadlineOverrides&, CommandClass) { return clocks; },
+      [](const JournalEntry&) {});
 }
 
 }  // namespace
@@ -26,21 +78,14 @@ absl::Status Print(SqliteDatabase& database, const std::string& sql, std::FILE* 
 absl::Status InspectCommands(const std::string& path, std::FILE* out) {
   ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::OpenToRead(path));
   absl::Status all;
-  for (const char* sql :
-       {"SELECT 'format', user_version FROM pragma_user_version",
-        "SELECT 'check', integrity_check FROM pragma_integrity_check(10)",
-        "SELECT 'appends', position, 'last sequence', last_sequence FROM journal",
-        "SELECT state, count(*) FROM overview GROUP BY state",
-        "SELECT 'removed of late', count(*) FROM tombstones",
-        "SELECT id, state, client, target, type, registered_utc, worker, error_code FROM overview "
-        "ORDER BY sequence"}) {
-    all.Update(Print(database, sql, out));
+  for (const auto& part : {&Totals, &Newest}) {
+    const absl::StatusOr<std::string> text = part(database);
+    if (text.ok()) std::fputs(text->c_str(), out);
+    all.Update(text.status());
   }
-  RETURN_IF_ERROR(all);
-  ASSIGN_OR_RETURN(const std::string whole,
-                   database.Text("SELECT integrity_check FROM pragma_integrity_check(1)"));
-  if (whole != "ok") return absl::DataLossError(absl::StrCat(path, " is damaged: ", whole));
-  return absl::OkStatus();
+  all.Update(Check(database));
+  if (all.ok()) return all;
+  return {all.code(), absl::StrCat(path, ": ", all.message())};
 }
 
 }  // namespace callslip::tracker

@@ -57,6 +57,7 @@ TEST_F(RestoreTest, QueuedCommandIsWholeAgain) {
   request.ordering_key = "tab-1";
   request.request_id = "r1";
   request.priority = -7;
+  request.trace = TraceContext::New();
   request.deadlines.ack_wait = absl::Milliseconds(700);
   request.deadlines.schedule_to_start = absl::Minutes(2);
   const std::string id = Register(request);
@@ -67,6 +68,7 @@ TEST_F(RestoreTest, QueuedCommandIsWholeAgain) {
   EXPECT_NE(after.spec, before.spec);
   EXPECT_EQ(after.spec->label(), "red");
   EXPECT_EQ(after.spec->request_id(), "r1");
+  EXPECT_EQ(after.spec->trace, request.trace);
   EXPECT_EQ(after.spec->sequence, before.spec->sequence);
   EXPECT_EQ(after.spec->register_time, before.spec->register_time);
   EXPECT_EQ(after.spec->deadlines->ack_wait, absl::Milliseconds(700));

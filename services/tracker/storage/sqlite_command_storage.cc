@@ -179,8 +179,19 @@ absl::Status SqliteCommandStorage::WriteEntries(absl::Span<const JournalEntry> e
   return absl::OkStatus();
 }
 
-absl::StatusOr<CommandStorage::Summary> SqliteCommandStorage::Replay(
-    const ClocksOf& clocks, const std::function<void(JournalEntry)>& each) {
+absl::StatusOr<CommandStorage::Summary> SqliteCommandStorage::Summarize() {
+  Summary summary;
+  const absl::StatusOr<int64_t> last = database_.Number("SELECT last_sequence FROM journal");
+  if (!last.ok()) return Explain(last.status());
+  summary.last_sequence = static_cast<uint64_t>(*last);
+  const absl::StatusOr<int64_t> latest = database_.Number("SELECT latest FROM journal");
+  if (!latest.ok()) return Explain(latest.status());
+  summary.latest_nanos = *latest;
+  return summary;
+}
+
+absl::Status SqliteCommandStorage::Replay(const ClocksOf& clocks,
+                                          const std::function<void(JournalEntry)>& each) {
   const absl::Status read = ReadCommandRows(database_, clocks, [&](JournalEntry entry) {
     if (std::holds_alternative<CommandRecord>(entry.change)) {
       known_.insert(entry.sequence);
@@ -189,12 +200,7 @@ absl::StatusOr<CommandStorage::Summary> SqliteCommandStorage::Replay(
     }
     each(std::move(entry));
   });
-  if (!read.ok()) return Explain(read);
-  const absl::StatusOr<int64_t> last = database_.Number("SELECT last_sequence FROM journal");
-  if (!last.ok()) return Explain(last.status());
-  const absl::StatusOr<int64_t> latest = database_.Number("SELECT latest FROM journal");
-  if (!latest.ok()) return Explain(latest.status());
-  return Summary{static_cast<uint64_t>(*last), *latest};
+  return read.ok() ? read : Explain(read);
 }
 
 void SqliteCommandStorage::LimitPages(int64_t pages) {

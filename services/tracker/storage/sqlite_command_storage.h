@@ -37,8 +37,9 @@ class SqliteCommandStorage final : public CommandStorage {
 
   uint64_t position() const override { return position_; }
   absl::Status Append(uint64_t position, absl::Span<const JournalEntry> entries) override;
-  absl::StatusOr<Summary> Replay(const ClocksOf& clocks,
-                                 const std::function<void(JournalEntry)>& each) override;
+  absl::StatusOr<Summary> Summarize() override;
+  absl::Status Replay(const ClocksOf& clocks,
+                      const std::function<void(JournalEntry)>& each) override;
 
   // The file becomes no larger than so many pages of 4 KiB; a full disk, for tests.
   void LimitPages(int64_t pages);

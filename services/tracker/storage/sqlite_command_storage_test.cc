@@ -64,7 +64,7 @@ class SqliteCommandStorageTest : public testing::Test {
                            sequences.push_back(entry.sequence);
                          }
                        });
-    if (!replayed.ok()) return replayed.status();
+    if (!replayed.ok()) return replayed;
     return sequences;
   }
 
@@ -212,13 +212,29 @@ TEST_F(SqliteCommandStorageTest, EachPageThatIsTornIsNoticed) {
   ExpectDamaged();
 }
 
+// In the middle of parameters that fill several pages, where the database looks whole.
+TEST_F(SqliteCommandStorageTest, DamagedContentsAreNoticed) {
+  Fill(4, std::string(20'000, 'p'));
+  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(Path()));
+  std::string whole(static_cast<size_t>(size), 0);
+  std::ifstream(Path(), std::ios::binary).read(whole.data(), size);
+  const size_t place = whole.find(std::string(1000, 'p'));
+  ASSERT_NE(place, std::string::npos);
+  Overwrite(static_cast<std::streamoff>(place) + 500, 1, 'q');
+  {
+    ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+    EXPECT_EQ(*other.Text("SELECT integrity_check FROM pragma_integrity_check(1)"), "ok");
+  }
+  ExpectDamaged();
+}
+
 TEST_F(SqliteCommandStorageTest, RowThatMakesNoSenseIsNoticed) {
   for (const char* damage :
        {"UPDATE commands SET id = 'corr-1'", "UPDATE commands SET params = NULL",
         "INSERT INTO states (sequence, state) VALUES (1, 'asleep')",
         "INSERT INTO states (sequence, state) VALUES (2, 'queued')",
         "INSERT INTO states (sequence, state, trace) VALUES (1, 'running', x'00')",
-        "INSERT INTO results VALUES (2, 'r')",
+        "INSERT INTO results VALUES (2, 'r', 0)",
         "INSERT INTO tombstones VALUES (1, 'no id', 'c', 'completed')"}) {
     std::filesystem::remove(Path());
     Fill(1);
@@ -295,11 +311,24 @@ TEST_F(SqliteCommandStorageTest, InspectionShowsWhatIsThereAndWhatIsDamaged) {
   Fill(2);
   const std::string shown = inspect(status);
   EXPECT_OK(status);
-  EXPECT_THAT(shown, HasSubstr("queued  2"));
-  EXPECT_THAT(shown, HasSubstr("queued  agent  browser  click  2026-02-01 12:00:00"));
+  EXPECT_THAT(shown, HasSubstr("Commands: 2, of which 2 queued; 0 removed of late"));
+  EXPECT_THAT(
+      shown,
+      HasSubstr("queued     agent            browser      click            2026-02-01 12:00:00"));
   Overwrite(4096, 4096, '\xa5');
   inspect(status);
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+}
+
+TEST_F(SqliteCommandStorageTest, InspectionFitsAScreen) {
+  Fill(50);
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* out = open_memstream(&text, &size);
+  EXPECT_OK(InspectCommands(Path(), out));
+  std::fclose(out);
+  EXPECT_THAT(std::string(text, size), HasSubstr("and 10 that were registered before these"));
+  std::free(text);
 }
 
 TEST_F(SqliteCommandStorageTest, PeopleCanReadIt) {

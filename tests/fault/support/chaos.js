@@ -29,15 +29,13 @@ export class Chaos {
   #isClosed = false;
   #trackerSince = performance.now();
 
-  /** `durability`: the tracker's option, where commands survive its death. */
-  static async start({ seed, bridges = 3, agentsPerPipe = 6, http = true, durability } = {}) {
+  /** `durability`: the tracker's option. */
+  static async start({ seed, bridges = 3, agentsPerPipe = 6, http = true, durability = 'relaxed' } = {}) {
     const chaos = new Chaos();
     chaos.random = new Random(seed);
-    const isDurable = durability !== undefined && durability !== 'memory';
-    chaos.ledger = new Ledger({ durable: isDurable });
-    const durable = durability === undefined ? [] : ['--durability', durability];
+    chaos.ledger = new Ledger({ durable: durability !== 'memory' });
     chaos.fleet = await Fleet.start({
-      gateways: 2, trackerOptions: [...TRACKER_CLOCKS, ...durable] });
+      gateways: 2, trackerOptions: [...TRACKER_CLOCKS, '--durability', durability] });
     chaos.workers = TARGETS.flatMap((target) => Array.from({ length: WORKERS_PER_TARGET },
       (_, i) => new SimulatedWorker({
         name: `${target}-${i}`, target, ledger: chaos.ledger,

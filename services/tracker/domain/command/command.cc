@@ -70,6 +70,7 @@ std::shared_ptr<const CommandSpec> CommandSpec::Earlier(absl::Duration by) const
   request.request_id = std::string(request_id());
   request.replay_of = std::string(replay_of());
   request.not_before = not_before - by;
+  request.trace = trace;
   auto earlier =
       std::make_shared<const CommandSpec>(id, request, register_time - by, sequence, deadlines);
   if (is_read()) earlier->MarkRead();

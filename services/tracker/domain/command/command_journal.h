@@ -72,10 +72,11 @@ class CommandStorage {
     uint64_t last_sequence = 0;  // Of all commands that were ever appended.
     int64_t latest_nanos = 0;    // The latest time in any entry.
   };
+  virtual absl::StatusOr<Summary> Summarize() = 0;
   // Gives all that was kept, once and before the first append: records in the order of
   // registration, then removals by their time.
-  virtual absl::StatusOr<Summary> Replay(const ClocksOf& clocks,
-                                         const std::function<void(JournalEntry)>& each) = 0;
+  virtual absl::Status Replay(const ClocksOf& clocks,
+                              const std::function<void(JournalEntry)>& each) = 0;
 
   // Upkeep that takes time, for whoever has a thread for it: where it is wanted, the first part can
   // run beside Append(), the second one can't.

@@ -28,18 +28,10 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now) {
     return std::make_shared<const CommandDeadlines>(
         shared_.deadlines->WithUnchecked(overrides, command_class == CommandClass::kHuman));
   };
-  std::vector<CommandRecord> records;
-  std::vector<CommandRemoval> removals;
-  ASSIGN_OR_RETURN(const CommandStorage::Summary summary,
-                   storage.Replay(clocks_of, [&](JournalEntry entry) {
-                     if (auto* record = std::get_if<CommandRecord>(&entry.change)) {
-                       records.push_back(std::move(*record));
-                     } else if (auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
-                       removals.push_back(std::move(*removal));
-                     }
-                   }));
+  ASSIGN_OR_RETURN(const CommandStorage::Summary summary, storage.Summarize());
   shared_.next_sequence = summary.last_sequence + 1;
-  const absl::Duration ahead = absl::FromUnixNanos(summary.latest_nanos) - now;
+  const absl::Duration ahead =
+      std::max(absl::FromUnixNanos(summary.latest_nanos) - now, absl::ZeroDuration());
 
   // The ends in their order, for the rings.
   struct End {
@@ -47,23 +39,26 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now) {
     CommandPtr command;
   };
   std::vector<End> ends;
-  for (CommandRecord& record : records) {
-    if (ahead > absl::ZeroDuration()) record.command = Earlier(*record.command, ahead);
-    const CommandSnapshot& command = *record.command;
-    if (record.end_number > 0 && command.state != CommandState::kCompleted) {
-      ends.push_back({record.end_number, record.command});
+  RETURN_IF_ERROR(storage.Replay(clocks_of, [&](JournalEntry entry) {
+    if (auto* record = std::get_if<CommandRecord>(&entry.change)) {
+      if (ahead > absl::ZeroDuration()) record->command = Earlier(*record->command, ahead);
+      const CommandSnapshot& command = *record->command;
+      if (record->end_number > 0 && command.state != CommandState::kCompleted) {
+        ends.push_back({record->end_number, record->command});
+      }
+      shared_.next_end = std::max(shared_.next_end.load(), record->end_number + 1);
+      if (!command.spec->request_id().empty()) {
+        RequestIndex::Locked(requests_, command.spec->client_id(), command.spec->request_id())
+            .Set(command.spec->id);
+      }
+      PartitionOf(command.spec->id).Restore(std::move(*record), now);
+    } else if (auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
+      removal->until_nanos -= absl::ToInt64Nanoseconds(ahead);
+      if (absl::FromUnixNanos(removal->until_nanos) > now) {
+        PartitionOf(removal->id).Restore(*removal);
+      }
     }
-    shared_.next_end = std::max(shared_.next_end.load(), record.end_number + 1);
-    if (!command.spec->request_id().empty()) {
-      RequestIndex::Locked(requests_, command.spec->client_id(), command.spec->request_id())
-          .Set(command.spec->id);
-    }
-    PartitionOf(command.spec->id).Restore(std::move(record), now);
-  }
-  for (CommandRemoval& removal : removals) {
-    if (ahead > absl::ZeroDuration()) removal.until_nanos -= absl::ToInt64Nanoseconds(ahead);
-    if (absl::FromUnixNanos(removal.until_nanos) > now) PartitionOf(removal.id).Restore(removal);
-  }
+  }));
   absl::c_sort(ends, [](const End& a, const End& b) { return a.number < b.number; });
   CommandEffects effects;
   for (const End& end : ends) {
