@@ -30,6 +30,7 @@
 #include "tracker/domain/command/command_table.h"
 #include "tracker/kept_commands.h"
 #include "tracker/rpc/tracker_server.h"
+#include "tracker/storage/sqlite_command_storage.h"
 
 namespace callslip::bench {
 namespace {

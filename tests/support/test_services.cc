@@ -73,7 +73,7 @@ TestServices::Tracker::Tracker(Clock* clock, const std::string& data_dir)
       log(clock),
       table(tracker::CommandDeadlines{}),
       deadlines(clock, &table),
-      server(clock, &table, sessions.get(), &disk) {
+      server(clock, &table, sessions.get(), nullptr, {.sessions = &disk}) {
   table.SetFailureListener(
       [this](const tracker::CommandSnapshot& command) { log.Failed(command); });
 }

@@ -246,7 +246,7 @@ TEST_F(HttpServerTest, DrainWaitsForStreams) {
 
 TEST_F(HttpServerTest, LeavingServerClosesAfterEachAnswerAndAcceptsMore) {
   Serve(Echo);
-  Peer early(port_);
+  RawConnection early(port_);
   early.Send(Post("before"));
   EXPECT_THAT(early.ReadTo("before"), Not(HasSubstr("Connection: close")));
   Event leaving;
@@ -257,7 +257,7 @@ TEST_F(HttpServerTest, LeavingServerClosesAfterEachAnswerAndAcceptsMore) {
   leaving.Await();
   early.Send(Post("after"));
   EXPECT_THAT(early.ReadAll(), AllOf(HasSubstr("Connection: close"), EndsWith("after")));
-  Peer late(port_);
+  RawConnection late(port_);
   late.Send(Post("late"));
   EXPECT_THAT(late.ReadAll(), AllOf(StartsWith("HTTP/1.1 200"), EndsWith("late")));
 }

@@ -28,6 +28,7 @@ class FakeContext final : public CallContext {
   const Principal& principal() const override { return principal_; }
   const Json& client_capabilities() const override { return nothing_; }
   bool as_task() const override { return false; }
+  TraceContext trace() const override { return {}; }
   const Json& params() const override { return nothing_; }
   bool listens() const override { return true; }
   void NotifyProgress(double, std::optional<double>, const std::string& message) override {

@@ -140,11 +140,11 @@ absl::StatusOr<CommandRowWriter> CommandRowWriter::Prepare(SqliteDatabase& datab
            {&writer.delete_command_, "DELETE FROM commands WHERE sequence = ?"},
            {&writer.delete_state_, "DELETE FROM states WHERE sequence = ?"},
            {&writer.delete_result_, "DELETE FROM results WHERE sequence = ?"},
-           {&writer.insert_tombstone_, "INSERT OR REPLACE INTO tombstones VALUES (?,?,?,?)"},
+           {&writer.insert_tombstone_, "INSERT OR REPLACE INTO tombstones VALUES (?,?,?,?,?,?)"},
            {&writer.drop_tombstones_, "DELETE FROM tombstones WHERE until <= ?"},
            {&writer.drop_oldest_tombstones_,
-            "DELETE FROM tombstones WHERE (until, id) IN (SELECT until, id FROM tombstones ORDER "
-            "BY until, id LIMIT ?)"}}) {
+            "DELETE FROM tombstones WHERE (until, number) IN (SELECT until, number FROM tombstones "
+            "ORDER BY until, number LIMIT ?)"}}) {
     ASSIGN_OR_RETURN(*statement, SqliteStatement::Prepare(database, sql));
   }
   return writer;
@@ -257,9 +257,11 @@ absl::Status CommandRowWriter::Remove(uint64_t sequence, const CommandRemoval& r
   }
   const std::string id = removal.id.ToString();
   insert_tombstone_.Bind(0, removal.until_nanos);
-  insert_tombstone_.BindText(1, id);
-  insert_tombstone_.BindText(2, removal.client_id);
-  insert_tombstone_.BindText(3, CommandStateName(removal.ended_as));
+  insert_tombstone_.Bind(1, static_cast<int64_t>(removal.number));
+  insert_tombstone_.BindText(2, id);
+  insert_tombstone_.BindText(3, removal.client_id);
+  insert_tombstone_.BindText(4, CommandStateName(removal.ended_as));
+  insert_tombstone_.BindChecksum(5);
   return insert_tombstone_.Run();
 }
 
@@ -427,17 +429,19 @@ absl::Status ReadCommandRows(SqliteDatabase& database, const CommandStorage::Clo
   ASSIGN_OR_RETURN(
       SqliteStatement row,
       SqliteStatement::Prepare(
-          database, "SELECT until, id, client, ended_as FROM tombstones ORDER BY until, id"));
+          database, "SELECT * FROM tombstones ORDER BY until, number"));
   while (true) {
     ASSIGN_OR_RETURN(const bool found, row.Step());
     if (!found) return absl::OkStatus();
-    const std::optional<CommandId> id = CommandId::Parse(row.Bytes(1));
-    const std::optional<CommandState> ended_as = StateFrom(row.Bytes(3));
-    if (!id.has_value() || !ended_as.has_value()) return Nonsense("tombstones", row.Int(0));
+    const std::optional<CommandId> id = CommandId::Parse(row.Bytes(2));
+    const std::optional<CommandState> ended_as = StateFrom(row.Bytes(4));
+    if (!row.HasChecksum(5)) return Damaged("tombstones", row.Int(1));
+    if (!id.has_value() || !ended_as.has_value()) return Nonsense("tombstones", row.Int(1));
     each({0, CommandRemoval{.id = *id,
-                            .client_id = row.Text(2),
+                            .client_id = row.Text(3),
                             .ended_as = *ended_as,
-                            .until_nanos = row.Int(0)}});
+                            .until_nanos = row.Int(0),
+                            .number = static_cast<uint64_t>(row.Int(1))}});
   }
 }
 

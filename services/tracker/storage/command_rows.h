@@ -28,8 +28,10 @@ inline constexpr char kCommandTables[] = R"sql(
     is_read INTEGER);
   -- Results, or late ones, that are too large to be rewritten with their states.
   CREATE TABLE results (sequence INTEGER PRIMARY KEY, result BLOB, checksum INTEGER);
-  CREATE TABLE tombstones (until INTEGER, id TEXT, client TEXT, ended_as TEXT,
-    PRIMARY KEY (until, id)) WITHOUT ROWID;
+  CREATE TABLE tombstones (
+    until INTEGER, number INTEGER, -- of the removal: the order of those that go at the same time
+    id TEXT, client TEXT, ended_as TEXT, checksum INTEGER,
+    PRIMARY KEY (until, number)) WITHOUT ROWID;
   CREATE TABLE journal (position INTEGER, last_sequence INTEGER, latest INTEGER);
   INSERT INTO journal VALUES (0, 0, 0);
   -- For people.

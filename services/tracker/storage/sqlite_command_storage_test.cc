@@ -46,7 +46,8 @@ class SqliteCommandStorageTest : public testing::Test {
                                      .client_id = "agent",
                                      .ended_as = CommandState::kCompleted,
                                      .remove_nanos = at_nanos,
-                                     .until_nanos = at_nanos + 1000}};
+                                     .until_nanos = at_nanos + 1000,
+                                     .number = sequence}};
   }
 
   static void Append(CommandStorage& storage, const std::vector<JournalEntry>& entries) {
@@ -235,7 +236,7 @@ TEST_F(SqliteCommandStorageTest, RowThatMakesNoSenseIsNoticed) {
         "INSERT INTO states (sequence, state) VALUES (2, 'queued')",
         "INSERT INTO states (sequence, state, trace) VALUES (1, 'running', x'00')",
         "INSERT INTO results VALUES (2, 'r', 0)",
-        "INSERT INTO tombstones VALUES (1, 'no id', 'c', 'completed')"}) {
+        "INSERT INTO tombstones VALUES (1, 1, 'no id', 'c', 'completed', 0)"}) {
     std::filesystem::remove(Path());
     Fill(1);
     {

@@ -26,7 +26,7 @@ struct CommandRecord {
   std::string worker_before;
   bool heartbeats = true;  // Its worker will go on to acknowledge it.
   bool untold = false;     // It has ended, and its worker must be told so.
-  // Counts the ends of all commands, for the order of those that have ended; 0 before.
+  // Counts ends and removals of all commands, for the order of those that have ended; 0 before.
   uint64_t end_number = 0;
 };
 
@@ -40,6 +40,7 @@ struct CommandRemoval {
   CommandState ended_as = CommandState::kExpired;
   int64_t remove_nanos = 0;
   int64_t until_nanos = 0;  // When the tombstone goes as well.
+  uint64_t number = 0;      // As CommandRecord::end_number.
 };
 
 // One step of the journal. What it is about is named by the command's sequence.

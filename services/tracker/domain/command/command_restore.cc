@@ -53,6 +53,7 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now) {
       }
       PartitionOf(command.spec->id).Restore(std::move(*record), now);
     } else if (auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
+      shared_.next_end = std::max(shared_.next_end.load(), removal->number + 1);
       removal->until_nanos -= absl::ToInt64Nanoseconds(ahead);
       if (absl::FromUnixNanos(removal->until_nanos) > now) {
         PartitionOf(removal->id).Restore(*removal);
