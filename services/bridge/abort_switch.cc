@@ -7,7 +7,7 @@ namespace callslip::bridge {
 void AbortSwitch::Abort() {
   MutexLock lock(&mutex_);
   aborted_ = true;
-  sleeper_->Wake();
+  if (sleeper_ != nullptr) sleeper_->Wake();
   // Under the lock, so that EndExchange() cannot return while the connection is being stopped.
   if (stop_) stop_();
 }
@@ -41,8 +41,15 @@ void AbortSwitch::ForgetSent() {
 }
 
 bool AbortSwitch::SleepUntil(absl::Time time) {
-  // A wake that came before the sleep is not lost, so the check may come after it.
-  sleeper_->SleepUntil(time);
+  Sleeper* sleeper = nullptr;
+  {
+    MutexLock lock(&mutex_);
+    if (aborted_) return false;
+    if (sleeper_ == nullptr) sleeper_ = clock_->NewSleeper();
+    sleeper = sleeper_.get();
+  }
+  // A wake that comes before the sleep is not lost.
+  sleeper->SleepUntil(time);
   return !aborted();
 }
 

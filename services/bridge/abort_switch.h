@@ -18,7 +18,7 @@ namespace callslip::bridge {
 // worker; from then on it breaks the connection.
 class AbortSwitch {
  public:
-  explicit AbortSwitch(Clock* clock) : sleeper_(clock->NewSleeper()) {}
+  explicit AbortSwitch(Clock* clock) : clock_(clock) {}
 
   // Idempotent, never blocks on the network.
   void Abort();
@@ -39,8 +39,10 @@ class AbortSwitch {
   bool SleepUntil(absl::Time time);
 
  private:
-  const std::unique_ptr<Sleeper> sleeper_;
+  Clock* const clock_;
   Mutex mutex_;
+  // Made by the first sleep; most calls have none.
+  std::unique_ptr<Sleeper> sleeper_ ABSL_GUARDED_BY(mutex_);
   bool aborted_ ABSL_GUARDED_BY(mutex_) = false;
   bool sent_ ABSL_GUARDED_BY(mutex_) = false;
   std::function<void()> stop_ ABSL_GUARDED_BY(mutex_);

@@ -160,7 +160,7 @@ std::string FailureLine(const Message& request, const Failure& failure) {
   const std::string hint = failure.hint.empty() ? LookHint(request) : failure.hint;
   const std::string text = absl::StrCat(failure.message, " ", hint);
   nlohmann::json details = Details(request, failure, hint);
-  if (request.method == "server/discover") {
+  if (request.IsMethod("server/discover")) {
     details["supported"] = {kModernVersion};
     details["requested"] = request.protocol_version;
     return ErrorLine(request.id, kUnsupportedVersion, text, Dump(details));

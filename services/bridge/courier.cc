@@ -15,7 +15,7 @@ namespace {
 using Outcome = Exchange::Outcome;
 
 absl::Duration PatienceOf(const Message& message, absl::Duration timeout) {
-  if (message.method == "initialize" || message.method == "server/discover") return 0.9 * timeout;
+  if (message.IsMethod("initialize") || message.IsMethod("server/discover")) return 0.9 * timeout;
   return std::min(kConnectPatience, timeout / 2);
 }
 
@@ -37,7 +37,7 @@ class Courier::Attempts {
 
   Exchange Run() {
     while (true) {
-      session_id_ = courier_.session_->id();
+      if (HasSession()) session_id_ = courier_.session_->id();
       Exchange exchange = courier_.gateway_->Post(message_.line, HeadersOfMessage(), Silence(),
                                                   *delivery_.abort, delivery_.on_event);
       const Next next = Judge(exchange);
@@ -48,11 +48,12 @@ class Courier::Attempts {
  private:
   enum class Next { kStop, kNow, kLater };
 
-  Headers HeadersOfMessage() const {
+  // An `initialize` opens a new one, which is not to be mixed up with the one before.
+  bool HasSession() const { return !message_.is_modern && !message_.IsMethod("initialize"); }
+
+  std::string HeadersOfMessage() const {
     if (message_.is_modern) return MirroredHeaders(message_);
-    // A new session, which is not to be mixed up with the one before.
-    if (message_.method == "initialize") return {};
-    return courier_.session_->SessionHeaders();
+    return HasSession() ? courier_.session_->SessionHeaders() : "";
   }
 
   absl::Duration Silence() const {
@@ -89,8 +90,7 @@ class Courier::Attempts {
       Refused();
       return Next::kNow;
     }
-    const bool has_session = !message_.is_modern && message_.method != "initialize";
-    if (status == 404 && has_session && !session_id_.empty() && !session_renewed_) {
+    if (status == 404 && !session_id_.empty() && !session_renewed_) {
       Refused();
       const auto renewal = courier_.session_->Renew(session_id_, Silence(), *delivery_.abort);
       Refused();  // What was sent meanwhile was the initialize.
@@ -131,7 +131,7 @@ class Courier::Attempts {
   const absl::Duration patience_;
   absl::Time give_up_;
   absl::Duration backoff_ = kFirstBackoff;
-  std::string session_id_;         // With which the last attempt was made.
+  std::string session_id_;         // With which the last attempt was made; may be empty.
   std::optional<Exchange> doubt_;  // The attempt of which nobody knows what it did.
   bool token_renewed_ = false;
   bool session_renewed_ = false;

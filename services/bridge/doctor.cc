@@ -14,6 +14,7 @@
 #include "bridge/gateway_answer.h"
 #include "bridge/json_rpc.h"
 #include "bridge/json_scan.h"
+#include "bridge/json_string.h"
 #include "bridge/mcp_headers.h"
 #include "common/clock.h"
 #include "common/version.h"
@@ -58,12 +59,11 @@ const char* NameOf(State state) {
 
 // "callslip 0.1.0" in an answer to server/discover; nullopt where it is no answer of a gateway's.
 std::optional<std::string> ServerIn(const Message& answer) {
-  const auto result = FindMember(ObjectMembers(answer.line), "result");
-  const auto meta = FindMember(ObjectMembers(result.value_or("")), "_meta");
-  const auto server =
-      FindMember(ObjectMembers(meta.value_or("")), "io.modelcontextprotocol/serverInfo");
+  const JsonScan scan = ScanJson(answer.line, /*into=*/"result");
+  const JsonMembers meta = InnerMembers(InnerMembers(scan.members, "result"), "_meta");
+  const auto server = FindMember(meta, "io.modelcontextprotocol/serverInfo");
   if (!server) return std::nullopt;
-  const auto members = ObjectMembers(*server);
+  const auto members = ScanJson(*server).members;
   return absl::StrCat(DecodeJsonString(FindMember(members, "name").value_or("")).value_or("?"), " ",
                       DecodeJsonString(FindMember(members, "version").value_or("")).value_or("?"));
 }
@@ -96,7 +96,7 @@ Link Gateway(GatewayClient& gateway) {
     link.hint = "It is frozen, or no gateway: look at its log, and restart it.";
     return link;
   }
-  const auto found = FindAnswer(std::move(exchange), request, url);
+  const auto found = FindAnswer(exchange.head, std::move(exchange.body), request, url);
   if (const auto* failure = std::get_if<Failure>(&found)) {
     link.detail = failure->message;
     link.hint = failure->hint.empty() ? "Is this the gateway? Name its address with --gateway."
@@ -140,7 +140,9 @@ using Json = nlohmann::json;
 std::optional<std::vector<Json>> Workers(GatewayClient& gateway) {
   const Message request =
       RequestOf("tools/call", R"("name":"observe","arguments":{"what":"workers"},)");
-  const auto found = FindAnswer(Send(gateway, request), request, gateway.url().ToString());
+  Exchange exchange = Send(gateway, request);
+  const auto found =
+      FindAnswer(exchange.head, std::move(exchange.body), request, gateway.url().ToString());
   const auto* answer = std::get_if<Message>(&found);
   if (answer == nullptr) return std::nullopt;
   const Json json = Json::parse(answer->line, nullptr, /*allow_exceptions=*/false);

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "bridge/json_scan.h"
+#include "bridge/json_string.h"
 #include "bridge/limits.h"
 #include "nlohmann/json.hpp"
 
@@ -20,31 +21,30 @@ constexpr size_t kMaxKeptMember = size_t{64} * 1024;
 std::string Quoted(const std::string& text) { return nlohmann::json(text).dump(); }
 
 // The members but those of `without` and the long ones, each followed by a comma.
-std::string Kept(const std::vector<JsonMember>& members,
-                 const std::vector<absl::string_view>& without) {
+std::string Kept(JsonMembers members, const std::vector<std::string>& without) {
   std::string kept;
   for (const JsonMember& member : members) {
-    if (member.value.size() > kMaxKeptMember || absl::c_linear_search(without, member.key)) {
+    if (member.value.size() > kMaxKeptMember ||
+        absl::c_linear_search(without, DecodeJsonString(member.key))) {
       continue;
     }
-    absl::StrAppend(&kept, Quoted(member.key), ":", member.value, ",");
+    absl::StrAppend(&kept, member.key, ":", member.value, ",");
   }
   return kept;
 }
 
 // The answer about a command without the command's result; nullopt where it is no such answer.
-std::optional<std::string> Shortened(const Message& request, const Message& answer) {
-  const auto result = FindMember(ObjectMembers(answer.line), "result");
+std::optional<std::string> Shortened(const Message& request, absl::string_view answer) {
+  const auto result = FindMember(ScanJson(answer).members, "result");
   if (!result || !request.tool_call) return std::nullopt;
-  const std::vector<JsonMember> members = ObjectMembers(*result);
-  const std::vector<JsonMember> command =
-      ObjectMembers(FindMember(members, "structuredContent").value_or(""));
+  const auto members = ScanJson(*result).members;
+  const auto command = ScanJson(FindMember(members, "structuredContent").value_or("")).members;
   const auto correlation_id = DecodeJsonString(FindMember(command, "correlation_id").value_or(""));
   if (!correlation_id) return std::nullopt;
   const std::string uri = absl::StrCat("callslip://result/", *correlation_id);
   const size_t bytes = FindMember(command, "result").value_or("").size();
   const std::string text = absl::StrCat(
-      "The answer about ", *correlation_id, " has ", answer.line.size(),
+      "The answer about ", *correlation_id, " has ", answer.size(),
       " bytes, more than the 10 MiB that fit through the pipe. Its result is resource ", uri,
       ", for a minute; ask for less at a time where that is too large, too.");
   return absl::StrCat("{\"jsonrpc\":\"2.0\",\"id\":", request.id, ",\"result\":{",
@@ -58,22 +58,22 @@ std::optional<std::string> Shortened(const Message& request, const Message& answ
 
 }  // namespace
 
-std::variant<Message, Failure> FindAnswer(Exchange exchange, const Message& request,
-                                          absl::string_view url) {
-  const ResponseHead& head = exchange.head;
-  const bool is_empty = absl::StripAsciiWhitespace(exchange.body).empty();
+std::variant<Message, Failure> FindAnswer(const ResponseHead& head, std::string body,
+                                          const Message& request, absl::string_view url) {
+  const bool is_empty = absl::StripAsciiWhitespace(body).empty();
   const bool is_json = head.content_type == "application/json";
-  Message message;
+  bool is_valid = true;
   if (is_json && !is_empty) {
-    message = ParseMessage(std::move(exchange.body));
+    Message message = ParseMessage(std::move(body));
     if (IsAnswerTo(request, message)) return message;
+    is_valid = message.error_code != kParseError;
   }
   if (head.status >= 400) return HttpError(url, head.status);
   if (is_empty) return NotAnAnswer(url, absl::StrCat("HTTP ", head.status, " without an answer"));
   if (!is_json) {
     return NotAnAnswer(url, absl::StrCat("\"", head.content_type, "\" instead of JSON"));
   }
-  if (message.error_code == kParseError) return NotAnAnswer(url, "text that is no valid JSON");
+  if (!is_valid) return NotAnAnswer(url, "text that is no valid JSON");
   return NotAnAnswer(url, "JSON that is no answer to this request");
 }
 
@@ -82,29 +82,28 @@ bool IsAnswerTo(const Message& request, const Message& message) {
   return message.id.empty() || message.id_key == request.id_key;
 }
 
-std::string AnswerLine(const Message& request, const Message& answer) {
-  std::string line = OnOneLine(answer.line);
+std::string AnswerLine(const Message& request, Message answer) {
+  std::string line = OnOneLine(std::move(answer.line));
   if (answer.id != request.id) line = WithId(line, request.id);
   // The line feed counts, too.
   if (line.size() < kMaxLineBytes) return line;
-  return Shortened(request, answer).value_or(FailureLine(request, AnswerTooLarge()));
+  return Shortened(request, line).value_or(FailureLine(request, AnswerTooLarge()));
 }
 
 int ErrorCodeOf(const Message& answer) {
   int code = 0;
-  const auto error = FindMember(ObjectMembers(answer.line), "error");
-  if (answer.kind != Message::Kind::kResponse || !error ||
-      !absl::SimpleAtoi(FindMember(ObjectMembers(*error), "code").value_or(""), &code)) {
-    return 0;
-  }
+  if (answer.kind != Message::Kind::kResponse) return code;
+  const JsonScan scan = ScanJson(answer.line, /*into=*/"error");
+  const auto text = FindMember(InnerMembers(scan.members, "error"), "code");
+  if (!text || !absl::SimpleAtoi(*text, &code)) return 0;
   return code;
 }
 
 std::optional<std::string> NegotiatedVersion(const Message& answer) {
-  const auto result = FindMember(ObjectMembers(answer.line), "result");
-  if (!result) return std::nullopt;
-  const std::vector<JsonMember> members = ObjectMembers(*result);
-  return DecodeJsonString(FindMember(members, "protocolVersion").value_or("")).value_or("");
+  const JsonScan scan = ScanJson(answer.line, /*into=*/"result");
+  if (!FindMember(scan.members, "result")) return std::nullopt;
+  const auto version = FindMember(InnerMembers(scan.members, "result"), "protocolVersion");
+  return DecodeJsonString(version.value_or("")).value_or("");
 }
 
 }  // namespace callslip::bridge

@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "bridge/answers.h"
-#include "bridge/gateway_client.h"
+#include "bridge/http_answer.h"
 #include "bridge/json_rpc.h"
 
 namespace callslip::bridge {
@@ -16,8 +16,8 @@ namespace callslip::bridge {
 
 // The answer to `request` that an exchange without an event stream brought, or why there is none.
 // Whatever the HTTP status, a JSON-RPC answer in the body counts. `url` is named in failures.
-std::variant<Message, Failure> FindAnswer(Exchange exchange, const Message& request,
-                                          absl::string_view url);
+std::variant<Message, Failure> FindAnswer(const ResponseHead& head, std::string body,
+                                          const Message& request, absl::string_view url);
 
 // True when `message`, from the gateway, is the answer to `request`: a response with the same id,
 // or an error without one.
@@ -26,7 +26,7 @@ bool IsAnswerTo(const Message& request, const Message& message);
 // The line that passes on `answer`: the same JSON on one line, under the id as the agent wrote it.
 // Where that would have kMaxLineBytes or more, the result of a command is left out, and the line
 // says where it can be read; every other answer is replaced by a failure that says so.
-std::string AnswerLine(const Message& request, const Message& answer);
+std::string AnswerLine(const Message& request, Message answer);
 
 // The code of an error answer; 0 for all other messages.
 int ErrorCodeOf(const Message& answer);

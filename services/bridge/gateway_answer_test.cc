@@ -24,13 +24,11 @@ Message Request(const std::string& id, const std::string& method = "ping",
 
 std::string LineFor(const Message& request, int status, std::string body,
                     std::string content_type = "application/json") {
-  const auto found = FindAnswer(
-      {.outcome = Exchange::Outcome::kAnswered,
-       .head = {.status = status, .content_type = std::move(content_type), .session_id = ""},
-       .body = std::move(body)},
-      request, kUrl);
+  const ResponseHead head = {
+      .status = status, .content_type = std::move(content_type), .session_id = ""};
+  auto found = FindAnswer(head, std::move(body), request, kUrl);
   if (const Failure* failure = std::get_if<Failure>(&found)) return FailureLine(request, *failure);
-  return AnswerLine(request, std::get<Message>(found));
+  return AnswerLine(request, std::get<Message>(std::move(found)));
 }
 
 TEST(FindAnswerTest, PassesTheBytesOnUnchanged) {

@@ -13,6 +13,18 @@
 namespace callslip::bridge {
 namespace {
 
+// With some room; a longer one is no mistake.
+constexpr size_t kUsualHeadBytes = 512;
+
+// The headers that all requests have in common.
+std::string UsualHeaders(const GatewayUrl& url) {
+  std::string headers;
+  AddHeader(headers, "Host", absl::string_view(url.origin).substr(url.origin.find("//") + 2));
+  AddHeader(headers, "Content-Type", "application/json");
+  AddHeader(headers, "Accept", "application/json, text/event-stream");
+  return headers;
+}
+
 // What the answer to one POST says, as it comes in.
 class Exchanger {
  public:
@@ -98,13 +110,14 @@ absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
 GatewayClient::GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock)
     : url_(std::move(url)),
       endpoint_(EndpointOf(url_.origin)),
+      usual_headers_(UsualHeaders(url_)),
       token_source_(std::move(token_source)),
       clock_(clock),
       token_(token_source_()) {}
 
 GatewayClient::~GatewayClient() = default;
 
-Exchange GatewayClient::Post(const std::string& message, const Headers& headers,
+Exchange GatewayClient::Post(const std::string& message, absl::string_view headers,
                              absl::Duration silence, AbortSwitch& abort,
                              const EventSink& on_event) {
   int token_generation = 0;
@@ -121,7 +134,7 @@ Exchange GatewayClient::Post(const std::string& message, const Headers& headers,
 }
 
 Exchange GatewayClient::Ask(const std::string& method, const std::string& path,
-                            const Headers& headers, absl::Duration timeout) {
+                            absl::string_view headers, absl::Duration timeout) {
   Exchange exchange;
   const std::string head = RequestHead(method, path, headers, 0, exchange.token_generation);
   const auto connection = HttpConnection::Connect(endpoint_, timeout / 2);
@@ -147,20 +160,17 @@ bool GatewayClient::RenewToken(int refused_generation) {
 }
 
 std::string GatewayClient::RequestHead(absl::string_view method, absl::string_view path,
-                                       const Headers& headers, size_t content_length,
+                                       absl::string_view headers, size_t content_length,
                                        int& token_generation) {
-  const absl::string_view authority =
-      absl::string_view(url_.origin).substr(url_.origin.find("//") + 2);
-  std::string head = absl::StrCat(method, " ", path, " HTTP/1.1\r\nHost: ", authority,
-                                  "\r\nContent-Type: application/json\r\n"
-                                  "Accept: application/json, text/event-stream\r\n"
-                                  "Content-Length: ",
-                                  content_length, "\r\n");
-  for (const auto& [name, value] : headers) absl::StrAppend(&head, name, ": ", value, "\r\n");
+  std::string head;
+  head.reserve(kUsualHeadBytes);
+  absl::StrAppend(&head, method, " ", path, " HTTP/1.1\r\n");
+  absl::StrAppend(&head, usual_headers_, headers);
+  AddHeader(head, "Content-Length", absl::AlphaNum(content_length).Piece());
   MutexLock lock(&mutex_);
   token_generation = token_generation_;
-  if (!token_.empty()) absl::StrAppend(&head, "Authorization: Bearer ", token_, "\r\n");
-  absl::StrAppend(&head, "\r\n");
+  if (!token_.empty()) AddHeader(head, "Authorization", "Bearer " + token_);
+  head.append("\r\n");
   return head;
 }
 

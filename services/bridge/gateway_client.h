@@ -62,14 +62,14 @@ class GatewayClient {
   GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock);
   ~GatewayClient();
 
-  // Posts `message` as it is. `silence` bounds each single read and write; only `abort` bounds the
-  // whole.
-  Exchange Post(const std::string& message, const Headers& headers, absl::Duration silence,
+  // Posts `message` as it is; `headers` are whole lines. `silence` bounds each single read and
+  // write; only `abort` bounds the whole.
+  Exchange Post(const std::string& message, absl::string_view headers, absl::Duration silence,
                 AbortSwitch& abort, const EventSink& on_event);
 
   // Sends a DELETE or GET without a body; `path` is below the origin. Blocks for about `timeout` at
   // most (resolving a host name excepted). The status is 0 where there was no answer.
-  Exchange Ask(const std::string& method, const std::string& path, const Headers& headers,
+  Exchange Ask(const std::string& method, const std::string& path, absl::string_view headers,
                absl::Duration timeout);
 
   // The token of this generation was refused: asks the source again. True where calls now carry
@@ -87,11 +87,13 @@ class GatewayClient {
   // A connection that carries nothing: a kept one, or a new one; nullptr where there is none.
   std::unique_ptr<HttpConnection> TakeConnection();
   void KeepConnection(std::unique_ptr<HttpConnection> connection);
-  std::string RequestHead(absl::string_view method, absl::string_view path, const Headers& headers,
-                          size_t content_length, int& token_generation);
+  // The lines of all headers.
+  std::string RequestHead(absl::string_view method, absl::string_view path,
+                          absl::string_view headers, size_t content_length, int& token_generation);
 
   const GatewayUrl url_;
   const Endpoint endpoint_;
+  const std::string usual_headers_;
   const TokenSource token_source_;
   Clock* const clock_;
 

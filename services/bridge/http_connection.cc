@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
@@ -119,10 +120,10 @@ bool HttpConnection::IsQuiet() const {
 }
 
 void HttpConnection::SetSilence(absl::Duration silence) {
-  silence = absl::Ceil(silence, absl::Seconds(1));
-  if (silence == silence_) return;
-  BoundBlocking(fd_, silence);
-  silence_ = silence;
+  const int64_t seconds = absl::ToInt64Seconds(silence + absl::Seconds(1) - absl::Nanoseconds(1));
+  if (seconds == silence_seconds_) return;
+  BoundBlocking(fd_, absl::Seconds(seconds));
+  silence_seconds_ = seconds;
 }
 
 bool HttpConnection::Send(absl::string_view head, absl::string_view body) {

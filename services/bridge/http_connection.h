@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -61,7 +62,7 @@ class HttpConnection {
 
   const int fd_;
   SSL* ssl_ = nullptr;  // Set for TLS.
-  absl::Duration silence_ = absl::ZeroDuration();
+  int64_t silence_seconds_ = 0;
 };
 
 }  // namespace callslip::bridge

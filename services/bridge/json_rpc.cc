@@ -1,19 +1,16 @@
 #include "bridge/json_rpc.h"
 
 #include <utility>
-#include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "bridge/json_scan.h"
+#include "bridge/json_string.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
 namespace {
-
-using Members = std::vector<JsonMember>;
 
 std::string Quoted(absl::string_view text) {
   return nlohmann::json(std::string(text))
@@ -27,20 +24,20 @@ std::string IdKey(absl::string_view id) {
   return "";
 }
 
-std::string StringMember(const Members& members, absl::string_view key) {
+std::string StringMember(JsonMembers members, absl::string_view key) {
   const auto value = FindMember(members, key);
   return value ? DecodeJsonString(*value).value_or("") : "";
 }
 
-absl::Duration WaitOf(const Members& arguments) {
+absl::Duration WaitOf(JsonMembers arguments) {
   double milliseconds = 0;
   const auto value = FindMember(arguments, "wait_ms");
   if (!value || !absl::SimpleAtod(*value, &milliseconds)) return absl::ZeroDuration();
   return absl::Milliseconds(milliseconds);
 }
 
-ToolCall ParseToolCall(const Members& params) {
-  const Members arguments = ObjectMembers(FindMember(params, "arguments").value_or(""));
+ToolCall ParseToolCall(JsonMembers params) {
+  const JsonMembers arguments = InnerMembers(params, "arguments");
   return {.tool = StringMember(params, "name"),
           .action = StringMember(arguments, "action"),
           .what = StringMember(arguments, "what"),
@@ -60,9 +57,9 @@ absl::string_view NamedMember(absl::string_view method) {
   return "";
 }
 
-void ReadEra(Message& message, const Members& params) {
-  const Members meta = ObjectMembers(FindMember(params, "_meta").value_or(""));
-  const auto version = FindMember(meta, "io.modelcontextprotocol/protocolVersion");
+void ReadEra(Message& message, JsonMembers params) {
+  const auto version =
+      FindMember(InnerMembers(params, "_meta"), "io.modelcontextprotocol/protocolVersion");
   message.is_modern = version && *version != "null";
   if (!message.is_modern) return;
   message.protocol_version = DecodeJsonString(*version).value_or("");
@@ -71,61 +68,70 @@ void ReadEra(Message& message, const Members& params) {
   }
 }
 
-Message Invalid(Message message, int code, absl::string_view error) {
+void SetInvalid(Message& message, int code, absl::string_view error) {
   message.kind = Message::Kind::kInvalid;
   message.error_code = code;
   message.error = std::string(error);
-  return message;
 }
 
-bool HasDuplicates(const Members& members) {
-  std::vector<absl::string_view> keys(members.size());
-  absl::c_transform(members, keys.begin(),
-                    [](const JsonMember& member) { return absl::string_view(member.key); });
-  absl::c_sort(keys);
-  return absl::c_adjacent_find(keys) != keys.end();
-}
-
-// A request or a notification: `members` holds a method.
-Message ParseCall(Message message, const Members& members) {
-  const auto method = DecodeJsonString(*FindMember(members, "method"));
-  if (!method) return Invalid(std::move(message), kInvalidRequest, "method must be a string");
-  message.method = *method;
-  const Members params = ObjectMembers(FindMember(members, "params").value_or(""));
+// A request or a notification.
+void ReadCall(Message& message, JsonMembers members, absl::string_view method) {
+  if (!IsJsonString(method)) {
+    return SetInvalid(message, kInvalidRequest, "method must be a string");
+  }
+  message.method = DecodeJsonString(method).value_or("");
+  const JsonMembers params = InnerMembers(members, "params");
   ReadEra(message, params);
   if (const auto id = FindMember(members, "id")) {
     message.id_key = IdKey(*id);
     if (message.id_key.empty()) {
-      return Invalid(std::move(message), kInvalidRequest, "id must be a string or an integer");
+      return SetInvalid(message, kInvalidRequest, "id must be a string or an integer");
     }
     message.id = std::string(*id);
     message.kind = Message::Kind::kRequest;
-    if (message.method == "tools/call") message.tool_call = ParseToolCall(params);
-    return message;
+    if (message.IsMethod("tools/call")) message.tool_call = ParseToolCall(params);
+    return;
   }
   message.kind = Message::Kind::kNotification;
-  if (message.method == "notifications/cancelled") {
+  if (message.IsMethod("notifications/cancelled")) {
     message.cancelled_key = IdKey(FindMember(params, "requestId").value_or(""));
   }
-  return message;
 }
 
-Message ParseResponse(Message message, const Members& members) {
+void ReadResponse(Message& message, JsonMembers members) {
   const bool has_result = FindMember(members, "result").has_value();
   const bool has_error = FindMember(members, "error").has_value();
   if (has_result == has_error) {
-    return Invalid(std::move(message), kInvalidRequest,
-                   "a message needs a method, or one of result and error");
+    return SetInvalid(message, kInvalidRequest,
+                      "a message needs a method, or one of result and error");
   }
   const absl::string_view id = FindMember(members, "id").value_or("null");
   message.id_key = IdKey(id);
   if (!message.id_key.empty()) {
     message.id = std::string(id);
   } else if (has_result || id != "null") {
-    return Invalid(std::move(message), kInvalidRequest, "a response needs the id of its request");
+    return SetInvalid(message, kInvalidRequest, "a response needs the id of its request");
   }
   message.kind = Message::Kind::kResponse;
-  return message;
+}
+
+void ReadLine(Message& message) {
+  const JsonScan scan = ScanJson(message.line, /*into=*/"params");
+  if (!scan.error.empty()) return SetInvalid(message, kParseError, scan.error);
+  if (absl::StripLeadingAsciiWhitespace(message.line).front() == '[') {
+    return SetInvalid(message, kInvalidRequest,
+                      "batches are not supported over stdio; send one message a line");
+  }
+  if (HasDuplicates(scan.members)) {
+    return SetInvalid(message, kInvalidRequest, "the message has a member twice");
+  }
+  if (!StandsFor(FindMember(scan.members, "jsonrpc").value_or(""), "2.0")) {
+    return SetInvalid(message, kInvalidRequest, "a message is an object with \"jsonrpc\":\"2.0\"");
+  }
+  if (const auto method = FindMember(scan.members, "method")) {
+    return ReadCall(message, scan.members, *method);
+  }
+  ReadResponse(message, scan.members);
 }
 
 }  // namespace
@@ -133,23 +139,8 @@ Message ParseResponse(Message message, const Members& members) {
 Message ParseMessage(std::string line) {
   Message message;
   message.line = std::move(line);
-  if (const absl::Status status = CheckJson(message.line); !status.ok()) {
-    return Invalid(std::move(message), kParseError, status.message());
-  }
-  if (absl::StripLeadingAsciiWhitespace(message.line).front() == '[') {
-    return Invalid(std::move(message), kInvalidRequest,
-                   "batches are not supported over stdio; send one message a line");
-  }
-  const Members members = ObjectMembers(message.line);
-  if (HasDuplicates(members)) {
-    return Invalid(std::move(message), kInvalidRequest, "the message has a member twice");
-  }
-  if (StringMember(members, "jsonrpc") != "2.0") {
-    return Invalid(std::move(message), kInvalidRequest,
-                   "a message is an object with \"jsonrpc\":\"2.0\"");
-  }
-  if (FindMember(members, "method")) return ParseCall(std::move(message), members);
-  return ParseResponse(std::move(message), members);
+  ReadLine(message);
+  return message;
 }
 
 void AddRequestId(Message& message, const std::function<std::string()>& make) {
@@ -157,17 +148,17 @@ void AddRequestId(Message& message, const std::function<std::string()>& make) {
       message.tool_call->action == "cancel") {
     return;
   }
-  const Members members = ObjectMembers(message.line);
-  const absl::string_view params = *FindMember(members, "params");
-  const auto arguments = FindMember(ObjectMembers(params), "arguments");
-  if (arguments && (arguments->front() != '{' ||
-                    FindMember(ObjectMembers(*arguments), "request_id").has_value())) {
+  const JsonScan scan = ScanJson(message.line, /*into=*/"params");
+  const JsonMembers params = InnerMembers(scan.members, "params");
+  const auto arguments = FindMember(params, "arguments");
+  const JsonMembers inner = InnerMembers(params, "arguments");
+  if (arguments && (arguments->front() != '{' || FindMember(inner, "request_id"))) {
     return;  // It has one, or is for the gateway to refuse.
   }
   message.tool_call->request_id = make();
   const std::string member = absl::StrCat("\"request_id\":\"", message.tool_call->request_id, "\"");
-  const absl::string_view object = arguments.value_or(params);
-  const bool is_empty = arguments && ObjectMembers(object).empty();
+  const absl::string_view object = arguments ? *arguments : *FindMember(scan.members, "params");
+  const bool is_empty = arguments && inner.empty();
   message.line.insert(
       object.data() - message.line.data() + 1,
       absl::StrCat(arguments ? member : absl::StrCat("\"arguments\":{", member, "}"),
@@ -175,7 +166,7 @@ void AddRequestId(Message& message, const std::function<std::string()>& make) {
 }
 
 std::string WithId(absl::string_view message, absl::string_view id) {
-  const std::optional<absl::string_view> present = FindMember(ObjectMembers(message), "id");
+  const auto present = FindMember(ScanJson(message).members, "id");
   const size_t begin = present ? present->data() - message.data() : message.find('{') + 1;
   const size_t end = present ? begin + present->size() : begin;
   const absl::string_view head = message.substr(0, begin);

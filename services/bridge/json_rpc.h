@@ -56,9 +56,11 @@ struct Message {
   std::optional<ToolCall> tool_call;
   // The `id_key` of the request that a `notifications/cancelled` is about; otherwise empty.
   std::string cancelled_key;
+
+  bool IsMethod(absl::string_view wanted) const { return method == wanted; }
   bool is_request() const { return kind == Kind::kRequest; }
   // Asks for an event stream that stays open: it has no deadline once it has begun.
-  bool is_stream() const { return is_request() && method == "subscriptions/listen"; }
+  bool is_stream() const { return is_request() && IsMethod("subscriptions/listen"); }
 
   // Why the message is kInvalid, for an error answer without id.
   int error_code = 0;

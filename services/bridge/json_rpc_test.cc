@@ -135,9 +135,9 @@ std::string WithRequestId(const std::string& params) {
   Message message = ParseMessage(
       absl::StrCat(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)", params, "}"));
   AddRequestId(message, [] { return "r"; });
-  EXPECT_TRUE(CheckJson(message.line).ok()) << message.line;
-  const auto members = ObjectMembers(message.line);
-  return std::string(*FindMember(members, "params"));
+  const JsonScan scan = ScanJson(message.line);
+  EXPECT_EQ(scan.error, "") << message.line;
+  return std::string(*FindMember(scan.members, "params"));
 }
 
 TEST(AddRequestIdTest, IsAddedToEachInteractWithoutOne) {

@@ -1,126 +1,254 @@
 #include "bridge/json_scan.h"
 
-#include <cstring>
+#include <array>
+#include <forward_list>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "nlohmann/json.hpp"
+#include "bridge/json_string.h"
+#include "bridge/limits.h"
 
 namespace callslip::bridge {
+
+bool StandsFor(absl::string_view value, absl::string_view text) {
+  if (!IsJsonString(value)) return false;
+  const absl::string_view written = value.substr(1, value.size() - 2);
+  // Nothing is shorter than what it stands for, and only what escapes something is longer.
+  if (written.size() <= text.size()) return written == text;
+  return *absl::c_mismatch(written, text).first == '\\' && DecodeJsonString(value) == text;
+}
+
 namespace {
 
-// Of the objects that are looked into.
-constexpr size_t kUsualMembers = 8;
+// The object that the text is, the member that is looked into, and the objects in there.
+constexpr int kMaxKeptDepth = 3;
 
-bool IsSpace(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+constexpr absl::string_view kInvalid = "the text is no valid JSON in UTF-8";
+constexpr absl::string_view kTooDeep = "the JSON nests more than 200 levels deep";
+static_assert(kMaxJsonDepth == 200);
 
-size_t SkipSpace(absl::string_view text, size_t at) {
-  while (at < text.size() && IsSpace(text[at])) ++at;
+bool IsSpace(char c) {
+  return c <= ' ' && (c == ' ' || c == '\t' || c == '\n' || c == '\r');  // Mostly it is none.
+}
+
+const JsonMember* NextMember(const JsonMember* member) { return member + 1 + member->inner; }
+
+const JsonMember* Find(JsonMembers members, absl::string_view key) {
+  const JsonMember* at = members.begin();
+  while (at != members.end() && !StandsFor(at->key, key)) at = NextMember(at);
   return at;
 }
 
-// `at` is an opening quote; returns the place behind the closing one.
-size_t SkipString(absl::string_view text, size_t at) {
-  const char* const begin = text.data() + at + 1;
-  const char* const end = text.data() + text.size();
-  for (const char* from = begin; from < end;) {
-    const auto* quote = static_cast<const char*>(std::memchr(from, '"', end - from));
-    if (quote == nullptr) break;
-    const char* slashes = quote;
-    while (slashes > begin && slashes[-1] == '\\') --slashes;
-    from = quote + 1;
-    if ((quote - slashes) % 2 == 0) return static_cast<size_t>(from - text.data());
-  }
-  return text.size();
+// The functions below return the place behind what they take, or nullptr where it is not there.
+
+const char* SkipSpace(const char* at, const char* end) {
+  while (at != end && IsSpace(*at)) ++at;
+  return at;
 }
 
-// `at` is the first byte of an array or object; returns the place behind its last one.
-size_t SkipBrackets(absl::string_view text, size_t at) {
-  for (int depth = 0; at < text.size();) {
-    switch (text[at]) {
-      case '"':
-        at = SkipString(text, at);
-        continue;
-      case '{':
-      case '[':
-        ++depth;
-        break;
-      case '}':
-      case ']':
-        if (--depth == 0) return at + 1;
-        break;
+const char* SkipWord(const char* at, const char* end, absl::string_view word) {
+  const absl::string_view rest(at, static_cast<size_t>(end - at));
+  return absl::StartsWith(rest, word) ? at + word.size() : nullptr;
+}
+
+// One digit or more.
+const char* SkipDigits(const char* at, const char* end) {
+  const char* const begin = at;
+  while (at != end && absl::ascii_isdigit(*at)) ++at;
+  return at != begin ? at : nullptr;
+}
+
+const char* SkipNumber(const char* at, const char* end) {
+  if (at != end && *at == '-') ++at;
+  at = at != end && *at == '0' ? at + 1 : SkipDigits(at, end);
+  if (at != nullptr && at != end && *at == '.') at = SkipDigits(at + 1, end);
+  if (at == nullptr || at == end || (*at != 'e' && *at != 'E')) return at;
+  ++at;
+  if (at != end && (*at == '+' || *at == '-')) ++at;
+  return SkipDigits(at, end);
+}
+
+// A value with no values in it.
+const char* SkipScalar(const char* at, const char* end) {
+  if (at == end) return nullptr;
+  switch (*at) {
+    case '"':
+      return SkipJsonString(at + 1, end);
+    case 't':
+      return SkipWord(at, end, "true");
+    case 'f':
+      return SkipWord(at, end, "false");
+    case 'n':
+      return SkipWord(at, end, "null");
+    default:
+      return SkipNumber(at, end);
+  }
+}
+
+const char* SkipKey(const char* at, const char* end) {
+  if (at == end || *at != '"') return nullptr;
+  return SkipJsonString(at + 1, end);
+}
+
+const char* SkipColon(const char* at, const char* end) {
+  at = SkipSpace(at, end);
+  return at != end && *at == ':' ? SkipSpace(at + 1, end) : nullptr;
+}
+
+class Scanner {
+ public:
+  Scanner(absl::string_view text, absl::string_view into, JsonScan& scan)
+      : text_(text), end_(text.data() + text.size()), into_(into), scan_(scan) {}
+
+  void Run() {
+    const char* at = SkipSpace(text_.data(), end_);
+    at = SkipValue(at, /*depth=*/0, /*kept=*/true);
+    const bool is_whole = at != nullptr && SkipSpace(at, end_) == end_;
+    if (!is_whole && scan_.error.empty()) scan_.error = kInvalid;
+  }
+
+ private:
+  // `depth` is that of the arrays and objects around the value. Keeps its members, if it shall.
+  const char* SkipValue(const char* at, int depth, bool kept) {
+    if (kept && at != end_ && *at == '{') return KeepMembers(at, depth + 1);
+    return SkipUnkept(at, depth);
+  }
+
+  // Recurses down to kMaxKeptDepth.
+  const char* KeepMembers(const char* at, int depth) {
+    at = SkipSpace(at + 1, end_);
+    if (at != end_ && *at == '}') return at + 1;
+    while (true) {
+      const char* const key = at;
+      at = SkipKey(key, end_);
+      if (at == nullptr) return nullptr;
+      const size_t index = scan_.members.size();
+      scan_.members.push_back({.key = Between(key, at), .value = {}});
+      const char* const value = SkipColon(at, end_);
+      if (value == nullptr) return nullptr;
+      at = SkipValue(value, depth, IsLookedInto(depth, scan_.members[index].key));
+      if (at == nullptr) return nullptr;
+      scan_.members[index].value = Between(value, at);
+      scan_.members[index].inner = scan_.members.size() - index - 1;
+      at = SkipSpace(at, end_);
+      if (at == end_ || *at != ',') break;
+      at = SkipSpace(at + 1, end_);
     }
-    ++at;
+    return at != end_ && *at == '}' ? at + 1 : nullptr;
   }
-  return at;
-}
 
-// `at` is the first byte of a value; returns the place behind its last one.
-size_t SkipValue(absl::string_view text, size_t at) {
-  if (at == text.size()) return at;
-  if (text[at] == '"') return SkipString(text, at);
-  if (text[at] == '{' || text[at] == '[') return SkipBrackets(text, at);
-  while (at < text.size() && text[at] != ',' && text[at] != '}' && !IsSpace(text[at])) ++at;
-  return at;
-}
+  // Whether the value of a kept member at this depth is looked into.
+  bool IsLookedInto(int depth, absl::string_view key) const {
+    return depth == 1 ? StandsFor(key, into_) : depth < kMaxKeptDepth;
+  }
+
+  const char* SkipUnkept(const char* at, const int outer_depth) {
+    std::array<char, kMaxJsonDepth + 1> closings;  // Of what is open, by depth.
+    int depth = outer_depth;
+    while (true) {
+      // Here begins a value.
+      if (at != end_ && (*at == '{' || *at == '[')) {
+        if (depth == kMaxJsonDepth) {
+          scan_.error = kTooDeep;
+          return nullptr;
+        }
+        const bool is_object = *at == '{';
+        closings[++depth] = is_object ? '}' : ']';
+        at = SkipSpace(at + 1, end_);
+        if (at == end_ || *at != closings[depth]) {
+          if (is_object) at = SkipMemberStart(at);
+          if (at == nullptr) return nullptr;
+          continue;
+        }
+      } else {
+        at = SkipScalar(at, end_);
+        if (at == nullptr) return nullptr;
+      }
+      // Here ends a value, or something empty.
+      while (depth > outer_depth) {
+        at = SkipSpace(at, end_);
+        if (at == end_ || *at != closings[depth]) break;
+        ++at;
+        --depth;
+      }
+      if (depth == outer_depth) return at;
+      if (at == end_ || *at != ',') return nullptr;
+      at = SkipSpace(at + 1, end_);
+      if (closings[depth] == '}') at = SkipMemberStart(at);
+      if (at == nullptr) return nullptr;
+    }
+  }
+
+  const char* SkipMemberStart(const char* at) const {
+    at = SkipKey(at, end_);
+    return at == nullptr ? nullptr : SkipColon(at, end_);
+  }
+
+  static absl::string_view Between(const char* begin, const char* end) {
+    return {begin, static_cast<size_t>(end - begin)};
+  }
+
+  const absl::string_view text_;
+  const char* const end_;
+  const absl::string_view into_;
+  JsonScan& scan_;
+};
 
 }  // namespace
 
-std::vector<JsonMember> ObjectMembers(absl::string_view text) {
-  std::vector<JsonMember> members;
-  size_t at = SkipSpace(text, 0);
-  if (at == text.size() || text[at] != '{') return members;
-  members.reserve(kUsualMembers);
-  at = SkipSpace(text, at + 1);
-  while (at < text.size() && text[at] == '"') {
-    const size_t key_end = SkipString(text, at);
-    const absl::string_view key = text.substr(at, key_end - at);
-    const size_t colon = SkipSpace(text, key_end);
-    const size_t value = SkipSpace(text, colon + 1);
-    const size_t value_end = SkipValue(text, value);
-    members.push_back({DecodeJsonString(key).value_or(""), text.substr(value, value_end - value)});
-    at = SkipSpace(text, value_end);
-    if (at < text.size() && text[at] == ',') at = SkipSpace(text, at + 1);
+JsonScan ScanJson(absl::string_view text, absl::string_view into) {
+  JsonScan scan;
+  Scanner(text, into, scan).Run();
+  return scan;
+}
+
+std::optional<absl::string_view> FindMember(JsonMembers members, absl::string_view key) {
+  const JsonMember* const member = Find(members, key);
+  if (member == members.end()) return std::nullopt;
+  return member->value;
+}
+
+JsonMembers InnerMembers(JsonMembers members, absl::string_view key) {
+  const JsonMember* const member = Find(members, key);
+  if (member == members.end()) return {};
+  return {member + 1, member->inner};
+}
+
+bool HasDuplicates(JsonMembers members) {
+  absl::InlinedVector<absl::string_view, 8> names;
+  std::forward_list<std::string> decoded;
+  for (const JsonMember* at = members.begin(); at != members.end(); at = NextMember(at)) {
+    names.push_back(at->key);
+    if (!absl::StrContains(at->key, '\\')) continue;
+    names.back() =
+        decoded.emplace_front(absl::StrCat("\"", DecodeJsonString(at->key).value_or(""), "\""));
   }
-  return members;
+  // Mostly, a comparison then ends with the sizes.
+  absl::c_sort(names, [](absl::string_view a, absl::string_view b) {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  });
+  return absl::c_adjacent_find(names) != names.end();
 }
-
-std::optional<absl::string_view> FindMember(const std::vector<JsonMember>& members,
-                                            absl::string_view key) {
-  const auto it = absl::c_find_if(members, [&](const auto& member) { return member.key == key; });
-  if (it == members.end()) return std::nullopt;
-  return it->value;
-}
-
-bool IsJsonString(absl::string_view value) { return !value.empty() && value.front() == '"'; }
 
 bool IsJsonInteger(absl::string_view value) {
   absl::ConsumePrefix(&value, "-");
   return !value.empty() && absl::c_all_of(value, absl::ascii_isdigit);
 }
 
-std::optional<std::string> DecodeJsonString(absl::string_view value) {
-  if (!IsJsonString(value) || value.size() < 2) return std::nullopt;
-  if (std::memchr(value.data(), '\\', value.size()) == nullptr) {
-    return std::string(value.substr(1, value.size() - 2));
-  }
-  const auto decoded = nlohmann::json::parse(value.begin(), value.end(), /*cb=*/nullptr,
-                                             /*allow_exceptions=*/false);
-  if (!decoded.is_string()) return std::nullopt;
-  return decoded.get<std::string>();
-}
-
-std::string OnOneLine(absl::string_view text) {
-  text = absl::StripAsciiWhitespace(text);
-  if (!absl::StrContains(text, '\n') && !absl::StrContains(text, '\r')) return std::string(text);
+std::string OnOneLine(std::string text) {
+  absl::StripAsciiWhitespace(&text);
+  if (!absl::StrContains(text, '\n') && !absl::StrContains(text, '\r')) return text;
   std::string line;
   line.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = text[at] == '"' ? SkipString(text, at) : at + 1;
-    if (!IsSpace(text[at])) line.append(text.data() + at, end - at);
-    at = end;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    const char* const next = *at == '"' ? SkipJsonString(at + 1, end) : at + 1;
+    if (!IsSpace(*at)) line.append(at, next);
+    at = next;
   }
   return line;
 }

@@ -1,45 +1,60 @@
 #ifndef CALLSLIP_BRIDGE_JSON_SCAN_H_
 #define CALLSLIP_BRIDGE_JSON_SCAN_H_
 
+#include <cstddef>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "absl/status/status.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 
 namespace callslip::bridge {
 
 // Looks into JSON text without building a tree, so that values keep the very bytes in which they
-// stood on the wire. Nothing here throws or recurses.
+// stood on the wire. Nothing here throws, or recurses beyond the few objects that are looked into.
 
-// OK for one valid JSON value in UTF-8 that nests at most kMaxJsonDepth deep; otherwise
-// INVALID_ARGUMENT. The other functions ask for text that has passed this check.
-absl::Status CheckJson(absl::string_view text);
-
+// A member of an object. Both parts are views of the scanned text.
 struct JsonMember {
-  std::string key;          // Decoded.
-  absl::string_view value;  // As it stands in the text, without space around it.
+  absl::string_view key;    // With its quotes.
+  absl::string_view value;  // Without space around it.
+  // The members within the value follow this one, and they are that many.
+  size_t inner = 0;
 };
 
-// The members of an object in their order, duplicates included; empty for any other value.
-std::vector<JsonMember> ObjectMembers(absl::string_view text);
+// The members of an object in their order, duplicates included, each with those within it.
+using JsonMembers = absl::Span<const JsonMember>;
+
+struct JsonScan {
+  // Empty for one valid JSON value in UTF-8 that nests at most kMaxJsonDepth deep; otherwise the
+  // sentence that says what is wrong, and `members` is incomplete.
+  absl::string_view error;
+  // Those of the text, if it is an object; else there are none.
+  absl::InlinedVector<JsonMember, 16> members;
+};
+
+// Checks the text and finds its members, in one pass. Of the values only the one named `into` is
+// looked into: its members are found and, where they are objects, theirs.
+JsonScan ScanJson(absl::string_view text, absl::string_view into = {});
 
 // The value of the first member named `key`, or nullopt.
-std::optional<absl::string_view> FindMember(const std::vector<JsonMember>& members,
-                                            absl::string_view key);
+std::optional<absl::string_view> FindMember(JsonMembers members, absl::string_view key);
 
-bool IsJsonString(absl::string_view value);
+// The members within that value; none where it was not looked into, or is no object.
+JsonMembers InnerMembers(JsonMembers members, absl::string_view key);
+
+// True for a JSON string that stands for `text`.
+bool StandsFor(absl::string_view value, absl::string_view text);
+
+// True when there are two members of the same name.
+bool HasDuplicates(JsonMembers members);
 
 // True for a number without fraction and exponent, of any length.
 bool IsJsonInteger(absl::string_view value);
 
-// The text that a JSON string stands for; nullopt for any other value.
-std::optional<std::string> DecodeJsonString(absl::string_view value);
-
-// `text` on one line: unchanged unless it holds a line break, otherwise without any space outside
-// of strings.
-std::string OnOneLine(absl::string_view text);
+// Valid JSON on one line: unchanged unless it holds a line break, otherwise without any space
+// outside of strings.
+std::string OnOneLine(std::string text);
 
 }  // namespace callslip::bridge
 

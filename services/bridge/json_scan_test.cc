@@ -3,8 +3,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "bridge/json_string.h"
 #include "bridge/limits.h"
-#include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -14,27 +14,34 @@ namespace {
 
 using ::testing::HasSubstr;
 
+bool IsValid(const std::string& text) { return ScanJson(text).error.empty(); }
+
 std::string Nested(int depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
-TEST(CheckJsonTest, TakesValidTextOnly) {
-  EXPECT_OK(CheckJson(R"( {"a":[1,"]",null]} )"));
+TEST(ScanJsonTest, TakesValidTextOnly) {
+  EXPECT_TRUE(IsValid(R"( {"a":[1,"]",null]} )"));
   for (const char* text : {"", "{", "{} {}", "{'a':1}", "[1,]", "nul", "\"\xff\"", "\"\\ud800\""}) {
-    EXPECT_FALSE(CheckJson(text).ok()) << text;
+    EXPECT_FALSE(IsValid(text)) << text;
   }
 }
 
 // Each text with each of its bytes left out, doubled or replaced; not by NUL, which ends the text
 // for the other parser.
-TEST(CheckJsonTest, AgreesWithAnotherParser) {
+TEST(ScanJsonTest, AgreesWithAnotherParser) {
   const std::string texts[] = {
       R"({"a":[1,-0.5e+1,true,false,null,{}],"b":{"c":[]}, "d" : "e\u00e4\ud83d\ude00\n"})",
-      "[\"\xc2\x80\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"]", " -0 ",
-      "\t12.75E-3\r\n", "[[],[[]],{\"\":\"\\\"\\\\/\"}]"};
+      "[\"\xc2\x80\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xf0\x90\x80\x80\xf4\x8f\xbf\xbf\"]",
+      " -0 ",
+      "\t12.75E-3\r\n",
+      R"({"b":{"long":"0123456789abcdefghijklm","c":[1,{}]}})",
+      "[[],[[]],{\"\":\"\\\"\\\\/\"}]"};
   const auto compare = [](const std::string& text) {
-    EXPECT_EQ(CheckJson(text).ok(), nlohmann::json::accept(text)) << text;
+    const bool is_valid = nlohmann::json::accept(text);
+    EXPECT_EQ(IsValid(text), is_valid) << text;
+    EXPECT_EQ(ScanJson(text, /*into=*/"b").error.empty(), is_valid) << text;
   };
   for (const std::string& text : texts) {
-    EXPECT_OK(CheckJson(text));
+    EXPECT_TRUE(IsValid(text));
     for (size_t at = 0; at < text.size(); ++at) {
       compare(text.substr(0, at));
       compare(text.substr(0, at) + text.substr(at + 1));
@@ -48,17 +55,19 @@ TEST(CheckJsonTest, AgreesWithAnotherParser) {
   }
 }
 
-TEST(CheckJsonTest, LimitsTheDepth) {
-  EXPECT_OK(CheckJson(Nested(kMaxJsonDepth)));
-  EXPECT_THAT(std::string(CheckJson(Nested(kMaxJsonDepth + 1)).message()), HasSubstr("deep"));
-  EXPECT_FALSE(CheckJson(Nested(1'000'000)).ok());
-  EXPECT_OK(CheckJson(absl::StrCat("\"", std::string(1000, '['), "\"")));
+TEST(ScanJsonTest, LimitsTheDepth) {
+  EXPECT_TRUE(IsValid(Nested(kMaxJsonDepth)));
+  EXPECT_THAT(std::string(ScanJson(Nested(kMaxJsonDepth + 1)).error), HasSubstr("deep"));
+  EXPECT_FALSE(IsValid(Nested(1'000'000)));
+  EXPECT_TRUE(IsValid(absl::StrCat("\"", std::string(1000, '['), "\"")));
 }
 
-TEST(ObjectMembersTest, KeepsTheBytesOfValues) {
-  const auto members = ObjectMembers(
-      "\n{ \"a\" : 1.50 , \"b\":{\"x\":[\"}\\\"\"]},\"\\u0063\":\"\\u0041\" ,\"d\":true}");
+TEST(ScanJsonTest, KeepsTheBytesOfValues) {
+  const std::string text =
+      "\n{ \"a\" : 1.50 , \"b\":{\"x\":[\"}\\\"\"]},\"\\u0063\":\"\\u0041\" ,\"d\":true}";
+  const auto members = ScanJson(text).members;
   ASSERT_EQ(members.size(), 4u);
+  EXPECT_EQ(members[2].key, "\"\\u0063\"");
   EXPECT_EQ(FindMember(members, "a"), "1.50");
   EXPECT_EQ(FindMember(members, "b"), "{\"x\":[\"}\\\"\"]}");
   EXPECT_EQ(FindMember(members, "c"), "\"\\u0041\"");
@@ -66,10 +75,42 @@ TEST(ObjectMembersTest, KeepsTheBytesOfValues) {
   EXPECT_EQ(FindMember(members, "e"), std::nullopt);
 }
 
-TEST(ObjectMembersTest, OtherValuesHaveNone) {
-  for (const char* text : {"", "{}", " { } ", "[1]", "\"{\"", "7"}) {
-    EXPECT_TRUE(ObjectMembers(text).empty()) << text;
+TEST(ScanJsonTest, OtherValuesHaveNoMembers) {
+  for (const char* text : {"", "{}", " { } ", "[1]", "[{\"a\":1}]", "\"{\"", "7"}) {
+    EXPECT_TRUE(ScanJson(text).members.empty()) << text;
   }
+}
+
+TEST(ScanJsonTest, LooksIntoTheObjectsOfOneMember) {
+  const std::string text =
+      R"({"x":{"a":0},"p\u0061rams":{"a":1,"b":{"c":{"d":2},"e":[{"f":3}]},"g":[{"a":4}],"h":{}},)"
+      R"("a":5})";
+  const JsonScan scan = ScanJson(text, /*into=*/"params");
+  EXPECT_EQ(FindMember(scan.members, "a"), "5");
+  EXPECT_TRUE(InnerMembers(scan.members, "x").empty());
+  EXPECT_TRUE(InnerMembers(scan.members, "a").empty());
+  EXPECT_TRUE(InnerMembers(scan.members, "y").empty());
+  const JsonMembers params = InnerMembers(scan.members, "params");
+  EXPECT_EQ(FindMember(params, "a"), "1");
+  EXPECT_EQ(FindMember(params, "c"), std::nullopt);
+  EXPECT_EQ(FindMember(params, "h"), "{}");
+  EXPECT_TRUE(InnerMembers(params, "g").empty());
+  EXPECT_TRUE(InnerMembers(params, "h").empty());
+  const JsonMembers b = InnerMembers(params, "b");
+  ASSERT_EQ(b.size(), 2u);
+  EXPECT_EQ(FindMember(b, "c"), "{\"d\":2}");
+  EXPECT_EQ(FindMember(b, "e"), "[{\"f\":3}]");
+}
+
+TEST(ScanJsonTest, LooksIntoNoArray) {
+  const JsonScan scan = ScanJson(R"({"params":[{"a":1}]})", /*into=*/"params");
+  EXPECT_EQ(scan.members.size(), 1u);
+}
+
+TEST(HasDuplicatesTest, GoesByTheMeaningOfTheNames) {
+  EXPECT_TRUE(HasDuplicates(ScanJson(R"({"a":1,"b":2,"\u0061":3})").members));
+  EXPECT_TRUE(HasDuplicates(ScanJson(R"({"\u0061":1,"\u0061":3})").members));
+  EXPECT_FALSE(HasDuplicates(ScanJson(R"({"a":1,"b":{"a":2},"\u0063":3})", "b").members));
 }
 
 TEST(JsonIntegerTest, HasNoFractionAndNoExponent) {

@@ -9,6 +9,8 @@
 namespace callslip::bridge {
 namespace {
 
+constexpr size_t kUsualHeadBytes = 128;
+
 constexpr absl::string_view kEncodedPrefix = "=?base64?";
 constexpr absl::string_view kEncodedSuffix = "?=";
 
@@ -27,10 +29,17 @@ std::string EncodeHeaderValue(absl::string_view value) {
   return absl::StrCat(kEncodedPrefix, absl::Base64Escape(value), kEncodedSuffix);
 }
 
-Headers MirroredHeaders(const Message& message) {
-  Headers headers = {{"MCP-Protocol-Version", EncodeHeaderValue(message.protocol_version)},
-                     {"Mcp-Method", EncodeHeaderValue(message.method)}};
-  if (message.name) headers.emplace_back("Mcp-Name", EncodeHeaderValue(*message.name));
+void AddHeader(std::string& head, absl::string_view name, absl::string_view value) {
+  head.append(name.data(), name.size()).append(": ");
+  head.append(value.data(), value.size()).append("\r\n");
+}
+
+std::string MirroredHeaders(const Message& message) {
+  std::string headers;
+  headers.reserve(kUsualHeadBytes);
+  AddHeader(headers, "MCP-Protocol-Version", EncodeHeaderValue(message.protocol_version));
+  AddHeader(headers, "Mcp-Method", EncodeHeaderValue(message.method));
+  if (message.name) AddHeader(headers, "Mcp-Name", EncodeHeaderValue(*message.name));
   return headers;
 }
 

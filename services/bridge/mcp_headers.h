@@ -2,20 +2,18 @@
 #define CALLSLIP_BRIDGE_MCP_HEADERS_H_
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "bridge/json_rpc.h"
 
 namespace callslip::bridge {
 
-// Names and values of HTTP headers. Values hold nothing that could end a header.
-using Headers = std::vector<std::pair<std::string, std::string>>;
+// Adds the line of an HTTP header to a head. `value` holds nothing that could end the line.
+void AddHeader(std::string& head, absl::string_view name, absl::string_view value);
 
-// The headers that repeat what a message of the stateless revisions says of itself:
+// The lines of the headers that repeat what a message of the stateless revisions says of itself:
 // MCP-Protocol-Version, Mcp-Method and, where it names something, Mcp-Name.
-Headers MirroredHeaders(const Message& message);
+std::string MirroredHeaders(const Message& message);
 
 // `value` as it is, or as `=?base64?…?=` where it would not survive in a header: characters beyond
 // printable ASCII, a space at either end, or text that looks like an encoded value itself.

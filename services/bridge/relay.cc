@@ -15,7 +15,7 @@
 namespace callslip::bridge {
 
 struct Relay::Call {
-  Call(Message m, CallClass c, absl::Time now, absl::Duration t, Clock* clock)
+  Call(Message&& m, CallClass c, absl::Time now, absl::Duration t, Clock* clock)
       : message(std::move(m)),
         call_class(c),
         received(now),
@@ -24,7 +24,7 @@ struct Relay::Call {
         deadline(now + t) {}
 
   bool is_request() const { return message.is_request(); }
-  bool is_initialize() const { return is_request() && message.method == "initialize"; }
+  bool is_initialize() const { return is_request() && message.IsMethod("initialize"); }
 
   const Message message;
   const CallClass call_class;
@@ -50,8 +50,8 @@ bool MayWait(const Message& message, CallClass call_class) {
 Relay::Relay(const TimeoutPolicy& policy, Clock* clock, GatewayClient* gateway, LineWriter* writer)
     : policy_(policy),
       clock_(clock),
-      gateway_(gateway),
       writer_(writer),
+      url_(gateway->url().ToString()),
       session_(gateway),
       courier_(clock, gateway, &session_),
       deadline_sleeper_(clock->NewSleeper()),
@@ -224,14 +224,14 @@ void Relay::Run(const CallPtr& call) {
 }
 
 void Relay::Conclude(const CallPtr& call, Exchange exchange) {
-  const std::string url = gateway_->url().ToString();
   switch (exchange.outcome) {
     case Exchange::Outcome::kAborted:
       return;  // Whoever aborted it has taken it before.
     case Exchange::Outcome::kNotSent:
-      return Finish(call, GatewayUnreachable(url, clock_->Now() - call->received));
+      return Finish(call, GatewayUnreachable(url_, clock_->Now() - call->received));
     case Exchange::Outcome::kBroken:
-      return Finish(call, call->message.is_stream() ? SubscriptionLost(url) : ConnectionBroke(url));
+      return Finish(call,
+                    call->message.is_stream() ? SubscriptionLost(url_) : ConnectionBroke(url_));
     case Exchange::Outcome::kStreamEnded:
       return Finish(call, StreamEndedEarly());
     case Exchange::Outcome::kTooLarge:
@@ -240,33 +240,31 @@ void Relay::Conclude(const CallPtr& call, Exchange exchange) {
       break;
   }
   if (!call->is_request()) {
-    if (exchange.head.status >= 400) return Finish(call, HttpError(url, exchange.head.status));
+    if (exchange.head.status >= 400) return Finish(call, HttpError(url_, exchange.head.status));
     if (Take(call)) Answered(call);
     return;
   }
   // The sink has ended the stream: somebody has taken the call.
   if (exchange.head.content_type == "text/event-stream") return;
-  const ResponseHead head = exchange.head;
-  const auto found = FindAnswer(std::move(exchange), call->message, url);
+  auto found = FindAnswer(exchange.head, std::move(exchange.body), call->message, url_);
   if (const Failure* failure = std::get_if<Failure>(&found)) return Finish(call, *failure);
-  ConcludeWithAnswer(call, head, std::get<Message>(found));
+  ConcludeWithAnswer(call, exchange.head, std::get<Message>(std::move(found)));
 }
 
-void Relay::ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head,
-                               const Message& answer) {
+void Relay::ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head, Message&& answer) {
   if (!Take(call)) return;
   if (call->is_initialize()) session_.Start(call->message, head, answer);
-  if (call->message.method == "logging/setLevel") session_.KeepLogLevel(call->message, answer);
+  if (call->message.IsMethod("logging/setLevel")) session_.KeepLogLevel(call->message, answer);
   // The agent may send its next call as soon as it has read this line.
-  writer_->WriteLine(AnswerLine(call->message, answer), [this] { pool_->WillRead(); });
+  writer_->WriteLine(AnswerLine(call->message, std::move(answer)), [this] { pool_->WillRead(); });
   Answered(call);
 }
 
 bool Relay::HandleEvent(const CallPtr& call, const ResponseHead& head, absl::string_view data) {
   if (!call->is_request()) return false;
-  const Message message = ParseMessage(std::string(data));
+  Message message = ParseMessage(std::string(data));
   if (IsAnswerTo(call->message, message)) {
-    ConcludeWithAnswer(call, head, message);
+    ConcludeWithAnswer(call, head, std::move(message));
     return false;
   }
   if (message.kind == Message::Kind::kInvalid || message.kind == Message::Kind::kResponse) {
@@ -274,7 +272,7 @@ bool Relay::HandleEvent(const CallPtr& call, const ResponseHead& head, absl::str
     return true;
   }
   if (call->message.is_stream()) LiftDeadline(call);
-  const std::string line = OnOneLine(data);
+  const std::string line = OnOneLine(std::string(data));
   if (line.size() >= kMaxLineBytes) return true;
   // Nothing is said about a call after its answer.
   return writer_->WriteLineIf(

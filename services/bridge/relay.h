@@ -81,7 +81,7 @@ class Relay {
   // What a worker does for a call.
   void Run(const CallPtr& call);
   void Conclude(const CallPtr& call, Exchange exchange);
-  void ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head, const Message& answer);
+  void ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head, Message&& answer);
   // Returns false when the stream has said all it can say.
   bool HandleEvent(const CallPtr& call, const ResponseHead& head, absl::string_view data);
 
@@ -98,8 +98,8 @@ class Relay {
 
   const TimeoutPolicy policy_;
   Clock* const clock_;
-  GatewayClient* const gateway_;
   LineWriter* const writer_;
+  const std::string url_;  // The gateway's, for failures.
   SessionKeeper session_;
   const Courier courier_;
   const std::unique_ptr<Sleeper> deadline_sleeper_;

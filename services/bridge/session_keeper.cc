@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "bridge/gateway_answer.h"
 #include "bridge/json_scan.h"
+#include "bridge/mcp_headers.h"
 #include "common/log.h"
 
 namespace callslip::bridge {
@@ -43,7 +44,7 @@ void SessionKeeper::Start(const Message& initialize, const ResponseHead& head,
 }
 
 void SessionKeeper::KeepLogLevel(const Message& set_level, const Message& answer) {
-  if (set_level.is_modern || !FindMember(ObjectMembers(answer.line), "result")) return;
+  if (set_level.is_modern || !FindMember(ScanJson(answer.line).members, "result")) return;
   MutexLock lock(&mutex_);
   set_level_ = set_level.line;
 }
@@ -53,7 +54,7 @@ std::string SessionKeeper::id() {
   return session_.id;
 }
 
-Headers SessionKeeper::SessionHeaders() {
+std::string SessionKeeper::SessionHeaders() {
   MutexLock lock(&mutex_);
   return HeadersOf(session_);
 }
@@ -96,7 +97,7 @@ SessionKeeper::Renewal SessionKeeper::Open(const std::string& initialize,
   if (exchange.outcome != Exchange::Outcome::kAnswered) return Renewal::kTryLater;
   if (!answer) {
     head = exchange.head;
-    auto found = FindAnswer(std::move(exchange), request, gateway_->url().ToString());
+    auto found = FindAnswer(head, std::move(exchange.body), request, gateway_->url().ToString());
     if (!std::holds_alternative<Message>(found)) return Renewal::kRefused;
     answer = std::get<Message>(std::move(found));
   }
@@ -130,11 +131,11 @@ SessionKeeper::Session SessionKeeper::SessionOf(const ResponseHead& head,
   return session;
 }
 
-Headers SessionKeeper::HeadersOf(const Session& session) {
-  Headers headers;
-  if (!session.id.empty()) headers.emplace_back("Mcp-Session-Id", session.id);
+std::string SessionKeeper::HeadersOf(const Session& session) {
+  std::string headers;
+  if (!session.id.empty()) AddHeader(headers, "Mcp-Session-Id", session.id);
   if (!session.protocol_version.empty()) {
-    headers.emplace_back("MCP-Protocol-Version", session.protocol_version);
+    AddHeader(headers, "MCP-Protocol-Version", session.protocol_version);
   }
   return headers;
 }

@@ -30,8 +30,8 @@ class SessionKeeper {
   // The id of the session; empty where the gateway has issued none.
   std::string id();
 
-  // The headers of a message of the session.
-  Headers SessionHeaders();
+  // The lines of the headers of a message of the session.
+  std::string SessionHeaders();
 
   enum class Renewal {
     kDone,      // There is another session than the one that was lost.
@@ -54,7 +54,7 @@ class SessionKeeper {
   };
 
   static Session SessionOf(const ResponseHead& head, const std::string& protocol_version);
-  static Headers HeadersOf(const Session& session);
+  static std::string HeadersOf(const Session& session);
   Renewal Open(const std::string& initialize, const std::string& set_level,
                const std::string& protocol_version, absl::Duration silence, AbortSwitch& abort,
                Session& opened);
