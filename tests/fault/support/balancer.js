@@ -61,10 +61,11 @@ export class Balancer {
     const gateway = connect(Number(port), host);
     client.pipe(gateway);
     gateway.pipe(client);
+    // An end is handed on by the pipes, after what was sent before it.
     const drop = () => {
       client.destroy();
       gateway.destroy();
     };
-    for (const socket of [client, gateway]) socket.on('error', drop).on('close', drop);
+    for (const socket of [client, gateway]) socket.on('error', drop);
   }
 }

@@ -97,7 +97,9 @@ export class Ledger {
     this.answers += 1;
     const aboutCommand = answer?.duration_ms !== undefined;
     const failure = answer?.reason ?? (aboutCommand ? undefined : answer?.error);
-    if (failure !== undefined) this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
+    // Who cancels what has just ended is told so.
+    const isFailure = failure !== undefined && failure !== 'already_ended';
+    if (isFailure) this.failures.set(failure, (this.failures.get(failure) ?? 0) + 1);
     if (elapsedMs > deadlineMs + LATE_MS) {
       this.late += 1;
       this.#complain(`${what} took ${Math.round(elapsedMs)} ms`);
