@@ -235,7 +235,7 @@ TEST_F(SqliteCommandStorageTest, RowThatMakesNoSenseIsNoticed) {
         "INSERT INTO states (sequence, state) VALUES (2, 'queued')",
         "INSERT INTO states (sequence, state, trace) VALUES (1, 'running', x'00')",
         "INSERT INTO results VALUES (2, 'r', 0)",
-        "INSERT INTO tombstones VALUES (1, 'no id', 'c', 'completed')"}) {
+        "INSERT INTO tombstones VALUES (1, 1, 'no id', 'c', 'completed')"}) {
     std::filesystem::remove(Path());
     Fill(1);
     {

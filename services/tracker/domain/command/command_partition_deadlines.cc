@@ -134,7 +134,8 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
                                             .client_id = std::string(spec->client_id()),
                                             .ended_as = entry.view->state,
                                             .remove_nanos = NanosOf(now),
-                                            .until_nanos = until_nanos});
+                                            .until_nanos = until_nanos,
+                                            .number = shared_->next_end++});
   }
   if (!spec->request_id().empty()) effects.removed.push_back(spec);
 
