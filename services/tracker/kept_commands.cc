@@ -1,6 +1,7 @@
 #include "tracker/kept_commands.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
@@ -26,12 +27,16 @@ absl::StatusOr<std::unique_ptr<KeptCommands>> KeptCommands::Open(const TrackerCo
   return kept;
 }
 
-absl::Status KeptCommands::Restore(CommandTable& table) {
+absl::Status KeptCommands::Restore(CommandTable& table, AnnotationStore& annotations) {
   if (storage_ == nullptr) return absl::OkStatus();
   const absl::Time begin = clock_->Now();
-  RETURN_IF_ERROR(table.Restore(*storage_, begin));
+  std::vector<JournalEntry> of_drawings;
+  RETURN_IF_ERROR(table.Restore(
+      *storage_, begin, [&](JournalEntry entry) { of_drawings.push_back(std::move(entry)); }));
+  annotations.Restore(std::move(of_drawings), begin);
   Log(LogLevel::kInfo, "commands are back",
       {{"commands", absl::StrCat(table.commands())},
+       {"drawings", absl::StrCat(annotations.drawings())},
        {"after", absl::FormatDuration(clock_->Now() - begin)}});
   return absl::OkStatus();
 }

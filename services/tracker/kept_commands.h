@@ -9,13 +9,15 @@
 #include "common/clock.h"
 #include "tracker/command_committer.h"
 #include "tracker/config.h"
+#include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/storage/measured_command_storage.h"
 
 namespace callslip::tracker {
 
-// What makes the commands of a table durable, as --durability says: the journal that it fills,
-// where that is kept, and the gate behind which answers wait. Outlives the table and the server.
+// What makes the commands of a table durable, and the drawings beside it, as --durability says: the
+// journal that they fill, where that is kept, and the gate behind which answers wait. Outlives them
+// and the server.
 class KeptCommands {
  public:
   static absl::StatusOr<std::unique_ptr<KeptCommands>> Open(const TrackerConfig& config,
@@ -27,8 +29,8 @@ class KeptCommands {
   OutputGate* gate() { return committer_.get(); }
   const MeasuredCommandStorage* storage() const { return storage_.get(); }
 
-  // Before anybody else uses the table.
-  absl::Status Restore(CommandTable& table);
+  // Before anybody else uses the table and the store.
+  absl::Status Restore(CommandTable& table, AnnotationStore& annotations);
   // See CommandCommitter.
   void SetStorageListener(std::function<void(bool)> listener);
 

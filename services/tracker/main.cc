@@ -14,6 +14,7 @@
 #include "tracker/config.h"
 #include "tracker/data_directory.h"
 #include "tracker/deadline_thread.h"
+#include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/inspect.h"
@@ -92,7 +93,8 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<DataDirectory> data = DataDirectory::Open(config.data_dir);
   if (!data.ok()) return Fail(data.status());
   if (data->is_temporary()) {
-    Log(LogLevel::kWarning, "commands and sessions end with this process, without --data-dir",
+    Log(LogLevel::kWarning,
+        "commands, drawings and sessions end with this process, without --data-dir",
         {{"directory", data->path()}});
   }
   RealClock clock;
@@ -110,10 +112,12 @@ int Main(int argc, char** argv) {
   CommandTable table(config.deadlines, CommandLimits(), (*kept)->journal());
   table.SetFailureListener(
       [&command_log](const CommandSnapshot& command) { command_log.Failed(command); });
-  if (const absl::Status restored = (*kept)->Restore(table); !restored.ok()) return Fail(restored);
+  AnnotationStore annotations(&table, AnnotationLimits(), (*kept)->journal());
+  const absl::Status restored = (*kept)->Restore(table, annotations);
+  if (!restored.ok()) return Fail(restored);
   DeadlineThread deadline_thread(&clock, &table);
   TrackerServer server(&clock, &table, sessions->get(), (*kept)->gate(),
-                       {.sessions = &disk, .commands = (*kept)->storage()});
+                       {.sessions = &disk, .commands = (*kept)->storage()}, &annotations);
   const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
   if (!bound.ok()) return Fail(bound.status());
   (*kept)->SetStorageListener([&server](bool works) { server.SetReady(works); });

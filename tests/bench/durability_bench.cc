@@ -106,9 +106,10 @@ std::function<void(const ParentLink&)> Tracker(const std::string& folder,
     auto kept = tracker::KeptCommands::Open(config, folder, &clock);
     Check(kept.status(), "open");
     tracker::CommandTable table(tracker::CommandDeadlines(), NoLimits(), (*kept)->journal());
-    Check((*kept)->Restore(table), "restore");
+    tracker::AnnotationStore annotations(&table, {}, (*kept)->journal());
+    Check((*kept)->Restore(table, annotations), "restore");
     tracker::DeadlineThread deadlines(&clock, &table);
-    tracker::TrackerServer server(&clock, &table, nullptr, (*kept)->gate());
+    tracker::TrackerServer server(&clock, &table, nullptr, (*kept)->gate(), {}, &annotations);
     const auto bound = server.Start(*ParseAddress("127.0.0.1:0"), 1);
     Check(bound.status(), "listen");
     parent.Listening(bound->port);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
-#include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/errors.h"
 #include "tracker/rpc/admin_service.h"
 #include "tracker/rpc/annotation_service.h"
@@ -58,10 +57,10 @@ struct SessionParts {
 
 struct TrackerServer::Parts {
   Parts(Clock* clock, CommandTable* table, SessionTable* session_table,
-        const MeasuredStorage& storage)
+        const MeasuredStorage& storage, AnnotationStore* annotation_store)
       : commands(clock, table, &registry),
-        drawings(table),
-        annotations(clock, &drawings),
+        own_annotations(table),
+        annotations(clock, annotation_store != nullptr ? annotation_store : &own_annotations),
         workers(clock, table, &registry, &log),
         health(ServiceNames(session_table != nullptr)),
         statistics({.clock = clock,
@@ -78,8 +77,7 @@ struct TrackerServer::Parts {
   WorkerRegistry registry;
   WorkerLog log;
   CommandService commands;
-  // Nobody else uses it.
-  AnnotationStore drawings;
+  AnnotationStore own_annotations;  // Where the server was given none.
   AnnotationService annotations;
   WorkerService workers;
   std::optional<SessionParts> sessions;
@@ -92,10 +90,11 @@ struct TrackerServer::Parts {
 };
 
 TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions,
-                             OutputGate* gate, const MeasuredStorage& storage)
+                             OutputGate* gate, const MeasuredStorage& storage,
+                             AnnotationStore* annotations)
     : clock_(clock),
       table_(table),
-      parts_(std::make_unique<Parts>(clock, table, sessions, storage)) {
+      parts_(std::make_unique<Parts>(clock, table, sessions, storage, annotations)) {
   parts_->server.SetGate(gate);
 }
 

@@ -7,6 +7,7 @@
 #include "absl/time/time.h"
 #include "common/address.h"
 #include "common/clock.h"
+#include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/rpc/output_gate.h"
@@ -20,10 +21,12 @@ namespace callslip::tracker {
 class TrackerServer {
  public:
   // All of them must outlive the server; and `sessions` whatever fires the deadlines of `table`.
-  // Without `sessions` only commands are served. With a gate, nothing leaves but through it, and
-  // health alone. `storage` is what its statistics tell of.
+  // Without `sessions` only commands are served; without `annotations`, some that end with the
+  // server. With a gate, nothing leaves but through it, and health alone. `storage` is what its
+  // statistics tell of.
   TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions = nullptr,
-                OutputGate* gate = nullptr, const MeasuredStorage& storage = {});
+                OutputGate* gate = nullptr, const MeasuredStorage& storage = {},
+                AnnotationStore* annotations = nullptr);
   ~TrackerServer();
 
   // Starts to serve; returns the address with the port that was bound. Once only.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "common/status_macros.h"
 #include "tracker/storage/command_rows.h"
+#include "tracker/storage/drawing_rows.h"
 #include "tracker/storage/sqlite.h"
 
 namespace callslip::tracker {
@@ -30,6 +31,11 @@ absl::StatusOr<std::string> Totals(SqliteDatabase& database) {
   ASSIGN_OR_RETURN(const int64_t removed, database.Number("SELECT count(*) FROM tombstones"));
   return absl::StrFormat("Commands: %d%s%s; %d removed of late\n", commands,
                          parts.empty() ? "" : ", of which ", absl::StrJoin(parts, ", "), removed);
+}
+
+absl::StatusOr<std::string> Drawings(SqliteDatabase& database) {
+  ASSIGN_OR_RETURN(const int64_t drawings, database.Number("SELECT count(*) FROM drawings"));
+  return absl::StrFormat("Drawings: %d\n", drawings);
 }
 
 absl::StatusOr<std::string> Newest(SqliteDatabase& database) {
@@ -68,9 +74,10 @@ absl::Status Check(SqliteDatabase& database) {
                    database.Text("SELECT integrity_check FROM pragma_integrity_check(1)"));
   if (structure != "ok") return absl::DataLossError(structure);
   const auto clocks = std::make_shared<const CommandDeadlines>();
-  return ReadCommandRows(
-      database, [&](const DeadlineOverrides&, CommandClass) { return clocks; },
-      [](const JournalEntry&) {});
+  const auto pass_over = [](const JournalEntry&) {};
+  RETURN_IF_ERROR(ReadCommandRows(
+      database, [&](const DeadlineOverrides&, CommandClass) { return clocks; }, pass_over));
+  return ReadDrawingRows(database, pass_over);
 }
 
 }  // namespace
@@ -78,7 +85,7 @@ absl::Status Check(SqliteDatabase& database) {
 absl::Status InspectCommands(const std::string& path, std::FILE* out) {
   ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::OpenToRead(path));
   absl::Status all;
-  for (const auto& part : {&Totals, &Newest}) {
+  for (const auto& part : {&Totals, &Drawings, &Newest}) {
     const absl::StatusOr<std::string> text = part(database);
     if (text.ok()) std::fputs(text->c_str(), out);
     all.Update(text.status());

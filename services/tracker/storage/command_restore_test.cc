@@ -426,6 +426,30 @@ TEST_F(SmallRingRestoreTest, RingPushesOutItsOldestEnd) {
   EXPECT_OK(Get(ids[1]));
 }
 
+TEST_F(SmallRingRestoreTest, TombstonesOfOneTimeGoInTheOrderOfTheRemovals) {
+  const std::string first = Register();
+  clock_.Advance(kTick);
+  const std::string second = Register();
+  const CommandLease lease_of_first = LeaseOne("w1");
+  const auto fail = [&](const CommandLease& lease) {
+    ASSERT_OK(Complete(lease, CommandFailure{{"a", "", "", false}}));
+  };
+  fail(LeaseOne("w2"));
+  fail(lease_of_first);
+  // Each of these pushes one out, the one that has ended first.
+  for (const char* worker : {"w3", "w4"}) {
+    Register();
+    fail(LeaseOne(worker));
+  }
+  const auto expect_order = [&] {
+    EXPECT_THAT(Get(second), FailsWith(StatusCode::kNotFound, "unknown_command"));
+    EXPECT_THAT(Get(first), FailsWith(StatusCode::kNotFound, "command_removed"));
+  };
+  expect_order();
+  Restart();
+  expect_order();
+}
+
 TEST_F(SmallRingRestoreTest, LimitsCountWhatCameBack) {
   for (int i = 0; i < 3; ++i) Register();
   Restart();

@@ -113,17 +113,17 @@ bool IsAsRegistered(const CommandSnapshot& command) {
   return command.state == CommandState::kQueued && command.revision == 1;
 }
 
-absl::Status Nonsense(absl::string_view table, int64_t sequence) {
+}  // namespace
+
+absl::Status NonsensicalRow(absl::string_view table, int64_t sequence) {
   return absl::DataLossError(
       absl::StrCat("row ", sequence, " of its table \"", table, "\" makes no sense"));
 }
 
-absl::Status Damaged(absl::string_view table, int64_t sequence) {
+absl::Status DamagedRow(absl::string_view table, int64_t sequence) {
   return absl::DataLossError(
       absl::StrCat("row ", sequence, " of its table \"", table, "\" is not as it was written"));
 }
-
-}  // namespace
 
 absl::StatusOr<CommandRowWriter> CommandRowWriter::Prepare(SqliteDatabase& database) {
   CommandRowWriter writer;
@@ -131,7 +131,7 @@ absl::StatusOr<CommandRowWriter> CommandRowWriter::Prepare(SqliteDatabase& datab
   for (const auto& [statement, sql] :
        std::initializer_list<std::pair<SqliteStatement*, const char*>>{
            {&writer.insert_command_,
-            "INSERT INTO commands VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
+            "INSERT INTO commands VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
            {&writer.replace_state_,
             "INSERT OR REPLACE INTO states VALUES "
             "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"},
@@ -183,6 +183,7 @@ absl::Status CommandRowWriter::WriteSpec(const CommandSpec& spec) {
     row.BindBytes(next++, deadlines);
   }
   row.BindText(next++, traceparent);
+  row.BindText(next++, spec.subject());
   BindPayload(row, next++, spec.params);
   row.BindChecksum(next++);
   return row.Run();
@@ -296,7 +297,8 @@ class CommandRowReader {
       CommandRecord record;
       ASSIGN_OR_RETURN(auto snapshot, ReadCommand());
       const int64_t sequence = commands_.sequence;
-      if (states_.found && states_.sequence < sequence) return Nonsense("states", states_.sequence);
+      if (states_.found && states_.sequence < sequence)
+        return NonsensicalRow("states", states_.sequence);
       if (states_.found && states_.sequence == sequence) {
         RETURN_IF_ERROR(ReadState(*snapshot, record));
         RETURN_IF_ERROR(states_.Next());
@@ -307,14 +309,14 @@ class CommandRowReader {
       if (results_.found && results_.sequence == sequence) {
         (snapshot->state == CommandState::kCompleted ? snapshot->result : snapshot->late_result) =
             PayloadIn(results_.statement, 1);
-        if (!results_.statement.HasChecksum(2)) return Damaged("results", sequence);
+        if (!results_.statement.HasChecksum(2)) return DamagedRow("results", sequence);
         RETURN_IF_ERROR(results_.Next());
       }
       record.command = std::move(snapshot);
       each({static_cast<uint64_t>(sequence), std::move(record)});
     }
-    if (states_.found) return Nonsense("states", states_.sequence);
-    if (results_.found) return Nonsense("results", results_.sequence);
+    if (states_.found) return NonsensicalRow("states", states_.sequence);
+    if (results_.found) return NonsensicalRow("results", results_.sequence);
     return absl::OkStatus();
   }
 
@@ -357,10 +359,11 @@ class CommandRowReader {
     if (!row.IsNull(next)) request.not_before = absl::FromUnixNanos(row.Int(next));
     const bool has_clocks = DecodeOverrides(row.Bytes(++next), request.deadlines);
     request.trace = TraceContext::Parse(row.Bytes(++next)).value_or(TraceContext());
+    request.subject = row.Text(++next);
     request.params = PayloadIn(row, ++next);
-    if (!row.HasChecksum(++next)) return Damaged("commands", commands_.sequence);
+    if (!row.HasChecksum(++next)) return DamagedRow("commands", commands_.sequence);
     if (!id.has_value() || !has_clocks || request.params == nullptr) {
-      return Nonsense("commands", commands_.sequence);
+      return NonsensicalRow("commands", commands_.sequence);
     }
     auto snapshot = std::make_shared<CommandSnapshot>();
     snapshot->spec = std::make_shared<const CommandSpec>(
@@ -373,11 +376,11 @@ class CommandRowReader {
     const SqliteStatement& row = states_.statement;
     int next = 1;
     const std::optional<CommandState> state = StateFrom(row.Bytes(next++));
-    if (!state.has_value()) return Nonsense("states", states_.sequence);
+    if (!state.has_value()) return NonsensicalRow("states", states_.sequence);
     command.state = *state;
     command.attempt = static_cast<int16_t>(row.Int(next++));
     command.revision = row.Int(next++);
-    if (!DecodeTrace(row.Bytes(next++), command)) return Nonsense("states", states_.sequence);
+    if (!DecodeTrace(row.Bytes(next++), command)) return NonsensicalRow("states", states_.sequence);
     if (!row.IsNull(next + 3)) {
       command.error = std::make_shared<const CommandError>(CommandError{
           row.Text(next), row.Text(next + 1), row.Text(next + 2), row.Int(next + 3) != 0});
@@ -393,7 +396,7 @@ class CommandRowReader {
     command.late_result = PayloadIn(row, next++);
     for (const absl::string_view text : absl::StrSplit(row.Bytes(next++), ' ', absl::SkipEmpty())) {
       const std::optional<LeaseToken> lease = LeaseToken::Parse(text);
-      if (!lease.has_value()) return Nonsense("states", states_.sequence);
+      if (!lease.has_value()) return NonsensicalRow("states", states_.sequence);
       record.leases.push_back(*lease);
     }
     record.worker = row.Text(next++);
@@ -401,7 +404,7 @@ class CommandRowReader {
     record.heartbeats = row.Int(next++) != 0;
     record.untold = row.Int(next++) != 0;
     record.end_number = static_cast<uint64_t>(row.Int(next++));
-    if (!row.HasChecksum(next++)) return Damaged("states", states_.sequence);
+    if (!row.HasChecksum(next++)) return DamagedRow("states", states_.sequence);
     if (row.Int(next++) != 0) command.spec->MarkRead();
     // What the table takes for granted.
     const bool held =
@@ -409,7 +412,7 @@ class CommandRowReader {
     const bool has_worker = !record.worker.empty() && !record.leases.empty();
     const bool has_end = IsTerminal(command.state) && command.state != CommandState::kCompleted;
     if (((held || record.untold) && !has_worker) || (has_end && command.error == nullptr)) {
-      return Nonsense("states", states_.sequence);
+      return NonsensicalRow("states", states_.sequence);
     }
     return absl::OkStatus();
   }
@@ -428,15 +431,14 @@ absl::Status ReadCommandRows(SqliteDatabase& database, const CommandStorage::Clo
   RETURN_IF_ERROR(CommandRowReader(database, clocks).Read(each));
   ASSIGN_OR_RETURN(
       SqliteStatement row,
-      SqliteStatement::Prepare(
-          database, "SELECT * FROM tombstones ORDER BY until, number"));
+      SqliteStatement::Prepare(database, "SELECT * FROM tombstones ORDER BY until, number"));
   while (true) {
     ASSIGN_OR_RETURN(const bool found, row.Step());
     if (!found) return absl::OkStatus();
     const std::optional<CommandId> id = CommandId::Parse(row.Bytes(2));
     const std::optional<CommandState> ended_as = StateFrom(row.Bytes(4));
-    if (!row.HasChecksum(5)) return Damaged("tombstones", row.Int(1));
-    if (!id.has_value() || !ended_as.has_value()) return Nonsense("tombstones", row.Int(1));
+    if (!row.HasChecksum(5)) return DamagedRow("tombstones", row.Int(1));
+    if (!id.has_value() || !ended_as.has_value()) return NonsensicalRow("tombstones", row.Int(1));
     each({0, CommandRemoval{.id = *id,
                             .client_id = row.Text(3),
                             .ended_as = *ended_as,

@@ -5,8 +5,8 @@
 #include "tracker/domain/command/command_journal.h"
 #include "tracker/storage/sqlite.h"
 
-// Commands as rows of `commands.db`. What never changes and may be large, a command's own
-// parameters, is written once; what changes is a row of its own.
+// Commands as rows of `commands.db`, beside drawings: see drawing_rows.h. What never changes and
+// may be large, a command's own parameters, is written once; what changes is a row of its own.
 namespace callslip::tracker {
 
 inline constexpr char kCommandTables[] = R"sql(
@@ -15,7 +15,7 @@ inline constexpr char kCommandTables[] = R"sql(
     id TEXT NOT NULL, client TEXT, target TEXT, type TEXT, request_id TEXT, label TEXT,
     ordering_key TEXT, replay_of TEXT, human INTEGER, idempotent INTEGER, priority INTEGER,
     registered INTEGER,            -- nanoseconds since 1970, as all times
-    not_before INTEGER, deadlines BLOB, traceparent TEXT, params BLOB,
+    not_before INTEGER, deadlines BLOB, traceparent TEXT, subject TEXT, params BLOB,
     checksum INTEGER);             -- of the columns before it, as in the other tables
   -- Missing for commands to which nothing has happened since their registration.
   CREATE TABLE states (
@@ -72,9 +72,14 @@ class CommandRowWriter {
   SqliteStatement drop_oldest_tombstones_;
 };
 
-// Reads all rows. DATA_LOSS where one is damaged or makes no sense.
+// Reads all rows of commands. DATA_LOSS where one is damaged or makes no sense.
 absl::Status ReadCommandRows(SqliteDatabase& database, const CommandStorage::ClocksOf& clocks,
                              const std::function<void(JournalEntry)>& each);
+
+// DATA_LOSS, of a row whose contents no tracker has written.
+absl::Status NonsensicalRow(absl::string_view table, int64_t sequence);
+// DATA_LOSS, of a row that does not have its checksum.
+absl::Status DamagedRow(absl::string_view table, int64_t sequence);
 
 }  // namespace callslip::tracker
 

@@ -24,7 +24,19 @@ int64_t LatestNanos(const JournalEntry& entry) {
   if (const auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
     return removal->remove_nanos;
   }
+  if (const auto* drawing = std::get_if<DrawingRecord>(&entry.change)) {
+    return absl::ToUnixNanos(drawing->drawing->append_time);
+  }
+  if (const auto* answer = std::get_if<DrawingAnswer>(&entry.change)) {
+    return absl::ToUnixNanos(answer->append_time);
+  }
   return 0;
+}
+
+// Nothing of what the entry is about has a row after it.
+bool IsRemoval(const JournalEntry& entry) {
+  return std::holds_alternative<CommandRemoval>(entry.change) ||
+         std::holds_alternative<DrawingRemoval>(entry.change);
 }
 
 }  // namespace
@@ -67,6 +79,7 @@ absl::Status SqliteCommandStorage::Prepare(Sync sync) {
   // Fails where the file or its directory is read-only; what follows would do so later.
   RETURN_IF_ERROR(database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position; COMMIT"));
   ASSIGN_OR_RETURN(rows_, CommandRowWriter::Prepare(database_));
+  ASSIGN_OR_RETURN(drawing_rows_, DrawingRowWriter::Prepare(database_));
   ASSIGN_OR_RETURN(begin_, SqliteStatement::Prepare(database_, "BEGIN IMMEDIATE"));
   ASSIGN_OR_RETURN(commit_, SqliteStatement::Prepare(database_, "COMMIT"));
   ASSIGN_OR_RETURN(
@@ -96,7 +109,7 @@ absl::Status SqliteCommandStorage::CheckVersion() {
   ASSIGN_OR_RETURN(const int64_t version, database_.Number("PRAGMA user_version"));
   ASSIGN_OR_RETURN(const int64_t tables, database_.Number("SELECT count(*) FROM sqlite_schema"));
   if (application == 0 && version == 0 && tables == 0) {
-    return database_.Run(absl::StrCat("BEGIN IMMEDIATE;", kCommandTables,
+    return database_.Run(absl::StrCat("BEGIN IMMEDIATE;", kCommandTables, kDrawingTables,
                                       "PRAGMA application_id = ", kApplicationId,
                                       "; PRAGMA user_version = ", kVersion, "; COMMIT;"));
   }
@@ -125,7 +138,7 @@ absl::Status SqliteCommandStorage::Append(uint64_t position,
   }
   position_ = position + 1;
   for (const JournalEntry& entry : entries) {
-    if (std::holds_alternative<CommandRemoval>(entry.change)) known_.erase(entry.sequence);
+    if (IsRemoval(entry)) known_.erase(entry.sequence);
   }
   return absl::OkStatus();
 }
@@ -155,17 +168,27 @@ absl::Status SqliteCommandStorage::Advance(uint64_t position,
       absl::StrCat("another tracker has written to ", path_, " meanwhile; stop one of them"));
 }
 
+bool SqliteCommandStorage::NoteRow(uint64_t sequence) {
+  const bool is_new = known_.insert(sequence).second;
+  if (is_new) added_.push_back(sequence);
+  return is_new;
+}
+
 absl::Status SqliteCommandStorage::WriteEntries(absl::Span<const JournalEntry> entries) {
   int64_t removed_at = 0;
   for (const JournalEntry& entry : entries) {
     if (const auto* record = std::get_if<CommandRecord>(&entry.change)) {
-      const bool is_new = known_.insert(entry.sequence).second;
-      if (is_new) added_.push_back(entry.sequence);
-      RETURN_IF_ERROR(rows_->Write(*record, is_new));
+      RETURN_IF_ERROR(rows_->Write(*record, NoteRow(entry.sequence)));
     } else if (const auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
       RETURN_IF_ERROR(rows_->Remove(entry.sequence, *removal));
       removed_at = std::max(removed_at, removal->remove_nanos);
       ++tombstones_;
+    } else if (const auto* drawing = std::get_if<DrawingRecord>(&entry.change)) {
+      RETURN_IF_ERROR(drawing_rows_->Write(*drawing, NoteRow(entry.sequence)));
+    } else if (const auto* answer = std::get_if<DrawingAnswer>(&entry.change)) {
+      RETURN_IF_ERROR(drawing_rows_->Write(entry.sequence, *answer));
+    } else if (std::holds_alternative<DrawingRemoval>(entry.change)) {
+      RETURN_IF_ERROR(drawing_rows_->Remove(entry.sequence));
     } else {
       RETURN_IF_ERROR(rows_->MarkRead(entry.sequence));
     }
@@ -192,14 +215,16 @@ absl::StatusOr<CommandStorage::Summary> SqliteCommandStorage::Summarize() {
 
 absl::Status SqliteCommandStorage::Replay(const ClocksOf& clocks,
                                           const std::function<void(JournalEntry)>& each) {
-  const absl::Status read = ReadCommandRows(database_, clocks, [&](JournalEntry entry) {
-    if (std::holds_alternative<CommandRecord>(entry.change)) {
-      known_.insert(entry.sequence);
-    } else {
+  const auto note = [&](JournalEntry entry) {
+    if (std::holds_alternative<CommandRemoval>(entry.change)) {
       ++tombstones_;
+    } else {
+      known_.insert(entry.sequence);
     }
     each(std::move(entry));
-  });
+  };
+  absl::Status read = ReadCommandRows(database_, clocks, note);
+  if (read.ok()) read = ReadDrawingRows(database_, note);
   return read.ok() ? read : Explain(read);
 }
 

@@ -11,12 +11,13 @@
 #include "absl/status/statusor.h"
 #include "tracker/domain/command/command_journal.h"
 #include "tracker/storage/command_rows.h"
+#include "tracker/storage/drawing_rows.h"
 #include "tracker/storage/sqlite.h"
 
 namespace callslip::tracker {
 
-// The journal of commands as a SQLite database with a write-ahead log. One append is one
-// transaction.
+// The journal of commands and drawings as a SQLite database with a write-ahead log. One append is
+// one transaction.
 class SqliteCommandStorage final : public CommandStorage {
  public:
   static constexpr char kFileName[] = "commands.db";
@@ -60,6 +61,8 @@ class SqliteCommandStorage final : public CommandStorage {
   absl::Status Prepare(Sync sync);
   absl::Status CheckVersion();
   absl::Status Write(uint64_t position, absl::Span<const JournalEntry> entries);
+  // Whether this is the first row of what has this sequence.
+  bool NoteRow(uint64_t sequence);
   absl::Status WriteEntries(absl::Span<const JournalEntry> entries);
   // Takes the transaction's place in the order of all of them.
   absl::Status Advance(uint64_t position, absl::Span<const JournalEntry> entries);
@@ -71,13 +74,14 @@ class SqliteCommandStorage final : public CommandStorage {
   // A connection of its own, which waits for the disk while the other one goes on.
   std::optional<SqliteDatabase> checkpoints_;
   std::optional<CommandRowWriter> rows_;
+  std::optional<DrawingRowWriter> drawing_rows_;
   SqliteStatement begin_;
   SqliteStatement commit_;
   SqliteStatement advance_;
   uint64_t position_ = 0;
   int log_pages_ = 0;
   int64_t tombstones_ = 0;
-  // Commands that have a row, by sequence; and what the append under way has added.
+  // Commands and drawings that have a row, by sequence; and what the append under way has added.
   absl::flat_hash_set<uint64_t> known_;
   std::vector<uint64_t> added_;
 };

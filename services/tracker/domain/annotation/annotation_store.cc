@@ -10,12 +10,15 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
 namespace {
+
+constexpr char kCommandType[] = "annotations";
 
 absl::Status CompleteAndCheck(std::string& client_id, AnnotationQuery& query) {
   if (client_id.empty()) client_id = kDefaultClient;
@@ -47,11 +50,12 @@ absl::Status CompleteAndCheck(Drawing& drawing, const std::vector<std::string>& 
   return absl::OkStatus();
 }
 
-CommandRequest CommandFor(const AnnotationRequest& request) {
+CommandRequest CommandFor(const AnnotationRequest& request, std::string subject) {
   CommandRequest command;
   command.client_id = request.client_id;
   command.target = request.query.target;
-  command.type = "annotations";
+  command.type = kCommandType;
+  command.subject = std::move(subject);
   command.params = request.params;
   command.request_id = request.request_id;
   command.label = request.label;
@@ -71,11 +75,23 @@ absl::Duration RetentionOf(const Drawing& drawing) {
   return drawing.session.empty() ? kTabDrawingRetention : kSessionDrawingRetention;
 }
 
-bool IsOver(const CommandSpec& human, absl::Time now) {
-  return human.ready_time() + human.deadlines->human_schedule_to_close <= now;
+}  // namespace
+
+std::string AnnotationStore::SubjectOf(const AnnotationQuery& query) {
+  const std::string tab = query.tab_id.has_value() ? absl::StrCat(*query.tab_id) : "*";
+  return absl::StrCat(tab, "/", query.session);
 }
 
-}  // namespace
+std::optional<AnnotationQuery> AnnotationStore::QueryOf(const CommandSpec& command) {
+  if (command.type() != kCommandType || command.subject().empty()) return std::nullopt;
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(command.subject(), absl::MaxSplits('/', 1));
+  AnnotationQuery query{.target = std::string(command.target()),
+                        .session = std::string(parts.second)};
+  int64_t tab_id = 0;
+  if (absl::SimpleAtoi(parts.first, &tab_id)) query.tab_id = tab_id;
+  return query;
+}
 
 // As many of the latest as fit into one result. That it is a JSON array is the one thing that is
 // known of the format here.
@@ -107,7 +123,8 @@ absl::StatusOr<CommandRegistration> AnnotationStore::Request(AnnotationRequest r
                                                              absl::Time now) {
   RETURN_IF_ERROR(CompleteAndCheck(request.client_id, request.query));
   RETURN_IF_ERROR(CheckRoom(request, now));
-  ASSIGN_OR_RETURN(CommandRegistration registration, commands_->Register(CommandFor(request), now));
+  ASSIGN_OR_RETURN(CommandRegistration registration,
+                   commands_->Register(CommandFor(request, SubjectOf(request.query)), now));
   const Spec command = registration.command->spec;
   const std::string id = command->id.ToString();
   const Payload result = registration.existed ? nullptr : TakeOrWait(request.query, command);
@@ -146,21 +163,21 @@ absl::Status AnnotationStore::CheckRoom(const AnnotationRequest& request, absl::
   return absl::OkStatus();
 }
 
-Payload AnnotationStore::TakeOrWait(const AnnotationQuery& query, const Spec& command) {
+Payload AnnotationStore::TakeOrWait(const AnnotationQuery& query, const Spec& command,
+                                    absl::Time wait_until) {
   const Receipt receipt = {std::string(command->client_id()), command};
   MutexLock lock(&mutex_);
   Kept* kept = FindNewLocked(query, receipt.client_id);
   if (kept == nullptr) {
-    waiters_.push_back({command, query});
+    const absl::Time end = command->ready_time() + command->deadlines->human_schedule_to_close;
+    waiters_.push_back({command, query, std::max(end, wait_until)});
     return nullptr;
   }
-  if (query.session.empty()) {
-    AddReceiptLocked(kept->drawing->sequence, receipt);
-    return kept->drawing->content;
-  }
-  const SessionResult whole = OfSessionLocked(query, nullptr);
-  for (const uint64_t sequence : whole.sequences) AddReceiptLocked(sequence, receipt);
-  return whole.list;
+  SessionResult taken = {kept->drawing->content, {kept->drawing->sequence}};
+  if (!query.session.empty()) taken = OfSessionLocked(query, nullptr);
+  for (const uint64_t sequence : taken.sequences) AddReceiptLocked(sequence, receipt);
+  JournalLocked();
+  return taken.list;
 }
 
 absl::StatusOr<DrawingPage> AnnotationStore::List(std::string client_id, AnnotationQuery query,
@@ -187,9 +204,9 @@ absl::StatusOr<DrawingPage> AnnotationStore::List(std::string client_id, Annotat
       break;
     }
     page.drawings.push_back(kept.drawing);
-    if (!peek && !kept.IsCollectedBy(client_id))
-      AddReceiptLocked(next->first, {client_id, nullptr});
+    if (!peek) AddReceiptLocked(next->first, {client_id, nullptr});
   }
+  JournalLocked();
   return page;
 }
 
@@ -199,25 +216,40 @@ absl::StatusOr<AppendedDrawing> AnnotationStore::Append(Drawing drawing,
                                                         absl::Time now) {
   RETURN_IF_ERROR(CompleteAndCheck(drawing, command_ids));
   RETURN_IF_ERROR(CheckName("drawing_id", drawing_id));
-  if (drawing_id.empty()) return AppendNew(std::move(drawing), command_ids, now);
+  if (journal_ != nullptr && !journal_->accepts_commands()) return StorageUnavailable();
   const std::string target = drawing.target;
-  return memory_.Once(target, drawing_id, now,
-                      [&] { return AppendNew(std::move(drawing), command_ids, now); });
+  uint64_t sequence = 0;
+  const auto append = [&] {
+    return AppendNew(std::move(drawing), drawing_id, command_ids, now, sequence);
+  };
+  AppendedDrawing appended =
+      drawing_id.empty() ? append() : memory_.Once(target, drawing_id, now, append);
+  // Only now that the answer is in the journal: until then a restart would do this again.
+  NoteCompleted(sequence);
+  return appended;
 }
 
-AppendedDrawing AnnotationStore::AppendNew(Drawing drawing,
+AppendedDrawing AnnotationStore::AppendNew(Drawing drawing, const std::string& drawing_id,
                                            const std::vector<std::string>& command_ids,
-                                           absl::Time now) {
+                                           absl::Time now, uint64_t& sequence) {
   AppendedDrawing appended;
   std::vector<Completion> completions;
   {
     MutexLock lock(&mutex_);
     DropOldLocked(now);
-    drawing.sequence = next_sequence_++;
+    drawing.sequence = sequence = commands_->NewSequence();
     drawing.append_time = now;
     const DrawingPtr kept = std::make_shared<const Drawing>(std::move(drawing));
-    appended.stored = KeepLocked(kept);
+    appended.stored = KeepLocked(kept, drawing_id);
     completions = TakeWaitersLocked(kept, appended.stored, command_ids);
+    if (appended.stored) {
+      std::vector<std::string>& to_complete = drawings_.at(sequence).to_complete;
+      for (const Completion& completion : completions) {
+        to_complete.push_back(completion.command_id);
+      }
+      changed_.insert(sequence);
+    }
+    JournalLocked();
   }
   std::vector<Spec> ended_before;
   for (Completion& completion : completions) {
@@ -233,7 +265,16 @@ AppendedDrawing AnnotationStore::AppendNew(Drawing drawing,
   return appended;
 }
 
-bool AnnotationStore::KeepLocked(const DrawingPtr& drawing) {
+void AnnotationStore::NoteCompleted(uint64_t sequence) {
+  MutexLock lock(&mutex_);
+  const auto it = drawings_.find(sequence);
+  if (it == drawings_.end() || it->second.to_complete.empty()) return;
+  it->second.to_complete.clear();
+  changed_.insert(sequence);
+  JournalLocked();
+}
+
+bool AnnotationStore::KeepLocked(const DrawingPtr& drawing, const std::string& drawing_id) {
   size_t in_session = 0;
   int64_t bytes_in_session = 0;
   for (auto it = drawings_.begin(); it != drawings_.end();) {
@@ -256,7 +297,7 @@ bool AnnotationStore::KeepLocked(const DrawingPtr& drawing) {
       (drawing->session.empty() || bytes_in_session + drawing->bytes() <= limits_.bytes_of_session);
   if (!fits) return false;
   bytes_ += drawing->bytes();
-  drawings_.emplace(drawing->sequence, Kept{drawing, {}});
+  drawings_.emplace(drawing->sequence, Kept{drawing, drawing_id, {}, {}});
   return true;
 }
 
@@ -324,22 +365,28 @@ AnnotationStore::SessionResult AnnotationStore::OfSessionLocked(const Annotation
 void AnnotationStore::AddReceiptLocked(uint64_t sequence, const Receipt& receipt) {
   const auto it = drawings_.find(sequence);
   if (it == drawings_.end()) return;  // One that is not kept.
+  if (it->second.IsCollectedBy(receipt.client_id)) return;
   std::vector<Receipt>& receipts = it->second.receipts;
+  if (absl::c_linear_search(receipts, receipt)) return;
   if (receipts.size() >= limits_.receipts_of_drawing) receipts.erase(receipts.begin());
   receipts.push_back(receipt);
+  changed_.insert(sequence);
 }
 
 void AnnotationStore::ForgetReceipts(const std::vector<Spec>& commands) {
   MutexLock lock(&mutex_);
   for (auto& [sequence, kept] : drawings_) {
-    std::erase_if(kept.receipts, [&](const Receipt& receipt) {
+    const size_t forgotten = std::erase_if(kept.receipts, [&](const Receipt& receipt) {
       return receipt.command != nullptr && absl::c_linear_search(commands, receipt.command);
     });
+    if (forgotten > 0) changed_.insert(sequence);
   }
+  JournalLocked();
 }
 
 AnnotationStore::KeptDrawings::iterator AnnotationStore::DropLocked(KeptDrawings::iterator it) {
   bytes_ -= it->second.drawing->bytes();
+  if (journal_ != nullptr) journal_->Append(it->first, DrawingRemoval());
   return drawings_.erase(it);
 }
 
@@ -349,7 +396,21 @@ void AnnotationStore::DropOldLocked(absl::Time now) {
     const bool old = drawing.append_time + RetentionOf(drawing) <= now;
     it = old ? DropLocked(it) : std::next(it);
   }
-  std::erase_if(waiters_, [&](const Waiter& waiter) { return IsOver(*waiter.command, now); });
+  std::erase_if(waiters_, [&](const Waiter& waiter) { return waiter.until <= now; });
+}
+
+void AnnotationStore::JournalLocked() {
+  for (const uint64_t sequence : std::exchange(changed_, {})) {
+    const auto it = drawings_.find(sequence);
+    if (journal_ == nullptr || it == drawings_.end()) continue;
+    const Kept& kept = it->second;
+    DrawingRecord record{kept.drawing, kept.drawing_id, {}, kept.to_complete};
+    for (const auto& [client_id, command] : kept.receipts) {
+      const bool is_listed = command == nullptr;
+      record.receipts.push_back({client_id, is_listed ? std::nullopt : std::optional(command->id)});
+    }
+    journal_->Append(sequence, std::move(record));
+  }
 }
 
 int64_t AnnotationStore::drawings() {

@@ -9,12 +9,14 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/btree_map.h"
+#include "absl/container/btree_set.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/mutex.h"
 #include "tracker/domain/annotation/annotation_limits.h"
 #include "tracker/domain/annotation/drawing.h"
 #include "tracker/domain/annotation/drawing_memory.h"
+#include "tracker/domain/command/command_journal.h"
 #include "tracker/domain/command/command_table.h"
 
 namespace callslip::tracker {
@@ -43,13 +45,26 @@ struct DrawingPage {
 // step as well. So whichever comes first is seen by the other. The commands themselves are
 // completed after that, since others are told of their ends and no callback runs under the mutex.
 //
+// With a journal all of that outlives the process: a command carries what it waits for as its
+// subject, and a drawing is kept with its receipts and with the commands that it has still to
+// complete, so that Restore() ends what an Append() has begun.
+//
 // Thread-safe. Knows no transport, no format and no clock: `now` is the time of each call. What is
 // out of date is dropped by the next call that looks for it.
 class AnnotationStore {
  public:
-  // `commands` must outlive the store.
-  explicit AnnotationStore(CommandTable* commands, const AnnotationLimits& limits = {})
-      : limits_(limits), commands_(commands), memory_(limits.remembered) {}
+  // `commands`, and `journal` where there is one, must outlive the store. It is to be the journal
+  // of the commands.
+  explicit AnnotationStore(CommandTable* commands, const AnnotationLimits& limits = {},
+                           CommandJournal* journal = nullptr)
+      : limits_(limits),
+        commands_(commands),
+        journal_(journal),
+        memory_(limits.remembered, commands, journal) {}
+
+  // Brings back what the journal has kept, as of `now`: `entries` are those that the restored
+  // `commands` have handed on. Before everything else.
+  void Restore(std::vector<JournalEntry> entries, absl::Time now);
 
   // For clients.
 
@@ -62,7 +77,7 @@ class AnnotationStore {
   // For the browser's side.
 
   // A `drawing_id` that is remembered is answered as it was then; an empty one is another each
-  // time.
+  // time. UNAVAILABLE while the journal can't be stored.
   absl::StatusOr<AppendedDrawing> Append(Drawing drawing,
                                          const std::vector<std::string>& command_ids,
                                          const std::string& drawing_id, absl::Time now);
@@ -80,16 +95,22 @@ class AnnotationStore {
   struct Receipt {
     std::string client_id;
     Spec command;  // With whose result; collected once that is read. Null: collected.
+
+    bool operator==(const Receipt&) const = default;
   };
+  // See DrawingRecord.
   struct Kept {
     DrawingPtr drawing;
+    std::string drawing_id;
     std::vector<Receipt> receipts;
+    std::vector<std::string> to_complete;
 
     bool IsCollectedBy(absl::string_view client_id) const;
   };
   struct Waiter {
     Spec command;
     AnnotationQuery query;
+    absl::Time until;  // When it has given up.
   };
   // A command that is to be completed.
   struct Completion {
@@ -105,16 +126,27 @@ class AnnotationStore {
   };
   using KeptDrawings = absl::btree_map<uint64_t, Kept>;  // By sequence.
 
+  // What the command waits for, as its subject; nullopt where that is no drawing.
+  static std::string SubjectOf(const AnnotationQuery& query);
+  static std::optional<AnnotationQuery> QueryOf(const CommandSpec& command);
+
   static SessionResult ListOf(const std::vector<DrawingPtr>& newest_first);
 
   // RESOURCE_EXHAUSTED where the request would have to wait and must not.
   absl::Status CheckRoom(const AnnotationRequest& request, absl::Time now);
-  // What is there for the command, or null where it waits from now on.
-  Payload TakeOrWait(const AnnotationQuery& query, const Spec& command);
-  AppendedDrawing AppendNew(Drawing drawing, const std::vector<std::string>& command_ids,
-                            absl::Time now);
+  // What is there for the command, or null where it waits from now on: at least until
+  // `wait_until`.
+  Payload TakeOrWait(const AnnotationQuery& query, const Spec& command,
+                     absl::Time wait_until = absl::InfinitePast());
+  // Sets `sequence` to that of the drawing.
+  AppendedDrawing AppendNew(Drawing drawing, const std::string& drawing_id,
+                            const std::vector<std::string>& command_ids, absl::Time now,
+                            uint64_t& sequence);
+  // The drawing has no commands to complete any more.
+  void NoteCompleted(uint64_t sequence);
   // False where there is no room.
-  bool KeepLocked(const DrawingPtr& drawing) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool KeepLocked(const DrawingPtr& drawing, const std::string& drawing_id)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends the waits that the drawing matches, and those that `command_ids` name.
   std::vector<Completion> TakeWaitersLocked(const DrawingPtr& drawing, bool stored,
                                             const std::vector<std::string>& command_ids)
@@ -134,16 +166,26 @@ class AnnotationStore {
   KeptDrawings::iterator DropLocked(KeptDrawings::iterator it)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void DropOldLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Appends what has changed to the journal: before the mutex is released, and so before anybody
+  // can be told.
+  void JournalLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // Parts of Restore().
+  void RestoreDrawing(DrawingRecord record);
+  void RestoreWaiter(const Spec& command, absl::Time now);
+  void FinishAppend(const Kept& begun, absl::Time now);
 
   const AnnotationLimits limits_;
   CommandTable* const commands_;
+  CommandJournal* const journal_;
   DrawingMemory memory_;
 
   Mutex mutex_;
-  uint64_t next_sequence_ ABSL_GUARDED_BY(mutex_) = 1;
   int64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   KeptDrawings drawings_ ABSL_GUARDED_BY(mutex_);
   std::vector<Waiter> waiters_ ABSL_GUARDED_BY(mutex_);  // Oldest first.
+  // Drawings whose record is to be appended to the journal.
+  absl::btree_set<uint64_t> changed_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace callslip::tracker

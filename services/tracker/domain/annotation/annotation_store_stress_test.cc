@@ -30,7 +30,8 @@ Drawing DrawingIn(int64_t tab_id, std::string content, std::string session = "")
 
 class AnnotationStoreStressTest : public CommandTableTest {
  protected:
-  AnnotationStore store_{&table_};
+  CommandJournal journal_;  // Nobody takes what it is given.
+  AnnotationStore store_{&table_, {}, &journal_};
 };
 
 // Asking and drawing at the same moment: whichever comes first, the request completes, and with the

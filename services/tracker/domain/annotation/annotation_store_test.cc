@@ -1,13 +1,11 @@
 #include "tracker/domain/annotation/annotation_store.h"
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "tracker/domain/command/command_table_fixture.h"
+#include "tracker/domain/annotation/annotation_store_fixture.h"
 
 namespace callslip::tracker {
 namespace {
@@ -23,88 +21,6 @@ AnnotationLimits SmallLimits() {
   limits.remembered = 3;
   return limits;
 }
-
-// A store over a table, on a clock that a test moves: agents that ask, a person who draws.
-class AnnotationStoreTest : public CommandTableTest {
- protected:
-  explicit AnnotationStoreTest(const AnnotationLimits& limits = {},
-                               const CommandLimits& commands = {})
-      : CommandTableTest(commands), store_(&table_, limits) {}
-
-  absl::StatusOr<CommandRegistration> TryAsk(AnnotationRequest request = {}) {
-    if (request.client_id.empty()) request.client_id = kClient;
-    return store_.Request(std::move(request), clock_.Now());
-  }
-  // The command of a request that must be accepted.
-  CommandSnapshot Ask(AnnotationRequest request = {}) {
-    const auto registration = TryAsk(std::move(request));
-    EXPECT_OK(registration);
-    return registration.ok() ? *registration->command : CommandSnapshot{};
-  }
-  // The id of one that must wait.
-  std::string Wait(AnnotationRequest request = {}) {
-    const CommandSnapshot command = Ask(std::move(request));
-    EXPECT_EQ(command.state, State::kQueued);
-    return IdOf(command);
-  }
-  // The result of one that must not.
-  std::string Found(AnnotationRequest request = {}) {
-    const CommandSnapshot command = Ask(std::move(request));
-    EXPECT_EQ(command.state, State::kCompleted);
-    return command.result == nullptr ? "" : *command.result;
-  }
-  std::string ResultOf(const std::string& id, const std::string& client = kClient) {
-    const auto command = Get(id, client);
-    EXPECT_OK(command);
-    if (!command.ok()) return "";
-    EXPECT_EQ((*command)->state, State::kCompleted);
-    return (*command)->result == nullptr ? "" : *(*command)->result;
-  }
-
-  static Drawing In(int64_t tab_id, const std::string& content, const std::string& session = "") {
-    return {.tab_id = tab_id,
-            .url = "http://page/",
-            .title = "A page",
-            .session = session,
-            .content = Bytes(content)};
-  }
-  AppendedDrawing Draw(Drawing drawing, const std::vector<std::string>& ids = {},
-                       const std::string& drawing_id = "") {
-    const auto appended = store_.Append(std::move(drawing), ids, drawing_id, clock_.Now());
-    EXPECT_OK(appended);
-    return appended.value_or(AppendedDrawing{});
-  }
-
-  static AnnotationRequest For(std::optional<int64_t> tab_id, const std::string& session = "",
-                               const std::string& client = kClient) {
-    return {.client_id = client, .query = {.tab_id = tab_id, .session = session}};
-  }
-
-  std::vector<std::string> Listed(AnnotationQuery query = {}, bool peek = true) {
-    const auto page = store_.List(kClient, std::move(query), 0, "", peek, clock_.Now());
-    EXPECT_OK(page);
-    std::vector<std::string> contents;
-    for (const DrawingPtr& drawing : page->drawings) contents.push_back(*drawing->content);
-    return contents;
-  }
-
-  AnnotationStore store_;
-};
-
-// Does something once, at the first change that its table tells of: in the middle of the call that
-// caused it.
-class Interruption : public CommandFeed {
- public:
-  void Arm(std::function<void()> action) { action_ = std::move(action); }
-
-  void OnReady() override {
-    Take(kMaxWatchesInMessage);
-    if (const auto action = std::exchange(action_, nullptr)) action();
-  }
-
- private:
-  std::function<void()> action_;
-};
 
 class SmallAnnotationStoreTest : public AnnotationStoreTest {
  protected:
@@ -335,23 +251,13 @@ TEST_F(SmallAnnotationStoreTest, DrawingWithoutRoomIsRememberedAsWell) {
 
 // What comes between the steps of a call.
 
-class InterruptedAnnotationStoreTest : public AnnotationStoreTest {
- protected:
-  // At the next change of the client's commands; what there is already is no change.
-  void Interrupt(const std::string& client, std::function<void()> action) {
-    const auto feed = std::make_shared<Interruption>();
-    ASSERT_OK(table_.WatchAll({.client_id = client, .feed = feed}));
-    feed->Arm(std::move(action));
-  }
-};
-
-TEST_F(InterruptedAnnotationStoreTest, DrawingThatComesWithTheRegistrationIsFound) {
+TEST_F(AnnotationStoreTest, DrawingThatComesWithTheRegistrationIsFound) {
   Interrupt(kClient, [&] { Draw(In(7, "1")); });
   EXPECT_EQ(Found(), "1");
   EXPECT_EQ(store_.waiters(), 0);
 }
 
-TEST_F(InterruptedAnnotationStoreTest, RequestThatComesWithTheCompletionFindsTheDrawing) {
+TEST_F(AnnotationStoreTest, RequestThatComesWithTheCompletionFindsTheDrawing) {
   Wait();
   std::string found;
   Interrupt(kClient, [&] { found = Found(For(7, "", "other")); });
@@ -359,7 +265,7 @@ TEST_F(InterruptedAnnotationStoreTest, RequestThatComesWithTheCompletionFindsThe
   EXPECT_EQ(found, "1");
 }
 
-TEST_F(InterruptedAnnotationStoreTest, CancelThatComesWithTheCompletionLeavesTheDrawing) {
+TEST_F(AnnotationStoreTest, CancelThatComesWithTheCompletionLeavesTheDrawing) {
   const std::string first = Wait();
   const std::string second = Wait(For(7, "", "other"));
   Interrupt(kClient, [&] {

@@ -2,6 +2,7 @@
 #define CALLSLIP_TRACKER_DOMAIN_ANNOTATION_DRAWING_MEMORY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -12,6 +13,8 @@
 #include "absl/time/time.h"
 #include "common/mutex.h"
 #include "tracker/domain/annotation/drawing.h"
+#include "tracker/domain/command/command_journal.h"
+#include "tracker/domain/command/command_table.h"
 
 namespace callslip::tracker {
 
@@ -19,7 +22,12 @@ namespace callslip::tracker {
 // not taken for another. Remembers the latest, for kDrawingMemoryRetention. Thread-safe.
 class DrawingMemory {
  public:
-  explicit DrawingMemory(size_t capacity) : capacity_(capacity) {}
+  // With a journal, answers are kept in it, in one order with `commands`. Both must outlive this.
+  DrawingMemory(size_t capacity, CommandTable* commands, CommandJournal* journal)
+      : capacity_(capacity), commands_(commands), journal_(journal) {}
+
+  // Brings back what the journal has kept, oldest first. Before everything else.
+  void Restore(uint64_t sequence, DrawingAnswer answer);
 
   // What `append` answers; for a drawing that is remembered, what it answered then. Where that call
   // is still under way, waits for its end, so `append` must not hand in the same drawing itself.
@@ -31,10 +39,16 @@ class DrawingMemory {
     std::string target;
     std::string drawing_id;
     absl::Time append_time;
-    std::optional<AppendedDrawing> answer;  // Absent while the call is under way.
+    std::optional<AppendedDrawing> answer = std::nullopt;  // Absent while the call is under way.
+    uint64_t sequence = 0;                                 // In the journal; 0: not there.
+    bool is_forgotten = false;
   };
 
+  void ForgetOldestLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   const size_t capacity_;
+  CommandTable* const commands_;
+  CommandJournal* const journal_;
 
   Mutex mutex_;
   CondVar answered_;

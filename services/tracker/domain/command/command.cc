@@ -5,9 +5,9 @@
 namespace callslip::tracker {
 namespace {
 
-std::array<const std::string*, 7> NamesOf(const CommandRequest& request) {
-  return {&request.client_id, &request.target,       &request.type,     &request.request_id,
-          &request.label,     &request.ordering_key, &request.replay_of};
+std::array<const std::string*, 8> NamesOf(const CommandRequest& request) {
+  return {&request.client_id, &request.target,       &request.type,      &request.request_id,
+          &request.label,     &request.ordering_key, &request.replay_of, &request.subject};
 }
 
 absl::Time TimeOf(int64_t unix_nanos) {
@@ -47,7 +47,8 @@ bool CommandSpec::IsFor(const CommandRequest& request) const {
   return target() == request.target && type() == request.type && *params == *request.params &&
          ordering_key() == request.ordering_key && command_class == request.command_class &&
          idempotent == request.idempotent && priority == request.priority && same_time &&
-         replay_of() == request.replay_of && request.deadlines == deadlines->overrides;
+         replay_of() == request.replay_of && subject() == request.subject &&
+         request.deadlines == deadlines->overrides;
 }
 
 CommandRequest CommandSpec::ToRequest() const {
@@ -69,6 +70,7 @@ std::shared_ptr<const CommandSpec> CommandSpec::Earlier(absl::Duration by) const
   CommandRequest request = ToRequest();
   request.request_id = std::string(request_id());
   request.replay_of = std::string(replay_of());
+  request.subject = std::string(subject());
   request.not_before = not_before - by;
   request.trace = trace;
   auto earlier =

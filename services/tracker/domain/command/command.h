@@ -41,7 +41,10 @@ struct CommandRequest {
   absl::Time not_before = absl::InfinitePast();  // InfinitePast: at once.
   DeadlineOverrides deadlines;
   std::string replay_of;  // The id of the command that it replays, if it does.
-  TraceContext trace;     // Of no effect; handed on.
+  // What it waits for, where that is more than a worker. Never a client's word: whoever registers
+  // the command here writes it, and reads it after a restart. Opaque here.
+  std::string subject;
+  TraceContext trace;  // Of no effect; handed on.
 };
 
 // A request that was accepted. Constant, and shared by everyone who looks at the command.
@@ -60,10 +63,12 @@ class CommandSpec {
   absl::string_view ordering_key() const { return Name(5); }
   // The id of the command that it replays; empty where it replays none.
   absl::string_view replay_of() const { return Name(6); }
+  absl::string_view subject() const { return Name(7); }
 
   // True where registering `request` again under the same request_id asks for the same thing.
   bool IsFor(const CommandRequest& request) const;
-  // The request that asks for the same again, at once.
+  // The request that asks for the same again, at once; without a subject, which is the business of
+  // whoever registers it.
   CommandRequest ToRequest() const;
   // This, registered by so much earlier.
   std::shared_ptr<const CommandSpec> Earlier(absl::Duration by) const;
@@ -87,7 +92,7 @@ class CommandSpec {
   const TraceContext trace;
 
  private:
-  static constexpr size_t kNames = 7;
+  static constexpr size_t kNames = 8;
 
   absl::string_view Name(size_t index) const {
     const size_t begin = index == 0 ? 0 : ends_[index - 1];

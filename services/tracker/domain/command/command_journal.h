@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
 #include "common/mutex.h"
+#include "tracker/domain/annotation/drawing.h"
 #include "tracker/domain/command/command.h"
 
 namespace callslip::tracker {
@@ -43,17 +45,48 @@ struct CommandRemoval {
   uint64_t number = 0;      // As CommandRecord::end_number.
 };
 
-// One step of the journal. What it is about is named by the command's sequence.
-struct JournalEntry {
-  uint64_t sequence = 0;
-  std::variant<CommandRecord, CommandReceipt, CommandRemoval> change;
+// That a client was given a drawing.
+struct DrawingReceipt {
+  std::string client_id;
+  // With whose result: collected once that was read. Absent: in a list, and collected.
+  std::optional<CommandId> command;
 };
 
-// Where the journal of commands is kept: the seam behind which a file, or a replicated log, may
-// lie. Used by one thread at a time but for BeginCheckpoint().
+// A drawing that is kept, as it is now. The newest one of a drawing is the one that counts.
+struct DrawingRecord {
+  DrawingPtr drawing;
+  std::string drawing_id;  // See AppendAnnotationsRequest.
+  std::vector<DrawingReceipt> receipts;
+  // Commands that have still to be completed with it: what its Append() has begun.
+  std::vector<std::string> to_complete;
+};
+
+// What was answered to a drawing that may be handed in again.
+struct DrawingAnswer {
+  std::string target;
+  std::string drawing_id;
+  absl::Time append_time;
+  AppendedDrawing answer;
+};
+
+// The drawing, or the answer, is gone.
+struct DrawingRemoval {};
+
+// One step of the journal. What it is about is named by its sequence: each command, drawing and
+// answer has its own.
+struct JournalEntry {
+  uint64_t sequence = 0;
+  std::variant<CommandRecord, CommandReceipt, CommandRemoval, DrawingRecord, DrawingAnswer,
+               DrawingRemoval>
+      change;
+};
+
+// Where the journal of commands and drawings is kept: the seam behind which a file, or a replicated
+// log, may lie. Used by one thread at a time but for BeginCheckpoint().
 //
 // A storage keeps what still matters and may forget the rest: of each command its newest record,
-// with its receipt, and tombstones until their time has come.
+// with its receipt, and tombstones until their time has come; of each drawing and each answer the
+// newest record until its removal.
 class CommandStorage {
  public:
   virtual ~CommandStorage() = default;
@@ -70,12 +103,12 @@ class CommandStorage {
                                                                          CommandClass)>;
   // What is known besides the commands themselves.
   struct Summary {
-    uint64_t last_sequence = 0;  // Of all commands that were ever appended.
+    uint64_t last_sequence = 0;  // Of all entries that were ever appended.
     int64_t latest_nanos = 0;    // The latest time in any entry.
   };
   virtual absl::StatusOr<Summary> Summarize() = 0;
-  // Gives all that was kept, once and before the first append: records in the order of
-  // registration, then removals by their time.
+  // Gives all that was kept, once and before the first append: records of commands in the order of
+  // registration, then removals by their time; then drawings, then answers, each by sequence.
   virtual absl::Status Replay(const ClocksOf& clocks,
                               const std::function<void(JournalEntry)>& each) = 0;
 
@@ -86,14 +119,15 @@ class CommandStorage {
   virtual void EndCheckpoint() {}
 };
 
-// The changes of commands that are still to be appended to a storage. Of each command only what is
-// newest waits, so that there are never more than there are commands, and removed ones of late.
+// The changes of commands and drawings that are still to be appended to a storage. Of each only
+// what is newest waits, so that there are never more than there are of them, and removed ones of
+// late.
 //
-// Append() is cheap, and called with a partition's mutex held. Thread-safe; its lock is the last
-// one.
+// Append() is cheap, and called with the mutex held that guards what has changed. Thread-safe; its
+// lock is the last one.
 class CommandJournal {
  public:
-  // Called, with a partition's mutex held, when something waits where nothing has. Before the
+  // Called, with that mutex held, when something waits where nothing has. Before the
   // journal is used.
   void SetListener(std::function<void()> listener) { listener_ = std::move(listener); }
 
@@ -111,7 +145,7 @@ class CommandJournal {
   // What has changed since stays as it is.
   void PutBack(Batch batch);
 
-  // While it does not, new commands are refused: they could not be kept.
+  // While it does not, new commands and drawings are refused: they could not be kept.
   bool accepts_commands() const { return accepts_commands_.load(std::memory_order_relaxed); }
   void AcceptCommands(bool accept) { accepts_commands_ = accept; }
 
@@ -122,7 +156,7 @@ class CommandJournal {
 
   Mutex mutex_;
   std::vector<JournalEntry> waiting_ ABSL_GUARDED_BY(mutex_);
-  // Where in `waiting_` the entry of a command is, by sequence.
+  // Where in `waiting_` the entry of a sequence is.
   absl::flat_hash_map<uint64_t, size_t> places_ ABSL_GUARDED_BY(mutex_);
 };
 

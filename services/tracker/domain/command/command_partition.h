@@ -167,6 +167,9 @@ class CommandPartition {
   // What the workers of `target`, or of all targets where it is empty, do now.
   void AddActivities(absl::string_view target, std::vector<WorkerActivity>& activities);
 
+  // The commands that a person still has to finish.
+  void AddUnfinishedOfPeople(std::vector<CommandPtr>& commands);
+
   // One look at all targets and at what is unfinished until the first that waits, of each client.
   CommandStatistics Statistics();
 

@@ -19,9 +19,22 @@ CommandPtr Earlier(const CommandSnapshot& command, absl::Duration by) {
   return earlier;
 }
 
+// Moves back when a drawing was handed in.
+void MoveBack(JournalEntry& entry, absl::Duration by) {
+  if (by == absl::ZeroDuration()) return;
+  if (auto* record = std::get_if<DrawingRecord>(&entry.change)) {
+    Drawing earlier = *record->drawing;
+    earlier.append_time -= by;
+    record->drawing = std::make_shared<const Drawing>(std::move(earlier));
+  } else if (auto* answer = std::get_if<DrawingAnswer>(&entry.change)) {
+    answer->append_time -= by;
+  }
+}
+
 }  // namespace
 
-absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now) {
+absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now,
+                                   const std::function<void(JournalEntry)>& others) {
   // A few settings make the clocks of nearly all commands.
   const auto clocks_of = [this](const DeadlineOverrides& overrides, CommandClass command_class) {
     if (overrides == DeadlineOverrides()) return shared_.deadlines;
@@ -58,6 +71,9 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now) {
       if (absl::FromUnixNanos(removal->until_nanos) > now) {
         PartitionOf(removal->id).Restore(*removal);
       }
+    } else if (others != nullptr) {
+      MoveBack(entry, ahead);
+      others(std::move(entry));
     }
   }));
   absl::c_sort(ends, [](const End& a, const End& b) { return a.number < b.number; });
@@ -71,6 +87,23 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now) {
   }
   Run(effects, now);
   return absl::OkStatus();
+}
+
+std::vector<CommandPtr> CommandTable::UnfinishedOfPeople() {
+  std::vector<CommandPtr> commands;
+  for (const auto& partition : partitions_) partition->AddUnfinishedOfPeople(commands);
+  absl::c_sort(commands,
+               [](const auto& a, const auto& b) { return a->spec->sequence < b->spec->sequence; });
+  return commands;
+}
+
+void CommandPartition::AddUnfinishedOfPeople(std::vector<CommandPtr>& commands) {
+  MutexLock lock(&mutex_);
+  for (const auto& [name, client] : clients_) {
+    for (const CommandEntry& entry : client->unfinished) {
+      if (entry.spec().command_class == CommandClass::kHuman) commands.push_back(entry.view);
+    }
+  }
 }
 
 void CommandPartition::Restore(CommandRecord record, absl::Time now) {

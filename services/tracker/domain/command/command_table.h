@@ -47,7 +47,10 @@ class CommandTable {
 
   // Brings back what `storage` has kept, as of `now`: the same journal makes the same state. Before
   // everything else. Where the clock was set back since, all times are moved back by as much.
-  absl::Status Restore(CommandStorage& storage, absl::Time now);
+  // Entries about drawings go to `others`, as moved, after all that are about commands; null:
+  // nowhere.
+  absl::Status Restore(CommandStorage& storage, absl::Time now,
+                       const std::function<void(JournalEntry)>& others = nullptr);
 
   // To be called before the table is used by more than one thread.
   void SetDeadlineListener(DeadlineListener listener) { listener_ = std::move(listener); }
@@ -110,6 +113,14 @@ class CommandTable {
   // What the workers of `target`, or of all targets where it is empty, do now: those that hold a
   // call or a command. One look at all that is unfinished.
   std::vector<WorkerActivity> Activities(const std::string& target);
+
+  // For what is kept beside the commands, in the same journal.
+
+  // The next number in the order of registration.
+  uint64_t NewSequence() { return shared_.next_sequence++; }
+  // The commands that a person still has to finish, in the order of registration. One look at all
+  // that is unfinished.
+  std::vector<CommandPtr> UnfinishedOfPeople();
 
   // For whoever runs the table.
 

@@ -1,0 +1,231 @@
+// Drawings in the database of commands.
+#include "tracker/storage/drawing_rows.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "support/temporary_folder.h"
+#include "tracker/domain/command/command_table_fixture.h"
+#include "tracker/storage/command_inspection.h"
+#include "tracker/storage/sqlite_command_storage.h"
+
+namespace callslip::tracker {
+namespace {
+
+using ::testing::HasSubstr;
+
+class DrawingRowsTest : public testing::Test {
+ protected:
+  std::string Path() const { return folder_.path() + "/commands.db"; }
+
+  absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> Open() {
+    return SqliteCommandStorage::Open(Path(), SqliteCommandStorage::Sync::kAtCheckpoints);
+  }
+
+  static JournalEntry Kept(uint64_t sequence, const std::string& content = "1",
+                           std::vector<DrawingReceipt> receipts = {}) {
+    return {sequence, DrawingRecord{.drawing = std::make_shared<const Drawing>(Drawing{
+                                        .target = "browser",
+                                        .tab_id = 7,
+                                        .content = Bytes(content),
+                                        .sequence = sequence,
+                                        .append_time = absl::FromUnixSeconds(1'769'947'200)}),
+                                    .drawing_id = "d1",
+                                    .receipts = std::move(receipts)}};
+  }
+  static JournalEntry Answered(uint64_t sequence) {
+    return {sequence, DrawingAnswer{.target = "browser",
+                                    .drawing_id = "d1",
+                                    .append_time = absl::FromUnixSeconds(1'769'947'200),
+                                    .answer = {.completed = {"a", "b"}, .stored = true}}};
+  }
+  static JournalEntry Removed(uint64_t sequence) { return {sequence, DrawingRemoval()}; }
+
+  static void Append(CommandStorage& storage, const std::vector<JournalEntry>& entries) {
+    ASSERT_OK(storage.Append(storage.position(), entries));
+  }
+  void Fill(const std::vector<JournalEntry>& entries) {
+    ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+    Append(*storage, entries);
+  }
+
+  static absl::StatusOr<std::vector<JournalEntry>> Replay(CommandStorage& storage) {
+    std::vector<JournalEntry> entries;
+    const auto clocks = std::make_shared<const CommandDeadlines>();
+    const auto replayed =
+        storage.Replay([&](const DeadlineOverrides&, CommandClass) { return clocks; },
+                       [&](JournalEntry entry) { entries.push_back(std::move(entry)); });
+    if (!replayed.ok()) return replayed;
+    return entries;
+  }
+  // The rows of all tables of drawings.
+  static int64_t Rows(SqliteDatabase& database) {
+    return *database.Number(
+        "SELECT (SELECT count(*) FROM drawings) + (SELECT count(*) FROM drawing_receipts) + "
+        "(SELECT count(*) FROM drawing_answers)");
+  }
+
+  void ExpectDamaged() {
+    auto storage = Open();
+    ASSERT_OK(storage);
+    const absl::Status status = Replay(**storage).status();
+    EXPECT_EQ(status.code(), StatusCode::kDataLoss) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("move it away"));
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(DrawingRowsTest, NewestRecordOfEachIsThere) {
+  const CommandId command = CommandId::New(absl::UnixEpoch(), true, 3);
+  JournalEntry given = Kept(1, "1", {{"agent one", command}, {"b", std::nullopt}});
+  std::get<DrawingRecord>(given.change).to_complete = {"a", "b"};
+  Fill({Kept(1), Kept(2), Answered(3)});
+  {
+    ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+    ASSERT_THAT(*Replay(*storage), SizeIs(3));
+    Append(*storage, {given, Kept(4, "4", {{"c", std::nullopt}}), Removed(2), Answered(5)});
+  }
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  ASSERT_OK_AND_ASSIGN(const auto summary, storage->Summarize());
+  EXPECT_EQ(summary.last_sequence, 5u);
+  EXPECT_EQ(summary.latest_nanos, int64_t{1'769'947'200} * 1'000'000'000);
+  ASSERT_OK_AND_ASSIGN(const std::vector<JournalEntry> entries, Replay(*storage));
+  ASSERT_THAT(entries, SizeIs(4));
+  const auto& first = std::get<DrawingRecord>(entries[0].change);
+  EXPECT_EQ(*first.drawing->content, "1");
+  EXPECT_EQ(first.drawing_id, "d1");
+  ASSERT_THAT(first.receipts, SizeIs(2));
+  EXPECT_EQ(first.receipts[0].client_id, "agent one");
+  EXPECT_EQ(first.receipts[0].command, command);
+  EXPECT_EQ(first.receipts[1].client_id, "b");
+  EXPECT_EQ(first.receipts[1].command, std::nullopt);
+  EXPECT_THAT(first.to_complete, ElementsAre("a", "b"));
+  EXPECT_EQ(entries[1].sequence, 4u);
+  EXPECT_THAT(std::get<DrawingRecord>(entries[1].change).receipts, SizeIs(1));
+  EXPECT_EQ(entries[2].sequence, 3u);
+  const auto& answer = std::get<DrawingAnswer>(entries[3].change);
+  EXPECT_EQ(answer.target, "browser");
+  EXPECT_EQ(answer.drawing_id, "d1");
+  EXPECT_EQ(answer.append_time, absl::FromUnixSeconds(1'769'947'200));
+  EXPECT_THAT(answer.answer.completed, ElementsAre("a", "b"));
+  EXPECT_TRUE(answer.answer.stored);
+}
+
+TEST_F(DrawingRowsTest, RemovalLeavesNothing) {
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+  Append(*storage, {Kept(1, "1", {{"a", std::nullopt}}), Answered(2)});
+  EXPECT_EQ(Rows(other), 3);
+  // One of them never had a row.
+  Append(*storage, {Removed(1), Removed(2), Removed(3)});
+  EXPECT_EQ(Rows(other), 0);
+}
+
+TEST_F(DrawingRowsTest, ContentIsWrittenOnce) {
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  Append(*storage, {Kept(1, std::string(1 << 20, 'c'))});
+  const auto size = std::filesystem::file_size(Path() + "-wal");
+  for (int i = 0; i < 10; ++i) {
+    Append(*storage, {Kept(1, std::string(1 << 20, 'c'), {{"a", std::nullopt}})});
+  }
+  EXPECT_LT(std::filesystem::file_size(Path() + "-wal"), size + (size_t{256} << 10));
+}
+
+TEST_F(DrawingRowsTest, AppendThatFailedIsWrittenWholeTheNextTime) {
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  storage->LimitPages(14);
+  const std::vector<JournalEntry> entries = {Kept(1), Kept(2, std::string(1 << 20, 'c'))};
+  EXPECT_EQ(storage->Append(0, entries).code(), StatusCode::kUnavailable);
+  storage->LimitPages(1'000'000);
+  ASSERT_OK(storage->Append(0, entries));
+  EXPECT_THAT(*Replay(*storage), SizeIs(2));
+}
+
+// In the middle of a drawing that fills several pages, where the database looks whole.
+TEST_F(DrawingRowsTest, DamagedContentsAreNoticed) {
+  Fill({Kept(1, std::string(20'000, 'c'))});
+  std::string whole(std::filesystem::file_size(Path()), 0);
+  std::ifstream(Path(), std::ios::binary)
+      .read(whole.data(), static_cast<std::streamoff>(whole.size()));
+  const size_t place = whole.find(std::string(1000, 'c'));
+  ASSERT_NE(place, std::string::npos);
+  whole[place + 500] = 'd';
+  std::ofstream(Path(), std::ios::binary) << whole;
+  ExpectDamaged();
+}
+
+TEST_F(DrawingRowsTest, RowThatIsNotAsItWasWrittenIsNoticed) {
+  for (const char* damage :
+       {"UPDATE drawings SET tab_id = 8", "UPDATE drawings SET content = NULL",
+        "UPDATE drawing_receipts SET receipts = 'b'", "UPDATE drawing_receipts SET sequence = 9",
+        "UPDATE drawing_receipts SET to_complete = 'b'", "DELETE FROM drawings",
+        "UPDATE drawing_answers SET stored = 0", "UPDATE drawing_answers SET drawing_id = NULL"}) {
+    std::filesystem::remove(Path());
+    Fill({Kept(1, "1", {{"a", std::nullopt}}), Answered(2)});
+    {
+      ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+      ASSERT_OK(other.Run(damage));
+    }
+    SCOPED_TRACE(damage);
+    ExpectDamaged();
+  }
+}
+
+TEST_F(DrawingRowsTest, FileAndLogDoNotGrowWithTheNumberOfDrawings) {
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  const auto size = [&] {
+    return std::filesystem::file_size(Path()) + std::filesystem::file_size(Path() + "-wal");
+  };
+  constexpr uint64_t kAtOnce = 10;
+  const std::string content(200'000, 'c');
+  uintmax_t after_warm_up = 0;
+  for (uint64_t round = 0; round < 60; ++round) {
+    std::vector<JournalEntry> made, given, removed;
+    for (uint64_t i = 1; i <= kAtOnce; ++i) {
+      const uint64_t sequence = round * 2 * kAtOnce + i;
+      made.push_back(Kept(sequence, content));
+      made.push_back(Answered(sequence + kAtOnce));
+      given.push_back(Kept(sequence, content, {{"a", std::nullopt}}));
+      removed.push_back(Removed(sequence));
+      removed.push_back(Removed(sequence + kAtOnce));
+    }
+    for (const auto* entries : {&made, &given, &removed}) Append(*storage, *entries);
+    if (storage->WantsCheckpoint()) {
+      storage->BeginCheckpoint();
+      storage->EndCheckpoint();
+    }
+    if (round == 29) after_warm_up = size();
+  }
+  EXPECT_LE(size(), after_warm_up + after_warm_up / 10);
+}
+
+TEST_F(DrawingRowsTest, InspectionCountsThemAndReadsThem) {
+  const auto inspect = [&](absl::Status& status) {
+    char* text = nullptr;
+    size_t size = 0;
+    std::FILE* out = open_memstream(&text, &size);
+    status = InspectCommands(Path(), out);
+    std::fclose(out);
+    std::string shown(text, size);
+    std::free(text);
+    return shown;
+  };
+  Fill({Kept(1), Kept(2), Answered(3)});
+  absl::Status status;
+  EXPECT_THAT(inspect(status), HasSubstr("removed of late\nDrawings: 2\n"));
+  EXPECT_OK(status);
+  {
+    ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
+    ASSERT_OK(other.Run("UPDATE drawings SET content = 'other'"));
+  }
+  inspect(status);
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+}
+
+}  // namespace
+}  // namespace callslip::tracker
