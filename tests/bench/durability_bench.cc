@@ -1,6 +1,6 @@
 // What it costs that accepted commands survive: the same commands over gRPC in memory, relaxed and
-// strict, against a bare loop that commits as many rows; a restart against a bare scan; and whether
-// file and memory stay flat. Prints ratios of one run and judges nothing.
+// strict, and strict without gRPC against a bare loop that commits as many rows; a restart against
+// a bare scan; and whether file and memory stay flat. Prints ratios of one run and judges nothing.
 
 #include <sched.h>
 #include <sqlite3.h>
@@ -43,7 +43,11 @@ constexpr int kRounds = 5;
 constexpr int kCallers = 64;
 constexpr std::chrono::milliseconds kLoadTime{1000};
 constexpr int kLiveCommands = 100'000;
-constexpr int kManyCommands = 500'000;
+// An hour of them.
+constexpr int kCommandsPerSecond = 100;
+constexpr int kManyCommands = 3600 * kCommandsPerSecond;
+// Of the row that a registered command has.
+constexpr size_t kRowBytes = 210;
 constexpr char kParams[] = R"({"action":"click","selector":"#submit"})";
 constexpr char kResult[] = R"({"success":true,"data":"Example"})";
 
@@ -282,8 +286,9 @@ void BenchThroughput(const ChildProcess& memory, const ChildProcess& relaxed,
   for (const bool only_register : {true, false}) {
     std::vector<double> in_memory, is_relaxed, is_strict, bare;
     // What the rows of such commands have, and the read receipt.
-    const std::vector<size_t> writes =
-        only_register ? std::vector<size_t>{210} : std::vector<size_t>{210, 130, 190, 190};
+    const std::vector<size_t> writes = only_register
+                                           ? std::vector<size_t>{kRowBytes}
+                                           : std::vector<size_t>{kRowBytes, 130, 190, 190};
     for (int round = 0; round < kRounds; ++round) {
       in_memory.push_back(CommandsPerSecond(memory, only_register));
       is_relaxed.push_back(CommandsPerSecond(relaxed, only_register));
@@ -295,6 +300,69 @@ void BenchThroughput(const ChildProcess& memory, const ChildProcess& relaxed,
                Ratio(Median(is_relaxed), Median(in_memory)), Fixed(Median(is_strict) / 1000, 1),
                Fixed(Median(bare) / 1000, 1), Ratio(Median(is_strict), Median(bare))});
   }
+  table.Print();
+}
+
+// Callers that are in the tracker's process, each of which registers a command once the one before
+// was let out: what --durability=strict costs by itself, since gRPC alone takes longer than SQLite.
+double StrictCommandsPerSecond(const Folder& folder) {
+  RealClock clock;
+  tracker::CommandJournal journal;
+  const auto storage = *tracker::SqliteCommandStorage::Open(
+      folder.Database(), tracker::SqliteCommandStorage::Sync::kAlways);
+  tracker::CommandTable table(tracker::CommandDeadlines(), NoLimits(), &journal);
+  Check(table.Restore(*storage, clock.Now()), "restore");
+  Mutex mutex;
+  CondVar let_out;
+  int ready = kCallers;
+  // The last to be made: it lets out what waits before the others go.
+  tracker::CommandCommitter committer(&clock, &journal, storage.get(),
+                                      tracker::CommandCommitter::Where::kOnThread);
+  tracker::CommandRequest request;
+  request.type = "click";
+  request.params = std::make_shared<const std::string>(kParams);
+  request.command_class = tracker::CommandClass::kHuman;
+
+  const auto start = SteadyClock::now();
+  int64_t commands = 0;
+  for (; SteadyClock::now() - start < kLoadTime; commands += kCallers) {
+    int callers = kCallers;
+    while (callers > 0) {
+      int batch = 0;
+      {
+        MutexLock lock(&mutex);
+        while (ready == 0) let_out.Wait(&mutex);
+        batch = std::min(std::exchange(ready, 0), callers);
+      }
+      callers -= batch;
+      committer.BeginBatch();
+      for (int i = 0; i < batch; ++i) {
+        Check(table.Register(request, clock.Now()).status(), "register");
+        committer.Pass([&](const absl::Status& kept) {
+          Check(kept, "keep");
+          MutexLock lock(&mutex);
+          ++ready;
+          let_out.NotifyOne();
+        });
+      }
+      committer.EndBatch();
+    }
+  }
+  return static_cast<double>(commands) / SecondsSince(start);
+}
+
+void BenchStrict() {
+  const Folder bare_folder;
+  std::vector<double> strict, bare;
+  for (int round = 0; round < kRounds; ++round) {
+    strict.push_back(StrictCommandsPerSecond(Folder()));
+    bare.push_back(BareCommandsPerSecond(bare_folder, {kRowBytes}));
+  }
+  std::printf("\nRegistered per second by %d callers in the process; medians of %d\n\n", kCallers,
+              kRounds);
+  Table table({"bare, synced k/s", "strict k/s", "ratio"});
+  table.Add({Fixed(Median(bare) / 1000, 1), Fixed(Median(strict) / 1000, 1),
+             Ratio(Median(strict), Median(bare))});
   table.Print();
 }
 
@@ -376,8 +444,11 @@ void BenchRestart() {
       int64_t bytes = 0;
       while (sqlite3_step(row) == SQLITE_ROW) {
         for (int column = 0; column < sqlite3_column_count(row); ++column) {
-          (void)sqlite3_column_blob(row, column);
-          bytes += sqlite3_column_bytes(row, column);
+          if (sqlite3_column_type(row, column) == SQLITE_INTEGER) {
+            bytes += sqlite3_column_int64(row, column) != 0 ? 8 : 0;
+          } else if (sqlite3_column_blob(row, column) != nullptr) {
+            bytes += sqlite3_column_bytes(row, column);
+          }
         }
       }
       sqlite3_finalize(row);
@@ -404,23 +475,25 @@ double ResidentMebibytes() {
   return static_cast<double>(resident * sysconf(_SC_PAGESIZE)) / (1 << 20);
 }
 
-// In its own time: a thousand commands a second, each of which is removed a minute later.
+// In its own time, an hour: each command is removed a minute later, and its tombstone ten minutes
+// after that.
 void BenchFlatness() {
   const Folder folder;
   KeptTable kept(folder);
-  std::printf("\n%d commands through their life, a thousand a second\n\n", kManyCommands);
-  Table table({"after", "alive", "file and log MiB", "resident MiB"});
+  std::printf("\n%d commands through their life, %d a second\n\n", kManyCommands,
+              kCommandsPerSecond);
+  Table table({"after min", "alive", "file and log MiB", "resident MiB"});
   const auto start = SteadyClock::now();
   for (int i = 1; i <= kManyCommands; ++i) {
     kept.RunOne();
-    if (i % 50 == 0) {
-      kept.Advance(absl::Milliseconds(50));
+    if (i % (kCommandsPerSecond / 2) == 0) {
+      kept.Advance(absl::Milliseconds(500));
       kept.Commit();
     }
-    // The tombstones of the first ones have gone after eleven minutes.
     if (i % (kManyCommands / 5) == 0) {
-      table.Add({std::to_string(i), std::to_string(kept.table().commands()),
-                 Fixed(folder.Mebibytes(), 1), Fixed(ResidentMebibytes(), 1)});
+      table.Add({std::to_string(i / kCommandsPerSecond / 60),
+                 std::to_string(kept.table().commands()), Fixed(folder.Mebibytes(), 1),
+                 Fixed(ResidentMebibytes(), 1)});
     }
   }
   const double rate = kManyCommands / SecondsSince(start);
@@ -428,14 +501,25 @@ void BenchFlatness() {
   std::printf("\nTable and storage by themselves: %.1f k commands a second\n", rate / 1000);
 }
 
+void RunOn(const cpu_set_t& cores) {
+  if (sched_setaffinity(0, sizeof(cores), &cores) != 0) Die("choose cores");
+}
+
 void RunOnCore(int core) {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   CPU_SET(core % static_cast<int>(std::thread::hardware_concurrency()), &cores);
-  if (sched_setaffinity(0, sizeof(cores), &cores) != 0) Die("choose a core");
+  RunOn(cores);
 }
 
-void Main() {
+void RunOnAllCores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  for (int core = 0; core < CPU_SETSIZE; ++core) CPU_SET(core, &cores);
+  RunOn(cores);
+}
+
+void BenchServers() {
   const Folder memory_folder, relaxed_folder, strict_folder, bare_folder;
   RunOnCore(1);
   const ChildProcess memory = ChildProcess::Fork(Tracker(memory_folder.path(), "memory"));
@@ -443,11 +527,18 @@ void Main() {
   const ChildProcess strict = ChildProcess::Fork(Tracker(strict_folder.path(), "strict"));
   RunOnCore(0);
   BenchThroughput(memory, relaxed, strict, bare_folder);
-  BenchRestart();
-  BenchFlatness();
+  RunOnAllCores();
+}
+
+void Main(const std::string& part) {
+  if (part.empty() || part == "servers") BenchServers();
+  if (part.empty() || part == "strict") BenchStrict();
+  if (part.empty() || part == "restart") BenchRestart();
+  if (part.empty() || part == "hour") BenchFlatness();
 }
 
 }  // namespace
 }  // namespace callslip::bench
 
-int main() { callslip::bench::Main(); }
+// argv[1]: one part only, servers, strict, restart or hour.
+int main(int argc, char** argv) { callslip::bench::Main(argc > 1 ? argv[1] : ""); }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 
 #include "absl/strings/str_cat.h"
@@ -18,21 +19,6 @@ absl::Status ErrorOf(sqlite3* handle, absl::string_view doing) {
   const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_FORMAT;
   return {damaged ? absl::StatusCode::kDataLoss : absl::StatusCode::kUnavailable,
           absl::StrCat("can't ", doing, ": ", sqlite3_errmsg(handle))};
-}
-
-// CRC-32 over values, each with its type and size, so that none can pass for its neighbour.
-uint32_t AddBytes(uint32_t checksum, int type, absl::string_view bytes) {
-  const std::array<uint32_t, 2> head = {static_cast<uint32_t>(type),
-                                        static_cast<uint32_t>(bytes.size())};
-  checksum = crc32_z(checksum, reinterpret_cast<const Bytef*>(head.data()), sizeof(head));
-  if (bytes.empty()) return checksum;
-  return crc32_z(checksum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-}
-
-template <typename Number>
-uint32_t AddNumber(uint32_t checksum, int type, Number number) {
-  return AddBytes(checksum, type,
-                  absl::string_view(reinterpret_cast<const char*>(&number), sizeof(number)));
 }
 
 }  // namespace
@@ -83,6 +69,30 @@ absl::StatusOr<std::string> SqliteDatabase::Text(const std::string& sql) {
 
 int64_t SqliteDatabase::changes() const { return sqlite3_changes64(get()); }
 
+void RowChecksum::Add(int type, absl::string_view value) {
+  const std::array<uint32_t, 2> head = {static_cast<uint32_t>(type),
+                                        static_cast<uint32_t>(value.size())};
+  Gather(absl::string_view(reinterpret_cast<const char*>(head.data()), sizeof(head)));
+  Gather(value);
+}
+
+void RowChecksum::Gather(absl::string_view bytes) {
+  if (bytes.size() > gathered_.size() - size_) Flush();
+  if (bytes.size() > gathered_.size()) {
+    checksum_ = static_cast<uint32_t>(
+        crc32_z(checksum_, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+    return;
+  }
+  std::copy(bytes.begin(), bytes.end(), gathered_.begin() + size_);
+  size_ += bytes.size();
+}
+
+void RowChecksum::Flush() {
+  checksum_ = static_cast<uint32_t>(
+      crc32_z(checksum_, reinterpret_cast<const Bytef*>(gathered_.data()), size_));
+  size_ = 0;
+}
+
 void SqliteStatement::Finalize::operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
 
 absl::StatusOr<SqliteStatement> SqliteStatement::Prepare(SqliteDatabase& database,
@@ -97,38 +107,38 @@ absl::StatusOr<SqliteStatement> SqliteStatement::Prepare(SqliteDatabase& databas
 }
 
 void SqliteStatement::Bind(int parameter, int64_t value) {
-  bound_checksum_ = AddNumber(bound_checksum_, SQLITE_INTEGER, value);
+  bound_.AddNumber(SQLITE_INTEGER, value);
   sqlite3_bind_int64(handle_.get(), parameter + 1, value);
 }
 
 void SqliteStatement::Bind(int parameter, double value) {
-  bound_checksum_ = AddNumber(bound_checksum_, SQLITE_FLOAT, value);
+  bound_.AddNumber(SQLITE_FLOAT, value);
   sqlite3_bind_double(handle_.get(), parameter + 1, value);
 }
 
 void SqliteStatement::BindNull(int parameter) {
-  bound_checksum_ = AddBytes(bound_checksum_, SQLITE_NULL, "");
+  bound_.Add(SQLITE_NULL, "");
   sqlite3_bind_null(handle_.get(), parameter + 1);
 }
 
 void SqliteStatement::BindText(int parameter, absl::string_view text) {
   if (text.empty()) return BindNull(parameter);
-  bound_checksum_ = AddBytes(bound_checksum_, SQLITE_TEXT, text);
+  bound_.Add(SQLITE_TEXT, text);
   sqlite3_bind_text(handle_.get(), parameter + 1, text.data(), static_cast<int>(text.size()),
                     SQLITE_STATIC);
 }
 
 void SqliteStatement::BindBytes(int parameter, absl::string_view bytes) {
-  bound_checksum_ = AddBytes(bound_checksum_, SQLITE_BLOB, bytes);
+  bound_.Add(SQLITE_BLOB, bytes);
   // A null pointer would be NULL.
   sqlite3_bind_blob(handle_.get(), parameter + 1, bytes.empty() ? "" : bytes.data(),
                     static_cast<int>(bytes.size()), SQLITE_STATIC);
 }
 
-void SqliteStatement::BindChecksum(int parameter) { Bind(parameter, int64_t{bound_checksum_}); }
+void SqliteStatement::BindChecksum(int parameter) { Bind(parameter, int64_t{bound_.Value()}); }
 
 absl::StatusOr<bool> SqliteStatement::Step() {
-  bound_checksum_ = 0;
+  bound_.Clear();
   const int stepped = sqlite3_step(handle_.get());
   if (stepped == SQLITE_ROW) return true;
   if (stepped == SQLITE_DONE) return false;
@@ -161,20 +171,20 @@ double SqliteStatement::Real(int column) const {
 }
 
 bool SqliteStatement::HasChecksum(int column) const {
-  uint32_t checksum = 0;
+  RowChecksum checksum;
   for (int i = 0; i < column; ++i) {
     switch (const int type = sqlite3_column_type(handle_.get(), i)) {
       case SQLITE_INTEGER:
-        checksum = AddNumber(checksum, type, Int(i));
+        checksum.AddNumber(type, Int(i));
         break;
       case SQLITE_FLOAT:
-        checksum = AddNumber(checksum, type, Real(i));
+        checksum.AddNumber(type, Real(i));
         break;
       default:
-        checksum = AddBytes(checksum, type, Bytes(i));
+        checksum.Add(type, Bytes(i));
     }
   }
-  return Int(column) == int64_t{checksum};
+  return Int(column) == int64_t{checksum.Value()};
 }
 
 absl::string_view SqliteStatement::Bytes(int column) const {

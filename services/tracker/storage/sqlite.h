@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_STORAGE_SQLITE_H_
 #define CALLSLIP_TRACKER_STORAGE_SQLITE_H_
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -47,6 +48,31 @@ class SqliteDatabase {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
+// CRC-32 over the values of a row, each with its type and size, so that none can pass for its
+// neighbour.
+class RowChecksum {
+ public:
+  void Add(int type, absl::string_view value);
+  template <typename Number>
+  void AddNumber(int type, Number value) {
+    Add(type, absl::string_view(reinterpret_cast<const char*>(&value), sizeof(value)));
+  }
+  uint32_t Value() {
+    Flush();
+    return checksum_;
+  }
+  void Clear() { size_ = checksum_ = 0; }
+
+ private:
+  void Gather(absl::string_view bytes);
+  void Flush();
+
+  // Values are small, and a call of crc32() costs more than a few bytes of them.
+  std::array<char, 256> gathered_;
+  size_t size_ = 0;
+  uint32_t checksum_ = 0;
+};
+
 // A prepared statement. Parameters and columns count from 0. What is bound must live until Step()
 // returns.
 class SqliteStatement {
@@ -87,7 +113,7 @@ class SqliteStatement {
   };
 
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
-  uint32_t bound_checksum_ = 0;
+  RowChecksum bound_;
 };
 
 }  // namespace callslip::tracker
