@@ -82,19 +82,34 @@ void CommandCommitter::LeaveToThread(Outputs outputs) {
     MutexLock lock(&mutex_);
     left_.insert(left_.end(), std::make_move_iterator(outputs.begin()),
                  std::make_move_iterator(outputs.end()));
+    if (left_.size() < enough_) return;
   }
   sleeper_->Wake();
+}
+
+bool CommandCommitter::TakeLeft(Outputs& outputs, size_t wanted) {
+  MutexLock lock(&mutex_);
+  outputs.insert(outputs.end(), std::make_move_iterator(left_.begin()),
+                 std::make_move_iterator(left_.end()));
+  left_.clear();
+  enough_ = outputs.size() < wanted ? wanted - outputs.size() : 1;
+  return stop_;
+}
+
+bool CommandCommitter::Gather(Outputs& outputs) {
+  const size_t wanted = where_ == Where::kOnThread ? last_outputs_ / 2 : 0;
+  const absl::Time until = clock_->Now() + last_append_;
+  while (outputs.size() < wanted && clock_->Now() < until) {
+    if (TakeLeft(outputs, wanted)) return true;
+    if (outputs.size() < wanted) sleeper_->SleepUntil(until);
+  }
+  return TakeLeft(outputs, 0);
 }
 
 void CommandCommitter::Run() {
   while (true) {
     Outputs outputs;
-    bool stopping = false;
-    {
-      MutexLock lock(&mutex_);
-      outputs.swap(left_);
-      stopping = stop_;
-    }
+    const bool stopping = TakeLeft(outputs, 0) || Gather(outputs);
     const absl::Time next = CommitAndRelease(outputs, stopping);
     if (stopping) return;
     Checkpoint();
@@ -109,7 +124,10 @@ absl::Time CommandCommitter::CommitAndRelease(const Outputs& outputs, bool stopp
     MutexLock lock(&commit_mutex_);
     // Also where nothing waits: an append that was under way may have failed.
     const bool pausing = failing_ && clock_->Now() < next_try_ && !stopping;
+    const absl::Time begun = clock_->Now();
     kept = pausing ? StorageUnavailable() : CommitLocked();
+    last_outputs_ = outputs.size();
+    last_append_ = clock_->Now() - begun;
     if (failing_) next = next_try_;
   }
   Release(outputs, kept);

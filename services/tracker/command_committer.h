@@ -21,6 +21,10 @@ namespace callslip::tracker {
 // Brings what waits in a journal into its storage, and lets outputs leave after that: many changes
 // and many outputs with one append.
 //
+// Those who were let out together come back together, one after the other: so that the first of
+// them does not get an append of its own, the thread waits for half as many as last time, and for
+// no longer than that append took.
+//
 // While the storage fails, what has changed waits in memory, outputs fail, new commands are
 // refused, and the append is tried again with growing pauses.
 class CommandCommitter final : public OutputGate {
@@ -61,6 +65,10 @@ class CommandCommitter final : public OutputGate {
 
   void Run();
   void LeaveToThread(Outputs outputs);
+  // Adds to `outputs` what was left to the thread, which is woken next when they are as many as
+  // `wanted`, and by one at least. True where the thread is to end.
+  bool TakeLeft(Outputs& outputs, size_t wanted);
+  bool Gather(Outputs& outputs);
   absl::Status CommitLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   void NoteFailureLocked(const absl::Status& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   void NoteSuccessLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
@@ -86,7 +94,11 @@ class CommandCommitter final : public OutputGate {
 
   Mutex mutex_;
   Outputs left_ ABSL_GUARDED_BY(mutex_);  // To the thread.
+  size_t enough_ ABSL_GUARDED_BY(mutex_) = 1;
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  // Of the thread's last append: what it let out, and how long it took.
+  size_t last_outputs_ = 0;
+  absl::Duration last_append_;
   std::thread thread_;
 };
 

@@ -227,6 +227,69 @@ TEST(CommandJournalTest, ReceiptDoesNotReplaceWhatIsPutBack) {
   EXPECT_TRUE(std::holds_alternative<CommandRecord>(journal.Take().entries[0].change));
 }
 
+class CommitterThreadTest : public CommandCommitterTest {
+ protected:
+  // Four outputs leave with an append that takes 10 ms.
+  void LetFourOut() {
+    const int tries = storage_.tries();
+    const size_t left = outputs_.left().size();
+    storage_.Block();
+    committer_.BeginBatch();
+    for (int i = 0; i < 4; ++i) {
+      Change(sequence_++);
+      committer_.Pass(outputs_.Of("early"));
+    }
+    committer_.EndBatch();
+    storage_.AwaitTries(tries + 1);
+    clock_.Advance(absl::Milliseconds(10));
+    storage_.Unblock();
+    outputs_.Await(left + 4);
+  }
+
+  void PassOne() {
+    Change(sequence_++);
+    committer_.Pass(outputs_.Of("late"));
+  }
+
+  // Long enough for an append that should not be.
+  static void Yield() {
+    for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+  }
+
+  uint64_t sequence_ = 1;
+};
+
+TEST_P(CommitterThreadTest, HalfAsManyAsLastTimeShareAnAppend) {
+  LetFourOut();
+  PassOne();
+  Yield();
+  PassOne();
+  outputs_.Await(6);
+  EXPECT_EQ(storage_.position(), 2u);
+  // Now one is half as many.
+  PassOne();
+  outputs_.Await(7);
+}
+
+TEST_P(CommitterThreadTest, NobodyWaitsForOthersLongerThanAnAppendTakes) {
+  LetFourOut();
+  PassOne();
+  Yield();
+  EXPECT_EQ(storage_.position(), 1u);
+  while (outputs_.left().size() < 5) {
+    clock_.Advance(absl::Milliseconds(10));
+    std::this_thread::yield();
+  }
+}
+
+TEST_P(CommitterThreadTest, StopDoesNotWaitForOthers) {
+  LetFourOut();
+  PassOne();
+}
+
+INSTANTIATE_TEST_SUITE_P(, CommitterThreadTest, testing::Values(Where::kOnThread),
+                         [](const auto&) { return "OnThread"; });
+
 INSTANTIATE_TEST_SUITE_P(, CommandCommitterTest,
                          testing::Values(Where::kOnCaller, Where::kOnThread),
                          [](const auto& tested) {

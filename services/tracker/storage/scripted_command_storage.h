@@ -48,6 +48,10 @@ class ScriptedStorage final : public CommandStorage {
     MutexLock lock(&mutex_);
     error_ = std::move(error);
   }
+  int tries() {
+    MutexLock lock(&mutex_);
+    return tries_;
+  }
   void AwaitTries(int tries) {
     MutexLock lock(&mutex_);
     while (tries_ < tries) changed_.Wait(&mutex_);
