@@ -82,7 +82,7 @@ void CommandCommitter::LeaveToThread(Outputs outputs) {
     MutexLock lock(&mutex_);
     left_.insert(left_.end(), std::make_move_iterator(outputs.begin()),
                  std::make_move_iterator(outputs.end()));
-    if (left_.size() < enough_) return;
+    if (!left_.empty() && left_.size() < enough_) return;
   }
   sleeper_->Wake();
 }
@@ -98,7 +98,7 @@ bool CommandCommitter::TakeLeft(Outputs& outputs, size_t wanted) {
 
 bool CommandCommitter::Gather(Outputs& outputs) {
   const size_t wanted = where_ == Where::kOnThread ? last_outputs_ / 2 : 0;
-  const absl::Time until = clock_->Now() + last_append_;
+  const absl::Time until = clock_->Now() + std::min(last_append_, kLongestGathering);
   while (outputs.size() < wanted && clock_->Now() < until) {
     if (TakeLeft(outputs, wanted)) return true;
     if (outputs.size() < wanted) sleeper_->SleepUntil(until);

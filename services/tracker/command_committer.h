@@ -61,6 +61,9 @@ class CommandCommitter final : public OutputGate {
   static constexpr absl::Duration kFirstPause = absl::Milliseconds(100);
   static constexpr absl::Duration kLongestPause = absl::Seconds(5);
 
+  // Where an append takes longer than this, there is enough time for all to come back meanwhile.
+  static constexpr absl::Duration kLongestGathering = absl::Milliseconds(10);
+
   using Outputs = std::vector<Output>;
 
   void Run();

@@ -282,6 +282,13 @@ TEST_P(CommitterThreadTest, NobodyWaitsForOthersLongerThanAnAppendTakes) {
   }
 }
 
+TEST_P(CommitterThreadTest, BatchWithChangesAndNothingToLetOutIsStored) {
+  committer_.BeginBatch();
+  Change(sequence_++);
+  committer_.EndBatch();
+  storage_.AwaitTries(1);
+}
+
 TEST_P(CommitterThreadTest, StopDoesNotWaitForOthers) {
   LetFourOut();
   PassOne();

@@ -120,9 +120,9 @@ int Main(int argc, char** argv) {
                        {.sessions = &disk, .commands = (*kept)->storage()}, &annotations);
   const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
   if (!bound.ok()) return Fail(bound.status());
-  (*kept)->SetStorageListener([&server](bool works) { server.SetReady(works); });
   const auto metrics = ServeMetrics(config, server);
   if (!metrics.ok()) return Fail(metrics.status());
+  (*kept)->SetStorageListener([&server](bool works) { server.SetReady(works); });
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
   NotifyServiceManager(kServiceReady);
 

@@ -1,4 +1,7 @@
 // What tracker and gateway log of calls: enough to follow one, and never what it carries.
+#include <unistd.h>
+
+#include <cstdio>
 #include <map>
 #include <sstream>
 #include <string>
@@ -23,21 +26,52 @@ constexpr char kMessage[] = "secret-of-error";
 constexpr char kUrl[] = "secret-of-url";
 constexpr char kToken[] = "secret-of-authorization";
 
+// Standard error, into a file from which it is read while others go on writing.
+class CapturedStderr {
+ public:
+  CapturedStderr() : file_(std::tmpfile()), before_(dup(STDERR_FILENO)) {
+    dup2(fileno(file_), STDERR_FILENO);
+  }
+  ~CapturedStderr() {
+    dup2(before_, STDERR_FILENO);
+    close(before_);
+    std::fclose(file_);
+  }
+  CapturedStderr(const CapturedStderr&) = delete;
+  CapturedStderr& operator=(const CapturedStderr&) = delete;
+
+  // The whole lines since the last call.
+  std::string Take() {
+    std::string text;
+    char bytes[4096];
+    while (true) {
+      const auto from = taken_ + static_cast<off_t>(text.size());
+      const ssize_t count = pread(fileno(file_), bytes, sizeof(bytes), from);
+      if (count <= 0) break;
+      text.append(bytes, static_cast<size_t>(count));
+    }
+    text.resize(text.rfind('\n') + 1);
+    taken_ += static_cast<off_t>(text.size());
+    return text;
+  }
+
+ private:
+  std::FILE* const file_;
+  const int before_;
+  off_t taken_ = 0;
+};
+
 class LogTest : public testing::Test {
  protected:
   LogTest() {
     InitLogging("test", "debug");
-    testing::internal::CaptureStderr();
+    captured_.Take();
   }
-  ~LogTest() override {
-    (void)testing::internal::GetCapturedStderr();
-    InitLogging("test", "error");
-  }
+  ~LogTest() override { InitLogging("test", "error"); }
 
   // What was logged since the beginning or the last call.
   std::vector<json> Lines() {
-    text_ = testing::internal::GetCapturedStderr();
-    testing::internal::CaptureStderr();
+    text_ = captured_.Take();
     std::vector<json> lines;
     std::istringstream stream(text_);
     for (std::string line; std::getline(stream, line);) {
@@ -91,6 +125,7 @@ class LogTest : public testing::Test {
     EXPECT_EQ(answer.status, 200) << answer.body;
   }
 
+  CapturedStderr captured_;
   std::string text_;
   int id_ = 0;
   TestServices services_;

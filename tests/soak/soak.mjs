@@ -94,7 +94,9 @@ async function run({ minutes, seed, durability }) {
   await chaos.close();
   const leaked = await children();
   report(chaos, leaked);
-  return chaos.ledger.isClean && leaked.length === 0;
+  const { ledger } = chaos;
+  const allAnswered = ledger.answers + ledger.orphaned === ledger.calls;
+  return ledger.isClean && ledger.complaints.length === 0 && allAnswered && leaked.length === 0;
 }
 
 const isClean = await run(readArguments());

@@ -27,7 +27,7 @@ void HttpTally::Measure(Route* route, Responder& responder) {
 void HttpTally::LogTrouble(const Route& route, int status) {
   const bool refused = status == 401 || status == 403 || status == 429;
   if (!refused && status < 500) return;
-  const std::optional<int64_t> left_out = log_limit_.Admit();
+  const std::optional<int64_t> left_out = (refused ? refusals_ : failures_).Admit();
   if (!left_out.has_value()) return;
   Log(LogLevel::kInfo, refused ? "request refused" : "request failed",
       {{"method", route.method},

@@ -27,7 +27,7 @@ class HttpTally {
   };
 
   // `clock` must outlive the tally.
-  explicit HttpTally(Clock* clock) : clock_(clock), log_limit_(clock, 20) {}
+  explicit HttpTally(Clock* clock) : clock_(clock), refusals_(clock, 20), failures_(clock, 20) {}
 
   // Lives as long as the tally.
   Route* Add(const std::string& method, const std::string& path);
@@ -44,7 +44,8 @@ class HttpTally {
   void LogTrouble(const Route& route, int status);
 
   Clock* const clock_;
-  LogLimit log_limit_;
+  LogLimit refusals_;
+  LogLimit failures_;
   std::deque<Route> routes_;
   Route other_{.method = "other", .path = "other"};
 };

@@ -157,7 +157,7 @@ class GrpcSessionClient final : public SessionClient {
     return Streamed(queue_.get(), &QueueStub::PrepareAsyncReceiveMessages, std::move(request));
   }
 
-  void EndCalls() override { calls_.EndAll(); }
+  void EndCalls() override { calls_.EndWaits(); }
 
  private:
   template <typename Stub, typename Request, typename Response>

@@ -30,7 +30,7 @@ void Fill(const TrackerStatistics& from, v1::GetHealthResponse& to) {
   to.set_payload_bytes(from.payload_bytes);
   to.set_sessions(from.sessions);
   to.set_events_appended(from.appended_events);
-  to.set_storage_failures(from.storage.failures);
+  to.set_storage_failures(from.storage.failures + from.journal.failures);
 }
 
 }  // namespace
@@ -40,7 +40,9 @@ void AdminService::ServeOn(AsyncServer& server) {
                     {[this](const v1::GetHealthRequest&, v1::GetHealthResponse& response) {
                       Fill(source_->Read(), response);
                       return absl::OkStatus();
-                    }});
+                    }},
+                    // It tells of a storage that fails while it does.
+                    Outputs::kFree);
 }
 
 }  // namespace callslip::tracker

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "absl/memory/memory.h"
+#include "callslip/tracker/v1/admin_service.grpc.pb.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/fake_clock.h"
 #include "common/rpc_status.h"
@@ -161,7 +162,12 @@ TEST_P(TrackerDurabilityTest, FailureIsToldAndPasses) {
   EXPECT_THAT(Register("r1"), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
   EXPECT_EQ(Health(), HealthCheckResponse::NOT_SERVING);
   EXPECT_FALSE(server_.Statistics().ready);
-  EXPECT_THAT(server_.Statistics().reasons, testing::ElementsAre("storage_failed"));
+  v1::GetHealthResponse health;
+  grpc::ClientContext context;
+  ASSERT_TRUE(v1::AdminService::NewStub(channel_)->GetHealth(&context, {}, &health).ok());
+  EXPECT_FALSE(health.ready());
+  EXPECT_THAT(health.reasons(), testing::ElementsAre("storage_failed"));
+  EXPECT_GT(health.storage_failures(), 0);
   EXPECT_THAT(Register(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
   EXPECT_EQ(table_.commands(), 1);
   storage_.FailWith(absl::OkStatus());

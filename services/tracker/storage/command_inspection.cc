@@ -84,7 +84,8 @@ absl::Status Check(SqliteDatabase& database) {
 
 absl::Status InspectCommands(const std::string& path, std::FILE* out) {
   ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::OpenToRead(path));
-  absl::Status all;
+  // All of it at one moment: a tracker may go on meanwhile.
+  absl::Status all = database.Run("BEGIN");
   for (const auto& part : {&Totals, &Drawings, &Newest}) {
     const absl::StatusOr<std::string> text = part(database);
     if (text.ok()) std::fputs(text->c_str(), out);

@@ -397,6 +397,35 @@ TEST_F(RestoreTest, NothingLivesLongerWhereTheClockWasSetBack) {
   EXPECT_EQ(StateOf(other), State::kExpired);
 }
 
+TEST_F(RestoreTest, ClockThatWasSetBackCostsLaterCommandsNothing) {
+  const std::string old = Register();
+  RestartWithClockSetBack(absl::Hours(1));
+  const absl::Time now = clock_.Now() - absl::Hours(1);
+  ASSERT_OK_AND_ASSIGN(const CommandRegistration later, table_.Register(Request(), now));
+  RestartWithClockSetBack(absl::Hours(1) - absl::Seconds(1));
+  EXPECT_EQ(Peek(later.command->spec->id.ToString()).spec->register_time, now);
+  EXPECT_EQ(Peek(old).spec->register_time, now + absl::Seconds(1));
+}
+
+TEST_F(RestoreTest, WhatWasMovedBackAndChangedIsNotMovedAgain) {
+  const std::string id = Register();
+  RestartWithClockSetBack(absl::Hours(1));
+  const absl::Time now = clock_.Now() - absl::Hours(1);
+  ASSERT_OK(table_.Cancel(kClient, id, now).status());
+  RestartWithClockSetBack(absl::Hours(1) - absl::Seconds(1));
+  EXPECT_EQ(Peek(id).spec->register_time, now);
+  EXPECT_EQ(Peek(id).end_time(), now);
+}
+
+TEST_F(RestoreTest, RestartsOneAfterTheOtherDoNotPutOffAnEndForEver) {
+  const std::string id = Register();
+  for (int i = 0; i < 20; ++i) {
+    Restart();
+    Advance(clocks_.restart_grace / 3);
+  }
+  EXPECT_EQ(StateOf(id), State::kExpired);
+}
+
 class SmallRingRestoreTest : public RestoreTest {
  protected:
   SmallRingRestoreTest()

@@ -26,9 +26,10 @@ absl::Status ErrorOf(sqlite3* handle, absl::string_view doing) {
 void SqliteDatabase::Close::operator()(sqlite3* handle) const { sqlite3_close_v2(handle); }
 
 absl::StatusOr<SqliteDatabase> SqliteDatabase::Open(const std::string& path) {
-  // Nobody else's business, nor are the files that SQLite makes beside it.
+  // Nobody else's business, nor are the files that SQLite makes beside it. One that is there is not
+  // opened: to close it would drop the locks that this process has on it.
   if (path != ":memory:") {
-    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const int file = open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file >= 0) close(file);
   }
   return OpenWith(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);

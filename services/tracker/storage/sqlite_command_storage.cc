@@ -30,6 +30,9 @@ int64_t LatestNanos(const JournalEntry& entry) {
   if (const auto* answer = std::get_if<DrawingAnswer>(&entry.change)) {
     return absl::ToUnixNanos(answer->append_time);
   }
+  if (const auto* restart = std::get_if<Restart>(&entry.change)) {
+    return absl::ToUnixNanos(restart->time);
+  }
   return 0;
 }
 
@@ -189,7 +192,7 @@ absl::Status SqliteCommandStorage::WriteEntries(absl::Span<const JournalEntry> e
       RETURN_IF_ERROR(drawing_rows_->Write(entry.sequence, *answer));
     } else if (std::holds_alternative<DrawingRemoval>(entry.change)) {
       RETURN_IF_ERROR(drawing_rows_->Remove(entry.sequence));
-    } else {
+    } else if (std::holds_alternative<CommandReceipt>(entry.change)) {
       RETURN_IF_ERROR(rows_->MarkRead(entry.sequence));
     }
   }

@@ -1,5 +1,8 @@
 #include "tracker/storage/sqlite_command_storage.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -141,6 +144,27 @@ TEST_F(SqliteCommandStorageTest, SecondWriterIsRefused) {
   EXPECT_EQ(second->Append(second->position(), entries).code(), StatusCode::kFailedPrecondition);
   Append(*first, {Queued(2)});
   EXPECT_THAT(*Replay(*second), ElementsAre(1, 2));
+}
+
+// Another program that opens the database believes to be the last one when it closes it, unless it
+// finds the lock of the storage: it would take the log away.
+TEST_F(SqliteCommandStorageTest, OtherProgramsLeaveTheLogAlone) {
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  Append(*storage, {Queued(1)});
+  const pid_t other = fork();
+  if (other == 0) {
+    auto database = SqliteDatabase::Open(Path());
+    const bool read = database.ok() && database->Number("SELECT count(*) FROM overview").ok();
+    if (read) database = absl::CancelledError();  // Closes it.
+    _exit(read ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(other, &status, 0), other);
+  ASSERT_EQ(status, 0);
+  EXPECT_TRUE(std::filesystem::exists(Path() + "-wal"));
+  Append(*storage, {Queued(2)});
+  ASSERT_OK_AND_ASSIGN(const auto again, Open());
+  EXPECT_THAT(*Replay(*again), ElementsAre(1, 2));
 }
 
 TEST_F(SqliteCommandStorageTest, AppendIsAllOrNothing) {

@@ -104,7 +104,8 @@ export class Chaos {
     const { ends, ...totals } = this.ledger.totals();
     const { calls, answers, orphaned, refused, late, forgotten, repeated } = this.ledger;
     return JSON.stringify({ ...totals, calls, answers, orphaned, refused, late, forgotten, repeated,
-      kills: this.kills, ends: Object.fromEntries(ends) });
+      kills: this.kills, ends: Object.fromEntries(ends),
+      failures: Object.fromEntries(this.ledger.failures) });
   }
 
   /** Notes what the processes use at this moment. */

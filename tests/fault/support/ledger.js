@@ -35,6 +35,8 @@ export class Ledger {
   #commands = new Map();
   #trackerLife = 0;
   #durable;
+  /** The names of jobs that are judged, and must not be executed any more. */
+  #settledJobs = new Set();
   #lastJob = 0;
   #settled = { accepted: 0, executed: 0, lost: 0, duplicated: 0, ends: new Map() };
 
@@ -64,7 +66,13 @@ export class Ledger {
   /** A worker begins to execute it; returns what the result has to say. */
   executed(job) {
     const command = this.#commands.get(job);
-    if (command === undefined) return `${job} again`;
+    if (command === undefined) {
+      if (this.#settledJobs.has(job)) {
+        this.#settled.duplicated += 1;
+        this.#complain(`${job} was executed again, long after its end`);
+      }
+      return `${job} again`;
+    }
     const sameLife = command.begun === this.#trackerLife;
     command.executions.push({ sameLife });
     return `${job} ${command.executions.length}`;
@@ -135,6 +143,7 @@ export class Ledger {
       const age = now - (command.acceptedAt ?? now);
       if (!final && (command.verdict === null || age < quietMs)) continue;
       this.#judge(command);
+      if (!command.idempotent) this.#settledJobs.add(command.job);
       this.#commands.delete(command.job);
     }
   }

@@ -6,8 +6,11 @@ export const TRACKER_CLOCKS = [
   '--schedule-to-start', '4s', '--ack-wait', '2100ms', '--heartbeat-timeout', '3s',
   '--start-to-close', '3s',
 ];
-/** What a command may take at most with these: two deliveries with their backstops, and slack. */
-const LIFE_MS = 4_000 + 2 * (2_100 + 3_000 + 2_000) + 5_000;
+/**
+ * What a command may take at most with these: two deliveries with their backstops, what a tracker that
+ * is killed again and again puts off, and slack.
+ */
+const LIFE_MS = 4_000 + 2 * (2_100 + 3_000 + 2_000) + 2 * 15_000 + 5_000;
 /** Between two looks at a command that has not ended, or calls that failed. */
 const PACE_MS = 20;
 /** How long one question waits for the end. */

@@ -72,12 +72,17 @@ struct DrawingAnswer {
 // The drawing, or the answer, is gone.
 struct DrawingRemoval {};
 
+// The table was restored. Of no command: its sequence is 0.
+struct Restart {
+  absl::Time time;
+};
+
 // One step of the journal. What it is about is named by its sequence: each command, drawing and
 // answer has its own.
 struct JournalEntry {
   uint64_t sequence = 0;
   std::variant<CommandRecord, CommandReceipt, CommandRemoval, DrawingRecord, DrawingAnswer,
-               DrawingRemoval>
+               DrawingRemoval, Restart>
       change;
 };
 

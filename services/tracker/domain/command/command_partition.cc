@@ -349,8 +349,9 @@ void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, Comman
 
 void CommandPartition::RearmLocked(CommandEntry& entry) {
   CommandDeadline next = NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed);
-  if (entry.spec().sequence < restored_below_ && next.kind != DeadlineKind::kNotBefore) {
-    next.at_nanos = std::max(next.at_nanos, grace_until_nanos_);
+  if (entry.spec().sequence < restored_below_ && next.kind != DeadlineKind::kNotBefore &&
+      next.at_nanos < grace_.until_nanos) {
+    next.at_nanos = std::min(grace_.until_nanos, next.at_nanos + grace_.by_at_most_nanos);
   }
   deadlines_.Set(&entry, next.at_nanos);
 }

@@ -110,6 +110,13 @@ struct PartitionClient {
   Unfinished unfinished;  // Also by sequence.
 };
 
+// Until when nothing that was restored ends, and by how much that may put off an end: a tracker
+// that is killed again and again would otherwise hold all of them for ever.
+struct RestartGrace {
+  int64_t until_nanos = 0;
+  int64_t by_at_most_nanos = 0;
+};
+
 // The commands of some targets, behind one mutex: their states, queues, deadlines and watches.
 //
 // A command lives here from its registration until its result was kept long enough (COMPLETED), or
@@ -126,7 +133,7 @@ class CommandPartition {
 
   // Brings back what the journal has kept, as of `now`: the commands in the order of registration,
   // then the tombstones. Before everything else.
-  void Restore(CommandRecord record, absl::Time now);
+  void Restore(CommandRecord record, const RestartGrace& grace, absl::Time now);
   void Restore(const CommandRemoval& removal);
 
   // `request` has been checked. `deadlines` are the command's.
@@ -276,7 +283,7 @@ class CommandPartition {
   DeadlineWheel deadlines_ ABSL_GUARDED_BY(mutex_);
   // Commands with a lower sequence were restored, and have a grace.
   uint64_t restored_below_ ABSL_GUARDED_BY(mutex_) = 0;
-  int64_t grace_until_nanos_ ABSL_GUARDED_BY(mutex_) = 0;
+  RestartGrace grace_ ABSL_GUARDED_BY(mutex_);
   CommandTally tally_ ABSL_GUARDED_BY(mutex_);
 };
 

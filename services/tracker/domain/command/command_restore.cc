@@ -11,23 +11,30 @@
 namespace callslip::tracker {
 namespace {
 
-// The snapshot with all of its times moved back.
-CommandPtr Earlier(const CommandSnapshot& command, absl::Duration by) {
-  auto earlier = std::make_shared<CommandSnapshot>(command);
-  earlier->spec = command.spec->Earlier(by);
-  for (TraceEntry& entry : earlier->trace) entry.unix_nanos -= absl::ToInt64Nanoseconds(by);
+// The command with no time of it after `now`. One that is ahead, since the clock was set back, is
+// moved back with all of its times; so it is with what is stored as it was registered, where its
+// trace was moved at an earlier restart.
+CommandPtr InTime(CommandPtr command, absl::Time now) {
+  const absl::Duration moved =
+      command->spec->register_time - absl::FromUnixNanos(command->trace.front().unix_nanos);
+  const absl::Duration ahead =
+      std::max(absl::FromUnixNanos(command->trace.back().unix_nanos) - now, absl::ZeroDuration());
+  if (moved == absl::ZeroDuration() && ahead == absl::ZeroDuration()) return command;
+  auto earlier = std::make_shared<CommandSnapshot>(*command);
+  earlier->spec = command->spec->Earlier(moved + ahead);
+  for (TraceEntry& entry : earlier->trace) entry.unix_nanos -= absl::ToInt64Nanoseconds(ahead);
   return earlier;
 }
 
-// Moves back when a drawing was handed in.
-void MoveBack(JournalEntry& entry, absl::Duration by) {
-  if (by == absl::ZeroDuration()) return;
+// The same with when a drawing was handed in.
+void BringInTime(JournalEntry& entry, absl::Time now) {
   if (auto* record = std::get_if<DrawingRecord>(&entry.change)) {
+    if (record->drawing->append_time <= now) return;
     Drawing earlier = *record->drawing;
-    earlier.append_time -= by;
+    earlier.append_time = now;
     record->drawing = std::make_shared<const Drawing>(std::move(earlier));
   } else if (auto* answer = std::get_if<DrawingAnswer>(&entry.change)) {
-    answer->append_time -= by;
+    answer->append_time = std::min(answer->append_time, now);
   }
 }
 
@@ -43,8 +50,14 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now,
   };
   ASSIGN_OR_RETURN(const CommandStorage::Summary summary, storage.Summarize());
   shared_.next_sequence = summary.last_sequence + 1;
-  const absl::Duration ahead =
-      std::max(absl::FromUnixNanos(summary.latest_nanos) - now, absl::ZeroDuration());
+  const absl::Duration grace = shared_.deadlines->restart_grace;
+  const absl::Duration down =
+      std::max(now - absl::FromUnixNanos(summary.latest_nanos), absl::ZeroDuration());
+  RestartGrace put_off;
+  if (grace > absl::ZeroDuration()) {
+    put_off = {.until_nanos = NanosOf(now + grace),
+               .by_at_most_nanos = absl::ToInt64Nanoseconds(down + grace)};
+  }
 
   // The ends in their order, for the rings.
   struct End {
@@ -54,7 +67,7 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now,
   std::vector<End> ends;
   RETURN_IF_ERROR(storage.Replay(clocks_of, [&](JournalEntry entry) {
     if (auto* record = std::get_if<CommandRecord>(&entry.change)) {
-      if (ahead > absl::ZeroDuration()) record->command = Earlier(*record->command, ahead);
+      record->command = InTime(std::move(record->command), now);
       const CommandSnapshot& command = *record->command;
       if (record->end_number > 0 && command.state != CommandState::kCompleted) {
         ends.push_back({record->end_number, record->command});
@@ -64,15 +77,16 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now,
         RequestIndex::Locked(requests_, command.spec->client_id(), command.spec->request_id())
             .Set(command.spec->id);
       }
-      PartitionOf(command.spec->id).Restore(std::move(*record), now);
+      PartitionOf(command.spec->id).Restore(std::move(*record), put_off, now);
     } else if (auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
       shared_.next_end = std::max(shared_.next_end.load(), removal->number + 1);
-      removal->until_nanos -= absl::ToInt64Nanoseconds(ahead);
+      removal->until_nanos = std::min(removal->until_nanos,
+                                      NanosOf(now) + shared_.deadlines->nanos.tombstone_retention);
       if (absl::FromUnixNanos(removal->until_nanos) > now) {
         PartitionOf(removal->id).Restore(*removal);
       }
     } else if (others != nullptr) {
-      MoveBack(entry, ahead);
+      BringInTime(entry, now);
       others(std::move(entry));
     }
   }));
@@ -86,6 +100,7 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now,
     if (oldest.has_value()) effects.pushed_out.push_back(*oldest);
   }
   Run(effects, now);
+  if (shared_.journal != nullptr) shared_.journal->Append(0, tracker::Restart{now});
   return absl::OkStatus();
 }
 
@@ -106,14 +121,11 @@ void CommandPartition::AddUnfinishedOfPeople(std::vector<CommandPtr>& commands) 
   }
 }
 
-void CommandPartition::Restore(CommandRecord record, absl::Time now) {
+void CommandPartition::Restore(CommandRecord record, const RestartGrace& grace, absl::Time now) {
   MutexLock lock(&mutex_);
   const CommandSpec& spec = *record.command->spec;
-  const absl::Duration grace = shared_->deadlines->restart_grace;
-  if (grace > absl::ZeroDuration()) {
-    restored_below_ = spec.sequence + 1;
-    grace_until_nanos_ = NanosOf(now + grace);
-  }
+  restored_below_ = spec.sequence + 1;
+  grace_ = grace;
 
   std::unique_ptr<CommandEntry>& place = commands_[spec.id.key()];
   place = NewEntryLocked();

@@ -46,7 +46,7 @@ class CommandTable {
                         CommandJournal* journal = nullptr);
 
   // Brings back what `storage` has kept, as of `now`: the same journal makes the same state. Before
-  // everything else. Where the clock was set back since, all times are moved back by as much.
+  // everything else. What is later than `now`, since the clock was set back, is moved back to it.
   // Entries about drawings go to `others`, as moved, after all that are about commands; null:
   // nowhere.
   absl::Status Restore(CommandStorage& storage, absl::Time now,
