@@ -1,6 +1,6 @@
 /** The extension in a real Chromium that ends its service worker. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import {
   assertComplete,
   assertError,
@@ -67,9 +67,10 @@ describe('a delivery', () => {
 });
 
 describe('a service worker that is ended', () => {
+  // Each test has its own: what runs in it from the one before would look like what is to run.
   let page;
-  before(async () => ({ page } = await open('/')));
-  after(() => page?.close());
+  beforeEach(async () => ({ page } = await open('/')));
+  afterEach(() => page?.close());
 
   const count = (id) => ({
     action: 'execute_js',
