@@ -23,7 +23,7 @@ namespace callslip::tracker {
 //
 // Those who were let out together come back together, one after the other: so that the first of
 // them does not get an append of its own, the thread waits for half as many as last time, and for
-// no longer than that append took.
+// no longer than that append took, 10 ms at most.
 //
 // While the storage fails, what has changed waits in memory, outputs fail, new commands are
 // refused, and the append is tried again with growing pauses.
