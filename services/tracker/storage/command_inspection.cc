@@ -46,7 +46,7 @@ absl::StatusOr<std::string> Newest(SqliteDatabase& database) {
                                  "error_code FROM overview ORDER BY sequence DESC LIMIT ",
                                  kMaxRows)));
   const absl::ParsedFormat<'s', 's', 's', 's', 's', 's', 's', 's'> line(
-      "  %-36s %-10s %-16s %-12s %-16s %-20s %-16s %s\n");
+      "  %-51s %-10s %-16s %-12s %-16s %-20s %-16s %s\n");
   const auto shown = [&](int column) { return row.IsNull(column) ? "-" : row.Text(column); };
   std::string text;
   int rows = 0;
