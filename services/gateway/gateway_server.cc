@@ -4,19 +4,17 @@
 #include <future>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "boost/asio/executor_work_guard.hpp"
-#include "boost/asio/io_context.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
 #include "common/file_limit.h"
 #include "gateway/api/session_api.h"
 #include "gateway/api/session_hub.h"
 #include "gateway/auth/bearer_tokens.h"
+#include "gateway/event_loop.h"
 #include "gateway/extension/browser_log.h"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/extension/sync_handlers.h"
@@ -66,9 +64,10 @@ struct GatewayServer::Parts {
   Parts(const GatewayConfig& gateway_config, const std::optional<TokenFile>& token_file)
       : config(gateway_config),
         sessions(token_file.has_value() ? token_file->session_key : kOpenSessionKey),
-        tracker(ConnectToTracker(config.tracker, io.get_executor())),
-        session_client(ConnectToSessions(config.tracker, io.get_executor())),
-        session_hub(std::make_shared<SessionHub>(io.get_executor(), session_client.get())),
+        calls(std::make_shared<CallQueue>()),
+        tracker(ConnectToTracker(config.tracker, calls, loop.executor())),
+        session_client(ConnectToSessions(config.tracker, calls, loop.executor())),
+        session_hub(std::make_shared<SessionHub>(loop.executor(), session_client.get())),
         session_api(session_client.get(), session_hub),
         mcp_server(MakeCatalog(), tracker.get(), &clock, &sessions),
         mcp(&mcp_server, &sessions),
@@ -79,7 +78,7 @@ struct GatewayServer::Parts {
         sync(tracker.get(), &clock),
         sync_health(tracker.get()),
         screenshots(tracker.get()),
-        server(io, LimitsOfThisProcess(),
+        server(loop.executor(), LimitsOfThisProcess(),
                [this](std::shared_ptr<HttpRequest> request, Responder responder) {
                  router->Handle(std::move(request), std::move(responder));
                }) {
@@ -151,10 +150,10 @@ struct GatewayServer::Parts {
   std::optional<BearerTokens> tokens;
   // Requests under way are entered here until they end.
   Sessions sessions;
-  // The context is destroyed next to last: its destruction ends what is left of the coroutines, and
-  // the calls that they wait for have been settled by the tracker client's destruction before.
-  boost::asio::io_context io{1};
-  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{io.get_executor()};
+  // Destroyed next to last: its destruction ends what is left of the coroutines, and the calls that
+  // they wait for have been settled by the clients' destruction before.
+  EventLoop loop;
+  const std::shared_ptr<CallQueue> calls;
   std::unique_ptr<TrackerClient> tracker;
   std::unique_ptr<SessionClient> session_client;
   std::shared_ptr<SessionHub> session_hub;
@@ -171,30 +170,26 @@ struct GatewayServer::Parts {
   const SyncHealthHandler sync_health;
   const ScreenshotsHandler screenshots;
   std::optional<Router> router;
-  bool is_leaving = false;  // Used by the thread.
+  bool is_leaving = false;  // Used on the loop.
   HttpServer server;
-  std::thread thread;
 };
 
 GatewayServer::GatewayServer(const GatewayConfig& config,
                              const std::optional<TokenFile>& token_file)
     : parts_(std::make_unique<Parts>(config, token_file)) {}
 
-GatewayServer::~GatewayServer() {
-  parts_->io.stop();
-  if (parts_->thread.joinable()) parts_->thread.join();
-}
+GatewayServer::~GatewayServer() { parts_->loop.Stop(); }
 
 absl::StatusOr<Address> GatewayServer::Start() {
   absl::StatusOr<Address> bound = parts_->server.Listen(parts_->config.listen);
   if (!bound.ok()) return bound;
   parts_->MakeRouter(*bound);
-  parts_->thread = std::thread([this] { parts_->io.run(); });
+  parts_->loop.Start();
   return bound;
 }
 
 void GatewayServer::Leave(absl::Duration delay) {
-  boost::asio::post(parts_->io, [this] {
+  boost::asio::post(parts_->loop.executor(), [this] {
     parts_->is_leaving = true;
     parts_->server.CloseAfterAnswers();
   });
@@ -208,7 +203,7 @@ void GatewayServer::Drain(absl::Duration grace) {
   parts_->server.Drain([idle] { idle->set_value(); });
   // Held polls and waits would outlast any grace. Their callers are told that it failed on the way
   // to the tracker, and may ask another gateway, or this one once it is back.
-  boost::asio::post(parts_->io, [this] {
+  boost::asio::post(parts_->loop.executor(), [this] {
     parts_->mcp_server.subscriptions().End();
     parts_->tracker->EndCalls();
     parts_->session_hub->End();

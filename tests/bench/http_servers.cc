@@ -50,7 +50,7 @@ asio::awaitable<gateway::HttpResponse> AnswerGateway(
 
 void ServeGateway(const ParentLink& parent) {
   asio::io_context context(1);
-  gateway::HttpServer server(context, gateway::HttpLimits{},
+  gateway::HttpServer server(context.get_executor(), gateway::HttpLimits{},
                              [&](std::shared_ptr<const gateway::HttpRequest> request) {
                                return AnswerGateway(parent, std::move(request));
                              });

@@ -40,7 +40,7 @@ asio::awaitable<void> Flood(std::shared_ptr<const HttpRequest>, std::shared_ptr<
 int Run(const std::string& token) {
   asio::io_context context{1};
   std::optional<Router> router;
-  HttpServer server(context, HttpLimits{},
+  HttpServer server(context.get_executor(), HttpLimits{},
                     [&](std::shared_ptr<HttpRequest> request, Responder responder) {
                       router->Handle(std::move(request), std::move(responder));
                     });

@@ -73,7 +73,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       return AwaitReadable();
     }
     // It was sent early. Not from here: many may have been.
-    asio::post(all_->context_, [self = shared_from_this()] {
+    asio::post(all_->executor_, [self = shared_from_this()] {
       self->reading_ = true;
       self->Parse();
     });
@@ -144,7 +144,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     try {
       all_->handler_(std::move(request), {.respond = std::move(respond),
                                           .peer_left = peer_left_signal_.slot(),
-                                          .executor = all_->context_.get_executor()});
+                                          .executor = all_->executor_});
     } catch (const std::exception& error) {
       if (watching_) Respond(HandlerFailure(error));
     }
@@ -223,7 +223,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
         self->End();
       }
     };
-    asio::co_spawn(all_->context_, std::move(steps),
+    asio::co_spawn(all_->executor_, std::move(steps),
                    asio::bind_cancellation_slot(peer_left_signal_.slot(), std::move(when_done)));
   }
 
@@ -372,13 +372,13 @@ asio::awaitable<bool> Connection::Stream(const HttpResponse& response) {
   co_return complete;
 }
 
-Connections::Connections(asio::io_context& context, const HttpLimits& limits,
+Connections::Connections(const asio::any_io_executor& executor, const HttpLimits& limits,
                          RespondingHandler handler)
-    : context_(context),
+    : executor_(executor),
       limits_(limits),
       handler_(std::move(handler)),
       web_sockets_(std::make_shared<WebSockets>(limits.web_socket)),
-      timer_(context) {}
+      timer_(executor) {}
 
 void Connections::Serve(tcp::socket socket) {
   boost::system::error_code ignored;

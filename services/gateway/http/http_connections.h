@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "boost/asio/io_context.hpp"
+#include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "gateway/http/http_codec.h"
@@ -19,10 +19,10 @@ namespace callslip::gateway {
 
 class Connection;  // Private to http_connections.cc.
 
-// The connections of one HttpServer, and what they share. Used on the thread of its io_context.
+// The connections of one HttpServer, and what they share. Used on its executor.
 class Connections : public std::enable_shared_from_this<Connections> {
  public:
-  Connections(boost::asio::io_context& context, const HttpLimits& limits,
+  Connections(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
               RespondingHandler handler);
 
   // Serves a peer until either side closes.
@@ -46,7 +46,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   void Tick();
   void TellIfIdle();
 
-  boost::asio::io_context& context_;
+  const boost::asio::any_io_executor executor_;
   const HttpLimits limits_;
   const RespondingHandler handler_;
   // Connections that were upgraded, and are no longer among the open ones here.

@@ -19,12 +19,12 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 struct HttpServer::State {
-  State(asio::io_context& io, const HttpLimits& limits, RespondingHandler handler)
-      : context(io),
-        acceptor(io),
-        connections(std::make_shared<Connections>(io, limits, std::move(handler))) {}
+  State(const asio::any_io_executor& runner, const HttpLimits& limits, RespondingHandler handler)
+      : executor(runner),
+        acceptor(runner),
+        connections(std::make_shared<Connections>(runner, limits, std::move(handler))) {}
 
-  asio::io_context& context;
+  const asio::any_io_executor executor;
   tcp::acceptor acceptor;
   const std::shared_ptr<Connections> connections;
 };
@@ -36,7 +36,7 @@ constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server) {
   constexpr std::chrono::milliseconds kPause{100};
-  asio::steady_timer pause(server->context);
+  asio::steady_timer pause(server->executor);
   for (;;) {
     // Whoever comes while all places are taken waits in the backlog.
     while (server->connections->IsFull() && server->acceptor.is_open()) {
@@ -58,9 +58,9 @@ asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server) {
 
 }  // namespace
 
-HttpServer::HttpServer(asio::io_context& context, const HttpLimits& limits,
+HttpServer::HttpServer(const asio::any_io_executor& executor, const HttpLimits& limits,
                        RespondingHandler handler)
-    : state_(std::make_shared<State>(context, limits, std::move(handler))) {}
+    : state_(std::make_shared<State>(executor, limits, std::move(handler))) {}
 
 HttpServer::~HttpServer() = default;
 
@@ -85,7 +85,7 @@ absl::StatusOr<Address> HttpServer::Listen(const Address& address) {
   acceptor.set_option(asio::socket_base::reuse_address(true), error);
   if (acceptor.bind(endpoint, error)) return failed();
   if (acceptor.listen(asio::socket_base::max_listen_connections, error)) return failed();
-  asio::co_spawn(state_->context, Accept(state_), asio::detached);
+  asio::co_spawn(state_->executor, Accept(state_), asio::detached);
   Address bound = address;
   bound.port = acceptor.local_endpoint().port();
   return bound;
@@ -98,7 +98,7 @@ int64_t HttpServer::web_sockets() const { return state_->connections->web_socket
 void HttpServer::CloseAfterAnswers() { state_->connections->CloseAfterAnswers(); }
 
 void HttpServer::Drain(std::function<void()> when_idle) {
-  asio::post(state_->context, [state = state_, when_idle = std::move(when_idle)] {
+  asio::post(state_->executor, [state = state_, when_idle = std::move(when_idle)] {
     boost::system::error_code ignored;
     state->acceptor.close(ignored);
     state->connections->Drain(when_idle);

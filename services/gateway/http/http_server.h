@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "boost/asio/io_context.hpp"
+#include "boost/asio/any_io_executor.hpp"
 #include "common/address.h"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/responder.h"
@@ -17,13 +17,16 @@ namespace callslip::gateway {
 // An HTTP/1.1 listener on Boost.Beast, whose headers stay behind this interface. Enforces
 // HttpLimits, answers what is no HTTP with 400, 413 or 431, and knows nothing of routes.
 //
-// Runs on one thread, the one that runs the io_context.
+// Runs on an executor that runs one function at a time.
 class HttpServer {
  public:
-  // `context` must outlive the server, and must have been stopped before its destruction.
-  HttpServer(boost::asio::io_context& context, const HttpLimits& limits, RespondingHandler handler);
-  HttpServer(boost::asio::io_context& context, const HttpLimits& limits, HttpHandler handler)
-      : HttpServer(context, limits, Spawning(std::move(handler))) {}
+  // The executor's io_context must outlive the server, and must have been stopped before its
+  // destruction.
+  HttpServer(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
+             RespondingHandler handler);
+  HttpServer(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
+             HttpHandler handler)
+      : HttpServer(executor, limits, Spawning(std::move(handler))) {}
   ~HttpServer();
 
   // Starts to accept; returns the address with the port that was bound. UNAVAILABLE where that is
@@ -31,15 +34,15 @@ class HttpServer {
   absl::StatusOr<Address> Listen(const Address& address);
 
   // From now on closes each connection after the answer that is due; accepts new ones. On the
-  // context's thread.
+  // executor.
   void CloseAfterAnswers();
 
   // Accepts no further connections, closes each after the answer that is due and each WebSocket at
-  // once, and calls `when_idle` on the context's thread once no request is under way and no
+  // once, and calls `when_idle` on the executor once no request is under way and no
   // WebSocket open.
   void Drain(std::function<void()> when_idle);
 
-  // Open connections that are no WebSockets, and those that are. On the context's thread.
+  // Open connections that are no WebSockets, and those that are. On the executor.
   int64_t connections() const;
   int64_t web_sockets() const;
 

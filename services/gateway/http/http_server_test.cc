@@ -47,7 +47,7 @@ class HttpServerTest : public testing::Test {
   }
 
   void Serve(HttpHandler handler) {
-    server_.emplace(context_, limits_, std::move(handler));
+    server_.emplace(context_.get_executor(), limits_, std::move(handler));
     const absl::StatusOr<Address> bound = server_->Listen({.host = "127.0.0.1", .port = 0});
     ASSERT_TRUE(bound.ok()) << bound.status();
     port_ = bound->port;

@@ -45,7 +45,7 @@ class WebSocketsTest : public testing::Test {
                     std::move(tokens));
     router_->AddWebSocket("/ws/{id}", {Role::kViewer, Role::kAdmin}, std::move(handler));
     router_->Add("GET", "/plain", {Role::kAdmin}, Plain);
-    server_.emplace(context_, limits_,
+    server_.emplace(context_.get_executor(), limits_,
                     [this](std::shared_ptr<HttpRequest> request, Responder responder) {
                       router_->Handle(std::move(request), std::move(responder));
                     });

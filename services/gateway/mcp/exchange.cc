@@ -146,8 +146,11 @@ void Exchange::Run(asio::awaitable<RpcOutcome> work) {
   // One of a batch may be taken back by another.
   if (done()) return;
   auto ended = [self = shared_from_this()](const std::exception_ptr& error, RpcOutcome outcome) {
-    if (error != nullptr) return self->Fail();
-    self->Finish(std::move(outcome));
+    if (self->done()) return;
+    self->outcome_ = error == nullptr ? std::move(outcome) : self->Failure();
+    if (self->news_ != nullptr) self->news_->cancel();
+    // At once: the work is over, and does not use this any more.
+    self->Answer();
   };
   asio::co_spawn(executor_, std::move(work),
                  asio::bind_cancellation_slot(cancel_.slot(), std::move(ended)));
@@ -164,15 +167,15 @@ void Exchange::FinishWith(absl::FunctionRef<RpcOutcome()> work) {
   try {
     outcome_ = work();
   } catch (const std::exception&) {
-    return Fail();
+    outcome_ = Failure();
   }
   Answer();
 }
 
-void Exchange::Fail() {
+RpcOutcome Exchange::Failure() const {
   if (!cancelled_) Log(LogLevel::kError, "a request failed", {{"method", message_.method}});
-  Finish(RpcError{JsonRpcCode::kInternalError,
-                  "The gateway failed to answer. Please report it with its log."});
+  return RpcError{JsonRpcCode::kInternalError,
+                  "The gateway failed to answer. Please report it with its log."};
 }
 
 void Exchange::Finish(RpcOutcome outcome) {

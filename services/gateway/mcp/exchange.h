@@ -94,7 +94,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
 
   bool done() const { return outcome_.has_value(); }
   void Send(std::string message);
-  void Fail();
+  RpcOutcome Failure() const;
   void TellNews();
   void Answer();
   // Until there is something to send or the work has ended, or the time is over.

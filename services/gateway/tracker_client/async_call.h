@@ -2,64 +2,23 @@
 #define CALLSLIP_GATEWAY_TRACKER_CLIENT_ASYNC_CALL_H_
 
 #include <memory>
-#include <unordered_set>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "boost/asio/associated_cancellation_slot.hpp"
 #include "boost/asio/associated_executor.hpp"
 #include "boost/asio/async_result.hpp"
+#include "boost/asio/dispatch.hpp"
 #include "boost/asio/executor_work_guard.hpp"
-#include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/rpc_status.h"
 #include "gateway/timeouts.h"
+#include "gateway/tracker_client/call_queue.h"
 #include "grpc/support/time.h"
 #include "grpcpp/grpcpp.h"
 
-// gRPC's client-side completion queue as something that an Asio coroutine can await. Used by
-// tracker_client.cc only.
+// A call as something that an Asio coroutine can await. Used by the clients' own files only.
 namespace callslip::gateway {
-
-// What the queue hands back when an operation is done; runs on the queue's thread.
-class ClientTag {
- public:
-  virtual ~ClientTag() = default;
-  virtual void OnCompletion(bool ok) = 0;
-};
-
-// The calls under way, so that they can be ended when the gateway stops: a held poll would
-// otherwise keep it alive for as long as it is held. Used on the executor of the coroutines only.
-class CallsUnderWay {
- public:
-  void Add(grpc::ClientContext* context, bool waits) {
-    if (ended_ || (waits && waits_ended_)) context->TryCancel();
-    contexts_.insert(context);
-    if (waits) waits_.insert(context);
-  }
-  void Remove(grpc::ClientContext* context) {
-    contexts_.erase(context);
-    waits_.erase(context);
-  }
-
-  // Ends the present calls that wait with CANCELLED, and every later one as soon as it starts.
-  void EndWaits() {
-    waits_ended_ = true;
-    for (grpc::ClientContext* context : waits_) context->TryCancel();
-  }
-
-  // The same with all calls.
-  void EndAll() {
-    ended_ = true;
-    for (grpc::ClientContext* context : contexts_) context->TryCancel();
-  }
-
- private:
-  std::unordered_set<grpc::ClientContext*> contexts_;
-  std::unordered_set<grpc::ClientContext*> waits_;  // Some of them.
-  bool ended_ = false;
-  bool waits_ended_ = false;
-};
 
 // What becomes of a call when the coroutine that awaits it is cancelled.
 enum class OnCancel {
@@ -73,7 +32,7 @@ enum class OnCancel {
 template <typename Result, typename Handler>
 class AsyncCall : public ClientTag {
  public:
-  AsyncCall(Handler handler, absl::Duration deadline, OnCancel on_cancel, CallsUnderWay* calls)
+  AsyncCall(Handler handler, absl::Duration deadline, OnCancel on_cancel, CallQueue* calls)
       : handler_(std::move(handler)),
         calls_(calls),
         work_(boost::asio::make_work_guard(boost::asio::get_associated_executor(handler_))) {
@@ -89,7 +48,7 @@ class AsyncCall : public ClientTag {
  protected:
   void Deliver(absl::StatusOr<Result> result) {
     auto executor = work_.get_executor();
-    boost::asio::post(
+    boost::asio::dispatch(
         executor, [self = std::unique_ptr<AsyncCall>(this), result = std::move(result)]() mutable {
           boost::asio::get_associated_cancellation_slot(self->handler_).clear();
           self->calls_->Remove(&self->context_);
@@ -103,7 +62,7 @@ class AsyncCall : public ClientTag {
 
  private:
   Handler handler_;
-  CallsUnderWay* const calls_;
+  CallQueue* const calls_;
   boost::asio::executor_work_guard<boost::asio::associated_executor_t<Handler>> work_;
 };
 
@@ -136,7 +95,7 @@ class UnaryClientCall final : public AsyncCall<Response, Handler> {
 
 // Starts a call with `prepare`; `handler` gets the absl::StatusOr<Response>.
 template <typename Response, typename Handler, typename Prepare>
-void StartUnary(CallsUnderWay* calls, absl::Duration deadline, OnCancel on_cancel, Prepare prepare,
+void StartUnary(CallQueue* calls, absl::Duration deadline, OnCancel on_cancel, Prepare prepare,
                 Handler handler) {
   auto* call =
       new UnaryClientCall<Response, Handler>(std::move(handler), deadline, on_cancel, calls);
@@ -145,7 +104,7 @@ void StartUnary(CallsUnderWay* calls, absl::Duration deadline, OnCancel on_cance
 
 // Awaits a call that is started with `prepare`.
 template <typename Response, typename Prepare>
-boost::asio::awaitable<absl::StatusOr<Response>> AwaitUnary(CallsUnderWay* calls,
+boost::asio::awaitable<absl::StatusOr<Response>> AwaitUnary(CallQueue* calls,
                                                             absl::Duration deadline,
                                                             OnCancel on_cancel, Prepare prepare) {
   co_return co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&,

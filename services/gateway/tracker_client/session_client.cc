@@ -1,7 +1,6 @@
 #include "gateway/tracker_client/session_client.h"
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 
 #include "callslip/tracker/v1/queue_service.grpc.pb.h"
@@ -19,23 +18,15 @@ using QueueStub = v1::QueueService::Stub;
 
 class GrpcSessionClient final : public SessionClient {
  public:
-  GrpcSessionClient(const Address& address, boost::asio::any_io_executor executor)
+  GrpcSessionClient(const Address& address, std::shared_ptr<CallQueue> calls,
+                    boost::asio::any_io_executor executor)
       : channel_(ConnectChannel(address)),
         session_(v1::SessionService::NewStub(channel_)),
         queue_(v1::QueueService::NewStub(channel_)),
         executor_(std::move(executor)),
-        poller_([this] {
-          void* tag = nullptr;
-          bool ok = false;
-          while (completions_.Next(&tag, &ok)) static_cast<ClientTag*>(tag)->OnCompletion(ok);
-        }) {}
+        calls_(std::move(calls)) {}
 
-  ~GrpcSessionClient() override {
-    // Nothing starts an operation any more: the executor has stopped.
-    calls_.EndAll();
-    completions_.Shutdown();
-    poller_.join();
-  }
+  ~GrpcSessionClient() override { calls_->Stop(); }
 
   Result<v1::Session> Call(v1::CreateSessionRequest request) override {
     return Unary(session_.get(), &SessionStub::PrepareAsyncCreateSession, std::move(request));
@@ -157,7 +148,7 @@ class GrpcSessionClient final : public SessionClient {
     return Streamed(queue_.get(), &QueueStub::PrepareAsyncReceiveMessages, std::move(request));
   }
 
-  void EndCalls() override { calls_.EndWaits(); }
+  void EndCalls() override { calls_->EndWaits(); }
 
  private:
   template <typename Stub, typename Request, typename Response>
@@ -168,9 +159,9 @@ class GrpcSessionClient final : public SessionClient {
                          Request request, OnCancel on_cancel = OnCancel::kGoOn,
                          absl::Duration deadline = kUnaryDeadline) {
     return AwaitUnary<Response>(
-        &calls_, deadline, on_cancel,
+        calls_.get(), deadline, on_cancel,
         [this, stub, prepare, request = std::move(request)](grpc::ClientContext* context) {
-          return (stub->*prepare)(context, request, &completions_);
+          return (stub->*prepare)(context, request, calls_->queue());
         });
   }
 
@@ -179,9 +170,9 @@ class GrpcSessionClient final : public SessionClient {
                            std::unique_ptr<grpc::ClientAsyncReader<Message>> (Stub::*prepare)(
                                grpc::ClientContext*, const Request&, grpc::CompletionQueue*),
                            const Request& request) {
-    auto call = std::make_shared<StreamCall<Message>>(executor_, &calls_);
+    auto call = std::make_shared<StreamCall<Message>>(executor_, calls_.get());
     call->Start([&](grpc::ClientContext* context) {
-      return (stub->*prepare)(context, request, &completions_);
+      return (stub->*prepare)(context, request, calls_->queue());
     });
     return std::make_unique<CallReader<Message>>(std::move(call));
   }
@@ -190,16 +181,15 @@ class GrpcSessionClient final : public SessionClient {
   const std::unique_ptr<SessionStub> session_;
   const std::unique_ptr<QueueStub> queue_;
   const boost::asio::any_io_executor executor_;
-  CallsUnderWay calls_;
-  grpc::CompletionQueue completions_;
-  std::thread poller_;
+  const std::shared_ptr<CallQueue> calls_;
 };
 
 }  // namespace
 
 std::unique_ptr<SessionClient> ConnectToSessions(const Address& address,
+                                                 std::shared_ptr<CallQueue> calls,
                                                  boost::asio::any_io_executor executor) {
-  return std::make_unique<GrpcSessionClient>(address, std::move(executor));
+  return std::make_unique<GrpcSessionClient>(address, std::move(calls), std::move(executor));
 }
 
 }  // namespace callslip::gateway

@@ -9,6 +9,7 @@
 #include "callslip/tracker/v1/queue_service.pb.h"
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "common/address.h"
+#include "gateway/tracker_client/call_queue.h"
 #include "gateway/tracker_client/message_stream.h"
 
 namespace callslip::gateway {
@@ -20,8 +21,8 @@ namespace v1 = callslip::tracker::v1;
 // error without a reason came from the connection.
 //
 // A call waits for the connection within its deadline. What only reads or waits is ended at the
-// tracker where its coroutine is cancelled; what changes something goes on. A connection and a
-// polling thread of its own, so that long logs do not delay commands.
+// tracker where its coroutine is cancelled; what changes something goes on. A connection of
+// its own, so that long logs do not delay commands.
 class SessionClient {
  public:
   template <typename T>
@@ -71,14 +72,15 @@ class SessionClient {
   virtual Stream<v1::SessionEvent> Open(v1::PlayRequest request) = 0;
   virtual Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest request) = 0;
 
-  // Ends all calls under way, and later ones at once, with an error from the connection. For the
-  // end of the process; to be called on the executor of the coroutines.
+  // Ends what waits, and later waits at once, with an error from the connection, also those of the
+  // queue's other clients. For the end of the process; on the executor of the coroutines.
   virtual void EndCalls() = 0;
 };
 
 // Connects lazily. `executor` is that of all coroutines and runs one at a time. The destruction of
-// the client ends all calls; by then the executor must have stopped, and must still exist.
+// the client stops the queue; by then the executor must have stopped, and must still exist.
 std::unique_ptr<SessionClient> ConnectToSessions(const Address& address,
+                                                 std::shared_ptr<CallQueue> calls,
                                                  boost::asio::any_io_executor executor);
 
 }  // namespace callslip::gateway

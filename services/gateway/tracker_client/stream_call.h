@@ -7,12 +7,12 @@
 
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/as_tuple.hpp"
-#include "boost/asio/post.hpp"
+#include "boost/asio/dispatch.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/rpc_status.h"
-#include "gateway/tracker_client/async_call.h"
+#include "gateway/tracker_client/call_queue.h"
 #include "gateway/tracker_client/message_stream.h"
 #include "grpcpp/grpcpp.h"
 
@@ -23,7 +23,7 @@ namespace callslip::gateway {
 template <typename Message>
 class StreamCall final : public std::enable_shared_from_this<StreamCall<Message>> {
  public:
-  StreamCall(boost::asio::any_io_executor executor, CallsUnderWay* calls)
+  StreamCall(boost::asio::any_io_executor executor, CallQueue* calls)
       : executor_(std::move(executor)),
         calls_(calls),
         changed_(executor_, boost::asio::steady_timer::time_point::max()) {
@@ -67,8 +67,8 @@ class StreamCall final : public std::enable_shared_from_this<StreamCall<Message>
     void OnCompletion(bool ok) override {
       std::shared_ptr<StreamCall> call = std::move(call_);
       const boost::asio::any_io_executor executor = call->executor_;
-      boost::asio::post(executor,
-                        [call = std::move(call), then = then_, ok] { (call.get()->*then)(ok); });
+      boost::asio::dispatch(
+          executor, [call = std::move(call), then = then_, ok] { (call.get()->*then)(ok); });
     }
     std::shared_ptr<StreamCall> call_;
     Then then_ = nullptr;
@@ -104,7 +104,7 @@ class StreamCall final : public std::enable_shared_from_this<StreamCall<Message>
   }
 
   const boost::asio::any_io_executor executor_;
-  CallsUnderWay* const calls_;
+  CallQueue* const calls_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientAsyncReader<Message>> stream_;
   Message incoming_;

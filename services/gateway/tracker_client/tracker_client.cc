@@ -1,7 +1,6 @@
 #include "gateway/tracker_client/tracker_client.h"
 
 #include <algorithm>
-#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -73,30 +72,20 @@ struct CallbackHandler {
 
 class GrpcTrackerClient final : public TrackerClient {
  public:
-  GrpcTrackerClient(const Address& address, const boost::asio::any_io_executor& executor)
+  GrpcTrackerClient(const Address& address, std::shared_ptr<CallQueue> calls,
+                    const boost::asio::any_io_executor& executor)
       : channel_(ConnectChannel(address)),
         stub_(v1::CommandService::NewStub(channel_)),
         annotations_(v1::AnnotationService::NewStub(channel_)),
         workers_(v1::WorkerService::NewStub(channel_)),
         admin_(v1::AdminService::NewStub(channel_)),
         executor_(executor),
-        hub_(executor, &clock_,
-             [this](WatchCall::Listener* listener) {
-               return std::make_unique<GrpcWatchCall>(stub_.get(), &queue_, &calls_, executor_,
-                                                      listener);
-             }),
-        poller_([this] {
-          void* tag = nullptr;
-          bool ok = false;
-          while (queue_.Next(&tag, &ok)) static_cast<ClientTag*>(tag)->OnCompletion(ok);
+        calls_(std::move(calls)),
+        hub_(executor, &clock_, [this](WatchCall::Listener* listener) {
+          return std::make_unique<GrpcWatchCall>(stub_.get(), calls_.get(), executor_, listener);
         }) {}
 
-  ~GrpcTrackerClient() override {
-    // Nothing starts an operation any more: the executor has stopped.
-    calls_.EndAll();
-    queue_.Shutdown();
-    poller_.join();
-  }
+  ~GrpcTrackerClient() override { calls_->Stop(); }
 
   Result<v1::RegisterCommandResponse> Register(v1::RegisterCommandRequest request) override {
     return Unary(&Stub::PrepareAsyncRegisterCommand, std::move(request), kUnaryDeadline,
@@ -209,7 +198,7 @@ class GrpcTrackerClient final : public TrackerClient {
   }
 
   void EndCalls() override {
-    calls_.EndWaits();
+    calls_->EndWaits();
     hub_.EndAll();
   }
 
@@ -301,9 +290,9 @@ class GrpcTrackerClient final : public TrackerClient {
     request.set_command_id(subject.command_id);
     const absl::Duration left = subject.until + kRpcMargin - clock_.Now();
     StartUnary<v1::GetCommandResponse>(
-        &calls_, std::clamp(left, absl::ZeroDuration(), kUnaryDeadline), OnCancel::kEndCall,
+        calls_.get(), std::clamp(left, absl::ZeroDuration(), kUnaryDeadline), OnCancel::kEndCall,
         [this, request = std::move(request)](grpc::ClientContext* context) {
-          return stub_->PrepareAsyncGetCommand(context, request, &queue_);
+          return stub_->PrepareAsyncGetCommand(context, request, calls_->queue());
         },
         CommandOf<Handler>{std::move(handler)});
   }
@@ -315,9 +304,9 @@ class GrpcTrackerClient final : public TrackerClient {
                          Request request, absl::Duration deadline,
                          OnCancel on_cancel = OnCancel::kEndCall) {
     return AwaitUnary<Response>(
-        &calls_, deadline, on_cancel,
+        calls_.get(), deadline, on_cancel,
         [this, prepare, request = std::move(request)](grpc::ClientContext* context) {
-          return (StubOf<AnyStub>().*prepare)(context, request, &queue_);
+          return (StubOf<AnyStub>().*prepare)(context, request, calls_->queue());
         });
   }
 
@@ -340,18 +329,17 @@ class GrpcTrackerClient final : public TrackerClient {
   const std::unique_ptr<WorkerStub> workers_;
   const std::unique_ptr<AdminStub> admin_;
   const boost::asio::any_io_executor executor_;
+  const std::shared_ptr<CallQueue> calls_;
   RealClock clock_;
-  CallsUnderWay calls_;
-  grpc::CompletionQueue queue_;
   WatchHub hub_;
-  std::thread poller_;
 };
 
 }  // namespace
 
 std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address,
+                                                std::shared_ptr<CallQueue> calls,
                                                 boost::asio::any_io_executor executor) {
-  return std::make_unique<GrpcTrackerClient>(address, executor);
+  return std::make_unique<GrpcTrackerClient>(address, std::move(calls), executor);
 }
 
 }  // namespace callslip::gateway

@@ -19,6 +19,7 @@
 #include "callslip/tracker/v1/worker_service.pb.h"
 #include "common/address.h"
 #include "common/latency_histogram.h"
+#include "gateway/tracker_client/call_queue.h"
 
 namespace callslip::gateway {
 
@@ -55,10 +56,10 @@ class CommandFeed {
 // (Register, Acknowledge, Complete, AppendAnnotations, …) goes on: a result must not be lost
 // because its bearer left.
 //
-// One completion queue and one thread of its own, which only hands over to the coroutines'
-// executor. All waits share one WatchCommands stream for each 25,000 of them, which is opened with
-// the first one and again when it breaks: a wait costs memory and no stream of its own. An
-// interface, so that handlers can be tested without a tracker.
+// What awaits an answer is dispatched to the coroutines' executor from the queue's thread. All
+// waits share one WatchCommands stream for each 25,000 of them, which is opened with the first one
+// and again when it breaks: a wait costs memory and no stream of its own. An interface, so that
+// handlers can be tested without a tracker.
 class TrackerClient {
  public:
   template <typename T>
@@ -124,8 +125,9 @@ class TrackerClient {
 };
 
 // Connects lazily. `executor` is that of all coroutines and runs one at a time. The destruction of
-// the client ends all calls; by then the executor must have stopped, and must still exist.
+// the client stops the queue; by then the executor must have stopped, and must still exist.
 std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address,
+                                                std::shared_ptr<CallQueue> calls,
                                                 boost::asio::any_io_executor executor);
 
 }  // namespace callslip::gateway

@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/dispatch.hpp"
 #include "boost/asio/post.hpp"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/rpc_status.h"
-#include "gateway/tracker_client/async_call.h"
+#include "gateway/tracker_client/call_queue.h"
 #include "gateway/tracker_client/watch_hub.h"
 #include "grpcpp/grpcpp.h"
 
@@ -19,12 +20,12 @@ namespace callslip::gateway {
 // it has ended, or once its queue has.
 class GrpcWatchCall final : public WatchCall {
  public:
-  GrpcWatchCall(v1::CommandService::Stub* stub, grpc::CompletionQueue* queue, CallsUnderWay* calls,
+  GrpcWatchCall(v1::CommandService::Stub* stub, CallQueue* calls,
                 boost::asio::any_io_executor executor, Listener* listener)
       : executor_(std::move(executor)), calls_(calls), listener_(listener) {
     context_.set_wait_for_ready(true);
     calls_->Add(&context_, /*waits=*/true);
-    stream_ = stub->PrepareAsyncWatchCommands(&context_, queue);
+    stream_ = stub->PrepareAsyncWatchCommands(&context_, calls_->queue());
     stream_->StartCall(&started_);
   }
 
@@ -34,10 +35,21 @@ class GrpcWatchCall final : public WatchCall {
 
   void Send(const v1::WatchCommandsRequest& request) override {
     sending_ = Sending::kUnderWay;
-    stream_->Write(request, &written_);
+    // Most messages leave at once: then no other thread is woken to tell us so.
+    void* tag = nullptr;
+    bool ok = false;
+    const auto now = gpr_time_0(GPR_CLOCK_MONOTONIC);
+    const auto write = [&] { stream_->Write(request, &written_); };
+    if (calls_->queue()->DoThenAsyncNext(write, &tag, &ok, now) != Queue::GOT_EVENT) return;
+    auto* const done = static_cast<ClientTag*>(tag);
+    if (done == &written_) return done->OnCompletion(ok);
+    // Another's, which may call what has called this.
+    boost::asio::post(executor_, [done, ok] { done->OnCompletion(ok); });
   }
 
  private:
+  using Queue = grpc::CompletionQueue;
+
   // How the last message fares; kAwaited: somebody waits for it to leave.
   enum class Sending { kNothing, kUnderWay, kAwaited, kBroken };
 
@@ -46,7 +58,8 @@ class GrpcWatchCall final : public WatchCall {
    public:
     Tag(GrpcWatchCall* call, void (GrpcWatchCall::*then)(bool ok)) : call_(call), then_(then) {}
     void OnCompletion(bool ok) override {
-      boost::asio::post(call_->executor_, [call = call_, then = then_, ok] { (call->*then)(ok); });
+      boost::asio::dispatch(call_->executor_,
+                            [call = call_, then = then_, ok] { (call->*then)(ok); });
     }
 
    private:
@@ -62,7 +75,7 @@ class GrpcWatchCall final : public WatchCall {
     void OnCompletion(bool ok) override {
       const Sending before = call_->sending_.exchange(ok ? Sending::kNothing : Sending::kBroken);
       if (before != Sending::kAwaited) return;
-      boost::asio::post(call_->executor_, [call = call_] { call->OnWritten(); });
+      boost::asio::dispatch(call_->executor_, [call = call_] { call->OnWritten(); });
     }
 
    private:
@@ -114,7 +127,7 @@ class GrpcWatchCall final : public WatchCall {
   }
 
   const boost::asio::any_io_executor executor_;
-  CallsUnderWay* const calls_;
+  CallQueue* const calls_;
   Listener* const listener_;
   grpc::ClientContext context_;
   std::unique_ptr<

@@ -89,6 +89,7 @@ class WatchHub::Stream final : public WatchCall::Listener {
  private:
   // Together with what else begins or ends meanwhile.
   void SendSoon() {
+    if (to_add_.empty() && to_remove_.empty()) return;
     if (std::exchange(send_posted_, true)) return;
     boost::asio::post(hub_->executor_, [this] {
       send_posted_ = false;
@@ -115,7 +116,7 @@ class WatchHub::Stream final : public WatchCall::Listener {
       if (watch.subject_.is_look()) ++looks_;
     }
     call_->Send(request);
-    if (!to_add_.empty() || !to_remove_.empty()) SendSoon();
+    SendSoon();
   }
 
   WatchHub* const hub_;

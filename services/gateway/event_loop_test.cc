@@ -1,0 +1,106 @@
+#include "gateway/event_loop.h"
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "boost/asio/dispatch.hpp"
+#include "boost/asio/post.hpp"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+
+std::thread::id IdOf(std::promise<std::thread::id>& ran) { return ran.get_future().get(); }
+
+TEST(EventLoopTest, WhoeverDispatchesRunsItWhereNothingElseRuns) {
+  EventLoop loop;
+  loop.Start();
+  std::promise<std::thread::id> ran;
+  asio::dispatch(loop.executor(), [&] { ran.set_value(std::this_thread::get_id()); });
+  EXPECT_EQ(IdOf(ran), std::this_thread::get_id());
+  loop.Stop();
+}
+
+TEST(EventLoopTest, WhatIsPostedRunsOnTheThreadOfTheLoop) {
+  EventLoop loop;
+  loop.Start();
+  std::promise<std::thread::id> first;
+  std::promise<std::thread::id> second;
+  asio::post(loop.executor(), [&] { first.set_value(std::this_thread::get_id()); });
+  const std::thread::id thread = IdOf(first);
+  EXPECT_NE(thread, std::this_thread::get_id());
+  asio::post(loop.executor(), [&] { second.set_value(std::this_thread::get_id()); });
+  EXPECT_EQ(IdOf(second), thread);
+  loop.Stop();
+}
+
+TEST(EventLoopTest, WhatIsDispatchedBesideAnotherRunsAfterIt) {
+  EventLoop loop;
+  loop.Start();
+  std::promise<void> began;
+  std::promise<void> may_end;
+  bool ended = false;
+  asio::post(loop.executor(), [&] {
+    began.set_value();
+    may_end.get_future().wait();
+    ended = true;
+  });
+  began.get_future().wait();
+  std::promise<std::thread::id> ran;
+  asio::dispatch(loop.executor(), [&] {
+    EXPECT_TRUE(ended);
+    ran.set_value(std::this_thread::get_id());
+  });
+  may_end.set_value();
+  EXPECT_NE(IdOf(ran), std::this_thread::get_id());
+  loop.Stop();
+}
+
+TEST(EventLoopTest, FunctionsOfManyThreadsRunOneAtATime) {
+  constexpr int kThreads = 4;
+  constexpr int kFunctions = 2'000;
+  EventLoop loop;
+  loop.Start();
+  int ran = 0;  // Without a lock.
+  std::promise<void> all_ran;
+  const auto function = [&] {
+    if (++ran == kThreads * kFunctions * 2) all_ran.set_value();
+  };
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i) {
+    threads.emplace_back([&] {
+      for (int j = 0; j < kFunctions; ++j) {
+        asio::dispatch(loop.executor(), [&] {
+          function();
+          asio::post(loop.executor(), function);
+        });
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  all_ran.get_future().wait();
+  loop.Stop();
+}
+
+TEST(EventLoopTest, NothingRunsOnceItHasStopped) {
+  auto held = std::make_shared<int>();
+  std::atomic<int> ran = 0;
+  {
+    EventLoop loop;
+    loop.Start();
+    loop.Stop();
+    asio::dispatch(loop.executor(), [&ran, held] { ++ran; });
+    asio::post(loop.executor(), [&ran, held] { ++ran; });
+    EXPECT_EQ(held.use_count(), 3);
+  }
+  EXPECT_EQ(ran, 0);
+  EXPECT_EQ(held.use_count(), 1) << "what was left undone is destroyed";
+}
+
+}  // namespace
+}  // namespace callslip::gateway
