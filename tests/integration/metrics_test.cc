@@ -4,11 +4,13 @@
 #include <string>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "common/metrics.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "httplib.h"
 #include "support/prometheus_text.h"
+#include "support/raw_connection.h"
 #include "support/test_services.h"
 #include "tracker/metrics/tracker_metrics.h"
 
@@ -34,6 +36,12 @@ class MetricsTest : public testing::Test {
     PrometheusText read(answer->body);
     EXPECT_EQ(read.problems(), "");
     return read;
+  }
+  // With the scrape itself.
+  void AwaitUnderWay(const TestServices& services, int requests) {
+    while (Scrape(services).Sum("callslip_http_requests_under_way") != requests) {
+      std::this_thread::yield();
+    }
   }
   PrometheusText ScrapeTracker(TestServices& services) {
     MetricsPage page;
@@ -123,6 +131,24 @@ TEST_F(MetricsTest, WithTokensOnlyViewersAndAdministratorsMayLook) {
   const PrometheusText read = Scrape(services, {{"Authorization", "Bearer " + viewer}});
   EXPECT_EQ(read.Sum("callslip_http_requests_total", {{"route", "/metrics"}, {"code", "401"}}), 1);
   EXPECT_EQ(read.Sum("callslip_http_requests_total", {{"route", "/metrics"}, {"code", "403"}}), 1);
+}
+
+TEST_F(MetricsTest, PeerThatLeavesBeforeItsAnswerIsNoFailure) {
+  TestServices services;
+  {
+    gateway::RawConnection worker(services.gateway_address().port);
+    worker.Send(absl::StrCat("GET /pending-queries?wait=5 HTTP/1.1\r\nHost: ",
+                             services.gateway_address().ToString(), "\r\n\r\n"));
+    AwaitUnderWay(services, 2);
+  }
+  AwaitUnderWay(services, 1);
+  const PrometheusText read = Scrape(services);
+  const auto polls = [&](const std::string& code) {
+    return read.Sum("callslip_http_requests_total",
+                    {{"route", "/pending-queries"}, {"code", code}});
+  };
+  EXPECT_EQ(polls("499"), 1);
+  EXPECT_EQ(polls("503"), 0);
 }
 
 TEST_F(MetricsTest, ForeignHostIsRefusedAndCounted) {

@@ -144,6 +144,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     try {
       all_->handler_(std::move(request), {.respond = std::move(respond),
                                           .peer_left = peer_left_signal_.slot(),
+                                          .has_left = &peer_left_,
                                           .executor = all_->executor_});
     } catch (const std::exception& error) {
       if (watching_) Respond(HandlerFailure(error));

@@ -14,12 +14,15 @@ HttpTally::Route* HttpTally::Add(const std::string& method, const std::string& p
 
 void HttpTally::Measure(Route* route, Responder& responder) {
   ++route->under_way;
-  responder.respond = [this, route, begun = clock_->Now(),
+  responder.respond = [this, route, begun = clock_->Now(), has_left = responder.has_left,
                        respond = std::move(responder.respond)](HttpResponse response) mutable {
+    const int status = has_left != nullptr && *has_left ? kPeerHasLeft
+                       : response.upgrade != nullptr    ? 101
+                                                        : response.status;
     --route->under_way;
-    ++route->ended[response.upgrade != nullptr ? 101 : response.status];
+    ++route->ended[status];
     route->latency.Observe(absl::ToInt64Nanoseconds(clock_->Now() - begun));
-    LogTrouble(*route, response.status);
+    LogTrouble(*route, status);
     std::move(respond)(std::move(response));
   };
 }

@@ -18,11 +18,14 @@ namespace callslip::gateway {
 // are logged, up to 20 lines a second, without anything that the caller has chosen. One thread.
 class HttpTally {
  public:
+  // Of a request whose peer did not wait for the answer: no fault of ours. Nginx calls it so.
+  static constexpr int kPeerHasLeft = 499;
+
   struct Route {
     std::string method;
     std::string path;
     int64_t under_way = 0;
-    std::map<int, int64_t> ended;  // By status.
+    std::map<int, int64_t> ended;  // By status, or kPeerHasLeft.
     LatencyHistogram latency;      // To the answer; of a stream, to its beginning.
   };
 

@@ -19,6 +19,8 @@ struct Responder {
   absl::AnyInvocable<void(HttpResponse) &&> respond;
   // Emitted when the peer leaves before that: whatever is waited for is to end then.
   boost::asio::cancellation_slot peer_left;
+  // Whether it has left; to be looked at before `respond` is called. Null: it can't be told.
+  const bool* has_left = nullptr;
   // The server's thread.
   boost::asio::any_io_executor executor;
 };
