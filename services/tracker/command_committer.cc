@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "tracker/domain/errors.h"
 
@@ -50,6 +51,7 @@ CommandCommitter::~CommandCommitter() {
 
 void CommandCommitter::Pass(Output output) {
   if (IsOpen()) return output(absl::OkStatus());
+  if (!failing_ && Hangs()) RefuseLeft();
   if (failing_) return output(StorageUnavailable());
   if (batch.of == this) {
     batch.outputs.push_back(std::move(output));
@@ -137,21 +139,40 @@ absl::Time CommandCommitter::CommitAndRelease(const Outputs& outputs, bool stopp
 absl::Status CommandCommitter::CommitLocked() {
   CommandJournal::Batch taken = journal_->Take();
   if (!taken.entries.empty()) {
+    busy_since_nanos_ = absl::ToUnixNanos(clock_->Now());
     const absl::Status appended = storage_->Append(storage_->position(), taken.entries);
+    busy_since_nanos_ = 0;
     if (!appended.ok()) {
       journal_->PutBack(std::move(taken));
-      NoteFailureLocked(appended);
+      next_try_ = clock_->Now() + pause_;
+      pause_ = std::min(2 * pause_, kLongestPause);
+      BeginFailing(appended);
       return StorageUnavailable();
     }
   }
   committed_.store(taken.appended, std::memory_order_release);
-  NoteSuccessLocked();
+  pause_ = kFirstPause;
+  if (failing_) EndFailing();
   return absl::OkStatus();
 }
 
-void CommandCommitter::NoteFailureLocked(const absl::Status& error) {
-  next_try_ = clock_->Now() + pause_;
-  pause_ = std::min(2 * pause_, kLongestPause);
+bool CommandCommitter::Hangs() const {
+  const int64_t since = busy_since_nanos_;
+  return since != 0 && clock_->Now() - absl::FromUnixNanos(since) > kLongestAppend;
+}
+
+void CommandCommitter::RefuseLeft() {
+  BeginFailing(absl::DeadlineExceededError(
+      absl::StrCat("the disk has not answered for ", absl::FormatDuration(kLongestAppend))));
+  Outputs left;
+  (void)TakeLeft(left, 0);
+  Release(left, StorageUnavailable());
+  // If it has come back meanwhile, the next append is to tell so.
+  sleeper_->Wake();
+}
+
+void CommandCommitter::BeginFailing(const absl::Status& error) {
+  MutexLock lock(&health_mutex_);
   if (failing_.exchange(true)) return;
   journal_->AcceptCommands(false);
   Log(LogLevel::kError, "commands can't be stored; new ones are refused until they can",
@@ -159,8 +180,8 @@ void CommandCommitter::NoteFailureLocked(const absl::Status& error) {
   if (listener_ != nullptr) listener_(false);
 }
 
-void CommandCommitter::NoteSuccessLocked() {
-  pause_ = kFirstPause;
+void CommandCommitter::EndFailing() {
+  MutexLock lock(&health_mutex_);
   if (!failing_.exchange(false)) return;
   journal_->AcceptCommands(true);
   Log(LogLevel::kInfo, "commands are stored again");
@@ -174,7 +195,9 @@ void CommandCommitter::Checkpoint() {
   }
   storage_->BeginCheckpoint();
   MutexLock lock(&commit_mutex_);
+  busy_since_nanos_ = absl::ToUnixNanos(clock_->Now());
   storage_->EndCheckpoint();
+  busy_since_nanos_ = 0;
 }
 
 }  // namespace callslip::tracker

@@ -26,7 +26,8 @@ namespace callslip::tracker {
 // no longer than that append took, 10 ms at most.
 //
 // While the storage fails, what has changed waits in memory, outputs fail, new commands are
-// refused, and the append is tried again with growing pauses.
+// refused, and the append is tried again with growing pauses. One that does not return is a failure
+// too, which whoever has to wait for it after 5 s notices.
 class CommandCommitter final : public OutputGate {
  public:
   enum class Where {
@@ -44,7 +45,7 @@ class CommandCommitter final : public OutputGate {
   // Told, by whichever thread notices, when the storage begins to fail (false), and when it is back
   // (true). Null: nobody; once this has returned, the one before is not called any more.
   void SetStorageListener(std::function<void(bool)> listener) {
-    MutexLock lock(&commit_mutex_);
+    MutexLock lock(&health_mutex_);
     listener_ = std::move(listener);
     if (listener_ != nullptr && failing_) listener_(false);
   }
@@ -64,6 +65,10 @@ class CommandCommitter final : public OutputGate {
   // Where an append takes longer than this, there is enough time for all to come back meanwhile.
   static constexpr absl::Duration kLongestGathering = absl::Milliseconds(10);
 
+  // Far longer than a sync of a slow disk that is busy with other things, shorter than what an
+  // agent that waits for an answer at once has patience for.
+  static constexpr absl::Duration kLongestAppend = absl::Seconds(5);
+
   using Outputs = std::vector<Output>;
 
   void Run();
@@ -73,8 +78,11 @@ class CommandCommitter final : public OutputGate {
   bool TakeLeft(Outputs& outputs, size_t wanted);
   bool Gather(Outputs& outputs);
   absl::Status CommitLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
-  void NoteFailureLocked(const absl::Status& error) ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
-  void NoteSuccessLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
+  void BeginFailing(const absl::Status& error);
+  void EndFailing();
+  bool Hangs() const;
+  // Lets nobody wait any longer for a storage that hangs.
+  void RefuseLeft();
   // What the thread does in one go; when to go on at the latest.
   absl::Time CommitAndRelease(const Outputs& outputs, bool stopping);
   void Checkpoint();
@@ -88,12 +96,17 @@ class CommandCommitter final : public OutputGate {
   // What of CommandJournal::appended() is in the storage.
   std::atomic<uint64_t> committed_;
   std::atomic<bool> failing_{false};
+  // When the storage began what it is at; 0: nothing.
+  std::atomic<int64_t> busy_since_nanos_{0};
 
   // Held over an append.
   Mutex commit_mutex_;
   absl::Duration pause_ ABSL_GUARDED_BY(commit_mutex_) = kFirstPause;
   absl::Time next_try_ ABSL_GUARDED_BY(commit_mutex_) = absl::InfinitePast();
-  std::function<void(bool)> listener_ ABSL_GUARDED_BY(commit_mutex_);
+
+  // Held over a change of `failing_` and what follows from it. After `commit_mutex_`.
+  Mutex health_mutex_;
+  std::function<void(bool)> listener_ ABSL_GUARDED_BY(health_mutex_);
 
   Mutex mutex_;
   Outputs left_ ABSL_GUARDED_BY(mutex_);  // To the thread.

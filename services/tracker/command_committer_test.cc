@@ -149,6 +149,29 @@ TEST_P(CommandCommitterTest, WhatCannotBeStoredFailsAndIsStoredLater) {
   EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b failed", "c"));
 }
 
+TEST_P(CommandCommitterTest, NobodyWaitsForAStorageThatHangs) {
+  Listen();
+  storage_.Block();
+  Change(1);
+  storage_.AwaitTries(1);
+  committer_.Pass(outputs_.Of("waiting"));
+  clock_.Advance(absl::Seconds(5));
+  committer_.Pass(outputs_.Of("in time"));
+  EXPECT_THAT(outputs_.left(), IsEmpty());
+  clock_.Advance(absl::Nanoseconds(1));
+  committer_.Pass(outputs_.Of("late"));
+  EXPECT_THAT(outputs_.left(), ElementsAre("waiting failed", "in time failed", "late failed"));
+  AwaitHealth(false);
+  EXPECT_FALSE(journal_.accepts_commands());
+  storage_.Unblock();
+  AwaitHealth(true);
+  EXPECT_TRUE(journal_.accepts_commands());
+  committer_.Pass(outputs_.Of("later"));
+  outputs_.Await(4);
+  EXPECT_EQ(outputs_.left().back(), "later");
+  EXPECT_THAT(storage_.sequences(), ElementsAre(1));
+}
+
 TEST_P(CommandCommitterTest, SecondWriterStoresNothingForEver) {
   storage_.FailWith(absl::FailedPreconditionError("another writer"));
   for (const char* name : {"a", "b"}) {
