@@ -40,6 +40,9 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenToRead(const std::string& pat
 }
 
 absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenWith(const std::string& path, int flags) {
+  // Counting what it allocates would take a lock each time.
+  static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  (void)configured;
   sqlite3* handle = nullptr;
   const int opened = sqlite3_open_v2(path.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   SqliteDatabase database(handle);
@@ -109,28 +112,34 @@ absl::StatusOr<SqliteStatement> SqliteStatement::Prepare(SqliteDatabase& databas
 
 void SqliteStatement::Bind(int parameter, int64_t value) {
   bound_.AddNumber(SQLITE_INTEGER, value);
+  is_set_.set(parameter);
   sqlite3_bind_int64(handle_.get(), parameter + 1, value);
 }
 
 void SqliteStatement::Bind(int parameter, double value) {
   bound_.AddNumber(SQLITE_FLOAT, value);
+  is_set_.set(parameter);
   sqlite3_bind_double(handle_.get(), parameter + 1, value);
 }
 
 void SqliteStatement::BindNull(int parameter) {
   bound_.Add(SQLITE_NULL, "");
+  if (!is_set_.test(parameter)) return;
+  is_set_.reset(parameter);
   sqlite3_bind_null(handle_.get(), parameter + 1);
 }
 
 void SqliteStatement::BindText(int parameter, absl::string_view text) {
   if (text.empty()) return BindNull(parameter);
   bound_.Add(SQLITE_TEXT, text);
+  is_set_.set(parameter);
   sqlite3_bind_text(handle_.get(), parameter + 1, text.data(), static_cast<int>(text.size()),
                     SQLITE_STATIC);
 }
 
 void SqliteStatement::BindBytes(int parameter, absl::string_view bytes) {
   bound_.Add(SQLITE_BLOB, bytes);
+  is_set_.set(parameter);
   // A null pointer would be NULL.
   sqlite3_bind_blob(handle_.get(), parameter + 1, bytes.empty() ? "" : bytes.data(),
                     static_cast<int>(bytes.size()), SQLITE_STATIC);

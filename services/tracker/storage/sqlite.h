@@ -2,6 +2,7 @@
 #define CALLSLIP_TRACKER_STORAGE_SQLITE_H_
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -114,6 +115,8 @@ class SqliteStatement {
 
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
   RowChecksum bound_;
+  // Parameters that are not NULL. SQLite keeps what was bound, and most of a row stays NULL.
+  std::bitset<32> is_set_;
 };
 
 }  // namespace callslip::tracker
