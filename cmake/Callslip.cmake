@@ -22,7 +22,8 @@ else()
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CALLSLIP_SANITIZE)
   # g++ 12 reports false findings of these kinds once sanitizers change its inlining.
-  target_compile_options(callslip_warnings INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds)
+  target_compile_options(callslip_warnings INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds
+                         -Wno-stringop-overflow)
 endif()
 
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CALLSLIP_SANITIZE STREQUAL "thread")
