@@ -120,6 +120,8 @@ class ModelDriver {
     return op.blank && op.target == 0 ? "" : kTargets[static_cast<size_t>(op.target)];
   }
   CommandFilter FilterOf(const Op& op) const;
+  // JSON of at least `bytes` bytes that names `slot`; nullptr for 0.
+  static Payload JsonOf(size_t bytes, int slot);
 
   std::vector<ObservedAnswer> TakeAnswers();
   void Settle();
