@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -329,6 +330,29 @@ TEST_F(CommandLeasingTest, GivenBackCommandGoesToTheNextWorkerAtOnce) {
   EXPECT_EQ(answers_[0].news.leases[0].command->attempt, 1);
   table_.GiveBack(lost, clock_.Now());
   EXPECT_EQ(StateOf(id), State::kDelivered) << "it is another's by now";
+}
+
+TEST_F(CommandLeasingTest, CommandThatAllGiveBackGoesFromOneToTheNext) {
+  constexpr int kWorkers = 100;
+  int answered = 0;
+  int depth = 0;
+  int deepest = 0;
+  for (int i = 0; i < kWorkers; ++i) {
+    const auto give_back = [&](WorkerNews news) {
+      ++answered;
+      deepest = std::max(deepest, ++depth);
+      for (const CommandLease& lease : news.leases) table_.GiveBack(lease, clock_.Now());
+      --depth;
+    };
+    ASSERT_OK(table_.Lease(
+        {.worker_id = absl::StrCat("w", i), .hold_until = clock_.Now() + absl::Seconds(5)},
+        clock_.Now(), give_back));
+  }
+  const std::string id = Register();
+  EXPECT_EQ(answered, kWorkers);
+  EXPECT_EQ(StateOf(id), State::kQueued);
+  EXPECT_EQ(Peek(id).attempt, 0);
+  EXPECT_LE(deepest, 2) << "the first from Register(), the others from its GiveBack()";
 }
 
 TEST_F(CommandLeasingTest, GivenBackCommandWasNotExecutedAndIsStillNotDelivered) {

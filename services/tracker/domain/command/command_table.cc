@@ -281,9 +281,25 @@ bool CommandTable::Abandon(const std::shared_ptr<HeldCall>& call, absl::Time now
 }
 
 void CommandTable::GiveBack(const CommandLease& lease, absl::Time now) {
-  CommandEffects effects;
-  PartitionOf(lease.command->spec->id).GiveBack(lease, now, effects);
-  Run(effects, now);
+  {
+    MutexLock lock(&given_back_mutex_);
+    given_back_.push_back(lease);
+    if (std::exchange(giving_back_, true)) return;
+  }
+  while (const std::optional<CommandLease> next = NextGivenBack()) {
+    CommandEffects effects;
+    PartitionOf(next->command->spec->id).GiveBack(*next, now, effects);
+    Run(effects, now);
+  }
+}
+
+std::optional<CommandLease> CommandTable::NextGivenBack() {
+  MutexLock lock(&given_back_mutex_);
+  giving_back_ = !given_back_.empty();
+  if (!giving_back_) return std::nullopt;
+  std::optional<CommandLease> next = std::move(given_back_.back());
+  given_back_.pop_back();
+  return next;
 }
 
 absl::StatusOr<AcknowledgeResult> CommandTable::Acknowledge(const std::string& id,

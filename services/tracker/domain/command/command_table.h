@@ -100,7 +100,8 @@ class CommandTable {
   // Once this has returned true, the callback will not be called.
   bool Abandon(const std::shared_ptr<HeldCall>& call, absl::Time now);
   // Undoes a lease that never reached its worker: the command is queued as if it had not been
-  // leased. Harmless where anything has happened to it since.
+  // leased. Harmless where anything has happened to it since. Where another call of it is under way
+  // that one sees to it.
   void GiveBack(const CommandLease& lease, absl::Time now);
 
   absl::StatusOr<AcknowledgeResult> Acknowledge(const std::string& id, const LeaseProof& proof,
@@ -162,6 +163,8 @@ class CommandTable {
                                  CommandError error, absl::Time now);
   // Calls the action of OnNoLeases(), where there is one, for the last time.
   void RunNoLeasesAction();
+  // Null, once, where none is left.
+  std::optional<CommandLease> NextGivenBack();
   // Carries out what a call has caused.
   void Run(CommandEffects& effects, absl::Time now);
 
@@ -175,6 +178,12 @@ class CommandTable {
   std::atomic<bool> has_no_leases_action_{false};
   Mutex no_leases_mutex_;
   std::function<void()> on_no_leases_ ABSL_GUARDED_BY(no_leases_mutex_);
+  // Whoever gets a command next may give it back from within, and so on: while a storage fails, all
+  // who wait for commands do. They wait here for the first call of GiveBack(), instead of one
+  // inside the other.
+  Mutex given_back_mutex_;
+  std::vector<CommandLease> given_back_ ABSL_GUARDED_BY(given_back_mutex_);
+  bool giving_back_ ABSL_GUARDED_BY(given_back_mutex_) = false;
 };
 
 }  // namespace callslip::tracker
