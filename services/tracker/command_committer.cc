@@ -51,7 +51,7 @@ CommandCommitter::~CommandCommitter() {
 
 void CommandCommitter::Pass(Output output) {
   if (IsOpen()) return output(absl::OkStatus());
-  if (!failing_ && Hangs()) RefuseLeft();
+  if (Hangs()) RefuseAll();
   if (failing_) return output(StorageUnavailable());
   if (batch.of == this) {
     batch.outputs.push_back(std::move(output));
@@ -69,8 +69,10 @@ void CommandCommitter::EndBatch() {
   if (batch.outputs.empty() && IsOpen()) return;
   Outputs outputs = std::exchange(batch.outputs, {});
   if (where_ == Where::kOnCaller && !failing_ && commit_mutex_.TryLock()) {
+    BeginAppend(std::move(outputs));
     const absl::Status kept = CommitLocked();
     const bool wants_checkpoint = storage_->WantsCheckpoint();
+    outputs = EndAppend();
     commit_mutex_.Unlock();
     if (wants_checkpoint || !kept.ok()) sleeper_->Wake();
     Release(outputs, kept);
@@ -87,50 +89,62 @@ void CommandCommitter::LeaveToThread(Outputs outputs) {
     if (!left_.empty() && left_.size() < enough_) return;
   }
   sleeper_->Wake();
+  // It was found to hang while these were put aside.
+  if (failing_ && Hangs()) RefuseAll();
 }
 
-bool CommandCommitter::TakeLeft(Outputs& outputs, size_t wanted) {
+size_t CommandCommitter::BeginAppend(Outputs outputs) {
   MutexLock lock(&mutex_);
-  outputs.insert(outputs.end(), std::make_move_iterator(left_.begin()),
-                 std::make_move_iterator(left_.end()));
+  under_way_ = std::move(outputs);
+  under_way_.insert(under_way_.end(), std::make_move_iterator(left_.begin()),
+                    std::make_move_iterator(left_.end()));
   left_.clear();
-  enough_ = outputs.size() < wanted ? wanted - outputs.size() : 1;
-  return stop_;
+  return under_way_.size();
 }
 
-bool CommandCommitter::Gather(Outputs& outputs) {
+CommandCommitter::Outputs CommandCommitter::EndAppend() {
+  MutexLock lock(&mutex_);
+  return std::exchange(under_way_, {});
+}
+
+bool CommandCommitter::Gather() {
   const size_t wanted = where_ == Where::kOnThread ? last_outputs_ / 2 : 0;
   const absl::Time until = clock_->Now() + std::min(last_append_, kLongestGathering);
-  while (outputs.size() < wanted && clock_->Now() < until) {
-    if (TakeLeft(outputs, wanted)) return true;
-    if (outputs.size() < wanted) sleeper_->SleepUntil(until);
+  while (true) {
+    {
+      MutexLock lock(&mutex_);
+      const bool is_enough = left_.size() >= wanted || clock_->Now() >= until || stop_;
+      enough_ = is_enough ? 1 : wanted;
+      if (is_enough) return stop_;
+    }
+    sleeper_->SleepUntil(until);
   }
-  return TakeLeft(outputs, 0);
 }
 
 void CommandCommitter::Run() {
   while (true) {
-    Outputs outputs;
-    const bool stopping = TakeLeft(outputs, 0) || Gather(outputs);
-    const absl::Time next = CommitAndRelease(outputs, stopping);
+    const bool stopping = Gather();
+    const absl::Time next = CommitAndRelease(stopping);
     if (stopping) return;
     Checkpoint();
     sleeper_->SleepUntil(next);
   }
 }
 
-absl::Time CommandCommitter::CommitAndRelease(const Outputs& outputs, bool stopping) {
+absl::Time CommandCommitter::CommitAndRelease(bool stopping) {
+  Outputs outputs;
   absl::Status kept;
   absl::Time next = absl::InfiniteFuture();
   {
     MutexLock lock(&commit_mutex_);
+    last_outputs_ = BeginAppend({});
     // Also where nothing waits: an append that was under way may have failed.
     const bool pausing = failing_ && clock_->Now() < next_try_ && !stopping;
     const absl::Time begun = clock_->Now();
     kept = pausing ? StorageUnavailable() : CommitLocked();
-    last_outputs_ = outputs.size();
     last_append_ = clock_->Now() - begun;
     if (failing_) next = next_try_;
+    outputs = EndAppend();
   }
   Release(outputs, kept);
   return next;
@@ -161,11 +175,17 @@ bool CommandCommitter::Hangs() const {
   return since != 0 && clock_->Now() - absl::FromUnixNanos(since) > kLongestAppend;
 }
 
-void CommandCommitter::RefuseLeft() {
+void CommandCommitter::RefuseAll() {
   BeginFailing(absl::DeadlineExceededError(
       absl::StrCat("the disk has not answered for ", absl::FormatDuration(kLongestAppend))));
   Outputs left;
-  (void)TakeLeft(left, 0);
+  Outputs under_way;
+  {
+    MutexLock lock(&mutex_);
+    left.swap(left_);
+    under_way.swap(under_way_);
+  }
+  Release(under_way, StorageUnavailable());
   Release(left, StorageUnavailable());
   // If it has come back meanwhile, the next append is to tell so.
   sleeper_->Wake();
@@ -173,10 +193,12 @@ void CommandCommitter::RefuseLeft() {
 
 void CommandCommitter::BeginFailing(const absl::Status& error) {
   MutexLock lock(&health_mutex_);
+  if (failing_ && failure_ == error.message()) return;
+  failure_ = std::string(error.message());
+  Log(LogLevel::kError, "commands can't be stored; new ones are refused until they can",
+      {{"error", failure_}});
   if (failing_.exchange(true)) return;
   journal_->AcceptCommands(false);
-  Log(LogLevel::kError, "commands can't be stored; new ones are refused until they can",
-      {{"error", std::string(error.message())}});
   if (listener_ != nullptr) listener_(false);
 }
 
@@ -193,6 +215,8 @@ void CommandCommitter::Checkpoint() {
     MutexLock lock(&commit_mutex_);
     if (!storage_->WantsCheckpoint()) return;
   }
+  // A thread that commits can't while it does this.
+  if (where_ == Where::kOnThread) busy_since_nanos_ = absl::ToUnixNanos(clock_->Now());
   storage_->BeginCheckpoint();
   MutexLock lock(&commit_mutex_);
   busy_since_nanos_ = absl::ToUnixNanos(clock_->Now());

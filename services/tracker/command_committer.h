@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -73,18 +74,20 @@ class CommandCommitter final : public OutputGate {
 
   void Run();
   void LeaveToThread(Outputs outputs);
-  // Adds to `outputs` what was left to the thread, which is woken next when they are as many as
-  // `wanted`, and by one at least. True where the thread is to end.
-  bool TakeLeft(Outputs& outputs, size_t wanted);
-  bool Gather(Outputs& outputs);
+  // Waits for those who come back together. True where the thread is to end.
+  bool Gather();
+  // `outputs` and what was left wait for the append that the caller makes; how many those are.
+  size_t BeginAppend(Outputs outputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
+  // Those that still wait for it.
+  Outputs EndAppend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   absl::Status CommitLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   void BeginFailing(const absl::Status& error);
   void EndFailing();
   bool Hangs() const;
   // Lets nobody wait any longer for a storage that hangs.
-  void RefuseLeft();
+  void RefuseAll();
   // What the thread does in one go; when to go on at the latest.
-  absl::Time CommitAndRelease(const Outputs& outputs, bool stopping);
+  absl::Time CommitAndRelease(bool stopping);
   void Checkpoint();
 
   Clock* const clock_;
@@ -96,7 +99,7 @@ class CommandCommitter final : public OutputGate {
   // What of CommandJournal::appended() is in the storage.
   std::atomic<uint64_t> committed_;
   std::atomic<bool> failing_{false};
-  // When the storage began what it is at; 0: nothing.
+  // When the storage began that for which others wait; 0: nothing.
   std::atomic<int64_t> busy_since_nanos_{0};
 
   // Held over an append.
@@ -107,10 +110,12 @@ class CommandCommitter final : public OutputGate {
   // Held over a change of `failing_` and what follows from it. After `commit_mutex_`.
   Mutex health_mutex_;
   std::function<void(bool)> listener_ ABSL_GUARDED_BY(health_mutex_);
+  std::string failure_ ABSL_GUARDED_BY(health_mutex_);  // The last one that was logged.
 
   Mutex mutex_;
-  Outputs left_ ABSL_GUARDED_BY(mutex_);  // To the thread.
-  size_t enough_ ABSL_GUARDED_BY(mutex_) = 1;
+  Outputs left_ ABSL_GUARDED_BY(mutex_);       // For the next append,
+  Outputs under_way_ ABSL_GUARDED_BY(mutex_);  // and for the present one.
+  size_t enough_ ABSL_GUARDED_BY(mutex_) = 1;  // In `left_`, to wake the thread for.
   bool stop_ ABSL_GUARDED_BY(mutex_) = false;
   // Of the thread's last append: what it let out, and how long it took.
   size_t last_outputs_ = 0;

@@ -172,6 +172,58 @@ TEST_P(CommandCommitterTest, NobodyWaitsForAStorageThatHangs) {
   EXPECT_THAT(storage_.sequences(), ElementsAre(1));
 }
 
+TEST_P(CommandCommitterTest, WhoseChangeHangsIsRefusedToo) {
+  storage_.Block();
+  // On the caller's thread or not.
+  std::thread caller([&] {
+    committer_.BeginBatch();
+    Change(1);
+    committer_.Pass(outputs_.Of("change"));
+    committer_.EndBatch();
+  });
+  storage_.AwaitTries(1);
+  clock_.Advance(absl::Seconds(6));
+  committer_.Pass(outputs_.Of("late"));
+  EXPECT_THAT(outputs_.left(), ElementsAre("change failed", "late failed"));
+  storage_.Unblock();
+  caller.join();
+  while (!journal_.accepts_commands()) std::this_thread::yield();
+  EXPECT_THAT(outputs_.left(), ElementsAre("change failed", "late failed"));
+  EXPECT_THAT(storage_.sequences(), ElementsAre(1));
+}
+
+TEST_P(CommandCommitterTest, WhatIsPutAsideAfterItWasFoundToHangIsRefused) {
+  storage_.Block();
+  Change(1);
+  storage_.AwaitTries(1);
+  committer_.BeginBatch();
+  committer_.Pass(outputs_.Of("before"));
+  clock_.Advance(absl::Seconds(6));
+  committer_.Pass(outputs_.Of("after"));
+  committer_.EndBatch();
+  EXPECT_THAT(outputs_.left(), ElementsAre("after failed", "before failed"));
+  storage_.Unblock();
+}
+
+TEST_P(CommandCommitterTest, HangThatEndsInAnErrorIsAFailure) {
+  Listen();
+  storage_.Block();
+  Change(1);
+  storage_.AwaitTries(1);
+  clock_.Advance(absl::Seconds(6));
+  committer_.Pass(outputs_.Of("late"));
+  storage_.UnblockWith(absl::UnavailableError("disk broken"));
+  committer_.Pass(outputs_.Of("later"));
+  EXPECT_THAT(outputs_.left(), ElementsAre("late failed", "later failed"));
+  AwaitHealth(false);
+  storage_.FailWith(absl::OkStatus());
+  while (!committer_.IsOpen()) {
+    clock_.Advance(absl::Seconds(1));
+    std::this_thread::yield();
+  }
+  AwaitHealth(true);
+}
+
 TEST_P(CommandCommitterTest, SecondWriterStoresNothingForEver) {
   storage_.FailWith(absl::FailedPreconditionError("another writer"));
   for (const char* name : {"a", "b"}) {
@@ -310,6 +362,21 @@ TEST_P(CommitterThreadTest, BatchWithChangesAndNothingToLetOutIsStored) {
   Change(sequence_++);
   committer_.EndBatch();
   storage_.AwaitTries(1);
+}
+
+TEST_P(CommitterThreadTest, NobodyWaitsForACheckpointThatHangs) {
+  storage_.WantCheckpoint();
+  storage_.BlockCheckpoints();
+  Change(1);
+  storage_.AwaitCheckpoints(1);
+  Change(2);
+  committer_.Pass(outputs_.Of("waiting"));
+  clock_.Advance(absl::Seconds(6));
+  committer_.Pass(outputs_.Of("late"));
+  EXPECT_THAT(outputs_.left(), ElementsAre("waiting failed", "late failed"));
+  storage_.Unblock();
+  while (!journal_.accepts_commands()) std::this_thread::yield();
+  EXPECT_THAT(storage_.sequences(), ElementsAre(1, 2));
 }
 
 TEST_P(CommitterThreadTest, StopDoesNotWaitForOthers) {
