@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "boost/asio/execution.hpp"
-#include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/strand.hpp"
 
@@ -52,15 +51,12 @@ asio::any_io_executor SerialExecutor(asio::io_context& context) {
 
 }  // namespace
 
-EventLoop::EventLoop() : executor_(SerialExecutor(context_)) {}
+EventLoop::EventLoop() : work_(context_.get_executor()), executor_(SerialExecutor(context_)) {}
 
 EventLoop::~EventLoop() = default;
 
 void EventLoop::Start() {
-  thread_ = std::thread([this] {
-    const auto work = asio::make_work_guard(context_);
-    context_.run();
-  });
+  thread_ = std::thread([this] { context_.run(); });
 }
 
 void EventLoop::Stop() {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 
 namespace callslip::gateway {
@@ -28,6 +29,7 @@ class EventLoop {
 
  private:
   boost::asio::io_context context_{1};
+  const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   const boost::asio::any_io_executor executor_;
   std::thread thread_;
 };

@@ -87,6 +87,45 @@ TEST(EventLoopTest, FunctionsOfManyThreadsRunOneAtATime) {
   loop.Stop();
 }
 
+TEST(EventLoopTest, WhatRanBeforeItWasStartedDoesNotEndIt) {
+  EventLoop loop;
+  bool ran = false;
+  asio::dispatch(loop.executor(), [&] { ran = true; });
+  EXPECT_TRUE(ran);
+  loop.Start();
+  std::promise<std::thread::id> posted;
+  asio::post(loop.executor(), [&] { posted.set_value(std::this_thread::get_id()); });
+  EXPECT_NE(IdOf(posted), std::this_thread::get_id());
+  loop.Stop();
+}
+
+TEST(EventLoopTest, StopWaitsForWhatRunsOnAnotherThread) {
+  EventLoop loop;
+  loop.Start();
+  std::promise<void> began;
+  std::promise<void> may_end;
+  std::atomic<bool> ended = false;
+  std::thread other([&] {
+    asio::dispatch(loop.executor(), [&] {
+      began.set_value();
+      may_end.get_future().wait();
+      ended = true;
+    });
+  });
+  began.get_future().wait();
+  bool had_ended = false;
+  std::thread stopping([&] {
+    loop.Stop();
+    had_ended = ended;
+  });
+  // Time enough for one that does not wait.
+  for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+  may_end.set_value();
+  stopping.join();
+  other.join();
+  EXPECT_TRUE(had_ended);
+}
+
 TEST(EventLoopTest, NothingRunsOnceItHasStopped) {
   auto held = std::make_shared<int>();
   std::atomic<int> ran = 0;

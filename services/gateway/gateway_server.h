@@ -14,7 +14,7 @@
 namespace callslip::gateway {
 
 // The whole gateway: the routes and their handlers between an HTTP listener and a tracker client,
-// on one thread of their own.
+// on one loop of their own.
 class GatewayServer {
  public:
   // Without a token file everyone who can connect may do everything.

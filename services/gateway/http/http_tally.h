@@ -15,7 +15,8 @@ namespace callslip::gateway {
 
 // What the requests of each route have come to. Routes are named as they were added, with their
 // {parameters}; whatever belongs to none is one route, `other`. Refused callers and errors of ours
-// are logged, up to 20 lines a second, without anything that the caller has chosen. One thread.
+// are logged, up to 20 lines a second, without anything that the caller has chosen. Not
+// thread-safe.
 class HttpTally {
  public:
   // Of a request whose peer did not wait for the answer: no fault of ours. Nginx calls it so.

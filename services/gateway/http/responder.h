@@ -21,7 +21,7 @@ struct Responder {
   boost::asio::cancellation_slot peer_left;
   // Whether it has left; to be looked at before `respond` is called. Null: it can't be told.
   const bool* has_left = nullptr;
-  // The server's thread.
+  // The server's.
   boost::asio::any_io_executor executor;
 };
 

@@ -26,7 +26,7 @@ enum class WebSocketCloseCode : uint16_t {
 };
 
 // One peer over a WebSocket, as its handler sees it. What a peer may cost is in WebSocketLimits.
-// Used on the thread of the listener, whose io_context must outlive it.
+// Used on the executor of the listener, whose io_context must outlive it.
 //
 // Pings and pongs, the checks of what the peer sends, and the closing handshake are none of the
 // handler's business.

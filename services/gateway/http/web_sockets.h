@@ -14,7 +14,7 @@ namespace callslip::gateway {
 
 class WebSocketConnection;  // Private to web_sockets.cc.
 
-// The WebSockets of one HttpServer, on Boost.Beast. Used on the thread of its io_context.
+// The WebSockets of one HttpServer, on Boost.Beast. Used on its executor.
 class WebSockets : public std::enable_shared_from_this<WebSockets> {
  public:
   explicit WebSockets(const WebSocketLimits& limits) : limits_(limits) {}

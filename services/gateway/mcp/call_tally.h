@@ -9,7 +9,7 @@
 namespace callslip::gateway {
 
 // How tools/call went, by tool: `ok`; `error`, which the model gets to read; `refused`, an error of
-// the protocol. Calls of tools that there are not count for `unknown`. One thread.
+// the protocol. Calls of tools that there are not count for `unknown`. Not thread-safe.
 class CallTally {
  public:
   void Count(const std::string& tool, const std::string& status) { ++calls_[{tool, status}]; }

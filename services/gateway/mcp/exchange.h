@@ -22,7 +22,7 @@ namespace callslip::gateway {
 // One request from its arrival to its answer, and what its client hears before that. The answer is
 // plain JSON unless something was to be said before it: then it is a stream of events.
 //
-// Shared by what works on the request and what answers it. One thread.
+// Shared by what works on the request and what answers it, on one executor.
 class Exchange final : public CallContext, public std::enable_shared_from_this<Exchange> {
  public:
   // Who asks, and what.

@@ -1,5 +1,6 @@
 #include "gateway/tracker_client/call_queue.h"
 
+#include "boost/asio/post.hpp"
 #include "grpcpp/grpcpp.h"
 
 namespace callslip::gateway {
@@ -29,8 +30,19 @@ void CallQueue::EndWaits() {
   for (grpc::ClientContext* context : waits_) context->TryCancel();
 }
 
+void CallQueue::CompleteLater(const boost::asio::any_io_executor& executor, ClientTag* tag,
+                              bool ok) {
+  to_complete_.emplace_back(tag, ok);
+  boost::asio::post(executor, [this] { CompleteTaken(); });
+}
+
+void CallQueue::CompleteTaken() {
+  for (const auto& [tag, ok] : std::exchange(to_complete_, {})) tag->OnCompletion(ok);
+}
+
 void CallQueue::Stop() {
   if (!thread_.joinable()) return;
+  CompleteTaken();
   for (grpc::ClientContext* context : contexts_) context->TryCancel();
   queue_->Shutdown();
   thread_.join();

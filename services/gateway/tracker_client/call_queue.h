@@ -4,6 +4,10 @@
 #include <memory>
 #include <thread>
 #include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "boost/asio/any_io_executor.hpp"
 
 namespace grpc {
 class ClientContext;
@@ -12,7 +16,8 @@ class CompletionQueue;
 
 namespace callslip::gateway {
 
-// What the queue hands back when an operation is done; runs on the queue's thread.
+// What the queue hands back when an operation is done. Runs on the queue's thread, or where Send()
+// of a stream has come across it.
 class ClientTag {
  public:
   virtual ~ClientTag() = default;
@@ -38,6 +43,9 @@ class CallQueue {
   void Add(grpc::ClientContext* context, bool waits);
   void Remove(grpc::ClientContext* context);
 
+  // For a tag that came out of the queue elsewhere: runs it on `executor` in a later turn.
+  void CompleteLater(const boost::asio::any_io_executor& executor, ClientTag* tag, bool ok);
+
   // Ends the present calls that wait with CANCELLED, and every later one as soon as it starts.
   void EndWaits();
 
@@ -46,10 +54,13 @@ class CallQueue {
   void Stop();
 
  private:
+  void CompleteTaken();
+
   const std::unique_ptr<grpc::CompletionQueue> queue_;
   std::unordered_set<grpc::ClientContext*> contexts_;
   std::unordered_set<grpc::ClientContext*> waits_;  // Some of them.
   bool waits_ended_ = false;
+  std::vector<std::pair<ClientTag*, bool>> to_complete_;
   std::thread thread_;
 };
 

@@ -119,8 +119,9 @@ class TrackerClient {
   // To be called, and the feed to be used and destroyed, on the executor of the coroutines.
   virtual std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) = 0;
 
-  // Ends waits and held polls, and later ones at once, with an error from the connection; what asks
-  // or hands over ends by itself soon. For the end of the process; on the coroutines' executor.
+  // Ends waits and held polls, and later ones at once, with an error from the connection, also
+  // those of the queue's other clients; what asks or hands over ends by itself soon. For the end of
+  // the process; on the coroutines' executor.
   virtual void EndCalls() = 0;
 };
 

@@ -7,7 +7,6 @@
 
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/dispatch.hpp"
-#include "boost/asio/post.hpp"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/rpc_status.h"
 #include "gateway/tracker_client/call_queue.h"
@@ -42,9 +41,12 @@ class GrpcWatchCall final : public WatchCall {
     const auto write = [&] { stream_->Write(request, &written_); };
     if (calls_->queue()->DoThenAsyncNext(write, &tag, &ok, now) != Queue::GOT_EVENT) return;
     auto* const done = static_cast<ClientTag*>(tag);
-    if (done == &written_) return done->OnCompletion(ok);
-    // Another's, which may call what has called this.
-    boost::asio::post(executor_, [done, ok] { done->OnCompletion(ok); });
+    if (done == &written_) {
+      done->OnCompletion(ok);
+    } else {
+      // Another's, which may call what has called this.
+      calls_->CompleteLater(executor_, done, ok);
+    }
   }
 
  private:
@@ -73,9 +75,11 @@ class GrpcWatchCall final : public WatchCall {
    public:
     explicit WrittenTag(GrpcWatchCall* call) : call_(call) {}
     void OnCompletion(bool ok) override {
-      const Sending before = call_->sending_.exchange(ok ? Sending::kNothing : Sending::kBroken);
-      if (before != Sending::kAwaited) return;
-      boost::asio::dispatch(call_->executor_, [call = call_] { call->OnWritten(); });
+      Sending seen = Sending::kUnderWay;
+      const Sending after = ok ? Sending::kNothing : Sending::kBroken;
+      // Nothing follows where nobody waits for it: the call may be gone then.
+      if (call_->sending_.compare_exchange_strong(seen, after)) return;
+      boost::asio::dispatch(call_->executor_, [call = call_, after] { call->OnWritten(after); });
     }
 
    private:
@@ -101,7 +105,8 @@ class GrpcWatchCall final : public WatchCall {
     stream_->Read(&incoming_, &read_);
   }
 
-  void OnWritten() {
+  void OnWritten(Sending after) {
+    sending_ = after;
     if (reads_over_) {
       FinishIfIdle();
     } else {
@@ -116,7 +121,6 @@ class GrpcWatchCall final : public WatchCall {
   }
 
   void FinishIfIdle() {
-    // An OnWritten() may still be on its way though nothing is.
     if (AwaitsWrite() || std::exchange(finishing_, true)) return;
     stream_->Finish(&status_, &finished_);
   }
