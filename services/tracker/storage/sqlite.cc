@@ -183,15 +183,22 @@ double SqliteStatement::Real(int column) const {
 bool SqliteStatement::HasChecksum(int column) const {
   RowChecksum checksum;
   for (int i = 0; i < column; ++i) {
-    switch (const int type = sqlite3_column_type(handle_.get(), i)) {
+    // Once for each column, since SQLite looks for it each time. No other thread uses the row.
+    sqlite3_value* const value = sqlite3_column_value(handle_.get(), i);
+    switch (const int type = sqlite3_value_type(value)) {
+      case SQLITE_NULL:
+        checksum.Add(type, "");
+        break;
       case SQLITE_INTEGER:
-        checksum.AddNumber(type, Int(i));
+        checksum.AddNumber(type, int64_t{sqlite3_value_int64(value)});
         break;
       case SQLITE_FLOAT:
-        checksum.AddNumber(type, Real(i));
+        checksum.AddNumber(type, sqlite3_value_double(value));
         break;
-      default:
-        checksum.Add(type, Bytes(i));
+      default: {
+        const auto* const bytes = static_cast<const char*>(sqlite3_value_blob(value));
+        checksum.Add(type, {bytes, static_cast<size_t>(sqlite3_value_bytes(value))});
+      }
     }
   }
   return Int(column) == int64_t{checksum.Value()};
