@@ -6,8 +6,10 @@ namespace callslip::gateway {
 
 std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address) {
   grpc::ChannelArguments arguments;
-  // The largest result with everything around it.
-  arguments.SetMaxReceiveMessageSize(32 << 20);
+  // Only what is needed here: no retries, compression, limits of messages or idle connections; each
+  // takes part in every call. How large a message may be is the tracker's to say.
+  arguments.SetInt(GRPC_ARG_MINIMAL_STACK, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_DEADLINE_CHECKS, 1);
   // What waits on one connection does not delay what goes over another.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   // A tracker that comes back is found within a quarter of a second, and one that stays away is
