@@ -48,14 +48,20 @@ function(callslip_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPS} PRIVATE callslip_warnings)
 endfunction()
 
-# callslip_proto_library(<name> SOURCES <file>...): messages and stubs. Protos are imported, and their
+# callslip_message_library(<name> SOURCES <file>...): messages alone. Protos are imported, and their
 # headers included, by their paths from the folder that calls this.
-function(callslip_proto_library name)
+function(callslip_message_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(${name} PUBLIC protobuf::libprotobuf gRPC::grpc++)
+  target_link_libraries(${name} PUBLIC protobuf::libprotobuf)
   target_include_directories(${name} SYSTEM PUBLIC ${CMAKE_CURRENT_BINARY_DIR})
   protobuf_generate(TARGET ${name} LANGUAGE cpp IMPORT_DIRS ${CMAKE_CURRENT_SOURCE_DIR})
+endfunction()
+
+# callslip_proto_library(<name> SOURCES <file>...): messages and stubs.
+function(callslip_proto_library name)
+  callslip_message_library(${name} ${ARGN})
+  target_link_libraries(${name} PUBLIC gRPC::grpc++)
   protobuf_generate(TARGET ${name} LANGUAGE grpc
     IMPORT_DIRS ${CMAKE_CURRENT_SOURCE_DIR}
     PLUGIN "protoc-gen-grpc=${GRPC_CPP_PLUGIN}"

@@ -71,10 +71,9 @@ void CommandCommitter::EndBatch() {
   if (where_ == Where::kOnCaller && !failing_ && commit_mutex_.TryLock()) {
     BeginAppend(std::move(outputs));
     const absl::Status kept = CommitLocked();
-    const bool wants_checkpoint = storage_->WantsCheckpoint();
     outputs = EndAppend();
     commit_mutex_.Unlock();
-    if (wants_checkpoint || !kept.ok()) sleeper_->Wake();
+    if (!kept.ok()) sleeper_->Wake();
     Release(outputs, kept);
     return;
   }
@@ -126,7 +125,6 @@ void CommandCommitter::Run() {
     const bool stopping = Gather();
     const absl::Time next = CommitAndRelease(stopping);
     if (stopping) return;
-    Checkpoint();
     sleeper_->SleepUntil(next);
   }
 }
@@ -208,20 +206,6 @@ void CommandCommitter::EndFailing() {
   journal_->AcceptCommands(true);
   Log(LogLevel::kInfo, "commands are stored again");
   if (listener_ != nullptr) listener_(true);
-}
-
-void CommandCommitter::Checkpoint() {
-  {
-    MutexLock lock(&commit_mutex_);
-    if (!storage_->WantsCheckpoint()) return;
-  }
-  // A thread that commits can't while it does this.
-  if (where_ == Where::kOnThread) busy_since_nanos_ = absl::ToUnixNanos(clock_->Now());
-  storage_->BeginCheckpoint();
-  MutexLock lock(&commit_mutex_);
-  busy_since_nanos_ = absl::ToUnixNanos(clock_->Now());
-  storage_->EndCheckpoint();
-  busy_since_nanos_ = 0;
 }
 
 }  // namespace callslip::tracker

@@ -88,7 +88,6 @@ class CommandCommitter final : public OutputGate {
   void RefuseAll();
   // What the thread does in one go; when to go on at the latest.
   absl::Time CommitAndRelease(bool stopping);
-  void Checkpoint();
 
   Clock* const clock_;
   CommandJournal* const journal_;

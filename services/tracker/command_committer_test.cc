@@ -46,7 +46,7 @@ class Outputs {
 
 class CommandCommitterTest : public testing::TestWithParam<Where> {
  protected:
-  void Change(uint64_t sequence) { journal_.Append(sequence, CommandReceipt()); }
+  void Change(uint64_t sequence) { journal_.Append({sequence, CommandReceipt()}); }
 
   // Returns when the storage fails for everybody.
   void AwaitHealth(bool works) {
@@ -259,33 +259,38 @@ TEST(CommandCommitterEndTest, WhatWaitsIsStoredAtTheEnd) {
   {
     CommandCommitter committer(&clock, &journal, &storage, Where::kOnThread);
     committer.BeginBatch();
-    journal.Append(1, CommandReceipt());
+    journal.Append({1, CommandReceipt()});
     committer.EndBatch();
   }
   EXPECT_THAT(storage.sequences(), ElementsAre(1));
 }
 
 CommandRecord RecordOf(uint64_t end_number) {
+  CommandRequest request;
+  request.params = std::make_shared<const std::string>("{}");
+  auto command = std::make_shared<CommandSnapshot>();
+  command->spec = std::make_shared<const CommandSpec>(
+      CommandId(), request, absl::UnixEpoch(), end_number, std::make_shared<CommandDeadlines>());
   CommandRecord record;
-  record.leases = {LeaseToken::New(), LeaseToken::New()};
+  record.command = std::move(command);
   record.end_number = end_number;
   return record;
 }
 
 TEST(CommandJournalTest, NewestChangeOfACommandIsWhatWaits) {
   CommandJournal journal;
-  journal.Append(1, RecordOf(1));
-  journal.Append(2, RecordOf(2));
-  journal.Append(1, RecordOf(3));
-  journal.Append(2, CommandRemoval{});
-  journal.Append(2, CommandReceipt{});
+  journal.Append({1, RecordOf(1)});
+  journal.Append({2, RecordOf(2)});
+  journal.Append({1, RecordOf(3)});
+  journal.Append({2, CommandRemoval{}});
+  journal.Append({2, CommandReceipt{}});
   CommandJournal::Batch batch = journal.Take();
   ASSERT_EQ(batch.entries.size(), 2u);
   EXPECT_EQ(std::get<CommandRecord>(batch.entries[0].change).end_number, 3u);
   EXPECT_TRUE(std::holds_alternative<CommandRemoval>(batch.entries[1].change));
   EXPECT_EQ(batch.appended, 5u);
   // What has changed meanwhile is newer than what is put back.
-  journal.Append(1, RecordOf(4));
+  journal.Append({1, RecordOf(4)});
   journal.PutBack(std::move(batch));
   batch = journal.Take();
   ASSERT_EQ(batch.entries.size(), 2u);
@@ -295,9 +300,9 @@ TEST(CommandJournalTest, NewestChangeOfACommandIsWhatWaits) {
 
 TEST(CommandJournalTest, ReceiptDoesNotReplaceWhatIsPutBack) {
   CommandJournal journal;
-  journal.Append(1, RecordOf(1));
+  journal.Append({1, RecordOf(1)});
   CommandJournal::Batch batch = journal.Take();
-  journal.Append(1, CommandReceipt{});
+  journal.Append({1, CommandReceipt{}});
   journal.PutBack(std::move(batch));
   EXPECT_TRUE(std::holds_alternative<CommandRecord>(journal.Take().entries[0].change));
 }
@@ -362,21 +367,6 @@ TEST_P(CommitterThreadTest, BatchWithChangesAndNothingToLetOutIsStored) {
   Change(sequence_++);
   committer_.EndBatch();
   storage_.AwaitTries(1);
-}
-
-TEST_P(CommitterThreadTest, NobodyWaitsForACheckpointThatHangs) {
-  storage_.WantCheckpoint();
-  storage_.BlockCheckpoints();
-  Change(1);
-  storage_.AwaitCheckpoints(1);
-  Change(2);
-  committer_.Pass(outputs_.Of("waiting"));
-  clock_.Advance(absl::Seconds(6));
-  committer_.Pass(outputs_.Of("late"));
-  EXPECT_THAT(outputs_.left(), ElementsAre("waiting failed", "late failed"));
-  storage_.Unblock();
-  while (!journal_.accepts_commands()) std::this_thread::yield();
-  EXPECT_THAT(storage_.sequences(), ElementsAre(1, 2));
 }
 
 TEST_P(CommitterThreadTest, StopDoesNotWaitForOthers) {

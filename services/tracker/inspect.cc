@@ -99,7 +99,7 @@ absl::Status InspectDataDirectory(const std::string& path, std::FILE* out) {
     std::fputs("Commands: none\n", out);
     return absl::OkStatus();
   }
-  return InspectCommands(commands, out);
+  return InspectCommands(path, out);
 }
 
 }  // namespace callslip::tracker

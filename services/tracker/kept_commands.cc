@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "common/status_macros.h"
-#include "tracker/storage/sqlite_command_storage.h"
+#include "tracker/storage/logged_command_storage.h"
 
 namespace callslip::tracker {
 
@@ -16,10 +16,9 @@ absl::StatusOr<std::unique_ptr<KeptCommands>> KeptCommands::Open(const TrackerCo
   std::unique_ptr<KeptCommands> kept(new KeptCommands(clock));
   if (config.durability == "memory") return kept;
   const bool strict = config.durability == "strict";
-  ASSIGN_OR_RETURN(auto storage, SqliteCommandStorage::Open(
-                                     absl::StrCat(folder, "/", SqliteCommandStorage::kFileName),
-                                     strict ? SqliteCommandStorage::Sync::kAlways
-                                            : SqliteCommandStorage::Sync::kAtCheckpoints));
+  using Sync = LoggedCommandStorage::Sync;
+  ASSIGN_OR_RETURN(auto storage,
+                   LoggedCommandStorage::Open(folder, strict ? Sync::kAlways : Sync::kNever));
   kept->storage_ = std::make_unique<MeasuredCommandStorage>(clock, std::move(storage));
   kept->committer_ = std::make_unique<CommandCommitter>(
       clock, &kept->journal_, kept->storage_.get(),

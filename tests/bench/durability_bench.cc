@@ -30,7 +30,7 @@
 #include "tracker/domain/command/command_table.h"
 #include "tracker/kept_commands.h"
 #include "tracker/rpc/tracker_server.h"
-#include "tracker/storage/sqlite_command_storage.h"
+#include "tracker/storage/logged_command_storage.h"
 
 namespace callslip::bench {
 namespace {
@@ -320,8 +320,8 @@ void BenchThroughput(const ChildProcess& memory, const ChildProcess& relaxed,
 class StrictCallers {
  public:
   explicit StrictCallers(const Folder& folder)
-      : storage_(*tracker::SqliteCommandStorage::Open(
-            folder.Database(), tracker::SqliteCommandStorage::Sync::kAlways)),
+      : storage_(*tracker::LoggedCommandStorage::Open(
+            folder.path(), tracker::LoggedCommandStorage::Sync::kAlways)),
         table_(tracker::CommandDeadlines(), NoLimits(), &journal_) {
     Check(table_.Restore(*storage_, clock_.Now()), "restore");
     request_.type = "click";
@@ -342,6 +342,8 @@ class StrictCallers {
     return static_cast<double>(commands) / SecondsSince(start);
   }
 
+  void WriteRows() { Check(storage_->WriteRows(), "write rows"); }
+
  private:
   int AwaitReady() {
     MutexLock lock(&mutex_);
@@ -361,7 +363,7 @@ class StrictCallers {
   RealClock clock_;
   tracker::CommandRequest request_;
   tracker::CommandJournal journal_;
-  std::unique_ptr<tracker::SqliteCommandStorage> storage_;
+  std::unique_ptr<tracker::LoggedCommandStorage> storage_;
   tracker::CommandTable table_;
   Mutex mutex_;
   CondVar let_out_;
@@ -377,6 +379,7 @@ void BenchStrict() {
   // A log that grows takes longer to sync than one that is written again.
   constexpr int kWarmUps = 6;
   for (int round = 0; round < kWarmUps; ++round) callers.CommandsPerSecond();
+  callers.WriteRows();
   BareWriter writer(bare_folder, folder.Database());
   for (int round = 0; round < kWarmUps; ++round) writer.RowsPerSecond();
   std::vector<double> strict, bare;
@@ -396,8 +399,8 @@ void BenchStrict() {
 class KeptTable {
  public:
   explicit KeptTable(const Folder& folder)
-      : storage_(*tracker::SqliteCommandStorage::Open(
-            folder.Database(), tracker::SqliteCommandStorage::Sync::kAtCheckpoints)),
+      : storage_(*tracker::LoggedCommandStorage::Open(folder.path(),
+                                                      tracker::LoggedCommandStorage::Sync::kNever)),
         table_(tracker::CommandDeadlines(), NoLimits(), &journal_) {
     Check(table_.Restore(*storage_, now_), "restore");
   }
@@ -412,9 +415,6 @@ class KeptTable {
   void Commit() {
     const tracker::CommandJournal::Batch batch = journal_.Take();
     Check(storage_->Append(storage_->position(), batch.entries), "append");
-    if (!storage_->WantsCheckpoint()) return;
-    storage_->BeginCheckpoint();
-    storage_->EndCheckpoint();
   }
 
   std::string Register(bool human) {
@@ -446,7 +446,7 @@ class KeptTable {
   const tracker::Payload params_ = std::make_shared<const std::string>(kParams);
   const tracker::Payload result_ = std::make_shared<const std::string>(kResult);
   absl::Time now_ = absl::FromUnixSeconds(1'769'947'200);
-  std::unique_ptr<tracker::SqliteCommandStorage> storage_;
+  std::unique_ptr<tracker::LoggedCommandStorage> storage_;
   tracker::CommandJournal journal_;
   tracker::CommandTable table_;
 };

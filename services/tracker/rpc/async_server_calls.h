@@ -223,7 +223,7 @@ class DeferredCall final
 
   const Request& request() const { return request_; }
 
-  void Finish(const Response& response, std::function<void()> if_lost) override {
+  void Finish(Response response, std::function<void()> if_lost) override {
     if (this->IsOver() || finishing_.exchange(true) || !this->TryBegin()) {
       if_lost();
       return;
@@ -234,7 +234,7 @@ class DeferredCall final
       this->writer_.Finish(response, grpc::Status::OK, &finished_);
       return;
     }
-    put_aside_ = std::make_unique<Response>(response);
+    put_aside_ = std::move(response);
     this->method().gate->Pass([this](const absl::Status& kept) { FinishPutAside(kept); });
   }
 
@@ -256,9 +256,8 @@ class DeferredCall final
   void OnOver() {}
 
   void FinishPutAside(const absl::Status& kept) {
-    const std::unique_ptr<Response> response = std::move(put_aside_);
     if (kept.ok()) {
-      this->writer_.Finish(*response, grpc::Status::OK, &finished_);
+      this->writer_.Finish(std::exchange(put_aside_, Response()), grpc::Status::OK, &finished_);
       return;
     }
     const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
@@ -280,7 +279,7 @@ class DeferredCall final
   typename Base::Tag finished_;
   std::atomic<bool> finishing_{false};
   std::function<void()> if_lost_;
-  std::unique_ptr<Response> put_aside_;  // Until the gate lets it out.
+  Response put_aside_;  // Until the gate lets it out.
 };
 
 }  // namespace callslip::tracker::internal

@@ -192,10 +192,10 @@ absl::Status CommandService::Lease(const v1::LeaseCommandsRequest& request,
                                    for (const CommandLease& lease : news.leases) {
                                      CommandLog::Note("command delivered", *lease.command);
                                    }
-                                   const auto response = ToProto<v1::LeaseCommandsResponse>(news);
+                                   auto response = ToProto<v1::LeaseCommandsResponse>(news);
                                    // A command must not be lost with a caller that has left
                                    // meanwhile.
-                                   reply->Finish(response, [this, leases = news.leases] {
+                                   reply->Finish(std::move(response), [this, leases = news.leases] {
                                      for (const CommandLease& lease : leases) {
                                        table_->GiveBack(lease, clock_->Now());
                                      }

@@ -77,7 +77,7 @@ void PermissionWait::Settle() {
   if (reply == nullptr) return;
   timers_->Cancel(timer);
   if (error.ok()) {
-    reply->Finish(permission, [] {});
+    reply->Finish(std::move(permission), [] {});
   } else {
     reply->Fail(error);
   }

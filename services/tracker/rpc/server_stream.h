@@ -19,7 +19,7 @@ class HeldReply {
 
   // Calls `if_lost` where the response is known not to reach the caller: at once, or when gRPC
   // reports so.
-  virtual void Finish(const Response& response, std::function<void()> if_lost) = 0;
+  virtual void Finish(Response response, std::function<void()> if_lost) = 0;
   virtual void Fail(const absl::Status& status) = 0;
   // Calls `action` once if the caller leaves before the call is finished; at once if it has left.
   // To be set once.

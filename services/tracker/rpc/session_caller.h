@@ -72,7 +72,7 @@ class SessionCaller {
               if (!result.ok()) return reply->Fail(result.status());
               Response response;
               fill(*result, response);
-              reply->Finish(response, [] {});
+              reply->Finish(std::move(response), [] {});
             });
   }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tracker/domain/annotation/annotation_store_fixture.h"
-#include "tracker/storage/sqlite_command_storage.h"
+#include "tracker/storage/mortal_command_storage.h"
 
 namespace callslip::tracker {
 namespace {
@@ -17,6 +17,8 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
       : AnnotationStoreTest(limits), limits_(limits) {
     NewStore();
   }
+
+  void SetUp() override { ASSERT_OK(storage_.Restart()); }
 
   void NewStore() {
     std::destroy_at(&store_);
@@ -32,6 +34,7 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
 
   void Begin(absl::Time now) {
     NewStore();
+    ASSERT_OK(storage_.Restart());
     std::vector<JournalEntry> of_drawings;
     ASSERT_OK(table_.Restore(*storage_, now,
                              [&](JournalEntry entry) { of_drawings.push_back(std::move(entry)); }));
@@ -58,6 +61,7 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
   // What a restart would bring back of drawings.
   size_t Stored() {
     Commit();
+    EXPECT_OK(storage_->WriteRows());
     size_t entries = 0;
     const auto clocks = std::make_shared<const CommandDeadlines>();
     EXPECT_OK(storage_->Replay([&](const DeadlineOverrides&, CommandClass) { return clocks; },
@@ -74,8 +78,7 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
 
   CommandDeadlines clocks_;
   const AnnotationLimits limits_;
-  std::unique_ptr<SqliteCommandStorage> storage_ =
-      *SqliteCommandStorage::Open(":memory:", SqliteCommandStorage::Sync::kAtCheckpoints);
+  MortalCommandStorage storage_;
   CommandJournal journal_;
 };
 
@@ -496,6 +499,7 @@ TEST_F(AnnotationRestoreTest, AppendThatIsDoneLeavesARestartNothingToDo) {
   Wait();
   Draw(In(7, "1"), {}, "d1");
   Commit();
+  ASSERT_OK(storage_.Restart());
   const auto clocks = std::make_shared<const CommandDeadlines>();
   int records = 0;
   ASSERT_OK(storage_->Replay([&](const DeadlineOverrides&, CommandClass) { return clocks; },

@@ -8,7 +8,10 @@
 #include "common/status_macros.h"
 #include "tracker/storage/command_rows.h"
 #include "tracker/storage/drawing_rows.h"
+#include "tracker/storage/journal_log.h"
+#include "tracker/storage/logged_command_storage.h"
 #include "tracker/storage/sqlite.h"
+#include "tracker/storage/sqlite_command_storage.h"
 
 namespace callslip::tracker {
 namespace {
@@ -82,10 +85,13 @@ absl::Status Check(SqliteDatabase& database) {
 
 }  // namespace
 
-absl::Status InspectCommands(const std::string& path, std::FILE* out) {
-  ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::OpenToRead(path));
-  // All of it at one moment: a tracker may go on meanwhile.
-  absl::Status all = database.Run("BEGIN");
+absl::Status InspectCommands(const std::string& folder, std::FILE* out) {
+  const std::string path = absl::StrCat(folder, "/", SqliteCommandStorage::kFileName);
+  // A tracker may go on meanwhile.
+  ASSIGN_OR_RETURN(const JournalLogContents log, JournalLogContents::Read(folder));
+  ASSIGN_OR_RETURN(const auto storage, SqliteCommandStorage::OpenCopy(path));
+  absl::Status all = WriteRowsOf(log, *storage);
+  SqliteDatabase& database = storage->database();
   for (const auto& part : {&Totals, &Drawings, &Newest}) {
     const absl::StatusOr<std::string> text = part(database);
     if (text.ok()) std::fputs(text->c_str(), out);

@@ -8,11 +8,12 @@
 
 namespace callslip::tracker {
 
-// Writes to `out`, for people, what the database of commands at `path` holds: how many commands
-// there are in each state, how many drawings, and a line for each of the newest commands. Reads all
-// of it, changes nothing, and may be called beside a running tracker. UNAVAILABLE where there is
-// none; DATA_LOSS where it is damaged, after all that can be read.
-absl::Status InspectCommands(const std::string& path, std::FILE* out);
+// Writes to `out`, for people, what the journal in `folder` holds: how many commands there are in
+// each state, how many drawings, and a line for each of the newest commands. Reads all of it, on a
+// copy, which may need as much room in the folder for temporary files; changes nothing, and may be
+// called beside a running tracker. UNAVAILABLE where there is none; DATA_LOSS where it is damaged,
+// after all that can be read.
+absl::Status InspectCommands(const std::string& folder, std::FILE* out);
 
 }  // namespace callslip::tracker
 

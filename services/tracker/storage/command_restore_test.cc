@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tracker/domain/command/command_table_fixture.h"
-#include "tracker/storage/sqlite_command_storage.h"
+#include "tracker/storage/mortal_command_storage.h"
 
 namespace callslip::tracker {
 namespace {
@@ -16,6 +16,8 @@ class RestoreTest : public HeldCallTest {
   explicit RestoreTest(const CommandLimits& limits = {}) : HeldCallTest(limits), limits_(limits) {
     NewTable();
   }
+
+  void SetUp() override { ASSERT_OK(storage_.Restart()); }
 
   void NewTable() {
     std::destroy_at(&table_);
@@ -32,6 +34,7 @@ class RestoreTest : public HeldCallTest {
     Commit();
     clock_.Advance(down);
     NewTable();
+    ASSERT_OK(storage_.Restart());
     ASSERT_OK(table_.Restore(*storage_, clock_.Now()));
     table_.FireDeadlines(clock_.Now());
   }
@@ -40,13 +43,13 @@ class RestoreTest : public HeldCallTest {
   void RestartWithClockSetBack(absl::Duration by) {
     Commit();
     NewTable();
+    ASSERT_OK(storage_.Restart());
     ASSERT_OK(table_.Restore(*storage_, clock_.Now() - by));
   }
 
   CommandDeadlines clocks_;
   const CommandLimits limits_;
-  std::unique_ptr<SqliteCommandStorage> storage_ =
-      *SqliteCommandStorage::Open(":memory:", SqliteCommandStorage::Sync::kAtCheckpoints);
+  MortalCommandStorage storage_;
   CommandJournal journal_;
 };
 

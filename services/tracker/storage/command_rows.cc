@@ -1,7 +1,5 @@
 #include "tracker/storage/command_rows.h"
 
-#include <array>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,85 +8,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
+#include "tracker/storage/command_encoding.h"
 
 namespace callslip::tracker {
 namespace {
 
 // Results up to this size lie beside their states, where a page holds several.
 constexpr size_t kMaxResultBesideState = 1024;
-
-void AppendInt(int64_t value, std::string& bytes) {
-  bytes.append(reinterpret_cast<const char*>(&value), sizeof(value));
-}
-
-int64_t TakeInt(absl::string_view& bytes) {
-  int64_t value = 0;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  bytes.remove_prefix(sizeof(value));
-  return value;
-}
-
-// Ten bytes for each step.
-constexpr size_t kTraceEntryBytes = sizeof(int64_t) + 2;
-
-void EncodeTrace(const CommandSnapshot& command, std::string& bytes) {
-  bytes.clear();
-  for (const TraceEntry& entry : command.trace) {
-    AppendInt(entry.unix_nanos, bytes);
-    bytes.push_back(static_cast<char>(entry.stage));
-    bytes.push_back(static_cast<char>(entry.source));
-  }
-}
-
-bool DecodeTrace(absl::string_view bytes, CommandSnapshot& command) {
-  if (bytes.empty() || bytes.size() % kTraceEntryBytes != 0) return false;
-  while (!bytes.empty()) {
-    TraceEntry entry{.unix_nanos = TakeInt(bytes),
-                     .stage = static_cast<TraceEntry::Stage>(bytes[0]),
-                     .source = static_cast<TraceEntry::Source>(bytes[1])};
-    if (entry.stage > TraceEntry::Stage::kLateResult) return false;
-    if (entry.source > TraceEntry::Source::kTracker) return false;
-    command.trace.push_back(entry);
-    bytes.remove_prefix(2);
-  }
-  return true;
-}
-
-template <typename Overrides>
-auto ClocksIn(Overrides& overrides) {
-  return std::array{&overrides.schedule_to_start, &overrides.ack_wait,
-                    &overrides.heartbeat_timeout, &overrides.start_to_close,
-                    &overrides.schedule_to_close, &overrides.result_retention};
-}
-
-// Empty where the command has brought no clocks along; else nanoseconds of each, negative for none.
-std::string EncodeOverrides(const DeadlineOverrides& overrides) {
-  std::string bytes;
-  if (overrides == DeadlineOverrides()) return bytes;
-  for (const auto* clock : ClocksIn(overrides)) {
-    AppendInt(clock->has_value() ? absl::ToInt64Nanoseconds(**clock) : -1, bytes);
-  }
-  return bytes;
-}
-
-bool DecodeOverrides(absl::string_view bytes, DeadlineOverrides& overrides) {
-  if (bytes.empty()) return true;
-  const auto clocks = ClocksIn(overrides);
-  if (bytes.size() != clocks.size() * sizeof(int64_t)) return false;
-  for (auto* clock : clocks) {
-    const int64_t nanos = TakeInt(bytes);
-    if (nanos >= 0) *clock = absl::Nanoseconds(nanos);
-  }
-  return true;
-}
-
-std::optional<CommandState> StateFrom(absl::string_view name) {
-  for (int i = 0; i < kCommandStateCount; ++i) {
-    const auto state = static_cast<CommandState>(i);
-    if (CommandStateName(state) == name) return state;
-  }
-  return std::nullopt;
-}
 
 const Payload& ResultOf(const CommandSnapshot& command) {
   return command.result != nullptr ? command.result : command.late_result;
@@ -251,10 +177,13 @@ absl::Status CommandRowWriter::MarkRead(uint64_t sequence) {
   return mark_read_.Run();
 }
 
-absl::Status CommandRowWriter::Remove(uint64_t sequence, const CommandRemoval& removal) {
-  for (SqliteStatement* row : {&delete_command_, &delete_state_, &delete_result_}) {
-    row->Bind(0, static_cast<int64_t>(sequence));
-    RETURN_IF_ERROR(row->Run());
+absl::Status CommandRowWriter::Remove(uint64_t sequence, const CommandRemoval& removal,
+                                      bool is_first) {
+  if (!is_first) {
+    for (SqliteStatement* row : {&delete_command_, &delete_state_, &delete_result_}) {
+      row->Bind(0, static_cast<int64_t>(sequence));
+      RETURN_IF_ERROR(row->Run());
+    }
   }
   const std::string id = removal.id.ToString();
   insert_tombstone_.Bind(0, removal.until_nanos);
@@ -396,7 +325,9 @@ class CommandRowReader {
     command.late_result = PayloadIn(row, next++);
     for (const absl::string_view text : absl::StrSplit(row.Bytes(next++), ' ', absl::SkipEmpty())) {
       const std::optional<LeaseToken> lease = LeaseToken::Parse(text);
-      if (!lease.has_value()) return NonsensicalRow("states", states_.sequence);
+      if (!lease.has_value() || record.leases.size() == kMaxAttempts) {
+        return NonsensicalRow("states", states_.sequence);
+      }
       record.leases.push_back(*lease);
     }
     record.worker = row.Text(next++);
@@ -406,14 +337,7 @@ class CommandRowReader {
     record.end_number = static_cast<uint64_t>(row.Int(next++));
     if (!row.HasChecksum(next++)) return DamagedRow("states", states_.sequence);
     if (row.Int(next++) != 0) command.spec->MarkRead();
-    // What the table takes for granted.
-    const bool held =
-        IsHeld(command.state) && command.spec->command_class == CommandClass::kStandard;
-    const bool has_worker = !record.worker.empty() && !record.leases.empty();
-    const bool has_end = IsTerminal(command.state) && command.state != CommandState::kCompleted;
-    if (((held || record.untold) && !has_worker) || (has_end && command.error == nullptr)) {
-      return NonsensicalRow("states", states_.sequence);
-    }
+    if (!IsSensible(command, record)) return NonsensicalRow("states", states_.sequence);
     return absl::OkStatus();
   }
 

@@ -50,7 +50,8 @@ class CommandRowWriter {
   // has happened.
   absl::Status Write(const CommandRecord& record, bool is_new);
   absl::Status MarkRead(uint64_t sequence);
-  absl::Status Remove(uint64_t sequence, const CommandRemoval& removal);
+  // Where nothing of the command was written before, `is_first`, there is only its tombstone.
+  absl::Status Remove(uint64_t sequence, const CommandRemoval& removal, bool is_first);
   // Drops tombstones that are out of date, and returns how many those were.
   absl::StatusOr<int64_t> DropTombstones(int64_t now_nanos);
   absl::Status DropOldestTombstones(int64_t count);

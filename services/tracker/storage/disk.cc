@@ -7,7 +7,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
@@ -21,20 +20,6 @@ constexpr mode_t kFileMode = 0600;
 constexpr mode_t kFolderMode = 0700;
 
 }  // namespace
-
-File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-File& File::operator=(File&& other) noexcept {
-  if (this != &other) {
-    Close();
-    descriptor_ = std::exchange(other.descriptor_, -1);
-  }
-  return *this;
-}
-
-void File::Close() {
-  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
-}
 
 absl::StatusOr<File> Disk::OpenForAppend(const std::string& path, bool create) {
   const int flags = O_RDWR | O_APPEND | O_CLOEXEC | (create ? O_CREAT : 0);

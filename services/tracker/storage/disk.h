@@ -7,25 +7,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tracker/storage/file.h"
 
 namespace callslip::tracker {
-
-// An open file. Closed when it is destroyed.
-class File {
- public:
-  File() = default;
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  File(File&& other) noexcept;
-  File& operator=(File&& other) noexcept;
-  ~File() { Close(); }
-
-  void Close();
-  bool is_open() const { return descriptor_ >= 0; }
-  int descriptor() const { return descriptor_; }
-
- private:
-  int descriptor_ = -1;
-};
 
 // Every step that changes something on the disk, so that a test can let the process die before,
 // within or after each of them. Errors are StorageFailed, and name the path. Thread-safe.

@@ -1,16 +1,12 @@
 // Drawings in the database of commands.
 #include "tracker/storage/drawing_rows.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "support/temporary_folder.h"
-#include "tracker/domain/command/command_table_fixture.h"
-#include "tracker/storage/command_inspection.h"
+#include "tracker/storage/command_storage_fixture.h"
 #include "tracker/storage/sqlite_command_storage.h"
 
 namespace callslip::tracker {
@@ -18,24 +14,30 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class DrawingRowsTest : public testing::Test {
+class DrawingRowsTest : public CommandStorageFixture {
  protected:
   std::string Path() const { return folder_.path() + "/commands.db"; }
 
   absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> Open() {
-    return SqliteCommandStorage::Open(Path(), SqliteCommandStorage::Sync::kAtCheckpoints);
+    return SqliteCommandStorage::Open(Path());
   }
 
   static JournalEntry Kept(uint64_t sequence, const std::string& content = "1",
                            std::vector<DrawingReceipt> receipts = {}) {
-    return {sequence, DrawingRecord{.drawing = std::make_shared<const Drawing>(Drawing{
-                                        .target = "browser",
-                                        .tab_id = 7,
-                                        .content = Bytes(content),
-                                        .sequence = sequence,
-                                        .append_time = absl::FromUnixSeconds(1'769'947'200)}),
-                                    .drawing_id = "d1",
-                                    .receipts = std::move(receipts)}};
+    return {sequence,
+            DrawingRecord{.drawing = std::make_shared<const Drawing>(
+                              Drawing{.target = "browser",
+                                      .tab_id = 7,
+                                      .content = Bytes(content),
+                                      .sequence = sequence,
+                                      .append_time = absl::FromUnixSeconds(1'769'947'200)}),
+                          .drawing_id = "d1",
+                          .receipts = std::move(receipts)},
+            /*is_first=*/true};
+  }
+  static JournalEntry Again(JournalEntry entry) {
+    entry.is_first = false;
+    return entry;
   }
   static JournalEntry Answered(uint64_t sequence) {
     return {sequence, DrawingAnswer{.target = "browser",
@@ -45,23 +47,11 @@ class DrawingRowsTest : public testing::Test {
   }
   static JournalEntry Removed(uint64_t sequence) { return {sequence, DrawingRemoval()}; }
 
-  static void Append(CommandStorage& storage, const std::vector<JournalEntry>& entries) {
-    ASSERT_OK(storage.Append(storage.position(), entries));
-  }
   void Fill(const std::vector<JournalEntry>& entries) {
     ASSERT_OK_AND_ASSIGN(const auto storage, Open());
     Append(*storage, entries);
   }
 
-  static absl::StatusOr<std::vector<JournalEntry>> Replay(CommandStorage& storage) {
-    std::vector<JournalEntry> entries;
-    const auto clocks = std::make_shared<const CommandDeadlines>();
-    const auto replayed =
-        storage.Replay([&](const DeadlineOverrides&, CommandClass) { return clocks; },
-                       [&](JournalEntry entry) { entries.push_back(std::move(entry)); });
-    if (!replayed.ok()) return replayed;
-    return entries;
-  }
   // The rows of all tables of drawings.
   static int64_t Rows(SqliteDatabase& database) {
     return *database.Number(
@@ -72,12 +62,10 @@ class DrawingRowsTest : public testing::Test {
   void ExpectDamaged() {
     auto storage = Open();
     ASSERT_OK(storage);
-    const absl::Status status = Replay(**storage).status();
+    const absl::Status status = EntriesOf(**storage).status();
     EXPECT_EQ(status.code(), StatusCode::kDataLoss) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("move it away"));
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(DrawingRowsTest, NewestRecordOfEachIsThere) {
@@ -87,14 +75,14 @@ TEST_F(DrawingRowsTest, NewestRecordOfEachIsThere) {
   Fill({Kept(1), Kept(2), Answered(3)});
   {
     ASSERT_OK_AND_ASSIGN(const auto storage, Open());
-    ASSERT_THAT(*Replay(*storage), SizeIs(3));
-    Append(*storage, {given, Kept(4, "4", {{"c", std::nullopt}}), Removed(2), Answered(5)});
+    ASSERT_THAT(*EntriesOf(*storage), SizeIs(3));
+    Append(*storage, {Again(given), Kept(4, "4", {{"c", std::nullopt}}), Removed(2), Answered(5)});
   }
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   ASSERT_OK_AND_ASSIGN(const auto summary, storage->Summarize());
   EXPECT_EQ(summary.last_sequence, 5u);
   EXPECT_EQ(summary.latest_nanos, int64_t{1'769'947'200} * 1'000'000'000);
-  ASSERT_OK_AND_ASSIGN(const std::vector<JournalEntry> entries, Replay(*storage));
+  ASSERT_OK_AND_ASSIGN(const std::vector<JournalEntry> entries, EntriesOf(*storage));
   ASSERT_THAT(entries, SizeIs(4));
   const auto& first = std::get<DrawingRecord>(entries[0].change);
   EXPECT_EQ(*first.drawing->content, "1");
@@ -131,7 +119,7 @@ TEST_F(DrawingRowsTest, ContentIsWrittenOnce) {
   Append(*storage, {Kept(1, std::string(1 << 20, 'c'))});
   const auto size = std::filesystem::file_size(Path() + "-wal");
   for (int i = 0; i < 10; ++i) {
-    Append(*storage, {Kept(1, std::string(1 << 20, 'c'), {{"a", std::nullopt}})});
+    Append(*storage, {Again(Kept(1, std::string(1 << 20, 'c'), {{"a", std::nullopt}}))});
   }
   EXPECT_LT(std::filesystem::file_size(Path() + "-wal"), size + (size_t{256} << 10));
 }
@@ -143,7 +131,7 @@ TEST_F(DrawingRowsTest, AppendThatFailedIsWrittenWholeTheNextTime) {
   EXPECT_EQ(storage->Append(0, entries).code(), StatusCode::kUnavailable);
   storage->LimitPages(1'000'000);
   ASSERT_OK(storage->Append(0, entries));
-  EXPECT_THAT(*Replay(*storage), SizeIs(2));
+  EXPECT_THAT(*EntriesOf(*storage), SizeIs(2));
 }
 
 // In the middle of a drawing that fills several pages, where the database looks whole.
@@ -190,40 +178,26 @@ TEST_F(DrawingRowsTest, FileAndLogDoNotGrowWithTheNumberOfDrawings) {
       const uint64_t sequence = round * 2 * kAtOnce + i;
       made.push_back(Kept(sequence, content));
       made.push_back(Answered(sequence + kAtOnce));
-      given.push_back(Kept(sequence, content, {{"a", std::nullopt}}));
+      given.push_back(Again(Kept(sequence, content, {{"a", std::nullopt}})));
       removed.push_back(Removed(sequence));
       removed.push_back(Removed(sequence + kAtOnce));
     }
     for (const auto* entries : {&made, &given, &removed}) Append(*storage, *entries);
-    if (storage->WantsCheckpoint()) {
-      storage->BeginCheckpoint();
-      storage->EndCheckpoint();
-    }
     if (round == 29) after_warm_up = size();
   }
   EXPECT_LE(size(), after_warm_up + after_warm_up / 10);
 }
 
 TEST_F(DrawingRowsTest, InspectionCountsThemAndReadsThem) {
-  const auto inspect = [&](absl::Status& status) {
-    char* text = nullptr;
-    size_t size = 0;
-    std::FILE* out = open_memstream(&text, &size);
-    status = InspectCommands(Path(), out);
-    std::fclose(out);
-    std::string shown(text, size);
-    std::free(text);
-    return shown;
-  };
   Fill({Kept(1), Kept(2), Answered(3)});
   absl::Status status;
-  EXPECT_THAT(inspect(status), HasSubstr("removed of late\nDrawings: 2\n"));
+  EXPECT_THAT(Inspect(folder_.path(), status), HasSubstr("removed of late\nDrawings: 2\n"));
   EXPECT_OK(status);
   {
     ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
     ASSERT_OK(other.Run("UPDATE drawings SET content = 'other'"));
   }
-  inspect(status);
+  Inspect(folder_.path(), status);
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
 }
 

@@ -35,9 +35,6 @@ class MeasuredCommandStorage final : public CommandStorage {
                       const std::function<void(JournalEntry)>& each) override {
     return storage_->Replay(clocks, each);
   }
-  bool WantsCheckpoint() const override { return storage_->WantsCheckpoint(); }
-  void BeginCheckpoint() override { storage_->BeginCheckpoint(); }
-  void EndCheckpoint() override { storage_->EndCheckpoint(); }
 
   JournalStatistics Statistics() const;
 

@@ -35,32 +35,14 @@ class ScriptedStorage final : public CommandStorage {
     return absl::OkStatus();
   }
 
-  bool WantsCheckpoint() const override { return wants_checkpoint_; }
-  void BeginCheckpoint() override {
-    MutexLock lock(&mutex_);
-    ++checkpoints_;
-    changed_.NotifyAll();
-    while (checkpoints_blocked_) changed_.Wait(&mutex_);
-  }
-  void EndCheckpoint() override { wants_checkpoint_ = false; }
-  void WantCheckpoint() { wants_checkpoint_ = true; }
-  void AwaitCheckpoints(int checkpoints) {
-    MutexLock lock(&mutex_);
-    while (checkpoints_ < checkpoints) changed_.Wait(&mutex_);
-  }
-
-  // Appends, or checkpoints, until Unblock().
+  // Appends, until Unblock().
   void Block() {
     MutexLock lock(&mutex_);
     blocked_ = true;
   }
-  void BlockCheckpoints() {
-    MutexLock lock(&mutex_);
-    checkpoints_blocked_ = true;
-  }
   void Unblock() {
     MutexLock lock(&mutex_);
-    blocked_ = checkpoints_blocked_ = false;
+    blocked_ = false;
     changed_.NotifyAll();
   }
   void FailWith(absl::Status error) {
@@ -87,13 +69,10 @@ class ScriptedStorage final : public CommandStorage {
 
  private:
   std::atomic<uint64_t> position_{0};
-  std::atomic<bool> wants_checkpoint_{false};
   Mutex mutex_;
   CondVar changed_;
   int tries_ ABSL_GUARDED_BY(mutex_) = 0;
-  int checkpoints_ ABSL_GUARDED_BY(mutex_) = 0;
   bool blocked_ ABSL_GUARDED_BY(mutex_) = false;
-  bool checkpoints_blocked_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   std::vector<uint64_t> sequences_ ABSL_GUARDED_BY(mutex_);
 };

@@ -39,6 +39,16 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenToRead(const std::string& pat
   return OpenWith(path, SQLITE_OPEN_READONLY);
 }
 
+absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenCopy(const std::string& path) {
+  ASSIGN_OR_RETURN(const SqliteDatabase original, OpenToRead(path));
+  ASSIGN_OR_RETURN(SqliteDatabase copy, OpenWith("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  sqlite3_backup* const copying = sqlite3_backup_init(copy.get(), "main", original.get(), "main");
+  if (copying == nullptr) return copy.Error(absl::StrCat("copy ", path));
+  sqlite3_backup_step(copying, -1);
+  if (sqlite3_backup_finish(copying) != SQLITE_OK) return copy.Error(absl::StrCat("copy ", path));
+  return copy;
+}
+
 absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenWith(const std::string& path, int flags) {
   // Counting what it allocates would take a lock each time.
   static const int configured = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);

@@ -24,6 +24,8 @@ class SqliteDatabase {
  public:
   // Makes the file where it is missing. ":memory:" is one that ends with the connection.
   static absl::StatusOr<SqliteDatabase> Open(const std::string& path);
+  // A temporary database, in memory or a file without a name, with what the one at `path` holds.
+  static absl::StatusOr<SqliteDatabase> OpenCopy(const std::string& path);
   // Changes and makes nothing.
   static absl::StatusOr<SqliteDatabase> OpenToRead(const std::string& path);
 

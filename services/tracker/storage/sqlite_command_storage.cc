@@ -14,7 +14,8 @@ namespace {
 // "CSLP": tells the file from other databases.
 constexpr int64_t kApplicationId = 0x43534c50;
 // To be raised with each change of the tables.
-constexpr int64_t kVersion = 1;
+// 2: there may be a log beside it.
+constexpr int64_t kVersion = 2;
 
 // The latest time in an entry.
 int64_t LatestNanos(const JournalEntry& entry) {
@@ -36,20 +37,34 @@ int64_t LatestNanos(const JournalEntry& entry) {
   return 0;
 }
 
-// Nothing of what the entry is about has a row after it.
-bool IsRemoval(const JournalEntry& entry) {
-  return std::holds_alternative<CommandRemoval>(entry.change) ||
-         std::holds_alternative<DrawingRemoval>(entry.change);
-}
-
 }  // namespace
 
+CommandStorage::Summary SummaryOf(absl::Span<const JournalEntry> entries) {
+  CommandStorage::Summary summary;
+  for (const JournalEntry& entry : entries) {
+    summary.last_sequence = std::max(summary.last_sequence, entry.sequence);
+    summary.latest_nanos = std::max(summary.latest_nanos, LatestNanos(entry));
+  }
+  return summary;
+}
+
 absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> SqliteCommandStorage::Open(
-    const std::string& path, Sync sync) {
+    const std::string& path) {
   ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path));
   std::unique_ptr<SqliteCommandStorage> storage(
       new SqliteCommandStorage(path, std::move(database)));
-  if (const absl::Status prepared = storage->Prepare(sync); !prepared.ok()) {
+  if (const absl::Status prepared = storage->Prepare(); !prepared.ok()) {
+    return storage->Explain(prepared);
+  }
+  return storage;
+}
+
+absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> SqliteCommandStorage::OpenCopy(
+    const std::string& path) {
+  ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::OpenCopy(path));
+  std::unique_ptr<SqliteCommandStorage> storage(
+      new SqliteCommandStorage(path, std::move(database)));
+  if (const absl::Status prepared = storage->Prepare(); !prepared.ok()) {
     return storage->Explain(prepared);
   }
   return storage;
@@ -71,14 +86,13 @@ absl::Status SqliteCommandStorage::Explain(const absl::Status& error) const {
   return error;
 }
 
-absl::Status SqliteCommandStorage::Prepare(Sync sync) {
+absl::Status SqliteCommandStorage::Prepare() {
   // For whoever looks into the database with other tools.
   sqlite3_busy_timeout(database_.get(), 1000);
   RETURN_IF_ERROR(CheckVersion());
-  RETURN_IF_ERROR(database_.Run(
-      "PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY;"));
-  RETURN_IF_ERROR(database_.Run(sync == Sync::kAlways ? "PRAGMA synchronous = FULL"
-                                                      : "PRAGMA synchronous = NORMAL"));
+  RETURN_IF_ERROR(
+      database_.Run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                    "PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY;"));
   // Fails where the file or its directory is read-only; what follows would do so later.
   RETURN_IF_ERROR(database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position; COMMIT"));
   ASSIGN_OR_RETURN(rows_, CommandRowWriter::Prepare(database_));
@@ -87,21 +101,9 @@ absl::Status SqliteCommandStorage::Prepare(Sync sync) {
   ASSIGN_OR_RETURN(commit_, SqliteStatement::Prepare(database_, "COMMIT"));
   ASSIGN_OR_RETURN(
       advance_, SqliteStatement::Prepare(database_,
-                                         "UPDATE journal SET position = ?1 + 1, last_sequence = "
+                                         "UPDATE journal SET position = ?4, last_sequence = "
                                          "max(last_sequence, ?2), latest = max(latest, ?3) WHERE "
                                          "position = ?1"));
-  if (path_ != ":memory:") {
-    ASSIGN_OR_RETURN(checkpoints_, SqliteDatabase::Open(path_));
-    RETURN_IF_ERROR(
-        checkpoints_->Run("PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = NORMAL"));
-    sqlite3_wal_hook(
-        database_.get(),
-        [](void* log_pages, sqlite3*, const char*, int pages) {
-          *static_cast<int*>(log_pages) = pages;
-          return SQLITE_OK;
-        },
-        &log_pages_);
-  }
   ASSIGN_OR_RETURN(const int64_t position, database_.Number("SELECT position FROM journal"));
   position_ = static_cast<uint64_t>(position);
   return absl::OkStatus();
@@ -125,69 +127,60 @@ absl::Status SqliteCommandStorage::CheckVersion() {
         absl::StrCat(path_, " was written by a newer version of the tracker (format ", version,
                      ", this one knows ", kVersion, "): use that one, or name another --data-dir"));
   }
-  return absl::OkStatus();
+  if (version == kVersion) return absl::OkStatus();
+  return database_.Run(absl::StrCat("PRAGMA user_version = ", kVersion));
 }
 
 absl::Status SqliteCommandStorage::Append(uint64_t position,
                                           absl::Span<const JournalEntry> entries) {
-  added_.clear();
+  return AppendUpTo(position, position + 1, SummaryOf(entries), entries);
+}
+
+absl::Status SqliteCommandStorage::AppendUpTo(uint64_t position, uint64_t end,
+                                              const Summary& summary,
+                                              absl::Span<const JournalEntry> entries) {
   const int64_t tombstones_before = tombstones_;
-  if (const absl::Status written = Write(position, entries); !written.ok()) {
+  if (const absl::Status written = Write(position, end, summary, entries); !written.ok()) {
     // Some errors have ended the transaction already.
     if (sqlite3_get_autocommit(database_.get()) == 0) (void)database_.Run("ROLLBACK");
-    for (const uint64_t sequence : added_) known_.erase(sequence);
     tombstones_ = tombstones_before;
     return Explain(written);
   }
-  position_ = position + 1;
-  for (const JournalEntry& entry : entries) {
-    if (IsRemoval(entry)) known_.erase(entry.sequence);
-  }
+  position_ = end;
   return absl::OkStatus();
 }
 
-absl::Status SqliteCommandStorage::Write(uint64_t position,
+absl::Status SqliteCommandStorage::Write(uint64_t position, uint64_t end, const Summary& summary,
                                          absl::Span<const JournalEntry> entries) {
   RETURN_IF_ERROR(begin_.Run());
-  RETURN_IF_ERROR(Advance(position, entries));
+  RETURN_IF_ERROR(Advance(position, end, summary));
   RETURN_IF_ERROR(WriteEntries(entries));
   return commit_.Run();
 }
 
-absl::Status SqliteCommandStorage::Advance(uint64_t position,
-                                           absl::Span<const JournalEntry> entries) {
-  uint64_t last_sequence = 0;
-  int64_t latest = 0;
-  for (const JournalEntry& entry : entries) {
-    last_sequence = std::max(last_sequence, entry.sequence);
-    latest = std::max(latest, LatestNanos(entry));
-  }
+absl::Status SqliteCommandStorage::Advance(uint64_t position, uint64_t end,
+                                           const Summary& summary) {
   advance_.Bind(0, static_cast<int64_t>(position));
-  advance_.Bind(1, static_cast<int64_t>(last_sequence));
-  advance_.Bind(2, latest);
+  advance_.Bind(1, static_cast<int64_t>(summary.last_sequence));
+  advance_.Bind(2, summary.latest_nanos);
+  advance_.Bind(3, static_cast<int64_t>(end));
   RETURN_IF_ERROR(advance_.Run());
   if (database_.changes() == 1) return absl::OkStatus();
   return absl::FailedPreconditionError(
       absl::StrCat("another tracker has written to ", path_, " meanwhile; stop one of them"));
 }
 
-bool SqliteCommandStorage::NoteRow(uint64_t sequence) {
-  const bool is_new = known_.insert(sequence).second;
-  if (is_new) added_.push_back(sequence);
-  return is_new;
-}
-
 absl::Status SqliteCommandStorage::WriteEntries(absl::Span<const JournalEntry> entries) {
   int64_t removed_at = 0;
   for (const JournalEntry& entry : entries) {
     if (const auto* record = std::get_if<CommandRecord>(&entry.change)) {
-      RETURN_IF_ERROR(rows_->Write(*record, NoteRow(entry.sequence)));
+      RETURN_IF_ERROR(rows_->Write(*record, entry.is_first));
     } else if (const auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
-      RETURN_IF_ERROR(rows_->Remove(entry.sequence, *removal));
+      RETURN_IF_ERROR(rows_->Remove(entry.sequence, *removal, entry.is_first));
       removed_at = std::max(removed_at, removal->remove_nanos);
       ++tombstones_;
     } else if (const auto* drawing = std::get_if<DrawingRecord>(&entry.change)) {
-      RETURN_IF_ERROR(drawing_rows_->Write(*drawing, NoteRow(entry.sequence)));
+      RETURN_IF_ERROR(drawing_rows_->Write(*drawing, entry.is_first));
     } else if (const auto* answer = std::get_if<DrawingAnswer>(&entry.change)) {
       RETURN_IF_ERROR(drawing_rows_->Write(entry.sequence, *answer));
     } else if (std::holds_alternative<DrawingRemoval>(entry.change)) {
@@ -218,37 +211,17 @@ absl::StatusOr<CommandStorage::Summary> SqliteCommandStorage::Summarize() {
 
 absl::Status SqliteCommandStorage::Replay(const ClocksOf& clocks,
                                           const std::function<void(JournalEntry)>& each) {
-  const auto note = [&](JournalEntry entry) {
-    if (std::holds_alternative<CommandRemoval>(entry.change)) {
-      ++tombstones_;
-    } else {
-      known_.insert(entry.sequence);
-    }
+  tombstones_ = 0;
+  absl::Status read = ReadCommandRows(database_, clocks, [&](JournalEntry entry) {
+    if (std::holds_alternative<CommandRemoval>(entry.change)) ++tombstones_;
     each(std::move(entry));
-  };
-  absl::Status read = ReadCommandRows(database_, clocks, note);
-  if (read.ok()) read = ReadDrawingRows(database_, note);
+  });
+  if (read.ok()) read = ReadDrawingRows(database_, each);
   return read.ok() ? read : Explain(read);
 }
 
 void SqliteCommandStorage::LimitPages(int64_t pages) {
   (void)database_.Number(absl::StrCat("PRAGMA max_page_count = ", pages));
-}
-
-void SqliteCommandStorage::BeginCheckpoint() {
-  // Where it fails it is tried again: the log grows meanwhile.
-  sqlite3_wal_checkpoint_v2(checkpoints_->get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr,
-                            nullptr);
-}
-
-void SqliteCommandStorage::EndCheckpoint() {
-  const int done = sqlite3_wal_checkpoint_v2(checkpoints_->get(), nullptr,
-                                             SQLITE_CHECKPOINT_RESTART, nullptr, nullptr);
-  log_pages_ = done == SQLITE_OK ? 0 : kCheckpointPages / 2;
-  // The first transaction of a fresh log waits for the disk: it is to be this one.
-  if (done == SQLITE_OK) {
-    (void)database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position; COMMIT");
-  }
 }
 
 }  // namespace callslip::tracker

@@ -4,73 +4,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "support/temporary_folder.h"
-#include "tracker/domain/command/command_table_fixture.h"
-#include "tracker/storage/command_inspection.h"
+#include "tracker/storage/command_storage_fixture.h"
 
 namespace callslip::tracker {
 namespace {
 
 using ::testing::HasSubstr;
-using Sync = SqliteCommandStorage::Sync;
 
-class SqliteCommandStorageTest : public testing::Test {
+class SqliteCommandStorageTest : public CommandStorageFixture {
  protected:
   std::string Path() const { return folder_.path() + "/commands.db"; }
 
-  absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> Open(Sync sync = Sync::kAtCheckpoints) {
-    return SqliteCommandStorage::Open(Path(), sync);
-  }
-
-  static JournalEntry Queued(uint64_t sequence, std::string params = "{}") {
-    CommandRequest request;
-    request.client_id = "agent";
-    request.target = "browser";
-    request.type = "click";
-    request.params = Bytes(std::move(params));
-    const absl::Time now = absl::FromUnixSeconds(1'769'947'200);
-    auto command = std::make_shared<CommandSnapshot>();
-    command->spec =
-        std::make_shared<const CommandSpec>(CommandId::New(now, false, 3), request, now, sequence,
-                                            std::make_shared<const CommandDeadlines>());
-    command->trace.push_back(
-        {absl::ToUnixNanos(now), TraceEntry::Stage::kQueued, TraceEntry::Source::kClient});
-    return {sequence, CommandRecord{.command = std::move(command)}};
-  }
-
-  static JournalEntry Removed(uint64_t sequence, int64_t at_nanos = 1000) {
-    return {sequence, CommandRemoval{.id = CommandId::New(absl::UnixEpoch(), false, 3),
-                                     .client_id = "agent",
-                                     .ended_as = CommandState::kCompleted,
-                                     .remove_nanos = at_nanos,
-                                     .until_nanos = at_nanos + 1000,
-                                     .number = sequence}};
-  }
-
-  static void Append(CommandStorage& storage, const std::vector<JournalEntry>& entries) {
-    ASSERT_OK(storage.Append(storage.position(), entries));
-  }
-
-  // The sequences of the commands that are there.
-  static absl::StatusOr<std::vector<uint64_t>> Replay(CommandStorage& storage) {
-    std::vector<uint64_t> sequences;
-    const auto clocks = std::make_shared<const CommandDeadlines>();
-    const auto replayed =
-        storage.Replay([&](const DeadlineOverrides&, CommandClass) { return clocks; },
-                       [&](const JournalEntry& entry) {
-                         if (std::holds_alternative<CommandRecord>(entry.change)) {
-                           sequences.push_back(entry.sequence);
-                         }
-                       });
-    if (!replayed.ok()) return replayed;
-    return sequences;
+  absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> Open() {
+    return SqliteCommandStorage::Open(Path());
   }
 
   // Writes `count` commands and closes the file as a checkpoint leaves it.
@@ -96,8 +47,6 @@ class SqliteCommandStorageTest : public testing::Test {
     EXPECT_THAT(std::string(status.message()), HasSubstr(Path()));
     EXPECT_THAT(std::string(status.message()), HasSubstr("move it away"));
   }
-
-  TemporaryFolder folder_;
 };
 
 TEST_F(SqliteCommandStorageTest, WhatWasAppendedIsThere) {
@@ -106,7 +55,7 @@ TEST_F(SqliteCommandStorageTest, WhatWasAppendedIsThere) {
   EXPECT_EQ(storage->position(), 1u);
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2, 3));
   Append(*storage, {Removed(2), Queued(4)});
-  ASSERT_OK_AND_ASSIGN(const auto again, Open(Sync::kAlways));
+  ASSERT_OK_AND_ASSIGN(const auto again, Open());
   EXPECT_THAT(*Replay(*again), ElementsAre(1, 3, 4));
 }
 
@@ -116,8 +65,8 @@ TEST_F(SqliteCommandStorageTest, ProcessThatEndsWithoutClosingLosesNothing) {
   Append(*running, {Queued(1), Queued(2)});
   const TemporaryFolder copy;
   std::filesystem::copy(folder_.path(), copy.path(), std::filesystem::copy_options::recursive);
-  ASSERT_OK_AND_ASSIGN(const auto storage, SqliteCommandStorage::Open(copy.path() + "/commands.db",
-                                                                      Sync::kAtCheckpoints));
+  ASSERT_OK_AND_ASSIGN(const auto storage,
+                       SqliteCommandStorage::Open(copy.path() + "/commands.db"));
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
 }
 
@@ -130,8 +79,8 @@ TEST_F(SqliteCommandStorageTest, TornLogHealsItself) {
   std::filesystem::copy(folder_.path(), copy.path(), std::filesystem::copy_options::recursive);
   const std::string log = copy.path() + "/commands.db-wal";
   std::filesystem::resize_file(log, std::filesystem::file_size(log) - 100);
-  ASSERT_OK_AND_ASSIGN(const auto storage, SqliteCommandStorage::Open(copy.path() + "/commands.db",
-                                                                      Sync::kAtCheckpoints));
+  ASSERT_OK_AND_ASSIGN(const auto storage,
+                       SqliteCommandStorage::Open(copy.path() + "/commands.db"));
   EXPECT_THAT(*Replay(*storage), ElementsAre(1));
   EXPECT_EQ(storage->position(), 1u);
 }
@@ -276,8 +225,7 @@ TEST_F(SqliteCommandStorageTest, RowThatMakesNoSenseIsNoticed) {
 }
 
 TEST_F(SqliteCommandStorageTest, PlaceThatCannotBeWrittenIsNamed) {
-  const auto storage =
-      SqliteCommandStorage::Open(folder_.path() + "/missing/commands.db", Sync::kAtCheckpoints);
+  const auto storage = SqliteCommandStorage::Open(folder_.path() + "/missing/commands.db");
   EXPECT_EQ(storage.status().code(), StatusCode::kUnavailable);
   EXPECT_THAT(std::string(storage.status().message()), HasSubstr("missing/commands.db"));
 }
@@ -293,7 +241,7 @@ TEST_F(SqliteCommandStorageTest, TombstonesGoWithTime) {
   EXPECT_EQ(*other.Number("SELECT count(*) FROM commands"), 0);
 }
 
-TEST_F(SqliteCommandStorageTest, FileAndLogDoNotGrowWithTheNumberOfCommands) {
+TEST_F(SqliteCommandStorageTest, FilesDoNotGrowWithTheNumberOfCommands) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   constexpr uint64_t kAtOnce = 200;
   const std::string params(2000, 'p');
@@ -306,11 +254,6 @@ TEST_F(SqliteCommandStorageTest, FileAndLogDoNotGrowWithTheNumberOfCommands) {
     }
     Append(*storage, made);
     Append(*storage, removed);
-    if (storage->WantsCheckpoint()) {
-      storage->BeginCheckpoint();
-      storage->EndCheckpoint();
-      EXPECT_FALSE(storage->WantsCheckpoint());
-    }
     if (round == 49) {
       after_warm_up =
           std::filesystem::file_size(Path()) + std::filesystem::file_size(Path() + "-wal");
@@ -322,41 +265,28 @@ TEST_F(SqliteCommandStorageTest, FileAndLogDoNotGrowWithTheNumberOfCommands) {
 }
 
 TEST_F(SqliteCommandStorageTest, InspectionShowsWhatIsThereAndWhatIsDamaged) {
-  const auto inspect = [&](absl::Status& status) {
-    char* text = nullptr;
-    size_t size = 0;
-    std::FILE* out = open_memstream(&text, &size);
-    status = InspectCommands(Path(), out);
-    std::fclose(out);
-    std::string shown(text, size);
-    std::free(text);
-    return shown;
-  };
   absl::Status status;
-  inspect(status);
+  Inspect(folder_.path(), status);
   EXPECT_EQ(status.code(), StatusCode::kUnavailable);
   EXPECT_FALSE(std::filesystem::exists(Path()));
   Fill(2);
-  const std::string shown = inspect(status);
+  const std::string shown = Inspect(folder_.path(), status);
   EXPECT_OK(status);
   EXPECT_THAT(shown, HasSubstr("Commands: 2, of which 2 queued; 0 removed of late"));
   EXPECT_THAT(
       shown,
       HasSubstr("queued     agent            browser      click            2026-02-01 12:00:00"));
   Overwrite(4096, 4096, '\xa5');
-  inspect(status);
+  Inspect(folder_.path(), status);
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
 }
 
 TEST_F(SqliteCommandStorageTest, InspectionFitsAScreen) {
   Fill(50);
-  char* text = nullptr;
-  size_t size = 0;
-  std::FILE* out = open_memstream(&text, &size);
-  EXPECT_OK(InspectCommands(Path(), out));
-  std::fclose(out);
-  EXPECT_THAT(std::string(text, size), HasSubstr("and 10 that were registered before these"));
-  std::free(text);
+  absl::Status status;
+  EXPECT_THAT(Inspect(folder_.path(), status),
+              HasSubstr("and 10 that were registered before these"));
+  EXPECT_OK(status);
 }
 
 TEST_F(SqliteCommandStorageTest, PeopleCanReadIt) {

@@ -39,6 +39,7 @@ void AnnotationStore::RestoreDrawing(DrawingRecord record) {
   kept.drawing = std::move(record.drawing);
   kept.drawing_id = std::move(record.drawing_id);
   kept.to_complete = std::move(record.to_complete);
+  kept.is_journaled = true;
   for (DrawingReceipt& receipt : record.receipts) {
     Spec spec;  // Null as well where the command is gone, as it is once it was read.
     if (receipt.command.has_value()) {

@@ -386,7 +386,7 @@ void AnnotationStore::ForgetReceipts(const std::vector<Spec>& commands) {
 
 AnnotationStore::KeptDrawings::iterator AnnotationStore::DropLocked(KeptDrawings::iterator it) {
   bytes_ -= it->second.drawing->bytes();
-  if (journal_ != nullptr) journal_->Append(it->first, DrawingRemoval());
+  if (journal_ != nullptr) journal_->Append({it->first, DrawingRemoval()});
   return drawings_.erase(it);
 }
 
@@ -403,13 +403,13 @@ void AnnotationStore::JournalLocked() {
   for (const uint64_t sequence : std::exchange(changed_, {})) {
     const auto it = drawings_.find(sequence);
     if (journal_ == nullptr || it == drawings_.end()) continue;
-    const Kept& kept = it->second;
+    Kept& kept = it->second;
     DrawingRecord record{kept.drawing, kept.drawing_id, {}, kept.to_complete};
     for (const auto& [client_id, command] : kept.receipts) {
       const bool is_listed = command == nullptr;
       record.receipts.push_back({client_id, is_listed ? std::nullopt : std::optional(command->id)});
     }
-    journal_->Append(sequence, std::move(record));
+    journal_->Append({sequence, std::move(record), !std::exchange(kept.is_journaled, true)});
   }
 }
 

@@ -104,6 +104,7 @@ class AnnotationStore {
     std::string drawing_id;
     std::vector<Receipt> receipts;
     std::vector<std::string> to_complete;
+    bool is_journaled = false;
 
     bool IsCollectedBy(absl::string_view client_id) const;
   };

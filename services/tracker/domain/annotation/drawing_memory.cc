@@ -42,7 +42,7 @@ AppendedDrawing DrawingMemory::Once(const std::string& target, const std::string
   entry->answer = answer;
   if (journal_ != nullptr && !entry->is_forgotten) {
     entry->sequence = commands_->NewSequence();
-    journal_->Append(entry->sequence, DrawingAnswer{target, drawing_id, now, answer});
+    journal_->Append({entry->sequence, DrawingAnswer{target, drawing_id, now, answer}});
   }
   answered_.NotifyAll();
   return answer;
@@ -51,7 +51,7 @@ AppendedDrawing DrawingMemory::Once(const std::string& target, const std::string
 void DrawingMemory::ForgetOldestLocked() {
   Entry& oldest = *entries_.front();
   oldest.is_forgotten = true;
-  if (oldest.sequence != 0) journal_->Append(oldest.sequence, DrawingRemoval());
+  if (oldest.sequence != 0) journal_->Append({oldest.sequence, DrawingRemoval()});
   entries_.pop_front();
 }
 

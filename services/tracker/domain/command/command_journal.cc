@@ -4,16 +4,25 @@
 
 namespace callslip::tracker {
 
-void CommandJournal::Append(uint64_t sequence, decltype(JournalEntry::change) change) {
+void Supersede(JournalEntry& entry, JournalEntry newer) {
+  if (!std::holds_alternative<CommandReceipt>(newer.change)) {
+    newer.is_first = newer.is_first || entry.is_first;
+    entry = std::move(newer);
+  } else if (const auto* record = std::get_if<CommandRecord>(&entry.change)) {
+    record->command->spec->MarkRead();
+  }
+}
+
+void CommandJournal::Append(JournalEntry entry) {
   bool first = false;
   {
     MutexLock lock(&mutex_);
     first = waiting_.empty();
-    const auto [place, added] = places_.try_emplace(sequence, waiting_.size());
+    const auto [place, added] = places_.try_emplace(entry.sequence, waiting_.size());
     if (added) {
-      waiting_.push_back({sequence, std::move(change)});
-    } else if (!std::holds_alternative<CommandReceipt>(change)) {
-      waiting_[place->second].change = std::move(change);
+      waiting_.push_back(std::move(entry));
+    } else {
+      Supersede(waiting_[place->second], std::move(entry));
     }
     appended_.fetch_add(1, std::memory_order_release);
   }
@@ -36,8 +45,10 @@ void CommandJournal::PutBack(Batch batch) {
     const auto [place, added] = places_.try_emplace(entry.sequence, waiting_.size());
     if (added) {
       waiting_.push_back(std::move(entry));
-    } else if (std::holds_alternative<CommandReceipt>(waiting_[place->second].change)) {
-      waiting_[place->second].change = std::move(entry.change);
+    } else {
+      JournalEntry& newer = waiting_[place->second];
+      Supersede(entry, std::move(newer));
+      newer = std::move(entry);
     }
   }
 }
@@ -45,7 +56,7 @@ void CommandJournal::PutBack(Batch batch) {
 void MarkResultRead(const CommandSnapshot& command, CommandJournal* journal) {
   if (!command.spec->MarkRead() || journal == nullptr) return;
   if (command.state == CommandState::kCompleted) {
-    journal->Append(command.spec->sequence, CommandReceipt());
+    journal->Append({command.spec->sequence, CommandReceipt()});
   }
 }
 

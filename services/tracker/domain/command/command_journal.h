@@ -12,9 +12,11 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "boost/container/static_vector.hpp"
 #include "common/mutex.h"
 #include "tracker/domain/annotation/drawing.h"
 #include "tracker/domain/command/command.h"
+#include "tracker/domain/command/command_limits.h"
 
 namespace callslip::tracker {
 
@@ -22,7 +24,7 @@ namespace callslip::tracker {
 // the one that counts.
 struct CommandRecord {
   CommandPtr command;
-  std::vector<LeaseToken> leases;
+  boost::container::static_vector<LeaseToken, kMaxAttempts> leases;
   // That holds it, or must be told of its end; and the one before. Empty: none.
   std::string worker;
   std::string worker_before;
@@ -84,10 +86,15 @@ struct JournalEntry {
   std::variant<CommandRecord, CommandReceipt, CommandRemoval, DrawingRecord, DrawingAnswer,
                DrawingRemoval, Restart>
       change;
+  // Of a command or a drawing: nothing of it was appended before.
+  bool is_first = false;
 };
 
+// Makes of `entry` what it is after `newer`, of the same sequence.
+void Supersede(JournalEntry& entry, JournalEntry newer);
+
 // Where the journal of commands and drawings is kept: the seam behind which a file, or a replicated
-// log, may lie. Used by one thread at a time but for BeginCheckpoint().
+// log, may lie. Used by one thread at a time.
 //
 // A storage keeps what still matters and may forget the rest: of each command its newest record,
 // with its receipt, and tombstones until their time has come; of each drawing and each answer the
@@ -116,12 +123,6 @@ class CommandStorage {
   // registration, then removals by their time; then drawings, then answers, each by sequence.
   virtual absl::Status Replay(const ClocksOf& clocks,
                               const std::function<void(JournalEntry)>& each) = 0;
-
-  // Upkeep that takes time, for whoever has a thread for it: where it is wanted, the first part can
-  // run beside Append(), the second one can't.
-  virtual bool WantsCheckpoint() const { return false; }
-  virtual void BeginCheckpoint() {}
-  virtual void EndCheckpoint() {}
 };
 
 // The changes of commands and drawings that are still to be appended to a storage. Of each only
@@ -136,7 +137,7 @@ class CommandJournal {
   // journal is used.
   void SetListener(std::function<void()> listener) { listener_ = std::move(listener); }
 
-  void Append(uint64_t sequence, decltype(JournalEntry::change) change);
+  void Append(JournalEntry entry);
 
   // Counts the calls of Append().
   uint64_t appended() const { return appended_.load(std::memory_order_acquire); }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tracker/storage/sqlite_command_storage.h"
 
 namespace callslip::tracker {
 namespace {
@@ -21,10 +20,10 @@ Setup WithoutGrace(Setup setup) {
   return setup;
 }
 
-std::unique_ptr<CommandStorage> NewStorage() {
-  auto storage = SqliteCommandStorage::Open(":memory:", SqliteCommandStorage::Sync::kAtCheckpoints);
-  if (!storage.ok()) std::abort();
-  return *std::move(storage);
+std::unique_ptr<MortalCommandStorage> NewStorage() {
+  auto storage = std::make_unique<MortalCommandStorage>();
+  if (!storage->Restart().ok()) std::abort();
+  return storage;
 }
 
 }  // namespace
@@ -178,7 +177,11 @@ void ModelDriver::DoRestart() {
   Commit();
   std::destroy_at(&table_);
   std::construct_at(&table_, setup_.clocks, setup_.limits, &journal_);
-  const absl::Status restored = table_.Restore(*storage_, now_);
+  // What lies in the log alone is mixed with what lies in the database.
+  absl::Status restored;
+  if (++restarts_ % 2 == 0) restored = (*storage_)->WriteRows();
+  restored.Update(storage_->Restart());
+  if (restored.ok()) restored = table_.Restore(**storage_, now_);
   if (!restored.ok()) return model_.Disagree(std::string(restored.message()));
   asked_for_no_leases_ = told_of_no_leases_ = false;
   armed_ = table_.NextDeadlineTime();
@@ -192,7 +195,8 @@ void ModelDriver::DoRestart() {
 
 void ModelDriver::Commit() {
   CommandJournal::Batch batch = journal_.Take();
-  const absl::Status appended = storage_->Append(storage_->position(), batch.entries);
+  CommandStorage& storage = **storage_;
+  const absl::Status appended = storage.Append(storage.position(), batch.entries);
   if (!appended.ok()) model_.Disagree(std::string(appended.message()));
 }
 

@@ -14,6 +14,7 @@
 #include "tracker/domain/command/command_model.h"
 #include "tracker/domain/command/command_model_schedule.h"
 #include "tracker/domain/command/command_table.h"
+#include "tracker/storage/mortal_command_storage.h"
 
 namespace callslip::tracker {
 
@@ -133,7 +134,8 @@ class ModelDriver {
 
   Setup setup_;
   // Where the setup has restarts.
-  std::unique_ptr<CommandStorage> storage_;
+  std::unique_ptr<MortalCommandStorage> storage_;
+  int restarts_ = 0;
   CommandJournal journal_;
   CommandTable table_;
   CommandModel model_;

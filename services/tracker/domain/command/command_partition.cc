@@ -314,7 +314,8 @@ void CommandPartition::JournalLocked(const CommandEntry& entry) {
       .end_number = entry.end_number};
   if (entry.worker != nullptr) record.worker = std::string(entry.worker->id);
   if (entry.worker_before != nullptr) record.worker_before = std::string(entry.worker_before->id);
-  shared_->journal->Append(entry.spec().sequence, std::move(record));
+  const bool is_first = entry.view->revision == 1;
+  shared_->journal->Append({entry.spec().sequence, std::move(record), is_first});
 }
 
 void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, CommandState to,

@@ -129,13 +129,13 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
                   shared_->limits.tombstones);
   deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
   if (shared_->journal != nullptr) {
-    shared_->journal->Append(spec->sequence,
-                             CommandRemoval{.id = spec->id,
-                                            .client_id = std::string(spec->client_id()),
-                                            .ended_as = entry.view->state,
-                                            .remove_nanos = NanosOf(now),
-                                            .until_nanos = until_nanos,
-                                            .number = shared_->next_end++});
+    shared_->journal->Append(
+        {spec->sequence, CommandRemoval{.id = spec->id,
+                                        .client_id = std::string(spec->client_id()),
+                                        .ended_as = entry.view->state,
+                                        .remove_nanos = NanosOf(now),
+                                        .until_nanos = until_nanos,
+                                        .number = shared_->next_end++}});
   }
   if (!spec->request_id().empty()) effects.removed.push_back(spec);
 

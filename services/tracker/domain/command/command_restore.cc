@@ -100,7 +100,7 @@ absl::Status CommandTable::Restore(CommandStorage& storage, absl::Time now,
     if (oldest.has_value()) effects.pushed_out.push_back(*oldest);
   }
   Run(effects, now);
-  if (shared_.journal != nullptr) shared_.journal->Append(0, tracker::Restart{now});
+  if (shared_.journal != nullptr) shared_.journal->Append({0, tracker::Restart{now}});
   return absl::OkStatus();
 }
 

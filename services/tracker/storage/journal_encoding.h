@@ -1,0 +1,43 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_JOURNAL_ENCODING_H_
+#define CALLSLIP_TRACKER_STORAGE_JOURNAL_ENCODING_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "tracker/domain/command/command_journal.h"
+
+// Entries of the journal as bytes, a message of journal.proto for those of one append.
+namespace callslip::tracker {
+
+namespace storage {
+class Batch;
+}
+
+// Keeps its memory from one append to the next. Used by one thread at a time.
+class JournalEncoder {
+ public:
+  JournalEncoder();
+  ~JournalEncoder();
+
+  // Adds the message at the end of `bytes`.
+  void Encode(absl::Span<const JournalEntry> entries, std::string& bytes);
+
+ private:
+  std::unique_ptr<storage::Batch> batch_;
+};
+
+// The newest entry with that sequence among those that were decoded before, or null.
+using EarlierEntry = std::function<const JournalEntry*(uint64_t sequence)>;
+
+// Gives each entry in its order. What never changes of a command or drawing is what the earlier
+// entry has of it; where there is none, all but its sequence is missing, since somebody else has
+// it. False where the bytes are no entries.
+bool DecodeJournal(absl::string_view bytes, const EarlierEntry& earlier,
+                   const std::function<void(JournalEntry)>& each);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_JOURNAL_ENCODING_H_

@@ -1,0 +1,166 @@
+#include "tracker/storage/logged_command_storage.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+
+namespace callslip::tracker {
+namespace {
+
+using Entries = absl::node_hash_map<uint64_t, JournalEntry>;
+using Summary = CommandStorage::Summary;
+
+void Add(const Summary& more, Summary& to) {
+  to.last_sequence = std::max(to.last_sequence, more.last_sequence);
+  to.latest_nanos = std::max(to.latest_nanos, more.latest_nanos);
+}
+
+// In the order in which their rows lie on the disk.
+std::vector<JournalEntry> Sorted(Entries entries) {
+  std::vector<JournalEntry> sorted;
+  sorted.reserve(entries.size());
+  for (auto& [sequence, entry] : entries) sorted.push_back(std::move(entry));
+  absl::c_sort(sorted, [](const auto& a, const auto& b) { return a.sequence < b.sequence; });
+  return sorted;
+}
+
+}  // namespace
+
+absl::Status WriteRowsOf(const JournalLogContents& log, SqliteCommandStorage& database) {
+  uint64_t end = database.position();
+  Entries entries;
+  Summary summary;
+  const EarlierEntry earlier = [&](uint64_t sequence) {
+    const auto it = entries.find(sequence);
+    return it == entries.end() ? nullptr : &it->second;
+  };
+  const auto note = [&](JournalEntry entry) {
+    Add(SummaryOf({&entry, 1}), summary);
+    const uint64_t sequence = entry.sequence;
+    const auto [it, added] = entries.try_emplace(sequence, std::move(entry));
+    if (!added) Supersede(it->second, std::move(entry));
+  };
+  RETURN_IF_ERROR(log.ForEach(end, [&](uint64_t position, absl::string_view bytes) {
+    end = position + 1;
+    if (DecodeJournal(bytes, earlier, note)) return absl::OkStatus();
+    return absl::DataLossError(
+        absl::StrCat("append ", position, " in the journal's log makes no sense; see ",
+                     JournalLog::kFileNames[0], " and ", JournalLog::kFileNames[1]));
+  }));
+  if (end == database.position()) return absl::OkStatus();
+  return database.AppendUpTo(database.position(), end, summary, Sorted(std::move(entries)));
+}
+
+absl::StatusOr<std::unique_ptr<LoggedCommandStorage>> LoggedCommandStorage::Open(
+    const std::string& folder, Sync sync) {
+  ASSIGN_OR_RETURN(const JournalLogContents contents, JournalLogContents::Read(folder));
+  ASSIGN_OR_RETURN(auto database, SqliteCommandStorage::Open(
+                                      absl::StrCat(folder, "/", SqliteCommandStorage::kFileName)));
+  RETURN_IF_ERROR(WriteRowsOf(contents, *database));
+  ASSIGN_OR_RETURN(JournalLog log, JournalLog::Open(folder));
+  return std::unique_ptr<LoggedCommandStorage>(
+      new LoggedCommandStorage(sync, std::move(database), std::move(log)));
+}
+
+LoggedCommandStorage::LoggedCommandStorage(Sync sync,
+                                           std::unique_ptr<SqliteCommandStorage> database,
+                                           JournalLog log)
+    : sync_(sync),
+      database_(std::move(database)),
+      position_(database_->position()),
+      log_(std::move(log)) {
+  thread_ = std::thread([this] { Run(); });
+}
+
+LoggedCommandStorage::~LoggedCommandStorage() {
+  {
+    MutexLock lock(&mutex_);
+    stop_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.join();
+}
+
+absl::Status LoggedCommandStorage::Append(uint64_t position,
+                                          absl::Span<const JournalEntry> entries) {
+  MutexLock lock(&mutex_);
+  if (position != position_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("append ", position, " was made already, by somebody else"));
+  }
+  const bool is_longest = log_.bytes() >= kLongestLog;
+  if (log_.bytes() >= kLongLog || !rows_status_.ok()) {
+    wants_rows_ = true;
+    changed_.NotifyAll();
+  }
+  if (!rows_status_.ok()) return rows_status_;
+  if (is_longest) return absl::UnavailableError("the disk is slower than what it is given");
+
+  record_.assign(JournalLog::kHeadBytes, 0);
+  encoder_.Encode(entries, record_);
+  RETURN_IF_ERROR(log_.Append(position, record_));
+  if (sync_ == Sync::kAlways) RETURN_IF_ERROR(log_.Sync());
+  for (const JournalEntry& entry : entries) Note(entry);
+  Add(SummaryOf(entries), summary_);
+  position_ = position + 1;
+  return absl::OkStatus();
+}
+
+void LoggedCommandStorage::Note(const JournalEntry& entry) {
+  const auto [it, added] = unwritten_.try_emplace(entry.sequence, entry);
+  if (!added) Supersede(it->second, entry);
+}
+
+void LoggedCommandStorage::Run() {
+  // Whoever waits for an append goes first.
+  setpriority(PRIO_PROCESS, 0, 10);
+  while (true) {
+    {
+      MutexLock lock(&mutex_);
+      while (!stop_ && !wants_rows_) changed_.Wait(&mutex_);
+      if (stop_) break;
+      wants_rows_ = false;
+    }
+    (void)WriteRows();
+  }
+  (void)WriteRows();
+}
+
+absl::Status LoggedCommandStorage::WriteRows() {
+  MutexLock rows_lock(&rows_mutex_);
+  Entries entries;
+  Summary summary;
+  uint64_t end = 0;
+  {
+    MutexLock lock(&mutex_);
+    entries.swap(unwritten_);
+    summary = summary_;
+    end = position_;
+    log_.Turn();
+  }
+  if (end == database_->position()) return absl::OkStatus();
+  std::vector<JournalEntry> sorted = Sorted(std::move(entries));
+  const absl::Status written = database_->AppendUpTo(database_->position(), end, summary, sorted);
+  MutexLock lock(&mutex_);
+  rows_status_ = written;
+  if (written.ok()) {
+    log_.Release();
+  } else {
+    for (JournalEntry& entry : sorted) {
+      const uint64_t sequence = entry.sequence;
+      const auto [it, added] = unwritten_.try_emplace(sequence, std::move(entry));
+      if (added) continue;
+      Supersede(entry, std::move(it->second));
+      it->second = std::move(entry);
+    }
+  }
+  return written;
+}
+
+}  // namespace callslip::tracker
