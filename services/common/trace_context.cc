@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
@@ -52,9 +53,11 @@ std::optional<TraceContext> TraceContext::Parse(absl::string_view text) {
 }
 
 TraceContext TraceContext::New() {
-  // Neither id may be zero, which half of one is once in 2^64 times.
-  const std::string ids = absl::StrCat(RandomHex128(), "-", RandomHex128().substr(0, 16));
-  return Parse(absl::StrCat("00-", ids, "-00")).value_or(TraceContext());
+  // Trace, trace, parent. Neither id may be zero.
+  const std::array<uint64_t, 3> ids = {Random64(), Random64() | 1, Random64() | 1};
+  TraceContext context;
+  std::memcpy(context.bytes_.data(), ids.data(), sizeof(ids));
+  return context;
 }
 
 TraceContext TraceContext::ParseOrNew(absl::string_view text) {
@@ -64,8 +67,9 @@ TraceContext TraceContext::ParseOrNew(absl::string_view text) {
 
 std::string TraceContext::ToString() const {
   if (empty()) return "";
-  const std::string hex = absl::BytesToHexString(
+  const std::string bytes = absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(bytes_.data()), bytes_.size()));
+  const absl::string_view hex = bytes;
   return absl::StrCat("00-", hex.substr(0, 2 * kTraceBytes), "-",
                       hex.substr(2 * kTraceBytes, 2 * kParentBytes), "-",
                       hex.substr(2 * (kTraceBytes + kParentBytes)));

@@ -133,7 +133,7 @@ class SessionApiTest : public testing::Test {
   }
 
   HttpResponse Ask(const std::string& method, const std::string& target,
-                   const std::string& body = "", std::map<std::string, std::string> headers = {}) {
+                   const std::string& body = "", HttpHeaders headers = {}) {
     auto request = std::make_shared<HttpRequest>();
     request->method = method;
     ParseTarget(target, *request);

@@ -21,7 +21,7 @@ constexpr char kId[] = "corr-1-00000000000000000000000000000001/lease-0000000000
 constexpr char kCommand[] = "corr-1-00000000000000000000000000000001";
 constexpr char kLease[] = "lease-0000000000000002";
 
-SyncRequest Parsed(const Json& body, const std::map<std::string, std::string>& headers = {}) {
+SyncRequest Parsed(const Json& body, const HttpHeaders& headers = {}) {
   const auto parsed = ParseSync({.headers = headers, .body = Dump(body)});
   EXPECT_OK(parsed);
   return parsed.value_or(SyncRequest());

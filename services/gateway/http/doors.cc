@@ -3,7 +3,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "gateway/http/error_response.h"
 
@@ -49,14 +48,15 @@ std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
   }
   if (const auto origin = request.headers.find("origin"); origin != request.headers.end()) {
     if (!IsAllowedOrigin(origin->second)) return OriginRefusal(origin->second);
-  } else if (const std::string site = request.Header("sec-fetch-site");
+  } else if (const std::string& site = request.Header("sec-fetch-site");
              site == "cross-site" || site == "same-site") {
     return ErrorResponse(403, "site_not_allowed", "Requests from other sites are not accepted.",
                          "Pages must be the gateway's own or be named in --allowed-origins.");
   }
   if (request.method == "POST") {
-    const std::vector<std::string> parts = absl::StrSplit(request.Header("content-type"), ';');
-    if (absl::AsciiStrToLower(absl::StripAsciiWhitespace(parts[0])) != "application/json") {
+    const absl::string_view content_type = request.Header("content-type");
+    const absl::string_view media_type = content_type.substr(0, content_type.find(';'));
+    if (!absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(media_type), "application/json")) {
       return ErrorResponse(415, "unsupported_media_type", "The body must be JSON.",
                            "Send Content-Type: application/json.");
     }

@@ -14,7 +14,7 @@ constexpr char kExtension[] = "chrome-extension://abcdefghijklmnopabcdefghijklmn
 class DoorsTest : public testing::Test {
  protected:
   // The refusal's status, or 0 where the request may pass.
-  int Check(const std::string& method, std::map<std::string, std::string> headers) {
+  int Check(const std::string& method, HttpHeaders headers) {
     const auto refusal =
         doors_.Check({.method = method, .path = "/mcp", .headers = std::move(headers)});
     return refusal.has_value() ? refusal->status : 0;

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "boost/asio/buffer.hpp"
-#include "boost/beast/core/string.hpp"
 #include "boost/beast/http.hpp"
 #include "gateway/http/error_response.h"
 
@@ -53,45 +53,66 @@ HttpResponse BadRequest(beast::error_code error, const HttpLimits& limits) {
 
 }  // namespace
 
-struct RequestParser::State {
+// Fills the request with what the parser tells it. The names are those that the parser calls.
+struct RequestParser::State final : http::basic_parser<true> {
+  using Error = beast::error_code;
+  using Text = beast::string_view;
+
   explicit State(const HttpLimits& http_limits)
       : limits(http_limits), request(std::make_shared<HttpRequest>()) {
-    parser.header_limit(limits.header_bytes);
-    parser.body_limit(limits.body_bytes);
+    header_limit(limits.header_bytes);
+    body_limit(limits.body_bytes);
   }
+
+  void on_request_impl(http::verb, Text method, Text request_target, int version, Error&) override {
+    request->method.assign(method.data(), method.size());
+    target.assign(request_target.data(), request_target.size());
+    is_http_1_0 = version < 11;
+  }
+  void on_response_impl(int, Text, int, Error&) override {}
+  void on_field_impl(http::field field, Text name, Text value, Error&) override {
+    // Trailers come after the head, and are ignored.
+    if (is_header_done()) return;
+    ++headers;
+    if (field == http::field::host) ++hosts;
+    request->headers.try_emplace(absl::AsciiStrToLower(absl::string_view(name.data(), name.size())),
+                                 value.data(), value.size());
+  }
+  void on_header_impl(Error&) override {}
+  void on_body_init_impl(const boost::optional<uint64_t>& length, Error&) override {
+    if (length.has_value()) request->body.reserve(*length);
+  }
+  size_t on_body_impl(Text piece, Error&) override {
+    request->body.append(piece.data(), piece.size());
+    return piece.size();
+  }
+  void on_chunk_header_impl(uint64_t, Text, Error&) override {}
+  size_t on_chunk_body_impl(uint64_t, Text piece, Error& error) override {
+    return on_body_impl(piece, error);
+  }
+  void on_finish_impl(Error&) override {}
 
   Next Refuse(HttpResponse response) {
     refusal = std::move(response);
     return Next::kRefuse;
   }
 
-  // Trailers come after it, and are ignored.
   Next TakeHead() {
-    const auto& message = parser.get();
-    const auto method = message.method_string();
-    request->method.assign(method.data(), method.size());
-    const auto target = message.target();
-    if (!ParseTarget(absl::string_view(target.data(), target.size()), *request)) {
-      return Refuse(BadTarget());
-    }
-    int count = 0;
-    int hosts = 0;
-    for (const auto& field : message) {
-      if (++count > limits.header_count) return Refuse(TooManyHeaders(limits));
-      // With two of them, whoever stands between us and the peer may have checked the other one.
-      if (field.name() == http::field::host && ++hosts > 1) return Refuse(BadTarget());
-      std::string name(field.name_string());
-      absl::AsciiStrToLower(&name);
-      request->headers.emplace(std::move(name), std::string(field.value()));
-    }
-    const bool waits = beast::iequals(message[http::field::expect], "100-continue");
+    if (!ParseTarget(target, *request)) return Refuse(BadTarget());
+    if (headers > limits.header_count) return Refuse(TooManyHeaders(limits));
+    // With two of them, whoever stands between us and the peer may have checked the other one.
+    if (hosts > 1) return Refuse(BadTarget());
+    const bool waits = absl::EqualsIgnoreCase(request->Header("expect"), "100-continue");
     return waits ? Next::kContinue : Next::kRead;
   }
 
   const HttpLimits& limits;
-  http::request_parser<http::string_body> parser;
   std::shared_ptr<HttpRequest> request;
-  HttpResponse refusal;
+  std::string target;
+  bool is_http_1_0 = false;
+  int headers = 0;
+  int hosts = 0;
+  std::optional<HttpResponse> refusal;
 };
 
 RequestParser::RequestParser(const HttpLimits& limits) : state_(std::make_unique<State>(limits)) {}
@@ -99,7 +120,7 @@ RequestParser::~RequestParser() = default;
 RequestParser::RequestParser(RequestParser&&) noexcept = default;
 
 RequestParser::Next RequestParser::Parse(std::string& received) {
-  auto& parser = state_->parser;
+  State& parser = *state_;
   Next next = Next::kRead;
   // The head and the body are taken one after the other, though they often come together.
   while (!parser.is_done() && !received.empty()) {
@@ -126,29 +147,27 @@ RequestParser::Next RequestParser::Parse(std::string& received) {
 
 size_t RequestParser::ReadSize() const {
   if (!HasHead()) return kFirstReadBytes;
-  const uint64_t rest = state_->parser.content_length_remaining().value_or(kChunkedReadBytes);
+  const uint64_t rest = state_->content_length_remaining().value_or(kChunkedReadBytes);
   return std::clamp<uint64_t>(rest, kFirstReadBytes, kMaxBufferBytes);
 }
 
-bool RequestParser::HasHead() const { return state_->parser.is_header_done(); }
+bool RequestParser::HasHead() const { return state_->is_header_done(); }
 
-HttpResponse RequestParser::TakeRefusal() { return std::move(state_->refusal); }
+HttpResponse RequestParser::TakeRefusal() { return *std::move(state_->refusal); }
 
-std::shared_ptr<HttpRequest> RequestParser::TakeRequest() {
-  state_->request->body = std::move(state_->parser.get().body());
-  return std::move(state_->request);
-}
+std::shared_ptr<HttpRequest> RequestParser::TakeRequest() { return std::move(state_->request); }
 
 ConnectionOptions RequestParser::options() const {
-  const auto& message = state_->parser.get();
-  return {.is_http_1_0 = message.version() < 11, .keep_alive = message.keep_alive()};
+  return {.is_http_1_0 = state_->is_http_1_0, .keep_alive = state_->keep_alive()};
 }
 
 std::string ResponseHead(const HttpResponse& response, const ConnectionOptions& options,
                          Framing framing) {
   const auto reason = http::obsolete_reason(static_cast<http::status>(response.status));
-  std::string head = absl::StrCat(options.is_http_1_0 ? "HTTP/1.0 " : "HTTP/1.1 ", response.status,
-                                  " ", absl::string_view(reason.data(), reason.size()), "\r\n");
+  std::string head;
+  head.reserve(256);
+  absl::StrAppend(&head, options.is_http_1_0 ? "HTTP/1.0 " : "HTTP/1.1 ", response.status, " ",
+                  absl::string_view(reason.data(), reason.size()), "\r\n");
   if (!response.body.empty() || framing != Framing::kLength) {
     absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
   }

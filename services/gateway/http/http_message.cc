@@ -38,15 +38,18 @@ bool IsUtf8(absl::string_view text) {
   return true;
 }
 
-std::string FindOrEmpty(const std::map<std::string, std::string>& map, const std::string& key) {
+template <typename Map, typename Key>
+const std::string& FindOrEmpty(const Map& map, const Key& key) {
+  static const auto& empty = *new std::string();
   const auto it = map.find(key);
-  return it == map.end() ? "" : it->second;
+  return it == map.end() ? empty : it->second;
 }
 
 }  // namespace
 
 std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_space) {
   std::string decoded;
+  decoded.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '+' && plus_is_space) {
       decoded.push_back(' ');
@@ -65,13 +68,15 @@ std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_sp
   return decoded;
 }
 
-std::string HttpRequest::Header(const std::string& lower_case_name) const {
+const std::string& HttpRequest::Header(absl::string_view lower_case_name) const {
   return FindOrEmpty(headers, lower_case_name);
 }
 
-std::string HttpRequest::Query(const std::string& name) const { return FindOrEmpty(query, name); }
+const std::string& HttpRequest::Query(const std::string& name) const {
+  return FindOrEmpty(query, name);
+}
 
-std::string HttpRequest::Parameter(const std::string& name) const {
+const std::string& HttpRequest::Parameter(const std::string& name) const {
   return FindOrEmpty(parameters, name);
 }
 

@@ -17,22 +17,25 @@ namespace callslip::gateway {
 
 struct WebSocketUpgrade;
 
+// By their names in lower case; the first of equal names.
+using HttpHeaders = std::map<std::string, std::string, std::less<>>;
+
 // A request as handlers see it: what any HTTP server could hand them.
 struct HttpRequest {
-  std::string method;                          // Upper case.
-  std::string path;                            // Without the query, percent-decoded.
-  std::string raw_path;                        // The same as it came.
-  std::map<std::string, std::string> query;    // Percent-decoded; the first of equal names.
-  std::map<std::string, std::string> headers;  // Names in lower case; the first of equal names.
+  std::string method;                        // Upper case.
+  std::string path;                          // Without the query, percent-decoded.
+  std::string raw_path;                      // The same as it came.
+  std::map<std::string, std::string> query;  // Percent-decoded; the first of equal names.
+  HttpHeaders headers;
   std::string body;
   Principal principal;  // Who calls; set by the router.
   // What the path has for the {names} of its route, percent-decoded; set by the router.
   std::map<std::string, std::string> parameters;
 
-  // Empty where it is absent.
-  std::string Header(const std::string& lower_case_name) const;
-  std::string Query(const std::string& name) const;
-  std::string Parameter(const std::string& name) const;
+  // Empty where it is absent. Lives as long as the request.
+  const std::string& Header(absl::string_view lower_case_name) const;
+  const std::string& Query(const std::string& name) const;
+  const std::string& Parameter(const std::string& name) const;
 };
 
 // Writes a body piece by piece, in chunked transfer coding, as it comes into being.
@@ -51,7 +54,8 @@ class BodyWriter {
 struct HttpResponse {
   int status = 200;
   std::string body;
-  std::string content_type = "application/json";  // Left out where the body is empty.
+  // A literal. Left out where the body is empty.
+  absl::string_view content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers;
   // Where set, `body` is not used: the headers go out at once, then the producer runs, its end is
   // the body's end. Cancelled when the peer leaves. An exception tears the body, so that the peer

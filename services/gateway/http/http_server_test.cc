@@ -275,6 +275,17 @@ TEST_F(HttpServerTest, HeadersAreCounted) {
   EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 431 "), HasSubstr("too_many_headers")));
 }
 
+TEST_F(HttpServerTest, TrailersAreNoHeaders) {
+  Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
+    co_return HttpResponse{.body = absl::StrCat("late: ", request->headers.count("x-late"))};
+  });
+  RawConnection peer(port_);
+  peer.Send(
+      "POST / HTTP/1.1\r\nHost: test\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "1\r\nx\r\n0\r\nX-Late: 1\r\nHost: other\r\n\r\n");
+  EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("late: 0")));
+}
+
 TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerLeaves) {
   Event running;
   Event cancelled;

@@ -63,7 +63,7 @@ class RouterTest : public testing::Test {
   }
 
   static HttpResponse Ask(const Router& router, const std::string& method, const std::string& path,
-                          std::map<std::string, std::string> headers = {}) {
+                          HttpHeaders headers = {}) {
     headers.emplace("host", kHost);
     if (method == "POST") headers.emplace("content-type", "application/json");
     auto request = std::make_shared<HttpRequest>();
@@ -79,9 +79,7 @@ class RouterTest : public testing::Test {
     return answer;
   }
 
-  static std::map<std::string, std::string> With(Role role) {
-    return {{"authorization", "Bearer " + TokenOf(role)}};
-  }
+  static HttpHeaders With(Role role) { return {{"authorization", "Bearer " + TokenOf(role)}}; }
 
   const Router open_ = MakeRouter(std::nullopt);
   const Router guarded_ = MakeRouter(TokensOfAllRoles());
@@ -166,7 +164,7 @@ TEST_F(RouterTest, PreflightNamesWhatMayBeSent) {
 }
 
 TEST_F(RouterTest, OtherPreflightsAreRefused) {
-  const auto preflight = [&](const char* path, std::map<std::string, std::string> headers) {
+  const auto preflight = [&](const char* path, HttpHeaders headers) {
     headers.emplace("access-control-request-method", "GET");
     const HttpResponse response = Ask(open_, "OPTIONS", path, std::move(headers));
     EXPECT_EQ(HeaderOf(response, "Access-Control-Allow-Methods"), "");

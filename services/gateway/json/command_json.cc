@@ -147,13 +147,14 @@ Json PendingQuery(const v1::CommandLease& lease) {
   Json params = JsonOrText(command.params());
   // Commands of other services may name their action by the type alone.
   if (params.is_object() && !params.contains("action")) params["action"] = command.type();
-  Json query = {{"id", lease.lease_token()},
-                {"correlation_id", command.command_id()},
-                {"type", "browser_action"},
-                {"params", std::move(params)},
-                {"attempt", command.attempt()},
-                {"timeout_ms", lease.start_to_close().seconds() * 1000 +
-                                   lease.start_to_close().nanos() / 1'000'000}};
+  Json query;
+  query["id"] = lease.lease_token();
+  query["correlation_id"] = command.command_id();
+  query["type"] = "browser_action";
+  query["params"] = std::move(params);
+  query["attempt"] = command.attempt();
+  query["timeout_ms"] =
+      lease.start_to_close().seconds() * 1000 + lease.start_to_close().nanos() / 1'000'000;
   if (!command.traceparent().empty()) query["traceparent"] = command.traceparent();
   return query;
 }

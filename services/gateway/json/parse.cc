@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,8 @@ class Builder {
   using Error = boost::system::error_code;
   using Text = json::string_view;
 
+  Builder() { open_.reserve(8); }  // Deeper than most.
+
   // Of no importance here: bodies are limited where they come in.
   static constexpr size_t max_object_size = SIZE_MAX;
   static constexpr size_t max_array_size = SIZE_MAX;
@@ -49,9 +52,9 @@ class Builder {
   bool on_document_begin(Error&) { return true; }
   bool on_document_end(Error&) { return true; }
 
-  bool on_object_begin(Error&) { return Open(Json::object()); }
+  bool on_object_begin(Error&) { return Open(Json::value_t::object); }
   bool on_object_end(size_t, Error&) { return Close(); }
-  bool on_array_begin(Error&) { return Open(Json::array()); }
+  bool on_array_begin(Error&) { return Open(Json::value_t::array); }
   bool on_array_end(size_t, Error&) { return Close(); }
 
   bool on_key_part(Text part, size_t, Error&) { return AddPart(part); }
@@ -105,15 +108,20 @@ class Builder {
   }
 
   // Puts a value where the text has it.
-  Json* Place(Json value) {
-    if (open_.empty()) return &(root_ = std::move(value));
-    if (!open_.back()->is_array()) return &(*member_ = std::move(value));
-    auto& elements = open_.back()->get_ref<Json::array_t&>();
-    return &elements.emplace_back(std::move(value));
+  template <typename Value>
+  Json* Place(Value&& value) {
+    if (!open_.empty() && open_.back()->is_array()) {
+      auto& elements = open_.back()->get_ref<Json::array_t&>();
+      return &elements.emplace_back(std::forward<Value>(value));
+    }
+    Json* const place = open_.empty() ? &root_ : member_;
+    Json(std::forward<Value>(value)).swap(*place);
+    return place;
   }
 
-  bool Add(Json value) {
-    Place(std::move(value));
+  template <typename Value>
+  bool Add(Value&& value) {
+    Place(std::forward<Value>(value));
     return true;
   }
 
@@ -123,8 +131,8 @@ class Builder {
     return Add(value);
   }
 
-  bool Open(Json container) {
-    open_.push_back(Place(std::move(container)));
+  bool Open(Json::value_t container) {
+    open_.push_back(Place(container));
     return true;
   }
 
@@ -149,13 +157,33 @@ constexpr std::array<bool, 256> kPlain = [] {
   return plain;
 }();
 
+// Whether eight bytes are plain. A subtraction sets the highest bit of the first byte that is below
+// what is subtracted.
+bool ArePlain(uint64_t word) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  const uint64_t quote = word ^ (kOnes * '"');
+  const uint64_t backslash = word ^ (kOnes * '\\');
+  const uint64_t found = word | (word - kOnes * 0x20) | (quote - kOnes) | (backslash - kOnes);
+  return (found & (kOnes * 0x80)) == 0;
+}
+
+// The first position from `at` on whose byte is not plain; the size of `text` where all are.
+size_t FindNotPlain(const std::string& text, size_t at) {
+  uint64_t word = 0;
+  for (; at + sizeof(word) <= text.size(); at += sizeof(word)) {
+    std::memcpy(&word, text.data() + at, sizeof(word));
+    if (!ArePlain(word)) break;
+  }
+  while (at < text.size() && kPlain[static_cast<unsigned char>(text[at])]) ++at;
+  return at;
+}
+
 void AppendText(const std::string& text, std::string& out) {
   size_t plain = 0;  // What is not appended yet starts here.
   const size_t start = out.size();
   out.push_back('"');
-  for (size_t i = 0; i < text.size(); ++i) {
+  for (size_t i = FindNotPlain(text, 0); i < text.size(); i = FindNotPlain(text, plain)) {
     const auto c = static_cast<unsigned char>(text[i]);
-    if (kPlain[c]) continue;
     if (c >= 0x80) {
       // May be no UTF-8, which nlohmann checks and replaces.
       out.resize(start);
@@ -238,8 +266,11 @@ Json JsonOrText(const std::string& bytes) {
 
 std::string Dump(const Json& json) {
   std::string text;
+  text.reserve(256);  // Enough for most, instead of growing five times.
   Append(json, text);
   return text;
 }
+
+void AppendDump(const Json& json, std::string& text) { Append(json, text); }
 
 }  // namespace callslip::gateway

@@ -27,6 +27,8 @@ Json JsonOrText(const std::string& bytes);
 
 // Dumps on one line. Invalid UTF-8, which only text from outside our parser can hold, is replaced.
 std::string Dump(const Json& json);
+// The same, at the end of `text`.
+void AppendDump(const Json& json, std::string& text);
 
 }  // namespace callslip::gateway
 

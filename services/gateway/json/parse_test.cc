@@ -42,5 +42,26 @@ TEST(ParseJsonTest, RefusesDuplicateKeysAtAnyDepth) {
   EXPECT_OK(ParseJson(R"([{"a":1},{"a":2},{"b":{"a":3},"a":4}])"));
 }
 
+// Ours looks at eight bytes at a time: each byte has to be seen wherever it stands among plain
+// ones.
+TEST(DumpTest, EscapesAsNlohmannDoes) {
+  for (int byte = 0; byte < 256; ++byte) {
+    for (size_t at = 0; at < 18; ++at) {
+      std::string text(18, at % 2 == 0 ? ' ' : '\x7f');
+      text[at] = static_cast<char>(byte);
+      if (at > 0) text[at - 1] = '!';
+      const Json json = {{text, text}};
+      EXPECT_EQ(Dump(json), json.dump(-1, ' ', false, Json::error_handler_t::replace))
+          << byte << " at " << at;
+    }
+  }
+}
+
+TEST(DumpTest, AppendsToWhatIsThere) {
+  std::string text = "[";
+  AppendDump(Json{{"a", 1}}, text);
+  EXPECT_EQ(text, R"([{"a":1})");
+}
+
 }  // namespace
 }  // namespace callslip::gateway

@@ -18,6 +18,7 @@ std::string Shortened(const std::string& text) {
 }  // namespace
 
 Arguments::Arguments(const Json& arguments) : arguments_(arguments) {
+  known_.reserve(16);
   if (!arguments.is_object() && !arguments.is_null()) Fail("arguments must be an object");
 }
 

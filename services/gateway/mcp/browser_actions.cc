@@ -113,9 +113,10 @@ std::vector<std::string> BrowserActionNames() {
 }
 
 Json ReadBrowserAction(const BrowserAction& action, Arguments& arguments) {
-  Json params = {{"action", action.name}};
+  Json params;
+  params["action"] = action.name;
   for (const Field& field : action.fields) {
-    if (std::optional<Json> value = ReadField(field, arguments)) params[field.name] = *value;
+    if (auto value = ReadField(field, arguments)) params[field.name] = *std::move(value);
   }
   const bool enough =
       action.one_of.empty() ||

@@ -19,9 +19,12 @@
 namespace callslip::gateway {
 namespace {
 
-std::vector<std::string> ActionNames() {
-  std::vector<std::string> names = BrowserActionNames();
-  names.emplace_back("cancel");
+const std::vector<std::string>& ActionNames() {
+  static const auto& names = *new std::vector<std::string>([] {
+    std::vector<std::string> actions = BrowserActionNames();
+    actions.emplace_back("cancel");
+    return actions;
+  }());
   return names;
 }
 
@@ -81,14 +84,19 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
   call->registration.set_traceparent(traceparent);
   auto registered = co_await tracker_->Register(std::move(call->registration));
   if (!registered.ok()) co_return NotRegistered(registered.status());
-  v1::Command command = std::move(*registered->mutable_command());
-  Log(LogLevel::kDebug, "command handed in",
-      {{"correlation_id", command.command_id()},
-       {"client", command.client_id()},
-       {"traceparent", traceparent},
-       {"action", command.type()}});
-  co_return co_await Answer(std::move(context), std::move(command), registered->existed(),
-                            call->wait);
+  v1::Command& command = *registered->mutable_command();
+  if (IsLogged(LogLevel::kDebug)) {
+    Log(LogLevel::kDebug, "command handed in",
+        {{"correlation_id", command.command_id()},
+         {"client", command.client_id()},
+         {"traceparent", traceparent},
+         {"action", command.type()}});
+  }
+  const bool existed = registered->existed();
+  // What Answer() says to most calls, without the cost of its frame.
+  const bool waits = call->wait > absl::ZeroDuration() || context->as_task();
+  if (!waits && !existed && !IsFinal(command.state())) co_return QueuedResult(command);
+  co_return co_await Answer(std::move(context), std::move(command), existed, call->wait);
 }
 
 boost::asio::awaitable<ToolResult> BrowserTool::Answer(std::shared_ptr<CallContext> context,

@@ -83,10 +83,18 @@ std::variant<JsonRpcBody, RpcError> ParseJsonRpc(const std::string& body) {
 
 std::string JsonRpcResponse(const Json& id, const RpcOutcome& outcome) {
   // Put together from dumped parts: moving a large result into another object would copy it.
-  const auto* error = std::get_if<RpcError>(&outcome);
-  return absl::StrCat(
-      R"({"jsonrpc":"2.0","id":)", Dump(id), error != nullptr ? R"(,"error":)" : R"(,"result":)",
-      error != nullptr ? Dump(ErrorMember(*error)) : Dump(std::get<Json>(outcome)), "}");
+  std::string text = R"({"jsonrpc":"2.0","id":)";
+  text.reserve(1024);
+  AppendDump(id, text);
+  if (const auto* error = std::get_if<RpcError>(&outcome); error != nullptr) {
+    text += R"(,"error":)";
+    AppendDump(ErrorMember(*error), text);
+  } else {
+    text += R"(,"result":)";
+    AppendDump(std::get<Json>(outcome), text);
+  }
+  text += '}';
+  return text;
 }
 
 std::string JsonRpcErrorWithoutId(const RpcError& error) {

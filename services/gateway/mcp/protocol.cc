@@ -25,7 +25,7 @@ RpcError Mismatch(absl::string_view header, absl::string_view problem) {
 }
 
 std::optional<RpcError> CheckMirroredHeader(const HttpRequest& request, const char* header,
-                                            const std::string& lower_case_header,
+                                            absl::string_view lower_case_header,
                                             const std::string& body_value) {
   const auto it = request.headers.find(lower_case_header);
   if (it == request.headers.end()) {
@@ -62,14 +62,14 @@ const Json& MetaMember(const JsonRpcMessage& message, const char* name) {
 
 Era EraOf(const HttpRequest& request, const JsonRpcMessage& message) {
   if (!MetaMember(message, kMetaProtocolVersion).is_null()) return Era::kModern;
-  const std::string version = request.Header("mcp-protocol-version");
+  const std::string& version = request.Header("mcp-protocol-version");
   return version.empty() || IsLegacyVersion(version) ? Era::kLegacy : Era::kModern;
 }
 
 std::optional<RpcError> CheckModernRequest(const HttpRequest& request,
                                            const JsonRpcMessage& message) {
   const Json& version = MetaMember(message, kMetaProtocolVersion);
-  const std::string header = request.Header("mcp-protocol-version");
+  const std::string& header = request.Header("mcp-protocol-version");
   // Told first, and to those that send only the header too: their next request will be another.
   const std::string requested = version.is_string() ? version.get<std::string>() : header;
   if (requested != kModernVersion && (header.empty() || header == requested)) {

@@ -30,7 +30,7 @@ HttpResponse ModernError(const Json& id, const RpcError& error) {
 
 // Refuses a client that could not read every answer.
 std::optional<HttpResponse> CheckAccept(const HttpRequest& request) {
-  const std::string accept = request.Header("accept");
+  const std::string& accept = request.Header("accept");
   const bool takes_both = absl::StrContains(accept, "application/json") &&
                           absl::StrContains(accept, "text/event-stream");
   if (accept.empty() || takes_both || absl::StrContains(accept, "*/*")) return std::nullopt;

@@ -13,7 +13,12 @@
 namespace callslip::gateway {
 namespace {
 
-Json TextContent(std::string text) { return {{"type", "text"}, {"text", std::move(text)}}; }
+Json TextContent(std::string text) {
+  Json content;
+  content["type"] = "text";
+  content["text"] = std::move(text);
+  return content;
+}
 
 // For a person it waits long enough by itself.
 std::string ObserveCall(const v1::Command& command) {
@@ -98,7 +103,7 @@ std::string ResultUri(const std::string& command_id) {
 
 ToolResult TextResult(Json structured, std::string text, bool is_error) {
   Json result;
-  result["content"] = Json::array({TextContent(std::move(text))});
+  result["content"].push_back(TextContent(std::move(text)));
   result["structuredContent"] = std::move(structured);
   if (is_error) result["isError"] = true;
   return {.result = std::move(result)};
@@ -122,16 +127,20 @@ ToolResult QueuedResult(const v1::Command& command) {
   const std::string& id = command.command_id();
   const bool human = command.command_class() == v1::COMMAND_CLASS_HUMAN;
   const std::string status = human ? "waiting_for_user" : "queued";
-  const std::string message =
+  std::string message =
       human
           ? absl::StrCat(
                 "The user is asked to annotate the page, and has 10 minutes. Get the "
                 "annotations with ",
                 ObserveCall(command), "; while status is pending, call it again.")
           : absl::StrCat("Queued for the browser. Get the result with ", ObserveCall(command), ".");
-  Json answer = {
-      {"status", status}, {"final", false}, {"correlation_id", id}, {"message", message}};
-  return TextResult(std::move(answer), absl::StrCat(status, " ", id, ". ", message));
+  std::string text = absl::StrCat(status, " ", id, ". ", message);
+  Json answer;
+  answer["status"] = status;
+  answer["final"] = false;
+  answer["correlation_id"] = id;
+  answer["message"] = std::move(message);
+  return TextResult(std::move(answer), std::move(text));
 }
 
 ToolResult ErrorResult(const absl::Status& status, Executed executed, const std::string& hint,

@@ -46,19 +46,20 @@ class AsyncCall : public ClientTag {
   }
 
  protected:
-  void Deliver(absl::StatusOr<Result> result) {
+  void Deliver() {
     auto executor = work_.get_executor();
-    boost::asio::dispatch(
-        executor, [self = std::unique_ptr<AsyncCall>(this), result = std::move(result)]() mutable {
-          boost::asio::get_associated_cancellation_slot(self->handler_).clear();
-          self->calls_->Remove(&self->context_);
-          Handler handler = std::move(self->handler_);
-          self.reset();
-          std::move(handler)(std::move(result));
-        });
+    boost::asio::dispatch(executor, [self = std::unique_ptr<AsyncCall>(this)]() mutable {
+      boost::asio::get_associated_cancellation_slot(self->handler_).clear();
+      self->calls_->Remove(&self->context_);
+      Handler handler = std::move(self->handler_);
+      absl::StatusOr<Result> result = std::move(self->result_);
+      self.reset();
+      std::move(handler)(std::move(result));
+    });
   }
 
   grpc::ClientContext context_;
+  absl::StatusOr<Result> result_{Result()};
 
  private:
   Handler handler_;
@@ -76,20 +77,16 @@ class UnaryClientCall final : public AsyncCall<Response, Handler> {
   void Start(Prepare prepare) {
     reader_ = prepare(&this->context_);
     reader_->StartCall();
-    reader_->Finish(&response_, &status_, static_cast<ClientTag*>(this));
+    reader_->Finish(&*this->result_, &status_, static_cast<ClientTag*>(this));
   }
 
   void OnCompletion(bool) override {
-    if (status_.ok()) {
-      this->Deliver(std::move(response_));
-    } else {
-      this->Deliver(FromGrpc(status_, this->context_));
-    }
+    if (!status_.ok()) this->result_ = FromGrpc(status_, this->context_);
+    this->Deliver();
   }
 
  private:
   std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> reader_;
-  Response response_;
   grpc::Status status_;
 };
 
@@ -102,13 +99,13 @@ void StartUnary(CallQueue* calls, absl::Duration deadline, OnCancel on_cancel, P
   call->Start(std::move(prepare));
 }
 
-// Awaits a call that is started with `prepare`.
+// Awaits a call that is started with `prepare`. No coroutine itself: its frame would be one more.
 template <typename Response, typename Prepare>
 boost::asio::awaitable<absl::StatusOr<Response>> AwaitUnary(CallQueue* calls,
                                                             absl::Duration deadline,
                                                             OnCancel on_cancel, Prepare prepare) {
-  co_return co_await boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&,
-                                                 void(absl::StatusOr<Response>)>(
+  return boost::asio::async_initiate<const boost::asio::use_awaitable_t<>&,
+                                     void(absl::StatusOr<Response>)>(
       [calls, deadline, on_cancel](auto handler, Prepare start) {
         StartUnary<Response>(calls, deadline, on_cancel, std::move(start), std::move(handler));
       },
