@@ -83,7 +83,7 @@ for (const durability of ['relaxed', 'strict']) {
   });
 }
 
-for (const [what, name] of [['journal', 'commands.db'], ['write-ahead log', 'commands.db-wal']]) {
+for (const [what, name] of [['database', 'commands.db'], ['log', 'commands-0.log']]) {
   test(`the last page of the ${what} is damaged`, TIMEOUT, async (context) => {
     const journal = await Journal.open(context);
     for (let i = 0; i < 50; ++i) assert.equal(await journal.register(), undefined);

@@ -9,10 +9,9 @@
 namespace callslip::tracker {
 
 // Writes to `out`, for people, what the journal in `folder` holds: how many commands there are in
-// each state, how many drawings, and a line for each of the newest commands. Reads all of it, on a
-// copy, which may need as much room in the folder for temporary files; changes nothing, and may be
-// called beside a running tracker. UNAVAILABLE where there is none; DATA_LOSS where it is damaged,
-// after all that can be read.
+// each state, how many drawings, and a line for each of the newest commands. Reads all of it, in a
+// copy among SQLite's temporary files; changes nothing, and may be called beside a running tracker.
+// UNAVAILABLE where there is none; DATA_LOSS where it is damaged, after all that can be read.
 absl::Status InspectCommands(const std::string& folder, std::FILE* out);
 
 }  // namespace callslip::tracker

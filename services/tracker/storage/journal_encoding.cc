@@ -276,6 +276,8 @@ bool Put(std::optional<Change> change, JournalEntry& entry) {
 bool Decode(const storage::Entry& from, const EarlierEntry& earlier, JournalEntry& entry) {
   entry.sequence = from.sequence();
   entry.is_first = from.is_first();
+  if (from.has_command() && from.command().has_spec() != entry.is_first) return false;
+  if (from.has_drawing() && from.drawing().has_spec() != entry.is_first) return false;
   switch (from.change_case()) {
     case storage::Entry::kCommand:
       return Put(Decode(entry.sequence, from.command(), earlier(entry.sequence)), entry);

@@ -124,10 +124,14 @@ absl::StatusOr<JournalLog> JournalLog::Open(const std::string& folder) {
   return log;
 }
 
-absl::Status JournalLog::Append(uint64_t position, std::string& record) {
+void JournalLog::Seal(uint64_t position, std::string& record) {
   Put(static_cast<uint32_t>(record.size() - kHeadBytes), record.data());
   Put(position, record.data() + kChecked);
   Put(Checksum(absl::string_view(record).substr(kChecked)), record.data() + sizeof(uint32_t));
+}
+
+absl::Status JournalLog::Append(uint64_t position, std::string& record) {
+  Seal(position, record);
   RETURN_IF_ERROR(WriteAt(files_[present_], end_, record, PathOf(present_)));
   last_size_ = static_cast<int64_t>(record.size());
   end_ += last_size_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -34,8 +35,11 @@ class JournalLog {
   // UNAVAILABLE.
   static absl::StatusOr<JournalLog> Open(const std::string& folder);
 
-  // Writes a record; it survives the end of the process once this has returned. The first
-  // kHeadBytes of `record` are written over. One that failed is as if it had not been tried.
+  // Writes the head of a record into its first kHeadBytes.
+  static void Seal(uint64_t position, std::string& record);
+
+  // Writes a record; it survives the end of the process once this has returned. Its
+  // first kHeadBytes are for the head. One that failed is as if it had not been tried.
   // UNAVAILABLE.
   absl::Status Append(uint64_t position, std::string& record);
   // All records survive a power cut once this has returned; one whose sync has failed is to be
@@ -68,6 +72,9 @@ class JournalLogContents {
  public:
   // Where a file is missing, it is as if it were empty. UNAVAILABLE.
   static absl::StatusOr<JournalLogContents> Read(const std::string& folder);
+
+  JournalLogContents() = default;
+  explicit JournalLogContents(std::array<std::string, 2> files) : files_(std::move(files)) {}
 
   // Shows the records from `position` on, in their order, up to where one is missing. Passes an
   // error of `each` on.
