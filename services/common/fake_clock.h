@@ -24,11 +24,15 @@ class FakeClock final : public Clock {
   // Moves the clock forward and ends every sleep whose deadline has come.
   void Advance(absl::Duration by);
 
+  // Returns once a thread sleeps that nobody has woken.
+  void AwaitSleep();
+
  private:
   class FakeSleeper;
 
   Mutex mutex_;
-  CondVar moved_;  // Or a sleeper was woken.
+  CondVar changed_;
+  int asleep_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Time now_ ABSL_GUARDED_BY(mutex_);
 };
 

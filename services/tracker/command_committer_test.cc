@@ -46,6 +46,9 @@ class Outputs {
 
 class CommandCommitterTest : public testing::TestWithParam<Where> {
  protected:
+  // What the thread finds when it starts would be an append of its own.
+  void SetUp() override { clock_.AwaitSleep(); }
+
   void Change(uint64_t sequence) { journal_.Append({sequence, CommandReceipt()}); }
 
   // Returns when the storage fails for everybody.
@@ -313,6 +316,7 @@ class CommitterThreadTest : public CommandCommitterTest {
   void LetFourOut() {
     const int tries = storage_.tries();
     const size_t left = outputs_.left().size();
+    clock_.AwaitSleep();
     storage_.Block();
     committer_.BeginBatch();
     for (int i = 0; i < 4; ++i) {
