@@ -149,8 +149,10 @@ absl::Time CommandCommitter::CommitAndRelease(bool stopping) {
 }
 
 absl::Status CommandCommitter::CommitLocked() {
-  CommandJournal::Batch taken = journal_->Take();
-  if (!taken.entries.empty()) {
+  CommandJournal::Batch taken;
+  while (taken.appended == 0) {
+    taken = journal_->Take();
+    if (taken.entries.empty()) break;
     busy_since_nanos_ = absl::ToUnixNanos(clock_->Now());
     const absl::Status appended = storage_->Append(storage_->position(), taken.entries);
     busy_since_nanos_ = 0;

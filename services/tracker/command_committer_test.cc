@@ -310,6 +310,29 @@ TEST(CommandJournalTest, ReceiptDoesNotReplaceWhatIsPutBack) {
   EXPECT_TRUE(std::holds_alternative<CommandRecord>(journal.Take().entries[0].change));
 }
 
+TEST(CommandJournalTest, LargeBatchesAreTakenInParts) {
+  CommandJournal journal;
+  for (uint64_t i = 1; i <= 5; ++i) journal.Append({i, RecordOf(i)});
+  // Two bytes each.
+  CommandJournal::Batch batch = journal.Take(3);
+  ASSERT_EQ(batch.entries.size(), 2u);
+  EXPECT_EQ(batch.appended, 0u);
+  journal.Append({3, RecordOf(33)});
+  journal.PutBack(std::move(batch));
+  std::vector<uint64_t> sequences;
+  do {
+    batch = journal.Take(3);
+    for (const JournalEntry& entry : batch.entries) {
+      sequences.push_back(entry.sequence);
+      if (entry.sequence != 3) continue;
+      EXPECT_EQ(std::get<CommandRecord>(entry.change).end_number, 33u);
+    }
+  } while (batch.appended == 0);
+  EXPECT_EQ(batch.appended, 6u);
+  EXPECT_THAT(sequences, testing::UnorderedElementsAre(1, 2, 3, 4, 5));
+  EXPECT_THAT(journal.Take().entries, IsEmpty());
+}
+
 class CommitterThreadTest : public CommandCommitterTest {
  protected:
   // Four outputs leave with an append that takes 10 ms.

@@ -38,7 +38,7 @@ bool Decode(absl::string_view bytes, std::vector<JournalEntry>& entries) {
 
 std::string Encode(const std::vector<JournalEntry>& entries) {
   std::string bytes;
-  JournalEncoder().Encode(entries, bytes);
+  Require(JournalEncoder().Encode(entries, bytes), "it fits");
   return bytes;
 }
 

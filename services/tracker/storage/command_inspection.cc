@@ -99,7 +99,7 @@ absl::Status InspectCommands(const std::string& folder, std::FILE* out) {
   }
   all.Update(Check(database));
   if (all.ok()) return all;
-  return {all.code(), absl::StrCat(path, ": ", all.message())};
+  return {all.code(), absl::StrCat(folder, ": ", all.message())};
 }
 
 }  // namespace callslip::tracker

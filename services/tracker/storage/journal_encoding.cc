@@ -305,14 +305,15 @@ JournalEncoder::JournalEncoder() : batch_(std::make_unique<storage::Batch>()) {}
 
 JournalEncoder::~JournalEncoder() = default;
 
-void JournalEncoder::Encode(absl::Span<const JournalEntry> entries, std::string& bytes) {
+bool JournalEncoder::Encode(absl::Span<const JournalEntry> entries, std::string& bytes) {
   for (const JournalEntry& entry : entries) tracker::Encode(entry, *batch_->add_entries());
-  batch_->AppendToString(&bytes);
+  const bool encoded = batch_->AppendToString(&bytes);
   if (bytes.size() <= kKeptBytes) {
     batch_->Clear();
   } else {
     batch_ = std::make_unique<storage::Batch>();
   }
+  return encoded;
 }
 
 bool DecodeJournal(absl::string_view bytes, const EarlierEntry& earlier,

@@ -16,14 +16,14 @@ namespace storage {
 class Batch;
 }
 
-// Keeps its memory from one append to the next. Used by one thread at a time.
+// Used by one thread at a time.
 class JournalEncoder {
  public:
   JournalEncoder();
   ~JournalEncoder();
 
-  // Adds the message at the end of `bytes`.
-  void Encode(absl::Span<const JournalEntry> entries, std::string& bytes);
+  // Adds the message at the end of `bytes`. False where it would have 2 GiB or more.
+  [[nodiscard]] bool Encode(absl::Span<const JournalEntry> entries, std::string& bytes);
 
  private:
   std::unique_ptr<storage::Batch> batch_;

@@ -14,7 +14,7 @@ class JournalEncodingTest : public CommandStorageFixture {
 
   std::vector<JournalEntry> Again(const std::vector<JournalEntry>& entries) {
     std::string bytes;
-    encoder_.Encode(entries, bytes);
+    EXPECT_TRUE(encoder_.Encode(entries, bytes));
     std::vector<JournalEntry> decoded;
     EXPECT_TRUE(DecodeJournal(bytes, NoEarlier,
                               [&](JournalEntry entry) { decoded.push_back(std::move(entry)); }));
@@ -39,11 +39,11 @@ TEST_F(JournalEncodingTest, EntriesKeepTheirOrderAndKind) {
 TEST_F(JournalEncodingTest, WhatNeverChangesIsWrittenOnce) {
   const JournalEntry queued = Queued(1, std::string(10'000, 'p'));
   std::string bytes;
-  encoder_.Encode({&queued, 1}, bytes);
+  EXPECT_TRUE(encoder_.Encode({&queued, 1}, bytes));
   const size_t first = bytes.size();
   EXPECT_GT(first, 10'000u);
   const JournalEntry completed = Completed(queued, "42");
-  encoder_.Encode({&completed, 1}, bytes);
+  EXPECT_TRUE(encoder_.Encode({&completed, 1}, bytes));
   EXPECT_LT(bytes.size() - first, 200u);
 }
 
@@ -60,7 +60,7 @@ TEST_F(JournalEncodingTest, OneAppendLeavesNothingToTheNext) {
 TEST_F(JournalEncodingTest, BytesThatAreNoEntriesAreRefused) {
   std::string bytes;
   const JournalEntry queued = Queued(1);
-  encoder_.Encode({&queued, 1}, bytes);
+  EXPECT_TRUE(encoder_.Encode({&queued, 1}, bytes));
   const auto ignore = [](const JournalEntry&) {};
   EXPECT_FALSE(DecodeJournal("nonsense", NoEarlier, ignore));
   EXPECT_FALSE(DecodeJournal(absl::string_view(bytes).substr(1), NoEarlier, ignore));

@@ -117,11 +117,17 @@ absl::StatusOr<JournalLog> JournalLog::Open(const std::string& folder) {
     const std::string path = log.PathOf(i);
     log.files_[i] = File(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!log.files_[i].is_open()) return Failure("open", path);
-    if (ftruncate(log.files_[i].descriptor(), 0) != 0) return Failure("empty", path);
   }
   const File directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!directory.is_open() || fsync(directory.descriptor()) != 0) return Failure("sync", folder);
   return log;
+}
+
+absl::Status JournalLog::Empty() {
+  for (size_t i = 0; i < files_.size(); ++i) {
+    if (ftruncate(files_[i].descriptor(), 0) != 0) return Failure("empty", PathOf(i));
+  }
+  return absl::OkStatus();
 }
 
 void JournalLog::Seal(uint64_t position, std::string& record) {
@@ -184,6 +190,14 @@ absl::Status JournalLogContents::ForEach(uint64_t position, const Visitor& each)
     }
   }
   return absl::OkStatus();
+}
+
+bool JournalLogContents::HasFrom(uint64_t position) const {
+  for (const std::string& file : files_) {
+    const std::vector<Record> records = RecordsIn(file);
+    if (!records.empty() && records.back().position >= position) return true;
+  }
+  return false;
 }
 
 }  // namespace callslip::tracker

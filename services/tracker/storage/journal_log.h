@@ -31,9 +31,12 @@ class JournalLog {
   // A file that is larger when its turn ends shrinks to this.
   static constexpr int64_t kKeptBytes = int64_t{16} << 20;
 
-  // Opens both files, and makes them where they are missing. What they hold is gone from here on.
-  // UNAVAILABLE.
+  // Opens both files, and makes them where they are missing. UNAVAILABLE.
   static absl::StatusOr<JournalLog> Open(const std::string& folder);
+
+  // What the files hold is gone once this has returned. To be called before the first append.
+  // UNAVAILABLE.
+  absl::Status Empty();
 
   // Writes the head of a record into its first kHeadBytes.
   static void Seal(uint64_t position, std::string& record);
@@ -80,6 +83,9 @@ class JournalLogContents {
   // error of `each` on.
   using Visitor = std::function<absl::Status(uint64_t position, absl::string_view bytes)>;
   absl::Status ForEach(uint64_t position, const Visitor& each) const;
+
+  // Whether there is a whole record with that position, or one after it.
+  bool HasFrom(uint64_t position) const;
 
  private:
   std::array<std::string, 2> files_;

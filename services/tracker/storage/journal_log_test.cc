@@ -143,6 +143,10 @@ TEST_F(JournalLogTest, NothingIsTakenFromBehindAGap) {
   SetContents(0, damaged);
   EXPECT_THAT(From(0), ElementsAre("a"));
   EXPECT_THAT(From(2), ElementsAre("c"));
+  ASSERT_OK_AND_ASSIGN(const auto contents, JournalLogContents::Read(folder_.path()));
+  EXPECT_TRUE(contents.HasFrom(1));
+  EXPECT_TRUE(contents.HasFrom(2));
+  EXPECT_FALSE(contents.HasFrom(3));
 }
 
 TEST_F(JournalLogTest, LargeFileShrinksWhenItsTurnComesAgain) {
@@ -157,12 +161,14 @@ TEST_F(JournalLogTest, LargeFileShrinksWhenItsTurnComesAgain) {
   EXPECT_THAT(From(1), ElementsAre("b", "c"));
 }
 
-TEST_F(JournalLogTest, OpeningEmptiesIt) {
+TEST_F(JournalLogTest, IsKeptUntilItIsEmptied) {
   {
     ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
     Append(log, 0, "a");
   }
-  ASSERT_OK(JournalLog::Open(folder_.path()));
+  ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
+  EXPECT_THAT(From(0), ElementsAre("a"));
+  ASSERT_OK(log.Empty());
   EXPECT_THAT(From(0), IsEmpty());
 }
 

@@ -3,11 +3,15 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "common/log.h"
 #include "common/status_macros.h"
 
 namespace callslip::tracker {
@@ -30,6 +34,24 @@ std::vector<JournalEntry> Sorted(Entries entries) {
   return sorted;
 }
 
+absl::Status Damaged(const std::string& folder, absl::string_view what) {
+  return absl::DataLossError(absl::StrCat(
+      "the log of commands in ", folder, " is damaged, or not that of its database: ", what,
+      ". To begin with what the database has, move ", JournalLog::kFileNames[0], " and ",
+      JournalLog::kFileNames[1], " away"));
+}
+
+absl::Status PutAside(const std::string& folder) {
+  for (const char* name : JournalLog::kFileNames) {
+    const std::string path = absl::StrCat(folder, "/", name);
+    if (std::rename(path.c_str(), (path + ".damaged").c_str()) != 0 && errno != ENOENT) {
+      return absl::UnavailableError(
+          absl::StrCat("can't rename ", path, ": ", std::strerror(errno)));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status WriteRowsOf(const JournalLogContents& log, SqliteCommandStorage& database) {
@@ -49,9 +71,7 @@ absl::Status WriteRowsOf(const JournalLogContents& log, SqliteCommandStorage& da
   RETURN_IF_ERROR(log.ForEach(end, [&](uint64_t position, absl::string_view bytes) {
     end = position + 1;
     if (DecodeJournal(bytes, earlier, note)) return absl::OkStatus();
-    return absl::DataLossError(
-        absl::StrCat("append ", position, " in the journal's log makes no sense; see ",
-                     JournalLog::kFileNames[0], " and ", JournalLog::kFileNames[1]));
+    return absl::DataLossError(absl::StrCat("append ", position, " of it makes no sense"));
   }));
   if (end == database.position()) return absl::OkStatus();
   return database.AppendUpTo(database.position(), end, summary, Sorted(std::move(entries)));
@@ -62,7 +82,16 @@ absl::StatusOr<std::unique_ptr<LoggedCommandStorage>> LoggedCommandStorage::Open
   ASSIGN_OR_RETURN(const JournalLogContents contents, JournalLogContents::Read(folder));
   ASSIGN_OR_RETURN(auto database, SqliteCommandStorage::Open(
                                       absl::StrCat(folder, "/", SqliteCommandStorage::kFileName)));
-  RETURN_IF_ERROR(WriteRowsOf(contents, *database));
+  if (const absl::Status written = WriteRowsOf(contents, *database); !written.ok()) {
+    return absl::IsDataLoss(written) ? Damaged(folder, written.message()) : written;
+  }
+  if (contents.HasFrom(database->position())) {
+    const std::string gap = absl::StrCat("append ", database->position(), " is missing");
+    if (sync == Sync::kAlways) return Damaged(folder, gap);
+    Log(LogLevel::kError, "the last appends to the log are put aside: one before them is missing",
+        {{"directory", folder}, {"missing", gap}});
+    RETURN_IF_ERROR(PutAside(folder));
+  }
   ASSIGN_OR_RETURN(JournalLog log, JournalLog::Open(folder));
   return std::unique_ptr<LoggedCommandStorage>(
       new LoggedCommandStorage(sync, std::move(database), std::move(log)));
@@ -100,15 +129,25 @@ absl::Status LoggedCommandStorage::Append(uint64_t position,
     changed_.NotifyAll();
   }
   if (!rows_status_.ok()) return rows_status_;
+  RETURN_IF_ERROR(EmptyLog());
   if (is_longest) return absl::UnavailableError("the disk is slower than what it is given");
 
   record_.assign(JournalLog::kHeadBytes, 0);
-  encoder_.Encode(entries, record_);
+  if (!encoder_.Encode(entries, record_)) {
+    return absl::UnavailableError("there is more to append than a record of the log can hold");
+  }
   RETURN_IF_ERROR(log_.Append(position, record_));
   if (sync_ == Sync::kAlways) RETURN_IF_ERROR(log_.Sync());
   for (const JournalEntry& entry : entries) Note(entry);
   Add(SummaryOf(entries), summary_);
   position_ = position + 1;
+  if (record_.capacity() > kKeptBytes) std::string().swap(record_);
+  return absl::OkStatus();
+}
+
+absl::Status LoggedCommandStorage::EmptyLog() {
+  if (!is_log_empty_) RETURN_IF_ERROR(log_.Empty());
+  is_log_empty_ = true;
   return absl::OkStatus();
 }
 
@@ -123,7 +162,8 @@ void LoggedCommandStorage::Run() {
   while (true) {
     {
       MutexLock lock(&mutex_);
-      while (!stop_ && !wants_rows_) changed_.Wait(&mutex_);
+      while (!stop_ && !wants_rows_ && rows_status_.ok()) changed_.Wait(&mutex_);
+      if (!stop_ && !wants_rows_) changed_.WaitFor(&mutex_, kPause);
       if (stop_) break;
       wants_rows_ = false;
     }
@@ -142,11 +182,15 @@ absl::Status LoggedCommandStorage::WriteRows() {
     entries.swap(unwritten_);
     summary = summary_;
     end = position_;
+    if (end == database_->position()) return rows_status_ = absl::OkStatus();
     log_.Turn();
   }
-  if (end == database_->position()) return absl::OkStatus();
   std::vector<JournalEntry> sorted = Sorted(std::move(entries));
   const absl::Status written = database_->AppendUpTo(database_->position(), end, summary, sorted);
+  if (!written.ok()) {
+    Log(LogLevel::kError, "commands can't be brought to their database",
+        {{"error", std::string(written.message())}});
+  }
   MutexLock lock(&mutex_);
   rows_status_ = written;
   if (written.ok()) {

@@ -34,6 +34,9 @@ class LoggedCommandStorage final : public CommandStorage {
   // holds is in the database after that. UNAVAILABLE where that is not possible; DATA_LOSS, with
   // what to do, where something is damaged; FAILED_PRECONDITION where a newer version has written
   // it.
+  //
+  // Where records of the log are missing before others, as a power cut can leave it with kNever,
+  // those others are put aside, and it is logged. With kAlways it is damage.
   static absl::StatusOr<std::unique_ptr<LoggedCommandStorage>> Open(const std::string& folder,
                                                                     Sync sync);
   ~LoggedCommandStorage() override;
@@ -56,9 +59,15 @@ class LoggedCommandStorage final : public CommandStorage {
   // written more slowly.
   static constexpr int64_t kLongLog = JournalLog::kKeptBytes;
   static constexpr int64_t kLongestLog = 16 * kLongLog;
+  // Of the memory for one append; one that was larger gives it back.
+  static constexpr size_t kKeptBytes = size_t{1} << 20;
+  // How soon rows that could not be written are tried again.
+  static constexpr absl::Duration kPause = absl::Seconds(1);
 
   LoggedCommandStorage(Sync sync, std::unique_ptr<SqliteCommandStorage> database, JournalLog log);
 
+  // Once the database has all, and has been read, before the first append.
+  absl::Status EmptyLog() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
   void Note(const JournalEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -75,6 +84,7 @@ class LoggedCommandStorage final : public CommandStorage {
   bool wants_rows_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status rows_status_ ABSL_GUARDED_BY(mutex_);  // Of the last time that they were written.
   JournalLog log_ ABSL_GUARDED_BY(mutex_);
+  bool is_log_empty_ ABSL_GUARDED_BY(mutex_) = false;  // Of what was there before.
   JournalEncoder encoder_ ABSL_GUARDED_BY(mutex_);
   std::string record_ ABSL_GUARDED_BY(mutex_);
   // What was appended and is not in the database, by sequence: of each the newest.

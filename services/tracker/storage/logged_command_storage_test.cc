@@ -145,8 +145,58 @@ TEST_F(LoggedCommandStorageTest, LogThatMakesNoSenseIsNoEmptyStart) {
   }
   const absl::Status status = Open().status();
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()), HasSubstr("append 0"));
-  EXPECT_THAT(std::string(status.message()), HasSubstr("commands-0.log"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("append 0 of it makes no sense"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("move commands-0.log"));
+}
+
+// As with a database from a backup.
+TEST_F(LoggedCommandStorageTest, LogBehindAGapIsDamageOrPutAside) {
+  {
+    ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
+    std::string record(JournalLog::kHeadBytes, 0);
+    const JournalEntry entry = Queued(1);
+    ASSERT_TRUE(JournalEncoder().Encode({&entry, 1}, record));
+    ASSERT_OK(log.Append(5, record));
+  }
+  const absl::Status status = Open(Sync::kAlways).status();
+  EXPECT_EQ(status.code(), StatusCode::kDataLoss);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("append 0 is missing"));
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open(Sync::kNever));
+  EXPECT_THAT(*Replay(*storage), IsEmpty());
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() + "/commands-0.log.damaged"));
+  Append(*storage, {Queued(1)});
+}
+
+// The process was killed between the commit of the rows and the end of the log that holds the same.
+TEST_F(LoggedCommandStorageTest, WhatIsInBothCountsOnce) {
+  MortalCommandStorage storage;
+  ASSERT_OK(storage.Restart());
+  const JournalEntry queued = Queued(1);
+  Append(*storage, {queued});
+  Append(*storage, {Completed(queued, "42")});
+  ASSERT_OK(storage->WriteRows());
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_OK(storage.Restart());
+    EXPECT_EQ(storage->position(), 2u);
+    EXPECT_THAT(*Replay(*storage), ElementsAre(1));
+  }
+  Append(*storage, {Queued(2)});
+  ASSERT_OK(storage.Restart());
+  EXPECT_EQ(storage->position(), 3u);
+  EXPECT_THAT(*Replay(*storage), ElementsAre(1, 2));
+}
+
+// It is the only copy of what the database turns out not to have.
+TEST_F(LoggedCommandStorageTest, LogIsKeptUntilTheFirstAppend) {
+  MortalCommandStorage storage;
+  ASSERT_OK(storage.Restart());
+  Append(*storage, {Queued(1)});
+  ASSERT_OK(storage.Restart());
+  const std::string log = storage.path() + "/commands-0.log";
+  EXPECT_GT(std::filesystem::file_size(log), 100u);
+  const auto size = std::filesystem::file_size(log);
+  Append(*storage, {Removed(1)});
+  EXPECT_LT(std::filesystem::file_size(log), size);
 }
 
 TEST_F(LoggedCommandStorageTest, InspectionShowsTheLogAsWell) {

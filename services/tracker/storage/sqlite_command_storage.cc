@@ -75,8 +75,8 @@ absl::Status SqliteCommandStorage::Explain(const absl::Status& error) const {
     return absl::DataLossError(absl::StrCat(
         path_, " is damaged: ", error.message(),
         ". `callslip-tracker inspect` shows what can be read of it, and `sqlite3 ", path_,
-        " .recover` saves that. To begin without its commands, move it away, together with the "
-        "files beside it whose names begin alike"));
+        " .recover` saves that. To begin without its commands, move it away, together with all "
+        "files beside it whose names begin with \"commands\""));
   }
   if (absl::IsUnavailable(error)) {
     return absl::UnavailableError(absl::StrCat(
@@ -93,8 +93,12 @@ absl::Status SqliteCommandStorage::Prepare() {
   RETURN_IF_ERROR(
       database_.Run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                     "PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY;"));
-  // Fails where the file or its directory is read-only; what follows would do so later.
-  RETURN_IF_ERROR(database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position; COMMIT"));
+  // Fails where the file or its directory is read-only; what follows would do so later. And syncs
+  // what a process may have committed just before it was killed: a row that stays as it was would
+  // not be written.
+  RETURN_IF_ERROR(
+      database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position + 1;"
+                    "UPDATE journal SET position = position - 1; COMMIT"));
   ASSIGN_OR_RETURN(rows_, CommandRowWriter::Prepare(database_));
   ASSIGN_OR_RETURN(drawing_rows_, DrawingRowWriter::Prepare(database_));
   ASSIGN_OR_RETURN(begin_, SqliteStatement::Prepare(database_, "BEGIN IMMEDIATE"));

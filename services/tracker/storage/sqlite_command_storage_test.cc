@@ -157,6 +157,16 @@ TEST_F(SqliteCommandStorageTest, NewerFormatIsRefused) {
   EXPECT_THAT(std::string(storage.status().message()), HasSubstr("newer version"));
 }
 
+// Version 1 had no log beside it.
+TEST_F(SqliteCommandStorageTest, OlderFormatIsTakenOn) {
+  Fill(1);
+  ASSERT_OK_AND_ASSIGN(SqliteDatabase older, SqliteDatabase::Open(Path()));
+  ASSERT_OK(older.Run("PRAGMA user_version = 1"));
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  EXPECT_THAT(*Replay(*storage), ElementsAre(1));
+  EXPECT_EQ(*older.Number("PRAGMA user_version"), 2);
+}
+
 TEST_F(SqliteCommandStorageTest, DatabaseOfAnotherProgramIsLeftAlone) {
   {
     ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));

@@ -118,6 +118,7 @@ class CommandStorage {
     uint64_t last_sequence = 0;  // Of all entries that were ever appended.
     int64_t latest_nanos = 0;    // The latest time in any entry.
   };
+  // To be called before the first append.
   virtual absl::StatusOr<Summary> Summarize() = 0;
   // Gives all that was kept, once and before the first append: records of commands in the order of
   // registration, then removals by their time; then drawings, then answers, each by sequence.
@@ -137,6 +138,9 @@ class CommandJournal {
   // journal is used.
   void SetListener(std::function<void()> listener) { listener_ = std::move(listener); }
 
+  // Of what may have waited for a storage that has failed for a while.
+  static constexpr int64_t kMaxBatchBytes = int64_t{64} << 20;
+
   void Append(JournalEntry entry);
 
   // Counts the calls of Append().
@@ -144,10 +148,12 @@ class CommandJournal {
 
   struct Batch {
     std::vector<JournalEntry> entries;
-    uint64_t appended = 0;  // When it was taken.
+    // When it was taken; 0 where something is left, for the next batch.
+    uint64_t appended = 0;
   };
-  // Takes all that waits. One batch at a time is out: it is either stored, or put back.
-  Batch Take();
+  // Takes what waits, up to `max_bytes` and one entry more. One batch at a time is out: it is
+  // either stored, or put back.
+  Batch Take(int64_t max_bytes = kMaxBatchBytes);
   // What has changed since stays as it is.
   void PutBack(Batch batch);
 
@@ -162,6 +168,8 @@ class CommandJournal {
 
   Mutex mutex_;
   std::vector<JournalEntry> waiting_ ABSL_GUARDED_BY(mutex_);
+  // At least those of `waiting_`.
+  int64_t waiting_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   // Where in `waiting_` the entry of a sequence is.
   absl::flat_hash_map<uint64_t, size_t> places_ ABSL_GUARDED_BY(mutex_);
 };
