@@ -67,7 +67,7 @@ void TryRecords(const std::string& bytes, uint8_t damage) {
   JournalLog::Seal(damage % 4, record);
   std::array<std::string, 2> files = {absl::StrCat(record, bytes), bytes};
   files[0][damage % files[0].size()] ^= static_cast<char>(damage % 3);
-  static SqliteCommandStorage& database = **SqliteCommandStorage::Open(":memory:");
+  static SqliteCommandStorage& database = *SqliteCommandStorage::Open(":memory:")->release();
   (void)WriteRowsOf(JournalLogContents(std::move(files)), database);
 }
 
