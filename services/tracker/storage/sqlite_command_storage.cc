@@ -3,6 +3,8 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -50,10 +52,14 @@ CommandStorage::Summary SummaryOf(absl::Span<const JournalEntry> entries) {
 
 absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> SqliteCommandStorage::Open(
     const std::string& path) {
+  // What SQLite's own log holds may not have been synced before its process was killed.
+  std::error_code missing;
+  const auto log_bytes = std::filesystem::file_size(path + "-wal", missing);
+  const bool was_killed = !missing && log_bytes > 0;
   ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::Open(path));
   std::unique_ptr<SqliteCommandStorage> storage(
       new SqliteCommandStorage(path, std::move(database)));
-  if (const absl::Status prepared = storage->Prepare(); !prepared.ok()) {
+  if (const absl::Status prepared = storage->Prepare(was_killed); !prepared.ok()) {
     return storage->Explain(prepared);
   }
   return storage;
@@ -64,7 +70,7 @@ absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> SqliteCommandStorage::Open
   ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::OpenCopy(path));
   std::unique_ptr<SqliteCommandStorage> storage(
       new SqliteCommandStorage(path, std::move(database)));
-  if (const absl::Status prepared = storage->Prepare(); !prepared.ok()) {
+  if (const absl::Status prepared = storage->Prepare(/*sync=*/false); !prepared.ok()) {
     return storage->Explain(prepared);
   }
   return storage;
@@ -86,19 +92,21 @@ absl::Status SqliteCommandStorage::Explain(const absl::Status& error) const {
   return error;
 }
 
-absl::Status SqliteCommandStorage::Prepare() {
+absl::Status SqliteCommandStorage::Prepare(bool sync) {
   // For whoever looks into the database with other tools.
   sqlite3_busy_timeout(database_.get(), 1000);
   RETURN_IF_ERROR(CheckVersion());
   RETURN_IF_ERROR(
       database_.Run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                     "PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY;"));
-  // Fails where the file or its directory is read-only; what follows would do so later. And syncs
-  // what a process may have committed just before it was killed: a row that stays as it was would
-  // not be written.
-  RETURN_IF_ERROR(
-      database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position + 1;"
-                    "UPDATE journal SET position = position - 1; COMMIT"));
+  // Fails where the file or its directory is read-only; what follows would do so later.
+  RETURN_IF_ERROR(database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position; COMMIT"));
+  // A row that stays as it was is not written, and then nothing is synced.
+  if (sync) {
+    RETURN_IF_ERROR(
+        database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position + 1;"
+                      "UPDATE journal SET position = position - 1; COMMIT"));
+  }
   ASSIGN_OR_RETURN(rows_, CommandRowWriter::Prepare(database_));
   ASSIGN_OR_RETURN(drawing_rows_, DrawingRowWriter::Prepare(database_));
   ASSIGN_OR_RETURN(begin_, SqliteStatement::Prepare(database_, "BEGIN IMMEDIATE"));

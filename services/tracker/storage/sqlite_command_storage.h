@@ -50,7 +50,8 @@ class SqliteCommandStorage final : public CommandStorage {
   SqliteCommandStorage(std::string path, SqliteDatabase database)
       : path_(std::move(path)), database_(std::move(database)) {}
 
-  absl::Status Prepare();
+  // `sync`: what the database has already is to survive a power cut.
+  absl::Status Prepare(bool sync);
   absl::Status CheckVersion();
   absl::Status Write(uint64_t position, uint64_t end, const Summary& summary,
                      absl::Span<const JournalEntry> entries);
