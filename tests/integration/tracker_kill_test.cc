@@ -198,7 +198,9 @@ TEST_P(TrackerKillTest, EverythingThatWasAcknowledgedIsThereAgain) {
     std::vector<std::thread> threads;
     for (int i = 0; i < kThreads; ++i) {
       stubs.push_back(tracker.Connect());
-      threads.emplace_back([&, i] { loads[i] = Load(stubs[i].get(), round, i, calls); });
+      threads.emplace_back([&load = loads[i], stub = stubs.back().get(), round, i, &calls] {
+        load = Load(stub, round, i, calls);
+      });
     }
     // Somewhere in the middle of what it does.
     while (calls < kCalls + 37 * round) std::this_thread::yield();
