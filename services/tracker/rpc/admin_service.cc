@@ -36,13 +36,14 @@ void Fill(const TrackerStatistics& from, v1::GetHealthResponse& to) {
 }  // namespace
 
 void AdminService::ServeOn(AsyncServer& server) {
-  server.ServeUnary(&service_, &v1::AdminService::AsyncService::RequestGetHealth,
-                    {[this](const v1::GetHealthRequest&, v1::GetHealthResponse& response) {
-                      Fill(source_->Read(), response);
-                      return absl::OkStatus();
-                    }},
-                    // It tells of a storage that fails while it does.
-                    Outputs::kFree);
+  server.ServeUnary<v1::GetHealthRequest, v1::GetHealthResponse>(
+      {kName, "GetHealth"},
+      [this](const v1::GetHealthRequest&, v1::GetHealthResponse& response) {
+        Fill(source_->Read(), response);
+        return absl::OkStatus();
+      },
+      // It tells of a storage that fails while it does.
+      Outputs::kFree);
 }
 
 }  // namespace callslip::tracker

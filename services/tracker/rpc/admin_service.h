@@ -1,7 +1,7 @@
 #ifndef CALLSLIP_TRACKER_RPC_ADMIN_SERVICE_H_
 #define CALLSLIP_TRACKER_RPC_ADMIN_SERVICE_H_
 
-#include "callslip/tracker/v1/admin_service.grpc.pb.h"
+#include "callslip/tracker/v1/admin_service.pb.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/tracker_statistics.h"
 
@@ -12,16 +12,17 @@ namespace v1 = callslip::tracker::v1;
 // AdminService over the tracker's statistics. Must outlive the server that it serves on.
 class AdminService {
  public:
+  static constexpr char kName[] = "callslip.tracker.v1.AdminService";
+
   explicit AdminService(TrackerStatisticsSource* source) : source_(source) {}
 
   // Before the server is started.
-  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  static void AddTo(AsyncServer& server) { server.AddService(kName); }
   // After the server was started.
   void ServeOn(AsyncServer& server);
 
  private:
   TrackerStatisticsSource* const source_;
-  v1::AdminService::AsyncService service_;
 };
 
 }  // namespace callslip::tracker

@@ -1,5 +1,6 @@
 #include "tracker/rpc/annotation_service.h"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -10,15 +11,14 @@
 namespace callslip::tracker {
 
 void AnnotationService::ServeOn(AsyncServer& server) {
-  using Async = v1::AnnotationService::AsyncService;
-  const auto unary = [&](auto request, auto handler) {
-    server.ServeUnary(&service_, request, {[this, handler](const auto& message, auto& response) {
-      return (this->*handler)(message, response);
-    }});
+  const auto unary = [&]<typename Request, typename Response>(
+                         const char* method,
+                         absl::Status (AnnotationService::*handler)(const Request&, Response&)) {
+    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
-  unary(&Async::RequestRequestAnnotations, &AnnotationService::Request);
-  unary(&Async::RequestAppendAnnotations, &AnnotationService::Append);
-  unary(&Async::RequestListAnnotations, &AnnotationService::List);
+  unary("RequestAnnotations", &AnnotationService::Request);
+  unary("AppendAnnotations", &AnnotationService::Append);
+  unary("ListAnnotations", &AnnotationService::List);
 }
 
 absl::Status AnnotationService::Request(const v1::RequestAnnotationsRequest& request,

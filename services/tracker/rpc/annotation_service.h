@@ -2,7 +2,7 @@
 #define CALLSLIP_TRACKER_RPC_ANNOTATION_SERVICE_H_
 
 #include "absl/status/status.h"
-#include "callslip/tracker/v1/annotation_service.grpc.pb.h"
+#include "callslip/tracker/v1/annotation_service.pb.h"
 #include "common/clock.h"
 #include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/rpc/async_server.h"
@@ -13,10 +13,12 @@ namespace callslip::tracker {
 // is in annotation_service.proto. Must outlive the server that it serves on.
 class AnnotationService {
  public:
+  static constexpr char kName[] = "callslip.tracker.v1.AnnotationService";
+
   AnnotationService(Clock* clock, AnnotationStore* store) : clock_(clock), store_(store) {}
 
   // Before the server is started.
-  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  static void AddTo(AsyncServer& server) { server.AddService(kName); }
   // After the server was started.
   void ServeOn(AsyncServer& server);
 
@@ -30,7 +32,6 @@ class AnnotationService {
 
   Clock* const clock_;
   AnnotationStore* const store_;
-  v1::AnnotationService::AsyncService service_;
 };
 
 }  // namespace callslip::tracker

@@ -1,13 +1,28 @@
 #include "tracker/rpc/async_server.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
 #include "absl/strings/str_cat.h"
 #include "grpc/grpc.h"
 #include "grpc/support/time.h"
 #include "grpcpp/alarm.h"
+#include "grpcpp/grpcpp.h"
+#include "tracker/rpc/async_server_calls.h"
+#include "tracker/rpc/async_server_streams.h"
 #include "tracker/rpc/listener_sockets.h"
+#include "tracker/rpc/operation_queue.h"
+#include "tracker/rpc/rpc_service.h"
+#include "tracker/rpc/rpc_tally.h"
 
 namespace callslip::tracker {
 namespace {
+
+// How many calls of one method a queue can accept before the first of them is picked up.
+constexpr int kAcceptsPerMethod = 16;
 
 // What gRPC may take, once the grace is over, to cancel all calls and to close all connections.
 constexpr absl::Duration kTimeToClose = absl::Milliseconds(500);
@@ -27,6 +42,11 @@ void KeepLibrary() {
   (void)kept;
 }
 
+[[noreturn]] void Crash(const RpcName& rpc, const char* what) {
+  std::fprintf(stderr, "%s\n", absl::StrCat(rpc.service, ".", rpc.method, " ", what).c_str());
+  std::abort();
+}
+
 // Cuts the connections of a listener off if that is not called off in time.
 class Cutter final : public internal::CompletionTag {
  public:
@@ -41,9 +61,86 @@ class Cutter final : public internal::CompletionTag {
 
 }  // namespace
 
-AsyncServer::AsyncServer(Clock* clock) : tallies_(clock) { KeepLibrary(); }
+struct AsyncServer::Parts {
+  explicit Parts(Clock* clock) : tallies(clock) {}
+
+  // Has each queue accept calls of a method.
+  template <typename Call>
+  void Serve(const RpcName& rpc, const internal::MessageTypes& types,
+             typename Call::Handler handler, Outputs outputs);
+
+  RpcTallies tallies;
+  std::vector<std::unique_ptr<internal::RpcService>> services;
+  grpc::ServerBuilder builder;
+  OutputGate* gate = nullptr;
+  Address bound;
+  std::unique_ptr<grpc::Server> server;
+  std::vector<std::shared_ptr<internal::OperationQueue>> queues;
+  std::vector<std::thread> pollers;
+};
+
+template <typename Call>
+void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                               typename Call::Handler handler, Outputs outputs) {
+  const auto service = std::find_if(services.begin(), services.end(), [&rpc](const auto& each) {
+    return each->name() == rpc.service;
+  });
+  if (service == services.end()) Crash(rpc, "is of a service that was not added");
+  const google::protobuf::MethodDescriptor& descriptor = (*service)->Method(rpc.method);
+  if (descriptor.input_type() != types.request->GetDescriptor() ||
+      descriptor.output_type() != types.response->GetDescriptor()) {
+    Crash(rpc, "has other messages");
+  }
+  if (descriptor.client_streaming() != Call::kRequestsStream ||
+      descriptor.server_streaming() != Call::kResponsesStream) {
+    Crash(rpc, "streams in another way");
+  }
+  RpcTally* const tally = tallies.Of(descriptor.name());
+  for (const auto& queue : queues) {
+    const auto method = std::make_shared<const internal::Method<Call>>(
+        internal::Method<Call>{.service = service->get(),
+                               .descriptor = &descriptor,
+                               .types = types,
+                               .queue = queue,
+                               .handler = handler,
+                               .tally = tally,
+                               .gate = outputs == Outputs::kGated ? gate : nullptr});
+    for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
+  }
+}
+
+AsyncServer::AsyncServer(Clock* clock) : parts_(std::make_unique<Parts>(clock)) { KeepLibrary(); }
 
 AsyncServer::~AsyncServer() { Stop(absl::ZeroDuration()); }
+
+void AsyncServer::SetGate(OutputGate* gate) { parts_->gate = gate; }
+
+void AsyncServer::AddService(absl::string_view name) {
+  parts_->services.push_back(std::make_unique<internal::RpcService>(name));
+  parts_->builder.RegisterService(parts_->services.back().get());
+}
+
+std::vector<RpcStatistics> AsyncServer::Statistics() { return parts_->tallies.Read(); }
+
+void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                        internal::UnaryHandler handler, Outputs outputs) {
+  parts_->Serve<internal::UnaryCall>(rpc, types, std::move(handler), outputs);
+}
+
+void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                        internal::HeldHandler handler, Outputs outputs) {
+  parts_->Serve<internal::DeferredCall>(rpc, types, std::move(handler), outputs);
+}
+
+void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                        internal::StreamHandler handler, Outputs outputs) {
+  parts_->Serve<internal::StreamCall>(rpc, types, std::move(handler), outputs);
+}
+
+void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
+                        internal::DuplexHandler handler, Outputs outputs) {
+  parts_->Serve<internal::DuplexCall>(rpc, types, std::move(handler), outputs);
+}
 
 absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers,
                                            const Keepalive& keepalive) {
@@ -51,58 +148,60 @@ absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers,
       absl::StrCat("cannot listen on ", address.ToString(), "; is it in use already?"));
   if (address.is_unix() && IsSocketInUse(address.unix_path)) return refused;
   int bound_port = 0;
-  builder_.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(), &bound_port);
+  parts_->builder.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(),
+                                   &bound_port);
   // Without this a second tracker would silently share the port with the first.
-  builder_.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  parts_->builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Above what one command may carry; the domain's own limits then answer with a proper error.
-  builder_.SetMaxReceiveMessageSize(16 << 20);
+  parts_->builder.SetMaxReceiveMessageSize(16 << 20);
   const auto set = [this](const char* name, absl::Duration value) {
-    builder_.AddChannelArgument(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
+    parts_->builder.AddChannelArgument(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
   };
-  builder_.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  parts_->builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   set(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_after);
   set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.answer_within);
   set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.peers_ping_every);
   for (int i = 0; i < pollers; ++i) {
-    queues_.push_back(std::make_shared<internal::OperationQueue>(builder_.AddCompletionQueue()));
+    parts_->queues.push_back(
+        std::make_shared<internal::OperationQueue>(parts_->builder.AddCompletionQueue()));
   }
-  server_ = builder_.BuildAndStart();
-  if (server_ == nullptr || (!address.is_unix() && bound_port == 0)) {
+  parts_->server = parts_->builder.BuildAndStart();
+  if (parts_->server == nullptr || (!address.is_unix() && bound_port == 0)) {
     // Queues that never served must still be shut down before they are destroyed.
-    for (const auto& queue : queues_) {
+    for (const auto& queue : parts_->queues) {
       queue->Close();
       queue->Poll();
     }
-    queues_.clear();
-    server_ = nullptr;
+    parts_->queues.clear();
+    parts_->server = nullptr;
     return refused;
   }
-  for (const auto& queue : queues_) {
-    pollers_.emplace_back([queue, gate = gate_] { queue->Poll(gate); });
+  for (const auto& queue : parts_->queues) {
+    parts_->pollers.emplace_back([queue, gate = parts_->gate] { queue->Poll(gate); });
   }
-  bound_ = address;
-  if (!address.is_unix()) bound_.port = static_cast<uint16_t>(bound_port);
-  return bound_;
+  parts_->bound = address;
+  if (!address.is_unix()) parts_->bound.port = static_cast<uint16_t>(bound_port);
+  return parts_->bound;
 }
 
 void AsyncServer::Stop(absl::Duration grace) {
-  if (server_ == nullptr) return;
+  if (parts_->server == nullptr) return;
   // gRPC closes no connection with a write under way, which is for ever where the peer reads
   // nothing.
-  Cutter cutter(bound_);
+  Cutter cutter(parts_->bound);
   grpc::Alarm alarm;
-  internal::OperationQueue& queue = *queues_.front();
+  internal::OperationQueue& queue = *parts_->queues.front();
   if (queue.TryBegin()) {
     alarm.Set(queue.queue(), SpanOf(grace + kTimeToClose), &cutter);
   }
   // Returns when all connections are gone. What was under way on them may not have come out of the
   // queues yet, but comes for certain now.
-  server_->Shutdown(SpanOf(grace));
+  parts_->server->Shutdown(SpanOf(grace));
   alarm.Cancel();
-  for (const auto& each : queues_) each->Close();
-  for (std::thread& poller : pollers_) poller.join();
-  pollers_.clear();
-  server_ = nullptr;
+  for (const auto& each : parts_->queues) each->Close();
+  for (std::thread& poller : parts_->pollers) poller.join();
+  parts_->pollers.clear();
+  parts_->server = nullptr;
 }
 
 }  // namespace callslip::tracker

@@ -3,29 +3,26 @@
 
 #include <functional>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/address.h"
 #include "common/clock.h"
-#include "grpcpp/grpcpp.h"
-#include "tracker/rpc/async_server_calls.h"
-#include "tracker/rpc/async_server_streams.h"
-#include "tracker/rpc/operation_queue.h"
 #include "tracker/rpc/output_gate.h"
-#include "tracker/rpc/rpc_tally.h"
+#include "tracker/rpc/rpc_statistics.h"
 #include "tracker/rpc/server_stream.h"
+#include "tracker/rpc/typed_calls.h"
 
-// gRPC's completion-queue machinery, wrapped once: a service says for each method how a request is
-// accepted and what is to be done with it, and never sees a tag.
+// gRPC's completion-queue machinery, wrapped once: a service says for each method what is to be
+// done with a request, and never sees a tag, nor gRPC itself.
 //
 //   AsyncServer server;
-//   server.AddService(&service);
+//   server.AddService("package.Service");
 //   server.Start(address, pollers);
-//   server.ServeUnary(&service, &Service::AsyncService::RequestGet, handler);
+//   server.ServeUnary<GetRequest, GetResponse>({"package.Service", "Get"}, handler);
 //
 // Completion queues rather than the callback API: with 64 outstanding calls they answer 1.7 times
 // as many a second here, and the first call after an idle second within a millisecond, not tens of
@@ -47,9 +44,17 @@ struct Keepalive {
 // Whether what a method answers has to wait at the server's gate.
 enum class Outputs { kGated, kFree };
 
+// A method of a service that a server was given.
+struct RpcName {
+  absl::string_view service;  // In full, as in `package.Service`.
+  absl::string_view method;
+};
+
 // Runs a gRPC server with completion queues and the threads that poll them.
 //
-// Handlers run on a polling thread and get a request that is valid until they return.
+// Handlers run on a polling thread and get a request that is valid until they return. A name that
+// the protos do not have, or another type of message than theirs, is a mistake of the program and
+// ends it.
 class AsyncServer {
  public:
   // Calls are timed by `clock`; where there is none they are only counted.
@@ -58,10 +63,10 @@ class AsyncServer {
   ~AsyncServer();
 
   // Lets nothing leave but through `gate`, which must outlive this. Before Start().
-  void SetGate(OutputGate* gate) { gate_ = gate; }
+  void SetGate(OutputGate* gate);
 
-  // Before Start().
-  void AddService(grpc::Service* service) { builder_.RegisterService(service); }
+  // Before Start(). `name` in full, as in `package.Service`.
+  void AddService(absl::string_view name);
 
   // Listens on `address` and returns it with the port that was bound. UNAVAILABLE where that is
   // not possible, and where another process answers there. Serves nothing yet. `pollers` threads
@@ -70,134 +75,86 @@ class AsyncServer {
                                 const Keepalive& keepalive = {});
 
   // Serves one method, from now on. `handler` answers at once.
-  template <typename Service, typename Base, typename Request, typename Response>
-  void ServeUnary(Service* service,
-                  void (Base::*request)(grpc::ServerContext*, Request*,
-                                        grpc::ServerAsyncResponseWriter<Response>*,
-                                        grpc::CompletionQueue*, grpc::ServerCompletionQueue*,
-                                        void*),
+  template <typename Request, typename Response>
+  void ServeUnary(const RpcName& rpc,
                   std::function<absl::Status(const Request&, Response&)> handler,
-                  Outputs outputs = Outputs::kGated);
+                  Outputs outputs = Outputs::kGated) {
+    Serve(rpc, TypesOf<Request, Response>(),
+          internal::UnaryHandler([handler = std::move(handler)](const internal::Message& request,
+                                                                internal::Message& response) {
+            return handler(static_cast<const Request&>(request), static_cast<Response&>(response));
+          }),
+          outputs);
+  }
 
   // As above for a method whose answer may have to wait.
-  template <typename Service, typename Base, typename Request, typename Response>
-  void ServeHeld(Service* service,
-                 void (Base::*request)(grpc::ServerContext*, Request*,
-                                       grpc::ServerAsyncResponseWriter<Response>*,
-                                       grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*),
-                 std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)> handler);
+  template <typename Request, typename Response>
+  void ServeHeld(const RpcName& rpc,
+                 std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)> handler,
+                 Outputs outputs = Outputs::kGated) {
+    Serve(rpc, TypesOf<Request, Response>(),
+          internal::HeldHandler(
+              [handler = std::move(handler)](const internal::Message& request, auto call) {
+                handler(static_cast<const Request&>(request),
+                        std::make_shared<internal::TypedReply<Response>>(std::move(call)));
+              }),
+          outputs);
+  }
 
   // As above for a server-streaming method.
-  template <typename Service, typename Base, typename Request, typename Response>
+  template <typename Request, typename Response>
   void ServeStream(
-      Service* service,
-      void (Base::*request)(grpc::ServerContext*, Request*, grpc::ServerAsyncWriter<Response>*,
-                            grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*),
+      const RpcName& rpc,
       std::function<void(const Request&, std::shared_ptr<ServerStream<Response>>)> handler,
-      Outputs outputs = Outputs::kGated);
+      Outputs outputs = Outputs::kGated) {
+    Serve(rpc, TypesOf<Request, Response>(),
+          internal::StreamHandler(
+              [handler = std::move(handler)](const internal::Message& request, auto call) {
+                handler(static_cast<const Request&>(request),
+                        std::make_shared<internal::TypedStream<Response>>(std::move(call)));
+              }),
+          outputs);
+  }
 
   // As above for a method that streams in both directions.
-  template <typename Service, typename Base, typename Request, typename Response>
-  void ServeDuplex(Service* service,
-                   void (Base::*request)(grpc::ServerContext*,
-                                         grpc::ServerAsyncReaderWriter<Response, Request>*,
-                                         grpc::CompletionQueue*, grpc::ServerCompletionQueue*,
-                                         void*),
-                   std::function<void(std::shared_ptr<DuplexStream<Request, Response>>)> handler);
+  template <typename Request, typename Response>
+  void ServeDuplex(const RpcName& rpc,
+                   std::function<void(std::shared_ptr<DuplexStream<Request, Response>>)> handler,
+                   Outputs outputs = Outputs::kGated) {
+    Serve(rpc, TypesOf<Request, Response>(),
+          internal::DuplexHandler([handler = std::move(handler)](auto call) {
+            handler(std::make_shared<internal::TypedDuplex<Request, Response>>(std::move(call)));
+          }),
+          outputs);
+  }
 
   // Accepts no further calls, waits up to `grace` for those under way, cancels the rest, and ends
   // the threads. A connection that gRPC cannot close then, because its peer reads nothing, is cut
-  // off a little later. The services must outlive this.
+  // off a little later.
   void Stop(absl::Duration grace);
 
   // What the calls of each method that is served have come to.
-  std::vector<RpcStatistics> Statistics() { return tallies_.Read(); }
+  std::vector<RpcStatistics> Statistics();
 
  private:
-  // How many calls of one method a queue can accept before the first of them is picked up.
-  static constexpr int kAcceptsPerMethod = 16;
+  struct Parts;
 
-  // Has each queue accept calls of the method that `request` stands for.
-  template <typename Call, typename Service, typename Accept>
-  void Serve(Service* service, Accept request, const typename Call::Handler& handler,
-             RpcTally* tally, Outputs outputs = Outputs::kGated);
-
-  RpcTallies tallies_;
-  grpc::ServerBuilder builder_;
-  OutputGate* gate_ = nullptr;
-  Address bound_;
-  std::unique_ptr<grpc::Server> server_;
-  std::vector<std::shared_ptr<internal::OperationQueue>> queues_;
-  std::vector<std::thread> pollers_;
-};
-
-template <typename Service, typename Base, typename Request, typename Response>
-void AsyncServer::ServeUnary(Service* service,
-                             void (Base::*request)(grpc::ServerContext*, Request*,
-                                                   grpc::ServerAsyncResponseWriter<Response>*,
-                                                   grpc::CompletionQueue*,
-                                                   grpc::ServerCompletionQueue*, void*),
-                             std::function<absl::Status(const Request&, Response&)> handler,
-                             Outputs outputs) {
-  Serve<internal::UnaryCall<Request, Response>>(service, request, std::move(handler),
-                                                tallies_.Of(Request::descriptor(), false), outputs);
-}
-
-template <typename Service, typename Base, typename Request, typename Response>
-void AsyncServer::ServeHeld(
-    Service* service,
-    void (Base::*request)(grpc::ServerContext*, Request*,
-                          grpc::ServerAsyncResponseWriter<Response>*, grpc::CompletionQueue*,
-                          grpc::ServerCompletionQueue*, void*),
-    std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)> handler) {
-  using Call = internal::DeferredCall<Request, Response>;
-  Serve<Call>(
-      service, request,
-      [handler = std::move(handler)](const std::shared_ptr<Call>& call) {
-        handler(call->request(), call);
-      },
-      tallies_.Of(Request::descriptor(), false));
-}
-
-template <typename Service, typename Base, typename Request, typename Response>
-void AsyncServer::ServeStream(
-    Service* service,
-    void (Base::*request)(grpc::ServerContext*, Request*, grpc::ServerAsyncWriter<Response>*,
-                          grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*),
-    std::function<void(const Request&, std::shared_ptr<ServerStream<Response>>)> handler,
-    Outputs outputs) {
-  using Call = internal::StreamCall<Request, Response>;
-  Serve<Call>(
-      service, request,
-      [handler = std::move(handler)](const std::shared_ptr<Call>& call) {
-        handler(*call->TakeRequest(), call);
-      },
-      tallies_.Of(Request::descriptor(), true), outputs);
-}
-
-template <typename Service, typename Base, typename Request, typename Response>
-void AsyncServer::ServeDuplex(
-    Service* service,
-    void (Base::*request)(grpc::ServerContext*, grpc::ServerAsyncReaderWriter<Response, Request>*,
-                          grpc::CompletionQueue*, grpc::ServerCompletionQueue*, void*),
-    std::function<void(std::shared_ptr<DuplexStream<Request, Response>>)> handler) {
-  Serve<internal::DuplexCall<Request, Response>>(service, request, std::move(handler),
-                                                 tallies_.Of(Request::descriptor(), true));
-}
-
-template <typename Call, typename Service, typename Accept>
-void AsyncServer::Serve(Service* service, Accept request, const typename Call::Handler& handler,
-                        RpcTally* tally, Outputs outputs) {
-  OutputGate* const gate = outputs == Outputs::kGated ? gate_ : nullptr;
-  for (const auto& queue : queues_) {
-    const auto accept = [service, request, on = queue->queue()](Call& call, void* tag) {
-      call.AcceptFrom(service, request, on, tag);
-    };
-    const auto method = std::make_shared<const internal::Method<Call>>(internal::Method<Call>{
-        .queue = queue, .accept = accept, .handler = handler, .tally = tally, .gate = gate});
-    for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
+  template <typename Request, typename Response>
+  static internal::MessageTypes TypesOf() {
+    return {&Request::default_instance(), &Response::default_instance()};
   }
-}
+
+  void Serve(const RpcName& rpc, const internal::MessageTypes& types,
+             internal::UnaryHandler handler, Outputs outputs);
+  void Serve(const RpcName& rpc, const internal::MessageTypes& types, internal::HeldHandler handler,
+             Outputs outputs);
+  void Serve(const RpcName& rpc, const internal::MessageTypes& types,
+             internal::StreamHandler handler, Outputs outputs);
+  void Serve(const RpcName& rpc, const internal::MessageTypes& types,
+             internal::DuplexHandler handler, Outputs outputs);
+
+  const std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace callslip::tracker
 

@@ -1,8 +1,9 @@
 #ifndef CALLSLIP_TRACKER_RPC_ASYNC_SERVER_CALLS_H_
 #define CALLSLIP_TRACKER_RPC_ASYNC_SERVER_CALLS_H_
 
-// The kinds of calls behind AsyncServer's templates: those with one answer here, streams in
-// async_server_streams.h. Included by async_server.h only.
+// The kinds of calls behind AsyncServer: those with one answer here, streams in
+// async_server_streams.h. They know no type of message: what is typed is in typed_calls.h. Included
+// by the server's own files only.
 
 #include <atomic>
 #include <cstdint>
@@ -11,81 +12,59 @@
 #include <utility>
 
 #include "absl/status/status.h"
-#include "common/rpc_status.h"
 #include "google/protobuf/arena.h"
+#include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
 #include "tracker/rpc/operation_queue.h"
 #include "tracker/rpc/output_gate.h"
+#include "tracker/rpc/rpc_service.h"
 #include "tracker/rpc/rpc_tally.h"
 #include "tracker/rpc/server_stream.h"
+#include "tracker/rpc/typed_calls.h"
 
 namespace callslip::tracker::internal {
 
 // One method on one queue. Held by the calls that it accepts.
 template <typename Call>
 struct Method {
+  RpcService* service;
+  const google::protobuf::MethodDescriptor* descriptor;
+  MessageTypes types;
   std::shared_ptr<OperationQueue> queue;
-  // Has gRPC fill in the next call of the method, and `tag` then come out of the queue.
-  std::function<void(Call& call, void* tag)> accept;
   typename Call::Handler handler;
   RpcTally* tally;
   // Null: everything leaves at once.
   OutputGate* gate = nullptr;
 
   bool LetsOut() const { return gate == nullptr || gate->IsOpen(); }
+
+  // Has gRPC fill in the next call, and `tag` then come out of the queue. `request` is null where
+  // the caller streams.
+  void Accept(grpc::ServerContext* context, Message* request,
+              grpc::internal::ServerAsyncStreamingInterface* stream, void* tag) const {
+    service->Accept(*descriptor, context, request, stream, queue->queue(), tag);
+  }
 };
 
 // A call that is answered at once. The object is its own tag twice: accepted, then finished. It
 // owns itself in between. Its messages live in an arena, of which the first block holds most of
 // them: their many small parts are then neither allocated nor freed one by one.
-template <typename Request, typename Response>
 class UnaryCall final : public CompletionTag {
  public:
-  using Handler = std::function<absl::Status(const Request&, Response&)>;
-
-  template <typename Service, typename Accept>
-  void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {
-    (service->*accept)(&context_, request_, &writer_, queue, queue, tag);
-  }
+  using Handler = UnaryHandler;
+  static constexpr bool kRequestsStream = false;
+  static constexpr bool kResponsesStream = false;
 
   // gRPC fails this at once when the server is being shut down.
-  static void AcceptNext(const std::shared_ptr<const Method<UnaryCall>>& method) {
-    if (!method->queue->TryBegin()) return;
-    auto* call = new UnaryCall(method);
-    method->accept(*call, call);
-  }
+  static void AcceptNext(const std::shared_ptr<const Method<UnaryCall>>& method);
 
-  void OnCompletion(bool ok) override {
-    if (finished_ || !ok) {
-      delete this;
-      return;
-    }
-    AcceptNext(method_);
-    finished_ = true;
-    begun_ = method_->tally->Begin();
-    response_ = google::protobuf::Arena::CreateMessage<Response>(&arena_);
-    status_ = method_->handler(*request_, *response_);
-    if (!method_->queue->TryBegin()) {
-      delete this;
-    } else if (method_->LetsOut()) {
-      Answer(status_);
-    } else {
-      method_->gate->Pass([this](const absl::Status& kept) { Answer(kept.ok() ? status_ : kept); });
-    }
-  }
+  void OnCompletion(bool ok) override;
 
  private:
   explicit UnaryCall(std::shared_ptr<const Method<UnaryCall>> method)
-      : method_(std::move(method)) {}
+      : method_(std::move(method)), request_(method_->types.request->New(&arena_)) {}
 
-  void Answer(const absl::Status& status) {
-    method_->tally->End(begun_, status.code());
-    if (status.ok()) {
-      writer_.Finish(*response_, grpc::Status::OK, this);
-    } else {
-      writer_.FinishWithError(ToGrpc(status, context_), this);
-    }
-  }
+  void Answer(const absl::Status& status);
 
   // Holds a request and a command without payloads.
   static constexpr size_t kFirstBlockBytes = 2048;
@@ -94,16 +73,17 @@ class UnaryCall final : public CompletionTag {
   grpc::ServerContext context_;
   alignas(8) char first_block_[kFirstBlockBytes];
   google::protobuf::Arena arena_{first_block_, kFirstBlockBytes};
-  Request* const request_ = google::protobuf::Arena::CreateMessage<Request>(&arena_);
-  grpc::ServerAsyncResponseWriter<Response> writer_{&context_};
-  Response* response_ = nullptr;
+  Message* const request_;
+  grpc::ServerAsyncResponseWriter<Message> writer_{&context_};
+  Message* response_ = nullptr;
   absl::Status status_;
   int64_t begun_ = 0;  // See RpcTally.
   bool finished_ = false;
 };
 
 // What calls that are answered later have in common: being accepted, and noticing that the caller
-// has left. `Self` has OnOver() for the latter, called also when the call was finished in order.
+// has left. `Self` has OnOver() for the latter, called also when the call was finished in order;
+// request(), which is filled in when the call is accepted; and Begin(), which hands it on then.
 //
 // The object lives as long as somebody holds its shared_ptr: the service, or an operation that is
 // under way in the completion queue (each holds one through its Tag).
@@ -113,8 +93,6 @@ class UnaryCall final : public CompletionTag {
 template <typename Self, typename Writer>
 class LongCall : public std::enable_shared_from_this<Self> {
  public:
-  using Handler = std::function<void(const std::shared_ptr<Self>& call)>;
-
   explicit LongCall(std::shared_ptr<const Method<Self>> method)
       : method_(std::move(method)),
         accepted_([](Self& call, bool ok) { call.OnAccepted(ok); }),
@@ -128,7 +106,7 @@ class LongCall : public std::enable_shared_from_this<Self> {
     // Must be asked for before the call is accepted. It fires only for calls that were.
     call->context_.AsyncNotifyWhenDone(&call->done_);
     call->accepted_.Hold(call);
-    method->accept(*call, &call->accepted_);
+    method->Accept(&call->context_, call->request(), &call->writer_, &call->accepted_);
   }
 
  protected:
@@ -179,7 +157,7 @@ class LongCall : public std::enable_shared_from_this<Self> {
     method_->queue->BeginFollowing();
     AcceptNext(method_);
     begun_ = method_->tally->Begin();
-    method_->handler(self);
+    self->Begin();
   }
 
   void OnDone() {
@@ -205,81 +183,37 @@ class LongCall : public std::enable_shared_from_this<Self> {
   std::function<void()> on_caller_left_;
 };
 
-template <typename Request, typename Response>
-class DeferredCall final
-    : public LongCall<DeferredCall<Request, Response>, grpc::ServerAsyncResponseWriter<Response>>,
-      public HeldReply<Response> {
+// A call that is answered once, later.
+class DeferredCall final : public LongCall<DeferredCall, grpc::ServerAsyncResponseWriter<Message>>,
+                           public HeldReply<AnyMessage> {
  public:
-  using Base = LongCall<DeferredCall, grpc::ServerAsyncResponseWriter<Response>>;
+  using Handler = HeldHandler;
+  static constexpr bool kRequestsStream = false;
+  static constexpr bool kResponsesStream = false;
 
-  explicit DeferredCall(std::shared_ptr<const Method<DeferredCall>> method)
-      : Base(std::move(method)),
-        finished_([](DeferredCall& call, bool ok) { call.OnFinished(ok); }) {}
+  explicit DeferredCall(std::shared_ptr<const Method<DeferredCall>> method);
 
-  template <typename Service, typename Accept>
-  void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {
-    (service->*accept)(&this->context_, &request_, &this->writer_, queue, queue, tag);
-  }
-
-  const Request& request() const { return request_; }
-
-  void Finish(Response response, std::function<void()> if_lost) override {
-    if (this->IsOver() || finishing_.exchange(true) || !this->TryBegin()) {
-      if_lost();
-      return;
-    }
-    if_lost_ = std::move(if_lost);
-    finished_.Hold(this->shared_from_this());
-    if (this->method().LetsOut()) {
-      this->writer_.Finish(response, grpc::Status::OK, &finished_);
-      return;
-    }
-    put_aside_ = std::move(response);
-    this->method().gate->Pass([this](const absl::Status& kept) { FinishPutAside(kept); });
-  }
-
-  void Fail(const absl::Status& status) override {
-    if (this->IsOver() || finishing_.exchange(true) || !this->TryBegin()) return;
-    finished_.Hold(this->shared_from_this());
-    if (this->method().LetsOut()) return AnswerError(status);
-    this->method().gate->Pass(
-        [this, status](const absl::Status& kept) { AnswerError(kept.ok() ? status : kept); });
-  }
-
+  void Finish(AnyMessage response, std::function<void()> if_lost) override;
+  void Fail(const absl::Status& status) override;
   void OnCallerLeft(std::function<void()> action) override {
-    this->SetCallerLeftAction(std::move(action));
+    SetCallerLeftAction(std::move(action));
   }
 
  private:
-  friend Base;
+  friend LongCall;
 
+  Message* request() { return request_.get(); }
+  void Begin();
   void OnOver() {}
+  void FinishPutAside(const absl::Status& kept);
+  void AnswerError(const absl::Status& status);
+  void OnFinished(bool ok);
 
-  void FinishPutAside(const absl::Status& kept) {
-    if (kept.ok()) {
-      this->writer_.Finish(std::exchange(put_aside_, Response()), grpc::Status::OK, &finished_);
-      return;
-    }
-    const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
-    if (if_lost != nullptr) if_lost();
-    AnswerError(kept);
-  }
-
-  void AnswerError(const absl::Status& status) {
-    this->SetCode(status.code());
-    this->writer_.FinishWithError(ToGrpc(status, this->context_), &finished_);
-  }
-
-  void OnFinished(bool ok) {
-    const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
-    if (!ok && if_lost != nullptr) if_lost();
-  }
-
-  Request request_;
-  typename Base::Tag finished_;
+  const AnyMessage request_;
+  Tag finished_;
   std::atomic<bool> finishing_{false};
   std::function<void()> if_lost_;
-  Response put_aside_;  // Until the gate lets it out.
+  AnyMessage response_;  // Until the gate lets it out.
 };
 
 }  // namespace callslip::tracker::internal

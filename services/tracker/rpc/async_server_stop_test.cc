@@ -24,32 +24,32 @@ constexpr int kCallsBeforeStop = 100;
 class BusyServer {
  public:
   BusyServer() {
-    server_.AddService(&service_);
+    server_.AddService(kEcho);
     address_ = *server_.Start(*ParseAddress("127.0.0.1:0"), 2);
-    server_.ServeUnary(&service_, &Echo::AsyncService::RequestSay,
-                       {[this](const EchoMessage& message, EchoMessage& echo) {
-                         Count();
-                         echo = message;
-                         return absl::OkStatus();
-                       }});
-    server_.ServeHeld(&service_, &Echo::AsyncService::RequestHold,
-                      {[this](const EchoMessage&, std::shared_ptr<EchoReply> reply) {
-                        Count();
-                        KeepReply(std::move(reply));
-                      }});
-    server_.ServeStream(&service_, &Echo::AsyncService::RequestListen,
-                        {[this](const EchoMessage&, std::shared_ptr<EchoStream> stream) {
-                          Count();
-                          stream->SetSource([left = 3]() mutable {
-                            return left-- > 0 ? std::make_optional(Numbered(left)) : std::nullopt;
-                          });
-                          KeepStream(std::move(stream));
-                        }});
-    server_.ServeDuplex(&service_, &Echo::AsyncService::RequestConverse,
-                        {[this](std::shared_ptr<EchoDuplex> stream) {
-                          Count();
-                          Converse(std::move(stream));
-                        }});
+    server_.ServeUnary<EchoMessage, EchoMessage>(
+        {kEcho, "Say"}, [this](const EchoMessage& message, EchoMessage& echo) {
+          Count();
+          echo = message;
+          return absl::OkStatus();
+        });
+    server_.ServeHeld<EchoMessage, EchoMessage>(
+        {kEcho, "Hold"}, [this](const EchoMessage&, std::shared_ptr<EchoReply> reply) {
+          Count();
+          KeepReply(std::move(reply));
+        });
+    server_.ServeStream<EchoMessage, EchoMessage>(
+        {kEcho, "Listen"}, [this](const EchoMessage&, std::shared_ptr<EchoStream> stream) {
+          Count();
+          stream->SetSource([left = 3]() mutable {
+            return left-- > 0 ? std::make_optional(Numbered(left)) : std::nullopt;
+          });
+          KeepStream(std::move(stream));
+        });
+    server_.ServeDuplex<EchoMessage, EchoMessage>({kEcho, "Converse"},
+                                                  [this](std::shared_ptr<EchoDuplex> stream) {
+                                                    Count();
+                                                    Converse(std::move(stream));
+                                                  });
     answerer_ = std::thread([this] { Answer(); });
   }
 
@@ -107,7 +107,6 @@ class BusyServer {
     }
   }
 
-  Echo::AsyncService service_;
   std::atomic<int> calls_{0};
   Notification busy_;
   std::atomic<bool> over_{false};

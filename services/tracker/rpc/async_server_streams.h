@@ -1,7 +1,7 @@
 #ifndef CALLSLIP_TRACKER_RPC_ASYNC_SERVER_STREAMS_H_
 #define CALLSLIP_TRACKER_RPC_ASYNC_SERVER_STREAMS_H_
 
-// The streaming calls behind AsyncServer's templates. Included by async_server.h only.
+// The streaming calls behind AsyncServer. Included by async_server.cc only.
 
 #include <atomic>
 #include <functional>
@@ -14,6 +14,7 @@
 #include "grpcpp/grpcpp.h"
 #include "tracker/rpc/async_server_calls.h"
 #include "tracker/rpc/server_stream.h"
+#include "tracker/rpc/typed_calls.h"
 
 namespace callslip::tracker::internal {
 
@@ -23,11 +24,11 @@ namespace callslip::tracker::internal {
 // operation, and holds it (kBusy) until that operation is done. Others leave a flag behind, which
 // whoever holds the right looks at before giving it back. Once the stream has ended or its caller
 // has left, nobody gives it back.
-template <typename Self, typename Writer, typename Response, typename Stream>
+template <typename Self, typename Writer, typename Stream>
 class SendingCall : public LongCall<Self, Writer>, public Stream {
  public:
   using Base = LongCall<Self, Writer>;
-  using Source = typename ServerStream<Response>::Source;
+  using Source = ServerStream<AnyMessage>::Source;
 
   explicit SendingCall(std::shared_ptr<const Method<Self>> method)
       : Base(std::move(method)), sent_([](Self& call, bool ok) { call.OnSent(ok); }) {}
@@ -81,7 +82,7 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
   // Starts the next operation if there is one.
   void Pump() {
     while (true) {
-      if (std::optional<Outgoing<Response>> next = Next()) return Send(*std::move(next));
+      if (std::optional<Outgoing<AnyMessage>> next = Next()) return Send(*std::move(next));
       const uint8_t state = state_.load();
       if ((state & kOver) != 0) return Drop();
       if ((state & kWoken) != 0) continue;
@@ -91,22 +92,22 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
   }
 
   // What the source has to send, asked until nobody has called Wake() meanwhile.
-  std::optional<Outgoing<Response>> Next() {
+  std::optional<Outgoing<AnyMessage>> Next() {
     if (ahead_ != nullptr) return std::move(*std::exchange(ahead_, nullptr));
     do {
       const uint8_t before = state_.fetch_and(static_cast<uint8_t>(~kWoken));
       if ((before & kOver) != 0 || source_ == nullptr) break;
-      if (std::optional<Outgoing<Response>> next = source_()) return next;
+      if (std::optional<Outgoing<AnyMessage>> next = source_()) return next;
     } while ((state_.load() & kWoken) != 0);
     return std::nullopt;
   }
 
-  void Send(Outgoing<Response> next) {
+  void Send(Outgoing<AnyMessage> next) {
     // A last message travels with the status, in one operation; gRPC wants the status to be OK.
     bool last = false;
     if ((state_.load() & kEnding) != 0 && end_.ok()) {
-      if (std::optional<Outgoing<Response>> more = Next()) {
-        ahead_ = std::make_unique<Outgoing<Response>>(*std::move(more));
+      if (std::optional<Outgoing<AnyMessage>> more = Next()) {
+        ahead_ = std::make_unique<Outgoing<AnyMessage>>(*std::move(more));
       } else {
         last = true;
       }
@@ -117,10 +118,10 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
     }
     if_lost_ = std::move(next.if_lost);
     sent_.Hold(this->shared_from_this());
-    if (this->method().LetsOut()) return Write(next.message, last);
-    put_aside_ = std::make_unique<Response>(std::move(next.message));
+    if (this->method().LetsOut()) return Write(*next.message, last);
+    put_aside_ = std::move(next.message);
     this->method().gate->Pass([this, last](const absl::Status& kept) {
-      const std::unique_ptr<Response> message = std::move(put_aside_);
+      const AnyMessage message = std::move(put_aside_);
       if (kept.ok()) return Write(*message, last);
       const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
       if (if_lost != nullptr) if_lost();
@@ -130,7 +131,7 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
     });
   }
 
-  void Write(const Response& message, bool last) {
+  void Write(const Message& message, bool last) {
     if (!last) {
       this->writer_.Write(message, &sent_);
       return;
@@ -179,46 +180,47 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
   Source source_;
   std::function<void()> if_lost_;  // Of the message that is being sent.
   // The message after that, where it was looked for to see whether the former is the last.
-  std::unique_ptr<Outgoing<Response>> ahead_;
-  std::unique_ptr<Response> put_aside_;  // The message that waits for the gate.
+  std::unique_ptr<Outgoing<AnyMessage>> ahead_;
+  AnyMessage put_aside_;  // The message that waits for the gate.
   // Written by the first Finish(), before kEnding is set.
   absl::Status end_;
 };
 
-template <typename Request, typename Response>
 class StreamCall final
-    : public SendingCall<StreamCall<Request, Response>, grpc::ServerAsyncWriter<Response>, Response,
-                         ServerStream<Response>> {
+    : public SendingCall<StreamCall, grpc::ServerAsyncWriter<Message>, ServerStream<AnyMessage>> {
  public:
-  using StreamCall::SendingCall::SendingCall;
+  using Handler = StreamHandler;
+  static constexpr bool kRequestsStream = false;
+  static constexpr bool kResponsesStream = true;
 
-  template <typename Service, typename Accept>
-  void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {
-    (service->*accept)(&this->context_, request_.get(), &this->writer_, queue, queue, tag);
-  }
-
-  // Streams live for longer than their requests are of use.
-  std::unique_ptr<const Request> TakeRequest() { return std::move(request_); }
+  explicit StreamCall(std::shared_ptr<const Method<StreamCall>> method)
+      : SendingCall(std::move(method)), request_(this->method().types.request->New()) {}
 
  private:
-  std::unique_ptr<Request> request_ = std::make_unique<Request>();
-};
+  friend LongCall;
 
-template <typename Request, typename Response>
-class DuplexCall final : public SendingCall<DuplexCall<Request, Response>,
-                                            grpc::ServerAsyncReaderWriter<Response, Request>,
-                                            Response, DuplexStream<Request, Response>> {
- public:
-  explicit DuplexCall(std::shared_ptr<const Method<DuplexCall>> method)
-      : DuplexCall::SendingCall(std::move(method)),
-        read_([](DuplexCall& call, bool ok) { call.OnRead(ok); }) {}
-
-  template <typename Service, typename Accept>
-  void AcceptFrom(Service* service, Accept accept, grpc::ServerCompletionQueue* queue, void* tag) {
-    (service->*accept)(&this->context_, &this->writer_, queue, queue, tag);
+  Message* request() { return request_.get(); }
+  void Begin() {
+    // Streams live for longer than their requests are of use.
+    const AnyMessage request = std::move(request_);
+    method().handler(*request, shared_from_this());
   }
 
-  void SetReceiver(std::function<void(const Request&)> on_request,
+  AnyMessage request_;
+};
+
+class DuplexCall final
+    : public SendingCall<DuplexCall, grpc::ServerAsyncReaderWriter<Message, Message>,
+                         DuplexStream<Message, AnyMessage>> {
+ public:
+  using Handler = DuplexHandler;
+  static constexpr bool kRequestsStream = true;
+  static constexpr bool kResponsesStream = true;
+
+  explicit DuplexCall(std::shared_ptr<const Method<DuplexCall>> method)
+      : SendingCall(std::move(method)), read_([](DuplexCall& call, bool ok) { call.OnRead(ok); }) {}
+
+  void SetReceiver(std::function<void(const Message&)> on_request,
                    std::function<void()> on_requests_done) override {
     on_request_ = std::move(on_request);
     on_requests_done_ = std::move(on_requests_done);
@@ -226,21 +228,27 @@ class DuplexCall final : public SendingCall<DuplexCall<Request, Response>,
   }
 
  private:
+  friend LongCall;
+
+  // Requests are read one by one.
+  static Message* request() { return nullptr; }
+  void Begin() { method().handler(shared_from_this()); }
+
   void Read() {
-    if (!this->TryBegin()) {
+    if (!TryBegin()) {
       on_request_ = nullptr;
       on_requests_done_ = nullptr;
       return;
     }
-    read_.Hold(this->shared_from_this());
-    this->writer_.Read(&request_, &read_);
+    read_.Hold(shared_from_this());
+    // A fresh one, since a large request would leave its buffers behind in an idle stream.
+    request_.reset(method().types.request->New());
+    writer_.Read(request_.get(), &read_);
   }
 
   void OnRead(bool ok) {
     if (ok) {
-      on_request_(request_);
-      // A fresh one, since a large request would leave its buffers behind in an idle stream.
-      request_ = Request();
+      on_request_(*request_);
       Read();
       return;
     }
@@ -253,13 +261,13 @@ class DuplexCall final : public SendingCall<DuplexCall<Request, Response>,
     }
     on_request_ = nullptr;
     const std::function<void()> on_requests_done = std::exchange(on_requests_done_, nullptr);
-    if (!this->IsOver() && !this->HasSentEnd()) on_requests_done();
+    if (!IsOver() && !HasSentEnd()) on_requests_done();
   }
 
-  typename DuplexCall::Base::Tag read_;
+  Tag read_;
   // The following belong to the read that is under way.
-  Request request_;
-  std::function<void(const Request&)> on_request_;
+  AnyMessage request_;
+  std::function<void(const Message&)> on_request_;
   std::function<void()> on_requests_done_;
   bool saw_end_ = false;
 };

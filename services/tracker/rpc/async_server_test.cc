@@ -19,6 +19,19 @@ namespace {
 
 using absl::StatusCode;
 
+TEST(AsyncServerDeathTest, NamesAndMessagesAreThoseOfTheProtos) {
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+  const auto serve = [](const RpcName& rpc) {
+    AsyncServer server;
+    server.AddService(kEcho);
+    server.ServeStream<EchoMessage, EchoMessage>(rpc, [](const EchoMessage&, auto) {});
+  };
+  EXPECT_DEATH(AsyncServer().AddService("callslip.NoService"), "no service callslip.NoService");
+  EXPECT_DEATH(serve({kEcho, "Shout"}), "no method callslip.tracker.testing.Echo.Shout");
+  EXPECT_DEATH(serve({"callslip.Other", "Listen"}), "of a service that was not added");
+  EXPECT_DEATH(serve({kEcho, "Say"}), "Echo.Say streams in another way");
+}
+
 TEST_F(AsyncServerTest, UnaryHandlerAnswersOrFails) {
   EchoMessage message;
   message.set_text("hello");

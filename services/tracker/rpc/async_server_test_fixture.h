@@ -20,6 +20,8 @@ namespace callslip::tracker {
 using testing::Echo;
 using testing::EchoMessage;
 
+inline constexpr char kEcho[] = "callslip.tracker.testing.Echo";
+
 using EchoReply = HeldReply<EchoMessage>;
 using EchoStream = ServerStream<EchoMessage>;
 using EchoDuplex = DuplexStream<EchoMessage, EchoMessage>;
@@ -89,27 +91,27 @@ class Arrival {
 class AsyncServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    server_.AddService(&service_);
+    server_.AddService(kEcho);
     ASSERT_OK_AND_ASSIGN(address_, server_.Start(*ParseAddress("127.0.0.1:0"), 2));
-    server_.ServeUnary(&service_, &Echo::AsyncService::RequestSay,
-                       {[](const EchoMessage& message, EchoMessage& echo) {
-                         if (message.text().empty()) {
-                           return absl::InvalidArgumentError("nothing to say");
-                         }
-                         echo = message;
-                         return absl::OkStatus();
-                       }});
-    server_.ServeHeld(&service_, &Echo::AsyncService::RequestHold,
-                      {[this](const EchoMessage&, std::shared_ptr<EchoReply> reply) {
-                        held_.Set(std::move(reply));
-                      }});
-    server_.ServeStream(&service_, &Echo::AsyncService::RequestListen,
-                        {[this](const EchoMessage&, std::shared_ptr<EchoStream> stream) {
-                          listener_.Set(std::move(stream));
-                        }});
-    server_.ServeDuplex(
-        &service_, &Echo::AsyncService::RequestConverse,
-        {[this](std::shared_ptr<EchoDuplex> stream) { conversation_.Set(std::move(stream)); }});
+    server_.ServeUnary<EchoMessage, EchoMessage>(
+        {kEcho, "Say"}, [](const EchoMessage& message, EchoMessage& echo) {
+          if (message.text().empty()) {
+            return absl::InvalidArgumentError("nothing to say");
+          }
+          echo = message;
+          return absl::OkStatus();
+        });
+    server_.ServeHeld<EchoMessage, EchoMessage>(
+        {kEcho, "Hold"}, [this](const EchoMessage&, std::shared_ptr<EchoReply> reply) {
+          held_.Set(std::move(reply));
+        });
+    server_.ServeStream<EchoMessage, EchoMessage>(
+        {kEcho, "Listen"}, [this](const EchoMessage&, std::shared_ptr<EchoStream> stream) {
+          listener_.Set(std::move(stream));
+        });
+    server_.ServeDuplex<EchoMessage, EchoMessage>(
+        {kEcho, "Converse"},
+        [this](std::shared_ptr<EchoDuplex> stream) { conversation_.Set(std::move(stream)); });
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
     stub_ = Echo::NewStub(grpc::CreateCustomChannel(address_.ToString(),
@@ -121,7 +123,6 @@ class AsyncServerTest : public ::testing::Test {
     return stub_->Converse(&context_);
   }
 
-  Echo::AsyncService service_;
   Arrival<EchoReply> held_;
   Arrival<EchoStream> listener_;
   Arrival<EchoDuplex> conversation_;

@@ -1,5 +1,6 @@
 #include "tracker/rpc/command_service.h"
 
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -39,37 +40,36 @@ class WaitFeed final : public CommandFeed {
 }  // namespace
 
 void CommandService::ServeOn(AsyncServer& server) {
-  using Async = v1::CommandService::AsyncService;
-  const auto unary = [&](auto request, auto handler) {
-    server.ServeUnary(&service_, request, {[this, handler](const auto& message, auto& response) {
-      return (this->*handler)(message, response);
-    }});
+  const auto unary = [&]<typename Request, typename Response>(
+                         const char* method,
+                         absl::Status (CommandService::*handler)(const Request&, Response&)) {
+    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
-  unary(&Async::RequestRegisterCommand, &CommandService::Register);
-  unary(&Async::RequestGetCommand, &CommandService::Get);
-  unary(&Async::RequestListCommands, &CommandService::List);
-  unary(&Async::RequestCancelCommand, &CommandService::Cancel);
-  unary(&Async::RequestExpireCommand, &CommandService::Expire);
-  unary(&Async::RequestReplayCommand, &CommandService::Replay);
-  unary(&Async::RequestAcknowledgeCommand, &CommandService::Acknowledge);
-  unary(&Async::RequestCompleteCommand, &CommandService::Complete);
-  server.ServeHeld(&service_, &Async::RequestLeaseCommands,
-                   {[this](const auto& request, auto reply) {
-                     const absl::Status status = Lease(request, reply);
-                     if (!status.ok()) reply->Fail(status);
-                   }});
-  server.ServeStream(&service_, &Async::RequestStreamCommands,
-                     {[this](const auto& request, auto stream) {
-                       const absl::Status status = Stream(request, stream);
-                       if (!status.ok()) stream->Finish(status);
-                     }});
-  server.ServeStream(&service_, &Async::RequestWaitForCommand,
-                     {[this](const auto& request, auto stream) {
-                       const absl::Status status = Wait(request, stream);
-                       if (!status.ok()) stream->Finish(status);
-                     }});
-  server.ServeDuplex(&service_, &Async::RequestWatchCommands,
-                     {[this](auto call) { Watch(std::move(call)); }});
+  unary("RegisterCommand", &CommandService::Register);
+  unary("GetCommand", &CommandService::Get);
+  unary("ListCommands", &CommandService::List);
+  unary("CancelCommand", &CommandService::Cancel);
+  unary("ExpireCommand", &CommandService::Expire);
+  unary("ReplayCommand", &CommandService::Replay);
+  unary("AcknowledgeCommand", &CommandService::Acknowledge);
+  unary("CompleteCommand", &CommandService::Complete);
+  server.ServeHeld<v1::LeaseCommandsRequest, v1::LeaseCommandsResponse>(
+      {kName, "LeaseCommands"}, [this](const v1::LeaseCommandsRequest& request, auto reply) {
+        const absl::Status status = Lease(request, reply);
+        if (!status.ok()) reply->Fail(status);
+      });
+  server.ServeStream<v1::StreamCommandsRequest, v1::StreamCommandsResponse>(
+      {kName, "StreamCommands"}, [this](const v1::StreamCommandsRequest& request, auto stream) {
+        const absl::Status status = Stream(request, stream);
+        if (!status.ok()) stream->Finish(status);
+      });
+  server.ServeStream<v1::WaitForCommandRequest, v1::WaitForCommandResponse>(
+      {kName, "WaitForCommand"}, [this](const v1::WaitForCommandRequest& request, auto stream) {
+        const absl::Status status = Wait(request, stream);
+        if (!status.ok()) stream->Finish(status);
+      });
+  server.ServeDuplex<v1::WatchCommandsRequest, v1::WatchCommandsResponse>(
+      {kName, "WatchCommands"}, [this](auto call) { Watch(std::move(call)); });
 }
 
 void CommandService::Drain() {

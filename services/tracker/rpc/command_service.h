@@ -6,7 +6,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/statusor.h"
-#include "callslip/tracker/v1/command_service.grpc.pb.h"
+#include "callslip/tracker/v1/command_service.pb.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "tracker/domain/command/command_table.h"
@@ -23,11 +23,13 @@ namespace callslip::tracker {
 // server that it serves on.
 class CommandService {
  public:
+  static constexpr char kName[] = "callslip.tracker.v1.CommandService";
+
   CommandService(Clock* clock, CommandTable* table, WorkerRegistry* workers)
       : clock_(clock), table_(table), workers_(workers), log_(clock) {}
 
   // Before the server is started.
-  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  static void AddTo(AsyncServer& server) { server.AddService(kName); }
   // After the server was started.
   void ServeOn(AsyncServer& server);
 
@@ -63,7 +65,6 @@ class CommandService {
   CommandTable* const table_;
   WorkerRegistry* const workers_;
   CommandLog log_;
-  v1::CommandService::AsyncService service_;
 
   Mutex mutex_;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;

@@ -1,5 +1,6 @@
 #include "tracker/rpc/health_service.h"
 
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -20,16 +21,10 @@ HealthService::HealthService(const std::vector<std::string>& services)
       }()) {}
 
 void HealthService::ServeOn(AsyncServer& server) {
-  using Async = grpc::health::v1::Health::AsyncService;
-  server.ServeUnary(
-      &service_, &Async::RequestCheck,
-      {[this](const Request& request, Response& response) { return Check(request, response); }},
-      Outputs::kFree);
-  server.ServeStream(&service_, &Async::RequestWatch,
-                     {[this](const Request& request, std::shared_ptr<WatchStream> stream) {
-                       Watch(request, stream);
-                     }},
-                     Outputs::kFree);
+  server.ServeUnary<Request, Response>(
+      {kName, "Check"}, std::bind_front(&HealthService::Check, this), Outputs::kFree);
+  server.ServeStream<Request, Response>(
+      {kName, "Watch"}, std::bind_front(&HealthService::Watch, this), Outputs::kFree);
 }
 
 void HealthService::SetServing(bool serving) {

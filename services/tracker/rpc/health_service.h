@@ -12,7 +12,7 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/status/statusor.h"
 #include "common/mutex.h"
-#include "grpc/health/v1/health.grpc.pb.h"
+#include "grpc/health/v1/health.pb.h"
 #include "tracker/rpc/async_server.h"
 
 namespace callslip::tracker {
@@ -26,11 +26,13 @@ namespace callslip::tracker {
 // Thread-safe. Must outlive the server that it serves on.
 class HealthService {
  public:
+  static constexpr char kName[] = "grpc.health.v1.Health";
+
   // Knows `services` by their full names, and the server as a whole by the empty name.
   explicit HealthService(const std::vector<std::string>& services);
 
   // Before the server is started.
-  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  static void AddTo(AsyncServer& server) { server.AddService(kName); }
   // After the server was started.
   void ServeOn(AsyncServer& server);
 
@@ -58,7 +60,6 @@ class HealthService {
   std::vector<std::shared_ptr<WatchStream>> Watches();
 
   const absl::flat_hash_set<std::string> services_;
-  grpc::health::v1::Health::AsyncService service_;
   std::atomic<bool> serving_{true};
   std::atomic<int64_t> next_id_{1};
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/status_matchers.h"
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 
@@ -14,7 +15,7 @@ using grpc::health::v1::Health;
 using grpc::health::v1::HealthCheckRequest;
 using grpc::health::v1::HealthCheckResponse;
 
-class HealthServiceTest : public testing::Test {
+class HealthServiceTest : public ::testing::Test {
  protected:
   void SetUp() override {
     health_.AddTo(server_);

@@ -1,5 +1,6 @@
 #include "tracker/rpc/queue_service.h"
 
+#include <functional>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -59,29 +60,29 @@ absl::Status GoOn(v1::ResumeQueueRequest::How how, Session& session, absl::Time 
 }  // namespace
 
 void QueueService::ServeOn(AsyncServer& server) {
-  using Async = v1::QueueService::AsyncService;
-  const auto held = [&](auto request, auto handler) {
-    server.ServeHeld(&service_, request, {[this, handler](const auto& message, auto reply) {
-      (this->*handler)(message, reply);
-    }});
+  const auto held = [&]<typename Request, typename Response>(
+                        const char* method,
+                        void (QueueService::*handler)(
+                            const Request&, const std::shared_ptr<HeldReply<Response>>&)) {
+    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
-  held(&Async::RequestAddMessage, &QueueService::Add);
-  held(&Async::RequestGetMessage, &QueueService::Get);
-  held(&Async::RequestListMessages, &QueueService::List);
-  held(&Async::RequestEditMessage, &QueueService::Edit);
-  held(&Async::RequestMoveMessage, &QueueService::Move);
-  held(&Async::RequestPopMessage, &QueueService::Pop);
-  held(&Async::RequestDeleteMessage, &QueueService::Delete);
-  held(&Async::RequestClearMessages, &QueueService::Clear);
-  held(&Async::RequestGetQueueStatus, &QueueService::GetStatus);
-  held(&Async::RequestConfigureQueue, &QueueService::Configure);
-  held(&Async::RequestPauseQueue, &QueueService::Pause);
-  held(&Async::RequestResumeQueue, &QueueService::Resume);
-  held(&Async::RequestStopTurn, &QueueService::Stop);
-  held(&Async::RequestStartTurn, &QueueService::Start);
-  held(&Async::RequestFinishTurn, &QueueService::Finish);
-  server.ServeStream(&service_, &Async::RequestReceiveMessages,
-                     {[this](const auto& request, auto stream) { Receive(request, stream); }});
+  held("AddMessage", &QueueService::Add);
+  held("GetMessage", &QueueService::Get);
+  held("ListMessages", &QueueService::List);
+  held("EditMessage", &QueueService::Edit);
+  held("MoveMessage", &QueueService::Move);
+  held("PopMessage", &QueueService::Pop);
+  held("DeleteMessage", &QueueService::Delete);
+  held("ClearMessages", &QueueService::Clear);
+  held("GetQueueStatus", &QueueService::GetStatus);
+  held("ConfigureQueue", &QueueService::Configure);
+  held("PauseQueue", &QueueService::Pause);
+  held("ResumeQueue", &QueueService::Resume);
+  held("StopTurn", &QueueService::Stop);
+  held("StartTurn", &QueueService::Start);
+  held("FinishTurn", &QueueService::Finish);
+  server.ServeStream<v1::ReceiveMessagesRequest, v1::ReceivedMessage>(
+      {kName, "ReceiveMessages"}, std::bind_front(&QueueService::Receive, this));
 }
 
 template <typename Request>

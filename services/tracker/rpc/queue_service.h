@@ -7,7 +7,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
-#include "callslip/tracker/v1/queue_service.grpc.pb.h"
+#include "callslip/tracker/v1/queue_service.pb.h"
 #include "common/mutex.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/server_stream.h"
@@ -20,10 +20,12 @@ namespace callslip::tracker {
 // queue_service.proto. Must outlive the server that it serves on and the calls of `sessions`.
 class QueueService {
  public:
+  static constexpr char kName[] = "callslip.tracker.v1.QueueService";
+
   explicit QueueService(SessionCaller* sessions) : sessions_(sessions) {}
 
   // Before the server is started.
-  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  static void AddTo(AsyncServer& server) { server.AddService(kName); }
   // After the server was started.
   void ServeOn(AsyncServer& server);
 
@@ -68,7 +70,6 @@ class QueueService {
                                         absl::Time now);
 
   SessionCaller* const sessions_;
-  v1::QueueService::AsyncService service_;
   Mutex mutex_;
   // The sessions' runners.
   absl::flat_hash_map<std::string, std::weak_ptr<ReceiveStream>> receivers_ ABSL_GUARDED_BY(mutex_);

@@ -3,24 +3,6 @@
 #include <algorithm>
 
 namespace callslip::tracker {
-namespace {
-
-std::string MethodOf(const google::protobuf::Descriptor* request, bool streams_response) {
-  const google::protobuf::FileDescriptor* file = request->file();
-  for (int i = 0; i < file->service_count(); ++i) {
-    const google::protobuf::ServiceDescriptor* service = file->service(i);
-    for (int j = 0; j < service->method_count(); ++j) {
-      const google::protobuf::MethodDescriptor* method = service->method(j);
-      if (method->input_type() == request && method->server_streaming() == streams_response) {
-        return method->name();
-      }
-    }
-  }
-  return request->name();
-}
-
-}  // namespace
-
 RpcStatistics RpcTally::Read() const {
   RpcStatistics read{.method = method_, .latency = latency_.Read()};
   int64_t ended = 0;
@@ -33,8 +15,7 @@ RpcStatistics RpcTally::Read() const {
   return read;
 }
 
-RpcTally* RpcTallies::Of(const google::protobuf::Descriptor* request, bool streams_response) {
-  const std::string method = MethodOf(request, streams_response);
+RpcTally* RpcTallies::Of(const std::string& method) {
   MutexLock lock(&mutex_);
   std::unique_ptr<RpcTally>& tally = tallies_[method];
   if (tally == nullptr) tally = std::make_unique<RpcTally>(clock_, method);

@@ -16,7 +16,6 @@
 #include "common/clock.h"
 #include "common/latency_histogram.h"
 #include "common/mutex.h"
-#include "google/protobuf/descriptor.h"
 #include "tracker/rpc/rpc_statistics.h"
 
 namespace callslip::tracker {
@@ -57,10 +56,8 @@ class RpcTallies {
  public:
   explicit RpcTallies(Clock* clock) : clock_(clock) {}
 
-  // The tally of the method that takes and returns these messages, for as long as this lives. Its
-  // name is found in the descriptor of the file that defines the request, where no two methods
-  // take the same one in the same way.
-  RpcTally* Of(const google::protobuf::Descriptor* request, bool streams_response);
+  // The tally of a method, for as long as this lives.
+  RpcTally* Of(const std::string& method);
 
   // In the order of the methods' names.
   std::vector<RpcStatistics> Read();

@@ -26,6 +26,13 @@
 
 namespace callslip::tracker {
 
+inline std::vector<int64_t> SeqsOf(
+    const google::protobuf::RepeatedPtrField<v1::SessionEvent>& events) {
+  std::vector<int64_t> seqs;
+  for (const v1::SessionEvent& event : events) seqs.push_back(event.seq());
+  return seqs;
+}
+
 // What a server streams, read by gRPC's own client. Cancelled when it goes.
 template <typename Response>
 class StreamReader {

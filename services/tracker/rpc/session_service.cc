@@ -1,6 +1,7 @@
 #include "tracker/rpc/session_service.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -131,42 +132,43 @@ std::vector<v1::Permission> OpenPermissions(const Session& session) {
 }  // namespace
 
 void SessionService::ServeOn(AsyncServer& server) {
-  using Async = v1::SessionService::AsyncService;
-  const auto unary = [&](auto request, auto handler) {
-    server.ServeUnary(&service_, request, {[this, handler](const auto& message, auto& response) {
-      return (this->*handler)(message, response);
-    }});
+  const auto unary = [&]<typename Request, typename Response>(
+                         const char* method,
+                         absl::Status (SessionService::*handler)(const Request&, Response&)) {
+    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
-  const auto held = [&](auto request, auto handler) {
-    server.ServeHeld(&service_, request, {[this, handler](const auto& message, auto reply) {
-      (this->*handler)(message, reply);
-    }});
+  const auto held = [&]<typename Request, typename Response>(
+                        const char* method,
+                        void (SessionService::*handler)(
+                            const Request&, const std::shared_ptr<HeldReply<Response>>&)) {
+    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
-  const auto stream = [&](auto request, auto handler) {
-    server.ServeStream(&service_, request, {[this, handler](const auto& message, auto call) {
-      (this->*handler)(message, call);
-    }});
+  const auto stream = [&]<typename Request, typename Response>(
+                          const char* method,
+                          void (SessionService::*handler)(
+                              const Request&, const std::shared_ptr<ServerStream<Response>>&)) {
+    server.ServeStream<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
-  unary(&Async::RequestGetSession, &SessionService::Get);
-  unary(&Async::RequestListSessions, &SessionService::List);
-  unary(&Async::RequestOpenPlayer, &SessionService::OpenPlayer);
-  unary(&Async::RequestClosePlayer, &SessionService::ClosePlayer);
-  held(&Async::RequestCreateSession, &SessionService::Create);
-  held(&Async::RequestUpdateSession, &SessionService::Update);
-  held(&Async::RequestEndSession, &SessionService::EndSession);
-  held(&Async::RequestResumeSession, &SessionService::Resume);
-  held(&Async::RequestDeleteSession, &SessionService::Delete);
-  held(&Async::RequestAppendEvents, &SessionService::Append);
-  held(&Async::RequestReadEvents, &SessionService::Read);
-  held(&Async::RequestMovePlayer, &SessionService::Move);
-  held(&Async::RequestAddAgentText, &SessionService::AddText);
-  held(&Async::RequestAskPermission, &SessionService::Ask);
-  held(&Async::RequestAnswerPermission, &SessionService::AnswerPermission);
-  held(&Async::RequestListPermissions, &SessionService::ListPermissions);
-  held(&Async::RequestCancelPermissions, &SessionService::CancelPermissions);
-  stream(&Async::RequestWatchSession, &SessionService::Watch);
-  stream(&Async::RequestWatchSessions, &SessionService::WatchAll);
-  stream(&Async::RequestPlay, &SessionService::Play);
+  unary("GetSession", &SessionService::Get);
+  unary("ListSessions", &SessionService::List);
+  unary("OpenPlayer", &SessionService::OpenPlayer);
+  unary("ClosePlayer", &SessionService::ClosePlayer);
+  held("CreateSession", &SessionService::Create);
+  held("UpdateSession", &SessionService::Update);
+  held("EndSession", &SessionService::EndSession);
+  held("ResumeSession", &SessionService::Resume);
+  held("DeleteSession", &SessionService::Delete);
+  held("AppendEvents", &SessionService::Append);
+  held("ReadEvents", &SessionService::Read);
+  held("MovePlayer", &SessionService::Move);
+  held("AddAgentText", &SessionService::AddText);
+  held("AskPermission", &SessionService::Ask);
+  held("AnswerPermission", &SessionService::AnswerPermission);
+  held("ListPermissions", &SessionService::ListPermissions);
+  held("CancelPermissions", &SessionService::CancelPermissions);
+  stream("WatchSession", &SessionService::Watch);
+  stream("WatchSessions", &SessionService::WatchAll);
+  stream("Play", &SessionService::Play);
 }
 
 absl::Status SessionService::Get(const v1::GetSessionRequest& request, v1::Session& response) {

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "callslip/tracker/v1/session_service.grpc.pb.h"
+#include "callslip/tracker/v1/session_service.pb.h"
 #include "common/clock.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/agent_answers.h"
@@ -19,6 +19,8 @@ namespace callslip::tracker {
 // in session_service.proto. Must outlive the server that it serves on and the calls of `sessions`.
 class SessionService {
  public:
+  static constexpr char kName[] = "callslip.tracker.v1.SessionService";
+
   // `commands` runs the commands that agents' answers hold. All must outlive this.
   SessionService(Clock* clock, CommandTable* commands, SessionCaller* sessions,
                  std::shared_ptr<TimerThread> timers)
@@ -27,7 +29,7 @@ class SessionService {
         shell_commands_(clock, commands, &sessions->table(), std::move(timers)) {}
 
   // Before the server is started.
-  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  static void AddTo(AsyncServer& server) { server.AddService(kName); }
   // After the server was started.
   void ServeOn(AsyncServer& server);
 
@@ -80,7 +82,6 @@ class SessionService {
   ShellCommands shell_commands_;
   PlayerTable players_;
   AgentAnswers answers_;
-  v1::SessionService::AsyncService service_;
 };
 
 }  // namespace callslip::tracker

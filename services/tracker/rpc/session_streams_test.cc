@@ -12,12 +12,6 @@ namespace {
 using absl::StatusCode;
 using ::testing::ElementsAre;
 
-std::vector<int64_t> SeqsOf(const google::protobuf::RepeatedPtrField<v1::SessionEvent>& events) {
-  std::vector<int64_t> seqs;
-  for (const v1::SessionEvent& event : events) seqs.push_back(event.seq());
-  return seqs;
-}
-
 class SessionStreamsTest : public SessionServerTest {
  protected:
   using SessionServerTest::SessionServerTest;

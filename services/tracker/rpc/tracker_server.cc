@@ -24,12 +24,11 @@ namespace callslip::tracker {
 namespace {
 
 std::vector<std::string> ServiceNames(bool with_sessions) {
-  std::vector<std::string> names = {
-      v1::CommandService::service_full_name(), v1::AdminService::service_full_name(),
-      v1::AnnotationService::service_full_name(), v1::WorkerService::service_full_name()};
+  std::vector<std::string> names = {CommandService::kName, AdminService::kName,
+                                    AnnotationService::kName, WorkerService::kName};
   if (with_sessions) {
-    names.emplace_back(v1::SessionService::service_full_name());
-    names.emplace_back(v1::QueueService::service_full_name());
+    names.emplace_back(SessionService::kName);
+    names.emplace_back(QueueService::kName);
   }
   return names;
 }

@@ -1,7 +1,11 @@
 // SessionService over the real listener, with gRPC's own client.
+#include <set>
 #include <string>
 #include <vector>
 
+#include "callslip/tracker/v1/admin_service.pb.h"
+#include "callslip/tracker/v1/annotation_service.pb.h"
+#include "callslip/tracker/v1/worker_service.pb.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "tracker/rpc/session_server_fixture.h"
 
@@ -12,16 +16,27 @@ using absl::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
-std::vector<int64_t> SeqsOf(const google::protobuf::RepeatedPtrField<v1::SessionEvent>& events) {
-  std::vector<int64_t> seqs;
-  for (const v1::SessionEvent& event : events) seqs.push_back(event.seq());
-  return seqs;
-}
-
 class TrackerSessionsTest : public SessionServerTest {
  protected:
   using SessionServerTest::SessionServerTest;
 };
+
+TEST_F(TrackerSessionsTest, EveryMethodOfTheProtosIsServed) {
+  std::set<std::string> served;
+  for (const RpcStatistics& rpc : server_->Statistics().rpcs) served.insert(rpc.method);
+  int methods = 0;
+  for (const google::protobuf::Descriptor* any :
+       {v1::GetHealthRequest::descriptor(), v1::ListAnnotationsRequest::descriptor(),
+        v1::GetCommandRequest::descriptor(), v1::GetQueueStatusRequest::descriptor(),
+        v1::GetSessionRequest::descriptor(), v1::ListWorkersRequest::descriptor()}) {
+    const google::protobuf::ServiceDescriptor* service = any->file()->service(0);
+    for (int i = 0; i < service->method_count(); ++i, ++methods) {
+      EXPECT_EQ(served.count(service->method(i)->name()), 1)
+          << service->method(i)->full_name() << " would never be answered";
+    }
+  }
+  EXPECT_GE(methods, 50);
+}
 
 TEST_F(TrackerSessionsTest, LivesFromCreationToDeletion) {
   ASSERT_OK_AND_ASSIGN(

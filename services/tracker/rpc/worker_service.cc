@@ -1,5 +1,6 @@
 #include "tracker/rpc/worker_service.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -61,16 +62,15 @@ void Fill(const WorkerStatus& worker, const std::string& client_id, v1::Worker& 
 }  // namespace
 
 void WorkerService::ServeOn(AsyncServer& server) {
-  using Async = v1::WorkerService::AsyncService;
-  const auto unary = [&](auto request, auto handler) {
-    server.ServeUnary(&service_, request, {[this, handler](const auto& message, auto& response) {
-      return (this->*handler)(message, response);
-    }});
+  const auto unary = [&]<typename Request, typename Response>(
+                         const char* method,
+                         absl::Status (WorkerService::*handler)(const Request&, Response&)) {
+    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
-  unary(&Async::RequestReportWorker, &WorkerService::Report);
-  unary(&Async::RequestListWorkers, &WorkerService::List);
-  unary(&Async::RequestAppendWorkerLog, &WorkerService::AppendLog);
-  unary(&Async::RequestListWorkerLog, &WorkerService::ListLog);
+  unary("ReportWorker", &WorkerService::Report);
+  unary("ListWorkers", &WorkerService::List);
+  unary("AppendWorkerLog", &WorkerService::AppendLog);
+  unary("ListWorkerLog", &WorkerService::ListLog);
 }
 
 absl::Status WorkerService::Report(const v1::ReportWorkerRequest& request,

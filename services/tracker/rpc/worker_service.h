@@ -2,7 +2,7 @@
 #define CALLSLIP_TRACKER_RPC_WORKER_SERVICE_H_
 
 #include "absl/status/status.h"
-#include "callslip/tracker/v1/worker_service.grpc.pb.h"
+#include "callslip/tracker/v1/worker_service.pb.h"
 #include "common/clock.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/worker/worker_log.h"
@@ -17,11 +17,13 @@ namespace v1 = callslip::tracker::v1;
 // contract is in worker_service.proto. Must outlive the server that it serves on.
 class WorkerService {
  public:
+  static constexpr char kName[] = "callslip.tracker.v1.WorkerService";
+
   WorkerService(Clock* clock, CommandTable* table, WorkerRegistry* registry, WorkerLog* log)
       : clock_(clock), table_(table), registry_(registry), log_(log) {}
 
   // Before the server is started.
-  void AddTo(AsyncServer& server) { server.AddService(&service_); }
+  static void AddTo(AsyncServer& server) { server.AddService(kName); }
   // After the server was started.
   void ServeOn(AsyncServer& server);
 
@@ -37,7 +39,6 @@ class WorkerService {
   CommandTable* const table_;
   WorkerRegistry* const registry_;
   WorkerLog* const log_;
-  v1::WorkerService::AsyncService service_;
 };
 
 }  // namespace callslip::tracker

@@ -13,9 +13,6 @@
 namespace callslip::tracker {
 namespace {
 
-const auto kUnknown = FailsWith(absl::StatusCode::kNotFound, "unknown_session");
-const auto kInvalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
-
 TEST_F(SessionTableTest, AFeedBeginsWithASnapshotEvenOfAnEmptySession) {
   ASSERT_OK(Create("s1"));
   const auto feed = Subscribe(1);

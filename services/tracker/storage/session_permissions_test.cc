@@ -11,9 +11,6 @@
 namespace callslip::tracker {
 namespace {
 
-const auto kUnknown = FailsWith(absl::StatusCode::kNotFound, "unknown_session");
-const auto kInvalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
-
 class SessionPermissionsTest : public SessionTableTest {
  protected:
   using Answer = Awaited<absl::StatusOr<PermissionAnswer>>;

@@ -23,6 +23,10 @@
 // A SessionTable on real files, for tests. Its calls are made to wait for their answers.
 namespace callslip::tracker {
 
+// How calls fail that name no session, or are no calls.
+inline const auto kUnknown = FailsWith(absl::StatusCode::kNotFound, "unknown_session");
+inline const auto kInvalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
+
 // A folder that goes with the test; in memory where there is such a place, since what a test shows
 // does not depend on how long a disk takes for a sync.
 class TemporaryFolder {

@@ -15,9 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-const auto kUnknown = FailsWith(absl::StatusCode::kNotFound, "unknown_session");
 const auto kEnded = FailsWith(absl::StatusCode::kFailedPrecondition, "session_ended");
-const auto kInvalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
 
 TEST_F(SessionTableTest, ANewSessionHasItsStartInTheLog) {
   ASSERT_OK_AND_ASSIGN(const SessionMetadata created,

@@ -179,7 +179,7 @@ TEST_F(CommandTableStressTest, WatchThatMeetsTheCompletionIsToldTheEnd) {
 }
 
 TEST_F(CommandTableStressTest, InstantRepliesFindTheirCommandsAndTheirWaits) {
-  constexpr int kClients = 2;
+  constexpr int kCallers = 2;
   constexpr int kCommands = 50'000 / kShare;  // Of each client.
   constexpr int kUnfinished = 50;
   const auto reply = [&](const CommandLease& lease) {
@@ -217,7 +217,7 @@ TEST_F(CommandTableStressTest, InstantRepliesFindTheirCommandsAndTheirWaits) {
   workers.emplace_back([&] { through_thread.Run(); });
 
   Threads clients;
-  for (int number = 0; number < kClients; ++number) {
+  for (int number = 0; number < kCallers; ++number) {
     clients.emplace_back([&, name = "client-" + std::to_string(number)] {
       const auto feed = std::make_shared<EndsFeed>([](const CommandUpdate& update) {
         EXPECT_EQ(*update.command->result, "reply to " + IdOf(*update.command));
@@ -241,7 +241,7 @@ TEST_F(CommandTableStressTest, InstantRepliesFindTheirCommandsAndTheirWaits) {
     changed.NotifyAll();
   }
   replier.join();
-  EXPECT_EQ(table_.commands(), kClients * kCommands);
+  EXPECT_EQ(table_.commands(), kCallers * kCommands);
   EXPECT_EQ(table_.late_results(), 0);
   EXPECT_EQ(table_.leased(), 0);
   EXPECT_EQ(table_.waits(), 0);
@@ -269,15 +269,15 @@ class Tally {
 };
 
 TEST_F(CommandTableStressTest, FiftyClientsGetTheirOwnResultsAndEqualTurns) {
-  constexpr int kClients = 50;
+  constexpr int kCallers = 50;
   constexpr int kCommands = 1'000;  // Of each client.
-  constexpr int kWorkers = 4;
+  constexpr int kLeasers = 4;
   struct Client {
     std::string name;
     std::shared_ptr<EndsFeed> feed;
   };
   std::vector<Client> clients;
-  for (int i = 0; i < kClients; ++i) {
+  for (int i = 0; i < kCallers; ++i) {
     const std::string name = std::to_string(i);
     clients.push_back({name, std::make_shared<EndsFeed>([name](const CommandUpdate& update) {
                          const CommandSpec& spec = *update.command->spec;
@@ -301,15 +301,15 @@ TEST_F(CommandTableStressTest, FiftyClientsGetTheirOwnResultsAndEqualTurns) {
   Join(threads);
 
   // The other half comes while the first one is served.
-  Tally tally(kClients, kCommands / 2);
-  std::atomic<int> left = kClients * kCommands;
+  Tally tally(kCallers, kCommands / 2);
+  std::atomic<int> left = kCallers * kCommands;
   for (const Client& client : clients) {
     threads.emplace_back([&] {
       register_half(client, kCommands / 2);
       client.feed->WaitFor(kCommands);
     });
   }
-  for (int i = 0; i < kWorkers; ++i) {
+  for (int i = 0; i < kLeasers; ++i) {
     threads.emplace_back([&, name = "w" + std::to_string(i)] {
       while (left > 0) {
         const CommandLeases leases = Lease(name);
@@ -318,7 +318,7 @@ TEST_F(CommandTableStressTest, FiftyClientsGetTheirOwnResultsAndEqualTurns) {
           served.push_back(std::stoi(std::string(lease.command->spec->client_id())));
         }
         // Each worker may have one of a client's that is not counted yet.
-        tally.Count(served, 1 + kWorkers);
+        tally.Count(served, 1 + kLeasers);
         for (const CommandLease& lease : leases) {
           EXPECT_TRUE(Complete(lease, "result of " + *lease.command->spec->params)->accepted);
         }
@@ -328,7 +328,7 @@ TEST_F(CommandTableStressTest, FiftyClientsGetTheirOwnResultsAndEqualTurns) {
   }
   Join(threads);
   for (const Client& client : clients) EXPECT_EQ(client.feed->ends(), kCommands);
-  EXPECT_EQ(table_.commands(), kClients * kCommands) << "nothing was evicted";
+  EXPECT_EQ(table_.commands(), kCallers * kCommands) << "nothing was evicted";
   EXPECT_EQ(table_.waits(), 0);
   EXPECT_EQ(table_.leased(), 0);
 }

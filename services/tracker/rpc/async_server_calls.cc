@@ -1,0 +1,92 @@
+#include "tracker/rpc/async_server_calls.h"
+
+#include "common/rpc_status.h"
+
+namespace callslip::tracker::internal {
+
+void UnaryCall::AcceptNext(const std::shared_ptr<const Method<UnaryCall>>& method) {
+  if (!method->queue->TryBegin()) return;
+  auto* call = new UnaryCall(method);
+  method->Accept(&call->context_, call->request_, &call->writer_, call);
+}
+
+void UnaryCall::OnCompletion(bool ok) {
+  if (finished_ || !ok) {
+    delete this;
+    return;
+  }
+  AcceptNext(method_);
+  finished_ = true;
+  begun_ = method_->tally->Begin();
+  response_ = method_->types.response->New(&arena_);
+  status_ = method_->handler(*request_, *response_);
+  if (!method_->queue->TryBegin()) {
+    delete this;
+  } else if (method_->LetsOut()) {
+    Answer(status_);
+  } else {
+    method_->gate->Pass([this](const absl::Status& kept) { Answer(kept.ok() ? status_ : kept); });
+  }
+}
+
+void UnaryCall::Answer(const absl::Status& status) {
+  method_->tally->End(begun_, status.code());
+  if (status.ok()) {
+    writer_.Finish(*response_, grpc::Status::OK, this);
+  } else {
+    writer_.FinishWithError(ToGrpc(status, context_), this);
+  }
+}
+
+DeferredCall::DeferredCall(std::shared_ptr<const Method<DeferredCall>> method)
+    : LongCall(std::move(method)),
+      request_(this->method().types.request->New()),
+      finished_([](DeferredCall& call, bool ok) { call.OnFinished(ok); }) {}
+
+void DeferredCall::Begin() { method().handler(*request_, shared_from_this()); }
+
+void DeferredCall::Finish(AnyMessage response, std::function<void()> if_lost) {
+  if (IsOver() || finishing_.exchange(true) || !TryBegin()) {
+    if_lost();
+    return;
+  }
+  if_lost_ = std::move(if_lost);
+  finished_.Hold(shared_from_this());
+  if (method().LetsOut()) {
+    writer_.Finish(*response, grpc::Status::OK, &finished_);
+    return;
+  }
+  response_ = std::move(response);
+  method().gate->Pass([this](const absl::Status& kept) { FinishPutAside(kept); });
+}
+
+void DeferredCall::Fail(const absl::Status& status) {
+  if (IsOver() || finishing_.exchange(true) || !TryBegin()) return;
+  finished_.Hold(shared_from_this());
+  if (method().LetsOut()) return AnswerError(status);
+  method().gate->Pass(
+      [this, status](const absl::Status& kept) { AnswerError(kept.ok() ? status : kept); });
+}
+
+void DeferredCall::FinishPutAside(const absl::Status& kept) {
+  const AnyMessage response = std::move(response_);
+  if (kept.ok()) {
+    writer_.Finish(*response, grpc::Status::OK, &finished_);
+    return;
+  }
+  const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
+  if (if_lost != nullptr) if_lost();
+  AnswerError(kept);
+}
+
+void DeferredCall::AnswerError(const absl::Status& status) {
+  SetCode(status.code());
+  writer_.FinishWithError(ToGrpc(status, context_), &finished_);
+}
+
+void DeferredCall::OnFinished(bool ok) {
+  const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
+  if (!ok && if_lost != nullptr) if_lost();
+}
+
+}  // namespace callslip::tracker::internal

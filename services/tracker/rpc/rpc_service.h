@@ -1,0 +1,41 @@
+#ifndef CALLSLIP_TRACKER_RPC_RPC_SERVICE_H_
+#define CALLSLIP_TRACKER_RPC_RPC_SERVICE_H_
+
+#include <deque>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "google/protobuf/descriptor.h"
+#include "google/protobuf/message.h"
+#include "grpcpp/grpcpp.h"
+
+namespace callslip::tracker::internal {
+
+// A service as its descriptor has it, whose calls are accepted from completion queues. In place of
+// the generated classes, which know the type of each message: the calls of all methods are then
+// served by the same code (async_server_calls.h), compiled once.
+class RpcService final : public grpc::Service {
+ public:
+  // `name` in full, as in `package.Service`. Crashes where no such service is linked in.
+  explicit RpcService(absl::string_view name);
+
+  const std::string& name() const { return descriptor_->full_name(); }
+
+  // Crashes where the service has no such method.
+  const google::protobuf::MethodDescriptor& Method(absl::string_view name) const;
+
+  // Has gRPC fill in the next call of a method, and `tag` then come out of `queue`. `request` is
+  // null where the caller streams. After the server was started.
+  void Accept(const google::protobuf::MethodDescriptor& method, grpc::ServerContext* context,
+              google::protobuf::Message* request,
+              grpc::internal::ServerAsyncStreamingInterface* stream,
+              grpc::ServerCompletionQueue* queue, void* tag);
+
+ private:
+  const google::protobuf::ServiceDescriptor* const descriptor_;
+  std::deque<std::string> paths_;  // Of the methods. gRPC keeps pointers to them.
+};
+
+}  // namespace callslip::tracker::internal
+
+#endif  // CALLSLIP_TRACKER_RPC_RPC_SERVICE_H_
