@@ -169,7 +169,6 @@ TEST_F(RelayFaultTest, ACallThatWaitsForTheGatewayCanBeCancelledAndDrained) {
 class RelayRealTimeTest : public RelayFaultTest {
  protected:
   Clock* clock() override { return &real_clock_; }
-  RealClock real_clock_;
 };
 
 TEST_F(RelayRealTimeTest, ACallSurvivesAGatewayThatStartsLate) {

@@ -12,10 +12,6 @@
 namespace callslip::bridge {
 namespace {
 
-bool Mentions(const httplib::Request& request, absl::string_view text) {
-  return absl::StrContains(request.body, text);
-}
-
 // With the real clock, since what is tested backs off by itself.
 class RelayRestartTest : public RelayTest {
  protected:
@@ -30,8 +26,6 @@ class RelayRestartTest : public RelayTest {
     }
     return ids.at(nth);
   }
-
-  RealClock real_clock_;
 };
 
 // Breaks the connection of the first `times` calls of a tool in the middle of their answer.

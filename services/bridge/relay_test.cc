@@ -16,10 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-bool Mentions(const httplib::Request& request, absl::string_view text) {
-  return absl::StrContains(request.body, text);
-}
-
 TEST_F(RelayTest, PostsTheBytesOfTheAgentAndReturnsTheAnswer) {
   StartGateway();
   const std::string line = R"({"id": 9007199254740993 , "method":"ping","jsonrpc":"2.0"})";

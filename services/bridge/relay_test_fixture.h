@@ -7,7 +7,9 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "bridge/fake_gateway.h"
 #include "bridge/gateway_client.h"
 #include "bridge/limits.h"
@@ -16,9 +18,14 @@
 #include "bridge/timeout_policy.h"
 #include "common/fake_clock.h"
 #include "gtest/gtest.h"
+#include "httplib.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
+
+inline bool Mentions(const httplib::Request& request, absl::string_view text) {
+  return absl::StrContains(request.body, text);
+}
 
 // A relay whose stdout is a pipe that the test reads, and whose clock stands still, so that no
 // deadline passes unless a test asks for it. Reading an answer blocks until there is one.
@@ -82,7 +89,9 @@ class RelayTest : public testing::Test {
   }
 
   std::string token_;  // Set it before StartGateway().
+  // The one of clock(): the relay reads it until it goes.
   FakeClock fake_clock_;
+  RealClock real_clock_;
   int fds_[2];
   std::unique_ptr<LineReader> reader_;
   std::unique_ptr<LineWriter> writer_;

@@ -14,7 +14,6 @@ namespace {
 using nlohmann::json;
 
 constexpr char kLegacy[] = "2025-11-25";
-constexpr char kModern[] = "2026-07-28";
 
 class McpStreamTest : public testing::TestWithParam<const char*> {
  protected:

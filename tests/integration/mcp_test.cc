@@ -19,7 +19,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
 
-constexpr char kModern[] = "2026-07-28";
 const std::vector<std::string> kLegacyVersions = {"2025-03-26", "2025-06-18", "2025-11-25"};
 
 class McpTest : public testing::Test {

@@ -9,6 +9,9 @@
 
 namespace callslip {
 
+// The revision of MCP that has no sessions.
+inline constexpr char kModern[] = "2026-07-28";
+
 // An MCP client of one protocol version, which sends what a test wants it to. Not one to be
 // imitated: it waits for each answer without limit.
 class McpClient {
@@ -52,7 +55,7 @@ class McpClient {
   int ErrorCode(const std::string& method, Json params = Json::object());
 
  private:
-  bool modern() const { return version_ == "2026-07-28"; }
+  bool modern() const { return version_ == kModern; }
 
   const Address gateway_;
   const std::string version_;

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 // A caller who keeps the progress that it hears of.
-class FakeContext final : public CallContext {
+class HearingContext final : public CallContext {
  public:
   Era era() const override { return Era::kModern; }
   const Principal& principal() const override { return principal_; }
@@ -51,7 +51,7 @@ class SessionToolTest : public testing::Test {
       : client_(io_.get_executor()),
         hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_)),
         tool_(&client_, hub_, &clock_),
-        context_(std::make_shared<FakeContext>()) {
+        context_(std::make_shared<HearingContext>()) {
     client_.On<v1::GetSessionRequest, v1::Session>(
         [](const auto&) -> absl::StatusOr<v1::Session> { return v1::Session(); });
     client_.On<v1::GetQueueStatusRequest, v1::QueueStatus>(
@@ -92,7 +92,7 @@ class SessionToolTest : public testing::Test {
   FakeSessionClient client_;
   const std::shared_ptr<SessionHub> hub_;
   const SessionTool tool_;
-  const std::shared_ptr<FakeContext> context_;
+  const std::shared_ptr<HearingContext> context_;
   v1::QueueStatus status_;
   std::optional<Json> result_;
 };

@@ -1,0 +1,93 @@
+# Headers that most files of a kind include are parsed once for all of them (`CALLSLIP_PRECOMPILED`).
+#
+# A kind is a list of headers; callslip_precompile(<target> <kind>) lets a target's files begin with
+# what was parsed of them. What is parsed depends on the flags, so each folder with flags of its own
+# (link-time optimisation, tests without optimisation) parses a kind for itself, the first time one
+# of its targets asks for it.
+#
+# The headers are those of other projects, of generated code, and of the test fixtures, which all
+# files of their kind include: a change to any of them compiles the whole kind again. A file still
+# includes what it uses: the clang-tsa preset builds without.
+
+# clang is used to look for mistakes, and has to find a missing include.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  option(CALLSLIP_PRECOMPILED "Parse common headers once, and compile tests in groups" ON)
+endif()
+
+# ccache keeps and shares what was parsed, if it is told which file that was.
+if(CALLSLIP_PRECOMPILED)
+  add_compile_options(-fpch-preprocess)
+endif()
+
+set(CALLSLIP_HEADERS_base
+  <algorithm> <array> <atomic> <cstddef> <cstdint> <cstdio> <cstdlib> <deque> <fstream> <functional>
+  <limits> <map> <memory> <optional> <set> <string> <thread> <tuple> <utility> <variant> <vector>
+  <unistd.h>
+  <absl/algorithm/container.h> <absl/base/thread_annotations.h> <absl/cleanup/cleanup.h>
+  <absl/container/btree_map.h> <absl/container/btree_set.h> <absl/container/flat_hash_map.h>
+  <absl/container/flat_hash_set.h> <absl/container/inlined_vector.h>
+  <absl/container/node_hash_map.h> <absl/functional/any_invocable.h> <absl/status/status.h>
+  <absl/status/statusor.h> <absl/strings/ascii.h> <absl/strings/escaping.h> <absl/strings/match.h>
+  <absl/strings/numbers.h> <absl/strings/str_cat.h> <absl/strings/str_format.h>
+  <absl/strings/str_join.h> <absl/strings/str_split.h> <absl/strings/string_view.h>
+  <absl/strings/strip.h> <absl/synchronization/mutex.h> <absl/time/time.h>)
+
+set(messages
+  <callslip/tracker/v1/admin_service.pb.h> <callslip/tracker/v1/annotation_service.pb.h>
+  <callslip/tracker/v1/command_service.pb.h> <callslip/tracker/v1/queue_service.pb.h>
+  <callslip/tracker/v1/session_service.pb.h> <callslip/tracker/v1/worker_service.pb.h>)
+set(stubs ${messages})
+list(TRANSFORM stubs REPLACE "pb.h" "grpc.pb.h")
+set(asio
+  <boost/asio/any_io_executor.hpp> <boost/asio/as_tuple.hpp> <boost/asio/awaitable.hpp>
+  <boost/asio/cancellation_signal.hpp> <boost/asio/co_spawn.hpp> <boost/asio/dispatch.hpp>
+  <boost/asio/io_context.hpp> <boost/asio/ip/tcp.hpp> <boost/asio/post.hpp>
+  <boost/asio/steady_timer.hpp> <boost/asio/this_coro.hpp> <boost/asio/use_awaitable.hpp>)
+set(testing <gmock/gmock.h> <gtest/gtest.h>)
+
+set(CALLSLIP_HEADERS_messages ${CALLSLIP_HEADERS_base} ${messages})
+set(CALLSLIP_HEADERS_rpc ${CALLSLIP_HEADERS_base} <grpcpp/grpcpp.h> ${stubs})
+set(CALLSLIP_HEADERS_web ${CALLSLIP_HEADERS_messages} <nlohmann/json.hpp> ${asio})
+set(CALLSLIP_HEADERS_test ${CALLSLIP_HEADERS_base} <nlohmann/json.hpp> ${testing})
+set(CALLSLIP_HEADERS_rpc_test ${CALLSLIP_HEADERS_rpc} <google/protobuf/text_format.h> ${testing})
+set(CALLSLIP_HEADERS_web_test ${CALLSLIP_HEADERS_web} ${testing})
+
+# What a kind's headers need in order to be found.
+set(CALLSLIP_DEPS_messages callslip_messages)
+set(CALLSLIP_DEPS_rpc callslip_stubs)
+set(CALLSLIP_DEPS_web callslip_messages Boost::headers nlohmann_json::nlohmann_json)
+set(CALLSLIP_DEPS_test GTest::gmock nlohmann_json::nlohmann_json)
+set(CALLSLIP_DEPS_rpc_test callslip_stubs GTest::gmock)
+set(CALLSLIP_DEPS_web_test ${CALLSLIP_DEPS_web} GTest::gmock)
+
+# Tests are compiled without optimisation where they are only run, not measured, and without line
+# numbers, since GoogleTest prints its own: that takes half the time. What they test has both.
+if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT CALLSLIP_SANITIZE)
+  set(CALLSLIP_UNOPTIMISED -O0 -g0)
+endif()
+
+# callslip_precompile(<target> <kind> [UNOPTIMISED]): lets <target> begin with what was parsed of the
+# headers of <kind>; UNOPTIMISED for a target that is compiled so.
+function(callslip_precompile target kind)
+  if(NOT CALLSLIP_PRECOMPILED)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "UNOPTIMISED" "" "" ${ARGN})
+  set(parsed precompiled_${kind})
+  if(ARG_UNOPTIMISED AND CALLSLIP_UNOPTIMISED)
+    string(APPEND parsed _unoptimised)
+  endif()
+  if(CMAKE_INTERPROCEDURAL_OPTIMIZATION)
+    string(APPEND parsed _lto)
+  endif()
+  if(NOT TARGET ${parsed})
+    file(WRITE ${CMAKE_BINARY_DIR}/precompiled/${parsed}.cc "")
+    add_library(${parsed} STATIC ${CMAKE_BINARY_DIR}/precompiled/${parsed}.cc)
+    target_link_libraries(${parsed} PRIVATE absl::strings ${CALLSLIP_DEPS_${kind}})
+    target_precompile_headers(${parsed} PRIVATE ${CALLSLIP_HEADERS_${kind}})
+    if(ARG_UNOPTIMISED)
+      target_compile_options(${parsed} PRIVATE ${CALLSLIP_UNOPTIMISED})
+    endif()
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${parsed})
+endfunction()
