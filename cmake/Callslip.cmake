@@ -79,14 +79,17 @@ endfunction()
 # the messages of <target>. Our servers need nothing of it (tracker/rpc/rpc_service.h).
 function(callslip_stub_library name)
   cmake_parse_arguments(ARG "" "MESSAGES" "SOURCES" ${ARGN})
-  add_library(${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(${name} PUBLIC ${ARG_MESSAGES} gRPC::grpc++)
-  # They include the same headers and little else, and change together.
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
-  protobuf_generate(TARGET ${name} LANGUAGE grpc
+  protobuf_generate(OUT_VAR generated LANGUAGE grpc PROTOS ${ARG_SOURCES}
     IMPORT_DIRS ${CMAKE_CURRENT_SOURCE_DIR}
     PLUGIN "protoc-gen-grpc=${GRPC_CPP_PLUGIN}"
     GENERATE_EXTENSIONS .grpc.pb.h .grpc.pb.cc)
+  set(headers ${generated})
+  list(FILTER headers INCLUDE REGEX "\\.h$")
+  list(FILTER generated EXCLUDE REGEX "\\.h$")
+  # They include the same headers and little else, and change together.
+  callslip_group(${name} ${CMAKE_CURRENT_BINARY_DIR} 100 sources ${generated})
+  add_library(${name} STATIC ${sources} ${headers})
+  target_link_libraries(${name} PUBLIC ${ARG_MESSAGES} gRPC::grpc++)
 endfunction()
 
 # callslip_binary(<name> SOURCES <file>... [DEPS <target>...]): an installed program in bin/.
@@ -98,10 +101,15 @@ function(callslip_binary name)
   install(TARGETS ${name} RUNTIME DESTINATION bin COMPONENT programs)
 endfunction()
 
+# All test programs that callslip_test() makes.
+add_custom_target(cpp_tests)
+
 # callslip_test(<name> SOURCES <file>... [DEPS <target>...] [HEADERS <kind>] [OPTIMISED]
-# [LABELS <label>...] [TIMEOUT <seconds>]): one gtest program, listed test by test. HEADERS as in
-# Precompiled.cmake, `test` unless it says; OPTIMISED where the test itself has much to compute. The label `opaque` keeps it from ThreadSanitizer: it goes
-# through gRPC or Asio, whose synchronisation that can't see. A test has a minute unless it says.
+# [LABELS <label>] [TIMEOUT <seconds>]): one gtest program, listed test by test. HEADERS as in
+# Precompiled.cmake, `test` unless it says; OPTIMISED where the test itself has much to compute. The
+# label `opaque` keeps it from ThreadSanitizer: it goes through gRPC or Asio, whose synchronisation
+# that can't see. A test has a minute unless it says. It takes two of the slots that `./dev test`
+# gives, a core.
 function(callslip_test name)
   if(NOT CALLSLIP_BUILD_TESTS)
     return()
@@ -113,19 +121,21 @@ function(callslip_test name)
   if(NOT ARG_HEADERS)
     set(ARG_HEADERS test)
   endif()
-  add_executable(${name} ${ARG_SOURCES})
-  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/services ${CMAKE_SOURCE_DIR}/tests)
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  # What they instantiate is much the same: five files together take as long as two alone.
+  callslip_group(${name} ${CMAKE_SOURCE_DIR} 5 sources ${ARG_SOURCES})
+  add_executable(${name} ${sources})
+  target_include_directories(${name} PRIVATE
+    ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/services ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main callslip_warnings)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test_bin)
-  if(CALLSLIP_PRECOMPILED)
-    # What they instantiate is much the same: together five files take as long as two.
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
-  endif()
   if(ARG_OPTIMISED)
     callslip_precompile(${name} ${ARG_HEADERS})
   else()
     target_compile_options(${name} PRIVATE ${CALLSLIP_UNOPTIMISED})
     callslip_precompile(${name} ${ARG_HEADERS} UNOPTIMISED)
   endif()
-  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+  add_dependencies(cpp_tests ${name})
+  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} PROCESSORS 2 LABELS "${ARG_LABELS}")
 endfunction()

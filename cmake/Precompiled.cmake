@@ -66,6 +66,36 @@ if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT CALLSLIP_SANITIZE)
   set(CALLSLIP_UNOPTIMISED -O0 -g0)
 endif()
 
+# callslip_group(<target> <base> <size> <variable> <file>...): sets <variable> to files that each
+# include <size> of the given ones, to be compiled in their place. Not CMake's UNITY_BUILD, which
+# includes them by their absolute paths: no other clone would find them in ccache. <base> is a folder
+# above all of them that the target includes from.
+function(callslip_group target base size variable)
+  if(NOT CALLSLIP_PRECOMPILED)
+    set(${variable} ${ARGN} PARENT_SCOPE)
+    return()
+  endif()
+  set(groups)
+  set(count 0)
+  foreach(file ${ARGN})
+    math(EXPR number "${count} / ${size}")
+    math(EXPR count "${count} + 1")
+    set(group ${CMAKE_CURRENT_BINARY_DIR}/groups/${target}_${number}.cc)
+    if(NOT group IN_LIST groups)
+      list(APPEND groups ${group})
+      set(lines_of_${group})
+    endif()
+    file(RELATIVE_PATH path ${base} ${file})
+    string(APPEND lines_of_${group} "#include \"${path}\"\n")
+    # Before a generated file exists, the compiler can't be asked what it needs.
+    set_property(SOURCE ${group} APPEND PROPERTY OBJECT_DEPENDS ${file})
+  endforeach()
+  foreach(group ${groups})
+    file(CONFIGURE OUTPUT ${group} CONTENT "${lines_of_${group}}" @ONLY)
+  endforeach()
+  set(${variable} ${groups} PARENT_SCOPE)
+endfunction()
+
 # callslip_precompile(<target> <kind> [UNOPTIMISED]): lets <target> begin with what was parsed of the
 # headers of <kind>; UNOPTIMISED for a target that is compiled so.
 function(callslip_precompile target kind)

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Builds the images, starts the services as docker-compose.yml describes them, and looks at them
-# from outside: who can reach them, what they may do, whether agents get answers, whether they stop.
+# Starts the services as docker-compose.yml describes them, and looks at them from outside: who can
+# reach them, what they may do, whether agents get answers, whether they stop. The images take the
+# programs of a build that is there; that they can be built from sources is image_test.sh's.
+#   compose_test.sh BUILD_FOLDER
 # Runs from a bare Debian 12 as root; a machine that has a container engine needs no root. What it
 # starts it stops, what it finds running it leaves alone.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
+build=$(cd "$1" && pwd)
 cd "$repository"
 # shellcheck source=tests/support/checks.sh
 source "$here/../support/checks.sh"
@@ -19,7 +22,12 @@ export COMPOSE_PROJECT_NAME=callslip-test-$$
 readonly STOP_GRACE_SECONDS=10
 readonly HEALTH_LIMIT_SECONDS=60
 
-compose() { docker-compose --file "$repository/docker-compose.yml" --profile tools "$@"; }
+work=$(mktemp --directory)
+
+compose() {
+  docker-compose --file "$repository/docker-compose.yml" --file "$work/prebuilt.yml" \
+    --project-directory "$repository" --profile tools "$@"
+}
 
 clean_up() {
   local status=$?
@@ -31,6 +39,7 @@ clean_up() {
   fi
   compose down --volumes --rmi local --timeout "$STOP_GRACE_SECONDS" >/dev/null 2>&1 || true
   stop_engine
+  rm -rf "$work"
   summarize_checks
 }
 
@@ -45,7 +54,8 @@ main() {
   read -r CALLSLIP_GATEWAY_PORT CALLSLIP_TRACKER_PORT < <(two_free_ports)
   export CALLSLIP_GATEWAY_PORT CALLSLIP_TRACKER_PORT
 
-  progress "building the images (the first time takes some minutes)"
+  take_programs
+  progress "making the images"
   require "the images build" compose build
   progress "starting the services on ports $CALLSLIP_GATEWAY_PORT and $CALLSLIP_TRACKER_PORT"
   require "docker-compose up starts the services" compose up --detach tracker gateway
@@ -79,6 +89,21 @@ main() {
   for service in tracker gateway; do
     check "$service ended by itself, with exit code 0" ended_cleanly "$service"
   done
+}
+
+# A context for the images' build with the programs of our build in it, and what makes compose use it.
+take_programs() {
+  local service
+  mkdir -p "$work/bin" "$work/deploy/packages"
+  cp "$build"/bin/callslip-{tracker,gateway,bridge} "$work/bin/"
+  cp deploy/Dockerfile "$work/deploy/"
+  cp deploy/packages/runtime.txt "$work/deploy/packages/"
+  {
+    echo "services:"
+    for service in tracker gateway bridge; do
+      echo "  $service: {build: {context: $work, args: {PROGRAMS: prebuilt}}}"
+    done
+  } >"$work/prebuilt.yml"
 }
 
 outside() { node "$here/client_checks.mjs" "$@"; }

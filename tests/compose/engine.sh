@@ -1,5 +1,5 @@
 # Gets a container engine and the base image ready, starting from a bare Debian. Sourced by
-# compose_test.sh, after checks.sh; the functions are called in the order of this file.
+# compose_test.sh and image_test.sh, after checks.sh; the functions are called in the order of this file.
 # shellcheck shell=bash
 
 # shellcheck source=tests/support/debian_root.sh
@@ -44,7 +44,7 @@ start_engine() {
   mkdir -p "$CACHE_DIR"
   # Two daemons on one data-root damage it. The lock is held until this script ends.
   exec 9>"$CACHE_DIR/engine.lock"
-  flock --nonblock 9 || die "another run uses the engine in $CACHE_DIR"
+  flock --wait 1800 9 || die "another run uses the engine in $CACHE_DIR"
 
   ENGINE_DIR=$(mktemp --directory /tmp/callslip-engine.XXXXXX)
   # A file of its own, so that an /etc/docker/daemon.json can't contradict the flags. The limit

@@ -29,13 +29,39 @@ forbid "randomness comes from common/random.cc" 'mt19937' 'services/*.h' 'servic
   ':!services/*_test.cc' ':!services/tracker/domain/command/command_model*'
 forbid "the tracker's domain knows no transport and no format" \
   '#include.*(grpc|\.pb\.h|json|httplib|boost/(asio|beast))' 'services/tracker/domain/*'
-forbid "Beast stays behind http_codec.h and web_sockets.h, and the bridge's http_answer.h" \
-  '#include.*boost/beast' 'services/*' ':!services/gateway/http/http_codec.cc' \
-  ':!services/gateway/http/web_sockets.cc' ':!services/bridge/http_answer.cc'
-forbid "gRPC stays out of headers besides those of the RPC layers" \
-  '#include.*grpc' 'services/*.h' ':!services/tracker/rpc/*' ':!services/common/rpc_status.h' \
-  ':!services/gateway/tracker_client/*_call.h'
+# The headers that take longest to parse, each with the rooms that need it (docs/adr/0011): in a file
+# outside of them it would cost all who include that file. A room is a pathspec of git's.
+heavy_headers=''
+confine() {
+  local header=$1 pattern=$2 hits count
+  shift 2
+  if hits=$(git grep --line-number --extended-regexp "#include [<\"]($pattern)" -- 'services/*.h' \
+      'services/*.cc' ':!services/*_test.cc' ':!services/*fixture.h' "${@/#/:!}"); then
+    printf '%s is for %s only:\n%s\n' "$header" "$*" "$hits"
+    breaches=1
+  fi
+  count=$(git grep --files-with-matches --extended-regexp "#include [<\"]($pattern)" -- \
+    'services/*.h' 'services/*.cc' | wc -l)
+  heavy_headers+=" $header $count,"
+}
+
+confine gRPC 'grpcpp/|grpc/grpc\.h|grpc/support/|.*\.grpc\.pb\.h' 'services/common/rpc_status.*' \
+  'services/gateway/tracker_client/*' 'services/tracker/rpc/async_server*' \
+  services/tracker/rpc/health_check.cc services/tracker/rpc/operation_queue.h \
+  'services/tracker/rpc/rpc_service.*' services/tracker/rpc/tracker_server.cc
+confine protobuf '.*\.pb\.h|google/protobuf/' 'services/gateway/*' 'services/tracker/rpc/*' \
+  'services/tracker/storage/journal_*'
+confine Asio 'boost/asio' 'services/gateway/*'
+confine Beast 'boost/beast' services/gateway/http/http_codec.cc services/gateway/http/web_sockets.cc \
+  services/bridge/http_answer.cc
+confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/gateway/json/parse.h \
+  services/tracker/storage/json.h
+confine httplib 'httplib' 'services/bridge/fake_gateway.*'
+confine GoogleTest 'gtest/|gmock/' services/common/status_matchers.h \
+  'services/tracker/domain/command/command_model*'
 forbid "tests bind port 0" 'callslip-(tracker|gateway).*--listen [^ ]*:[1-9]' 'tests/*.mjs' 'tests/*.cc'
+
+printf 'files that include%s\n' "${heavy_headers%,}"
 
 if ! git ls-files '*.cc' '*.h' | xargs clang-format --dry-run -Werror; then
   printf 'not formatted; run ./dev format\n'
