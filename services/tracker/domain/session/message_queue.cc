@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "common/random.h"
@@ -20,7 +21,9 @@ size_t BytesOf(const std::string& message, const std::vector<std::string>& image
 }
 
 absl::Status Check(const MessageRequest& request) {
-  if (request.message.empty() && request.image_ids.empty()) return EmptyMessage();
+  if (absl::StripAsciiWhitespace(request.message).empty() && request.image_ids.empty()) {
+    return EmptyMessage();
+  }
   if (request.message.size() > kMaxMessageBytes) {
     return InvalidField("message", absl::StrCat("is longer than ", kMaxMessageBytes, " bytes"));
   }

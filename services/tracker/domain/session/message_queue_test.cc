@@ -64,7 +64,9 @@ TEST(MessageQueueTest, EmptyQueueAndUnknownIdAreTwoErrors) {
 TEST(MessageQueueTest, RefusesWhatIsEmptyOrTooLong) {
   MessageQueue queue(100);
   const auto invalid = FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument");
-  EXPECT_THAT(queue.Add({}, kNow), FailsWith(absl::StatusCode::kInvalidArgument, "empty_message"));
+  const auto empty = FailsWith(absl::StatusCode::kInvalidArgument, "empty_message");
+  EXPECT_THAT(queue.Add({}, kNow), empty);
+  EXPECT_THAT(queue.Add({.message = " \t\n"}, kNow), empty);
   EXPECT_OK(queue.Add({.image_ids = {"image-1"}}, kNow));
   EXPECT_THAT(queue.Add({.message = std::string(kMaxMessageBytes + 1, 'x')}, kNow), invalid);
   EXPECT_THAT(queue.Add({.image_ids = {""}}, kNow), invalid);
