@@ -3,7 +3,9 @@
 #include <map>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "support/test_services.h"
@@ -191,6 +193,37 @@ TEST_F(SyncTest, NewExtensionIsHeldUntilThereIsACommand) {
   services_.clock().Advance(absl::Seconds(5));
   extension.join();
   EXPECT_EQ(reported["commands"], json::array());
+}
+
+TEST_F(SyncTest, AllThatOneSyncReportsIsTaken) {
+  std::vector<std::string> ids;
+  for (int i = 0; i < 5; ++i) {
+    ids.push_back(Interact({{"action", "click"}, {"selector", absl::StrCat("#", i)}}));
+  }
+  std::map<std::string, json> commands;
+  const json first = Sync(New());
+  for (const json& command : first["commands"]) commands[command["correlation_id"]] = command;
+  ASSERT_EQ(commands.size(), 5u);
+  const auto report = [&](int i, const std::string& status) {
+    return json{{"id", commands[ids[i]]["id"]},
+                {"correlation_id", ids[i]},
+                {"status", status},
+                {"result", {{"success", true}, {"number", i}}}};
+  };
+
+  json sync = {{"command_results", {report(0, "complete"), report(1, "complete")}},
+               {"in_progress", {report(2, "running"), report(3, "running")}},
+               {"extension_logs", {{{"level", "info"}, {"message", "said"}}}}};
+  sync["command_results"].push_back(
+      {{"id", "corr-0-0"}, {"correlation_id", "corr-0-0"}, {"status", "complete"}});
+  sync["command_results"].push_back(report(4, "complete"));
+  Sync(New(sync));
+
+  for (const int i : {0, 1, 4}) EXPECT_EQ(Observe(ids[i])["result"]["number"], i);
+  for (const int i : {2, 3}) EXPECT_EQ(Observe(ids[i])["stage"], "running") << i;
+  const json logs = services_.ToolAnswer("observe", {{"what", "browser_log"}});
+  EXPECT_EQ(logs["result"]["entries"].size(), 1u);
+  EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], true);
 }
 
 TEST_F(SyncTest, NewExtensionThatFallsSilentLosesItsCommand) {

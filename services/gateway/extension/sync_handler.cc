@@ -23,6 +23,7 @@ constexpr int kPollWithoutHold = 500;
 constexpr int kPollAtWork = 500;
 
 bool IsUnreachable(const absl::Status& status) {
+  if (status.ok()) return false;
   const std::string reason = TrackerErrorOf(status).reason;
   return reason == "tracker_unreachable" || reason == "draining";
 }
@@ -63,13 +64,13 @@ boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const SyncRequest&
   }
   for (const v1::AcknowledgeCommandRequest& heartbeat : sync.heartbeats) {
     const auto acknowledged = co_await tracker_->Acknowledge(heartbeat);
-    if (!acknowledged.ok() && IsUnreachable(acknowledged.status())) co_return acknowledged.status();
+    if (IsUnreachable(acknowledged.status())) co_return acknowledged.status();
   }
   v1::ReportWorkerRequest report;
   report.set_worker_id(sync.worker_id);
   *report.mutable_report() = sync.report;
   const auto reported = co_await tracker_->ReportWorker(std::move(report));
-  if (!reported.ok() && IsUnreachable(reported.status())) co_return reported.status();
+  if (IsUnreachable(reported.status())) co_return reported.status();
   if (sync.logs.empty()) co_return absl::OkStatus();
   v1::AppendWorkerLogRequest append;
   append.set_worker_id(sync.worker_id);

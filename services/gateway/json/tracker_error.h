@@ -18,8 +18,8 @@ struct TrackerError {
   std::optional<absl::Duration> retry_after;
 };
 
-// An error that the tracker did not give a reason came from the way there, and becomes UNAVAILABLE
-// `tracker_unreachable`, whatever gRPC called it.
+// `status` must not be OK. An error that the tracker did not give a reason came from the way there,
+// and becomes UNAVAILABLE `tracker_unreachable`, whatever gRPC called it.
 TrackerError TrackerErrorOf(const absl::Status& status);
 
 }  // namespace callslip::gateway
