@@ -5,8 +5,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 
-# Line numbers are enough for a stack trace; full debug information doubles the link time. The last
-# fifth of the speed costs a fifth of the time to compile.
+# Line numbers are enough for a stack trace; full debug information doubles the link time. More
+# optimisation takes up to a third longer to compile, for programs that nobody ships or measures.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 
 # The same for all, since it defines a macro that what was parsed of headers depends on.
@@ -104,17 +104,16 @@ endfunction()
 # All test programs that callslip_test() makes.
 add_custom_target(cpp_tests)
 
-# callslip_test(<name> SOURCES <file>... [DEPS <target>...] [HEADERS <kind>] [OPTIMISED]
-# [LABELS <label>] [TIMEOUT <seconds>]): one gtest program, listed test by test. HEADERS as in
-# Precompiled.cmake, `test` unless it says; OPTIMISED where the test itself has much to compute. The
-# label `opaque` keeps it from ThreadSanitizer: it goes through gRPC or Asio, whose synchronisation
-# that can't see. A test has a minute unless it says. It takes two of the slots that `./dev test`
-# gives, a core.
+# callslip_test(<name> SOURCES <file>... [DEPS <target>...] [HEADERS <kind>] [LABELS <label>]
+# [TIMEOUT <seconds>]): one gtest program, listed test by test. HEADERS as in Precompiled.cmake, `test`
+# unless it says. The label `opaque` keeps it from ThreadSanitizer: it goes through gRPC or Asio, whose
+# synchronisation that can't see. A test has a minute unless it says, and takes two of the slots that
+# `./dev test` gives, a core.
 function(callslip_test name)
   if(NOT CALLSLIP_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "OPTIMISED" "HEADERS;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADERS;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -129,12 +128,8 @@ function(callslip_test name)
     ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/services ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} GTest::gmock GTest::gtest_main callslip_warnings)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test_bin)
-  if(ARG_OPTIMISED)
-    callslip_precompile(${name} ${ARG_HEADERS})
-  else()
-    target_compile_options(${name} PRIVATE ${CALLSLIP_UNOPTIMISED})
-    callslip_precompile(${name} ${ARG_HEADERS} UNOPTIMISED)
-  endif()
+  target_compile_options(${name} PRIVATE ${CALLSLIP_UNOPTIMISED})
+  callslip_precompile(${name} ${ARG_HEADERS} UNOPTIMISED)
   add_dependencies(cpp_tests ${name})
   gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${ARG_TIMEOUT} PROCESSORS 2 LABELS "${ARG_LABELS}")

@@ -1,13 +1,10 @@
-# Headers that most files of a kind include are parsed once for all of them (`CALLSLIP_PRECOMPILED`).
+# How a build is made short (docs/adr/0011-build-times.md).
 #
-# A kind is a list of headers; callslip_precompile(<target> <kind>) lets a target's files begin with
-# what was parsed of them. What is parsed depends on the flags, so each folder with flags of its own
-# (link-time optimisation, tests without optimisation) parses a kind for itself, the first time one
-# of its targets asks for it.
-#
-# The headers are those of other projects, of generated code, and of the test fixtures, which all
-# files of their kind include: a change to any of them compiles the whole kind again. A file still
-# includes what it uses: the clang-tsa preset builds without.
+# Headers that most files of a kind include are parsed once for all of them. A kind is a list of
+# headers; callslip_precompile() lets a target's files begin with what was parsed of them. That depends
+# on the flags, so a kind is parsed once for each set of them (link-time optimisation, tests without
+# optimisation). The headers are those of other projects and of generated code, which seldom change. A
+# file still includes what it uses: the clang-tsa preset builds without.
 
 # clang is used to look for mistakes, and has to find a missing include.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
