@@ -106,8 +106,8 @@ add_custom_target(cpp_tests)
 
 # callslip_test(<name> SOURCES <file>... [DEPS <target>...] [HEADERS <kind>] [LABELS <label>]
 # [TIMEOUT <seconds>]): one gtest program, listed test by test. HEADERS as in Precompiled.cmake, `test`
-# unless it says. The label `opaque` keeps it from ThreadSanitizer: it goes through gRPC or Asio, whose
-# synchronisation that can't see. A test has a minute unless it says, and takes two of the slots that
+# unless it says. The label is `cpp`, or `opaque`, which keeps a test from ThreadSanitizer: it goes
+# through gRPC or Asio, whose synchronisation that can't see. A test has a minute unless it says, and takes two of the slots that
 # `./dev test` gives, a core.
 function(callslip_test name)
   if(NOT CALLSLIP_BUILD_TESTS)
@@ -119,6 +119,9 @@ function(callslip_test name)
   endif()
   if(NOT ARG_HEADERS)
     set(ARG_HEADERS test)
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS cpp)
   endif()
   list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   # What they instantiate is much the same: five files together take as long as two alone.

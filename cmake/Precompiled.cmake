@@ -58,7 +58,7 @@ set(CALLSLIP_DEPS_rpc_test callslip_stubs GTest::gmock)
 set(CALLSLIP_DEPS_web_test ${CALLSLIP_DEPS_web} GTest::gmock)
 
 # Tests are compiled without optimisation where they are only run, not measured, and without line
-# numbers, since GoogleTest prints its own: that takes half the time. What they test has both.
+# numbers, since GoogleTest prints its own: that takes half the time. What they test has both, but for what is inline in headers.
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT CALLSLIP_SANITIZE)
   set(CALLSLIP_UNOPTIMISED -O0 -g0)
 endif()
@@ -108,7 +108,8 @@ function(callslip_precompile target kind)
     string(APPEND parsed _lto)
   endif()
   if(NOT TARGET ${parsed})
-    file(WRITE ${CMAKE_BINARY_DIR}/precompiled/${parsed}.cc "")
+    # A target has to have a source.
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled/${parsed}.cc CONTENT "")
     add_library(${parsed} STATIC ${CMAKE_BINARY_DIR}/precompiled/${parsed}.cc)
     target_link_libraries(${parsed} PRIVATE absl::strings ${CALLSLIP_DEPS_${kind}})
     target_precompile_headers(${parsed} PRIVATE ${CALLSLIP_HEADERS_${kind}})

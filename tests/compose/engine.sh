@@ -44,7 +44,10 @@ start_engine() {
   mkdir -p "$CACHE_DIR"
   # Two daemons on one data-root damage it. The lock is held until this script ends.
   exec 9>"$CACHE_DIR/engine.lock"
-  flock --wait 1800 9 || die "another run uses the engine in $CACHE_DIR"
+  if ! flock --nonblock 9; then
+    progress "another run uses the engine in $CACHE_DIR: waiting for it"
+    flock --wait 600 9 || die "another run has used the engine in $CACHE_DIR for ten minutes"
+  fi
 
   ENGINE_DIR=$(mktemp --directory /tmp/callslip-engine.XXXXXX)
   # A file of its own, so that an /etc/docker/daemon.json can't contradict the flags. The limit

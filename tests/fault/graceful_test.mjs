@@ -45,8 +45,9 @@ test('what a stopping gateway was handed is answered', { timeout: 60_000 }, asyn
   const agent = await Agent.overHttp(fleet.gatewayUrl(0));
   await fleet.tracker.freeze();
   const id = agent.submit({ action: 'get_page' });
-  // One thread serves both, in turn.
-  await fetch(`${fleet.gatewayUrl(0)}/healthz`);
+  const arrived = /callslip_http_requests_under_way{[^}]*route="\/mcp"} 1/;
+  const metrics = async () => (await fetch(`${fleet.gatewayUrl(0)}/metrics`)).text();
+  while (!arrived.test(await metrics())) await pause(10);
   gateway.child.kill('SIGTERM');
   while (!gateway.log.includes('draining')) await pause(10);
   fleet.tracker.thaw();

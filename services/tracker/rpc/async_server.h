@@ -94,9 +94,9 @@ class AsyncServer {
                  Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
           internal::HeldHandler(
-              [handler = std::move(handler)](const internal::Message& request, auto call) {
+              [handler = std::move(handler)](const internal::Message& request, const auto& call) {
                 handler(static_cast<const Request&>(request),
-                        std::make_shared<internal::TypedReply<Response>>(std::move(call)));
+                        internal::TypedOf<internal::TypedReply<Response>>(call));
               }),
           outputs);
   }
@@ -109,9 +109,9 @@ class AsyncServer {
       Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
           internal::StreamHandler(
-              [handler = std::move(handler)](const internal::Message& request, auto call) {
+              [handler = std::move(handler)](const internal::Message& request, const auto& call) {
                 handler(static_cast<const Request&>(request),
-                        std::make_shared<internal::TypedStream<Response>>(std::move(call)));
+                        internal::TypedOf<internal::TypedStream<Response>>(call));
               }),
           outputs);
   }
@@ -122,8 +122,8 @@ class AsyncServer {
                    std::function<void(std::shared_ptr<DuplexStream<Request, Response>>)> handler,
                    Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
-          internal::DuplexHandler([handler = std::move(handler)](auto call) {
-            handler(std::make_shared<internal::TypedDuplex<Request, Response>>(std::move(call)));
+          internal::DuplexHandler([handler = std::move(handler)](const auto& call) {
+            handler(internal::TypedOf<internal::TypedDuplex<Request, Response>>(call));
           }),
           outputs);
   }

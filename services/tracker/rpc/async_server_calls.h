@@ -185,7 +185,7 @@ class LongCall : public std::enable_shared_from_this<Self> {
 
 // A call that is answered once, later.
 class DeferredCall final : public LongCall<DeferredCall, grpc::ServerAsyncResponseWriter<Message>>,
-                           public HeldReply<AnyMessage> {
+                           public AnyReply {
  public:
   using Handler = HeldHandler;
   static constexpr bool kRequestsStream = false;

@@ -18,7 +18,7 @@
 
 namespace callslip::tracker::internal {
 
-// A call that sends messages from a source; `Stream` is ServerStream or a class derived from it.
+// A call that sends messages from a source; `Stream` is AnyStream or AnyDuplex.
 //
 // There are no locks: one thread at a time has the right to ask the source and to start an
 // operation, and holds it (kBusy) until that operation is done. Others leave a flag behind, which
@@ -187,7 +187,7 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
 };
 
 class StreamCall final
-    : public SendingCall<StreamCall, grpc::ServerAsyncWriter<Message>, ServerStream<AnyMessage>> {
+    : public SendingCall<StreamCall, grpc::ServerAsyncWriter<Message>, AnyStream> {
  public:
   using Handler = StreamHandler;
   static constexpr bool kRequestsStream = false;
@@ -210,8 +210,7 @@ class StreamCall final
 };
 
 class DuplexCall final
-    : public SendingCall<DuplexCall, grpc::ServerAsyncReaderWriter<Message, Message>,
-                         DuplexStream<Message, AnyMessage>> {
+    : public SendingCall<DuplexCall, grpc::ServerAsyncReaderWriter<Message, Message>, AnyDuplex> {
  public:
   using Handler = DuplexHandler;
   static constexpr bool kRequestsStream = true;

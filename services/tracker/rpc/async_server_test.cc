@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "google/protobuf/duration.pb.h"
 #include "tracker/rpc/async_server_test_fixture.h"
 
 namespace callslip::tracker {
@@ -30,6 +31,13 @@ TEST(AsyncServerDeathTest, NamesAndMessagesAreThoseOfTheProtos) {
   EXPECT_DEATH(serve({kEcho, "Shout"}), "no method callslip.tracker.testing.Echo.Shout");
   EXPECT_DEATH(serve({"callslip.Other", "Listen"}), "of a service that was not added");
   EXPECT_DEATH(serve({kEcho, "Say"}), "Echo.Say streams in another way");
+  const auto serve_duration = [] {
+    AsyncServer server;
+    server.AddService(kEcho);
+    server.ServeStream<EchoMessage, google::protobuf::Duration>({kEcho, "Listen"},
+                                                                [](const EchoMessage&, auto) {});
+  };
+  EXPECT_DEATH(serve_duration(), "Echo.Listen has other messages");
 }
 
 TEST_F(AsyncServerTest, UnaryHandlerAnswersOrFails) {

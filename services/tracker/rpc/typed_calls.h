@@ -24,16 +24,33 @@ struct MessageTypes {
   const Message* response;
 };
 
+// A call as the server has it, and with it what its service sees of it.
+template <typename Base>
+class AnyCall : public Base {
+ public:
+  std::shared_ptr<void> typed;
+};
+using AnyReply = AnyCall<HeldReply<AnyMessage>>;
+using AnyStream = AnyCall<ServerStream<AnyMessage>>;
+using AnyDuplex = AnyCall<DuplexStream<Message, AnyMessage>>;
+
+// What a service sees of `call`, which it holds by that.
+template <typename Typed, typename Call>
+std::shared_ptr<Typed> TypedOf(const std::shared_ptr<Call>& call) {
+  const auto typed = std::make_shared<Typed>(call.get());
+  call->typed = typed;
+  return std::shared_ptr<Typed>(call, typed.get());
+}
+
 using UnaryHandler = std::function<absl::Status(const Message&, Message&)>;
-using HeldHandler = std::function<void(const Message&, std::shared_ptr<HeldReply<AnyMessage>>)>;
-using StreamHandler =
-    std::function<void(const Message&, std::shared_ptr<ServerStream<AnyMessage>>)>;
-using DuplexHandler = std::function<void(std::shared_ptr<DuplexStream<Message, AnyMessage>>)>;
+using HeldHandler = std::function<void(const Message&, const std::shared_ptr<AnyReply>&)>;
+using StreamHandler = std::function<void(const Message&, const std::shared_ptr<AnyStream>&)>;
+using DuplexHandler = std::function<void(const std::shared_ptr<AnyDuplex>&)>;
 
 template <typename Response>
 class TypedReply final : public HeldReply<Response> {
  public:
-  explicit TypedReply(std::shared_ptr<HeldReply<AnyMessage>> call) : call_(std::move(call)) {}
+  explicit TypedReply(AnyReply* call) : call_(call) {}
 
   void Finish(Response response, std::function<void()> if_lost) override {
     call_->Finish(std::make_unique<Response>(std::move(response)), std::move(if_lost));
@@ -44,14 +61,15 @@ class TypedReply final : public HeldReply<Response> {
   }
 
  private:
-  const std::shared_ptr<HeldReply<AnyMessage>> call_;
+  AnyReply* const call_;
 };
 
-// `Base` is ServerStream<Response> or derived from it, `Call` the same for any message.
+// `Base` is ServerStream<Response> or derived from it, `Call` the same for any message. As the
+// others here it lives as long as its call.
 template <typename Response, typename Base, typename Call>
 class TypedSender : public Base {
  public:
-  explicit TypedSender(std::shared_ptr<Call> call) : call_(std::move(call)) {}
+  explicit TypedSender(Call* call) : call_(call) {}
 
   void SetSource(typename Base::Source source) override {
     call_->SetSource([source = std::move(source)]() -> std::optional<Outgoing<AnyMessage>> {
@@ -71,15 +89,14 @@ class TypedSender : public Base {
   Call& call() { return *call_; }
 
  private:
-  const std::shared_ptr<Call> call_;
+  Call* const call_;
 };
 
 template <typename Response>
-using TypedStream = TypedSender<Response, ServerStream<Response>, ServerStream<AnyMessage>>;
+using TypedStream = TypedSender<Response, ServerStream<Response>, AnyStream>;
 
 template <typename Request, typename Response>
-class TypedDuplex final : public TypedSender<Response, DuplexStream<Request, Response>,
-                                             DuplexStream<Message, AnyMessage>> {
+class TypedDuplex final : public TypedSender<Response, DuplexStream<Request, Response>, AnyDuplex> {
  public:
   using TypedDuplex::TypedSender::TypedSender;
 
