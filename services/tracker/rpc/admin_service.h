@@ -7,8 +7,6 @@
 
 namespace callslip::tracker {
 
-namespace v1 = callslip::tracker::v1;
-
 // AdminService over the tracker's statistics. Must outlive the server that it serves on.
 class AdminService {
  public:

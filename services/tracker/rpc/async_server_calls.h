@@ -15,6 +15,7 @@
 #include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
+#include "grpcpp/support/async_unary_call.h"
 #include "tracker/rpc/operation_queue.h"
 #include "tracker/rpc/output_gate.h"
 #include "tracker/rpc/rpc_service.h"

@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "common/rpc_status.h"
 #include "grpcpp/grpcpp.h"
+#include "grpcpp/support/async_stream.h"
 #include "tracker/rpc/async_server_calls.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/typed_calls.h"

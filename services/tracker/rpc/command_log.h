@@ -11,8 +11,6 @@
 
 namespace callslip::tracker {
 
-namespace v1 = callslip::tracker::v1;
-
 // The life of commands in the log. What is usual is said at `debug` only, so that a busy tracker
 // logs no line for each command; what failed, was refused or came late is said at `info`, up to 20
 // lines of each kind a second. Lines name the command, its client and its trace, never what it

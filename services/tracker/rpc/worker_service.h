@@ -11,8 +11,6 @@
 
 namespace callslip::tracker {
 
-namespace v1 = callslip::tracker::v1;
-
 // WorkerService over what is known about workers: converts, calls the domain, converts back. The
 // contract is in worker_service.proto. Must outlive the server that it serves on.
 class WorkerService {
