@@ -58,7 +58,8 @@ set(CALLSLIP_DEPS_rpc_test callslip_stubs GTest::gmock)
 set(CALLSLIP_DEPS_web_test ${CALLSLIP_DEPS_web} GTest::gmock)
 
 # Tests are compiled without optimisation where they are only run, not measured, and without line
-# numbers, since GoogleTest prints its own: that takes half the time. What they test has both, but for what is inline in headers.
+# numbers, since GoogleTest prints its own: that takes half the time. What they test has both, but for
+# what is inline in headers.
 if(CMAKE_BUILD_TYPE STREQUAL "RelWithDebInfo" AND NOT CALLSLIP_SANITIZE)
   set(CALLSLIP_UNOPTIMISED -O0 -g0)
 endif()

@@ -1,4 +1,4 @@
-// Checks that compose_test.sh and package_test.sh make as clients from outside. One check a run:
+// Checks that compose_test.sh, image_test.sh and package_test.sh make as clients from outside. One a run:
 //   node client_checks.mjs CHECK ARGUMENT...
 // It exits 0 when the check holds and otherwise says why not. It needs nothing but Node itself, so
 // that it also runs on a machine where no npm package is installed.
