@@ -26,10 +26,11 @@ void GatewayConfig::AddTo(OptionSet& options) {
   options.Add("allow-insecure-bind", &allow_insecure_bind,
               "Serve on an address that other machines may reach, although nothing authenticates "
               "them");
-  options.Add("token-file", &token_file,
-              "File of those who may call, a line ROLE NAME TOKEN each; made with random tokens "
-              "where there is none, read once at the start. Without it everyone on this machine "
-              "may call");
+  options.Add(
+      "token-file", &token_file,
+      "File of those who may call, a line ROLE NAME TOKEN each; made with random tokens "
+      "where there is none; what changes in it counts at once. Without it everyone on this machine "
+      "may call");
   options.Add("allowed-hosts", &allowed_hosts,
               "Further values of the Host header to accept, each NAME:PORT");
   options.Add("allowed-origins", &allowed_origins,

@@ -8,12 +8,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "auth/token_file.h"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
 #include "common/file_limit.h"
 #include "gateway/api/session_api.h"
 #include "gateway/api/session_hub.h"
-#include "gateway/auth/bearer_tokens.h"
 #include "gateway/event_loop.h"
 #include "gateway/extension/browser_log.h"
 #include "gateway/extension/extension_handlers.h"
@@ -82,7 +82,9 @@ struct GatewayServer::Parts {
                [this](std::shared_ptr<HttpRequest> request, Responder responder) {
                  router->Handle(std::move(request), std::move(responder));
                }) {
-    if (token_file.has_value()) tokens.emplace(token_file->entries);
+    if (token_file.has_value()) {
+      credentials = std::make_shared<Credentials>(token_file->entries);
+    }
   }
 
   McpCatalog MakeCatalog() {
@@ -100,7 +102,8 @@ struct GatewayServer::Parts {
 
   // The doors need to know the port that was bound.
   void MakeRouter(const Address& bound) {
-    router.emplace(Doors(bound, config.allowed_hosts, config.allowed_origins), tokens, &requests);
+    router.emplace(Doors(bound, config.allowed_hosts, config.allowed_origins), credentials,
+                   &requests);
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
     router->Add("POST", "/mcp", agents,
@@ -147,7 +150,7 @@ struct GatewayServer::Parts {
   }
 
   const GatewayConfig config;
-  std::optional<BearerTokens> tokens;
+  std::shared_ptr<Credentials> credentials;  // Null: everyone may call.
   // Requests under way are entered here until they end.
   Sessions sessions;
   // Destroyed next to last: its destruction ends what is left of the coroutines, and the calls that
@@ -177,6 +180,8 @@ struct GatewayServer::Parts {
 GatewayServer::GatewayServer(const GatewayConfig& config,
                              const std::optional<TokenFile>& token_file)
     : parts_(std::make_unique<Parts>(config, token_file)) {}
+
+std::shared_ptr<Credentials> GatewayServer::credentials() const { return parts_->credentials; }
 
 GatewayServer::~GatewayServer() { parts_->loop.Stop(); }
 

@@ -7,8 +7,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "auth/credentials.h"
 #include "common/address.h"
-#include "gateway/auth/token_file.h"
 #include "gateway/config.h"
 
 namespace callslip::gateway {
@@ -17,11 +17,15 @@ namespace callslip::gateway {
 // on one loop of their own.
 class GatewayServer {
  public:
-  // Without a token file everyone who can connect may do everything.
+  // Without a token file everyone who can connect may do everything. Tokens that `credentials()`
+  // loses end what they have begun.
   explicit GatewayServer(const GatewayConfig& config,
                          const std::optional<TokenFile>& token_file = std::nullopt);
   // Stops at once if Drain() was not called.
   ~GatewayServer();
+
+  // Who may call. Null: everyone.
+  std::shared_ptr<Credentials> credentials() const;
 
   // Starts to serve; returns the address with the port that was bound. Does not need the tracker
   // to be there yet. Once only.

@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "absl/synchronization/mutex.h"
+#include "auth/token_file.h"
+#include "auth/token_watch.h"
 #include "common/config.h"
 #include "common/log.h"
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
-#include "gateway/auth/token_file.h"
 #include "gateway/config.h"
 #include "gateway/gateway_server.h"
 
@@ -44,10 +45,13 @@ int Main(int argc, char** argv) {
   if (!config.token_file.empty()) {
     absl::StatusOr<TokenFile> loaded = LoadOrCreateTokenFile(config.token_file);
     if (!loaded.ok()) return Fail(loaded.status());
+    if (loaded->session_key.empty()) return Fail(SessionKeyMissing(config.token_file));
     token_file = *std::move(loaded);
     Log(LogLevel::kInfo, "callers need a token", {{"token_file", config.token_file}});
   }
   GatewayServer server(config, token_file);
+  std::optional<TokenWatch> token_watch;
+  if (token_file.has_value()) token_watch.emplace(config.token_file, server.credentials());
   const absl::StatusOr<Address> bound = server.Start();
   if (!bound.ok()) return Fail(bound.status());
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());

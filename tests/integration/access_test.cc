@@ -14,7 +14,7 @@
 namespace callslip {
 namespace {
 
-using gateway::Role;
+using Role;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
@@ -38,8 +38,8 @@ std::string BearerOf(const std::string& name) {
   return "Bearer " + name + "-" + std::string(40, '0');
 }
 
-gateway::TokenFile TokensOfAllRoles() {
-  gateway::TokenFile file;
+TokenFile TokensOfAllRoles() {
+  TokenFile file;
   file.session_key = std::string(32, 'k');
   const auto add = [&](const std::string& name, Role role) {
     file.entries.push_back({{name, role}, BearerOf(name).substr(std::string("Bearer ").size())});

@@ -25,7 +25,7 @@ constexpr char kTasksExtension[] = "io.modelcontextprotocol/tasks";
 
 class AnnotationTest : public testing::Test {
  protected:
-  explicit AnnotationTest(const std::optional<gateway::TokenFile>& tokens = std::nullopt)
+  explicit AnnotationTest(const std::optional<TokenFile>& tokens = std::nullopt)
       : services_({}, tokens) {}
 
   json Analyze(json arguments = json::object()) {
@@ -382,9 +382,9 @@ TEST_F(AnnotationTest, TrackerThatIsGoneIsSaid) {
 
 std::string TokenOf(const std::string& name) { return name + "-" + std::string(40, '0'); }
 
-gateway::TokenFile TwoAgentsAndAWorker() {
-  using gateway::Role;
-  gateway::TokenFile file;
+TokenFile TwoAgentsAndAWorker() {
+  using Role;
+  TokenFile file;
   file.session_key = std::string(32, 'k');
   file.entries = {{{"one", Role::kClient}, TokenOf("one")},
                   {{"two", Role::kClient}, TokenOf("two")},

@@ -13,7 +13,7 @@
 namespace callslip {
 namespace {
 
-using gateway::Role;
+using Role;
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -538,8 +538,8 @@ TEST_F(McpTest, ClientsMustReadBothKindsOfAnswers) {
 
 std::string TokenOf(const std::string& name) { return name + "-" + std::string(40, '0'); }
 
-gateway::TokenFile Tokens() {
-  gateway::TokenFile file;
+TokenFile Tokens() {
+  TokenFile file;
   file.session_key = std::string(32, 'k');
   file.entries = {{{"agent", Role::kClient}, TokenOf("agent")},
                   {{"other", Role::kClient}, TokenOf("other")},
@@ -558,7 +558,7 @@ TEST(McpRoleTest, ASessionIsItsPrincipalsAndOfAnyGatewayWithTheKey) {
   EXPECT_EQ(status(services.gateway_address(), "agent"), 200);
   EXPECT_EQ(status(services.gateway_address(), "other"), 404);
   for (const char key : {'k', 'x'}) {
-    gateway::TokenFile tokens = Tokens();
+    TokenFile tokens = Tokens();
     tokens.session_key = std::string(32, key);
     gateway::GatewayServer second(
         {.listen = {.host = "127.0.0.1", .port = 0}, .tracker = services.tracker_address()},

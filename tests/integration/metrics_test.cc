@@ -119,11 +119,9 @@ TEST_F(MetricsTest, WaitsAreToldWhileTheyLastAndTimedAfterwards) {
 TEST_F(MetricsTest, WithTokensOnlyViewersAndAdministratorsMayLook) {
   const std::string viewer(64, 'a');
   const std::string client(64, 'b');
-  gateway::TokenFile tokens{
-      .entries = {{.principal = {.name = "grafana", .role = gateway::Role::kViewer},
-                   .token = viewer},
-                  {.principal = {.name = "agent", .role = gateway::Role::kClient},
-                   .token = client}},
+  TokenFile tokens{
+      .entries = {{.principal = {.name = "grafana", .role = Role::kViewer}, .token = viewer},
+                  {.principal = {.name = "agent", .role = Role::kClient}, .token = client}},
       .session_key = "key"};
   TestServices services({}, tokens);
   EXPECT_EQ(Get(services, "/metrics")->status, 401);

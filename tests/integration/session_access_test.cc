@@ -12,7 +12,7 @@
 namespace callslip {
 namespace {
 
-using gateway::Role;
+using Role;
 using nlohmann::json;
 
 struct Route {
@@ -67,8 +67,8 @@ std::string TokenOf(Role role) {
   return absl::StrCat(gateway::RoleName(role), "-", std::string(40, '0'));
 }
 
-gateway::TokenFile TokensOfAllRoles() {
-  gateway::TokenFile file;
+TokenFile TokensOfAllRoles() {
+  TokenFile file;
   file.session_key = std::string(32, 'k');
   for (const Role role : {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin}) {
     file.entries.push_back({{std::string(gateway::RoleName(role)), role}, TokenOf(role)});

@@ -111,13 +111,13 @@ TEST_F(WorkersTest, CommandThatWaitsForNobodySaysSo) {
 
 std::string TokenOf(const std::string& name) { return name + "-" + std::string(40, '0'); }
 
-gateway::TokenFile Tokens() {
-  gateway::TokenFile file;
+TokenFile Tokens() {
+  TokenFile file;
   file.session_key = std::string(32, 'k');
-  file.entries = {{{"agent", gateway::Role::kClient}, TokenOf("agent")},
-                  {{"other", gateway::Role::kClient}, TokenOf("other")},
-                  {{"extension", gateway::Role::kWorker}, TokenOf("extension")},
-                  {{"boss", gateway::Role::kAdmin}, TokenOf("boss")}};
+  file.entries = {{{"agent", Role::kClient}, TokenOf("agent")},
+                  {{"other", Role::kClient}, TokenOf("other")},
+                  {{"extension", Role::kWorker}, TokenOf("extension")},
+                  {{"boss", Role::kAdmin}, TokenOf("boss")}};
   return file;
 }
 

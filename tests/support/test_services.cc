@@ -44,7 +44,7 @@ TestServices::Answer ToAnswer(const httplib::Result& result) {
 }  // namespace
 
 TestServices::TestServices(gateway::GatewayConfig config,
-                           const std::optional<gateway::TokenFile>& token_file)
+                           const std::optional<TokenFile>& token_file)
     : tracker_address_{.host = "127.0.0.1", .port = 0} {
   // The HTTP client under Post() writes to connections that the gateway has closed.
   std::signal(SIGPIPE, SIG_IGN);

@@ -27,7 +27,7 @@ class TestServices {
  public:
   // `config` decides how the gateway serves; its ports and its tracker are replaced.
   explicit TestServices(gateway::GatewayConfig config = {},
-                        const std::optional<gateway::TokenFile>& token_file = std::nullopt);
+                        const std::optional<TokenFile>& token_file = std::nullopt);
   ~TestServices();
 
   // Ends the test program with a message if it can't.

@@ -89,7 +89,7 @@ class FakeWebSocket final : public WebSocket {
 
 class SessionApiTest : public testing::Test {
  protected:
-  explicit SessionApiTest(std::optional<BearerTokens> tokens = std::nullopt)
+  explicit SessionApiTest(std::shared_ptr<const Credentials> tokens = nullptr)
       : client_(io_.get_executor()),
         hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_)),
         api_(&client_, hub_),

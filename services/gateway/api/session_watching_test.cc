@@ -144,7 +144,9 @@ class ViewedSessionApiTest : public SessionApiTest {
  protected:
   static constexpr char kToken[] = "0123456789abcdef0123456789abcdef";
 
-  ViewedSessionApiTest() : SessionApiTest(BearerTokens({{{"viewer", Role::kViewer}, kToken}})) {}
+  ViewedSessionApiTest()
+      : SessionApiTest(std::make_shared<Credentials>(
+            std::vector<TokenFile::Entry>{{{"viewer", Role::kViewer}, kToken}})) {}
 };
 
 TEST_F(ViewedSessionApiTest, ViewersWatchAndLoadButDoNotAnswer) {

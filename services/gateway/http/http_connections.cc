@@ -11,6 +11,8 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/cancellation_signal.hpp"
@@ -21,6 +23,7 @@
 #include "common/log.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/http_codec.h"
+#include "gateway/http/unauthorized.h"
 
 namespace callslip::gateway {
 namespace {
@@ -79,9 +82,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  void Tick() {
+  void Tick(absl::Time time) {
     if (all_->now_ >= deadline_) Close();
     if (peer_is_early_) LookAfterPeer();
+    if (watching_ && !expelled_ && credential_ != nullptr && credential_->IsOver(time)) Expel();
   }
 
  private:
@@ -145,6 +149,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       all_->handler_(std::move(request), {.respond = std::move(respond),
                                           .peer_left = peer_left_signal_.slot(),
                                           .has_left = &peer_left_,
+                                          .credential = &credential_,
                                           .executor = all_->executor_});
     } catch (const std::exception& error) {
       if (watching_) Respond(HandlerFailure(error));
@@ -155,6 +160,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
     EndWatch();
     peer_left_signal_.slot().clear();
     if (peer_left_) return End();
+    if (expelled_) {
+      response = TokenUnknown();
+      options_.keep_alive = false;
+    }
     if (response.upgrade != nullptr && MayUpgrade()) return Upgrade(std::move(response.upgrade));
     if (response.upgrade != nullptr) response = NoUpgrade();
     const Framing framing = FramingOf(response);
@@ -180,7 +189,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // The watch may still be set, and would hold this connection.
     boost::system::error_code ignored;
     socket_.cancel(ignored);
-    all_->web_sockets_->Serve(std::move(socket_), std::move(upgrade));
+    all_->web_sockets_->Serve(std::move(socket_), std::move(upgrade), std::move(credential_));
     End();
   }
 
@@ -197,6 +206,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void EndRequest() {
     if (!std::exchange(under_way_, false)) return;
+    credential_ = nullptr;
     --all_->requests_;
     all_->TellIfIdle();
   }
@@ -296,6 +306,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     AwaitReadable();
   }
 
+  // What the peer was let in by does not count any more. What it waits for ends as if it had left.
+  void Expel() {
+    expelled_ = true;
+    peer_left_signal_.emit(asio::cancellation_type::terminal);
+  }
+
   void EndWatch() {
     watching_ = false;
     peer_is_early_ = false;
@@ -332,6 +348,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool awaits_readable_ = false;
   bool peer_is_early_ = false;
   bool peer_left_ = false;
+  CredentialPtr credential_;  // Of the present request, which has to end with it.
+  bool expelled_ = false;
 };
 
 class Connection::StreamWriter final : public BodyWriter {
@@ -406,7 +424,7 @@ void Connections::TellIfIdle() {
 }
 
 void Connections::StartTicking() {
-  if (ticking_ || open_.empty()) return;
+  if (ticking_ || (open_.empty() && web_sockets_->size() == 0)) return;
   ticking_ = true;
   timer_.expires_after(kTick);
   timer_.async_wait([self = shared_from_this()](boost::system::error_code error) {
@@ -417,8 +435,10 @@ void Connections::StartTicking() {
 
 void Connections::Tick() {
   ++now_;
+  const absl::Time time = absl::Now();
   // Backwards, since one that ends is replaced by the last.
-  for (size_t i = open_.size(); i > 0; i = std::min(i - 1, open_.size())) open_[i - 1]->Tick();
+  for (size_t i = open_.size(); i > 0; i = std::min(i - 1, open_.size())) open_[i - 1]->Tick(time);
+  web_sockets_->Expel(time);
   StartTicking();
 }
 

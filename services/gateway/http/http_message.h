@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "auth/credentials.h"
+#include "auth/principal.h"
 #include "boost/asio/awaitable.hpp"
-#include "gateway/auth/principal.h"
 
 namespace callslip::gateway {
 
@@ -28,7 +29,9 @@ struct HttpRequest {
   std::map<std::string, std::string> query;  // Percent-decoded; the first of equal names.
   HttpHeaders headers;
   std::string body;
-  Principal principal;  // Who calls; set by the router.
+  // Who calls, and what by: null where nothing had to be shown. Set by the router.
+  Principal principal;
+  CredentialPtr credential;
   // What the path has for the {names} of its route, percent-decoded; set by the router.
   std::map<std::string, std::string> parameters;
 

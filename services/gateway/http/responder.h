@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "absl/functional/any_invocable.h"
+#include "auth/credentials.h"
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/cancellation_signal.hpp"
@@ -21,6 +22,9 @@ struct Responder {
   boost::asio::cancellation_slot peer_left;
   // Whether it has left; to be looked at before `respond` is called. Null: it can't be told.
   const bool* has_left = nullptr;
+  // Where the router leaves what the peer was let in by: once that is over, so is the request.
+  // Null: nobody looks.
+  CredentialPtr* credential = nullptr;
   // The server's.
   boost::asio::any_io_executor executor;
 };

@@ -7,13 +7,11 @@
 #include "absl/strings/str_join.h"
 #include "gateway/http/cors.h"
 #include "gateway/http/error_response.h"
+#include "gateway/http/unauthorized.h"
 #include "gateway/http/web_socket_upgrade.h"
 
 namespace callslip::gateway {
 namespace {
-
-// Callers without a token are together one client.
-constexpr char kLocalName[] = "local";
 
 template <typename Methods>
 std::string NamesOf(const Methods& methods) {
@@ -27,13 +25,6 @@ template <typename Methods>
 const typename Methods::mapped_type* RouteOf(const Methods& methods, const std::string& method) {
   const auto route = methods.find(method);
   return route == methods.end() ? nullptr : &route->second;
-}
-
-HttpResponse Unauthorized(absl::string_view code, absl::string_view message, absl::string_view hint,
-                          const std::string& challenge) {
-  HttpResponse response = ErrorResponse(401, code, message, hint);
-  response.headers.emplace_back("WWW-Authenticate", challenge);
-  return response;
 }
 
 HttpResponse RoleRefusal(const HttpRequest& request, const std::vector<Role>& roles) {
@@ -98,9 +89,10 @@ void Router::Dispatch(std::shared_ptr<HttpRequest> request, Responder responder)
   }
   if (auto answer = AnswerHere(*request, methods, route); answer.has_value()) {
     std::move(responder.respond)(*std::move(answer));
-  } else {
-    route->handler(std::move(request), std::move(responder));
+    return;
   }
+  if (responder.credential != nullptr) *responder.credential = request->credential;
+  route->handler(std::move(request), std::move(responder));
 }
 
 std::optional<HttpResponse> Router::AnswerHere(HttpRequest& request, const Methods* methods,
@@ -110,7 +102,8 @@ std::optional<HttpResponse> Router::AnswerHere(HttpRequest& request, const Metho
     if (auto refusal = Authenticate(request, route); refusal.has_value()) return refusal;
   }
   if (route == nullptr) return NotServed(request, methods);
-  if (!route->open && !absl::c_linear_search(route->roles, request.principal.role)) {
+  const Role role = request.principal.role;
+  if (!route->open && role != Role::kLocal && !absl::c_linear_search(route->roles, role)) {
     return RoleRefusal(request, route->roles);
   }
   return std::nullopt;
@@ -153,31 +146,17 @@ HttpResponse Router::AnswerPreflight(const HttpRequest& request, const Methods* 
 }
 
 std::optional<HttpResponse> Router::Authenticate(HttpRequest& request, const Route* route) const {
-  if (!tokens_.has_value()) {
-    request.principal = {.name = kLocalName, .role = Role::kAdmin};
+  if (credentials_ == nullptr) {
+    request.principal = {.name = kLocalName, .role = Role::kLocal};
     return std::nullopt;
   }
   std::optional<std::string> token = BearerTokenOf(request.Header("authorization"));
   const bool is_web_socket = route != nullptr && route->is_web_socket;
   if (!token.has_value() && is_web_socket) token = OfferedToken(request);
-  if (!token.has_value()) {
-    return Unauthorized("token_missing", "The request carries no token.",
-                        is_web_socket
-                            ? "Offer the protocols callslip.v1 and callslip.bearer.TOKEN, "
-                              "or send Authorization: Bearer TOKEN, with a token of the gateway's "
-                              "--token-file."
-                            : "Send Authorization: Bearer TOKEN, with a token of the gateway's "
-                              "--token-file.",
-                        "Bearer");
-  }
-  const std::optional<Principal> principal = tokens_->Find(*token);
-  if (!principal.has_value()) {
-    return Unauthorized("token_unknown", "The gateway does not know this token.",
-                        "Take one from the gateway's --token-file. It is read once, when the "
-                        "gateway starts.",
-                        "Bearer error=\"invalid_token\"");
-  }
-  request.principal = *principal;
+  if (!token.has_value()) return TokenMissing(is_web_socket);
+  request.credential = credentials_->FindToken(*token);
+  if (request.credential == nullptr) return TokenUnknown();
+  request.principal = request.credential->principal();
   return std::nullopt;
 }
 

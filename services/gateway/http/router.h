@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "gateway/auth/bearer_tokens.h"
-#include "gateway/auth/principal.h"
+#include "auth/credentials.h"
+#include "auth/principal.h"
 #include "gateway/http/doors.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
@@ -29,10 +29,10 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
 // HEAD is not served.
 class Router {
  public:
-  // Without `tokens` everyone who passes the doors is the administrator "local".
+  // Without `credentials` everyone who passes the doors is `local`, and may use all routes.
   // All requests are counted in `tally`, where there is one.
-  Router(Doors doors, std::optional<BearerTokens> tokens, HttpTally* tally = nullptr)
-      : doors_(std::move(doors)), tokens_(std::move(tokens)), tally_(tally) {}
+  Router(Doors doors, std::shared_ptr<const Credentials> credentials, HttpTally* tally = nullptr)
+      : doors_(std::move(doors)), credentials_(std::move(credentials)), tally_(tally) {}
 
   // To be called before the first request. `path` is matched whole, and before those that have
   // {parameters} (PathPattern); of these, the first that matches is taken. The handler finds in
@@ -76,7 +76,7 @@ class Router {
   static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
 
   const Doors doors_;
-  const std::optional<BearerTokens> tokens_;
+  const std::shared_ptr<const Credentials> credentials_;
   HttpTally* const tally_;
   std::map<std::string, Methods> routes_;  // By path.
   struct Pattern {

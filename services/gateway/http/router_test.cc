@@ -32,15 +32,15 @@ std::string ErrorCodeOf(const HttpResponse& response) {
 
 class RouterTest : public testing::Test {
  protected:
-  static std::optional<BearerTokens> TokensOfAllRoles() {
+  static std::shared_ptr<const Credentials> TokensOfAllRoles() {
     std::vector<TokenFile::Entry> entries;
     for (const Role role : {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin}) {
       entries.push_back({{std::string(RoleName(role)) + "-1", role}, TokenOf(role)});
     }
-    return BearerTokens(entries);
+    return std::make_shared<Credentials>(entries);
   }
 
-  static Router MakeRouter(std::optional<BearerTokens> tokens) {
+  static Router MakeRouter(std::shared_ptr<const Credentials> tokens) {
     Router router(Doors({.host = "127.0.0.1", .port = 7890}, {}, {kExtension}), std::move(tokens));
     router.Add("GET", "/work", {Role::kWorker, Role::kAdmin}, TellCaller);
     router.Add("POST", "/work", {Role::kAdmin}, TellCaller);
@@ -81,7 +81,7 @@ class RouterTest : public testing::Test {
 
   static HttpHeaders With(Role role) { return {{"authorization", "Bearer " + TokenOf(role)}}; }
 
-  const Router open_ = MakeRouter(std::nullopt);
+  const Router open_ = MakeRouter(nullptr);
   const Router guarded_ = MakeRouter(TokensOfAllRoles());
 };
 

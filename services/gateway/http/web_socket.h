@@ -19,7 +19,7 @@ enum class WebSocketCloseCode : uint16_t {
   kGoingAway = 1001,        // The gateway stops.
   kUnsupportedData = 1003,  // A binary message.
   kInvalidPayload = 1007,   // No UTF-8.
-  kPolicyViolation = 1008,  // More messages than are read.
+  kPolicyViolation = 1008,  // More messages than are read; or the token is not valid any more.
   kMessageTooBig = 1009,
   kInternalError = 1011,
   kTryAgainLater = 1013,  // The peer reads too slowly.

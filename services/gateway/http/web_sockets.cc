@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/cancellation_signal.hpp"
@@ -65,9 +66,10 @@ class WebSocketConnection final : public WebSocket,
                                   public std::enable_shared_from_this<WebSocketConnection> {
  public:
   WebSocketConnection(tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade,
-                      std::shared_ptr<WebSockets> all)
+                      CredentialPtr credential, std::shared_ptr<WebSockets> all)
       : stream_(std::move(socket)),
         upgrade_(std::move(upgrade)),
+        credential_(std::move(credential)),
         all_(std::move(all)),
         news_(stream_.get_executor(), asio::steady_timer::time_point::max()),
         room_(stream_.get_executor(), asio::steady_timer::time_point::max()),
@@ -117,6 +119,8 @@ class WebSocketConnection final : public WebSocket,
     }
     co_return message;
   }
+
+  bool IsOver(absl::Time now) const { return credential_ != nullptr && credential_->IsOver(now); }
 
   using WebSocket::Send;
   void Send(std::shared_ptr<const std::string> message) override {
@@ -266,6 +270,7 @@ class WebSocketConnection final : public WebSocket,
 
   websocket::stream<tcp::socket, /*deflateSupported=*/false> stream_;
   const std::shared_ptr<const WebSocketUpgrade> upgrade_;
+  const CredentialPtr credential_;
   const std::shared_ptr<WebSockets> all_;
   beast::flat_buffer received_;
   std::list<std::string> unread_;  // By the server.
@@ -285,11 +290,23 @@ class WebSocketConnection final : public WebSocket,
   bool over_ = false;           // The connection has ended.
 };
 
-void WebSockets::Serve(tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade) {
-  auto connection = std::make_shared<WebSocketConnection>(std::move(socket), std::move(upgrade),
-                                                          shared_from_this());
+void WebSockets::Serve(tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade,
+                       CredentialPtr credential) {
+  auto connection = std::make_shared<WebSocketConnection>(
+      std::move(socket), std::move(upgrade), std::move(credential), shared_from_this());
   connection->Start();
   if (draining_) connection->Close(WebSocketCloseCode::kGoingAway, "");
+}
+
+void WebSockets::Expel(absl::Time now) {
+  const auto is_over = [now](const WebSocketConnection* each) { return each->IsOver(now); };
+  if (absl::c_none_of(open_, is_over)) return;
+  // A copy, since one that is still to be upgraded ends at once.
+  const std::vector<WebSocketConnection*> open(open_.begin(), open_.end());
+  for (WebSocketConnection* connection : open) {
+    if (!is_over(connection)) continue;
+    connection->Close(WebSocketCloseCode::kPolicyViolation, "The token is not valid any more.");
+  }
 }
 
 void WebSockets::Drain(std::function<void()> when_changed) {

@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "absl/container/flat_hash_set.h"
+#include "absl/time/time.h"
+#include "auth/credentials.h"
 #include "boost/asio/ip/tcp.hpp"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/web_socket.h"
@@ -21,9 +23,14 @@ class WebSockets : public std::enable_shared_from_this<WebSockets> {
 
   // Answers the request that came over `socket` with 101, and serves the peer until both it and its
   // server are done. Nothing may be under way on `socket`.
-  void Serve(boost::asio::ip::tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade);
+  // Ends with `credential`, where there is one; see Expel().
+  void Serve(boost::asio::ip::tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade,
+             CredentialPtr credential);
 
   size_t size() const { return open_.size(); }
+
+  // Closes those whose credentials are over with kPolicyViolation.
+  void Expel(absl::Time now);
 
   // Closes all with kGoingAway, and all that come; calls `when_changed` whenever one has ended.
   void Drain(std::function<void()> when_changed);

@@ -40,7 +40,7 @@ class WebSocketsTest : public testing::Test {
   }
 
   // At /ws/{id}.
-  void Serve(WebSocketHandler handler, std::optional<BearerTokens> tokens = std::nullopt) {
+  void Serve(WebSocketHandler handler, std::shared_ptr<const Credentials> tokens = nullptr) {
     router_.emplace(Doors({.host = "127.0.0.1", .port = 1}, {"test"}, {"http://page.test"}),
                     std::move(tokens));
     router_->AddWebSocket("/ws/{id}", {Role::kViewer, Role::kAdmin}, std::move(handler));
@@ -75,9 +75,9 @@ class WebSocketsTest : public testing::Test {
     co_return HttpResponse{.body = "plain"};
   }
 
-  static std::optional<BearerTokens> Tokens() {
-    return BearerTokens(
-        {{{"viewer", Role::kViewer}, kToken}, {{"worker", Role::kWorker}, kWorkerToken}});
+  static std::shared_ptr<const Credentials> Tokens() {
+    return std::make_shared<Credentials>(std::vector<TokenFile::Entry>{
+        {{"viewer", Role::kViewer}, kToken}, {{"worker", Role::kWorker}, kWorkerToken}});
   }
 
   // The code with which the server closes after it has got `bytes`.

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "auth/principal.h"
 #include "boost/asio/awaitable.hpp"
 #include "common/trace_context.h"
-#include "gateway/auth/principal.h"
 #include "gateway/json/parse.h"
 #include "gateway/mcp/json_rpc.h"
 #include "gateway/mcp/protocol.h"

@@ -49,7 +49,8 @@ absl::Status ForAdministrators() {
 
 boost::asio::awaitable<ToolResult> ObserveHealth(TrackerClient* tracker, Principal principal,
                                                  absl::Duration uptime) {
-  if (principal.role != Role::kAdmin) co_return ErrorResult(ForAdministrators(), Executed::kNo);
+  if (!RoleSet{Role::kAdmin, Role::kLocal}.Has(principal.role))
+    co_return ErrorResult(ForAdministrators(), Executed::kNo);
   const auto health = co_await tracker->GetHealth(kReadinessDeadline);
   Json reasons = Json::array();
   Json result = {{"gateway", {{"version", kVersion}, {"uptime_s", absl::ToInt64Seconds(uptime)}}}};

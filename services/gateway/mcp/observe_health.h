@@ -2,8 +2,8 @@
 #define CALLSLIP_GATEWAY_MCP_OBSERVE_HEALTH_H_
 
 #include "absl/time/time.h"
+#include "auth/principal.h"
 #include "boost/asio/awaitable.hpp"
-#include "gateway/auth/principal.h"
 #include "gateway/mcp/tool.h"
 #include "gateway/tracker_client/tracker_client.h"
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "auth/principal.h"
 #include "boost/asio/awaitable.hpp"
 #include "callslip/tracker/v1/worker.pb.h"
-#include "gateway/auth/principal.h"
 #include "gateway/json/parse.h"
 #include "gateway/mcp/tool.h"
 #include "gateway/tracker_client/tracker_client.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
-#include "gateway/auth/principal.h"
+#include "auth/principal.h"
 #include "gateway/mcp/exchange.h"
 #include "gateway/mcp/session_id.h"
 

@@ -1,4 +1,4 @@
-#include "gateway/auth/token_file.h"
+#include "auth/token_file.h"
 
 #include <sys/stat.h>
 
@@ -14,7 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace callslip::gateway {
+namespace callslip {
 namespace {
 
 using ::testing::AllOf;
@@ -47,6 +47,25 @@ TEST(ParseTokenFileTest, SeveralMayHaveOneRole) {
   EXPECT_OK(ParseTokenFile("client a " + kTokenA + "\nclient b " + kTokenB + "\n" + kKeyLine));
 }
 
+TEST(ParseTokenFileTest, APrincipalMayHaveSeveralTokens) {
+  ASSERT_OK_AND_ASSIGN(const TokenFile file, ParseTokenFile("client a " + kTokenA + "\nclient a " +
+                                                            kTokenB + "\nclient a cert:a.example"));
+  ASSERT_THAT(file.entries, SizeIs(3));
+  EXPECT_EQ(file.entries[1].principal, file.entries[0].principal);
+  EXPECT_EQ(file.entries[2].certificate, "a.example");
+  EXPECT_EQ(file.entries[2].token, "");
+  EXPECT_EQ(file.session_key, "");
+}
+
+TEST(ParseTokenFileTest, AWorkerIsHeldToTargetsAndAName) {
+  ASSERT_OK_AND_ASSIGN(const TokenFile file, ParseTokenFile("worker w " + kTokenA +
+                                                            " worker=laptop target=browser,shell"));
+  EXPECT_EQ(file.entries[0].principal.scope,
+            (WorkerScope{.targets = {"browser", "shell"}, .worker_id = "laptop"}));
+  EXPECT_EQ(DescribePrincipal(file.entries[0].principal),
+            "worker w target=browser,shell worker=laptop");
+}
+
 TEST(ParseTokenFileTest, NamesTheBrokenLineAndQuotesNoSecret) {
   const std::string good = "client agent " + kTokenA + "\n";
   const std::string long_name(65, 'n');
@@ -57,7 +76,16 @@ TEST(ParseTokenFileTest, NamesTheBrokenLineAndQuotesNoSecret) {
       kTokenB + " client agent-2",
       "client Agent " + kTokenB,
       "client " + long_name + " " + kTokenB,
-      "client agent " + kTokenB,
+      "admin agent " + kTokenB,
+      "client agent-2 " + kTokenB + " target=browser",
+      "worker agent-2 " + kTokenB + " target=",
+      "worker agent-2 " + kTokenB + " target=a,,b",
+      "worker agent-2 " + kTokenB + " target=a target=b",
+      "worker agent-2 " + kTokenB + " worker=",
+      "worker agent-2 " + kTokenB + " name=x",
+      "local agent-2 " + kTokenB,
+      "client agent-2 cert:",
+      "client agent-2 cert:" + std::string(254, 'c'),
       "client agent-2 " + kTokenB.substr(1),
       "client agent-2 " + std::string(513, 'b'),
       "client agent-2 " + kTokenB + ":",
@@ -79,7 +107,6 @@ TEST(ParseTokenFileTest, NamesTheBrokenLineAndQuotesNoSecret) {
 TEST(ParseTokenFileTest, SaysWhatIsMissing) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("no token"));
   EXPECT_THAT(ErrorOf("# nothing\n" + kKeyLine), HasSubstr("no token"));
-  EXPECT_THAT(ErrorOf("client agent " + kTokenA), HasSubstr("add one line `session-key - HEX`"));
 }
 
 class TokenFileTest : public testing::Test {
@@ -108,12 +135,11 @@ TEST_F(TokenFileTest, IsMadeOnceForTheOwnerOnly) {
   EXPECT_EQ(info.st_mode & 0777, 0600u);
   EXPECT_EQ(info.st_nlink, 1u);
 
-  ASSERT_THAT(made.entries, SizeIs(4));
-  const std::vector<std::string> names = {"agent", "extension", "viewer", "admin"};
-  const std::vector<Role> roles = {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin};
-  for (size_t i = 0; i < 4; ++i) {
-    EXPECT_EQ(made.entries[i].principal.name, names[i]);
-    EXPECT_EQ(made.entries[i].principal.role, roles[i]);
+  const std::vector<std::string> names = {"agent", "extension", "viewer",
+                                          "admin", "runner",    "gateway"};
+  ASSERT_THAT(made.entries, SizeIs(kTokenRoles.size()));
+  for (size_t i = 0; i < kTokenRoles.size(); ++i) {
+    EXPECT_EQ(made.entries[i].principal, (Principal{names[i], kTokenRoles[i]}));
     EXPECT_THAT(made.entries[i].token, testing::MatchesRegex("[0-9a-f]{64}"));
   }
 
@@ -160,6 +186,50 @@ TEST_F(TokenFileTest, IsRefusedWhereItIsBrokenAndNeverReplaced) {
   EXPECT_THAT(ErrorOfLoading(path_), HasSubstr("larger than"));
 }
 
+TEST_F(TokenFileTest, IsEditedInOneStep) {
+  Write("client agent " + kTokenA + "\n", 0600);
+  struct stat before = {};
+  ASSERT_EQ(stat(path_.c_str(), &before), 0);
+  EXPECT_OK(EditTokenFile(path_, [](const std::string& text) -> absl::StatusOr<std::string> {
+    return text + "client other " + kTokenB + "\n";
+  }));
+  struct stat after = {};
+  ASSERT_EQ(stat(path_.c_str(), &after), 0);
+  EXPECT_NE(after.st_ino, before.st_ino);
+  EXPECT_EQ(after.st_mode & 0777, 0600u);
+  ASSERT_OK_AND_ASSIGN(const TokenFile file, LoadTokenFile(path_));
+  EXPECT_THAT(file.entries, SizeIs(2));
+}
+
+TEST_F(TokenFileTest, StaysAsItIsWhereAnEditWouldBreakIt) {
+  Write("client agent " + kTokenA + "\n", 0600);
+  const auto edited = [&](const std::string& text) {
+    return EditTokenFile(path_, [&](const std::string&) { return text; });
+  };
+  EXPECT_THAT(std::string(edited("").message()), HasSubstr("no token"));
+  EXPECT_THAT(std::string(edited("client agent").message()), HasSubstr("line 1"));
+  EXPECT_THAT(std::string(edited(std::string(70'000, '#')).message()), HasSubstr("larger than"));
+  EXPECT_EQ(EditTokenFile(path_, [](const auto&) { return absl::AbortedError("no"); }),
+            absl::AbortedError("no"));
+  EXPECT_THAT(LoadTokenFile(path_)->entries, SizeIs(1));
+  EXPECT_FALSE(
+      EditTokenFile(folder_.string() + "/none", [](const std::string& text) { return text; }).ok());
+}
+
+TEST_F(TokenFileTest, EditsAtOneTimeAreAllMade) {
+  Write("client agent " + kTokenA + "\n", 0600);
+  std::vector<std::thread> editors;
+  for (int i = 0; i < 8; ++i) {
+    editors.emplace_back([&, i] {
+      EXPECT_OK(EditTokenFile(path_, [i](const std::string& text) -> absl::StatusOr<std::string> {
+        return absl::StrCat(text, "client agent-", i, " ", NewToken(), "\n");
+      }));
+    });
+  }
+  for (std::thread& editor : editors) editor.join();
+  EXPECT_THAT(LoadTokenFile(path_)->entries, SizeIs(9));
+}
+
 TEST_F(TokenFileTest, SaysWhatIsInTheWay) {
   EXPECT_THAT(ErrorOfLoading(folder_.string()), HasSubstr("is no file"));
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
@@ -169,4 +239,4 @@ TEST_F(TokenFileTest, SaysWhatIsInTheWay) {
 }
 
 }  // namespace
-}  // namespace callslip::gateway
+}  // namespace callslip

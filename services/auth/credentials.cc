@@ -1,0 +1,77 @@
+#include "auth/credentials.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/strip.h"
+#include "openssl/sha.h"
+
+namespace callslip {
+namespace {
+
+// Moves what is in both from `before`, where it stays what it is.
+template <typename Map, typename Key>
+void Keep(Map& before, Map& after, Key key, const Principal& principal) {
+  const auto known = before.find(key);
+  if (known != before.end() && known->second->principal() == principal) {
+    after.insert(before.extract(known));
+  } else {
+    after[std::move(key)] = std::make_shared<Credential>(principal);
+  }
+}
+
+template <typename Map>
+int WithdrawAll(const Map& map) {
+  for (const auto& [key, credential] : map) credential->Withdraw();
+  return static_cast<int>(map.size());
+}
+
+template <typename Map, typename Key>
+CredentialPtr Find(const Map& map, const Key& key) {
+  const auto found = map.find(key);
+  return found == map.end() ? nullptr : found->second;
+}
+
+}  // namespace
+
+Credentials::Digest Credentials::DigestOf(absl::string_view token) {
+  Digest digest;
+  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
+  return digest;
+}
+
+CredentialPtr Credentials::FindToken(absl::string_view token) const {
+  // Nobody can steer the digest of what they send towards one that is known.
+  const Digest digest = DigestOf(token);
+  MutexLock lock(&mutex_);
+  return Find(known_.by_token, digest);
+}
+
+CredentialPtr Credentials::FindCertificate(absl::string_view name) const {
+  MutexLock lock(&mutex_);
+  return Find(known_.by_certificate, name);
+}
+
+int Credentials::Replace(const std::vector<TokenFile::Entry>& entries) {
+  MutexLock lock(&mutex_);
+  Known now;
+  for (const TokenFile::Entry& entry : entries) {
+    if (entry.certificate.empty()) {
+      Keep(known_.by_token, now.by_token, DigestOf(entry.token), entry.principal);
+    } else {
+      Keep(known_.by_certificate, now.by_certificate, entry.certificate, entry.principal);
+    }
+  }
+  const int withdrawn = WithdrawAll(known_.by_token) + WithdrawAll(known_.by_certificate);
+  known_ = std::move(now);
+  return withdrawn;
+}
+
+std::optional<std::string> BearerTokenOf(absl::string_view authorization) {
+  constexpr absl::string_view kScheme = "bearer ";
+  if (!absl::StartsWithIgnoreCase(authorization, kScheme)) return std::nullopt;
+  const absl::string_view token = absl::StripAsciiWhitespace(authorization.substr(kScheme.size()));
+  if (token.empty()) return std::nullopt;
+  return std::string(token);
+}
+
+}  // namespace callslip

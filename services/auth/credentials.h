@@ -1,0 +1,76 @@
+#ifndef CALLSLIP_AUTH_CREDENTIALS_H_
+#define CALLSLIP_AUTH_CREDENTIALS_H_
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "auth/principal.h"
+#include "auth/token_file.h"
+#include "common/mutex.h"
+
+namespace callslip {
+
+// What somebody has shown to be let in. Calls that last hold it, and end when it is over.
+// Thread-safe.
+class Credential {
+ public:
+  explicit Credential(Principal principal, absl::Time expires = absl::InfiniteFuture())
+      : principal_(std::move(principal)), expires_(expires) {}
+
+  const Principal& principal() const { return principal_; }
+  // By the wall clock.
+  absl::Time expires() const { return expires_; }
+  bool IsWithdrawn() const { return withdrawn_.load(std::memory_order_relaxed); }
+  bool IsOver(absl::Time now) const { return IsWithdrawn() || now >= expires_; }
+
+  void Withdraw() { withdrawn_ = true; }
+
+ private:
+  const Principal principal_;
+  const absl::Time expires_;
+  std::atomic<bool> withdrawn_{false};
+};
+using CredentialPtr = std::shared_ptr<const Credential>;
+
+// Knows who presents which token or certificate. Thread-safe.
+class Credentials {
+ public:
+  explicit Credentials(const std::vector<TokenFile::Entry>& entries) { Replace(entries); }
+
+  // Null for an unknown token. How long it takes tells nothing about the tokens that there are.
+  CredentialPtr FindToken(absl::string_view token) const;
+  // By a name that a certificate has, whose authority was checked. Null for an unknown one.
+  CredentialPtr FindCertificate(absl::string_view name) const;
+
+  // From now on these. Those that stay are the same as before; the others are withdrawn. Returns
+  // how many that were.
+  int Replace(const std::vector<TokenFile::Entry>& entries);
+
+ private:
+  using Digest = std::array<unsigned char, 32>;  // SHA-256.
+  struct Known {
+    absl::flat_hash_map<Digest, std::shared_ptr<Credential>> by_token;
+    absl::flat_hash_map<std::string, std::shared_ptr<Credential>> by_certificate;
+  };
+
+  static Digest DigestOf(absl::string_view token);
+
+  mutable Mutex mutex_;
+  Known known_ ABSL_GUARDED_BY(mutex_);
+};
+
+// The token in an Authorization header ("Bearer TOKEN"), or nullopt where it holds none.
+std::optional<std::string> BearerTokenOf(absl::string_view authorization);
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_AUTH_CREDENTIALS_H_

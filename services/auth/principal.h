@@ -1,0 +1,78 @@
+#ifndef CALLSLIP_AUTH_PRINCIPAL_H_
+#define CALLSLIP_AUTH_PRINCIPAL_H_
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+
+namespace callslip {
+
+// What a caller may do, at the tracker as at the gateway.
+enum class Role {
+  kClient,   // An agent: hands in commands, and sees its own.
+  kWorker,   // A browser extension: takes commands and reports their results.
+  kViewer,   // Sees what all clients have, and changes nothing.
+  kAdmin,    // Sees and does everything, for all clients.
+  kRunner,   // Runs the agents of all clients' sessions.
+  kGateway,  // Speaks for others, who have shown it who they are.
+  kLocal,  // Whoever comes to a listener that asks for nothing: all of these, but for itself alone.
+};
+
+// Those that a token may have, in the order of their declaration.
+inline constexpr std::array kTokenRoles = {Role::kClient, Role::kWorker, Role::kViewer,
+                                           Role::kAdmin,  Role::kRunner, Role::kGateway};
+
+// "client", "worker", "viewer", "admin", "runner", "gateway" or "local".
+absl::string_view RoleName(Role role);
+
+// Nullopt for what no token may have.
+std::optional<Role> ParseRole(absl::string_view name);
+
+// Some roles.
+class RoleSet {
+ public:
+  constexpr RoleSet(std::initializer_list<Role> roles) {
+    for (const Role role : roles) bits_ |= BitOf(role);
+  }
+  constexpr bool Has(Role role) const { return (bits_ & BitOf(role)) != 0; }
+
+ private:
+  static constexpr uint32_t BitOf(Role role) { return uint32_t{1} << static_cast<int>(role); }
+
+  uint32_t bits_ = 0;
+};
+
+// True for those who may hand in commands or end them.
+bool MaySubmit(Role role);
+
+// True for those who see what all clients have.
+bool SeesAllClients(Role role);
+
+// What a worker is held to. Empty: to nothing.
+struct WorkerScope {
+  std::vector<std::string> targets;  // The only ones that it may take commands of.
+  std::string worker_id;             // The only name that it may go by.
+
+  bool operator==(const WorkerScope&) const = default;
+};
+
+// Who makes a request. The tracker knows it as the client to whom commands belong.
+struct Principal {
+  std::string name;  // 1 to 64 characters of a-z, 0-9, '.', '_' and '-'.
+  Role role = Role::kViewer;
+  WorkerScope scope;
+
+  bool operator==(const Principal&) const = default;
+};
+
+// Callers who had to show nothing are together one client.
+inline constexpr char kLocalName[] = "local";
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_AUTH_PRINCIPAL_H_

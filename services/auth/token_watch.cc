@@ -1,0 +1,34 @@
+#include "auth/token_watch.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "auth/token_file.h"
+#include "common/log.h"
+
+namespace callslip {
+
+TokenWatch::TokenWatch(std::string path, std::shared_ptr<Credentials> credentials,
+                       std::function<void()> on_withdrawn, absl::Duration every)
+    : path_(std::move(path)),
+      credentials_(std::move(credentials)),
+      on_withdrawn_(std::move(on_withdrawn)),
+      watch_(
+          {path_}, [this] { Reload(); }, every) {}
+
+void TokenWatch::Reload() {
+  const absl::StatusOr<TokenFile> file = LoadTokenFile(path_);
+  if (!file.ok()) {
+    Log(LogLevel::kError, "token file not taken; the tokens of before still count",
+        {{"reason", std::string(file.status().message())}});
+    return;
+  }
+  const int withdrawn = credentials_->Replace(file->entries);
+  Log(LogLevel::kInfo, "token file taken",
+      {{"token_file", path_},
+       {"principals", absl::StrCat(file->entries.size())},
+       {"withdrawn", absl::StrCat(withdrawn)}});
+  if (withdrawn > 0) on_withdrawn_();
+}
+
+}  // namespace callslip

@@ -1,0 +1,87 @@
+#include "auth/token_watch.h"
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/random.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip {
+namespace {
+
+class TokenWatchTest : public testing::Test {
+ protected:
+  TokenWatchTest() { std::filesystem::create_directory(folder_); }
+  ~TokenWatchTest() override { std::filesystem::remove_all(folder_); }
+
+  void Write(const std::string& text) {
+    std::ofstream(path_) << text;
+    ASSERT_EQ(chmod(path_.c_str(), 0600), 0);
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / absl::StrCat("callslip-", RandomHex128());
+  const std::string path_ = (folder_ / "tokens").string();
+  const std::string alice_ = "client alice " + std::string(32, 'a') + "\n";
+  const std::string bob_ = "client bob " + std::string(32, 'b') + "\n";
+  int withdrawals_ = 0;
+  const std::shared_ptr<Credentials> credentials_ =
+      std::make_shared<Credentials>(std::vector<TokenFile::Entry>());
+  TokenWatch watch_{path_, credentials_, [this] { ++withdrawals_; }, absl::InfiniteDuration()};
+};
+
+TEST_F(TokenWatchTest, TakesWhatIsAddedAndWithdrawsWhatIsRemoved) {
+  Write(alice_);
+  watch_.Look();
+  const CredentialPtr alice = credentials_->FindToken(std::string(32, 'a'));
+  ASSERT_NE(alice, nullptr);
+
+  Write(alice_ + bob_);
+  watch_.Look();
+  EXPECT_NE(credentials_->FindToken(std::string(32, 'b')), nullptr);
+  EXPECT_EQ(credentials_->FindToken(std::string(32, 'a')), alice);
+  EXPECT_EQ(withdrawals_, 0);
+
+  Write(bob_);
+  watch_.Look();
+  EXPECT_EQ(credentials_->FindToken(std::string(32, 'a')), nullptr);
+  EXPECT_TRUE(alice->IsWithdrawn());
+  EXPECT_EQ(withdrawals_, 1);
+}
+
+TEST_F(TokenWatchTest, AnotherRoleIsAnotherCredential) {
+  Write(alice_);
+  watch_.Look();
+  const CredentialPtr client = credentials_->FindToken(std::string(32, 'a'));
+  Write("admin alice " + std::string(32, 'a') + "\n");
+  watch_.Look();
+  EXPECT_TRUE(client->IsWithdrawn());
+  EXPECT_EQ(credentials_->FindToken(std::string(32, 'a'))->principal().role, Role::kAdmin);
+}
+
+TEST_F(TokenWatchTest, KeepsWhatItHasWhereTheFileIsBroken) {
+  Write(alice_);
+  watch_.Look();
+  for (const std::string& broken : {std::string(), std::string("client bob\n"), alice_ + alice_}) {
+    Write(broken);
+    watch_.Look();
+    EXPECT_NE(credentials_->FindToken(std::string(32, 'a')), nullptr) << broken;
+  }
+  std::filesystem::remove(path_);
+  watch_.Look();
+  EXPECT_NE(credentials_->FindToken(std::string(32, 'a')), nullptr);
+  Write(alice_);
+  ASSERT_EQ(chmod(path_.c_str(), 0644), 0);
+  watch_.Look();
+  EXPECT_NE(credentials_->FindToken(std::string(32, 'a')), nullptr);
+  EXPECT_EQ(withdrawals_, 0);
+}
+
+}  // namespace
+}  // namespace callslip
