@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "auth/credentials.h"
+#include "auth/token_file.h"
 #include "common/address.h"
 #include "gateway/config.h"
 
@@ -26,6 +27,9 @@ class GatewayServer {
 
   // Who may call. Null: everyone.
   std::shared_ptr<Credentials> credentials() const;
+
+  // The token file has changed: what the gateway shows to the tracker may have, too. Any thread.
+  void Take(const TokenFile& tokens);
 
   // Starts to serve; returns the address with the port that was bound. Does not need the tracker
   // to be there yet. Once only.
