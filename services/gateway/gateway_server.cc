@@ -49,8 +49,8 @@ HttpLimits LimitsOfThisProcess() {
   return limits;
 }
 
-// By which the tracker at `address` knows this gateway: the last line of its role. Empty where there
-// is none, and over a unix socket, where it needs none.
+// By which the tracker at `address` knows this gateway: the last line of its role. Empty where
+// there is none, and over a unix socket, where it needs none.
 std::string OwnTokenOf(const TokenFile& file, const Address& address) {
   std::string token;
   if (address.is_unix()) return token;
@@ -196,7 +196,9 @@ GatewayServer::GatewayServer(const GatewayConfig& config,
 
 void GatewayServer::Take(const TokenFile& tokens) {
   boost::asio::post(parts_->loop.executor(),
-                    [this, token = OwnTokenOf(tokens, parts_->config.tracker)] { parts_->calls->SetToken(token); });
+                    [this, token = OwnTokenOf(tokens, parts_->config.tracker)] {
+                      parts_->calls->SetToken(token);
+                    });
 }
 
 std::shared_ptr<Credentials> GatewayServer::credentials() const { return parts_->credentials; }
@@ -210,6 +212,8 @@ absl::StatusOr<Address> GatewayServer::Start() {
   parts_->loop.Start();
   return bound;
 }
+
+std::vector<Router::Served> GatewayServer::Routes() const { return parts_->router->Routes(); }
 
 void GatewayServer::Leave(absl::Duration delay) {
   boost::asio::post(parts_->loop.executor(), [this] {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -11,6 +12,7 @@
 #include "auth/token_file.h"
 #include "common/address.h"
 #include "gateway/config.h"
+#include "gateway/http/router.h"
 
 namespace callslip::gateway {
 
@@ -34,6 +36,9 @@ class GatewayServer {
   // Starts to serve; returns the address with the port that was bound. Does not need the tracker
   // to be there yet. Once only.
   absl::StatusOr<Address> Start();
+
+  // All that it serves. From Start() on.
+  std::vector<Router::Served> Routes() const;
 
   // Serves on for `delay`, but is not ready any more, and closes each connection after an answer,
   // so that its peer comes back through whatever stands before several gateways. Blocks.
