@@ -38,7 +38,7 @@ describe('a gateway with a token file', () => {
     assert.equal((mode & 0o777).toString(8), '600');
     const text = await readFile(house.tokenFile, 'utf8');
     const secrets = text.match(/\b[0-9a-f]{64}\b/g);
-    assert.equal(new Set(secrets).size, 5);
+    assert.equal(new Set(secrets).size, 7);
     assert.ok(house.gateway.log.includes(house.tokenFile));
     for (const secret of secrets) assert.ok(!house.gateway.log.includes(secret));
   });
