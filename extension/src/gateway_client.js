@@ -84,6 +84,8 @@ export function createGatewayClient(settings) {
   async function request(path, options, timeoutMs, signal) {
     await greeting?.greeted();
     const { status, text } = await fetchWithin(path, options, timeoutMs, signal);
+    // One that is about to stop says so first, and somebody else may be there next.
+    if (status >= 500) greeting?.lost();
     if (status >= 500 || status === TOO_MANY_REQUESTS) {
       throw new GatewayUnavailable(`${path} answered ${status}`);
     }

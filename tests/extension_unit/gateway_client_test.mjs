@@ -190,6 +190,14 @@ describe('gateway client with a token', () => {
     assert.deepEqual(setting.paths(), ['/healthz', '/query-result']);
   });
 
+  test('greets again after the gateway has said that it cannot serve', async () => {
+    const setting = guarded(() => ({ status: 503 }));
+    await assert.rejects(setting.client.pendingQueries(), GatewayUnavailable);
+    await assert.rejects(setting.client.postResult({}), GatewayUnavailable);
+    assert.deepEqual(setting.paths(),
+      ['/healthz', '/pending-queries', '/healthz', '/query-result']);
+  });
+
   const stale = (knows) => ({ headers }) => (headers.Authorization.includes('time="5000000"')
     ? { body: '[]' }
     : { status: 401, body: '{"error":"signature_stale","server_time_ms":5000000}', knows });

@@ -17,7 +17,7 @@ namespace callslip::gateway {
 namespace {
 
 constexpr char kHost[] = "127.0.0.1:7890";
-constexpr char kWorkerToken[] = "worker-0123456789abcdef0123456789";
+constexpr char kBrowserToken[] = "worker-0123456789abcdef0123456789";
 constexpr char kUnknownToken[] = "nobody-0123456789abcdef0123456789";
 
 std::string NonceOf(int number) {
@@ -73,7 +73,7 @@ class SignedRequestsTest : public testing::Test {
     std::string nonce;
 
     std::string error() const { return Json::parse(response.body)["error"]; }
-    bool IsProven(const std::string& token = kWorkerToken) const {
+    bool IsProven(const std::string& token = kBrowserToken) const {
       const auto body = response.stream == nullptr ? std::optional<absl::string_view>(response.body)
                                                    : std::nullopt;
       return IsProofOf(token, nonce, response.status, body, ProofIn(response));
@@ -108,7 +108,7 @@ class SignedRequestsTest : public testing::Test {
     return answer;
   }
 
-  Answer AskSigned(const Asked& asked, const std::string& token = kWorkerToken,
+  Answer AskSigned(const Asked& asked, const std::string& token = kBrowserToken,
                    absl::Duration clock_is_ahead = {}) {
     const std::string nonce = NonceOf(++nonces_);
     return Send(asked, Sign(asked, token, nonce, clock_is_ahead), nonce);
@@ -117,7 +117,7 @@ class SignedRequestsTest : public testing::Test {
   FakeClock clock_;
   int nonces_ = 0;
   const std::shared_ptr<Credentials> credentials_ = std::make_shared<Credentials>(
-      std::vector<TokenFile::Entry>{{{"browser", Role::kWorker}, kWorkerToken}});
+      std::vector<TokenFile::Entry>{{{"browser", Role::kWorker}, kBrowserToken}});
   Router router_{Doors({.host = "127.0.0.1", .port = 7890}, {}, {}), credentials_, nullptr,
                  std::make_shared<SignedRequests>(credentials_, &clock_, /*max_nonces=*/3)};
 };
@@ -155,7 +155,7 @@ TEST_F(SignedRequestsTest, WhoeverHasNotSignedRightlyGetsNoProof) {
   EXPECT_EQ(answer.error(), "token_unknown");
   EXPECT_FALSE(answer.HasProof());
 
-  const std::string header = Sign(asked, kWorkerToken, NonceOf(7));
+  const std::string header = Sign(asked, kBrowserToken, NonceOf(7));
   for (const Asked& other : {Asked{.method = "POST"}, Asked{.target = "/admin"},
                              Asked{.host = "localhost:7890"}, Asked{.body = "x"}}) {
     answer = Send(other, header, NonceOf(7));
@@ -180,7 +180,7 @@ TEST_F(SignedRequestsTest, ThoseForAnotherHostAreRefusedWithoutAProof) {
 
 TEST_F(SignedRequestsTest, AreLetInOnce) {
   const Asked asked;
-  const std::string header = Sign(asked, kWorkerToken, NonceOf(1));
+  const std::string header = Sign(asked, kBrowserToken, NonceOf(1));
   EXPECT_EQ(Send(asked, header, NonceOf(1)).response.status, 200);
   const Answer again = Send(asked, header, NonceOf(1));
   EXPECT_EQ(again.response.status, 401);
@@ -194,11 +194,11 @@ TEST_F(SignedRequestsTest, AreLetInOnce) {
 
 TEST_F(SignedRequestsTest, AClockThatIsOffIsToldTheTime) {
   const absl::Duration most = SignedRequests::kWindow;
-  EXPECT_EQ(AskSigned({}, kWorkerToken, most).response.status, 200);
-  EXPECT_EQ(AskSigned({}, kWorkerToken, -most).response.status, 200);
+  EXPECT_EQ(AskSigned({}, kBrowserToken, most).response.status, 200);
+  EXPECT_EQ(AskSigned({}, kBrowserToken, -most).response.status, 200);
   for (const absl::Duration off :
        {most + absl::Milliseconds(1), -most - absl::Milliseconds(1), absl::Hours(10'000)}) {
-    const Answer answer = AskSigned({}, kWorkerToken, off);
+    const Answer answer = AskSigned({}, kBrowserToken, off);
     EXPECT_EQ(answer.response.status, 401);
     EXPECT_EQ(answer.error(), "signature_stale");
     EXPECT_EQ(Json::parse(answer.response.body)["server_time_ms"],
@@ -211,7 +211,7 @@ TEST_F(SignedRequestsTest, AFullTableNarrowsTheWindowAndLetsNothingInTwice) {
   const Asked asked;
   std::vector<std::string> headers;
   for (int i = 0; i < 5; ++i) {
-    headers.push_back(Sign(asked, kWorkerToken, NonceOf(i)));
+    headers.push_back(Sign(asked, kBrowserToken, NonceOf(i)));
     EXPECT_EQ(Send(asked, headers.back(), NonceOf(i)).response.status, 200);
     clock_.Advance(absl::Seconds(1));
   }
@@ -225,7 +225,7 @@ TEST_F(SignedRequestsTest, AFullTableNarrowsTheWindowAndLetsNothingInTwice) {
 TEST_F(SignedRequestsTest, AFullTableCostsOtherKeysNothing) {
   constexpr char kOther[] = "other-0123456789abcdef0123456789";
   credentials_->Replace(
-      {{{"browser", Role::kWorker}, kWorkerToken}, {{"other", Role::kWorker}, kOther}});
+      {{{"browser", Role::kWorker}, kBrowserToken}, {{"other", Role::kWorker}, kOther}});
   for (int i = 0; i < 10; ++i) AskSigned({}, kOther, SignedRequests::kWindow);
   EXPECT_EQ(AskSigned({}).response.status, 200);
   clock_.Advance(absl::Milliseconds(1));
@@ -233,7 +233,7 @@ TEST_F(SignedRequestsTest, AFullTableCostsOtherKeysNothing) {
 }
 
 TEST_F(SignedRequestsTest, TokensMayStillBeShown) {
-  const Answer answer = Send({}, absl::StrCat("Bearer ", kWorkerToken), "");
+  const Answer answer = Send({}, absl::StrCat("Bearer ", kBrowserToken), "");
   EXPECT_EQ(answer.response.body, "browser:");
   EXPECT_FALSE(answer.HasProof());
 }
