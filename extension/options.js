@@ -12,6 +12,7 @@ const field = (name) => form.elements[name];
 function say(sentence, look = '') {
   output.value = sentence;
   output.className = look;
+  output.scrollIntoView({ block: 'nearest' });
 }
 
 /** What is entered, or null where something is wrong with it; then the person is told. */

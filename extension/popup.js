@@ -47,6 +47,7 @@ function show() {
   part('error').textContent = error ?? '';
   part('error').hidden = !error;
   const isPaired = status?.connection !== 'unpaired';
+  part('facts').hidden = !isPaired;
   part('pairing').hidden = isPaired;
   part('drawing').hidden = !isPaired;
   const { running = [], recent = [] } = status ?? {};

@@ -41,6 +41,7 @@ describe('a program at the default address', () => {
     const popup = await untilPopupSays(browser, 'Not paired yet');
     await popup.locator('#error', { hasText: 'until you have told it' }).waitFor();
     await popup.getByRole('button', { name: 'Pair with a gateway' }).waitFor();
+    assert.equal(await popup.isVisible('#gateway'), false);
     assert.equal(await browser.worker.evaluate(() => chrome.action.getBadgeText({})), '?');
     const options = await browser.openExtensionPage('/options.html');
     await options.getByRole('button', { name: 'Save' }).click();
