@@ -81,10 +81,9 @@ void FakeGateway::Release() {
 void FakeGateway::Serve(const httplib::Request& request, httplib::Response& response) {
   Record(request);
   const auto signature = ParseSignature(request.get_header_value("Authorization"));
-  const RequestToSign parts = {.method = request.method,
-                               .host = request.get_header_value("Host"),
-                               .target = request.target,
-                               .body = request.body};
+  const std::string host = request.get_header_value("Host");
+  const RequestToSign parts = {
+      .method = request.method, .host = host, .target = request.target, .body = request.body};
   if (!token_.empty() && !(signature && IsSignatureOf(token_, parts, *signature))) {
     response.status = 401;
     response.set_content(R"({"error":"token_unknown","message":"No."})", "application/json");

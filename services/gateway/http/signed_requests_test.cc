@@ -1,11 +1,15 @@
 #include "gateway/http/signed_requests.h"
 
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "auth/credentials.h"
+#include "auth/request_signature.h"
 #include "boost/asio/io_context.hpp"
 #include "common/fake_clock.h"
 #include "gateway/http/router.h"
