@@ -21,6 +21,7 @@
 #include "gateway/health_handlers.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/router.h"
+#include "gateway/http/signed_requests.h"
 #include "gateway/mcp/browser_tools.h"
 #include "gateway/mcp/command_resources.h"
 #include "gateway/mcp/conformance_fixtures.h"
@@ -115,8 +116,9 @@ struct GatewayServer::Parts {
 
   // The doors need to know the port that was bound.
   void MakeRouter(const Address& bound) {
-    router.emplace(Doors(bound, config.allowed_hosts, config.allowed_origins), credentials,
-                   &requests);
+    router.emplace(
+        Doors(bound, config.allowed_hosts, config.allowed_origins), credentials, &requests,
+        credentials == nullptr ? nullptr : std::make_shared<SignedRequests>(credentials, &clock));
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
     router->Add("POST", "/mcp", agents,

@@ -63,13 +63,18 @@ describe('a gateway with a token file', () => {
       [await house.tokenOf('extension'), 'Connected: the gateway accepts this browser.'],
       [await house.tokenOf('agent'), 'not the token of a worker'],
       ['0'.repeat(64), 'does not know this token'],
-      ['', 'asks for a token'],
+      ['', 'Enter the token'],
     ];
-    for (const [token, sentence] of outcomes) {
-      await options.fill('[name=token]', token);
+    const testConnection = async (sentence) => {
       await options.click('[name=test]');
       await options.locator('output', { hasText: sentence }).waitFor();
+    };
+    for (const [token, sentence] of outcomes) {
+      await options.fill('[name=token]', token);
+      await testConnection(sentence);
     }
+    await options.getByRole('checkbox', { name: 'asks for no token' }).check();
+    await testConnection('asks for a token');
     await options.close();
   });
 

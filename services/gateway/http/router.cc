@@ -77,6 +77,7 @@ std::vector<Router::Served> Router::Routes() const {
 }
 
 void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) const {
+  Signature signature = JudgeSignature(*request, responder);
   if (auto refusal = doors_.Check(*request); refusal.has_value()) {
     if (tally_ != nullptr) tally_->Measure(tally_->other(), responder);
     std::move(responder.respond)(*std::move(refusal));
@@ -90,16 +91,31 @@ void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) c
       std::move(respond)(std::move(response));
     };
   }
-  Dispatch(std::move(request), std::move(responder));
+  Dispatch(std::move(request), std::move(signature), std::move(responder));
 }
 
-void Router::Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const {
+Router::Signature Router::JudgeSignature(const HttpRequest& request, Responder& responder) const {
+  if (signed_requests_ == nullptr || !doors_.IsForUs(request)) return std::nullopt;
+  Signature signature = signed_requests_->Judge(request);
+  if (signature.has_value() && signature->prover.has_value()) {
+    responder.respond = [prover = *std::move(signature->prover),
+                         respond = std::move(responder.respond)](HttpResponse response) mutable {
+      prover.Prove(response);
+      std::move(respond)(std::move(response));
+    };
+  }
+  return signature;
+}
+
+void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
+                      Responder responder) const {
   const Methods* methods = FindPath(*request);
   const Route* route = methods == nullptr ? nullptr : RouteOf(*methods, request->method);
   if (tally_ != nullptr) {
     tally_->Measure(route == nullptr ? tally_->other() : route->tally, responder);
   }
-  if (auto answer = AnswerHere(*request, methods, route); answer.has_value()) {
+  if (auto answer = AnswerHere(*request, std::move(signature), methods, route);
+      answer.has_value()) {
     std::move(responder.respond)(*std::move(answer));
     return;
   }
@@ -107,11 +123,12 @@ void Router::Dispatch(std::shared_ptr<HttpRequest> request, Responder responder)
   route->handler(std::move(request), std::move(responder));
 }
 
-std::optional<HttpResponse> Router::AnswerHere(HttpRequest& request, const Methods* methods,
-                                               const Route* route) const {
+std::optional<HttpResponse> Router::AnswerHere(HttpRequest& request, Signature signature,
+                                               const Methods* methods, const Route* route) const {
   if (request.method == "OPTIONS") return AnswerPreflight(request, methods);
   if (route == nullptr || !route->open) {
-    if (auto refusal = Authenticate(request, route); refusal.has_value()) return refusal;
+    auto refusal = Authenticate(request, std::move(signature), route);
+    if (refusal.has_value()) return refusal;
   }
   if (route == nullptr) return NotServed(request, methods);
   const Role role = request.principal.role;
@@ -157,17 +174,25 @@ HttpResponse Router::AnswerPreflight(const HttpRequest& request, const Methods* 
   return PreflightResponse(request, NamesOf(*methods));
 }
 
-std::optional<HttpResponse> Router::Authenticate(HttpRequest& request, const Route* route) const {
+std::optional<HttpResponse> Router::Authenticate(HttpRequest& request, Signature signature,
+                                                 const Route* route) const {
   if (credentials_ == nullptr) {
     request.principal = {.name = kLocalName, .role = Role::kLocal};
     return std::nullopt;
   }
-  std::optional<std::string> token = BearerTokenOf(request.Header("authorization"));
   const bool is_web_socket = route != nullptr && route->is_web_socket;
-  if (!token.has_value() && is_web_socket) token = OfferedToken(request);
-  if (!token.has_value()) return TokenMissing(is_web_socket);
-  request.credential = credentials_->FindToken(*token);
-  if (request.credential == nullptr) return TokenUnknown();
+  if (signature.has_value()) {
+    if (signature->refusal.has_value()) return std::move(signature->refusal);
+    // Nothing would prove what comes over the socket.
+    if (is_web_socket) return TokenMissing(is_web_socket);
+    request.credential = std::move(signature->credential);
+  } else {
+    std::optional<std::string> token = BearerTokenOf(request.Header("authorization"));
+    if (!token.has_value() && is_web_socket) token = OfferedToken(request);
+    if (!token.has_value()) return TokenMissing(is_web_socket);
+    request.credential = credentials_->FindToken(*token);
+    if (request.credential == nullptr) return TokenUnknown();
+  }
   request.principal = request.credential->principal();
   return std::nullopt;
 }

@@ -14,6 +14,7 @@
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
 #include "gateway/http/path_pattern.h"
+#include "gateway/http/signed_requests.h"
 #include "gateway/http/web_socket.h"
 
 namespace callslip::gateway {
@@ -24,15 +25,22 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
     std::shared_ptr<const HttpRequest> request, std::shared_ptr<WebSocket> socket)>;
 
 // Finds the handler for a method and path. Each request passes, in this order: the doors; its
-// token (401); the route, which is 404 for an unknown path and 405, with the methods that exist,
-// for an unknown method; the roles of the route (403). Answers the preflight requests of browsers.
-// HEAD is not served.
+// token, or what was signed with it (401); the route, which is 404 for an unknown path and 405,
+// with the methods that exist, for an unknown method; the roles of the route (403). Answers the
+// preflight requests of browsers. HEAD is not served. Every answer to a rightly signed request is
+// proven, but for those to another Host's: somebody may have relayed such a request, and is to get
+// nothing that its sender believes.
 class Router {
  public:
   // Without `credentials` everyone who passes the doors is `local`, and may use all routes.
-  // All requests are counted in `tally`, where there is one.
-  Router(Doors doors, std::shared_ptr<const Credentials> credentials, HttpTally* tally = nullptr)
-      : doors_(std::move(doors)), credentials_(std::move(credentials)), tally_(tally) {}
+  // All requests are counted in `tally`, where there is one. Without `signed_requests` tokens have
+  // to be shown.
+  Router(Doors doors, std::shared_ptr<const Credentials> credentials, HttpTally* tally = nullptr,
+         std::shared_ptr<SignedRequests> signed_requests = nullptr)
+      : doors_(std::move(doors)),
+        credentials_(std::move(credentials)),
+        tally_(tally),
+        signed_requests_(std::move(signed_requests)) {}
 
   // To be called before the first request. `path` is matched whole, and before those that have
   // {parameters} (PathPattern); of these, the first that matches is taken. The handler finds in
@@ -70,23 +78,29 @@ class Router {
   };
   using Methods = std::map<std::string, Route>;
 
-  void Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const;
+  // What the signature of the request says, nullopt where there is none; has the answer proven.
+  using Signature = std::optional<SignedRequests::Judgement>;
+  Signature JudgeSignature(const HttpRequest& request, Responder& responder) const;
+  void Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
+                Responder responder) const;
   void AddRoute(const std::string& method, const std::string& path, Route route);
   Methods& MethodsAt(const std::string& path);
   // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.
   const Methods* FindPath(HttpRequest& request) const;
   // The answer of the router itself, where it does not come to a handler. `methods` and `route` may
   // be nullptr.
-  std::optional<HttpResponse> AnswerHere(HttpRequest& request, const Methods* methods,
-                                         const Route* route) const;
+  std::optional<HttpResponse> AnswerHere(HttpRequest& request, Signature signature,
+                                         const Methods* methods, const Route* route) const;
   static HttpResponse AnswerPreflight(const HttpRequest& request, const Methods* methods);
   // Says who calls in `request`, or returns the refusal. `route` may be nullptr.
-  std::optional<HttpResponse> Authenticate(HttpRequest& request, const Route* route) const;
+  std::optional<HttpResponse> Authenticate(HttpRequest& request, Signature signature,
+                                           const Route* route) const;
   static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
 
   const Doors doors_;
   const std::shared_ptr<const Credentials> credentials_;
   HttpTally* const tally_;
+  const std::shared_ptr<SignedRequests> signed_requests_;
   std::map<std::string, Methods> routes_;  // By path.
   struct Pattern {
     std::string path;

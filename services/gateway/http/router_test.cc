@@ -182,7 +182,7 @@ TEST_F(RouterTest, AnswersAreSharedWithAllowedOriginsOnly) {
     const HttpResponse answer = Ask(open_, "GET", "/work", {{"origin", origin}});
     EXPECT_EQ(HeaderOf(answer, "Access-Control-Allow-Origin"), origin);
     EXPECT_EQ(HeaderOf(answer, "Access-Control-Expose-Headers"),
-              "Mcp-Session-Id, Mcp-Protocol-Version");
+              "Mcp-Session-Id, Mcp-Protocol-Version, Callslip-Proof");
     // Errors too: a page that can't read them can't say what is wrong.
     const HttpResponse refusal = Ask(guarded_, "GET", "/work", {{"origin", origin}});
     EXPECT_EQ(refusal.status, 401);
