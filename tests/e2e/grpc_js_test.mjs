@@ -377,7 +377,7 @@ describe('the reports of a worker', () => {
     const { command_id } = await api.register({ target });
     const report = { command: { command_id }, lease_token: '' };
     await assert.rejects(api.complete(report), wrongLease);
-    await api.lease(target, { without_proof: true });
+    await api.lease(target, '', { without_proof: true });
     assert.equal((await api.complete(report)).accepted, true);
     const other = await api.register({ target });
     await api.lease(target);
