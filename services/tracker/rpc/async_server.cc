@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "common/unix_socket.h"
 #include "grpc/grpc.h"
 #include "grpc/support/time.h"
 #include "grpcpp/alarm.h"

@@ -4,10 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <memory>
 
 #include "absl/strings/numbers.h"
@@ -39,21 +36,6 @@ bool IsBoundTo(int fd, const Address& bound) {
 }
 
 }  // namespace
-
-bool IsSocketInUse(const std::string& path) {
-  sockaddr_un name = {};
-  name.sun_family = AF_UNIX;
-  // gRPC will say that it cannot listen there.
-  if (path.size() >= sizeof(name.sun_path)) return false;
-  std::memcpy(name.sun_path, path.data(), path.size());
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return false;
-  const bool answered = connect(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0;
-  // Any other error, such as that of a full backlog, speaks of somebody behind the socket.
-  const bool in_use = answered || (errno != ENOENT && errno != ECONNREFUSED);
-  close(fd);
-  return in_use;
-}
 
 void CutConnections(const Address& bound) {
   const std::unique_ptr<DIR, int (*)(DIR*)> descriptors(opendir("/proc/self/fd"), closedir);
