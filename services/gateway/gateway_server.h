@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,9 +28,11 @@ class GatewayServer {
   // Who may call. Null: everyone.
   std::shared_ptr<Credentials> credentials() const;
 
-  // Starts to serve; returns the address with the port that was bound. Does not need the tracker
-  // to be there yet. Once only.
-  absl::StatusOr<Address> Start();
+  // Starts to serve; returns the addresses that it listens on, with the ports that were bound,
+  // which are all that were configured unless some may come later (--listen-when-free). Does not
+  // need the tracker to be there yet. Once only. INVALID_ARGUMENT or UNAVAILABLE where an address
+  // or a file for TLS can't be used.
+  absl::StatusOr<std::vector<Address>> Start();
 
   // Serves on for `delay`, but is not ready any more, and closes each connection after an answer,
   // so that its peer comes back through whatever stands before several gateways. Blocks.
@@ -43,10 +46,6 @@ class GatewayServer {
   struct Parts;
   const std::unique_ptr<Parts> parts_;
 };
-
-// What `callslip-gateway healthcheck` asks: OK if the gateway at `address` answers 200 to
-// GET /readyz within `timeout`, UNAVAILABLE otherwise.
-absl::Status CheckReadiness(const Address& address, absl::Duration timeout);
 
 }  // namespace callslip::gateway
 

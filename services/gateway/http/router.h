@@ -24,9 +24,9 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
     std::shared_ptr<const HttpRequest> request, std::shared_ptr<WebSocket> socket)>;
 
 // Finds the handler for a method and path. Each request passes, in this order: the doors; its
-// token (401); the route, which is 404 for an unknown path and 405, with the methods that exist,
-// for an unknown method; the roles of the route (403). Answers the preflight requests of browsers.
-// HEAD is not served.
+// token, or the certificate of its peer (401); the route, which is 404 for an unknown path and 405,
+// with the methods that exist, for an unknown method; the roles of the route (403). Answers the
+// preflight requests of browsers. HEAD is not served.
 class Router {
  public:
   // Without `credentials` everyone who passes the doors is `local`, and may use all routes.
@@ -73,6 +73,8 @@ class Router {
   static HttpResponse AnswerPreflight(const HttpRequest& request, const Methods* methods);
   // Says who calls in `request`, or returns the refusal. `route` may be nullptr.
   std::optional<HttpResponse> Authenticate(HttpRequest& request, const Route* route) const;
+  // What the peer's certificate is known by, where the request has no Authorization.
+  CredentialPtr CredentialOfPeer(const HttpRequest& request) const;
   static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
 
   const Doors doors_;
