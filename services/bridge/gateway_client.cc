@@ -19,10 +19,17 @@ constexpr size_t kUsualHeadBytes = 512;
 // The headers that all requests have in common.
 std::string UsualHeaders(const GatewayUrl& url) {
   std::string headers;
-  AddHeader(headers, "Host", absl::string_view(url.origin).substr(url.origin.find("//") + 2));
+  AddHeader(headers, "Host",
+            url.is_unix() ? "localhost"
+                          : absl::string_view(url.origin).substr(url.origin.find("//") + 2));
   AddHeader(headers, "Content-Type", "application/json");
   AddHeader(headers, "Accept", "application/json, text/event-stream");
   return headers;
+}
+
+Endpoint WithTls(Endpoint endpoint, std::shared_ptr<const ClientTls> tls) {
+  endpoint.tls = std::move(tls);
+  return endpoint;
 }
 
 // What the answer to one POST says, as it comes in.
@@ -89,12 +96,19 @@ class Exchanger {
 
 }  // namespace
 
+bool GatewayUrl::is_unix() const { return absl::StartsWith(origin, "unix:"); }
+
 absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
+  constexpr absl::string_view kUnix = "unix:";
+  if (absl::StartsWith(text, kUnix) && text.size() > kUnix.size()) {
+    return GatewayUrl{.origin = std::string(text), .path = "/mcp"};
+  }
   const size_t host = text.find("://");
   const absl::string_view scheme = text.substr(0, host);
   if (host == absl::string_view::npos || (scheme != "http" && scheme != "https")) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--gateway \"", text, "\" is no URL; write for example http://127.0.0.1:7890"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--gateway \"", text,
+                     "\" is no URL; write for example http://127.0.0.1:7890, or unix:PATH"));
   }
   const size_t path = text.find('/', host + 3);
   GatewayUrl url = {.origin = std::string(text.substr(0, path)), .path = "/mcp"};
@@ -107,9 +121,10 @@ absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
   return url;
 }
 
-GatewayClient::GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock)
+GatewayClient::GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock,
+                             std::shared_ptr<const ClientTls> tls)
     : url_(std::move(url)),
-      endpoint_(EndpointOf(url_.origin)),
+      endpoint_(WithTls(EndpointOf(url_.origin), std::move(tls))),
       usual_headers_(UsualHeaders(url_)),
       token_source_(std::move(token_source)),
       clock_(clock),
@@ -124,11 +139,13 @@ Exchange GatewayClient::Post(const std::string& message, absl::string_view heade
   const std::string head =
       RequestHead("POST", url_.path, headers, message.size(), token_generation);
   Exchanger exchanger(abort, on_event);
-  if (std::unique_ptr<HttpConnection> connection = TakeConnection()) {
-    connection->SetSilence(silence);
-    if (exchanger.Run(*connection, head, message)) KeepConnection(std::move(connection));
+  auto connection = TakeConnection();
+  if (connection.ok()) {
+    (*connection)->SetSilence(silence);
+    if (exchanger.Run(**connection, head, message)) KeepConnection(*std::move(connection));
   }
   Exchange exchange = exchanger.Result();
+  if (!connection.ok()) exchange.failure = std::string(connection.status().message());
   exchange.token_generation = token_generation;
   return exchange;
 }
@@ -138,13 +155,18 @@ Exchange GatewayClient::Ask(const std::string& method, const std::string& path,
   Exchange exchange;
   const std::string head = RequestHead(method, path, headers, 0, exchange.token_generation);
   const auto connection = HttpConnection::Connect(endpoint_, timeout / 2);
-  if (connection == nullptr || !connection->Send(head, "")) return exchange;
+  if (!connection.ok()) exchange.failure = std::string(connection.status().message());
+  if (!connection.ok() || !(*connection)->Send(head, "")) return exchange;
   const HttpAnswerEnd end = ReadHttpAnswer(
-      *connection, exchange.head, [](const ResponseHead&, absl::string_view) { return true; });
+      **connection, exchange.head, [&exchange](const ResponseHead&, absl::string_view bytes) {
+        absl::StrAppend(&exchange.body, bytes);
+        return exchange.body.size() <= kMaxAskedBytes;
+      });
   if (end == HttpAnswerEnd::kWhole || end == HttpAnswerEnd::kLast) {
     exchange.outcome = Exchange::Outcome::kAnswered;
   } else {
     exchange.head.status = 0;
+    exchange.body.clear();
   }
   return exchange;
 }
@@ -174,7 +196,7 @@ std::string GatewayClient::RequestHead(absl::string_view method, absl::string_vi
   return head;
 }
 
-std::unique_ptr<HttpConnection> GatewayClient::TakeConnection() {
+absl::StatusOr<std::unique_ptr<HttpConnection>> GatewayClient::TakeConnection() {
   const absl::Time oldest = clock_->Now() - kMaxIdleConnection;
   std::unique_ptr<HttpConnection> connection;
   std::vector<Idle> stale;  // Closed after the lock is released.

@@ -111,13 +111,15 @@ std::vector<std::string> TrackerCommand(const AutostartPlan& plan) {
 }
 
 std::vector<std::string> GatewayCommand(const AutostartPlan& plan) {
-  std::vector<std::string> command = {absl::StrCat(ProgramFolder(), "/callslip-gateway"),
-                                      "--listen",
-                                      plan.gateway_address,
-                                      "--tracker",
-                                      plan.tracker_address(),
-                                      "--drain-grace",
-                                      kServiceDrainGrace};
+  std::vector<std::string> command = {
+      absl::StrCat(ProgramFolder(), "/callslip-gateway"),
+      "--listen",
+      absl::StrCat(plan.gateway_socket_address(), ",", plan.gateway_address),
+      "--listen-when-free",
+      "--tracker",
+      plan.tracker_address(),
+      "--drain-grace",
+      kServiceDrainGrace};
   if (!plan.token_file.empty()) command.insert(command.end(), {"--token-file", plan.token_file});
   return command;
 }
