@@ -132,7 +132,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
         Enter(all_->busy_);
         return Run(Refuse(NoTls()));
       case Transport::Handshake::kFailed:
-        return Close();
+        Enter(all_->busy_);
+        return Run(Drop());
     }
   }
 
@@ -301,6 +302,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const Parts parts = {asio::buffer(head), asio::buffer(response.body)};
     const bool sent = co_await AwaitWrite(parts);
     if (sent) co_await Linger();
+    co_return false;
+  }
+
+  // Ends the connection of a peer that has been told why.
+  asio::awaitable<bool> Drop() {
+    co_await Linger();
     co_return false;
   }
 

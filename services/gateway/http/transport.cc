@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include "common/log.h"
 #include "openssl/err.h"
 
 namespace callslip::gateway {
@@ -41,12 +42,11 @@ Transport::Handshake Transport::Shake() {
     default:
       break;
   }
-  if (ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST) {
-    tls_ = nullptr;
-    return Handshake::kPlainHttp;
-  }
-  tls_->broken = true;
-  return Handshake::kFailed;
+  const bool is_http = ERR_GET_REASON(ERR_peek_error()) == SSL_R_HTTP_REQUEST;
+  Log(LogLevel::kDebug, "TLS handshake failed",
+      {{"reason", ERR_peek_error() == 0 ? "the peer has left" : TakeOpenSslError()}});
+  tls_ = nullptr;
+  return is_http ? Handshake::kPlainHttp : Handshake::kFailed;
 }
 
 size_t Transport::TlsRead(asio::mutable_buffer buffer, Error& error) {

@@ -46,10 +46,11 @@ class Transport {
   // The handshake, before anything else is read or written.
   enum class Handshake {
     kDone,
-    kRead,       // Go on once it is readable.
-    kWrite,      // Go on once it is writable.
-    kPlainHttp,  // The peer speaks HTTP without TLS: so does the transport, from now on.
+    kRead,   // Go on once it is readable.
+    kWrite,  // Go on once it is writable.
+    // No TLS from now on. The peer has been told why, as TLS does, but for the second one.
     kFailed,
+    kPlainHttp,  // It speaks HTTP without TLS.
   };
   bool needs_handshake() const { return tls_ != nullptr && !tls_->established; }
   Handshake Shake();
