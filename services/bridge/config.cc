@@ -38,7 +38,7 @@ void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
               "File that holds the token for the gateway: nothing else, or the gateway's own token "
               "file, whose first client is taken. CALLSLIP_TOKEN may hold the token itself");
   options.Add(
-      "tls-ca", &target.tls.ca,
+      "tls-ca", &target.tls.authorities,
       "PEM file with the authorities that may vouch for an https gateway; without it, those "
       "that the system trusts");
   options.Add("tls-cert", &target.tls.certificate,

@@ -10,6 +10,7 @@
 #include "bridge/gateway_client.h"
 #include "bridge/timeout_policy.h"
 #include "common/config.h"
+#include "common/tls_files.h"
 #include "tls/client_tls.h"
 
 namespace callslip::bridge {
@@ -18,7 +19,7 @@ namespace callslip::bridge {
 struct BridgeOptions {
   std::string gateway = "http://127.0.0.1:7890";
   std::string token_file;
-  ClientTlsFiles tls;
+  TlsFiles tls;
   // From the environment only: everyone on the machine can read the arguments of a process.
   std::string token;
   CallTimes times;

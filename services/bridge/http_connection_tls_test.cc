@@ -59,7 +59,7 @@ class HttpConnectionTlsTest : public testing::Test {
     Write("key", pair.key);
     auto tls = ServerTls::Load({.certificate = Path("cert"),
                                 .key = Path("key"),
-                                .client_ca = asks_for_certificate ? Path("ca") : ""},
+                                .authorities = asks_for_certificate ? Path("ca") : ""},
                                absl::InfiniteDuration());
     ASSERT_TRUE(tls.ok()) << tls.status();
     thread_ = std::thread([this, tls = *tls, max_version] {
@@ -82,15 +82,14 @@ class HttpConnectionTlsTest : public testing::Test {
     });
   }
 
-  absl::StatusOr<std::unique_ptr<HttpConnection>> Connect(const std::string& host,
-                                                          ClientTlsFiles files) {
+  absl::StatusOr<std::unique_ptr<HttpConnection>> Connect(const std::string& host, TlsFiles files) {
     const auto tls = ClientTls::Load(files);
     if (!tls.ok()) return tls.status();
     return HttpConnection::Connect(
         {.is_tls = true, .host = host, .port = absl::StrCat(port_), .tls = *tls}, kPatience);
   }
   absl::StatusOr<std::unique_ptr<HttpConnection>> Connect(const std::string& host) {
-    return Connect(host, {.ca = Path("ca")});
+    return Connect(host, {.authorities = Path("ca")});
   }
 
   // Why it is not connected; empty where it is.
@@ -191,14 +190,15 @@ TEST_F(HttpConnectionTlsTest, ShowsItsCertificateWhereItIsAsked) {
   const TestAuthority::Pair own = authority_.Issue({.names = "DNS:agent.test"});
   Write("own-cert", own.certificate);
   Write("own-key", own.key);
-  auto connection = Connect(
-      "127.0.0.1", {.ca = Path("ca"), .certificate = Path("own-cert"), .key = Path("own-key")});
+  auto connection =
+      Connect("127.0.0.1",
+              {.certificate = Path("own-cert"), .key = Path("own-key"), .authorities = Path("ca")});
   ASSERT_TRUE(connection.ok()) << connection.status();
   EXPECT_EQ(Ask(**connection, "head", "body"), "8");
 }
 
 TEST_F(HttpConnectionTlsTest, SaysWhichFileIsWrong) {
-  EXPECT_THAT(std::string(Connect("h", {.ca = Path("none")}).status().message()),
+  EXPECT_THAT(std::string(Connect("h", {.authorities = Path("none")}).status().message()),
               HasSubstr("--tls-ca"));
   EXPECT_THAT(std::string(Connect("h", {.certificate = "c"}).status().message()),
               HasSubstr("set both or none"));

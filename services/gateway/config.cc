@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
+#include "tls/server_tls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -42,7 +43,7 @@ void GatewayConfig::AddTo(OptionSet& options) {
       "PEM file with the certificate for HTTPS and those that vouch for it; needs --tls-key; "
       "what changes in the files counts for new connections at once");
   options.Add("tls-key", &tls.key, "PEM file with the key of --tls-cert, without a passphrase");
-  options.Add("tls-client-ca", &tls.client_ca,
+  options.Add("tls-client-ca", &tls.authorities,
               "PEM file with the authorities of clients, who then have to show a certificate; one "
               "that --token-file has a line `ROLE NAME cert:SAN` for needs no token");
   options.Add("allowed-hosts", &allowed_hosts,
@@ -51,6 +52,9 @@ void GatewayConfig::AddTo(OptionSet& options) {
               "Values of the Origin header to accept besides the gateway's own, such as "
               "chrome-extension://ID");
   options.Add("tracker", &tracker, "Where the tracker serves gRPC");
+  options.Add("tls-ca", &tls_ca,
+              "PEM file of the authorities that may have signed the tracker's certificate: the "
+              "gateway then reaches it by TLS, unless over a unix socket");
   options.Add("drain-delay", &drain_delay, absl::ZeroDuration(), absl::Minutes(5),
               "How long to serve on after SIGTERM while /readyz answers 503, for a balancer before "
               "several gateways to look elsewhere; longer than it takes to notice");
@@ -62,9 +66,14 @@ void GatewayConfig::AddTo(OptionSet& options) {
               "Also offer what the official conformance suite of MCP asks for; for tests only");
 }
 
+std::optional<TlsFiles> GatewayConfig::TrackerTls() const {
+  if (tls_ca.empty()) return std::nullopt;
+  return TlsFiles{.authorities = tls_ca};
+}
+
 absl::Status GatewayConfig::Validate() const {
-  RETURN_IF_ERROR(tls.Validate());
-  const bool is_open = token_file.empty() && tls.client_ca.empty() && !allow_insecure_bind;
+  RETURN_IF_ERROR(CheckServerFiles(tls));
+  const bool is_open = token_file.empty() && tls.authorities.empty() && !allow_insecure_bind;
   for (const Address& address : listen) {
     if (address.IsLoopback() || !is_open) continue;
     return absl::InvalidArgumentError(absl::StrCat(

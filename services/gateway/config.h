@@ -1,13 +1,14 @@
 #ifndef CALLSLIP_GATEWAY_CONFIG_H_
 #define CALLSLIP_GATEWAY_CONFIG_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "common/address.h"
 #include "common/config.h"
-#include "tls/server_tls.h"
+#include "common/tls_files.h"
 
 namespace callslip::gateway {
 
@@ -20,16 +21,19 @@ struct GatewayConfig {
   bool listen_when_free = false;
   bool allow_insecure_bind = false;
   std::string token_file;  // Empty: no tokens, for loopback only.
-  ServerTlsFiles tls;      // Of all addresses but Unix-domain sockets. Empty: none.
+  TlsFiles tls;            // Of all addresses but Unix-domain sockets. Empty: none.
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins = {kReferenceExtension};
   Address tracker{.host = "127.0.0.1", .port = 7900};
   absl::Duration drain_delay = absl::ZeroDuration();
   absl::Duration drain_grace = absl::Seconds(2);
+  // Empty: no TLS on the way to the tracker.
+  std::string tls_ca;
   std::string log_level = "info";
   bool conformance = false;
 
   void AddTo(OptionSet& options);
+  std::optional<TlsFiles> TrackerTls() const;
   // INVALID_ARGUMENT with what to change, where the settings contradict each other.
   absl::Status Validate() const;
 };

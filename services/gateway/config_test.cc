@@ -23,19 +23,19 @@ TEST(GatewayConfigTest, BindsThatOthersReachNeedTokensOrAnExplicitFlag) {
     config.allow_insecure_bind = true;
     EXPECT_OK(config.Validate());
     config = {.listen = {{.host = host, .port = 7890}},
-              .tls = {.certificate = "c", .key = "k", .client_ca = "a"}};
+              .tls = {.certificate = "c", .key = "k", .authorities = "a"}};
     EXPECT_OK(config.Validate());
   }
 }
 
 TEST(GatewayConfigTest, FilesForTlsGoTogether) {
-  const auto message = [](const ServerTlsFiles& files) {
+  const auto message = [](const TlsFiles& files) {
     return std::string(GatewayConfig{.tls = files}.Validate().message());
   };
   EXPECT_EQ(message({.certificate = "c", .key = "k"}), "");
   EXPECT_THAT(message({.certificate = "c"}), HasSubstr("set both or none"));
   EXPECT_THAT(message({.key = "k"}), HasSubstr("set both or none"));
-  EXPECT_THAT(message({.client_ca = "a"}), HasSubstr("needs --tls-cert and --tls-key"));
+  EXPECT_THAT(message({.authorities = "a"}), HasSubstr("needs --tls-cert and --tls-key"));
 }
 
 TEST(GatewayConfigTest, OriginsAreWrittenAsBrowsersSendThem) {

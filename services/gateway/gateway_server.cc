@@ -57,6 +57,17 @@ HttpLimits LimitsOfThisProcess() {
 // How often a port that somebody else has is tried again.
 constexpr std::chrono::seconds kListenPause{2};
 
+// By which the tracker at `address` knows this gateway: the last line of its role. Empty where
+// there is none, and over a unix socket, where it needs none.
+std::string OwnTokenOf(const TokenFile& file, const Address& address) {
+  std::string token;
+  if (address.is_unix()) return token;
+  for (const TokenFile::Entry& entry : file.entries) {
+    if (entry.principal.role == Role::kGateway) token = entry.token;
+  }
+  return token;
+}
+
 McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
   McpCatalog catalog;
   catalog.tools.push_back(std::make_unique<InteractTool>(tracker, clock));
@@ -73,8 +84,9 @@ struct GatewayServer::Parts {
       : config(gateway_config),
         sessions(token_file.has_value() ? token_file->session_key : kOpenSessionKey),
         calls(std::make_shared<CallQueue>()),
-        tracker(ConnectToTracker(config.tracker, calls, loop.executor())),
-        session_client(ConnectToSessions(config.tracker, calls, loop.executor())),
+        tracker(ConnectToTracker(config.tracker, calls, loop.executor(), config.TrackerTls())),
+        session_client(
+            ConnectToSessions(config.tracker, calls, loop.executor(), config.TrackerTls())),
         session_hub(std::make_shared<SessionHub>(loop.executor(), session_client.get())),
         session_api(session_client.get(), session_hub),
         mcp_server(MakeCatalog(), tracker.get(), &clock, &sessions),
@@ -92,6 +104,7 @@ struct GatewayServer::Parts {
                }) {
     if (token_file.has_value()) {
       credentials = std::make_shared<Credentials>(token_file->entries);
+      calls->SetToken(OwnTokenOf(*token_file, config.tracker));
     }
   }
 
@@ -212,6 +225,13 @@ GatewayServer::GatewayServer(const GatewayConfig& config,
                              const std::optional<TokenFile>& token_file)
     : parts_(std::make_unique<Parts>(config, token_file)) {}
 
+void GatewayServer::Take(const TokenFile& tokens) {
+  boost::asio::post(parts_->loop.executor(),
+                    [this, token = OwnTokenOf(tokens, parts_->config.tracker)] {
+                      parts_->calls->SetToken(token);
+                    });
+}
+
 std::shared_ptr<Credentials> GatewayServer::credentials() const { return parts_->credentials; }
 
 GatewayServer::~GatewayServer() { parts_->loop.Stop(); }
@@ -219,7 +239,7 @@ GatewayServer::~GatewayServer() { parts_->loop.Stop(); }
 absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
   Parts& parts = *parts_;
   const GatewayConfig& config = parts.config;
-  if (!config.tls.empty()) {
+  if (!config.tls.certificate.empty()) {
     ASSIGN_OR_RETURN(parts.tls, ServerTls::Load(config.tls));
   }
   std::vector<Address> bound;

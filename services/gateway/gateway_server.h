@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "auth/credentials.h"
+#include "auth/token_file.h"
 #include "common/address.h"
 #include "gateway/config.h"
 
@@ -27,6 +28,9 @@ class GatewayServer {
 
   // Who may call. Null: everyone.
   std::shared_ptr<Credentials> credentials() const;
+
+  // The token file has changed: what the gateway shows to the tracker may have, too. Any thread.
+  void Take(const TokenFile& tokens);
 
   // Starts to serve; returns the addresses that it listens on, with the ports that were bound,
   // which are all that were configured unless some may come later (--listen-when-free). Does not

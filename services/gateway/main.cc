@@ -29,7 +29,7 @@ int Fail(const absl::Status& status) {
 
 void WarnOfPlainText(const GatewayConfig& config) {
   for (const Address& address : config.listen) {
-    if (address.IsLoopback() || !config.tls.empty()) continue;
+    if (address.IsLoopback() || !config.tls.certificate.empty()) continue;
     Log(LogLevel::kWarning,
         "serves other machines without TLS: tokens and results can be read on the way. Set "
         "--tls-cert and --tls-key, or have a proxy with TLS before it",
@@ -48,7 +48,7 @@ int Main(int argc, char** argv) {
   const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
   if (parsed.command == "healthcheck") {
     const absl::Status ready =
-        CheckReadiness(config.listen, !config.tls.empty(), kHealthCheckTimeout);
+        CheckReadiness(config.listen, !config.tls.certificate.empty(), kHealthCheckTimeout);
     return ready.ok() ? 0 : Fail(ready);
   }
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
@@ -64,7 +64,10 @@ int Main(int argc, char** argv) {
   }
   GatewayServer server(config, token_file);
   std::optional<TokenWatch> token_watch;
-  if (token_file.has_value()) token_watch.emplace(config.token_file, server.credentials());
+  if (token_file.has_value()) {
+    token_watch.emplace(config.token_file, server.credentials(),
+                        [&server](const TokenFile& tokens) { server.Take(tokens); });
+  }
   const absl::StatusOr<std::vector<Address>> bound = server.Start();
   if (!bound.ok()) return Fail(bound.status());
   for (const Address& address : *bound) {

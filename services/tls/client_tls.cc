@@ -38,17 +38,17 @@ absl::Status HandshakeFailed(SSL* session, absl::string_view host, int result, i
 
 }  // namespace
 
-absl::StatusOr<std::shared_ptr<const ClientTls>> ClientTls::Load(const ClientTlsFiles& files) {
+absl::StatusOr<std::shared_ptr<const ClientTls>> ClientTls::Load(const TlsFiles& files) {
   if (files.certificate.empty() != files.key.empty()) {
     return absl::InvalidArgumentError("--tls-cert and --tls-key need each other: set both or none");
   }
   SslContextPtr context = NewTlsContext(TLS_client_method());
   SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
-  if (files.ca.empty()) {
+  if (files.authorities.empty()) {
     SSL_CTX_set_default_verify_paths(context.get());
-  } else if (SSL_CTX_load_verify_file(context.get(), files.ca.c_str()) != 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--tls-ca ", files.ca, " holds no certificate in PEM: ", TakeOpenSslError()));
+  } else if (SSL_CTX_load_verify_file(context.get(), files.authorities.c_str()) != 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--tls-ca ", files.authorities, " holds no certificate in PEM: ", TakeOpenSslError()));
   }
   if (!files.certificate.empty()) {
     RETURN_IF_ERROR(UseCertificate(context.get(), files.certificate, files.key));

@@ -6,22 +6,16 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/tls_files.h"
 #include "tls/openssl.h"
 
 namespace callslip {
-
-// Whom a client trusts, and what it shows. All are paths of PEM files.
-struct ClientTlsFiles {
-  std::string ca;           // Empty: the authorities that the system trusts.
-  std::string certificate;  // The client's own, with its chain; empty: none.
-  std::string key;          // Of the former.
-};
 
 // The TLS of a client's connections. Thread-safe.
 class ClientTls {
  public:
   // Reads the files, once. INVALID_ARGUMENT, which names the flag, where that is not possible.
-  static absl::StatusOr<std::shared_ptr<const ClientTls>> Load(const ClientTlsFiles& files);
+  static absl::StatusOr<std::shared_ptr<const ClientTls>> Load(const TlsFiles& files);
 
   // Makes a session over the connected socket `fd`, which blocks: each step may take as long as its
   // timeouts let it. UNAVAILABLE with the reason where the server is not `host`, a name or an

@@ -42,11 +42,11 @@ absl::Status AskForCertificates(SSL_CTX* context, const std::string& client_ca) 
   return absl::OkStatus();
 }
 
-absl::StatusOr<SslContextPtr> MakeContext(const ServerTlsFiles& files) {
+absl::StatusOr<SslContextPtr> MakeContext(const TlsFiles& files) {
   SslContextPtr context = NewTlsContext(TLS_server_method());
   RETURN_IF_ERROR(UseCertificate(context.get(), files.certificate, files.key));
-  if (!files.client_ca.empty()) {
-    RETURN_IF_ERROR(AskForCertificates(context.get(), files.client_ca));
+  if (!files.authorities.empty()) {
+    RETURN_IF_ERROR(AskForCertificates(context.get(), files.authorities));
   }
   // What can be resumed is in the clients' tickets, and costs nothing here.
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
@@ -67,7 +67,7 @@ std::string EndOf(SSL_CTX* context) {
   return absl::FormatTime(absl::FromTM(end, absl::UTCTimeZone()), absl::UTCTimeZone());
 }
 
-void LogTaken(const ServerTlsFiles& files, SSL_CTX* context) {
+void LogTaken(const TlsFiles& files, SSL_CTX* context) {
   const bool is_over =
       X509_cmp_current_time(X509_get0_notAfter(SSL_CTX_get0_certificate(context))) < 0;
   Log(is_over ? LogLevel::kError : LogLevel::kInfo,
@@ -77,28 +77,28 @@ void LogTaken(const ServerTlsFiles& files, SSL_CTX* context) {
 
 }  // namespace
 
-absl::Status ServerTlsFiles::Validate() const {
-  if (certificate.empty() != key.empty()) {
+absl::Status CheckServerFiles(const TlsFiles& files) {
+  if (files.certificate.empty() != files.key.empty()) {
     return absl::InvalidArgumentError("--tls-cert and --tls-key need each other: set both or none");
   }
-  if (certificate.empty() && !client_ca.empty()) {
+  if (files.certificate.empty() && !files.authorities.empty()) {
     return absl::InvalidArgumentError("--tls-client-ca needs --tls-cert and --tls-key");
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<ServerTls>> ServerTls::Load(const ServerTlsFiles& files,
+absl::StatusOr<std::shared_ptr<ServerTls>> ServerTls::Load(const TlsFiles& files,
                                                            absl::Duration every) {
-  RETURN_IF_ERROR(files.Validate());
+  RETURN_IF_ERROR(CheckServerFiles(files));
   ASSIGN_OR_RETURN(SslContextPtr context, MakeContext(files));
   return std::shared_ptr<ServerTls>(new ServerTls(files, std::move(context), every));
 }
 
-ServerTls::ServerTls(const ServerTlsFiles& files, SslContextPtr context, absl::Duration every)
+ServerTls::ServerTls(const TlsFiles& files, SslContextPtr context, absl::Duration every)
     : files_(files),
       context_(std::move(context)),
       watch_(
-          {files.certificate, files.key, files.client_ca}, [this] { Reload(); }, every) {}
+          {files.certificate, files.key, files.authorities}, [this] { Reload(); }, every) {}
 
 SslPtr ServerTls::NewSession() const {
   MutexLock lock(&mutex_);

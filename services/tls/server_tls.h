@@ -10,20 +10,13 @@
 #include "absl/time/time.h"
 #include "common/file_watch.h"
 #include "common/mutex.h"
+#include "common/tls_files.h"
 #include "tls/openssl.h"
 
 namespace callslip {
 
-// What a server shows, and asks its clients to show. All are paths of PEM files.
-struct ServerTlsFiles {
-  std::string certificate;  // With its chain.
-  std::string key;          // Without a passphrase.
-  std::string client_ca;    // Whose certificates clients need; empty: they need none.
-
-  bool empty() const { return certificate.empty() && key.empty() && client_ca.empty(); }
-  // INVALID_ARGUMENT where one is missing that another needs.
-  absl::Status Validate() const;
-};
+// INVALID_ARGUMENT where one of a server's files is missing that another needs.
+absl::Status CheckServerFiles(const TlsFiles& files);
 
 // The TLS of a listener. Follows its files: when they change and fit together, connections from
 // then on get what they hold; those that are open stay as they are. Files that are broken, gone or
@@ -32,7 +25,7 @@ class ServerTls {
  public:
   // INVALID_ARGUMENT, which names the flag, where the files are no certificate and key that belong
   // together, or hold no authority. `every` as for FileWatch.
-  static absl::StatusOr<std::shared_ptr<ServerTls>> Load(const ServerTlsFiles& files,
+  static absl::StatusOr<std::shared_ptr<ServerTls>> Load(const TlsFiles& files,
                                                          absl::Duration every = FileWatch::kEvery);
 
   // For a peer that connects now: to be accepted, over a socket that is still to be set.
@@ -42,11 +35,11 @@ class ServerTls {
   bool Look() { return watch_.Look(); }
 
  private:
-  ServerTls(const ServerTlsFiles& files, SslContextPtr context, absl::Duration every);
+  ServerTls(const TlsFiles& files, SslContextPtr context, absl::Duration every);
 
   void Reload();
 
-  const ServerTlsFiles files_;
+  const TlsFiles files_;
   mutable Mutex mutex_;
   SslContextPtr context_ ABSL_GUARDED_BY(mutex_);  // Sessions keep the one that they were made of.
   FileWatch watch_;

@@ -21,7 +21,7 @@
 
 namespace callslip {
 
-// A tracker and a gateway in this process, connected over loopback on free ports. The tracker runs
+// A tracker and a gateway in this process, connected over a unix socket. The tracker runs
 // on a fake clock. Its table is open to tests, to look at what no API tells.
 class TestServices {
  public:
@@ -83,6 +83,7 @@ class TestServices {
 
   FakeClock clock_;
   const TemporaryFolder data_dir_;
+  const TemporaryFolder socket_dir_;
   Address tracker_address_;
   std::unique_ptr<Tracker> tracker_;
   std::unique_ptr<gateway::GatewayServer> gateway_;

@@ -64,9 +64,9 @@ class HttpTlsTest : public testing::Test {
   void Serve(bool asks_for_certificates = false) {
     Write(server_pair_);
     std::ofstream(Path("ca")) << authority_.certificate();
-    const ServerTlsFiles files = {.certificate = Path("cert"),
-                                  .key = Path("key"),
-                                  .client_ca = asks_for_certificates ? Path("ca") : ""};
+    const TlsFiles files = {.certificate = Path("cert"),
+                            .key = Path("key"),
+                            .authorities = asks_for_certificates ? Path("ca") : ""};
     auto tls = ServerTls::Load(files, absl::InfiniteDuration());
     ASSERT_TRUE(tls.ok()) << tls.status();
     tls_ = *std::move(tls);

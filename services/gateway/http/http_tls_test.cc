@@ -234,7 +234,7 @@ TEST_F(HttpTlsTest, LoadingSaysWhichFileIsWrong) {
   const TestAuthority::Pair other = authority_.Issue();
   Write(server_pair_);
   std::ofstream(Path("other")) << other.key;
-  const auto message = [&](const ServerTlsFiles& files) {
+  const auto message = [&](const TlsFiles& files) {
     return std::string(ServerTls::Load(files, absl::InfiniteDuration()).status().message());
   };
   EXPECT_THAT(message({.certificate = Path("none"), .key = Path("key")}), HasSubstr("--tls-cert"));

@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <memory>
 
 #include "absl/strings/numbers.h"
+#include "common/unix_socket.h"
 
 namespace callslip::tracker {
 namespace {
@@ -36,6 +38,23 @@ bool IsBoundTo(int fd, const Address& bound) {
 }
 
 }  // namespace
+
+UnixSocketMode::UnixSocketMode(const std::vector<Address>& addresses) {
+  constexpr mode_t kOwnerOnly = 0177;
+  constexpr mode_t kWithGroup = 0117;
+  mode_t mask = kWithGroup;
+  bool any = false;
+  for (const Address& address : addresses) {
+    if (!address.is_unix()) continue;
+    any = true;
+    if (SocketMode(address.unix_path) == 0600) mask = kOwnerOnly;
+  }
+  if (any) before_ = umask(mask);
+}
+
+UnixSocketMode::~UnixSocketMode() {
+  if (before_.has_value()) umask(*before_);
+}
 
 void CutConnections(const Address& bound) {
   const std::unique_ptr<DIR, int (*)(DIR*)> descriptors(opendir("/proc/self/fd"), closedir);
