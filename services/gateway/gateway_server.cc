@@ -270,6 +270,8 @@ absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
   return bound;
 }
 
+std::vector<Router::Served> GatewayServer::Routes() const { return parts_->router->Routes(); }
+
 void GatewayServer::Leave(absl::Duration delay) {
   boost::asio::post(parts_->loop.executor(), [this] {
     parts_->is_leaving = true;

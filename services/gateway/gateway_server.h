@@ -12,6 +12,7 @@
 #include "auth/token_file.h"
 #include "common/address.h"
 #include "gateway/config.h"
+#include "gateway/http/router.h"
 
 namespace callslip::gateway {
 
@@ -37,6 +38,9 @@ class GatewayServer {
   // need the tracker to be there yet. Once only. INVALID_ARGUMENT or UNAVAILABLE where an address
   // or a file for TLS can't be used.
   absl::StatusOr<std::vector<Address>> Start();
+
+  // All that it serves. From Start() on.
+  std::vector<Router::Served> Routes() const;
 
   // Serves on for `delay`, but is not ready any more, and closes each connection after an answer,
   // so that its peer comes back through whatever stands before several gateways. Blocks.

@@ -124,7 +124,9 @@ class Target {
   }
 
   absl::Status Register(const v1::RegisterCommandRequest& message) {
-    ASSIGN_OR_RETURN(CommandRequest request, RequestFrom(message));
+    CallContext caller = LocalCall();
+    caller.client_id = message.client_id();
+    ASSIGN_OR_RETURN(CommandRequest request, RequestFrom(caller, message));
     ASSIGN_OR_RETURN(const CommandRegistration made, table_.Register(std::move(request), now_));
     return Registered(made);
   }

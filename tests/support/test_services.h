@@ -42,6 +42,7 @@ class TestServices {
   tracker::TrackerServer& tracker() { return tracker_->server; }
   const Address& tracker_address() const { return tracker_address_; }
   const Address& gateway_address() const { return gateway_address_; }
+  gateway::GatewayServer& gateway() { return *gateway_; }
   // Of the MCP session that Post() uses.
   const std::string& session_id() const { return session_id_; }
 

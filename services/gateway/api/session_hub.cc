@@ -168,16 +168,18 @@ asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> SessionObserver::Ne
 }
 
 SessionHub::Joined SessionHub::Join(std::string client_id, std::string session_id) {
-  const auto known = watched_.find({client_id, session_id, ""});
+  // Named, since g++ 12 destroys aggregates twice that are made within a co_await.
+  Key key{.client_id = std::move(client_id), .session_id = std::move(session_id)};
+  const auto known = watched_.find(key);
   if (known != watched_.end() && known->second->is_open && known->second->status.ok()) {
     co_return Observe(known->first, known->second->max_seq);
   }
   v1::GetSessionRequest request;
-  request.set_client_id(client_id);
-  request.set_session_id(session_id);
+  request.set_client_id(key.client_id);
+  request.set_session_id(key.session_id);
   const auto session = co_await sessions_->Call(std::move(request));
   if (!session.ok()) co_return session.status();
-  co_return co_await Begin({std::move(client_id), std::move(session_id), ""}, session->max_seq());
+  co_return co_await Begin(std::move(key), session->max_seq());
 }
 
 SessionHub::Joined SessionHub::JoinAll(std::string client_id, std::string owner) {

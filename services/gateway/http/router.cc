@@ -64,6 +64,18 @@ void Router::AddOpen(const std::string& method, const std::string& path, HttpHan
   AddRoute(method, path, {.open = true, .handler = Spawning(std::move(handler))});
 }
 
+std::vector<Router::Served> Router::Routes() const {
+  std::vector<Served> served;
+  const auto add = [&served](const std::string& path, const Methods& methods) {
+    for (const auto& [method, route] : methods) {
+      served.push_back({method, path, route.open, route.roles});
+    }
+  };
+  for (const auto& [path, methods] : routes_) add(path, methods);
+  for (const Pattern& pattern : patterns_) add(pattern.path, pattern.methods);
+  return served;
+}
+
 void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) const {
   if (auto refusal = doors_.Check(*request); refusal.has_value()) {
     if (tally_ != nullptr) tally_->Measure(tally_->other(), responder);

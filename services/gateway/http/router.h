@@ -49,6 +49,15 @@ class Router {
   // A route that needs no token. Its handler is told nothing of who calls.
   void AddOpen(const std::string& method, const std::string& path, HttpHandler handler);
 
+  // A route as it was added.
+  struct Served {
+    std::string method;
+    std::string path;
+    bool open = false;        // Needs no token.
+    std::vector<Role> roles;  // That may use it, besides `local`.
+  };
+  std::vector<Served> Routes() const;
+
   void Handle(std::shared_ptr<HttpRequest> request, Responder responder) const;
 
  private:

@@ -430,6 +430,15 @@ TEST_F(OwnershipTest, AGatewaySaysAsWhatItCalls) {
   for (const char* bad : {"bob@gateway", "bob@local", "bob@", "@admin", "*", "*@admin", "bob@x"}) {
     EXPECT_NE(get(bad), "") << bad;
   }
+  const auto lists = [&](const std::string& client) {
+    v1::ListCommandsRequest request;
+    request.set_owner("*");
+    request.set_client_id(client);
+    return Call(&v1::CommandService::Stub::ListCommands, "gateway", request).ok();
+  };
+  EXPECT_TRUE(lists("bob@viewer"));
+  EXPECT_TRUE(lists(""));
+  EXPECT_FALSE(lists("client")) << "a client sees its own alone, whoever asks for it";
   v1::CancelCommandRequest cancel;
   cancel.set_command_id(id);
   cancel.set_client_id("bob@viewer");

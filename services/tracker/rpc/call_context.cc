@@ -68,7 +68,8 @@ absl::StatusOr<CallContext> CallContext::OnBehalfOf(absl::string_view named) con
 
 absl::StatusOr<ClientScope> CallContext::ScopeOf(absl::string_view owner) const {
   if (owner.empty() || owner == client_id) return ClientScope(client_id);
-  if (!FindsEverybodys(role) && principal->role != Role::kGateway) {
+  // A gateway that calls for nobody sees everybody; for a client, what that one does.
+  if (!FindsEverybodys(role) && role != Role::kGateway) {
     return NotYourClient(*principal, owner);
   }
   if (owner == kAllClients) return ClientScope::All();
