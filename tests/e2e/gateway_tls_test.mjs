@@ -22,7 +22,8 @@ async function trial(context) {
   const folder = await mkdtemp(join(tmpdir(), 'callslip-tls-'));
   context.after(() => rm(folder, { recursive: true, force: true }));
   await run(DEV, ['tls', folder]);
-  const tracker = await ServerProcess.start('callslip-tracker', ['--listen', '127.0.0.1:0']);
+  const tracker = await ServerProcess.start('callslip-tracker',
+    ['--listen', `unix:${join(folder, 'tracker.sock')}`]);
   context.after(() => tracker.stop());
   const file = (name) => join(folder, `${name}.pem`);
   return {
