@@ -148,12 +148,13 @@ Failure TooManyCalls() {
           .code = kConnectionError};
 }
 
-Failure GatewayUnreachable(absl::string_view url, absl::Duration waited) {
-  return {.reason = "gateway_unreachable",
-          .message = absl::StrCat("The Callslip gateway at ", url, " cannot be reached (tried for ",
-                                  absl::FormatDuration(waited), ")."),
-          .hint = absl::StrCat("Nothing was executed. ", ToStart(url)),
-          .code = kConnectionError};
+Failure GatewayUnreachable(absl::string_view url, absl::Duration waited, absl::string_view why) {
+  return {
+      .reason = "gateway_unreachable",
+      .message = absl::StrCat("The Callslip gateway at ", url, " cannot be reached (tried for ",
+                              absl::FormatDuration(waited), ")", why.empty() ? "" : ": ", why, "."),
+      .hint = absl::StrCat("Nothing was executed. ", ToStart(url)),
+      .code = kConnectionError};
 }
 
 Failure ConnectionBroke(absl::string_view url) {

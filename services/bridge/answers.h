@@ -24,7 +24,8 @@ struct Failure {
 Failure DeadlinePassed(const Message& request, absl::Duration timeout, bool sent);
 Failure BridgeClosing(const Message& request, bool sent);
 Failure TooManyCalls();
-Failure GatewayUnreachable(absl::string_view url, absl::Duration waited);
+// `why`: what the last attempt failed of; may be empty.
+Failure GatewayUnreachable(absl::string_view url, absl::Duration waited, absl::string_view why);
 Failure ConnectionBroke(absl::string_view url);
 Failure StreamEndedEarly();
 // A `subscriptions/listen` ended without the gateway's farewell.

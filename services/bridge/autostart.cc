@@ -12,12 +12,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "bridge/doctor.h"
 #include "bridge/limits.h"
 #include "bridge/supervisor.h"
 #include "common/address.h"
@@ -136,9 +138,9 @@ absl::StatusOr<AutostartPlan> PlanAutostart(const GatewayUrl& gateway,
                                           ? ""
                                           : std::filesystem::absolute(token_file, ignored).string(),
                         .base = absl::StrCat(folder, "/", name)};
-  if (plan.socket_file().size() >= sizeof(sockaddr_un::sun_path)) {
+  if (plan.gateway_socket_file().size() >= sizeof(sockaddr_un::sun_path)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("--autostart has its socket at ", plan.socket_file(),
+        absl::StrCat("--autostart has a socket at ", plan.gateway_socket_file(),
                      ", which is too long for one: unset XDG_RUNTIME_DIR, or name a shorter one"));
   }
   RETURN_IF_ERROR(MakePrivateFolder(folder));
@@ -149,6 +151,22 @@ absl::StatusOr<AutostartPlan> PlanAutostart(const GatewayUrl& gateway,
 std::string ProgramFolder() {
   std::error_code ignored;
   return std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path().string();
+}
+
+void ReportTakenAddresses(GatewayClient& gateway, Clock& clock, absl::Duration patience) {
+  const std::unique_ptr<Sleeper> sleeper = clock.NewSleeper();
+  const absl::Time end = clock.Now() + patience;
+  std::optional<std::vector<std::string>> taken;
+  while (!(taken = AddressesOfOthers(gateway)).has_value() && clock.Now() < end) {
+    sleeper->SleepUntil(clock.Now() + kFirstBackoff);
+  }
+  if (!taken.has_value()) return;
+  for (const std::string& address : *taken) {
+    Log(LogLevel::kError,
+        "another program listens at the gateway's address: browsers and agents that use it do not "
+        "reach this gateway. The bridge goes on over its own socket; end that program",
+        {{"address", address}});
+  }
 }
 
 absl::Status KeepServicesRunning(const AutostartPlan& plan, Clock& clock) {

@@ -25,7 +25,7 @@ namespace callslip::bridge {
 
 // Where the services are to be, and the files that speak of them.
 struct AutostartPlan {
-  std::string gateway_address;  // HOST:PORT
+  std::string gateway_address;  // HOST:PORT, for the browser and for agents without a bridge.
   std::string gateway_url;
   std::string token_file;  // Empty: none. Absolute.
   std::string base;        // Path of the files, without their endings.
@@ -36,6 +36,9 @@ struct AutostartPlan {
   std::string log_file() const { return base + ".log"; }
   std::string socket_file() const { return base + ".sock"; }
   std::string tracker_address() const { return "unix:" + socket_file(); }
+  // Where the bridges reach the gateway, which nobody else can be.
+  std::string gateway_socket_file() const { return base + ".gateway.sock"; }
+  std::string gateway_socket_address() const { return "unix:" + gateway_socket_file(); }
 };
 
 // Makes the folder, $XDG_RUNTIME_DIR/callslip or /tmp/callslip-UID, where it is missing; and the
@@ -48,6 +51,10 @@ absl::StatusOr<AutostartPlan> PlanAutostart(const GatewayUrl& gateway,
 
 // The folder of the running program, where its siblings are.
 std::string ProgramFolder();
+
+// Waits for the gateway to answer at its socket, for `patience`; then tells in the log which of its
+// addresses somebody else has, where there are such.
+void ReportTakenAddresses(GatewayClient& gateway, Clock& clock, absl::Duration patience);
 
 // The bridge's part. Does not return while the files can be used: meant for a thread of its own.
 absl::Status KeepServicesRunning(const AutostartPlan& plan, Clock& clock);

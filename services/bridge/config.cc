@@ -31,10 +31,20 @@ absl::StatusOr<std::string> TokenOf(const BridgeOptions& options) {
 }  // namespace
 
 void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
-  options.Add("gateway", &target.gateway, "URL of the gateway; without a path, /mcp is meant");
+  options.Add("gateway", &target.gateway,
+              "URL of the gateway, http or https, or unix:PATH; without a path on the server, /mcp "
+              "is meant");
   options.Add("token-file", &target.token_file,
               "File that holds the token for the gateway: nothing else, or the gateway's own token "
               "file, whose first client is taken. CALLSLIP_TOKEN may hold the token itself");
+  options.Add(
+      "tls-ca", &target.tls.authorities,
+      "PEM file with the authorities that may vouch for an https gateway; without it, those "
+      "that the system trusts");
+  options.Add("tls-cert", &target.tls.certificate,
+              "PEM file with the certificate that the bridge shows to a gateway with "
+              "--tls-client-ca; needs --tls-key");
+  options.Add("tls-key", &target.tls.key, "PEM file with the key of --tls-cert");
   AddTimes(options, "fast", "all calls that the other two do not name", target.times.fast);
   AddTimes(options, "slow", "interact, analyze and calls with a long wait_ms", target.times.slow);
   AddTimes(options, "blocking", "observe command_result calls for a person's annotations",
@@ -55,8 +65,15 @@ absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options) {
   std::optional<AutostartPlan> autostart;
   if (options.autostart) {
     ASSIGN_OR_RETURN(autostart, PlanAutostart(gateway, options.token_file));
+    // Whoever listens on the port, this is our own.
+    gateway.origin = autostart->gateway_socket_address();
+  }
+  std::shared_ptr<const ClientTls> tls;
+  if (EndpointOf(gateway.origin).is_tls) {
+    ASSIGN_OR_RETURN(tls, ClientTls::Load(options.tls));
   }
   return BridgeConfig{.gateway = std::move(gateway),
+                      .tls = std::move(tls),
                       .token_source = [options] { return TokenOf(options).value_or(""); },
                       .times = options.times,
                       .autostart = std::move(autostart)};

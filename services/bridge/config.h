@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_BRIDGE_CONFIG_H_
 #define CALLSLIP_BRIDGE_CONFIG_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,8 @@
 #include "bridge/gateway_client.h"
 #include "bridge/timeout_policy.h"
 #include "common/config.h"
+#include "common/tls_files.h"
+#include "tls/client_tls.h"
 
 namespace callslip::bridge {
 
@@ -16,6 +19,7 @@ namespace callslip::bridge {
 struct BridgeOptions {
   std::string gateway = "http://127.0.0.1:7890";
   std::string token_file;
+  TlsFiles tls;
   // From the environment only: everyone on the machine can read the arguments of a process.
   std::string token;
   CallTimes times;
@@ -29,14 +33,15 @@ void AddBridgeOptions(OptionSet& options, BridgeOptions& target);
 
 // What the bridge runs with: the same, checked as a whole.
 struct BridgeConfig {
-  GatewayUrl gateway;
+  GatewayUrl gateway;  // With autostart, the socket of the gateway's that is its own.
+  std::shared_ptr<const ClientTls> tls;     // For https.
   GatewayClient::TokenSource token_source;  // Reads the file anew each time.
   CallTimes times;
   std::optional<AutostartPlan> autostart;
 };
 
-// Reads the token file. INVALID_ARGUMENT or NOT_FOUND, naming the flag, for a bad URL, timeouts
-// that do not nest, or a file without a token.
+// Reads the files. INVALID_ARGUMENT or NOT_FOUND, naming the flag, for a bad URL, timeouts that do
+// not nest, a file without a token, or one without certificates.
 absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options);
 
 }  // namespace callslip::bridge

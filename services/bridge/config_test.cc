@@ -68,11 +68,13 @@ TEST(GatewayUrlTest, GetsThePathThatIsMissing) {
     EXPECT_EQ(url.path, "/mcp");
   }
   EXPECT_EQ(ParseGatewayUrl("https://h/a/mcp")->ToString(), "https://h/a/mcp");
+  EXPECT_EQ(ParseGatewayUrl("unix:/run/s")->path, "/mcp");
+  EXPECT_EQ(ParseGatewayUrl("unix:/run/s")->ToString(), "unix:/run/s");
 }
 
 TEST(GatewayUrlTest, RefusesWhatIsNoUrl) {
   for (const char* text :
-       {"", "127.0.0.1:7890", "ftp://h", "http://", "http:///mcp", "http://a b"}) {
+       {"", "127.0.0.1:7890", "unix:", "ftp://h", "http://", "http:///mcp", "http://a b"}) {
     EXPECT_FALSE(ParseGatewayUrl(text).ok()) << text;
   }
 }

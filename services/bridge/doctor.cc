@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "bridge/abort_switch.h"
 #include "bridge/answers.h"
@@ -41,6 +42,10 @@ constexpr char kCommandHint[] = "Call interact {action: \"get_page\", wait_ms: 5
 constexpr char kExtensionHint[] =
     "Is the browser open, the extension loaded, and the gateway's address (and token) in its "
     "options?";
+
+constexpr char kPlainTextHint[] =
+    "The connection is not encrypted: whoever is on the way can read the token and all results. "
+    "Use https://, or a tunnel.";
 
 constexpr char kStartHint[] =
     "Start it with `./dev up` or `callslip-gateway`, name another address with --gateway, or let "
@@ -88,7 +93,8 @@ Link Gateway(GatewayClient& gateway) {
   const Message request = RequestOf("server/discover", "");
   Exchange exchange = Send(gateway, request);
   if (exchange.outcome == Exchange::Outcome::kNotSent) {
-    link.detail = absl::StrCat("nobody listens at ", url);
+    link.detail = absl::StrCat("cannot be reached at ", url, exchange.failure.empty() ? "" : ": ",
+                               exchange.failure);
     link.hint = kStartHint;
     return link;
   }
@@ -118,7 +124,17 @@ Link Gateway(GatewayClient& gateway) {
   }
   link.state = State::kOk;
   link.detail = absl::StrCat(*server, " at ", url);
+  if (!gateway.IsPrivate()) link.hint = kPlainTextHint;
   return link;
+}
+
+// The link between the gateway and whoever is to reach it over its port.
+Link Port(const std::vector<std::string>& taken) {
+  return {.name = "port",
+          .state = State::kBroken,
+          .detail = absl::StrCat("another program listens at ", absl::StrJoin(taken, ", "),
+                                 " instead of the gateway"),
+          .hint = "End it: the browser and other agents cannot reach the gateway before."};
 }
 
 Link Tracker(GatewayClient& gateway, bool reachable) {
@@ -239,12 +255,26 @@ Link Tab(const std::vector<Json>& usable) {
 
 }  // namespace
 
+std::optional<std::vector<std::string>> AddressesOfOthers(GatewayClient& gateway) {
+  const Exchange exchange = gateway.Ask("GET", "/healthz", {}, kPatience);
+  if (exchange.head.status != 200) return std::nullopt;
+  const Json health = Json::parse(exchange.body, nullptr, /*allow_exceptions=*/false);
+  std::vector<std::string> addresses;
+  if (!health.is_object() || !health.contains("cannot_listen")) return addresses;
+  for (const Json& address : health["cannot_listen"]) {
+    if (address.is_string()) addresses.push_back(address.get<std::string>());
+  }
+  return addresses;
+}
+
 std::vector<Link> Examine(GatewayClient& gateway) {
   std::vector<Link> links;
   links.push_back(
       {.name = "bridge", .state = State::kOk, .detail = absl::StrCat("callslip ", kVersion)});
   links.push_back(Gateway(gateway));
   const bool reachable = links.back().state == State::kOk;
+  const auto taken = reachable ? AddressesOfOthers(gateway) : std::nullopt;
+  if (taken.has_value() && !taken->empty()) links.push_back(Port(*taken));
   links.push_back(Tracker(gateway, reachable));
   const bool askable = links.back().state == State::kOk;
   const std::optional<std::vector<Json>> workers = askable ? Workers(gateway) : std::nullopt;

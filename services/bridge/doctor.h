@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_BRIDGE_DOCTOR_H_
 #define CALLSLIP_BRIDGE_DOCTOR_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,15 @@ struct Link {
     kUnknown,  // Nothing on the way there tells.
   };
 
-  std::string name;  // bridge, gateway, tracker, extension, tab
+  std::string name;  // bridge, gateway, port (where it is taken), tracker, extension, tab
   State state = State::kUnknown;
   std::string detail;  // What was found.
   std::string hint;    // What to do next; empty where there is nothing to do.
 };
+
+// The addresses at which somebody else listens instead of the gateway, as it says itself. Nullopt
+// where it does not answer.
+std::optional<std::vector<std::string>> AddressesOfOthers(GatewayClient& gateway);
 
 // Looks at all links, from the agent outwards. Takes a few seconds at most. A link behind a broken
 // one is unknown.

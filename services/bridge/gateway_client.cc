@@ -17,7 +17,9 @@ namespace {
 // With some room; a longer one is no mistake.
 constexpr size_t kUsualHeadBytes = 512;
 
-std::string HostOf(const GatewayUrl& url) { return url.origin.substr(url.origin.find("//") + 2); }
+std::string HostOf(const GatewayUrl& url) {
+  return url.is_unix() ? "localhost" : url.origin.substr(url.origin.find("//") + 2);
+}
 
 // The headers that all requests have in common.
 std::string UsualHeaders(const GatewayUrl& url) {
@@ -26,6 +28,11 @@ std::string UsualHeaders(const GatewayUrl& url) {
   AddHeader(headers, "Content-Type", "application/json");
   AddHeader(headers, "Accept", "application/json, text/event-stream");
   return headers;
+}
+
+Endpoint WithTls(Endpoint endpoint, std::shared_ptr<const ClientTls> tls) {
+  endpoint.tls = std::move(tls);
+  return endpoint;
 }
 
 // What the answer to one POST says, as it comes in.
@@ -113,12 +120,19 @@ class Exchanger {
 
 }  // namespace
 
+bool GatewayUrl::is_unix() const { return absl::StartsWith(origin, "unix:"); }
+
 absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
+  constexpr absl::string_view kUnix = "unix:";
+  if (absl::StartsWith(text, kUnix) && text.size() > kUnix.size()) {
+    return GatewayUrl{.origin = std::string(text), .path = "/mcp"};
+  }
   const size_t host = text.find("://");
   const absl::string_view scheme = text.substr(0, host);
   if (host == absl::string_view::npos || (scheme != "http" && scheme != "https")) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--gateway \"", text, "\" is no URL; write for example http://127.0.0.1:7890"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("--gateway \"", text,
+                     "\" is no URL; write for example http://127.0.0.1:7890, or unix:PATH"));
   }
   const size_t path = text.find('/', host + 3);
   GatewayUrl url = {.origin = std::string(text.substr(0, path)), .path = "/mcp"};
@@ -131,9 +145,10 @@ absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
   return url;
 }
 
-GatewayClient::GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock)
+GatewayClient::GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock,
+                             std::shared_ptr<const ClientTls> tls)
     : url_(std::move(url)),
-      endpoint_(EndpointOf(url_.origin)),
+      endpoint_(WithTls(EndpointOf(url_.origin), std::move(tls))),
       host_(HostOf(url_)),
       usual_headers_(UsualHeaders(url_)),
       token_source_(std::move(token_source)),
@@ -159,11 +174,13 @@ Exchange GatewayClient::PostOnce(const std::string& message, absl::string_view h
   const RequestAuth auth = AuthorizationFor("POST", url_.path, message, token_generation);
   const std::string head = RequestHead("POST", url_.path, headers, message.size(), auth);
   Exchanger exchanger(auth, abort, on_event);
-  if (std::unique_ptr<HttpConnection> connection = TakeConnection()) {
-    connection->SetSilence(silence);
-    if (exchanger.Run(*connection, head, message)) KeepConnection(std::move(connection));
+  auto connection = TakeConnection();
+  if (connection.ok()) {
+    (*connection)->SetSilence(silence);
+    if (exchanger.Run(**connection, head, message)) KeepConnection(*std::move(connection));
   }
   Exchange exchange = exchanger.Result();
+  if (!connection.ok()) exchange.failure = std::string(connection.status().message());
   exchange.token_generation = token_generation;
   return exchange;
 }
@@ -180,12 +197,13 @@ Exchange GatewayClient::AskOnce(const std::string& method, const std::string& pa
   const RequestAuth auth = AuthorizationFor(method, path, "", exchange.token_generation);
   const std::string head = RequestHead(method, path, headers, 0, auth);
   const auto connection = HttpConnection::Connect(endpoint_, timeout / 2);
-  if (connection == nullptr || !connection->Send(head, "")) return exchange;
-  const HttpAnswerEnd end =
-      ReadHttpAnswer(*connection, exchange.head, [&](const ResponseHead&, absl::string_view bytes) {
-        absl::StrAppend(&exchange.body, bytes);
-        return exchange.body.size() <= kMaxAnswerBytes;
-      });
+  if (!connection.ok()) exchange.failure = std::string(connection.status().message());
+  if (!connection.ok() || !(*connection)->Send(head, "")) return exchange;
+  const HttpAnswerEnd end = ReadHttpAnswer(**connection, exchange.head,
+                                           [&](const ResponseHead&, absl::string_view bytes) {
+                                             absl::StrAppend(&exchange.body, bytes);
+                                             return exchange.body.size() <= kMaxAskedBytes;
+                                           });
   const bool is_whole = end == HttpAnswerEnd::kWhole || end == HttpAnswerEnd::kLast;
   if (is_whole && auth.Believes(exchange.head, exchange.body)) {
     exchange.outcome = Exchange::Outcome::kAnswered;
@@ -206,8 +224,8 @@ RequestAuth GatewayClient::AuthorizationFor(absl::string_view method, absl::stri
     clock_offset = clock_offset_;
   }
   if (token.empty()) return {};
-  // Its certificate has proven who it is.
-  if (endpoint_.is_tls) return RequestAuth::WithBearer(token);
+  // Its certificate has proven who it is; over a socket, the folder.
+  if (endpoint_.is_tls || url_.is_unix()) return RequestAuth::WithBearer(token);
   return RequestAuth::WithSignature(std::move(token),
                                     {.method = method, .host = host_, .target = path, .body = body},
                                     clock_->Now() + clock_offset);
@@ -245,7 +263,7 @@ std::string GatewayClient::RequestHead(absl::string_view method, absl::string_vi
   return head;
 }
 
-std::unique_ptr<HttpConnection> GatewayClient::TakeConnection() {
+absl::StatusOr<std::unique_ptr<HttpConnection>> GatewayClient::TakeConnection() {
   const absl::Time oldest = clock_->Now() - kMaxIdleConnection;
   std::unique_ptr<HttpConnection> connection;
   std::vector<Idle> stale;  // Closed after the lock is released.

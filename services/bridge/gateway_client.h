@@ -22,13 +22,15 @@ namespace callslip::bridge {
 
 // Where the gateway's MCP endpoint is.
 struct GatewayUrl {
-  std::string origin;  // http://127.0.0.1:7890
+  std::string origin;  // http://127.0.0.1:7890, or unix:PATH
   std::string path;    // /mcp
 
-  std::string ToString() const { return origin + path; }
+  bool is_unix() const;
+  std::string ToString() const { return is_unix() ? origin : origin + path; }
 };
 
-// INVALID_ARGUMENT unless `text` is an http or https URL. A URL without a path gets /mcp.
+// INVALID_ARGUMENT unless `text` is an http or https URL, or unix:PATH. One without a path on the
+// server gets /mcp.
 absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text);
 
 // What became of one POST.
@@ -49,6 +51,7 @@ struct Exchange {
   ResponseHead head;
   std::string body;          // Empty for an event stream.
   int token_generation = 0;  // Of the token that the call carried; see RenewToken().
+  std::string failure;       // Why no connection could be made, for kNotSent; may be empty.
 };
 
 // The HTTP side of the bridge: posts messages to the gateway over connections that it keeps for
@@ -64,7 +67,9 @@ class GatewayClient {
 
   // All requests carry the token, unless it is empty: over plain HTTP as a signature, and what
   // answers them then has to prove that it knows the token, too. `clock` must outlive the client.
-  GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock);
+  // `tls` is for an https URL, which needs it.
+  GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock,
+                std::shared_ptr<const ClientTls> tls = nullptr);
   ~GatewayClient();
 
   // Posts `message` as it is; `headers` are whole lines. `silence` bounds each single read and
@@ -74,7 +79,8 @@ class GatewayClient {
                 AbortSwitch& abort, const EventSink& on_event);
 
   // Sends a DELETE or GET without a body; `path` is below the origin. Blocks for about `timeout` at
-  // most (resolving a host name excepted). The status is 0 where there was no answer.
+  // most (resolving a host name excepted). The status is 0 where there was no answer, or
+  // one of more than kMaxAskedBytes.
   Exchange Ask(const std::string& method, const std::string& path, absl::string_view headers,
                absl::Duration timeout);
 
@@ -83,6 +89,8 @@ class GatewayClient {
   bool RenewToken(int refused_generation);
 
   const GatewayUrl& url() const { return url_; }
+  // False where whoever is on the way can read tokens and results.
+  bool IsPrivate() const { return endpoint_.IsPrivate(); }
 
  private:
   struct Idle {
@@ -90,8 +98,8 @@ class GatewayClient {
     absl::Time since;
   };
 
-  // A connection that carries nothing: a kept one, or a new one; nullptr where there is none.
-  std::unique_ptr<HttpConnection> TakeConnection();
+  // A connection that carries nothing: a kept one, or a new one.
+  absl::StatusOr<std::unique_ptr<HttpConnection>> TakeConnection();
   void KeepConnection(std::unique_ptr<HttpConnection> connection);
   Exchange PostOnce(const std::string& message, absl::string_view headers, absl::Duration silence,
                     AbortSwitch& abort, const EventSink& on_event);

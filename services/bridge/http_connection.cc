@@ -3,18 +3,20 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 
-#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/address.h"
+#include "common/status_macros.h"
 
 namespace callslip::bridge {
 namespace {
@@ -35,41 +37,61 @@ void BoundBlocking(int fd, absl::Duration longest) {
   setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
 }
 
-// A connected socket, or -1.
-int ConnectTo(const addrinfo& address, absl::Duration timeout) {
-  const int fd = socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC, 0);
+// A connected socket; less than 0 where that fails, which errno tells.
+int ConnectTo(const sockaddr* address, socklen_t size, absl::Duration timeout) {
+  const int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   BoundBlocking(fd, timeout);
-  const int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-  if (connect(fd, address.ai_addr, address.ai_addrlen) == 0) return fd;
+  if (address->sa_family != AF_UNIX) {
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  }
+  if (connect(fd, address, size) == 0) return fd;
+  const int error = errno;
   close(fd);
+  errno = error == EINPROGRESS ? ETIMEDOUT : error;
   return -1;
 }
 
-// Made once; nullptr where the machine's certificates cannot be read.
-SSL_CTX* TlsContext() {
-  static SSL_CTX* const context = [] {
-    SSL_CTX* made = SSL_CTX_new(TLS_client_method());
-    if (made == nullptr) return made;
-    SSL_CTX_set_min_proto_version(made, TLS1_2_VERSION);
-    SSL_CTX_set_verify(made, SSL_VERIFY_PEER, nullptr);
-    SSL_CTX_set_default_verify_paths(made);
-    return made;
-  }();
-  return context;
+absl::StatusOr<int> ConnectInFiles(const std::string& path, absl::Duration timeout) {
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  if (path.size() >= sizeof(name.sun_path)) {
+    return absl::UnavailableError("the path is too long for a socket");
+  }
+  std::memcpy(name.sun_path, path.data(), path.size());
+  const int fd = ConnectTo(reinterpret_cast<const sockaddr*>(&name), sizeof(name), timeout);
+  if (fd < 0) return absl::UnavailableError(std::strerror(errno));
+  return fd;
 }
 
-// Has the handshake check that the certificate is one for `host`.
-bool ExpectHost(SSL* ssl, const std::string& host) {
-  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host.c_str()) == 1) return true;
-  return SSL_set1_host(ssl, host.c_str()) == 1 && SSL_set_tlsext_host_name(ssl, host.c_str()) == 1;
+absl::StatusOr<int> ConnectOverTcp(const Endpoint& endpoint, absl::Duration timeout) {
+  addrinfo hints = {};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* addresses = nullptr;
+  const int unknown = getaddrinfo(endpoint.host.c_str(), endpoint.port.c_str(), &hints, &addresses);
+  if (unknown != 0) return absl::UnavailableError(gai_strerror(unknown));
+  int fd = -1;
+  for (const addrinfo* at = addresses; at != nullptr && fd < 0; at = at->ai_next) {
+    fd = ConnectTo(at->ai_addr, at->ai_addrlen, timeout);
+  }
+  freeaddrinfo(addresses);
+  if (fd < 0) return absl::UnavailableError(std::strerror(errno));
+  return fd;
 }
 
 }  // namespace
 
+bool Endpoint::IsPrivate() const {
+  return is_tls || !unix_path.empty() || Address{.host = host}.IsLoopback();
+}
+
 Endpoint EndpointOf(absl::string_view origin) {
   Endpoint endpoint;
+  if (absl::ConsumePrefix(&origin, "unix:")) {
+    endpoint.unix_path = std::string(origin);
+    return endpoint;
+  }
   endpoint.is_tls = absl::ConsumePrefix(&origin, "https://");
   if (!endpoint.is_tls) absl::ConsumePrefix(&origin, "http://");
   const size_t bracket = origin.find(']');
@@ -82,37 +104,19 @@ Endpoint EndpointOf(absl::string_view origin) {
   return endpoint;
 }
 
-std::unique_ptr<HttpConnection> HttpConnection::Connect(const Endpoint& endpoint,
-                                                        absl::Duration timeout) {
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* addresses = nullptr;
-  if (getaddrinfo(endpoint.host.c_str(), endpoint.port.c_str(), &hints, &addresses) != 0) {
-    return nullptr;
-  }
-  int fd = -1;
-  for (const addrinfo* at = addresses; at != nullptr && fd < 0; at = at->ai_next) {
-    fd = ConnectTo(*at, timeout);
-  }
-  freeaddrinfo(addresses);
-  if (fd < 0) return nullptr;
+absl::StatusOr<std::unique_ptr<HttpConnection>> HttpConnection::Connect(const Endpoint& endpoint,
+                                                                        absl::Duration timeout) {
+  ASSIGN_OR_RETURN(const int fd, endpoint.unix_path.empty()
+                                     ? ConnectOverTcp(endpoint, timeout)
+                                     : ConnectInFiles(endpoint.unix_path, timeout));
   std::unique_ptr<HttpConnection> connection(new HttpConnection(fd));
-  if (endpoint.is_tls && !connection->StartTls(endpoint.host)) return nullptr;
+  if (endpoint.is_tls) {
+    ASSIGN_OR_RETURN(connection->tls_, endpoint.tls->Connect(fd, endpoint.host));
+  }
   return connection;
 }
 
-HttpConnection::~HttpConnection() {
-  SSL_free(ssl_);
-  close(fd_);
-}
-
-bool HttpConnection::StartTls(const std::string& host) {
-  SSL_CTX* const context = TlsContext();
-  if (context == nullptr) return false;
-  ssl_ = SSL_new(context);
-  return ssl_ != nullptr && ExpectHost(ssl_, host) && SSL_set_fd(ssl_, fd_) == 1 &&
-         SSL_connect(ssl_) == 1;
-}
+HttpConnection::~HttpConnection() { close(fd_); }
 
 bool HttpConnection::IsQuiet() const {
   char byte;
@@ -127,11 +131,18 @@ void HttpConnection::SetSilence(absl::Duration silence) {
 }
 
 bool HttpConnection::Send(absl::string_view head, absl::string_view body) {
-  if (ssl_ == nullptr) return SendPlain(head, body);
-  for (absl::string_view part : {head, body}) {
-    if (part.empty()) continue;
-    const int size = static_cast<int>(part.size());
-    if (Uninterrupted([&] { return SSL_write(ssl_, part.data(), size); }) != size) return false;
+  if (tls_ == nullptr) return SendPlain(head, body);
+  if (head.size() + body.size() <= SSL3_RT_MAX_PLAIN_LENGTH) {
+    return SendTls(absl::StrCat(head, body));  // One record.
+  }
+  return SendTls(head) && SendTls(body);
+}
+
+bool HttpConnection::SendTls(absl::string_view bytes) {
+  while (!bytes.empty()) {
+    size_t sent = 0;
+    if (SSL_write_ex(tls_.get(), bytes.data(), bytes.size(), &sent) != 1) return false;
+    bytes.remove_prefix(sent);
   }
   return true;
 }
@@ -153,10 +164,11 @@ bool HttpConnection::SendPlain(absl::string_view head, absl::string_view body) {
 }
 
 ssize_t HttpConnection::Receive(char* bytes, size_t size) {
-  return Uninterrupted([&]() -> ssize_t {
-    return ssl_ == nullptr ? recv(fd_, bytes, size, 0)
-                           : SSL_read(ssl_, bytes, static_cast<int>(size));
-  });
+  if (tls_ == nullptr) return Uninterrupted([&] { return recv(fd_, bytes, size, 0); });
+  const int result = SSL_read(tls_.get(), bytes, static_cast<int>(size));
+  if (result > 0) return result;
+  // An end that the peer has not announced may be somebody else's work.
+  return SSL_get_error(tls_.get(), result) == SSL_ERROR_ZERO_RETURN ? 0 : -1;
 }
 
 void HttpConnection::Shutdown() { shutdown(fd_, SHUT_RDWR); }

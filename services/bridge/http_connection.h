@@ -8,32 +8,39 @@
 #include <memory>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-
-using SSL = struct ssl_st;
+#include "tls/client_tls.h"
+#include "tls/openssl.h"
 
 namespace callslip::bridge {
 
-// What an `http://` or `https://` origin connects to.
+// What an origin connects to.
 struct Endpoint {
   bool is_tls = false;
   std::string host;  // A name or an address; IPv6 without its brackets.
   std::string port;
+  std::string unix_path;                 // Of a socket in the file system, instead of both.
+  std::shared_ptr<const ClientTls> tls;  // For `is_tls`.
+
+  // True where only this machine sees what is sent, or nobody but the peer.
+  bool IsPrivate() const;
 };
 
-// The endpoint of an origin, `scheme://host[:port]`.
+// The endpoint of an origin, `http://host[:port]`, `https://host[:port]` or `unix:path`; without
+// its `tls`.
 Endpoint EndpointOf(absl::string_view origin);
 
-// A TCP connection, with TLS where the endpoint asks for it, that carries bytes. Its calls block,
-// and the kernel bounds each of them, so that an exchange costs no more than its sends and
-// receives. Used by one thread, Shutdown() excepted.
+// A connection over TCP or a Unix-domain socket, with TLS where the endpoint asks for it, that
+// carries bytes. Its calls block, and the kernel bounds each of them, so that an exchange costs no
+// more than its sends and receives. Used by one thread, Shutdown() excepted.
 class HttpConnection {
  public:
-  // Connects; nullptr where that fails. Each step, the TLS handshake included, takes `timeout` at
-  // most, resolving the host's name excepted. A TLS peer needs a certificate for the host that the
-  // system trusts.
-  static std::unique_ptr<HttpConnection> Connect(const Endpoint& endpoint, absl::Duration timeout);
+  // Connects; UNAVAILABLE with the reason where that fails. Each step takes `timeout` at most,
+  // resolving the host's name excepted. A TLS peer needs a certificate for the host.
+  static absl::StatusOr<std::unique_ptr<HttpConnection>> Connect(const Endpoint& endpoint,
+                                                                 absl::Duration timeout);
   ~HttpConnection();
 
   HttpConnection(const HttpConnection&) = delete;
@@ -57,11 +64,11 @@ class HttpConnection {
 
  private:
   explicit HttpConnection(int fd) : fd_(fd) {}
-  bool StartTls(const std::string& host);
   bool SendPlain(absl::string_view head, absl::string_view body);
+  bool SendTls(absl::string_view bytes);
 
   const int fd_;
-  SSL* ssl_ = nullptr;  // Set for TLS.
+  SslPtr tls_;  // Null: without.
   int64_t silence_seconds_ = 0;
 };
 

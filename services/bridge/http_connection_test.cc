@@ -27,11 +27,22 @@ TEST(EndpointOfTest, KnowsTheDefaultPorts) {
   EXPECT_EQ(text("https://h"), "tls h 443");
   EXPECT_EQ(text("https://[::1]:7890"), "tls ::1 7890");
   EXPECT_EQ(text("http://[::1]"), "tcp ::1 80");
+  EXPECT_EQ(EndpointOf("unix:/run/s").unix_path, "/run/s");
+}
+
+TEST(EndpointOfTest, KnowsWhereOthersCanReadAlong) {
+  for (const char* origin : {"http://127.0.0.1:7890", "http://localhost", "http://[::1]:1",
+                             "https://h", "unix:/run/s"}) {
+    EXPECT_TRUE(EndpointOf(origin).IsPrivate()) << origin;
+  }
+  for (const char* origin : {"http://h", "http://10.0.0.1:7890", "http://[fd00::1]:1"}) {
+    EXPECT_FALSE(EndpointOf(origin).IsPrivate()) << origin;
+  }
 }
 
 TEST(HttpConnectionTest, FailsWhereNobodyListens) {
   const std::string origin = absl::StrCat("http://127.0.0.1:", UnusedPort());
-  EXPECT_EQ(HttpConnection::Connect(EndpointOf(origin), kPatience), nullptr);
+  EXPECT_TRUE(absl::IsUnavailable(HttpConnection::Connect(EndpointOf(origin), kPatience).status()));
 }
 
 // The other end says what it is told, whatever it was asked.
@@ -46,8 +57,10 @@ class HttpAnswerTest : public testing::Test {
     EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
     EXPECT_EQ(listen(listener, 1), 0);
     getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
-    connection_ = HttpConnection::Connect(
-        {.host = "127.0.0.1", .port = absl::StrCat(ntohs(address.sin_port))}, kPatience);
+    connection_ =
+        HttpConnection::Connect(
+            {.host = "127.0.0.1", .port = absl::StrCat(ntohs(address.sin_port))}, kPatience)
+            .value();
     peer_ = accept(listener, nullptr, nullptr);
     close(listener);
   }

@@ -23,6 +23,9 @@ inline constexpr int kMaxAnswerHeadBytes = 64 * 1024;
 // What is received of an answer at a time. Nearly all answers fit.
 inline constexpr size_t kReceiveBytes = size_t{16} * 1024;
 
+// The answer to a question without a body, such as one of GET /healthz.
+inline constexpr size_t kMaxAskedBytes = size_t{64} * 1024;
+
 // A token stands in a header, and the gateway takes no longer one.
 inline constexpr size_t kMaxTokenBytes = 512;
 
@@ -80,6 +83,9 @@ inline constexpr absl::Duration kExitWithin = absl::Milliseconds(900);
 inline constexpr absl::Duration kFirstServiceDelay = absl::Milliseconds(100);
 inline constexpr absl::Duration kLongestServiceDelay = absl::Seconds(5);
 inline constexpr absl::Duration kSupervisorPause = absl::Seconds(1);
+
+// How long a bridge waits for the first answer of the gateway that it has started.
+inline constexpr absl::Duration kStartPatience = absl::Seconds(30);
 
 // When the last bridge has gone nobody waits for answers: the services end soon, or are killed.
 inline constexpr char kServiceDrainGrace[] = "500ms";

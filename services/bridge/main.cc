@@ -87,14 +87,21 @@ int Run(int argc, char** argv) {
 
   RealClock clock;
   if (parsed.command == kSuperviseCommand) return Supervise(*config->autostart, shutdown, clock);
-  GatewayClient gateway(config->gateway, config->token_source, &clock);
+  GatewayClient gateway(config->gateway, config->token_source, &clock, config->tls);
   if (parsed.command == "doctor") return Diagnose(gateway, options.json);
   if (config->autostart) {
     std::thread([&clock, plan = *config->autostart] { StartServices(plan, clock); }).detach();
+    std::thread([&] { ReportTakenAddresses(gateway, clock, kStartPatience); }).detach();
   }
   LineWriter writer(STDOUT_FILENO, RequestExit);
   Relay relay(TimeoutPolicy(config->times), &clock, &gateway, &writer);
   Log(LogLevel::kInfo, "started", {{"gateway", gateway.url().ToString()}});
+  if (!gateway.IsPrivate()) {
+    Log(LogLevel::kWarning,
+        "the connection to the gateway is not encrypted: whoever is on the way can read the token "
+        "and all results. Use https://, or a tunnel",
+        {{"gateway", gateway.url().ToString()}});
+  }
   LineReader reader(STDIN_FILENO, kMaxLineBytes);
   relay.ReadWith(STDIN_FILENO, [&] { return ReadLines(reader, relay); });
   std::thread([&parent] {

@@ -228,7 +228,8 @@ void Relay::Conclude(const CallPtr& call, Exchange exchange) {
     case Exchange::Outcome::kAborted:
       return;  // Whoever aborted it has taken it before.
     case Exchange::Outcome::kNotSent:
-      return Finish(call, GatewayUnreachable(url_, clock_->Now() - call->received));
+      return Finish(call,
+                    GatewayUnreachable(url_, clock_->Now() - call->received, exchange.failure));
     case Exchange::Outcome::kBroken:
       return Finish(call,
                     call->message.is_stream() ? SubscriptionLost(url_) : ConnectionBroke(url_));

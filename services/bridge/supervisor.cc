@@ -111,13 +111,15 @@ std::vector<std::string> TrackerCommand(const AutostartPlan& plan) {
 }
 
 std::vector<std::string> GatewayCommand(const AutostartPlan& plan) {
-  std::vector<std::string> command = {absl::StrCat(ProgramFolder(), "/callslip-gateway"),
-                                      "--listen",
-                                      plan.gateway_address,
-                                      "--tracker",
-                                      plan.tracker_address(),
-                                      "--drain-grace",
-                                      kServiceDrainGrace};
+  std::vector<std::string> command = {
+      absl::StrCat(ProgramFolder(), "/callslip-gateway"),
+      "--listen",
+      absl::StrCat(plan.gateway_socket_address(), ",", plan.gateway_address),
+      "--listen-when-free",
+      "--tracker",
+      plan.tracker_address(),
+      "--drain-grace",
+      kServiceDrainGrace};
   if (!plan.token_file.empty()) command.insert(command.end(), {"--token-file", plan.token_file});
   return command;
 }
@@ -134,7 +136,10 @@ void AwaitLastUser(const std::string& users_file) {
 int Supervise(const AutostartPlan& plan, const ShutdownSignal& shutdown, Clock& clock) {
   if (fcntl(kSupervisorLockFd, F_SETFD, FD_CLOEXEC) != 0) return 2;  // Not started by a bridge.
   // Meant for the bridge; the services get what they need as flags.
-  for (const char* name : {"CALLSLIP_CONFIG", "CALLSLIP_TOKEN", "CALLSLIP_GATEWAY"}) unsetenv(name);
+  for (const char* name : {"CALLSLIP_CONFIG", "CALLSLIP_TOKEN", "CALLSLIP_GATEWAY",
+                           "CALLSLIP_TLS_CA", "CALLSLIP_TLS_CERT", "CALLSLIP_TLS_KEY"}) {
+    unsetenv(name);
+  }
   if (chdir("/") != 0) return 1;
   std::thread([users_file = plan.users_file()] {
     AwaitLastUser(users_file);

@@ -6,6 +6,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/status_macros.h"
+#include "tls/server_tls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -22,7 +24,12 @@ bool IsOrigin(absl::string_view text) {
 }  // namespace
 
 void GatewayConfig::AddTo(OptionSet& options) {
-  options.Add("listen", &listen, "Where to serve HTTP; port 0 picks a free one");
+  options.Add("listen", &listen,
+              "Where to serve HTTP, also several of HOST:PORT and unix:PATH; port 0 picks a free "
+              "one");
+  options.Add("listen-when-free", &listen_when_free,
+              "Serve where that is possible, and on the other addresses of --listen, of which "
+              "somebody else has the port, once they are free");
   options.Add("allow-insecure-bind", &allow_insecure_bind,
               "Serve on an address that other machines may reach, although nothing authenticates "
               "them");
@@ -31,6 +38,14 @@ void GatewayConfig::AddTo(OptionSet& options) {
       "File of those who may call, a line ROLE NAME TOKEN each; made with random tokens "
       "where there is none; what changes in it counts at once. Without it everyone on this machine "
       "may call");
+  options.Add(
+      "tls-cert", &tls.certificate,
+      "PEM file with the certificate for HTTPS and those that vouch for it; needs --tls-key; "
+      "what changes in the files counts for new connections at once");
+  options.Add("tls-key", &tls.key, "PEM file with the key of --tls-cert, without a passphrase");
+  options.Add("tls-client-ca", &tls.authorities,
+              "PEM file with the authorities of clients, who then have to show a certificate; one "
+              "that --token-file has a line `ROLE NAME cert:SAN` for needs no token");
   options.Add("allowed-hosts", &allowed_hosts,
               "Further values of the Host header to accept, each NAME:PORT");
   options.Add("allowed-origins", &allowed_origins,
@@ -57,9 +72,12 @@ std::optional<TlsFiles> GatewayConfig::TrackerTls() const {
 }
 
 absl::Status GatewayConfig::Validate() const {
-  if (!listen.IsLoopback() && token_file.empty() && !allow_insecure_bind) {
+  RETURN_IF_ERROR(CheckServerFiles(tls));
+  const bool is_open = token_file.empty() && tls.authorities.empty() && !allow_insecure_bind;
+  for (const Address& address : listen) {
+    if (address.IsLoopback() || !is_open) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        "refusing to listen on ", listen.ToString(),
+        "refusing to listen on ", address.ToString(),
         ": other machines could reach it and nothing authenticates them. Set --token-file, listen "
         "on 127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
   }

@@ -17,9 +17,11 @@ constexpr char kReferenceExtension[] = "chrome-extension://fkcobmieoejemhgkfajpl
 
 // All settings of callslip-gateway with their defaults.
 struct GatewayConfig {
-  Address listen{.host = "127.0.0.1", .port = 7890};
+  std::vector<Address> listen{{.host = "127.0.0.1", .port = 7890}};
+  bool listen_when_free = false;
   bool allow_insecure_bind = false;
   std::string token_file;  // Empty: no tokens, for loopback only.
+  TlsFiles tls;            // Of all addresses but Unix-domain sockets. Empty: none.
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins = {kReferenceExtension};
   Address tracker{.host = "127.0.0.1", .port = 7900};

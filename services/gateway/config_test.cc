@@ -15,14 +15,27 @@ TEST(GatewayConfigTest, BindsThatOthersReachNeedTokensOrAnExplicitFlag) {
   GatewayConfig config;
   EXPECT_OK(config.Validate());
   for (const char* host : {"0.0.0.0", "::", "192.168.1.2", "::ffff:127.0.0.1"}) {
-    config = {.listen = {.host = host, .port = 7890}};
+    config = {.listen = {{.host = "127.0.0.1"}, {.host = host, .port = 7890}}};
     EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("Set --token-file")) << host;
     config.token_file = "tokens";
     EXPECT_OK(config.Validate());
     config.token_file = "";
     config.allow_insecure_bind = true;
     EXPECT_OK(config.Validate());
+    config = {.listen = {{.host = host, .port = 7890}},
+              .tls = {.certificate = "c", .key = "k", .authorities = "a"}};
+    EXPECT_OK(config.Validate());
   }
+}
+
+TEST(GatewayConfigTest, FilesForTlsGoTogether) {
+  const auto message = [](const TlsFiles& files) {
+    return std::string(GatewayConfig{.tls = files}.Validate().message());
+  };
+  EXPECT_EQ(message({.certificate = "c", .key = "k"}), "");
+  EXPECT_THAT(message({.certificate = "c"}), HasSubstr("set both or none"));
+  EXPECT_THAT(message({.key = "k"}), HasSubstr("set both or none"));
+  EXPECT_THAT(message({.authorities = "a"}), HasSubstr("needs --tls-cert and --tls-key"));
 }
 
 TEST(GatewayConfigTest, OriginsAreWrittenAsBrowsersSendThem) {

@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "auth/token_file.h"
-#include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/detached.hpp"
 #include "boost/asio/post.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/use_awaitable.hpp"
 #include "common/file_limit.h"
+#include "common/log.h"
+#include "common/status_macros.h"
 #include "gateway/api/session_api.h"
 #include "gateway/api/session_hub.h"
 #include "gateway/event_loop.h"
@@ -31,6 +34,7 @@
 #include "gateway/metrics_handler.h"
 #include "gateway/tracker_client/session_client.h"
 #include "gateway/tracker_client/tracker_client.h"
+#include "tls/server_tls.h"
 
 namespace callslip::gateway {
 
@@ -47,8 +51,12 @@ HttpLimits LimitsOfThisProcess() {
   HttpLimits limits;
   limits.connections =
       static_cast<int>(std::clamp<int64_t>(RaiseFileLimit() - kOtherFiles, 1, limits.connections));
+  limits.connections_of_address = std::min(limits.connections_of_address, limits.connections);
   return limits;
 }
+
+// How often a port that somebody else has is tried again.
+constexpr std::chrono::seconds kListenPause{2};
 
 // By which the tracker at `address` knows this gateway: the last line of its role. Empty where
 // there is none, and over a unix socket, where it needs none.
@@ -114,10 +122,29 @@ struct GatewayServer::Parts {
     return catalog;
   }
 
-  // The doors need to know the port that was bound.
-  void MakeRouter(const Address& bound) {
+  // Of `address`; a Unix-domain socket needs no TLS.
+  absl::StatusOr<Address> Listen(const Address& address) {
+    return server.Listen(address, address.is_unix() ? nullptr : tls);
+  }
+
+  // Tries an address again until it is free.
+  boost::asio::awaitable<void> ListenWhenFree(Address address) {
+    boost::asio::steady_timer timer(loop.executor());
+    for (;;) {
+      timer.expires_after(kListenPause);
+      co_await timer.async_wait(boost::asio::use_awaitable);
+      if (is_leaving) co_return;
+      if (Listen(address).ok()) break;
+    }
+    std::erase(cannot_listen, address.ToString());
+    Log(LogLevel::kInfo, "listening", {{"address", address.ToString()}});
+  }
+
+  // The doors need to know the ports that were bound.
+  void MakeRouter(const std::vector<Address>& addresses) {
     router.emplace(
-        Doors(bound, config.allowed_hosts, config.allowed_origins), credentials, &requests,
+        Doors(addresses, config.allowed_hosts, config.allowed_origins, tls != nullptr), credentials,
+        &requests,
         credentials == nullptr ? nullptr : std::make_shared<SignedRequests>(credentials, &clock));
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
@@ -151,7 +178,9 @@ struct GatewayServer::Parts {
                                         .calls = &mcp_server.calls(),
                                         .tracker = tracker.get()});
                 });
-    router->AddOpen("GET", "/healthz", HandleHealth);
+    router->AddOpen("GET", "/healthz", [this](std::shared_ptr<const HttpRequest>) {
+      return HandleHealth(cannot_listen);
+    });
     router->AddOpen("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
       return HandleReadiness(tracker.get(), is_leaving);
     });
@@ -166,6 +195,7 @@ struct GatewayServer::Parts {
 
   const GatewayConfig config;
   std::shared_ptr<Credentials> credentials;  // Null: everyone may call.
+  std::shared_ptr<ServerTls> tls;            // Null: without.
   // Requests under way are entered here until they end.
   Sessions sessions;
   // Destroyed next to last: its destruction ends what is left of the coroutines, and the calls that
@@ -188,7 +218,9 @@ struct GatewayServer::Parts {
   const SyncHealthHandler sync_health;
   const ScreenshotsHandler screenshots;
   std::optional<Router> router;
-  bool is_leaving = false;  // Used on the loop.
+  // Used on the loop.
+  bool is_leaving = false;
+  std::vector<std::string> cannot_listen;  // Addresses that somebody else has.
   HttpServer server;
 };
 
@@ -207,11 +239,37 @@ std::shared_ptr<Credentials> GatewayServer::credentials() const { return parts_-
 
 GatewayServer::~GatewayServer() { parts_->loop.Stop(); }
 
-absl::StatusOr<Address> GatewayServer::Start() {
-  absl::StatusOr<Address> bound = parts_->server.Listen(parts_->config.listen);
-  if (!bound.ok()) return bound;
-  parts_->MakeRouter(*bound);
-  parts_->loop.Start();
+absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
+  Parts& parts = *parts_;
+  const GatewayConfig& config = parts.config;
+  if (!config.tls.certificate.empty()) {
+    ASSIGN_OR_RETURN(parts.tls, ServerTls::Load(config.tls));
+  }
+  std::vector<Address> bound;
+  std::vector<Address> taken;
+  for (const Address& address : config.listen) {
+    const absl::StatusOr<Address> listening = parts.Listen(address);
+    if (listening.ok()) {
+      bound.push_back(*listening);
+      continue;
+    }
+    if (!config.listen_when_free || !absl::IsUnavailable(listening.status())) {
+      return listening.status();
+    }
+    Log(LogLevel::kError, "cannot listen yet",
+        {{"reason", std::string(listening.status().message())}});
+    taken.push_back(address);
+    parts.cannot_listen.push_back(address.ToString());
+  }
+  if (bound.empty()) return absl::UnavailableError("no address of --listen is free");
+  std::vector<Address> all = bound;
+  for (const Address& address : taken) {
+    all.push_back(address);
+    boost::asio::co_spawn(parts.loop.executor(), parts.ListenWhenFree(address),
+                          boost::asio::detached);
+  }
+  parts.MakeRouter(all);
+  parts.loop.Start();
   return bound;
 }
 
@@ -239,23 +297,6 @@ void GatewayServer::Drain(absl::Duration grace) {
     parts_->session_client->EndCalls();
   });
   is_idle.wait_for(absl::ToChronoMilliseconds(grace));
-}
-
-absl::Status CheckReadiness(const Address& address, absl::Duration timeout) {
-  // Whoever listens on all addresses also listens on this one.
-  const bool any = address.host == "0.0.0.0" || address.host == "::";
-  const Address target{.host = any ? "127.0.0.1" : address.host, .port = address.port};
-  boost::asio::ip::tcp::iostream stream;
-  stream.expires_after(absl::ToChronoMilliseconds(timeout));
-  stream.connect(target.host, absl::StrCat(target.port));
-  stream << "GET /readyz HTTP/1.1\r\nHost: " << target.ToString() << "\r\nConnection: close\r\n\r\n"
-         << std::flush;
-  std::string status_line;
-  std::getline(stream, status_line);
-  if (absl::StrContains(status_line, " 200 ")) return absl::OkStatus();
-  return absl::UnavailableError(
-      absl::StrCat("the gateway at ", target.ToString(),
-                   " is not ready: ", status_line.empty() ? "no answer" : status_line));
 }
 
 }  // namespace callslip::gateway

@@ -33,9 +33,11 @@ class GatewayServer {
   // The token file has changed: what the gateway shows to the tracker may have, too. Any thread.
   void Take(const TokenFile& tokens);
 
-  // Starts to serve; returns the address with the port that was bound. Does not need the tracker
-  // to be there yet. Once only.
-  absl::StatusOr<Address> Start();
+  // Starts to serve; returns the addresses that it listens on, with the ports that were bound,
+  // which are all that were configured unless some may come later (--listen-when-free). Does not
+  // need the tracker to be there yet. Once only. INVALID_ARGUMENT or UNAVAILABLE where an address
+  // or a file for TLS can't be used.
+  absl::StatusOr<std::vector<Address>> Start();
 
   // All that it serves. From Start() on.
   std::vector<Router::Served> Routes() const;
@@ -52,10 +54,6 @@ class GatewayServer {
   struct Parts;
   const std::unique_ptr<Parts> parts_;
 };
-
-// What `callslip-gateway healthcheck` asks: OK if the gateway at `address` answers 200 to
-// GET /readyz within `timeout`, UNAVAILABLE otherwise.
-absl::Status CheckReadiness(const Address& address, absl::Duration timeout);
 
 }  // namespace callslip::gateway
 

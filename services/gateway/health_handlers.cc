@@ -3,12 +3,15 @@
 #include <utility>
 
 #include "gateway/http/error_response.h"
+#include "gateway/json/parse.h"
 #include "gateway/timeouts.h"
 
 namespace callslip::gateway {
 
-boost::asio::awaitable<HttpResponse> HandleHealth(std::shared_ptr<const HttpRequest>) {
-  co_return HttpResponse{.body = R"({"status":"ok"})"};
+boost::asio::awaitable<HttpResponse> HandleHealth(std::vector<std::string> cannot_listen) {
+  nlohmann::json body = {{"status", "ok"}};
+  if (!cannot_listen.empty()) body["cannot_listen"] = std::move(cannot_listen);
+  co_return HttpResponse{.body = body.dump()};
 }
 
 boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker, bool is_leaving) {

@@ -2,6 +2,8 @@
 #define CALLSLIP_GATEWAY_HEALTH_HANDLERS_H_
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "boost/asio/awaitable.hpp"
 #include "gateway/http/http_message.h"
@@ -9,8 +11,9 @@
 
 namespace callslip::gateway {
 
-// GET /healthz: 200 while the process answers at all.
-boost::asio::awaitable<HttpResponse> HandleHealth(std::shared_ptr<const HttpRequest> request);
+// GET /healthz: 200 while the process answers at all. Names the addresses of --listen that somebody
+// else has, where there are such.
+boost::asio::awaitable<HttpResponse> HandleHealth(std::vector<std::string> cannot_listen);
 
 // GET /readyz: 200 while the tracker answers too and this gateway is not about to stop, else 503.
 boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker, bool is_leaving);

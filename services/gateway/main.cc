@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/synchronization/mutex.h"
 #include "auth/token_file.h"
@@ -12,6 +13,7 @@
 #include "common/shutdown_signal.h"
 #include "gateway/config.h"
 #include "gateway/gateway_server.h"
+#include "gateway/readiness.h"
 
 namespace callslip::gateway {
 namespace {
@@ -25,6 +27,16 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
+void WarnOfPlainText(const GatewayConfig& config) {
+  for (const Address& address : config.listen) {
+    if (address.IsLoopback() || !config.tls.certificate.empty()) continue;
+    Log(LogLevel::kWarning,
+        "serves other machines without TLS: tokens and results can be read on the way. Set "
+        "--tls-cert and --tls-key, or have a proxy with TLS before it",
+        {{"address", address.ToString()}});
+  }
+}
+
 int Main(int argc, char** argv) {
   // gRPC's mutexes would look for cycles at each lock, in a build of Abseil with assertions.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
@@ -35,7 +47,8 @@ int Main(int argc, char** argv) {
   config.AddTo(options);
   const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
   if (parsed.command == "healthcheck") {
-    const absl::Status ready = CheckReadiness(config.listen, kHealthCheckTimeout);
+    const absl::Status ready =
+        CheckReadiness(config.listen, !config.tls.certificate.empty(), kHealthCheckTimeout);
     return ready.ok() ? 0 : Fail(ready);
   }
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
@@ -55,9 +68,12 @@ int Main(int argc, char** argv) {
     token_watch.emplace(config.token_file, server.credentials(),
                         [&server](const TokenFile& tokens) { server.Take(tokens); });
   }
-  const absl::StatusOr<Address> bound = server.Start();
+  const absl::StatusOr<std::vector<Address>> bound = server.Start();
   if (!bound.ok()) return Fail(bound.status());
-  std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
+  for (const Address& address : *bound) {
+    std::fprintf(stderr, "listening on %s\n", address.ToString().c_str());
+  }
+  WarnOfPlainText(config);
   NotifyServiceManager(kServiceReady);
 
   shutdown.Wait();

@@ -1,5 +1,7 @@
 /** --autostart: one tracker and one gateway for any number of bridges, and nothing left behind. */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
@@ -8,6 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Bridge } from './support/bridge.js';
+import { binary } from './support/processes.js';
 
 const TIMEOUT = { timeout: 60_000 };
 const BRIDGES = 20;
@@ -99,3 +102,47 @@ test('the gateway makes the token file, and the bridge finds its token', TIMEOUT
     await bridge.close();
     await areAllGone(where);
   });
+
+/** The links that the doctor finds broken, with what it says of them. */
+function brokenLinks({ port, folder }, ...args) {
+  const command = ['doctor', '--json', '--autostart', '--gateway', `http://127.0.0.1:${port}`,
+    ...args];
+  const env = { ...process.env, XDG_RUNTIME_DIR: folder, XDG_DATA_HOME: folder };
+  return new Promise((resolve) => {
+    execFile(binary('callslip-bridge'), command, { env }, (_, stdout) =>
+      resolve(JSON.parse(stdout).links.filter(({ state }) => state === 'broken')));
+  });
+}
+
+test('whoever has the port gets no token, and is not believed', TIMEOUT, async (context) => {
+  const where = await place(context);
+  const requests = [];
+  const impostor = createHttpServer((request, response) => {
+    requests.push(`${request.method} ${request.url} ${request.headers.authorization}`);
+    response.setHeader('Content-Type', 'application/json');
+    response.end('{"jsonrpc":"2.0","id":0,"result":{"serverInfo":{"name":"impostor"}}}');
+  }).listen(where.port, '127.0.0.1');
+  await once(impostor, 'listening');
+  context.after(() => impostor.close());
+  const token = ['--token-file', join(where.folder, 'tokens')];
+  const bridge = await startBridge(where, ...token);
+  assert.equal((await bridge.initialize()).result.serverInfo.name, 'callslip');
+  const answer = await bridge.call('observe', { what: 'pending_commands' });
+  assert.ok(!answer.result.isError);
+
+  const address = `127.0.0.1:${where.port}`;
+  await until(() => bridge.log.includes('another program listens') && bridge.log.includes(address));
+  const links = await brokenLinks(where, ...token);
+  const { detail } = links.find(({ link }) => link === 'port');
+  assert.ok(detail.includes(address));
+  assert.deepEqual(requests, []);
+
+  // Once it is gone, the gateway is there as well.
+  impostor.close();
+  await once(impostor, 'close');
+  await until(async () =>
+    (await fetch(`http://${address}/readyz`).catch(() => ({}))).status === 200);
+  assert.ok(!(await brokenLinks(where, ...token)).some(({ link }) => link === 'port'));
+  await bridge.close();
+  await areAllGone(where);
+});

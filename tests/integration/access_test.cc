@@ -61,7 +61,7 @@ class AccessTest : public testing::Test {
   void ServeOnLoopback() { services_ = std::make_unique<TestServices>(); }
   void ServeOnAllAddresses() {
     services_ = std::make_unique<TestServices>(
-        gateway::GatewayConfig{.listen = {.host = "0.0.0.0"}}, TokensOfAllRoles());
+        gateway::GatewayConfig{.listen = {{.host = "0.0.0.0"}}}, TokensOfAllRoles());
   }
 
   httplib::Response Ask(const Route& route, httplib::Headers headers,

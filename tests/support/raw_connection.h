@@ -34,6 +34,8 @@ class RawConnection {
   RawConnection(const RawConnection&) = delete;
   RawConnection& operator=(const RawConnection&) = delete;
 
+  int fd() const { return fd_; }
+
   void Leave() {
     if (fd_ >= 0) close(fd_);
     fd_ = -1;

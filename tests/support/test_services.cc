@@ -49,10 +49,12 @@ TestServices::TestServices(gateway::GatewayConfig config,
   // The HTTP client under Post() writes to connections that the gateway has closed.
   std::signal(SIGPIPE, SIG_IGN);
   StartTracker();
-  config.listen.port = 0;
+  for (Address& address : config.listen) address.port = 0;
   config.tracker = tracker_address_;
   gateway_ = std::make_unique<gateway::GatewayServer>(config, token_file);
-  gateway_address_ = ValueOrDie(gateway_->Start());
+  const absl::StatusOr<std::vector<Address>> bound = gateway_->Start();
+  gateway_address_ = ValueOrDie(bound.ok() ? absl::StatusOr<Address>(bound->front())
+                                           : absl::StatusOr<Address>(bound.status()));
   const nlohmann::json initialize = {{"jsonrpc", "2.0"},
                                      {"id", 0},
                                      {"method", "initialize"},

@@ -56,9 +56,13 @@ inline std::string Masked(unsigned char first, const std::string& payload) {
 }
 
 // A WebSocket's client that does what it is told, also what no client should.
-class WebSocketClient : public RawConnection {
+template <typename Connection>
+class WebSocketClientOver : public Connection {
  public:
-  using RawConnection::RawConnection;
+  using Connection::Connection;
+  using Connection::Read;
+  using Connection::ReadTo;
+  using Connection::Send;
 
   void SendText(const std::string& text) { Send(Masked(kFin | kText, text)); }
 
@@ -106,6 +110,8 @@ class WebSocketClient : public RawConnection {
     }
   }
 };
+
+using WebSocketClient = WebSocketClientOver<RawConnection>;
 
 }  // namespace callslip::gateway
 

@@ -25,17 +25,31 @@ HttpResponse OriginRefusal(absl::string_view origin) {
 
 Doors::Doors(const Address& listen, const std::vector<std::string>& allowed_hosts,
              const std::vector<std::string>& allowed_origins)
-    : origins_(allowed_origins.begin(), allowed_origins.end()) {
-  hosts_.insert(absl::AsciiStrToLower(listen.ToString()));
-  for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) {
-    hosts_.insert(absl::StrCat(name, ":", listen.port));
+    : Doors(std::vector<Address>{listen}, allowed_hosts, allowed_origins, /*is_tls=*/false) {}
+
+Doors::Doors(const std::vector<Address>& listen, const std::vector<std::string>& allowed_hosts,
+             const std::vector<std::string>& allowed_origins, bool is_tls)
+    : own_scheme_(is_tls ? "https://" : "http://"),
+      origins_(allowed_origins.begin(), allowed_origins.end()) {
+  for (const Address& address : listen) {
+    if (address.is_unix()) {
+      hosts_.insert("localhost");
+      continue;
+    }
+    const std::string text = absl::AsciiStrToLower(address.ToString());
+    hosts_.insert(text);
+    // Clients leave out the port that is usual.
+    if (address.port == (is_tls ? 443 : 80)) hosts_.insert(text.substr(0, text.rfind(':')));
+    for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) {
+      hosts_.insert(absl::StrCat(name, ":", address.port));
+    }
   }
   for (const std::string& host : allowed_hosts) hosts_.insert(absl::AsciiStrToLower(host));
 }
 
 bool Doors::IsAllowedOrigin(absl::string_view origin) const {
   return origins_.contains(origin) ||
-         (absl::ConsumePrefix(&origin, "http://") && hosts_.contains(origin));
+         (absl::ConsumePrefix(&origin, own_scheme_) && hosts_.contains(origin));
 }
 
 bool Doors::IsForUs(const HttpRequest& request) const {

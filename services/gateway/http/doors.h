@@ -26,6 +26,10 @@ class Doors {
   // `allowed_origins` are compared as a whole ("chrome-extension://id").
   Doors(const Address& listen, const std::vector<std::string>& allowed_hosts,
         const std::vector<std::string>& allowed_origins);
+  // The same for several addresses, over HTTPS where `is_tls` (pages of another scheme are not the
+  // gateway's own). A Unix-domain socket is `localhost`.
+  Doors(const std::vector<Address>& listen, const std::vector<std::string>& allowed_hosts,
+        const std::vector<std::string>& allowed_origins, bool is_tls);
 
   // Whether its Host is one of ours: if not, it may be on its way to somebody else.
   bool IsForUs(const HttpRequest& request) const;
@@ -36,6 +40,7 @@ class Doors {
  private:
   bool IsAllowedOrigin(absl::string_view origin) const;
 
+  const std::string own_scheme_;
   absl::flat_hash_set<std::string> hosts_;
   absl::flat_hash_set<std::string> origins_;
 };

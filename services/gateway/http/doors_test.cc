@@ -48,6 +48,23 @@ TEST_F(DoorsTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
   }
 }
 
+TEST_F(DoorsTest, SeveralListenersAreAllOwnHostsAndASocketIsLocalhost) {
+  const Doors doors({{.host = "10.0.0.1", .port = 443}, {.unix_path = "/run/s"}}, {}, {},
+                    /*is_tls=*/true);
+  const auto passes = [&](const std::string& host, const std::string& origin) {
+    HttpHeaders headers = {{"host", host}};
+    if (!origin.empty()) headers.emplace("origin", origin);
+    return !doors.Check({.method = "GET", .headers = std::move(headers)}).has_value();
+  };
+  for (const char* host : {"10.0.0.1:443", "10.0.0.1", "localhost", "localhost:443"}) {
+    EXPECT_TRUE(passes(host, "")) << host;
+  }
+  EXPECT_FALSE(passes("10.0.0.1:80", ""));
+  EXPECT_FALSE(passes("127.0.0.1", ""));
+  EXPECT_TRUE(passes("10.0.0.1", "https://10.0.0.1"));
+  EXPECT_FALSE(passes("10.0.0.1", "http://10.0.0.1"));
+}
+
 TEST_F(DoorsTest, OnlyNamedExtensionsAndOwnPagesMayBeTheOrigin) {
   const auto with_origin = [&](const std::string& origin) {
     return Check("GET", {{"host", "127.0.0.1:7890"}, {"origin", origin}});

@@ -1,11 +1,9 @@
 #include "gateway/http/http_connections.h"
 
-#include <netinet/tcp.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -29,7 +27,6 @@ namespace callslip::gateway {
 namespace {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 
 // Operations report their error beside their result instead of throwing it.
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
@@ -41,6 +38,11 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 HttpResponse NoUpgrade() {
   return ErrorResponse(400, "bad_upgrade", "A WebSocket is opened with HTTP/1.1 and an empty body.",
                        "Send nothing after the headers before the answer is there.");
+}
+
+HttpResponse NoTls() {
+  return ErrorResponse(400, "tls_expected", "This port speaks HTTPS, and nothing without TLS.",
+                       "Write https:// instead of http://.");
 }
 
 void LogFailure(absl::string_view message, const std::exception& error) {
@@ -57,21 +59,35 @@ void LogFailure(absl::string_view message, const std::exception& error) {
 // Held by whatever is to call it back.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, std::shared_ptr<Connections> all)
-      : socket_(std::move(socket)), all_(std::move(all)), index_(all_->open_.size()) {
+  Connection(Transport transport, std::shared_ptr<Connections> all)
+      : transport_(std::move(transport)),
+        all_(std::move(all)),
+        index_(all_->open_.size()),
+        queue_(&all_->busy_),
+        place_(queue_->insert(queue_->end(), this)) {
     all_->open_.push_back(this);
   }
   ~Connection() {
     EndRequest();
+    queue_->erase(place_);
     all_->open_.back()->index_ = index_;
     std::swap(all_->open_[index_], all_->open_.back());
     all_->open_.pop_back();
   }
 
-  // The idle time is its own phase: a peer may think for long, then must send swiftly.
+  void Start() {
+    if (!transport_.needs_handshake()) return AwaitRequest();
+    Enter(all_->at_handshake_);
+    ExpireAfter(all_->limits_.handshake_time);
+    AwaitReadable();
+  }
+
+  // The idle time is its own phase: a peer may think for long, then must send swiftly. A new one
+  // has come to ask for something.
   void AwaitRequest() {
-    ExpireAfter(all_->limits_.idle);
+    ExpireAfter(is_new_ ? all_->limits_.header_time : all_->limits_.idle);
     if (received_.empty()) {
+      Enter(all_->idle_);
       reading_ = true;
       return AwaitReadable();
     }
@@ -88,27 +104,56 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (watching_ && !expelled_ && credential_ != nullptr && credential_->IsOver(time)) Expel();
   }
 
+  // Ends what is awaited of the peer.
+  void Close() { transport_.Close(); }
+
  private:
   class StreamWriter;
   using Parts = std::array<asio::const_buffer, 2>;
+
+  void Enter(std::list<Connection*>& queue) {
+    queue.splice(queue.end(), *queue_, place_);
+    queue_ = &queue;
+  }
+
+  // Goes on with the handshake.
+  void Shake() {
+    switch (transport_.Shake()) {
+      case Transport::Handshake::kDone:
+        return AwaitRequest();
+      case Transport::Handshake::kRead:
+        return AwaitReadable();
+      case Transport::Handshake::kWrite:
+        return transport_.AsyncWaitWritable(
+            [self = shared_from_this()](boost::system::error_code error) {
+              if (!error) self->Shake();
+            });
+      case Transport::Handshake::kPlainHttp:
+        Enter(all_->busy_);
+        return Run(Refuse(NoTls()));
+      case Transport::Handshake::kFailed:
+        Enter(all_->busy_);
+        return Run(Drop());
+    }
+  }
 
   // One wait at a time. It outlives a request whose peer sends nothing more, and is there for the
   // next one.
   void AwaitReadable() {
     if (std::exchange(awaits_readable_, true)) return;
-    socket_.async_wait(tcp::socket::wait_read,
-                       [self = shared_from_this()](boost::system::error_code error) {
-                         self->awaits_readable_ = false;
-                         if (!error) self->OnReadable();
-                       });
+    transport_.AsyncWaitReadable([self = shared_from_this()](boost::system::error_code error) {
+      self->awaits_readable_ = false;
+      if (!error) self->OnReadable();
+    });
   }
 
   void OnReadable() {
+    if (transport_.needs_handshake()) return Shake();
     if (watching_) return LookAfterPeer();
     if (!reading_) return;
     const size_t room = parser_.has_value() ? parser_->ReadSize() : RequestParser::kFirstReadBytes;
     boost::system::error_code error;
-    const size_t bytes = socket_.read_some(asio::buffer(all_->read_buffer_, room), error);
+    const size_t bytes = transport_.read_some(asio::buffer(all_->read_buffer_, room), error);
     if (error == asio::error::would_block) return AwaitReadable();
     if (error) return Close();
     received_.append(all_->read_buffer_.data(), bytes);
@@ -119,7 +164,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const HttpLimits& limits = all_->limits_;
     if (!parser_.has_value()) {
       parser_.emplace(limits);
-      ExpireAfter(limits.header_time);
+      Enter(all_->busy_);
+      if (!is_new_) ExpireAfter(limits.header_time);
     }
     const bool had_head = parser_->HasHead();
     const RequestParser::Next next = parser_->Parse(received_);
@@ -127,16 +173,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (next == RequestParser::Next::kRefuse) return Run(Refuse(parser_->TakeRefusal()));
     if (next == RequestParser::Next::kContinue && !SendContinue()) return Close();
     if (!had_head && parser_->HasHead()) ExpireAfter(limits.body_time);
+    is_new_ = is_new_ && !parser_->HasHead();
     AwaitReadable();
   }
 
   // Leaves the request to its handler, which responds at once or at any time.
   void Handle() {
     std::shared_ptr<HttpRequest> request = parser_->TakeRequest();
+    request->peer_names = transport_.peer_names();
     options_ = parser_->options();
     parser_.reset();
     if (received_.empty()) received_.shrink_to_fit();
     reading_ = false;
+    is_new_ = false;
     deadline_ = kNever;
     is_head_ = request->method == "HEAD";
     under_way_ = true;
@@ -175,7 +224,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // What the kernel takes at once, which is all of most responses, is not awaited.
     boost::system::error_code error;
     const Parts parts = {asio::buffer(head), asio::buffer(response.body)};
-    const size_t sent = socket_.write_some(parts, error);
+    const size_t sent = transport_.write_some(parts, error);
     if (error && error != asio::error::would_block) return End();
     const bool complete = sent == asio::buffer_size(parts) && response.stream == nullptr;
     if (complete) return FinishRequest();
@@ -187,9 +236,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void Upgrade(std::shared_ptr<const WebSocketUpgrade> upgrade) {
     // The watch may still be set, and would hold this connection.
-    boost::system::error_code ignored;
-    socket_.cancel(ignored);
-    all_->web_sockets_->Serve(std::move(socket_), std::move(upgrade), std::move(credential_));
+    transport_.Cancel();
+    all_->web_sockets_->Serve(std::move(transport_), std::move(upgrade), std::move(credential_));
     End();
   }
 
@@ -214,12 +262,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void End() {
     EndRequest();
     Close();
-  }
-
-  // Ends what is awaited on the socket.
-  void Close() {
-    boost::system::error_code ignored;
-    socket_.close(ignored);
   }
 
   // Runs the last steps of an answer, which tell whether the peer took it. They are cancelled when
@@ -263,6 +305,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     co_return false;
   }
 
+  // Ends the connection of a peer that has been told why.
+  asio::awaitable<bool> Drop() {
+    co_await Linger();
+    co_return false;
+  }
+
   // Reads on for a moment after the last answer: closing with unread bytes makes the kernel reset
   // the connection, and the peer may then lose the answer.
   asio::awaitable<void> Linger() {
@@ -270,12 +318,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
     constexpr size_t kMaxBytes = 16 << 20;
     constexpr size_t kReadBytes = 64 << 10;
     constexpr std::chrono::seconds kMaxTime{2};
-    boost::system::error_code ignored;
-    socket_.shutdown(tcp::socket::shutdown_send, ignored);
+    transport_.ShutdownSend();
     ExpireAfter(kMaxTime);
     received_.resize(kReadBytes);
     for (size_t total = 0; total < kMaxBytes;) {
-      auto [error, bytes] = co_await socket_.async_read_some(asio::buffer(received_), kAwait);
+      auto [error, bytes] = co_await transport_.async_read_some(asio::buffer(received_), kAwait);
       if (error) co_return;
       total += bytes;
     }
@@ -284,7 +331,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Also lets others have their turn. False where the peer has left, or does not read.
   asio::awaitable<bool> AwaitWrite(Parts parts) {
     ExpireAfter(all_->limits_.write_time);
-    auto [error, bytes] = co_await asio::async_write(socket_, parts, kAwait);
+    auto [error, bytes] = co_await asio::async_write(transport_, parts, kAwait);
     deadline_ = kNever;
     co_return !error;
   }
@@ -294,7 +341,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     constexpr absl::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
     boost::system::error_code error;
     const asio::const_buffer bytes(kContinue.data(), kContinue.size());
-    return socket_.write_some(std::array{bytes}, error) == kContinue.size();
+    return transport_.write_some(std::array{bytes}, error) == kContinue.size();
   }
 
   void ExpireAfter(std::chrono::seconds time) { deadline_ = all_->now_ + time / kTick + 1; }
@@ -319,28 +366,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void LookAfterPeer() {
     // A peer that has sent its next request early leaves no mark when it leaves.
-    peer_is_early_ = IsConnected();
+    peer_is_early_ = transport_.IsPeerOpen();
     if (peer_is_early_) return;
     peer_left_ = true;
     peer_left_signal_.emit(asio::cancellation_type::terminal);
   }
 
-  bool IsConnected() {
-    tcp_info info = {};
-    socklen_t size = sizeof(info);
-    return getsockopt(socket_.native_handle(), IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
-           info.tcpi_state == TCP_ESTABLISHED;
-  }
-
-  tcp::socket socket_;
+  Transport transport_;
   const std::shared_ptr<Connections> all_;
-  size_t index_;                         // In `all_->open_`.
-  std::optional<RequestParser> parser_;  // While a request arrives.
-  std::string received_;                 // And not parsed.
-  int64_t deadline_ = kNever;            // In ticks.
+  size_t index_;                                  // In `all_->open_`.
+  std::list<Connection*>* queue_;                 // One of those of `all_`.
+  const std::list<Connection*>::iterator place_;  // In it.
+  std::optional<RequestParser> parser_;           // While a request arrives.
+  std::string received_;                          // And not parsed.
+  int64_t deadline_ = kNever;                     // In ticks.
   asio::cancellation_signal peer_left_signal_;
   ConnectionOptions options_;  // Of the present request.
   bool is_head_ = false;       // So is this.
+  bool is_new_ = true;         // The head of the first request is still to come.
   bool reading_ = false;       // What arrives is, or will be, part of a request.
   bool under_way_ = false;     // A request, from its end to the end of its response.
   // A handler or a producer runs, which is to be cancelled when the peer leaves.
@@ -399,13 +442,16 @@ Connections::Connections(const asio::any_io_executor& executor, const HttpLimits
       web_sockets_(std::make_shared<WebSockets>(limits.web_socket)),
       timer_(executor) {}
 
-void Connections::Serve(tcp::socket socket) {
-  boost::system::error_code ignored;
-  // Without it the last packet of an answer waits for the peer's delayed acknowledgement, 40 ms.
-  socket.set_option(tcp::no_delay(true), ignored);
-  socket.non_blocking(true, ignored);
-  std::make_shared<Connection>(std::move(socket), shared_from_this())->AwaitRequest();
+void Connections::Serve(Transport transport) {
+  std::make_shared<Connection>(std::move(transport), shared_from_this())->Start();
+  if (at_handshake_.size() > limits_.handshakes) at_handshake_.front()->Close();
   StartTicking();
+}
+
+bool Connections::CloseLongestIdle() {
+  if (idle_.empty()) return false;
+  idle_.front()->Close();
+  return true;
 }
 
 void Connections::Drain(std::function<void()> when_idle) {

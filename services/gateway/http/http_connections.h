@@ -4,15 +4,16 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <vector>
 
 #include "boost/asio/any_io_executor.hpp"
-#include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "gateway/http/http_codec.h"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/responder.h"
+#include "gateway/http/transport.h"
 #include "gateway/http/web_sockets.h"
 
 namespace callslip::gateway {
@@ -25,8 +26,13 @@ class Connections : public std::enable_shared_from_this<Connections> {
   Connections(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
               RespondingHandler handler);
 
-  // Serves a peer until either side closes.
-  void Serve(boost::asio::ip::tcp::socket socket);
+  // Serves a peer until either side closes. Of too many that are still at their handshakes, the
+  // one that has been so for longest is closed.
+  void Serve(Transport transport);
+
+  // Closes the one that has been without a request for longest, to make room. False where all are
+  // busy.
+  bool CloseLongestIdle();
 
   int64_t connections() const { return static_cast<int64_t>(open_.size()); }
   int64_t web_sockets() const { return static_cast<int64_t>(web_sockets_->size()); }
@@ -57,6 +63,10 @@ class Connections : public std::enable_shared_from_this<Connections> {
   bool ticking_ = false;
   int64_t now_ = 0;  // In ticks.
   std::vector<Connection*> open_;
+  // Each of them is also in one of these, behind those that came there before.
+  std::list<Connection*> at_handshake_;
+  std::list<Connection*> idle_;  // Before the first byte of a request.
+  std::list<Connection*> busy_;
   // What one of them has just read, and takes up at once.
   std::array<char, RequestParser::kMaxReadBytes> read_buffer_;
   int requests_ = 0;  // Between the end of their headers and the end of their response.

@@ -31,11 +31,20 @@ struct HttpLimits {
   int header_count = 100;
   // The largest result that the tracker takes (8 MiB) with its JSON around it.
   uint64_t body_bytes = 12 << 20;
-  // 10,000 held waits and room for everything else.
+  // 10,000 held waits and room for everything else. When all places are taken, whoever comes gets
+  // that of the connection that has been idle for longest.
   int connections = 16'384;
+  // Of these, for one address of another machine (or one /64 of IPv6); the rest is for others.
+  // Proxies have many clients behind one address.
+  int connections_of_address = 4096;
+  // At their handshakes, where there is TLS. The one that has been so for longest makes room for
+  // the next: a handshake takes some ms and round trips.
+  size_t handshakes = 512;
+  std::chrono::seconds handshake_time{10};
   // A kept-alive connection without a request. Above the 60 s that most clients keep theirs.
   std::chrono::seconds idle{75};
-  // From the first byte of a request to the end of its headers.
+  // From the first byte of a request to the end of its headers; for the first request of a
+  // connection, from its beginning.
   std::chrono::seconds header_time{10};
   // For the whole body: 12 MiB in it is a modem's pace.
   std::chrono::seconds body_time{60};

@@ -30,6 +30,9 @@ struct HttpRequest {
   std::map<std::string, std::string> query;  // Percent-decoded; the first of equal names.
   HttpHeaders headers;
   std::string body;
+  // The alternative names in the certificate that the peer has shown, and that was checked. Null
+  // where there is none. Set by the connection.
+  std::shared_ptr<const std::vector<std::string>> peer_names;
   // Who calls, and what by: null where nothing had to be shown. Set by the router.
   Principal principal;
   CredentialPtr credential;

@@ -1,31 +1,35 @@
 #include "gateway/http/http_server.h"
 
-#include <string>
 #include <utility>
+#include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
 #include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/log.h"
+#include "common/status_macros.h"
+#include "gateway/http/address_quota.h"
 #include "gateway/http/http_connections.h"
+#include "gateway/http/listener.h"
+#include "gateway/http/transport.h"
 
 namespace callslip::gateway {
 
 namespace asio = boost::asio;
-using asio::ip::tcp;
 
 struct HttpServer::State {
   State(const asio::any_io_executor& runner, const HttpLimits& limits, RespondingHandler handler)
       : executor(runner),
-        acceptor(runner),
+        quota(limits.connections_of_address),
         connections(std::make_shared<Connections>(runner, limits, std::move(handler))) {}
 
   const asio::any_io_executor executor;
-  tcp::acceptor acceptor;
+  std::vector<std::shared_ptr<Listener>> listeners;
+  AddressQuota quota;
   const std::shared_ptr<Connections> connections;
 };
 
@@ -34,17 +38,55 @@ namespace {
 // Operations report their error beside their result instead of throwing it.
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
-asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server) {
-  constexpr std::chrono::milliseconds kPause{100};
+constexpr std::chrono::milliseconds kPause{100};
+
+// Returns once there is a place for one more, or none is needed.
+asio::awaitable<void> AwaitPlace(std::shared_ptr<HttpServer::State> server,
+                                 std::shared_ptr<Listener> listener) {
+  asio::steady_timer pause(server->executor);
+  while (server->connections->IsFull() && listener->acceptor().is_open()) {
+    // Nobody goes before somebody comes.
+    co_await listener->acceptor().async_wait(asio::socket_base::wait_read, kAwait);
+    if (!server->connections->IsFull()) co_return;
+    if (server->connections->CloseLongestIdle()) {
+      // It goes in a turn of its own.
+      co_await asio::post(server->executor, kAwait);
+      continue;
+    }
+    // All are busy: whoever comes waits in the backlog.
+    pause.expires_after(kPause);
+    co_await pause.async_wait(kAwait);
+  }
+}
+
+void Serve(HttpServer::State& server, const Listener& listener, const ServerTls* tls,
+           Transport::Socket socket) {
+  boost::system::error_code error;
+  std::shared_ptr<void> place;
+  // Those of this machine have other means to get in its way.
+  if (!listener.address().IsLoopback()) {
+    place = server.quota.Take(socket.remote_endpoint(error));
+    if (error || place == nullptr) return;
+  }
+  // Without it the last packet of an answer waits for the peer's delayed acknowledgement, 40 ms.
+  if (!listener.address().is_unix()) socket.set_option(asio::ip::tcp::no_delay(true), error);
+  socket.non_blocking(true, error);
+  SslPtr session;
+  if (tls != nullptr) {
+    session = tls->NewSession();
+    if (session == nullptr) return;
+  }
+  server.connections->Serve(Transport(std::move(socket), std::move(session), std::move(place)));
+}
+
+asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server,
+                             std::shared_ptr<Listener> listener,
+                             std::shared_ptr<const ServerTls> tls) {
   asio::steady_timer pause(server->executor);
   for (;;) {
-    // Whoever comes while all places are taken waits in the backlog.
-    while (server->connections->IsFull() && server->acceptor.is_open()) {
-      pause.expires_after(kPause);
-      co_await pause.async_wait(kAwait);
-    }
-    auto [error, socket] = co_await server->acceptor.async_accept(kAwait);
-    if (!server->acceptor.is_open()) co_return;
+    co_await AwaitPlace(server, listener);
+    auto [error, socket] = co_await listener->acceptor().async_accept(kAwait);
+    if (!listener->acceptor().is_open()) co_return;
     if (error) {
       // Out of descriptors, most likely. The pause keeps the loop from spinning.
       Log(LogLevel::kWarning, "cannot accept", {{"reason", error.message()}});
@@ -52,7 +94,7 @@ asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server) {
       co_await pause.async_wait(kAwait);
       continue;
     }
-    server->connections->Serve(std::move(socket));
+    Serve(*server, *listener, tls.get(), std::move(socket));
   }
 }
 
@@ -64,31 +106,12 @@ HttpServer::HttpServer(const asio::any_io_executor& executor, const HttpLimits& 
 
 HttpServer::~HttpServer() = default;
 
-absl::StatusOr<Address> HttpServer::Listen(const Address& address) {
-  if (address.is_unix()) {
-    return absl::InvalidArgumentError("the HTTP listener needs HOST:PORT, not a unix: address");
-  }
-  boost::system::error_code error;
-  const auto host =
-      asio::ip::make_address(address.host == "localhost" ? "127.0.0.1" : address.host, error);
-  if (error) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("\"", address.host, "\" is no IP address that can be listened on"));
-  }
-  const tcp::endpoint endpoint(host, address.port);
-  tcp::acceptor& acceptor = state_->acceptor;
-  const auto failed = [&] {
-    return absl::UnavailableError(
-        absl::StrCat("cannot listen on ", address.ToString(), ": ", error.message()));
-  };
-  if (acceptor.open(endpoint.protocol(), error)) return failed();
-  acceptor.set_option(asio::socket_base::reuse_address(true), error);
-  if (acceptor.bind(endpoint, error)) return failed();
-  if (acceptor.listen(asio::socket_base::max_listen_connections, error)) return failed();
-  asio::co_spawn(state_->executor, Accept(state_), asio::detached);
-  Address bound = address;
-  bound.port = acceptor.local_endpoint().port();
-  return bound;
+absl::StatusOr<Address> HttpServer::Listen(const Address& address,
+                                           std::shared_ptr<const ServerTls> tls) {
+  ASSIGN_OR_RETURN(std::shared_ptr<Listener> listener, Listener::Open(state_->executor, address));
+  state_->listeners.push_back(listener);
+  asio::co_spawn(state_->executor, Accept(state_, listener, std::move(tls)), asio::detached);
+  return listener->address();
 }
 
 int64_t HttpServer::connections() const { return state_->connections->connections(); }
@@ -99,8 +122,7 @@ void HttpServer::CloseAfterAnswers() { state_->connections->CloseAfterAnswers();
 
 void HttpServer::Drain(std::function<void()> when_idle) {
   asio::post(state_->executor, [state = state_, when_idle = std::move(when_idle)] {
-    boost::system::error_code ignored;
-    state->acceptor.close(ignored);
+    for (const auto& listener : state->listeners) listener->Close();
     state->connections->Drain(when_idle);
   });
 }

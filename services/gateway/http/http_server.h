@@ -11,6 +11,7 @@
 #include "common/address.h"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/responder.h"
+#include "tls/server_tls.h"
 
 namespace callslip::gateway {
 
@@ -29,9 +30,11 @@ class HttpServer {
       : HttpServer(executor, limits, Spawning(std::move(handler))) {}
   ~HttpServer();
 
-  // Starts to accept; returns the address with the port that was bound. UNAVAILABLE where that is
-  // not possible.
-  absl::StatusOr<Address> Listen(const Address& address);
+  // Starts to accept; returns the address with the port that was bound. Errors as for
+  // Listener::Open(). May be called for several addresses, each with TLS or without; `tls` is used
+  // from the server's executor.
+  absl::StatusOr<Address> Listen(const Address& address,
+                                 std::shared_ptr<const ServerTls> tls = nullptr);
 
   // From now on closes each connection after the answer that is due; accepts new ones. On the
   // executor.

@@ -422,5 +422,61 @@ TEST_F(HttpServerTest, PeersMayLeaveAnywhere) {
   EXPECT_THAT(peer.ReadTo("still there"), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
+// Places.
+
+TEST_F(HttpServerTest, NewConnectionsHaveTheTimeOfAHeadForTheirFirstRequest) {
+  limits_.header_time = std::chrono::seconds(1);
+  limits_.idle = std::chrono::seconds(1000);
+  Serve(Echo);
+  RawConnection kept(port_);
+  kept.Send(Post("kept"));
+  EXPECT_THAT(kept.ReadTo("kept"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  RawConnection silent(port_);
+  RawConnection slow(port_);
+  slow.Send("GET / HT");
+  EXPECT_EQ(silent.ReadAll(), "");
+  EXPECT_EQ(slow.ReadAll(), "");
+  kept.Send(Post("still"));
+  EXPECT_THAT(kept.ReadTo("still"), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
+TEST_F(HttpServerTest, WhenFullTheLongestIdleMakesRoom) {
+  limits_.connections = 3;
+  Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
+    if (request->path == "/held") co_await WaitForever();
+    co_return HttpResponse{.body = request->path};
+  });
+  const auto ask = [](RawConnection& peer, const std::string& path) {
+    peer.Send(Get(path));
+    return peer.ReadTo(path);
+  };
+  RawConnection held(port_);
+  held.Send(Get("/held"));
+  RawConnection first(port_);
+  EXPECT_THAT(ask(first, "/first"), EndsWith("/first"));
+  RawConnection second(port_);
+  EXPECT_THAT(ask(second, "/second"), EndsWith("/second"));
+  // Nobody goes before somebody comes; then it is not the one that has asked last.
+  EXPECT_THAT(ask(first, "/again"), EndsWith("/again"));
+  RawConnection newcomer(port_);
+  EXPECT_THAT(ask(newcomer, "/new"), EndsWith("/new"));
+  EXPECT_EQ(second.ReadAll(), "");
+  EXPECT_THAT(ask(first, "/still"), EndsWith("/still"));
+}
+
+TEST_F(HttpServerTest, WhenAllAreBusyTheNextOneWaits) {
+  limits_.connections = 1;
+  Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
+    if (request->path == "/held") co_await WaitForever();
+    co_return HttpResponse{.body = request->path};
+  });
+  RawConnection held(port_);
+  held.Send(Get("/held"));
+  RawConnection next(port_);
+  next.Send(Get("/next"));
+  held.Leave();
+  EXPECT_THAT(next.ReadTo("/next"), EndsWith("/next"));
+}
+
 }  // namespace
 }  // namespace callslip::gateway

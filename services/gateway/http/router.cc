@@ -189,12 +189,23 @@ std::optional<HttpResponse> Router::Authenticate(HttpRequest& request, Signature
   } else {
     std::optional<std::string> token = BearerTokenOf(request.Header("authorization"));
     if (!token.has_value() && is_web_socket) token = OfferedToken(request);
-    if (!token.has_value()) return TokenMissing(is_web_socket);
-    request.credential = credentials_->FindToken(*token);
-    if (request.credential == nullptr) return TokenUnknown();
+    request.credential =
+        token.has_value() ? credentials_->FindToken(*token) : CredentialOfPeer(request);
+    if (request.credential == nullptr) {
+      return token.has_value() ? TokenUnknown() : TokenMissing(is_web_socket);
+    }
   }
   request.principal = request.credential->principal();
   return std::nullopt;
+}
+
+CredentialPtr Router::CredentialOfPeer(const HttpRequest& request) const {
+  // A header that holds no token was meant to hold one.
+  if (request.peer_names == nullptr || !request.Header("authorization").empty()) return nullptr;
+  for (const std::string& name : *request.peer_names) {
+    if (CredentialPtr known = credentials_->FindCertificate(name); known != nullptr) return known;
+  }
+  return nullptr;
 }
 
 HttpResponse Router::NotServed(const HttpRequest& request, const Methods* methods) {

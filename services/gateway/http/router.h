@@ -25,11 +25,11 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
     std::shared_ptr<const HttpRequest> request, std::shared_ptr<WebSocket> socket)>;
 
 // Finds the handler for a method and path. Each request passes, in this order: the doors; its
-// token, or what was signed with it (401); the route, which is 404 for an unknown path and 405,
-// with the methods that exist, for an unknown method; the roles of the route (403). Answers the
-// preflight requests of browsers. HEAD is not served. Every answer to a rightly signed request is
-// proven, but for those to another Host's: somebody may have relayed such a request, and is to get
-// nothing that its sender believes.
+// token, what was signed with it, or the certificate of its peer (401); the route, which is 404 for
+// an unknown path and 405, with the methods that exist, for an unknown method; the roles of the
+// route (403). Answers the preflight requests of browsers. HEAD is not served. Every answer to a
+// rightly signed request is proven, but for those to another Host's: somebody may have relayed such
+// a request, and is to get nothing that its sender believes.
 class Router {
  public:
   // Without `credentials` everyone who passes the doors is `local`, and may use all routes.
@@ -95,6 +95,8 @@ class Router {
   // Says who calls in `request`, or returns the refusal. `route` may be nullptr.
   std::optional<HttpResponse> Authenticate(HttpRequest& request, Signature signature,
                                            const Route* route) const;
+  // What the peer's certificate is known by, where the request has no Authorization.
+  CredentialPtr CredentialOfPeer(const HttpRequest& request) const;
   static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
 
   const Doors doors_;

@@ -37,6 +37,7 @@ class RouterTest : public testing::Test {
     for (const Role role : {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin}) {
       entries.push_back({{std::string(RoleName(role)) + "-1", role}, TokenOf(role)});
     }
+    entries.push_back({.principal = {"machine", Role::kWorker}, .certificate = "browser.test"});
     return std::make_shared<Credentials>(entries);
   }
 
@@ -63,13 +64,16 @@ class RouterTest : public testing::Test {
   }
 
   static HttpResponse Ask(const Router& router, const std::string& method, const std::string& path,
-                          HttpHeaders headers = {}) {
+                          HttpHeaders headers = {}, const std::vector<std::string>& names = {}) {
     headers.emplace("host", kHost);
     if (method == "POST") headers.emplace("content-type", "application/json");
     auto request = std::make_shared<HttpRequest>();
     request->method = method;
     EXPECT_TRUE(ParseTarget(path, *request));
     request->headers = std::move(headers);
+    if (!names.empty()) {
+      request->peer_names = std::make_shared<const std::vector<std::string>>(names);
+    }
     boost::asio::io_context context;
     HttpResponse answer;
     router.Handle(std::move(request),
@@ -94,6 +98,18 @@ TEST_F(RouterTest, WithoutTokensEveryoneIsLocal) {
 TEST_F(RouterTest, HandlersLearnWhoCalls) {
   EXPECT_EQ(Ask(guarded_, "GET", "/work", With(Role::kWorker)).body, "worker-1");
   EXPECT_EQ(Ask(guarded_, "GET", "/work", With(Role::kAdmin)).body, "admin-1");
+}
+
+TEST_F(RouterTest, KnownCertificateIsAsGoodAsATokenAndATokenWins) {
+  EXPECT_EQ(Ask(guarded_, "GET", "/work", {}, {"other.test", "browser.test"}).body, "machine");
+  EXPECT_EQ(Ask(guarded_, "GET", "/work", With(Role::kAdmin), {"browser.test"}).body, "admin-1");
+  EXPECT_EQ(Ask(guarded_, "POST", "/work", {}, {"browser.test"}).status, 403);
+  EXPECT_EQ(ErrorCodeOf(Ask(guarded_, "GET", "/work", {}, {"other.test"})), "token_missing");
+  const auto unknown =
+      Ask(guarded_, "GET", "/work", {{"authorization", "Bearer x"}}, {"browser.test"});
+  EXPECT_EQ(ErrorCodeOf(unknown), "token_unknown");
+  const auto malformed = Ask(guarded_, "GET", "/work", {{"authorization", "x"}}, {"browser.test"});
+  EXPECT_EQ(ErrorCodeOf(malformed), "token_missing");
 }
 
 TEST_F(RouterTest, WithoutAKnownTokenThereIsNothingToSee) {

@@ -20,7 +20,7 @@
 namespace callslip::gateway {
 namespace {
 
-constexpr char kHost[] = "127.0.0.1:7890";
+constexpr char kSignedHost[] = "127.0.0.1:7890";
 constexpr char kBrowserToken[] = "worker-0123456789abcdef0123456789";
 constexpr char kUnknownToken[] = "nobody-0123456789abcdef0123456789";
 
@@ -67,7 +67,7 @@ class SignedRequestsTest : public testing::Test {
     std::string method = "GET";
     std::string target = "/work";
     std::string body = "";
-    std::string host = kHost;
+    std::string host = kSignedHost;
     HttpHeaders headers = {};
   };
 

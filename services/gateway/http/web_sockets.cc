@@ -1,6 +1,7 @@
 #include "gateway/http/web_sockets.h"
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <string>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/cancellation_signal.hpp"
 #include "boost/asio/co_spawn.hpp"
+#include "boost/asio/compose.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/use_awaitable.hpp"
@@ -26,7 +28,6 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 namespace websocket = beast::websocket;
-using asio::ip::tcp;
 
 // Operations report their error beside their result instead of throwing it.
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
@@ -58,16 +59,43 @@ websocket::close_reason ReasonOf(WebSocketCloseCode code, const std::string& tex
   return reason;
 }
 
+// Ends a connection after the closing handshake: the peer is to close it first, so that it gets all
+// that was sent.
+struct Teardown {
+  Transport& transport;
+  std::unique_ptr<std::array<char, 512>> dropped = nullptr;
+
+  template <typename Self>
+  void operator()(Self& self, beast::error_code error = {}, size_t = 0) {
+    if (dropped == nullptr) {
+      dropped = std::make_unique<std::array<char, 512>>();
+      transport.ShutdownSend();
+    }
+    if (error) return self.complete(error == asio::error::eof ? beast::error_code() : error);
+    const auto buffer = asio::buffer(*dropped);
+    transport.async_read_some(buffer, std::move(self));
+  }
+};
+
 }  // namespace
+
+// What Beast asks of a stream that is none of its own; found by its argument.
+
+template <typename Handler>
+void async_teardown(beast::role_type, Transport& transport, Handler&& handler) {
+  asio::async_compose<Handler, void(beast::error_code)>(Teardown{transport}, handler, transport);
+}
+
+void beast_close_socket(Transport& transport) { transport.Close(); }
 
 // One socket from the upgrade to its end. What is under way on it holds it: always a read, a write
 // at times, the server's coroutine, the closing.
 class WebSocketConnection final : public WebSocket,
                                   public std::enable_shared_from_this<WebSocketConnection> {
  public:
-  WebSocketConnection(tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade,
+  WebSocketConnection(Transport transport, std::shared_ptr<const WebSocketUpgrade> upgrade,
                       CredentialPtr credential, std::shared_ptr<WebSockets> all)
-      : stream_(std::move(socket)),
+      : stream_(std::move(transport)),
         upgrade_(std::move(upgrade)),
         credential_(std::move(credential)),
         all_(std::move(all)),
@@ -255,8 +283,7 @@ class WebSocketConnection final : public WebSocket,
   // Ends the connection, and with it what is under way on it.
   void CutOff() {
     if (std::exchange(over_, true)) return;
-    boost::system::error_code ignored;
-    beast::get_lowest_layer(stream_).close(ignored);
+    stream_.next_layer().Close();
     closing_ = true;
     unsent_.clear();
     cut_off_.cancel();
@@ -268,7 +295,7 @@ class WebSocketConnection final : public WebSocket,
     if (over_ && !serving_) all_->Remove(this);
   }
 
-  websocket::stream<tcp::socket, /*deflateSupported=*/false> stream_;
+  websocket::stream<Transport, /*deflateSupported=*/false> stream_;
   const std::shared_ptr<const WebSocketUpgrade> upgrade_;
   const CredentialPtr credential_;
   const std::shared_ptr<WebSockets> all_;
@@ -290,10 +317,10 @@ class WebSocketConnection final : public WebSocket,
   bool over_ = false;           // The connection has ended.
 };
 
-void WebSockets::Serve(tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade,
+void WebSockets::Serve(Transport transport, std::shared_ptr<const WebSocketUpgrade> upgrade,
                        CredentialPtr credential) {
   auto connection = std::make_shared<WebSocketConnection>(
-      std::move(socket), std::move(upgrade), std::move(credential), shared_from_this());
+      std::move(transport), std::move(upgrade), std::move(credential), shared_from_this());
   connection->Start();
   if (draining_) connection->Close(WebSocketCloseCode::kGoingAway, "");
 }

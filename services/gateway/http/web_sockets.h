@@ -8,8 +8,8 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "auth/credentials.h"
-#include "boost/asio/ip/tcp.hpp"
 #include "gateway/http/http_limits.h"
+#include "gateway/http/transport.h"
 #include "gateway/http/web_socket.h"
 
 namespace callslip::gateway {
@@ -21,10 +21,10 @@ class WebSockets : public std::enable_shared_from_this<WebSockets> {
  public:
   explicit WebSockets(const WebSocketLimits& limits) : limits_(limits) {}
 
-  // Answers the request that came over `socket` with 101, and serves the peer until both it and its
-  // server are done. Nothing may be under way on `socket`.
+  // Answers the request that came over `transport` with 101, and serves the peer until both it and
+  // its server are done. Nothing may be under way on it.
   // Ends with `credential`, where there is one; see Expel().
-  void Serve(boost::asio::ip::tcp::socket socket, std::shared_ptr<const WebSocketUpgrade> upgrade,
+  void Serve(Transport transport, std::shared_ptr<const WebSocketUpgrade> upgrade,
              CredentialPtr credential);
 
   size_t size() const { return open_.size(); }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/rpc_credentials.h"
 #include "common/status_macros.h"
+#include "common/unix_socket.h"
 #include "grpc/grpc.h"
 #include "grpc/support/time.h"
 #include "grpcpp/alarm.h"

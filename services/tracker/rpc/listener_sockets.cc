@@ -5,14 +5,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 
 #include "absl/strings/numbers.h"
+#include "common/unix_socket.h"
 
 namespace callslip::tracker {
 namespace {
@@ -42,21 +39,6 @@ bool IsBoundTo(int fd, const Address& bound) {
 
 }  // namespace
 
-bool IsSocketInUse(const std::string& path) {
-  sockaddr_un name = {};
-  name.sun_family = AF_UNIX;
-  // gRPC will say that it cannot listen there.
-  if (path.size() >= sizeof(name.sun_path)) return false;
-  std::memcpy(name.sun_path, path.data(), path.size());
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return false;
-  const bool answered = connect(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name)) == 0;
-  // Any other error, such as that of a full backlog, speaks of somebody behind the socket.
-  const bool in_use = answered || (errno != ENOENT && errno != ECONNREFUSED);
-  close(fd);
-  return in_use;
-}
-
 UnixSocketMode::UnixSocketMode(const std::vector<Address>& addresses) {
   constexpr mode_t kOwnerOnly = 0177;
   constexpr mode_t kWithGroup = 0117;
@@ -65,12 +47,7 @@ UnixSocketMode::UnixSocketMode(const std::vector<Address>& addresses) {
   for (const Address& address : addresses) {
     if (!address.is_unix()) continue;
     any = true;
-    const std::string folder = std::filesystem::path(address.unix_path).parent_path().string();
-    struct stat info = {};
-    const bool known = stat(folder.empty() ? "." : folder.c_str(), &info) == 0;
-    const bool is_for_group =
-        known && (info.st_mode & S_IXGRP) != 0 && (info.st_mode & S_IXOTH) == 0;
-    if (!is_for_group) mask = kOwnerOnly;
+    if (SocketMode(address.unix_path) == 0600) mask = kOwnerOnly;
   }
   if (any) before_ = umask(mask);
 }

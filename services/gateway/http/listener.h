@@ -1,0 +1,46 @@
+#ifndef CALLSLIP_GATEWAY_HTTP_LISTENER_H_
+#define CALLSLIP_GATEWAY_HTTP_LISTENER_H_
+
+#include <sys/types.h>
+
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/basic_socket_acceptor.hpp"
+#include "boost/asio/generic/stream_protocol.hpp"
+#include "common/address.h"
+
+namespace callslip::gateway {
+
+// A socket that listens at one address, over TCP or in the file system. Used on its executor.
+class Listener {
+ public:
+  using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
+
+  // INVALID_ARGUMENT where that is no address to listen on, UNAVAILABLE where it is taken or not
+  // this machine's. A Unix-domain socket is for its user, or its group; see SocketMode(). One that
+  // a dead process has left is taken over.
+  static absl::StatusOr<std::unique_ptr<Listener>> Open(
+      const boost::asio::any_io_executor& executor, const Address& address);
+  ~Listener() { Close(); }
+
+  Acceptor& acceptor() { return acceptor_; }
+  // With the port that was bound.
+  const Address& address() const { return address_; }
+
+  // Ends what is awaited, and removes the file of the socket. Idempotent.
+  void Close();
+
+ private:
+  explicit Listener(const boost::asio::any_io_executor& executor) : acceptor_(executor) {}
+  absl::Status Bind(const Address& address);
+
+  Acceptor acceptor_;
+  Address address_;
+  ino_t file_ = 0;  // Of a Unix-domain socket: which file is ours.
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_HTTP_LISTENER_H_

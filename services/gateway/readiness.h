@@ -1,0 +1,20 @@
+#ifndef CALLSLIP_GATEWAY_READINESS_H_
+#define CALLSLIP_GATEWAY_READINESS_H_
+
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "common/address.h"
+
+namespace callslip::gateway {
+
+// What `callslip-gateway healthcheck` asks: OK if the gateway that listens at these addresses of
+// this machine answers 200 to GET /readyz within `timeout`, UNAVAILABLE otherwise. Takes a
+// Unix-domain socket if there is one, else the first address, with TLS where `is_tls`.
+absl::Status CheckReadiness(const std::vector<Address>& listen, bool is_tls,
+                            absl::Duration timeout);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_READINESS_H_
