@@ -1,4 +1,5 @@
 /** What every program needs that talks to the tracker: a connection, calls, errors, patience. */
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import grpc from '@grpc/grpc-js';
@@ -26,9 +27,31 @@ export function trackerAddress() {
   return process.argv[2] ?? process.env.CALLSLIP_TRACKER ?? '127.0.0.1:7900';
 }
 
+/**
+ * Who this program is: CALLSLIP_TOKEN goes with each call; with CALLSLIP_TLS_CA the tracker has to
+ * prove who it is, and with CALLSLIP_TLS_CERT and CALLSLIP_TLS_KEY this program does so, too. Over
+ * `unix:PATH` it needs none of them.
+ */
+function credentials() {
+  const { CALLSLIP_TLS_CA: ca, CALLSLIP_TLS_KEY: key, CALLSLIP_TLS_CERT: cert } = process.env;
+  if (!ca) return grpc.credentials.createInsecure();
+  return grpc.credentials.createSsl(...[ca, key, cert].map((file) => file && readFileSync(file)));
+}
+
+/** Adds the token to every call, with TLS or without. */
+function withToken(options, nextCall) {
+  return new grpc.InterceptingCall(nextCall(options), {
+    start(metadata, listener, next) {
+      metadata.set('authorization', `Bearer ${process.env.CALLSLIP_TOKEN}`);
+      next(metadata, listener);
+    },
+  });
+}
+
 /** A client of the tracker. It connects when it is first used, and again whenever it has to. */
 export function connect(address) {
-  return new CommandService(address, grpc.credentials.createInsecure(), {
+  return new CommandService(address, credentials(), {
+    interceptors: process.env.CALLSLIP_TOKEN ? [withToken] : [],
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     // A peer that vanished without a word is noticed within 40 s while a call is open.

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/synchronization/mutex.h"
+#include "auth/token_command.h"
 #include "auth/token_file.h"
 #include "auth/token_watch.h"
 #include "common/config.h"
@@ -41,8 +42,17 @@ int Main(int argc, char** argv) {
   // gRPC's mutexes would look for cycles at each lock, in a build of Abseil with assertions.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const ShutdownSignal shutdown;
+  if (argc > 1 && absl::string_view(argv[1]) == "token") {
+    const char* const token_file = std::getenv("CALLSLIP_TOKEN_FILE");
+    const absl::StatusOr<std::string> done = RunTokenCommand(
+        {argv + 2, argv + argc}, token_file == nullptr ? "" : token_file);
+    if (!done.ok()) return Fail(done.status());
+    std::fputs(done->c_str(), stdout);
+    return 0;
+  }
   GatewayConfig config;
   OptionSet options(kProgram, "serves agents over MCP and browser extensions over HTTP");
+  options.AddCommand("token", "lists, adds or removes tokens: `token` alone says how");
   options.AddCommand("healthcheck", "exits with 0 if the gateway at --listen is ready");
   config.AddTo(options);
   const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);

@@ -53,6 +53,11 @@ void AddCommands(const TrackerStatistics& from, MetricsPage& page) {
   page.Counter("callslip_commands_redelivered_total",
                "Further deliveries of commands that a worker had taken in vain.",
                AsDouble(commands.redelivered));
+  for (size_t i = 0; i < kRefusalCount; ++i) {
+    page.Counter("callslip_refusals_total", "Calls that were refused at the door, by reason.",
+                 AsDouble(from.refused[i]),
+                 {{"reason", std::string(RefusalName(static_cast<Refusal>(i)))}});
+  }
   page.Counter("callslip_late_results_total",
                "Results that came after their commands had ended otherwise.",
                AsDouble(from.late_results));

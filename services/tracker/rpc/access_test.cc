@@ -32,6 +32,7 @@
 #include "gmock/gmock.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
+#include "grpc/support/time.h"
 #include "grpcpp/generic/generic_stub.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
@@ -164,8 +165,7 @@ class AccessTest : public testing::Test {
     grpc::ClientContext context;
     // For streams that have nothing to tell.
     const bool is_silent = method.name() == "StreamCommands";
-    context.set_deadline(std::chrono::system_clock::now() +
-                         (is_silent ? std::chrono::milliseconds(100) : std::chrono::seconds(30)));
+    context.set_deadline(gpr_time_from_millis(is_silent ? 100 : 30'000, GPR_TIMESPAN));
     if (!caller.token.empty()) context.AddMetadata("authorization", "Bearer " + caller.token);
     grpc::GenericStub stub(caller.over_unix_socket ? unix_ : tcp_);
     grpc::CompletionQueue queue;

@@ -32,6 +32,11 @@ TrackerStatistics TrackerStatisticsSource::Read() {
   read.waits = parts_.commands->waits();
   read.leased = parts_.commands->leased();
   read.late_results = parts_.commands->late_results();
+  if (parts_.authenticator != nullptr && parts_.authenticator->has_value()) {
+    for (size_t i = 0; i < kRefusalCount; ++i) {
+      read.refused[i] = (*parts_.authenticator)->refused(static_cast<Refusal>(i));
+    }
+  }
   read.payload_bytes = parts_.commands->payload_bytes();
   read.workers = parts_.workers->Count(parts_.commands->Activities(""), now);
   if (parts_.sessions != nullptr) {

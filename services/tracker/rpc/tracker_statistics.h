@@ -1,8 +1,10 @@
 #ifndef CALLSLIP_TRACKER_RPC_TRACKER_STATISTICS_H_
 #define CALLSLIP_TRACKER_RPC_TRACKER_STATISTICS_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/domain/worker/worker_registry.h"
+#include "tracker/rpc/authenticator.h"
 #include "tracker/rpc/rpc_statistics.h"
 #include "tracker/storage/measured_command_storage.h"
 #include "tracker/storage/measured_disk.h"
@@ -38,6 +41,8 @@ struct TrackerStatistics {
   StorageStatistics storage;  // Of sessions.
   JournalStatistics journal;  // Of commands.
   std::vector<RpcStatistics> rpcs;
+  // Calls that were refused at the door, by Refusal.
+  std::array<int64_t, kRefusalCount> refused{};
 
   // Commands that ended without having been completed or cancelled.
   int64_t failed() const;
@@ -59,6 +64,7 @@ class TrackerStatisticsSource {
     AsyncServer* server;
     SessionTable* sessions = nullptr;  // May be null.
     MeasuredStorage storage;
+    const std::optional<Authenticator>* authenticator = nullptr;  // May be null.
   };
 
   explicit TrackerStatisticsSource(const Parts& parts)
