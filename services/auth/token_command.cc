@@ -50,27 +50,25 @@ absl::StatusOr<std::string> Add(const std::string& path, const std::vector<std::
 
 absl::StatusOr<std::string> Remove(const std::string& path, const std::string& named) {
   int removed = 0;
-  RETURN_IF_ERROR(
-      EditTokenFile(path, [&](const std::string& text) -> absl::StatusOr<std::string> {
-        std::vector<std::string> lines = absl::StrSplit(text, '\n');
-        const auto is_meant = [&named](const std::string& line) {
-          const absl::StatusOr<TokenFile> one = ParseTokenFile(line);
-          return one.ok() && !one->entries.empty() &&
-                 (one->entries[0].principal.name == named ||
-                  FingerprintOf(one->entries[0]) == named);
-        };
-        removed = static_cast<int>(std::erase_if(lines, is_meant));
-        if (removed == 0) {
-          return absl::NotFoundError(absl::StrCat("the token file ", path, " has nobody named ",
-                                                  named, ", and no token of that fingerprint"));
-        }
-        const std::string left = absl::StrJoin(lines, "\n");
-        if (!ParseTokenFile(left).ok()) {
-          return absl::FailedPreconditionError(
-              "nobody would be left who may call: add another token first");
-        }
-        return left;
-      }));
+  RETURN_IF_ERROR(EditTokenFile(path, [&](const std::string& text) -> absl::StatusOr<std::string> {
+    std::vector<std::string> lines = absl::StrSplit(text, '\n');
+    const auto is_meant = [&named](const std::string& line) {
+      const absl::StatusOr<TokenFile> one = ParseTokenFile(line);
+      return one.ok() && !one->entries.empty() &&
+             (one->entries[0].principal.name == named || FingerprintOf(one->entries[0]) == named);
+    };
+    removed = static_cast<int>(std::erase_if(lines, is_meant));
+    if (removed == 0) {
+      return absl::NotFoundError(absl::StrCat("the token file ", path, " has nobody named ", named,
+                                              ", and no token of that fingerprint"));
+    }
+    const std::string left = absl::StrJoin(lines, "\n");
+    if (!ParseTokenFile(left).ok()) {
+      return absl::FailedPreconditionError(
+          "nobody would be left who may call: add another token first");
+    }
+    return left;
+  }));
   return absl::StrCat("removed ", removed, removed == 1 ? " token\n" : " tokens\n");
 }
 

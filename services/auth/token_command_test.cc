@@ -62,10 +62,19 @@ TEST_F(TokenCommandTest, AddsAndRemoves) {
 }
 
 TEST_F(TokenCommandTest, RefusesWhatWouldBreakTheFile) {
-  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
-           {}, {"list", "x"}, {"add"}, {"add", "client"}, {"remove"}, {"remove", "a", "b"}, {"show"},
-           {"add", "client", "a\nb"}, {"add", "root", "bob"}, {"add", "client", "Bob"},
-           {"add", "admin", "alice"}, {"add", "client", "bob", "target=x"}}) {
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{},
+                                             {"list", "x"},
+                                             {"add"},
+                                             {"add", "client"},
+                                             {"remove"},
+                                             {"remove", "a", "b"},
+                                             {"show"},
+                                             {"add", "client", "a\nb"},
+                                             {"add", "root", "bob"},
+                                             {"add", "client", "Bob"},
+                                             {"add", "admin", "alice"},
+                                             {"add", "client", "bob", "target=x"}}) {
     EXPECT_TRUE(absl::IsInvalidArgument(Run(wrong).status())) << absl::StrCat(wrong.size());
   }
   EXPECT_TRUE(absl::IsNotFound(Run({"remove", "bob"}).status()));
