@@ -4,16 +4,19 @@
 #include <atomic>
 #include <cstdint>
 #include <fstream>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/io_context.hpp"
+#include "boost/asio/post.hpp"
 #include "gateway/http/http_server.h"
 #include "gateway/http/web_socket.h"
 #include "gateway/http/web_socket_upgrade.h"
