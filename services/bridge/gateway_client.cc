@@ -224,8 +224,8 @@ RequestAuth GatewayClient::AuthorizationFor(absl::string_view method, absl::stri
     clock_offset = clock_offset_;
   }
   if (token.empty()) return {};
-  // Its certificate has proven who it is; over a socket, the folder.
-  if (endpoint_.is_tls || url_.is_unix()) return RequestAuth::WithBearer(token);
+  // Its certificate has proven who it is. A socket may lie where somebody else could put one.
+  if (endpoint_.is_tls) return RequestAuth::WithBearer(token);
   return RequestAuth::WithSignature(std::move(token),
                                     {.method = method, .host = host_, .target = path, .body = body},
                                     clock_->Now() + clock_offset);

@@ -100,7 +100,7 @@ TEST_F(WorkerServiceTest, CommandsOfOthersAreCountedOnly) {
   EXPECT_EQ(listed.workers(0).commands(0).deliver_time().seconds(),
             absl::ToUnixSeconds(clock_.Now()));
   EXPECT_EQ(listed.workers(0).other_commands(), 2);
-  listed = List("a", /*all_clients=*/true);
+  listed = List("a@viewer", /*all_clients=*/true);
   EXPECT_EQ(listed.workers(0).commands_size(), 3);
   EXPECT_EQ(listed.workers(0).other_commands(), 0);
   EXPECT_EQ(List().workers(0).other_commands(), 3) << "empty is the client `local`";
