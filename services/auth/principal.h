@@ -70,6 +70,14 @@ struct Principal {
   bool operator==(const Principal&) const = default;
 };
 
+// Whether `text` may be the name of a principal.
+bool IsPrincipalName(absl::string_view text);
+
+// Whether a name is of those that the gateway gives to whom an authorization server vouches for:
+// `oauth-NAME` and `oauth_DIGITS`. No token file has such a name, so that neither can take the
+// other's.
+bool IsProviderName(absl::string_view name);
+
 // Callers who had to show nothing are together one client.
 inline constexpr char kLocalName[] = "local";
 
