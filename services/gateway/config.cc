@@ -31,6 +31,7 @@ void GatewayConfig::AddTo(OptionSet& options) {
       "File of those who may call, a line ROLE NAME TOKEN each; made with random tokens "
       "where there is none; what changes in it counts at once. Without it everyone on this machine "
       "may call");
+  oauth.AddTo(options);
   options.Add("allowed-hosts", &allowed_hosts,
               "Further values of the Host header to accept, each NAME:PORT");
   options.Add("allowed-origins", &allowed_origins,
@@ -49,11 +50,13 @@ void GatewayConfig::AddTo(OptionSet& options) {
 }
 
 absl::Status GatewayConfig::Validate() const {
-  if (!listen.IsLoopback() && token_file.empty() && !allow_insecure_bind) {
+  const bool asks_for_tokens = !token_file.empty() || oauth.is_on();
+  if (!listen.IsLoopback() && !asks_for_tokens && !allow_insecure_bind) {
     return absl::InvalidArgumentError(absl::StrCat(
         "refusing to listen on ", listen.ToString(),
-        ": other machines could reach it and nothing authenticates them. Set --token-file, listen "
-        "on 127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
+        ": other machines could reach it and nothing authenticates them. Set --token-file or "
+        "--oauth-issuer, listen on 127.0.0.1, or set --allow-insecure-bind where something else "
+        "keeps them out"));
   }
   for (const std::string& origin : allowed_origins) {
     if (!IsOrigin(origin)) {
@@ -63,7 +66,7 @@ absl::Status GatewayConfig::Validate() const {
                        "SCHEME://HOST:PORT in lower case, as browsers send it"));
     }
   }
-  return absl::OkStatus();
+  return oauth.Validate();
 }
 
 }  // namespace callslip::gateway

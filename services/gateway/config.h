@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "common/address.h"
 #include "common/config.h"
+#include "gateway/oauth/oauth_config.h"
 
 namespace callslip::gateway {
 
@@ -18,6 +19,7 @@ struct GatewayConfig {
   Address listen{.host = "127.0.0.1", .port = 7890};
   bool allow_insecure_bind = false;
   std::string token_file;  // Empty: no tokens, for loopback only.
+  OAuthConfig oauth;
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins = {kReferenceExtension};
   Address tracker{.host = "127.0.0.1", .port = 7900};

@@ -25,6 +25,14 @@ TEST(GatewayConfigTest, BindsThatOthersReachNeedTokensOrAnExplicitFlag) {
   }
 }
 
+TEST(GatewayConfigTest, AnAuthorizationServerWillDoForABindThatOthersReach) {
+  GatewayConfig config{.listen = {.host = "0.0.0.0", .port = 7890}};
+  config.oauth.issuer = "https://as.example";
+  EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("--oauth-resource"));
+  config.oauth.resource = "https://gw.example/mcp";
+  EXPECT_OK(config.Validate());
+}
+
 TEST(GatewayConfigTest, OriginsAreWrittenAsBrowsersSendThem) {
   for (const char* origin : {"chrome-extension://abc", "https://callslip.example",
                              "http://127.0.0.1:8080", "http://[::1]:8080"}) {

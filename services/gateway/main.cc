@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,8 @@
 #include "common/shutdown_signal.h"
 #include "gateway/config.h"
 #include "gateway/gateway_server.h"
+#include "gateway/oauth/document_source.h"
+#include "gateway/oauth/https_source.h"
 
 namespace callslip::gateway {
 namespace {
@@ -49,7 +52,15 @@ int Main(int argc, char** argv) {
     token_file = *std::move(loaded);
     Log(LogLevel::kInfo, "callers need a token", {{"token_file", config.token_file}});
   }
-  GatewayServer server(config, token_file);
+  std::unique_ptr<DocumentSource> issuer_source;
+  if (config.oauth.is_on()) {
+    absl::StatusOr<std::unique_ptr<DocumentSource>> made = MakeHttpsSource(config.oauth.ca_file);
+    if (!made.ok()) return Fail(made.status());
+    issuer_source = *std::move(made);
+    Log(LogLevel::kInfo, "access tokens are taken",
+        {{"issuer", config.oauth.issuer}, {"resource", config.oauth.resource}});
+  }
+  GatewayServer server(config, token_file, std::move(issuer_source));
   std::optional<TokenWatch> token_watch;
   if (token_file.has_value()) token_watch.emplace(config.token_file, server.credentials());
   const absl::StatusOr<Address> bound = server.Start();

@@ -19,10 +19,12 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 struct HttpServer::State {
-  State(const asio::any_io_executor& runner, const HttpLimits& limits, RespondingHandler handler)
+  State(const asio::any_io_executor& runner, const HttpLimits& limits, RespondingHandler handler,
+        Challenge challenge)
       : executor(runner),
         acceptor(runner),
-        connections(std::make_shared<Connections>(runner, limits, std::move(handler))) {}
+        connections(std::make_shared<Connections>(runner, limits, std::move(handler),
+                                                  std::move(challenge))) {}
 
   const asio::any_io_executor executor;
   tcp::acceptor acceptor;
@@ -59,8 +61,8 @@ asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server) {
 }  // namespace
 
 HttpServer::HttpServer(const asio::any_io_executor& executor, const HttpLimits& limits,
-                       RespondingHandler handler)
-    : state_(std::make_shared<State>(executor, limits, std::move(handler))) {}
+                       RespondingHandler handler, Challenge challenge)
+    : state_(std::make_shared<State>(executor, limits, std::move(handler), std::move(challenge))) {}
 
 HttpServer::~HttpServer() = default;
 

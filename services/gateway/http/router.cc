@@ -7,7 +7,6 @@
 #include "absl/strings/str_join.h"
 #include "gateway/http/cors.h"
 #include "gateway/http/error_response.h"
-#include "gateway/http/unauthorized.h"
 #include "gateway/http/web_socket_upgrade.h"
 
 namespace callslip::gateway {
@@ -25,16 +24,6 @@ template <typename Methods>
 const typename Methods::mapped_type* RouteOf(const Methods& methods, const std::string& method) {
   const auto route = methods.find(method);
   return route == methods.end() ? nullptr : &route->second;
-}
-
-HttpResponse RoleRefusal(const HttpRequest& request, const std::vector<Role>& roles) {
-  const std::string may = absl::StrJoin(
-      roles, ", ", [](std::string* out, Role role) { absl::StrAppend(out, RoleName(role)); });
-  return ErrorResponse(403, "role_not_allowed",
-                       absl::StrCat("The token of ", request.principal.name, " has the role ",
-                                    RoleName(request.principal.role), ", which may not use ",
-                                    request.method, " ", request.path, "."),
-                       absl::StrCat("Use a token with one of the roles ", may, "."));
 }
 
 }  // namespace
@@ -82,31 +71,79 @@ void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) c
 }
 
 void Router::Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const {
-  const Methods* methods = FindPath(*request);
-  const Route* route = methods == nullptr ? nullptr : RouteOf(*methods, request->method);
+  Place place{.methods = FindPath(*request)};
+  if (place.methods != nullptr) place.route = RouteOf(*place.methods, request->method);
   if (tally_ != nullptr) {
-    tally_->Measure(route == nullptr ? tally_->other() : route->tally, responder);
+    tally_->Measure(place.route == nullptr ? tally_->other() : place.route->tally, responder);
   }
-  if (auto answer = AnswerHere(*request, methods, route); answer.has_value()) {
-    std::move(responder.respond)(*std::move(answer));
-    return;
+  if (request->method == "OPTIONS") {
+    return std::move(responder.respond)(AnswerPreflight(*request, place.methods));
+  }
+  if (place.route != nullptr && place.route->open) {
+    return place.route->handler(std::move(request), std::move(responder));
+  }
+  Authenticate(std::move(request), std::move(responder), place);
+}
+
+void Router::Authenticate(std::shared_ptr<HttpRequest> request, Responder responder,
+                          const Place& place) const {
+  if (credentials_ == nullptr && verifier_ == nullptr) {
+    request->principal = {.name = kLocalName, .role = Role::kLocal};
+    return Admit(std::move(request), std::move(responder), place);
+  }
+  std::optional<std::string> token = BearerTokenOf(request->Header("authorization"));
+  const bool is_web_socket = place.route != nullptr && place.route->is_web_socket;
+  if (!token.has_value() && is_web_socket) token = OfferedToken(*request);
+  if (!token.has_value()) {
+    return std::move(responder.respond)(
+        TokenMissing(challenge_, RolesOf(place.route), is_web_socket));
+  }
+  if (credentials_ != nullptr) request->credential = credentials_->FindToken(*token);
+  if (request->credential != nullptr) {
+    request->principal = request->credential->principal();
+    return Admit(std::move(request), std::move(responder), place);
+  }
+  if (verifier_ == nullptr) return std::move(responder.respond)(TokenUnknown(challenge_));
+  verifier_->Verify(
+      *token, [this, place, request = std::move(request),
+               responder = std::move(responder)](absl::StatusOr<CredentialPtr> verified) mutable {
+        AdmitVerified(std::move(verified), std::move(request), std::move(responder), place);
+      });
+}
+
+void Router::AdmitVerified(absl::StatusOr<CredentialPtr> verified,
+                           std::shared_ptr<HttpRequest> request, Responder responder,
+                           const Place& place) const {
+  if (!verified.ok()) {
+    return std::move(responder.respond)(
+        TokenInvalid(challenge_, RolesOf(place.route), verified.status()));
+  }
+  // Its leaving was told while nobody listened.
+  if (responder.has_left != nullptr && *responder.has_left) {
+    return std::move(responder.respond)({});
+  }
+  request->credential = *std::move(verified);
+  request->principal = request->credential->principal();
+  Admit(std::move(request), std::move(responder), place);
+}
+
+void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
+                   const Place& place) const {
+  const Route* route = place.route;
+  if (route == nullptr) {
+    return std::move(responder.respond)(NotServed(*request, place.methods));
+  }
+  const Role role = request->principal.role;
+  if (role != Role::kLocal && !absl::c_linear_search(route->roles, role)) {
+    return std::move(responder.respond)(RoleNotAllowed(challenge_, route->roles, *request));
   }
   if (responder.credential != nullptr) *responder.credential = request->credential;
   route->handler(std::move(request), std::move(responder));
 }
 
-std::optional<HttpResponse> Router::AnswerHere(HttpRequest& request, const Methods* methods,
-                                               const Route* route) const {
-  if (request.method == "OPTIONS") return AnswerPreflight(request, methods);
-  if (route == nullptr || !route->open) {
-    if (auto refusal = Authenticate(request, route); refusal.has_value()) return refusal;
-  }
-  if (route == nullptr) return NotServed(request, methods);
-  const Role role = request.principal.role;
-  if (!route->open && role != Role::kLocal && !absl::c_linear_search(route->roles, role)) {
-    return RoleRefusal(request, route->roles);
-  }
-  return std::nullopt;
+const std::vector<Role>& Router::RolesOf(const Route* route) {
+  static const std::vector<Role>& none = *new std::vector<Role>();
+  return route == nullptr ? none : route->roles;
 }
 
 void Router::AddRoute(const std::string& method, const std::string& path, Route route) {
@@ -143,21 +180,6 @@ HttpResponse Router::AnswerPreflight(const HttpRequest& request, const Methods* 
                          "of our paths.");
   }
   return PreflightResponse(request, NamesOf(*methods));
-}
-
-std::optional<HttpResponse> Router::Authenticate(HttpRequest& request, const Route* route) const {
-  if (credentials_ == nullptr) {
-    request.principal = {.name = kLocalName, .role = Role::kLocal};
-    return std::nullopt;
-  }
-  std::optional<std::string> token = BearerTokenOf(request.Header("authorization"));
-  const bool is_web_socket = route != nullptr && route->is_web_socket;
-  if (!token.has_value() && is_web_socket) token = OfferedToken(request);
-  if (!token.has_value()) return TokenMissing(is_web_socket);
-  request.credential = credentials_->FindToken(*token);
-  if (request.credential == nullptr) return TokenUnknown();
-  request.principal = request.credential->principal();
-  return std::nullopt;
 }
 
 HttpResponse Router::NotServed(const HttpRequest& request, const Methods* methods) {

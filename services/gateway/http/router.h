@@ -8,12 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "auth/credentials.h"
 #include "auth/principal.h"
 #include "gateway/http/doors.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
 #include "gateway/http/path_pattern.h"
+#include "gateway/http/token_verifier.h"
+#include "gateway/http/unauthorized.h"
 #include "gateway/http/web_socket.h"
 
 namespace callslip::gateway {
@@ -29,10 +32,16 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
 // HEAD is not served.
 class Router {
  public:
-  // Without `credentials` everyone who passes the doors is `local`, and may use all routes.
-  // All requests are counted in `tally`, where there is one.
-  Router(Doors doors, std::shared_ptr<const Credentials> credentials, HttpTally* tally = nullptr)
-      : doors_(std::move(doors)), credentials_(std::move(credentials)), tally_(tally) {}
+  // Without `credentials` and a `verifier` everyone who passes the doors is `local`, and may use
+  // all routes. The verifier is asked for tokens that are not among the credentials; callers
+  // without one are told of `challenge`. All requests are counted in `tally`, where there is one.
+  Router(Doors doors, std::shared_ptr<const Credentials> credentials, HttpTally* tally = nullptr,
+         TokenVerifier* verifier = nullptr, Challenge challenge = {})
+      : doors_(std::move(doors)),
+        credentials_(std::move(credentials)),
+        tally_(tally),
+        verifier_(verifier),
+        challenge_(std::move(challenge)) {}
 
   // To be called before the first request. `path` is matched whole, and before those that have
   // {parameters} (PathPattern); of these, the first that matches is taken. The handler finds in
@@ -60,24 +69,35 @@ class Router {
     HttpTally::Route* tally = nullptr;
   };
   using Methods = std::map<std::string, Route>;
+  // Where a request goes. Nullptr where there is nothing.
+  struct Place {
+    const Methods* methods = nullptr;
+    const Route* route = nullptr;
+  };
 
   void Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const;
   void AddRoute(const std::string& method, const std::string& path, Route route);
   Methods& MethodsAt(const std::string& path);
   // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.
   const Methods* FindPath(HttpRequest& request) const;
-  // The answer of the router itself, where it does not come to a handler. `methods` and `route` may
-  // be nullptr.
-  std::optional<HttpResponse> AnswerHere(HttpRequest& request, const Methods* methods,
-                                         const Route* route) const;
   static HttpResponse AnswerPreflight(const HttpRequest& request, const Methods* methods);
-  // Says who calls in `request`, or returns the refusal. `route` may be nullptr.
-  std::optional<HttpResponse> Authenticate(HttpRequest& request, const Route* route) const;
+  // Says who calls in `request`, which is then admitted, or refuses it.
+  void Authenticate(std::shared_ptr<HttpRequest> request, Responder responder,
+                    const Place& place) const;
+  // The same, once the verifier has answered.
+  void AdmitVerified(absl::StatusOr<CredentialPtr> verified, std::shared_ptr<HttpRequest> request,
+                     Responder responder, const Place& place) const;
+  // Leaves a request of somebody who is known to its handler, if there is one for their role.
+  void Admit(std::shared_ptr<HttpRequest> request, Responder responder, const Place& place) const;
+  // None where there is no route.
+  static const std::vector<Role>& RolesOf(const Route* route);
   static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
 
   const Doors doors_;
   const std::shared_ptr<const Credentials> credentials_;
   HttpTally* const tally_;
+  TokenVerifier* const verifier_;
+  const Challenge challenge_;
   std::map<std::string, Methods> routes_;  // By path.
   struct Pattern {
     std::string path;
