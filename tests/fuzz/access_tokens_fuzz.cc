@@ -25,8 +25,7 @@ void Require(bool holds, const char* what) {
   std::abort();
 }
 
-// The private halves of these are nobody's: a point of the curve's standard, the empty string's
-// hash on the other, and the square of a number.
+// Points that everybody knows: the generator of P-256, and the key of RFC 8037.
 const KeySet& Keys() {
   static const KeySet& keys = *new KeySet(*KeySet::Parse(R"({"keys":[
       {"kty":"EC","crv":"P-256","kid":"ec",
@@ -34,6 +33,7 @@ const KeySet& Keys() {
        "y":"T-NC4v4af5uO5-tKfA-eFivOM1drMV7Oy7ZAaDe_UfU"},
       {"kty":"OKP","crv":"Ed25519","kid":"ed",
        "x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]})"));
+  Require(keys.usable() == 2, "two keys");
   return keys;
 }
 

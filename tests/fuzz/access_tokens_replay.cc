@@ -53,8 +53,8 @@ class Generator {
       }
       default:
         return std::string(OneOf({"https://", "http://", "https:/"})) +
-               OneOf({"as.example", "[::1]", "u@h", "unix:1", ""}) + OneOf({":8443", ":", "", ":x"}) +
-               OneOf({"/a?b", "", "/", "#c", "/{d}"});
+               OneOf({"as.example", "[::1]", "u@h", "unix:1", ""}) +
+               OneOf({":8443", ":", "", ":x"}) + OneOf({"/a?b", "", "/", "#c", "/{d}"});
     }
   }
 
@@ -92,9 +92,12 @@ class Generator {
   }
 
   json Claims() {
-    json claims = {{"iss", Mostly("https://as.example")}, {"aud", Mostly("https://gw.example")},
-                   {"sub", Mostly("alice")},              {"exp", Mostly(1'900'000'000)},
-                   {"scope", Mostly("a b")},              {"iat", Mostly(1'700'000'000)}};
+    json claims = {{"iss", Mostly("https://as.example")},
+                   {"aud", Mostly("https://gw.example")},
+                   {"sub", Mostly("alice")},
+                   {"exp", Mostly(1'900'000'000)},
+                   {"scope", Mostly("a b")},
+                   {"iat", Mostly(1'700'000'000)}};
     if (Below(4) == 0) claims.erase(OneOf({"iss", "aud", "sub", "exp", "scope"}));
     return claims;
   }
