@@ -25,6 +25,10 @@ import { createTabLanes } from './src/tab_lanes.js';
 import { createTabs } from './src/tabs.js';
 import { browserVersion, createWorkerStatus } from './src/worker_status.js';
 
+// Before anything else: the token is nothing for content scripts, whose process a page may have
+// taken over.
+const guarded = chrome.storage.local.setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' });
+
 const log = (message) => console.warn(`[callslip] ${message}`);
 const now = () => performance.now();
 const wallNow = () => Date.now();
@@ -67,15 +71,18 @@ const running = new Map();
 let workerStatus;
 
 /**
- * Serves one gateway until the signal is aborted. Commands that are running then still post their
+ * Serves one gateway until the signal is aborted; none, and without a single request, before the
+ * browser was paired. Commands that are running then still post their
  * results to the gateway that they came from.
  */
 async function serve(signal) {
+  await guarded;
   const settings = await loadSettings({ storage: chrome.storage.local, newId, log });
   const journal = await openedJournal;
   const drawings = await openedDrawings;
   if (signal.aborted) return;
   status.serving(settings);
+  if (!settings.paired) return;
   const gateway = createGatewayClient({ ...settings, fetch: (...args) => fetch(...args) });
   const outbox = createResultOutbox({ gateway, now, log });
   const runner = createCommandRunner({ execute, outbox, journal, wallNow, log, running });

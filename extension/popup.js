@@ -46,6 +46,10 @@ function show() {
   part('target').textContent = status?.target ? describeTarget(status) : '–';
   part('error').textContent = error ?? '';
   part('error').hidden = !error;
+  const isPaired = status?.connection !== 'unpaired';
+  part('facts').hidden = !isPaired;
+  part('pairing').hidden = isPaired;
+  part('drawing').hidden = !isPaired;
   const { running = [], recent = [] } = status ?? {};
   fill(part('running'), running.map((run) => line(describeRunning(run, now))), 'Nothing');
   fill(part('recent'), recent.map((end) => line(describeEnd(end, now))), 'Nothing yet');
@@ -92,10 +96,12 @@ part('draw').addEventListener('click', async () => {
   }
 });
 
-part('options').addEventListener('click', (event) => {
-  event.preventDefault();
-  chrome.runtime.openOptionsPage();
-});
+for (const way of ['options', 'pair']) {
+  part(way).addEventListener('click', (event) => {
+    event.preventDefault();
+    chrome.runtime.openOptionsPage();
+  });
+}
 
 chrome.storage.onChanged.addListener((changes, area) => {
   if (area === 'session' && changes[STATUS]) status = changes[STATUS].newValue;

@@ -3,6 +3,8 @@ const BADGES = {
   connecting: { text: '…', color: '#6b7280', title: 'Callslip: connecting' },
   connected: { text: 'on', color: '#15803d', title: 'Callslip: connected' },
   disconnected: { text: '!', color: '#b91c1c', title: 'Callslip: the gateway does not answer' },
+  impostor: { text: '!!', color: '#b91c1c', title: 'Callslip: something else answers there' },
+  unpaired: { text: '?', color: '#b45309', title: 'Callslip: not paired with a gateway yet' },
   paused: { text: 'II', color: '#b45309', title: 'Callslip: paused' },
 };
 

@@ -1,4 +1,5 @@
 import { CONNECTION_TEST_MS } from './limits.js';
+import { createProvenFetch, GatewayImpostor } from './proven_fetch.js';
 
 /** What the gateway calls the reasons for which it does not serve someone. */
 const REFUSALS = {
@@ -22,29 +23,26 @@ const LET_IN = 'missing_correlation_id';
  * Finds out whether a gateway would serve this browser; resolves to `{ok, sentence}`. It asks for
  * no commands, because it could get some.
  */
-export async function testConnection({ serverUrl, token, fetch }) {
+export async function testConnection({ serverUrl, token, fetch, wallNow }) {
   const root = serverUrl.replace(/\/+$/, '');
   const problem = (sentence) => ({ ok: false, sentence });
 
-  async function ask(path, options = {}) {
-    const response = await fetch(root + path, {
-      cache: 'no-store',
-      credentials: 'omit',
-      redirect: 'error',
-      signal: AbortSignal.timeout(CONNECTION_TEST_MS),
-      ...options,
-    });
-    return { status: response.status, text: await response.text() };
-  }
+  const provenFetch = createProvenFetch({ serverUrl, token, fetch, wallNow });
+  const ask = (path, options) =>
+    provenFetch(path, { ...options, signal: AbortSignal.timeout(CONNECTION_TEST_MS) });
 
   let ready;
   let report;
   try {
     ready = await ask('/readyz');
     const headers = { 'Content-Type': 'application/json' };
-    if (token) headers.Authorization = `Bearer ${token}`;
     report = await ask('/query-result', { method: 'POST', headers, body: '{}' });
-  } catch {
+  } catch (error) {
+    if (error instanceof GatewayImpostor) {
+      return problem(`What answers at ${root} does not know this token. Take the one of the line `
+        + '“worker extension” in the token file of your gateway, and see that nothing else '
+        + 'listens there.');
+    }
     return problem(`Nothing answers at ${root}. Is the gateway running there?`);
   }
   const refusal = refusalIn(report.text);

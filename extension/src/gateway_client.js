@@ -1,10 +1,12 @@
 import {
   BACK_WITHIN_SECONDS,
   DRAWING_POST_TIMEOUT_MS,
+  IMPOSTOR_PAUSE_MS,
   POLL_HOLD_SECONDS,
   POLL_TIMEOUT_MS,
   POST_TIMEOUT_MS,
 } from './limits.js';
+import { createProvenFetch, GatewayImpostor } from './proven_fetch.js';
 
 /** The one refusal that passes with time. */
 const TOO_MANY_REQUESTS = 429;
@@ -16,38 +18,82 @@ export class GatewayUnavailable extends Error {}
 export class GatewayRefused extends Error {}
 
 /**
- * The HTTP calls that the extension makes. It holds no state and retries nothing; all calls throw
- * GatewayUnavailable or GatewayRefused.
+ * Sees to it that nothing is told to an impostor: `greeted()` resolves while the gateway is known
+ * to be the one that answers, and `lost()` says that this is not so any more. Then, as at the
+ * beginning, it is greeted first, by a request that tells nothing. An impostor is asked again after
+ * a pause only, whoever wants to know.
  */
-export function createGatewayClient({ serverUrl, workerId, target, token, fetch }) {
-  const root = serverUrl.replace(/\/+$/, '');
-  const authorization = token ? { Authorization: `Bearer ${token}` } : {};
+function createGreeting({ ask, now }) {
+  let known = false;
+  let asking = null;
+  let impostor = null;
+  let askAgainAt = 0;
 
-  async function request(path, options, timeoutMs, signal) {
-    const timeout = AbortSignal.timeout(timeoutMs);
-    let response;
-    let body;
+  async function greet() {
     try {
-      response = await fetch(root + path, {
+      await ask();
+      known = true;
+      impostor = null;
+    } catch (error) {
+      impostor = error instanceof GatewayImpostor ? error : null;
+      askAgainAt = now() + IMPOSTOR_PAUSE_MS;
+      throw error;
+    } finally {
+      asking = null;
+    }
+  }
+
+  return {
+    async greeted() {
+      if (known) return;
+      if (impostor && now() < askAgainAt) throw impostor;
+      asking ??= greet();
+      await asking;
+    },
+    lost() {
+      known = false;
+    },
+  };
+}
+
+/**
+ * The HTTP calls that the extension makes. It retries nothing; all calls throw GatewayUnavailable,
+ * GatewayRefused or, where what answers does not know the token, GatewayImpostor.
+ */
+export function createGatewayClient(settings) {
+  const { workerId, target, token, now = () => performance.now() } = settings;
+  const provenFetch = createProvenFetch(settings);
+  const greeting = token
+    ? createGreeting({ ask: () => fetchWithin('/healthz', {}, POST_TIMEOUT_MS), now })
+    : null;
+
+  async function fetchWithin(path, options, timeoutMs, signal) {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    try {
+      return await provenFetch(path, {
         ...options,
-        headers: { ...options.headers, ...authorization },
-        cache: 'no-store',
-        credentials: 'omit',
-        redirect: 'error',
         signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       });
-      body = await response.text();
     } catch (error) {
+      greeting?.lost();
+      if (error instanceof GatewayImpostor) throw error;
       throw new GatewayUnavailable(`${path} got no answer: ${error.message}`);
     }
-    if (response.status >= 500 || response.status === TOO_MANY_REQUESTS) {
-      throw new GatewayUnavailable(`${path} answered ${response.status}`);
+  }
+
+  async function request(path, options, timeoutMs, signal) {
+    await greeting?.greeted();
+    const { status, text } = await fetchWithin(path, options, timeoutMs, signal);
+    // One that is about to stop says so first, and somebody else may be there next.
+    if (status >= 500) greeting?.lost();
+    if (status >= 500 || status === TOO_MANY_REQUESTS) {
+      throw new GatewayUnavailable(`${path} answered ${status}`);
     }
-    if (!response.ok) {
-      throw new GatewayRefused(`${path} answered ${response.status}: ${body.slice(0, 500)}`);
+    if (status >= 400) {
+      throw new GatewayRefused(`${path} answered ${status}: ${text.slice(0, 500)}`);
     }
     try {
-      return JSON.parse(body);
+      return JSON.parse(text);
     } catch {
       throw new GatewayUnavailable(`${path} answered something that is not JSON`);
     }

@@ -26,6 +26,9 @@ export const POLL_INTERVAL_MS = 250;
 export const BACKOFF_FIRST_MS = 250;
 export const BACKOFF_LONGEST_MS = 5_000;
 
+/** What has turned out to be no gateway of ours is asked again after this long at the least, in ms. */
+export const IMPOSTOR_PAUSE_MS = 1_000;
+
 /** A post without an answer after this long counts as a network error, in ms. */
 export const POST_TIMEOUT_MS = 10_000;
 

@@ -17,7 +17,20 @@ export function serverUrlProblem(text) {
   return null;
 }
 
-/** A token travels in a header, which carries visible ASCII. */
+/**
+ * What to think of before an address is used, as a sentence, or null: on the way to another
+ * machine everybody reads along.
+ */
+export function serverUrlWarning(text) {
+  if (serverUrlProblem(text) || !text) return null;
+  const { protocol, hostname } = new URL(text);
+  const isHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+  if (protocol === 'https:' || isHere) return null;
+  return 'What this browser sees can be read on its way to that address, though not the token. '
+    + 'Use https:// unless the network is all yours.';
+}
+
+/** A token is visible ASCII, in token files and in headers. */
 export function tokenProblem(text) {
   if (text.length > TOKEN_CHARS) return `The token is longer than ${TOKEN_CHARS} characters.`;
   if (!/^[\x21-\x7e]*$/.test(text)) return 'The token must not contain blanks or special letters.';
@@ -36,7 +49,16 @@ export function nameProblem(text) {
   return text.length > SETTING_CHARS ? `The name is longer than ${SETTING_CHARS} characters.` : null;
 }
 
-/** The first problem of `{serverUrl, token, target, name}` as `{field, problem}`, or null. */
+/** Whose word counts as the gateway's has to be said, one way or the other. */
+function pairingProblem({ token, openGateway }) {
+  if (token || openGateway) return null;
+  return 'Enter the token, or tick that the gateway asks for none.';
+}
+
+/**
+ * The first problem of `{serverUrl, token, openGateway, target, name}` as `{field, problem}`, or
+ * null.
+ */
 export function settingsProblem(settings) {
   const checks = {
     serverUrl: serverUrlProblem,
@@ -48,12 +70,13 @@ export function settingsProblem(settings) {
     const problem = check(settings[field]);
     if (problem) return { field, problem };
   }
-  return null;
+  const problem = pairingProblem(settings);
+  return problem && { field: 'token', problem };
 }
 
 /**
  * Reads a pairing text, `callslip:http://127.0.0.1:7890#TOKEN`, into `{serverUrl, token}`; null
- * for any other text. It is pasted, never opened: a token must not get into a history.
+ * for any other text. One without a token is that of a gateway that asks for none. It is pasted, never opened: a token must not get into a history.
  */
 export function parsePairing(text) {
   const [, serverUrl, token = ''] = text.trim().match(/^callslip:([^#\s]+)(?:#(\S*))?$/i) ?? [];

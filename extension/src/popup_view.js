@@ -11,6 +11,8 @@ const WORDS = {
   connecting: { text: 'Connecting', look: 'wait' },
   disconnected: { text: 'Not connected', look: 'bad' },
   paused: { text: 'Paused', look: 'wait' },
+  impostor: { text: 'Something else answers there', look: 'bad' },
+  unpaired: { text: 'Not paired yet', look: 'wait' },
 };
 
 /**
@@ -23,12 +25,18 @@ export function describeConnection(status, now) {
   const lost = connection === 'connected' && !(now - polledAt < CONNECTED_WITHIN_MS);
   const words = WORDS[lost ? 'disconnected' : connection];
   const at = lost ? polledAt : since;
-  const problem = lost ? 'The gateway is silent.' : error && describeProblem(error);
+  if (connection === 'unpaired') return { ...words, since: '', error: HOW_TO_PAIR };
+  const problem = lost ? 'The gateway is silent.' : error && describeProblem(connection, error);
   return { ...words, since: `for ${age(now - at)}`, error: problem };
 }
 
+const HOW_TO_PAIR = 'This browser does nothing until you have told it which gateway is yours.';
+const IMPOSTOR = 'It does not know your token. Nothing is sent to it, and it cannot use this '
+  + 'browser. If it is your gateway, enter a token that is in its token file now.';
+
 /** The error of a poll, for a person: the address is shown beside it. */
-function describeProblem(error) {
+function describeProblem(connection, error) {
+  if (connection === 'impostor') return IMPOSTOR;
   const silent = error.includes('got no answer');
   return silent ? 'Nothing answers there. Is the gateway running?' : refusalIn(error) ?? error;
 }

@@ -7,12 +7,14 @@ export const DEFAULT_SERVER_URL = 'http://127.0.0.1:7890';
 export const DEFAULT_TARGET = 'browser';
 
 /** The settings that are the user's. A change of any takes effect at once. */
-export const USER_SETTINGS = ['serverUrl', 'token', 'target', 'name', 'paused'];
+export const USER_SETTINGS = ['serverUrl', 'token', 'openGateway', 'target', 'name', 'paused'];
 
 /**
- * The settings, kept in a chrome.storage area. The user's are `serverUrl`; `token`; `target`, which
+ * The settings, kept in a chrome.storage area. The user's are `serverUrl`; `token`; `openGateway`,
+ * true where the user has said that the gateway asks for no token; `target`, which
  * queue this browser serves; `name`, what people call it; `paused`, true while it is to take no
- * commands. `workerId` is made up once so that the gateway knows this browser after a restart.
+ * commands. `paired` tells that one of the two was given: until then nobody is to be asked for
+ * commands, since anybody may listen at the default address. `workerId` is made up once so that the gateway knows this browser after a restart.
  */
 export async function loadSettings({ storage, newId, log }) {
   const stored = await storage.get([...USER_SETTINGS, 'workerId']);
@@ -21,6 +23,7 @@ export async function loadSettings({ storage, newId, log }) {
   return {
     serverUrl: usableUrl(stored.serverUrl, log),
     token: stored.token,
+    paired: Boolean(stored.token) || stored.openGateway === true,
     target: textOf(stored.target) || DEFAULT_TARGET,
     name: textOf(stored.name).slice(0, SETTING_CHARS),
     paused: stored.paused === true,

@@ -1,4 +1,5 @@
 import { RECENT_ENDS, RUNNING_SHOWN, POPUP_STATUS_INTERVAL_MS, URL_CHARS } from './limits.js';
+import { GatewayImpostor } from './proven_fetch.js';
 import { pause } from './waiting.js';
 
 /** The key of the status in chrome.storage.session. */
@@ -8,7 +9,7 @@ export const STATUS = 'status';
  * Tells the popup how things stand, by an object in a chrome.storage area:
  *
  *   {serverUrl, target, name,
- *    connection: 'connecting' | 'connected' | 'disconnected' | 'paused',
+ *    connection: 'unpaired' | 'connecting' | 'connected' | 'disconnected' | 'impostor' | 'paused',
  *    since, polledAt, error,
  *    running: [{action, tabId, url, since}], recent: [{action, tabId, url, outcome, at}]}
  *
@@ -50,10 +51,14 @@ export function createStatus({ storage, now, changed = () => {} }) {
   }
 
   return {
-    /** A gateway is served from now on, unless the settings say that the browser is paused. */
-    serving({ serverUrl, target, name, paused }) {
+    /**
+     * A gateway is served from now on, unless the settings say that the browser is paused, or is
+     * not paired yet.
+     */
+    serving({ serverUrl, target, name, paired, paused }) {
       Object.assign(status, { serverUrl, target, name, polledAt: undefined });
       status.connection = undefined;
+      if (!paired) return become('unpaired');
       become(paused ? 'paused' : 'connecting');
     },
 
@@ -70,7 +75,8 @@ export function createStatus({ storage, now, changed = () => {} }) {
             }
             return commands;
           } catch (error) {
-            if (!signal.aborted) become('disconnected', error.message);
+            const connection = error instanceof GatewayImpostor ? 'impostor' : 'disconnected';
+            if (!signal.aborted) become(connection, error.message);
             throw error;
           }
         },

@@ -46,6 +46,14 @@ CredentialPtr Credentials::FindToken(absl::string_view token) const {
   return Find(known_.by_token, digest);
 }
 
+std::optional<Credentials::Token> Credentials::FindFingerprint(
+    absl::string_view fingerprint) const {
+  MutexLock lock(&mutex_);
+  const auto found = known_.token_by_fingerprint.find(fingerprint);
+  if (found == known_.token_by_fingerprint.end()) return std::nullopt;
+  return Token{found->second, Find(known_.by_token, DigestOf(found->second))};
+}
+
 CredentialPtr Credentials::FindCertificate(absl::string_view name) const {
   MutexLock lock(&mutex_);
   return Find(known_.by_certificate, name);
@@ -57,6 +65,7 @@ int Credentials::Replace(const std::vector<TokenFile::Entry>& entries) {
   for (const TokenFile::Entry& entry : entries) {
     if (entry.certificate.empty()) {
       Keep(known_.by_token, now.by_token, DigestOf(entry.token), entry.principal);
+      now.token_by_fingerprint[TokenFingerprint(entry.token)] = entry.token;
     } else {
       Keep(known_.by_certificate, now.by_certificate, entry.certificate, entry.principal);
     }

@@ -48,6 +48,13 @@ class Credentials {
 
   // Null for an unknown token. How long it takes tells nothing about the tokens that there are.
   CredentialPtr FindToken(absl::string_view token) const;
+  // The token with this TokenFingerprint(), for what is signed with it instead of showing it.
+  // Nullopt for an unknown one.
+  struct Token {
+    std::string text;
+    CredentialPtr credential;
+  };
+  std::optional<Token> FindFingerprint(absl::string_view fingerprint) const;
   // By a name that a certificate has, whose authority was checked. Null for an unknown one.
   CredentialPtr FindCertificate(absl::string_view name) const;
 
@@ -60,6 +67,7 @@ class Credentials {
   struct Known {
     absl::flat_hash_map<Digest, std::shared_ptr<Credential>> by_token;
     absl::flat_hash_map<std::string, std::shared_ptr<Credential>> by_certificate;
+    absl::flat_hash_map<std::string, std::string> token_by_fingerprint;
   };
 
   static Digest DigestOf(absl::string_view token);

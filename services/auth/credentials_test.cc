@@ -30,6 +30,20 @@ TEST(CredentialsTest, KnowNothingElse) {
   }
 }
 
+TEST(CredentialsTest, FindATokenByItsFingerprint) {
+  Credentials credentials({{{"agent", Role::kClient}, kAgentToken}});
+  const auto found = credentials.FindFingerprint(TokenFingerprint(kAgentToken));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->text, kAgentToken);
+  EXPECT_EQ(found->credential, credentials.FindToken(kAgentToken));
+  for (const std::string& other : {TokenFingerprint(kBrowserToken), kAgentToken, std::string()}) {
+    EXPECT_FALSE(credentials.FindFingerprint(other).has_value()) << other;
+  }
+  credentials.Replace({{{"browser", Role::kWorker}, kBrowserToken}});
+  EXPECT_FALSE(credentials.FindFingerprint(TokenFingerprint(kAgentToken)).has_value());
+  EXPECT_TRUE(credentials.FindFingerprint(TokenFingerprint(kBrowserToken)).has_value());
+}
+
 TEST(CredentialsTest, KnowCertificatesByTheirNamesAndNotByTokens) {
   const Credentials credentials(
       {{.principal = {"gateway", Role::kGateway}, .certificate = "gateway.example"},

@@ -3,8 +3,28 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "common/error_details.h"
 
 namespace callslip {
+namespace {
+
+// As the tracker has it.
+constexpr absl::string_view kDefaultTarget = "browser";
+constexpr size_t kMostShown = 128;
+
+absl::Status NotYourTarget(const Principal& principal, absl::string_view what,
+                           absl::string_view named, absl::string_view allowed) {
+  return ErrorWithDetails(
+      absl::StatusCode::kPermissionDenied,
+      absl::StrCat("the worker ", principal.name, " may not ", what, " ",
+                   named.substr(0, kMostShown)),
+      {.reason = "not_your_target",
+       .hint = absl::StrCat("Its line in the token file allows only: ", allowed, ".")});
+}
+
+}  // namespace
 
 absl::string_view RoleName(Role role) {
   switch (role) {
@@ -34,6 +54,28 @@ std::optional<Role> ParseRole(absl::string_view name) {
 }
 
 bool MaySubmit(Role role) { return RoleSet{Role::kClient, Role::kAdmin, Role::kLocal}.Has(role); }
+
+std::string OnBehalfOf(const Principal& principal) {
+  if (!SeesAllClients(principal.role)) return principal.name;
+  return absl::StrCat(principal.name, "@", RoleName(principal.role));
+}
+
+absl::Status HoldToScope(const Principal& principal, std::string& target, std::string& worker_id) {
+  const WorkerScope& held = principal.scope;
+  const auto may_take = [&held](absl::string_view named) {
+    return held.targets.empty() || absl::c_linear_search(held.targets, named);
+  };
+  if (target.empty() && !may_take(kDefaultTarget)) target = held.targets.front();
+  if (worker_id.empty()) worker_id = held.worker_id;
+  if (!may_take(target.empty() ? kDefaultTarget : target)) {
+    return NotYourTarget(principal, "take commands of the target", target,
+                         absl::StrJoin(held.targets, ", "));
+  }
+  if (!held.worker_id.empty() && worker_id != held.worker_id) {
+    return NotYourTarget(principal, "go by the name", worker_id, held.worker_id);
+  }
+  return absl::OkStatus();
+}
 
 bool SeesAllClients(Role role) { return RoleSet{Role::kViewer, Role::kAdmin}.Has(role); }
 

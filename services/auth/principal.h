@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 
 namespace callslip {
@@ -77,6 +78,15 @@ bool IsPrincipalName(absl::string_view text);
 // `oauth-NAME` and `oauth_DIGITS`. No token file has such a name, so that neither can take the
 // other's.
 bool IsProviderName(absl::string_view name);
+
+// How a gateway names, in `client_id`, for whom it calls the tracker: the name, and the role where
+// that sees more than a client, as in `bob@viewer`.
+std::string OnBehalfOf(const Principal& principal);
+
+// Whether a worker may take commands of `target` (empty: `browser`) and go by `worker_id` (empty:
+// `default`); completes empty ones with the only ones that it may have. PERMISSION_DENIED, reason
+// `not_your_target`, which names what it may. Whoever is held to nothing may all.
+absl::Status HoldToScope(const Principal& principal, std::string& target, std::string& worker_id);
 
 // Callers who had to show nothing are together one client.
 inline constexpr char kLocalName[] = "local";

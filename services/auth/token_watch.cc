@@ -9,10 +9,10 @@
 namespace callslip {
 
 TokenWatch::TokenWatch(std::string path, std::shared_ptr<Credentials> credentials,
-                       std::function<void()> on_withdrawn, absl::Duration every)
+                       Listener on_taken, absl::Duration every)
     : path_(std::move(path)),
       credentials_(std::move(credentials)),
-      on_withdrawn_(std::move(on_withdrawn)),
+      on_taken_(std::move(on_taken)),
       watch_(
           {path_}, [this] { Reload(); }, every) {}
 
@@ -28,7 +28,7 @@ void TokenWatch::Reload() {
       {{"token_file", path_},
        {"principals", absl::StrCat(file->entries.size())},
        {"withdrawn", absl::StrCat(withdrawn)}});
-  if (withdrawn > 0) on_withdrawn_();
+  if (on_taken_ != nullptr) on_taken_(*file);
 }
 
 }  // namespace callslip

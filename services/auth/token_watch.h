@@ -14,11 +14,12 @@ namespace callslip {
 // broken or gone changes nothing, and is told of in the log.
 class TokenWatch {
  public:
-  // `on_withdrawn` is called on the watch's thread once some credentials are withdrawn. `every` as
-  // for FileWatch.
-  TokenWatch(
-      std::string path, std::shared_ptr<Credentials> credentials,
-      std::function<void()> on_withdrawn = [] {}, absl::Duration every = FileWatch::kEvery);
+  // Told of each file that was taken, after its credentials count, on the watch's thread.
+  using Listener = std::function<void(const TokenFile& file)>;
+
+  // `every` as for FileWatch.
+  TokenWatch(std::string path, std::shared_ptr<Credentials> credentials,
+             Listener on_taken = nullptr, absl::Duration every = FileWatch::kEvery);
 
   // For tests.
   bool Look() { return watch_.Look(); }
@@ -28,7 +29,7 @@ class TokenWatch {
 
   const std::string path_;
   const std::shared_ptr<Credentials> credentials_;
-  const std::function<void()> on_withdrawn_;
+  const Listener on_taken_;
   FileWatch watch_;
 };
 

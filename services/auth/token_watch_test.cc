@@ -30,10 +30,11 @@ class TokenWatchTest : public testing::Test {
   const std::string path_ = (folder_ / "tokens").string();
   const std::string alice_ = "client alice " + std::string(32, 'a') + "\n";
   const std::string bob_ = "client bob " + std::string(32, 'b') + "\n";
-  int withdrawals_ = 0;
+  int taken_ = 0;
   const std::shared_ptr<Credentials> credentials_ =
       std::make_shared<Credentials>(std::vector<TokenFile::Entry>());
-  TokenWatch watch_{path_, credentials_, [this] { ++withdrawals_; }, absl::InfiniteDuration()};
+  TokenWatch watch_{path_, credentials_, [this](const TokenFile&) { ++taken_; },
+                    absl::InfiniteDuration()};
 };
 
 TEST_F(TokenWatchTest, TakesWhatIsAddedAndWithdrawsWhatIsRemoved) {
@@ -46,13 +47,13 @@ TEST_F(TokenWatchTest, TakesWhatIsAddedAndWithdrawsWhatIsRemoved) {
   watch_.Look();
   EXPECT_NE(credentials_->FindToken(std::string(32, 'b')), nullptr);
   EXPECT_EQ(credentials_->FindToken(std::string(32, 'a')), alice);
-  EXPECT_EQ(withdrawals_, 0);
+  EXPECT_EQ(taken_, 2);
 
   Write(bob_);
   watch_.Look();
   EXPECT_EQ(credentials_->FindToken(std::string(32, 'a')), nullptr);
   EXPECT_TRUE(alice->IsWithdrawn());
-  EXPECT_EQ(withdrawals_, 1);
+  EXPECT_EQ(taken_, 3);
 }
 
 TEST_F(TokenWatchTest, AnotherRoleIsAnotherCredential) {
@@ -80,7 +81,7 @@ TEST_F(TokenWatchTest, KeepsWhatItHasWhereTheFileIsBroken) {
   ASSERT_EQ(chmod(path_.c_str(), 0644), 0);
   watch_.Look();
   EXPECT_NE(credentials_->FindToken(std::string(32, 'a')), nullptr);
-  EXPECT_EQ(withdrawals_, 0);
+  EXPECT_EQ(taken_, 1);
 }
 
 }  // namespace

@@ -1,6 +1,12 @@
 #include "bridge/answers.h"
 
+#include <optional>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "bridge/json_scan.h"
+#include "bridge/json_string.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
@@ -8,6 +14,9 @@ namespace {
 
 // A correlation id is some 50 bytes; longer text is not worth repeating in a hint.
 constexpr size_t kMaxCorrelationId = 256;
+
+// The gateway's own have some hundred characters; what is no gateway may say more.
+constexpr size_t kMaxErrorText = 2000;
 
 std::string Dump(const nlohmann::json& value) {
   return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -59,6 +68,50 @@ nlohmann::json Details(const Message& request, const Failure& failure, const std
     details["request_id"] = request.tool_call->request_id;
   }
   return details;
+}
+
+// What a gateway says of an error over HTTP.
+struct GatewayError {
+  std::string code;  // Empty: it says nothing.
+  std::string message;
+  std::string hint;
+};
+
+GatewayError GatewayErrorIn(absl::string_view body) {
+  const JsonScan scan = ScanJson(body);
+  const auto text = [&](absl::string_view member) {
+    const auto value = DecodeJsonString(FindMember(scan.members, member).value_or(""));
+    return value.value_or("").substr(0, kMaxErrorText);
+  };
+  GatewayError error = {.code = text("error"), .message = text("message"), .hint = text("hint")};
+  const bool is_word = absl::c_all_of(error.code, [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '_';
+  });
+  if (!is_word || error.message.empty()) return {};
+  return error;
+}
+
+// Bridges are told what to do in their own words.
+Failure NotAuthorized(absl::string_view url, const GatewayError& error) {
+  if (error.code.empty() || error.code == "token_missing") {
+    return {.reason = "not_authorized",
+            .message = absl::StrCat(url, " asks for a token that this bridge does not have."),
+            .hint =
+                "Nothing was executed. Start the bridge with --token-file FILE, which holds the "
+                "token of a client of the gateway."};
+  }
+  if (error.code == "token_unknown") {
+    return {
+        .reason = error.code,
+        .message = absl::StrCat("The gateway at ", url,
+                                " does not know the token of this bridge, or not any more."),
+        .hint =
+            "Nothing was executed. Take the token of a client out of the gateway's --token-file "
+            "into the file, or CALLSLIP_TOKEN, that this bridge was started with."};
+  }
+  return {.reason = error.code,
+          .message = absl::StrCat("The gateway at ", url, " answered: ", error.message),
+          .hint = absl::StrCat("Nothing was executed. ", error.hint)};
 }
 
 std::string ToStart(absl::string_view url) {
@@ -126,21 +179,36 @@ Failure SubscriptionLost(absl::string_view url) {
       .code = kConnectionError};
 }
 
-Failure HttpError(absl::string_view url, int status) {
-  if (status == 401) {
-    return {.reason = "not_authorized",
-            .message = absl::StrCat(url, " asks for a token that this bridge does not have."),
-            .hint =
-                "Nothing was executed. Start the bridge with --token-file FILE, which holds the "
-                "token of a client of the gateway."};
-  }
+Failure HttpError(absl::string_view url, int status, absl::string_view body) {
+  const GatewayError error = GatewayErrorIn(body);
+  if (status == 401) return NotAuthorized(url, error);
   Failure failure = {.reason = "http_error",
                      .message = absl::StrCat(url, " answered with HTTP ", status, ".")};
   failure.may_have_executed = status >= 500;
+  if (!error.code.empty()) {
+    failure.reason = error.code;
+    failure.message = absl::StrCat("The gateway at ", url, " answered: ", error.message);
+    const char* executed = failure.may_have_executed ? "" : "Nothing was executed. ";
+    failure.hint = absl::StrCat(executed, error.hint);
+    return failure;
+  }
   if (!failure.may_have_executed) {
     failure.hint = absl::StrCat("Nothing was executed. Is this the gateway? ", ToStart(url));
   }
   return failure;
+}
+
+Failure UnprovenAnswer(absl::string_view url) {
+  return {.reason = "unproven_answer",
+          .message = absl::StrCat("Something else answers at ", url,
+                                  "; it does not know the token of this bridge."),
+          .hint = absl::StrCat(
+              "Nothing of what it said is believed, and it did not get the token. See what listens "
+              "there. If that is your gateway, give the bridge a token that is in the gateway's "
+              "--token-file now, and see that ",
+              url, " is an address of its --listen or --allowed-hosts."),
+          .may_have_executed = true,
+          .code = kConnectionError};
 }
 
 Failure NotAnAnswer(absl::string_view url, absl::string_view what) {

@@ -29,8 +29,11 @@ Failure ConnectionBroke(absl::string_view url);
 Failure StreamEndedEarly();
 // A `subscriptions/listen` ended without the gateway's farewell.
 Failure SubscriptionLost(absl::string_view url);
-// An HTTP status of 400 or above without a JSON-RPC answer in the body.
-Failure HttpError(absl::string_view url, int status);
+// An HTTP status of 400 or above without a JSON-RPC answer in `body`. What a gateway says of it
+// there ({"error", "message", "hint"}) is passed on.
+Failure HttpError(absl::string_view url, int status, absl::string_view body);
+// The answer does not prove that its sender knows the token.
+Failure UnprovenAnswer(absl::string_view url);
 // An answer that is no answer to the request; `what` completes "The gateway sent …".
 Failure NotAnAnswer(absl::string_view url, absl::string_view what);
 Failure AnswerTooLarge();

@@ -75,6 +75,8 @@ class Courier::Attempts {
         return Next::kLater;
       case Outcome::kAnswered:
         return JudgeAnswer(exchange);
+      case Outcome::kUnproven:
+        return RenewToken(exchange) ? Next::kNow : Next::kStop;
       case Outcome::kTooLarge:
       case Outcome::kAborted:
         break;
@@ -82,11 +84,16 @@ class Courier::Attempts {
     return Next::kStop;
   }
 
+  // Once. The answer for an old token may look as that of somebody who knows none.
+  bool RenewToken(const Exchange& exchange) {
+    return !std::exchange(token_renewed_, true) &&
+           courier_.gateway_->RenewToken(exchange.token_generation);
+  }
+
   Next JudgeAnswer(const Exchange& exchange) {
     const int status = exchange.head.status;
-    if (status == 401 && !token_renewed_) {
-      token_renewed_ = true;
-      if (!courier_.gateway_->RenewToken(exchange.token_generation)) return Next::kStop;
+    if (status == 401) {
+      if (!RenewToken(exchange)) return Next::kStop;
       Refused();
       return Next::kNow;
     }

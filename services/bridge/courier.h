@@ -15,7 +15,8 @@ namespace callslip::bridge {
 //
 // A message is sent once, and once again only where that can do no harm:
 //   - nothing of it was sent (no connection): until kConnectPatience is over;
-//   - it was refused for its session or its token, and there is a new one: at once;
+//   - it was refused for its session or its token, or by what does not know the token, and there is
+//     a new one: at once;
 //   - nobody knows (the connection broke, the stream ended early), but it carries a request_id:
 //     until its deadline.
 // Between two attempts it backs off, from kFirstBackoff to kLongestBackoff.

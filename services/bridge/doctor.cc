@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "bridge/abort_switch.h"
+#include "bridge/answers.h"
 #include "bridge/gateway_answer.h"
 #include "bridge/json_rpc.h"
 #include "bridge/json_scan.h"
@@ -89,6 +90,12 @@ Link Gateway(GatewayClient& gateway) {
   if (exchange.outcome == Exchange::Outcome::kNotSent) {
     link.detail = absl::StrCat("nobody listens at ", url);
     link.hint = kStartHint;
+    return link;
+  }
+  if (exchange.outcome == Exchange::Outcome::kUnproven) {
+    const Failure failure = UnprovenAnswer(url);
+    link.detail = failure.message;
+    link.hint = failure.hint;
     return link;
   }
   if (exchange.outcome != Exchange::Outcome::kAnswered) {

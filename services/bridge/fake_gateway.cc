@@ -5,9 +5,11 @@
 #include <unistd.h>
 #include <cstdlib>
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "auth/request_signature.h"
 #include "bridge/json_rpc.h"
 #include "nlohmann/json.hpp"
 
@@ -30,7 +32,8 @@ void CloseWithReset(socket_t socket) {
 
 FakeGateway::FakeGateway() : FakeGateway(Options{}) {}
 
-FakeGateway::FakeGateway(Options options) {
+FakeGateway::FakeGateway(Options options)
+    : handler_(std::move(options.handler)), token_(std::move(options.token)) {
   server_.new_task_queue = [] { return new httplib::ThreadPool(kServerThreads); };
   server_.set_tcp_nodelay(true);
   int listener = -1;
@@ -38,15 +41,9 @@ FakeGateway::FakeGateway(Options options) {
     listener = socket;
     if (reset) CloseWithReset(socket);
   });
-  server_.Post(".*",
-               [this, handler = std::move(options.handler)](const auto& request, auto& response) {
-                 Record(request);
-                 if (handler) {
-                   handler(*this, request, response);
-                 } else {
-                   AnswerPlainly(request.body, response);
-                 }
-               });
+  const auto serve = [this](const auto& request, auto& response) { Serve(request, response); };
+  server_.Post(".*", serve);
+  server_.Get(".*", serve);
   server_.Delete(".*", [this](const auto& request, auto&) { Record(request); });
   if (options.port == 0) {
     port_ = server_.bind_to_any_port("127.0.0.1");
@@ -81,6 +78,25 @@ void FakeGateway::Release() {
   if (!released_.HasBeenNotified()) released_.Notify();
 }
 
+void FakeGateway::Serve(const httplib::Request& request, httplib::Response& response) {
+  Record(request);
+  const auto signature = ParseSignature(request.get_header_value("Authorization"));
+  const std::string host = request.get_header_value("Host");
+  const RequestToSign parts = {
+      .method = request.method, .host = host, .target = request.target, .body = request.body};
+  if (!token_.empty() && !(signature && IsSignatureOf(token_, parts, *signature))) {
+    response.status = 401;
+    response.set_content(R"({"error":"token_unknown","message":"No."})", "application/json");
+    return;
+  }
+  if (handler_) {
+    handler_(*this, request, response);
+  } else {
+    AnswerPlainly(request.body, response);
+  }
+  if (!token_.empty() && !response.has_header(kProofHeader)) Prove(token_, request, response);
+}
+
 void FakeGateway::Record(const httplib::Request& request) {
   MutexLock lock(&mutex_);
   requests_.push_back(request);
@@ -95,6 +111,15 @@ void AnswerPlainly(const std::string& body, httplib::Response& response) {
   }
   const nlohmann::json result = {{"method", message.method}};
   response.set_content(ResultFor(message.id, result.dump()), "application/json");
+}
+
+void Prove(const std::string& token, const httplib::Request& request, httplib::Response& response) {
+  const auto signature = ParseSignature(request.get_header_value("Authorization"));
+  if (!signature) return;
+  const int status = response.status == -1 ? 200 : response.status;
+  const bool is_stream = response.get_header_value("Content-Type") == "text/event-stream";
+  const auto body = is_stream ? std::nullopt : std::optional<absl::string_view>(response.body);
+  response.set_header(kProofHeader, ProveAnswer(token, signature->nonce, status, body));
 }
 
 std::string ResultFor(absl::string_view id, absl::string_view result) {

@@ -23,8 +23,10 @@ class FakeGateway {
   using Handler = std::function<void(FakeGateway&, const httplib::Request&, httplib::Response&)>;
 
   struct Options {
-    Handler handler = {};         // Answers what is posted; default as above.
-    int port = 0;                 // 0 picks a free one.
+    Handler handler = {};  // Answers what is posted; default as above.
+    int port = 0;          // 0 picks a free one.
+    // Where set, requests that are not signed with it are refused, and answers to others proven.
+    std::string token = {};
     bool reset_on_close = false;  // Connections end with RST instead of FIN.
   };
 
@@ -45,7 +47,10 @@ class FakeGateway {
 
  private:
   void Record(const httplib::Request& request);
+  void Serve(const httplib::Request& request, httplib::Response& response);
 
+  const Handler handler_;
+  const std::string token_;
   httplib::Server server_;
   int port_ = 0;
   Mutex mutex_;
@@ -57,6 +62,9 @@ class FakeGateway {
 
 // Sets the plain answer to the request in `body`: its id with {"method": …}, or 202.
 void AnswerPlainly(const std::string& body, httplib::Response& response);
+
+// Adds what proves a complete answer to `request` with `token`.
+void Prove(const std::string& token, const httplib::Request& request, httplib::Response& response);
 
 // {"jsonrpc":"2.0","id":<id>,"result":<result>}
 std::string ResultFor(absl::string_view id, absl::string_view result);

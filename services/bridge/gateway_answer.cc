@@ -67,8 +67,9 @@ std::variant<Message, Failure> FindAnswer(const ResponseHead& head, std::string 
     Message message = ParseMessage(std::move(body));
     if (IsAnswerTo(request, message)) return message;
     is_valid = message.error_code != kParseError;
+    body = std::move(message.line);
   }
-  if (head.status >= 400) return HttpError(url, head.status);
+  if (head.status >= 400) return HttpError(url, head.status, is_json ? body : "");
   if (is_empty) return NotAnAnswer(url, absl::StrCat("HTTP ", head.status, " without an answer"));
   if (!is_json) {
     return NotAnAnswer(url, absl::StrCat("\"", head.content_type, "\" instead of JSON"));

@@ -47,6 +47,43 @@ TEST(FindAnswerTest, RestoresTheIdAsTheAgentWroteIt) {
             R"({"jsonrpc":"2.0","id":"\u0041","result":{}})");
 }
 
+TEST(FindAnswerTest, TheGatewaysOwnReasonsArePassedOn) {
+  const auto details = [](int status, const std::string& body, const char* type) {
+    const auto line = LineFor(Request("7"), status, body, type);
+    return nlohmann::json::parse(line)["error"]["data"];
+  };
+  const struct {
+    int status;
+    const char* body;
+    const char* reason;
+    const char* error;
+    const char* hint;
+  } kCases[] = {
+      {403, R"({"error":"host_not_allowed","message":"Not ours.","hint":"Add it."})",
+       "host_not_allowed", "answered: Not ours.", "Nothing was executed. Add it."},
+      {503, R"({"error":"draining","message":"It stops.","hint":"Use another."})", "draining",
+       "answered: It stops.", "Use another."},
+      {401, R"({"error":"token_missing","message":"None."})", "not_authorized",
+       "asks for a token that this bridge does not have", "--token-file FILE"},
+      {401, R"({"error":"token_unknown","message":"No."})", "token_unknown",
+       "does not know the token of this bridge", "--token-file"},
+      {401, R"({"error":"token_expired","message":"Over."})", "token_expired", "answered: Over.",
+       "Nothing was executed."},
+      // Nothing of ours.
+      {403, R"({"error":"Not a word","message":"x"})", "http_error", "HTTP 403", "Is this the"},
+      {403, R"({"error":{"code":1},"message":"x"})", "http_error", "HTTP 403", "Is this the"},
+      {403, R"({"error":"no_message"})", "http_error", "HTTP 403", "Is this the"},
+  };
+  for (const auto& c : kCases) {
+    const nlohmann::json found = details(c.status, c.body, "application/json");
+    EXPECT_EQ(found["reason"], c.reason) << found;
+    EXPECT_THAT(found["error"].get<std::string>(), HasSubstr(c.error));
+    EXPECT_THAT(found["hint"].get<std::string>(), HasSubstr(c.hint));
+    EXPECT_EQ(found["may_have_executed"], c.status >= 500);
+  }
+  EXPECT_EQ(details(403, R"({"error":"a","message":"b"})", "text/html")["reason"], "http_error");
+}
+
 TEST(FindAnswerTest, ErrorsCountWhateverTheirStatusAndWithoutAnId) {
   for (const int status : {200, 400, 404, 500, 503}) {
     EXPECT_EQ(LineFor(Request("7"), status, R"({"jsonrpc":"2.0","error":{"code":-32600}})"),

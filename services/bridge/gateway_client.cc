@@ -1,5 +1,6 @@
 #include "bridge/gateway_client.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -16,10 +17,12 @@ namespace {
 // With some room; a longer one is no mistake.
 constexpr size_t kUsualHeadBytes = 512;
 
+std::string HostOf(const GatewayUrl& url) { return url.origin.substr(url.origin.find("//") + 2); }
+
 // The headers that all requests have in common.
 std::string UsualHeaders(const GatewayUrl& url) {
   std::string headers;
-  AddHeader(headers, "Host", absl::string_view(url.origin).substr(url.origin.find("//") + 2));
+  AddHeader(headers, "Host", HostOf(url));
   AddHeader(headers, "Content-Type", "application/json");
   AddHeader(headers, "Accept", "application/json, text/event-stream");
   return headers;
@@ -28,8 +31,8 @@ std::string UsualHeaders(const GatewayUrl& url) {
 // What the answer to one POST says, as it comes in.
 class Exchanger {
  public:
-  Exchanger(AbortSwitch& abort, const GatewayClient::EventSink& on_event)
-      : abort_(abort), on_event_(on_event), events_(kMaxAnswerBytes) {}
+  Exchanger(const RequestAuth& auth, AbortSwitch& abort, const GatewayClient::EventSink& on_event)
+      : auth_(auth), abort_(abort), on_event_(on_event), events_(kMaxAnswerBytes) {}
 
   // True where the connection can carry another call.
   bool Run(HttpConnection& connection, absl::string_view head, absl::string_view message) {
@@ -42,19 +45,34 @@ class Exchanger {
           [this](const ResponseHead&, absl::string_view bytes) { return Receive(bytes); });
     }
     abort_.EndExchange();
-    return end_ == HttpAnswerEnd::kWhole;
+    if (is_whole()) CheckProof();
+    return end_ == HttpAnswerEnd::kWhole && is_believed_;
   }
 
   Exchange Result() {
-    exchange_.outcome = Outcome();
-    return std::move(exchange_);
+    Exchange exchange = {.outcome = Outcome()};
+    if (exchange.outcome == Exchange::Outcome::kUnproven) return exchange;
+    exchange.head = std::move(exchange_.head);
+    exchange.body = std::move(exchange_.body);
+    return exchange;
   }
 
  private:
   bool is_event_stream() const { return exchange_.head.content_type == "text/event-stream"; }
 
+  bool is_whole() const { return end_ == HttpAnswerEnd::kWhole || end_ == HttpAnswerEnd::kLast; }
+
+  void CheckProof() {
+    const auto body =
+        is_event_stream() ? std::nullopt : std::optional<absl::string_view>(exchange_.body);
+    is_believed_ = auth_.Believes(exchange_.head, body);
+  }
+
   bool Receive(absl::string_view bytes) {
     if (is_event_stream()) {
+      // Before anything of it is passed on.
+      if (!std::exchange(is_stream_checked_, true)) CheckProof();
+      if (!is_believed_) return false;
       const auto result = events_.Feed(bytes, [this](absl::string_view data) {
         return !abort_.aborted() && on_event_(exchange_.head, data);
       });
@@ -69,7 +87,10 @@ class Exchanger {
 
   Exchange::Outcome Outcome() {
     if (stream_done_) return Exchange::Outcome::kAnswered;
-    if (end_ == HttpAnswerEnd::kWhole || end_ == HttpAnswerEnd::kLast) {
+    // Nobody can check the proof of a part.
+    const bool is_cut = too_large_ && !is_event_stream() && auth_.asks_for_proof();
+    if (!is_believed_ || is_cut) return Exchange::Outcome::kUnproven;
+    if (is_whole()) {
       return is_event_stream() ? Exchange::Outcome::kStreamEnded : Exchange::Outcome::kAnswered;
     }
     if (abort_.aborted()) return Exchange::Outcome::kAborted;
@@ -77,6 +98,7 @@ class Exchanger {
     return too_large_ ? Exchange::Outcome::kTooLarge : Exchange::Outcome::kBroken;
   }
 
+  const RequestAuth& auth_;
   AbortSwitch& abort_;
   const GatewayClient::EventSink& on_event_;
   SseParser events_;
@@ -85,6 +107,8 @@ class Exchanger {
   bool begun_ = false;
   bool stream_done_ = false;
   bool too_large_ = false;
+  bool is_believed_ = true;
+  bool is_stream_checked_ = false;
 };
 
 }  // namespace
@@ -110,6 +134,7 @@ absl::StatusOr<GatewayUrl> ParseGatewayUrl(absl::string_view text) {
 GatewayClient::GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock)
     : url_(std::move(url)),
       endpoint_(EndpointOf(url_.origin)),
+      host_(HostOf(url_)),
       usual_headers_(UsualHeaders(url_)),
       token_source_(std::move(token_source)),
       clock_(clock),
@@ -120,10 +145,20 @@ GatewayClient::~GatewayClient() = default;
 Exchange GatewayClient::Post(const std::string& message, absl::string_view headers,
                              absl::Duration silence, AbortSwitch& abort,
                              const EventSink& on_event) {
+  const bool was_sent = abort.sent();
+  Exchange exchange = PostOnce(message, headers, silence, abort, on_event);
+  if (!CorrectClock(exchange)) return exchange;
+  if (!was_sent) abort.ForgetSent();
+  return PostOnce(message, headers, silence, abort, on_event);
+}
+
+Exchange GatewayClient::PostOnce(const std::string& message, absl::string_view headers,
+                                 absl::Duration silence, AbortSwitch& abort,
+                                 const EventSink& on_event) {
   int token_generation = 0;
-  const std::string head =
-      RequestHead("POST", url_.path, headers, message.size(), token_generation);
-  Exchanger exchanger(abort, on_event);
+  const RequestAuth auth = AuthorizationFor("POST", url_.path, message, token_generation);
+  const std::string head = RequestHead("POST", url_.path, headers, message.size(), auth);
+  Exchanger exchanger(auth, abort, on_event);
   if (std::unique_ptr<HttpConnection> connection = TakeConnection()) {
     connection->SetSilence(silence);
     if (exchanger.Run(*connection, head, message)) KeepConnection(std::move(connection));
@@ -135,18 +170,56 @@ Exchange GatewayClient::Post(const std::string& message, absl::string_view heade
 
 Exchange GatewayClient::Ask(const std::string& method, const std::string& path,
                             absl::string_view headers, absl::Duration timeout) {
+  Exchange exchange = AskOnce(method, path, headers, timeout);
+  return CorrectClock(exchange) ? AskOnce(method, path, headers, timeout) : exchange;
+}
+
+Exchange GatewayClient::AskOnce(const std::string& method, const std::string& path,
+                                absl::string_view headers, absl::Duration timeout) {
   Exchange exchange;
-  const std::string head = RequestHead(method, path, headers, 0, exchange.token_generation);
+  const RequestAuth auth = AuthorizationFor(method, path, "", exchange.token_generation);
+  const std::string head = RequestHead(method, path, headers, 0, auth);
   const auto connection = HttpConnection::Connect(endpoint_, timeout / 2);
   if (connection == nullptr || !connection->Send(head, "")) return exchange;
-  const HttpAnswerEnd end = ReadHttpAnswer(
-      *connection, exchange.head, [](const ResponseHead&, absl::string_view) { return true; });
-  if (end == HttpAnswerEnd::kWhole || end == HttpAnswerEnd::kLast) {
+  const HttpAnswerEnd end =
+      ReadHttpAnswer(*connection, exchange.head, [&](const ResponseHead&, absl::string_view bytes) {
+        absl::StrAppend(&exchange.body, bytes);
+        return exchange.body.size() <= kMaxAnswerBytes;
+      });
+  const bool is_whole = end == HttpAnswerEnd::kWhole || end == HttpAnswerEnd::kLast;
+  if (is_whole && auth.Believes(exchange.head, exchange.body)) {
     exchange.outcome = Exchange::Outcome::kAnswered;
-  } else {
-    exchange.head.status = 0;
+    return exchange;
   }
-  return exchange;
+  return {.outcome = is_whole ? Exchange::Outcome::kUnproven : Exchange::Outcome::kNotSent,
+          .token_generation = exchange.token_generation};
+}
+
+RequestAuth GatewayClient::AuthorizationFor(absl::string_view method, absl::string_view path,
+                                            absl::string_view body, int& token_generation) {
+  std::string token;
+  absl::Duration clock_offset;
+  {
+    MutexLock lock(&mutex_);
+    token_generation = token_generation_;
+    token = token_;
+    clock_offset = clock_offset_;
+  }
+  if (token.empty()) return {};
+  // Its certificate has proven who it is.
+  if (endpoint_.is_tls) return RequestAuth::WithBearer(token);
+  return RequestAuth::WithSignature(std::move(token),
+                                    {.method = method, .host = host_, .target = path, .body = body},
+                                    clock_->Now() + clock_offset);
+}
+
+bool GatewayClient::CorrectClock(const Exchange& exchange) {
+  if (exchange.outcome != Exchange::Outcome::kAnswered) return false;
+  const std::optional<absl::Time> time = ServerTimeIn(exchange.head, exchange.body);
+  if (!time) return false;
+  MutexLock lock(&mutex_);
+  clock_offset_ = *time - clock_->Now();
+  return true;
 }
 
 bool GatewayClient::RenewToken(int refused_generation) {
@@ -161,15 +234,13 @@ bool GatewayClient::RenewToken(int refused_generation) {
 
 std::string GatewayClient::RequestHead(absl::string_view method, absl::string_view path,
                                        absl::string_view headers, size_t content_length,
-                                       int& token_generation) {
+                                       const RequestAuth& auth) const {
   std::string head;
   head.reserve(kUsualHeadBytes);
   absl::StrAppend(&head, method, " ", path, " HTTP/1.1\r\n");
   absl::StrAppend(&head, usual_headers_, headers);
   AddHeader(head, "Content-Length", absl::AlphaNum(content_length).Piece());
-  MutexLock lock(&mutex_);
-  token_generation = token_generation_;
-  if (!token_.empty()) AddHeader(head, "Authorization", "Bearer " + token_);
+  if (!auth.header().empty()) AddHeader(head, "Authorization", auth.header());
   head.append("\r\n");
   return head;
 }

@@ -14,6 +14,7 @@
 #include "bridge/http_answer.h"
 #include "bridge/http_connection.h"
 #include "bridge/mcp_headers.h"
+#include "bridge/request_auth.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 
@@ -39,6 +40,9 @@ struct Exchange {
     kStreamEnded,  // The gateway ended its event stream before the sink did.
     kTooLarge,     // The answer, or one event of it, is larger than kMaxAnswerBytes.
     kAborted,      // The switch of the call was thrown.
+    // What answered has not proven that it knows the token. Nothing is kept of what it said, and
+    // nobody knows what it did with the call.
+    kUnproven,
   };
 
   Outcome outcome = Outcome::kNotSent;
@@ -58,12 +62,14 @@ class GatewayClient {
   // Answers the token that is valid now, or an empty text where there is none.
   using TokenSource = std::function<std::string()>;
 
-  // All messages carry the token, unless it is empty. `clock` must outlive the client.
+  // All requests carry the token, unless it is empty: over plain HTTP as a signature, and what
+  // answers them then has to prove that it knows the token, too. `clock` must outlive the client.
   GatewayClient(GatewayUrl url, TokenSource token_source, Clock* clock);
   ~GatewayClient();
 
   // Posts `message` as it is; `headers` are whole lines. `silence` bounds each single read and
-  // write; only `abort` bounds the whole.
+  // write; only `abort` bounds the whole. Is sent a second time where the gateway has proven that
+  // our clock is off, and so has done nothing with it.
   Exchange Post(const std::string& message, absl::string_view headers, absl::Duration silence,
                 AbortSwitch& abort, const EventSink& on_event);
 
@@ -87,12 +93,23 @@ class GatewayClient {
   // A connection that carries nothing: a kept one, or a new one; nullptr where there is none.
   std::unique_ptr<HttpConnection> TakeConnection();
   void KeepConnection(std::unique_ptr<HttpConnection> connection);
+  Exchange PostOnce(const std::string& message, absl::string_view headers, absl::Duration silence,
+                    AbortSwitch& abort, const EventSink& on_event);
+  Exchange AskOnce(const std::string& method, const std::string& path, absl::string_view headers,
+                   absl::Duration timeout);
+  // How a request shows who makes it, with the token of the present generation.
+  RequestAuth AuthorizationFor(absl::string_view method, absl::string_view path,
+                               absl::string_view body, int& token_generation);
+  // True where the gateway has refused a request for its time, and the next one will have another.
+  bool CorrectClock(const Exchange& exchange);
   // The lines of all headers.
   std::string RequestHead(absl::string_view method, absl::string_view path,
-                          absl::string_view headers, size_t content_length, int& token_generation);
+                          absl::string_view headers, size_t content_length,
+                          const RequestAuth& auth) const;
 
   const GatewayUrl url_;
   const Endpoint endpoint_;
+  const std::string host_;  // As the Host header has it.
   const std::string usual_headers_;
   const TokenSource token_source_;
   Clock* const clock_;
@@ -100,7 +117,8 @@ class GatewayClient {
   Mutex mutex_;
   std::string token_ ABSL_GUARDED_BY(mutex_);
   int token_generation_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::vector<Idle> idle_ ABSL_GUARDED_BY(mutex_);  // The last one was used last.
+  absl::Duration clock_offset_ ABSL_GUARDED_BY(mutex_);  // From our time to the gateway's.
+  std::vector<Idle> idle_ ABSL_GUARDED_BY(mutex_);       // The last one was used last.
 };
 
 }  // namespace callslip::bridge

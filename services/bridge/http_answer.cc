@@ -8,6 +8,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "auth/request_signature.h"
 #include "bridge/limits.h"
 
 namespace callslip::bridge {
@@ -41,6 +42,8 @@ class Parser final : public http::basic_parser<false> {
       head_.content_type = absl::AsciiStrToLower(absl::StripAsciiWhitespace(View(type)));
     } else if (absl::EqualsIgnoreCase(View(name), "Mcp-Session-Id")) {
       head_.session_id = std::string(value);
+    } else if (absl::EqualsIgnoreCase(View(name), kProofHeader)) {
+      head_.proof = std::string(value);
     }
   }
   void on_header_impl(Error&) override {}

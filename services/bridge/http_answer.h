@@ -14,6 +14,7 @@ struct ResponseHead {
   int status = 0;
   std::string content_type;  // In lower case, without parameters.
   std::string session_id;    // Empty when the gateway issued none.
+  std::string proof;         // The same; see RequestAuth.
 };
 
 // How the reading of an answer has ended.

@@ -236,11 +236,15 @@ void Relay::Conclude(const CallPtr& call, Exchange exchange) {
       return Finish(call, StreamEndedEarly());
     case Exchange::Outcome::kTooLarge:
       return Finish(call, AnswerTooLarge());
+    case Exchange::Outcome::kUnproven:
+      return Finish(call, UnprovenAnswer(url_));
     case Exchange::Outcome::kAnswered:
       break;
   }
   if (!call->is_request()) {
-    if (exchange.head.status >= 400) return Finish(call, HttpError(url_, exchange.head.status));
+    if (exchange.head.status >= 400) {
+      return Finish(call, HttpError(url_, exchange.head.status, exchange.body));
+    }
     if (Take(call)) Answered(call);
     return;
   }

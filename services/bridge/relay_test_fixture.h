@@ -49,6 +49,7 @@ class RelayTest : public testing::Test {
     StartGateway(FakeGateway::Options{.handler = std::move(handler)});
   }
   void StartGateway(FakeGateway::Options options) {
+    if (options.token.empty()) options.token = token_;
     gateway_ = std::make_unique<FakeGateway>(std::move(options));
     Connect(gateway_->port());
   }
@@ -88,7 +89,8 @@ class RelayTest : public testing::Test {
     EXPECT_EQ(ReadLine(), ResultFor("\"silence\"", R"({"method":"ping"})"));
   }
 
-  std::string token_;  // Set it before StartGateway().
+  // Set it before StartGateway(), which gives it to the gateway as well.
+  std::string token_;
   // The one of clock(): the relay reads it until it goes.
   FakeClock fake_clock_;
   RealClock real_clock_;

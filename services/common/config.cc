@@ -118,6 +118,22 @@ void OptionSet::Add(absl::string_view name, Address* target, absl::string_view h
              }});
 }
 
+void OptionSet::Add(absl::string_view name, std::vector<Address>* target, absl::string_view help) {
+  const std::string before = absl::StrJoin(
+      *target, ",",
+      [](std::string* out, const Address& address) { absl::StrAppend(out, address.ToString()); });
+  AddOption({std::string(name), "HOST:PORT,…", std::string(help), before,
+             [target](absl::string_view value) {
+               target->clear();
+               for (absl::string_view item : absl::StrSplit(value, ',', absl::SkipWhitespace())) {
+                 ASSIGN_OR_RETURN(Address address, ParseAddress(absl::StripAsciiWhitespace(item)));
+                 target->push_back(std::move(address));
+               }
+               if (target->empty()) return absl::InvalidArgumentError("write one at least");
+               return absl::OkStatus();
+             }});
+}
+
 void OptionSet::Add(absl::string_view name, int* target, int min, int max, absl::string_view help) {
   AddOption({std::string(name), "N", std::string(help), absl::StrCat(*target),
              [target, min, max](absl::string_view value) {

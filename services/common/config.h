@@ -37,6 +37,8 @@ class OptionSet {
   void Add(absl::string_view name, std::string* target, absl::string_view help);
   void Add(absl::string_view name, bool* target, absl::string_view help);
   void Add(absl::string_view name, Address* target, absl::string_view help);
+  // At least one, comma-separated, or a YAML sequence. Replaces the default as a whole.
+  void Add(absl::string_view name, std::vector<Address>* target, absl::string_view help);
   // Refuses values outside [`min`, `max`].
   void Add(absl::string_view name, int* target, int min, int max, absl::string_view help);
   // Written with a unit: 250ms, 10s, 10m. Refuses values outside [`min`, `max`].

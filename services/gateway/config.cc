@@ -38,6 +38,9 @@ void GatewayConfig::AddTo(OptionSet& options) {
               "Values of the Origin header to accept besides the gateway's own, such as "
               "chrome-extension://ID");
   options.Add("tracker", &tracker, "Where the tracker serves gRPC");
+  options.Add("tls-ca", &tls_ca,
+              "PEM file of the authorities that may have signed the tracker's certificate: the "
+              "gateway then reaches it by TLS, unless over a unix socket");
   options.Add("drain-delay", &drain_delay, absl::ZeroDuration(), absl::Minutes(5),
               "How long to serve on after SIGTERM while /readyz answers 503, for a balancer before "
               "several gateways to look elsewhere; longer than it takes to notice");
@@ -47,6 +50,11 @@ void GatewayConfig::AddTo(OptionSet& options) {
                     "The least severe messages that are logged");
   options.Add("conformance", &conformance,
               "Also offer what the official conformance suite of MCP asks for; for tests only");
+}
+
+std::optional<TlsFiles> GatewayConfig::TrackerTls() const {
+  if (tls_ca.empty()) return std::nullopt;
+  return TlsFiles{.authorities = tls_ca};
 }
 
 absl::Status GatewayConfig::Validate() const {

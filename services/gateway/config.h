@@ -1,12 +1,14 @@
 #ifndef CALLSLIP_GATEWAY_CONFIG_H_
 #define CALLSLIP_GATEWAY_CONFIG_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "common/address.h"
 #include "common/config.h"
+#include "common/tls_files.h"
 #include "gateway/oauth/oauth_config.h"
 
 namespace callslip::gateway {
@@ -25,10 +27,13 @@ struct GatewayConfig {
   Address tracker{.host = "127.0.0.1", .port = 7900};
   absl::Duration drain_delay = absl::ZeroDuration();
   absl::Duration drain_grace = absl::Seconds(2);
+  // Empty: no TLS on the way to the tracker.
+  std::string tls_ca;
   std::string log_level = "info";
   bool conformance = false;
 
   void AddTo(OptionSet& options);
+  std::optional<TlsFiles> TrackerTls() const;
   // INVALID_ARGUMENT with what to change, where the settings contradict each other.
   absl::Status Validate() const;
 };

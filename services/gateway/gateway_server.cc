@@ -22,6 +22,7 @@
 #include "gateway/health_handlers.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/router.h"
+#include "gateway/http/signed_requests.h"
 #include "gateway/mcp/browser_tools.h"
 #include "gateway/mcp/command_resources.h"
 #include "gateway/mcp/conformance_fixtures.h"
@@ -59,6 +60,17 @@ HttpLimits LimitsOfThisProcess() {
   return limits;
 }
 
+// By which the tracker at `address` knows this gateway: the last line of its role. Empty where
+// there is none, and over a unix socket, where it needs none.
+std::string OwnTokenOf(const TokenFile& file, const Address& address) {
+  std::string token;
+  if (address.is_unix()) return token;
+  for (const TokenFile::Entry& entry : file.entries) {
+    if (entry.principal.role == Role::kGateway) token = entry.token;
+  }
+  return token;
+}
+
 McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
   McpCatalog catalog;
   catalog.tools.push_back(std::make_unique<InteractTool>(tracker, clock));
@@ -76,8 +88,9 @@ struct GatewayServer::Parts {
       : config(gateway_config),
         sessions(SessionKey(config, token_file)),
         calls(std::make_shared<CallQueue>()),
-        tracker(ConnectToTracker(config.tracker, calls, loop.executor())),
-        session_client(ConnectToSessions(config.tracker, calls, loop.executor())),
+        tracker(ConnectToTracker(config.tracker, calls, loop.executor(), config.TrackerTls())),
+        session_client(
+            ConnectToSessions(config.tracker, calls, loop.executor(), config.TrackerTls())),
         session_hub(std::make_shared<SessionHub>(loop.executor(), session_client.get())),
         session_api(session_client.get(), session_hub),
         mcp_server(MakeCatalog(), tracker.get(), &clock, &sessions),
@@ -98,6 +111,7 @@ struct GatewayServer::Parts {
             MakeChallenge()) {
     if (token_file.has_value()) {
       credentials = std::make_shared<Credentials>(token_file->entries);
+      calls->SetToken(OwnTokenOf(*token_file, config.tracker));
     }
   }
 
@@ -127,8 +141,10 @@ struct GatewayServer::Parts {
 
   // The doors need to know the port that was bound.
   void MakeRouter(const Address& bound) {
-    router.emplace(Doors(bound, config.allowed_hosts, config.allowed_origins), credentials,
-                   &requests, resource_server.get(), MakeChallenge());
+    router.emplace(
+        Doors(bound, config.allowed_hosts, config.allowed_origins), credentials, &requests,
+        credentials == nullptr ? nullptr : std::make_shared<SignedRequests>(credentials, &clock),
+        resource_server.get(), MakeChallenge());
     if (resource_server != nullptr) resource_server->AddRoutes(*router);
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
@@ -210,6 +226,13 @@ GatewayServer::GatewayServer(const GatewayConfig& config,
                              std::unique_ptr<DocumentSource> issuer_source)
     : parts_(std::make_unique<Parts>(config, token_file, std::move(issuer_source))) {}
 
+void GatewayServer::Take(const TokenFile& tokens) {
+  boost::asio::post(parts_->loop.executor(),
+                    [this, token = OwnTokenOf(tokens, parts_->config.tracker)] {
+                      parts_->calls->SetToken(token);
+                    });
+}
+
 std::shared_ptr<Credentials> GatewayServer::credentials() const { return parts_->credentials; }
 
 GatewayServer::~GatewayServer() { parts_->loop.Stop(); }
@@ -221,6 +244,8 @@ absl::StatusOr<Address> GatewayServer::Start() {
   parts_->loop.Start();
   return bound;
 }
+
+std::vector<Router::Served> GatewayServer::Routes() const { return parts_->router->Routes(); }
 
 void GatewayServer::Leave(absl::Duration delay) {
   boost::asio::post(parts_->loop.executor(), [this] {

@@ -3,13 +3,16 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "auth/credentials.h"
+#include "auth/token_file.h"
 #include "common/address.h"
 #include "gateway/config.h"
+#include "gateway/http/router.h"
 #include "gateway/oauth/document_source.h"
 
 namespace callslip::gateway {
@@ -30,9 +33,15 @@ class GatewayServer {
   // Those of the token file. Null where there is none.
   std::shared_ptr<Credentials> credentials() const;
 
+  // The token file has changed: what the gateway shows to the tracker may have, too. Any thread.
+  void Take(const TokenFile& tokens);
+
   // Starts to serve; returns the address with the port that was bound. Does not need the tracker
   // to be there yet. Once only.
   absl::StatusOr<Address> Start();
+
+  // All that it serves. From Start() on.
+  std::vector<Router::Served> Routes() const;
 
   // Serves on for `delay`, but is not ready any more, and closes each connection after an answer,
   // so that its peer comes back through whatever stands before several gateways. Blocks.

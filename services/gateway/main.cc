@@ -62,7 +62,10 @@ int Main(int argc, char** argv) {
   }
   GatewayServer server(config, token_file, std::move(issuer_source));
   std::optional<TokenWatch> token_watch;
-  if (token_file.has_value()) token_watch.emplace(config.token_file, server.credentials());
+  if (token_file.has_value()) {
+    token_watch.emplace(config.token_file, server.credentials(),
+                        [&server](const TokenFile& tokens) { server.Take(tokens); });
+  }
   const absl::StatusOr<Address> bound = server.Start();
   if (!bound.ok()) return Fail(bound.status());
   std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());

@@ -9,10 +9,11 @@ namespace {
 
 absl::Status CheckBind(const Address& address, bool allow_insecure_bind) {
   if (address.IsLoopback() || allow_insecure_bind) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("refusing to listen on ", address.ToString(),
-                   ": other machines could reach it and nothing authenticates them. Listen on "
-                   "127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      "refusing to listen on ", address.ToString(),
+      ": other machines could reach it and nothing authenticates them. Set "
+      "--token-file, listen on 127.0.0.1, or set --allow-insecure-bind where something "
+      "else keeps them out"));
 }
 
 }  // namespace
@@ -20,10 +21,25 @@ absl::Status CheckBind(const Address& address, bool allow_insecure_bind) {
 void TrackerConfig::AddTo(OptionSet& options) {
   constexpr absl::Duration kMin = absl::Milliseconds(100);
   constexpr absl::Duration kMax = absl::Hours(24);
-  options.Add("listen", &listen, "Where to serve gRPC; port 0 picks a free one");
+  options.Add(
+      "listen", &listen,
+      "Where to serve gRPC: unix:PATH for the processes of this user, HOST:PORT for others; "
+      "port 0 picks a free one");
   options.Add("allow-insecure-bind", &allow_insecure_bind,
               "Serve on an address that other machines may reach, although nothing authenticates "
               "them");
+  options.Add(
+      "token-file", &token_file,
+      "File of those who may call over TCP, as the gateway's; made with random tokens where "
+      "there is none; what changes in it counts at once. Without it everyone on this machine "
+      "is the client `local` there");
+  options.Add("tls-cert", &tls_cert,
+              "PEM file of the certificate to show over TCP, with its chain; read again when it "
+              "changes");
+  options.Add("tls-key", &tls_key, "PEM file of its key");
+  options.Add("tls-client-ca", &tls_client_ca,
+              "PEM file of the authorities that have to have signed the certificates of callers: "
+              "from then on they need one");
   options.Add(
       "data-dir", &data_dir,
       "Directory of commands and sessions, one tracker each. Without it, they are kept in a "
@@ -72,7 +88,20 @@ void TrackerConfig::AddTo(OptionSet& options) {
 }
 
 absl::Status TrackerConfig::Validate() const {
-  RETURN_IF_ERROR(CheckBind(listen, allow_insecure_bind));
+  if (listen.empty()) return absl::InvalidArgumentError("--listen names no address");
+  for (const Address& address : listen) {
+    RETURN_IF_ERROR(CheckBind(address, allow_insecure_bind || !token_file.empty()));
+  }
+  if (tls_cert.empty() != tls_key.empty()) {
+    return absl::InvalidArgumentError("--tls-cert and --tls-key belong together: set both");
+  }
+  if (!tls_client_ca.empty() && tls_cert.empty()) {
+    return absl::InvalidArgumentError("--tls-client-ca needs --tls-cert and --tls-key");
+  }
+  if (!tls_client_ca.empty() && token_file.empty()) {
+    return absl::InvalidArgumentError(
+        "--tls-client-ca needs --token-file, where lines `ROLE NAME cert:SAN` say who is whom");
+  }
   if (!metrics_listen.empty()) {
     ASSIGN_OR_RETURN(const Address metrics, ParseAddress(metrics_listen));
     if (metrics.is_unix()) {
@@ -87,6 +116,11 @@ std::optional<Address> TrackerConfig::MetricsAddress() const {
   const absl::StatusOr<Address> address = ParseAddress(metrics_listen);
   if (!address.ok()) return std::nullopt;
   return *address;
+}
+
+std::optional<TlsFiles> TrackerConfig::Tls() const {
+  if (tls_cert.empty()) return std::nullopt;
+  return TlsFiles{.certificate = tls_cert, .key = tls_key, .authorities = tls_client_ca};
 }
 
 QueueDefaults TrackerConfig::Queue() const {

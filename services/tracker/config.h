@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "common/address.h"
 #include "common/config.h"
+#include "common/tls_files.h"
 #include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/session/queue_delivery.h"
 #include "tracker/domain/session/session_metadata.h"
@@ -16,8 +17,12 @@ namespace callslip::tracker {
 
 // All settings of callslip-tracker with their defaults.
 struct TrackerConfig {
-  Address listen{.host = "127.0.0.1", .port = 7900};
+  std::vector<Address> listen = {{.host = "127.0.0.1", .port = 7900}};
   bool allow_insecure_bind = false;
+  std::string token_file;  // Empty: whoever comes over TCP is `local`, and on loopback only.
+  std::string tls_cert;
+  std::string tls_key;
+  std::string tls_client_ca;
   // Empty: what is kept lives in a temporary directory, and ends with the process.
   std::string data_dir;
   // Of commands: "memory", "relaxed" or "strict".
@@ -41,6 +46,9 @@ struct TrackerConfig {
 
   // Where metrics are to be served, if they are. Of settings that are valid.
   std::optional<Address> MetricsAddress() const;
+
+  // Nullopt: TCP is served in the clear.
+  std::optional<TlsFiles> Tls() const;
 
   QueueDefaults Queue() const;
   SessionRetention Retention() const;

@@ -17,7 +17,7 @@ TEST(TrackerConfigTest, DefaultsAreValid) { EXPECT_TRUE(TrackerConfig().Validate
 
 TEST(TrackerConfigTest, OtherMachinesReachItOnlyOnRequest) {
   TrackerConfig config;
-  config.listen.host = "0.0.0.0";
+  config.listen[0].host = "0.0.0.0";
   const absl::Status refused = config.Validate();
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(refused.message()), HasSubstr("--allow-insecure-bind"));

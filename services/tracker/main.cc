@@ -2,7 +2,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "auth/credentials.h"
+#include "auth/token_file.h"
+#include "auth/token_watch.h"
 #include "common/clock.h"
 #include "common/config.h"
 #include "common/file_limit.h"
@@ -40,6 +44,14 @@ constexpr absl::Duration kRetentionEvery = absl::Minutes(10);
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "%s: %s\n", kProgram, std::string(status.message()).c_str());
   return 1;
+}
+
+// Where this process may ask another one of its kind: over a unix socket, if there is one.
+const Address& AddressForItself(const std::vector<Address>& listen) {
+  for (const Address& address : listen) {
+    if (address.is_unix()) return address;
+  }
+  return listen.front();
 }
 
 int Inspect(const std::string& data_dir) {
@@ -82,7 +94,9 @@ int Main(int argc, char** argv) {
   config.AddTo(options);
   const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
   if (parsed.command == "healthcheck") {
-    const absl::Status healthy = CheckHealth(config.listen, kHealthCheckTimeout);
+    const Address& address = AddressForItself(config.listen);
+    const absl::Status healthy =
+        CheckHealth(address, address.is_unix() ? std::nullopt : config.Tls(), kHealthCheckTimeout);
     return healthy.ok() ? 0 : Fail(healthy);
   }
   if (parsed.command == "inspect") return Inspect(config.data_dir);
@@ -118,12 +132,25 @@ int Main(int argc, char** argv) {
   DeadlineThread deadline_thread(&clock, &table);
   TrackerServer server(&clock, &table, sessions->get(), (*kept)->gate(),
                        {.sessions = &disk, .commands = (*kept)->storage()}, &annotations);
-  const absl::StatusOr<Address> bound = server.Start(config.listen, config.poll_threads);
+  std::optional<TokenWatch> token_watch;
+  if (!config.token_file.empty()) {
+    const absl::StatusOr<TokenFile> tokens = LoadOrCreateTokenFile(config.token_file);
+    if (!tokens.ok()) return Fail(tokens.status());
+    const auto credentials = std::make_shared<Credentials>(tokens->entries);
+    server.SetCredentials(credentials);
+    token_watch.emplace(config.token_file, credentials,
+                        [&server](const TokenFile&) { server.EndWithdrawn(); });
+    Log(LogLevel::kInfo, "callers over TCP need a token", {{"token_file", config.token_file}});
+  }
+  const absl::StatusOr<std::vector<Address>> bound =
+      server.Start(config.listen, config.poll_threads, config.Tls());
   if (!bound.ok()) return Fail(bound.status());
   const auto metrics = ServeMetrics(config, server);
   if (!metrics.ok()) return Fail(metrics.status());
   (*kept)->SetStorageListener([&server](bool works) { server.SetReady(works); });
-  std::fprintf(stderr, "listening on %s\n", bound->ToString().c_str());
+  for (const Address& address : *bound) {
+    std::fprintf(stderr, "listening on %s\n", address.ToString().c_str());
+  }
   NotifyServiceManager(kServiceReady);
 
   shutdown.Wait();

@@ -24,6 +24,29 @@ const refused = (params, code) => setting.refused(params, code);
 const at = (path) => pages.url + path;
 const heard = () => page.evaluate(() => window.heard.splice(0));
 
+describe('secrets', () => {
+  const type = (selector) =>
+    perform({ action: 'type', selector, text: 'typed' });
+
+  test('what a field for a password holds is not in the result of type', async () => {
+    await page.goto(at('/form'));
+    const leftOut = { selector: '#secret', value_left_out: true };
+    assert.deepEqual(await type('#secret'), leftOut);
+    assert.equal(await page.inputValue('#secret'), 'hushtyped');
+    // Nor while the page shows it, nor what was sent to a phone.
+    await page.evaluate(() => {
+      document.querySelector('#secret').autocomplete = 'current-password';
+      document.querySelector('#secret').type = 'text';
+      document.querySelector('#amount').autocomplete = 'section-a one-time-code';
+    });
+    assert.deepEqual(await type('#secret'), leftOut);
+    assert.deepEqual(await type('#amount'), { selector: '#amount', value_left_out: true });
+    const { elements } = await perform({ action: 'query', selector: '#secret, #amount' });
+    for (const { attributes } of elements) assert.equal('value' in attributes, false);
+    assert.deepEqual(await type('#remark'), { selector: '#remark', value: 'typed' });
+  });
+});
+
 describe('history', () => {
   test('back, forward and reload answer once the page has loaded', async () => {
     await page.goto(at('/'));

@@ -51,10 +51,10 @@ describe('a delivery', () => {
 
     const poll = gateway.nextPoll();
     // Any event that the worker listens to starts it; a changed setting is one.
-    await options.fill('[name=token]', 'sesame');
-    await options.click('button');
+    await options.fill('[name=name]', 'Renamed');
+    await options.getByRole('button', { name: 'Save' }).click();
     await poll;
-    assert.equal(gateway.pollHeaders.at(-1).authorization, 'Bearer sesame');
+    await gateway.status(({ name }) => name === 'Renamed');
     const error = assertError((await gateway.finalOf(cut)).body, 'execution_failed');
     assert.equal(error.may_have_executed, true);
     gateway.send(count, done);

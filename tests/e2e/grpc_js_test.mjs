@@ -372,13 +372,17 @@ describe('the reports of a worker', () => {
     assert.equal((await api.complete(lease)).accepted, true);
   });
 
-  test('may come without a token once the command was delivered', TIMEOUT, async () => {
+  test('may come without a token where the delivery was asked for so', TIMEOUT, async () => {
     const target = unique('target');
     const { command_id } = await api.register({ target });
     const report = { command: { command_id }, lease_token: '' };
     await assert.rejects(api.complete(report), wrongLease);
-    await api.lease(target);
+    await api.lease(target, '', { without_proof: true });
     assert.equal((await api.complete(report)).accepted, true);
+    const other = await api.register({ target });
+    await api.lease(target);
+    const unproven = { command: { command_id: other.command_id }, lease_token: '' };
+    await assert.rejects(api.complete(unproven), wrongLease);
   });
 
   test('may be repeated', TIMEOUT, async () => {

@@ -194,6 +194,7 @@ describe('the options page', () => {
   const stored = () => browser.currentWorker().evaluate(() => chrome.storage.local.get(null));
 
   test('takes a pairing text, tests it and saves it; no address holds the token', async () => {
+    gateway.token = 'sesame';
     await openOptions();
     await keepPictures('options');
     await popup.focus('[name=serverUrl]');
@@ -214,8 +215,10 @@ describe('the options page', () => {
     await says('output', 'Saved.');
     const { target } = await poll;
     assert.equal(target, 'laptop');
-    assert.equal(gateway.pollHeaders.at(-1).authorization, 'Bearer sesame');
-    assert.ok(gateway.urls.every((url) => !url.includes('sesame')));
+    assert.match(gateway.pollHeaders.at(-1).authorization, /^Callslip-HMAC /);
+    for (const told of [gateway.urls, gateway.pollHeaders]) {
+      assert.ok(!JSON.stringify(told).includes('sesame'));
+    }
     assert.equal((await stored()).name, 'Work laptop');
     await openPopup();
     await says('#target', 'laptop, as “Work laptop”');
@@ -237,6 +240,15 @@ describe('the options page', () => {
       assert.deepEqual(await stored(), before);
     });
   }
+
+  test('warns about an address at which everybody reads along', async () => {
+    await openOptions();
+    assert.equal(await popup.isVisible('#urlWarning'), false);
+    await popup.fill('[name=serverUrl]', 'http://gate.example:7890');
+    await says('#urlWarning', 'Use https://');
+    await popup.fill('[name=serverUrl]', 'https://gate.example:7890');
+    await popup.locator('#urlWarning').waitFor({ state: 'hidden' });
+  });
 
   test('says that nobody answers', async () => {
     await openOptions();

@@ -38,7 +38,7 @@ describe('a gateway with a token file', () => {
     assert.equal((mode & 0o777).toString(8), '600');
     const text = await readFile(house.tokenFile, 'utf8');
     const secrets = text.match(/\b[0-9a-f]{64}\b/g);
-    assert.equal(new Set(secrets).size, 5);
+    assert.equal(new Set(secrets).size, 7);
     assert.ok(house.gateway.log.includes(house.tokenFile));
     for (const secret of secrets) assert.ok(!house.gateway.log.includes(secret));
   });
@@ -63,13 +63,18 @@ describe('a gateway with a token file', () => {
       [await house.tokenOf('extension'), 'Connected: the gateway accepts this browser.'],
       [await house.tokenOf('agent'), 'not the token of a worker'],
       ['0'.repeat(64), 'does not know this token'],
-      ['', 'asks for a token'],
+      ['', 'Enter the token'],
     ];
-    for (const [token, sentence] of outcomes) {
-      await options.fill('[name=token]', token);
+    const testConnection = async (sentence) => {
       await options.click('[name=test]');
       await options.locator('output', { hasText: sentence }).waitFor();
+    };
+    for (const [token, sentence] of outcomes) {
+      await options.fill('[name=token]', token);
+      await testConnection(sentence);
     }
+    await options.getByRole('checkbox', { name: 'asks for no token' }).check();
+    await testConnection('asks for a token');
     await options.close();
   });
 

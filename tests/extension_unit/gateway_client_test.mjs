@@ -5,6 +5,8 @@ import {
   GatewayRefused,
   GatewayUnavailable,
 } from '../../extension/src/gateway_client.js';
+import { GatewayImpostor } from '../../extension/src/proven_fetch.js';
+import { nonceIn, proofOf } from '../support/request_signature.js';
 
 /** A client whose requests all get one answer, and the requests that it made. */
 function clientAnswered(respond, settings = {}) {
@@ -34,16 +36,13 @@ describe('gateway client', () => {
     assert.equal('Authorization' in headers, false);
   });
 
-  test('posts JSON, with the token when there is one', async () => {
-    const { client, requests } = clientAnswered(json({ accepted: true }), { token: 'secret' });
+  test('posts JSON', async () => {
+    const { client, requests } = clientAnswered(json({ accepted: true }));
     assert.deepEqual(await client.postResult({ id: 'd-1' }), { accepted: true });
     const [{ url, method, headers, body }] = requests;
     assert.equal(url, 'http://gateway.test/query-result');
     assert.equal(method, 'POST');
-    assert.deepEqual(headers, {
-      'Content-Type': 'application/json',
-      Authorization: 'Bearer secret',
-    });
+    assert.deepEqual(headers, { 'Content-Type': 'application/json' });
     assert.equal(body, '{"id":"d-1"}');
   });
 
@@ -91,5 +90,137 @@ describe('gateway client', () => {
   test('work that is no array is an outage', async () => {
     const { client } = clientAnswered(json({}));
     await assert.rejects(client.pendingQueries(), GatewayUnavailable);
+  });
+});
+
+describe('gateway client with a token', () => {
+  const token = 'sesame-sesame-sesame-sesame-sesame';
+
+  /**
+   * A client whose requests are answered by `gateway`, which a test may replace: it says what the
+   * answer is, `{status, body}`, and with which token it is proven.
+   */
+  function guarded(gateway) {
+    const setting = { gateway, requests: [], nowMs: 0, wallMs: 1_000_000 };
+    const fetch = async (url, options) => {
+      setting.requests.push({ path: new URL(url).pathname, url, ...options });
+      const answer = setting.gateway(options, new URL(url).pathname);
+      if (!answer) throw new TypeError('Failed to fetch');
+      const { status = 200, body = '{}', knows = token, proven = body } = answer;
+      const nonce = nonceIn(options.headers.Authorization);
+      const proof = proofOf(knows, { nonce, status, body: proven });
+      return new Response(body, { status, headers: { 'Callslip-Proof': proof } });
+    };
+    setting.client = createGatewayClient({
+      serverUrl: 'http://gateway.test',
+      workerId: 'w-1',
+      target: 'office',
+      token,
+      fetch,
+      now: () => setting.nowMs,
+      wallNow: () => setting.wallMs,
+    });
+    setting.paths = () => setting.requests.splice(0).map(({ path }) => path);
+    return setting;
+  }
+
+  const genuine = () => ({ body: '[]' });
+  const impostors = [
+    ['proves nothing', () => ({ knows: '' })],
+    ['knows another token', () => ({ knows: `${token}x` })],
+    ['has changed the body', () => ({ body: '[{"id":"d-1"}]', proven: '[]' })],
+    ['refuses', () => ({ status: 401, body: '{"error":"token_unknown"}', knows: '' })],
+  ];
+
+  test('signs its requests, and shows the token to nobody', async () => {
+    const { client, requests } = guarded(genuine);
+    assert.deepEqual(await client.pendingQueries(), []);
+    await client.postResult({ id: 'd-1' });
+    for (const { headers } of requests) {
+      assert.match(headers.Authorization, /^Callslip-HMAC key="[0-9a-f]{12}", time="1000000", /);
+    }
+    assert.ok(!JSON.stringify(requests).includes(token));
+  });
+
+  test('greets whoever answers once, before it says anything', async () => {
+    const { client, paths } = guarded(genuine);
+    await Promise.all([client.pendingQueries(), client.postResult({}), client.postStatus({})]);
+    assert.equal(paths().filter((path) => path === '/healthz').length, 1);
+    await client.postResult({});
+    assert.deepEqual(paths(), ['/query-result']);
+  });
+
+  for (const [what, impostor] of impostors) {
+    test(`tells nothing to one who ${what}, and takes nothing of it`, async () => {
+      const setting = guarded(impostor);
+      await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+      await assert.rejects(setting.client.postResult({ secret: 1 }), GatewayImpostor);
+      assert.deepEqual(setting.paths(), ['/healthz']);
+      setting.nowMs += 999;
+      await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+      assert.deepEqual(setting.paths(), []);
+      setting.nowMs += 1;
+      await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+      assert.deepEqual(setting.paths(), ['/healthz']);
+      setting.gateway = genuine;
+      setting.nowMs += 1_000;
+      assert.deepEqual(await setting.client.pendingQueries(), []);
+    });
+
+    test(`believes no longer one who ${what} now`, async () => {
+      const setting = guarded(genuine);
+      await setting.client.pendingQueries();
+      setting.gateway = impostor;
+      setting.paths();
+      await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+      await assert.rejects(setting.client.postResult({ secret: 1 }), GatewayImpostor);
+      assert.deepEqual(setting.paths(), ['/pending-queries', '/healthz']);
+    });
+  }
+
+  test('greets again after the connection was lost, and at once', async () => {
+    const setting = guarded(genuine);
+    await setting.client.pendingQueries();
+    setting.gateway = () => null;
+    await assert.rejects(setting.client.pendingQueries(), GatewayUnavailable);
+    await assert.rejects(setting.client.pendingQueries(), GatewayUnavailable);
+    setting.paths();
+    setting.gateway = genuine;
+    await setting.client.postResult({});
+    assert.deepEqual(setting.paths(), ['/healthz', '/query-result']);
+  });
+
+  test('greets again after the gateway has said that it cannot serve', async () => {
+    const setting = guarded(() => ({ status: 503 }));
+    await assert.rejects(setting.client.pendingQueries(), GatewayUnavailable);
+    await assert.rejects(setting.client.postResult({}), GatewayUnavailable);
+    assert.deepEqual(setting.paths(),
+      ['/healthz', '/pending-queries', '/healthz', '/query-result']);
+  });
+
+  const stale = (knows) => ({ headers }) => (headers.Authorization.includes('time="5000000"')
+    ? { body: '[]' }
+    : { status: 401, body: '{"error":"signature_stale","server_time_ms":5000000}', knows });
+
+  test('corrects its clock by what a proven answer says', async () => {
+    const setting = guarded(stale(token));
+    assert.deepEqual(await setting.client.pendingQueries(), []);
+    assert.deepEqual(setting.paths(), ['/healthz', '/healthz', '/pending-queries']);
+  });
+
+  test('does not set its clock by what an impostor says', async () => {
+    const setting = guarded(stale(''));
+    await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+    assert.deepEqual(setting.paths(), ['/healthz']);
+  });
+
+  test('takes refusals that are proven', async () => {
+    const setting = guarded(({ method }) =>
+      (method === 'POST' ? { status: 403, body: '{"error":"role_not_allowed"}' } : {}));
+    await assert.rejects(setting.client.postResult({}), (error) => {
+      assert.ok(error instanceof GatewayRefused);
+      assert.match(error.message, /role_not_allowed/);
+      return true;
+    });
   });
 });

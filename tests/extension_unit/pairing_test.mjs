@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { testConnection } from '../../extension/src/connection_test.js';
-import { parsePairing, settingsProblem } from '../../extension/src/pairing.js';
+import { parsePairing, serverUrlWarning, settingsProblem } from '../../extension/src/pairing.js';
 import { loadSettings } from '../../extension/src/settings.js';
+import { nonceIn, proofOf } from '../support/request_signature.js';
 import { FakeStorage } from './support/fake_storage.mjs';
 
-const VALID = { serverUrl: '', token: '', target: '', name: '' };
+const VALID = { serverUrl: '', token: '', openGateway: true, target: '', name: '' };
 
 describe('pairing text', () => {
   const token = 'f'.repeat(64);
@@ -34,6 +35,32 @@ describe('settings', () => {
     assert.equal(settingsProblem(VALID), null);
   });
 
+  test('say whose word counts: by a token, or that none is asked for', () => {
+    const { field, problem } = settingsProblem({ ...VALID, openGateway: false });
+    assert.equal(field, 'token');
+    assert.match(problem, /Enter the token/);
+    assert.equal(settingsProblem({ ...VALID, openGateway: false, token: 'sesame' }), null);
+  });
+
+  const addresses = [
+    ['', false],
+    ['http://127.0.0.1:7890', false],
+    ['http://127.1.2.3:7890', false],
+    ['http://localhost:7890', false],
+    ['http://[::1]:7890', false],
+    ['https://gate.example', false],
+    ['ftp://gate.example', false],
+    ['http://gate.example', true],
+    ['http://192.168.1.7:7890', true],
+    ['http://127.0.0.1.evil.example', true],
+    ['http://localhost.evil.example', true],
+  ];
+  for (const [address, warned] of addresses) {
+    test(`${warned ? 'are' : 'are not'} warned about at ${address || 'the default'}`, () => {
+      assert.equal(serverUrlWarning(address) !== null, warned);
+    });
+  }
+
   const problems = [
     ['serverUrl', '127.0.0.1:7890', /http:\/\/ or https/],
     ['serverUrl', 'http://127.0.0.1:7890/#abc', /plain/],
@@ -60,6 +87,7 @@ describe('settings', () => {
     assert.deepEqual(settings, {
       serverUrl: 'http://127.0.0.1:7890',
       token: undefined,
+      paired: false,
       target: 'browser',
       name: '',
       paused: false,
@@ -72,15 +100,22 @@ describe('settings', () => {
 });
 
 describe('test of the connection', () => {
-  /** Answers /readyz and /query-result with these. */
-  function run({ ready = 200, report = [400, 'missing_correlation_id'], token = 'sesame' }) {
+  /** Answers /readyz and /query-result with these, proven with `knows`. */
+  function run({
+    ready = 200, report = [400, 'missing_correlation_id'], token = 'sesame', knows = token,
+  }) {
     const asked = [];
+    const respond = (headers, text, status) => {
+      const nonce = nonceIn(headers.Authorization);
+      const proof = nonce && knows ? proofOf(knows, { nonce, status, body: text }) : '';
+      return new Response(text, { status, headers: { 'Callslip-Proof': proof } });
+    };
     const fetch = async (url, { headers = {} }) => {
-      asked.push({ url, authorization: headers.Authorization });
+      asked.push({ url, headers });
       if (!report) throw new TypeError('Failed to fetch');
-      if (url.endsWith('/readyz')) return new Response('{}', { status: ready });
+      if (url.endsWith('/readyz')) return respond(headers, '{}', ready);
       const [status, error] = report;
-      return new Response(error ? JSON.stringify({ error }) : '<html>', { status });
+      return respond(headers, error ? JSON.stringify({ error }) : '<html>', status);
     };
     const serverUrl = 'http://127.0.0.1:7890/';
     return testConnection({ serverUrl, token, fetch }).then((answer) => ({ ...answer, asked }));
@@ -88,27 +123,29 @@ describe('test of the connection', () => {
 
   const outcomes = [
     ['ok', {}, /^Connected/],
+    ['ok without tokens', { token: '' }, /^Connected/],
     ['nobody', { report: null }, /Nothing answers at http:\/\/127\.0\.0\.1:7890\./],
-    ['no token', { report: [401, 'token_missing'] }, /asks for a token/],
-    ['a wrong token', { report: [401, 'token_unknown'] }, /does not know this token/],
+    ['no token', { report: [401, 'token_missing'], token: '' }, /asks for a token/],
+    ['who does not know the token', { knows: '' }, /does not know this token/],
+    ['who knows another', { knows: 'other' }, /does not know this token/],
     ['an agent’s token', { report: [403, 'role_not_allowed'] }, /not the token of a worker/],
     ['a foreign origin', { report: [403, 'origin_not_allowed'] }, /--allowed-origins/],
-    ['another server', { report: [200] }, /no Callslip gateway/],
+    ['another server', { report: [200], token: '' }, /no Callslip gateway/],
     ['no tracker', { ready: 503 }, /tracker/],
   ];
   for (const [what, given, sentence] of outcomes) {
     test(`tells of ${what}`, async () => {
       const { ok, sentence: told } = await run(given);
       assert.match(told, sentence);
-      assert.equal(ok, what === 'ok');
+      assert.equal(ok, what.startsWith('ok'));
     });
   }
 
-  test('shows the token in a header, and only where it is checked', async () => {
-    const { asked } = await run({});
-    assert.deepEqual(asked, [
-      { url: 'http://127.0.0.1:7890/readyz', authorization: undefined },
-      { url: 'http://127.0.0.1:7890/query-result', authorization: 'Bearer sesame' },
-    ]);
+  test('does not show the token, and stops at who does not know it', async () => {
+    const { asked } = await run({ knows: '' });
+    assert.deepEqual(asked.map(({ url }) => url), ['http://127.0.0.1:7890/readyz']);
+    const { asked: both } = await run({});
+    assert.equal(both.length, 2);
+    assert.ok(!JSON.stringify([asked, both]).includes('sesame'));
   });
 });

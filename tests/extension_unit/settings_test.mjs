@@ -12,6 +12,7 @@ async function load(stored) {
 const DEFAULTS = {
   serverUrl: 'http://127.0.0.1:7890',
   token: undefined,
+  paired: false,
   target: 'browser',
   name: '',
   paused: false,
@@ -30,7 +31,18 @@ describe('settings', () => {
       paused: true,
       workerId: 'known',
     };
-    assert.deepEqual(await load(chosen), { ...chosen, target: 'office', name: 'Desk' });
+    const expected = { ...chosen, paired: true, target: 'office', name: 'Desk' };
+    assert.deepEqual(await load(chosen), expected);
+  });
+
+  test('tell that the browser is paired: by a token, or by the word that none is needed', async () => {
+    const isPaired = async (stored) => (await load(stored)).paired;
+    assert.equal(await isPaired({ serverUrl: 'http://127.0.0.1:7890' }), false);
+    assert.equal(await isPaired({ token: '', openGateway: false }), false);
+    assert.equal(await isPaired({ openGateway: 'yes' }), false);
+    // As those have stored who were paired before there was such a question.
+    assert.equal(await isPaired({ token: 'sesame' }), true);
+    assert.equal(await isPaired({ token: '', openGateway: true }), true);
   });
 
   test('fall back where they cannot be used', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, mock, test } from 'node:test';
 import { CommandError } from '../../extension/src/errors.js';
+import { GatewayImpostor } from '../../extension/src/proven_fetch.js';
 import { RECENT_ENDS } from '../../extension/src/limits.js';
 import { age, describeConnection, describeDrawing, describeEnd, describeRunning }
   from '../../extension/src/popup_view.js';
@@ -8,7 +9,9 @@ import { STATUS, createStatus } from '../../extension/src/status.js';
 import { FakeStorage } from './support/fake_storage.mjs';
 import { settled } from './support/settled.mjs';
 
-const SETTINGS = { serverUrl: 'http://gate', target: 'browser', name: 'Work', paused: false };
+const SETTINGS = {
+  serverUrl: 'http://gate', target: 'browser', name: 'Work', paired: true, paused: false,
+};
 const COMMAND = { id: 'd-1', type: 'browser_action', params: { action: 'click' } };
 
 let nowMs;
@@ -77,6 +80,17 @@ describe('status', () => {
     assert.deepEqual(connections, ['paused']);
   });
 
+  test('tells a browser that is not paired, and an impostor', async () => {
+    status.serving({ ...SETTINGS, paired: false, paused: true });
+    assert.equal((await published()).connection, 'unpaired');
+    status.serving(SETTINGS);
+    const { signal } = new AbortController();
+    const pendingQueries = async () => { throw new GatewayImpostor('not ours'); };
+    await assert.rejects(status.watchPolls({ pendingQueries }, signal).pendingQueries());
+    assert.equal((await published()).connection, 'impostor');
+    assert.deepEqual(connections, ['unpaired', 'connecting', 'impostor']);
+  });
+
   test('names what runs and how it ended', async () => {
     const outcomes = [
       async () => 'data',
@@ -119,6 +133,16 @@ describe('words of the popup', () => {
     assert.equal(describeConnection(given, at + 1_000).text, 'Not connected');
     assert.equal(describeConnection(undefined, at).text, 'Connecting');
     assert.equal(describeConnection({ ...given, connection: 'paused' }, at + 60_000).text, 'Paused');
+  });
+
+  test('who is not paired is told what to do, and whom an impostor answers, what to think', () => {
+    const unpaired = describeConnection({ connection: 'unpaired', since: at }, at);
+    assert.equal(unpaired.text, 'Not paired yet');
+    assert.match(unpaired.error, /which gateway is yours/);
+    const given = { connection: 'impostor', since: at, error: 'What answers …' };
+    const { text, look, error } = describeConnection(given, at);
+    assert.deepEqual({ text, look }, { text: 'Something else answers there', look: 'bad' });
+    assert.match(error, /does not know your token/);
   });
 
   test('a problem is told in a sentence', () => {

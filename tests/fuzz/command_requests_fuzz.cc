@@ -124,7 +124,9 @@ class Target {
   }
 
   absl::Status Register(const v1::RegisterCommandRequest& message) {
-    ASSIGN_OR_RETURN(CommandRequest request, RequestFrom(message));
+    CallContext caller = LocalCall();
+    caller.client_id = message.client_id();
+    ASSIGN_OR_RETURN(CommandRequest request, RequestFrom(caller, message));
     ASSIGN_OR_RETURN(const CommandRegistration made, table_.Register(std::move(request), now_));
     return Registered(made);
   }
@@ -187,13 +189,13 @@ class Target {
     if (message.has_filter()) {
       ASSIGN_OR_RETURN(CommandFilter filter, FilterFrom(message.filter()));
       return table_
-          .WatchAll({.client_id = message.client_id(), .filter = std::move(filter), .feed = feed_})
+          .WatchAll({.clients = message.client_id(), .filter = std::move(filter), .feed = feed_})
           .status();
     }
     ASSIGN_OR_RETURN(const absl::Time until,
                      WaitUntil(message.max_wait(), kMaxWait, kMaxWait, now_));
     return table_
-        .Watch(IdFor(message.command_id()), {.client_id = message.client_id(),
+        .Watch(IdFor(message.command_id()), {.clients = message.client_id(),
                                              .after_revision = message.after_revision(),
                                              .until = until,
                                              .feed = feed_,

@@ -1,11 +1,17 @@
 // Who gets in, and who gets nothing: pages of other origins, rebound host names, callers without a
 // token, and callers with the wrong one.
+#include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "httplib.h"
@@ -14,7 +20,6 @@
 namespace callslip {
 namespace {
 
-using Role;
 using nlohmann::json;
 using ::testing::HasSubstr;
 
@@ -32,7 +37,7 @@ const std::vector<Route> kRoutes = {{"POST", "/mcp"},
 
 const std::vector<Role> kRoles = {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin};
 
-std::string NameOf(Role role) { return std::string(gateway::RoleName(role)); }
+std::string NameOf(Role role) { return std::string(RoleName(role)); }
 
 std::string BearerOf(const std::string& name) {
   return "Bearer " + name + "-" + std::string(40, '0');
@@ -46,6 +51,8 @@ TokenFile TokensOfAllRoles() {
   };
   for (const Role role : kRoles) add(NameOf(role), role);
   add("client-2", Role::kClient);
+  add("runner", Role::kRunner);
+  add("gateway", Role::kGateway);
   return file;
 }
 
@@ -240,16 +247,85 @@ TEST_F(AccessTest, ForeignCorrelationIdsAreUnknown) {
   EXPECT_EQ(CallTool("client", "observe", question)["status"], "pending");
 
   const std::string made_up = "corr-1-00000000000000000000000000000000";
-  for (const char* name : {"client-2", "viewer"}) {
-    const json answer = CallTool(name, "observe", question);
-    EXPECT_EQ(answer["error"], "unknown_command") << name;
-    // Nothing but the id tells it from one that there never was.
-    const json unknown =
-        CallTool(name, "observe", {{"what", "command_result"}, {"correlation_id", made_up}});
-    EXPECT_EQ(answer.dump(), absl::StrReplaceAll(unknown.dump(), {{made_up, id}})) << name;
-    EXPECT_EQ(CallTool(name, "observe", {{"what", "pending_commands"}})["pending"].size(), 0u);
-  }
+  const json answer = CallTool("client-2", "observe", question);
+  EXPECT_EQ(answer["error"], "unknown_command");
+  // Nothing but the id tells it from one that there never was.
+  const json unknown =
+      CallTool("client-2", "observe", {{"what", "command_result"}, {"correlation_id", made_up}});
+  EXPECT_EQ(answer.dump(), absl::StrReplaceAll(unknown.dump(), {{made_up, id}}));
+  EXPECT_EQ(CallTool("client-2", "observe", {{"what", "pending_commands"}})["pending"].size(), 0u);
   EXPECT_EQ(CallTool("client", "observe", question)["status"], "pending");
+}
+
+TEST_F(AccessTest, ViewersAndAdministratorsReachEverybodysCommands) {
+  ServeOnAllAddresses();
+  const std::string id = CallTool("client", "interact", {{"action", "get_page"}})["correlation_id"];
+  const auto pending = [&](const std::string& name, const std::string& client) {
+    return CallTool(name, "observe", {{"what", "pending_commands"}, {"client", client}});
+  };
+  for (const char* name : {"viewer", "admin"}) {
+    EXPECT_EQ(
+        CallTool(name, "observe", {{"what", "command_result"}, {"correlation_id", id}})["status"],
+        "pending");
+    EXPECT_EQ(CallTool(name, "observe", {{"what", "pending_commands"}})["pending"].size(), 0u);
+    EXPECT_EQ(pending(name, "client-2")["pending"].size(), 0u);
+    EXPECT_EQ(pending(name, "client")["pending"][0]["client"], "client");
+    EXPECT_EQ(pending(name, "*")["pending"].size(), 1u);
+  }
+  EXPECT_EQ(pending("client-2", "*")["error"], "not_your_client");
+  EXPECT_EQ(pending("client-2", "client")["error"], "not_your_client");
+  EXPECT_EQ(CallTool("admin", "interact", {{"action", "cancel"}, {"correlation_id", id}})["status"],
+            "cancelled");
+}
+
+// The table of routes in docs/access.md: who may, by `METHOD PATH` and the column's name.
+std::map<std::string, std::set<std::string>> DocumentedRoutes() {
+  std::map<std::string, std::set<std::string>> access;
+  std::ifstream file(CALLSLIP_DOCS_DIR "/access.md");
+  std::vector<std::string> columns;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> cells =
+        absl::StrSplit(absl::StripSuffix(absl::StripPrefix(line, "|"), "|"), '|');
+    for (std::string& cell : cells) cell = std::string(absl::StripAsciiWhitespace(cell));
+    if (absl::StartsWith(line, "| route |")) columns = cells;
+    if (line.empty()) columns.clear();
+    if (columns.empty() || !absl::StartsWith(cells.front(), "`")) continue;
+    std::set<std::string>& who = access[cells.front().substr(1, cells.front().size() - 2)];
+    for (size_t i = 1; i < cells.size() && i < columns.size(); ++i) {
+      if (cells[i] == "yes") who.insert(columns[i]);
+    }
+  }
+  return access;
+}
+
+TEST_F(AccessTest, EveryRouteIsForWhomTheDocsSay) {
+  ServeOnAllAddresses();
+  auto documented = DocumentedRoutes();
+  for (const gateway::Router::Served& served : services_->gateway().Routes()) {
+    const std::string name = absl::StrCat(served.method, " ", served.path);
+    if (documented.count(name) == 0) {
+      ADD_FAILURE() << name << " has no row in docs/access.md";
+      continue;
+    }
+    const std::set<std::string> who = documented.extract(name).mapped();
+    // No route waits for anything that is not there.
+    const Route route{served.method, absl::StrReplaceAll(served.path, {{"{", ""}, {"}", ""}})};
+    for (const char* caller : {"client", "client-2", "worker", "viewer", "admin", "runner",
+                               "gateway", "nobody", "a withdrawn token", "no token"}) {
+      httplib::Headers headers;
+      const std::string token = caller == std::string("a withdrawn token") ? "withdrawn" : caller;
+      if (token != "no token") headers.emplace("Authorization", BearerOf(token));
+      const httplib::Response response = Ask(route, headers, "{}");
+      const bool refused =
+          response.status == 401 || absl::StrContains(response.body, "role_not_allowed");
+      const std::string column = token == "client-2"                           ? "client"
+                                 : token == "withdrawn" || token == "no token" ? "nobody"
+                                                                               : token;
+      EXPECT_EQ(!refused, who.count(column) > 0)
+          << name << " by " << caller << ": " << response.status << " " << response.body;
+    }
+  }
+  for (const auto& [name, who] : documented) ADD_FAILURE() << name << " is not served";
 }
 
 }  // namespace

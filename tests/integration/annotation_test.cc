@@ -383,7 +383,6 @@ TEST_F(AnnotationTest, TrackerThatIsGoneIsSaid) {
 std::string TokenOf(const std::string& name) { return name + "-" + std::string(40, '0'); }
 
 TokenFile TwoAgentsAndAWorker() {
-  using Role;
   TokenFile file;
   file.session_key = std::string(32, 'k');
   file.entries = {{{"one", Role::kClient}, TokenOf("one")},

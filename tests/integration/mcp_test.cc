@@ -13,7 +13,6 @@
 namespace callslip {
 namespace {
 
-using Role;
 using nlohmann::json;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -12,7 +12,6 @@
 namespace callslip {
 namespace {
 
-using Role;
 using nlohmann::json;
 
 struct Route {
@@ -29,7 +28,10 @@ const std::vector<Route> kReading = {
     {"GET", "/api/sessions/x/queue/m"},
     {"GET", "/api/sessions/x/queue-settings"},
     {"GET", "/api/sessions/x/permissions"},
+    {"POST", "/api/sessions/x/players"},
     {"GET", "/api/players/p"},
+    {"POST", "/api/players/p/next"},
+    {"DELETE", "/api/players/p"},
     {"GET", "/api/players/p/play"},
     {"GET", "/api/sessions/x/ws"},
     {"GET", "/api/events/ws"},
@@ -58,20 +60,15 @@ const std::vector<Route> kWriting = {
     {"POST", "/api/sessions/x/permissions"},
     {"POST", "/api/sessions/x/permissions/p"},
     {"DELETE", "/api/sessions/x/permissions"},
-    {"POST", "/api/sessions/x/players"},
-    {"POST", "/api/players/p/next"},
-    {"DELETE", "/api/players/p"},
 };
 
-std::string TokenOf(Role role) {
-  return absl::StrCat(gateway::RoleName(role), "-", std::string(40, '0'));
-}
+std::string TokenOf(Role role) { return absl::StrCat(RoleName(role), "-", std::string(40, '0')); }
 
 TokenFile TokensOfAllRoles() {
   TokenFile file;
   file.session_key = std::string(32, 'k');
   for (const Role role : {Role::kClient, Role::kWorker, Role::kViewer, Role::kAdmin}) {
-    file.entries.push_back({{std::string(gateway::RoleName(role)), role}, TokenOf(role)});
+    file.entries.push_back({{std::string(RoleName(role)), role}, TokenOf(role)});
   }
   return file;
 }
@@ -104,7 +101,7 @@ class SessionAccessTest : public testing::Test {
 TEST_F(SessionAccessTest, ViewersReadAndWorkersDoNot) {
   for (const Route& route : kReading) {
     for (const Role role : {Role::kClient, Role::kViewer, Role::kAdmin}) {
-      EXPECT_FALSE(IsRefused(route, role)) << route.path << " " << gateway::RoleName(role);
+      EXPECT_FALSE(IsRefused(route, role)) << route.path << " " << RoleName(role);
     }
     EXPECT_TRUE(IsRefused(route, Role::kWorker)) << route.path;
   }
@@ -113,22 +110,35 @@ TEST_F(SessionAccessTest, ViewersReadAndWorkersDoNot) {
 TEST_F(SessionAccessTest, OnlyClientsAndAdminsChangeAnything) {
   for (const Route& route : kWriting) {
     for (const Role role : {Role::kClient, Role::kAdmin}) {
-      EXPECT_FALSE(IsRefused(route, role)) << route.path << " " << gateway::RoleName(role);
+      EXPECT_FALSE(IsRefused(route, role)) << route.path << " " << RoleName(role);
     }
     for (const Role role : {Role::kViewer, Role::kWorker}) {
-      EXPECT_TRUE(IsRefused(route, role)) << route.path << " " << gateway::RoleName(role);
+      EXPECT_TRUE(IsRefused(route, role)) << route.path << " " << RoleName(role);
     }
   }
 }
 
-TEST_F(SessionAccessTest, ForeignSessionsAreUnknown) {
+TEST_F(SessionAccessTest, ViewersAndAdministratorsReachEverybodysSessions) {
   Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
   EXPECT_EQ(Ask({"GET", "/api/sessions/s-1"}, Role::kClient)["session_id"], "s-1");
   for (const Role role : {Role::kViewer, Role::kAdmin}) {
-    EXPECT_EQ(Ask({"GET", "/api/sessions/s-1"}, role)["error"], "unknown_session");
-    EXPECT_EQ(Ask({"GET", "/api/sessions/s-1/events"}, role)["error"], "unknown_session");
+    EXPECT_EQ(Ask({"GET", "/api/sessions/s-1"}, role)["session_id"], "s-1");
+    EXPECT_EQ(Ask({"GET", "/api/sessions/s-1/events"}, role)["events"].size(), 1u);
+    EXPECT_EQ(Ask({"GET", "/api/sessions/s-1/queue"}, role).count("error"), 0u);
     EXPECT_EQ(Ask({"GET", "/api/sessions"}, role)["sessions"].size(), 0u);
+    EXPECT_EQ(Ask({"GET", "/api/sessions?client=*"}, role)["sessions"].size(), 1u);
+    EXPECT_EQ(Ask({"GET", "/api/sessions?client=client"}, role)["sessions"].size(), 1u);
+    EXPECT_EQ(Ask({"GET", "/api/sessions?client=other"}, role)["sessions"].size(), 0u);
   }
+  EXPECT_EQ(Ask({"GET", "/api/sessions?client=*"}, Role::kClient)["error"], "not_your_client");
+  EXPECT_EQ(Ask({"PATCH", "/api/sessions/s-1"}, Role::kAdmin, {{"name", "x"}}).count("error"), 0u);
+}
+
+TEST_F(SessionAccessTest, ForeignSessionsAreUnknownToClients) {
+  Ask({"POST", "/api/sessions"}, Role::kAdmin, {{"session_id", "s-2"}});
+  EXPECT_EQ(Ask({"GET", "/api/sessions/s-2"}, Role::kClient)["error"], "unknown_session");
+  EXPECT_EQ(Ask({"GET", "/api/sessions/s-2/events"}, Role::kClient)["error"], "unknown_session");
+  EXPECT_EQ(Ask({"GET", "/api/sessions"}, Role::kClient)["sessions"].size(), 0u);
 }
 
 }  // namespace

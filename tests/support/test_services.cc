@@ -45,7 +45,7 @@ TestServices::Answer ToAnswer(const httplib::Result& result) {
 
 TestServices::TestServices(gateway::GatewayConfig config,
                            const std::optional<TokenFile>& token_file)
-    : tracker_address_{.host = "127.0.0.1", .port = 0} {
+    : tracker_address_{.unix_path = socket_dir_.path() + "/tracker.sock"} {
   // The HTTP client under Post() writes to connections that the gateway has closed.
   std::signal(SIGPIPE, SIG_IGN);
   StartTracker();

@@ -21,7 +21,7 @@
 
 namespace callslip {
 
-// A tracker and a gateway in this process, connected over loopback on free ports. The tracker runs
+// A tracker and a gateway in this process, connected over a unix socket. The tracker runs
 // on a fake clock. Its table is open to tests, to look at what no API tells.
 class TestServices {
  public:
@@ -42,6 +42,7 @@ class TestServices {
   tracker::TrackerServer& tracker() { return tracker_->server; }
   const Address& tracker_address() const { return tracker_address_; }
   const Address& gateway_address() const { return gateway_address_; }
+  gateway::GatewayServer& gateway() { return *gateway_; }
   // Of the MCP session that Post() uses.
   const std::string& session_id() const { return session_id_; }
 
@@ -83,6 +84,7 @@ class TestServices {
 
   FakeClock clock_;
   const TemporaryFolder data_dir_;
+  const TemporaryFolder socket_dir_;
   Address tracker_address_;
   std::unique_ptr<Tracker> tracker_;
   std::unique_ptr<gateway::GatewayServer> gateway_;

@@ -102,14 +102,20 @@ globalThis.callslipElements = (() => {
     return (text || ownText(element)).trim().slice(0, limitChars);
   }
 
+  /** True for a field whose value is nobody's business; also for one that shows its password. */
+  function isSecret(element) {
+    const words = (element.getAttribute('autocomplete') ?? '').toLowerCase().split(/\s+/);
+    return element.type === 'password'
+      || ['current-password', 'new-password', 'one-time-code'].some((word) => words.includes(word));
+  }
+
   function describe(element, { textChars, attributeChars }) {
     const attributes = {};
     for (const name of ATTRIBUTES) {
       const value = element.getAttribute(name);
       if (value !== null) attributes[name] = value.slice(0, attributeChars);
     }
-    const secret = element.type === 'password';
-    if ('value' in element && typeof element.value === 'string' && !secret) {
+    if ('value' in element && typeof element.value === 'string' && !isSecret(element)) {
       attributes.value = element.value.slice(0, attributeChars);
     }
     return {
@@ -142,6 +148,6 @@ globalThis.callslipElements = (() => {
 
   return {
     failed, isSelector, wrongSelector, find, matching, isVisible, boundsOf, textOf, describe,
-    intoView, mouseAt,
+    isSecret, intoView, mouseAt,
   };
 })();

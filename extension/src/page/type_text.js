@@ -5,7 +5,7 @@
  */
 export function typeText(selector, text, clear) {
   const url = location.href;
-  const { failed, find, intoView } = callslipElements;
+  const { failed, find, intoView, isSecret } = callslipElements;
   const textTypes = ['text', 'search', 'url', 'tel', 'email', 'password', 'number', 'date',
     'datetime-local', 'month', 'time', 'week', 'color', 'range'];
 
@@ -30,6 +30,8 @@ export function typeText(selector, text, clear) {
     const typed = { bubbles: true, composed: true, inputType: 'insertText', data: text };
     element.dispatchEvent(new InputEvent('input', typed));
     element.dispatchEvent(new Event('change', { bubbles: true }));
+    // The browser may have filled in a password before us.
+    if (isSecret(element)) return { url, data: { selector, value_left_out: true } };
     return { url, data: { selector, value: element.value } };
   }
 

@@ -91,11 +91,11 @@ SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
   if (!absl::StrContains(request->Header("accept"), "text/event-stream")) {
     co_return co_await Forward<v1::ReadEventsRequest>(sessions_, std::move(request), 200, ToJson);
   }
-  auto joined = co_await hub_->Join(request->principal.name, request->Parameter("id"));
+  auto joined = co_await hub_->Join(OnBehalfOf(request->principal), request->Parameter("id"));
   if (!joined.ok()) co_return ErrorResponse(joined.status());
   const std::shared_ptr<SessionObserver> observer = *std::move(joined);
   v1::ReadEventsRequest read;
-  read.set_client_id(request->principal.name);
+  read.set_client_id(OnBehalfOf(request->principal));
   read.set_session_id(request->Parameter("id"));
   read.set_after_seq(SeenSeq(*request).value_or(observer->joined_seq()));
   const auto executor = co_await boost::asio::this_coro::executor;
@@ -111,7 +111,7 @@ SessionApi::Answer SessionApi::ReceiveMessages(Request request) const {
   const auto known = co_await sessions_->Call(*std::move(status));
   if (!known.ok()) co_return ErrorResponse(known.status());
   v1::ReceiveMessagesRequest receive;
-  receive.set_client_id(request->principal.name);
+  receive.set_client_id(OnBehalfOf(request->principal));
   receive.set_session_id(request->Parameter("id"));
   receive.set_turn_id(request->Query("turn_id"));
   const auto executor = co_await boost::asio::this_coro::executor;

@@ -30,8 +30,10 @@ Json WriteNothing(const Response&) {
 template <typename Request>
 void Add(Router& router, const char* method, const std::string& path, SessionClient* sessions,
          int status = 200,
-         Json (*write)(const ResponseTo<Request>&) = WriteJson<ResponseTo<Request>>) {
-  router.Add(method, path, std::string(method) == "GET" ? Readers() : Writers(),
+         Json (*write)(const ResponseTo<Request>&) = WriteJson<ResponseTo<Request>>,
+         std::vector<Role> roles = {}) {
+  if (roles.empty()) roles = std::string(method) == "GET" ? Readers() : Writers();
+  router.Add(method, path, std::move(roles),
              [sessions, status, write](std::shared_ptr<const HttpRequest> request) {
                return Forward<Request>(sessions, std::move(request), status, write);
              });
@@ -101,8 +103,10 @@ void SessionApi::AddQueue(Router& router) const {
 
 void SessionApi::AddPlayers(Router& router) const {
   const std::string player = "/api/players/{player_id}";
-  Add<v1::OpenPlayerRequest>(router, "POST", "/api/sessions/{id}/players", sessions_, 201);
-  AddDelete<v1::ClosePlayerRequest>(router, player, sessions_);
+  // A player is its caller's own: whoever may read may play.
+  Add<v1::OpenPlayerRequest>(router, "POST", "/api/sessions/{id}/players", sessions_, 201,
+                             WriteJson, Readers());
+  Add<v1::ClosePlayerRequest>(router, "DELETE", player, sessions_, 204, WriteNothing, Readers());
   router.Add(
       "GET", player, Readers(), [sessions = sessions_](std::shared_ptr<HttpRequest> request) {
         // A look that moves nothing.
@@ -111,7 +115,8 @@ void SessionApi::AddPlayers(Router& router) const {
       });
   router.Add("GET", player + "/play", Readers(),
              [this](Request request) { return Play(std::move(request)); });
-  Add<v1::MovePlayerRequest>(router, "POST", player + "/{move}", sessions_);
+  Add<v1::MovePlayerRequest>(router, "POST", player + "/{move}", sessions_, 200, WriteJson,
+                             Readers());
 }
 
 void SessionApi::AddPermissions(Router& router) const {

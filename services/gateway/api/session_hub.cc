@@ -59,7 +59,7 @@ absl::Status Draining() {
 
 // One call to the tracker, and those who are told of what comes.
 struct SessionObserver::Watched {
-  using Key = std::pair<std::string, std::string>;
+  using Key = SessionHub::Key;
 
   Watched(Key of, int64_t newest) : key(std::move(of)), max_seq(newest) {}
 
@@ -168,20 +168,22 @@ asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> SessionObserver::Ne
 }
 
 SessionHub::Joined SessionHub::Join(std::string client_id, std::string session_id) {
-  const auto known = watched_.find({client_id, session_id});
+  // Named, since g++ 12 destroys aggregates twice that are made within a co_await.
+  Key key{.client_id = std::move(client_id), .session_id = std::move(session_id)};
+  const auto known = watched_.find(key);
   if (known != watched_.end() && known->second->is_open && known->second->status.ok()) {
     co_return Observe(known->first, known->second->max_seq);
   }
   v1::GetSessionRequest request;
-  request.set_client_id(client_id);
-  request.set_session_id(session_id);
+  request.set_client_id(key.client_id);
+  request.set_session_id(key.session_id);
   const auto session = co_await sessions_->Call(std::move(request));
   if (!session.ok()) co_return session.status();
-  co_return co_await Begin({std::move(client_id), std::move(session_id)}, session->max_seq());
+  co_return co_await Begin(std::move(key), session->max_seq());
 }
 
-SessionHub::Joined SessionHub::JoinAll(std::string client_id) {
-  return Begin({std::move(client_id), ""}, 0);
+SessionHub::Joined SessionHub::JoinAll(std::string client_id, std::string owner) {
+  return Begin({std::move(client_id), "", std::move(owner)}, 0);
 }
 
 SessionHub::Joined SessionHub::Begin(Key key, int64_t max_seq) {
@@ -215,7 +217,7 @@ std::unique_ptr<SessionObserver> SessionHub::Observe(const Key& key, int64_t max
 
 asio::awaitable<void> SessionHub::Follow(std::shared_ptr<SessionHub> /*self*/,
                                          std::shared_ptr<Watched> watched) {
-  const bool is_one = !watched->key.second.empty();
+  const bool is_one = !watched->key.session_id.empty();
   while (watched->status.ok()) {
     absl::Status end;
     if (is_one) {
@@ -232,8 +234,8 @@ asio::awaitable<void> SessionHub::Follow(std::shared_ptr<SessionHub> /*self*/,
 
 asio::awaitable<absl::Status> SessionHub::FollowOne(std::shared_ptr<Watched> watched) {
   v1::WatchSessionRequest request;
-  request.set_client_id(watched->key.first);
-  request.set_session_id(watched->key.second);
+  request.set_client_id(watched->key.client_id);
+  request.set_session_id(watched->key.session_id);
   request.set_after_seq(watched->max_seq);
   const auto stream = sessions_->Open(std::move(request));
   bool is_open = false;
@@ -250,7 +252,8 @@ asio::awaitable<absl::Status> SessionHub::FollowOne(std::shared_ptr<Watched> wat
 
 asio::awaitable<absl::Status> SessionHub::FollowAll(std::shared_ptr<Watched> watched) {
   v1::WatchSessionsRequest request;
-  request.set_client_id(watched->key.first);
+  request.set_client_id(watched->key.client_id);
+  request.set_owner(watched->key.owner);
   const auto stream = sessions_->Open(std::move(request));
   bool is_open = false;
   while (true) {

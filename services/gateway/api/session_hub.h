@@ -95,7 +95,7 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
   Joined Join(std::string client_id, std::string session_id);
   // Follows all sessions of the client: what is created, ended or changed, and their queues.
   // Returns once nothing is missed any more: list the sessions then.
-  Joined JoinAll(std::string client_id);
+  Joined JoinAll(std::string client_id, std::string owner = "");
 
   // Ends all observers, and later ones at once.
   void End();
@@ -103,7 +103,13 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
  private:
   friend class SessionObserver;
   using Watched = SessionObserver::Watched;
-  using Key = std::pair<std::string, std::string>;  // Client and session; no session: all of them.
+  struct Key {
+    std::string client_id;
+    std::string session_id;  // Empty: all of them,
+    std::string owner;       // of this client; see ListSessionsRequest.
+
+    auto operator<=>(const Key&) const = default;
+  };
 
   Joined Begin(Key key, int64_t max_seq);
   std::unique_ptr<SessionObserver> Observe(const Key& key, int64_t max_seq);

@@ -115,7 +115,7 @@ class SessionPeer {
   template <typename Request>
   Request RequestOf(JsonFields& data) const {
     Request request;
-    request.set_client_id(principal_.name);
+    request.set_client_id(OnBehalfOf(principal_));
     request.set_session_id(session_id_);
     ReadFields(data, request);
     return request;
@@ -198,7 +198,7 @@ class SessionPeer {
 
 asio::awaitable<void> SessionApi::ServeSession(Request request, SocketPtr socket) const {
   const std::string id = request->Parameter("id");
-  auto joined = co_await hub_->Join(request->principal.name, id);
+  auto joined = co_await hub_->Join(OnBehalfOf(request->principal), id);
   if (!joined.ok()) {
     CloseWith(*socket, joined.status());
     co_return;
@@ -219,7 +219,7 @@ asio::awaitable<void> SessionApi::ServeSession(Request request, SocketPtr socket
 }
 
 asio::awaitable<void> SessionApi::ServeAll(Request request, SocketPtr socket) const {
-  auto joined = co_await hub_->JoinAll(request->principal.name);
+  auto joined = co_await hub_->JoinAll(OnBehalfOf(request->principal), request->Query("client"));
   if (!joined.ok()) {
     CloseWith(*socket, joined.status());
     co_return;

@@ -5,7 +5,10 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
+#include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
 namespace {
@@ -14,21 +17,72 @@ namespace {
 constexpr size_t kMaxEntries = 1000;
 constexpr size_t kMaxEntryBytes = size_t{256} << 10;
 
-constexpr absl::string_view kSecrets[] = {"authorization", "proxy-authorization", "cookie",
-                                          "set-cookie",    "x-api-key",           "password"};
+constexpr char kRedacted[] = "[redacted]";
+
+// How the names of secrets end, in lower case and without hyphens and underscores: access_token,
+// x-auth-token and idToken all end in `token`.
+constexpr absl::string_view kSecrets[] = {"authorization", "cookie",    "token",      "secret",
+                                          "password",      "passwd",    "passphrase", "credential",
+                                          "accesskey",     "secretkey", "privatekey", "apikey"};
+
+bool IsSecret(absl::string_view name) {
+  const std::string plain =
+      absl::StrReplaceAll(absl::AsciiStrToLower(name), {{"-", ""}, {"_", ""}});
+  return absl::c_any_of(kSecrets,
+                        [&](absl::string_view end) { return absl::EndsWith(plain, end); });
+}
+
+bool IsSecretName(const Json& json) {
+  return json.is_string() && IsSecret(json.get<std::string>());
+}
+
+// The values of parameters in the query or the fragment of an address.
+void RedactUrl(std::string& url) {
+  std::string redacted;
+  bool is_name = false;
+  std::string name;
+  for (size_t i = 0; i < url.size();) {
+    const char c = url[i];
+    redacted.push_back(c);
+    ++i;
+    if (c == '?' || c == '&' || c == '#') {
+      is_name = true;
+      name.clear();
+    } else if (is_name && c == '=') {
+      is_name = false;
+      const size_t end = std::min(url.find_first_of("&#", i), url.size());
+      redacted.append(IsSecret(name) ? kRedacted : url.substr(i, end - i));
+      i = end;
+    } else if (is_name) {
+      name.push_back(c);
+    }
+  }
+  url = std::move(redacted);
+}
+
+void Redact(Json& json);
+
+// Headers come as objects, as {name, value} and as [name, value].
+void RedactMembers(Json& json) {
+  const bool is_secret =
+      IsSecretName(MemberOf(json, "name")) || IsSecretName(MemberOf(json, "key"));
+  for (auto it = json.begin(); it != json.end(); ++it) {
+    if (IsSecret(it.key()) || (is_secret && it.key() == "value")) {
+      *it = kRedacted;
+    } else {
+      Redact(*it);
+    }
+  }
+}
 
 // The parser bounds how deep this goes.
 void Redact(Json& json) {
+  if (json.is_object()) return RedactMembers(json);
   if (json.is_array()) {
+    if (json.size() == 2 && IsSecretName(json[0])) json[1] = kRedacted;
     for (Json& element : json) Redact(element);
-  } else if (json.is_object()) {
-    for (auto it = json.begin(); it != json.end(); ++it) {
-      if (absl::c_linear_search(kSecrets, absl::AsciiStrToLower(it.key()))) {
-        *it = "[redacted]";
-      } else {
-        Redact(*it);
-      }
-    }
+  } else if (json.is_string() && absl::StrContains(json.get_ref<const std::string&>(), "://")) {
+    RedactUrl(json.get_ref<std::string&>());
   }
 }
 

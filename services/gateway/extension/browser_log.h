@@ -16,9 +16,11 @@ struct BrowserLogPath {
 };
 const std::vector<BrowserLogPath>& BrowserLogPaths();
 
-// What the tracker is to keep of an array of entries: the newest 1,000, without the values of
-// members that hold secrets, such as `authorization` or `cookie`, and without those that are too
-// large. Empty where `entries` is no array.
+// What the tracker is to keep of an array of entries: the newest 1,000, without those that are too
+// large, and without the values of what is named as secrets are, such as `cookie`, `access_token`
+// or `X-Auth-Token`: members, headers in lists of {name, value} or [name, value], and parameters of
+// addresses. Text is not looked into, bodies of requests among it. Empty where `entries` is no
+// array.
 std::vector<std::string> LogEntries(const Json& entries);
 
 }  // namespace callslip::gateway

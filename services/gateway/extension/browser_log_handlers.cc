@@ -36,6 +36,11 @@ boost::asio::awaitable<HttpResponse> BrowserLogHandler::Handle(
   }
   v1::AppendWorkerLogRequest append;
   append.set_worker_id(SyncClientName(*request));
+  if (const absl::Status held =
+          HoldToScope(request->principal, *append.mutable_target(), *append.mutable_worker_id());
+      !held.ok()) {
+    co_return ErrorResponse(held);
+  }
   append.set_kind(path_.kind);
   for (std::string& entry : LogEntries(entries)) append.add_entries(std::move(entry));
   const int kept = append.entries_size();

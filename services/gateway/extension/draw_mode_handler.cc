@@ -12,6 +12,12 @@ boost::asio::awaitable<HttpResponse> DrawModeHandler::Handle(
     std::shared_ptr<const HttpRequest> request) const {
   absl::StatusOr<v1::AppendAnnotationsRequest> drawing = ParseDrawing(request->body);
   if (!drawing.ok()) co_return ErrorResponse(drawing.status());
+  std::string any_name;
+  if (const absl::Status held =
+          HoldToScope(request->principal, *drawing->mutable_drawing()->mutable_target(), any_name);
+      !held.ok()) {
+    co_return ErrorResponse(held);
+  }
   const auto appended = co_await tracker_->AppendAnnotations(*std::move(drawing));
   if (!appended.ok()) co_return ErrorResponse(appended.status());
   Json answer = {{"status", "ok"}, {"completed", Json::array()}, {"stored", appended->stored()}};

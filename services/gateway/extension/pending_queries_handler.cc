@@ -53,8 +53,15 @@ boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
       refusal.has_value()) {
     co_return *std::move(refusal);
   }
-  lease.set_target(request->Query("target"));
-  lease.set_worker_id(request->Query("worker"));
+  std::string target = request->Query("target");
+  std::string worker = request->Query("worker");
+  // Pollers that don't name themselves know of no leases.
+  lease.set_without_proof(worker.empty());
+  if (const absl::Status held = HoldToScope(request->principal, target, worker); !held.ok()) {
+    co_return ErrorResponse(held);
+  }
+  lease.set_target(std::move(target));
+  lease.set_worker_id(std::move(worker));
   const auto leased = co_await tracker_->Lease(std::move(lease));
   if (!leased.ok()) co_return ErrorResponse(leased.status());
 

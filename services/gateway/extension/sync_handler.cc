@@ -38,6 +38,11 @@ boost::asio::awaitable<HttpResponse> SyncHandler::Handle(
     std::shared_ptr<const HttpRequest> request) const {
   absl::StatusOr<SyncRequest> sync = ParseSync(*request);
   if (!sync.ok()) co_return ErrorResponse(sync.status());
+  std::string target;
+  if (const absl::Status held = HoldToScope(request->principal, target, sync->worker_id);
+      !held.ok()) {
+    co_return ErrorResponse(held);
+  }
   const absl::Status taken = co_await TakeReports(*sync);
   if (!taken.ok()) co_return ErrorResponse(taken);
   absl::StatusOr<Json> commands = co_await TakeCommands(*sync);
@@ -99,6 +104,7 @@ boost::asio::awaitable<absl::StatusOr<Json>> SyncHandler::TakeCommands(
     const SyncRequest& sync) const {
   v1::LeaseCommandsRequest lease;
   lease.set_worker_id(sync.worker_id);
+  lease.set_without_proof(true);
   // One that executes them one after the other would let the others run out of time.
   if (!sync.reports_progress) lease.set_max_commands(1);
   // A result that comes about while its request is held waits until that is over.

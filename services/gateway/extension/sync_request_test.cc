@@ -12,9 +12,11 @@
 namespace callslip::gateway {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 constexpr char kId[] = "corr-1-00000000000000000000000000000001/lease-0000000000000002";
@@ -235,11 +237,39 @@ TEST(BrowserLogTest, EntriesAreBoundedAndWithoutSecrets) {
   EXPECT_THAT(kept[0], HasSubstr(R"("Authorization":"[redacted]")"));
   EXPECT_THAT(kept[0], HasSubstr(R"("set-cookie":"[redacted]")"));
   EXPECT_THAT(kept[0], HasSubstr(R"("Accept":"x")"));
+
   Json many = Json::array({std::string(300 << 10, 'x')});
   EXPECT_THAT(LogEntries(many), IsEmpty()) << "too large";
   for (int i = 0; i < 1001; ++i) many.push_back(i);
   EXPECT_THAT(LogEntries(many), SizeIs(1000));
   EXPECT_EQ(LogEntries(many)[0], "1") << "the newest are kept";
+}
+
+TEST(BrowserLogTest, SecretsAreKnownByTheirNames) {
+  const auto kept = [](const Json& entry) { return LogEntries(Json::array({entry})).at(0); };
+  for (const char* name :
+       {"access_token", "refreshToken", "id-token", "api_key", "apiKey", "X-Api-Key", "secret",
+        "client_secret", "x-auth-token", "X-CSRF-Token", "Password", "user_password", "Set-Cookie",
+        "Proxy-Authorization", "private_key", "AccessKey", "credential"}) {
+    EXPECT_THAT(kept({{name, "hush"}}), Not(HasSubstr("hush"))) << name;
+    EXPECT_THAT(kept({{name, {{"deep", "hush"}}}}), Not(HasSubstr("hush"))) << name;
+    EXPECT_THAT(kept({{"headers", Json::array({{{"name", name}, {"value", "hush"}}})}}),
+                AllOf(Not(HasSubstr("hush")), HasSubstr(name)));
+    EXPECT_THAT(kept({{"headers", Json::array({Json::array({name, "hush"})})}}),
+                AllOf(Not(HasSubstr("hush")), HasSubstr(name)));
+    EXPECT_THAT(kept({{"url", std::string("https://x/?a=1&") + name + "=hush&b=2#c"}}),
+                AllOf(Not(HasSubstr("hush")), HasSubstr("https://x/?a=1&"), HasSubstr("&b=2#c")));
+    EXPECT_THAT(kept({{"url", std::string("https://x/#") + name + "=hush"}}),
+                Not(HasSubstr("hush")));
+  }
+  for (const char* name : {"accept", "tokens", "max_tokens", "secretary", "cookies_enabled", "key",
+                           "name", "value", "author"}) {
+    EXPECT_THAT(kept({{name, "shown"}}), HasSubstr("shown")) << name;
+    EXPECT_THAT(kept({{"name", name}, {"value", "shown"}}), HasSubstr("shown")) << name;
+    EXPECT_THAT(kept({{"url", std::string("https://x/?") + name + "=shown"}}), HasSubstr("=shown"));
+  }
+  // No address.
+  EXPECT_THAT(kept({{"text", "is token=a?"}}), HasSubstr("token=a"));
 }
 
 }  // namespace

@@ -10,6 +10,11 @@ boost::asio::awaitable<HttpResponse> WorkerStatusHandler::Handle(
     std::shared_ptr<const HttpRequest> request) const {
   absl::StatusOr<v1::ReportWorkerRequest> report = ParseWorkerStatus(request->body);
   if (!report.ok()) co_return ErrorResponse(report.status());
+  if (const absl::Status held =
+          HoldToScope(request->principal, *report->mutable_target(), *report->mutable_worker_id());
+      !held.ok()) {
+    co_return ErrorResponse(held);
+  }
   const auto reported = co_await tracker_->ReportWorker(*std::move(report));
   if (!reported.ok()) co_return ErrorResponse(reported.status());
   co_return HttpResponse{.body = R"({"status":"ok"})"};

@@ -27,6 +27,9 @@ class Doors {
   Doors(const Address& listen, const std::vector<std::string>& allowed_hosts,
         const std::vector<std::string>& allowed_origins);
 
+  // Whether its Host is one of ours: if not, it may be on its way to somebody else.
+  bool IsForUs(const HttpRequest& request) const;
+
   // The refusal, which says what to correct, or nullopt where the request may pass.
   std::optional<HttpResponse> Check(const HttpRequest& request) const;
 

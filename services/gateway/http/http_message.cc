@@ -87,6 +87,7 @@ bool ParseTarget(absl::string_view target, HttpRequest& request) {
   if (!path.has_value() || path->empty() || path->front() != '/') return false;
   request.path = *std::move(path);
   request.raw_path = std::string(parts.first);
+  request.target = std::string(target);
   for (absl::string_view pair : absl::StrSplit(parts.second, '&', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> entry =
         absl::StrSplit(pair, absl::MaxSplits('=', 1));

@@ -26,6 +26,7 @@ struct HttpRequest {
   std::string method;                        // Upper case.
   std::string path;                          // Without the query, percent-decoded.
   std::string raw_path;                      // The same as it came.
+  std::string target;                        // With the query, as it came.
   std::map<std::string, std::string> query;  // Percent-decoded; the first of equal names.
   HttpHeaders headers;
   std::string body;

@@ -53,7 +53,20 @@ void Router::AddOpen(const std::string& method, const std::string& path, HttpHan
   AddRoute(method, path, {.open = true, .handler = Spawning(std::move(handler))});
 }
 
+std::vector<Router::Served> Router::Routes() const {
+  std::vector<Served> served;
+  const auto add = [&served](const std::string& path, const Methods& methods) {
+    for (const auto& [method, route] : methods) {
+      served.push_back({method, path, route.open, route.roles});
+    }
+  };
+  for (const auto& [path, methods] : routes_) add(path, methods);
+  for (const Pattern& pattern : patterns_) add(pattern.path, pattern.methods);
+  return served;
+}
+
 void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) const {
+  Signature signature = JudgeSignature(*request, responder);
   if (auto refusal = doors_.Check(*request); refusal.has_value()) {
     if (tally_ != nullptr) tally_->Measure(tally_->other(), responder);
     std::move(responder.respond)(*std::move(refusal));
@@ -67,10 +80,24 @@ void Router::Handle(std::shared_ptr<HttpRequest> request, Responder responder) c
       std::move(respond)(std::move(response));
     };
   }
-  Dispatch(std::move(request), std::move(responder));
+  Dispatch(std::move(request), std::move(signature), std::move(responder));
 }
 
-void Router::Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const {
+Router::Signature Router::JudgeSignature(const HttpRequest& request, Responder& responder) const {
+  if (signed_requests_ == nullptr || !doors_.IsForUs(request)) return std::nullopt;
+  Signature signature = signed_requests_->Judge(request);
+  if (signature.has_value() && signature->prover.has_value()) {
+    responder.respond = [prover = *std::move(signature->prover),
+                         respond = std::move(responder.respond)](HttpResponse response) mutable {
+      prover.Prove(response);
+      std::move(respond)(std::move(response));
+    };
+  }
+  return signature;
+}
+
+void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
+                      Responder responder) const {
   Place place{.methods = FindPath(*request)};
   if (place.methods != nullptr) place.route = RouteOf(*place.methods, request->method);
   if (tally_ != nullptr) {
@@ -82,28 +109,36 @@ void Router::Dispatch(std::shared_ptr<HttpRequest> request, Responder responder)
   if (place.route != nullptr && place.route->open) {
     return place.route->handler(std::move(request), std::move(responder));
   }
-  Authenticate(std::move(request), std::move(responder), place);
+  Authenticate(std::move(request), std::move(signature), std::move(responder), place);
 }
 
-void Router::Authenticate(std::shared_ptr<HttpRequest> request, Responder responder,
-                          const Place& place) const {
+void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signature,
+                          Responder responder, const Place& place) const {
   if (credentials_ == nullptr && verifier_ == nullptr) {
     request->principal = {.name = kLocalName, .role = Role::kLocal};
     return Admit(std::move(request), std::move(responder), place);
   }
-  std::optional<std::string> token = BearerTokenOf(request->Header("authorization"));
   const bool is_web_socket = place.route != nullptr && place.route->is_web_socket;
+  const auto refuse = [&responder](HttpResponse refusal) {
+    std::move(responder.respond)(std::move(refusal));
+  };
+  if (signature.has_value()) {
+    if (signature->refusal.has_value()) return refuse(*std::move(signature->refusal));
+    // Nothing would prove what comes over the socket.
+    if (is_web_socket) return refuse(TokenMissing(challenge_, RolesOf(place.route), is_web_socket));
+    return AdmitAs(std::move(signature->credential), std::move(request), std::move(responder),
+                   place);
+  }
+  std::optional<std::string> token = BearerTokenOf(request->Header("authorization"));
   if (!token.has_value() && is_web_socket) token = OfferedToken(*request);
   if (!token.has_value()) {
-    return std::move(responder.respond)(
-        TokenMissing(challenge_, RolesOf(place.route), is_web_socket));
+    return refuse(TokenMissing(challenge_, RolesOf(place.route), is_web_socket));
   }
-  if (credentials_ != nullptr) request->credential = credentials_->FindToken(*token);
-  if (request->credential != nullptr) {
-    request->principal = request->credential->principal();
-    return Admit(std::move(request), std::move(responder), place);
+  CredentialPtr known = credentials_ == nullptr ? nullptr : credentials_->FindToken(*token);
+  if (known != nullptr) {
+    return AdmitAs(std::move(known), std::move(request), std::move(responder), place);
   }
-  if (verifier_ == nullptr) return std::move(responder.respond)(TokenUnknown(challenge_));
+  if (verifier_ == nullptr) return refuse(TokenUnknown(challenge_));
   verifier_->Verify(
       *token, [this, place, request = std::move(request),
                responder = std::move(responder)](absl::StatusOr<CredentialPtr> verified) mutable {
@@ -122,8 +157,13 @@ void Router::AdmitVerified(absl::StatusOr<CredentialPtr> verified,
   if (responder.has_left != nullptr && *responder.has_left) {
     return std::move(responder.respond)({});
   }
-  request->credential = *std::move(verified);
-  request->principal = request->credential->principal();
+  AdmitAs(*std::move(verified), std::move(request), std::move(responder), place);
+}
+
+void Router::AdmitAs(CredentialPtr credential, std::shared_ptr<HttpRequest> request,
+                     Responder responder, const Place& place) const {
+  request->principal = credential->principal();
+  request->credential = std::move(credential);
   Admit(std::move(request), std::move(responder), place);
 }
 

@@ -15,6 +15,7 @@
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
 #include "gateway/http/path_pattern.h"
+#include "gateway/http/signed_requests.h"
 #include "gateway/http/token_verifier.h"
 #include "gateway/http/unauthorized.h"
 #include "gateway/http/web_socket.h"
@@ -27,19 +28,24 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
     std::shared_ptr<const HttpRequest> request, std::shared_ptr<WebSocket> socket)>;
 
 // Finds the handler for a method and path. Each request passes, in this order: the doors; its
-// token (401); the route, which is 404 for an unknown path and 405, with the methods that exist,
-// for an unknown method; the roles of the route (403). Answers the preflight requests of browsers.
-// HEAD is not served.
+// token, or what was signed with it (401); the route, which is 404 for an unknown path and 405,
+// with the methods that exist, for an unknown method; the roles of the route (403). Answers the
+// preflight requests of browsers. HEAD is not served. Every answer to a rightly signed request is
+// proven, but for those to another Host's: somebody may have relayed such a request, and is to get
+// nothing that its sender believes.
 class Router {
  public:
   // Without `credentials` and a `verifier` everyone who passes the doors is `local`, and may use
-  // all routes. The verifier is asked for tokens that are not among the credentials; callers
-  // without one are told of `challenge`. All requests are counted in `tally`, where there is one.
+  // all routes. All requests are counted in `tally`, where there is one. Without `signed_requests`
+  // tokens have to be shown. The verifier is asked for tokens that are not among the credentials;
+  // callers without one are told of `challenge`.
   Router(Doors doors, std::shared_ptr<const Credentials> credentials, HttpTally* tally = nullptr,
+         std::shared_ptr<SignedRequests> signed_requests = nullptr,
          TokenVerifier* verifier = nullptr, Challenge challenge = {})
       : doors_(std::move(doors)),
         credentials_(std::move(credentials)),
         tally_(tally),
+        signed_requests_(std::move(signed_requests)),
         verifier_(verifier),
         challenge_(std::move(challenge)) {}
 
@@ -58,6 +64,15 @@ class Router {
   // A route that needs no token. Its handler is told nothing of who calls.
   void AddOpen(const std::string& method, const std::string& path, HttpHandler handler);
 
+  // A route as it was added.
+  struct Served {
+    std::string method;
+    std::string path;
+    bool open = false;        // Needs no token.
+    std::vector<Role> roles;  // That may use it, besides `local`.
+  };
+  std::vector<Served> Routes() const;
+
   void Handle(std::shared_ptr<HttpRequest> request, Responder responder) const;
 
  private:
@@ -75,18 +90,24 @@ class Router {
     const Route* route = nullptr;
   };
 
-  void Dispatch(std::shared_ptr<HttpRequest> request, Responder responder) const;
+  // What the signature of the request says, nullopt where there is none; has the answer proven.
+  using Signature = std::optional<SignedRequests::Judgement>;
+  Signature JudgeSignature(const HttpRequest& request, Responder& responder) const;
+  void Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
+                Responder responder) const;
   void AddRoute(const std::string& method, const std::string& path, Route route);
   Methods& MethodsAt(const std::string& path);
   // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.
   const Methods* FindPath(HttpRequest& request) const;
   static HttpResponse AnswerPreflight(const HttpRequest& request, const Methods* methods);
   // Says who calls in `request`, which is then admitted, or refuses it.
-  void Authenticate(std::shared_ptr<HttpRequest> request, Responder responder,
+  void Authenticate(std::shared_ptr<HttpRequest> request, Signature signature, Responder responder,
                     const Place& place) const;
-  // The same, once the verifier has answered.
+  // The same by what the verifier has answered.
   void AdmitVerified(absl::StatusOr<CredentialPtr> verified, std::shared_ptr<HttpRequest> request,
                      Responder responder, const Place& place) const;
+  void AdmitAs(CredentialPtr credential, std::shared_ptr<HttpRequest> request, Responder responder,
+               const Place& place) const;
   // Leaves a request of somebody who is known to its handler, if there is one for their role.
   void Admit(std::shared_ptr<HttpRequest> request, Responder responder, const Place& place) const;
   // None where there is no route.
@@ -96,6 +117,7 @@ class Router {
   const Doors doors_;
   const std::shared_ptr<const Credentials> credentials_;
   HttpTally* const tally_;
+  const std::shared_ptr<SignedRequests> signed_requests_;
   TokenVerifier* const verifier_;
   const Challenge challenge_;
   std::map<std::string, Methods> routes_;  // By path.

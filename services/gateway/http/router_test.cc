@@ -49,7 +49,7 @@ class RouterTest : public testing::Test {
   static Router MakeRouter(std::shared_ptr<const Credentials> tokens,
                            TokenVerifier* verifier = nullptr, Challenge challenge = {}) {
     Router router(Doors({.host = "127.0.0.1", .port = 7890}, {}, {kExtension}), std::move(tokens),
-                  nullptr, verifier, std::move(challenge));
+                  nullptr, nullptr, verifier, std::move(challenge));
     router.Add("GET", "/work", {Role::kWorker, Role::kAdmin}, TellCaller);
     router.Add("POST", "/work", {Role::kAdmin}, TellCaller);
     router.AddOpen("GET", "/open", TellCaller);
@@ -320,7 +320,7 @@ TEST_F(RouterTest, AnswersAreSharedWithAllowedOriginsOnly) {
     const HttpResponse answer = Ask(open_, "GET", "/work", {{"origin", origin}});
     EXPECT_EQ(HeaderOf(answer, "Access-Control-Allow-Origin"), origin);
     EXPECT_EQ(HeaderOf(answer, "Access-Control-Expose-Headers"),
-              "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate");
+              "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Callslip-Proof");
     // Errors too: a page that can't read them can't say what is wrong.
     const HttpResponse refusal = Ask(guarded_, "GET", "/work", {{"origin", origin}});
     EXPECT_EQ(refusal.status, 401);

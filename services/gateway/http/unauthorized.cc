@@ -1,9 +1,14 @@
 #include "gateway/http/unauthorized.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "gateway/http/error_response.h"
+#include "gateway/json/parse.h"
 
 namespace callslip::gateway {
 namespace {
@@ -48,6 +53,12 @@ std::string Origin(const Challenge& challenge) {
   if (challenge.resource_metadata.empty()) return "a token of the gateway's --token-file.";
   return absl::StrCat("an access token of the authorization server that ",
                       challenge.resource_metadata, " names.");
+}
+
+HttpResponse SignatureRefused(absl::string_view code, absl::string_view message,
+                              absl::string_view hint) {
+  return WithChallenge(ErrorResponse(401, code, message, hint),
+                       absl::StrCat("Callslip-HMAC error=\"", code, "\""));
 }
 
 }  // namespace
@@ -97,6 +108,34 @@ HttpResponse RoleNotAllowed(const Challenge& challenge, const std::vector<Role>&
   if (challenge.resource_metadata.empty()) return response;
   return WithChallenge(std::move(response),
                        ChallengeText(challenge, roles, "insufficient_scope", ""));
+}
+
+HttpResponse SignatureMalformed() {
+  return SignatureRefused("signature_malformed", "The signature cannot be read.",
+                          "Send Authorization: Callslip-HMAC key=\"…\", time=\"…\", nonce=\"…\", "
+                          "mac=\"…\", with 12, up to 15, 32 and 64 digits.");
+}
+
+HttpResponse SignatureWrong() {
+  return SignatureRefused("signature_wrong",
+                          "The signature is not one of this request with this token.",
+                          "Sign the method, Host, path and query, time, nonce and body as they are "
+                          "sent; whatever stands between must not change them.");
+}
+
+HttpResponse SignatureStale(absl::Time now) {
+  HttpResponse response = SignatureRefused(
+      "signature_stale", "The time of the signature is too far from the gateway's.",
+      "Sign again with server_time_ms, if this answer is proven, and correct the clock.");
+  Json body = Json::parse(response.body);
+  body["server_time_ms"] = absl::ToUnixMillis(now);
+  response.body = Dump(body);
+  return response;
+}
+
+HttpResponse SignatureReplayed() {
+  return SignatureRefused("signature_replayed", "A request with this nonce was taken before.",
+                          "Make a new nonce for each request.");
 }
 
 }  // namespace callslip::gateway

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/time.h"
 #include "auth/principal.h"
 #include "gateway/http/http_message.h"
 
@@ -25,7 +26,7 @@ HttpResponse TokenMissing(const Challenge& challenge, const std::vector<Role>& r
                           bool is_web_socket);
 
 // 401 `token_unknown`, also for a token that was withdrawn, or has expired, while it was used.
-HttpResponse TokenUnknown(const Challenge& challenge);
+HttpResponse TokenUnknown(const Challenge& challenge = {});
 
 // The answer to a token that a TokenVerifier did not take: 401 `token_invalid`, 403
 // `insufficient_scope` or 503.
@@ -35,6 +36,16 @@ HttpResponse TokenInvalid(const Challenge& challenge, const std::vector<Role>& r
 // 403 `role_not_allowed`: the caller of `request` has none of `roles`.
 HttpResponse RoleNotAllowed(const Challenge& challenge, const std::vector<Role>& roles,
                             const HttpRequest& request);
+
+// 401 `signature_malformed`, and `signature_wrong` for one that is not of this request.
+HttpResponse SignatureMalformed();
+HttpResponse SignatureWrong();
+
+// 401 `signature_stale`: the client's clock is off. The body has ours, `server_time_ms` since 1970.
+HttpResponse SignatureStale(absl::Time now);
+
+// 401 `signature_replayed`.
+HttpResponse SignatureReplayed();
 
 }  // namespace callslip::gateway
 

@@ -296,6 +296,7 @@ void ReadFields(JsonFields& fields, v1::ListSessionsRequest& request) {
     const bool active = fields.Choice("status", {"active", "completed"}) == "active";
     request.set_state(active ? v1::SESSION_STATE_ACTIVE : v1::SESSION_STATE_COMPLETED);
   }
+  request.set_owner(fields.Text("client"));
   request.set_with_archived(fields.Boolean("archived").value_or(false));
   request.set_page_size(fields.Integer("limit", 500).value_or(0));
   request.set_page_token(fields.Text("page_token"));

@@ -13,6 +13,14 @@ TrackerError TrackerErrorOf(const absl::Status& status) {
             "Check that callslip-tracker runs at the gateway's --tracker address, then try again.",
             absl::Seconds(1)};
   }
+  if (absl::IsUnauthenticated(status)) {
+    return {
+        absl::StatusCode::kUnavailable, "tracker_refuses_gateway",
+        absl::StrCat("The tracker does not let this gateway in: ", std::string(status.message())),
+        "Give the gateway's --token-file a line of the role gateway that the tracker's has, too, "
+        "or connect it over the tracker's unix socket.",
+        absl::Seconds(1)};
+  }
   return {status.code(), details.reason, std::string(status.message()), details.hint,
           details.retry_after};
 }

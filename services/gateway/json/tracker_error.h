@@ -19,7 +19,8 @@ struct TrackerError {
 };
 
 // `status` must not be OK. An error that the tracker did not give a reason came from the way there,
-// and becomes UNAVAILABLE `tracker_unreachable`, whatever gRPC called it.
+// and becomes UNAVAILABLE `tracker_unreachable`, whatever gRPC called it. That the tracker does not
+// know the gateway is none of its callers' doing: UNAVAILABLE `tracker_refuses_gateway`.
 TrackerError TrackerErrorOf(const absl::Status& status);
 
 }  // namespace callslip::gateway

@@ -49,7 +49,7 @@ absl::StatusOr<AnalyzeTool::AnnotationsCall> AnalyzeTool::ReadAnnotations(const 
 boost::asio::awaitable<ToolResult> AnalyzeTool::Annotations(
     std::shared_ptr<CallContext> context, absl::StatusOr<AnnotationsCall> call) const {
   if (!call.ok()) co_return ErrorResult(call.status(), Executed::kNo);
-  const std::string client = context->principal().name;
+  const std::string client = OnBehalfOf(context->principal());
   call->request.set_client_id(client);
   if (!call->waits) co_return co_await ListAnnotations(std::move(call->request));
 
@@ -105,7 +105,7 @@ boost::asio::awaitable<absl::Status> AnalyzeTool::StartDrawMode(
   if (!call.request.session().empty()) params["session"] = call.request.session();
   if (!call.message.empty()) params["message"] = call.message;
   v1::RegisterCommandRequest registration;
-  registration.set_client_id(context->principal().name);
+  registration.set_client_id(OnBehalfOf(context->principal()));
   registration.set_traceparent(context->trace().ToString());
   registration.set_target(call.request.target());
   registration.set_type("draw_mode");

@@ -79,7 +79,7 @@ ToolResult BrowserTool::NotRegistered(const absl::Status& status) {
 boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallContext> context,
                                                        absl::StatusOr<BrowserCall> call) const {
   if (!call.ok()) co_return ErrorResult(call.status(), Executed::kNo);
-  call->registration.set_client_id(context->principal().name);
+  call->registration.set_client_id(OnBehalfOf(context->principal()));
   const std::string traceparent = context->trace().ToString();
   call->registration.set_traceparent(traceparent);
   auto registered = co_await tracker_->Register(std::move(call->registration));
@@ -139,7 +139,7 @@ absl::StatusOr<BrowserTool::BrowserCall> InteractTool::Read(const Json& json) {
 boost::asio::awaitable<ToolResult> InteractTool::Call(std::shared_ptr<CallContext> context,
                                                       Json arguments) const {
   if (arguments.is_object() && arguments.value("action", Json()) == "cancel") {
-    return Cancel(context->principal().name, ReadCancel(arguments));
+    return Cancel(OnBehalfOf(context->principal()), ReadCancel(arguments));
   }
   return Submit(std::move(context), Read(arguments));
 }

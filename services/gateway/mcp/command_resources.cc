@@ -30,7 +30,7 @@ std::optional<std::string> CommandResources::CommandIdOf(const std::string& uri)
 boost::asio::awaitable<RpcOutcome> CommandResources::List(std::shared_ptr<CallContext> context,
                                                           std::string cursor) const {
   v1::ListCommandsRequest request;
-  request.set_client_id(context->principal().name);
+  request.set_client_id(OnBehalfOf(context->principal()));
   request.add_states(v1::COMMAND_STATE_COMPLETED);
   request.set_page_token(std::move(cursor));
   request.set_page_size(kPageSize);
@@ -59,7 +59,8 @@ boost::asio::awaitable<RpcOutcome> CommandResources::Read(std::shared_ptr<CallCo
                                                           std::string uri) const {
   const std::optional<std::string> id = CommandIdOf(uri);
   if (!id.has_value()) co_return NotFound(uri, "see resources/templates/list.");
-  const auto command = co_await tracker_->Get(context->principal().name, *id, /*peek=*/false);
+  const auto command =
+      co_await tracker_->Get(OnBehalfOf(context->principal()), *id, /*peek=*/false);
   if (!command.ok()) {
     if (command.status().code() == absl::StatusCode::kNotFound) {
       co_return NotFound(uri, std::string(command.status().message()));

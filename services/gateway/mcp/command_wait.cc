@@ -15,7 +15,7 @@ boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
     TrackerClient* tracker, Clock* clock, std::shared_ptr<CallContext> context,
     std::string command_id, absl::Duration max_wait,
     std::function<void(const v1::Command&)> on_step) {
-  std::string client = context->principal().name;
+  std::string client = OnBehalfOf(context->principal());
   if (!context->listens() || max_wait == absl::ZeroDuration()) {
     co_return co_await tracker->WaitForEnd(std::move(client), std::move(command_id), max_wait);
   }

@@ -217,7 +217,7 @@ std::optional<McpServer::Wait> McpServer::WaitOf(const Exchange& exchange) const
 
 void McpServer::BeginWait(std::shared_ptr<Exchange> exchange, Wait wait) const {
   const absl::Duration at_most = wait.command.at_most;
-  std::string client_id = exchange->principal().name;
+  std::string client_id = OnBehalfOf(exchange->principal());
   std::string command_id = wait.command.command_id;
   const auto slot = exchange->BeginWait();
   auto done = [this, exchange = std::move(exchange),

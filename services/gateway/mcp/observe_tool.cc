@@ -39,18 +39,24 @@ const std::vector<v1::CommandState>& FailedStates() {
   return states;
 }
 
-v1::ListCommandsRequest ListRequest(const std::string& client_id,
+v1::ListCommandsRequest ListRequest(const ObserveTool::Whose& whose,
                                     const std::vector<v1::CommandState>& states) {
   v1::ListCommandsRequest request;
-  request.set_client_id(client_id);
+  request.set_client_id(whose.client_id);
+  request.set_owner(whose.owner);
   for (const v1::CommandState state : states) request.add_states(state);
   request.set_page_size(kMaxListed);
   return request;
 }
 
-Json Entries(const v1::ListCommandsResponse& listed, Json (*entry)(const v1::Command&)) {
+// With their clients, where it is not the caller itself.
+Json Entries(const v1::ListCommandsResponse& listed, const ObserveTool::Whose& whose,
+             Json (*entry)(const v1::Command&)) {
   Json entries = Json::array();
-  for (const v1::Command& command : listed.commands()) entries.push_back(entry(command));
+  for (const v1::Command& command : listed.commands()) {
+    entries.push_back(entry(command));
+    if (!whose.owner.empty()) entries.back()["client"] = command.client_id();
+  }
   return entries;
 }
 
@@ -100,6 +106,10 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext
   const std::string what = arguments.Choice("what", Subjects());
   Wait wait;
   if (what == "command_result") wait = ReadWait(arguments);
+  Whose whose{.client_id = OnBehalfOf(context->principal())};
+  if (what == "pending_commands" || what == "failed_commands") {
+    whose.owner = arguments.Text("client").value_or("");
+  }
   std::string kind;
   if (what == "browser_log") kind = arguments.Text("kind").value_or("");
   if (!arguments.status().ok()) co_return ErrorResult(arguments.status(), Executed::kNo);
@@ -108,8 +118,8 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext
     co_return co_await ObserveHealth(tracker_, context->principal(), clock_->Now() - made_);
   }
   if (what == "browser_log") co_return co_await ObserveBrowserLog(tracker_, std::move(kind));
-  if (what == "pending_commands") co_return co_await Pending(context->principal().name);
-  if (what == "failed_commands") co_return co_await Failed(context->principal().name);
+  if (what == "pending_commands") co_return co_await Pending(std::move(whose));
+  if (what == "failed_commands") co_return co_await Failed(std::move(whose));
   co_return co_await One(std::move(context), std::move(wait));
 }
 
@@ -137,11 +147,11 @@ ToolResult ObserveTool::AfterWait(const std::string& command_id,
   return result;
 }
 
-boost::asio::awaitable<ToolResult> ObserveTool::Pending(std::string client_id) const {
+boost::asio::awaitable<ToolResult> ObserveTool::Pending(Whose whose) const {
   Json answer = {{"status", "complete"}, {"final", true}};
   bool more = false;
   const auto list = [&](const std::vector<v1::CommandState>& states) {
-    return tracker_->List(ListRequest(client_id, states), kUnaryDeadline);
+    return tracker_->List(ListRequest(whose, states), kUnaryDeadline);
   };
   const auto pending = co_await list(PendingStates());
   if (!pending.ok()) co_return ErrorResult(pending.status(), Executed::kNo);
@@ -149,9 +159,9 @@ boost::asio::awaitable<ToolResult> ObserveTool::Pending(std::string client_id) c
   if (!completed.ok()) co_return ErrorResult(completed.status(), Executed::kNo);
   const auto failed = co_await list(FailedStates());
   if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
-  answer["pending"] = Entries(*pending, PendingEntry);
-  answer["completed"] = Entries(*completed, CompletedEntry);
-  answer["failed"] = Entries(*failed, FailedEntry);
+  answer["pending"] = Entries(*pending, whose, PendingEntry);
+  answer["completed"] = Entries(*completed, whose, CompletedEntry);
+  answer["failed"] = Entries(*failed, whose, FailedEntry);
   for (const auto* listed : {&pending, &completed, &failed}) {
     more = more || !(*listed)->next_page_token().empty();
   }
@@ -160,12 +170,11 @@ boost::asio::awaitable<ToolResult> ObserveTool::Pending(std::string client_id) c
   co_return TextResult(std::move(answer), std::move(text));
 }
 
-boost::asio::awaitable<ToolResult> ObserveTool::Failed(std::string client_id) const {
-  const auto failed =
-      co_await tracker_->List(ListRequest(client_id, FailedStates()), kUnaryDeadline);
+boost::asio::awaitable<ToolResult> ObserveTool::Failed(Whose whose) const {
+  const auto failed = co_await tracker_->List(ListRequest(whose, FailedStates()), kUnaryDeadline);
   if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
   Json answer = {{"status", "complete"}, {"final", true}};
-  answer["commands"] = Entries(*failed, FailedEntry);
+  answer["commands"] = Entries(*failed, whose, FailedEntry);
   if (!failed->next_page_token().empty()) answer["message"] = "Only the newest are listed.";
   std::string text = Dump(answer);
   co_return TextResult(std::move(answer), std::move(text));

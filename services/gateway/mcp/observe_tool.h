@@ -28,10 +28,16 @@ class ObserveTool final : public Tool {
   boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
                                           Json arguments) const override;
 
+  // Who lists commands, and whose.
+  struct Whose {
+    std::string client_id;
+    std::string owner;  // Empty: its own; `*`: everybody's.
+  };
+
  private:
   boost::asio::awaitable<ToolResult> One(std::shared_ptr<CallContext> context, Wait wait) const;
-  boost::asio::awaitable<ToolResult> Pending(std::string client_id) const;
-  boost::asio::awaitable<ToolResult> Failed(std::string client_id) const;
+  boost::asio::awaitable<ToolResult> Pending(Whose whose) const;
+  boost::asio::awaitable<ToolResult> Failed(Whose whose) const;
 
   TrackerClient* const tracker_;
   Clock* const clock_;

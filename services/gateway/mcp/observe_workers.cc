@@ -69,7 +69,7 @@ Json WorkerEntry(const v1::Worker& worker) {
 
 boost::asio::awaitable<ToolResult> ObserveWorkers(TrackerClient* tracker, Principal principal) {
   v1::ListWorkersRequest request;
-  request.set_client_id(principal.name);
+  request.set_client_id(OnBehalfOf(principal));
   request.set_all_clients(SeesAllClients(principal.role));
   const auto listed = co_await tracker->ListWorkers(std::move(request), kUnaryDeadline);
   if (!listed.ok()) co_return ErrorResult(listed.status(), Executed::kNo);

@@ -98,7 +98,7 @@ bool SessionTool::MayWait(const Json& arguments) const {
 
 boost::asio::awaitable<ToolResult> SessionTool::Call(std::shared_ptr<CallContext> context,
                                                      Json json) const {
-  const std::string client = context->principal().name;
+  const std::string client = OnBehalfOf(context->principal());
   Arguments arguments(json);
   const std::string what = arguments.Choice("what", {"list", "read", "enqueue", "wait"});
   const std::string id = what == "list" ? "" : arguments.RequiredText("session_id");
@@ -170,7 +170,7 @@ SessionTool::Answer SessionTool::Wait(std::shared_ptr<CallContext> context, std:
                                       absl::Duration at_most) const {
   const absl::Time deadline = clock_->Now() + at_most;
   v1::GetQueueStatusRequest request;
-  request.set_client_id(context->principal().name);
+  request.set_client_id(OnBehalfOf(context->principal()));
   request.set_session_id(session_id);
   // Before the first look, so that nothing is missed between that and the wait.
   const auto observer = co_await hub_->Join(request.client_id(), session_id);

@@ -113,7 +113,7 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
   // Only what the caller may see is honoured; the rest is left out of the acknowledgement.
   std::vector<v1::Command> tasks;
   for (const std::string& id : task_ids) {
-    auto command = co_await tracker_->Get(exchange->principal().name, id, /*peek=*/true);
+    auto command = co_await tracker_->Get(OnBehalfOf(exchange->principal()), id, /*peek=*/true);
     if (!command.ok()) continue;
     honoured["taskIds"].push_back(id);
     tasks.push_back(*std::move(command));
@@ -122,7 +122,7 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
   for (const std::string& uri : uris) {
     const std::optional<std::string> id = CommandResources::CommandIdOf(uri);
     if (!id.has_value()) continue;
-    auto command = co_await tracker_->Get(exchange->principal().name, *id, /*peek=*/true);
+    auto command = co_await tracker_->Get(OnBehalfOf(exchange->principal()), *id, /*peek=*/true);
     if (!command.ok()) continue;
     honoured["resourceSubscriptions"].push_back(uri);
     results.push_back(*std::move(command));

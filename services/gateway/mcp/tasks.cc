@@ -103,7 +103,7 @@ RpcError RpcErrorOf(const absl::Status& status) {
 CommandTasks::Outcome CommandTasks::GetLegacy(std::shared_ptr<CallContext> context,
                                               std::string task_id) const {
   const auto command =
-      co_await tracker_->Get(context->principal().name, std::move(task_id), /*peek=*/true);
+      co_await tracker_->Get(OnBehalfOf(context->principal()), std::move(task_id), /*peek=*/true);
   if (!command.ok()) co_return RpcErrorOf(command.status());
   co_return LegacyTask(*command);
 }
@@ -140,7 +140,7 @@ boost::asio::awaitable<absl::Status> CommandTasks::CancelCommand(std::string cli
 
 CommandTasks::Outcome CommandTasks::CancelLegacy(std::shared_ptr<CallContext> context,
                                                  std::string task_id) const {
-  const std::string client = context->principal().name;
+  const std::string client = OnBehalfOf(context->principal());
   const auto before = co_await tracker_->Get(client, task_id, /*peek=*/true);
   if (!before.ok()) co_return RpcErrorOf(before.status());
   if (IsFinal(before->state())) {
@@ -155,7 +155,7 @@ CommandTasks::Outcome CommandTasks::CancelLegacy(std::shared_ptr<CallContext> co
 CommandTasks::Outcome CommandTasks::List(std::shared_ptr<CallContext> context,
                                          std::string cursor) const {
   v1::ListCommandsRequest request;
-  request.set_client_id(context->principal().name);
+  request.set_client_id(OnBehalfOf(context->principal()));
   request.set_page_token(std::move(cursor));
   request.set_page_size(kPageSize);
   const auto listed = co_await tracker_->List(std::move(request), kUnaryDeadline);
@@ -171,7 +171,7 @@ CommandTasks::Outcome CommandTasks::List(std::shared_ptr<CallContext> context,
 CommandTasks::Outcome CommandTasks::Get(std::shared_ptr<CallContext> context,
                                         std::string task_id) const {
   const auto command =
-      co_await tracker_->Get(context->principal().name, std::move(task_id), /*peek=*/false);
+      co_await tracker_->Get(OnBehalfOf(context->principal()), std::move(task_id), /*peek=*/false);
   if (!command.ok()) co_return RpcErrorOf(command.status());
   co_return DetailedTask(*command);
 }
@@ -180,7 +180,7 @@ CommandTasks::Outcome CommandTasks::Update(std::shared_ptr<CallContext> context,
                                            std::string task_id, Json) const {
   // Commands ask their client for nothing, so that all responses are to be ignored.
   const auto command =
-      co_await tracker_->Get(context->principal().name, std::move(task_id), /*peek=*/true);
+      co_await tracker_->Get(OnBehalfOf(context->principal()), std::move(task_id), /*peek=*/true);
   if (!command.ok()) co_return RpcErrorOf(command.status());
   co_return Json::object();
 }
@@ -188,7 +188,7 @@ CommandTasks::Outcome CommandTasks::Update(std::shared_ptr<CallContext> context,
 CommandTasks::Outcome CommandTasks::Cancel(std::shared_ptr<CallContext> context,
                                            std::string task_id) const {
   const absl::Status cancelled =
-      co_await CancelCommand(context->principal().name, std::move(task_id));
+      co_await CancelCommand(OnBehalfOf(context->principal()), std::move(task_id));
   // One that has ended stays as it is, and the caller is thanked all the same.
   if (!cancelled.ok() && cancelled.code() != absl::StatusCode::kFailedPrecondition) {
     co_return RpcErrorOf(cancelled);

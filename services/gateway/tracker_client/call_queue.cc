@@ -14,7 +14,12 @@ CallQueue::CallQueue()
 
 CallQueue::~CallQueue() { Stop(); }
 
+void CallQueue::SetToken(const std::string& token) {
+  authorization_ = token.empty() ? "" : "Bearer " + token;
+}
+
 void CallQueue::Add(grpc::ClientContext* context, bool waits) {
+  if (!authorization_.empty()) context->AddMetadata("authorization", authorization_);
   if (waits && waits_ended_) context->TryCancel();
   contexts_.insert(context);
   if (waits) waits_.insert(context);

@@ -2,6 +2,7 @@
 #define CALLSLIP_GATEWAY_TRACKER_CLIENT_CALL_QUEUE_H_
 
 #include <memory>
+#include <string>
 #include <thread>
 #include <unordered_set>
 #include <utility>
@@ -38,7 +39,12 @@ class CallQueue {
 
   grpc::CompletionQueue* queue() { return queue_.get(); }
 
-  // What follows is used on the executor of the calls only. Each is entered while it is under way;
+  // What follows is used on the executor of the calls only.
+
+  // By which the tracker is to know this gateway, in the calls to come. Empty: by none.
+  void SetToken(const std::string& token);
+
+  // Each call is entered while it is under way;
   // one that `waits` has no end of its own soon.
   void Add(grpc::ClientContext* context, bool waits);
   void Remove(grpc::ClientContext* context);
@@ -60,6 +66,7 @@ class CallQueue {
   std::unordered_set<grpc::ClientContext*> contexts_;
   std::unordered_set<grpc::ClientContext*> waits_;  // Some of them.
   bool waits_ended_ = false;
+  std::string authorization_;  // Empty: none.
   std::vector<std::pair<ClientTag*, bool>> to_complete_;
   std::thread thread_;
 };

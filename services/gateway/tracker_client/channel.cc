@@ -1,10 +1,12 @@
 #include "gateway/tracker_client/channel.h"
 
+#include "common/rpc_credentials.h"
 #include "grpcpp/grpcpp.h"
 
 namespace callslip::gateway {
 
-std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address) {
+std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address,
+                                              const std::optional<TlsFiles>& tls) {
   grpc::ChannelArguments arguments;
   // Only what is needed here: no retries, compression, limits of messages or idle connections; each
   // takes part in every call. How large a message may be is the tracker's to say.
@@ -21,8 +23,8 @@ std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address) {
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
-  return grpc::CreateCustomChannel(address.ToString(), grpc::InsecureChannelCredentials(),
-                                   arguments);
+  return grpc::CreateCustomChannel(
+      address.ToString(), ChannelCredentials(address.is_unix() ? std::nullopt : tls), arguments);
 }
 
 }  // namespace callslip::gateway

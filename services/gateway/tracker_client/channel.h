@@ -2,8 +2,10 @@
 #define CALLSLIP_GATEWAY_TRACKER_CLIENT_CHANNEL_H_
 
 #include <memory>
+#include <optional>
 
 #include "common/address.h"
+#include "common/tls_files.h"
 
 namespace grpc {
 class Channel;
@@ -12,7 +14,9 @@ class Channel;
 namespace callslip::gateway {
 
 // A connection to the tracker of its own, made when it is first used and again when it breaks.
-std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address);
+// With `tls`, but for a unix socket.
+std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address,
+                                              const std::optional<TlsFiles>& tls);
 
 }  // namespace callslip::gateway
 

@@ -19,8 +19,8 @@ using QueueStub = v1::QueueService::Stub;
 class GrpcSessionClient final : public SessionClient {
  public:
   GrpcSessionClient(const Address& address, std::shared_ptr<CallQueue> calls,
-                    boost::asio::any_io_executor executor)
-      : channel_(ConnectChannel(address)),
+                    boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls)
+      : channel_(ConnectChannel(address, tls)),
         session_(v1::SessionService::NewStub(channel_)),
         queue_(v1::QueueService::NewStub(channel_)),
         executor_(std::move(executor)),
@@ -188,8 +188,9 @@ class GrpcSessionClient final : public SessionClient {
 
 std::unique_ptr<SessionClient> ConnectToSessions(const Address& address,
                                                  std::shared_ptr<CallQueue> calls,
-                                                 boost::asio::any_io_executor executor) {
-  return std::make_unique<GrpcSessionClient>(address, std::move(calls), std::move(executor));
+                                                 boost::asio::any_io_executor executor,
+                                                 const std::optional<TlsFiles>& tls) {
+  return std::make_unique<GrpcSessionClient>(address, std::move(calls), std::move(executor), tls);
 }
 
 }  // namespace callslip::gateway

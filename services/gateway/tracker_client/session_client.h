@@ -2,6 +2,7 @@
 #define CALLSLIP_GATEWAY_TRACKER_CLIENT_SESSION_CLIENT_H_
 
 #include <memory>
+#include <optional>
 
 #include "absl/status/statusor.h"
 #include "boost/asio/any_io_executor.hpp"
@@ -9,6 +10,7 @@
 #include "callslip/tracker/v1/queue_service.pb.h"
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "common/address.h"
+#include "common/tls_files.h"
 #include "gateway/tracker_client/call_queue.h"
 #include "gateway/tracker_client/message_stream.h"
 
@@ -81,7 +83,8 @@ class SessionClient {
 // the client stops the queue; by then the executor must have stopped, and must still exist.
 std::unique_ptr<SessionClient> ConnectToSessions(const Address& address,
                                                  std::shared_ptr<CallQueue> calls,
-                                                 boost::asio::any_io_executor executor);
+                                                 boost::asio::any_io_executor executor,
+                                                 const std::optional<TlsFiles>& tls = std::nullopt);
 
 }  // namespace callslip::gateway
 

@@ -73,8 +73,9 @@ struct CallbackHandler {
 class GrpcTrackerClient final : public TrackerClient {
  public:
   GrpcTrackerClient(const Address& address, std::shared_ptr<CallQueue> calls,
-                    const boost::asio::any_io_executor& executor)
-      : channel_(ConnectChannel(address)),
+                    const boost::asio::any_io_executor& executor,
+                    const std::optional<TlsFiles>& tls)
+      : channel_(ConnectChannel(address, tls)),
         stub_(v1::CommandService::NewStub(channel_)),
         annotations_(v1::AnnotationService::NewStub(channel_)),
         workers_(v1::WorkerService::NewStub(channel_)),
@@ -338,8 +339,9 @@ class GrpcTrackerClient final : public TrackerClient {
 
 std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address,
                                                 std::shared_ptr<CallQueue> calls,
-                                                boost::asio::any_io_executor executor) {
-  return std::make_unique<GrpcTrackerClient>(address, std::move(calls), executor);
+                                                boost::asio::any_io_executor executor,
+                                                const std::optional<TlsFiles>& tls) {
+  return std::make_unique<GrpcTrackerClient>(address, std::move(calls), executor, tls);
 }
 
 }  // namespace callslip::gateway

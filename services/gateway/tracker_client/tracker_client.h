@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "callslip/tracker/v1/worker_service.pb.h"
 #include "common/address.h"
 #include "common/latency_histogram.h"
+#include "common/tls_files.h"
 #include "gateway/tracker_client/call_queue.h"
 
 namespace callslip::gateway {
@@ -126,10 +128,12 @@ class TrackerClient {
 };
 
 // Connects lazily. `executor` is that of all coroutines and runs one at a time. The destruction of
-// the client stops the queue; by then the executor must have stopped, and must still exist.
+// the client stops the queue; by then the executor must have stopped, and must still exist. With
+// `tls` the tracker has to prove who it is, unless it is reached over a unix socket.
 std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address,
                                                 std::shared_ptr<CallQueue> calls,
-                                                boost::asio::any_io_executor executor);
+                                                boost::asio::any_io_executor executor,
+                                                const std::optional<TlsFiles>& tls = std::nullopt);
 
 }  // namespace callslip::gateway
 

@@ -3,9 +3,8 @@
 #include "gateway/tracker_client/tracker_client.h"
 
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
-
-#include <netinet/in.h>
 
 #include <functional>
 #include <future>
@@ -27,6 +26,7 @@
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "support/temporary_folder.h"
 #include "tracker/deadline_thread.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/rpc/tracker_server.h"
@@ -117,13 +117,14 @@ class TrackerClientTest : public ClientFixture {
   void BreakConnections() {
     std::vector<int> accepted;
     for (int fd = 0; fd < kMaxFiles; ++fd) {
-      sockaddr_in address = {};
+      sockaddr_un address = {};
       socklen_t size = sizeof(address);
       if (getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) continue;
       int listens = 0;
       size = sizeof(listens);
       getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
-      if (ntohs(address.sin_port) == address_.port && listens == 0) accepted.push_back(fd);
+      const bool is_ours = address.sun_family == AF_UNIX && address_.unix_path == address.sun_path;
+      if (is_ours && listens == 0) accepted.push_back(fd);
     }
     for (const int fd : accepted) shutdown(fd, SHUT_RDWR);
   }
@@ -139,7 +140,9 @@ class TrackerClientTest : public ClientFixture {
   }
 
   v1::CommandLease Lease() {
-    const auto leased = Await(client_->Lease({}));
+    v1::LeaseCommandsRequest request;
+    request.set_without_proof(true);
+    const auto leased = Await(client_->Lease(std::move(request)));
     return leased->leases(0);
   }
 
@@ -171,7 +174,8 @@ class TrackerClientTest : public ClientFixture {
 
   FakeClock clock_;
   tracker::CommandLimits limits_;
-  Address address_{.host = "127.0.0.1", .port = 0};
+  const TemporaryFolder folder_;
+  Address address_{.unix_path = folder_.path() + "/tracker.sock"};
   std::unique_ptr<Tracker> tracker_;
 };
 

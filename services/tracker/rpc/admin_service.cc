@@ -38,7 +38,7 @@ void Fill(const TrackerStatistics& from, v1::GetHealthResponse& to) {
 void AdminService::ServeOn(AsyncServer& server) {
   server.ServeUnary<v1::GetHealthRequest, v1::GetHealthResponse>(
       {kName, "GetHealth"},
-      [this](const v1::GetHealthRequest&, v1::GetHealthResponse& response) {
+      [this](const CallContext&, const v1::GetHealthRequest&, v1::GetHealthResponse& response) {
         Fill(source_->Read(), response);
         return absl::OkStatus();
       },

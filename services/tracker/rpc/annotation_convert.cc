@@ -31,8 +31,9 @@ Payload ParamsOf(const v1::RequestAnnotationsRequest& request) {
 
 }  // namespace
 
-AnnotationRequest RequestFrom(const v1::RequestAnnotationsRequest& request) {
-  return {.client_id = request.client_id(),
+AnnotationRequest RequestFrom(const CallContext& caller,
+                              const v1::RequestAnnotationsRequest& request) {
+  return {.client_id = caller.client_id,
           .query = QueryOf(request),
           .params = ParamsOf(request),
           .request_id = request.request_id(),

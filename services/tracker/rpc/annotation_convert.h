@@ -4,12 +4,14 @@
 #include "callslip/tracker/v1/annotation.pb.h"
 #include "callslip/tracker/v1/annotation_service.pb.h"
 #include "tracker/domain/annotation/annotation_store.h"
+#include "tracker/rpc/call_context.h"
 
 // Between the messages of annotation_service.proto and the domain's types, and nothing else; bounds
 // are the domain's business.
 namespace callslip::tracker {
 
-AnnotationRequest RequestFrom(const v1::RequestAnnotationsRequest& request);
+AnnotationRequest RequestFrom(const CallContext& caller,
+                              const v1::RequestAnnotationsRequest& request);
 AnnotationQuery QueryFrom(const v1::ListAnnotationsRequest& request);
 Drawing DrawingFrom(const v1::Drawing& drawing);
 

@@ -12,8 +12,8 @@ namespace callslip::tracker {
 
 void AnnotationService::ServeOn(AsyncServer& server) {
   const auto unary = [&]<typename Request, typename Response>(
-                         const char* method,
-                         absl::Status (AnnotationService::*handler)(const Request&, Response&)) {
+                         const char* method, absl::Status (AnnotationService::*handler)(
+                                                 const CallContext&, const Request&, Response&)) {
     server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
   unary("RequestAnnotations", &AnnotationService::Request);
@@ -21,32 +21,40 @@ void AnnotationService::ServeOn(AsyncServer& server) {
   unary("ListAnnotations", &AnnotationService::List);
 }
 
-absl::Status AnnotationService::Request(const v1::RequestAnnotationsRequest& request,
+absl::Status AnnotationService::Request(const CallContext& caller,
+                                        const v1::RequestAnnotationsRequest& request,
                                         v1::RequestAnnotationsResponse& response) {
   ASSIGN_OR_RETURN(const CommandRegistration registration,
-                   store_->Request(RequestFrom(request), clock_->Now()));
+                   store_->Request(RequestFrom(caller, request), clock_->Now()));
   Fill(*registration.command, CommandView::kWithoutParams, *response.mutable_command());
   response.set_existed(registration.existed);
   return absl::OkStatus();
 }
 
-absl::Status AnnotationService::Append(const v1::AppendAnnotationsRequest& request,
+absl::Status AnnotationService::Append(const CallContext& caller,
+                                       const v1::AppendAnnotationsRequest& request,
                                        v1::AppendAnnotationsResponse& response) {
+  Drawing drawing = DrawingFrom(request.drawing());
+  std::string any_name;
+  RETURN_IF_ERROR(HoldToScope(*caller.principal, drawing.target, any_name));
   const std::vector<std::string> command_ids(request.command_ids().begin(),
                                              request.command_ids().end());
-  ASSIGN_OR_RETURN(const AppendedDrawing appended,
-                   store_->Append(DrawingFrom(request.drawing()), command_ids, request.drawing_id(),
-                                  clock_->Now()));
+  ASSIGN_OR_RETURN(
+      const AppendedDrawing appended,
+      store_->Append(std::move(drawing), command_ids, request.drawing_id(), clock_->Now()));
   for (const std::string& id : appended.completed) response.add_completed_command_ids(id);
   response.set_stored(appended.stored);
   return absl::OkStatus();
 }
 
-absl::Status AnnotationService::List(const v1::ListAnnotationsRequest& request,
+absl::Status AnnotationService::List(const CallContext& caller,
+                                     const v1::ListAnnotationsRequest& request,
                                      v1::ListAnnotationsResponse& response) {
+  // Who only looks collects nothing.
+  const bool peek = request.peek() || caller.role == Role::kViewer;
   ASSIGN_OR_RETURN(const DrawingPage page,
-                   store_->List(request.client_id(), QueryFrom(request), request.page_size(),
-                                request.page_token(), request.peek(), clock_->Now()));
+                   store_->List(caller.client_id, QueryFrom(request), request.page_size(),
+                                request.page_token(), peek, clock_->Now()));
   for (const DrawingPtr& drawing : page.drawings) Fill(*drawing, *response.add_drawings());
   response.set_next_page_token(page.next_page_token);
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/rpc/async_server.h"
+#include "tracker/rpc/call_context.h"
 
 namespace callslip::tracker {
 
@@ -23,11 +24,11 @@ class AnnotationService {
   void ServeOn(AsyncServer& server);
 
  private:
-  absl::Status Request(const v1::RequestAnnotationsRequest& request,
+  absl::Status Request(const CallContext& caller, const v1::RequestAnnotationsRequest& request,
                        v1::RequestAnnotationsResponse& response);
-  absl::Status Append(const v1::AppendAnnotationsRequest& request,
+  absl::Status Append(const CallContext& caller, const v1::AppendAnnotationsRequest& request,
                       v1::AppendAnnotationsResponse& response);
-  absl::Status List(const v1::ListAnnotationsRequest& request,
+  absl::Status List(const CallContext& caller, const v1::ListAnnotationsRequest& request,
                     v1::ListAnnotationsResponse& response);
 
   Clock* const clock_;

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "common/rpc_credentials.h"
+#include "common/status_macros.h"
 #include "grpc/grpc.h"
 #include "grpc/support/time.h"
 #include "grpcpp/alarm.h"
@@ -15,6 +17,7 @@
 #include "tracker/rpc/async_server_streams.h"
 #include "tracker/rpc/listener_sockets.h"
 #include "tracker/rpc/operation_queue.h"
+#include "tracker/rpc/rpc_access.h"
 #include "tracker/rpc/rpc_service.h"
 #include "tracker/rpc/rpc_tally.h"
 
@@ -47,16 +50,22 @@ void KeepLibrary() {
   std::abort();
 }
 
+absl::Status CannotListen(const Address& address) {
+  return absl::UnavailableError(
+      absl::StrCat("cannot listen on ", address.ToString(), "; is it in use already?"));
+}
+
 // Cuts the connections of a listener off if that is not called off in time.
 class Cutter final : public internal::CompletionTag {
  public:
-  explicit Cutter(const Address& bound) : bound_(bound) {}
+  explicit Cutter(const std::vector<Address>& bound) : bound_(bound) {}
   void OnCompletion(bool time_is_over) override {
-    if (time_is_over) CutConnections(bound_);
+    if (!time_is_over) return;
+    for (const Address& each : bound_) CutConnections(each);
   }
 
  private:
-  const Address& bound_;
+  const std::vector<Address>& bound_;
 };
 
 }  // namespace
@@ -64,6 +73,9 @@ class Cutter final : public internal::CompletionTag {
 struct AsyncServer::Parts {
   explicit Parts(Clock* clock) : tallies(clock) {}
 
+  void Set(const Keepalive& keepalive);
+  // Nothing could be served.
+  void Abandon();
   // Has each queue accept calls of a method.
   template <typename Call>
   void Serve(const RpcName& rpc, const internal::MessageTypes& types,
@@ -73,11 +85,38 @@ struct AsyncServer::Parts {
   std::vector<std::unique_ptr<internal::RpcService>> services;
   grpc::ServerBuilder builder;
   OutputGate* gate = nullptr;
-  Address bound;
+  Authenticator* authenticator = nullptr;
+  internal::LiveCalls live;
+  std::vector<Address> bound;
   std::unique_ptr<grpc::Server> server;
   std::vector<std::shared_ptr<internal::OperationQueue>> queues;
   std::vector<std::thread> pollers;
 };
+
+void AsyncServer::Parts::Set(const Keepalive& keepalive) {
+  // Without this a second tracker would silently share the port with the first.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // Above what one command may carry; the domain's own limits then answer with a proper error.
+  builder.SetMaxReceiveMessageSize(16 << 20);
+  const auto set = [this](const char* name, absl::Duration value) {
+    builder.AddChannelArgument(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
+  };
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  set(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_after);
+  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.answer_within);
+  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.peers_ping_every);
+}
+
+void AsyncServer::Parts::Abandon() {
+  if (server != nullptr) server->Shutdown(gpr_now(GPR_CLOCK_REALTIME));
+  // Queues that never served must still be shut down before they are destroyed.
+  for (const auto& queue : queues) {
+    queue->Close();
+    queue->Poll();
+  }
+  queues.clear();
+  server = nullptr;
+}
 
 template <typename Call>
 void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes& types,
@@ -95,6 +134,8 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
       descriptor.server_streaming() != Call::kResponsesStream) {
     Crash(rpc, "streams in another way");
   }
+  const RpcAccess* const access = FindRpcAccess(descriptor.full_name());
+  if (authenticator != nullptr && access == nullptr) Crash(rpc, "has no row in rpc_access.cc");
   RpcTally* const tally = tallies.Of(descriptor.name());
   for (const auto& queue : queues) {
     const auto method = std::make_shared<const internal::Method<Call>>(
@@ -104,6 +145,9 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
                                .queue = queue,
                                .handler = handler,
                                .tally = tally,
+                               .live = &live,
+                               .authenticator = authenticator,
+                               .access = access,
                                .gate = outputs == Outputs::kGated ? gate : nullptr});
     for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
   }
@@ -114,6 +158,12 @@ AsyncServer::AsyncServer(Clock* clock) : parts_(std::make_unique<Parts>(clock)) 
 AsyncServer::~AsyncServer() { Stop(absl::ZeroDuration()); }
 
 void AsyncServer::SetGate(OutputGate* gate) { parts_->gate = gate; }
+
+void AsyncServer::SetAuthenticator(Authenticator* authenticator) {
+  parts_->authenticator = authenticator;
+}
+
+void AsyncServer::EndWithdrawn() { parts_->live.EndWithdrawn(); }
 
 void AsyncServer::AddService(absl::string_view name) {
   parts_->services.push_back(std::make_unique<internal::RpcService>(name));
@@ -144,43 +194,42 @@ void AsyncServer::Serve(const RpcName& rpc, const internal::MessageTypes& types,
 
 absl::StatusOr<Address> AsyncServer::Start(const Address& address, int pollers,
                                            const Keepalive& keepalive) {
-  const absl::Status refused = absl::UnavailableError(
-      absl::StrCat("cannot listen on ", address.ToString(), "; is it in use already?"));
-  if (address.is_unix() && IsSocketInUse(address.unix_path)) return refused;
-  int bound_port = 0;
-  parts_->builder.AddListeningPort(address.ToString(), grpc::InsecureServerCredentials(),
-                                   &bound_port);
-  // Without this a second tracker would silently share the port with the first.
-  parts_->builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  // Above what one command may carry; the domain's own limits then answer with a proper error.
-  parts_->builder.SetMaxReceiveMessageSize(16 << 20);
-  const auto set = [this](const char* name, absl::Duration value) {
-    parts_->builder.AddChannelArgument(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
-  };
-  parts_->builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  set(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_after);
-  set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.answer_within);
-  set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.peers_ping_every);
+  ASSIGN_OR_RETURN(const std::vector<Address> bound,
+                   Start(std::vector{address}, pollers, keepalive));
+  return bound.front();
+}
+
+absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Address>& addresses,
+                                                        int pollers, const Keepalive& keepalive,
+                                                        const std::optional<TlsFiles>& tls) {
+  std::vector<int> ports(addresses.size());
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    const Address& address = addresses[i];
+    if (address.is_unix() && IsSocketInUse(address.unix_path)) return CannotListen(address);
+    parts_->builder.AddListeningPort(
+        address.ToString(), ServerCredentials(address.is_unix() ? std::nullopt : tls), &ports[i]);
+  }
+  parts_->Set(keepalive);
   for (int i = 0; i < pollers; ++i) {
     parts_->queues.push_back(
         std::make_shared<internal::OperationQueue>(parts_->builder.AddCompletionQueue()));
   }
-  parts_->server = parts_->builder.BuildAndStart();
-  if (parts_->server == nullptr || (!address.is_unix() && bound_port == 0)) {
-    // Queues that never served must still be shut down before they are destroyed.
-    for (const auto& queue : parts_->queues) {
-      queue->Close();
-      queue->Poll();
-    }
-    parts_->queues.clear();
-    parts_->server = nullptr;
-    return refused;
+  {
+    const UnixSocketMode mode(addresses);
+    parts_->server = parts_->builder.BuildAndStart();
+  }
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (parts_->server != nullptr && (addresses[i].is_unix() || ports[i] != 0)) continue;
+    parts_->Abandon();
+    return CannotListen(addresses[i]);
   }
   for (const auto& queue : parts_->queues) {
     parts_->pollers.emplace_back([queue, gate = parts_->gate] { queue->Poll(gate); });
   }
-  parts_->bound = address;
-  if (!address.is_unix()) parts_->bound.port = static_cast<uint16_t>(bound_port);
+  parts_->bound = addresses;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (!addresses[i].is_unix()) parts_->bound[i].port = static_cast<uint16_t>(ports[i]);
+  }
   return parts_->bound;
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "absl/time/time.h"
 #include "common/address.h"
 #include "common/clock.h"
+#include "common/tls_files.h"
+#include "tracker/rpc/authenticator.h"
+#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/output_gate.h"
 #include "tracker/rpc/rpc_statistics.h"
 #include "tracker/rpc/server_stream.h"
@@ -65,66 +69,90 @@ class AsyncServer {
   // Lets nothing leave but through `gate`, which must outlive this. Before Start().
   void SetGate(OutputGate* gate);
 
+  // Lets nobody in but whom `authenticator` does, which must outlive this. Before Start(). Without
+  // one everybody is `local`.
+  void SetAuthenticator(Authenticator* authenticator);
+
   // Before Start(). `name` in full, as in `package.Service`.
   void AddService(absl::string_view name);
 
-  // Listens on `address` and returns it with the port that was bound. UNAVAILABLE where that is
-  // not possible, and where another process answers there. Serves nothing yet. `pollers` threads
-  // answer all calls.
+  // Listens on `addresses` and returns them with the ports that were bound. UNAVAILABLE where that
+  // is not possible, and where another process answers there. Serves nothing yet. `pollers` threads
+  // answer all calls. A unix socket is made for its owner alone, and for the group as well where
+  // its folder lets the group in.
+  absl::StatusOr<std::vector<Address>> Start(const std::vector<Address>& addresses, int pollers,
+                                             const Keepalive& keepalive = {},
+                                             const std::optional<TlsFiles>& tls = std::nullopt);
+  // At one address.
   absl::StatusOr<Address> Start(const Address& address, int pollers,
                                 const Keepalive& keepalive = {});
 
+  // Ends the calls that last, streams and held ones, of those whose credentials were withdrawn: to
+  // them they are cancelled. Any thread.
+  void EndWithdrawn();
+
   // Serves one method, from now on. `handler` answers at once.
   template <typename Request, typename Response>
-  void ServeUnary(const RpcName& rpc,
-                  std::function<absl::Status(const Request&, Response&)> handler,
-                  Outputs outputs = Outputs::kGated) {
+  void ServeUnary(
+      const RpcName& rpc,
+      std::function<absl::Status(const CallContext&, const Request&, Response&)> handler,
+      Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
-          internal::UnaryHandler([handler = std::move(handler)](const internal::Message& request,
+          internal::UnaryHandler([handler = std::move(handler)](const CallContext& caller,
+                                                                const internal::Message& request,
                                                                 internal::Message& response) {
-            return handler(static_cast<const Request&>(request), static_cast<Response&>(response));
+            return handler(caller, static_cast<const Request&>(request),
+                           static_cast<Response&>(response));
           }),
           outputs);
   }
 
   // As above for a method whose answer may have to wait.
   template <typename Request, typename Response>
-  void ServeHeld(const RpcName& rpc,
-                 std::function<void(const Request&, std::shared_ptr<HeldReply<Response>>)> handler,
-                 Outputs outputs = Outputs::kGated) {
+  void ServeHeld(
+      const RpcName& rpc,
+      std::function<void(const CallContext&, const Request&, std::shared_ptr<HeldReply<Response>>)>
+          handler,
+      Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
-          internal::HeldHandler(
-              [handler = std::move(handler)](const internal::Message& request, const auto& call) {
-                handler(static_cast<const Request&>(request),
-                        internal::TypedOf<internal::TypedReply<Response>>(call));
-              }),
+          internal::HeldHandler([handler = std::move(handler)](const CallContext& caller,
+                                                               const internal::Message& request,
+                                                               const auto& call) {
+            handler(caller, static_cast<const Request&>(request),
+                    internal::TypedOf<internal::TypedReply<Response>>(call));
+          }),
           outputs);
   }
 
   // As above for a server-streaming method.
   template <typename Request, typename Response>
-  void ServeStream(
-      const RpcName& rpc,
-      std::function<void(const Request&, std::shared_ptr<ServerStream<Response>>)> handler,
-      Outputs outputs = Outputs::kGated) {
+  void ServeStream(const RpcName& rpc,
+                   std::function<void(const CallContext&, const Request&,
+                                      std::shared_ptr<ServerStream<Response>>)>
+                       handler,
+                   Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
-          internal::StreamHandler(
-              [handler = std::move(handler)](const internal::Message& request, const auto& call) {
-                handler(static_cast<const Request&>(request),
-                        internal::TypedOf<internal::TypedStream<Response>>(call));
-              }),
+          internal::StreamHandler([handler = std::move(handler)](const CallContext& caller,
+                                                                 const internal::Message& request,
+                                                                 const auto& call) {
+            handler(caller, static_cast<const Request&>(request),
+                    internal::TypedOf<internal::TypedStream<Response>>(call));
+          }),
           outputs);
   }
 
   // As above for a method that streams in both directions.
   template <typename Request, typename Response>
-  void ServeDuplex(const RpcName& rpc,
-                   std::function<void(std::shared_ptr<DuplexStream<Request, Response>>)> handler,
-                   Outputs outputs = Outputs::kGated) {
+  void ServeDuplex(
+      const RpcName& rpc,
+      std::function<void(const CallContext&, std::shared_ptr<DuplexStream<Request, Response>>)>
+          handler,
+      Outputs outputs = Outputs::kGated) {
     Serve(rpc, TypesOf<Request, Response>(),
-          internal::DuplexHandler([handler = std::move(handler)](const auto& call) {
-            handler(internal::TypedOf<internal::TypedDuplex<Request, Response>>(call));
-          }),
+          internal::DuplexHandler(
+              [handler = std::move(handler)](const CallContext& caller, const auto& call) {
+                handler(caller, internal::TypedOf<internal::TypedDuplex<Request, Response>>(call));
+              }),
           outputs);
   }
 

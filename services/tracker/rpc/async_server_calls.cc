@@ -4,6 +4,29 @@
 
 namespace callslip::tracker::internal {
 
+void LiveCalls::Add(CredentialPtr credential, std::weak_ptr<EndableCall> call) {
+  MutexLock lock(&mutex_);
+  if (calls_.size() >= sweep_at_) {
+    std::erase_if(calls_, [](const Live& each) { return each.call.expired(); });
+    sweep_at_ = 2 * calls_.size() + 64;
+  }
+  calls_.push_back({std::move(credential), std::move(call)});
+}
+
+void LiveCalls::EndWithdrawn() {
+  std::vector<std::weak_ptr<EndableCall>> withdrawn;
+  {
+    MutexLock lock(&mutex_);
+    for (const Live& each : calls_) {
+      if (each.credential->IsWithdrawn()) withdrawn.push_back(each.call);
+    }
+    std::erase_if(calls_, [](const Live& each) { return each.credential->IsWithdrawn(); });
+  }
+  for (const auto& weak : withdrawn) {
+    if (const auto call = weak.lock()) call->CancelCall();
+  }
+}
+
 void UnaryCall::AcceptNext(const std::shared_ptr<const Method<UnaryCall>>& method) {
   if (!method->queue->TryBegin()) return;
   auto* call = new UnaryCall(method);
@@ -19,7 +42,8 @@ void UnaryCall::OnCompletion(bool ok) {
   finished_ = true;
   begun_ = method_->tally->Begin();
   response_ = method_->types.response->New(&arena_);
-  status_ = method_->handler(*request_, *response_);
+  const absl::StatusOr<CallContext> caller = method_->Admit(context_, request_);
+  status_ = caller.ok() ? method_->handler(*caller, *request_, *response_) : caller.status();
   if (!method_->queue->TryBegin()) {
     delete this;
   } else if (method_->LetsOut()) {
@@ -43,7 +67,9 @@ DeferredCall::DeferredCall(std::shared_ptr<const Method<DeferredCall>> method)
       request_(this->method().types.request->New()),
       finished_([](DeferredCall& call, bool ok) { call.OnFinished(ok); }) {}
 
-void DeferredCall::Begin() { method().handler(*request_, shared_from_this()); }
+void DeferredCall::Begin(const CallContext& caller) {
+  method().handler(caller, *request_, shared_from_this());
+}
 
 void DeferredCall::Finish(AnyMessage response, std::function<void()> if_lost) {
   if (IsOver() || finishing_.exchange(true) || !TryBegin()) {

@@ -10,20 +10,54 @@
 #include <functional>
 #include <memory>
 #include <utility>
+#include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "auth/credentials.h"
+#include "common/mutex.h"
 #include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/support/async_unary_call.h"
+#include "tracker/rpc/authenticator.h"
+#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/operation_queue.h"
 #include "tracker/rpc/output_gate.h"
+#include "tracker/rpc/rpc_access.h"
 #include "tracker/rpc/rpc_service.h"
 #include "tracker/rpc/rpc_tally.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/typed_calls.h"
 
 namespace callslip::tracker::internal {
+
+// A call that lasts, to be ended from outside.
+class EndableCall {
+ public:
+  virtual ~EndableCall() = default;
+  virtual void CancelCall() = 0;
+};
+
+// The calls that last, and what their callers were let in by. Thread-safe.
+class LiveCalls {
+ public:
+  void Add(CredentialPtr credential, std::weak_ptr<EndableCall> call);
+  // Cancels those whose credentials were withdrawn.
+  void EndWithdrawn();
+
+ private:
+  struct Live {
+    CredentialPtr credential;
+    std::weak_ptr<EndableCall> call;
+  };
+
+  Mutex mutex_;
+  // Those that are gone are dropped when there are twice as many as the last time.
+  std::vector<Live> calls_ ABSL_GUARDED_BY(mutex_);
+  size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
+};
 
 // One method on one queue. Held by the calls that it accepts.
 template <typename Call>
@@ -34,8 +68,18 @@ struct Method {
   std::shared_ptr<OperationQueue> queue;
   typename Call::Handler handler;
   RpcTally* tally;
+  LiveCalls* live;
+  Authenticator* authenticator;  // Null: everybody is `local`.
+  const RpcAccess* access;       // Null without an authenticator.
   // Null: everything leaves at once.
   OutputGate* gate = nullptr;
+
+  // Who makes a call, and for whom. `request` is null where the caller streams.
+  absl::StatusOr<CallContext> Admit(const grpc::ServerContext& context,
+                                    const Message* request) const {
+    if (authenticator == nullptr) return LocalCall();
+    return authenticator->Admit(context, *access, request);
+  }
 
   bool LetsOut() const { return gate == nullptr || gate->IsOpen(); }
 
@@ -84,7 +128,8 @@ class UnaryCall final : public CompletionTag {
 
 // What calls that are answered later have in common: being accepted, and noticing that the caller
 // has left. `Self` has OnOver() for the latter, called also when the call was finished in order;
-// request(), which is filled in when the call is accepted; and Begin(), which hands it on then.
+// request(), which is filled in when the call is accepted; Begin(), which hands it on then; and
+// EndWith(), for a caller that is not let in.
 //
 // The object lives as long as somebody holds its shared_ptr: the service, or an operation that is
 // under way in the completion queue (each holds one through its Tag).
@@ -92,7 +137,7 @@ class UnaryCall final : public CompletionTag {
 // An operation is started only after TryBegin(). Where that fails, the server stops, and the call
 // is over as if its caller had left.
 template <typename Self, typename Writer>
-class LongCall : public std::enable_shared_from_this<Self> {
+class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
  public:
   explicit LongCall(std::shared_ptr<const Method<Self>> method)
       : method_(std::move(method)),
@@ -100,6 +145,8 @@ class LongCall : public std::enable_shared_from_this<Self> {
         done_([](Self& call, bool) { call.OnDone(); }) {}
   LongCall(const LongCall&) = delete;
   LongCall& operator=(const LongCall&) = delete;
+
+  void CancelCall() override { context_.TryCancel(); }
 
   static void AcceptNext(const std::shared_ptr<const Method<Self>>& method) {
     if (!method->queue->TryBegin()) return;
@@ -158,7 +205,10 @@ class LongCall : public std::enable_shared_from_this<Self> {
     method_->queue->BeginFollowing();
     AcceptNext(method_);
     begun_ = method_->tally->Begin();
-    self->Begin();
+    const absl::StatusOr<CallContext> caller = method_->Admit(context_, self->request());
+    if (!caller.ok()) return self->EndWith(caller.status());
+    if (caller->credential != nullptr) method_->live->Add(caller->credential, self);
+    self->Begin(*caller);
   }
 
   void OnDone() {
@@ -204,7 +254,8 @@ class DeferredCall final : public LongCall<DeferredCall, grpc::ServerAsyncRespon
   friend LongCall;
 
   Message* request() { return request_.get(); }
-  void Begin();
+  void Begin(const CallContext& caller);
+  void EndWith(const absl::Status& status) { Fail(status); }
   void OnOver() {}
   void FinishPutAside(const absl::Status& kept);
   void AnswerError(const absl::Status& status);

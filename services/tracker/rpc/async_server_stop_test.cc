@@ -27,29 +27,31 @@ class BusyServer {
     server_.AddService(kEcho);
     address_ = *server_.Start(*ParseAddress("127.0.0.1:0"), 2);
     server_.ServeUnary<EchoMessage, EchoMessage>(
-        {kEcho, "Say"}, [this](const EchoMessage& message, EchoMessage& echo) {
+        {kEcho, "Say"}, [this](const CallContext&, const EchoMessage& message, EchoMessage& echo) {
           Count();
           echo = message;
           return absl::OkStatus();
         });
     server_.ServeHeld<EchoMessage, EchoMessage>(
-        {kEcho, "Hold"}, [this](const EchoMessage&, std::shared_ptr<EchoReply> reply) {
+        {kEcho, "Hold"},
+        [this](const CallContext&, const EchoMessage&, std::shared_ptr<EchoReply> reply) {
           Count();
           KeepReply(std::move(reply));
         });
     server_.ServeStream<EchoMessage, EchoMessage>(
-        {kEcho, "Listen"}, [this](const EchoMessage&, std::shared_ptr<EchoStream> stream) {
+        {kEcho, "Listen"},
+        [this](const CallContext&, const EchoMessage&, std::shared_ptr<EchoStream> stream) {
           Count();
           stream->SetSource([left = 3]() mutable {
             return left-- > 0 ? std::make_optional(Numbered(left)) : std::nullopt;
           });
           KeepStream(std::move(stream));
         });
-    server_.ServeDuplex<EchoMessage, EchoMessage>({kEcho, "Converse"},
-                                                  [this](std::shared_ptr<EchoDuplex> stream) {
-                                                    Count();
-                                                    Converse(std::move(stream));
-                                                  });
+    server_.ServeDuplex<EchoMessage, EchoMessage>(
+        {kEcho, "Converse"}, [this](const CallContext&, std::shared_ptr<EchoDuplex> stream) {
+          Count();
+          Converse(std::move(stream));
+        });
     answerer_ = std::thread([this] { Answer(); });
   }
 

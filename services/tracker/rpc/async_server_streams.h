@@ -201,11 +201,12 @@ class StreamCall final
   friend LongCall;
 
   Message* request() { return request_.get(); }
-  void Begin() {
+  void Begin(const CallContext& caller) {
     // Streams live for longer than their requests are of use.
     const AnyMessage request = std::move(request_);
-    method().handler(*request, shared_from_this());
+    method().handler(caller, *request, shared_from_this());
   }
+  void EndWith(const absl::Status& status) { Finish(status); }
 
   AnyMessage request_;
 };
@@ -232,7 +233,8 @@ class DuplexCall final
 
   // Requests are read one by one.
   static Message* request() { return nullptr; }
-  void Begin() { method().handler(shared_from_this()); }
+  void Begin(const CallContext& caller) { method().handler(caller, shared_from_this()); }
+  void EndWith(const absl::Status& status) { Finish(status); }
 
   void Read() {
     if (!TryBegin()) {

@@ -25,7 +25,8 @@ TEST(AsyncServerDeathTest, NamesAndMessagesAreThoseOfTheProtos) {
   const auto serve = [](const RpcName& rpc) {
     AsyncServer server;
     server.AddService(kEcho);
-    server.ServeStream<EchoMessage, EchoMessage>(rpc, [](const EchoMessage&, auto) {});
+    server.ServeStream<EchoMessage, EchoMessage>(
+        rpc, [](const CallContext&, const EchoMessage&, auto) {});
   };
   EXPECT_DEATH(AsyncServer().AddService("callslip.NoService"), "no service callslip.NoService");
   EXPECT_DEATH(serve({kEcho, "Shout"}), "no method callslip.tracker.testing.Echo.Shout");
@@ -34,8 +35,8 @@ TEST(AsyncServerDeathTest, NamesAndMessagesAreThoseOfTheProtos) {
   const auto serve_duration = [] {
     AsyncServer server;
     server.AddService(kEcho);
-    server.ServeStream<EchoMessage, google::protobuf::Duration>({kEcho, "Listen"},
-                                                                [](const EchoMessage&, auto) {});
+    server.ServeStream<EchoMessage, google::protobuf::Duration>(
+        {kEcho, "Listen"}, [](const CallContext&, const EchoMessage&, auto) {});
   };
   EXPECT_DEATH(serve_duration(), "Echo.Listen has other messages");
 }

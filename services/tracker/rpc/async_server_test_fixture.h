@@ -94,7 +94,7 @@ class AsyncServerTest : public ::testing::Test {
     server_.AddService(kEcho);
     ASSERT_OK_AND_ASSIGN(address_, server_.Start(*ParseAddress("127.0.0.1:0"), 2));
     server_.ServeUnary<EchoMessage, EchoMessage>(
-        {kEcho, "Say"}, [](const EchoMessage& message, EchoMessage& echo) {
+        {kEcho, "Say"}, [](const CallContext&, const EchoMessage& message, EchoMessage& echo) {
           if (message.text().empty()) {
             return absl::InvalidArgumentError("nothing to say");
           }
@@ -102,16 +102,17 @@ class AsyncServerTest : public ::testing::Test {
           return absl::OkStatus();
         });
     server_.ServeHeld<EchoMessage, EchoMessage>(
-        {kEcho, "Hold"}, [this](const EchoMessage&, std::shared_ptr<EchoReply> reply) {
-          held_.Set(std::move(reply));
-        });
+        {kEcho, "Hold"}, [this](const CallContext&, const EchoMessage&,
+                                std::shared_ptr<EchoReply> reply) { held_.Set(std::move(reply)); });
     server_.ServeStream<EchoMessage, EchoMessage>(
-        {kEcho, "Listen"}, [this](const EchoMessage&, std::shared_ptr<EchoStream> stream) {
+        {kEcho, "Listen"},
+        [this](const CallContext&, const EchoMessage&, std::shared_ptr<EchoStream> stream) {
           listener_.Set(std::move(stream));
         });
     server_.ServeDuplex<EchoMessage, EchoMessage>(
-        {kEcho, "Converse"},
-        [this](std::shared_ptr<EchoDuplex> stream) { conversation_.Set(std::move(stream)); });
+        {kEcho, "Converse"}, [this](const CallContext&, std::shared_ptr<EchoDuplex> stream) {
+          conversation_.Set(std::move(stream));
+        });
     grpc::ChannelArguments arguments;
     arguments.SetMaxReceiveMessageSize(-1);
     stub_ = Echo::NewStub(grpc::CreateCustomChannel(address_.ToString(),

@@ -208,9 +208,10 @@ void Fill(const CommandUpdate& update, CommandView view, v1::CommandUpdate& mess
   message.set_last(update.last);
 }
 
-absl::StatusOr<CommandRequest> RequestFrom(const v1::RegisterCommandRequest& request) {
+absl::StatusOr<CommandRequest> RequestFrom(const CallContext& caller,
+                                           const v1::RegisterCommandRequest& request) {
   CommandRequest command;
-  command.client_id = request.client_id();
+  command.client_id = caller.client_id;
   command.target = request.target();
   command.type = request.type();
   if (!request.params().empty()) command.params = PayloadOf(request.params());
@@ -229,7 +230,8 @@ absl::StatusOr<CommandRequest> RequestFrom(const v1::RegisterCommandRequest& req
   }
   command.idempotent = request.idempotent();
   command.priority = request.priority();
-  command.trace = TraceContext::Parse(request.traceparent()).value_or(TraceContext());
+  const std::string& trace = request.traceparent().empty() ? caller.trace : request.traceparent();
+  command.trace = TraceContext::Parse(trace).value_or(TraceContext());
   if (request.has_not_before()) {
     ASSIGN_OR_RETURN(command.not_before, TimeFrom("not_before", request.not_before()));
   }
@@ -289,6 +291,10 @@ LeaseProof ProofFrom(const std::string& lease_token, int attempt) {
   if (lease_token.empty()) return {std::nullopt, attempt};
   // Text that is no token proves nothing, as a foreign one does.
   return {LeaseToken::Parse(lease_token).value_or(LeaseToken()), attempt};
+}
+
+LeaseProofs ProofsFrom(bool without_proof) {
+  return without_proof ? LeaseProofs::kOptional : LeaseProofs::kRequired;
 }
 
 Payload ContextFrom(const std::string& context) {

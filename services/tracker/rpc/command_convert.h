@@ -9,6 +9,7 @@
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "tracker/domain/command/command_table.h"
+#include "tracker/rpc/call_context.h"
 
 // Between the messages of callslip.tracker.v1 and the domain's types, and nothing else. What a
 // message cannot express is INVALID_ARGUMENT; bounds are the domain's business.
@@ -28,12 +29,14 @@ void Fill(const CommandLease& lease, v1::CommandLease& message);
 void Fill(const CommandUpdate& update, CommandView view, v1::CommandUpdate& message);
 void Fill(const absl::Status& error, v1::WatchError& message);
 
-absl::StatusOr<CommandRequest> RequestFrom(const v1::RegisterCommandRequest& request);
+absl::StatusOr<CommandRequest> RequestFrom(const CallContext& caller,
+                                           const v1::RegisterCommandRequest& request);
 absl::StatusOr<CommandFilter> FilterFrom(const v1::ListCommandsRequest& request);
 absl::StatusOr<CommandFilter> FilterFrom(const v1::CommandFilter& filter);
 absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& request);
 std::optional<CommandProgress> ProgressFrom(const v1::AcknowledgeCommandRequest& request);
 LeaseProof ProofFrom(const std::string& lease_token, int attempt);
+LeaseProofs ProofsFrom(bool without_proof);
 CommandError ErrorFrom(const v1::CommandError& error);
 Payload ContextFrom(const std::string& context);
 

@@ -45,12 +45,13 @@ void CommandLog::Failed(const CommandSnapshot& command) {
        {"left_out", absl::StrCat(*left_out)}});
 }
 
-void CommandLog::Refused(const v1::RegisterCommandRequest& request, const absl::Status& status) {
+void CommandLog::Refused(const std::string& client_id, const v1::RegisterCommandRequest& request,
+                         const absl::Status& status) {
   if (!IsLogged(LogLevel::kInfo)) return;
   const std::optional<int64_t> left_out = refusals_.Admit();
   if (!left_out.has_value()) return;
   Log(LogLevel::kInfo, "command refused",
-      {{"client", Short(request.client_id())},
+      {{"client", Short(client_id)},
        {"traceparent",
         TraceContext::Parse(request.traceparent()).value_or(TraceContext()).ToString()},
        {"type", Short(request.type())},

@@ -25,7 +25,8 @@ class CommandLog {
   // It ended without having been completed or cancelled.
   void Failed(const CommandSnapshot& command);
   // A registration was.
-  void Refused(const v1::RegisterCommandRequest& request, const absl::Status& status);
+  void Refused(const std::string& client_id, const v1::RegisterCommandRequest& request,
+               const absl::Status& status);
   // A result came after the command had ended as `state`.
   void LateResult(const std::string& command_id, CommandState state);
 

@@ -21,7 +21,9 @@ class CommandLogTest : public testing::Test {
   CommandLogTest() { InitLogging("test", "info"); }
   ~CommandLogTest() override { InitLogging("test", "error"); }
 
-  void Refuse() { log_.Refused(v1::RegisterCommandRequest(), InvalidField("type", "is required")); }
+  void Refuse() {
+    log_.Refused("local", v1::RegisterCommandRequest(), InvalidField("type", "is required"));
+  }
   void ComeLate() { log_.LateResult("corr-1", CommandState::kExpired); }
 
   FakeClock clock_;

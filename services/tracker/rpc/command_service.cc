@@ -41,8 +41,8 @@ class WaitFeed final : public CommandFeed {
 
 void CommandService::ServeOn(AsyncServer& server) {
   const auto unary = [&]<typename Request, typename Response>(
-                         const char* method,
-                         absl::Status (CommandService::*handler)(const Request&, Response&)) {
+                         const char* method, absl::Status (CommandService::*handler)(
+                                                 const CallContext&, const Request&, Response&)) {
     server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
   unary("RegisterCommand", &CommandService::Register);
@@ -54,22 +54,26 @@ void CommandService::ServeOn(AsyncServer& server) {
   unary("AcknowledgeCommand", &CommandService::Acknowledge);
   unary("CompleteCommand", &CommandService::Complete);
   server.ServeHeld<v1::LeaseCommandsRequest, v1::LeaseCommandsResponse>(
-      {kName, "LeaseCommands"}, [this](const v1::LeaseCommandsRequest& request, auto reply) {
-        const absl::Status status = Lease(request, reply);
+      {kName, "LeaseCommands"},
+      [this](const CallContext& caller, const v1::LeaseCommandsRequest& request, auto reply) {
+        const absl::Status status = Lease(caller, request, reply);
         if (!status.ok()) reply->Fail(status);
       });
   server.ServeStream<v1::StreamCommandsRequest, v1::StreamCommandsResponse>(
-      {kName, "StreamCommands"}, [this](const v1::StreamCommandsRequest& request, auto stream) {
-        const absl::Status status = Stream(request, stream);
+      {kName, "StreamCommands"},
+      [this](const CallContext& caller, const v1::StreamCommandsRequest& request, auto stream) {
+        const absl::Status status = Stream(caller, request, stream);
         if (!status.ok()) stream->Finish(status);
       });
   server.ServeStream<v1::WaitForCommandRequest, v1::WaitForCommandResponse>(
-      {kName, "WaitForCommand"}, [this](const v1::WaitForCommandRequest& request, auto stream) {
-        const absl::Status status = Wait(request, stream);
+      {kName, "WaitForCommand"},
+      [this](const CallContext& caller, const v1::WaitForCommandRequest& request, auto stream) {
+        const absl::Status status = Wait(caller, request, stream);
         if (!status.ok()) stream->Finish(status);
       });
   server.ServeDuplex<v1::WatchCommandsRequest, v1::WatchCommandsResponse>(
-      {kName, "WatchCommands"}, [this](auto call) { Watch(std::move(call)); });
+      {kName, "WatchCommands"},
+      [this](const CallContext& caller, auto call) { Watch(caller, std::move(call)); });
 }
 
 void CommandService::Drain() {
@@ -85,13 +89,14 @@ void CommandService::Drain() {
   }
 }
 
-absl::Status CommandService::Register(const v1::RegisterCommandRequest& request,
+absl::Status CommandService::Register(const CallContext& caller,
+                                      const v1::RegisterCommandRequest& request,
                                       v1::RegisterCommandResponse& response) {
-  ASSIGN_OR_RETURN(CommandRequest command, RequestFrom(request));
+  ASSIGN_OR_RETURN(CommandRequest command, RequestFrom(caller, request));
   const absl::StatusOr<CommandRegistration> accepted =
       table_->Register(std::move(command), clock_->Now());
   if (!accepted.ok()) {
-    log_.Refused(request, accepted.status());
+    log_.Refused(caller.client_id, request, accepted.status());
     return accepted.status();
   }
   const CommandRegistration& registration = *accepted;
@@ -101,19 +106,21 @@ absl::Status CommandService::Register(const v1::RegisterCommandRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status CommandService::Get(const v1::GetCommandRequest& request,
+absl::Status CommandService::Get(const CallContext& caller, const v1::GetCommandRequest& request,
                                  v1::GetCommandResponse& response) {
-  ASSIGN_OR_RETURN(const CommandPtr command,
-                   table_->Get(request.client_id(), request.command_id(), request.peek()));
+  ASSIGN_OR_RETURN(const CommandPtr command, OwnFirst(caller, [&](const ClientScope& clients) {
+                     return table_->Get(clients, request.command_id(), request.peek());
+                   }));
   Fill(*command, CommandView::kFull, *response.mutable_command());
   return absl::OkStatus();
 }
 
-absl::Status CommandService::List(const v1::ListCommandsRequest& request,
+absl::Status CommandService::List(const CallContext& caller, const v1::ListCommandsRequest& request,
                                   v1::ListCommandsResponse& response) {
   ASSIGN_OR_RETURN(const CommandFilter filter, FilterFrom(request));
-  ASSIGN_OR_RETURN(const CommandPage page, table_->List(request.client_id(), filter,
-                                                        request.page_size(), request.page_token()));
+  ASSIGN_OR_RETURN(const ClientScope clients, caller.ScopeOf(request.owner()));
+  ASSIGN_OR_RETURN(const CommandPage page,
+                   table_->List(clients, filter, request.page_size(), request.page_token()));
   for (const CommandPtr& command : page.commands) {
     Fill(*command, CommandView::kWithoutPayloads, *response.add_commands());
   }
@@ -121,35 +128,52 @@ absl::Status CommandService::List(const v1::ListCommandsRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status CommandService::Cancel(const v1::CancelCommandRequest& request,
+absl::Status CommandService::Cancel(const CallContext& caller,
+                                    const v1::CancelCommandRequest& request,
                                     v1::CancelCommandResponse& response) {
   ASSIGN_OR_RETURN(const CommandPtr command,
-                   table_->Cancel(request.client_id(), request.command_id(), clock_->Now()));
+                   table_->Cancel(caller.scope, request.command_id(), clock_->Now()));
   Fill(*command, CommandView::kWithoutParams, *response.mutable_command());
   return absl::OkStatus();
 }
 
-absl::Status CommandService::Expire(const v1::ExpireCommandRequest& request,
+absl::Status CommandService::Expire(const CallContext& caller,
+                                    const v1::ExpireCommandRequest& request,
                                     v1::ExpireCommandResponse& response) {
   ASSIGN_OR_RETURN(const CommandPtr command,
-                   table_->Expire(request.client_id(), request.command_id(),
-                                  ErrorFrom(request.error()), clock_->Now()));
+                   table_->Expire(caller.scope, request.command_id(), ErrorFrom(request.error()),
+                                  clock_->Now()));
   Fill(*command, CommandView::kWithoutParams, *response.mutable_command());
   return absl::OkStatus();
 }
 
-absl::Status CommandService::Replay(const v1::ReplayCommandRequest& request,
+absl::Status CommandService::Replay(const CallContext& caller,
+                                    const v1::ReplayCommandRequest& request,
                                     v1::ReplayCommandResponse& response) {
-  ASSIGN_OR_RETURN(const CommandRegistration registration,
-                   table_->Replay(request.client_id(), request.command_id(), request.request_id(),
-                                  clock_->Now()));
+  ASSIGN_OR_RETURN(
+      const CommandRegistration registration,
+      table_->Replay(caller.scope, request.command_id(), request.request_id(), clock_->Now()));
   Fill(*registration.command, CommandView::kWithoutParams, *response.mutable_command());
   response.set_existed(registration.existed);
   return absl::OkStatus();
 }
 
-absl::Status CommandService::Acknowledge(const v1::AcknowledgeCommandRequest& request,
+absl::Status CommandService::CheckTarget(const CallContext& caller, const std::string& command_id) {
+  if (caller.principal->scope.targets.empty()) return absl::OkStatus();
+  // What was removed takes no report any more.
+  const absl::StatusOr<CommandPtr> command =
+      table_->Get(ClientScope::All(), command_id, /*peek=*/true);
+  if (!command.ok()) return absl::OkStatus();
+  std::string target((*command)->spec->target());
+  std::string any_name;
+  return HoldToScope(*caller.principal, target, any_name).ok() ? absl::OkStatus()
+                                                               : CommandNotFound(command_id);
+}
+
+absl::Status CommandService::Acknowledge(const CallContext& caller,
+                                         const v1::AcknowledgeCommandRequest& request,
                                          v1::AcknowledgeCommandResponse& response) {
+  RETURN_IF_ERROR(CheckTarget(caller, request.command_id()));
   ASSIGN_OR_RETURN(const AcknowledgeResult result,
                    table_->Acknowledge(
                        request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
@@ -160,8 +184,10 @@ absl::Status CommandService::Acknowledge(const v1::AcknowledgeCommandRequest& re
   return absl::OkStatus();
 }
 
-absl::Status CommandService::Complete(const v1::CompleteCommandRequest& request,
+absl::Status CommandService::Complete(const CallContext& caller,
+                                      const v1::CompleteCommandRequest& request,
                                       v1::CompleteCommandResponse& response) {
+  RETURN_IF_ERROR(CheckTarget(caller, request.command_id()));
   ASSIGN_OR_RETURN(CommandOutcome outcome, OutcomeFrom(request));
   ASSIGN_OR_RETURN(
       const CompleteResult result,
@@ -173,20 +199,25 @@ absl::Status CommandService::Complete(const v1::CompleteCommandRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status CommandService::Lease(const v1::LeaseCommandsRequest& request,
+absl::Status CommandService::Lease(const CallContext& caller,
+                                   const v1::LeaseCommandsRequest& request,
                                    const std::shared_ptr<LeaseReply>& reply) {
   const absl::Time now = clock_->Now();
   ASSIGN_OR_RETURN(const absl::Time until,
                    WaitUntil(request.max_wait(), kMaxPollWait, absl::ZeroDuration(), now));
   ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
+  std::string target = request.target();
+  std::string worker_id = request.worker_id();
+  RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
   ASSIGN_OR_RETURN(const std::shared_ptr<WorkerPresence> presence,
-                   workers_->Seen(request.target(), request.worker_id(), now));
+                   workers_->Seen(target, worker_id, now));
   ASSIGN_OR_RETURN(const std::shared_ptr<HeldCall> call,
-                   table_->Lease({.target = request.target(),
-                                  .worker_id = request.worker_id(),
+                   table_->Lease({.target = target,
+                                  .worker_id = worker_id,
                                   .max_commands = request.max_commands(),
                                   .hold_until = until,
-                                  .back_within = back_within},
+                                  .back_within = back_within,
+                                  .proofs = ProofsFrom(request.without_proof())},
                                  now, [this, reply, presence](const WorkerNews& news) {
                                    presence->Seen(clock_->Now());
                                    for (const CommandLease& lease : news.leases) {
@@ -210,17 +241,22 @@ absl::Status CommandService::Lease(const v1::LeaseCommandsRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status CommandService::Stream(const v1::StreamCommandsRequest& request,
+absl::Status CommandService::Stream(const CallContext& caller,
+                                    const v1::StreamCommandsRequest& request,
                                     const std::shared_ptr<WorkerStreamCall>& stream) {
   ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
+  std::string target = request.target();
+  std::string worker_id = request.worker_id();
+  RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
   ASSIGN_OR_RETURN(const std::shared_ptr<WorkerPresence> presence,
-                   workers_->Seen(request.target(), request.worker_id(), clock_->Now()));
-  LeaseRequest lease{.target = request.target(),
-                     .worker_id = request.worker_id(),
+                   workers_->Seen(target, worker_id, clock_->Now()));
+  LeaseRequest lease{.target = std::move(target),
+                     .worker_id = std::move(worker_id),
                      .max_commands = kWorkerWindow,
                      .window = request.max_unfinished(),
                      .hold_until = absl::InfiniteFuture(),
-                     .back_within = back_within};
+                     .back_within = back_within,
+                     .proofs = ProofsFrom(request.without_proof())};
   auto worker = std::make_shared<WorkerStream>(clock_, table_, std::move(lease), stream);
   stream->SetSource([worker] { return worker->Next(); });
   stream->OnCallerLeft([this, worker, presence] {
@@ -231,23 +267,26 @@ absl::Status CommandService::Stream(const v1::StreamCommandsRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status CommandService::Wait(const v1::WaitForCommandRequest& request,
+absl::Status CommandService::Wait(const CallContext& caller,
+                                  const v1::WaitForCommandRequest& request,
                                   const std::shared_ptr<WaitStream>& stream) {
   const absl::Time now = clock_->Now();
   ASSIGN_OR_RETURN(const absl::Time until, WaitUntil(request.max_wait(), kMaxWait, kMaxWait, now));
   auto feed = std::make_shared<WaitFeed>(stream);
   stream->SetSource([feed] { return feed->Next(); });
-  ASSIGN_OR_RETURN(const CommandTable::Watching watching,
-                   table_->Watch(request.command_id(), {.client_id = request.client_id(),
-                                                        .after_revision = request.after_revision(),
-                                                        .until = until,
-                                                        .feed = feed}));
+  ASSIGN_OR_RETURN(
+      const CommandTable::Watching watching, OwnFirst(caller, [&](const ClientScope& clients) {
+        return table_->Watch(request.command_id(), {.clients = clients,
+                                                    .after_revision = request.after_revision(),
+                                                    .until = until,
+                                                    .feed = feed});
+      }));
   stream->OnCallerLeft([this, watching] { table_->Unwatch(watching); });
   return absl::OkStatus();
 }
 
-void CommandService::Watch(std::shared_ptr<WatchStream::Call> call) {
-  const auto stream = std::make_shared<WatchStream>(clock_, table_, call);
+void CommandService::Watch(const CallContext& caller, std::shared_ptr<WatchStream::Call> call) {
+  const auto stream = std::make_shared<WatchStream>(clock_, table_, caller, call);
   bool draining = false;
   {
     MutexLock lock(&mutex_);

@@ -12,6 +12,7 @@
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/async_server.h"
+#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/command_log.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/watch_stream.h"
@@ -38,28 +39,36 @@ class CommandService {
   void Drain();
 
  private:
-  absl::Status Register(const v1::RegisterCommandRequest& request,
+  absl::Status Register(const CallContext& caller, const v1::RegisterCommandRequest& request,
                         v1::RegisterCommandResponse& response);
-  absl::Status Get(const v1::GetCommandRequest& request, v1::GetCommandResponse& response);
-  absl::Status List(const v1::ListCommandsRequest& request, v1::ListCommandsResponse& response);
-  absl::Status Cancel(const v1::CancelCommandRequest& request, v1::CancelCommandResponse& response);
-  absl::Status Expire(const v1::ExpireCommandRequest& request, v1::ExpireCommandResponse& response);
-  absl::Status Replay(const v1::ReplayCommandRequest& request, v1::ReplayCommandResponse& response);
-  absl::Status Acknowledge(const v1::AcknowledgeCommandRequest& request,
+  absl::Status Get(const CallContext& caller, const v1::GetCommandRequest& request,
+                   v1::GetCommandResponse& response);
+  absl::Status List(const CallContext& caller, const v1::ListCommandsRequest& request,
+                    v1::ListCommandsResponse& response);
+  absl::Status Cancel(const CallContext& caller, const v1::CancelCommandRequest& request,
+                      v1::CancelCommandResponse& response);
+  absl::Status Expire(const CallContext& caller, const v1::ExpireCommandRequest& request,
+                      v1::ExpireCommandResponse& response);
+  absl::Status Replay(const CallContext& caller, const v1::ReplayCommandRequest& request,
+                      v1::ReplayCommandResponse& response);
+  absl::Status Acknowledge(const CallContext& caller, const v1::AcknowledgeCommandRequest& request,
                            v1::AcknowledgeCommandResponse& response);
-  absl::Status Complete(const v1::CompleteCommandRequest& request,
+  absl::Status Complete(const CallContext& caller, const v1::CompleteCommandRequest& request,
                         v1::CompleteCommandResponse& response);
 
   using LeaseReply = HeldReply<v1::LeaseCommandsResponse>;
-  absl::Status Lease(const v1::LeaseCommandsRequest& request,
+  absl::Status Lease(const CallContext& caller, const v1::LeaseCommandsRequest& request,
                      const std::shared_ptr<LeaseReply>& reply);
   using WorkerStreamCall = ServerStream<v1::StreamCommandsResponse>;
-  absl::Status Stream(const v1::StreamCommandsRequest& request,
+  absl::Status Stream(const CallContext& caller, const v1::StreamCommandsRequest& request,
                       const std::shared_ptr<WorkerStreamCall>& stream);
   using WaitStream = ServerStream<v1::WaitForCommandResponse>;
-  absl::Status Wait(const v1::WaitForCommandRequest& request,
+  absl::Status Wait(const CallContext& caller, const v1::WaitForCommandRequest& request,
                     const std::shared_ptr<WaitStream>& stream);
-  void Watch(std::shared_ptr<WatchStream::Call> call);
+  void Watch(const CallContext& caller, std::shared_ptr<WatchStream::Call> call);
+
+  // NOT_FOUND where the caller is a worker of other targets than the command's.
+  absl::Status CheckTarget(const CallContext& caller, const std::string& command_id);
 
   Clock* const clock_;
   CommandTable* const table_;

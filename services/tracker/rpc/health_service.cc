@@ -22,9 +22,16 @@ HealthService::HealthService(const std::vector<std::string>& services)
 
 void HealthService::ServeOn(AsyncServer& server) {
   server.ServeUnary<Request, Response>(
-      {kName, "Check"}, std::bind_front(&HealthService::Check, this), Outputs::kFree);
+      {kName, "Check"},
+      [this](const CallContext&, const Request& request, Response& response) {
+        return Check(request, response);
+      },
+      Outputs::kFree);
   server.ServeStream<Request, Response>(
-      {kName, "Watch"}, std::bind_front(&HealthService::Watch, this), Outputs::kFree);
+      {kName, "Watch"},
+      [this](const CallContext&, const Request& request,
+             const std::shared_ptr<WatchStream>& stream) { Watch(request, stream); },
+      Outputs::kFree);
 }
 
 void HealthService::SetServing(bool serving) {

@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "absl/strings/numbers.h"
@@ -53,6 +55,28 @@ bool IsSocketInUse(const std::string& path) {
   const bool in_use = answered || (errno != ENOENT && errno != ECONNREFUSED);
   close(fd);
   return in_use;
+}
+
+UnixSocketMode::UnixSocketMode(const std::vector<Address>& addresses) {
+  constexpr mode_t kOwnerOnly = 0177;
+  constexpr mode_t kWithGroup = 0117;
+  mode_t mask = kWithGroup;
+  bool any = false;
+  for (const Address& address : addresses) {
+    if (!address.is_unix()) continue;
+    any = true;
+    const std::string folder = std::filesystem::path(address.unix_path).parent_path().string();
+    struct stat info = {};
+    const bool known = stat(folder.empty() ? "." : folder.c_str(), &info) == 0;
+    const bool is_for_group =
+        known && (info.st_mode & S_IXGRP) != 0 && (info.st_mode & S_IXOTH) == 0;
+    if (!is_for_group) mask = kOwnerOnly;
+  }
+  if (any) before_ = umask(mask);
+}
+
+UnixSocketMode::~UnixSocketMode() {
+  if (before_.has_value()) umask(*before_);
 }
 
 void CutConnections(const Address& bound) {

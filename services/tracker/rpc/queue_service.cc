@@ -61,9 +61,9 @@ absl::Status GoOn(v1::ResumeQueueRequest::How how, Session& session, absl::Time 
 
 void QueueService::ServeOn(AsyncServer& server) {
   const auto held = [&]<typename Request, typename Response>(
-                        const char* method,
-                        void (QueueService::*handler)(
-                            const Request&, const std::shared_ptr<HeldReply<Response>>&)) {
+                        const char* method, void (QueueService::*handler)(
+                                                const CallContext&, const Request&,
+                                                const std::shared_ptr<HeldReply<Response>>&)) {
     server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
   held("AddMessage", &QueueService::Add);
@@ -86,20 +86,21 @@ void QueueService::ServeOn(AsyncServer& server) {
 }
 
 template <typename Request>
-void QueueService::AnswerMessage(const Request& request, const Reply<v1::QueuedMessage>& reply,
-                                 MessageCall call) {
+void QueueService::AnswerMessage(const CallContext& caller, const Request& request,
+                                 const Reply<v1::QueuedMessage>& reply, MessageCall call) {
   sessions_->Answer<QueuedMessage, v1::QueuedMessage>(
-      request.client_id(), request.session_id(), reply, std::move(call),
+      caller.scope, request.session_id(), reply, std::move(call),
       [](const QueuedMessage& message, v1::QueuedMessage& response) {
         tracker::Fill(message, response);
       });
 }
 
 template <typename Request>
-void QueueService::AnswerStatus(const Request& request, const Reply<v1::QueueStatus>& reply,
+void QueueService::AnswerStatus(const CallContext& caller, const Request& request,
+                                const Reply<v1::QueueStatus>& reply,
                                 std::function<absl::Status(Session&, absl::Time now)> call) {
   sessions_->Answer<v1::QueueStatus, v1::QueueStatus>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [call = std::move(call)](Session& session,
                                absl::Time now) -> absl::StatusOr<v1::QueueStatus> {
         RETURN_IF_ERROR(call(session, now));
@@ -108,43 +109,43 @@ void QueueService::AnswerStatus(const Request& request, const Reply<v1::QueueSta
       [](const v1::QueueStatus& status, v1::QueueStatus& response) { response = status; });
 }
 
-void QueueService::Add(const v1::AddMessageRequest& request,
+void QueueService::Add(const CallContext& caller, const v1::AddMessageRequest& request,
                        const Reply<v1::QueuedMessage>& reply) {
-  AnswerMessage(
-      request, reply,
-      [message = RequestFrom(request), at_once = request.now()](Session& session, absl::Time now) {
-        return at_once ? session.SendNow(message, now) : session.AddMessage(message, now);
-      });
+  AnswerMessage(caller, request, reply,
+                [message = RequestFrom(caller, request), at_once = request.now()](Session& session,
+                                                                                  absl::Time now) {
+                  return at_once ? session.SendNow(message, now) : session.AddMessage(message, now);
+                });
 }
 
-void QueueService::Get(const v1::GetMessageRequest& request,
+void QueueService::Get(const CallContext& caller, const v1::GetMessageRequest& request,
                        const Reply<v1::QueuedMessage>& reply) {
-  AnswerMessage(request, reply, [id = request.message_id()](Session& session, absl::Time) {
+  AnswerMessage(caller, request, reply, [id = request.message_id()](Session& session, absl::Time) {
     return session.GetMessage(id);
   });
 }
 
-void QueueService::List(const v1::ListMessagesRequest& request,
+void QueueService::List(const CallContext& caller, const v1::ListMessagesRequest& request,
                         const Reply<v1::ListMessagesResponse>& reply) {
   sessions_->Answer<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [](Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
         return session.ListMessages();
       },
       [](const auto& messages, auto& response) { tracker::Fill(messages, response); });
 }
 
-void QueueService::Edit(const v1::EditMessageRequest& request,
+void QueueService::Edit(const CallContext& caller, const v1::EditMessageRequest& request,
                         const Reply<v1::QueuedMessage>& reply) {
-  AnswerMessage(request, reply,
+  AnswerMessage(caller, request, reply,
                 [id = request.message_id(), message = RequestFrom(request)](
                     Session& session, absl::Time) { return session.EditMessage(id, message); });
 }
 
-void QueueService::Move(const v1::MoveMessageRequest& request,
+void QueueService::Move(const CallContext& caller, const v1::MoveMessageRequest& request,
                         const Reply<v1::ListMessagesResponse>& reply) {
   sessions_->Answer<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [id = request.message_id(), position = request.position()](
           Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
         RETURN_IF_ERROR(session.MoveMessage(id, position));
@@ -153,15 +154,16 @@ void QueueService::Move(const v1::MoveMessageRequest& request,
       [](const auto& messages, auto& response) { tracker::Fill(messages, response); });
 }
 
-void QueueService::Pop(const v1::PopMessageRequest& request,
+void QueueService::Pop(const CallContext& caller, const v1::PopMessageRequest& request,
                        const Reply<v1::QueuedMessage>& reply) {
-  AnswerMessage(request, reply, [](Session& session, absl::Time) { return session.PopMessage(); });
+  AnswerMessage(caller, request, reply,
+                [](Session& session, absl::Time) { return session.PopMessage(); });
 }
 
-void QueueService::Delete(const v1::DeleteMessageRequest& request,
+void QueueService::Delete(const CallContext& caller, const v1::DeleteMessageRequest& request,
                           const Reply<v1::DeleteMessageResponse>& reply) {
   sessions_->Answer<std::monostate, v1::DeleteMessageResponse>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [id = request.message_id()](Session& session, absl::Time) -> absl::StatusOr<std::monostate> {
         RETURN_IF_ERROR(session.DeleteMessage(id));
         return std::monostate();
@@ -169,62 +171,63 @@ void QueueService::Delete(const v1::DeleteMessageRequest& request,
       [](const auto&, auto&) {});
 }
 
-void QueueService::Clear(const v1::ClearMessagesRequest& request,
+void QueueService::Clear(const CallContext& caller, const v1::ClearMessagesRequest& request,
                          const Reply<v1::ClearMessagesResponse>& reply) {
   sessions_->Answer<size_t, v1::ClearMessagesResponse>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [](Session& session, absl::Time) -> absl::StatusOr<size_t> { return session.ClearQueue(); },
       [](size_t deleted, v1::ClearMessagesResponse& response) {
         response.set_deleted(static_cast<int32_t>(deleted));
       });
 }
 
-void QueueService::GetStatus(const v1::GetQueueStatusRequest& request,
+void QueueService::GetStatus(const CallContext& caller, const v1::GetQueueStatusRequest& request,
                              const Reply<v1::QueueStatus>& reply) {
-  AnswerStatus(request, reply, [](Session&, absl::Time) { return absl::OkStatus(); });
+  AnswerStatus(caller, request, reply, [](Session&, absl::Time) { return absl::OkStatus(); });
 }
 
-void QueueService::Configure(const v1::ConfigureQueueRequest& request,
+void QueueService::Configure(const CallContext& caller, const v1::ConfigureQueueRequest& request,
                              const Reply<v1::QueueStatus>& reply) {
   const absl::StatusOr<QueueSettings> settings = SettingsFrom(request.settings());
   if (!settings.ok()) return reply->Fail(settings.status());
-  AnswerStatus(request, reply, [settings = *settings](Session& session, absl::Time) {
+  AnswerStatus(caller, request, reply, [settings = *settings](Session& session, absl::Time) {
     return session.ConfigureQueue(settings);
   });
 }
 
-void QueueService::Pause(const v1::PauseQueueRequest& request,
+void QueueService::Pause(const CallContext& caller, const v1::PauseQueueRequest& request,
                          const Reply<v1::QueueStatus>& reply) {
   std::string reason = request.reason().empty() ? "paused" : request.reason();
   std::string message = request.message();
   Cut(reason, kMaxReasonBytes);
   Cut(message, kMaxReasonTextBytes);
-  AnswerStatus(request, reply, [reason, message](Session& session, absl::Time now) {
+  AnswerStatus(caller, request, reply, [reason, message](Session& session, absl::Time now) {
     session.PauseQueue(reason, message, now);
     return absl::OkStatus();
   });
 }
 
-void QueueService::Resume(const v1::ResumeQueueRequest& request,
+void QueueService::Resume(const CallContext& caller, const v1::ResumeQueueRequest& request,
                           const Reply<v1::QueueStatus>& reply) {
-  AnswerStatus(request, reply, [how = request.how()](Session& session, absl::Time now) {
+  AnswerStatus(caller, request, reply, [how = request.how()](Session& session, absl::Time now) {
     return GoOn(how, session, now);
   });
 }
 
-void QueueService::Stop(const v1::StopTurnRequest& request, const Reply<v1::QueueStatus>& reply) {
-  AnswerStatus(request, reply,
+void QueueService::Stop(const CallContext& caller, const v1::StopTurnRequest& request,
+                        const Reply<v1::QueueStatus>& reply) {
+  AnswerStatus(caller, request, reply,
                [](Session& session, absl::Time now) { return session.StopTurn(now); });
 }
 
-void QueueService::Receive(const v1::ReceiveMessagesRequest& request,
+void QueueService::Receive(const CallContext& caller, const v1::ReceiveMessagesRequest& request,
                            const std::shared_ptr<ReceiveStream::Stream>& stream) {
   const std::string session_id = request.session_id();
   const auto receiver = std::make_shared<ReceiveStream>(stream);
   stream->SetSource([receiver] { return receiver->Next(); });
   if (!sessions_->Hold(receiver)) return;
   sessions_->With<std::monostate>(
-      request.client_id(), session_id,
+      caller.scope, session_id,
       [this, session_id, receiver, turn_id = request.turn_id()](
           Session& session, absl::Time now) -> absl::StatusOr<std::monostate> {
         RETURN_IF_ERROR(session.Attach(receiver, turn_id, now));
@@ -262,14 +265,15 @@ absl::StatusOr<std::string> QueueService::BeginTurn(Session& session, const Mess
   return sent.turn_id;
 }
 
-void QueueService::Start(const v1::StartTurnRequest& request,
+void QueueService::Start(const CallContext& caller, const v1::StartTurnRequest& request,
                          const Reply<v1::StartTurnResponse>& reply) {
   sessions_->Answer<v1::StartTurnResponse, v1::StartTurnResponse>(
-      request.client_id(), request.session_id(), reply,
-      [this, request](Session& session, absl::Time now) -> absl::StatusOr<v1::StartTurnResponse> {
+      caller.scope, request.session_id(), reply,
+      [this, request, client_id = caller.client_id](
+          Session& session, absl::Time now) -> absl::StatusOr<v1::StartTurnResponse> {
         std::string turn_id = request.turn_id();
         if (turn_id.empty()) {
-          const MessageRequest prompt = RequestFrom(request.prompt(), request.client_id());
+          const MessageRequest prompt = RequestFrom(request.prompt(), client_id);
           ASSIGN_OR_RETURN(turn_id, BeginTurn(session, prompt, now));
         }
         ASSIGN_OR_RETURN(const Turn turn, session.StartTurn(turn_id, now));
@@ -284,11 +288,11 @@ void QueueService::Start(const v1::StartTurnRequest& request,
       });
 }
 
-void QueueService::Finish(const v1::FinishTurnRequest& request,
+void QueueService::Finish(const CallContext& caller, const v1::FinishTurnRequest& request,
                           const Reply<v1::QueueStatus>& reply) {
   const absl::StatusOr<TurnOutcome> outcome = OutcomeFrom(request);
   if (!outcome.ok()) return reply->Fail(outcome.status());
-  AnswerStatus(request, reply,
+  AnswerStatus(caller, request, reply,
                [turn_id = request.turn_id(), outcome = *outcome](Session& session, absl::Time now) {
                  return session.FinishTurn(turn_id, outcome, now);
                });

@@ -10,6 +10,7 @@
 #include "callslip/tracker/v1/queue_service.pb.h"
 #include "common/mutex.h"
 #include "tracker/rpc/async_server.h"
+#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_caller.h"
 #include "tracker/rpc/session_stream.h"
@@ -33,36 +34,50 @@ class QueueService {
   template <typename Response>
   using Reply = std::shared_ptr<HeldReply<Response>>;
 
-  void Add(const v1::AddMessageRequest& request, const Reply<v1::QueuedMessage>& reply);
-  void Get(const v1::GetMessageRequest& request, const Reply<v1::QueuedMessage>& reply);
-  void List(const v1::ListMessagesRequest& request, const Reply<v1::ListMessagesResponse>& reply);
-  void Edit(const v1::EditMessageRequest& request, const Reply<v1::QueuedMessage>& reply);
-  void Move(const v1::MoveMessageRequest& request, const Reply<v1::ListMessagesResponse>& reply);
-  void Pop(const v1::PopMessageRequest& request, const Reply<v1::QueuedMessage>& reply);
-  void Delete(const v1::DeleteMessageRequest& request,
+  void Add(const CallContext& caller, const v1::AddMessageRequest& request,
+           const Reply<v1::QueuedMessage>& reply);
+  void Get(const CallContext& caller, const v1::GetMessageRequest& request,
+           const Reply<v1::QueuedMessage>& reply);
+  void List(const CallContext& caller, const v1::ListMessagesRequest& request,
+            const Reply<v1::ListMessagesResponse>& reply);
+  void Edit(const CallContext& caller, const v1::EditMessageRequest& request,
+            const Reply<v1::QueuedMessage>& reply);
+  void Move(const CallContext& caller, const v1::MoveMessageRequest& request,
+            const Reply<v1::ListMessagesResponse>& reply);
+  void Pop(const CallContext& caller, const v1::PopMessageRequest& request,
+           const Reply<v1::QueuedMessage>& reply);
+  void Delete(const CallContext& caller, const v1::DeleteMessageRequest& request,
               const Reply<v1::DeleteMessageResponse>& reply);
-  void Clear(const v1::ClearMessagesRequest& request,
+  void Clear(const CallContext& caller, const v1::ClearMessagesRequest& request,
              const Reply<v1::ClearMessagesResponse>& reply);
 
-  void GetStatus(const v1::GetQueueStatusRequest& request, const Reply<v1::QueueStatus>& reply);
-  void Configure(const v1::ConfigureQueueRequest& request, const Reply<v1::QueueStatus>& reply);
-  void Pause(const v1::PauseQueueRequest& request, const Reply<v1::QueueStatus>& reply);
-  void Resume(const v1::ResumeQueueRequest& request, const Reply<v1::QueueStatus>& reply);
-  void Stop(const v1::StopTurnRequest& request, const Reply<v1::QueueStatus>& reply);
+  void GetStatus(const CallContext& caller, const v1::GetQueueStatusRequest& request,
+                 const Reply<v1::QueueStatus>& reply);
+  void Configure(const CallContext& caller, const v1::ConfigureQueueRequest& request,
+                 const Reply<v1::QueueStatus>& reply);
+  void Pause(const CallContext& caller, const v1::PauseQueueRequest& request,
+             const Reply<v1::QueueStatus>& reply);
+  void Resume(const CallContext& caller, const v1::ResumeQueueRequest& request,
+              const Reply<v1::QueueStatus>& reply);
+  void Stop(const CallContext& caller, const v1::StopTurnRequest& request,
+            const Reply<v1::QueueStatus>& reply);
 
-  void Receive(const v1::ReceiveMessagesRequest& request,
+  void Receive(const CallContext& caller, const v1::ReceiveMessagesRequest& request,
                const std::shared_ptr<ReceiveStream::Stream>& stream);
-  void Start(const v1::StartTurnRequest& request, const Reply<v1::StartTurnResponse>& reply);
-  void Finish(const v1::FinishTurnRequest& request, const Reply<v1::QueueStatus>& reply);
+  void Start(const CallContext& caller, const v1::StartTurnRequest& request,
+             const Reply<v1::StartTurnResponse>& reply);
+  void Finish(const CallContext& caller, const v1::FinishTurnRequest& request,
+              const Reply<v1::QueueStatus>& reply);
 
   using MessageCall = SessionCaller::Call<QueuedMessage>;
   // Answers with the message that `call` returns.
   template <typename Request>
-  void AnswerMessage(const Request& request, const Reply<v1::QueuedMessage>& reply,
-                     MessageCall call);
+  void AnswerMessage(const CallContext& caller, const Request& request,
+                     const Reply<v1::QueuedMessage>& reply, MessageCall call);
   // Answers with how the queue stands after `call`.
   template <typename Request>
-  void AnswerStatus(const Request& request, const Reply<v1::QueueStatus>& reply,
+  void AnswerStatus(const CallContext& caller, const Request& request,
+                    const Reply<v1::QueueStatus>& reply,
                     std::function<absl::Status(Session&, absl::Time now)> call);
 
   // Begins a turn with a prompt that only its runner knows of.

@@ -11,15 +11,11 @@ constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
 }  // namespace
 
-absl::StatusOr<SessionMetadata> SessionCaller::Get(const std::string& client_id,
+absl::StatusOr<SessionMetadata> SessionCaller::Get(const ClientScope& clients,
                                                    const std::string& session_id) {
   absl::StatusOr<SessionMetadata> session = table_->Get(session_id);
-  if (session.ok() && !Owns(client_id, *session)) return Unknown(*session);
+  if (session.ok() && !clients.Covers(session->owner)) return Unknown(*session);
   return session;
-}
-
-bool SessionCaller::Owns(const std::string& client_id, const SessionMetadata& session) {
-  return ClientFrom(session.owner) == ClientFrom(client_id);
 }
 
 absl::Status SessionCaller::Unknown(const SessionMetadata& session) {

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/mutex.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/timer_thread.h"
@@ -26,8 +27,8 @@ class LastingCall {
   virtual void End(const absl::Status& status) = 0;
 };
 
-// How SessionService and QueueService call sessions: as their owners only. To everybody else a
-// session is unknown. Thread-safe.
+// How SessionService and QueueService call sessions: those that their callers may see. All others
+// are unknown. Thread-safe.
 class SessionCaller {
  public:
   template <typename T>
@@ -41,20 +42,19 @@ class SessionCaller {
   // Waits for the calls under way, whose callbacks may use what is about to go.
   ~SessionCaller() { AwaitCalls(); }
 
-  // SessionNotFound unless the session is the client's.
-  absl::StatusOr<SessionMetadata> Get(const std::string& client_id, const std::string& session_id);
+  // SessionNotFound unless the session is of `clients`.
+  absl::StatusOr<SessionMetadata> Get(const ClientScope& clients, const std::string& session_id);
 
-  // SessionTable::With() for the session's owner.
+  // SessionTable::With() for a session of `clients`.
   template <typename T>
-  void With(const std::string& client_id, const std::string& session_id, Call<T> call,
-            Done<T> done) {
-    if (const absl::Status known = Get(client_id, session_id).status(); !known.ok()) {
+  void With(const ClientScope& clients, const std::string& session_id, Call<T> call, Done<T> done) {
+    if (const absl::Status known = Get(clients, session_id).status(); !known.ok()) {
       return done(known);
     }
     table_->With<T>(
         session_id,
-        [client_id, call = std::move(call)](Session& session, absl::Time now) -> absl::StatusOr<T> {
-          if (!Owns(client_id, session.metadata())) return Unknown(session.metadata());
+        [clients, call = std::move(call)](Session& session, absl::Time now) -> absl::StatusOr<T> {
+          if (!clients.Covers(session.metadata().owner)) return Unknown(session.metadata());
           return call(session, now);
         },
         [under_way = Begin(), done = std::move(done)](absl::StatusOr<T> result) {
@@ -64,10 +64,10 @@ class SessionCaller {
 
   // Answers a call with what `call` returns, as `fill` puts it.
   template <typename T, typename Response>
-  void Answer(const std::string& client_id, const std::string& session_id,
+  void Answer(const ClientScope& clients, const std::string& session_id,
               const std::shared_ptr<HeldReply<Response>>& reply, Call<T> call,
               std::function<void(const T&, Response&)> fill) {
-    With<T>(client_id, session_id, std::move(call),
+    With<T>(clients, session_id, std::move(call),
             [reply, fill = std::move(fill)](const absl::StatusOr<T>& result) {
               if (!result.ok()) return reply->Fail(result.status());
               Response response;
@@ -91,7 +91,6 @@ class SessionCaller {
   TimerThread& timers() { return *timers_; }
 
  private:
-  static bool Owns(const std::string& client_id, const SessionMetadata& session);
   static absl::Status Unknown(const SessionMetadata& session);
   // Counts a call as being under way until what is returned goes.
   std::shared_ptr<void> Begin();

@@ -237,14 +237,10 @@ struct UpdateFiller {
 
 }  // namespace
 
-std::string ClientFrom(const std::string& client_id) {
-  return client_id.empty() ? kDefaultClient : client_id;
-}
-
 void Fill(const SessionMetadata& session, v1::Session& message) {
   message.set_session_id(session.session_id);
   message.set_name(session.name);
-  message.set_client_id(ClientFrom(session.owner));
+  message.set_client_id(ClientScope(session.owner).client_id());
   message.set_acp_server(session.acp_server);
   message.set_working_dir(session.working_dir);
   message.set_state(ToProto(session.state));
@@ -344,8 +340,7 @@ void Fill(const SessionUpdate& update, v1::SessionUpdate& message) {
 }
 
 absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request) {
-  SessionFilter filter{.with_archived = request.with_archived(),
-                       .owner = ClientFrom(request.client_id())};
+  SessionFilter filter{.with_archived = request.with_archived()};
   switch (request.state()) {
     case v1::SESSION_STATE_UNSPECIFIED:
       return filter;
@@ -426,11 +421,10 @@ PermissionRequest RequestFrom(const v1::AskPermissionRequest& request) {
   return permission;
 }
 
-MessageRequest RequestFrom(const v1::AddMessageRequest& request) {
+MessageRequest RequestFrom(const CallContext& caller, const v1::AddMessageRequest& request) {
   return {.message = request.message(),
           .image_ids = {request.image_ids().begin(), request.image_ids().end()},
-          .client_id =
-              request.source_id().empty() ? ClientFrom(request.client_id()) : request.source_id(),
+          .client_id = request.source_id().empty() ? caller.client_id : request.source_id(),
           .prompt_id = request.prompt_id()};
 }
 
@@ -440,9 +434,8 @@ MessageRequest RequestFrom(const v1::EditMessageRequest& request) {
 }
 
 MessageRequest RequestFrom(const v1::UserPromptEvent& prompt, const std::string& client_id) {
-  MessageRequest request{.message = prompt.message(),
-                         .client_id = ClientFrom(client_id),
-                         .prompt_id = prompt.prompt_id()};
+  MessageRequest request{
+      .message = prompt.message(), .client_id = client_id, .prompt_id = prompt.prompt_id()};
   for (const v1::ImageRef& image : prompt.images()) request.image_ids.push_back(image.id());
   return request;
 }

@@ -14,13 +14,11 @@
 #include "tracker/domain/session/session_feed.h"
 #include "tracker/domain/session/session_metadata.h"
 #include "tracker/domain/session/session_notices.h"
+#include "tracker/rpc/call_context.h"
 
 // Between the messages of SessionService and QueueService and the domain's types, and nothing else.
 // What a message cannot express is INVALID_ARGUMENT; bounds are the domain's business.
 namespace callslip::tracker {
-
-// Who calls, or owns a session: where nobody is named, that is `local`.
-std::string ClientFrom(const std::string& client_id);
 
 void Fill(const SessionMetadata& session, v1::Session& message);
 void Fill(const SessionEvent& event, v1::SessionEvent& message);
@@ -41,7 +39,7 @@ absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request)
 absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message);
 EventQuery QueryFrom(const v1::ReadEventsRequest& request);
 PermissionRequest RequestFrom(const v1::AskPermissionRequest& request);
-MessageRequest RequestFrom(const v1::AddMessageRequest& request);
+MessageRequest RequestFrom(const CallContext& caller, const v1::AddMessageRequest& request);
 MessageRequest RequestFrom(const v1::EditMessageRequest& request);
 // Of a prompt that the runner begins by itself.
 MessageRequest RequestFrom(const v1::UserPromptEvent& prompt, const std::string& client_id);

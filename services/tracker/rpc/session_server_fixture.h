@@ -83,7 +83,8 @@ class SessionServerTest : public testing::Test {
     commands_ = std::make_unique<CommandTable>(CommandDeadlines{});
     deadlines_ = std::make_unique<DeadlineThread>(&clock_, commands_.get());
     server_ = std::make_unique<TrackerServer>(&clock_, commands_.get(), sessions_.get());
-    const Address address = *server_->Start(*ParseAddress("127.0.0.1:0"), 2);
+    const Address address =
+        *server_->Start(Address{.unix_path = socket_folder_.path() + "/tracker.sock"}, 2);
     channel_ = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());
     stubs_ = {v1::SessionService::NewStub(channel_), v1::QueueService::NewStub(channel_),
               v1::CommandService::NewStub(channel_)};
@@ -158,6 +159,7 @@ class SessionServerTest : public testing::Test {
 
   const SessionLimits limits_;
   FakeClock clock_;
+  TemporaryFolder socket_folder_;
   TemporaryFolder folder_;
   Disk disk_;
   std::unique_ptr<FileSessionStorage> storage_;

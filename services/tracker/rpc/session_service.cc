@@ -133,20 +133,20 @@ std::vector<v1::Permission> OpenPermissions(const Session& session) {
 
 void SessionService::ServeOn(AsyncServer& server) {
   const auto unary = [&]<typename Request, typename Response>(
-                         const char* method,
-                         absl::Status (SessionService::*handler)(const Request&, Response&)) {
+                         const char* method, absl::Status (SessionService::*handler)(
+                                                 const CallContext&, const Request&, Response&)) {
     server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
   const auto held = [&]<typename Request, typename Response>(
-                        const char* method,
-                        void (SessionService::*handler)(
-                            const Request&, const std::shared_ptr<HeldReply<Response>>&)) {
+                        const char* method, void (SessionService::*handler)(
+                                                const CallContext&, const Request&,
+                                                const std::shared_ptr<HeldReply<Response>>&)) {
     server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
   const auto stream = [&]<typename Request, typename Response>(
-                          const char* method,
-                          void (SessionService::*handler)(
-                              const Request&, const std::shared_ptr<ServerStream<Response>>&)) {
+                          const char* method, void (SessionService::*handler)(
+                                                  const CallContext&, const Request&,
+                                                  const std::shared_ptr<ServerStream<Response>>&)) {
     server.ServeStream<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
   unary("GetSession", &SessionService::Get);
@@ -171,16 +171,18 @@ void SessionService::ServeOn(AsyncServer& server) {
   stream("Play", &SessionService::Play);
 }
 
-absl::Status SessionService::Get(const v1::GetSessionRequest& request, v1::Session& response) {
+absl::Status SessionService::Get(const CallContext& caller, const v1::GetSessionRequest& request,
+                                 v1::Session& response) {
   ASSIGN_OR_RETURN(const SessionMetadata session,
-                   sessions_->Get(request.client_id(), request.session_id()));
+                   sessions_->Get(caller.scope, request.session_id()));
   tracker::Fill(session, response);
   return absl::OkStatus();
 }
 
-absl::Status SessionService::List(const v1::ListSessionsRequest& request,
+absl::Status SessionService::List(const CallContext& caller, const v1::ListSessionsRequest& request,
                                   v1::ListSessionsResponse& response) {
-  ASSIGN_OR_RETURN(const SessionFilter filter, FilterFrom(request));
+  ASSIGN_OR_RETURN(SessionFilter filter, FilterFrom(request));
+  ASSIGN_OR_RETURN(filter.clients, caller.ScopeOf(request.owner()));
   ASSIGN_OR_RETURN(const SessionPage page,
                    sessions_->table().List(filter, request.page_size(), request.page_token()));
   for (const SessionMetadata& session : page.sessions) {
@@ -190,11 +192,11 @@ absl::Status SessionService::List(const v1::ListSessionsRequest& request,
   return absl::OkStatus();
 }
 
-void SessionService::Create(const v1::CreateSessionRequest& request,
+void SessionService::Create(const CallContext& caller, const v1::CreateSessionRequest& request,
                             const Reply<v1::Session>& reply) {
   sessions_->table().Create({.session_id = request.session_id(),
                              .name = request.name(),
-                             .owner = ClientFrom(request.client_id()),
+                             .owner = caller.client_id,
                              .acp_server = request.acp_server(),
                              .working_dir = request.working_dir()},
                             [reply](const absl::StatusOr<SessionMetadata>& session) {
@@ -205,11 +207,11 @@ void SessionService::Create(const v1::CreateSessionRequest& request,
                             });
 }
 
-void SessionService::Change(const std::string& client_id, const std::string& session_id,
+void SessionService::Change(const ClientScope& clients, const std::string& session_id,
                             const Reply<v1::Session>& reply,
                             std::function<absl::Status(Session&, absl::Time now)> change) {
   sessions_->Answer<SessionMetadata, v1::Session>(
-      client_id, session_id, reply,
+      clients, session_id, reply,
       [change = std::move(change)](Session& session,
                                    absl::Time now) -> absl::StatusOr<SessionMetadata> {
         RETURN_IF_ERROR(change(session, now));
@@ -220,33 +222,32 @@ void SessionService::Change(const std::string& client_id, const std::string& ses
       });
 }
 
-void SessionService::Update(const v1::UpdateSessionRequest& request,
+void SessionService::Update(const CallContext& caller, const v1::UpdateSessionRequest& request,
                             const Reply<v1::Session>& reply) {
-  Change(request.client_id(), request.session_id(), reply,
-         [request](Session& session, absl::Time now) {
-           if (request.has_name()) RETURN_IF_ERROR(session.Rename(request.name(), now));
-           if (request.has_archived()) RETURN_IF_ERROR(session.Archive(request.archived(), now));
-           return absl::OkStatus();
-         });
+  Change(caller.scope, request.session_id(), reply, [request](Session& session, absl::Time now) {
+    if (request.has_name()) RETURN_IF_ERROR(session.Rename(request.name(), now));
+    if (request.has_archived()) RETURN_IF_ERROR(session.Archive(request.archived(), now));
+    return absl::OkStatus();
+  });
 }
 
-void SessionService::EndSession(const v1::EndSessionRequest& request,
+void SessionService::EndSession(const CallContext& caller, const v1::EndSessionRequest& request,
                                 const Reply<v1::Session>& reply) {
-  Change(request.client_id(), request.session_id(), reply,
+  Change(caller.scope, request.session_id(), reply,
          [reason = request.reason()](Session& session, absl::Time now) {
            return session.End(reason, now);
          });
 }
 
-void SessionService::Resume(const v1::ResumeSessionRequest& request,
+void SessionService::Resume(const CallContext& caller, const v1::ResumeSessionRequest& request,
                             const Reply<v1::Session>& reply) {
-  Change(request.client_id(), request.session_id(), reply,
+  Change(caller.scope, request.session_id(), reply,
          [](Session& session, absl::Time now) { return session.Resume(now); });
 }
 
-void SessionService::Delete(const v1::DeleteSessionRequest& request,
+void SessionService::Delete(const CallContext& caller, const v1::DeleteSessionRequest& request,
                             const Reply<v1::DeleteSessionResponse>& reply) {
-  const absl::Status known = sessions_->Get(request.client_id(), request.session_id()).status();
+  const absl::Status known = sessions_->Get(caller.scope, request.session_id()).status();
   if (!known.ok()) return reply->Fail(known);
   sessions_->table().Delete(request.session_id(), [reply](const absl::Status& deleted) {
     if (!deleted.ok()) return reply->Fail(deleted);
@@ -254,12 +255,12 @@ void SessionService::Delete(const v1::DeleteSessionRequest& request,
   });
 }
 
-void SessionService::Append(const v1::AppendEventsRequest& request,
+void SessionService::Append(const CallContext& caller, const v1::AppendEventsRequest& request,
                             const Reply<v1::AppendEventsResponse>& reply) {
   absl::StatusOr<std::vector<EventPayload>> payloads = PayloadsFrom(request);
   if (!payloads.ok()) return reply->Fail(payloads.status());
   sessions_->Answer<Appended, v1::AppendEventsResponse>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [payloads = *std::move(payloads)](Session& session, absl::Time now) {
         return Record(payloads, session, now);
       },
@@ -269,34 +270,36 @@ void SessionService::Append(const v1::AppendEventsRequest& request,
       });
 }
 
-void SessionService::Read(const v1::ReadEventsRequest& request,
+void SessionService::Read(const CallContext& caller, const v1::ReadEventsRequest& request,
                           const Reply<v1::ReadEventsResponse>& reply) {
   sessions_->Answer<EventPage, v1::ReadEventsResponse>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [query = QueryFrom(request)](Session& session, absl::Time) { return session.Read(query); },
       [](const EventPage& page, v1::ReadEventsResponse& response) {
         tracker::Fill(page, response);
       });
 }
 
-absl::Status SessionService::OpenPlayer(const v1::OpenPlayerRequest& request,
+absl::Status SessionService::OpenPlayer(const CallContext& caller,
+                                        const v1::OpenPlayerRequest& request,
                                         v1::Player& response) {
   ASSIGN_OR_RETURN(const SessionMetadata session,
-                   sessions_->Get(request.client_id(), request.session_id()));
+                   sessions_->Get(caller.scope, request.session_id()));
   ASSIGN_OR_RETURN(const PlayerPlace place,
-                   players_.Open(ClientFrom(request.client_id()), session, clock_->Now()));
+                   players_.Open(caller.client_id, session, clock_->Now()));
   Fill(place, response);
   return absl::OkStatus();
 }
 
-absl::Status SessionService::ClosePlayer(const v1::ClosePlayerRequest& request,
+absl::Status SessionService::ClosePlayer(const CallContext& caller,
+                                         const v1::ClosePlayerRequest& request,
                                          v1::ClosePlayerResponse&) {
-  return players_.Close(ClientFrom(request.client_id()), request.player_id(), clock_->Now());
+  return players_.Close(caller.client_id, request.player_id(), clock_->Now());
 }
 
-void SessionService::Move(const v1::MovePlayerRequest& request,
+void SessionService::Move(const CallContext& caller, const v1::MovePlayerRequest& request,
                           const Reply<v1::MovePlayerResponse>& reply) {
-  const std::string client_id = ClientFrom(request.client_id());
+  const std::string client_id = caller.client_id;
   const absl::StatusOr<PlayerMove> move = MoveFrom(request);
   if (!move.ok()) return reply->Fail(move.status());
   const absl::StatusOr<PlayerPlace> known =
@@ -307,7 +310,7 @@ void SessionService::Move(const v1::MovePlayerRequest& request,
     std::vector<EventPtr> events;
   };
   sessions_->Answer<Moved, v1::MovePlayerResponse>(
-      client_id, known->session_id, reply,
+      caller.scope, known->session_id, reply,
       [this, client_id, player_id = request.player_id(), move = *move](
           Session& session, absl::Time now) -> absl::StatusOr<Moved> {
         // Where it is now: steps of one player come one after the other here.
@@ -323,7 +326,7 @@ void SessionService::Move(const v1::MovePlayerRequest& request,
       });
 }
 
-void SessionService::Watch(const v1::WatchSessionRequest& request,
+void SessionService::Watch(const CallContext& caller, const v1::WatchSessionRequest& request,
                            const Stream<v1::SessionUpdate>& stream) {
   const std::string session_id = request.session_id();
   const int64_t after_seq = request.after_seq();
@@ -331,7 +334,7 @@ void SessionService::Watch(const v1::WatchSessionRequest& request,
   stream->SetSource([watch] { return watch->Next(); });
   if (!sessions_->Hold(watch)) return;
   sessions_->With<std::monostate>(
-      request.client_id(), session_id,
+      caller.scope, session_id,
       [after_seq, watch](Session& session, absl::Time) -> absl::StatusOr<std::monostate> {
         RETURN_IF_ERROR(session.Subscribe(after_seq, watch));
         return std::monostate();
@@ -345,30 +348,32 @@ void SessionService::Watch(const v1::WatchSessionRequest& request,
   });
 }
 
-void SessionService::WatchAll(const v1::WatchSessionsRequest& request,
+void SessionService::WatchAll(const CallContext& caller, const v1::WatchSessionsRequest& request,
                               const Stream<v1::SessionNotice>& stream) {
-  const std::string client_id = ClientFrom(request.client_id());
+  const absl::StatusOr<ClientScope> clients = caller.ScopeOf(request.owner());
+  if (!clients.ok()) return stream->Finish(clients.status());
   SessionNotices& notices = sessions_->table().notices();
   const auto watch = std::make_shared<WatchSessionsStream>(stream);
   stream->SetSource([watch] { return watch->Next(); });
   if (!sessions_->Hold(watch)) return;
-  if (const absl::Status subscribed = notices.Subscribe(client_id, watch); !subscribed.ok()) {
+  if (const absl::Status subscribed = notices.Subscribe(*clients, watch); !subscribed.ok()) {
     return watch->End(subscribed);
   }
   watch->Begin();
-  stream->OnCallerLeft([client_id, &notices, watch] {
+  stream->OnCallerLeft([clients = *clients, &notices, watch] {
     watch->OnCallerLeft();
-    notices.Unsubscribe(client_id, watch.get());
+    notices.Unsubscribe(clients, watch.get());
   });
 }
 
-void SessionService::Play(const v1::PlayRequest& request, const Stream<v1::SessionEvent>& stream) {
+void SessionService::Play(const CallContext& caller, const v1::PlayRequest& request,
+                          const Stream<v1::SessionEvent>& stream) {
   const double speed = request.speed() == 0 ? 1 : request.speed();
   if (!(speed >= kMinPlaySpeed && speed <= kMaxPlaySpeed)) {
     return stream->Finish(
         InvalidField("speed", absl::StrCat("has to be ", kMinPlaySpeed, " to ", kMaxPlaySpeed)));
   }
-  const std::string client_id = ClientFrom(request.client_id());
+  const std::string client_id = caller.client_id;
   const absl::StatusOr<PlayerPlace> place =
       players_.Get(client_id, request.player_id(), clock_->Now());
   if (!place.ok()) return stream->Finish(place.status());
@@ -382,7 +387,7 @@ void SessionService::Play(const v1::PlayRequest& request, const Stream<v1::Sessi
   stream->SetSource([play] { return play->Next(); });
   if (!sessions_->Hold(play)) return;
   sessions_->With<std::monostate>(
-      client_id, place->session_id,
+      caller.scope, place->session_id,
       [play, from = PlayRequest{.position = place->position, .speed = speed}](
           Session& session, absl::Time now) -> absl::StatusOr<std::monostate> {
         RETURN_IF_ERROR(session.Play(from, play, now));
@@ -397,12 +402,15 @@ void SessionService::Play(const v1::PlayRequest& request, const Stream<v1::Sessi
   });
 }
 
-void SessionService::AddText(const v1::AddAgentTextRequest& request,
+void SessionService::AddText(const CallContext& caller, const v1::AddAgentTextRequest& request,
                              const Reply<v1::AddAgentTextResponse>& reply) {
-  const std::string client_id = ClientFrom(request.client_id());
   const std::string session_id = request.session_id();
+  // The commands are those of whose session it is, whoever runs its agent.
+  const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, session_id);
+  if (!known.ok()) return reply->Fail(known.status());
+  const std::string client_id = ClientScope(known->owner).client_id();
   sessions_->Answer<std::vector<ShellCommand>, v1::AddAgentTextResponse>(
-      client_id, session_id, reply,
+      caller.scope, session_id, reply,
       [this, piece = AgentText{request.iteration(), request.text(), request.end()}](
           Session& session, absl::Time now) { return answers_.Add(session, piece, now); },
       // Registered once they are recorded: nobody hears of a command before that.
@@ -417,7 +425,7 @@ void SessionService::AddText(const v1::AddAgentTextRequest& request,
       });
 }
 
-void SessionService::Ask(const v1::AskPermissionRequest& request,
+void SessionService::Ask(const CallContext& caller, const v1::AskPermissionRequest& request,
                          const Reply<v1::Permission>& reply) {
   if (request.max_wait_ms() < 0 || request.max_wait_ms() > kMaxWaitMs) {
     return reply->Fail(InvalidField("max_wait_ms", absl::StrCat("has to be 0 to ", kMaxWaitMs)));
@@ -425,7 +433,7 @@ void SessionService::Ask(const v1::AskPermissionRequest& request,
   const absl::Time until = clock_->Now() + absl::Milliseconds(request.max_wait_ms());
   const auto wait = std::make_shared<PermissionWait>(&sessions_->timers(), reply);
   sessions_->With<PermissionRequest>(
-      request.client_id(), request.session_id(),
+      caller.scope, request.session_id(),
       [wait, asked = RequestFrom(request)](Session& session, absl::Time now) {
         return AskOrJoin(
             session, asked,
@@ -438,13 +446,14 @@ void SessionService::Ask(const v1::AskPermissionRequest& request,
   reply->OnCallerLeft([wait] { wait->OnCallerLeft(); });
 }
 
-void SessionService::AnswerPermission(const v1::AnswerPermissionRequest& request,
+void SessionService::AnswerPermission(const CallContext& caller,
+                                      const v1::AnswerPermissionRequest& request,
                                       const Reply<v1::Permission>& reply) {
   PermissionAnswer answer{.request_id = request.permission_id(),
                           .option_id = request.option_id(),
-                          .answered_by = ClientFrom(request.client_id())};
+                          .answered_by = caller.client_id};
   sessions_->Answer<v1::Permission, v1::Permission>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [answer = std::move(answer)](Session& session,
                                    absl::Time now) -> absl::StatusOr<v1::Permission> {
         const std::vector<PermissionRequest> open = session.Snapshot().permissions;
@@ -457,20 +466,22 @@ void SessionService::AnswerPermission(const v1::AnswerPermissionRequest& request
       [](const v1::Permission& permission, v1::Permission& response) { response = permission; });
 }
 
-void SessionService::ListPermissions(const v1::ListPermissionsRequest& request,
+void SessionService::ListPermissions(const CallContext& caller,
+                                     const v1::ListPermissionsRequest& request,
                                      const Reply<v1::ListPermissionsResponse>& reply) {
   sessions_->Answer<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [](Session& session, absl::Time) -> absl::StatusOr<std::vector<v1::Permission>> {
         return OpenPermissions(session);
       },
       [](const auto& permissions, auto& response) { Fill(permissions, response); });
 }
 
-void SessionService::CancelPermissions(const v1::CancelPermissionsRequest& request,
+void SessionService::CancelPermissions(const CallContext& caller,
+                                       const v1::CancelPermissionsRequest& request,
                                        const Reply<v1::ListPermissionsResponse>& reply) {
   sessions_->Answer<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
-      request.client_id(), request.session_id(), reply,
+      caller.scope, request.session_id(), reply,
       [](Session& session, absl::Time now) -> absl::StatusOr<std::vector<v1::Permission>> {
         std::vector<v1::Permission> open = OpenPermissions(session);
         RETURN_IF_ERROR(session.CancelPermissions(now).status());

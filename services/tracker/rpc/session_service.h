@@ -9,6 +9,7 @@
 #include "tracker/domain/session/agent_answers.h"
 #include "tracker/domain/session/player_table.h"
 #include "tracker/rpc/async_server.h"
+#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_caller.h"
 #include "tracker/rpc/shell_commands.h"
@@ -43,37 +44,51 @@ class SessionService {
   template <typename Response>
   using Stream = std::shared_ptr<ServerStream<Response>>;
 
-  absl::Status Get(const v1::GetSessionRequest& request, v1::Session& response);
-  absl::Status List(const v1::ListSessionsRequest& request, v1::ListSessionsResponse& response);
-  absl::Status OpenPlayer(const v1::OpenPlayerRequest& request, v1::Player& response);
-  absl::Status ClosePlayer(const v1::ClosePlayerRequest& request,
+  absl::Status Get(const CallContext& caller, const v1::GetSessionRequest& request,
+                   v1::Session& response);
+  absl::Status List(const CallContext& caller, const v1::ListSessionsRequest& request,
+                    v1::ListSessionsResponse& response);
+  absl::Status OpenPlayer(const CallContext& caller, const v1::OpenPlayerRequest& request,
+                          v1::Player& response);
+  absl::Status ClosePlayer(const CallContext& caller, const v1::ClosePlayerRequest& request,
                            v1::ClosePlayerResponse& response);
 
-  void Create(const v1::CreateSessionRequest& request, const Reply<v1::Session>& reply);
-  void Update(const v1::UpdateSessionRequest& request, const Reply<v1::Session>& reply);
-  void EndSession(const v1::EndSessionRequest& request, const Reply<v1::Session>& reply);
-  void Resume(const v1::ResumeSessionRequest& request, const Reply<v1::Session>& reply);
-  void Delete(const v1::DeleteSessionRequest& request,
+  void Create(const CallContext& caller, const v1::CreateSessionRequest& request,
+              const Reply<v1::Session>& reply);
+  void Update(const CallContext& caller, const v1::UpdateSessionRequest& request,
+              const Reply<v1::Session>& reply);
+  void EndSession(const CallContext& caller, const v1::EndSessionRequest& request,
+                  const Reply<v1::Session>& reply);
+  void Resume(const CallContext& caller, const v1::ResumeSessionRequest& request,
+              const Reply<v1::Session>& reply);
+  void Delete(const CallContext& caller, const v1::DeleteSessionRequest& request,
               const Reply<v1::DeleteSessionResponse>& reply);
-  void Append(const v1::AppendEventsRequest& request, const Reply<v1::AppendEventsResponse>& reply);
-  void Read(const v1::ReadEventsRequest& request, const Reply<v1::ReadEventsResponse>& reply);
-  void Move(const v1::MovePlayerRequest& request, const Reply<v1::MovePlayerResponse>& reply);
-  void AddText(const v1::AddAgentTextRequest& request,
+  void Append(const CallContext& caller, const v1::AppendEventsRequest& request,
+              const Reply<v1::AppendEventsResponse>& reply);
+  void Read(const CallContext& caller, const v1::ReadEventsRequest& request,
+            const Reply<v1::ReadEventsResponse>& reply);
+  void Move(const CallContext& caller, const v1::MovePlayerRequest& request,
+            const Reply<v1::MovePlayerResponse>& reply);
+  void AddText(const CallContext& caller, const v1::AddAgentTextRequest& request,
                const Reply<v1::AddAgentTextResponse>& reply);
-  void Ask(const v1::AskPermissionRequest& request, const Reply<v1::Permission>& reply);
-  void AnswerPermission(const v1::AnswerPermissionRequest& request,
+  void Ask(const CallContext& caller, const v1::AskPermissionRequest& request,
+           const Reply<v1::Permission>& reply);
+  void AnswerPermission(const CallContext& caller, const v1::AnswerPermissionRequest& request,
                         const Reply<v1::Permission>& reply);
-  void ListPermissions(const v1::ListPermissionsRequest& request,
+  void ListPermissions(const CallContext& caller, const v1::ListPermissionsRequest& request,
                        const Reply<v1::ListPermissionsResponse>& reply);
-  void CancelPermissions(const v1::CancelPermissionsRequest& request,
+  void CancelPermissions(const CallContext& caller, const v1::CancelPermissionsRequest& request,
                          const Reply<v1::ListPermissionsResponse>& reply);
 
-  void Watch(const v1::WatchSessionRequest& request, const Stream<v1::SessionUpdate>& stream);
-  void WatchAll(const v1::WatchSessionsRequest& request, const Stream<v1::SessionNotice>& stream);
-  void Play(const v1::PlayRequest& request, const Stream<v1::SessionEvent>& stream);
+  void Watch(const CallContext& caller, const v1::WatchSessionRequest& request,
+             const Stream<v1::SessionUpdate>& stream);
+  void WatchAll(const CallContext& caller, const v1::WatchSessionsRequest& request,
+                const Stream<v1::SessionNotice>& stream);
+  void Play(const CallContext& caller, const v1::PlayRequest& request,
+            const Stream<v1::SessionEvent>& stream);
 
   // Changes a session's metadata, and answers with them as they are stored then.
-  void Change(const std::string& client_id, const std::string& session_id,
+  void Change(const ClientScope& clients, const std::string& session_id,
               const Reply<v1::Session>& reply,
               std::function<absl::Status(Session&, absl::Time now)> change);
 

@@ -201,7 +201,7 @@ std::string ShellCommands::Start(const std::string& client_id, const std::string
   }
   const std::string id = registered->command->spec->id.ToString();
   watch->Open(id);
-  const auto watching = commands_->Watch(id, {.client_id = client_id, .feed = watch});
+  const auto watching = commands_->Watch(id, {.clients = client_id, .feed = watch});
   if (!watching.ok()) watch->Fail(0, watching.status());
   return id;
 }

@@ -14,6 +14,7 @@
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
+#include "support/temporary_folder.h"
 #include "tracker/command_committer.h"
 #include "tracker/deadline_thread.h"
 #include "tracker/rpc/tracker_server.h"
@@ -55,7 +56,8 @@ class TrackerDurabilityTest : public testing::TestWithParam<Where> {
  protected:
   TrackerDurabilityTest() {
     committer_.SetStorageListener([this](bool works) { server_.SetReady(works); });
-    const Address address = *server_.Start(*ParseAddress("127.0.0.1:0"), 2);
+    const Address address =
+        *server_.Start(Address{.unix_path = folder_.path() + "/tracker.sock"}, 2);
     channel_ = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());
     stub_ = v1::CommandService::NewStub(channel_);
   }
@@ -110,6 +112,7 @@ class TrackerDurabilityTest : public testing::TestWithParam<Where> {
     }
   }
 
+  const TemporaryFolder folder_;
   FakeClock clock_;
   ScriptedStorage& storage_ = *new ScriptedStorage;  // Owned by what follows.
   MeasuredCommandStorage measured_{&clock_, absl::WrapUnique(&storage_)};

@@ -7,11 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "common/status_macros.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "tracker/domain/errors.h"
 #include "tracker/rpc/admin_service.h"
 #include "tracker/rpc/annotation_service.h"
 #include "tracker/rpc/async_server.h"
+#include "tracker/rpc/authenticator.h"
 #include "tracker/rpc/command_service.h"
 #include "tracker/rpc/health_service.h"
 #include "tracker/rpc/queue_service.h"
@@ -31,6 +33,17 @@ std::vector<std::string> ServiceNames(bool with_sessions) {
     names.emplace_back(QueueService::kName);
   }
   return names;
+}
+
+Authenticator::OwnerOf OwnerOf(CommandTable* commands, SessionTable* sessions) {
+  return [commands, sessions](const std::string& id) -> std::string {
+    if (const auto command = commands->Get(ClientScope::All(), id, /*peek=*/true); command.ok()) {
+      return std::string((*command)->spec->client_id());
+    }
+    if (sessions == nullptr) return "";
+    const absl::StatusOr<SessionMetadata> session = sessions->Get(id);
+    return session.ok() ? ClientScope(session->owner).client_id() : "";
+  };
 }
 
 // What serves sessions.
@@ -69,8 +82,16 @@ struct TrackerServer::Parts {
                     .sessions = session_table,
                     .storage = storage}),
         admin(&statistics),
+        owner_of(OwnerOf(table, session_table)),
+        clock_(clock),
         server(clock) {
+    SetCredentials(nullptr);
     if (session_table != nullptr) sessions.emplace(clock, table, session_table);
+  }
+
+  void SetCredentials(std::shared_ptr<const Credentials> credentials) {
+    authenticator.emplace(clock_, std::move(credentials), owner_of);
+    server.SetAuthenticator(&*authenticator);
   }
 
   WorkerRegistry registry;
@@ -84,6 +105,9 @@ struct TrackerServer::Parts {
   std::atomic<bool> draining{false};
   TrackerStatisticsSource statistics;
   AdminService admin;
+  const Authenticator::OwnerOf owner_of;
+  Clock* const clock_;
+  std::optional<Authenticator> authenticator;
   // Last, so that it stops before the services go.
   AsyncServer server;
 };
@@ -99,7 +123,20 @@ TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* se
 
 TrackerServer::~TrackerServer() = default;
 
+void TrackerServer::SetCredentials(std::shared_ptr<const Credentials> credentials) {
+  parts_->SetCredentials(std::move(credentials));
+}
+
+void TrackerServer::EndWithdrawn() { parts_->server.EndWithdrawn(); }
+
 absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers) {
+  ASSIGN_OR_RETURN(const std::vector<Address> bound, Start(std::vector{address}, pollers));
+  return bound.front();
+}
+
+absl::StatusOr<std::vector<Address>> TrackerServer::Start(const std::vector<Address>& addresses,
+                                                          int pollers,
+                                                          const std::optional<TlsFiles>& tls) {
   // A synchronous service, whose one thread sleeps until somebody asks: other calls don't wake it.
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
   AsyncServer& server = parts_->server;
@@ -113,7 +150,7 @@ absl::StatusOr<Address> TrackerServer::Start(const Address& address, int pollers
   }
   parts_->admin.AddTo(server);
   parts_->health.AddTo(server);
-  absl::StatusOr<Address> bound = server.Start(address, pollers);
+  absl::StatusOr<std::vector<Address>> bound = server.Start(addresses, pollers, Keepalive(), tls);
   if (!bound.ok()) return bound;
   parts_->commands.ServeOn(server);
   parts_->annotations.ServeOn(server);

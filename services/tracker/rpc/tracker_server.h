@@ -2,11 +2,15 @@
 #define CALLSLIP_TRACKER_RPC_TRACKER_SERVER_H_
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "auth/credentials.h"
 #include "common/address.h"
 #include "common/clock.h"
+#include "common/tls_files.h"
 #include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
@@ -29,8 +33,17 @@ class TrackerServer {
                 AnnotationStore* annotations = nullptr);
   ~TrackerServer();
 
-  // Starts to serve; returns the address with the port that was bound. Once only.
+  // From now on, before Start(), whoever does not come over a unix socket is known by these.
+  // `on_change` of their TokenWatch is to call EndWithdrawn().
+  void SetCredentials(std::shared_ptr<const Credentials> credentials);
+
+  // Starts to serve; returns the addresses with the ports that were bound. Once only.
+  absl::StatusOr<std::vector<Address>> Start(const std::vector<Address>& addresses, int pollers,
+                                             const std::optional<TlsFiles>& tls = std::nullopt);
   absl::StatusOr<Address> Start(const Address& address, int pollers);
+
+  // Ends what was begun with credentials that were withdrawn. Any thread; from Start() on.
+  void EndWithdrawn();
 
   // What health reports until the drain; SERVING at first.
   void SetReady(bool ready);

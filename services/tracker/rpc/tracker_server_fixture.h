@@ -12,16 +12,18 @@
 #include "gmock/gmock.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
+#include "support/temporary_folder.h"
 #include "tracker/deadline_thread.h"
 #include "tracker/rpc/tracker_server.h"
 
 namespace callslip::tracker {
 
-// A tracker on its real listener and a fake clock, and gRPC's own client for it.
+// A tracker on its real listener and a fake clock, and gRPC's own client for it, which speaks for
+// whom it likes: it comes over the unix socket.
 class TrackerServerTest : public testing::Test {
  protected:
   TrackerServerTest() : server_(&clock_, &table_) {
-    address_ = *server_.Start(*ParseAddress("127.0.0.1:0"), 2);
+    address_ = *server_.Start(Address{.unix_path = folder_.path() + "/tracker.sock"}, 2);
     stub_ = v1::CommandService::NewStub(
         grpc::CreateChannel(address_.ToString(), grpc::InsecureChannelCredentials()));
   }
@@ -81,6 +83,7 @@ class TrackerServerTest : public testing::Test {
     while (table_.waits() != count) (void)Get("corr-0-00000000000000000000000000000000");
   }
 
+  const TemporaryFolder folder_;
   FakeClock clock_;
   CommandTable table_{CommandDeadlines{}};
   DeadlineThread deadlines_{&clock_, &table_};

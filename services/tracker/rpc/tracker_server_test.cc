@@ -207,9 +207,10 @@ TEST_F(TrackerServerTest, ListPagesOverTheWire) {
 }
 
 TEST_F(TrackerServerTest, HealthCheckTellsAServingTrackerFromNone) {
-  EXPECT_OK(CheckHealth(address_, absl::Seconds(10)));
+  EXPECT_OK(CheckHealth(address_, std::nullopt, absl::Seconds(10)));
   Drain();
-  EXPECT_EQ(CheckHealth(address_, absl::Seconds(10)).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(CheckHealth(address_, std::nullopt, absl::Seconds(10)).code(),
+            StatusCode::kUnavailable);
 }
 
 TEST_F(TrackerServerTest, ReflectionNamesTheService) {

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "google/protobuf/message.h"
+#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/server_stream.h"
 
 namespace callslip::tracker::internal {
@@ -42,10 +43,12 @@ std::shared_ptr<Typed> TypedOf(const std::shared_ptr<Call>& call) {
   return std::shared_ptr<Typed>(call, typed.get());
 }
 
-using UnaryHandler = std::function<absl::Status(const Message&, Message&)>;
-using HeldHandler = std::function<void(const Message&, const std::shared_ptr<AnyReply>&)>;
-using StreamHandler = std::function<void(const Message&, const std::shared_ptr<AnyStream>&)>;
-using DuplexHandler = std::function<void(const std::shared_ptr<AnyDuplex>&)>;
+using UnaryHandler = std::function<absl::Status(const CallContext&, const Message&, Message&)>;
+using HeldHandler =
+    std::function<void(const CallContext&, const Message&, const std::shared_ptr<AnyReply>&)>;
+using StreamHandler =
+    std::function<void(const CallContext&, const Message&, const std::shared_ptr<AnyStream>&)>;
+using DuplexHandler = std::function<void(const CallContext&, const std::shared_ptr<AnyDuplex>&)>;
 
 template <typename Response>
 class TypedReply final : public HeldReply<Response> {

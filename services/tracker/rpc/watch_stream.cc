@@ -80,13 +80,15 @@ absl::Status WatchStream::Add(const v1::CommandWatch& watch) {
 
 absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::CommandWatch& watch,
                                                                int64_t serial) {
+  ASSIGN_OR_RETURN(CallContext caller, caller_.OnBehalfOf(watch.client_id()));
   switch (watch.what_case()) {
     case v1::CommandWatch::kFilter: {
       ASSIGN_OR_RETURN(CommandFilter filter, FilterFrom(watch.filter()));
       if (watch.has_max_wait() || watch.after_revision() != 0) {
         return InvalidField("max_wait and after_revision", "do not apply to filters");
       }
-      return table_->WatchAll({.client_id = watch.client_id(),
+      ASSIGN_OR_RETURN(ClientScope clients, caller.ScopeOf(watch.owner()));
+      return table_->WatchAll({.clients = std::move(clients),
                                .filter = std::move(filter),
                                .feed = shared_from_this(),
                                .watch_id = serial,
@@ -95,12 +97,17 @@ absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::Command
     case v1::CommandWatch::kCommandId: {
       ASSIGN_OR_RETURN(const absl::Time until, WaitUntil(watch.max_wait(), kMaxScheduleToClose,
                                                          absl::InfiniteDuration(), clock_->Now()));
-      return table_->Watch(watch.command_id(), {.client_id = watch.client_id(),
-                                                .after_revision = watch.after_revision(),
-                                                .until = until,
-                                                .feed = shared_from_this(),
-                                                .watch_id = serial,
-                                                .only_end = watch.only_end()});
+      if (!watch.owner().empty()) {
+        ASSIGN_OR_RETURN(caller.scope, caller.ScopeOf(watch.owner()));
+      }
+      return OwnFirst(caller, [&](const ClientScope& clients) {
+        return table_->Watch(watch.command_id(), {.clients = clients,
+                                                  .after_revision = watch.after_revision(),
+                                                  .until = until,
+                                                  .feed = shared_from_this(),
+                                                  .watch_id = serial,
+                                                  .only_end = watch.only_end()});
+      });
     }
     case v1::CommandWatch::WHAT_NOT_SET:
       break;

@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "tracker/domain/command/command_table.h"
+#include "tracker/rpc/call_context.h"
 #include "tracker/rpc/command_convert.h"
 #include "tracker/rpc/server_stream.h"
 
@@ -27,8 +28,8 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
  public:
   using Call = DuplexStream<v1::WatchCommandsRequest, v1::WatchCommandsResponse>;
 
-  WatchStream(Clock* clock, CommandTable* table, std::shared_ptr<Call> call)
-      : clock_(clock), table_(table), call_(std::move(call)) {}
+  WatchStream(Clock* clock, CommandTable* table, CallContext caller, std::shared_ptr<Call> call)
+      : clock_(clock), table_(table), caller_(std::move(caller)), call_(std::move(call)) {}
 
   void Begin();
   // Ends the call once none of its watches goes on and all updates are sent.
@@ -56,6 +57,7 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
 
   Clock* const clock_;
   CommandTable* const table_;
+  const CallContext caller_;
   const std::shared_ptr<Call> call_;
   std::deque<CommandUpdate> taken_;  // By Next(), and not sent yet.
 

@@ -38,8 +38,8 @@ void Fill(const CommandSnapshot& command, v1::WorkerCommand& message) {
   Set(command.deliver_time(), *message.mutable_deliver_time());
 }
 
-// With the commands of `client_id`, or of all where it is empty.
-void Fill(const WorkerStatus& worker, const std::string& client_id, v1::Worker& message) {
+// With the commands of `clients`.
+void Fill(const WorkerStatus& worker, const ClientScope& clients, v1::Worker& message) {
   message.set_target(worker.target);
   message.set_worker_id(worker.worker_id);
   message.set_connected(worker.connected);
@@ -50,7 +50,7 @@ void Fill(const WorkerStatus& worker, const std::string& client_id, v1::Worker& 
   }
   int others = 0;
   for (const CommandPtr& command : worker.commands) {
-    if (client_id.empty() || command->spec->client_id() == client_id) {
+    if (clients.Covers(command->spec->client_id())) {
       Fill(*command, *message.add_commands());
     } else {
       ++others;
@@ -63,8 +63,8 @@ void Fill(const WorkerStatus& worker, const std::string& client_id, v1::Worker& 
 
 void WorkerService::ServeOn(AsyncServer& server) {
   const auto unary = [&]<typename Request, typename Response>(
-                         const char* method,
-                         absl::Status (WorkerService::*handler)(const Request&, Response&)) {
+                         const char* method, absl::Status (WorkerService::*handler)(
+                                                 const CallContext&, const Request&, Response&)) {
     server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
   };
   unary("ReportWorker", &WorkerService::Report);
@@ -73,36 +73,41 @@ void WorkerService::ServeOn(AsyncServer& server) {
   unary("ListWorkerLog", &WorkerService::ListLog);
 }
 
-absl::Status WorkerService::Report(const v1::ReportWorkerRequest& request,
+absl::Status WorkerService::Report(const CallContext& caller,
+                                   const v1::ReportWorkerRequest& request,
                                    v1::ReportWorkerResponse&) {
   if (!request.has_report()) return InvalidField("report", "is required");
-  return registry_->Report(request.target(), request.worker_id(), ReportFrom(request.report()),
-                           clock_->Now());
+  std::string target = request.target();
+  std::string worker_id = request.worker_id();
+  RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
+  return registry_->Report(target, worker_id, ReportFrom(request.report()), clock_->Now());
 }
 
-absl::Status WorkerService::List(const v1::ListWorkersRequest& request,
+absl::Status WorkerService::List(const CallContext& caller, const v1::ListWorkersRequest& request,
                                  v1::ListWorkersResponse& response) {
+  ASSIGN_OR_RETURN(const ClientScope clients, caller.ScopeOf(request.all_clients() ? "*" : ""));
   ASSIGN_OR_RETURN(const WorkerPage page,
                    registry_->List(request.target(), request.page_size(), request.page_token(),
                                    table_->Activities(request.target()), clock_->Now()));
-  const std::string named = request.client_id().empty() ? kDefaultClient : request.client_id();
-  const std::string client_id = request.all_clients() ? "" : named;
-  for (const WorkerStatus& worker : page.workers) Fill(worker, client_id, *response.add_workers());
+  for (const WorkerStatus& worker : page.workers) Fill(worker, clients, *response.add_workers());
   response.set_next_page_token(page.next_page_token);
   return absl::OkStatus();
 }
 
-absl::Status WorkerService::AppendLog(const v1::AppendWorkerLogRequest& request,
+absl::Status WorkerService::AppendLog(const CallContext& caller,
+                                      const v1::AppendWorkerLogRequest& request,
                                       v1::AppendWorkerLogResponse&) {
+  std::string target = request.target();
+  std::string worker_id = request.worker_id();
+  RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
   std::vector<Payload> entries;
   for (const std::string& entry : request.entries()) {
     entries.push_back(std::make_shared<const std::string>(entry));
   }
-  return log_->Append(request.target(), request.worker_id(), request.kind(), std::move(entries),
-                      clock_->Now());
+  return log_->Append(target, worker_id, request.kind(), std::move(entries), clock_->Now());
 }
 
-absl::Status WorkerService::ListLog(const v1::ListWorkerLogRequest& request,
+absl::Status WorkerService::ListLog(const CallContext&, const v1::ListWorkerLogRequest& request,
                                     v1::ListWorkerLogResponse& response) {
   ASSIGN_OR_RETURN(
       const std::vector<WorkerLogEntry> entries,

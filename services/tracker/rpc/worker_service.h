@@ -8,6 +8,7 @@
 #include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/async_server.h"
+#include "tracker/rpc/call_context.h"
 
 namespace callslip::tracker {
 
@@ -26,11 +27,13 @@ class WorkerService {
   void ServeOn(AsyncServer& server);
 
  private:
-  absl::Status Report(const v1::ReportWorkerRequest& request, v1::ReportWorkerResponse& response);
-  absl::Status List(const v1::ListWorkersRequest& request, v1::ListWorkersResponse& response);
-  absl::Status AppendLog(const v1::AppendWorkerLogRequest& request,
+  absl::Status Report(const CallContext& caller, const v1::ReportWorkerRequest& request,
+                      v1::ReportWorkerResponse& response);
+  absl::Status List(const CallContext& caller, const v1::ListWorkersRequest& request,
+                    v1::ListWorkersResponse& response);
+  absl::Status AppendLog(const CallContext& caller, const v1::AppendWorkerLogRequest& request,
                          v1::AppendWorkerLogResponse& response);
-  absl::Status ListLog(const v1::ListWorkerLogRequest& request,
+  absl::Status ListLog(const CallContext& caller, const v1::ListWorkerLogRequest& request,
                        v1::ListWorkerLogResponse& response);
 
   Clock* const clock_;

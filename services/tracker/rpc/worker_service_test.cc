@@ -134,6 +134,7 @@ TEST_F(WorkerServiceTest, WorkerThatSendsNoHeartbeatsIsNotLost) {
   ASSERT_OK(leased);
   v1::AcknowledgeCommandRequest acknowledge;
   acknowledge.set_command_id(id);
+  acknowledge.set_lease_token(leased->leases(0).lease_token());
   acknowledge.set_without_heartbeats(true);
   ASSERT_OK(Call(&v1::CommandService::Stub::AcknowledgeCommand, acknowledge));
   clock_.Advance(absl::Seconds(11));

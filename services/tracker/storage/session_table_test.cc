@@ -66,7 +66,7 @@ TEST_F(SessionTableTest, ListsTheNewestFirstInPages) {
   ASSERT_EQ(second.sessions.size(), 1u);
   EXPECT_EQ(second.sessions[0].session_id, "a");
   EXPECT_EQ(second.next_page_token, "");
-  ASSERT_OK_AND_ASSIGN(const SessionPage owned, table_->List({.owner = "b"}, 0, ""));
+  ASSERT_OK_AND_ASSIGN(const SessionPage owned, table_->List({.clients = "b"}, 0, ""));
   EXPECT_EQ(owned.sessions.size(), 1u);
   EXPECT_THAT(table_->List({}, -1, ""), kInvalid);
   EXPECT_THAT(table_->List({}, 0, "x"),

@@ -14,20 +14,21 @@ export const REBOUND_NAME = 'rebound.test';
 const RESOLVER_RULES = `MAP ${REBOUND_NAME} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`;
 
 /** The address that the extension polls before it has been told another, and a dead one. */
-const DEFAULT_GATEWAY = "'http://127.0.0.1:7890'";
-const NO_GATEWAY = "'http://127.0.0.1:9'";
+const DEFAULT_GATEWAY = 'http://127.0.0.1:7890';
+const NO_GATEWAY = 'http://127.0.0.1:9';
 
 /**
- * Starts a fresh Chromium with the extension in it, pointed at a gateway; `token` is for one that
- * asks. The profile and the copy
- * of the extension are in a temporary folder that `stop` removes.
+ * Starts a fresh Chromium with the extension in it, paired with a gateway: by `token`, or else with
+ * one that asks for none. Without `serverUrl` it is not paired, as a new one is not; `defaultUrl` is
+ * where it would ask then. The profile and the copy of the extension are in a temporary folder that
+ * `stop` removes.
  */
-export async function startBrowser({ serverUrl, token = '' }) {
+export async function startBrowser({ serverUrl, token = '', defaultUrl = NO_GATEWAY } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'callslip-chromium-'));
   const profile = join(folder, 'profile');
   let context;
   try {
-    const extension = await copyExtension(folder);
+    const extension = await copyExtension(folder, defaultUrl);
     context = await chromium.launchPersistentContext(profile, {
       executablePath: EXECUTABLE,
       headless: true,
@@ -41,8 +42,10 @@ export async function startBrowser({ serverUrl, token = '' }) {
       ],
     });
     const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
-    const settings = { serverUrl, token };
-    await worker.evaluate((values) => chrome.storage.local.set(values), settings);
+    if (serverUrl) {
+      const settings = { serverUrl, token, openGateway: !token };
+      await worker.evaluate((values) => chrome.storage.local.set(values), settings);
+    }
     return new TestBrowser({ folder, context, worker, pid: await browserPid(profile) });
   } catch (error) {
     await context?.close();
@@ -162,16 +165,16 @@ class TestBrowser {
 }
 
 /**
- * Copies the extension and changes one thing: the copy's default gateway is nobody, so that a test
+ * Copies the extension and changes one thing: the copy's default gateway, to nobody's, so that a test
  * browser never takes work from a gateway that happens to run on this machine.
  */
-async function copyExtension(folder) {
+async function copyExtension(folder, defaultUrl) {
   const copy = join(folder, 'extension');
   await cp(EXTENSION, copy, { recursive: true });
   const settings = join(copy, 'src/settings.js');
   const text = await readFile(settings, 'utf8');
   if (!text.includes(DEFAULT_GATEWAY)) throw new Error('The default gateway was not found.');
-  await writeFile(settings, text.replace(DEFAULT_GATEWAY, NO_GATEWAY));
+  await writeFile(settings, text.replace(DEFAULT_GATEWAY, defaultUrl));
   return copy;
 }
 

@@ -1,12 +1,15 @@
 import { createServer } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
+import { nonceIn, proofOf } from '../../support/request_signature.js';
 
 /**
  * A working double of the gateway as the extension sees it: hands out commands and cancels
  * to held polls and records every post. It can be taken down and brought back on the same port.
+ * With a `token` it proves its answers to signed requests.
  */
 export class FakeGateway {
+  token = '';
   posts = [];
   drawings = [];
   urls = [];
@@ -164,6 +167,11 @@ export class FakeGateway {
   async #serve(request, response) {
     const url = new URL(request.url, this.url);
     this.urls.push(request.url);
+    response.prove = (code, text) => {
+      const nonce = nonceIn(request.headers.authorization);
+      if (!this.token || !nonce) return {};
+      return { 'Callslip-Proof': proofOf(this.token, { nonce, status: code, body: text }) };
+    };
     if (request.method === 'GET' && url.pathname === '/pending-queries') {
       this.pollHeaders.push(request.headers);
       return this.#poll(url.searchParams, response);
@@ -176,7 +184,7 @@ export class FakeGateway {
       respond(response, 200, { status: 'ok' });
       return this.#events.emit('status');
     }
-    if (url.pathname === '/readyz') return respond(response, 200, {});
+    if (['/readyz', '/healthz'].includes(url.pathname)) return respond(response, 200, {});
     if (request.method === 'POST' && url.pathname === '/draw-mode/complete') {
       return this.#receiveDrawing(request, response);
     }
@@ -238,5 +246,7 @@ async function bodyOf(request) {
 }
 
 function respond(response, code, body) {
-  response.writeHead(code, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  const text = JSON.stringify(body);
+  const headers = { 'Content-Type': 'application/json', ...response.prove(code, text) };
+  response.writeHead(code, headers).end(text);
 }

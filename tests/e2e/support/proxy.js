@@ -8,7 +8,8 @@ export class Proxy {
   static async start(address) {
     const proxy = new Proxy();
     const [host, port] = address.split(':');
-    proxy.#server = createServer((client) => proxy.#pair(client, connect(Number(port), host)));
+    const target = host === 'unix' ? { path: port } : { host, port: Number(port) };
+    proxy.#server = createServer((client) => proxy.#pair(client, connect(target)));
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     proxy.address = `127.0.0.1:${proxy.#server.address().port}`;

@@ -49,10 +49,9 @@ export class Services {
     return `http://${this.gateway.address}`;
   }
 
-  /** Starts the tracker; after the first time, at its predecessor's address with its sessions. */
+  /** Starts the tracker, on a unix socket; after the first time, at its predecessor's address with its sessions. */
   async startTracker() {
-    const listen = this.tracker?.address ?? '127.0.0.1:0';
-    const args = ['--listen', listen, '--data-dir', this.#data];
+    const args = ['--listen', `unix:${this.#data}/tracker.sock`, '--data-dir', this.#data];
     this.tracker = this.#keep(await ServerProcess.start('callslip-tracker', args));
   }
 

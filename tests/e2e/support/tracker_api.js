@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import grpc from '@grpc/grpc-js';
 import protoLoader from '@grpc/proto-loader';
@@ -33,8 +36,18 @@ export function unique(prefix) {
   return `${prefix}-${++lastName}`;
 }
 
-export function startTracker(args = [], address = '127.0.0.1:0') {
+/**
+ * At an address of its own over which whoever comes may speak for every client: a unix socket in a
+ * folder that goes with the test process.
+ */
+export function startTracker(args = [], address = freshSocket()) {
   return ServerProcess.start('callslip-tracker', ['--listen', address, ...args]);
+}
+
+function freshSocket() {
+  const folder = mkdtempSync(join(tmpdir(), 'callslip-socket-'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return `unix:${folder}/tracker.sock`;
 }
 
 export function stateOf({ state }) {

@@ -21,7 +21,7 @@ export class Fleet {
 
   async startTracker() {
     this.tracker = await ServerProcess.start('callslip-tracker', [
-      '--listen', this.tracker?.address ?? '127.0.0.1:0', '--data-dir', this.data,
+      '--listen', `unix:${this.data}/tracker.sock`, '--data-dir', this.data,
       ...this.#trackerOptions,
     ]);
   }

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 

@@ -94,7 +94,7 @@ class AnnotationStoreTest : public CommandTableTest {
   // In the middle of the call that next changes one of the client's commands.
   void Interrupt(const std::string& client, std::function<void()> action) {
     const auto feed = std::make_shared<Interruption>();
-    ASSERT_OK(table_.WatchAll({.client_id = client, .feed = feed}));
+    ASSERT_OK(table_.WatchAll({.clients = client, .feed = feed}));
     feed->Arm(std::move(action));
   }
 

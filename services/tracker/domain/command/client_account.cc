@@ -114,7 +114,7 @@ std::shared_ptr<ClientAccount> ClientAccounts::Of(absl::string_view client_id) {
 
 std::vector<std::shared_ptr<ClientAccount>> ClientAccounts::All() {
   MutexLock lock(&mutex_);
-  std::vector<std::shared_ptr<ClientAccount>> all;
+  std::vector<std::shared_ptr<ClientAccount>> all = {of_all_};
   for (const auto& [client_id, account] : accounts_) all.push_back(account);
   return all;
 }

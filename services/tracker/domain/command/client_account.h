@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "common/mutex.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/command/command_feed.h"
 #include "tracker/domain/command/command_limits.h"
@@ -31,9 +32,9 @@ struct CommandFilter {
   bool Matches(const CommandSnapshot& command) const;
 };
 
-// A watch of all commands of a client that match.
+// A watch of all commands that match, of one client or of all.
 struct FilterWatch {
-  std::string client_id;
+  ClientScope clients;
   CommandFilter filter;
   std::shared_ptr<CommandFeed> feed;
   int64_t watch_id = 0;
@@ -95,9 +96,13 @@ class ClientAccounts {
  public:
   // The client's account, made where it is new. It lasts as long as somebody holds it.
   std::shared_ptr<ClientAccount> Of(absl::string_view client_id);
+  // With that of no client in particular.
   std::vector<std::shared_ptr<ClientAccount>> All();
+  // Nobody's own, with the filters of those who watch all clients.
+  const std::shared_ptr<ClientAccount>& OfAll() const { return of_all_; }
 
  private:
+  const std::shared_ptr<ClientAccount> of_all_ = std::make_shared<ClientAccount>("");
   Mutex mutex_;
   absl::flat_hash_map<std::string, std::shared_ptr<ClientAccount>> accounts_
       ABSL_GUARDED_BY(mutex_);

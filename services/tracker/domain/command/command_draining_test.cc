@@ -42,8 +42,8 @@ TEST_F(CommandDrainingTest, NewWorkIsRefusedAndReportsAndReadsGoOn) {
   EXPECT_GT(DetailsOf(TryRegister(Request()).status()).retry_after, absl::ZeroDuration());
   EXPECT_THAT(table_.Replay(kClient, dead_letter, "", clock_.Now()), draining);
   const auto feed = std::make_shared<RecordingFeed>();
-  EXPECT_THAT(table_.Watch(id, {.client_id = kClient, .feed = feed}), draining);
-  EXPECT_THAT(table_.WatchAll({.client_id = kClient, .feed = feed}), draining);
+  EXPECT_THAT(table_.Watch(id, {.clients = kClient, .feed = feed}), draining);
+  EXPECT_THAT(table_.WatchAll({.clients = kClient, .feed = feed}), draining);
   EXPECT_THAT(table_.Lease({}, clock_.Now(), [](WorkerNews) { FAIL(); }), draining);
 
   EXPECT_TRUE(TryRegister(request)->existed);
@@ -117,8 +117,8 @@ TEST_F(CommandDrainingTest, TableMayBeDestroyedWithWatchesAndCallsThatAreHeld) {
     CommandTable table{CommandDeadlines{}};
     ASSERT_OK_AND_ASSIGN(const CommandRegistration command,
                          table.Register(Request(), clock_.Now()));
-    ASSERT_OK(table.Watch(IdOf(*command.command), {.client_id = kClient, .feed = feed}));
-    ASSERT_OK(table.WatchAll({.client_id = kClient, .feed = feed}));
+    ASSERT_OK(table.Watch(IdOf(*command.command), {.clients = kClient, .feed = feed}));
+    ASSERT_OK(table.WatchAll({.clients = kClient, .feed = feed}));
     ASSERT_OK(table.Lease({.target = "elsewhere", .hold_until = absl::InfiniteFuture()},
                           clock_.Now(), [feed](WorkerNews) {}));
   }

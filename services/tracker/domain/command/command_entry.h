@@ -34,6 +34,7 @@ struct CommandWatch : Timed {
   std::shared_ptr<CommandFeed> feed;
   int64_t watch_id = 0;
   bool only_end = false;
+  bool peek = false;
 };
 
 // A command as its partition holds it: what readers see, and what they don't. All of it is guarded

@@ -18,7 +18,7 @@ std::vector<CommandUpdate> CommandFeed::Take(size_t max) {
     if (update.command == nullptr) continue;
     waiting_.erase({update.watch_id, update.command->spec->id});
     // The end, with the result.
-    if (update.last) MarkResultRead(*update.command, journal_);
+    if (update.last && !update.peek) MarkResultRead(*update.command, journal_);
   }
   return taken;
 }

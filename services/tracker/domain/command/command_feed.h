@@ -27,6 +27,8 @@ struct CommandUpdate {
   absl::Status error;
   // No further update of this watch follows.
   bool last = false;
+  // Whoever takes it only looks, also where it is the last.
+  bool peek = false;
 };
 
 // Where the updates of one reader's watches wait until it takes them. A newer state of a command
@@ -43,7 +45,7 @@ class CommandFeed {
   virtual void OnReady() = 0;
 
   // Up to `max` updates, oldest first; empty where nothing waits. Who takes the last update of a
-  // watch has read the result of its command.
+  // watch has read the result of its command, unless it only looks.
   std::vector<CommandUpdate> Take(size_t max);
 
   // Adds that a watch has failed; for whoever could not begin it.

@@ -18,7 +18,7 @@ class CommandFilterTest : public CommandTableTest {
 
   CommandTable::Watching WatchAll(const std::shared_ptr<CommandFeed>& feed,
                                   CommandFilter filter = {}, bool only_end = false) {
-    auto watching = table_.WatchAll({.client_id = kClient,
+    auto watching = table_.WatchAll({.clients = kClient,
                                      .filter = std::move(filter),
                                      .feed = feed,
                                      .watch_id = 9,
@@ -50,6 +50,30 @@ TEST_F(CommandFilterTest, TellsWhatIsThereAndWhatComes) {
     EXPECT_EQ(update.watch_id, 9);
     EXPECT_FALSE(update.last) << "the filter goes on";
   }
+}
+
+TEST_F(CommandFilterTest, WhoWatchesAllClientsIsToldOfThemAll) {
+  const std::string first = Register();
+  CommandRequest request = Request();
+  request.client_id = "other";
+  const std::string second = Register(request);
+  const auto watching = table_.WatchAll({.clients = ClientScope::All(), .feed = feed_});
+  ASSERT_OK(watching);
+  EXPECT_THAT(feed_->Ids(), UnorderedElementsAre(first, second));
+  feed_->seen.clear();
+  request.client_id = "third";
+  const std::string third = Register(request);
+  EXPECT_THAT(feed_->Ids(), ElementsAre(third));
+  table_.Unwatch(*watching);
+  Register();
+  EXPECT_THAT(feed_->Ids(), ElementsAre(third));
+}
+
+TEST_F(CommandFilterTest, ThoseOfAllClientsEndWithTheTable) {
+  ASSERT_OK(table_.WatchAll({.clients = ClientScope::All(), .feed = feed_}));
+  table_.Drain();
+  ASSERT_FALSE(feed_->seen.empty());
+  EXPECT_TRUE(feed_->seen.back().last);
 }
 
 TEST_F(CommandFilterTest, SelectsByStateTargetAndLabel) {
@@ -172,9 +196,9 @@ class FewFiltersTest : public CommandFilterTest {
 TEST_F(FewFiltersTest, AreLimitedByClient) {
   const auto first = WatchAll(feed_);
   WatchAll(feed_);
-  EXPECT_THAT(table_.WatchAll({.client_id = kClient, .feed = feed_}),
+  EXPECT_THAT(table_.WatchAll({.clients = kClient, .feed = feed_}),
               FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
-  EXPECT_OK(table_.WatchAll({.client_id = "other", .feed = feed_}));
+  EXPECT_OK(table_.WatchAll({.clients = "other", .feed = feed_}));
   table_.Unwatch(first);
   WatchAll(feed_);
   EXPECT_EQ(table_.waits(), 0) << "filters are no waits";
@@ -189,7 +213,7 @@ TEST_F(CommandFilterTest, DrainEndsItAndRefusesNewOnes) {
   slow_feed_->Read();
   ASSERT_THAT(slow_feed_->seen, SizeIs(2));
   EXPECT_THAT(slow_feed_->seen.back(), IsWatchOver());
-  EXPECT_THAT(table_.WatchAll({.client_id = kClient, .feed = feed_}),
+  EXPECT_THAT(table_.WatchAll({.clients = kClient, .feed = feed_}),
               FailsWith(StatusCode::kUnavailable, "draining"));
   EXPECT_THAT(feed_->seen, IsEmpty());
   table_.Unwatch(watching);

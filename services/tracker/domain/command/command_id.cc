@@ -120,7 +120,10 @@ std::string CommandId::ToString() const {
   return std::string(text.data(), end);
 }
 
-LeaseToken LeaseToken::New() { return LeaseToken(Random64()); }
+LeaseToken LeaseToken::New(LeaseProofs proofs) {
+  const uint64_t even = Random64() & ~uint64_t{1};
+  return LeaseToken(proofs == LeaseProofs::kOptional ? even + 1 : even);
+}
 
 std::optional<LeaseToken> LeaseToken::Parse(absl::string_view text) {
   if (!absl::ConsumePrefix(&text, kLeasePrefix)) return std::nullopt;

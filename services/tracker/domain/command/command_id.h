@@ -55,17 +55,25 @@ class CommandId {
   int64_t time_and_kind_ = 0;  // Milliseconds since 1970, times two; odd for annotations.
 };
 
+// Whether the reports of a worker have to quote their leases. Those that speak a protocol without
+// leases can't.
+enum class LeaseProofs { kRequired, kOptional };
+
 // Names one delivery of a command to a worker, and proves it on each report: `lease-<16 hex>`. It
-// only ever stands beside the command's id, so that 64 bits are beyond guessing.
+// only ever stands beside the command's id, so that 63 bits are beyond guessing.
 class LeaseToken {
  public:
   // No delivery's.
   LeaseToken() = default;
 
-  static LeaseToken New();
+  static LeaseToken New(LeaseProofs proofs = LeaseProofs::kRequired);
   static std::optional<LeaseToken> Parse(absl::string_view text);
 
   std::string ToString() const;
+
+  // Whether reports about the delivery may come without it. Part of the token, so that it is kept
+  // wherever the token is.
+  bool MayBeLeftOut() const { return random_ % 2 != 0; }
 
   friend bool operator==(const LeaseToken& a, const LeaseToken& b) = default;
 

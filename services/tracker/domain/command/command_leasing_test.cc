@@ -22,12 +22,12 @@ class CommandLeasingTest : public HeldCallTest {
     CommandLease stale;
     CommandLease present;
   };
-  Redelivered RegisterRedelivered() {
+  Redelivered RegisterRedelivered(LeaseProofs proofs = LeaseProofs::kRequired) {
     Redelivered command;
     command.id = Register(IdempotentRequest());
-    command.stale = LeaseOne("w1");
+    command.stale = Poll({.worker_id = "w1", .proofs = proofs}).leases.at(0);
     Advance(absl::Seconds(3));
-    command.present = LeaseOne("w2");
+    command.present = Poll({.worker_id = "w2", .proofs = proofs}).leases.at(0);
     EXPECT_EQ(command.present.command->attempt, 2);
     return command;
   }
@@ -192,11 +192,28 @@ TEST_F(CommandLeasingTest, ReportsMustProveTheirLease) {
   EXPECT_THAT(complete(forged), IsWrongLease());
   EXPECT_THAT(table_.Acknowledge(id, forged, std::nullopt, nullptr, clock_.Now()), IsWrongLease());
   EXPECT_THAT(complete({.token = lease.token, .attempt = 2}), IsWrongLease());
-  EXPECT_THAT(complete({.attempt = 2}), IsWrongLease());
+  EXPECT_THAT(complete({}), IsWrongLease());
+  EXPECT_THAT(complete({.attempt = 1}), IsWrongLease());
   EXPECT_EQ(StateOf(id), State::kDelivered);
-  // Workers without leases in their protocol are believed once the command has been delivered.
+  EXPECT_OK(complete({.token = lease.token}));
+}
+
+TEST_F(CommandLeasingTest, WorkersWithoutLeasesInTheirProtocolSaySoWhenTheyAsk) {
+  const std::string id = Register();
+  ASSERT_THAT(Poll({.proofs = LeaseProofs::kOptional}).leases, SizeIs(1));
+  const auto complete = [&](const LeaseProof& proof) {
+    return table_.Complete(id, proof, CommandResult{Bytes("1")}, nullptr, clock_.Now());
+  };
+  EXPECT_THAT(complete({.token = LeaseToken::New(LeaseProofs::kOptional)}), IsWrongLease());
+  EXPECT_THAT(complete({.attempt = 2}), IsWrongLease());
   EXPECT_OK(table_.Acknowledge(id, {.attempt = 1}, std::nullopt, nullptr, clock_.Now()));
   EXPECT_OK(complete({}));
+}
+
+TEST_F(CommandLeasingTest, HeldCallsSayItToo) {
+  Hold({.worker_id = "w1", .hold_until = absl::InfiniteFuture(), .proofs = LeaseProofs::kOptional});
+  const std::string id = Register();
+  EXPECT_OK(table_.Complete(id, {}, CommandResult{Bytes("1")}, nullptr, clock_.Now()));
 }
 
 TEST_F(CommandLeasingTest, EachDeliveryHasItsOwnTokenAndNumber) {
@@ -249,7 +266,7 @@ TEST_F(CommandLeasingTest, StaleWorkerMayReportWhileAnotherHoldsTheCommand) {
 }
 
 TEST_F(CommandLeasingTest, StaleReportWithoutATokenIsToldFromTheHoldersByItsNumber) {
-  const Redelivered command = RegisterRedelivered();
+  const Redelivered command = RegisterRedelivered(LeaseProofs::kOptional);
   ASSERT_OK(table_.Complete(command.id, {.attempt = 1}, CommandResult{Bytes("first")}, nullptr,
                             clock_.Now()));
   EXPECT_THAT(IdsOf(Poll({.worker_id = "w2"}).ended), ElementsAre(command.id));

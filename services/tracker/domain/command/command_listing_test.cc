@@ -120,13 +120,63 @@ TEST_F(CommandListingTest, ForeignCommandLooksUnknownToEveryCall) {
   EXPECT_THAT(Get(id, "other"), unknown);
   EXPECT_THAT(table_.Cancel("other", id, clock_.Now()), unknown);
   EXPECT_THAT(table_.Expire("other", id, {}, clock_.Now()), unknown);
-  EXPECT_THAT(table_.Watch(id, {.client_id = "other", .feed = feed}), unknown);
+  EXPECT_THAT(table_.Watch(id, {.clients = "other", .feed = feed}), unknown);
   EXPECT_THAT(List({}, "other"), IsEmpty());
   ASSERT_OK(table_.Expire(kClient, id, {}, clock_.Now()));
   EXPECT_THAT(table_.Replay("other", id, "", clock_.Now()), unknown);
   Advance(absl::Minutes(10));
   EXPECT_THAT(Get(id, "other"), unknown);
   EXPECT_THAT(feed->seen, IsEmpty());
+}
+
+TEST_F(CommandListingTest, WhoSeesAllClientsFindsEveryCommand) {
+  const ClientScope all = ClientScope::All();
+  const std::string first = Register();
+  CommandRequest request = Request();
+  request.client_id = "other";
+  request.target = "elsewhere";
+  const std::string second = Register(request);
+  request.client_id = "third";
+  const std::string third = Register(request);
+  const auto ids = [&](const absl::StatusOr<CommandPage>& page) {
+    std::vector<std::string> found;
+    for (const CommandPtr& command : page->commands) found.push_back(IdOf(*command));
+    return found;
+  };
+  EXPECT_THAT(ids(table_.List(all, {}, 0, "")), ElementsAre(third, second, first));
+  EXPECT_THAT(ids(table_.List(all, {.target = "elsewhere"}, 0, "")), ElementsAre(third, second));
+  EXPECT_THAT(ids(table_.List(all, {.states = {State::kQueued}}, 0, "")),
+              ElementsAre(third, second, first));
+  const auto page = table_.List(all, {}, 2, "");
+  EXPECT_THAT(ids(page), ElementsAre(third, second));
+  EXPECT_THAT(ids(table_.List(all, {}, 2, page->next_page_token)), ElementsAre(first));
+  EXPECT_OK(table_.Get(all, second, false));
+  EXPECT_OK(table_.Cancel(all, second, clock_.Now()));
+  EXPECT_OK(table_.Expire(all, third, {}, clock_.Now()));
+  const auto again = table_.Replay(all, third, "", clock_.Now());
+  ASSERT_OK(again);
+  EXPECT_EQ(again->command->spec->client_id(), "third");
+}
+
+TEST_F(CommandListingTest, AResultThatSomebodyElseHasSeenIsNotCollected) {
+  const std::string id = Register();
+  const auto feed = std::make_shared<RecordingFeed>();
+  ASSERT_OK(table_.Watch(id, {.clients = ClientScope::All(), .feed = feed}));
+  ASSERT_OK(Complete(LeaseOne()));
+  ASSERT_OK(table_.Get(ClientScope::All(), id, /*peek=*/false));
+  ASSERT_OK(table_.Watch(id, {.clients = ClientScope::All(), .feed = feed}));
+  EXPECT_THAT(feed->seen, testing::Not(IsEmpty()));
+  Advance(absl::Seconds(60));
+  EXPECT_EQ(StateOf(id), State::kExpired);
+}
+
+TEST_F(CommandListingTest, WhoSeesAllClientsIsToldWhatWasRemoved) {
+  const std::string id = Register();
+  ASSERT_OK(Complete(LeaseOne()));
+  ASSERT_OK(table_.Get(kClient, id, /*peek=*/false));
+  Advance(absl::Seconds(60));
+  EXPECT_THAT(table_.Get(ClientScope::All(), id, true),
+              FailsWith(StatusCode::kNotFound, "command_removed"));
 }
 
 }  // namespace

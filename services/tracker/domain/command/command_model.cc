@@ -516,6 +516,7 @@ void CommandModel::Deliver(ModelCommand& command, const std::string& worker, abs
   if (command.view.attempt > 0) Reach("event redelivered");
   command.deliveries.push_back({.attempt = command.view.attempt + 1,
                                 .worker = worker,
+                                .without_proof = without_proof_.contains(worker),
                                 .trace_before = command.view.trace,
                                 .deliver_time_before = command.view.deliver_time});
   if (command.view.attempt == 0 && !command.clocks.schedule_to_close.has_value()) {

@@ -40,6 +40,7 @@ struct ModelDelivery {
   int attempt = 0;
   std::string worker;
   bool given_back = false;
+  bool without_proof = false;
   std::string trace_before;
   absl::Time deliver_time_before;
 };
@@ -101,6 +102,7 @@ struct ModelCall {
   int window = 0;
   absl::Time hold_until;
   absl::Duration back_within;
+  bool without_proof = false;  // The same in all calls of one worker.
 };
 
 struct ModelWatch {
@@ -309,6 +311,8 @@ class CommandModel {
   // Whether a result of so many bytes may be kept.
   bool BytesFit(const ModelCommand& command, size_t bytes) const;
   bool Proves(const ModelCommand& command, const ModelProof& proof) const;
+  // The delivery that a report is about; -1 where it is about none.
+  static int DeliveryOf(const ModelCommand& command, const ModelProof& proof);
   void Deliver(ModelCommand& command, const std::string& worker, absl::Time now);
   void Return(ModelCommand& command);
   // `reporter`: the delivery whose worker reported the end, or -1.
@@ -356,6 +360,7 @@ class CommandModel {
   bool any_order_ = false;
   uint64_t any_order_from_ = 0;  // turn_ when they came.
   std::set<int> changed_;
+  std::set<std::string> without_proof_;  // Workers.
   std::map<std::string, int64_t> reached_;
   std::string disagreement_;
 };

@@ -19,7 +19,7 @@ void ModelDriver::DoWatch(const Op& op) {
   if (op.hold_ms > 0) watch.until = now_ + absl::Milliseconds(op.hold_ms);
   const int64_t after = std::max<int64_t>(0, present + op.after_revision);
   const auto answer =
-      table_.Watch(IdOf(*command, op.slot), {.client_id = Client(op),
+      table_.Watch(IdOf(*command, op.slot), {.clients = Client(op),
                                              .after_revision = after,
                                              .until = watch.until,
                                              .feed = feeds_[static_cast<size_t>(op.feed)],
@@ -40,7 +40,7 @@ void ModelDriver::DoWatchAll(const Op& op) {
                          .client = kClients[static_cast<size_t>(op.client)],
                          .filter = FilterOf(op),
                          .only_end = op.only_end};
-  const auto answer = table_.WatchAll({.client_id = Client(op),
+  const auto answer = table_.WatchAll({.clients = Client(op),
                                        .filter = watch.filter,
                                        .feed = feeds_[static_cast<size_t>(op.feed)],
                                        .watch_id = op.slot,

@@ -26,7 +26,8 @@ void ModelDriver::DoLease(const Op& op) {
       .max_commands = op.max_commands,
       .window = op.window,
       .hold_until = until,
-      .back_within = absl::Milliseconds(op.back_within_ms)};
+      .back_within = absl::Milliseconds(op.back_within_ms),
+      .proofs = op.worker % 2 == 1 ? LeaseProofs::kOptional : LeaseProofs::kRequired};
   if (op.flaw == 1) request.worker_id = std::string(kMaxNameBytes + 1, 'w');
   if (op.flaw == 2) request.target = std::string(kMaxNameBytes + 1, 't');
   Call& call = calls_[op.slot];
@@ -44,7 +45,8 @@ void ModelDriver::DoLease(const Op& op) {
                        .max_commands = op.max_commands,
                        .window = op.window,
                        .hold_until = until,
-                       .back_within = request.back_within};
+                       .back_within = request.back_within,
+                       .without_proof = request.proofs == LeaseProofs::kOptional};
   model_.Lease(held, now_, answer.status(), answer.ok() && *answer != nullptr, TakeAnswers());
   Check();
 }

@@ -29,6 +29,7 @@ void CommandModel::Lease(const ModelCall& call, absl::Time now, const absl::Stat
     outcomes = {"ok"};
   }
   ModelCall held = call;
+  if (held.without_proof) without_proof_.insert(held.worker);
   if (held.max_commands == 0) held.max_commands = kWorkerWindow;
   if (held.window == 0) held.window = kWorkerWindow;
   const bool would_wait = call.hold_until > now;
@@ -108,18 +109,20 @@ void CommandModel::GiveBack(int command, int delivery) {
 }
 
 bool CommandModel::Proves(const ModelCommand& command, const ModelProof& proof) const {
-  if (command.human()) return true;
-  switch (proof.token) {
-    case ModelProof::Token::kForged:
-      return false;
-    case ModelProof::Token::kNone:
-      return command.view.attempt > 0 &&
-             (proof.attempt == 0 || proof.attempt == command.view.attempt);
-    case ModelProof::Token::kOfDelivery:
-      break;
+  return command.human() || DeliveryOf(command, proof) >= 0;
+}
+
+int CommandModel::DeliveryOf(const ModelCommand& command, const ModelProof& proof) {
+  // Without a token it is taken for the newest that may do without.
+  for (int i = static_cast<int>(command.deliveries.size()); i-- > 0;) {
+    const ModelDelivery& delivery = command.deliveries[static_cast<size_t>(i)];
+    const bool meant = proof.token == ModelProof::Token::kOfDelivery
+                           ? i == proof.delivery
+                           : proof.token == ModelProof::Token::kNone && delivery.without_proof;
+    const bool fits = proof.attempt == 0 || proof.attempt == delivery.attempt;
+    if (meant && fits && !delivery.given_back) return i;
   }
-  const ModelDelivery& delivery = command.deliveries[static_cast<size_t>(proof.delivery)];
-  return !delivery.given_back && (proof.attempt == 0 || proof.attempt == delivery.attempt);
+  return -1;
 }
 
 void CommandModel::Acknowledge(int command, const ModelProof& proof,
@@ -198,17 +201,12 @@ void CommandModel::Complete(int command, const ModelProof& proof, const CommandO
                       : "a report was not accepted though the command had not ended");
     return;
   }
-  // Without a token it is taken for the newest.
-  int reporter = -1;
-  for (size_t i = 0; i < known.deliveries.size(); ++i) {
-    if (!known.deliveries[i].given_back) reporter = static_cast<int>(i);
-  }
+  const int reporter = DeliveryOf(known, proof);
   if (proof.token == ModelProof::Token::kOfDelivery) {
     if (known.deliveries[static_cast<size_t>(proof.delivery)].worker != known.worker &&
         !known.ended()) {
       Reach("event a result of an earlier worker is accepted");
     }
-    reporter = proof.delivery;
   }
   if (known.ended()) {
     if (result != nullptr && known.view.state != CommandState::kCompleted && !known.removed &&

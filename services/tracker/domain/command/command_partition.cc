@@ -23,14 +23,14 @@ CommandEntry* CommandPartition::EntryLocked(const CommandId& id) {
   return it != commands_.end() && it->second->spec().id == id ? it->second.get() : nullptr;
 }
 
-absl::StatusOr<CommandEntry*> CommandPartition::FindLocked(absl::string_view client_id,
+absl::StatusOr<CommandEntry*> CommandPartition::FindLocked(const ClientScope& clients,
                                                            CommandId id) {
   if (CommandEntry* entry = EntryLocked(id); entry != nullptr) {
-    if (entry->spec().client_id() != client_id) return CommandNotFound(id.ToString());
+    if (!clients.Covers(entry->spec().client_id())) return CommandNotFound(id.ToString());
     return entry;
   }
   const Tombstones::Tombstone* tombstone = tombstones_.Find(id);
-  if (tombstone == nullptr || !tombstone->IsOf(client_id)) return CommandNotFound(id.ToString());
+  if (tombstone == nullptr || !tombstone->IsOf(clients)) return CommandNotFound(id.ToString());
   return CommandRemoved(id.ToString(), tombstone->ended_as);
 }
 
@@ -159,25 +159,34 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
   return registered;
 }
 
-absl::StatusOr<CommandPtr> CommandPartition::Get(absl::string_view client_id, CommandId id,
+absl::StatusOr<CommandPtr> CommandPartition::Get(const ClientScope& clients, CommandId id,
                                                  bool peek) {
   MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
-  if (!peek && IsTerminal(entry->view->state)) MarkResultRead(*entry->view, shared_->journal);
+  ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(clients, id));
+  if (!peek && !clients.is_all() && IsTerminal(entry->view->state))
+    MarkResultRead(*entry->view, shared_->journal);
   return entry->view;
 }
 
-std::vector<CommandPtr> CommandPartition::List(absl::string_view client_id,
+std::vector<CommandPtr> CommandPartition::List(const ClientScope& clients,
                                                const CommandFilter& filter,
                                                uint64_t before_sequence, int limit) {
   std::vector<CommandPtr> page;
   MutexLock lock(&mutex_);
-  const auto it = clients_.find(client_id);
-  if (it == clients_.end()) return page;
-  PartitionClient& client = *it->second;
+  ForEachClientLocked(clients, [&](const PartitionClient& client) {
+    ListLocked(client, filter, before_sequence, limit, page);
+    return true;
+  });
+  return page;
+}
+
+void CommandPartition::ListLocked(const PartitionClient& client, const CommandFilter& filter,
+                                  uint64_t before_sequence, int limit,
+                                  std::vector<CommandPtr>& page) {
   const auto take = [&](const CommandEntry& entry) {
-    if (filter.Matches(*entry.view)) page.push_back(entry.view);
-    return static_cast<int>(page.size()) < limit;
+    if (!filter.Matches(*entry.view)) return true;
+    page.push_back(entry.view);
+    return --limit > 0;
   };
   // Who asks for unfinished commands need not wait for a look at all results.
   const bool unfinished_only =
@@ -187,21 +196,29 @@ std::vector<CommandPtr> CommandPartition::List(absl::string_view client_id,
     for (auto entry = client.unfinished.rbegin(); entry != client.unfinished.rend(); ++entry) {
       if (entry->spec().sequence < before_sequence && !take(*entry)) break;
     }
-    return page;
+    return;
   }
   for (auto next = client.by_sequence.lower_bound(before_sequence);
        next != client.by_sequence.begin();) {
     --next;
     if (!take(*next->second)) break;
   }
-  return page;
 }
 
-absl::StatusOr<CommandPtr> CommandPartition::End(absl::string_view client_id, CommandId id,
+template <typename Visit>
+bool CommandPartition::ForEachClientLocked(const ClientScope& clients, Visit visit) {
+  if (clients.is_all()) {
+    return absl::c_all_of(clients_, [&](const auto& client) { return visit(*client.second); });
+  }
+  const auto client = clients_.find(clients.client_id());
+  return client == clients_.end() || visit(*client->second);
+}
+
+absl::StatusOr<CommandPtr> CommandPartition::End(const ClientScope& clients, CommandId id,
                                                  CommandEvent event, CommandError error,
                                                  absl::Time now, CommandEffects& effects) {
   MutexLock lock(&mutex_);
-  ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(client_id, id));
+  ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(clients, id));
   const CommandState state = entry->view->state;
   if (IsTerminal(state)) {
     // A repetition of the call that ended it.
@@ -227,7 +244,7 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
                                                                       CommandEffects& effects) {
   MutexLock lock(&mutex_);
   if (draining_) return Draining();
-  ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(request.client_id, id));
+  ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(request.clients, id));
   request.feed->SetJournal(shared_->journal);
   const bool terminal = IsTerminal(entry->view->state);
   std::shared_ptr<CommandWatch> watch;
@@ -240,6 +257,7 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
     watch->feed = request.feed;
     watch->watch_id = request.watch_id;
     watch->only_end = request.only_end;
+    watch->peek = request.clients.is_all();
     entry->watches.push_back(*watch);
     deadlines_.Set(watch.get(), request.until);
     effects.earliest_deadline = deadlines_.TakeEarliestSet();
@@ -247,7 +265,8 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
   // A terminal command is always told: its watcher waits for the end.
   const bool news = !request.only_end && entry->view->revision > request.after_revision;
   if ((terminal || news) &&
-      request.feed->Push({request.watch_id, entry->view, absl::OkStatus(), terminal})) {
+      request.feed->Push({request.watch_id, entry->view, absl::OkStatus(), terminal,
+                          /*peek=*/request.clients.is_all()})) {
     effects.ready.push_back(request.feed);
   }
   return watch;
@@ -267,14 +286,14 @@ void CommandPartition::EndWatchLocked(CommandWatch& watch) {
   const std::shared_ptr<CommandWatch> last_hold = std::move(watch.self);
 }
 
-bool CommandPartition::PushMatches(const FilterWatch& watch, CommandEffects& effects) {
+bool CommandPartition::PushMatches(const FilterWatch& watch, ClientAccount& account,
+                                   CommandEffects& effects) {
   MutexLock lock(&mutex_);
-  const auto client = clients_.find(watch.client_id);
-  if (client == clients_.end()) return true;
-  for (const auto& [sequence, entry] : client->second->by_sequence) {
-    if (!client->second->account->PushToFilter(watch, entry->view, effects.ready)) return false;
-  }
-  return true;
+  return ForEachClientLocked(watch.clients, [&](const PartitionClient& client) {
+    return absl::c_all_of(client.by_sequence, [&](const auto& command) {
+      return account.PushToFilter(watch, command.second->view, effects.ready);
+    });
+  });
 }
 
 void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Time now,
@@ -359,11 +378,12 @@ void CommandPartition::RearmLocked(CommandEntry& entry) {
 
 void CommandPartition::NotifyLocked(CommandEntry& entry, CommandEffects& effects) {
   entry.client->account->PushToFilters(entry.view, effects.ready);
+  shared_->accounts.OfAll()->PushToFilters(entry.view, effects.ready);
   if (entry.watches.empty()) return;
   const bool ended = IsTerminal(entry.view->state);
   for (const CommandWatch& watch : entry.watches) {
     if (watch.only_end && !ended) continue;
-    if (watch.feed->Push({watch.watch_id, entry.view, absl::OkStatus(), ended})) {
+    if (watch.feed->Push({watch.watch_id, entry.view, absl::OkStatus(), ended, watch.peek})) {
       effects.ready.push_back(watch.feed);
     }
   }

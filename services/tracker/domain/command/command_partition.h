@@ -17,6 +17,7 @@
 #include "absl/time/time.h"
 #include "boost/intrusive/list.hpp"
 #include "common/mutex.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/client_account.h"
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/command/command_entry.h"
@@ -40,10 +41,11 @@ struct LeaseRequest {
   absl::Time hold_until = absl::InfinitePast();
   // The worker may be suspended once the call has ended, and will ask again within this time.
   absl::Duration back_within;
+  LeaseProofs proofs = LeaseProofs::kRequired;
 };
 
 struct WatchRequest {
-  std::string client_id;
+  ClientScope clients;
   int64_t after_revision = 0;
   absl::Time until = absl::InfiniteFuture();
   std::shared_ptr<CommandFeed> feed;
@@ -124,8 +126,7 @@ struct RestartGrace {
 // tombstone answers for its id.
 //
 // Thread-safe. What a call causes outside is put into `effects`, for the caller to carry out.
-// `now` is the time of the call; the partition reads no clock, and fires no deadline by itself. It
-// believes `client_id`.
+// `now` is the time of the call; the partition reads no clock, and fires no deadline by itself.
 class CommandPartition {
  public:
   CommandPartition(uint8_t index, CommandTableShared* shared) : index_(index), shared_(shared) {}
@@ -140,12 +141,12 @@ class CommandPartition {
   absl::StatusOr<CommandPtr> Register(const CommandRequest& request,
                                       std::shared_ptr<const CommandDeadlines> deadlines,
                                       absl::Time now, CommandEffects& effects);
-  absl::StatusOr<CommandPtr> Get(absl::string_view client_id, CommandId id, bool peek);
+  absl::StatusOr<CommandPtr> Get(const ClientScope& clients, CommandId id, bool peek);
   // Up to `limit` matching commands registered before `before_sequence`, newest first.
-  std::vector<CommandPtr> List(absl::string_view client_id, const CommandFilter& filter,
+  std::vector<CommandPtr> List(const ClientScope& clients, const CommandFilter& filter,
                                uint64_t before_sequence, int limit);
   // Ends a command at its client's wish, by kCancel or kExpire; repeating it is harmless.
-  absl::StatusOr<CommandPtr> End(absl::string_view client_id, CommandId id, CommandEvent event,
+  absl::StatusOr<CommandPtr> End(const ClientScope& clients, CommandId id, CommandEvent event,
                                  CommandError error, absl::Time now, CommandEffects& effects);
 
   // Null where the command has ended: its last update is in the feed already.
@@ -153,8 +154,8 @@ class CommandPartition {
                                                       CommandEffects& effects);
   // Harmless where the watch is over.
   void Unwatch(CommandWatch& watch);
-  // Tells the filter what it matches now; false where its feed can't take that much.
-  bool PushMatches(const FilterWatch& watch, CommandEffects& effects);
+  // Tells the filter of `account` what it matches now; false where its feed can't take that much.
+  bool PushMatches(const FilterWatch& watch, ClientAccount& account, CommandEffects& effects);
 
   // Calls `callback` once, through `effects`, now or later; null where that is now.
   absl::StatusOr<std::shared_ptr<HeldCall>> Lease(const LeaseRequest& request, absl::Time now,
@@ -200,8 +201,16 @@ class CommandPartition {
   // Nullptr where there is none.
   CommandEntry* EntryLocked(const CommandId& id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // NOT_FOUND as GetCommand has it.
-  absl::StatusOr<CommandEntry*> FindLocked(absl::string_view client_id, CommandId id)
+  absl::StatusOr<CommandEntry*> FindLocked(const ClientScope& clients, CommandId id)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // Calls `visit` with each client that has something here, until it returns false; returns that.
+  template <typename Visit>
+  bool ForEachClientLocked(const ClientScope& clients, Visit visit)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Adds up to `limit` of the client's commands to `page`, newest first.
+  static void ListLocked(const PartitionClient& client, const CommandFilter& filter,
+                         uint64_t before_sequence, int limit, std::vector<CommandPtr>& page);
 
   // `turn`: the client's in `queue`. Both null where the command is not queued.
   absl::Status CheckRoomLocked(const CommandRequest& request, const ClientAccount& account,
@@ -234,11 +243,12 @@ class CommandPartition {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Gives the worker what there is for it.
-  WorkerNews TakeNewsLocked(TargetQueue& queue, Worker& worker, int max_commands, int window,
+  WorkerNews TakeNewsLocked(TargetQueue& queue, Worker& worker, const LeaseTerms& terms,
                             absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  CommandLease DeliverLocked(CommandEntry& entry, Worker& worker, absl::Time now,
-                             CommandEffects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  CommandLease DeliverLocked(CommandEntry& entry, Worker& worker, LeaseProofs proofs,
+                             absl::Time now, CommandEffects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Gives waiting commands to held calls. Follows everything that lets a command be delivered.
   void DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

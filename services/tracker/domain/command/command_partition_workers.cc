@@ -12,17 +12,17 @@ namespace {
 
 bool HasBytes(const Payload& payload) { return payload != nullptr && !payload->empty(); }
 
+bool Proves(const LeaseProof& proof, const LeaseToken& lease, int attempt) {
+  const bool same = proof.token.has_value() ? *proof.token == lease : lease.MayBeLeftOut();
+  return same && (proof.attempt == 0 || proof.attempt == attempt);
+}
+
 // PERMISSION_DENIED unless the report is about a delivery of the command.
 absl::Status CheckProof(const CommandEntry& entry, const LeaseProof& proof) {
   if (entry.spec().command_class == CommandClass::kHuman) return absl::OkStatus();
   const int deliveries = static_cast<int>(entry.leases.size());
-  if (!proof.token.has_value()) {
-    if (deliveries > 0 && proof.attempt <= deliveries) return absl::OkStatus();
-    return WrongLease(entry.spec().id.ToString());
-  }
   for (int attempt = 1; attempt <= deliveries; ++attempt) {
-    const bool same = entry.leases[attempt - 1] == *proof.token;
-    if (same && (proof.attempt == 0 || proof.attempt == attempt)) return absl::OkStatus();
+    if (Proves(proof, entry.leases[attempt - 1], attempt)) return absl::OkStatus();
   }
   return WrongLease(entry.spec().id.ToString());
 }
@@ -30,8 +30,7 @@ absl::Status CheckProof(const CommandEntry& entry, const LeaseProof& proof) {
 // Whether the report is about the latest delivery.
 bool IsOfHolder(const CommandEntry& entry, const LeaseProof& proof) {
   if (entry.leases.empty()) return true;
-  if (proof.token.has_value()) return *proof.token == entry.leases.back();
-  return proof.attempt == 0 || proof.attempt == static_cast<int>(entry.leases.size());
+  return Proves(proof, entry.leases.back(), static_cast<int>(entry.leases.size()));
 }
 
 // Its worker was there at `now`.
@@ -57,8 +56,8 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   TargetQueue* queue = QueueLocked(request.target, now);
   queue->last_poll = now;
   Worker* worker = queue->workers.Find(request.worker_id, now);
-  WorkerNews news =
-      TakeNewsLocked(*queue, *worker, request.max_commands, request.window, now, effects);
+  WorkerNews news = TakeNewsLocked(
+      *queue, *worker, {request.max_commands, request.window, request.proofs}, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();
 
   const bool hold = news.empty() && request.hold_until > now;
@@ -72,8 +71,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   auto call = std::make_shared<HeldCall>();
   call->partition = index_;
   call->queue = queue;
-  call->max_commands = request.max_commands;
-  call->window = request.window;
+  call->terms = {request.max_commands, request.window, request.proofs};
   call->back_within = request.back_within;
   call->callback = std::move(callback);
   queue->workers.Hold(worker, call);
@@ -98,8 +96,9 @@ void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, absl::Time
   effects.answers.emplace_back(std::move(ended->callback), std::move(news));
 }
 
-WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker, int max_commands,
-                                            int window, absl::Time now, CommandEffects& effects) {
+WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker,
+                                            const LeaseTerms& terms, absl::Time now,
+                                            CommandEffects& effects) {
   WorkerNews news;
   while (!worker.ended.empty()) {
     CommandEntry& entry = worker.ended.front();
@@ -109,17 +108,19 @@ WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker, 
     entry.queue = nullptr;
     JournalLocked(entry);
   }
-  while (static_cast<int>(news.leases.size()) < max_commands && worker.unfinished < window) {
+  while (static_cast<int>(news.leases.size()) < terms.max_commands &&
+         worker.unfinished < terms.window) {
     CommandEntry* entry = queue.backlog.Next();
     if (entry == nullptr) break;
-    news.leases.push_back(DeliverLocked(*entry, worker, now, effects));
+    news.leases.push_back(DeliverLocked(*entry, worker, terms.proofs, now, effects));
   }
   return news;
 }
 
-CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker, absl::Time now,
+CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker,
+                                             LeaseProofs proofs, absl::Time now,
                                              CommandEffects& effects) {
-  entry.leases.push_back(LeaseToken::New());
+  entry.leases.push_back(LeaseToken::New(proofs));
   entry.queue->workers.Attach(&entry, &worker);
   Change change(entry);
   change.Step(CommandEvent::kDeliver, TraceEntry::Source::kTracker, now);
@@ -135,11 +136,10 @@ void CommandPartition::DispatchLocked(TargetQueue* queue, absl::Time now, Comman
   for (bool more = true; more;) {
     HeldCall* call = queue->workers.NextReady();
     if (call == nullptr) return;
-    WorkerNews news =
-        TakeNewsLocked(*queue, *call->worker, call->max_commands, call->window, now, effects);
+    WorkerNews news = TakeNewsLocked(*queue, *call->worker, call->terms, now, effects);
     // Who could take more has seen that nothing else can be delivered.
-    more = static_cast<int>(news.leases.size()) == call->max_commands ||
-           call->worker->unfinished >= call->window;
+    more = static_cast<int>(news.leases.size()) == call->terms.max_commands ||
+           call->worker->unfinished >= call->terms.window;
     if (!news.empty()) EndCallLocked(call, std::move(news), now, effects);
   }
 }
@@ -157,9 +157,7 @@ void CommandPartition::LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::T
   worker->ended.push_back(entry);
   if (worker->calls.empty()) return;
   HeldCall* call = &worker->calls.front();
-  EndCallLocked(call,
-                TakeNewsLocked(*queue, *worker, call->max_commands, call->window, now, effects),
-                now, effects);
+  EndCallLocked(call, TakeNewsLocked(*queue, *worker, call->terms, now, effects), now, effects);
 }
 
 void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now,

@@ -33,7 +33,7 @@ TEST_F(CommandRetentionTest, ReadResultIsRemovedAfterItsRetentionAndLeavesATombs
   Advance(kTick);
   EXPECT_THAT(Get(id), IsRemoved());
   EXPECT_THAT(Cancel(id), IsRemoved());
-  EXPECT_THAT(table_.Watch(id, {.client_id = kClient}), IsRemoved());
+  EXPECT_THAT(table_.Watch(id, {.clients = kClient}), IsRemoved());
   EXPECT_THAT(Get(id, "other"), IsUnknown());
   Advance(absl::Minutes(10) - kTick);
   EXPECT_THAT(Get(id), IsRemoved());

@@ -125,16 +125,16 @@ absl::StatusOr<CommandRegistration> CommandTable::RegisterChecked(
   return CommandRegistration{std::move(command), false};
 }
 
-absl::StatusOr<CommandRegistration> CommandTable::Replay(std::string client_id,
+absl::StatusOr<CommandRegistration> CommandTable::Replay(const ClientScope& clients,
                                                          const std::string& id,
                                                          std::string request_id, absl::Time now) {
-  SetDefault(client_id, kDefaultClient);
-  // A repetition is answered also after the origin has been removed.
-  if (const CommandPtr known = FindRequest(client_id, request_id);
+  // A repetition is answered also after the origin has been removed, but for who sees all clients:
+  // whose it was is not known any more.
+  if (const CommandPtr known = FindRequest(clients.client_id(), request_id);
       known != nullptr && known->spec->replay_of() == id) {
     return CommandRegistration{known, true};
   }
-  ASSIGN_OR_RETURN(const CommandPtr origin, Get(std::move(client_id), id, /*peek=*/true));
+  ASSIGN_OR_RETURN(const CommandPtr origin, Get(clients, id, /*peek=*/true));
   if (!IsDeadLetter(origin->state)) return NotADeadLetter(id, origin->state);
   CommandRequest request = origin->spec->ToRequest();
   request.request_id = std::move(request_id);
@@ -150,25 +150,24 @@ CommandPtr CommandTable::FindRequest(const std::string& client_id, const std::st
   return PartitionOf(*known).Get(client_id, *known, /*peek=*/true).value_or(nullptr);
 }
 
-absl::StatusOr<CommandPtr> CommandTable::Get(std::string client_id, const std::string& id,
+absl::StatusOr<CommandPtr> CommandTable::Get(const ClientScope& clients, const std::string& id,
                                              bool peek) {
   ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
-  SetDefault(client_id, kDefaultClient);
-  return PartitionOf(known).Get(client_id, known, peek);
+  return PartitionOf(known).Get(clients, known, peek);
 }
 
-absl::StatusOr<CommandPage> CommandTable::List(std::string client_id, const CommandFilter& filter,
-                                               int page_size, const std::string& page_token) {
+absl::StatusOr<CommandPage> CommandTable::List(const ClientScope& clients,
+                                               const CommandFilter& filter, int page_size,
+                                               const std::string& page_token) {
   if (page_size < 0) return InvalidField("page_size", "must not be negative");
   if (page_size == 0) page_size = kDefaultPageSize;
   page_size = std::min(page_size, kMaxPageSize);
-  SetDefault(client_id, kDefaultClient);
   ASSIGN_OR_RETURN(const uint64_t before, SequenceBefore(page_token));
 
   // One more than asked for, to know whether there is a next page.
   CommandPage page;
   const auto add_from = [&](CommandPartition& partition) {
-    std::vector<CommandPtr> part = partition.List(client_id, filter, before, page_size + 1);
+    std::vector<CommandPtr> part = partition.List(clients, filter, before, page_size + 1);
     std::move(part.begin(), part.end(), std::back_inserter(page.commands));
   };
   if (filter.target.empty()) {
@@ -185,29 +184,28 @@ absl::StatusOr<CommandPage> CommandTable::List(std::string client_id, const Comm
   return page;
 }
 
-absl::StatusOr<CommandPtr> CommandTable::Cancel(std::string client_id, const std::string& id,
+absl::StatusOr<CommandPtr> CommandTable::Cancel(const ClientScope& clients, const std::string& id,
                                                 absl::Time now) {
   CommandError error;
   error.code = "cancelled";
   error.message = "The command was cancelled.";
-  return End(std::move(client_id), id, CommandEvent::kCancel, std::move(error), now);
+  return End(clients, id, CommandEvent::kCancel, std::move(error), now);
 }
 
-absl::StatusOr<CommandPtr> CommandTable::Expire(std::string client_id, const std::string& id,
+absl::StatusOr<CommandPtr> CommandTable::Expire(const ClientScope& clients, const std::string& id,
                                                 CommandError error, absl::Time now) {
   CutError(error, "expired_on_request");
   if (error.message.empty()) error.message = "The command was ended by its client.";
-  return End(std::move(client_id), id, CommandEvent::kExpire, std::move(error), now);
+  return End(clients, id, CommandEvent::kExpire, std::move(error), now);
 }
 
-absl::StatusOr<CommandPtr> CommandTable::End(std::string client_id, const std::string& id,
+absl::StatusOr<CommandPtr> CommandTable::End(const ClientScope& clients, const std::string& id,
                                              CommandEvent event, CommandError error,
                                              absl::Time now) {
   ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
-  SetDefault(client_id, kDefaultClient);
   CommandEffects effects;
   absl::StatusOr<CommandPtr> ended =
-      PartitionOf(known).End(client_id, known, event, std::move(error), now, effects);
+      PartitionOf(known).End(clients, known, event, std::move(error), now, effects);
   Run(effects, now);
   return ended;
 }
@@ -215,7 +213,6 @@ absl::StatusOr<CommandPtr> CommandTable::End(std::string client_id, const std::s
 absl::StatusOr<CommandTable::Watching> CommandTable::Watch(const std::string& id,
                                                            WatchRequest request) {
   ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
-  SetDefault(request.client_id, kDefaultClient);
   CommandEffects effects;
   ASSIGN_OR_RETURN(std::shared_ptr<CommandWatch> watch,
                    PartitionOf(known).Watch(known, request, effects));
@@ -224,19 +221,19 @@ absl::StatusOr<CommandTable::Watching> CommandTable::Watch(const std::string& id
 }
 
 absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch) {
-  SetDefault(watch.client_id, kDefaultClient);
-  RETURN_IF_ERROR(CheckName("client_id", watch.client_id));
+  RETURN_IF_ERROR(CheckName("client_id", watch.clients.client_id()));
   RETURN_IF_ERROR(CheckName("target", watch.filter.target));
   RETURN_IF_ERROR(CheckName("label", watch.filter.label));
   Watching watching;
-  watching.account = shared_.accounts.Of(watch.client_id);
+  watching.account = watch.clients.is_all() ? shared_.accounts.OfAll()
+                                            : shared_.accounts.Of(watch.clients.client_id());
   watching.filter = std::make_shared<const FilterWatch>(std::move(watch));
   RETURN_IF_ERROR(watching.account->AddFilter(watching.filter, shared_.limits.filters_of_client));
   // Drain() ends the filters that it finds, of which this one may not be.
   if (draining_ && watching.account->RemoveFilter(watching.filter.get())) return Draining();
   CommandEffects effects;
   const bool fits = absl::c_all_of(partitions_, [&](const auto& partition) {
-    return partition->PushMatches(*watching.filter, effects);
+    return partition->PushMatches(*watching.filter, *watching.account, effects);
   });
   Run(effects, absl::InfinitePast());
   if (!fits) {

@@ -64,21 +64,24 @@ class CommandTable {
   // For clients.
 
   absl::StatusOr<CommandRegistration> Register(CommandRequest request, absl::Time now);
-  absl::StatusOr<CommandRegistration> Replay(std::string client_id, const std::string& id,
+  // The new command is that of the old one's client; `request_id` too.
+  absl::StatusOr<CommandRegistration> Replay(const ClientScope& clients, const std::string& id,
                                              std::string request_id, absl::Time now);
-  absl::StatusOr<CommandPtr> Get(std::string client_id, const std::string& id, bool peek);
+  // Where `clients` are all, reading a result does not count as collecting it.
+  absl::StatusOr<CommandPtr> Get(const ClientScope& clients, const std::string& id, bool peek);
   // `page_size` 0 means the default.
-  absl::StatusOr<CommandPage> List(std::string client_id, const CommandFilter& filter,
+  absl::StatusOr<CommandPage> List(const ClientScope& clients, const CommandFilter& filter,
                                    int page_size, const std::string& page_token);
-  absl::StatusOr<CommandPtr> Cancel(std::string client_id, const std::string& id, absl::Time now);
-  absl::StatusOr<CommandPtr> Expire(std::string client_id, const std::string& id,
+  absl::StatusOr<CommandPtr> Cancel(const ClientScope& clients, const std::string& id,
+                                    absl::Time now);
+  absl::StatusOr<CommandPtr> Expire(const ClientScope& clients, const std::string& id,
                                     CommandError error, absl::Time now);
 
   // A watch that goes on, for Unwatch(). Null where it is over already.
   struct Watching {
     std::shared_ptr<CommandWatch> command;
     std::shared_ptr<const FilterWatch> filter;
-    std::shared_ptr<ClientAccount> account;  // Of the filter's client.
+    std::shared_ptr<ClientAccount> account;  // Of the filter.
   };
 
   // Tells the feed the command's present state if its revision is above `after_revision`, then each
@@ -159,8 +162,8 @@ class CommandTable {
       absl::Time now, CommandEffects& effects);
   // The command that a request_id has made; null where there is none.
   CommandPtr FindRequest(const std::string& client_id, const std::string& request_id);
-  absl::StatusOr<CommandPtr> End(std::string client_id, const std::string& id, CommandEvent event,
-                                 CommandError error, absl::Time now);
+  absl::StatusOr<CommandPtr> End(const ClientScope& clients, const std::string& id,
+                                 CommandEvent event, CommandError error, absl::Time now);
   // Calls the action of OnNoLeases(), where there is one, for the last time.
   void RunNoLeasesAction();
   // Null, once, where none is left.

@@ -177,7 +177,7 @@ class CommandTableTest : public testing::Test {
   // Watches from the present state on.
   CommandTable::Watching Watch(const std::string& id, const std::shared_ptr<CommandFeed>& feed,
                                WatchRequest request = {}) {
-    if (request.client_id.empty()) request.client_id = kClient;
+    if (request.clients.Covers(kDefaultClient)) request.clients = kClient;
     request.feed = feed;
     auto watching = table_.Watch(id, std::move(request));
     EXPECT_OK(watching);

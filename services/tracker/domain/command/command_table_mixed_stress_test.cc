@@ -152,14 +152,14 @@ class BusyClient {
   }
 
   bool Watch() {
-    WatchRequest request = {.client_id = name_, .feed = feed_, .watch_id = ++last_watch_id_};
+    WatchRequest request = {.clients = name_, .feed = feed_, .watch_id = ++last_watch_id_};
     request.only_end = random_.OneIn(2);
     if (random_.OneIn(2)) request.until = clock_->Now() + absl::Seconds(random_.Below(10));
     return Began(table_->Watch(SomeId(), std::move(request)));
   }
 
   bool WatchAll() {
-    FilterWatch watch = {.client_id = name_, .feed = feed_, .watch_id = ++last_watch_id_};
+    FilterWatch watch = {.clients = name_, .feed = feed_, .watch_id = ++last_watch_id_};
     if (random_.OneIn(2)) watch.filter.target = "target-1";
     return Began(table_->WatchAll(std::move(watch)));
   }
@@ -359,7 +359,7 @@ TEST_F(CommandTableMixedStressTest, FilterThatMeetsTheDrainHearsNothingAfterItsE
       table.Drain();
     });
     begun = true;
-    const auto watching = table.WatchAll({.client_id = kClient, .feed = feed});
+    const auto watching = table.WatchAll({.clients = kClient, .feed = feed});
     drain.join();
     feed->Read();
     if (!watching.ok()) {

@@ -155,7 +155,7 @@ TEST_F(CommandTableStressTest, WatchThatMeetsTheCompletionIsToldTheEnd) {
           continue;
         }
         const auto watching =
-            table_.Watch(ids[i], {.client_id = kClient, .feed = feed, .only_end = true});
+            table_.Watch(ids[i], {.clients = kClient, .feed = feed, .only_end = true});
         ASSERT_TRUE(watching.ok());
         if (watching->command == nullptr) ++told_at_once[self];
       }
@@ -227,7 +227,7 @@ TEST_F(CommandTableStressTest, InstantRepliesFindTheirCommandsAndTheirWaits) {
         const auto registration = TryRegister(Request(name));
         ASSERT_OK(registration);
         ASSERT_OK(table_.Watch(IdOf(*registration->command),
-                               {.client_id = name, .feed = feed, .only_end = true}));
+                               {.clients = name, .feed = feed, .only_end = true}));
       }
       feed->WaitFor(kCommands);
     });
@@ -293,7 +293,7 @@ TEST_F(CommandTableStressTest, FiftyClientsGetTheirOwnResultsAndEqualTurns) {
       const auto registration = TryRegister(std::move(request));
       ASSERT_OK(registration);
       ASSERT_OK(table_.Watch(IdOf(*registration->command),
-                             {.client_id = client.name, .feed = client.feed, .only_end = true}));
+                             {.clients = client.name, .feed = client.feed, .only_end = true}));
     }
   };
   Threads threads;

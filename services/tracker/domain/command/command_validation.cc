@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/errors.h"
 

@@ -11,7 +11,6 @@
 namespace callslip::tracker {
 
 // What an empty name in a request stands for.
-inline constexpr char kDefaultClient[] = "local";
 inline constexpr char kDefaultTarget[] = "browser";
 inline constexpr char kDefaultWorker[] = "default";
 

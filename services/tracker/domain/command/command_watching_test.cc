@@ -247,13 +247,13 @@ TEST_F(FewWaitsTest, ClientHasALimitAndAllTogetherHaveOne) {
   const std::string other = IdOf(*others->command);
   const auto first = Watch(id, NewFeed());
   Watch(id, NewFeed());
-  const auto refused = table_.Watch(id, {.client_id = kClient, .feed = NewFeed()});
+  const auto refused = table_.Watch(id, {.clients = kClient, .feed = NewFeed()});
   EXPECT_THAT(refused, FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
   EXPECT_THAT(std::string(refused.status().message()), testing::HasSubstr("of this client"));
   EXPECT_GT(DetailsOf(refused.status()).retry_after, absl::ZeroDuration());
 
-  Watch(other, NewFeed(), {.client_id = "other"});
-  const auto all = table_.Watch(other, {.client_id = "other", .feed = NewFeed()});
+  Watch(other, NewFeed(), {.clients = "other"});
+  const auto all = table_.Watch(other, {.clients = "other", .feed = NewFeed()});
   EXPECT_THAT(all, FailsWith(StatusCode::kResourceExhausted, "too_many_waits"));
   EXPECT_THAT(std::string(all.status().message()), testing::HasSubstr("of all clients"));
   EXPECT_EQ(table_.waits(), 3);

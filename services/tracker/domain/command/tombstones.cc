@@ -10,8 +10,8 @@ uint64_t HashOf(absl::string_view client_id) { return absl::Hash<absl::string_vi
 
 }  // namespace
 
-bool Tombstones::Tombstone::IsOf(absl::string_view client_id) const {
-  return client_hash == HashOf(client_id);
+bool Tombstones::Tombstone::IsOf(const ClientScope& clients) const {
+  return clients.is_all() || client_hash == HashOf(clients.client_id());
 }
 
 void Tombstones::Add(CommandId id, absl::string_view client_id, CommandState ended_as,

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command_id.h"
 #include "tracker/domain/command/command_state.h"
 
@@ -20,7 +21,7 @@ class Tombstones {
     uint64_t client_hash = 0;
     CommandState ended_as = CommandState::kExpired;
 
-    bool IsOf(absl::string_view client_id) const;
+    bool IsOf(const ClientScope& clients) const;
   };
 
   // Keeps it until `until_nanos`, which must not lie before that of the tombstone before. Drops the

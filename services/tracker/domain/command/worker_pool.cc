@@ -91,7 +91,7 @@ void WorkerPool::Update(Worker* worker) {
 
 HeldCall* WorkerPool::ReadyCallOf(Worker& worker) {
   for (HeldCall& call : worker.calls) {
-    if (worker.unfinished < call.window) return &call;
+    if (worker.unfinished < call.terms.window) return &call;
   }
   return nullptr;
 }

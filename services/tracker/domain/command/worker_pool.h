@@ -32,6 +32,13 @@ struct WorkerNews {
 // Called once: with news, or without any where the call's time is over or the tracker shuts down.
 using WorkerCallback = std::function<void(WorkerNews&&)>;
 
+// What a worker's call asks for.
+struct LeaseTerms {
+  int max_commands = 0;  // In the answer.
+  int window = 0;        // Unfinished commands that the worker may hold.
+  LeaseProofs proofs = LeaseProofs::kRequired;
+};
+
 // A worker's call that is held until there are news for it. Also the handle of whoever made it, to
 // give it up. Guarded by the mutex of its partition.
 struct HeldCall : Timed {
@@ -41,9 +48,8 @@ struct HeldCall : Timed {
   uint8_t partition = 0;     // Constant.
   TargetQueue* queue = nullptr;
   std::shared_ptr<HeldCall> self;  // As long as `worker` is set.
-  int max_commands = 0;            // In the answer.
-  int window = 0;                  // Unfinished commands that the worker may hold.
-  absl::Duration back_within;      // See LeaseRequest.
+  LeaseTerms terms;
+  absl::Duration back_within;  // See LeaseRequest.
   WorkerCallback callback;
   boost::intrusive::list_member_hook<> worker_hook;
 };

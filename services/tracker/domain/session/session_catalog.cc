@@ -15,7 +15,7 @@ namespace {
 bool Matches(const SessionMetadata& session, const SessionFilter& filter) {
   return (filter.with_archived || !session.archived) &&
          (!filter.state.has_value() || *filter.state == session.state) &&
-         (!filter.owner.has_value() || *filter.owner == session.owner);
+         filter.clients.Covers(session.owner);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/client_scope.h"
 
 namespace callslip::tracker {
 
@@ -53,7 +54,7 @@ struct SessionRequest {
 struct SessionFilter {
   bool with_archived = false;
   std::optional<SessionState> state;
-  std::optional<std::string> owner;
+  ClientScope clients = ClientScope::All();
 };
 
 struct SessionPage {

@@ -51,9 +51,10 @@ SessionNotices::~SessionNotices() {
   }
 }
 
-absl::Status SessionNotices::Subscribe(const std::string& owner, std::shared_ptr<NoticeFeed> feed) {
+absl::Status SessionNotices::Subscribe(const ClientScope& clients,
+                                       std::shared_ptr<NoticeFeed> feed) {
   MutexLock lock(&mutex_);
-  Feeds& feeds = feeds_[owner];
+  Feeds& feeds = feeds_[clients.client_id()];
   if (feeds.size() >= limits_.observers_of_session) {
     return TooManyObservers(limits_.observers_of_session);
   }
@@ -61,27 +62,28 @@ absl::Status SessionNotices::Subscribe(const std::string& owner, std::shared_ptr
   return absl::OkStatus();
 }
 
-void SessionNotices::Unsubscribe(const std::string& owner, const NoticeFeed* feed) {
+void SessionNotices::Unsubscribe(const ClientScope& clients, const NoticeFeed* feed) {
   MutexLock lock(&mutex_);
-  const auto found = feeds_.find(owner);
+  const auto found = feeds_.find(clients.client_id());
   if (found == feeds_.end()) return;
   std::erase_if(found->second, [&](const auto& one) { return one.get() == feed; });
   if (found->second.empty()) feeds_.erase(found);
 }
 
 void SessionNotices::Publish(SessionNotice notice) {
-  const std::string owner = notice.session.owner;
-  Feeds feeds;
-  {
-    MutexLock lock(&mutex_);
-    const auto found = feeds_.find(owner);
-    if (found == feeds_.end()) return;
-    feeds = found->second;
-  }
+  const ClientScope owner = notice.session.owner;
   const auto shared = std::make_shared<const SessionNotice>(std::move(notice));
-  for (const auto& feed : feeds) {
-    if (!feed->Push(shared, limits_.observer_updates)) Unsubscribe(owner, feed.get());
+  for (const ClientScope& clients : {owner, ClientScope::All()}) {
+    for (const auto& feed : FeedsOf(clients)) {
+      if (!feed->Push(shared, limits_.observer_updates)) Unsubscribe(clients, feed.get());
+    }
   }
+}
+
+SessionNotices::Feeds SessionNotices::FeedsOf(const ClientScope& clients) {
+  MutexLock lock(&mutex_);
+  const auto found = feeds_.find(clients.client_id());
+  return found == feeds_.end() ? Feeds() : found->second;
 }
 
 }  // namespace callslip::tracker

@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/mutex.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_feed.h"
 #include "tracker/domain/session/session_limits.h"
 #include "tracker/domain/session/session_metadata.h"
@@ -72,20 +73,22 @@ class SessionNotices {
   // Ends all feeds with Draining.
   ~SessionNotices();
 
-  // From here on the feed gets each notice of the owner's sessions; those of one session in order.
-  // TooManyObservers.
-  absl::Status Subscribe(const std::string& owner, std::shared_ptr<NoticeFeed> feed);
+  // From here on the feed gets each notice of the sessions of these owners; those of one session in
+  // order. TooManyObservers.
+  absl::Status Subscribe(const ClientScope& clients, std::shared_ptr<NoticeFeed> feed);
   // Harmless where it is not subscribed.
-  void Unsubscribe(const std::string& owner, const NoticeFeed* feed);
+  void Unsubscribe(const ClientScope& clients, const NoticeFeed* feed);
   // To be called when what it tells of is durable and visible to all.
   void Publish(SessionNotice notice);
 
  private:
   using Feeds = std::vector<std::shared_ptr<NoticeFeed>>;
 
+  Feeds FeedsOf(const ClientScope& clients);
+
   const SessionLimits limits_;
   Mutex mutex_;
-  absl::flat_hash_map<std::string, Feeds> feeds_ ABSL_GUARDED_BY(mutex_);  // By owner.
+  absl::flat_hash_map<std::string, Feeds> feeds_ ABSL_GUARDED_BY(mutex_);  // By owner; "": all.
 };
 
 }  // namespace callslip::tracker

@@ -1,0 +1,253 @@
+#include "gateway/http/signed_requests.h"
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "auth/credentials.h"
+#include "auth/request_signature.h"
+#include "boost/asio/io_context.hpp"
+#include "common/fake_clock.h"
+#include "gateway/http/router.h"
+#include "gateway/json/parse.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+constexpr char kHost[] = "127.0.0.1:7890";
+constexpr char kBrowserToken[] = "worker-0123456789abcdef0123456789";
+constexpr char kUnknownToken[] = "nobody-0123456789abcdef0123456789";
+
+std::string NonceOf(int number) {
+  return absl::StrCat(absl::Hex(number, absl::kZeroPad16), std::string(16, '0'));
+}
+
+// The header, or "" where it is absent or there several times.
+std::string ProofIn(const HttpResponse& response) {
+  std::vector<std::string> found;
+  for (const auto& [name, value] : response.headers) {
+    if (name == kProofHeader) found.push_back(value);
+  }
+  return found.size() == 1 ? found[0] : "";
+}
+
+class SignedRequestsTest : public testing::Test {
+ protected:
+  SignedRequestsTest() {
+    router_.Add("GET", "/work", {Role::kWorker}, TellCaller);
+    router_.Add("POST", "/work", {Role::kWorker}, TellCaller);
+    router_.Add("GET", "/admin", {Role::kAdmin}, TellCaller);
+    router_.Add("GET", "/stream", {Role::kWorker}, Stream);
+    router_.Add("GET", "/throws", {Role::kWorker}, Throw);
+    router_.AddOpen("GET", "/open", TellCaller);
+    router_.AddWebSocket("/ws", {Role::kWorker},
+                         [](auto, auto) -> boost::asio::awaitable<void> { co_return; });
+  }
+
+  static boost::asio::awaitable<HttpResponse> TellCaller(std::shared_ptr<HttpRequest> request) {
+    co_return HttpResponse{.body = absl::StrCat(request->principal.name, ":", request->body)};
+  }
+  static boost::asio::awaitable<HttpResponse> Stream(std::shared_ptr<HttpRequest>) {
+    HttpResponse response{.body = "not used"};
+    response.stream = [](BodyWriter&) -> boost::asio::awaitable<void> { co_return; };
+    co_return response;
+  }
+  static boost::asio::awaitable<HttpResponse> Throw(std::shared_ptr<HttpRequest>) {
+    throw std::runtime_error("for the test");
+    co_return HttpResponse();
+  }
+
+  struct Asked {
+    std::string method = "GET";
+    std::string target = "/work";
+    std::string body = "";
+    std::string host = kHost;
+    HttpHeaders headers = {};
+  };
+
+  // An answer and the nonce of its request.
+  struct Answer {
+    HttpResponse response;
+    std::string nonce;
+
+    std::string error() const { return Json::parse(response.body)["error"]; }
+    bool IsProven(const std::string& token = kBrowserToken) const {
+      const auto body = response.stream == nullptr ? std::optional<absl::string_view>(response.body)
+                                                   : std::nullopt;
+      return IsProofOf(token, nonce, response.status, body, ProofIn(response));
+    }
+    bool HasProof() const { return !ProofIn(response).empty(); }
+  };
+
+  std::string Sign(const Asked& asked, const std::string& token, const std::string& nonce,
+                   absl::Duration clock_is_ahead = {}) {
+    const RequestToSign parts = {
+        .method = asked.method, .host = asked.host, .target = asked.target, .body = asked.body};
+    return FormatSignature(
+        SignRequest(token, parts, absl::ToUnixMillis(clock_.Now() + clock_is_ahead), nonce));
+  }
+
+  Answer Send(const Asked& asked, const std::string& authorization, const std::string& nonce) {
+    auto request = std::make_shared<HttpRequest>();
+    request->method = asked.method;
+    EXPECT_TRUE(ParseTarget(asked.target, *request));
+    request->body = asked.body;
+    request->headers = asked.headers;
+    request->headers.emplace("host", asked.host);
+    request->headers.emplace("authorization", authorization);
+    if (asked.method == "POST") request->headers.emplace("content-type", "application/json");
+    boost::asio::io_context context;
+    Answer answer{.nonce = nonce};
+    router_.Handle(
+        std::move(request),
+        {.respond = [&](HttpResponse response) { answer.response = std::move(response); },
+         .executor = context.get_executor()});
+    context.run();
+    return answer;
+  }
+
+  Answer AskSigned(const Asked& asked, const std::string& token = kBrowserToken,
+                   absl::Duration clock_is_ahead = {}) {
+    const std::string nonce = NonceOf(++nonces_);
+    return Send(asked, Sign(asked, token, nonce, clock_is_ahead), nonce);
+  }
+
+  FakeClock clock_;
+  int nonces_ = 0;
+  const std::shared_ptr<Credentials> credentials_ = std::make_shared<Credentials>(
+      std::vector<TokenFile::Entry>{{{"browser", Role::kWorker}, kBrowserToken}});
+  Router router_{Doors({.host = "127.0.0.1", .port = 7890}, {}, {}), credentials_, nullptr,
+                 std::make_shared<SignedRequests>(credentials_, &clock_, /*max_nonces=*/3)};
+};
+
+TEST_F(SignedRequestsTest, LetInWithoutShowingTheToken) {
+  const Answer answer = AskSigned({.method = "POST", .target = "/work?a=%20b", .body = "{}"});
+  EXPECT_EQ(answer.response.body, "browser:{}");
+  EXPECT_TRUE(answer.IsProven());
+}
+
+TEST_F(SignedRequestsTest, EveryAnswerToARightSignatureIsProven) {
+  const std::vector<std::pair<Asked, int>> cases = {
+      {{.target = "/nothing"}, 404},
+      {{.method = "DELETE"}, 405},
+      {{.target = "/admin"}, 403},
+      {{.target = "/stream"}, 200},
+      {{.target = "/throws"}, 500},
+      {{.target = "/open"}, 200},
+      {{.target = "/ws"}, 401},
+      {{.headers = {{"origin", "https://evil.example"}}}, 403},
+      {{.headers = {{"sec-fetch-site", "cross-site"}}}, 403},
+      {{.method = "OPTIONS"}, 403},
+      {{.method = "POST", .headers = {{"content-type", "text/plain"}}}, 415}};
+  for (const auto& [asked, status] : cases) {
+    const Answer answer = AskSigned(asked);
+    EXPECT_EQ(answer.response.status, status) << asked.target;
+    EXPECT_TRUE(answer.IsProven()) << status;
+    clock_.Advance(absl::Minutes(20));
+  }
+}
+
+TEST_F(SignedRequestsTest, WhoeverHasNotSignedRightlyGetsNoProof) {
+  const Asked asked;
+  Answer answer = AskSigned(asked, kUnknownToken);
+  EXPECT_EQ(answer.error(), "token_unknown");
+  EXPECT_FALSE(answer.HasProof());
+
+  const std::string header = Sign(asked, kBrowserToken, NonceOf(7));
+  for (const Asked& other : {Asked{.method = "POST"}, Asked{.target = "/admin"},
+                             Asked{.host = "localhost:7890"}, Asked{.body = "x"}}) {
+    answer = Send(other, header, NonceOf(7));
+    EXPECT_EQ(answer.response.status, 401);
+    EXPECT_EQ(answer.error(), "signature_wrong");
+    EXPECT_FALSE(answer.HasProof());
+  }
+  answer = Send(asked, "Callslip-HMAC key=\"1\"", "");
+  EXPECT_EQ(answer.error(), "signature_malformed");
+  EXPECT_FALSE(answer.HasProof());
+  // What was refused can still be let in.
+  EXPECT_EQ(Send(asked, header, NonceOf(7)).response.status, 200);
+}
+
+TEST_F(SignedRequestsTest, ThoseForAnotherHostAreRefusedWithoutAProof) {
+  for (const char* host : {"127.0.0.1:7891", "gateway.example:7890"}) {
+    const Answer answer = AskSigned({.host = host});
+    EXPECT_EQ(answer.error(), "host_not_allowed");
+    EXPECT_FALSE(answer.HasProof());
+  }
+}
+
+TEST_F(SignedRequestsTest, AreLetInOnce) {
+  const Asked asked;
+  const std::string header = Sign(asked, kBrowserToken, NonceOf(1));
+  EXPECT_EQ(Send(asked, header, NonceOf(1)).response.status, 200);
+  const Answer again = Send(asked, header, NonceOf(1));
+  EXPECT_EQ(again.response.status, 401);
+  EXPECT_EQ(again.error(), "signature_replayed");
+  EXPECT_FALSE(again.HasProof());
+  // Nor once the nonce was forgotten.
+  clock_.Advance(SignedRequests::kWindow + absl::Milliseconds(1));
+  AskSigned(asked);
+  EXPECT_EQ(Send(asked, header, NonceOf(1)).error(), "signature_stale");
+}
+
+TEST_F(SignedRequestsTest, AClockThatIsOffIsToldTheTime) {
+  const absl::Duration most = SignedRequests::kWindow;
+  EXPECT_EQ(AskSigned({}, kBrowserToken, most).response.status, 200);
+  EXPECT_EQ(AskSigned({}, kBrowserToken, -most).response.status, 200);
+  for (const absl::Duration off :
+       {most + absl::Milliseconds(1), -most - absl::Milliseconds(1), absl::Hours(10'000)}) {
+    const Answer answer = AskSigned({}, kBrowserToken, off);
+    EXPECT_EQ(answer.response.status, 401);
+    EXPECT_EQ(answer.error(), "signature_stale");
+    EXPECT_EQ(Json::parse(answer.response.body)["server_time_ms"],
+              absl::ToUnixMillis(clock_.Now()));
+    EXPECT_TRUE(answer.IsProven());
+  }
+}
+
+TEST_F(SignedRequestsTest, AFullTableNarrowsTheWindowAndLetsNothingInTwice) {
+  const Asked asked;
+  std::vector<std::string> headers;
+  for (int i = 0; i < 5; ++i) {
+    headers.push_back(Sign(asked, kBrowserToken, NonceOf(i)));
+    EXPECT_EQ(Send(asked, headers.back(), NonceOf(i)).response.status, 200);
+    clock_.Advance(absl::Seconds(1));
+  }
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(Send(asked, headers[i], NonceOf(i)).error(),
+              i < 2 ? "signature_stale" : "signature_replayed");
+  }
+  EXPECT_EQ(AskSigned(asked).response.status, 200);
+}
+
+TEST_F(SignedRequestsTest, AFullTableCostsOtherKeysNothing) {
+  constexpr char kOther[] = "other-0123456789abcdef0123456789";
+  credentials_->Replace(
+      {{{"browser", Role::kWorker}, kBrowserToken}, {{"other", Role::kWorker}, kOther}});
+  for (int i = 0; i < 10; ++i) AskSigned({}, kOther, SignedRequests::kWindow);
+  EXPECT_EQ(AskSigned({}).response.status, 200);
+  clock_.Advance(absl::Milliseconds(1));
+  EXPECT_EQ(AskSigned({}).response.status, 200);
+}
+
+TEST_F(SignedRequestsTest, TokensMayStillBeShown) {
+  const Answer answer = Send({}, absl::StrCat("Bearer ", kBrowserToken), "");
+  EXPECT_EQ(answer.response.body, "browser:");
+  EXPECT_FALSE(answer.HasProof());
+}
+
+TEST_F(SignedRequestsTest, ATokenThatWasWithdrawnProvesNothingMore) {
+  credentials_->Replace({{{"other", Role::kWorker}, "other-0123456789abcdef0123456789"}});
+  const Answer answer = AskSigned({});
+  EXPECT_EQ(answer.error(), "token_unknown");
+  EXPECT_FALSE(answer.HasProof());
+}
+
+}  // namespace
+}  // namespace callslip::gateway

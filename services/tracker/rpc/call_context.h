@@ -1,0 +1,66 @@
+#ifndef CALLSLIP_TRACKER_RPC_CALL_CONTEXT_H_
+#define CALLSLIP_TRACKER_RPC_CALL_CONTEXT_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "auth/credentials.h"
+#include "auth/principal.h"
+#include "tracker/domain/client_scope.h"
+
+namespace callslip::tracker {
+
+// Who makes a call, and for whom. Made where the call comes in (Authenticator); nothing else tells
+// handlers whose call it is.
+struct CallContext {
+  // Who has shown itself. Lives as long as the call.
+  const Principal* principal = nullptr;
+  // What by; null where nothing can be withdrawn.
+  CredentialPtr credential;
+  // On whose behalf the call is made: the principal itself, or whom it speaks for. What the call
+  // makes is this client's.
+  std::string client_id;
+  // As what, from which follows whose things it finds by their ids.
+  Role role = Role::kLocal;
+  ClientScope scope;
+  // The other end, as gRPC writes it: `ipv4:127.0.0.1:4242`, `unix:`.
+  std::string peer;
+  // When the caller gives up.
+  absl::Time deadline = absl::InfiniteFuture();
+  // The `traceparent` of W3C Trace Context that came with the call; may be empty, and malformed.
+  std::string trace;
+
+  // The same call for the client that a part of it names, as `client_id` of a request does:
+  // `NAME`, or `NAME@ROLE` from a gateway; empty is the caller itself. PERMISSION_DENIED, reason
+  // `not_your_client`, where it may not speak for that one.
+  absl::StatusOr<CallContext> OnBehalfOf(absl::string_view named) const;
+
+  // Whose things are listed for an `owner` that a request names: empty is the client itself, `*`
+  // all. PERMISSION_DENIED, reason `not_your_client`, where it sees its own alone.
+  absl::StatusOr<ClientScope> ScopeOf(absl::string_view owner) const;
+};
+
+// What `look(clients)` finds among the caller's own, and else among what it may see of others: a
+// result that it looks at there is not collected.
+template <typename Look>
+auto OwnFirst(const CallContext& caller, Look look) {
+  auto found = look(ClientScope(caller.client_id));
+  if (!caller.scope.is_all() || !absl::IsNotFound(found.status())) return found;
+  return look(caller.scope);
+}
+
+// Of whoever comes where nothing is asked for: `local`.
+CallContext LocalCall();
+
+// What a role finds by ids: everybody's, or its own.
+ClientScope ScopeOfRole(Role role, const std::string& client_id);
+
+// PERMISSION_DENIED, reason `not_your_client`, with what to do instead.
+absl::Status NotYourClient(const Principal& principal, absl::string_view named);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_CALL_CONTEXT_H_
