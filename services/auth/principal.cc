@@ -1,6 +1,8 @@
 #include "auth/principal.h"
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/error_details.h"
@@ -76,5 +78,16 @@ absl::Status HoldToScope(const Principal& principal, std::string& target, std::s
 }
 
 bool SeesAllClients(Role role) { return RoleSet{Role::kViewer, Role::kAdmin}.Has(role); }
+
+bool IsPrincipalName(absl::string_view text) {
+  constexpr size_t kMaxBytes = 64;
+  return !text.empty() && text.size() <= kMaxBytes && absl::c_all_of(text, [](char c) {
+    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '.' || c == '_' || c == '-';
+  });
+}
+
+bool IsProviderName(absl::string_view name) {
+  return absl::StartsWith(name, "oauth-") || absl::StartsWith(name, "oauth_");
+}
 
 }  // namespace callslip

@@ -71,6 +71,14 @@ struct Principal {
   bool operator==(const Principal&) const = default;
 };
 
+// Whether `text` may be the name of a principal.
+bool IsPrincipalName(absl::string_view text);
+
+// Whether a name is of those that the gateway gives to whom an authorization server vouches for:
+// `oauth-NAME` and `oauth_DIGITS`. No token file has such a name, so that neither can take the
+// other's.
+bool IsProviderName(absl::string_view name);
+
 // How a gateway names, in `client_id`, for whom it calls the tracker: the name, and the role where
 // that sees more than a client, as in `bob@viewer`.
 std::string OnBehalfOf(const Principal& principal);

@@ -32,7 +32,6 @@ namespace {
 
 // Some hundred principals: each request is compared with all of them.
 constexpr size_t kMaxFileBytes = 64 << 10;
-constexpr size_t kMaxNameBytes = 64;
 constexpr size_t kMinTokenBytes = 32;
 constexpr size_t kMaxTokenBytes = 512;
 constexpr size_t kSessionKeyBytes = 32;
@@ -42,12 +41,6 @@ constexpr size_t kMaxWorkerNameBytes = 128;
 constexpr absl::string_view kCertificatePrefix = "cert:";
 constexpr char kSessionKeyAdvice[] =
     "one line `session-key - HEX` with 64 hexadecimal digits, such as `openssl rand -hex 32` makes";
-
-bool IsName(absl::string_view text) {
-  return !text.empty() && text.size() <= kMaxNameBytes && absl::c_all_of(text, [](char c) {
-    return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '.' || c == '_' || c == '-';
-  });
-}
 
 // The characters that RFC 6750 has for a bearer token.
 bool IsToken(absl::string_view text) {
@@ -132,8 +125,13 @@ class Parser {
       return Broken(
           "it must begin with client, worker, viewer, admin, runner, gateway or session-key");
     }
-    if (!IsName(fields[1])) {
+    if (!IsPrincipalName(fields[1])) {
       return Broken("a name is 1 to 64 characters of a-z, 0-9, '.', '_' and '-'");
+    }
+    if (IsProviderName(fields[1])) {
+      return Broken(
+          "names that begin with oauth- or oauth_ are for those who come with a token of "
+          "an authorization server");
     }
     ASSIGN_OR_RETURN(WorkerScope scope, ParseScope(absl::MakeSpan(fields).subspan(3)));
     if (role != Role::kWorker && fields.size() > 3) {

@@ -43,6 +43,13 @@ TEST(ParseTokenFileTest, ReadsLinesAndSkipsComments) {
   EXPECT_EQ(file.session_key, std::string(32, '\x77'));
 }
 
+TEST(ParseTokenFileTest, HasNoNamesOfThoseWhomAProviderVouchesFor) {
+  for (const char* name : {"oauth-alice", "oauth_0123456789abcdef0123456789abcdef"}) {
+    EXPECT_THAT(ErrorOf(absl::StrCat("client ", name, " ", kTokenA)), HasSubstr("oauth-"));
+  }
+  EXPECT_OK(ParseTokenFile("client oauth " + kTokenA + "\nclient oauth.alice " + kTokenB));
+}
+
 TEST(ParseTokenFileTest, SeveralMayHaveOneRole) {
   EXPECT_OK(ParseTokenFile("client a " + kTokenA + "\nclient b " + kTokenB + "\n" + kKeyLine));
 }

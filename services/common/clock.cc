@@ -45,6 +45,8 @@ class RealSleeper final : public Sleeper {
 
 }  // namespace
 
+absl::Time WallTime() { return absl::Now(); }
+
 RealClock::RealClock() : wall_base_(absl::Now()), monotonic_base_(MonotonicNow()) {}
 
 absl::Time RealClock::Now() { return wall_base_ + (MonotonicNow() - monotonic_base_); }

@@ -35,6 +35,10 @@ class Clock {
   virtual std::unique_ptr<Sleeper> NewSleeper() = 0;
 };
 
+// The wall clock as it stands at this moment, which may be stepped: for times that others have set
+// by theirs, such as the end of a token. Thread-safe.
+absl::Time WallTime();
+
 // Reads the wall clock once, when it is made, and counts on from there with the monotonic clock.
 // A later step of the wall clock therefore moves no deadline; the reported times drift from the
 // wall clock by as much as that was stepped, until the process restarts.

@@ -10,30 +10,23 @@ class FakeClock::FakeSleeper final : public Sleeper {
   void SleepUntil(absl::Time deadline) override {
     MutexLock lock(&clock_->mutex_);
     while (!woken_ && clock_->now_ < deadline) {
-      SetAsleep(true);
+      const bool was_awake = clock_->asleep_.emplace(this, deadline).second;
+      if (was_awake) clock_->changed_.NotifyAll();
       clock_->changed_.Wait(&clock_->mutex_);
     }
-    SetAsleep(false);
+    clock_->asleep_.erase(this);
     woken_ = false;
   }
 
   void Wake() override {
     MutexLock lock(&clock_->mutex_);
     woken_ = true;
-    SetAsleep(false);
+    clock_->asleep_.erase(this);
     clock_->changed_.NotifyAll();
   }
 
  private:
-  void SetAsleep(bool asleep) ABSL_EXCLUSIVE_LOCKS_REQUIRED(clock_->mutex_) {
-    if (asleep == asleep_) return;
-    asleep_ = asleep;
-    clock_->asleep_ += asleep ? 1 : -1;
-    clock_->changed_.NotifyAll();
-  }
-
   FakeClock* const clock_;
-  bool asleep_ ABSL_GUARDED_BY(clock_->mutex_) = false;
   bool woken_ ABSL_GUARDED_BY(clock_->mutex_) = false;
 };
 
@@ -51,12 +44,14 @@ std::unique_ptr<Sleeper> FakeClock::NewSleeper() { return std::make_unique<FakeS
 void FakeClock::Advance(absl::Duration by) {
   MutexLock lock(&mutex_);
   now_ += by;
+  const absl::Time now = now_;
+  std::erase_if(asleep_, [now](const auto& sleeper) { return sleeper.second <= now; });
   changed_.NotifyAll();
 }
 
 void FakeClock::AwaitSleep() {
   MutexLock lock(&mutex_);
-  while (asleep_ == 0) changed_.Wait(&mutex_);
+  while (asleep_.empty()) changed_.Wait(&mutex_);
 }
 
 }  // namespace callslip

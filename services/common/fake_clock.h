@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_COMMON_FAKE_CLOCK_H_
 #define CALLSLIP_COMMON_FAKE_CLOCK_H_
 
+#include <map>
 #include <memory>
 
 #include "absl/base/thread_annotations.h"
@@ -24,7 +25,7 @@ class FakeClock final : public Clock {
   // Moves the clock forward and ends every sleep whose deadline has come.
   void Advance(absl::Duration by);
 
-  // Returns once a thread sleeps that nobody has woken.
+  // Returns once a thread sleeps that nobody has woken, until a time that has not come.
   void AwaitSleep();
 
  private:
@@ -32,7 +33,7 @@ class FakeClock final : public Clock {
 
   Mutex mutex_;
   CondVar changed_;
-  int asleep_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<const Sleeper*, absl::Time> asleep_ ABSL_GUARDED_BY(mutex_);  // Until when.
   absl::Time now_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -46,6 +46,7 @@ void GatewayConfig::AddTo(OptionSet& options) {
   options.Add("tls-client-ca", &tls.authorities,
               "PEM file with the authorities of clients, who then have to show a certificate; one "
               "that --token-file has a line `ROLE NAME cert:SAN` for needs no token");
+  oauth.AddTo(options);
   options.Add("allowed-hosts", &allowed_hosts,
               "Further values of the Host header to accept, each NAME:PORT");
   options.Add("allowed-origins", &allowed_origins,
@@ -73,13 +74,15 @@ std::optional<TlsFiles> GatewayConfig::TrackerTls() const {
 
 absl::Status GatewayConfig::Validate() const {
   RETURN_IF_ERROR(CheckServerFiles(tls));
-  const bool is_open = token_file.empty() && tls.authorities.empty() && !allow_insecure_bind;
+  const bool asks_for_tokens = !token_file.empty() || oauth.is_on();
+  const bool is_open = !asks_for_tokens && tls.authorities.empty() && !allow_insecure_bind;
   for (const Address& address : listen) {
     if (address.IsLoopback() || !is_open) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "refusing to listen on ", address.ToString(),
-        ": other machines could reach it and nothing authenticates them. Set --token-file, listen "
-        "on 127.0.0.1, or set --allow-insecure-bind where something else keeps them out"));
+        ": other machines could reach it and nothing authenticates them. Set --token-file or "
+        "--oauth-issuer, listen on 127.0.0.1, or set --allow-insecure-bind where something else "
+        "keeps them out"));
   }
   for (const std::string& origin : allowed_origins) {
     if (!IsOrigin(origin)) {
@@ -89,7 +92,7 @@ absl::Status GatewayConfig::Validate() const {
                        "SCHEME://HOST:PORT in lower case, as browsers send it"));
     }
   }
-  return absl::OkStatus();
+  return oauth.Validate();
 }
 
 }  // namespace callslip::gateway

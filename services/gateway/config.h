@@ -9,6 +9,7 @@
 #include "common/address.h"
 #include "common/config.h"
 #include "common/tls_files.h"
+#include "gateway/oauth/oauth_config.h"
 
 namespace callslip::gateway {
 
@@ -22,6 +23,7 @@ struct GatewayConfig {
   bool allow_insecure_bind = false;
   std::string token_file;  // Empty: no tokens, for loopback only.
   TlsFiles tls;            // Of all addresses but Unix-domain sockets. Empty: none.
+  OAuthConfig oauth;
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins = {kReferenceExtension};
   Address tracker{.host = "127.0.0.1", .port = 7900};

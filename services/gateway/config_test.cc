@@ -38,6 +38,14 @@ TEST(GatewayConfigTest, FilesForTlsGoTogether) {
   EXPECT_THAT(message({.authorities = "a"}), HasSubstr("needs --tls-cert and --tls-key"));
 }
 
+TEST(GatewayConfigTest, AnAuthorizationServerWillDoForABindThatOthersReach) {
+  GatewayConfig config{.listen = {{.host = "0.0.0.0", .port = 7890}}};
+  config.oauth.issuer = "https://as.example";
+  EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("--oauth-resource"));
+  config.oauth.resource = "https://gw.example/mcp";
+  EXPECT_OK(config.Validate());
+}
+
 TEST(GatewayConfigTest, OriginsAreWrittenAsBrowsersSendThem) {
   for (const char* origin : {"chrome-extension://abc", "https://callslip.example",
                              "http://127.0.0.1:8080", "http://[::1]:8080"}) {

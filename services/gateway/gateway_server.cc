@@ -14,6 +14,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "common/file_limit.h"
 #include "common/log.h"
+#include "common/random.h"
 #include "common/status_macros.h"
 #include "gateway/api/session_api.h"
 #include "gateway/api/session_hub.h"
@@ -32,6 +33,8 @@
 #include "gateway/mcp/session_tool.h"
 #include "gateway/mcp/streamable_http.h"
 #include "gateway/metrics_handler.h"
+#include "gateway/oauth/document_source.h"
+#include "gateway/oauth/resource_server.h"
 #include "gateway/tracker_client/session_client.h"
 #include "gateway/tracker_client/tracker_client.h"
 #include "tls/server_tls.h"
@@ -44,6 +47,13 @@ namespace {
 // and nothing depends on its sessions. Being constant keeps them over restarts and between
 // gateways.
 constexpr char kOpenSessionKey[] = "callslip gateway without tokens";
+
+// Signs session ids, which nobody else may be able to do where callers have to show who they are.
+// Without a token file, which holds a key that lasts, it is this process's own.
+std::string SessionKey(const GatewayConfig& config, const std::optional<TokenFile>& token_file) {
+  if (token_file.has_value()) return token_file->session_key;
+  return config.oauth.is_on() ? absl::StrCat(RandomHex128(), RandomHex128()) : kOpenSessionKey;
+}
 
 // As many connections as there may be open files, but for those that everything else needs.
 HttpLimits LimitsOfThisProcess() {
@@ -81,9 +91,10 @@ McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
 }  // namespace
 
 struct GatewayServer::Parts {
-  Parts(const GatewayConfig& gateway_config, const std::optional<TokenFile>& token_file)
+  Parts(const GatewayConfig& gateway_config, const std::optional<TokenFile>& token_file,
+        std::unique_ptr<DocumentSource> issuer_source)
       : config(gateway_config),
-        sessions(token_file.has_value() ? token_file->session_key : kOpenSessionKey),
+        sessions(SessionKey(config, token_file)),
         calls(std::make_shared<CallQueue>()),
         tracker(ConnectToTracker(config.tracker, calls, loop.executor(), config.TrackerTls())),
         session_client(
@@ -99,10 +110,13 @@ struct GatewayServer::Parts {
         sync(tracker.get(), &clock),
         sync_health(tracker.get()),
         screenshots(tracker.get()),
-        server(loop.executor(), LimitsOfThisProcess(),
-               [this](std::shared_ptr<HttpRequest> request, Responder responder) {
-                 router->Handle(std::move(request), std::move(responder));
-               }) {
+        resource_server(MakeResourceServer(std::move(issuer_source))),
+        server(
+            loop.executor(), LimitsOfThisProcess(),
+            [this](std::shared_ptr<HttpRequest> request, Responder responder) {
+              router->Handle(std::move(request), std::move(responder));
+            },
+            MakeChallenge()) {
     if (token_file.has_value()) {
       credentials = std::make_shared<Credentials>(token_file->entries);
       calls->SetToken(OwnTokenOf(*token_file, config.tracker));
@@ -140,12 +154,25 @@ struct GatewayServer::Parts {
     Log(LogLevel::kInfo, "listening", {{"address", address.ToString()}});
   }
 
+  // Null where the gateway is none.
+  std::shared_ptr<ResourceServer> MakeResourceServer(std::unique_ptr<DocumentSource> source) {
+    if (source == nullptr) return nullptr;
+    return ResourceServer::Start(
+        config.oauth, {.executor = loop.executor(), .clock = &clock, .source = std::move(source)});
+  }
+
+  Challenge MakeChallenge() const {
+    return resource_server == nullptr ? Challenge() : resource_server->challenge();
+  }
+
   // The doors need to know the ports that were bound.
   void MakeRouter(const std::vector<Address>& addresses) {
     router.emplace(
         Doors(addresses, config.allowed_hosts, config.allowed_origins, tls != nullptr), credentials,
         &requests,
-        credentials == nullptr ? nullptr : std::make_shared<SignedRequests>(credentials, &clock));
+        credentials == nullptr ? nullptr : std::make_shared<SignedRequests>(credentials, &clock),
+        resource_server.get(), MakeChallenge());
+    if (resource_server != nullptr) resource_server->AddRoutes(*router);
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
     router->Add("POST", "/mcp", agents,
@@ -217,6 +244,8 @@ struct GatewayServer::Parts {
   const SyncHandler sync;
   const SyncHealthHandler sync_health;
   const ScreenshotsHandler screenshots;
+  // Null: no access tokens are taken.
+  const std::shared_ptr<ResourceServer> resource_server;
   std::optional<Router> router;
   // Used on the loop.
   bool is_leaving = false;
@@ -225,8 +254,9 @@ struct GatewayServer::Parts {
 };
 
 GatewayServer::GatewayServer(const GatewayConfig& config,
-                             const std::optional<TokenFile>& token_file)
-    : parts_(std::make_unique<Parts>(config, token_file)) {}
+                             const std::optional<TokenFile>& token_file,
+                             std::unique_ptr<DocumentSource> issuer_source)
+    : parts_(std::make_unique<Parts>(config, token_file, std::move(issuer_source))) {}
 
 void GatewayServer::Take(const TokenFile& tokens) {
   boost::asio::post(parts_->loop.executor(),

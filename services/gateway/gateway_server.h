@@ -13,6 +13,7 @@
 #include "common/address.h"
 #include "gateway/config.h"
 #include "gateway/http/router.h"
+#include "gateway/oauth/document_source.h"
 
 namespace callslip::gateway {
 
@@ -20,14 +21,16 @@ namespace callslip::gateway {
 // on one loop of their own.
 class GatewayServer {
  public:
-  // Without a token file everyone who can connect may do everything. Tokens that `credentials()`
-  // loses end what they have begun.
+  // Without a token file and an `issuer_source` everyone who can connect may do everything. Tokens
+  // that `credentials()` loses end what they have begun. The source is where documents of the
+  // authorization server come from, if there is to be one: `config.oauth` is on then.
   explicit GatewayServer(const GatewayConfig& config,
-                         const std::optional<TokenFile>& token_file = std::nullopt);
+                         const std::optional<TokenFile>& token_file = std::nullopt,
+                         std::unique_ptr<DocumentSource> issuer_source = nullptr);
   // Stops at once if Drain() was not called.
   ~GatewayServer();
 
-  // Who may call. Null: everyone.
+  // Those of the token file. Null where there is none.
   std::shared_ptr<Credentials> credentials() const;
 
   // The token file has changed: what the gateway shows to the tracker may have, too. Any thread.

@@ -1,4 +1,5 @@
 #include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,6 +15,8 @@
 #include "common/shutdown_signal.h"
 #include "gateway/config.h"
 #include "gateway/gateway_server.h"
+#include "gateway/oauth/document_source.h"
+#include "gateway/oauth/https_source.h"
 #include "gateway/readiness.h"
 
 namespace callslip::gateway {
@@ -44,8 +47,8 @@ int Main(int argc, char** argv) {
   const ShutdownSignal shutdown;
   if (argc > 1 && absl::string_view(argv[1]) == "token") {
     const char* const token_file = std::getenv("CALLSLIP_TOKEN_FILE");
-    const absl::StatusOr<std::string> done = RunTokenCommand(
-        {argv + 2, argv + argc}, token_file == nullptr ? "" : token_file);
+    const absl::StatusOr<std::string> done =
+        RunTokenCommand({argv + 2, argv + argc}, token_file == nullptr ? "" : token_file);
     if (!done.ok()) return Fail(done.status());
     std::fputs(done->c_str(), stdout);
     return 0;
@@ -72,7 +75,15 @@ int Main(int argc, char** argv) {
     token_file = *std::move(loaded);
     Log(LogLevel::kInfo, "callers need a token", {{"token_file", config.token_file}});
   }
-  GatewayServer server(config, token_file);
+  std::unique_ptr<DocumentSource> issuer_source;
+  if (config.oauth.is_on()) {
+    absl::StatusOr<std::unique_ptr<DocumentSource>> made = MakeHttpsSource(config.oauth.ca_file);
+    if (!made.ok()) return Fail(made.status());
+    issuer_source = *std::move(made);
+    Log(LogLevel::kInfo, "access tokens are taken",
+        {{"issuer", config.oauth.issuer}, {"resource", config.oauth.resource}});
+  }
+  GatewayServer server(config, token_file, std::move(issuer_source));
   std::optional<TokenWatch> token_watch;
   if (token_file.has_value()) {
     token_watch.emplace(config.token_file, server.credentials(),

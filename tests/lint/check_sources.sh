@@ -53,7 +53,7 @@ confine protobuf '.*\.pb\.h|google/protobuf/' 'services/gateway/*' 'services/tra
   'services/tracker/storage/journal_*'
 confine Asio 'boost/asio' 'services/gateway/*'
 confine Beast 'boost/beast' services/gateway/http/http_codec.cc services/gateway/http/web_sockets.cc \
-  services/bridge/http_answer.cc
+  services/gateway/oauth/https_source.cc services/bridge/http_answer.cc
 confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/gateway/json/parse.h \
   services/tracker/storage/json.h
 confine httplib 'httplib' 'services/bridge/fake_gateway.*'

@@ -5,7 +5,8 @@ namespace callslip::gateway {
 void ShareWith(const std::string& origin, HttpResponse& response) {
   response.headers.emplace_back("Access-Control-Allow-Origin", origin);
   response.headers.emplace_back("Access-Control-Expose-Headers",
-                                "Mcp-Session-Id, Mcp-Protocol-Version, Callslip-Proof");
+                                "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, "
+                                "Callslip-Proof");
   response.headers.emplace_back("Vary", "Origin");
 }
 

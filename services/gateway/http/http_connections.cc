@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "absl/strings/string_view.h"
-#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/bind_cancellation_slot.hpp"
@@ -18,10 +17,10 @@
 #include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "boost/asio/write.hpp"
+#include "common/clock.h"
 #include "common/log.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/http_codec.h"
-#include "gateway/http/unauthorized.h"
 
 namespace callslip::gateway {
 namespace {
@@ -210,7 +209,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     peer_left_signal_.slot().clear();
     if (peer_left_) return End();
     if (expelled_) {
-      response = TokenUnknown();
+      response = TokenUnknown(all_->challenge_);
       options_.keep_alive = false;
     }
     if (response.upgrade != nullptr && MayUpgrade()) return Upgrade(std::move(response.upgrade));
@@ -435,10 +434,11 @@ asio::awaitable<bool> Connection::Stream(const HttpResponse& response) {
 }
 
 Connections::Connections(const asio::any_io_executor& executor, const HttpLimits& limits,
-                         RespondingHandler handler)
+                         RespondingHandler handler, Challenge challenge)
     : executor_(executor),
       limits_(limits),
       handler_(std::move(handler)),
+      challenge_(std::move(challenge)),
       web_sockets_(std::make_shared<WebSockets>(limits.web_socket)),
       timer_(executor) {}
 
@@ -481,7 +481,7 @@ void Connections::StartTicking() {
 
 void Connections::Tick() {
   ++now_;
-  const absl::Time time = absl::Now();
+  const absl::Time time = WallTime();
   // Backwards, since one that ends is replaced by the last.
   for (size_t i = open_.size(); i > 0; i = std::min(i - 1, open_.size())) open_[i - 1]->Tick(time);
   web_sockets_->Expel(time);

@@ -11,6 +11,7 @@
 #include "common/address.h"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/responder.h"
+#include "gateway/http/unauthorized.h"
 #include "tls/server_tls.h"
 
 namespace callslip::gateway {
@@ -22,9 +23,9 @@ namespace callslip::gateway {
 class HttpServer {
  public:
   // The executor's io_context must outlive the server, and must have been stopped before its
-  // destruction.
+  // destruction. `challenge` is for requests whose credential ends while they are under way.
   HttpServer(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
-             RespondingHandler handler);
+             RespondingHandler handler, Challenge challenge = {});
   HttpServer(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
              HttpHandler handler)
       : HttpServer(executor, limits, Spawning(std::move(handler))) {}

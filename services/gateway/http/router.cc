@@ -7,7 +7,6 @@
 #include "absl/strings/str_join.h"
 #include "gateway/http/cors.h"
 #include "gateway/http/error_response.h"
-#include "gateway/http/unauthorized.h"
 #include "gateway/http/web_socket_upgrade.h"
 
 namespace callslip::gateway {
@@ -25,16 +24,6 @@ template <typename Methods>
 const typename Methods::mapped_type* RouteOf(const Methods& methods, const std::string& method) {
   const auto route = methods.find(method);
   return route == methods.end() ? nullptr : &route->second;
-}
-
-HttpResponse RoleRefusal(const HttpRequest& request, const std::vector<Role>& roles) {
-  const std::string may = absl::StrJoin(
-      roles, ", ", [](std::string* out, Role role) { absl::StrAppend(out, RoleName(role)); });
-  return ErrorResponse(403, "role_not_allowed",
-                       absl::StrCat("The token of ", request.principal.name, " has the role ",
-                                    RoleName(request.principal.role), ", which may not use ",
-                                    request.method, " ", request.path, "."),
-                       absl::StrCat("Use a token with one of the roles ", may, "."));
 }
 
 }  // namespace
@@ -109,33 +98,92 @@ Router::Signature Router::JudgeSignature(const HttpRequest& request, Responder& 
 
 void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
                       Responder responder) const {
-  const Methods* methods = FindPath(*request);
-  const Route* route = methods == nullptr ? nullptr : RouteOf(*methods, request->method);
+  Place place{.methods = FindPath(*request)};
+  if (place.methods != nullptr) place.route = RouteOf(*place.methods, request->method);
   if (tally_ != nullptr) {
-    tally_->Measure(route == nullptr ? tally_->other() : route->tally, responder);
+    tally_->Measure(place.route == nullptr ? tally_->other() : place.route->tally, responder);
   }
-  if (auto answer = AnswerHere(*request, std::move(signature), methods, route);
-      answer.has_value()) {
-    std::move(responder.respond)(*std::move(answer));
-    return;
+  if (request->method == "OPTIONS") {
+    return std::move(responder.respond)(AnswerPreflight(*request, place.methods));
+  }
+  if (place.route != nullptr && place.route->open) {
+    return place.route->handler(std::move(request), std::move(responder));
+  }
+  Authenticate(std::move(request), std::move(signature), std::move(responder), place);
+}
+
+void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signature,
+                          Responder responder, const Place& place) const {
+  if (credentials_ == nullptr && verifier_ == nullptr) {
+    request->principal = {.name = kLocalName, .role = Role::kLocal};
+    return Admit(std::move(request), std::move(responder), place);
+  }
+  const bool is_web_socket = place.route != nullptr && place.route->is_web_socket;
+  const auto refuse = [&responder](HttpResponse refusal) {
+    std::move(responder.respond)(std::move(refusal));
+  };
+  if (signature.has_value()) {
+    if (signature->refusal.has_value()) return refuse(*std::move(signature->refusal));
+    // Nothing would prove what comes over the socket.
+    if (is_web_socket) return refuse(TokenMissing(challenge_, RolesOf(place.route), is_web_socket));
+    return AdmitAs(std::move(signature->credential), std::move(request), std::move(responder),
+                   place);
+  }
+  std::optional<std::string> token = BearerTokenOf(request->Header("authorization"));
+  if (!token.has_value() && is_web_socket) token = OfferedToken(*request);
+  CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(*request);
+  if (known != nullptr) {
+    return AdmitAs(std::move(known), std::move(request), std::move(responder), place);
+  }
+  if (!token.has_value()) {
+    return refuse(TokenMissing(challenge_, RolesOf(place.route), is_web_socket));
+  }
+  if (verifier_ == nullptr) return refuse(TokenUnknown(challenge_));
+  verifier_->Verify(
+      *token, [this, place, request = std::move(request),
+               responder = std::move(responder)](absl::StatusOr<CredentialPtr> verified) mutable {
+        AdmitVerified(std::move(verified), std::move(request), std::move(responder), place);
+      });
+}
+
+void Router::AdmitVerified(absl::StatusOr<CredentialPtr> verified,
+                           std::shared_ptr<HttpRequest> request, Responder responder,
+                           const Place& place) const {
+  if (!verified.ok()) {
+    return std::move(responder.respond)(
+        TokenInvalid(challenge_, RolesOf(place.route), verified.status()));
+  }
+  // Its leaving was told while nobody listened.
+  if (responder.has_left != nullptr && *responder.has_left) {
+    return std::move(responder.respond)({});
+  }
+  AdmitAs(*std::move(verified), std::move(request), std::move(responder), place);
+}
+
+void Router::AdmitAs(CredentialPtr credential, std::shared_ptr<HttpRequest> request,
+                     Responder responder, const Place& place) const {
+  request->principal = credential->principal();
+  request->credential = std::move(credential);
+  Admit(std::move(request), std::move(responder), place);
+}
+
+void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
+                   const Place& place) const {
+  const Route* route = place.route;
+  if (route == nullptr) {
+    return std::move(responder.respond)(NotServed(*request, place.methods));
+  }
+  const Role role = request->principal.role;
+  if (role != Role::kLocal && !absl::c_linear_search(route->roles, role)) {
+    return std::move(responder.respond)(RoleNotAllowed(challenge_, route->roles, *request));
   }
   if (responder.credential != nullptr) *responder.credential = request->credential;
   route->handler(std::move(request), std::move(responder));
 }
 
-std::optional<HttpResponse> Router::AnswerHere(HttpRequest& request, Signature signature,
-                                               const Methods* methods, const Route* route) const {
-  if (request.method == "OPTIONS") return AnswerPreflight(request, methods);
-  if (route == nullptr || !route->open) {
-    auto refusal = Authenticate(request, std::move(signature), route);
-    if (refusal.has_value()) return refusal;
-  }
-  if (route == nullptr) return NotServed(request, methods);
-  const Role role = request.principal.role;
-  if (!route->open && role != Role::kLocal && !absl::c_linear_search(route->roles, role)) {
-    return RoleRefusal(request, route->roles);
-  }
-  return std::nullopt;
+const std::vector<Role>& Router::RolesOf(const Route* route) {
+  static const std::vector<Role>& none = *new std::vector<Role>();
+  return route == nullptr ? none : route->roles;
 }
 
 void Router::AddRoute(const std::string& method, const std::string& path, Route route) {
@@ -174,34 +222,14 @@ HttpResponse Router::AnswerPreflight(const HttpRequest& request, const Methods* 
   return PreflightResponse(request, NamesOf(*methods));
 }
 
-std::optional<HttpResponse> Router::Authenticate(HttpRequest& request, Signature signature,
-                                                 const Route* route) const {
-  if (credentials_ == nullptr) {
-    request.principal = {.name = kLocalName, .role = Role::kLocal};
-    return std::nullopt;
-  }
-  const bool is_web_socket = route != nullptr && route->is_web_socket;
-  if (signature.has_value()) {
-    if (signature->refusal.has_value()) return std::move(signature->refusal);
-    // Nothing would prove what comes over the socket.
-    if (is_web_socket) return TokenMissing(is_web_socket);
-    request.credential = std::move(signature->credential);
-  } else {
-    std::optional<std::string> token = BearerTokenOf(request.Header("authorization"));
-    if (!token.has_value() && is_web_socket) token = OfferedToken(request);
-    request.credential =
-        token.has_value() ? credentials_->FindToken(*token) : CredentialOfPeer(request);
-    if (request.credential == nullptr) {
-      return token.has_value() ? TokenUnknown() : TokenMissing(is_web_socket);
-    }
-  }
-  request.principal = request.credential->principal();
-  return std::nullopt;
+CredentialPtr Router::FindToken(const std::string& token) const {
+  return credentials_ == nullptr ? nullptr : credentials_->FindToken(token);
 }
 
 CredentialPtr Router::CredentialOfPeer(const HttpRequest& request) const {
   // A header that holds no token was meant to hold one.
-  if (request.peer_names == nullptr || !request.Header("authorization").empty()) return nullptr;
+  const bool shows_nothing = request.Header("authorization").empty();
+  if (credentials_ == nullptr || request.peer_names == nullptr || !shows_nothing) return nullptr;
   for (const std::string& name : *request.peer_names) {
     if (CredentialPtr known = credentials_->FindCertificate(name); known != nullptr) return known;
   }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "auth/credentials.h"
 #include "auth/principal.h"
 #include "gateway/http/doors.h"
@@ -15,6 +16,8 @@
 #include "gateway/http/http_tally.h"
 #include "gateway/http/path_pattern.h"
 #include "gateway/http/signed_requests.h"
+#include "gateway/http/token_verifier.h"
+#include "gateway/http/unauthorized.h"
 #include "gateway/http/web_socket.h"
 
 namespace callslip::gateway {
@@ -32,15 +35,19 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
 // a request, and is to get nothing that its sender believes.
 class Router {
  public:
-  // Without `credentials` everyone who passes the doors is `local`, and may use all routes.
-  // All requests are counted in `tally`, where there is one. Without `signed_requests` tokens have
-  // to be shown.
+  // Without `credentials` and a `verifier` everyone who passes the doors is `local`, and may use
+  // all routes. All requests are counted in `tally`, where there is one. Without `signed_requests`
+  // tokens have to be shown. The verifier is asked for tokens that are not among the credentials;
+  // callers without one are told of `challenge`.
   Router(Doors doors, std::shared_ptr<const Credentials> credentials, HttpTally* tally = nullptr,
-         std::shared_ptr<SignedRequests> signed_requests = nullptr)
+         std::shared_ptr<SignedRequests> signed_requests = nullptr,
+         TokenVerifier* verifier = nullptr, Challenge challenge = {})
       : doors_(std::move(doors)),
         credentials_(std::move(credentials)),
         tally_(tally),
-        signed_requests_(std::move(signed_requests)) {}
+        signed_requests_(std::move(signed_requests)),
+        verifier_(verifier),
+        challenge_(std::move(challenge)) {}
 
   // To be called before the first request. `path` is matched whole, and before those that have
   // {parameters} (PathPattern); of these, the first that matches is taken. The handler finds in
@@ -77,6 +84,11 @@ class Router {
     HttpTally::Route* tally = nullptr;
   };
   using Methods = std::map<std::string, Route>;
+  // Where a request goes. Nullptr where there is nothing.
+  struct Place {
+    const Methods* methods = nullptr;
+    const Route* route = nullptr;
+  };
 
   // What the signature of the request says, nullopt where there is none; has the answer proven.
   using Signature = std::optional<SignedRequests::Judgement>;
@@ -87,14 +99,21 @@ class Router {
   Methods& MethodsAt(const std::string& path);
   // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.
   const Methods* FindPath(HttpRequest& request) const;
-  // The answer of the router itself, where it does not come to a handler. `methods` and `route` may
-  // be nullptr.
-  std::optional<HttpResponse> AnswerHere(HttpRequest& request, Signature signature,
-                                         const Methods* methods, const Route* route) const;
   static HttpResponse AnswerPreflight(const HttpRequest& request, const Methods* methods);
-  // Says who calls in `request`, or returns the refusal. `route` may be nullptr.
-  std::optional<HttpResponse> Authenticate(HttpRequest& request, Signature signature,
-                                           const Route* route) const;
+  // Says who calls in `request`, which is then admitted, or refuses it.
+  void Authenticate(std::shared_ptr<HttpRequest> request, Signature signature, Responder responder,
+                    const Place& place) const;
+  // The same by what the verifier has answered.
+  void AdmitVerified(absl::StatusOr<CredentialPtr> verified, std::shared_ptr<HttpRequest> request,
+                     Responder responder, const Place& place) const;
+  void AdmitAs(CredentialPtr credential, std::shared_ptr<HttpRequest> request, Responder responder,
+               const Place& place) const;
+  // Leaves a request of somebody who is known to its handler, if there is one for their role.
+  void Admit(std::shared_ptr<HttpRequest> request, Responder responder, const Place& place) const;
+  // None where there is no route.
+  static const std::vector<Role>& RolesOf(const Route* route);
+  // By the token file; null where it is not known there.
+  CredentialPtr FindToken(const std::string& token) const;
   // What the peer's certificate is known by, where the request has no Authorization.
   CredentialPtr CredentialOfPeer(const HttpRequest& request) const;
   static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
@@ -103,6 +122,8 @@ class Router {
   const std::shared_ptr<const Credentials> credentials_;
   HttpTally* const tally_;
   const std::shared_ptr<SignedRequests> signed_requests_;
+  TokenVerifier* const verifier_;
+  const Challenge challenge_;
   std::map<std::string, Methods> routes_;  // By path.
   struct Pattern {
     std::string path;

@@ -1,8 +1,13 @@
 #include "gateway/http/router.h"
 
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "boost/asio/io_context.hpp"
+#include "common/error_details.h"
 #include "gateway/json/parse.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -10,6 +15,7 @@
 namespace callslip::gateway {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr char kHost[] = "127.0.0.1:7890";
@@ -41,8 +47,10 @@ class RouterTest : public testing::Test {
     return std::make_shared<Credentials>(entries);
   }
 
-  static Router MakeRouter(std::shared_ptr<const Credentials> tokens) {
-    Router router(Doors({.host = "127.0.0.1", .port = 7890}, {}, {kExtension}), std::move(tokens));
+  static Router MakeRouter(std::shared_ptr<const Credentials> tokens,
+                           TokenVerifier* verifier = nullptr, Challenge challenge = {}) {
+    Router router(Doors({.host = "127.0.0.1", .port = 7890}, {}, {kExtension}), std::move(tokens),
+                  nullptr, nullptr, verifier, std::move(challenge));
     router.Add("GET", "/work", {Role::kWorker, Role::kAdmin}, TellCaller);
     router.Add("POST", "/work", {Role::kAdmin}, TellCaller);
     router.AddOpen("GET", "/open", TellCaller);
@@ -163,6 +171,136 @@ TEST_F(RouterTest, PathsMayHaveParameters) {
   EXPECT_EQ(HeaderOf(refusal, "Allow"), "DELETE, GET");
 }
 
+// Knows tokens that begin with the name of a role, or says what its test wants.
+class FakeVerifier final : public TokenVerifier {
+ public:
+  void Verify(const std::string& token, Done done) override {
+    ++asked;
+    if (hold) {
+      held = std::move(done);
+    } else {
+      std::move(done)(Answer(token));
+    }
+  }
+
+  absl::StatusOr<CredentialPtr> Answer(const std::string& token) const {
+    if (!refusal.ok()) return refusal;
+    const Role role = *ParseRole(token.substr(0, token.find('-')));
+    return std::make_shared<Credential>(Principal{"oauth-" + token, role});
+  }
+
+  absl::Status refusal;
+  bool hold = false;
+  Done held;
+  int asked = 0;
+};
+
+constexpr char kMetadataUrl[] = "https://gw.example/.well-known/oauth-protected-resource/mcp";
+
+class VerifyingRouterTest : public RouterTest {
+ protected:
+  HttpResponse AskWith(const std::string& method, const std::string& path,
+                       const std::string& token) {
+    return Ask(router_, method, path, {{"authorization", "Bearer " + token}});
+  }
+
+  FakeVerifier verifier_;
+  const Router router_ =
+      MakeRouter(TokensOfAllRoles(), &verifier_,
+                 {.resource_metadata = kMetadataUrl,
+                  .scopes = {{"s.work", Role::kWorker}, {"s.admin", Role::kAdmin}}});
+};
+
+TEST_F(VerifyingRouterTest, CallersWithoutATokenAreToldWhereToGetOne) {
+  const HttpResponse missing = Ask(router_, "GET", "/work");
+  EXPECT_EQ(missing.status, 401);
+  EXPECT_EQ(HeaderOf(missing, "WWW-Authenticate"),
+            absl::StrCat("Bearer resource_metadata=\"", kMetadataUrl, "\", scope=\"s.work\""));
+  EXPECT_THAT(missing.body, HasSubstr(kMetadataUrl));
+  // No scope gives a role for that.
+  EXPECT_EQ(HeaderOf(Ask(router_, "GET", "/things/a"), "WWW-Authenticate"),
+            absl::StrCat("Bearer resource_metadata=\"", kMetadataUrl, "\""));
+  EXPECT_EQ(Ask(router_, "GET", "/nothing").status, 401);
+}
+
+TEST_F(VerifyingRouterTest, TheTokenFileComesFirst) {
+  EXPECT_EQ(AskWith("GET", "/work", TokenOf(Role::kWorker)).body, "worker-1");
+  EXPECT_EQ(verifier_.asked, 0);
+  EXPECT_EQ(AskWith("GET", "/work", "worker-x").body, "oauth-worker-x");
+  EXPECT_EQ(verifier_.asked, 1);
+  EXPECT_EQ(Ask(router_, "GET", "/open").status, 200);
+  EXPECT_EQ(verifier_.asked, 1);
+}
+
+TEST_F(VerifyingRouterTest, RefusalsSayWhyAndWhatIsNeeded) {
+  verifier_.refusal = ErrorWithDetails(absl::StatusCode::kUnauthenticated, "It has expired.",
+                                       {.reason = "token_expired"});
+  const HttpResponse invalid = AskWith("GET", "/work", "x");
+  EXPECT_EQ(invalid.status, 401);
+  EXPECT_EQ(ErrorCodeOf(invalid), "token_invalid");
+  EXPECT_EQ(HeaderOf(invalid, "WWW-Authenticate"),
+            absl::StrCat("Bearer error=\"invalid_token\", error_description=\"It has expired.\", "
+                         "resource_metadata=\"",
+                         kMetadataUrl, "\", scope=\"s.work\""));
+  verifier_.refusal = ErrorWithDetails(absl::StatusCode::kPermissionDenied, "No scope.",
+                                       {.reason = "insufficient_scope"});
+  const HttpResponse scopeless = AskWith("POST", "/work", "x");
+  EXPECT_EQ(scopeless.status, 403);
+  EXPECT_EQ(ErrorCodeOf(scopeless), "insufficient_scope");
+  EXPECT_THAT(HeaderOf(scopeless, "WWW-Authenticate"),
+              AllOf(HasSubstr("error=\"insufficient_scope\""), HasSubstr("scope=\"s.admin\"")));
+  EXPECT_THAT(scopeless.body, HasSubstr("s.work, s.admin"));
+  verifier_.refusal =
+      ErrorWithDetails(absl::StatusCode::kUnavailable, "No keys.",
+                       {.reason = "keys_unavailable", .retry_after = absl::Seconds(30)});
+  const HttpResponse unavailable = AskWith("GET", "/work", "x");
+  EXPECT_EQ(unavailable.status, 503);
+  EXPECT_EQ(HeaderOf(unavailable, "Retry-After"), "30");
+}
+
+TEST_F(VerifyingRouterTest, AnotherRoleIsToldWhichScopeItNeeds) {
+  const HttpResponse refusal = AskWith("POST", "/work", "worker-x");
+  EXPECT_EQ(refusal.status, 403);
+  EXPECT_EQ(ErrorCodeOf(refusal), "role_not_allowed");
+  EXPECT_THAT(HeaderOf(refusal, "WWW-Authenticate"),
+              AllOf(HasSubstr("error=\"insufficient_scope\""), HasSubstr("scope=\"s.admin\"")));
+  EXPECT_EQ(HeaderOf(Ask(guarded_, "POST", "/work", With(Role::kWorker)), "WWW-Authenticate"), "");
+}
+
+TEST_F(VerifyingRouterTest, AnAnswerMayComeLater) {
+  verifier_.hold = true;
+  EXPECT_EQ(AskWith("GET", "/work", "worker-x").body, "");
+  boost::asio::io_context context;
+  bool has_left = false;
+  const auto ask = [&](HttpResponse& answer, CredentialPtr& credential) {
+    auto request = std::make_shared<HttpRequest>();
+    request->method = "GET";
+    EXPECT_TRUE(ParseTarget("/work", *request));
+    request->headers = {{"host", kHost}, {"authorization", "Bearer worker-x"}};
+    router_.Handle(std::move(request),
+                   {.respond = [&](HttpResponse response) { answer = std::move(response); },
+                    .has_left = &has_left,
+                    .credential = &credential,
+                    .executor = context.get_executor()});
+    std::move(verifier_.held)(verifier_.Answer("worker-x"));
+    context.restart();
+    context.run();
+  };
+  HttpResponse answer;
+  CredentialPtr credential;
+  ask(answer, credential);
+  EXPECT_EQ(answer.body, "oauth-worker-x");
+  ASSERT_NE(credential, nullptr);
+  EXPECT_EQ(credential->principal().role, Role::kWorker);
+  // Nothing is begun for a peer that has left meanwhile, and the request ends.
+  has_left = true;
+  answer = HttpResponse{.body = "none"};
+  credential = nullptr;
+  ask(answer, credential);
+  EXPECT_EQ(answer.body, "");
+  EXPECT_EQ(credential, nullptr);
+}
+
 TEST_F(RouterTest, PreflightNamesWhatMayBeSent) {
   const HttpResponse response = Ask(guarded_, "OPTIONS", "/work",
                                     {{"origin", kExtension},
@@ -198,7 +336,7 @@ TEST_F(RouterTest, AnswersAreSharedWithAllowedOriginsOnly) {
     const HttpResponse answer = Ask(open_, "GET", "/work", {{"origin", origin}});
     EXPECT_EQ(HeaderOf(answer, "Access-Control-Allow-Origin"), origin);
     EXPECT_EQ(HeaderOf(answer, "Access-Control-Expose-Headers"),
-              "Mcp-Session-Id, Mcp-Protocol-Version, Callslip-Proof");
+              "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Callslip-Proof");
     // Errors too: a page that can't read them can't say what is wrong.
     const HttpResponse refusal = Ask(guarded_, "GET", "/work", {{"origin", origin}});
     EXPECT_EQ(refusal.status, 401);

@@ -2,43 +2,112 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/string_view.h"
 #include "gateway/http/error_response.h"
 #include "gateway/json/parse.h"
 
 namespace callslip::gateway {
 namespace {
 
-HttpResponse Unauthorized(absl::string_view code, absl::string_view message, absl::string_view hint,
-                          std::string challenge) {
-  HttpResponse response = ErrorResponse(401, code, message, hint);
+// The scope that gives the first of `roles` that one gives; empty where none does.
+std::string ScopeFor(const Challenge& challenge, const std::vector<Role>& roles) {
+  for (const Role role : roles) {
+    for (const auto& [scope, given] : challenge.scopes) {
+      if (given == role) return scope;
+    }
+  }
+  return "";
+}
+
+std::string ScopesOf(const Challenge& challenge) {
+  return absl::StrJoin(challenge.scopes, ", ", [](std::string* out, const auto& entry) {
+    absl::StrAppend(out, entry.first);
+  });
+}
+
+// The header's value. `error` and `description` (RFC 6750, section 3) may be empty.
+std::string ChallengeText(const Challenge& challenge, const std::vector<Role>& roles,
+                          absl::string_view error, absl::string_view description) {
+  std::vector<std::string> parameters;
+  const auto add = [&](absl::string_view name, absl::string_view value) {
+    if (!value.empty()) parameters.push_back(absl::StrCat(name, "=\"", value, "\""));
+  };
+  add("error", error);
+  add("error_description", description);
+  add("resource_metadata", challenge.resource_metadata);
+  add("scope", ScopeFor(challenge, roles));
+  return absl::StrCat("Bearer", parameters.empty() ? "" : " ", absl::StrJoin(parameters, ", "));
+}
+
+HttpResponse WithChallenge(HttpResponse response, std::string challenge) {
   response.headers.emplace_back("WWW-Authenticate", std::move(challenge));
   return response;
 }
 
+// Where a token comes from, as the end of a sentence.
+std::string Origin(const Challenge& challenge) {
+  if (challenge.resource_metadata.empty()) return "a token of the gateway's --token-file.";
+  return absl::StrCat("an access token of the authorization server that ",
+                      challenge.resource_metadata, " names.");
+}
+
 HttpResponse SignatureRefused(absl::string_view code, absl::string_view message,
                               absl::string_view hint) {
-  return Unauthorized(code, message, hint, absl::StrCat("Callslip-HMAC error=\"", code, "\""));
+  return WithChallenge(ErrorResponse(401, code, message, hint),
+                       absl::StrCat("Callslip-HMAC error=\"", code, "\""));
 }
 
 }  // namespace
 
-HttpResponse TokenMissing(bool is_web_socket) {
-  return Unauthorized("token_missing", "The request carries no token.",
-                      is_web_socket
-                          ? "Offer the protocols callslip.v1 and callslip.bearer.TOKEN, "
-                            "or send Authorization: Bearer TOKEN, with a token of the gateway's "
-                            "--token-file."
-                          : "Send Authorization: Bearer TOKEN, with a token of the gateway's "
-                            "--token-file.",
-                      "Bearer");
+HttpResponse TokenMissing(const Challenge& challenge, const std::vector<Role>& roles,
+                          bool is_web_socket) {
+  const std::string hint = absl::StrCat(
+      is_web_socket ? "Offer the protocols callslip.v1 and callslip.bearer.TOKEN, or send "
+                    : "Send ",
+      "Authorization: Bearer TOKEN, with ", Origin(challenge));
+  return WithChallenge(ErrorResponse(401, "token_missing", "The request carries no token.", hint),
+                       ChallengeText(challenge, roles, "", ""));
 }
 
-HttpResponse TokenUnknown() {
-  return Unauthorized("token_unknown", "The gateway does not know this token, or not any more.",
-                      "Take one from the gateway's --token-file.",
-                      "Bearer error=\"invalid_token\"");
+HttpResponse TokenUnknown(const Challenge& challenge) {
+  return WithChallenge(
+      ErrorResponse(401, "token_unknown", "The gateway does not know this token, or not any more.",
+                    absl::StrCat("Take ", Origin(challenge))),
+      ChallengeText(challenge, {}, "invalid_token", ""));
+}
+
+HttpResponse TokenInvalid(const Challenge& challenge, const std::vector<Role>& roles,
+                          const absl::Status& refusal) {
+  if (absl::IsUnavailable(refusal)) return ErrorResponse(refusal);
+  const absl::string_view message = refusal.message();
+  if (absl::IsPermissionDenied(refusal)) {
+    return WithChallenge(ErrorResponse(403, "insufficient_scope", message,
+                                       absl::StrCat("Get a token with one of the scopes ",
+                                                    ScopesOf(challenge), ".")),
+                         ChallengeText(challenge, roles, "insufficient_scope", message));
+  }
+  return WithChallenge(
+      ErrorResponse(401, "token_invalid", message, absl::StrCat("Take ", Origin(challenge))),
+      ChallengeText(challenge, roles, "invalid_token", message));
+}
+
+HttpResponse RoleNotAllowed(const Challenge& challenge, const std::vector<Role>& roles,
+                            const HttpRequest& request) {
+  const std::string may = absl::StrJoin(
+      roles, ", ", [](std::string* out, Role role) { absl::StrAppend(out, RoleName(role)); });
+  HttpResponse response =
+      ErrorResponse(403, "role_not_allowed",
+                    absl::StrCat("The token of ", request.principal.name, " has the role ",
+                                 RoleName(request.principal.role), ", which may not use ",
+                                 request.method, " ", request.path, "."),
+                    absl::StrCat("Use a token with one of the roles ", may, "."));
+  if (challenge.resource_metadata.empty()) return response;
+  return WithChallenge(std::move(response),
+                       ChallengeText(challenge, roles, "insufficient_scope", ""));
 }
 
 HttpResponse SignatureMalformed() {

@@ -8,16 +8,18 @@ const POLL_S = 5;
 export class FakeWorker {
   #gatewayUrl;
   #execute;
+  #headers;
   #stopped = new AbortController();
   #loop;
 
-  constructor(gatewayUrl, execute) {
+  constructor(gatewayUrl, execute, token) {
     this.#gatewayUrl = gatewayUrl;
     this.#execute = execute;
+    this.#headers = token ? { Authorization: `Bearer ${token}` } : {};
   }
 
-  static start(gatewayUrl, execute) {
-    const worker = new FakeWorker(gatewayUrl, execute);
+  static start(gatewayUrl, execute, token) {
+    const worker = new FakeWorker(gatewayUrl, execute, token);
     worker.#loop = worker.#work();
     // Whoever stops the worker gets the error.
     worker.#loop.catch(() => {});
@@ -50,9 +52,13 @@ export class FakeWorker {
     });
   }
 
-  async #request(path, options) {
+  async #request(path, { headers, ...options } = {}) {
     const url = new URL(path, this.#gatewayUrl);
-    const response = await fetch(url, { ...options, signal: this.#stopped.signal });
+    const response = await fetch(url, {
+      ...options,
+      headers: { ...this.#headers, ...headers },
+      signal: this.#stopped.signal,
+    });
     if (!response.ok) throw new Error(`${url}: ${response.status} ${await response.text()}`);
     return response.json();
   }

@@ -1,0 +1,17 @@
+#ifndef CALLSLIP_GATEWAY_OAUTH_BASE64URL_H_
+#define CALLSLIP_GATEWAY_OAUTH_BASE64URL_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace callslip::gateway {
+
+// The bytes that `text` stands for in base64url without padding (RFC 7515, section 2). Nullopt for
+// anything else; of the texts that some decoders take for the same bytes, one is valid.
+std::optional<std::string> DecodeBase64Url(absl::string_view text);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_OAUTH_BASE64URL_H_

@@ -1,0 +1,34 @@
+#ifndef CALLSLIP_GATEWAY_OAUTH_DOCUMENT_SOURCE_H_
+#define CALLSLIP_GATEWAY_OAUTH_DOCUMENT_SOURCE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "gateway/oauth/url.h"
+
+namespace callslip::gateway {
+
+// A document of the authorization server.
+struct Document {
+  std::string body;
+  std::optional<absl::Duration> max_age;  // Of Cache-Control.
+};
+
+// Where documents come from. Used by one thread, but for Stop().
+class DocumentSource {
+ public:
+  virtual ~DocumentSource() = default;
+
+  // Blocks. NOT_FOUND where the server says that there is none, UNAVAILABLE for whatever else is
+  // not the document.
+  virtual absl::StatusOr<Document> Get(const Url& url) = 0;
+
+  // Ends a Get() that is under way, and all others at once. Thread-safe.
+  virtual void Stop() = 0;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_OAUTH_DOCUMENT_SOURCE_H_

@@ -1,0 +1,188 @@
+#include "gateway/oauth/https_source.h"
+
+#include <exception>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/awaitable.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/connect.hpp"
+#include "boost/asio/detached.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/ip/tcp.hpp"
+#include "boost/asio/ssl/context.hpp"
+#include "boost/asio/ssl/host_name_verification.hpp"
+#include "boost/asio/ssl/stream.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "boost/beast/core/flat_buffer.hpp"
+#include "boost/beast/http/empty_body.hpp"
+#include "boost/beast/http/parser.hpp"
+#include "boost/beast/http/read.hpp"
+#include "boost/beast/http/string_body.hpp"
+#include "boost/beast/http/write.hpp"
+#include "common/mutex.h"
+#include "common/version.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+namespace ssl = boost::asio::ssl;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+// Operations report their error beside their result instead of throwing it.
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+
+using Parser = http::response_parser<http::string_body>;
+
+absl::Status Failed(absl::string_view step, const error_code& error) {
+  return absl::UnavailableError(absl::StrCat("it failed to ", step, ": ", error.message()));
+}
+
+std::optional<absl::Duration> MaxAgeOf(absl::string_view cache_control) {
+  for (absl::string_view directive : absl::StrSplit(cache_control, ',')) {
+    directive = absl::StripAsciiWhitespace(directive);
+    int64_t seconds = 0;
+    if (directive == "no-store" || directive == "no-cache") return absl::ZeroDuration();
+    if (absl::ConsumePrefix(&directive, "max-age=") && absl::SimpleAtoi(directive, &seconds)) {
+      return absl::Seconds(seconds);
+    }
+  }
+  return std::nullopt;
+}
+
+absl::StatusOr<Document> DocumentOf(Parser::value_type response) {
+  if (response.result() == http::status::not_found) return absl::NotFoundError("status 404");
+  if (response.result() != http::status::ok) {
+    return absl::UnavailableError(
+        absl::StrCat("it answered with the status ", response.result_int()));
+  }
+  const auto cache_control = response[http::field::cache_control];
+  Document document{.max_age =
+                        MaxAgeOf(absl::string_view(cache_control.data(), cache_control.size()))};
+  document.body = std::move(response.body());
+  return document;
+}
+
+// One request and its answer, over a stream that is connected.
+template <typename Stream>
+asio::awaitable<absl::StatusOr<Document>> Exchange(Stream& stream, const Url& url,
+                                                   const DocumentLimits& limits) {
+  std::string target = absl::StartsWith(url.path, "/") ? url.path : absl::StrCat("/", url.path);
+  http::request<http::empty_body> request(http::verb::get, target, 11);
+  request.set(http::field::host, url.authority);
+  request.set(http::field::accept, "application/json");
+  request.set(http::field::user_agent, absl::StrCat("callslip-gateway/", kVersion));
+  request.set(http::field::connection, "close");
+  auto [write_error, sent] = co_await http::async_write(stream, request, kAwait);
+  if (write_error) co_return Failed("take the request", write_error);
+  Parser parser;
+  parser.body_limit(limits.body_bytes);
+  parser.header_limit(limits.header_bytes);
+  boost::beast::flat_buffer buffer;
+  auto [read_error, received] = co_await http::async_read(stream, buffer, parser, kAwait);
+  if (read_error) co_return Failed("answer", read_error);
+  co_return DocumentOf(parser.release());
+}
+
+class HttpsSource final : public DocumentSource {
+ public:
+  HttpsSource(ssl::context trust, const DocumentLimits& limits)
+      : trust_(std::move(trust)), limits_(limits) {}
+
+  absl::StatusOr<Document> Get(const Url& url) override {
+    asio::io_context context(1);
+    if (!Enter(&context)) return absl::UnavailableError("this gateway stops");
+    absl::StatusOr<Document> document = absl::UnavailableError(
+        absl::StrCat("there was no answer within ", absl::FormatDuration(limits_.time)));
+    asio::co_spawn(context, Fetch(url),
+                   [&](const std::exception_ptr& failure, absl::StatusOr<Document> fetched) {
+                     document = failure == nullptr
+                                    ? std::move(fetched)
+                                    : absl::UnavailableError("the client of HTTP failed");
+                   });
+    // One deadline for all of it: the context dies with what is not done by then.
+    context.run_for(absl::ToChronoMilliseconds(limits_.time));
+    Enter(nullptr);
+    return document;
+  }
+
+  void Stop() override {
+    MutexLock lock(&mutex_);
+    stopped_ = true;
+    if (running_ != nullptr) running_->stop();
+  }
+
+ private:
+  // False where nothing may begin any more.
+  bool Enter(asio::io_context* context) {
+    MutexLock lock(&mutex_);
+    running_ = context;
+    return !stopped_;
+  }
+
+  // Each co_await stands alone in its statement: g++ 12 makes traps of some that stand in a
+  // condition.
+  asio::awaitable<absl::StatusOr<Document>> Fetch(const Url& url) {
+    const auto executor = co_await asio::this_coro::executor;
+    tcp::resolver resolver(executor);
+    const std::string port = absl::StrCat(url.address.port);
+    auto [resolve_error, endpoints] =
+        co_await resolver.async_resolve(url.address.host, port, kAwait);
+    if (resolve_error) co_return Failed("be found by its name", resolve_error);
+    tcp::socket socket(executor);
+    auto [connect_error, endpoint] = co_await asio::async_connect(socket, endpoints, kAwait);
+    if (connect_error) co_return Failed("accept a connection", connect_error);
+    if (!url.is_https) {
+      auto plain = Exchange(socket, url, limits_);
+      absl::StatusOr<Document> document = co_await std::move(plain);
+      co_return document;
+    }
+    ssl::stream<tcp::socket> stream(std::move(socket), trust_);
+    SSL_set_tlsext_host_name(stream.native_handle(), url.address.host.c_str());
+    error_code error;
+    stream.set_verify_callback(ssl::host_name_verification(url.address.host), error);
+    auto [tls_error] = co_await stream.async_handshake(ssl::stream_base::client, kAwait);
+    if (tls_error) co_return Failed("show a certificate that is believed", tls_error);
+    auto exchange = Exchange(stream, url, limits_);
+    absl::StatusOr<Document> document = co_await std::move(exchange);
+    co_return document;
+  }
+
+  ssl::context trust_;
+  const DocumentLimits limits_;
+  Mutex mutex_;
+  bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
+  asio::io_context* running_ ABSL_GUARDED_BY(mutex_) = nullptr;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<DocumentSource>> MakeHttpsSource(const std::string& ca_file,
+                                                                const DocumentLimits& limits) {
+  ssl::context trust(ssl::context::tls_client);
+  error_code error;
+  trust.set_options(ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1, error);
+  trust.set_verify_mode(ssl::verify_peer, error);
+  if (ca_file.empty()) {
+    trust.set_default_verify_paths(error);
+  } else {
+    trust.load_verify_file(ca_file, error);
+    if (error) {
+      return absl::InvalidArgumentError(absl::StrCat("cannot read certificates of authorities in ",
+                                                     ca_file, ": ", error.message()));
+    }
+  }
+  return std::make_unique<HttpsSource>(std::move(trust), limits);
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,78 @@
+#include "gateway/oauth/issuer_documents.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
+#include "common/status_macros.h"
+#include "gateway/json/json_members.h"
+
+namespace callslip::gateway {
+namespace {
+
+constexpr absl::string_view kOAuth = "/.well-known/oauth-authorization-server";
+constexpr absl::string_view kOpenId = "/.well-known/openid-configuration";
+
+Url WithPath(Url url, std::string path) {
+  url.path = std::move(path);
+  return url;
+}
+
+absl::Status Failure(const Url& url, absl::string_view why) {
+  return absl::UnavailableError(absl::StrCat(url.Origin(), url.path, ": ", why));
+}
+
+// The metadata; what is not found in one place is looked for in the next.
+absl::StatusOr<Json> FetchMetadata(const std::string& issuer, const Url& issuer_url,
+                                   DocumentSource& source) {
+  absl::Status failure;
+  for (const Url& url : MetadataUrls(issuer_url)) {
+    const absl::StatusOr<Document> document = source.Get(url);
+    if (!document.ok()) {
+      failure = Failure(url, document.status().message());
+      if (absl::IsNotFound(document.status())) continue;
+      return failure;
+    }
+    absl::StatusOr<Json> metadata = ParseObject(document->body);
+    if (!metadata.ok()) return Failure(url, metadata.status().message());
+    if (TextOf(*metadata, "issuer") != issuer) {
+      return Failure(url, absl::StrCat("its issuer is not ", issuer));
+    }
+    return metadata;
+  }
+  return failure;
+}
+
+absl::StatusOr<Url> KeysUrl(const Json& metadata, const Url& issuer) {
+  absl::StatusOr<Url> url = ParseUrl(TextOf(metadata, "jwks_uri"));
+  const bool is_trial = !issuer.is_https;
+  if (!url.ok() || !(url->is_https || (is_trial && url->IsTrustworthy()))) {
+    return absl::UnavailableError(absl::StrCat("the metadata of ", issuer.Origin(), issuer.path,
+                                               " has no jwks_uri, or one that is not over https"));
+  }
+  return url;
+}
+
+}  // namespace
+
+std::vector<Url> MetadataUrls(const Url& issuer) {
+  const absl::string_view path = absl::StripSuffix(issuer.path, "/");
+  std::vector<Url> urls = {WithPath(issuer, absl::StrCat(kOAuth, path)),
+                           WithPath(issuer, absl::StrCat(kOpenId, path))};
+  if (!path.empty()) urls.push_back(WithPath(issuer, absl::StrCat(path, kOpenId)));
+  return urls;
+}
+
+absl::StatusOr<FetchedKeys> FetchIssuerKeys(const std::string& issuer, DocumentSource& source) {
+  ASSIGN_OR_RETURN(const Url issuer_url, ParseUrl(issuer));
+  ASSIGN_OR_RETURN(const Json metadata, FetchMetadata(issuer, issuer_url, source));
+  ASSIGN_OR_RETURN(const Url url, KeysUrl(metadata, issuer_url));
+  const absl::StatusOr<Document> document = source.Get(url);
+  if (!document.ok()) return Failure(url, document.status().message());
+  absl::StatusOr<KeySet> keys = KeySet::Parse(document->body);
+  if (!keys.ok()) return Failure(url, keys.status().message());
+  return FetchedKeys{.keys = *std::move(keys), .max_age = document->max_age};
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,115 @@
+#include "gateway/oauth/issuer_documents.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_matchers.h"
+#include "gateway/oauth/issuer_fixture.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> UrlsOf(const char* issuer) {
+  const auto url = ParseUrl(issuer);
+  std::vector<std::string> texts;
+  for (const Url& place : MetadataUrls(*url)) texts.push_back(place.Origin() + place.path);
+  return texts;
+}
+
+TEST(MetadataUrlsTest, AreThoseOfOAuthAndOfOpenIdConnect) {
+  for (const char* issuer : {"https://as.example", "https://as.example/"}) {
+    EXPECT_THAT(UrlsOf(issuer),
+                ElementsAre("https://as.example/.well-known/oauth-authorization-server",
+                            "https://as.example/.well-known/openid-configuration"));
+  }
+  EXPECT_THAT(UrlsOf("https://as.example:8443/tenant/1"),
+              ElementsAre("https://as.example:8443/.well-known/oauth-authorization-server/tenant/1",
+                          "https://as.example:8443/.well-known/openid-configuration/tenant/1",
+                          "https://as.example:8443/tenant/1/.well-known/openid-configuration"));
+}
+
+class FetchIssuerKeysTest : public testing::Test {
+ protected:
+  // The error of a fetch, or "OK".
+  std::string Fetch(const std::string& issuer) {
+    FakeSource source(&documents_);
+    const auto fetched = FetchIssuerKeys(issuer, source);
+    return fetched.ok() ? "OK" : std::string(fetched.status().message());
+  }
+  // The same, where the metadata names these keys, which are there.
+  std::string FetchFrom(const std::string& issuer, const std::string& keys_url) {
+    documents_.Put(issuer + "/.well-known/oauth-authorization-server",
+                   Json{{"issuer", issuer}, {"jwks_uri", keys_url}}.dump());
+    documents_.Put(keys_url, KeySetText({}));
+    return Fetch(issuer);
+  }
+
+  FakeDocuments documents_;
+};
+
+TEST_F(FetchIssuerKeysTest, LooksInOnePlaceAfterTheOther) {
+  documents_.Put(
+      "https://as.example/t/.well-known/openid-configuration",
+      Json{{"issuer", "https://as.example/t"}, {"jwks_uri", "https://keys.example/"}}.dump());
+  documents_.Put("https://keys.example/", KeySetText({}));
+  EXPECT_EQ(Fetch("https://as.example/t"), "OK");
+  EXPECT_EQ(documents_.log().size(), 4u);
+}
+
+TEST_F(FetchIssuerKeysTest, DoesNotLookFurtherWhereAServerFails) {
+  documents_.Put("https://as.example/.well-known/oauth-authorization-server",
+                 absl::UnavailableError("it answered with the status 302"));
+  documents_.Put(
+      "https://as.example/.well-known/openid-configuration",
+      Json{{"issuer", "https://as.example"}, {"jwks_uri", "https://as.example/keys"}}.dump());
+  EXPECT_THAT(Fetch("https://as.example"), HasSubstr("302"));
+  EXPECT_EQ(documents_.log().size(), 1u);
+}
+
+TEST_F(FetchIssuerKeysTest, BelievesTheMetadataOfTheIssuerOnly) {
+  for (const char* issuer : {"https://evil.example", "https://as.example/", "HTTPS://AS.example"}) {
+    documents_.Put("https://as.example/.well-known/oauth-authorization-server",
+                   Json{{"issuer", issuer}, {"jwks_uri", "https://as.example/keys"}}.dump());
+    EXPECT_THAT(Fetch("https://as.example"), HasSubstr("its issuer is not https://as.example"));
+  }
+  documents_.Put("https://as.example/.well-known/oauth-authorization-server", R"(["issuer"])");
+  EXPECT_NE(Fetch("https://as.example"), "OK");
+  EXPECT_EQ(documents_.requests("https://as.example/keys"), 0);
+}
+
+TEST_F(FetchIssuerKeysTest, TakesKeysFromWhereNobodyCanChangeThem) {
+  EXPECT_EQ(FetchFrom("https://as.example", "https://keys.example/k"), "OK");
+  EXPECT_EQ(FetchFrom("http://127.0.0.1:9000", "http://127.0.0.1:9000/k"), "OK");
+  EXPECT_EQ(FetchFrom("http://127.0.0.1:9000", "https://keys.example/k"), "OK");
+  EXPECT_THAT(FetchFrom("https://as.example", "http://as.example/k"), HasSubstr("over https"));
+  EXPECT_THAT(FetchFrom("https://as.example", "http://127.0.0.1:9000/k"), HasSubstr("over https"));
+  EXPECT_THAT(FetchFrom("http://127.0.0.1:9000", "http://as.example/k"), HasSubstr("over https"));
+  EXPECT_THAT(FetchFrom("https://as.example", "file:///etc/passwd"), HasSubstr("no jwks_uri"));
+  EXPECT_THAT(FetchFrom("https://as.example", ""), HasSubstr("no jwks_uri"));
+}
+
+TEST_F(FetchIssuerKeysTest, SaysWhatIsWrongWithTheKeys) {
+  std::vector<Json> keys(KeySet::kMaxKeys, Json::object());
+  documents_.Put(
+      "https://as.example/.well-known/oauth-authorization-server",
+      Json{{"issuer", "https://as.example"}, {"jwks_uri", "https://as.example/keys"}}.dump());
+  EXPECT_THAT(Fetch("https://as.example"), HasSubstr("https://as.example/keys: status 404"));
+  documents_.Put("https://as.example/keys", KeySetText(keys));
+  EXPECT_EQ(Fetch("https://as.example"), "OK");
+  keys.emplace_back();
+  documents_.Put("https://as.example/keys", KeySetText(keys));
+  EXPECT_THAT(Fetch("https://as.example"), HasSubstr("more than 100 keys"));
+  for (const char* text : {"", "{}", "[]", R"({"keys":{}})", R"({"keys":[],"keys":[]})"}) {
+    documents_.Put("https://as.example/keys", text);
+    EXPECT_NE(Fetch("https://as.example"), "OK") << text;
+  }
+}
+
+}  // namespace
+}  // namespace callslip::gateway

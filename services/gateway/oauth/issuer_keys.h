@@ -1,0 +1,69 @@
+#ifndef CALLSLIP_GATEWAY_OAUTH_ISSUER_KEYS_H_
+#define CALLSLIP_GATEWAY_OAUTH_ISSUER_KEYS_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+#include "gateway/oauth/document_source.h"
+#include "gateway/oauth/issuer_documents.h"
+#include "gateway/oauth/key_set.h"
+
+namespace callslip::gateway {
+
+// The keys of an authorization server, fetched at once and then again and again by a thread of its
+// own: nobody else ever waits for the network. Thread-safe.
+//
+// Where a fetch fails, which is logged, the keys that are there still count, for a day at most.
+class IssuerKeys {
+ public:
+  // How long keys last where the server does not say, and between what bounds it may.
+  static constexpr absl::Duration kUsualAge = absl::Minutes(10);
+  static constexpr absl::Duration kMinAge = absl::Minutes(1);
+  static constexpr absl::Duration kMaxAge = absl::Hours(24);
+  // Between the starts of two fetches, whatever callers ask for and however they fail.
+  static constexpr absl::Duration kMinInterval = absl::Seconds(30);
+
+  // `on_fetched` is called on the thread after each fetch, whether it has succeeded or not.
+  IssuerKeys(std::string issuer, std::unique_ptr<DocumentSource> source, Clock* clock,
+             std::function<void()> on_fetched);
+  // Ends the fetch that is under way.
+  ~IssuerKeys();
+
+  // The newest; null while there are none. Does not block.
+  std::shared_ptr<const KeySet> keys() const;
+
+  // Asks for newer keys. True where they are being fetched, or now will be; false where the last
+  // fetch began too short a time ago. Does not block.
+  bool Renew();
+
+ private:
+  void Run();
+  // Fetches, and returns when to do so again.
+  absl::Time Fetch();
+  absl::Time Keep(absl::StatusOr<FetchedKeys> fetched) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const std::string issuer_;
+  const std::unique_ptr<DocumentSource> source_;
+  Clock* const clock_;
+  const std::function<void()> on_fetched_;
+  const std::unique_ptr<Sleeper> sleeper_;
+  mutable Mutex mutex_;
+  bool stop_ ABSL_GUARDED_BY(mutex_) = false;
+  // A fetch is under way, or about to be.
+  bool is_due_ ABSL_GUARDED_BY(mutex_) = true;
+  absl::Time last_start_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  absl::Time last_success_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
+  std::shared_ptr<const KeySet> keys_ ABSL_GUARDED_BY(mutex_);
+  std::thread thread_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_OAUTH_ISSUER_KEYS_H_

@@ -1,0 +1,101 @@
+#ifndef CALLSLIP_GATEWAY_OAUTH_RESOURCE_SERVER_H_
+#define CALLSLIP_GATEWAY_OAUTH_RESOURCE_SERVER_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "common/clock.h"
+#include "common/log_limit.h"
+#include "gateway/http/http_message.h"
+#include "gateway/http/router.h"
+#include "gateway/http/token_verifier.h"
+#include "gateway/http/unauthorized.h"
+#include "gateway/oauth/access_token.h"
+#include "gateway/oauth/document_source.h"
+#include "gateway/oauth/issuer_keys.h"
+#include "gateway/oauth/jwt.h"
+#include "gateway/oauth/oauth_config.h"
+#include "gateway/oauth/scope_roles.h"
+#include "gateway/oauth/token_cache.h"
+
+namespace callslip::gateway {
+
+// The gateway as an OAuth 2.1 resource server: takes the access tokens of one authorization server
+// (RFC 9068) that are for this resource (RFC 8707), and says where to get them (RFC 9728).
+//
+// Used on one executor, which runs one function at a time.
+class ResourceServer final : public TokenVerifier,
+                             public std::enable_shared_from_this<ResourceServer> {
+ public:
+  struct Surroundings {
+    boost::asio::any_io_executor executor;
+    Clock* clock = nullptr;
+    std::function<absl::Time()> wall_time = &WallTime;
+    std::unique_ptr<DocumentSource> source;
+    // How long a token of an unknown key may wait for the keys that are being fetched.
+    absl::Duration longest_wait = absl::Seconds(5);
+  };
+  // Tokens that wait for keys. Each holds its request.
+  static constexpr size_t kMaxWaiting = 1000;
+
+  // `config` is valid and on. Fetches keys from now on.
+  static std::shared_ptr<ResourceServer> Start(const OAuthConfig& config,
+                                               Surroundings surroundings);
+  // Drops what waits.
+  ~ResourceServer() override;
+
+  // The reasons of UNAUTHENTICATED are those of ParseJwt(), CheckClaims() and KeySet::Find(), and
+  // `signature_wrong`; of PERMISSION_DENIED `insufficient_scope`; of UNAVAILABLE, while there are
+  // no keys, `keys_unavailable`.
+  void Verify(const std::string& token, Done done) override;
+
+  // What callers without a token are told.
+  const Challenge& challenge() const { return challenge_; }
+
+  // The protected resource metadata (RFC 9728), as JSON.
+  std::string Metadata() const;
+  // Serves the metadata where clients look for it.
+  void AddRoutes(Router& router);
+
+ private:
+  struct Waiting {
+    std::string token;
+    Done done;
+  };
+
+  ResourceServer(const OAuthConfig& config, Surroundings& surroundings);
+
+  absl::StatusOr<CredentialPtr> Check(const std::string& token);
+  // A token that is not in the cache.
+  absl::StatusOr<CredentialPtr> CheckAnew(const std::string& token, absl::Time now);
+  void Answer(absl::StatusOr<CredentialPtr> verified, Done done);
+  void Hold(const std::string& token, Done done);
+  // Answers those that wait by the keys that there are now.
+  void AnswerWaiting();
+  void OnKeysFetched();
+
+  const TokenRules rules_;
+  const ScopeRoles roles_;
+  const std::string metadata_path_;
+  const Challenge challenge_;
+  const boost::asio::any_io_executor executor_;
+  const std::function<absl::Time()> wall_time_;
+  const absl::Duration longest_wait_;
+  LogLimit refusals_;
+  TokenCache cache_;
+  std::vector<Waiting> waiting_;
+  boost::asio::steady_timer timer_;  // Runs while some wait.
+  std::optional<IssuerKeys> keys_;   // Destroyed first: its thread knows this object.
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_OAUTH_RESOURCE_SERVER_H_

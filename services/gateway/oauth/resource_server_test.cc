@@ -1,0 +1,209 @@
+#include "gateway/oauth/resource_server.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_matchers.h"
+#include "gateway/oauth/resource_server_fixture.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+TEST_F(ResourceServerTest, TakesATokenAndTellsWhoPresentsItUntilWhen) {
+  StartWithKeys();
+  Json claims = Claims();
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr credential,
+                       AskNow(Token(Header("RS256", "rsa"), claims, RsaTestKey())));
+  EXPECT_EQ(credential->principal(), (Principal{"oauth-alice", Role::kClient}));
+  EXPECT_EQ(credential->expires(), clock_.Now() + absl::Seconds(300));
+}
+
+TEST_F(ResourceServerTest, ATokenThatWasVerifiedIsNotVerifiedAgain) {
+  StartWithKeys();
+  const std::string token = GoodToken();
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr first, AskNow(token));
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr second, AskNow(token));
+  EXPECT_EQ(first, second);
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr other, AskNow(GoodToken("bob")));
+  EXPECT_NE(first, other);
+}
+
+TEST_F(ResourceServerTest, ATokenEndsWhenItHasExpiredThoughItIsKnown) {
+  StartWithKeys();
+  const std::string token = GoodToken();
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr credential, AskNow(token));
+  clock_.Advance(absl::Seconds(299));
+  EXPECT_EQ(ReasonOf(token), "OK");
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(ReasonOf(token), "token_expired");
+  EXPECT_TRUE(credential->IsOver(clock_.Now()));
+}
+
+TEST_F(ResourceServerTest, TheScopeWithMostRightsCounts) {
+  StartWithKeys();
+  const auto role_of = [&](const char* scope) {
+    Json claims = Claims();
+    claims["scope"] = scope;
+    const auto answer = AskNow(Token(Header("ES256", "ec"), claims, EcTestKey()));
+    return answer.ok() ? RoleName((*answer)->principal().role) : "none";
+  };
+  EXPECT_EQ(role_of("callslip.work"), "worker");
+  EXPECT_EQ(role_of("callslip.work callslip.view"), "viewer");
+  EXPECT_EQ(role_of("callslip.view openid callslip.client"), "client");
+  EXPECT_EQ(role_of("callslip.client callslip.admin callslip.work"), "admin");
+  EXPECT_EQ(role_of("CALLSLIP.ADMIN"), "none");
+}
+
+TEST_F(ResourceServerTest, AnotherClaimMayNameTheCaller) {
+  OAuthConfig config = Config();
+  config.principal_claim = "client_id";
+  Start(config);
+  AwaitFetch();
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr credential, AskNow(GoodToken()));
+  EXPECT_EQ(credential->principal().name, "oauth-inspector");
+  Json claims = Claims();
+  claims.erase("client_id");
+  EXPECT_EQ(ReasonOf(Token(Header("ES256", "ec"), claims, EcTestKey())), "principal_missing");
+}
+
+TEST_F(ResourceServerTest, TheOnlyKeyNeedsNoName) {
+  PutKeys({EdTestKey().Jwk("")});
+  StartWithKeys();
+  Json header = Header("EdDSA", "");
+  header.erase("kid");
+  EXPECT_EQ(ReasonOf(Token(header, Claims(), EdTestKey())), "OK");
+  EXPECT_EQ(ReasonOf(Token(Header("EdDSA", "ed"), Claims(), EdTestKey())), "key_unknown");
+}
+
+TEST_F(ResourceServerTest, ATokenOfANewKeyWaitsForTheKeysAndIsTaken) {
+  PutKeys({EcTestKey().Jwk("ec")});
+  StartWithKeys();
+  const std::string token = Token(Header("RS256", "rsa"), Claims(), RsaTestKey());
+  EXPECT_EQ(ReasonOf(token), "key_unknown");  // Half a minute has to pass first.
+  EXPECT_EQ(fetches(), 1);
+
+  PutKeys({EcTestKey().Jwk("ec"), RsaTestKey().Jwk("rsa")});
+  clock_.Advance(IssuerKeys::kMinInterval);
+  const Answer waiting = Ask(token);
+  const Answer another = Ask(Token(Header("EdDSA", "ed"), Claims(), EdTestKey()));
+  EXPECT_FALSE(waiting->has_value());
+  EXPECT_EQ(ReasonOf(GoodToken()), "OK");  // Others go on.
+  AwaitFetch();
+  ASSERT_TRUE(waiting->has_value());
+  EXPECT_OK(**waiting);
+  ASSERT_TRUE(another->has_value());
+  EXPECT_THAT(**another, FailsWith(absl::StatusCode::kUnauthenticated, "key_unknown"));
+  EXPECT_EQ(fetches(), 2);
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_EQ(ReasonOf(Token(Header("EdDSA", absl::StrCat(i).c_str()), Claims(), EdTestKey())),
+              "key_unknown");
+  }
+  AwaitFetch();
+  EXPECT_EQ(fetches(), 2);
+}
+
+TEST_F(ResourceServerTest, NobodyWaitsForKeysForLong) {
+  documents_.Hold();
+  Start(Config(), absl::Milliseconds(1));
+  documents_.AwaitHeld();
+  const Answer waiting = Ask(GoodToken());
+  EXPECT_FALSE(waiting->has_value());
+  context_.restart();
+  while (!waiting->has_value()) context_.run_one();
+  EXPECT_THAT(**waiting, FailsWith(absl::StatusCode::kUnavailable, "keys_unavailable"));
+  documents_.Release();
+}
+
+TEST_F(ResourceServerTest, NotMoreThanAThousandWait) {
+  documents_.Hold();
+  Start(Config());
+  std::vector<Answer> waiting;
+  const std::string token = GoodToken();
+  for (size_t i = 0; i < ResourceServer::kMaxWaiting; ++i) waiting.push_back(Ask(token));
+  EXPECT_EQ(ReasonOf(token), "keys_unavailable");
+  documents_.Release();
+  AwaitFetch();
+  for (const Answer& answer : waiting) {
+    ASSERT_TRUE(answer->has_value());
+    EXPECT_OK(**answer);
+  }
+}
+
+TEST_F(ResourceServerTest, WithoutKeysItSaysSoAndTriesAgain) {
+  documents_.Put(kMetadataUrl, absl::UnavailableError("down"));
+  Start(Config());
+  const Answer early = Ask(GoodToken());
+  AwaitFetch();
+  ASSERT_TRUE(early->has_value());
+  EXPECT_THAT(**early, FailsWith(absl::StatusCode::kUnavailable, "keys_unavailable"));
+  EXPECT_EQ(ReasonOf(GoodToken()), "keys_unavailable");
+  documents_.Put(kMetadataUrl, Json{{"issuer", kIssuer}, {"jwks_uri", kKeysUrl}}.dump());
+  clock_.Advance(IssuerKeys::kMinInterval);
+  AwaitFetch();
+  EXPECT_EQ(ReasonOf(GoodToken()), "OK");
+}
+
+TEST_F(ResourceServerTest, WhatAKeyHasSignedEndsWhenTheKeyIsGone) {
+  StartWithKeys();
+  const std::string token = GoodToken();
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr of_ec, AskNow(token));
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr of_rsa,
+                       AskNow(Token(Header("RS256", "rsa"), Claims(), RsaTestKey())));
+  // Another one goes by its name now.
+  PutKeys({RsaTestKey().Jwk("rsa"), TestKey::Ec().Jwk("ec")});
+  clock_.Advance(IssuerKeys::kUsualAge - absl::Minutes(6));
+  Poll();
+  EXPECT_FALSE(of_ec->IsWithdrawn());
+  ASSERT_TRUE(Ask(Token(Header("EdDSA", "new"), Claims(), EdTestKey())) != nullptr);
+  AwaitFetch();
+  EXPECT_TRUE(of_ec->IsWithdrawn());
+  EXPECT_FALSE(of_rsa->IsWithdrawn());
+  EXPECT_EQ(ReasonOf(token), "signature_wrong");
+}
+
+TEST_F(ResourceServerTest, MetadataSaysWhereTokensComeFrom) {
+  Start(Config());
+  EXPECT_EQ(Json::parse(server_->Metadata()),
+            (Json{{"resource", kResource},
+                  {"authorization_servers", {kIssuer}},
+                  {"scopes_supported",
+                   {"callslip.client", "callslip.view", "callslip.admin", "callslip.work"}},
+                  {"bearer_methods_supported", {"header"}}}));
+  EXPECT_EQ(server_->challenge().resource_metadata,
+            "https://gw.example/.well-known/oauth-protected-resource/mcp");
+}
+
+TEST_F(ResourceServerTest, ItsDestructionEndsAFetchAndDropsWhatWaits) {
+  documents_.Hold();
+  Start(Config());
+  const Answer waiting = Ask(GoodToken());
+  documents_.AwaitHeld();
+  server_ = nullptr;
+  Poll();
+  EXPECT_FALSE(waiting->has_value());
+}
+
+TEST(TokenCacheTest, ForgetsWhatWasNotUsedForLongest) {
+  TokenCache cache;
+  ASSERT_OK_AND_ASSIGN(const PublicKey key, PublicKey::FromJwk(EdTestKey().Jwk("")));
+  const auto add = [&](size_t i) {
+    cache.Add(absl::StrCat(i), std::make_shared<Credential>(Principal{"a", Role::kClient}), key);
+  };
+  for (size_t i = 0; i < TokenCache::kMaxTokens; ++i) add(i);
+  EXPECT_NE(cache.Find("0", absl::UnixEpoch()), nullptr);
+  add(TokenCache::kMaxTokens);
+  EXPECT_EQ(cache.size(), TokenCache::kMaxTokens);
+  EXPECT_NE(cache.Find("0", absl::UnixEpoch()), nullptr);
+  EXPECT_EQ(cache.Find("1", absl::UnixEpoch()), nullptr);
+  EXPECT_NE(cache.Find("2", absl::UnixEpoch()), nullptr);
+  add(2);
+  EXPECT_EQ(cache.size(), TokenCache::kMaxTokens);
+}
+
+}  // namespace
+}  // namespace callslip::gateway

@@ -1,0 +1,75 @@
+#include "gateway/oauth/scope_roles.h"
+
+#include <array>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "openssl/sha.h"
+
+namespace callslip::gateway {
+namespace {
+
+// Those with more rights first. A client may do more than a viewer though it sees less, and a
+// worker may do nothing of theirs.
+constexpr std::array kRanks = {Role::kAdmin, Role::kClient, Role::kViewer, Role::kWorker};
+
+// A scope-token (RFC 6749, section 3.3).
+bool IsScope(absl::string_view text) {
+  return !text.empty() && absl::c_all_of(text, [](char c) {
+    return absl::ascii_isgraph(c) && c != '"' && c != '\\';
+  });
+}
+
+absl::Status BadEntry(absl::string_view entry) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      "\"", entry,
+      "\" in --oauth-scopes is not SCOPE=ROLE with a role of client, viewer, worker and admin, or "
+      "its scope stands twice"));
+}
+
+}  // namespace
+
+absl::StatusOr<ScopeRoles> ScopeRoles::Parse(const std::vector<std::string>& entries) {
+  ScopeRoles parsed;
+  for (const absl::string_view entry : entries) {
+    const size_t sign = entry.rfind('=');  // A scope may have some, too.
+    if (sign == absl::string_view::npos) return BadEntry(entry);
+    std::string scope(entry.substr(0, sign));
+    const std::optional<Role> role = ParseRole(entry.substr(sign + 1));
+    const bool is_known =
+        absl::c_any_of(parsed.entries_, [&](const auto& known) { return known.first == scope; });
+    if (is_known || !IsScope(scope) || !role.has_value() || !absl::c_linear_search(kRanks, *role)) {
+      return BadEntry(entry);
+    }
+    parsed.entries_.emplace_back(std::move(scope), *role);
+  }
+  if (parsed.entries_.empty()) {
+    return absl::InvalidArgumentError("--oauth-scopes names no scope: nobody could call");
+  }
+  return parsed;
+}
+
+std::optional<Role> ScopeRoles::RoleOf(const std::vector<std::string>& scopes) const {
+  for (const Role role : kRanks) {
+    for (const auto& [scope, given] : entries_) {
+      if (given == role && absl::c_linear_search(scopes, scope)) return role;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string ProviderPrincipalName(absl::string_view issuer, absl::string_view caller) {
+  std::string name = absl::StrCat("oauth-", caller);
+  if (IsPrincipalName(name)) return name;
+  // No issuer holds a line break, so that each pair makes a text of its own.
+  const std::string text = absl::StrCat(issuer, "\n", caller);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  constexpr size_t kBytes = 16;  // Nobody finds two callers with the same 128 bits.
+  return absl::StrCat("oauth_", absl::BytesToHexString(absl::string_view(
+                                    reinterpret_cast<const char*>(digest.data()), kBytes)));
+}
+
+}  // namespace callslip::gateway

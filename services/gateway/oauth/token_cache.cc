@@ -1,0 +1,53 @@
+#include "gateway/oauth/token_cache.h"
+
+#include <iterator>
+#include <utility>
+
+#include "openssl/sha.h"
+
+namespace callslip::gateway {
+
+TokenCache::Digest TokenCache::DigestOf(absl::string_view token) {
+  Digest digest;
+  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
+  return digest;
+}
+
+TokenCache::Entries::iterator TokenCache::Remove(Entries::iterator entry) {
+  by_digest_.erase(entry->digest);
+  return entries_.erase(entry);
+}
+
+CredentialPtr TokenCache::Find(absl::string_view token, absl::Time now) {
+  const auto found = by_digest_.find(DigestOf(token));
+  if (found == by_digest_.end()) return nullptr;
+  const Entries::iterator entry = found->second;
+  if (entry->credential->IsOver(now)) {
+    Remove(entry);
+    return nullptr;
+  }
+  entries_.splice(entries_.begin(), entries_, entry);
+  return entry->credential;
+}
+
+void TokenCache::Add(absl::string_view token, std::shared_ptr<Credential> credential,
+                     const PublicKey& key) {
+  const Digest digest = DigestOf(token);
+  if (const auto known = by_digest_.find(digest); known != by_digest_.end()) Remove(known->second);
+  if (entries_.size() == kMaxTokens) Remove(std::prev(entries_.end()));
+  entries_.push_front({digest, std::move(credential), key});
+  by_digest_[digest] = entries_.begin();
+}
+
+void TokenCache::KeepSignedBy(const KeySet& keys) {
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    if (keys.Has(entry->key)) {
+      ++entry;
+    } else {
+      entry->credential->Withdraw();
+      entry = Remove(entry);
+    }
+  }
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,30 @@
+#ifndef CALLSLIP_GATEWAY_OAUTH_URL_H_
+#define CALLSLIP_GATEWAY_OAUTH_URL_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "common/address.h"
+
+namespace callslip::gateway {
+
+// An absolute http or https URL without a fragment, in the parts that a client needs.
+struct Url {
+  bool is_https = false;
+  std::string authority;  // As written: what the Host header has.
+  Address address;        // The same, with the port that it stands for.
+  std::string path;       // As written, with the query. Begins with '/' or '?', or is empty.
+
+  // SCHEME://AUTHORITY
+  std::string Origin() const;
+  // Where nobody can listen or pretend to be the peer: over https, or on this machine.
+  bool IsTrustworthy() const { return is_https || address.IsLoopback(); }
+};
+
+// INVALID_ARGUMENT for anything else, such as a URL with a user's name, a fragment or a space.
+absl::StatusOr<Url> ParseUrl(absl::string_view text);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_OAUTH_URL_H_

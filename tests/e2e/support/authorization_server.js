@@ -1,0 +1,157 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { Provider } from 'oidc-provider';
+
+/** What the gateway takes by default, and what OpenID Connect adds. */
+const RESOURCE_SCOPES = 'callslip.client callslip.view callslip.admin callslip.work';
+const SCOPES = ['openid', 'offline_access', ...RESOURCE_SCOPES.split(' ')];
+
+/** Steps of one authorization, at most: each page and each redirect is one. */
+const MAX_STEPS = 20;
+
+const KEY_TYPES = {
+  RS256: ['rsa', { modulusLength: 2048 }],
+  ES256: ['ec', { namedCurve: 'P-256' }],
+  EdDSA: ['ed25519'],
+};
+
+/** A signing key of its own name, as a private JWK. */
+function makeKey(alg, kid) {
+  const { privateKey } = generateKeyPairSync(...KEY_TYPES[alg]);
+  return { ...privateKey.export({ format: 'jwk' }), alg, kid, use: 'sig' };
+}
+
+/** A real authorization server on this machine, and the person in front of it. */
+export class AuthorizationServer {
+  /** How long access tokens last, in s; the algorithm that they are signed with. */
+  tokenTtl = 600;
+  alg = 'ES256';
+  /** How often it was asked for its keys, and for tokens by `grant_type`. */
+  keyRequests = 0;
+  grants = {};
+
+  static async start() {
+    const server = new AuthorizationServer();
+    server.http = createServer((request, response) => {
+      if (request.url === '/jwks') server.keyRequests += 1;
+      server.callback(request, response);
+    });
+    server.http.listen(0, '127.0.0.1');
+    await once(server.http, 'listening');
+    server.issuer = `http://127.0.0.1:${server.http.address().port}`;
+    server.rotateKeys('first');
+    return server;
+  }
+
+  /** From now on it has other keys, whose names begin with `name`, and none of those before. */
+  rotateKeys(name) {
+    const keys = Object.keys(KEY_TYPES).map((alg) => makeKey(alg, `${name}-${alg}`));
+    const provider = new Provider(this.issuer, this.#configuration(keys));
+    provider.on('grant.success', ({ oidc }) => {
+      const type = oidc.params.grant_type;
+      this.grants[type] = (this.grants[type] ?? 0) + 1;
+    });
+    this.callback = provider.callback();
+  }
+
+  #configuration(keys) {
+    return {
+      jwks: { keys },
+      cookies: { keys: ['of a test'] },
+      scopes: SCOPES,
+      clientDefaults: { id_token_signed_response_alg: 'ES256' },
+      findAccount: (context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+      issueRefreshToken: (context, client) => client.grantTypeAllowed('refresh_token'),
+      features: {
+        registration: { enabled: true },
+        resourceIndicators: {
+          enabled: true,
+          useGrantedResource: () => true,
+          getResourceServerInfo: (context, resource) => ({
+            scope: RESOURCE_SCOPES,
+            audience: resource,
+            accessTokenFormat: 'jwt',
+            accessTokenTTL: this.tokenTtl,
+            jwt: { sign: { alg: this.alg } },
+          }),
+        },
+      },
+    };
+  }
+
+  /**
+   * What a person does whom a client has sent to `url`: signs in as `login` and agrees. Answers the
+   * code that the client is sent.
+   */
+  async approve(url, login) {
+    const cookies = new Map();
+    const visit = async (address, form) => {
+      const response = await fetch(address, {
+        redirect: 'manual',
+        headers: { Cookie: [...cookies].map((pair) => pair.join('=')).join('; ') },
+        ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+      });
+      for (const cookie of response.headers.getSetCookie()) {
+        const [, name, value] = cookie.match(/^([^=]+)=([^;]*)/);
+        cookies.set(name, value);
+      }
+      return response;
+    };
+    let response = await visit(url);
+    for (let step = 0; step < MAX_STEPS; step += 1) {
+      const location = response.headers.get('location');
+      if (location) {
+        const next = new URL(location, this.issuer);
+        if (next.origin !== this.issuer) return this.#codeIn(next);
+        response = await visit(next);
+      } else {
+        const page = await response.text();
+        const [, action] = page.match(/action="([^"]+)"/) ?? [];
+        if (!action) throw new Error(`The authorization ends at a page without a form:\n${page}`);
+        const [, prompt] = page.match(/name="prompt" value="(\w+)"/);
+        response = await visit(new URL(action, this.issuer), { prompt, login, password: 'any' });
+      }
+    }
+    throw new Error('The authorization does not end.');
+  }
+
+  #codeIn(url) {
+    const code = url.searchParams.get('code');
+    if (!code) throw new Error(`No code in ${url}`);
+    return code;
+  }
+
+  async close() {
+    this.http.closeAllConnections();
+    await new Promise((resolve) => { this.http.close(resolve); });
+  }
+}
+
+/** Keeps what the official client's OAuth support wants kept, and remembers where it sent a person. */
+export class OAuthClient {
+  redirectUrl = 'http://127.0.0.1:9/callback';
+  clientMetadata = {
+    client_name: 'callslip-e2e',
+    redirect_uris: [this.redirectUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+  };
+  /** Where the person is to go. */
+  authorizationUrl = undefined;
+
+  clientInformation() { return this.information; }
+
+  saveClientInformation(information) { this.information = information; }
+
+  tokens() { return this.saved; }
+
+  saveTokens(tokens) { this.saved = tokens; }
+
+  redirectToAuthorization(url) { this.authorizationUrl = url; }
+
+  saveCodeVerifier(verifier) { this.verifier = verifier; }
+
+  codeVerifier() { return this.verifier; }
+}
