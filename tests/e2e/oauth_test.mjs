@@ -179,7 +179,7 @@ test('a held call ends with its token, and goes on with a refreshed one', TIMEOU
     const agent = await signIn('carol');
     const token = await tokenFor('browser', 'callslip.work');
     provider.tokenTtl = 600;
-    const held = ask(token, '/pending-queries?wait=5&worker=idle');
+    const held = ask(token, '/pending-queries?wait=5&target=elsewhere');
     // Nobody does it: the question waits for longer than the token lasts.
     const id = await agent.submit({ action: 'execute_js', script: 'never' });
     const answer = await agent.ask(id, 4_000);
