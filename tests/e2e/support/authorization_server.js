@@ -37,7 +37,8 @@ export class AuthorizationServer {
       if (request.url === '/jwks') server.keyRequests += 1;
       server.callback(request, response);
     });
-    server.http.listen(0, '127.0.0.1');
+    // A test that fails before it closes this one is to end all the same.
+    server.http.listen(0, '127.0.0.1').unref();
     await once(server.http, 'listening');
     server.issuer = `http://127.0.0.1:${server.http.address().port}`;
     server.rotateKeys('first');
