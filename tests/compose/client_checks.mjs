@@ -114,25 +114,61 @@ const checks = {
   // The standard gRPC health service, spoken by hand: an empty HealthCheckRequest in a gRPC frame,
   // and SERVING (field 1 = 1) in the answer.
   async 'grpc-serving'(port) {
-    const session = http2.connect(`http://127.0.0.1:${port}`);
-    session.on('error', fail);
-    const call = session.request({
-      ':method': 'POST',
-      ':path': '/grpc.health.v1.Health/Check',
-      'content-type': 'application/grpc',
-      te: 'trailers',
-    });
-    call.on('error', fail);
-    let trailers = {};
-    call.on('trailers', (headers) => { trailers = headers; });
-    call.end(Buffer.from([0, 0, 0, 0, 0]));
-    const chunks = [];
-    for await (const chunk of call) chunks.push(chunk);
-    session.close();
-    assert.equal(trailers['grpc-status'], '0', trailers['grpc-message']);
-    assert.deepEqual([...Buffer.concat(chunks)], [0, 0, 0, 0, 2, 0x08, 0x01]);
+    const {status, message, answer} = await grpcCall(port, 'grpc.health.v1.Health/Check', []);
+    assert.equal(status, '0', message);
+    assert.deepEqual(answer, [0, 0, 0, 0, 2, 0x08, 0x01]);
+  },
+
+  // Who reaches the port and shows nothing lists nobody's commands and completes none.
+  async 'grpc-strangers-refused'(port) {
+    const allClients = [0x10, 0x01];
+    const calls = [['WorkerService/ListWorkers', allClients], ['CommandService/ListCommands', []],
+      ['CommandService/LeaseCommands', []], ['CommandService/CompleteCommand', []]];
+    for (const [method, request] of calls) {
+      for (const token of [undefined, '0'.repeat(64)]) {
+        const {status} = await grpcCall(port, `callslip.tracker.v1.${method}`, request, token);
+        assert.equal(status, '16', `${method} with the token ${token}`);
+      }
+    }
+  },
+
+  // With a token of the file, as its role.
+  async 'grpc-with-token'(port, file) {
+    const lines = readFileSync(file, 'utf8').split('\n').map((line) => line.split(' '));
+    const [, , client] = lines.find(([role]) => role === 'client');
+    const list = (request) =>
+      grpcCall(port, 'callslip.tracker.v1.WorkerService/ListWorkers', request, client);
+    assert.equal((await list([])).status, '0');
+    assert.equal((await list([0x10, 0x01])).status, '7', 'a client sees its own alone');
   },
 };
+
+/** One unary call with the bytes of a message. */
+async function grpcCall(port, method, request, token) {
+  const session = http2.connect(`http://127.0.0.1:${port}`);
+  session.on('error', fail);
+  const call = session.request({
+    ':method': 'POST',
+    ':path': `/${method}`,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...(token && {authorization: `Bearer ${token}`}),
+  });
+  call.on('error', fail);
+  // An answer without a message has its status in its only headers.
+  let trailers = {};
+  call.on('response', (headers) => { trailers = headers; });
+  call.on('trailers', (headers) => { trailers = headers; });
+  call.end(Buffer.from([0, 0, 0, 0, request.length, ...request]));
+  const chunks = [];
+  for await (const chunk of call) chunks.push(chunk);
+  session.close();
+  return {
+    status: trailers['grpc-status'],
+    message: trailers['grpc-message'],
+    answer: [...Buffer.concat(chunks)],
+  };
+}
 
 function assertInitialized(message) {
   assert.equal(message.id, INITIALIZE.id);

@@ -31,8 +31,21 @@ check_answers() {
   check "an agent reaches the tools over HTTP" outside mcp-over-http "$CALLSLIP_GATEWAY_PORT"
   check "another service reaches the tracker over gRPC" \
     outside grpc-serving "$CALLSLIP_TRACKER_PORT"
+  check "whoever shows the tracker no token is told nothing" \
+    outside grpc-strangers-refused "$CALLSLIP_TRACKER_PORT"
+  check "a service with a token of the tracker's file is let in" with_tokens_of_tracker
   check "an agent reaches the tools over the bridge" \
     outside mcp-over-stdio docker-compose run --rm -T bridge
+}
+
+with_tokens_of_tracker() {
+  local tokens
+  tokens=$(mktemp)
+  compose exec -T tracker cat /var/lib/callslip/tokens >"$tokens" &&
+    outside grpc-with-token "$CALLSLIP_TRACKER_PORT" "$tokens"
+  local result=$?
+  rm -f "$tokens"
+  return $result
 }
 
 check_stop() {
