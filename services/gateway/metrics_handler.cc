@@ -29,6 +29,10 @@ void AddRequests(const HttpTally& requests, MetricsPage& page) {
           AsDouble(ended), labels);
     }
   }
+  for (const auto& [reason, count] : requests.refused()) {
+    page.Counter("callslip_refusals_total", "Requests that were not let in, by reason.",
+                 AsDouble(count), {{"reason", reason}});
+  }
   for (const HttpTally::Route* route : routes) {
     page.Gauge("callslip_http_requests_under_way", "Requests that are not answered yet.",
                AsDouble(route->under_way), LabelsOf(*route));

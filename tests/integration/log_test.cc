@@ -177,10 +177,11 @@ TEST_F(LogTest, RefusalsAreSaidAndLimited) {
 TEST_F(LogTest, RefusedRequestsAreSaidWithoutWhatTheyBrought) {
   (void)services_.Post(std::string("/nowhere/") + kUrl + "?token=" + kToken, "{}",
                        {{"Host", kMessage}});
-  const std::vector<json> refused = Of("request refused", Lines());
+  const std::vector<json> refused = Of("audit", Lines());
   ASSERT_EQ(refused.size(), 1u) << text_;
   EXPECT_EQ(refused[0]["route"], "other");
-  EXPECT_EQ(refused[0]["status"], "403");
+  EXPECT_EQ(refused[0]["verdict"], "refused");
+  EXPECT_EQ(refused[0]["reason"], "host_not_allowed");
   for (const char* secret : {kUrl, kToken, kMessage}) {
     EXPECT_EQ(text_.find(secret), std::string::npos) << text_;
   }

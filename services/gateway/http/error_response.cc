@@ -42,6 +42,7 @@ HttpResponse ErrorResponse(int status, absl::string_view code, absl::string_view
   if (!hint.empty()) body["hint"] = std::string(hint);
   HttpResponse response;
   response.status = status;
+  response.error = std::string(code);
   response.body = Dump(body);
   return response;
 }

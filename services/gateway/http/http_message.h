@@ -68,6 +68,9 @@ struct HttpResponse {
   // the body's end. Cancelled when the peer leaves. An exception tears the body, so that the peer
   // sees it incomplete. A HEAD request is answered without running it.
   std::function<boost::asio::awaitable<void>(BodyWriter&)> stream;
+  // Of an error: its code, as in the body; and whose request it refuses, where that is known.
+  std::string error;
+  std::shared_ptr<const Principal> refused;
   // Where set, the answer is 101 and the connection becomes a WebSocket; nothing else is used.
   std::shared_ptr<const WebSocketUpgrade> upgrade;
 };

@@ -22,13 +22,33 @@ void HttpTally::Measure(Route* route, Responder& responder) {
     --route->under_way;
     ++route->ended[status];
     route->latency.Observe(absl::ToInt64Nanoseconds(clock_->Now() - begun));
-    LogTrouble(*route, status);
+    if (status == 401 || status == 403) {
+      NoteRefusal(*route, response);
+    } else {
+      LogTrouble(*route, status);
+    }
     std::move(respond)(std::move(response));
   };
 }
 
+void HttpTally::NoteRefusal(const Route& route, const HttpResponse& response) {
+  ++refused_[response.error];
+  const std::optional<int64_t> left_out = audit_.Admit();
+  if (!left_out.has_value()) return;
+  const Principal nobody;
+  const Principal& who = response.refused != nullptr ? *response.refused : nobody;
+  Log(LogLevel::kWarning, "audit",
+      {{"verdict", "refused"},
+       {"reason", response.error},
+       {"method", route.method},
+       {"route", route.path},
+       {"principal", who.name},
+       {"role", who.name.empty() ? "" : std::string(RoleName(who.role))},
+       {"left_out", absl::StrCat(*left_out)}});
+}
+
 void HttpTally::LogTrouble(const Route& route, int status) {
-  const bool refused = status == 401 || status == 403 || status == 429;
+  const bool refused = status == 429;
   if (!refused && status < 500) return;
   const std::optional<int64_t> left_out = (refused ? refusals_ : failures_).Admit();
   if (!left_out.has_value()) return;

@@ -15,8 +15,8 @@ namespace callslip::gateway {
 
 // What the requests of each route have come to. Routes are named as they were added, with their
 // {parameters}; whatever belongs to none is one route, `other`. Refused callers and errors of ours
-// are logged, up to 20 lines a second, without anything that the caller has chosen. Not
-// thread-safe.
+// are logged, up to 20 lines of each kind a second, without anything that the caller has chosen:
+// who was not let in as `audit`. Not thread-safe.
 class HttpTally {
  public:
   // Of a request whose peer did not wait for the answer: no fault of ours. Nginx calls it so.
@@ -31,7 +31,8 @@ class HttpTally {
   };
 
   // `clock` must outlive the tally.
-  explicit HttpTally(Clock* clock) : clock_(clock), refusals_(clock, 20), failures_(clock, 20) {}
+  explicit HttpTally(Clock* clock)
+      : clock_(clock), audit_(clock, 20), refusals_(clock, 20), failures_(clock, 20) {}
 
   // Lives as long as the tally.
   Route* Add(const std::string& method, const std::string& path);
@@ -43,13 +44,18 @@ class HttpTally {
   // Those that were added, in their order.
   const std::deque<Route>& routes() const { return routes_; }
   const Route& others() const { return other_; }
+  // Requests that were not let in (401, 403), by the code of their answer.
+  const std::map<std::string, int64_t>& refused() const { return refused_; }
 
  private:
+  void NoteRefusal(const Route& route, const HttpResponse& response);
   void LogTrouble(const Route& route, int status);
 
   Clock* const clock_;
+  LogLimit audit_;
   LogLimit refusals_;
   LogLimit failures_;
+  std::map<std::string, int64_t> refused_;
   std::deque<Route> routes_;
   Route other_{.method = "other", .path = "other"};
 };

@@ -105,6 +105,7 @@ HttpResponse RoleNotAllowed(const Challenge& challenge, const std::vector<Role>&
                                  RoleName(request.principal.role), ", which may not use ",
                                  request.method, " ", request.path, "."),
                     absl::StrCat("Use a token with one of the roles ", may, "."));
+  response.refused = std::make_shared<const Principal>(request.principal);
   if (challenge.resource_metadata.empty()) return response;
   return WithChallenge(std::move(response),
                        ChallengeText(challenge, roles, "insufficient_scope", ""));
