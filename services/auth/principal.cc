@@ -12,6 +12,8 @@ namespace {
 
 // As the tracker has it.
 constexpr absl::string_view kDefaultTarget = "browser";
+// The shell commands of a session's agent, which its runner works off.
+constexpr absl::string_view kSessionTargets = "session-";
 constexpr size_t kMostShown = 128;
 
 absl::Status NotYourTarget(const Principal& principal, absl::string_view what,
@@ -65,6 +67,10 @@ absl::Status HoldToScope(const Principal& principal, std::string& target, std::s
   const auto may_take = [&held](absl::string_view named) {
     return held.targets.empty() || absl::c_linear_search(held.targets, named);
   };
+  if (principal.role == Role::kRunner && !absl::StartsWith(target, kSessionTargets)) {
+    return NotYourTarget(principal, "take commands of the target", target,
+                         "those of sessions, session-ID");
+  }
   if (target.empty() && !may_take(kDefaultTarget)) target = held.targets.front();
   if (worker_id.empty()) worker_id = held.worker_id;
   if (!may_take(target.empty() ? kDefaultTarget : target)) {

@@ -128,6 +128,7 @@ class Parser {
     if (!IsPrincipalName(fields[1])) {
       return Broken("a name is 1 to 64 characters of a-z, 0-9, '.', '_' and '-'");
     }
+    if (fields[1] == kLocalName) return Broken("`local` is whoever has no token");
     if (IsProviderName(fields[1])) {
       return Broken(
           "names that begin with oauth- or oauth_ are for those who come with a token of "

@@ -91,6 +91,7 @@ TEST(ParseTokenFileTest, NamesTheBrokenLineAndQuotesNoSecret) {
       "worker agent-2 " + kTokenB + " worker=",
       "worker agent-2 " + kTokenB + " name=x",
       "local agent-2 " + kTokenB,
+      "client local " + kTokenB,
       "client agent-2 cert:",
       "client agent-2 cert:" + std::string(254, 'c'),
       "client agent-2 " + kTokenB.substr(1),

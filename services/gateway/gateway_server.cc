@@ -68,13 +68,14 @@ HttpLimits LimitsOfThisProcess() {
 // How often a port that somebody else has is tried again.
 constexpr std::chrono::seconds kListenPause{2};
 
-// By which the tracker at `address` knows this gateway: the last line of its role. Empty where
-// there is none, and over a unix socket, where it needs none.
+// By which the tracker at `address` knows this gateway: the first token of its role, which counts
+// there while a new one is being added. Empty where there is none, and over a unix socket, where it
+// needs none.
 std::string OwnTokenOf(const TokenFile& file, const Address& address) {
   std::string token;
   if (address.is_unix()) return token;
   for (const TokenFile::Entry& entry : file.entries) {
-    if (entry.principal.role == Role::kGateway) token = entry.token;
+    if (entry.principal.role == Role::kGateway && token.empty()) token = entry.token;
   }
   return token;
 }

@@ -56,6 +56,8 @@ boost::asio::awaitable<HttpResponse> ScreenshotsHandler::Handle(
   std::optional<v1::CompleteCommandRequest> result = ScreenshotResult(*body);
   // One that its user took: nobody waits for it, and there is no place for it.
   if (!result.has_value()) co_return HttpResponse{.body = R"({"status":"ok","stored":false})"};
+  // A screenshot names its command alone.
+  if (!request->principal.scope.targets.empty()) co_return LeaseMissing();
   const auto completed = co_await tracker_->Complete(*std::move(result));
   if (!completed.ok()) co_return ErrorResponse(completed.status());
   co_return HttpResponse{.body = R"({"status":"ok","stored":true})"};

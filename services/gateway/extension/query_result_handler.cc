@@ -18,10 +18,7 @@ boost::asio::awaitable<HttpResponse> QueryResultHandler::Handle(
       std::visit([](const auto& each) { return !each.lease_token().empty(); }, *report);
   // The tracker knows neither whom it comes from nor what that one is held to.
   if (!proves && !request->principal.scope.targets.empty()) {
-    co_return ErrorResponse(
-        403, "wrong_lease", "The result does not quote the lease that it is about.",
-        "Send the id that came with the command: the token of this worker holds "
-        "it to some targets.");
+    co_return LeaseMissing();
   }
 
   Json answer;

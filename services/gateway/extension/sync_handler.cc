@@ -2,6 +2,7 @@
 #include <utility>
 #include <variant>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "common/error_details.h"
 #include "gateway/extension/sync_command.h"
@@ -43,6 +44,10 @@ boost::asio::awaitable<HttpResponse> SyncHandler::Handle(
       !held.ok()) {
     co_return ErrorResponse(held);
   }
+  const auto proves = [](const auto& report) { return !report.lease_token().empty(); };
+  const bool all_prove =
+      absl::c_all_of(sync->results, proves) && absl::c_all_of(sync->heartbeats, proves);
+  if (!all_prove && !request->principal.scope.targets.empty()) co_return LeaseMissing();
   const absl::Status taken = co_await TakeReports(*sync);
   if (!taken.ok()) co_return ErrorResponse(taken);
   absl::StatusOr<Json> commands = co_await TakeCommands(*sync);

@@ -47,6 +47,12 @@ HttpResponse ErrorResponse(int status, absl::string_view code, absl::string_view
   return response;
 }
 
+HttpResponse LeaseMissing() {
+  return ErrorResponse(403, "wrong_lease", "The report does not quote the lease that it is about.",
+                       "Send the id that came with the command: the token of this worker holds it "
+                       "to some targets.");
+}
+
 HttpResponse ErrorResponse(const absl::Status& status) {
   const TrackerError error = TrackerErrorOf(status);
   HttpResponse response =

@@ -11,6 +11,10 @@ namespace callslip::gateway {
 HttpResponse ErrorResponse(int status, absl::string_view code, absl::string_view message,
                            absl::string_view hint);
 
+// 403 `wrong_lease`, to a worker whose token holds it to some targets and whose report quotes no
+// lease: the tracker, which knows the gateway alone, could not hold it to them.
+HttpResponse LeaseMissing();
+
 // The tracker's error as HTTP: its reason as `error`, a fitting status code, and Retry-After where
 // it names a delay. An error without a reason came from the connection to the tracker: 503
 // `tracker_unreachable`.

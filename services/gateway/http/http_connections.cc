@@ -246,7 +246,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void FinishRequest() {
-    if (!options_.keep_alive || all_->close_after_answers_) return End();
+    if (!options_.keep_alive || expelled_ || all_->close_after_answers_) return End();
     EndRequest();
     AwaitRequest();
   }

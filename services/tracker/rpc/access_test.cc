@@ -413,6 +413,43 @@ TEST_F(OwnershipTest, AWorkerTakesNothingButItsTargets) {
   EXPECT_OK(Complete("shells", shell, lease.lease_token(), "1"));
 }
 
+TEST_F(OwnershipTest, ARunnerWorksOffNothingButSessions) {
+  Register("client");
+  const std::string shell = Register("client", "session-s");
+  EXPECT_EQ(DetailsOf(Lease("runner").status()).reason, "not_your_target");
+  EXPECT_EQ(DetailsOf(Lease("runner", "browser").status()).reason, "not_your_target");
+  ASSERT_OK_AND_ASSIGN(const v1::CommandLease lease, Lease("runner", "session-s"));
+  EXPECT_EQ(lease.command().command_id(), shell);
+  EXPECT_OK(Complete("runner", shell, lease.lease_token(), "1"));
+}
+
+TEST_F(OwnershipTest, AWatchOfOneCommandFindsAnothersForWhomMayAndCollectsNothing) {
+  const std::string id = Register("client");
+  ASSERT_OK_AND_ASSIGN(const v1::CommandLease lease, Lease("worker"));
+  ASSERT_OK(Complete("worker", id, lease.lease_token(), "1"));
+  const auto watch = [&](const std::string& as, const std::string& owner) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer " + TokenOf(as));
+    const auto stream = v1::CommandService::NewStub(tcp_)->WatchCommands(&context);
+    v1::WatchCommandsRequest request;
+    v1::CommandWatch& added = *request.add_add();
+    added.set_watch_id(1);
+    added.set_command_id(id);
+    added.set_owner(owner);
+    stream->Write(request);
+    v1::WatchCommandsResponse response;
+    const bool answered = stream->Read(&response);
+    context.TryCancel();
+    stream->Finish();
+    return answered ? response.updates(0).error().reason() : "no answer";
+  };
+  for (const char* owner : {"", "*", "client"}) EXPECT_EQ(watch("viewer", owner), "") << owner;
+  EXPECT_EQ(watch("other", ""), "unknown_command");
+  EXPECT_EQ(watch("other", "client"), "not_your_client");
+  clock_.Advance(absl::Seconds(61));
+  EXPECT_EQ(Get("client", id)->command().state(), v1::COMMAND_STATE_EXPIRED);
+}
+
 TEST_F(OwnershipTest, AGatewaySaysAsWhatItCalls) {
   const std::string id = Register("client");
   const auto get = [&](const std::string& client) {
@@ -439,6 +476,7 @@ TEST_F(OwnershipTest, AGatewaySaysAsWhatItCalls) {
   EXPECT_TRUE(lists("bob@viewer"));
   EXPECT_TRUE(lists(""));
   EXPECT_FALSE(lists("client")) << "a client sees its own alone, whoever asks for it";
+  EXPECT_FALSE(lists("gateway")) << "also one that has the gateway's name";
   v1::CancelCommandRequest cancel;
   cancel.set_command_id(id);
   cancel.set_client_id("bob@viewer");
@@ -466,7 +504,7 @@ TEST_F(OwnershipTest, WhatAWithdrawnTokenHasBegunEndsAndNothingElse) {
   Poll withdrawn;
   Poll other;
   begin(withdrawn, "worker");
-  begin(other, "runner");
+  begin(other, "shells");
   while (table_.waits() < 2) (void)Get("viewer", "corr-0-00000000000000000000000000000000");
   std::vector<TokenFile::Entry> left = Entries();
   std::erase_if(left, [](const auto& entry) { return entry.principal.name == "worker"; });
@@ -476,7 +514,7 @@ TEST_F(OwnershipTest, WhatAWithdrawnTokenHasBegunEndsAndNothingElse) {
   EXPECT_EQ(withdrawn.status.error_code(), grpc::CANCELLED);
   EXPECT_TRUE(absl::IsUnauthenticated(Lease("worker").status()));
   while (table_.waits() > 1) (void)Get("viewer", "corr-0-00000000000000000000000000000000");
-  const std::string id = Register("client");
+  const std::string id = Register("client", "shell");
   other.thread.join();
   EXPECT_TRUE(other.status.ok());
   EXPECT_EQ(other.response.leases(0).command().command_id(), id);

@@ -5,12 +5,17 @@
 namespace callslip::tracker::internal {
 
 void LiveCalls::Add(CredentialPtr credential, std::weak_ptr<EndableCall> call) {
-  MutexLock lock(&mutex_);
-  if (calls_.size() >= sweep_at_) {
-    std::erase_if(calls_, [](const Live& each) { return each.call.expired(); });
-    sweep_at_ = 2 * calls_.size() + 64;
+  {
+    MutexLock lock(&mutex_);
+    if (calls_.size() >= sweep_at_) {
+      std::erase_if(calls_, [](const Live& each) { return each.call.expired(); });
+      sweep_at_ = 2 * calls_.size() + 64;
+    }
+    calls_.push_back({credential, call});
   }
-  calls_.push_back({std::move(credential), std::move(call)});
+  // EndWithdrawn() may have looked between the caller's admission and this.
+  if (!credential->IsWithdrawn()) return;
+  if (const auto late = call.lock()) late->CancelCall();
 }
 
 void LiveCalls::EndWithdrawn() {

@@ -46,8 +46,9 @@ absl::Status NotYourClient(const Principal& principal, absl::string_view named) 
 
 absl::StatusOr<CallContext> CallContext::OnBehalfOf(absl::string_view named) const {
   CallContext call = *this;
-  if (named.empty() || named == client_id) return call;
   const bool is_gateway = principal->role == Role::kGateway;
+  // A client of the gateway may have its name, and is a client all the same.
+  if (named.empty() || (named == client_id && !is_gateway)) return call;
   if (!is_gateway && principal->role != Role::kAdmin) return NotYourClient(*principal, named);
   std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(named, absl::MaxSplits('@', 1));

@@ -47,6 +47,8 @@ struct CallContext {
 // result that it looks at there is not collected.
 template <typename Look>
 auto OwnFirst(const CallContext& caller, Look look) {
+  // A viewer's look never collects, also where its name is a client's.
+  if (caller.role == Role::kViewer) return look(caller.scope);
   auto found = look(ClientScope(caller.client_id));
   if (!caller.scope.is_all() || !absl::IsNotFound(found.status())) return found;
   return look(caller.scope);

@@ -159,13 +159,14 @@ absl::Status CommandService::Replay(const CallContext& caller,
 }
 
 absl::Status CommandService::CheckTarget(const CallContext& caller, const std::string& command_id) {
-  if (caller.principal->scope.targets.empty()) return absl::OkStatus();
+  const Principal& principal = *caller.principal;
+  if (principal.scope.targets.empty() && principal.role != Role::kRunner) return absl::OkStatus();
   // What was removed takes no report any more.
   const absl::StatusOr<CommandPtr> command =
       table_->Get(ClientScope::All(), command_id, /*peek=*/true);
   if (!command.ok()) return absl::OkStatus();
   std::string target((*command)->spec->target());
-  std::string any_name;
+  std::string any_name = principal.scope.worker_id;
   return HoldToScope(*caller.principal, target, any_name).ok() ? absl::OkStatus()
                                                                : CommandNotFound(command_id);
 }

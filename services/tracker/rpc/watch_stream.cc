@@ -98,7 +98,9 @@ absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::Command
       ASSIGN_OR_RETURN(const absl::Time until, WaitUntil(watch.max_wait(), kMaxScheduleToClose,
                                                          absl::InfiniteDuration(), clock_->Now()));
       if (!watch.owner().empty()) {
-        ASSIGN_OR_RETURN(caller.scope, caller.ScopeOf(watch.owner()));
+        // The id says which one; that it may be another's is what has to be allowed.
+        ASSIGN_OR_RETURN(const ClientScope owner, caller.ScopeOf(watch.owner()));
+        if (!owner.Covers(caller.client_id) || owner.is_all()) caller.scope = ClientScope::All();
       }
       return OwnFirst(caller, [&](const ClientScope& clients) {
         return table_->Watch(watch.command_id(), {.clients = clients,
