@@ -17,7 +17,9 @@ namespace {
 constexpr int64_t kApplicationId = 0x43534c50;
 // To be raised with each change of the tables.
 // 2: there may be a log beside it.
-constexpr int64_t kVersion = 2;
+// 3: lease tokens say whether they may be left out.
+constexpr int64_t kVersion = 3;
+constexpr int64_t kLeasesSpeakFrom = 3;
 
 // The latest time in an entry.
 int64_t LatestNanos(const JournalEntry& entry) {
@@ -140,6 +142,7 @@ absl::Status SqliteCommandStorage::CheckVersion() {
                      ", this one knows ", kVersion, "): use that one, or name another --data-dir"));
   }
   if (version == kVersion) return absl::OkStatus();
+  leases_are_silent_ = version < kLeasesSpeakFrom;
   return database_.Run(absl::StrCat("PRAGMA user_version = ", kVersion));
 }
 
@@ -226,6 +229,10 @@ absl::Status SqliteCommandStorage::Replay(const ClocksOf& clocks,
   tombstones_ = 0;
   absl::Status read = ReadCommandRows(database_, clocks, [&](JournalEntry entry) {
     if (std::holds_alternative<CommandRemoval>(entry.change)) ++tombstones_;
+    auto* record = std::get_if<CommandRecord>(&entry.change);
+    if (record != nullptr && leases_are_silent_) {
+      for (LeaseToken& lease : record->leases) lease.LetLeaveOut();
+    }
     each(std::move(entry));
   });
   if (read.ok()) read = ReadDrawingRows(database_, each);

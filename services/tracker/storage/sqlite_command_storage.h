@@ -70,6 +70,9 @@ class SqliteCommandStorage final : public CommandStorage {
   SqliteStatement advance_;
   uint64_t position_ = 0;
   int64_t tombstones_ = 0;
+  // The database was written by a tracker whose lease tokens don't say whether they may be left
+  // out.
+  bool leases_are_silent_ = false;
 };
 
 // What `entries` bring that is known besides commands.

@@ -164,7 +164,26 @@ TEST_F(SqliteCommandStorageTest, OlderFormatIsTakenOn) {
   ASSERT_OK(older.Run("PRAGMA user_version = 1"));
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   EXPECT_THAT(*Replay(*storage), ElementsAre(1));
-  EXPECT_EQ(*older.Number("PRAGMA user_version"), 2);
+  EXPECT_EQ(*older.Number("PRAGMA user_version"), 3);
+}
+
+// Its deliveries asked nobody for a proof, whatever their tokens look like.
+TEST_F(SqliteCommandStorageTest, LeasesOfBeforeProofsMayBeLeftOut) {
+  const auto may_be_left_out = [](CommandStorage& storage) {
+    const auto entries = EntriesOf(storage);
+    return std::get<CommandRecord>(entries->at(0).change).leases.at(0).MayBeLeftOut();
+  };
+  {
+    ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+    const JournalEntry queued = Queued(1);
+    Append(*storage, {queued});
+    Append(*storage, {Completed(queued, "{}")});
+    EXPECT_FALSE(may_be_left_out(*storage));
+  }
+  ASSERT_OK_AND_ASSIGN(SqliteDatabase older, SqliteDatabase::Open(Path()));
+  ASSERT_OK(older.Run("PRAGMA user_version = 2"));
+  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+  EXPECT_TRUE(may_be_left_out(*storage));
 }
 
 TEST_F(SqliteCommandStorageTest, DatabaseOfAnotherProgramIsLeftAlone) {
