@@ -59,6 +59,9 @@ struct WorkerScope {
   std::vector<std::string> targets;  // The only ones that it may take commands of.
   std::string worker_id;             // The only name that it may go by.
 
+  // Whether it is held to anything. Who is has to prove each report.
+  bool holds() const { return !targets.empty() || !worker_id.empty(); }
+
   bool operator==(const WorkerScope&) const = default;
 };
 

@@ -278,6 +278,35 @@ TEST_F(AccessTest, ViewersAndAdministratorsReachEverybodysCommands) {
             "cancelled");
 }
 
+TEST_F(AccessTest, ClientsSeeWhatTheirOwnCommandsTabsSaid) {
+  ServeOnAllAddresses();
+  const auto as_worker = [this](const std::string& method, const std::string& path,
+                                const json& body) {
+    const auto response = Ask({method, path}, {{"Authorization", BearerOf("worker")}}, body.dump());
+    EXPECT_EQ(response.status, 200) << path << response.body;
+    return json::parse(response.body);
+  };
+  const auto said = [this](const std::string& name) {
+    const json log = CallTool(name, "observe", {{"what", "browser_log"}});
+    json texts = json::array();
+    for (const json& each : log["result"]["entries"]) texts.push_back(each["entry"]["text"]);
+    return texts;
+  };
+  CallTool("client", "interact", {{"action", "get_page"}});
+  const json query = as_worker("GET", "/pending-queries?worker=w1", {}).at(0);
+  as_worker("POST", "/logs?worker=w1",
+            {{"entries", {{{"tab_id", 7}, {"text", "a"}}, {{"tabId", 8}, {"text", "b"}}}}});
+  EXPECT_EQ(said("client"), json::array());
+  as_worker("POST", "/query-result",
+            {{"correlation_id", query["correlation_id"]},
+             {"id", query["id"]},
+             {"status", "complete"},
+             {"tab_id", 7}});
+  EXPECT_EQ(said("client"), json({"a"}));
+  EXPECT_EQ(said("client-2"), json::array());
+  for (const char* name : {"viewer", "admin"}) EXPECT_EQ(said(name), json({"b", "a"})) << name;
+}
+
 // The table of routes in docs/access.md: who may, by `METHOD PATH` and the column's name.
 std::map<std::string, std::set<std::string>> DocumentedRoutes() {
   std::map<std::string, std::set<std::string>> access;

@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "gateway/json/json_members.h"
@@ -102,17 +103,32 @@ const std::vector<BrowserLogPath>& BrowserLogPaths() {
   return paths;
 }
 
-std::vector<std::string> LogEntries(const Json& entries) {
-  std::vector<std::string> kept;
+std::string TabPlace(const Json& told) {
+  for (const char* name : {"tab_id", "tabId"}) {
+    const Json& tab = MemberOf(told, name);
+    if (tab.is_number_integer()) return absl::StrCat("tab-", Dump(tab));
+  }
+  return "";
+}
+
+std::vector<BrowserLogEntry> LogEntries(const Json& entries) {
+  std::vector<BrowserLogEntry> kept;
   if (!entries.is_array()) return kept;
   const size_t skipped = entries.size() - std::min(entries.size(), kMaxEntries);
   for (size_t i = skipped; i < entries.size(); ++i) {
     Json entry = entries[i];
     Redact(entry);
     std::string text = Dump(entry);
-    if (text.size() <= kMaxEntryBytes) kept.push_back(std::move(text));
+    if (text.size() <= kMaxEntryBytes) kept.push_back({std::move(text), TabPlace(entry)});
   }
   return kept;
+}
+
+void AddEntries(std::vector<BrowserLogEntry> entries, v1::AppendWorkerLogRequest& append) {
+  for (BrowserLogEntry& entry : entries) {
+    append.add_entries(std::move(entry.json));
+    append.add_places(std::move(entry.place));
+  }
 }
 
 }  // namespace callslip::gateway

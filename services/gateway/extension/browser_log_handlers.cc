@@ -35,14 +35,18 @@ boost::asio::awaitable<HttpResponse> BrowserLogHandler::Handle(
                             std::string("The body must have an array ") + path_.member + ".", "");
   }
   v1::AppendWorkerLogRequest append;
-  append.set_worker_id(SyncClientName(*request));
+  append.set_client_id(OnBehalfOf(request->principal));
+  const std::string named = request->Query("worker");
+  append.set_worker_id(named.empty() && request->principal.scope.worker_id.empty()
+                           ? SyncClientName(*request)
+                           : named);
   if (const absl::Status held =
           HoldToScope(request->principal, *append.mutable_target(), *append.mutable_worker_id());
       !held.ok()) {
     co_return ErrorResponse(held);
   }
   append.set_kind(path_.kind);
-  for (std::string& entry : LogEntries(entries)) append.add_entries(std::move(entry));
+  AddEntries(LogEntries(entries), append);
   const int kept = append.entries_size();
   const auto appended = co_await tracker_->AppendWorkerLog(std::move(append));
   if (!appended.ok()) co_return ErrorResponse(appended.status());
@@ -57,7 +61,7 @@ boost::asio::awaitable<HttpResponse> ScreenshotsHandler::Handle(
   // One that its user took: nobody waits for it, and there is no place for it.
   if (!result.has_value()) co_return HttpResponse{.body = R"({"status":"ok","stored":false})"};
   // A screenshot names its command alone.
-  if (!request->principal.scope.targets.empty()) co_return LeaseMissing();
+  if (request->principal.scope.holds()) co_return LeaseMissing();
   const auto completed = co_await tracker_->Complete(*std::move(result));
   if (!completed.ok()) co_return ErrorResponse(completed.status());
   co_return HttpResponse{.body = R"({"status":"ok","stored":true})"};

@@ -56,7 +56,7 @@ boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
   std::string target = request->Query("target");
   std::string worker = request->Query("worker");
   // Pollers that don't name themselves know of no leases.
-  lease.set_without_proof(worker.empty() && request->principal.scope.targets.empty());
+  lease.set_without_proof(worker.empty() && !request->principal.scope.holds());
   if (const absl::Status held = HoldToScope(request->principal, target, worker); !held.ok()) {
     co_return ErrorResponse(held);
   }

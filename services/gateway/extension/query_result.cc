@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "gateway/extension/browser_log.h"
 #include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
@@ -92,6 +93,7 @@ absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body) {
     request.set_command_id(correlation_id);
     request.set_lease_token(lease_token);
     request.set_context(ContextOf(report));
+    request.set_place(TabPlace(report));
     RETURN_IF_ERROR(TakeProgress(report, request));
     return request;
   }
@@ -104,6 +106,7 @@ absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body) {
   request.set_command_id(correlation_id);
   request.set_lease_token(lease_token);
   request.set_context(ContextOf(report));
+  request.set_place(TabPlace(report));
   return Completion(report, status, std::move(request));
 }
 

@@ -17,7 +17,7 @@ boost::asio::awaitable<HttpResponse> QueryResultHandler::Handle(
   const bool proves =
       std::visit([](const auto& each) { return !each.lease_token().empty(); }, *report);
   // The tracker knows neither whom it comes from nor what that one is held to.
-  if (!proves && !request->principal.scope.targets.empty()) {
+  if (!proves && request->principal.scope.holds()) {
     co_return LeaseMissing();
   }
 

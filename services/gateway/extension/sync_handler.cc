@@ -47,8 +47,8 @@ boost::asio::awaitable<HttpResponse> SyncHandler::Handle(
   const auto proves = [](const auto& report) { return !report.lease_token().empty(); };
   const bool all_prove =
       absl::c_all_of(sync->results, proves) && absl::c_all_of(sync->heartbeats, proves);
-  if (!all_prove && !request->principal.scope.targets.empty()) co_return LeaseMissing();
-  const absl::Status taken = co_await TakeReports(*sync);
+  if (!all_prove && request->principal.scope.holds()) co_return LeaseMissing();
+  const absl::Status taken = co_await TakeReports(request->principal, *sync);
   if (!taken.ok()) co_return ErrorResponse(taken);
   absl::StatusOr<Json> commands = co_await TakeCommands(*sync);
   if (!commands.ok()) co_return ErrorResponse(commands.status());
@@ -67,7 +67,8 @@ boost::asio::awaitable<HttpResponse> SyncHandler::Handle(
   co_return response;
 }
 
-boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const SyncRequest& sync) const {
+boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const Principal& principal,
+                                                              const SyncRequest& sync) const {
   for (const v1::CompleteCommandRequest& result : sync.results) {
     const absl::Status completed = co_await Complete(result);
     if (IsUnreachable(completed)) co_return completed;
@@ -85,7 +86,8 @@ boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const SyncRequest&
   v1::AppendWorkerLogRequest append;
   append.set_worker_id(sync.worker_id);
   append.set_kind("extension_logs");
-  for (const std::string& entry : sync.logs) append.add_entries(entry);
+  append.set_client_id(OnBehalfOf(principal));
+  AddEntries(sync.logs, append);
   // What is lost of them is no reason to have the results sent again.
   (void)co_await tracker_->AppendWorkerLog(std::move(append));
   co_return absl::OkStatus();

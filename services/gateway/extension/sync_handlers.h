@@ -22,7 +22,8 @@ class SyncHandler {
  private:
   // Each is an error only where the tracker was not reached: the caller then sends all of it again,
   // which does no harm.
-  boost::asio::awaitable<absl::Status> TakeReports(const SyncRequest& sync) const;
+  boost::asio::awaitable<absl::Status> TakeReports(const Principal& principal,
+                                                   const SyncRequest& sync) const;
   boost::asio::awaitable<absl::Status> Complete(v1::CompleteCommandRequest result) const;
   // The commands that the caller is to execute, in its own words. Ends those that it has no words
   // for.

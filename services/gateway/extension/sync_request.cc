@@ -59,15 +59,16 @@ std::string Bounded(Json context) {
   return context.empty() ? "" : Dump(context);
 }
 
-// Where it ran, as far as that is known: the result says it, or the extension acts in one tab only.
-std::string ContextOf(const Json& result, const Json& settings) {
+// Where it ran, as far as that is known, as {"tab_id", "url"}: the result says it, or the extension
+// acts in one tab only. Else null.
+Json TabOf(const Json& result, const Json& settings) {
   const Json& resolved = MemberOf(result, "resolved_tab_id");
   if (resolved.is_number_integer()) {
-    return Bounded({{"tab_id", resolved}, {"url", TextOf(result, "resolved_url")}});
+    return {{"tab_id", resolved}, {"url", TextOf(result, "resolved_url")}};
   }
   const Json& tracked = MemberOf(settings, "tracked_tab_id");
-  if (!IsTrue(settings, "tracking_enabled") || !tracked.is_number_integer()) return "";
-  return Bounded({{"tab_id", tracked}, {"url", TextOf(settings, "tracked_tab_url")}});
+  if (!IsTrue(settings, "tracking_enabled") || !tracked.is_number_integer()) return nullptr;
+  return {{"tab_id", tracked}, {"url", TextOf(settings, "tracked_tab_url")}};
 }
 
 // One lower_snake_case word, as the codes of these extensions are; their other errors are
@@ -115,7 +116,10 @@ Json ResultOf(Json result) {
 std::optional<v1::CompleteCommandRequest> CompletionOf(const Json& report, const Json& settings) {
   v1::CompleteCommandRequest request;
   if (!TakeIds(report, "id", request)) return std::nullopt;
-  request.set_context(ContextOf(MemberOf(report, "result"), settings));
+  if (Json tab = TabOf(MemberOf(report, "result"), settings); !tab.is_null()) {
+    request.set_place(TabPlace(tab));
+    request.set_context(Bounded(std::move(tab)));
+  }
   const std::string status = TextOf(report, "status");
   if (status == "timeout") {
     *request.mutable_timeout() = ErrorOf(report);

@@ -8,12 +8,11 @@
 #include "absl/status/statusor.h"
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "callslip/tracker/v1/worker_service.pb.h"
+#include "gateway/extension/browser_log.h"
 #include "gateway/http/http_message.h"
 #include "gateway/json/parse.h"
 
 namespace callslip::gateway {
-
-namespace v1 = callslip::tracker::v1;
 
 // One POST /sync of a KaBOOM or Gasoline extension. Its version numbers started anew after 6.0, so
 // that what it can do is told by the members that it sends and by nothing else.
@@ -31,7 +30,7 @@ struct SyncRequest {
   std::vector<v1::CompleteCommandRequest> results;
   std::vector<v1::AcknowledgeCommandRequest> heartbeats;
   // What it has logged of itself.
-  std::vector<std::string> logs;
+  std::vector<BrowserLogEntry> logs;
 };
 
 // INVALID_ARGUMENT with a reason where the body is no object or names no session. All else that is

@@ -14,6 +14,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
@@ -228,25 +229,36 @@ TEST(SyncRequestTest, ScreenshotIsTheResultOfItsQuery) {
 
 TEST(BrowserLogTest, EntriesAreBoundedAndWithoutSecrets) {
   EXPECT_THAT(LogEntries(nullptr), IsEmpty());
-  EXPECT_THAT(LogEntries(Json::array({{{"level", "error"}}})), ElementsAre(R"({"level":"error"})"));
+  EXPECT_THAT(LogEntries(Json::array({{{"level", "error"}}})),
+              ElementsAre(Field(&BrowserLogEntry::json, R"({"level":"error"})")));
   const Json body = {{"url", "http://x/"},
                      {"headers", {{"Authorization", "Bearer s"}, {"Accept", "x"}}},
                      {"more", Json::array({{{"set-cookie", {"a", "b"}}}})}};
-  const std::vector<std::string> kept = LogEntries(Json::array({body}));
+  const std::vector<BrowserLogEntry> kept = LogEntries(Json::array({body}));
   ASSERT_THAT(kept, SizeIs(1));
-  EXPECT_THAT(kept[0], HasSubstr(R"("Authorization":"[redacted]")"));
-  EXPECT_THAT(kept[0], HasSubstr(R"("set-cookie":"[redacted]")"));
-  EXPECT_THAT(kept[0], HasSubstr(R"("Accept":"x")"));
+  EXPECT_THAT(kept[0].json, HasSubstr(R"("Authorization":"[redacted]")"));
+  EXPECT_THAT(kept[0].json, HasSubstr(R"("set-cookie":"[redacted]")"));
+  EXPECT_THAT(kept[0].json, HasSubstr(R"("Accept":"x")"));
 
   Json many = Json::array({std::string(300 << 10, 'x')});
   EXPECT_THAT(LogEntries(many), IsEmpty()) << "too large";
   for (int i = 0; i < 1001; ++i) many.push_back(i);
   EXPECT_THAT(LogEntries(many), SizeIs(1000));
-  EXPECT_EQ(LogEntries(many)[0], "1") << "the newest are kept";
+  EXPECT_EQ(LogEntries(many)[0].json, "1") << "the newest are kept";
+}
+
+TEST(BrowserLogTest, EntriesSayTheirTab) {
+  const auto kept = LogEntries(Json::array(
+      {{{"tab_id", 12}}, {{"tabId", 13}}, {{"tab_id", "14"}}, {{"tab_id", 1.5}}, "no object"}));
+  EXPECT_THAT(
+      kept,
+      ElementsAre(Field(&BrowserLogEntry::place, "tab-12"),
+                  Field(&BrowserLogEntry::place, "tab-13"), Field(&BrowserLogEntry::place, ""),
+                  Field(&BrowserLogEntry::place, ""), Field(&BrowserLogEntry::place, "")));
 }
 
 TEST(BrowserLogTest, SecretsAreKnownByTheirNames) {
-  const auto kept = [](const Json& entry) { return LogEntries(Json::array({entry})).at(0); };
+  const auto kept = [](const Json& entry) { return LogEntries(Json::array({entry})).at(0).json; };
   for (const char* name :
        {"access_token", "refreshToken", "id-token", "api_key", "apiKey", "X-Api-Key", "secret",
         "client_secret", "x-auth-token", "X-CSRF-Token", "Password", "user_password", "Set-Cookie",

@@ -117,7 +117,9 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext
   if (what == "health") {
     co_return co_await ObserveHealth(tracker_, context->principal(), clock_->Now() - made_);
   }
-  if (what == "browser_log") co_return co_await ObserveBrowserLog(tracker_, std::move(kind));
+  if (what == "browser_log") {
+    co_return co_await ObserveBrowserLog(tracker_, context->principal(), std::move(kind));
+  }
   if (what == "pending_commands") co_return co_await Pending(std::move(whose));
   if (what == "failed_commands") co_return co_await Failed(std::move(whose));
   co_return co_await One(std::move(context), std::move(wait));

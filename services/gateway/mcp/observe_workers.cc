@@ -87,8 +87,10 @@ boost::asio::awaitable<ToolResult> ObserveWorkers(TrackerClient* tracker, Princi
   co_return Untrusted(std::move(result), more);
 }
 
-boost::asio::awaitable<ToolResult> ObserveBrowserLog(TrackerClient* tracker, std::string kind) {
+boost::asio::awaitable<ToolResult> ObserveBrowserLog(TrackerClient* tracker, Principal principal,
+                                                     std::string kind) {
   v1::ListWorkerLogRequest request;
+  request.set_client_id(OnBehalfOf(principal));
   request.set_kind(std::move(kind));
   request.set_page_size(kMaxLogEntries);
   const auto listed = co_await tracker->ListWorkerLog(std::move(request));

@@ -17,7 +17,8 @@ namespace callslip::gateway {
 boost::asio::awaitable<ToolResult> ObserveWorkers(TrackerClient* tracker, Principal principal);
 
 // `observe {what: "browser_log"}`: what browsers have told besides; `kind` empty means all of it.
-boost::asio::awaitable<ToolResult> ObserveBrowserLog(TrackerClient* tracker, std::string kind);
+boost::asio::awaitable<ToolResult> ObserveBrowserLog(TrackerClient* tracker, Principal principal,
+                                                     std::string kind);
 
 // One worker there.
 Json WorkerEntry(const v1::Worker& worker);

@@ -141,6 +141,7 @@ class AccessTest : public testing::Test {
     }
     entries.push_back({{"other", Role::kClient, {}}, TokenOf("other")});
     entries.push_back({{"shells", Role::kWorker, {{"shell"}, ""}}, TokenOf("shells")});
+    entries.push_back({{"laptop", Role::kWorker, {{}, "laptop"}}, TokenOf("laptop")});
     return entries;
   }
   void UseTokens() {
@@ -296,9 +297,11 @@ class OwnershipTest : public GuardedAccessTest {
     EXPECT_OK(registered);
     return registered.ok() ? registered->command().command_id() : "";
   }
-  absl::StatusOr<v1::CommandLease> Lease(const std::string& as, const std::string& target = "") {
+  absl::StatusOr<v1::CommandLease> Lease(const std::string& as, const std::string& target = "",
+                                         bool without_proof = false) {
     v1::LeaseCommandsRequest request;
     request.set_target(target);
+    request.set_without_proof(without_proof);
     ASSIGN_OR_RETURN(auto leased, (Call(&v1::CommandService::Stub::LeaseCommands, as, request)));
     if (leased.leases().empty()) return absl::NotFoundError("nothing to lease");
     return leased.leases(0);
@@ -411,6 +414,17 @@ TEST_F(OwnershipTest, AWorkerTakesNothingButItsTargets) {
           .reason,
       "unknown_command");
   EXPECT_OK(Complete("shells", shell, lease.lease_token(), "1"));
+}
+
+TEST_F(OwnershipTest, AWorkerHeldToItsNameReportsWithoutProofOnlyOnWhatItHolds) {
+  const std::string theirs = Register("client");
+  ASSERT_OK(Lease("worker", "", /*without_proof=*/true));
+  EXPECT_EQ(DetailsOf(Complete("laptop", theirs, "", "1").status()).reason, "unknown_command");
+  const std::string its_own = Register("client");
+  ASSERT_OK_AND_ASSIGN(const v1::CommandLease lease, Lease("laptop", "", /*without_proof=*/true));
+  EXPECT_EQ(lease.command().command_id(), its_own);
+  EXPECT_OK(Complete("laptop", its_own, "", "1"));
+  EXPECT_OK(Complete("worker", theirs, "", "1"));
 }
 
 TEST_F(OwnershipTest, ARunnerWorksOffNothingButSessions) {

@@ -6,6 +6,7 @@
 
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/rpc/command_convert.h"
 #include "tracker/rpc/worker_stream.h"
@@ -158,28 +159,42 @@ absl::Status CommandService::Replay(const CallContext& caller,
   return absl::OkStatus();
 }
 
-absl::Status CommandService::CheckTarget(const CallContext& caller, const std::string& command_id) {
+template <typename Request>
+absl::StatusOr<PlaceClaim> CommandService::CheckReport(const CallContext& caller,
+                                                       const Request& request) {
   const Principal& principal = *caller.principal;
-  if (principal.scope.targets.empty() && principal.role != Role::kRunner) return absl::OkStatus();
-  // What was removed takes no report any more.
-  const absl::StatusOr<CommandPtr> command =
-      table_->Get(ClientScope::All(), command_id, /*peek=*/true);
-  if (!command.ok()) return absl::OkStatus();
-  std::string target((*command)->spec->target());
-  std::string any_name = principal.scope.worker_id;
-  return HoldToScope(*caller.principal, target, any_name).ok() ? absl::OkStatus()
-                                                               : CommandNotFound(command_id);
+  const WorkerScope& scope = principal.scope;
+  const bool is_held = !scope.targets.empty() || principal.role == Role::kRunner;
+  const bool is_known_by_name = !scope.worker_id.empty() && request.lease_token().empty();
+  if (!is_held && !is_known_by_name && request.place().empty()) return PlaceClaim();
+  RETURN_IF_ERROR(CheckName("place", request.place()));
+  const absl::StatusOr<HeldCommand> held = table_->HeldBy(request.command_id());
+  // What was removed takes no report any more, and has its own answer.
+  if (!held.ok()) return PlaceClaim();
+  const CommandSpec& spec = *held->command->spec;
+  std::string target(spec.target());
+  std::string any_name = scope.worker_id;
+  const bool is_its_own = (!is_held || HoldToScope(principal, target, any_name).ok()) &&
+                          (!is_known_by_name || held->worker_id == scope.worker_id);
+  if (!is_its_own) return CommandNotFound(request.command_id());
+  if (held->worker_id.empty()) return PlaceClaim();
+  return PlaceClaim{.target = std::move(target),
+                    .worker_id = held->worker_id,
+                    .place = request.place(),
+                    .client_id = std::string(spec.client_id()),
+                    .delivered = held->command->deliver_time()};
 }
 
 absl::Status CommandService::Acknowledge(const CallContext& caller,
                                          const v1::AcknowledgeCommandRequest& request,
                                          v1::AcknowledgeCommandResponse& response) {
-  RETURN_IF_ERROR(CheckTarget(caller, request.command_id()));
+  ASSIGN_OR_RETURN(PlaceClaim claim, CheckReport(caller, request));
   ASSIGN_OR_RETURN(const AcknowledgeResult result,
                    table_->Acknowledge(
                        request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
                        ProgressFrom(request), ContextFrom(request.context()), clock_->Now(),
                        request.without_heartbeats() ? Heartbeats::kNone : Heartbeats::kExpected));
+  worker_log_->Claim(std::move(claim));
   response.set_cancel_requested(result.cancel_requested);
   response.set_state(ToProto(result.state));
   return absl::OkStatus();
@@ -188,12 +203,13 @@ absl::Status CommandService::Acknowledge(const CallContext& caller,
 absl::Status CommandService::Complete(const CallContext& caller,
                                       const v1::CompleteCommandRequest& request,
                                       v1::CompleteCommandResponse& response) {
-  RETURN_IF_ERROR(CheckTarget(caller, request.command_id()));
+  ASSIGN_OR_RETURN(PlaceClaim claim, CheckReport(caller, request));
   ASSIGN_OR_RETURN(CommandOutcome outcome, OutcomeFrom(request));
   ASSIGN_OR_RETURN(
       const CompleteResult result,
       table_->Complete(request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
                        std::move(outcome), ContextFrom(request.context()), clock_->Now()));
+  worker_log_->Claim(std::move(claim));
   if (!result.accepted) log_.LateResult(request.command_id(), result.state);
   response.set_accepted(result.accepted);
   response.set_state(ToProto(result.state));

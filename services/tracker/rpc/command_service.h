@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/mutex.h"
 #include "tracker/domain/command/command_table.h"
+#include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/call_context.h"
@@ -20,14 +21,14 @@
 namespace callslip::tracker {
 
 // CommandService over a CommandTable: converts, calls the table, converts back, and lets the
-// registry know which workers call. The contract is in command_service.proto. Must outlive the
-// server that it serves on.
+// registry know which workers call, and the worker log where they work. The contract is in
+// command_service.proto. Must outlive the server that it serves on.
 class CommandService {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.CommandService";
 
-  CommandService(Clock* clock, CommandTable* table, WorkerRegistry* workers)
-      : clock_(clock), table_(table), workers_(workers), log_(clock) {}
+  CommandService(Clock* clock, CommandTable* table, WorkerRegistry* workers, WorkerLog* worker_log)
+      : clock_(clock), table_(table), workers_(workers), worker_log_(worker_log), log_(clock) {}
 
   // Before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
@@ -67,12 +68,16 @@ class CommandService {
                     const std::shared_ptr<WaitStream>& stream);
   void Watch(const CallContext& caller, std::shared_ptr<WatchStream::Call> call);
 
-  // NOT_FOUND where the caller is a worker of other targets than the command's.
-  absl::Status CheckTarget(const CallContext& caller, const std::string& command_id);
+  // Of a report, before it is taken: where its command was worked on, as far as it says so.
+  // NOT_FOUND where the caller is held to other targets than the command's, or without a proof to
+  // another name than that of the worker which holds it.
+  template <typename Request>
+  absl::StatusOr<PlaceClaim> CheckReport(const CallContext& caller, const Request& request);
 
   Clock* const clock_;
   CommandTable* const table_;
   WorkerRegistry* const workers_;
+  WorkerLog* const worker_log_;
   CommandLog log_;
 
   Mutex mutex_;

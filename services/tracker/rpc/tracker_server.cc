@@ -70,7 +70,7 @@ struct SessionParts {
 struct TrackerServer::Parts {
   Parts(Clock* clock, CommandTable* table, SessionTable* session_table,
         const MeasuredStorage& storage, AnnotationStore* annotation_store)
-      : commands(clock, table, &registry),
+      : commands(clock, table, &registry, &log),
         own_annotations(table),
         annotations(clock, annotation_store != nullptr ? annotation_store : &own_annotations),
         workers(clock, table, &registry, &log),

@@ -88,11 +88,14 @@ absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::Command
         return InvalidField("max_wait and after_revision", "do not apply to filters");
       }
       ASSIGN_OR_RETURN(ClientScope clients, caller.ScopeOf(watch.owner()));
+      std::string watcher = OnBehalfOf({.name = caller.client_id, .role = caller.role});
+      if (watcher == clients.client_id()) watcher.clear();
       return table_->WatchAll({.clients = std::move(clients),
                                .filter = std::move(filter),
                                .feed = shared_from_this(),
                                .watch_id = serial,
-                               .only_end = watch.only_end()});
+                               .only_end = watch.only_end(),
+                               .watcher = std::move(watcher)});
     }
     case v1::CommandWatch::kCommandId: {
       ASSIGN_OR_RETURN(const absl::Time until, WaitUntil(watch.max_wait(), kMaxScheduleToClose,

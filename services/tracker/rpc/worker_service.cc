@@ -100,18 +100,25 @@ absl::Status WorkerService::AppendLog(const CallContext& caller,
   std::string target = request.target();
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
-  std::vector<Payload> entries;
-  for (const std::string& entry : request.entries()) {
-    entries.push_back(std::make_shared<const std::string>(entry));
+  if (!request.places().empty() && request.places_size() != request.entries_size()) {
+    return InvalidField("places", "must be as many as entries, or none");
   }
-  return log_->Append(target, worker_id, request.kind(), std::move(entries), clock_->Now());
+  std::vector<SeenByWorker> seen;
+  for (int i = 0; i < request.entries_size(); ++i) {
+    seen.push_back({std::make_shared<const std::string>(request.entries(i)),
+                    request.places().empty() ? "" : request.places(i)});
+  }
+  return log_->Append(target, worker_id, request.kind(), caller.client_id, std::move(seen),
+                      clock_->Now());
 }
 
-absl::Status WorkerService::ListLog(const CallContext&, const v1::ListWorkerLogRequest& request,
+absl::Status WorkerService::ListLog(const CallContext& caller,
+                                    const v1::ListWorkerLogRequest& request,
                                     v1::ListWorkerLogResponse& response) {
   ASSIGN_OR_RETURN(
       const std::vector<WorkerLogEntry> entries,
       log_->List(
+          caller.scope,
           {.target = request.target(), .worker_id = request.worker_id(), .kind = request.kind()},
           request.page_size()));
   for (const WorkerLogEntry& entry : entries) {

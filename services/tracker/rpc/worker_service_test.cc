@@ -3,7 +3,9 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "tracker/rpc/tracker_server_fixture.h"
 
 namespace callslip::tracker {
@@ -124,6 +126,53 @@ TEST_F(WorkerServiceTest, LogIsKeptAndListed) {
   EXPECT_EQ(listed->entries(0).worker_id(), "w1");
   EXPECT_EQ(listed->entries(0).time().seconds(), absl::ToUnixSeconds(clock_.Now()));
   append.clear_kind();
+  EXPECT_THAT(CallWorkers(&v1::WorkerService::Stub::AppendWorkerLog, append),
+              FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+TEST_F(WorkerServiceTest, LogShowsClientsWhatTheirCommandsTabsSaid) {
+  const std::string id = Register("alice");
+  const auto leased = Lease();
+  ASSERT_OK(leased);
+  v1::AppendWorkerLogRequest append;
+  append.set_client_id("extension");
+  append.set_kind("logs");
+  append.add_entries("1");
+  append.add_entries("2");
+  append.add_places("tab-7");
+  append.add_places("tab-8");
+  ASSERT_OK(CallWorkers(&v1::WorkerService::Stub::AppendWorkerLog, append));
+  const auto listed = [this](const std::string& client) {
+    v1::ListWorkerLogRequest request;
+    request.set_client_id(client);
+    const auto response = CallWorkers(&v1::WorkerService::Stub::ListWorkerLog, request);
+    EXPECT_OK(response);
+    std::vector<std::string> entries;
+    for (const v1::WorkerLogEntry& entry : response->entries()) entries.push_back(entry.entry());
+    return entries;
+  };
+  EXPECT_THAT(listed("alice"), testing::IsEmpty());
+  v1::CompleteCommandRequest complete;
+  complete.set_command_id(id);
+  complete.set_lease_token("lease-0123456789abcdee");
+  complete.set_result("{}");
+  complete.set_place("tab-8");
+  EXPECT_FALSE(Call(&v1::CommandService::Stub::CompleteCommand, complete).ok());
+  EXPECT_THAT(listed("alice"), testing::IsEmpty()) << "a forged report claims nothing";
+  complete.set_lease_token(leased->leases(0).lease_token());
+  complete.set_place("tab-7");
+  ASSERT_OK(Call(&v1::CommandService::Stub::CompleteCommand, complete));
+  EXPECT_THAT(listed("alice"), ElementsAre("1"));
+  EXPECT_THAT(listed("bob"), testing::IsEmpty());
+  EXPECT_THAT(listed("extension"), ElementsAre("2"));
+  for (const char* role : {"viewer", "admin"}) {
+    EXPECT_THAT(listed(absl::StrCat("eve@", role)), ElementsAre("2", "1"));
+  }
+
+  complete.set_place(std::string(129, 'p'));
+  EXPECT_THAT(Call(&v1::CommandService::Stub::CompleteCommand, complete),
+              FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
+  append.add_places("tab-9");
   EXPECT_THAT(CallWorkers(&v1::WorkerService::Stub::AppendWorkerLog, append),
               FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
 }

@@ -36,9 +36,19 @@ std::optional<CommandId> ClientAccount::KeepEnded(CommandId id, bool cancelled, 
   return oldest;
 }
 
-absl::Status ClientAccount::AddFilter(std::shared_ptr<const FilterWatch> watch, int64_t limit) {
+absl::Status ClientAccount::AddFilter(std::shared_ptr<const FilterWatch> watch,
+                                      const CommandLimits& limits) {
   MutexLock lock(&mutex_);
-  if (static_cast<int64_t>(filters_.size()) >= limit) return TooManyFilters(limit);
+  int64_t of_watcher = 0;
+  int64_t of_others = 0;
+  for (const auto& held : filters_) {
+    if (held->watcher == watch->watcher) ++of_watcher;
+    if (!held->watcher.empty()) ++of_others;
+  }
+  if (of_watcher >= limits.filters_of_client) return TooManyFilters(limits.filters_of_client);
+  if (!watch->watcher.empty() && of_others >= limits.filters_of_others) {
+    return TooManyFilters(limits.filters_of_others);
+  }
   filters_.push_back(std::move(watch));
   ++filter_count_;
   return absl::OkStatus();

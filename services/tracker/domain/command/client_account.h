@@ -39,6 +39,8 @@ struct FilterWatch {
   std::shared_ptr<CommandFeed> feed;
   int64_t watch_id = 0;
   bool only_end = false;
+  // Who watches, and whose limit it counts to; empty is the client itself.
+  std::string watcher;
 };
 
 // What all partitions know of one client: how much it has, its failed ring, and its filters.
@@ -56,8 +58,9 @@ class ClientAccount {
   // cancelled: they would push out what nobody wanted to fail. Returns the one that it pushes out.
   std::optional<CommandId> KeepEnded(CommandId id, bool cancelled, size_t capacity);
 
-  // RESOURCE_EXHAUSTED where the client has `limit` of them.
-  absl::Status AddFilter(std::shared_ptr<const FilterWatch> watch, int64_t limit);
+  // RESOURCE_EXHAUSTED where its watcher has as many of them as one may have, or where those of
+  // others than the client are as many as all of them may be. The client's own find room always.
+  absl::Status AddFilter(std::shared_ptr<const FilterWatch> watch, const CommandLimits& limits);
   // Returns whether it was there: it may have been ended.
   bool RemoveFilter(const FilterWatch* watch);
 

@@ -190,7 +190,7 @@ TEST_F(WideQueueFilterTest, IsGivenUpWhereItsReaderIsTooSlow) {
 
 class FewFiltersTest : public CommandFilterTest {
  protected:
-  FewFiltersTest() : CommandFilterTest({.filters_of_client = 2}) {}
+  FewFiltersTest() : CommandFilterTest({.filters_of_client = 2, .filters_of_others = 3}) {}
 };
 
 TEST_F(FewFiltersTest, AreLimitedByClient) {
@@ -202,6 +202,23 @@ TEST_F(FewFiltersTest, AreLimitedByClient) {
   table_.Unwatch(first);
   WatchAll(feed_);
   EXPECT_EQ(table_.waits(), 0) << "filters are no waits";
+}
+
+TEST_F(FewFiltersTest, ThoseOfOthersAreCountedToThem) {
+  const auto full = FailsWith(StatusCode::kResourceExhausted, "too_many_waits");
+  const auto watch = [this](const ClientScope& clients, const std::string& watcher) {
+    return table_.WatchAll({.clients = clients, .feed = feed_, .watcher = watcher}).status();
+  };
+  for (const ClientScope& clients : {ClientScope(kClient), ClientScope::All()}) {
+    ASSERT_OK(watch(clients, "eve@viewer"));
+    ASSERT_OK(watch(clients, "eve@viewer"));
+    EXPECT_THAT(watch(clients, "eve@viewer"), full);
+    ASSERT_OK(watch(clients, "ann@admin"));
+    EXPECT_THAT(watch(clients, "ann@admin"), full) << "of all others";
+  }
+  EXPECT_OK(watch(kClient, "")) << "the client's own find room";
+  EXPECT_OK(watch(kClient, ""));
+  EXPECT_THAT(watch(kClient, ""), full);
 }
 
 // Draining.

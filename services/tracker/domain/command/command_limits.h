@@ -70,6 +70,9 @@ struct CommandLimits {
   int64_t waits_of_client = 25'000;
   // Each change of a client's commands is held against all of its filters.
   int64_t filters_of_client = 64;
+  // Of viewers and administrators who watch one client, or all: 16 of them with as many as they may
+  // have.
+  int64_t filters_of_others = 1024;
   // Ids in each partition that still answer "removed"; beyond that the oldest answer "unknown".
   size_t tombstones = 100'000;
 };

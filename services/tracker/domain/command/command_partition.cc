@@ -168,6 +168,13 @@ absl::StatusOr<CommandPtr> CommandPartition::Get(const ClientScope& clients, Com
   return entry->view;
 }
 
+absl::StatusOr<HeldCommand> CommandPartition::HeldBy(CommandId id) {
+  MutexLock lock(&mutex_);
+  ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(ClientScope::All(), id));
+  const bool is_held = entry->worker != nullptr && IsHeld(entry->view->state);
+  return HeldCommand{entry->view, is_held ? std::string(entry->worker->id) : ""};
+}
+
 std::vector<CommandPtr> CommandPartition::List(const ClientScope& clients,
                                                const CommandFilter& filter,
                                                uint64_t before_sequence, int limit) {

@@ -56,6 +56,12 @@ struct WatchRequest {
 // Whether a worker that has acknowledged a command will go on doing so while it executes.
 enum class Heartbeats { kExpected, kNone };
 
+// A command and the worker that holds it; empty where none does.
+struct HeldCommand {
+  CommandPtr command;
+  std::string worker_id;
+};
+
 struct AcknowledgeResult {
   bool cancel_requested = false;
   CommandState state = CommandState::kExpired;
@@ -142,6 +148,7 @@ class CommandPartition {
                                       std::shared_ptr<const CommandDeadlines> deadlines,
                                       absl::Time now, CommandEffects& effects);
   absl::StatusOr<CommandPtr> Get(const ClientScope& clients, CommandId id, bool peek);
+  absl::StatusOr<HeldCommand> HeldBy(CommandId id);
   // Up to `limit` matching commands registered before `before_sequence`, newest first.
   std::vector<CommandPtr> List(const ClientScope& clients, const CommandFilter& filter,
                                uint64_t before_sequence, int limit);

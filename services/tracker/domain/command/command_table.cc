@@ -156,6 +156,11 @@ absl::StatusOr<CommandPtr> CommandTable::Get(const ClientScope& clients, const s
   return PartitionOf(known).Get(clients, known, peek);
 }
 
+absl::StatusOr<HeldCommand> CommandTable::HeldBy(const std::string& id) {
+  ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
+  return PartitionOf(known).HeldBy(known);
+}
+
 absl::StatusOr<CommandPage> CommandTable::List(const ClientScope& clients,
                                                const CommandFilter& filter, int page_size,
                                                const std::string& page_token) {
@@ -228,7 +233,7 @@ absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch)
   watching.account = watch.clients.is_all() ? shared_.accounts.OfAll()
                                             : shared_.accounts.Of(watch.clients.client_id());
   watching.filter = std::make_shared<const FilterWatch>(std::move(watch));
-  RETURN_IF_ERROR(watching.account->AddFilter(watching.filter, shared_.limits.filters_of_client));
+  RETURN_IF_ERROR(watching.account->AddFilter(watching.filter, shared_.limits));
   // Drain() ends the filters that it finds, of which this one may not be.
   if (draining_ && watching.account->RemoveFilter(watching.filter.get())) return Draining();
   CommandEffects effects;

@@ -69,6 +69,8 @@ class CommandTable {
                                              std::string request_id, absl::Time now);
   // Where `clients` are all, reading a result does not count as collecting it.
   absl::StatusOr<CommandPtr> Get(const ClientScope& clients, const std::string& id, bool peek);
+  // Whoever asks: for looking at reports before they are taken. Collects nothing.
+  absl::StatusOr<HeldCommand> HeldBy(const std::string& id);
   // `page_size` 0 means the default.
   absl::StatusOr<CommandPage> List(const ClientScope& clients, const CommandFilter& filter,
                                    int page_size, const std::string& page_token);

@@ -25,7 +25,7 @@ inline constexpr size_t kMaxTabsBytes = size_t{256} << 10;
 inline constexpr size_t kMaxListedBytes = size_t{4} << 20;
 
 // How much a worker log holds. A struct, so that a test can reach each of them. Together they
-// allow for 160 MiB.
+// allow for 160 MiB of entries, and 16 MiB of claims.
 struct WorkerLogLimits {
   // A page that logs without end pushes out its own entries only.
   size_t entries_of_kind = 500;
@@ -34,6 +34,10 @@ struct WorkerLogLimits {
   size_t kinds_of_worker = 10;
   // Those that were last to send any.
   size_t workers = 16;
+  // Whose commands worked where: of as many places as a person has tabs open, and of as many
+  // workers as are known. The oldest make room: what is seen there is the sender's again.
+  size_t claims_of_worker = 64;
+  size_t claiming_workers = kMaxWorkers;
 };
 // Of one call; and one entry, such as the body of a response.
 inline constexpr size_t kMaxAppendedEntries = 1000;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_limits.h"
@@ -12,20 +13,21 @@
 namespace callslip::tracker {
 namespace {
 
-absl::Status CheckEntries(const std::string& kind, const std::vector<Payload>& entries) {
+absl::Status CheckSeen(const std::string& kind, const std::vector<SeenByWorker>& seen) {
   if (kind.empty()) return InvalidField("kind", "is required");
   if (kind.size() > kMaxTypeBytes) {
     return InvalidField("kind", absl::StrCat("must have at most ", kMaxTypeBytes, " bytes"));
   }
   RETURN_IF_ERROR(CheckName("kind", kind));
-  if (entries.size() > kMaxAppendedEntries) {
+  if (seen.size() > kMaxAppendedEntries) {
     return InvalidField("entries", absl::StrCat("must be at most ", kMaxAppendedEntries));
   }
-  for (const Payload& entry : entries) {
-    if (entry->size() > kMaxLogEntryBytes) {
+  for (const SeenByWorker& each : seen) {
+    if (each.entry->size() > kMaxLogEntryBytes) {
       return InvalidField("entries",
                           absl::StrCat("must have at most ", kMaxLogEntryBytes, " bytes each"));
     }
+    RETURN_IF_ERROR(CheckName("places", each.place));
   }
   return absl::OkStatus();
 }
@@ -36,7 +38,7 @@ bool Selects(const std::string& wanted, const std::string& name) {
 
 }  // namespace
 
-WorkerLog::Worker& WorkerLog::FindLocked(Key key) {
+WorkerLog::Worker& WorkerLog::FindLocked(const Key& key) {
   const auto it = workers_.find(key);
   if (it != workers_.end()) return it->second;
   if (workers_.size() >= limits_.workers) {
@@ -44,24 +46,38 @@ WorkerLog::Worker& WorkerLog::FindLocked(Key key) {
       return a.second.last_sequence < b.second.last_sequence;
     }));
   }
-  return workers_[std::move(key)];
+  return workers_[key];
+}
+
+WorkerLog::Owner WorkerLog::OwnerLocked(const Key& key, const std::string& place) const {
+  const auto claims = claims_.find(key);
+  if (place.empty() || claims == claims_.end()) return nullptr;
+  const auto claim =
+      absl::c_find_if(claims->second, [&](const auto& each) { return each.first == place; });
+  return claim == claims->second.end() ? nullptr : claim->second;
 }
 
 absl::Status WorkerLog::Append(std::string target, std::string worker_id, const std::string& kind,
-                               std::vector<Payload> entries, absl::Time now) {
+                               const std::string& sender, std::vector<SeenByWorker> seen,
+                               absl::Time now) {
   RETURN_IF_ERROR(CompleteAndCheckWorker(target, worker_id));
-  RETURN_IF_ERROR(CheckEntries(kind, entries));
-  if (entries.empty()) return absl::OkStatus();
+  RETURN_IF_ERROR(CheckSeen(kind, seen));
+  if (seen.empty()) return absl::OkStatus();
+  const auto by_sender = std::make_shared<const std::string>(sender);
+  const Key key(std::move(target), std::move(worker_id));
   MutexLock lock(&mutex_);
-  Worker& worker = FindLocked({std::move(target), std::move(worker_id)});
+  Worker& worker = FindLocked(key);
   if (!worker.rings.contains(kind) && worker.rings.size() >= limits_.kinds_of_worker) {
     return InvalidField("kind", absl::StrCat("is one more than the ", limits_.kinds_of_worker,
                                              " kinds that a worker may have"));
   }
   Ring& ring = worker.rings[kind];
-  for (Payload& entry : entries) {
-    ring.bytes += entry->size();
-    ring.entries.push_back({++last_sequence_, now, std::move(entry)});
+  for (SeenByWorker& each : seen) {
+    ring.bytes += each.entry->size();
+    Owner owner = OwnerLocked(key, each.place);
+    if (owner == nullptr) owner = by_sender;
+    ring.entries.push_back(
+        {++last_sequence_, now, std::move(each.entry), std::move(each.place), std::move(owner)});
   }
   worker.last_sequence = last_sequence_;
   while (ring.entries.size() > limits_.entries_of_kind || ring.bytes > limits_.bytes_of_kind) {
@@ -71,7 +87,33 @@ absl::Status WorkerLog::Append(std::string target, std::string worker_id, const 
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<WorkerLogEntry>> WorkerLog::List(const WorkerLogFilter& filter,
+void WorkerLog::Claim(PlaceClaim claim) {
+  if (claim.place.empty()) return;
+  const auto owner = std::make_shared<const std::string>(std::move(claim.client_id));
+  const Key key(std::move(claim.target), std::move(claim.worker_id));
+  MutexLock lock(&mutex_);
+  const auto [it, added] = claims_.try_emplace(key);
+  if (added) claimers_.push_back(key);
+  Claims& claims = it->second;
+  std::erase_if(claims, [&](const auto& each) { return each.first == claim.place; });
+  if (claims.size() >= limits_.claims_of_worker) claims.pop_front();
+  claims.emplace_back(claim.place, owner);
+  if (claims_.size() > limits_.claiming_workers) {
+    claims_.erase(claimers_.front());
+    claimers_.pop_front();
+  }
+  const auto worker = workers_.find(key);
+  if (worker == workers_.end()) return;
+  for (auto& [kind, ring] : worker->second.rings) {
+    for (auto entry = ring.entries.rbegin();
+         entry != ring.entries.rend() && entry->time >= claim.delivered; ++entry) {
+      if (entry->place == claim.place) entry->owner = owner;
+    }
+  }
+}
+
+absl::StatusOr<std::vector<WorkerLogEntry>> WorkerLog::List(const ClientScope& clients,
+                                                            const WorkerLogFilter& filter,
                                                             int page_size) {
   if (page_size < 0) return InvalidField("page_size", "must not be negative");
   if (page_size == 0) page_size = kDefaultPageSize;
@@ -84,8 +126,10 @@ absl::StatusOr<std::vector<WorkerLogEntry>> WorkerLog::List(const WorkerLogFilte
     for (const auto& [kind, ring] : worker.rings) {
       if (!Selects(filter.kind, kind)) continue;
       // No more of a ring than there may be of all.
-      const size_t skipped = ring.entries.size() - std::min(ring.entries.size(), limit);
-      for (auto entry = ring.entries.begin() + skipped; entry != ring.entries.end(); ++entry) {
+      size_t left = limit;
+      for (auto entry = ring.entries.rbegin(); entry != ring.entries.rend() && left > 0; ++entry) {
+        if (!clients.Covers(*entry->owner)) continue;
+        --left;
         listed.push_back(
             {entry->sequence, key.first, key.second, kind, entry->time, entry->payload});
       }
