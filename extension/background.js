@@ -37,7 +37,7 @@ const newId = () => crypto.randomUUID();
 const tabs = createTabs(chrome);
 const pageScripts = createPageScripts(chrome);
 const captures = createCaptureTurns({ now });
-const openedJournal = openDeliveryJournal(chrome.storage.session);
+const openedJournal = openDeliveryJournal(chrome.storage.session, wallNow);
 const openedDrawings = openDrawings(chrome.storage.session);
 const drawMode = createDrawMode({
   browser: chrome,
@@ -99,6 +99,7 @@ async function serve(signal) {
   if (settings.paused) return stayPaused({ keepAwake, signal });
   await runPollLoop({
     gateway: status.watchPolls(gateway, signal),
+    known: () => journal.known(),
     receive: (command) => runner.receive(command),
     cancel: (item) => runner.cancel(item),
     reconnected: () => workerStatus.touch(),

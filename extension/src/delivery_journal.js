@@ -1,6 +1,12 @@
-import { KEPT_COMMAND_BYTES, KEPT_REPORTS_BYTES, REMEMBERED_DELIVERIES } from './limits.js';
+import {
+  KEPT_COMMAND_BYTES,
+  KEPT_REPORTS_BYTES,
+  NAMED_DELIVERIES,
+  REMEMBERED_DELIVERIES,
+} from './limits.js';
 
 const PREFIX = 'delivery:';
+const SINCE = 'deliveries-since';
 
 /**
  * Remembers what has become of each delivery, in storage that outlives the service worker and ends
@@ -10,9 +16,11 @@ const PREFIX = 'delivery:';
  *     claimed → begun → reported → finished
  *
  * `storage` is a chrome.storage area; it keeps its writes in order. Only `begin` waits for its
- * write, because only what follows it can do harm when it is repeated.
+ * write, because only what follows it can do harm when it is repeated. `wallNow` tells the time in
+ * ms, the same to every service worker.
  */
-export async function openDeliveryJournal(storage) {
+export async function openDeliveryJournal(storage, wallNow) {
+  const since = await beginning(storage, wallNow);
   const entries = new Map(await storedEntries(storage));
   let sequence = Math.max(0, ...[...entries.values()].map((entry) => entry.sequence));
   const unfinished = [...entries.values()].filter((entry) => entry.state !== 'finished');
@@ -60,6 +68,11 @@ export async function openDeliveryJournal(storage) {
       return true;
     },
 
+    /** The latest deliveries, whatever has become of them, and for how long all are remembered. */
+    known() {
+      return { ids: [...entries.keys()].slice(-NAMED_DELIVERIES), forMs: wallNow() - since };
+    },
+
     /** From here on the delivery is never begun again. Rejects where that cannot be written. */
     async begin(id) {
       await write(bare(entries.get(id), 'begun'));
@@ -89,6 +102,14 @@ export async function openDeliveryJournal(storage) {
 
 function bytesOf(value) {
   return new TextEncoder().encode(JSON.stringify(value)).length;
+}
+
+async function beginning(storage, wallNow) {
+  const { [SINCE]: stored } = await storage.get(SINCE);
+  const since = stored ?? wallNow();
+  // Where that can't be written, the next service worker knows less, which does no harm.
+  if (stored === undefined) await storage.set({ [SINCE]: since }).catch(() => {});
+  return since;
 }
 
 async function storedEntries(storage) {

@@ -2,6 +2,7 @@ import {
   BACK_WITHIN_SECONDS,
   DRAWING_POST_TIMEOUT_MS,
   IMPOSTOR_PAUSE_MS,
+  NAMED_FOR_SECONDS,
   POLL_HOLD_SECONDS,
   POLL_TIMEOUT_MS,
   POST_TIMEOUT_MS,
@@ -107,16 +108,19 @@ export function createGatewayClient(settings) {
 
   return {
     /**
-     * Waits up to the hold time of the gateway for commands, and for cancels of commands:
-     * `{type: "cancel", correlation_id, id}`. Resolves to an array of both.
+     * Waits for commands, and for cancels of commands: `{type: "cancel", correlation_id, id}`; up
+     * to the hold time of the gateway, or not at all. Resolves to an array of both. `known` is what
+     * the journal says of the deliveries so far.
      */
-    async pendingQueries(signal) {
+    async pendingQueries({ known: { ids, forMs }, hold }, signal) {
       const query = new URLSearchParams({
-        wait: POLL_HOLD_SECONDS,
+        wait: hold ? POLL_HOLD_SECONDS : 0,
         back_within: BACK_WITHIN_SECONDS,
         target,
         worker: workerId,
         cancels: 1,
+        known: ids.join(','),
+        known_for: Math.min(Math.max(0, Math.floor(forMs / 1_000)), NAMED_FOR_SECONDS),
       });
       const path = `/pending-queries?${query}`;
       const commands = await request(path, { method: 'GET' }, POLL_TIMEOUT_MS, signal);

@@ -56,6 +56,12 @@ export const DEFAULT_TIMEOUT_MS = 10_000;
  */
 export const REMEMBERED_DELIVERIES = 500;
 
+/** How many of them a poll names, so that what never arrived is found out; five can be under way. */
+export const NAMED_DELIVERIES = 20;
+
+/** How far back a poll vouches for them, in s: as far as the gateway lets it. */
+export const NAMED_FOR_SECONDS = 60;
+
 /**
  * How much of what is under way is kept for the next service worker, in bytes of JSON: unanswered
  * results together, and one command that waits for its turn, of which there are five at the most.

@@ -4,6 +4,8 @@ import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS, POLL_INTERVAL_MS } from './limits
 /**
  * Keeps one poll open at the gateway until the signal is aborted, whatever happens to a poll.
  * Commands and cancels are handed over and not waited for, so that polling goes on while they run.
+ * The first poll, and the one after a failure, is not held: whether there is a gateway is known at
+ * once. `known` tells which deliveries have arrived, so that one that was lost on its way comes again.
  * `reconnected` is called when the gateway answers again after it did not.
  *
  * `keepAwake` is called once a round: the browser suspends a service worker that calls no
@@ -11,6 +13,7 @@ import { BACKOFF_FIRST_MS, BACKOFF_LONGEST_MS, POLL_INTERVAL_MS } from './limits
  */
 export async function runPollLoop({
   gateway,
+  known,
   receive,
   cancel,
   reconnected,
@@ -25,21 +28,24 @@ export async function runPollLoop({
     longestMs: BACKOFF_LONGEST_MS,
     random,
   });
-  let connected = true;
+  let heard = false;
+  let failed = false;
   while (!signal.aborted) {
     const askedAt = now();
     keepAwake();
     try {
-      const items = await gateway.pendingQueries(signal);
+      const items = await gateway.pendingQueries({ known: known(), hold: heard }, signal);
       backoff.reset();
-      if (!connected) reconnected();
-      connected = true;
+      if (failed) reconnected();
+      failed = false;
+      heard = true;
       for (const item of items) (item?.type === 'cancel' ? cancel : receive)(item);
       const early = POLL_INTERVAL_MS - (now() - askedAt);
       if (items.length === 0 && early > 0) await pause(early, signal);
     } catch (error) {
       if (signal.aborted) return;
-      connected = false;
+      failed = true;
+      heard = false;
       const waitMs = backoff.nextMs();
       log(`Polling failed, next attempt in ${Math.round(waitMs)} ms: ${error.message}`);
       await pause(waitMs, signal);

@@ -65,7 +65,7 @@ beforeEach(async () => {
 
 /** A service worker starts; what storage has is all that it knows of the one before. */
 async function startWorker() {
-  const journal = await openDeliveryJournal(storage);
+  const journal = await openDeliveryJournal(storage, () => 0);
   const { execute } = work;
   runner = createCommandRunner({
     execute,

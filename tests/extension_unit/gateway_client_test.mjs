@@ -21,19 +21,29 @@ function clientAnswered(respond, settings = {}) {
   return { requests, client };
 }
 
+const poll = { known: { ids: ['d-1', 'd-2'], forMs: 7_900 }, hold: true };
 const json = (value, status = 200) => () => new Response(JSON.stringify(value), { status });
 
 describe('gateway client', () => {
   test('asks for work with its name and the hold it wants', async () => {
     const { client, requests } = clientAnswered(json([{ id: 'd-1' }]));
-    assert.deepEqual(await client.pendingQueries(), [{ id: 'd-1' }]);
+    assert.deepEqual(await client.pendingQueries(poll), [{ id: 'd-1' }]);
     const [{ url, headers }] = requests;
     assert.equal(
       url,
       'http://gateway.test/pending-queries?wait=5&back_within=45&target=office&worker=w-1'
-        + '&cancels=1',
+        + '&cancels=1&known=d-1%2Cd-2&known_for=7',
     );
     assert.equal('Authorization' in headers, false);
+  });
+
+  test('asks for an answer at once, and vouches for its memory no further than may be', async () => {
+    const { client, requests } = clientAnswered(json([]));
+    await client.pendingQueries({ known: { ids: [], forMs: 3_600_000 }, hold: false });
+    const { searchParams } = new URL(requests[0].url);
+    assert.equal(searchParams.get('wait'), '0');
+    assert.equal(searchParams.get('known'), '');
+    assert.equal(searchParams.get('known_for'), '60');
   });
 
   test('posts JSON', async () => {
@@ -89,7 +99,7 @@ describe('gateway client', () => {
 
   test('work that is no array is an outage', async () => {
     const { client } = clientAnswered(json({}));
-    await assert.rejects(client.pendingQueries(), GatewayUnavailable);
+    await assert.rejects(client.pendingQueries(poll), GatewayUnavailable);
   });
 });
 
@@ -134,7 +144,7 @@ describe('gateway client with a token', () => {
 
   test('signs its requests, and shows the token to nobody', async () => {
     const { client, requests } = guarded(genuine);
-    assert.deepEqual(await client.pendingQueries(), []);
+    assert.deepEqual(await client.pendingQueries(poll), []);
     await client.postResult({ id: 'd-1' });
     for (const { headers } of requests) {
       assert.match(headers.Authorization, /^Callslip-HMAC key="[0-9a-f]{12}", time="1000000", /);
@@ -144,7 +154,7 @@ describe('gateway client with a token', () => {
 
   test('greets whoever answers once, before it says anything', async () => {
     const { client, paths } = guarded(genuine);
-    await Promise.all([client.pendingQueries(), client.postResult({}), client.postStatus({})]);
+    await Promise.all([client.pendingQueries(poll), client.postResult({}), client.postStatus({})]);
     assert.equal(paths().filter((path) => path === '/healthz').length, 1);
     await client.postResult({});
     assert.deepEqual(paths(), ['/query-result']);
@@ -153,26 +163,26 @@ describe('gateway client with a token', () => {
   for (const [what, impostor] of impostors) {
     test(`tells nothing to one who ${what}, and takes nothing of it`, async () => {
       const setting = guarded(impostor);
-      await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+      await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
       await assert.rejects(setting.client.postResult({ secret: 1 }), GatewayImpostor);
       assert.deepEqual(setting.paths(), ['/healthz']);
       setting.nowMs += 999;
-      await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+      await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
       assert.deepEqual(setting.paths(), []);
       setting.nowMs += 1;
-      await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+      await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
       assert.deepEqual(setting.paths(), ['/healthz']);
       setting.gateway = genuine;
       setting.nowMs += 1_000;
-      assert.deepEqual(await setting.client.pendingQueries(), []);
+      assert.deepEqual(await setting.client.pendingQueries(poll), []);
     });
 
     test(`believes no longer one who ${what} now`, async () => {
       const setting = guarded(genuine);
-      await setting.client.pendingQueries();
+      await setting.client.pendingQueries(poll);
       setting.gateway = impostor;
       setting.paths();
-      await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+      await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
       await assert.rejects(setting.client.postResult({ secret: 1 }), GatewayImpostor);
       assert.deepEqual(setting.paths(), ['/pending-queries', '/healthz']);
     });
@@ -180,10 +190,10 @@ describe('gateway client with a token', () => {
 
   test('greets again after the connection was lost, and at once', async () => {
     const setting = guarded(genuine);
-    await setting.client.pendingQueries();
+    await setting.client.pendingQueries(poll);
     setting.gateway = () => null;
-    await assert.rejects(setting.client.pendingQueries(), GatewayUnavailable);
-    await assert.rejects(setting.client.pendingQueries(), GatewayUnavailable);
+    await assert.rejects(setting.client.pendingQueries(poll), GatewayUnavailable);
+    await assert.rejects(setting.client.pendingQueries(poll), GatewayUnavailable);
     setting.paths();
     setting.gateway = genuine;
     await setting.client.postResult({});
@@ -192,7 +202,7 @@ describe('gateway client with a token', () => {
 
   test('greets again after the gateway has said that it cannot serve', async () => {
     const setting = guarded(() => ({ status: 503 }));
-    await assert.rejects(setting.client.pendingQueries(), GatewayUnavailable);
+    await assert.rejects(setting.client.pendingQueries(poll), GatewayUnavailable);
     await assert.rejects(setting.client.postResult({}), GatewayUnavailable);
     assert.deepEqual(setting.paths(),
       ['/healthz', '/pending-queries', '/healthz', '/query-result']);
@@ -204,13 +214,13 @@ describe('gateway client with a token', () => {
 
   test('corrects its clock by what a proven answer says', async () => {
     const setting = guarded(stale(token));
-    assert.deepEqual(await setting.client.pendingQueries(), []);
+    assert.deepEqual(await setting.client.pendingQueries(poll), []);
     assert.deepEqual(setting.paths(), ['/healthz', '/healthz', '/pending-queries']);
   });
 
   test('does not set its clock by what an impostor says', async () => {
     const setting = guarded(stale(''));
-    await assert.rejects(setting.client.pendingQueries(), GatewayImpostor);
+    await assert.rejects(setting.client.pendingQueries(poll), GatewayImpostor);
     assert.deepEqual(setting.paths(), ['/healthz']);
   });
 

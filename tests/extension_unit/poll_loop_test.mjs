@@ -14,8 +14,10 @@ let stop;
 
 /** Every poll stays open until the test answers it. */
 const gateway = {
-  pendingQueries() {
-    return new Promise((resolve, reject) => polls.push({ atMs: nowMs, resolve, reject }));
+  pendingQueries({ known, hold }) {
+    return new Promise((resolve, reject) => {
+      polls.push({ atMs: nowMs, known, hold, resolve, reject });
+    });
   },
 };
 
@@ -47,6 +49,7 @@ beforeEach(async () => {
   stop = new AbortController();
   runPollLoop({
     gateway,
+    known: () => received.length,
     receive: (command) => {
       received.push(command);
     },
@@ -69,6 +72,16 @@ describe('poll loop', () => {
     assert.deepEqual(received, ['a', 'b']);
     assert.equal(polls.length, 2);
     assert.equal(awake, 2);
+  });
+
+  test('holds no poll before the gateway has answered, and says what has arrived', async () => {
+    await answer(['a']);
+    await answer(['b']);
+    await fail();
+    await elapse(250);
+    await answer(['c']);
+    assert.deepEqual(polls.map(({ hold }) => hold), [false, true, true, false, true]);
+    assert.deepEqual(polls.map(({ known }) => known), [0, 1, 2, 2, 3]);
   });
 
   test('tells cancels from commands', async () => {

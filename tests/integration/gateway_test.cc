@@ -276,6 +276,21 @@ TEST_F(GatewayTest, HeldPollOfAnExtensionThatLeftSwallowsNothing) {
   EXPECT_EQ(Poll().size(), 1u);
 }
 
+TEST_F(GatewayTest, AnswerThatDidNotArriveIsGivenAgain) {
+  const std::string id = Interact();
+  const std::string poll = "?worker=w1&known_for=60&known=";
+  const json lost = Poll(poll);
+  ASSERT_EQ(lost[0]["correlation_id"], id);
+  services_.Advance(absl::Seconds(1));
+  const json again = Poll(poll);
+  ASSERT_EQ(again[0]["correlation_id"], id);
+  EXPECT_NE(again[0]["id"], lost[0]["id"]);
+  const std::string token = again[0]["id"];
+  EXPECT_EQ(Poll(poll + token), json::array()) << "it is known";
+  EXPECT_EQ(services_.Get("/pending-queries?known=&known_for=61").body["error"],
+            "invalid_known_for");
+}
+
 TEST_F(GatewayTest, WaitOfAnAgentThatLeftIsFreed) {
   const std::string id = Interact();
   const std::string body =

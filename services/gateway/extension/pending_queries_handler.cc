@@ -4,6 +4,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/http/error_response.h"
 #include "gateway/json/command_json.h"
@@ -14,6 +15,8 @@ namespace {
 
 // As long as the tracker accepts.
 constexpr absl::Duration kMaxBackWithin = absl::Seconds(60);
+// Longer than any delivery goes without being acknowledged.
+constexpr absl::Duration kMaxKnownFor = absl::Seconds(60);
 
 // Sets `duration` to the seconds that the query names, where it does. Returns the refusal of
 // anything that is no number from 0 to `longest`, with the code `invalid_<name>`.
@@ -62,6 +65,19 @@ boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
   }
   lease.set_target(std::move(target));
   lease.set_worker_id(std::move(worker));
+  if (request->query.contains("known")) {
+    v1::KnownDeliveries& known = *lease.mutable_known_deliveries();
+    if (auto refusal = TakeSeconds(*request, "known_for", kMaxKnownFor,
+                                   "Say for how long the worker has remembered its deliveries.",
+                                   *known.mutable_reaches_back());
+        refusal.has_value()) {
+      co_return *std::move(refusal);
+    }
+    for (const absl::string_view id :
+         absl::StrSplit(request->Query("known"), ',', absl::SkipEmpty())) {
+      known.add_lease_tokens(std::string(id));
+    }
+  }
   const auto leased = co_await tracker_->Lease(std::move(lease));
   if (!leased.ok()) co_return ErrorResponse(leased.status());
 

@@ -21,17 +21,6 @@ namespace {
 // Lines of each kind in one answer: an agent pays for every word.
 constexpr int kMaxListed = 20;
 
-const std::vector<v1::CommandState>& PendingStates() {
-  static const auto& states = *new std::vector<v1::CommandState>{
-      v1::COMMAND_STATE_QUEUED, v1::COMMAND_STATE_DELIVERED, v1::COMMAND_STATE_RUNNING};
-  return states;
-}
-
-const std::vector<v1::CommandState>& CompletedStates() {
-  static const auto& states = *new std::vector<v1::CommandState>{v1::COMMAND_STATE_COMPLETED};
-  return states;
-}
-
 const std::vector<v1::CommandState>& FailedStates() {
   static const auto& states =
       *new std::vector<v1::CommandState>{v1::COMMAND_STATE_FAILED, v1::COMMAND_STATE_TIMED_OUT,
@@ -49,15 +38,12 @@ v1::ListCommandsRequest ListRequest(const ObserveTool::Whose& whose,
   return request;
 }
 
-// With their clients, where it is not the caller itself.
-Json Entries(const v1::ListCommandsResponse& listed, const ObserveTool::Whose& whose,
-             Json (*entry)(const v1::Command&)) {
-  Json entries = Json::array();
-  for (const v1::Command& command : listed.commands()) {
-    entries.push_back(entry(command));
-    if (!whose.owner.empty()) entries.back()["client"] = command.client_id();
-  }
-  return entries;
+// With its client, where that is not the caller itself.
+Json Entry(const v1::Command& command, const ObserveTool::Whose& whose,
+           Json (*shown)(const v1::Command&)) {
+  Json entry = shown(command);
+  if (!whose.owner.empty()) entry["client"] = command.client_id();
+  return entry;
 }
 
 // What can be observed.
@@ -150,24 +136,22 @@ ToolResult ObserveTool::AfterWait(const std::string& command_id,
 }
 
 boost::asio::awaitable<ToolResult> ObserveTool::Pending(Whose whose) const {
+  v1::ListCommandsRequest request = ListRequest(whose, {});
+  request.set_of_each_group(true);
+  const auto listed = co_await tracker_->List(std::move(request), kUnaryDeadline);
+  if (!listed.ok()) co_return ErrorResult(listed.status(), Executed::kNo);
   Json answer = {{"status", "complete"}, {"final", true}};
-  bool more = false;
-  const auto list = [&](const std::vector<v1::CommandState>& states) {
-    return tracker_->List(ListRequest(whose, states), kUnaryDeadline);
-  };
-  const auto pending = co_await list(PendingStates());
-  if (!pending.ok()) co_return ErrorResult(pending.status(), Executed::kNo);
-  const auto completed = co_await list(CompletedStates());
-  if (!completed.ok()) co_return ErrorResult(completed.status(), Executed::kNo);
-  const auto failed = co_await list(FailedStates());
-  if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
-  answer["pending"] = Entries(*pending, whose, PendingEntry);
-  answer["completed"] = Entries(*completed, whose, CompletedEntry);
-  answer["failed"] = Entries(*failed, whose, FailedEntry);
-  for (const auto* listed : {&pending, &completed, &failed}) {
-    more = more || !(*listed)->next_page_token().empty();
+  for (const char* group : {"pending", "completed", "failed"}) answer[group] = Json::array();
+  for (const v1::Command& command : listed->commands()) {
+    if (!IsFinal(command.state())) {
+      answer["pending"].push_back(Entry(command, whose, PendingEntry));
+    } else if (command.state() == v1::COMMAND_STATE_COMPLETED) {
+      answer["completed"].push_back(Entry(command, whose, CompletedEntry));
+    } else {
+      answer["failed"].push_back(Entry(command, whose, FailedEntry));
+    }
   }
-  if (more) answer["message"] = "Only the newest of each kind are listed.";
+  if (listed->more_in_groups()) answer["message"] = "Only the newest of each kind are listed.";
   std::string text = Dump(answer);
   co_return TextResult(std::move(answer), std::move(text));
 }
@@ -176,7 +160,10 @@ boost::asio::awaitable<ToolResult> ObserveTool::Failed(Whose whose) const {
   const auto failed = co_await tracker_->List(ListRequest(whose, FailedStates()), kUnaryDeadline);
   if (!failed.ok()) co_return ErrorResult(failed.status(), Executed::kNo);
   Json answer = {{"status", "complete"}, {"final", true}};
-  answer["commands"] = Entries(*failed, whose, FailedEntry);
+  answer["commands"] = Json::array();
+  for (const v1::Command& command : failed->commands()) {
+    answer["commands"].push_back(Entry(command, whose, FailedEntry));
+  }
   if (!failed->next_page_token().empty()) answer["message"] = "Only the newest are listed.";
   std::string text = Dump(answer);
   co_return TextResult(std::move(answer), std::move(text));

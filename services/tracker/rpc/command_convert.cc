@@ -246,6 +246,11 @@ absl::StatusOr<CommandFilter> FilterFrom(const v1::ListCommandsRequest& request)
   filter.target = request.target();
   filter.label = request.label();
   ASSIGN_OR_RETURN(filter.states, StatesFrom(request.states()));
+  if (request.of_each_group() &&
+      (!filter.states.empty() || request.dead_letters() || !request.page_token().empty())) {
+    return InvalidField("of_each_group",
+                        "can't be combined with states, dead_letters and page_token");
+  }
   if (!request.dead_letters()) return filter;
   if (!filter.states.empty()) {
     return InvalidField("dead_letters", "can't be combined with states");
@@ -295,6 +300,23 @@ LeaseProof ProofFrom(const std::string& lease_token, int attempt) {
 
 LeaseProofs ProofsFrom(bool without_proof) {
   return without_proof ? LeaseProofs::kOptional : LeaseProofs::kRequired;
+}
+
+absl::StatusOr<std::optional<KnownDeliveries>> KnownFrom(const v1::LeaseCommandsRequest& request) {
+  if (!request.has_known_deliveries()) return std::nullopt;
+  const auto& texts = request.known_deliveries().lease_tokens();
+  if (texts.size() > kMaxKnownDeliveries) {
+    return InvalidField("known_deliveries", absl::StrCat("must be at most ", kMaxKnownDeliveries));
+  }
+  KnownDeliveries known;
+  ASSIGN_OR_RETURN(known.reach_back,
+                   DurationFrom("reaches_back", request.known_deliveries().reaches_back()));
+  for (const std::string& text : texts) {
+    // Text that is no token names nothing.
+    const auto token = LeaseToken::Parse(text);
+    if (token.has_value()) known.leases.push_back(*token);
+  }
+  return known;
 }
 
 Payload ContextFrom(const std::string& context) {

@@ -120,6 +120,15 @@ absl::Status CommandService::List(const CallContext& caller, const v1::ListComma
                                   v1::ListCommandsResponse& response) {
   ASSIGN_OR_RETURN(const CommandFilter filter, FilterFrom(request));
   ASSIGN_OR_RETURN(const ClientScope clients, caller.ScopeOf(request.owner()));
+  if (request.of_each_group()) {
+    ASSIGN_OR_RETURN(const CommandPage page,
+                     table_->ListGroups(clients, filter, request.page_size()));
+    for (const CommandPtr& command : page.commands) {
+      Fill(*command, CommandView::kWithoutPayloads, *response.add_commands());
+    }
+    response.set_more_in_groups(!page.next_page_token.empty());
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(const CommandPage page,
                    table_->List(clients, filter, request.page_size(), request.page_token()));
   for (const CommandPtr& command : page.commands) {
@@ -223,6 +232,7 @@ absl::Status CommandService::Lease(const CallContext& caller,
   ASSIGN_OR_RETURN(const absl::Time until,
                    WaitUntil(request.max_wait(), kMaxPollWait, absl::ZeroDuration(), now));
   ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
+  ASSIGN_OR_RETURN(std::optional<KnownDeliveries> known, KnownFrom(request));
   std::string target = request.target();
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
@@ -234,7 +244,8 @@ absl::Status CommandService::Lease(const CallContext& caller,
                                   .max_commands = request.max_commands(),
                                   .hold_until = until,
                                   .back_within = back_within,
-                                  .proofs = ProofsFrom(request.without_proof())},
+                                  .proofs = ProofsFrom(request.without_proof()),
+                                  .known = std::move(known)},
                                  now, [this, reply, presence](const WorkerNews& news) {
                                    presence->Seen(clock_->Now());
                                    for (const CommandLease& lease : news.leases) {

@@ -93,6 +93,22 @@ TEST_F(RestoreTest, QueueKeepsItsOrder) {
   EXPECT_THAT(IdsOf(Lease("w1", 4)), ElementsAre(ids[2], other, ids[0], ids[1]));
 }
 
+TEST_F(RestoreTest, StatisticsCountWhatWasBroughtBack) {
+  const auto count = [this](State state) {
+    return table_.Statistics().in_state[static_cast<size_t>(state)];
+  };
+  Register();
+  Register();
+  ASSERT_OK(Complete(LeaseOne()));
+  Restart();
+  EXPECT_EQ(count(State::kQueued), 1);
+  EXPECT_EQ(count(State::kCompleted), 1);
+  EXPECT_EQ(table_.Statistics().registered, 0) << "by this process";
+  LeaseOne();
+  EXPECT_EQ(count(State::kQueued), 0);
+  EXPECT_EQ(count(State::kDelivered), 1);
+}
+
 TEST_F(RestoreTest, LeaseLives) {
   const std::string id = Register();
   const CommandLease lease = LeaseOne();

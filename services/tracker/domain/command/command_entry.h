@@ -17,7 +17,7 @@ namespace callslip::tracker {
 
 struct BacklogTurn;
 struct CommandEntry;
-struct PartitionClient;
+class PartitionClient;
 class TargetQueue;
 struct Worker;
 

@@ -349,6 +349,60 @@ TEST_F(CommandLeasingTest, GivenBackCommandGoesToTheNextWorkerAtOnce) {
   EXPECT_EQ(StateOf(id), State::kDelivered) << "it is another's by now";
 }
 
+// The answer with a delivery was lost, and the worker asks again.
+
+class LostAnswersTest : public CommandLeasingTest {
+ protected:
+  // A poll of a worker that knows of these deliveries, and has for so long.
+  CommandLeases Ask(std::vector<LeaseToken> known, absl::Duration for_long = absl::Minutes(1)) {
+    return Poll({.worker_id = "w1", .known = KnownDeliveries{std::move(known), for_long}}).leases;
+  }
+};
+
+TEST_F(LostAnswersTest, WhatNeverArrivedComesAgainAtOnce) {
+  const std::string arrived = Register();
+  const std::string lost = Register();
+  const CommandLeases first = Ask({});
+  ASSERT_THAT(IdsOf(first), ElementsAre(arrived, lost));
+  const CommandLeases again = Ask({first[0].token});
+  ASSERT_THAT(IdsOf(again), ElementsAre(lost));
+  EXPECT_EQ(again[0].command->attempt, 1) << "nobody has seen the other one";
+  EXPECT_THAT(Complete(first[1]), IsWrongLease());
+  ASSERT_OK(Complete(first[0]));
+  ASSERT_OK(Complete(again[0]));
+  EXPECT_EQ(table_.leased(), 0);
+}
+
+TEST_F(LostAnswersTest, WhatWasAcknowledgedOrMayHaveArrivedBeforeStays) {
+  Register();
+  Register();
+  const CommandLeases leases = Ask({});
+  ASSERT_OK(Acknowledge(leases[0]));
+  clock_.Advance(absl::Seconds(2));
+  EXPECT_THAT(Ask({}, absl::Seconds(2)), IsEmpty()) << "handed out in an earlier life";
+  EXPECT_THAT(Ask({}, absl::ZeroDuration()), IsEmpty());
+  EXPECT_THAT(IdsOf(Ask({}, absl::Seconds(3))), ElementsAre(IdOf(leases[1])));
+  EXPECT_EQ(StateOf(IdOf(leases[0])), State::kRunning);
+}
+
+TEST_F(LostAnswersTest, AFullWindowOfThemIsFreeAgain) {
+  for (int i = 0; i < 2 * kWorkerWindow; ++i) Register();
+  const std::vector<std::string> lost = IdsOf(Ask({}));
+  ASSERT_THAT(lost, SizeIs(kWorkerWindow));
+  EXPECT_EQ(IdsOf(Ask({})), lost);
+  EXPECT_EQ(table_.leased(), kWorkerWindow);
+}
+
+TEST_F(LostAnswersTest, WhatHasEndedStaysEnded) {
+  CommandRequest request = Request();
+  request.ordering_key = "tab-1";
+  const std::string id = Register(request);
+  ASSERT_THAT(Ask({}), SizeIs(1));
+  ASSERT_EQ(StateOf(id), State::kDelivered);
+  ASSERT_OK(Cancel(id));
+  EXPECT_THAT(Ask({}), IsEmpty()) << "it has ended";
+}
+
 TEST_F(CommandLeasingTest, CommandThatAllGiveBackGoesFromOneToTheNext) {
   constexpr int kWorkers = 100;
   int answered = 0;

@@ -31,6 +31,8 @@ inline constexpr int kMaxPriority = 100;
 inline constexpr int kMaxAttempts = 2;
 // Unfinished commands a worker may hold ("only top 5 are kept", seed; here the rest wait).
 inline constexpr int kWorkerWindow = 5;
+// That a worker names; more than it can hold many times over.
+inline constexpr int kMaxKnownDeliveries = 100;
 // Workers of one target, and targets of one partition, that are remembered only because a suspended
 // worker is expected back: more than anybody has. Beyond that they are forgotten, and their
 // commands expire as if none were expected.
@@ -38,6 +40,8 @@ inline constexpr size_t kMaxSuspendedWorkers = 1000;
 // Rows in one answer of ListCommands.
 inline constexpr int kDefaultPageSize = 100;
 inline constexpr int kMaxPageSize = 1000;
+// Of each of three groups in one answer, which is no larger than the largest page.
+inline constexpr int kMaxGroupSize = 300;
 // Updates that wait for a slow reader until its filters are given up, and its requests for more
 // watches refused: more than a client's watches can have.
 inline constexpr size_t kMaxWaitingUpdates = 30'000;

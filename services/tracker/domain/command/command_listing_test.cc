@@ -84,6 +84,35 @@ TEST_F(CommandListingTest, UnfinishedCommandsArePagedLikeAll) {
   EXPECT_EQ(listed, unfinished);
 }
 
+TEST_F(CommandListingTest, GroupsAreLookedAtAtOnce) {
+  const std::string failed = Register();
+  const std::string completed = Register();
+  const std::string cancelled = Register();
+  ASSERT_OK(Cancel(failed));
+  ASSERT_OK(Complete(LeaseOne()));
+  ASSERT_OK(Cancel(cancelled));
+  const std::string older = Register();
+  const std::string newer = RegisterAt("elsewhere");
+  const auto ids = [this](int page_size, CommandFilter filter = {}) {
+    const auto page = table_.ListGroups(kClient, filter, page_size);
+    EXPECT_OK(page);
+    std::vector<std::string> listed;
+    for (const CommandPtr& command : page->commands) listed.push_back(IdOf(*command));
+    if (!page->next_page_token.empty()) listed.push_back("more");
+    return listed;
+  };
+  EXPECT_THAT(ids(0), ElementsAre(newer, older, completed, cancelled, failed));
+  EXPECT_THAT(ids(2), ElementsAre(newer, older, completed, cancelled, failed));
+  EXPECT_THAT(ids(1), ElementsAre(newer, completed, cancelled, "more"));
+  EXPECT_THAT(ids(1, {.target = "elsewhere"}), ElementsAre(newer));
+  EXPECT_THAT(table_.ListGroups(kClient, {}, -1),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  // Nobody takes what waits, and nobody collects the result.
+  clock_.Advance(absl::Minutes(2));
+  table_.FireDeadlines(clock_.Now());
+  EXPECT_THAT(ids(0), ElementsAre(newer, older, cancelled, completed, failed));
+}
+
 TEST_F(CommandListingTest, PageHasItsDefaultAndItsLimit) {
   for (int i = 0; i < 1001; ++i) Register();
   EXPECT_THAT(table_.List(kClient, {}, 0, "")->commands, SizeIs(kDefaultPageSize));

@@ -36,10 +36,8 @@ absl::StatusOr<CommandEntry*> CommandPartition::FindLocked(const ClientScope& cl
 
 PartitionClient* CommandPartition::ClientLocked(absl::string_view client_id) {
   if (const auto it = clients_.find(client_id); it != clients_.end()) return it->second.get();
-  client_pruning_.BeforeAdding(clients_,
-                               [](const auto& client) { return client->by_sequence.empty(); });
-  auto client = std::make_unique<PartitionClient>();
-  client->account = shared_->accounts.Of(client_id);
+  client_pruning_.BeforeAdding(clients_, [](const auto& client) { return client->empty(); });
+  auto client = std::make_unique<PartitionClient>(shared_->accounts.Of(client_id));
   return clients_.emplace(client_id, std::move(client)).first->second.get();
 }
 
@@ -143,8 +141,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
 
   entry->view = std::move(view);
   entry->client = client;
-  client->by_sequence.emplace_hint(client->by_sequence.end(), entry->spec().sequence, entry);
-  client->unfinished.push_back(*entry);
+  client->Add(*entry);
   entry->queue = queue;
   if (queue != nullptr) {
     queue->backlog.Admit(entry, turn);
@@ -190,26 +187,14 @@ std::vector<CommandPtr> CommandPartition::List(const ClientScope& clients,
 void CommandPartition::ListLocked(const PartitionClient& client, const CommandFilter& filter,
                                   uint64_t before_sequence, int limit,
                                   std::vector<CommandPtr>& page) {
-  const auto take = [&](const CommandEntry& entry) {
-    if (!filter.Matches(*entry.view)) return true;
-    page.push_back(entry.view);
-    return --limit > 0;
+  const auto wanted = [&](CommandState state) {
+    return filter.states.empty() || absl::c_linear_search(filter.states, state);
   };
-  // Who asks for unfinished commands need not wait for a look at all results.
-  const bool unfinished_only =
-      !filter.states.empty() &&
-      absl::c_none_of(filter.states, [](CommandState state) { return IsTerminal(state); });
-  if (unfinished_only) {
-    for (auto entry = client.unfinished.rbegin(); entry != client.unfinished.rend(); ++entry) {
-      if (entry->spec().sequence < before_sequence && !take(*entry)) break;
-    }
-    return;
-  }
-  for (auto next = client.by_sequence.lower_bound(before_sequence);
-       next != client.by_sequence.begin();) {
-    --next;
-    if (!take(*next->second)) break;
-  }
+  client.TakeNewest(before_sequence, limit, wanted, [&](const CommandEntry& entry) {
+    const bool matches = filter.Matches(*entry.view);
+    if (matches) page.push_back(entry.view);
+    return matches;
+  });
 }
 
 template <typename Visit>
@@ -297,8 +282,8 @@ bool CommandPartition::PushMatches(const FilterWatch& watch, ClientAccount& acco
                                    CommandEffects& effects) {
   MutexLock lock(&mutex_);
   return ForEachClientLocked(watch.clients, [&](const PartitionClient& client) {
-    return absl::c_all_of(client.by_sequence, [&](const auto& command) {
-      return account.PushToFilter(watch, command.second->view, effects.ready);
+    return client.ForEach([&](const CommandEntry& entry) {
+      return account.PushToFilter(watch, entry.view, effects.ready);
     });
   });
 }
@@ -311,9 +296,7 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Ti
   tally_.Changed(*before, view);
   if (entry.queue != nullptr) MoveLocked(entry, before->state, view.state, effects);
   const bool ended = IsTerminal(view.state);
-  if (ended && !IsTerminal(before->state)) {
-    entry.client->unfinished.erase(entry.client->unfinished.iterator_to(entry));
-  }
+  entry.client->Moved(entry, before->state);
   RearmLocked(entry);
   if (ended && view.state != before->state) entry.end_number = shared_->next_end++;
   // Before anybody can be told.
@@ -418,10 +401,10 @@ CommandStatistics CommandPartition::Statistics() {
     now.longest_queue = std::max(now.longest_queue, depth);
   }
   for (const auto& [name, client] : clients_) {
-    const auto oldest = absl::c_find_if(client->unfinished, [](const CommandEntry& entry) {
+    const auto oldest = absl::c_find_if(client->unfinished(), [](const CommandEntry& entry) {
       return entry.turn != nullptr && !entry.delayed;
     });
-    if (oldest == client->unfinished.end()) continue;
+    if (oldest == client->unfinished().end()) continue;
     now.AddQueued(absl::ToUnixNanos(oldest->spec().ready_time()));
   }
   return now;

@@ -10,12 +10,10 @@
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
-#include "boost/intrusive/list.hpp"
 #include "common/mutex.h"
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/client_account.h"
@@ -25,6 +23,7 @@
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/command_tally.h"
 #include "tracker/domain/command/deadline_wheel.h"
+#include "tracker/domain/command/partition_client.h"
 #include "tracker/domain/command/pruning.h"
 #include "tracker/domain/command/target_queue.h"
 #include "tracker/domain/command/tombstones.h"
@@ -32,6 +31,13 @@
 #include "tracker/domain/command/worker_activity.h"
 
 namespace callslip::tracker {
+
+// What a worker knows of what was delivered to it, and how far back it does; see the message of the
+// same name in command_service.proto.
+struct KnownDeliveries {
+  std::vector<LeaseToken> leases;
+  absl::Duration reach_back;
+};
 
 struct LeaseRequest {
   std::string target;
@@ -42,6 +48,7 @@ struct LeaseRequest {
   // The worker may be suspended once the call has ended, and will ask again within this time.
   absl::Duration back_within;
   LeaseProofs proofs = LeaseProofs::kRequired;
+  std::optional<KnownDeliveries> known;  // Where the worker says so.
 };
 
 struct WatchRequest {
@@ -105,19 +112,6 @@ struct CommandTableShared {
   CommandJournal* journal = nullptr;  // Null: what is here ends with the process.
 };
 
-// The commands of one client in one partition.
-struct PartitionClient {
-  using Unfinished = boost::intrusive::list<
-      CommandEntry,
-      boost::intrusive::member_hook<CommandEntry, boost::intrusive::list_member_hook<>,
-                                    &CommandEntry::unfinished_hook>,
-      boost::intrusive::constant_time_size<false>>;
-
-  std::shared_ptr<ClientAccount> account;
-  absl::btree_map<uint64_t, CommandEntry*> by_sequence;
-  Unfinished unfinished;  // Also by sequence.
-};
-
 // Until when nothing that was restored ends, and by how much that may put off an end: a tracker
 // that is killed again and again would otherwise hold all of them for ever.
 struct RestartGrace {
@@ -150,6 +144,7 @@ class CommandPartition {
   absl::StatusOr<CommandPtr> Get(const ClientScope& clients, CommandId id, bool peek);
   absl::StatusOr<HeldCommand> HeldBy(CommandId id);
   // Up to `limit` matching commands registered before `before_sequence`, newest first.
+  // Of each group as many as match, up to `limit`.
   std::vector<CommandPtr> List(const ClientScope& clients, const CommandFilter& filter,
                                uint64_t before_sequence, int limit);
   // Ends a command at its client's wish, by kCancel or kExpire; repeating it is harmless.
@@ -255,6 +250,12 @@ class CommandPartition {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   CommandLease DeliverLocked(CommandEntry& entry, Worker& worker, LeaseProofs proofs,
                              absl::Time now, CommandEffects& effects)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Queues again what was delivered to the worker and never reached it.
+  void TakeBackLocked(Worker& worker, const KnownDeliveries& known, absl::Time now,
+                      CommandEffects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Undoes the latest delivery of a DELIVERED command.
+  void ReturnLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Gives waiting commands to held calls. Follows everything that lets a command be delivered.
   void DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects)

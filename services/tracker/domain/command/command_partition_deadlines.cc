@@ -148,7 +148,7 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
   PartitionClient* client = entry.client;
   tally_.Removed(entry.view->state);
   Count(*client->account, -1, -entry.view->payload_bytes());
-  client->by_sequence.erase(spec->sequence);
+  client->Remove(entry, entry.view->state);
   const auto place = commands_.find(spec->id.key());
   entry.view = nullptr;
   if (spare_entries_.size() < kMaxSpareEntries) spare_entries_.push_back(std::move(place->second));

@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_change.h"
+#include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/command_partition.h"
 #include "tracker/domain/errors.h"
 
@@ -56,6 +59,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   TargetQueue* queue = QueueLocked(request.target, now);
   queue->last_poll = now;
   Worker* worker = queue->workers.Find(request.worker_id, now);
+  if (request.known.has_value()) TakeBackLocked(*worker, *request.known, now, effects);
   WorkerNews news = TakeNewsLocked(
       *queue, *worker, {request.max_commands, request.window, request.proofs}, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();
@@ -169,6 +173,24 @@ void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now,
   const bool as_leased =
       entry.view->state == CommandState::kDelivered && entry.leases.back() == lease.token;
   if (!as_leased) return;
+  ReturnLocked(entry, now, effects);
+  DispatchLocked(entry.queue, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+}
+
+void CommandPartition::TakeBackLocked(Worker& worker, const KnownDeliveries& known, absl::Time now,
+                                      CommandEffects& effects) {
+  absl::InlinedVector<CommandEntry*, kWorkerWindow> unheard;
+  for (CommandEntry& entry : worker.held) {
+    const bool never_arrived = entry.view->state == CommandState::kDelivered &&
+                               entry.view->deliver_time() > now - known.reach_back &&
+                               !absl::c_linear_search(known.leases, entry.leases.back());
+    if (never_arrived) unheard.push_back(&entry);
+  }
+  for (CommandEntry* entry : unheard) ReturnLocked(*entry, now, effects);
+}
+
+void CommandPartition::ReturnLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects) {
   Change change(entry);
   change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
   // Nobody has seen it: it counts as not delivered.
@@ -179,8 +201,6 @@ void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now,
   CommitLocked(entry, std::move(change), now, effects);
   entry.queue->workers.Reattach(&entry);
   JournalLocked(entry);
-  DispatchLocked(entry.queue, now, effects);
-  effects.earliest_deadline = deadlines_.TakeEarliestSet();
 }
 
 absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
@@ -272,25 +292,19 @@ absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const Le
 
 void CommandPartition::AddActivities(absl::string_view target,
                                      std::vector<WorkerActivity>& activities) {
-  absl::flat_hash_map<const Worker*, size_t> indexes;
   MutexLock lock(&mutex_);
   for (const auto& [name, queue] : queues_) {
     if (!target.empty() && name != target) continue;
     for (const Worker* worker : queue->workers.Busy()) {
-      indexes.emplace(worker, activities.size());
-      activities.push_back({.target = name,
-                            .worker_id = std::string(worker->id),
-                            .polls = !worker->calls.empty(),
-                            .last_report = worker->last_report});
-    }
-  }
-  if (indexes.empty()) return;
-  for (const auto& [name, client] : clients_) {
-    for (const CommandEntry& entry : client->unfinished) {
-      if (!IsHeld(entry.view->state)) continue;
-      if (const auto it = indexes.find(entry.worker); it != indexes.end()) {
-        activities[it->second].commands.push_back(entry.view);
-      }
+      WorkerActivity& activity =
+          activities.emplace_back(WorkerActivity{.target = name,
+                                                 .worker_id = std::string(worker->id),
+                                                 .polls = !worker->calls.empty(),
+                                                 .last_report = worker->last_report});
+      for (const CommandEntry& entry : worker->held) activity.commands.push_back(entry.view);
+      absl::c_sort(activity.commands, [](const auto& a, const auto& b) {
+        return a->spec->sequence < b->spec->sequence;
+      });
     }
   }
 }

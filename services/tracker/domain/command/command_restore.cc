@@ -115,7 +115,7 @@ std::vector<CommandPtr> CommandTable::UnfinishedOfPeople() {
 void CommandPartition::AddUnfinishedOfPeople(std::vector<CommandPtr>& commands) {
   MutexLock lock(&mutex_);
   for (const auto& [name, client] : clients_) {
-    for (const CommandEntry& entry : client->unfinished) {
+    for (const CommandEntry& entry : client->unfinished()) {
       if (entry.spec().command_class == CommandClass::kHuman) commands.push_back(entry.view);
     }
   }
@@ -132,13 +132,13 @@ void CommandPartition::Restore(CommandRecord record, const RestartGrace& grace, 
   CommandEntry& entry = *place;
   entry.view = std::move(record.command);
   entry.client = ClientLocked(spec.client_id());
-  entry.client->by_sequence.emplace_hint(entry.client->by_sequence.end(), spec.sequence, &entry);
+  entry.client->Add(entry);
+  tally_.Restored(entry.view->state);
   Count(*entry.client->account, 1, entry.view->payload_bytes());
   entry.leases.assign(record.leases.begin(), record.leases.end());
   entry.end_number = record.end_number;
   // What its worker has reported meanwhile nobody has heard.
   entry.heartbeat_nanos = record.heartbeats ? NanosOf(now) : CommandEntry::kNoHeartbeats;
-  if (!IsTerminal(entry.view->state)) entry.client->unfinished.push_back(entry);
   if (spec.command_class == CommandClass::kStandard) PlaceRestoredLocked(entry, record, now);
   RearmLocked(entry);
 }

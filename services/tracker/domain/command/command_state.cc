@@ -42,6 +42,11 @@ bool IsHeld(CommandState state) {
   return state == CommandState::kDelivered || state == CommandState::kRunning;
 }
 
+CommandGroup GroupOf(CommandState state) {
+  if (!IsTerminal(state)) return CommandGroup::kUnfinished;
+  return state == CommandState::kCompleted ? CommandGroup::kCompleted : CommandGroup::kFailed;
+}
+
 absl::string_view CommandStateName(CommandState state) {
   switch (state) {
     case CommandState::kQueued:

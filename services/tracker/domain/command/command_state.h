@@ -54,6 +54,14 @@ bool IsTerminal(CommandState state);
 // True while a worker has it: DELIVERED and RUNNING.
 bool IsHeld(CommandState state);
 
+// How a command stands, as whoever looks at a list of them wants to know.
+enum class CommandGroup : uint8_t {
+  kUnfinished,  // QUEUED, DELIVERED, RUNNING.
+  kCompleted,   // COMPLETED.
+  kFailed,      // Every other end.
+};
+CommandGroup GroupOf(CommandState state);
+
 // "queued", "timed_out", …
 absl::string_view CommandStateName(CommandState state);
 

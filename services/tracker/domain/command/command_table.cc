@@ -1,6 +1,8 @@
 #include "tracker/domain/command/command_table.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -27,6 +29,11 @@ absl::StatusOr<uint64_t> SequenceBefore(const std::string& page_token) {
   uint64_t sequence = std::numeric_limits<uint64_t>::max();
   if (!page_token.empty() && !absl::SimpleAtoi(page_token, &sequence)) return InvalidPageToken();
   return sequence;
+}
+
+absl::StatusOr<size_t> PageSize(int asked, int most) {
+  if (asked < 0) return InvalidField("page_size", "must not be negative");
+  return static_cast<size_t>(std::min(asked == 0 ? kDefaultPageSize : asked, most));
 }
 
 void SetDefault(std::string& name, const char* fallback) {
@@ -161,30 +168,53 @@ absl::StatusOr<HeldCommand> CommandTable::HeldBy(const std::string& id) {
   return PartitionOf(known).HeldBy(known);
 }
 
-absl::StatusOr<CommandPage> CommandTable::List(const ClientScope& clients,
-                                               const CommandFilter& filter, int page_size,
-                                               const std::string& page_token) {
-  if (page_size < 0) return InvalidField("page_size", "must not be negative");
-  if (page_size == 0) page_size = kDefaultPageSize;
-  page_size = std::min(page_size, kMaxPageSize);
-  ASSIGN_OR_RETURN(const uint64_t before, SequenceBefore(page_token));
-
-  // One more than asked for, to know whether there is a next page.
-  CommandPage page;
+std::vector<CommandPtr> CommandTable::Newest(const ClientScope& clients,
+                                             const CommandFilter& filter, uint64_t before,
+                                             int limit) {
+  std::vector<CommandPtr> commands;
   const auto add_from = [&](CommandPartition& partition) {
-    std::vector<CommandPtr> part = partition.List(clients, filter, before, page_size + 1);
-    std::move(part.begin(), part.end(), std::back_inserter(page.commands));
+    std::vector<CommandPtr> part = partition.List(clients, filter, before, limit);
+    std::move(part.begin(), part.end(), std::back_inserter(commands));
   };
   if (filter.target.empty()) {
     for (const auto& partition : partitions_) add_from(*partition);
   } else {
     add_from(PartitionOf(filter.target));
   }
-  std::sort(page.commands.begin(), page.commands.end(),
-            [](const auto& a, const auto& b) { return a->spec->sequence > b->spec->sequence; });
-  if (page.commands.size() > static_cast<size_t>(page_size)) {
-    page.commands.resize(page_size);
+  absl::c_sort(commands,
+               [](const auto& a, const auto& b) { return a->spec->sequence > b->spec->sequence; });
+  return commands;
+}
+
+absl::StatusOr<CommandPage> CommandTable::List(const ClientScope& clients,
+                                               const CommandFilter& filter, int page_size,
+                                               const std::string& page_token) {
+  ASSIGN_OR_RETURN(const size_t size, PageSize(page_size, kMaxPageSize));
+  ASSIGN_OR_RETURN(const uint64_t before, SequenceBefore(page_token));
+  // One more than asked for, to know whether there is a next page.
+  CommandPage page{Newest(clients, filter, before, static_cast<int>(size) + 1), ""};
+  if (page.commands.size() > size) {
+    page.commands.resize(size);
     page.next_page_token = absl::StrCat(page.commands.back()->spec->sequence);
+  }
+  return page;
+}
+
+absl::StatusOr<CommandPage> CommandTable::ListGroups(const ClientScope& clients,
+                                                     const CommandFilter& filter, int page_size) {
+  ASSIGN_OR_RETURN(const size_t size, PageSize(page_size, kMaxGroupSize));
+  std::array<std::vector<CommandPtr>, 3> groups;
+  for (CommandPtr& command :
+       Newest(clients, filter, std::numeric_limits<uint64_t>::max(), static_cast<int>(size) + 1)) {
+    groups[static_cast<size_t>(GroupOf(command->state))].push_back(std::move(command));
+  }
+  CommandPage page;
+  for (std::vector<CommandPtr>& group : groups) {
+    if (group.size() > size) {
+      group.resize(size);
+      page.next_page_token = "more";
+    }
+    absl::c_move(group, std::back_inserter(page.commands));
   }
   return page;
 }

@@ -74,6 +74,10 @@ class CommandTable {
   // `page_size` 0 means the default.
   absl::StatusOr<CommandPage> List(const ClientScope& clients, const CommandFilter& filter,
                                    int page_size, const std::string& page_token);
+  // As above, of each group (see CommandGroup) a page, at most 300 long, in the groups' order. The
+  // token is empty where no group has more, and good for nothing else.
+  absl::StatusOr<CommandPage> ListGroups(const ClientScope& clients, const CommandFilter& filter,
+                                         int page_size);
   absl::StatusOr<CommandPtr> Cancel(const ClientScope& clients, const std::string& id,
                                     absl::Time now);
   absl::StatusOr<CommandPtr> Expire(const ClientScope& clients, const std::string& id,
@@ -156,6 +160,9 @@ class CommandTable {
   // Enough that two poller threads rarely meet; few enough that a look at all of them is cheap.
   static constexpr int kPartitions = 16;
 
+  // Of each group at least the `limit` newest below a sequence that match; newest first.
+  std::vector<CommandPtr> Newest(const ClientScope& clients, const CommandFilter& filter,
+                                 uint64_t before, int limit);
   CommandPartition& PartitionOf(absl::string_view target);
   CommandPartition& PartitionOf(const CommandId& id) { return *partitions_[id.partition()]; }
 

@@ -65,6 +65,8 @@ class CommandTally {
     ++statistics_.registered;
     ++StateCount(CommandState::kQueued);
   }
+  // It was there before the process was.
+  void Restored(CommandState state) { ++StateCount(state); }
   // The command was `before` and is `after` now.
   void Changed(const CommandSnapshot& before, const CommandSnapshot& after);
   void Removed(CommandState state) { --StateCount(state); }

@@ -41,11 +41,13 @@ void WorkerPool::LetGo(Worker* worker) {
 
 void WorkerPool::OccupyPlace(CommandEntry* entry) {
   ++entry->worker->unfinished;
+  entry->worker->held.push_back(*entry);
   Update(entry->worker);
 }
 
 void WorkerPool::FreePlace(CommandEntry* entry) {
   --entry->worker->unfinished;
+  entry->worker->held.erase(entry->worker->held.iterator_to(*entry));
   Update(entry->worker);
 }
 

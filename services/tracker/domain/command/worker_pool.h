@@ -74,6 +74,7 @@ struct Worker : boost::intrusive::list_base_hook<> {
   absl::Time last_report = absl::InfinitePast();
   int attached = 0;    // Commands that point to it.
   int unfinished = 0;  // Of these, the ones that it holds.
+  Commands held;       // These, in the order of their delivery.
   Calls calls;         // The one held longest comes first.
   // When it will have asked again, as it said. Of interest while it has no call.
   absl::Time back_by = absl::InfinitePast();
