@@ -216,7 +216,7 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
         std::make_shared<internal::OperationQueue>(parts_->builder.AddCompletionQueue()));
   }
   {
-    const UnixSocketMode mode(addresses);
+    const UnixSocketMask mask;
     parts_->server = parts_->builder.BuildAndStart();
   }
   for (size_t i = 0; i < addresses.size(); ++i) {
@@ -224,6 +224,7 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
     parts_->Abandon();
     return CannotListen(addresses[i]);
   }
+  OpenToGroups(addresses);
   for (const auto& queue : parts_->queues) {
     parts_->pollers.emplace_back([queue, gate = parts_->gate] { queue->Poll(gate); });
   }
