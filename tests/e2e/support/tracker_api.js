@@ -14,6 +14,7 @@ const MAX_MESSAGE_BYTES = 16 << 20;
 const CALL_PATIENCE_MS = 40_000;
 
 const PROTOS = [
+  'callslip/tracker/v1/admin_service.proto',
   'callslip/tracker/v1/annotation_service.proto',
   'callslip/tracker/v1/command_service.proto',
   'callslip/tracker/v1/session_service.proto',
@@ -159,6 +160,7 @@ export class TrackerApi {
     this.commands = this.client(packages.callslip.tracker.v1.CommandService);
     this.annotations = this.client(packages.callslip.tracker.v1.AnnotationService);
     this.sessions = this.client(packages.callslip.tracker.v1.SessionService);
+    this.admin = this.client(packages.callslip.tracker.v1.AdminService);
     this.health = this.client(packages.grpc.health.v1.Health);
     this.reflection = this.client(packages.grpc.reflection.v1alpha.ServerReflection);
   }
