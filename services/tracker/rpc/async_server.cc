@@ -106,6 +106,7 @@ void AsyncServer::Parts::Set(const Keepalive& keepalive) {
   set(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_after);
   set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.answer_within);
   set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.peers_ping_every);
+  set(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, keepalive.begun_within);
 }
 
 void AsyncServer::Parts::Abandon() {
