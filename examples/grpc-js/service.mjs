@@ -7,16 +7,13 @@ import { call, connect, persist, trackerAddress } from './tracker.mjs';
 import { Watches } from './watches.mjs';
 
 const TARGET = process.argv[3] ?? 'example';
-/** Whose commands these are: a service sees its own only. */
-const CLIENT_ID = 'example-service';
 
 const client = connect(trackerAddress());
-const watches = new Watches(client, CLIENT_ID);
+const watches = new Watches(client);
 
 /** Has a command executed and answers its id, however often the call has to be repeated. */
 async function submit(type, params = {}) {
   const request = {
-    client_id: CLIENT_ID,
     target: TARGET,
     type,
     params: Buffer.from(JSON.stringify(params)),
@@ -60,7 +57,7 @@ async function waitForAny() {
 }
 
 async function cancel(id) {
-  const request = { client_id: CLIENT_ID, command_id: id };
+  const request = { command_id: id };
   try {
     const { command } = await persist(() => call(client, 'CancelCommand', request));
     console.log(`cancelled: ${outcomeOf(command)}`);
@@ -71,7 +68,7 @@ async function cancel(id) {
 }
 
 async function readAnError() {
-  const request = { client_id: CLIENT_ID, command_id: 'corr-0-0' };
+  const request = { command_id: 'corr-0-0' };
   try {
     await call(client, 'GetCommand', request);
   } catch (error) {
@@ -84,14 +81,13 @@ async function readAnError() {
 async function replayADeadLetter() {
   const [failed] = await watches.all([await submit('fail', { unless_replayed: true })]);
   console.log(`failed: ${outcomeOf(failed)}`);
-  const request = { client_id: CLIENT_ID, target: TARGET, dead_letters: true, page_size: 10 };
+  const request = { target: TARGET, dead_letters: true, page_size: 10 };
   const { commands: letters } = await persist(() => call(client, 'ListCommands', request));
   for (const letter of letters) console.log(`dead letter: ${letter.type} ${outcomeOf(letter)}`);
 
   // The request_id says what is replayed, so that repeating this does not replay it twice.
   const letter = letters.find(({ command_id: id }) => id === failed.command_id);
   const replay = {
-    client_id: CLIENT_ID,
     command_id: letter.command_id,
     request_id: `replay-of-${letter.command_id}`,
   };

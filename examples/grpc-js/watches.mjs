@@ -7,7 +7,6 @@ import { Backoff, TrackerError } from './tracker.mjs';
  */
 export class Watches {
   #client;
-  #clientId;
   #stream;
   #reopening;
   #backoff = new Backoff();
@@ -15,9 +14,8 @@ export class Watches {
   /** By watch_id, which is a string here as all 64-bit numbers are. */
   #watches = new Map();
 
-  constructor(client, clientId) {
+  constructor(client) {
     this.#client = client;
-    this.#clientId = clientId;
   }
 
   /** Resolves with the commands, in the order of their ids, once all of them have ended. */
@@ -58,7 +56,7 @@ export class Watches {
 
   #add(watchId) {
     const { commandId } = this.#watches.get(watchId);
-    const watch = { watch_id: watchId, client_id: this.#clientId, command_id: commandId };
+    const watch = { watch_id: watchId, command_id: commandId };
     this.#stream.write({ add: [{ ...watch, only_end: true }] });
   }
 

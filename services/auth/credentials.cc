@@ -3,7 +3,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/strip.h"
-#include "openssl/sha.h"
 
 namespace callslip {
 namespace {
@@ -33,15 +32,9 @@ CredentialPtr Find(const Map& map, const Key& key) {
 
 }  // namespace
 
-Credentials::Digest Credentials::DigestOf(absl::string_view token) {
-  Digest digest;
-  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
-  return digest;
-}
-
 CredentialPtr Credentials::FindToken(absl::string_view token) const {
   // Nobody can steer the digest of what they send towards one that is known.
-  const Digest digest = DigestOf(token);
+  const Sha256Digest digest = Sha256(token);
   MutexLock lock(&mutex_);
   return Find(known_.by_token, digest);
 }
@@ -51,7 +44,7 @@ std::optional<Credentials::Token> Credentials::FindFingerprint(
   MutexLock lock(&mutex_);
   const auto found = known_.token_by_fingerprint.find(fingerprint);
   if (found == known_.token_by_fingerprint.end()) return std::nullopt;
-  return Token{found->second, Find(known_.by_token, DigestOf(found->second))};
+  return Token{found->second, Find(known_.by_token, Sha256(found->second))};
 }
 
 CredentialPtr Credentials::FindCertificate(absl::string_view name) const {
@@ -64,7 +57,7 @@ int Credentials::Replace(const std::vector<TokenFile::Entry>& entries) {
   Known now;
   for (const TokenFile::Entry& entry : entries) {
     if (entry.certificate.empty()) {
-      Keep(known_.by_token, now.by_token, DigestOf(entry.token), entry.principal);
+      Keep(known_.by_token, now.by_token, Sha256(entry.token), entry.principal);
       now.token_by_fingerprint[TokenFingerprint(entry.token)] = entry.token;
     } else {
       Keep(known_.by_certificate, now.by_certificate, entry.certificate, entry.principal);
@@ -75,12 +68,12 @@ int Credentials::Replace(const std::vector<TokenFile::Entry>& entries) {
   return withdrawn;
 }
 
-std::optional<std::string> BearerTokenOf(absl::string_view authorization) {
+std::optional<absl::string_view> BearerTokenOf(absl::string_view authorization) {
   constexpr absl::string_view kScheme = "bearer ";
   if (!absl::StartsWithIgnoreCase(authorization, kScheme)) return std::nullopt;
   const absl::string_view token = absl::StripAsciiWhitespace(authorization.substr(kScheme.size()));
   if (token.empty()) return std::nullopt;
-  return std::string(token);
+  return token;
 }
 
 }  // namespace callslip

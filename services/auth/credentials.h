@@ -1,7 +1,6 @@
 #ifndef CALLSLIP_AUTH_CREDENTIALS_H_
 #define CALLSLIP_AUTH_CREDENTIALS_H_
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "auth/principal.h"
+#include "auth/sha256.h"
 #include "auth/token_file.h"
 #include "common/mutex.h"
 
@@ -63,21 +63,19 @@ class Credentials {
   int Replace(const std::vector<TokenFile::Entry>& entries);
 
  private:
-  using Digest = std::array<unsigned char, 32>;  // SHA-256.
   struct Known {
-    absl::flat_hash_map<Digest, std::shared_ptr<Credential>> by_token;
+    absl::flat_hash_map<Sha256Digest, std::shared_ptr<Credential>> by_token;
     absl::flat_hash_map<std::string, std::shared_ptr<Credential>> by_certificate;
     absl::flat_hash_map<std::string, std::string> token_by_fingerprint;
   };
-
-  static Digest DigestOf(absl::string_view token);
 
   mutable Mutex mutex_;
   Known known_ ABSL_GUARDED_BY(mutex_);
 };
 
-// The token in an Authorization header ("Bearer TOKEN"), or nullopt where it holds none.
-std::optional<std::string> BearerTokenOf(absl::string_view authorization);
+// The token in an Authorization header ("Bearer TOKEN"), a part of its text, or nullopt where it
+// holds none.
+std::optional<absl::string_view> BearerTokenOf(absl::string_view authorization);
 
 }  // namespace callslip
 

@@ -65,8 +65,8 @@ TEST(CredentialTest, IsOverOnceItIsWithdrawnOrExpired) {
 }
 
 TEST(BearerTokenOfTest, ReadsTheHeader) {
-  EXPECT_THAT(BearerTokenOf("Bearer secret"), Optional(std::string("secret")));
-  EXPECT_THAT(BearerTokenOf("bearer  secret "), Optional(std::string("secret")));
+  EXPECT_THAT(BearerTokenOf("Bearer secret"), Optional(absl::string_view("secret")));
+  EXPECT_THAT(BearerTokenOf("bearer  secret "), Optional(absl::string_view("secret")));
   for (const char* header : {"", "Bearer", "Bearer ", "Basic secret", "secret", "Bearersecret"}) {
     EXPECT_FALSE(BearerTokenOf(header).has_value()) << header;
   }

@@ -10,11 +10,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "auth/sha256.h"
 #include "auth/token_file.h"
 #include "openssl/crypto.h"
 #include "openssl/evp.h"
 #include "openssl/hmac.h"
-#include "openssl/sha.h"
 
 namespace callslip {
 namespace {
@@ -29,21 +29,15 @@ const unsigned char* Bytes(absl::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-std::string Hex(const unsigned char* digest) {
+std::string Hex(const Sha256Digest& digest) {
   return absl::BytesToHexString(
-      absl::string_view(reinterpret_cast<const char*>(digest), SHA256_DIGEST_LENGTH));
-}
-
-std::string Digest(absl::string_view text) {
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  SHA256(Bytes(text), text.size(), digest);
-  return Hex(digest);
+      absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
 }
 
 std::string Mac(absl::string_view token, absl::string_view text) {
-  unsigned char mac[SHA256_DIGEST_LENGTH];
-  HMAC(EVP_sha256(), token.data(), static_cast<int>(token.size()), Bytes(text), text.size(), mac,
-       nullptr);
+  Sha256Digest mac;
+  HMAC(EVP_sha256(), token.data(), static_cast<int>(token.size()), Bytes(text), text.size(),
+       mac.data(), nullptr);
   return Hex(mac);
 }
 
@@ -59,9 +53,9 @@ bool IsLowerHex(absl::string_view text, size_t digits) {
 
 std::string RequestMac(absl::string_view token, const RequestToSign& request, int64_t time_ms,
                        absl::string_view nonce) {
-  return Mac(token,
-             absl::StrCat("callslip request 1\n", request.method, "\n", request.host, "\n",
-                          request.target, "\n", time_ms, "\n", nonce, "\n", Digest(request.body)));
+  return Mac(token, absl::StrCat("callslip request 1\n", request.method, "\n", request.host, "\n",
+                                 request.target, "\n", time_ms, "\n", nonce, "\n",
+                                 Hex(Sha256(request.body))));
 }
 
 // Sets the member `name`; false where there is none, or where its value can't be right.
@@ -123,7 +117,7 @@ std::optional<RequestSignature> ParseSignature(absl::string_view authorization) 
 std::string ProveAnswer(absl::string_view token, absl::string_view nonce, int status,
                         std::optional<absl::string_view> body) {
   return Mac(token, absl::StrCat("callslip answer 1\n", nonce, "\n", status, "\n",
-                                 body.has_value() ? Digest(*body) : "stream"));
+                                 body.has_value() ? Hex(Sha256(*body)) : "stream"));
 }
 
 bool IsProofOf(absl::string_view token, absl::string_view nonce, int status,

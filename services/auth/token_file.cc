@@ -23,14 +23,14 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "absl/types/span.h"
+#include "auth/sha256.h"
 #include "common/random.h"
 #include "common/status_macros.h"
-#include "openssl/sha.h"
 
 namespace callslip {
 namespace {
 
-// Some hundred principals: each request is compared with all of them.
+// Some hundred principals.
 constexpr size_t kMaxFileBytes = 64 << 10;
 constexpr size_t kMinTokenBytes = 32;
 constexpr size_t kMaxTokenBytes = 512;
@@ -332,9 +332,8 @@ std::string DescribePrincipal(const Principal& principal) {
 }
 
 std::string TokenFingerprint(absl::string_view token) {
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest);
-  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest), 6));
+  const Sha256Digest digest = Sha256(token);
+  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(digest.data()), 6));
 }
 
 std::string NewToken() { return absl::StrCat(RandomHex128(), RandomHex128()); }

@@ -10,6 +10,7 @@
 #include "auth/token_file.h"
 #include "auth/token_watch.h"
 #include "common/config.h"
+#include "common/grpc_log.h"
 #include "common/log.h"
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
@@ -66,6 +67,7 @@ int Main(int argc, char** argv) {
   }
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
   InitLogging(kProgram, config.log_level);
+  LogWhatGrpcSays();
 
   std::optional<TokenFile> token_file;
   if (!config.token_file.empty()) {

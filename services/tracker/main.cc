@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/config.h"
 #include "common/file_limit.h"
+#include "common/grpc_log.h"
 #include "common/log.h"
 #include "common/metrics.h"
 #include "common/service_notify.h"
@@ -102,6 +103,7 @@ int Main(int argc, char** argv) {
   if (parsed.command == "inspect") return Inspect(config.data_dir);
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
   InitLogging(kProgram, config.log_level);
+  LogWhatGrpcSays();
   RaiseFileLimit();
 
   const absl::StatusOr<DataDirectory> data = DataDirectory::Open(config.data_dir);

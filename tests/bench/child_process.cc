@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <ctime>
 #include <fstream>
-#include <sstream>
 #include <thread>
 #include <utility>
 
@@ -135,17 +136,12 @@ void OnPoke(std::function<void()> action) {
 }
 
 std::chrono::nanoseconds ChildProcess::CpuTime() const {
-  std::ifstream file("/proc/" + std::to_string(pid_) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  // utime and stime are the 12th and 13th fields after the name, in clock ticks.
-  std::istringstream fields(line.substr(line.rfind(')') + 2));
-  std::string skipped;
-  for (int i = 0; i < 11; ++i) fields >> skipped;
-  int64_t user = 0;
-  int64_t system = 0;
-  fields >> user >> system;
-  return std::chrono::nanoseconds((user + system) * (1'000'000'000 / sysconf(_SC_CLK_TCK)));
+  clockid_t clock = 0;
+  timespec time = {};
+  if (clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &time) != 0) {
+    Die("read a server's CPU time");
+  }
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 int64_t ChildProcess::ResidentBytes() const {
@@ -154,6 +150,13 @@ int64_t ChildProcess::ResidentBytes() const {
   int64_t resident_pages = 0;
   file >> total_pages >> resident_pages;
   return resident_pages * sysconf(_SC_PAGESIZE);
+}
+
+void RunOnCore(int core) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(core % static_cast<int>(std::thread::hardware_concurrency()), &cores);
+  if (sched_setaffinity(0, sizeof(cores), &cores) != 0) Die("choose a core");
 }
 
 }  // namespace callslip::bench

@@ -6,7 +6,6 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -22,6 +21,7 @@
 
 #include "bench/child_process.h"
 #include "bench/die.h"
+#include "bench/latencies.h"
 #include "bench/table.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/clock.h"
@@ -54,11 +54,6 @@ void Check(const absl::Status& status, const char* what) {
 }
 void Check(const grpc::Status& status, const char* what) {
   if (!status.ok()) Die(std::string(what) + ": " + status.error_message());
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 double SecondsSince(SteadyClock::time_point start) {
@@ -527,22 +522,11 @@ void BenchFlatness() {
   std::printf("\nTable and storage by themselves: %.1f k commands a second\n", rate / 1000);
 }
 
-void RunOn(const cpu_set_t& cores) {
-  if (sched_setaffinity(0, sizeof(cores), &cores) != 0) Die("choose cores");
-}
-
-void RunOnCore(int core) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  CPU_SET(core % static_cast<int>(std::thread::hardware_concurrency()), &cores);
-  RunOn(cores);
-}
-
 void RunOnAllCores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   for (int core = 0; core < CPU_SETSIZE; ++core) CPU_SET(core, &cores);
-  RunOn(cores);
+  if (sched_setaffinity(0, sizeof(cores), &cores) != 0) Die("choose cores");
 }
 
 void BenchServers() {

@@ -35,11 +35,6 @@ constexpr int kFastCalls = 3'000;
 // The longest wait, which only drawings allow: a person has ten minutes to finish one.
 constexpr int kWaitMillis = 55'000;
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 struct Load {
   std::vector<double> per_second;
   Latencies latencies;

@@ -15,4 +15,9 @@ double Latencies::Percentile(double percent) const {
   return sorted[index] / 1000.0;
 }
 
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
 }  // namespace callslip::bench

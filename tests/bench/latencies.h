@@ -27,6 +27,9 @@ class Latencies {
   std::vector<uint32_t> nanos_;
 };
 
+// The upper one of two in the middle. There must be at least one.
+double Median(std::vector<double> values);
+
 }  // namespace callslip::bench
 
 #endif  // CALLSLIP_TESTS_BENCH_LATENCIES_H_

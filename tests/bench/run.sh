@@ -32,6 +32,7 @@ run command_table_bench
 run session_bench
 CALLSLIP_BENCH_DIR=$BUILD run durability_bench
 run tracker_rpc_bench
+run tracker_doors_bench
 
 # With a browser: left out where the packages of the end-to-end tests are not installed.
 here=$(dirname "${BASH_SOURCE[0]}")

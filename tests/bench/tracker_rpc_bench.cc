@@ -1,9 +1,6 @@
 // The tracker over gRPC against bare completion queues with the same messages: calls, wake-ups, and
 // many waits. Prints ratios of one run and judges nothing.
 
-#include <sched.h>
-
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -87,11 +84,6 @@ std::unique_ptr<Stub> Connect(const ChildProcess& server) {
 
 void Check(const grpc::Status& status, const char* what) {
   if (!status.ok()) Die(std::string(what) + ": " + status.error_message());
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
 }
 
 // Keeps kOutstanding calls of one method under way on one connection and one queue, for kLoadTime.
@@ -430,16 +422,6 @@ void BenchTogether(const ChildProcess& tracker, const ChildProcess& floor) {
   table.Add({Fixed(Median(bare_ms), 1), Fixed(Median(ours_ms), 1),
              Ratio(Median(ours_ms), Median(bare_ms)), std::to_string(messages)});
   table.Print();
-}
-
-// Of this process and of the children that it forks from now on. A wake-up costs 40 us within a
-// core and 90 us across two here: left to the scheduler, each server would have the one or the
-// other.
-void RunOnCore(int core) {
-  cpu_set_t cores;
-  CPU_ZERO(&cores);
-  CPU_SET(core % static_cast<int>(std::thread::hardware_concurrency()), &cores);
-  if (sched_setaffinity(0, sizeof(cores), &cores) != 0) Die("choose a core");
 }
 
 void Main() {

@@ -99,13 +99,12 @@ describe('the service', () => {
 
   test('comes again when the queue is full', TIMEOUT, async (context) => {
     const target = unique('target');
-    const client_id = 'example-service';
-    const fill = Array.from({ length: FULL_QUEUE }, () => api.register({ target, client_id }));
+    const fill = Array.from({ length: FULL_QUEUE }, () => api.register({ target }));
     const commands = await Promise.all(fill);
     const service = start(context, 'service.mjs', tracker.address, target);
     await service.prints(/not accepted yet: RESOURCE_EXHAUSTED queue_full /);
     for (const { command_id } of commands) {
-      await api.call('CancelCommand', { client_id, command_id });
+      await api.call('CancelCommand', { command_id });
     }
     const stream = api.stream(target);
     const [{ command }] = (await stream.next()).leases;

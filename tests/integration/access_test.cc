@@ -1,6 +1,5 @@
 // Who gets in, and who gets nothing: pages of other origins, rebound host names, callers without a
 // token, and callers with the wrong one.
-#include <fstream>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,11 +9,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "httplib.h"
+#include "support/access_table.h"
 #include "support/test_services.h"
 
 namespace callslip {
@@ -307,29 +305,9 @@ TEST_F(AccessTest, ClientsSeeWhatTheirOwnCommandsTabsSaid) {
   for (const char* name : {"viewer", "admin"}) EXPECT_EQ(said(name), json({"b", "a"})) << name;
 }
 
-// The table of routes in docs/access.md: who may, by `METHOD PATH` and the column's name.
-std::map<std::string, std::set<std::string>> DocumentedRoutes() {
-  std::map<std::string, std::set<std::string>> access;
-  std::ifstream file(CALLSLIP_DOCS_DIR "/access.md");
-  std::vector<std::string> columns;
-  for (std::string line; std::getline(file, line);) {
-    std::vector<std::string> cells =
-        absl::StrSplit(absl::StripSuffix(absl::StripPrefix(line, "|"), "|"), '|');
-    for (std::string& cell : cells) cell = std::string(absl::StripAsciiWhitespace(cell));
-    if (absl::StartsWith(line, "| route |")) columns = cells;
-    if (line.empty()) columns.clear();
-    if (columns.empty() || !absl::StartsWith(cells.front(), "`")) continue;
-    std::set<std::string>& who = access[cells.front().substr(1, cells.front().size() - 2)];
-    for (size_t i = 1; i < cells.size() && i < columns.size(); ++i) {
-      if (cells[i] == "yes") who.insert(columns[i]);
-    }
-  }
-  return access;
-}
-
 TEST_F(AccessTest, EveryRouteIsForWhomTheDocsSay) {
   ServeOnAllAddresses();
-  auto documented = DocumentedRoutes();
+  auto documented = DocumentedAccess(CALLSLIP_DOCS_DIR, "route");
   for (const gateway::Router::Served& served : services_->gateway().Routes()) {
     const std::string name = absl::StrCat(served.method, " ", served.path);
     if (documented.count(name) == 0) {

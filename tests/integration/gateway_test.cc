@@ -281,7 +281,7 @@ TEST_F(GatewayTest, AnswerThatDidNotArriveIsGivenAgain) {
   const std::string poll = "?worker=w1&known_for=60&known=";
   const json lost = Poll(poll);
   ASSERT_EQ(lost[0]["correlation_id"], id);
-  services_.Advance(absl::Seconds(1));
+  services_.clock().Advance(absl::Seconds(1));
   const json again = Poll(poll);
   ASSERT_EQ(again[0]["correlation_id"], id);
   EXPECT_NE(again[0]["id"], lost[0]["id"]);

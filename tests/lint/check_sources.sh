@@ -45,7 +45,8 @@ confine() {
   heavy_headers+=" $header $count,"
 }
 
-confine gRPC 'grpcpp/|grpc/[a-z_]+\.h|grpc/support/|.*\.grpc\.pb\.h' 'services/common/rpc_status.*' 'services/common/rpc_credentials.*' \
+confine gRPC 'grpcpp/|grpc/[a-z_]+\.h|grpc/support/|.*\.grpc\.pb\.h' services/common/grpc_log.cc \
+  'services/common/rpc_status.*' 'services/common/rpc_credentials.*' \
   'services/gateway/tracker_client/*' 'services/tracker/rpc/async_server*' \
   services/tracker/rpc/authenticator.cc services/tracker/rpc/health_check.cc services/tracker/rpc/operation_queue.h \
   'services/tracker/rpc/rpc_service.*' services/tracker/rpc/tracker_server.cc

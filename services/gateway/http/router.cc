@@ -129,7 +129,7 @@ void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signat
     return AdmitAs(std::move(signature->credential), std::move(request), std::move(responder),
                    place);
   }
-  std::optional<std::string> token = BearerTokenOf(request->Header("authorization"));
+  std::optional<std::string> token(BearerTokenOf(request->Header("authorization")));
   if (!token.has_value() && is_web_socket) token = OfferedToken(*request);
   CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(*request);
   if (known != nullptr) {

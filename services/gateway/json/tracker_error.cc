@@ -10,7 +10,9 @@ TrackerError TrackerErrorOf(const absl::Status& status) {
   if (details.reason.empty()) {
     return {absl::StatusCode::kUnavailable, "tracker_unreachable",
             absl::StrCat("The gateway cannot reach the tracker: ", std::string(status.message())),
-            "Check that callslip-tracker runs at the gateway's --tracker address, then try again.",
+            "Check that callslip-tracker runs at the gateway's --tracker address and, where it has "
+            "a certificate, that the gateway's --tls-ca is of who has signed it, for that address; "
+            "the gateway's log says more under `grpc`. Then try again.",
             absl::Seconds(1)};
   }
   if (absl::IsUnauthenticated(status)) {

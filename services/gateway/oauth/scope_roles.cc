@@ -6,7 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "openssl/sha.h"
+#include "auth/sha256.h"
 
 namespace callslip::gateway {
 namespace {
@@ -65,8 +65,7 @@ std::string ProviderPrincipalName(absl::string_view issuer, absl::string_view ca
   if (IsPrincipalName(name)) return name;
   // No issuer holds a line break, so that each pair makes a text of its own.
   const std::string text = absl::StrCat(issuer, "\n", caller);
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
+  const Sha256Digest digest = Sha256(text);
   constexpr size_t kBytes = 16;  // Nobody finds two callers with the same 128 bits.
   return absl::StrCat("oauth_", absl::BytesToHexString(absl::string_view(
                                     reinterpret_cast<const char*>(digest.data()), kBytes)));

@@ -3,15 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "openssl/sha.h"
-
 namespace callslip::gateway {
-
-TokenCache::Digest TokenCache::DigestOf(absl::string_view token) {
-  Digest digest;
-  SHA256(reinterpret_cast<const unsigned char*>(token.data()), token.size(), digest.data());
-  return digest;
-}
 
 TokenCache::Entries::iterator TokenCache::Remove(Entries::iterator entry) {
   by_digest_.erase(entry->digest);
@@ -19,7 +11,7 @@ TokenCache::Entries::iterator TokenCache::Remove(Entries::iterator entry) {
 }
 
 CredentialPtr TokenCache::Find(absl::string_view token, absl::Time now) {
-  const auto found = by_digest_.find(DigestOf(token));
+  const auto found = by_digest_.find(Sha256(token));
   if (found == by_digest_.end()) return nullptr;
   const Entries::iterator entry = found->second;
   if (entry->credential->IsOver(now)) {
@@ -32,7 +24,7 @@ CredentialPtr TokenCache::Find(absl::string_view token, absl::Time now) {
 
 void TokenCache::Add(absl::string_view token, std::shared_ptr<Credential> credential,
                      const PublicKey& key) {
-  const Digest digest = DigestOf(token);
+  const Sha256Digest digest = Sha256(token);
   if (const auto known = by_digest_.find(digest); known != by_digest_.end()) Remove(known->second);
   if (entries_.size() == kMaxTokens) Remove(std::prev(entries_.end()));
   entries_.push_front({digest, std::move(credential), key});

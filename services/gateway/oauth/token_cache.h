@@ -1,7 +1,6 @@
 #ifndef CALLSLIP_GATEWAY_OAUTH_TOKEN_CACHE_H_
 #define CALLSLIP_GATEWAY_OAUTH_TOKEN_CACHE_H_
 
-#include <array>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -10,6 +9,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "auth/credentials.h"
+#include "auth/sha256.h"
 #include "gateway/oauth/key_set.h"
 #include "gateway/oauth/public_key.h"
 
@@ -35,19 +35,17 @@ class TokenCache {
   size_t size() const { return entries_.size(); }
 
  private:
-  using Digest = std::array<unsigned char, 32>;  // SHA-256.
   struct Entry {
-    Digest digest;
+    Sha256Digest digest;
     std::shared_ptr<Credential> credential;
     PublicKey key;
   };
   using Entries = std::list<Entry>;
 
-  static Digest DigestOf(absl::string_view token);
   Entries::iterator Remove(Entries::iterator entry);
 
   Entries entries_;  // Those that were used last come first.
-  absl::flat_hash_map<Digest, Entries::iterator> by_digest_;
+  absl::flat_hash_map<Sha256Digest, Entries::iterator> by_digest_;
 };
 
 }  // namespace callslip::gateway

@@ -106,6 +106,7 @@ void AsyncServer::Parts::Set(const Keepalive& keepalive) {
   set(GRPC_ARG_KEEPALIVE_TIME_MS, keepalive.ping_after);
   set(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, keepalive.answer_within);
   set(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, keepalive.peers_ping_every);
+  set(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, keepalive.begun_within);
 }
 
 void AsyncServer::Parts::Abandon() {
@@ -216,7 +217,7 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
         std::make_shared<internal::OperationQueue>(parts_->builder.AddCompletionQueue()));
   }
   {
-    const UnixSocketMode mode(addresses);
+    const UnixSocketMask mask;
     parts_->server = parts_->builder.BuildAndStart();
   }
   for (size_t i = 0; i < addresses.size(); ++i) {
@@ -224,6 +225,7 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
     parts_->Abandon();
     return CannotListen(addresses[i]);
   }
+  OpenToGroups(addresses);
   for (const auto& queue : parts_->queues) {
     parts_->pollers.emplace_back([queue, gate = parts_->gate] { queue->Poll(gate); });
   }

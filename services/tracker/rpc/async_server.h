@@ -43,6 +43,8 @@ struct Keepalive {
   // Peers that ping more often are told to go away. They may each 10 s; this is a little less,
   // since pings that are sent 10 s apart may arrive closer together.
   absl::Duration peers_ping_every = absl::Seconds(9);
+  // Peers that connect and then have not said by now what TLS and HTTP/2 begin with are cut off.
+  absl::Duration begun_within = absl::Seconds(10);
 };
 
 // Whether what a method answers has to wait at the server's gate.

@@ -23,13 +23,14 @@ class IdlePeer {
  public:
   enum class Frame { kPing, kPong, kGoAway, kOther, kEnd };
 
-  explicit IdlePeer(const Address& address) {
+  explicit IdlePeer(const Address& address, bool says_nothing = false) {
     fd_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in name = {};
     name.sin_family = AF_INET;
     name.sin_port = htons(address.port);
     name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(connect(fd_, reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0);
+    if (says_nothing) return;
     // With empty settings, and with an acknowledgement of those of the server.
     Send(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") + Head(0, '\x4', 0) +
          Head(0, '\x4', kAcknowledged));
@@ -103,6 +104,13 @@ TEST(AsyncServerKeepaliveTest, PeerThatDoesNotAnswerIsCutOff) {
   IdlePeer peer(
       Start(server, {.ping_after = absl::Milliseconds(1), .answer_within = absl::Milliseconds(1)}));
   ASSERT_EQ(peer.NextOfInterest(), Frame::kPing);
+  Frame next = peer.Next();
+  while (next != Frame::kEnd) next = peer.Next();
+}
+
+TEST(AsyncServerKeepaliveTest, PeerThatNeverBeginsIsCutOff) {
+  AsyncServer server;
+  IdlePeer peer(Start(server, {.begun_within = absl::Milliseconds(1)}), /*says_nothing=*/true);
   Frame next = peer.Next();
   while (next != Frame::kEnd) next = peer.Next();
 }

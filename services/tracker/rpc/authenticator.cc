@@ -134,7 +134,7 @@ absl::Status Authenticator::Identify(const grpc::ServerContext& context, CallCon
     return absl::OkStatus();
   };
   if (const auto authorization = MetadataOf(context, "authorization")) {
-    const std::optional<std::string> token = BearerTokenOf(*authorization);
+    const std::optional<absl::string_view> token = BearerTokenOf(*authorization);
     CredentialPtr known =
         token.has_value() && credentials_ != nullptr ? credentials_->FindToken(*token) : nullptr;
     if (known != nullptr) return is(known->principal(), known);

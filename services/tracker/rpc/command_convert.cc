@@ -302,8 +302,8 @@ LeaseProofs ProofsFrom(bool without_proof) {
   return without_proof ? LeaseProofs::kOptional : LeaseProofs::kRequired;
 }
 
-absl::StatusOr<std::optional<KnownDeliveries>> KnownFrom(const v1::LeaseCommandsRequest& request) {
-  if (!request.has_known_deliveries()) return std::nullopt;
+absl::StatusOr<KnownDeliveries> KnownFrom(const v1::LeaseCommandsRequest& request) {
+  if (!request.has_known_deliveries()) return KnownDeliveries();
   const auto& texts = request.known_deliveries().lease_tokens();
   if (texts.size() > kMaxKnownDeliveries) {
     return InvalidField("known_deliveries", absl::StrCat("must be at most ", kMaxKnownDeliveries));

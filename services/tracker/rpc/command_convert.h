@@ -37,7 +37,7 @@ absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& req
 std::optional<CommandProgress> ProgressFrom(const v1::AcknowledgeCommandRequest& request);
 LeaseProof ProofFrom(const std::string& lease_token, int attempt);
 LeaseProofs ProofsFrom(bool without_proof);
-absl::StatusOr<std::optional<KnownDeliveries>> KnownFrom(const v1::LeaseCommandsRequest& request);
+absl::StatusOr<KnownDeliveries> KnownFrom(const v1::LeaseCommandsRequest& request);
 CommandError ErrorFrom(const v1::CommandError& error);
 Payload ContextFrom(const std::string& context);
 

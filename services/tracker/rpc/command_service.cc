@@ -232,7 +232,7 @@ absl::Status CommandService::Lease(const CallContext& caller,
   ASSIGN_OR_RETURN(const absl::Time until,
                    WaitUntil(request.max_wait(), kMaxPollWait, absl::ZeroDuration(), now));
   ASSIGN_OR_RETURN(const absl::Duration back_within, BackWithinFrom(request.back_within()));
-  ASSIGN_OR_RETURN(std::optional<KnownDeliveries> known, KnownFrom(request));
+  ASSIGN_OR_RETURN(KnownDeliveries known, KnownFrom(request));
   std::string target = request.target();
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));

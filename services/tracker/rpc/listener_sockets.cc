@@ -1,6 +1,7 @@
 #include "tracker/rpc/listener_sockets.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -39,21 +40,17 @@ bool IsBoundTo(int fd, const Address& bound) {
 
 }  // namespace
 
-UnixSocketMode::UnixSocketMode(const std::vector<Address>& addresses) {
-  constexpr mode_t kOwnerOnly = 0177;
-  constexpr mode_t kWithGroup = 0117;
-  mode_t mask = kWithGroup;
-  bool any = false;
-  for (const Address& address : addresses) {
-    if (!address.is_unix()) continue;
-    any = true;
-    if (SocketMode(address.unix_path) == 0600) mask = kOwnerOnly;
-  }
-  if (any) before_ = umask(mask);
-}
+UnixSocketMask::UnixSocketMask() : before_(umask(0177)) {}
 
-UnixSocketMode::~UnixSocketMode() {
-  if (before_.has_value()) umask(*before_);
+UnixSocketMask::~UnixSocketMask() { umask(before_); }
+
+void OpenToGroups(const std::vector<Address>& bound) {
+  for (const Address& address : bound) {
+    if (!address.is_unix()) continue;
+    // Whoever the folder lets in may have put a link in the socket's place.
+    fchmodat(AT_FDCWD, address.unix_path.c_str(), SocketMode(address.unix_path),
+             AT_SYMLINK_NOFOLLOW);
+  }
 }
 
 void CutConnections(const Address& bound) {

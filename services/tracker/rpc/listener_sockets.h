@@ -3,7 +3,6 @@
 
 #include <sys/types.h>
 
-#include <optional>
 #include <vector>
 
 #include "common/address.h"
@@ -11,19 +10,21 @@
 // What gRPC does not do with the sockets of a listener.
 namespace callslip::tracker {
 
-// While it lives, unix sockets of `addresses` are made for their owner alone, and for the group as
-// well where all of their folders let the group in. It is the process's mask that says so: files
-// that others make meanwhile have fewer rights, too.
-class UnixSocketMode {
+// While it lives, unix sockets are made for their owner alone. It is the process's mask that says
+// so: files that others make meanwhile have fewer rights, too.
+class UnixSocketMask {
  public:
-  explicit UnixSocketMode(const std::vector<Address>& addresses);
-  ~UnixSocketMode();
-  UnixSocketMode(const UnixSocketMode&) = delete;
-  UnixSocketMode& operator=(const UnixSocketMode&) = delete;
+  UnixSocketMask();
+  ~UnixSocketMask();
+  UnixSocketMask(const UnixSocketMask&) = delete;
+  UnixSocketMask& operator=(const UnixSocketMask&) = delete;
 
  private:
-  std::optional<mode_t> before_;
+  const mode_t before_;
 };
+
+// Opens each unix socket of `bound` to the group where its folder does; see SocketMode().
+void OpenToGroups(const std::vector<Address>& bound);
 
 // Ends all connections that this process has accepted on `bound`, whatever they have yet to send.
 void CutConnections(const Address& bound);

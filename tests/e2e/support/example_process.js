@@ -16,8 +16,10 @@ process.on('exit', () => {
 export class ExampleProcess {
   output = '';
 
-  constructor(program, args) {
+  /** With `environment` besides that of the test. */
+  constructor(program, args, environment = {}) {
     this.child = spawn(process.execPath, ['--import', PACKAGES, `${FOLDER}${program}`, ...args], {
+      env: { ...process.env, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     running.add(this);

@@ -14,6 +14,7 @@ const MAX_MESSAGE_BYTES = 16 << 20;
 const CALL_PATIENCE_MS = 40_000;
 
 const PROTOS = [
+  'callslip/tracker/v1/admin_service.proto',
   'callslip/tracker/v1/annotation_service.proto',
   'callslip/tracker/v1/command_service.proto',
   'callslip/tracker/v1/session_service.proto',
@@ -135,21 +136,38 @@ export class Updates extends Messages {
   }
 }
 
+/** Adds a token to every call. */
+function showing(token) {
+  return (options, nextCall) => new grpc.InterceptingCall(nextCall(options), {
+    start(metadata, listener, next) {
+      metadata.set('authorization', `Bearer ${token}`);
+      next(metadata, listener);
+    },
+  });
+}
+
 /** The tracker's API as a client sees it that shares no code with the tracker. */
 export class TrackerApi {
   #clients = [];
+  #credentials;
+  #interceptors;
 
-  constructor(address) {
+  /** Over TLS with `credentials` of gRPC's, and with a token in every call if there is one. */
+  constructor(address, { credentials = grpc.credentials.createInsecure(), token } = {}) {
     this.address = address;
+    this.#credentials = credentials;
+    this.#interceptors = token ? [showing(token)] : [];
     this.commands = this.client(packages.callslip.tracker.v1.CommandService);
     this.annotations = this.client(packages.callslip.tracker.v1.AnnotationService);
     this.sessions = this.client(packages.callslip.tracker.v1.SessionService);
+    this.admin = this.client(packages.callslip.tracker.v1.AdminService);
     this.health = this.client(packages.grpc.health.v1.Health);
     this.reflection = this.client(packages.grpc.reflection.v1alpha.ServerReflection);
   }
 
   client(Service) {
-    const client = new Service(this.address, grpc.credentials.createInsecure(), {
+    const client = new Service(this.address, this.#credentials, {
+      interceptors: this.#interceptors,
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     });

@@ -355,7 +355,7 @@ class LostAnswersTest : public CommandLeasingTest {
  protected:
   // A poll of a worker that knows of these deliveries, and has for so long.
   CommandLeases Ask(std::vector<LeaseToken> known, absl::Duration for_long = absl::Minutes(1)) {
-    return Poll({.worker_id = "w1", .known = KnownDeliveries{std::move(known), for_long}}).leases;
+    return Poll({.worker_id = "w1", .known = {std::move(known), for_long}}).leases;
   }
 };
 

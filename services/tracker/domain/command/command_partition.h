@@ -36,7 +36,7 @@ namespace callslip::tracker {
 // same name in command_service.proto.
 struct KnownDeliveries {
   std::vector<LeaseToken> leases;
-  absl::Duration reach_back;
+  absl::Duration reach_back;  // Zero: it says nothing.
 };
 
 struct LeaseRequest {
@@ -48,7 +48,7 @@ struct LeaseRequest {
   // The worker may be suspended once the call has ended, and will ask again within this time.
   absl::Duration back_within;
   LeaseProofs proofs = LeaseProofs::kRequired;
-  std::optional<KnownDeliveries> known;  // Where the worker says so.
+  KnownDeliveries known;
 };
 
 struct WatchRequest {

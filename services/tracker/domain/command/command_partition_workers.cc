@@ -59,7 +59,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   TargetQueue* queue = QueueLocked(request.target, now);
   queue->last_poll = now;
   Worker* worker = queue->workers.Find(request.worker_id, now);
-  if (request.known.has_value()) TakeBackLocked(*worker, *request.known, now, effects);
+  TakeBackLocked(*worker, request.known, now, effects);
   WorkerNews news = TakeNewsLocked(
       *queue, *worker, {request.max_commands, request.window, request.proofs}, now, effects);
   effects.earliest_deadline = deadlines_.TakeEarliestSet();

@@ -1,0 +1,17 @@
+#ifndef CALLSLIP_AUTH_SHA256_H_
+#define CALLSLIP_AUTH_SHA256_H_
+
+#include <array>
+
+#include "absl/strings/string_view.h"
+
+namespace callslip {
+
+using Sha256Digest = std::array<unsigned char, 32>;
+
+// Cheap enough for every call.
+Sha256Digest Sha256(absl::string_view text);
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_AUTH_SHA256_H_
