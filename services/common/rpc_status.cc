@@ -22,6 +22,16 @@ std::string Printable(std::string text) {
   return text;
 }
 
+// Headers of HTTP/2 end at 8 KiB or 16 KiB with most callers, where a longer one breaks the
+// connection: what of a request is quoted must not get there.
+std::string Bounded(absl::string_view text) {
+  constexpr size_t kMaxBytes = 1024;
+  if (text.size() <= kMaxBytes) return std::string(text);
+  size_t end = kMaxBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  return absl::StrCat(text.substr(0, end), "…");
+}
+
 std::string TrailerOf(const grpc::ClientContext& context, const char* key) {
   const auto& trailers = context.GetServerTrailingMetadata();
   const auto it = trailers.find(key);
@@ -34,7 +44,7 @@ grpc::Status ToGrpc(const absl::Status& status, grpc::ServerContextBase& context
   if (status.ok()) return grpc::Status::OK;
   const ErrorDetails details = DetailsOf(status);
   if (!details.reason.empty()) context.AddTrailingMetadata(kReasonKey, Printable(details.reason));
-  if (!details.hint.empty()) context.AddTrailingMetadata(kHintKey, Printable(details.hint));
+  if (!details.hint.empty()) context.AddTrailingMetadata(kHintKey, Printable(Bounded(details.hint)));
   if (details.retry_after.has_value()) {
     context.AddTrailingMetadata(kRetryAfterKey,
                                 absl::StrCat(absl::ToInt64Milliseconds(*details.retry_after)));
@@ -42,7 +52,7 @@ grpc::Status ToGrpc(const absl::Status& status, grpc::ServerContextBase& context
   if (details.depth.has_value()) {
     context.AddTrailingMetadata(kDepthKey, absl::StrCat(*details.depth));
   }
-  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), std::string(status.message()));
+  return grpc::Status(static_cast<grpc::StatusCode>(status.code()), Bounded(status.message()));
 }
 
 absl::Status FromGrpc(const grpc::Status& status, const grpc::ClientContext& context) {

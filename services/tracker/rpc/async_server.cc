@@ -71,6 +71,9 @@ class Cutter final : public internal::CompletionTag {
 
 }  // namespace
 
+// Enough for people who look around with grpcurl.
+constexpr int kReflectionThreads = 8;
+
 struct AsyncServer::Parts {
   explicit Parts(Clock* clock) : tallies(clock) {}
 
@@ -99,6 +102,9 @@ void AsyncServer::Parts::Set(const Keepalive& keepalive) {
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   // Above what one command may carry; the domain's own limits then answer with a proper error.
   builder.SetMaxReceiveMessageSize(16 << 20);
+  // Of gRPC's own services, reflection, whose streams hold a thread each; ours take none of these.
+  // Beyond it gRPC answers RESOURCE_EXHAUSTED.
+  builder.SetResourceQuota(grpc::ResourceQuota("tracker").SetMaxThreads(kReflectionThreads));
   const auto set = [this](const char* name, absl::Duration value) {
     builder.AddChannelArgument(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
   };
@@ -144,6 +150,7 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
         internal::Method<Call>{.service = service->get(),
                                .descriptor = &descriptor,
                                .types = types,
+                               .shape = &internal::RequestShape::Of(*descriptor.input_type()),
                                .queue = queue,
                                .handler = handler,
                                .tally = tally,

@@ -35,7 +35,7 @@ void LiveCalls::EndWithdrawn() {
 void UnaryCall::AcceptNext(const std::shared_ptr<const Method<UnaryCall>>& method) {
   if (!method->queue->TryBegin()) return;
   auto* call = new UnaryCall(method);
-  method->Accept(&call->context_, call->request_, &call->writer_, call);
+  method->Accept(&call->context_, &call->request_, &call->writer_, call);
 }
 
 void UnaryCall::OnCompletion(bool ok) {
@@ -47,8 +47,8 @@ void UnaryCall::OnCompletion(bool ok) {
   finished_ = true;
   begun_ = method_->tally->Begin();
   response_ = method_->types.response->New(&arena_);
-  const absl::StatusOr<CallContext> caller = method_->Admit(context_, request_);
-  status_ = caller.ok() ? method_->handler(*caller, *request_, *response_) : caller.status();
+  const absl::StatusOr<CallContext> caller = method_->Admit(context_, &request_);
+  status_ = caller.ok() ? method_->handler(*caller, *request_.message, *response_) : caller.status();
   if (!method_->queue->TryBegin()) {
     delete this;
   } else if (method_->LetsOut()) {

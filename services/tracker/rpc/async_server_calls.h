@@ -65,6 +65,7 @@ struct Method {
   RpcService* service;
   const google::protobuf::MethodDescriptor* descriptor;
   MessageTypes types;
+  const RequestShape* shape;
   std::shared_ptr<OperationQueue> queue;
   typename Call::Handler handler;
   RpcTally* tally;
@@ -74,18 +75,24 @@ struct Method {
   // Null: everything leaves at once.
   OutputGate* gate = nullptr;
 
-  // Who makes a call, and for whom. `request` is null where the caller streams.
+  // Who makes a call, and for whom; an error where nobody may, or not with this request. It is null
+  // where the caller streams.
   absl::StatusOr<CallContext> Admit(const grpc::ServerContext& context,
-                                    const Message* request) const {
-    if (authenticator == nullptr) return LocalCall();
-    return authenticator->Admit(context, *access, request);
+                                    const IncomingRequest* request) const {
+    absl::StatusOr<CallContext> caller =
+        authenticator == nullptr
+            ? LocalCall()
+            : authenticator->Admit(context, *access,
+                                   request == nullptr ? nullptr : request->message);
+    if (!caller.ok() || request == nullptr || request->refused.ok()) return caller;
+    return request->refused;
   }
 
   bool LetsOut() const { return gate == nullptr || gate->IsOpen(); }
 
   // Has gRPC fill in the next call, and `tag` then come out of the queue. `request` is null where
   // the caller streams.
-  void Accept(grpc::ServerContext* context, Message* request,
+  void Accept(grpc::ServerContext* context, IncomingRequest* request,
               grpc::internal::ServerAsyncStreamingInterface* stream, void* tag) const {
     service->Accept(*descriptor, context, request, stream, queue->queue(), tag);
   }
@@ -107,7 +114,7 @@ class UnaryCall final : public CompletionTag {
 
  private:
   explicit UnaryCall(std::shared_ptr<const Method<UnaryCall>> method)
-      : method_(std::move(method)), request_(method_->types.request->New(&arena_)) {}
+      : method_(std::move(method)) {}
 
   void Answer(const absl::Status& status);
 
@@ -118,7 +125,7 @@ class UnaryCall final : public CompletionTag {
   grpc::ServerContext context_;
   alignas(8) char first_block_[kFirstBlockBytes];
   google::protobuf::Arena arena_{first_block_, kFirstBlockBytes};
-  Message* const request_;
+  IncomingRequest request_{method_->types.request->New(&arena_), method_->shape, {}};
   grpc::ServerAsyncResponseWriter<Message> writer_{&context_};
   Message* response_ = nullptr;
   absl::Status status_;
@@ -128,7 +135,7 @@ class UnaryCall final : public CompletionTag {
 
 // What calls that are answered later have in common: being accepted, and noticing that the caller
 // has left. `Self` has OnOver() for the latter, called also when the call was finished in order;
-// request(), which is filled in when the call is accepted; Begin(), which hands it on then; and
+// incoming(), which is filled in when the call is accepted; Begin(), which hands it on then; and
 // EndWith(), for a caller that is not let in.
 //
 // The object lives as long as somebody holds its shared_ptr: the service, or an operation that is
@@ -154,7 +161,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     // Must be asked for before the call is accepted. It fires only for calls that were.
     call->context_.AsyncNotifyWhenDone(&call->done_);
     call->accepted_.Hold(call);
-    method->Accept(&call->context_, call->request(), &call->writer_, &call->accepted_);
+    method->Accept(&call->context_, call->incoming(), &call->writer_, &call->accepted_);
   }
 
  protected:
@@ -205,7 +212,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     method_->queue->BeginFollowing();
     AcceptNext(method_);
     begun_ = method_->tally->Begin();
-    const absl::StatusOr<CallContext> caller = method_->Admit(context_, self->request());
+    const absl::StatusOr<CallContext> caller = method_->Admit(context_, self->incoming());
     if (!caller.ok()) return self->EndWith(caller.status());
     if (caller->credential != nullptr) method_->live->Add(caller->credential, self);
     self->Begin(*caller);
@@ -253,7 +260,7 @@ class DeferredCall final : public LongCall<DeferredCall, grpc::ServerAsyncRespon
  private:
   friend LongCall;
 
-  Message* request() { return request_.get(); }
+  IncomingRequest* incoming() { return &incoming_; }
   void Begin(const CallContext& caller);
   void EndWith(const absl::Status& status) { Fail(status); }
   void OnOver() {}
@@ -262,6 +269,7 @@ class DeferredCall final : public LongCall<DeferredCall, grpc::ServerAsyncRespon
   void OnFinished(bool ok);
 
   const AnyMessage request_;
+  IncomingRequest incoming_{request_.get(), method().shape, {}};
   Tag finished_;
   std::atomic<bool> finishing_{false};
   std::function<void()> if_lost_;

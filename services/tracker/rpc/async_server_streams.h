@@ -200,7 +200,7 @@ class StreamCall final
  private:
   friend LongCall;
 
-  Message* request() { return request_.get(); }
+  IncomingRequest* incoming() { return &incoming_; }
   void Begin(const CallContext& caller) {
     // Streams live for longer than their requests are of use.
     const AnyMessage request = std::move(request_);
@@ -209,10 +209,12 @@ class StreamCall final
   void EndWith(const absl::Status& status) { Finish(status); }
 
   AnyMessage request_;
+  IncomingRequest incoming_{request_.get(), method().shape, {}};
 };
 
 class DuplexCall final
-    : public SendingCall<DuplexCall, grpc::ServerAsyncReaderWriter<Message, Message>, AnyDuplex> {
+    : public SendingCall<DuplexCall, grpc::ServerAsyncReaderWriter<Message, IncomingRequest>,
+                         AnyDuplex> {
  public:
   using Handler = DuplexHandler;
   static constexpr bool kRequestsStream = true;
@@ -232,7 +234,7 @@ class DuplexCall final
   friend LongCall;
 
   // Requests are read one by one.
-  static Message* request() { return nullptr; }
+  static IncomingRequest* incoming() { return nullptr; }
   void Begin(const CallContext& caller) { method().handler(caller, shared_from_this()); }
   void EndWith(const absl::Status& status) { Finish(status); }
 
@@ -245,12 +247,17 @@ class DuplexCall final
     read_.Hold(shared_from_this());
     // A fresh one, since a large request would leave its buffers behind in an idle stream.
     request_.reset(method().types.request->New());
-    writer_.Read(request_.get(), &read_);
+    incoming_ = {request_.get(), method().shape, {}};
+    writer_.Read(&incoming_, &read_);
   }
 
   void OnRead(bool ok) {
     if (ok) {
-      on_request_(*request_);
+      if (incoming_.refused.ok()) {
+        on_request_(*request_);
+      } else {
+        Finish(incoming_.refused);
+      }
       Read();
       return;
     }
@@ -269,6 +276,7 @@ class DuplexCall final
   Tag read_;
   // The following belong to the read that is under way.
   AnyMessage request_;
+  IncomingRequest incoming_;
   std::function<void(const Message&)> on_request_;
   std::function<void()> on_requests_done_;
   bool saw_end_ = false;

@@ -49,7 +49,7 @@ const MethodDescriptor& RpcService::Method(absl::string_view name) const {
 }
 
 void RpcService::Accept(const MethodDescriptor& method, grpc::ServerContext* context,
-                        google::protobuf::Message* request,
+                        IncomingRequest* request,
                         grpc::internal::ServerAsyncStreamingInterface* stream,
                         grpc::ServerCompletionQueue* queue, void* tag) {
   if (request == nullptr) {
@@ -61,3 +61,18 @@ void RpcService::Accept(const MethodDescriptor& method, grpc::ServerContext* con
 }
 
 }  // namespace callslip::tracker::internal
+
+grpc::Status grpc::SerializationTraits<callslip::tracker::internal::IncomingRequest>::Deserialize(
+    ByteBuffer* bytes, callslip::tracker::internal::IncomingRequest* request) {
+  {
+    ProtoBufferReader look(bytes);
+    if (!look.status().ok()) return look.status();
+    request->refused = request->shape->Check(look);
+  }
+  if (request->refused.ok()) {
+    return GenericDeserialize<ProtoBufferReader, google::protobuf::Message>(bytes,
+                                                                            request->message);
+  }
+  bytes->Clear();
+  return Status::OK;
+}

@@ -4,14 +4,24 @@
 #include <deque>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 #include "grpcpp/impl/service_type.h"
+#include "tracker/rpc/request_limits.h"
 
 namespace callslip::tracker::internal {
+
+// A request that gRPC fills in: only where nothing of it is beyond its limits, else it stays empty
+// and `refused` says why.
+struct IncomingRequest {
+  google::protobuf::Message* message = nullptr;
+  const RequestShape* shape = nullptr;
+  absl::Status refused;
+};
 
 // A service as its descriptor has it, whose calls are accepted from completion queues. In place of
 // the generated classes, which know the type of each message: the calls of all methods are then
@@ -29,7 +39,7 @@ class RpcService final : public grpc::Service {
   // Has gRPC fill in the next call of a method, and `tag` then come out of `queue`. `request` is
   // null where the caller streams. After the server was started.
   void Accept(const google::protobuf::MethodDescriptor& method, grpc::ServerContext* context,
-              google::protobuf::Message* request,
+              IncomingRequest* request,
               grpc::internal::ServerAsyncStreamingInterface* stream,
               grpc::ServerCompletionQueue* queue, void* tag);
 
@@ -39,5 +49,12 @@ class RpcService final : public grpc::Service {
 };
 
 }  // namespace callslip::tracker::internal
+
+template <>
+class grpc::SerializationTraits<callslip::tracker::internal::IncomingRequest> {
+ public:
+  static Status Deserialize(ByteBuffer* bytes,
+                            callslip::tracker::internal::IncomingRequest* request);
+};
 
 #endif  // CALLSLIP_TRACKER_RPC_RPC_SERVICE_H_

@@ -246,6 +246,49 @@ TEST_F(TrackerServerTest, ReflectionNamesTheService) {
   EXPECT_TRUE(status.ok());
 }
 
+// Each of them holds a thread.
+TEST_F(TrackerServerTest, ReflectionStreamsAreFew) {
+  constexpr int kStreams = 64;
+  grpc::GenericStub stub(
+      grpc::CreateChannel(address_.ToString(), grpc::InsecureChannelCredentials()));
+  grpc::CompletionQueue queue;
+  const auto await_next = [&queue] {
+    void* tag = nullptr;
+    bool ok = false;
+    return queue.Next(&tag, &ok) && ok;
+  };
+  const grpc::Slice list_services(std::string("\x3a\x00", 2));
+  const grpc::ByteBuffer request(&list_services, 1);
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::GenericClientAsyncReaderWriter>> calls;
+  int answered = 0;
+  for (int i = 0; i < kStreams; ++i) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    calls.push_back(stub.PrepareCall(
+        contexts.back().get(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+        &queue));
+    calls.back()->StartCall(nullptr);
+    await_next();
+    calls.back()->Write(request, nullptr);
+    await_next();
+    grpc::ByteBuffer response;
+    calls.back()->Read(&response, nullptr);
+    if (await_next()) ++answered;
+  }
+  EXPECT_GT(answered, 0);
+  EXPECT_LT(answered, 16);
+  EXPECT_FALSE(Register().empty()) << "others go on";
+  for (int i = 0; i < kStreams; ++i) {
+    contexts[i]->TryCancel();
+    grpc::Status status;
+    calls[i]->Finish(&status, nullptr);
+    await_next();
+  }
+  queue.Shutdown();
+  while (await_next()) {
+  }
+}
+
 TEST_F(TrackerServerTest, SecondTrackerOnTheSamePortIsRefused) {
   TrackerServer second(&clock_, &table_);
   EXPECT_EQ(second.Start(address_, 1).status().code(), StatusCode::kUnavailable);
