@@ -19,6 +19,7 @@
 #include "gateway/oauth/document_source.h"
 #include "gateway/oauth/https_source.h"
 #include "gateway/readiness.h"
+#include "tls/client_tls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -66,6 +67,11 @@ int Main(int argc, char** argv) {
     return ready.ok() ? 0 : Fail(ready);
   }
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
+  if (const std::optional<TlsFiles> tls = config.TrackerTls(); tls.has_value()) {
+    // gRPC would take the tracker for one that is away.
+    const absl::Status fit = ClientTls::Load(*tls).status();
+    if (!fit.ok()) return Fail(fit);
+  }
   InitLogging(kProgram, config.log_level);
   LogWhatGrpcSays();
 

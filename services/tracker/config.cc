@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "tls/server_tls.h"
 #include "tracker/domain/session/session_limits.h"
 
 namespace callslip::tracker {
@@ -92,12 +93,7 @@ absl::Status TrackerConfig::Validate() const {
   for (const Address& address : listen) {
     RETURN_IF_ERROR(CheckBind(address, allow_insecure_bind || !token_file.empty()));
   }
-  if (tls_cert.empty() != tls_key.empty()) {
-    return absl::InvalidArgumentError("--tls-cert and --tls-key belong together: set both");
-  }
-  if (!tls_client_ca.empty() && tls_cert.empty()) {
-    return absl::InvalidArgumentError("--tls-client-ca needs --tls-cert and --tls-key");
-  }
+  RETURN_IF_ERROR(CheckServerFiles({tls_cert, tls_key, tls_client_ca}));
   if (!tls_client_ca.empty() && token_file.empty()) {
     return absl::InvalidArgumentError(
         "--tls-client-ca needs --token-file, where lines `ROLE NAME cert:SAN` say who is whom");

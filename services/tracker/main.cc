@@ -16,6 +16,7 @@
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
 #include "common/status_macros.h"
+#include "tls/server_tls.h"
 #include "tracker/config.h"
 #include "tracker/data_directory.h"
 #include "tracker/deadline_thread.h"
@@ -61,6 +62,14 @@ int Inspect(const std::string& data_dir) {
   return shown.ok() ? 0 : Fail(shown);
 }
 
+// INVALID_ARGUMENT, which names the option, where the files of TLS are of no use now. gRPC would
+// say so to nobody but the peers.
+absl::Status CheckTls(const TrackerConfig& config) {
+  const std::optional<TlsFiles> files = config.Tls();
+  if (!files.has_value()) return absl::OkStatus();
+  return ServerTls::Load(*files, absl::InfiniteDuration()).status();
+}
+
 // Now and again and again.
 void ApplyRetention(Clock& clock, TimerThread& timers, SessionTable& sessions,
                     const SessionRetention& retention) {
@@ -102,6 +111,7 @@ int Main(int argc, char** argv) {
   }
   if (parsed.command == "inspect") return Inspect(config.data_dir);
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
+  if (const absl::Status fit = CheckTls(config); !fit.ok()) return Fail(fit);
   InitLogging(kProgram, config.log_level);
   LogWhatGrpcSays();
   RaiseFileLimit();

@@ -181,6 +181,27 @@ describe('the options of TLS', () => {
       unreachable);
   });
 
+  test('files that are none are told of at the start', TIMEOUT, async () => {
+    const starting = (name, ...args) =>
+      ServerProcess.start(name, ['--listen', '127.0.0.1:0', ...args]);
+    const [certificate, key, authority] = ['server.pem', 'server-key.pem', 'ca.pem'].map(file);
+    for (const [args, option] of [
+      [['--tls-cert', file('none'), '--tls-key', key], /--tls-cert/],
+      [['--tls-cert', certificate, '--tls-key', file('client-key.pem')], /--tls-key/],
+      [['--tls-cert', certificate], /--tls-key/],
+      [['--tls-client-ca', authority], /--tls-cert/],
+      [['--tls-cert', certificate, '--tls-key', key, '--tls-client-ca', file('none'),
+        '--token-file', file('tokens')], /--tls-client-ca/],
+      [['--tls-cert', certificate, '--tls-key', key, '--tls-client-ca', authority],
+        /needs --token-file/],
+    ]) {
+      await assert.rejects(starting('callslip-tracker', ...args), option, args.join(' '));
+    }
+    for (const none of [file('none'), key]) {
+      await assert.rejects(starting('callslip-gateway', '--tls-ca', none), /--tls-ca/);
+    }
+  });
+
   /** What /readyz of a gateway says that is to reach the tracker with these options. */
   async function readinessOf(context, tracker, ...args) {
     const gateway = await ServerProcess.start('callslip-gateway', ['--listen', '127.0.0.1:0',
