@@ -21,6 +21,9 @@ namespace {
 // Lines of each kind in one answer: an agent pays for every word.
 constexpr int kMaxListed = 20;
 
+// How a client names the session that it asks in.
+constexpr char kOwnSession[] = "mine";
+
 const std::vector<v1::CommandState>& PendingStates() {
   static const auto& states = *new std::vector<v1::CommandState>{
       v1::COMMAND_STATE_QUEUED, v1::COMMAND_STATE_DELIVERED, v1::COMMAND_STATE_RUNNING};
@@ -44,17 +47,19 @@ v1::ListCommandsRequest ListRequest(const ObserveTool::Whose& whose,
   v1::ListCommandsRequest request;
   request.set_client_id(whose.client_id);
   request.set_owner(whose.owner);
+  request.set_label(whose.label);
   for (const v1::CommandState state : states) request.add_states(state);
   request.set_page_size(kMaxListed);
   return request;
 }
 
-// With their clients, where it is not the caller itself.
+// With their sessions, and with their clients where it is not the caller itself.
 Json Entries(const v1::ListCommandsResponse& listed, const ObserveTool::Whose& whose,
              Json (*entry)(const v1::Command&)) {
   Json entries = Json::array();
   for (const v1::Command& command : listed.commands()) {
     entries.push_back(entry(command));
+    if (!command.label().empty()) entries.back()["session"] = command.label();
     if (!whose.owner.empty()) entries.back()["client"] = command.client_id();
   }
   return entries;
@@ -109,6 +114,11 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext
   Whose whose{.client_id = OnBehalfOf(context->principal())};
   if (what == "pending_commands" || what == "failed_commands") {
     whose.owner = arguments.Text("client").value_or("");
+    whose.label = arguments.NonEmptyText("session").value_or("");
+    if (whose.label == kOwnSession) {
+      whose.label = context->session_label();
+      if (whose.label.empty()) arguments.Fail("session: there is no MCP session, so none is mine");
+    }
   }
   std::string kind;
   if (what == "browser_log") kind = arguments.Text("kind").value_or("");
