@@ -123,7 +123,9 @@ export function createGatewayClient(settings) {
         known_for: Math.min(Math.max(0, Math.floor(forMs / 1_000)), NAMED_FOR_SECONDS),
       });
       const path = `/pending-queries?${query}`;
-      const commands = await request(path, { method: 'GET' }, POLL_TIMEOUT_MS, signal);
+      // It tells the poll from a page's request, where the gateway is open and far away.
+      const options = { method: 'GET', headers: { 'Content-Type': 'application/json' } };
+      const commands = await request(path, options, POLL_TIMEOUT_MS, signal);
       if (!Array.isArray(commands)) throw new GatewayUnavailable(`${path} answered no array`);
       return commands;
     },

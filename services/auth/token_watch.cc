@@ -9,15 +9,19 @@
 namespace callslip {
 
 TokenWatch::TokenWatch(std::string path, std::shared_ptr<Credentials> credentials,
-                       Listener on_taken, absl::Duration every)
+                       Listener on_taken, Check check, absl::Duration every)
     : path_(std::move(path)),
       credentials_(std::move(credentials)),
       on_taken_(std::move(on_taken)),
+      check_(std::move(check)),
       watch_(
           {path_}, [this] { Reload(); }, every) {}
 
 void TokenWatch::Reload() {
-  const absl::StatusOr<TokenFile> file = LoadTokenFile(path_);
+  absl::StatusOr<TokenFile> file = LoadTokenFile(path_);
+  if (file.ok() && check_ != nullptr) {
+    if (absl::Status fits = check_(*file); !fits.ok()) file = std::move(fits);
+  }
   if (!file.ok()) {
     Log(LogLevel::kError, "token file not taken; the tokens of before still count",
         {{"reason", std::string(file.status().message())}});

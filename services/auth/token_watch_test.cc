@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/log.h"
 #include "common/random.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -31,10 +32,11 @@ class TokenWatchTest : public testing::Test {
   const std::string alice_ = "client alice " + std::string(32, 'a') + "\n";
   const std::string bob_ = "client bob " + std::string(32, 'b') + "\n";
   int taken_ = 0;
+  absl::Status check_;
   const std::shared_ptr<Credentials> credentials_ =
       std::make_shared<Credentials>(std::vector<TokenFile::Entry>());
   TokenWatch watch_{path_, credentials_, [this](const TokenFile&) { ++taken_; },
-                    absl::InfiniteDuration()};
+                    [this](const TokenFile&) { return check_; }, absl::InfiniteDuration()};
 };
 
 TEST_F(TokenWatchTest, TakesWhatIsAddedAndWithdrawsWhatIsRemoved) {
@@ -64,6 +66,20 @@ TEST_F(TokenWatchTest, AnotherRoleIsAnotherCredential) {
   watch_.Look();
   EXPECT_TRUE(client->IsWithdrawn());
   EXPECT_EQ(credentials_->FindToken(std::string(32, 'a'))->principal().role, Role::kAdmin);
+}
+
+TEST_F(TokenWatchTest, KeepsWhatItHasWhereTheProgramCanNotDoWithTheFile) {
+  Write(alice_);
+  watch_.Look();
+  check_ = absl::InvalidArgumentError("no session-key");
+  Write(bob_);
+  InitLogging("test", "error");
+  testing::internal::CaptureStderr();
+  watch_.Look();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("no session-key"));
+  EXPECT_NE(credentials_->FindToken(std::string(32, 'a')), nullptr);
+  EXPECT_EQ(credentials_->FindToken(std::string(32, 'b')), nullptr);
+  EXPECT_EQ(taken_, 1);
 }
 
 TEST_F(TokenWatchTest, KeepsWhatItHasWhereTheFileIsBroken) {

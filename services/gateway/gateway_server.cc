@@ -35,6 +35,7 @@
 #include "gateway/metrics_handler.h"
 #include "gateway/oauth/document_source.h"
 #include "gateway/oauth/resource_server.h"
+#include "gateway/tracker_access.h"
 #include "gateway/tracker_client/session_client.h"
 #include "gateway/tracker_client/tracker_client.h"
 #include "tls/server_tls.h"
@@ -98,6 +99,7 @@ struct GatewayServer::Parts {
         sessions(SessionKey(config, token_file)),
         calls(std::make_shared<CallQueue>()),
         tracker(ConnectToTracker(config.tracker, calls, loop.executor(), config.TrackerTls())),
+        tracker_access(tracker.get(), token_file.has_value() || config.oauth.is_on()),
         session_client(
             ConnectToSessions(config.tracker, calls, loop.executor(), config.TrackerTls())),
         session_hub(std::make_shared<SessionHub>(loop.executor(), session_client.get())),
@@ -117,7 +119,7 @@ struct GatewayServer::Parts {
             [this](std::shared_ptr<HttpRequest> request, Responder responder) {
               router->Handle(std::move(request), std::move(responder));
             },
-            MakeChallenge()) {
+            [this](HttpRequest& head) { return router->JudgeHead(head); }) {
     if (token_file.has_value()) {
       credentials = std::make_shared<Credentials>(token_file->entries);
       calls->SetToken(OwnTokenOf(*token_file, config.tracker));
@@ -176,27 +178,31 @@ struct GatewayServer::Parts {
     if (resource_server != nullptr) resource_server->AddRoutes(*router);
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
-    router->Add("POST", "/mcp", agents,
-                [this](const std::shared_ptr<HttpRequest>& request, Responder responder) {
-                  mcp.HandlePost(*request, std::move(responder));
-                });
+    router->Add(
+        "POST", "/mcp", agents,
+        [this](const std::shared_ptr<HttpRequest>& request, Responder responder) {
+          mcp.HandlePost(*request, std::move(responder));
+        },
+        kMcpBodyBytes);
     router->Add("DELETE", "/mcp", agents, [this](std::shared_ptr<const HttpRequest> request) {
       return mcp.HandleDelete(std::move(request));
     });
     const std::vector<Role> workers = {Role::kWorker, Role::kAdmin};
     router->Add("GET", "/pending-queries", workers, HandlerOf(pending_queries));
-    router->Add("POST", "/query-result", workers, HandlerOf(query_result));
-    router->Add("POST", "/draw-mode/complete", workers, HandlerOf(draw_mode));
+    router->Add("POST", "/query-result", workers, HandlerOf(query_result), kLargestBodyBytes);
+    router->Add("POST", "/draw-mode/complete", workers, HandlerOf(draw_mode), kLargestBodyBytes);
     router->Add("POST", "/worker-status", workers, HandlerOf(worker_status));
-    router->Add("POST", "/sync", workers, HandlerOf(sync));
+    router->Add("POST", "/sync", workers, HandlerOf(sync), kLargestBodyBytes);
     router->Add("GET", "/health", workers, HandlerOf(sync_health));
-    router->Add("POST", "/screenshots", workers, HandlerOf(screenshots));
+    router->Add("POST", "/screenshots", workers, HandlerOf(screenshots), kLargestBodyBytes);
     for (const BrowserLogPath& path : BrowserLogPaths()) {
       const auto handler = std::make_shared<const BrowserLogHandler>(tracker.get(), path);
-      router->Add("POST", path.path, workers,
-                  [handler](std::shared_ptr<const HttpRequest> request) {
-                    return handler->Handle(std::move(request));
-                  });
+      router->Add(
+          "POST", path.path, workers,
+          [handler](std::shared_ptr<const HttpRequest> request) {
+            return handler->Handle(std::move(request));
+          },
+          kLargestBodyBytes);
     }
     session_api.AddRoutes(*router);
     router->Add("GET", "/metrics", {Role::kViewer, Role::kAdmin},
@@ -210,7 +216,7 @@ struct GatewayServer::Parts {
       return HandleHealth(cannot_listen);
     });
     router->AddOpen("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
-      return HandleReadiness(tracker.get(), is_leaving);
+      return HandleReadiness(&tracker_access, is_leaving);
     });
   }
 
@@ -231,6 +237,7 @@ struct GatewayServer::Parts {
   EventLoop loop;
   const std::shared_ptr<CallQueue> calls;
   std::unique_ptr<TrackerClient> tracker;
+  TrackerAccess tracker_access;
   std::unique_ptr<SessionClient> session_client;
   std::shared_ptr<SessionHub> session_hub;
   const SessionApi session_api;
@@ -260,10 +267,12 @@ GatewayServer::GatewayServer(const GatewayConfig& config,
     : parts_(std::make_unique<Parts>(config, token_file, std::move(issuer_source))) {}
 
 void GatewayServer::Take(const TokenFile& tokens) {
-  boost::asio::post(parts_->loop.executor(),
-                    [this, token = OwnTokenOf(tokens, parts_->config.tracker)] {
-                      parts_->calls->SetToken(token);
-                    });
+  boost::asio::post(
+      parts_->loop.executor(),
+      [this, token = OwnTokenOf(tokens, parts_->config.tracker), session_key = tokens.session_key] {
+        parts_->calls->SetToken(token);
+        parts_->sessions.SetKey(session_key);
+      });
 }
 
 std::shared_ptr<Credentials> GatewayServer::credentials() const { return parts_->credentials; }
@@ -300,6 +309,8 @@ absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
                           boost::asio::detached);
   }
   parts.MakeRouter(all);
+  boost::asio::co_spawn(parts.loop.executor(), parts.tracker_access.Watch(&parts.is_leaving),
+                        boost::asio::detached);
   parts.loop.Start();
   return bound;
 }

@@ -33,7 +33,8 @@ class GatewayServer {
   // Those of the token file. Null where there is none.
   std::shared_ptr<Credentials> credentials() const;
 
-  // The token file has changed: what the gateway shows to the tracker may have, too. Any thread.
+  // The token file has changed: what the gateway shows to the tracker may have, and what signs the
+  // ids of sessions. Any thread.
   void Take(const TokenFile& tokens);
 
   // Starts to serve; returns the addresses that it listens on, with the ports that were bound,

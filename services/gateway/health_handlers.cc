@@ -4,7 +4,6 @@
 
 #include "gateway/http/error_response.h"
 #include "gateway/json/parse.h"
-#include "gateway/timeouts.h"
 
 namespace callslip::gateway {
 
@@ -14,15 +13,13 @@ boost::asio::awaitable<HttpResponse> HandleHealth(std::vector<std::string> canno
   co_return HttpResponse{.body = body.dump()};
 }
 
-boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker, bool is_leaving) {
+boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerAccess* tracker, bool is_leaving) {
   if (is_leaving) {
     co_return ErrorResponse(503, "draining", "This gateway is about to stop.",
                             "Use another one behind the same address, or this one in a moment.");
   }
-  v1::ListCommandsRequest request;
-  request.set_page_size(1);
-  const auto listed = co_await tracker->List(std::move(request), kReadinessDeadline);
-  if (!listed.ok()) co_return ErrorResponse(listed.status());
+  const absl::Status looked = co_await tracker->Look();
+  if (!looked.ok()) co_return ErrorResponse(looked);
   co_return HttpResponse{.body = R"({"status":"ready"})"};
 }
 

@@ -7,7 +7,7 @@
 
 #include "boost/asio/awaitable.hpp"
 #include "gateway/http/http_message.h"
-#include "gateway/tracker_client/tracker_client.h"
+#include "gateway/tracker_access.h"
 
 namespace callslip::gateway {
 
@@ -15,8 +15,9 @@ namespace callslip::gateway {
 // else has, where there are such.
 boost::asio::awaitable<HttpResponse> HandleHealth(std::vector<std::string> cannot_listen);
 
-// GET /readyz: 200 while the tracker answers too and this gateway is not about to stop, else 503.
-boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerClient* tracker, bool is_leaving);
+// GET /readyz: 200 while the tracker answers this gateway's calls, too, and the gateway is not
+// about to stop, else 503, which says what to do.
+boost::asio::awaitable<HttpResponse> HandleReadiness(TrackerAccess* tracker, bool is_leaving);
 
 }  // namespace callslip::gateway
 

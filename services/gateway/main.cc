@@ -33,6 +33,10 @@ int Fail(const absl::Status& status) {
   return 1;
 }
 
+absl::Status CheckSessionKey(const GatewayConfig& config, const TokenFile& tokens) {
+  return tokens.session_key.empty() ? SessionKeyMissing(config.token_file) : absl::OkStatus();
+}
+
 void WarnOfPlainText(const GatewayConfig& config) {
   for (const Address& address : config.listen) {
     if (address.IsLoopback() || !config.tls.certificate.empty()) continue;
@@ -79,7 +83,7 @@ int Main(int argc, char** argv) {
   if (!config.token_file.empty()) {
     absl::StatusOr<TokenFile> loaded = LoadOrCreateTokenFile(config.token_file);
     if (!loaded.ok()) return Fail(loaded.status());
-    if (loaded->session_key.empty()) return Fail(SessionKeyMissing(config.token_file));
+    if (const absl::Status fits = CheckSessionKey(config, *loaded); !fits.ok()) return Fail(fits);
     token_file = *std::move(loaded);
     Log(LogLevel::kInfo, "callers need a token", {{"token_file", config.token_file}});
   }
@@ -94,8 +98,10 @@ int Main(int argc, char** argv) {
   GatewayServer server(config, token_file, std::move(issuer_source));
   std::optional<TokenWatch> token_watch;
   if (token_file.has_value()) {
-    token_watch.emplace(config.token_file, server.credentials(),
-                        [&server](const TokenFile& tokens) { server.Take(tokens); });
+    token_watch.emplace(
+        config.token_file, server.credentials(),
+        [&server](const TokenFile& tokens) { server.Take(tokens); },
+        [&config](const TokenFile& tokens) { return CheckSessionKey(config, tokens); });
   }
   const absl::StatusOr<std::vector<Address>> bound = server.Start();
   if (!bound.ok()) return Fail(bound.status());

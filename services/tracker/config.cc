@@ -55,6 +55,8 @@ void TrackerConfig::AddTo(OptionSet& options) {
               "free one. Without it metrics are not served");
   options.Add("metrics-allowed-hosts", &metrics_allowed_hosts,
               "Further values of the Host header to accept there, each NAME:PORT");
+  options.Add("metrics-allow-insecure-bind", &metrics_allow_insecure_bind,
+              "Serve metrics, and only these, on an address that other machines may reach");
   options.Add("drain-grace", &drain_grace, absl::ZeroDuration(), absl::Minutes(5),
               "How long calls under way may take after SIGTERM");
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
@@ -103,7 +105,12 @@ absl::Status TrackerConfig::Validate() const {
     if (metrics.is_unix()) {
       return absl::InvalidArgumentError("--metrics-listen wants HOST:PORT, not a socket");
     }
-    RETURN_IF_ERROR(CheckBind(metrics, allow_insecure_bind));
+    if (!metrics.IsLoopback() && !allow_insecure_bind && !metrics_allow_insecure_bind) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "refusing to serve metrics on ", metrics.ToString(),
+          ": other machines could reach it and nothing authenticates them. Take 127.0.0.1, or set "
+          "--metrics-allow-insecure-bind where something else keeps them out"));
+    }
   }
   return deadlines.Validate();
 }

@@ -30,6 +30,7 @@ struct TrackerConfig {
   int poll_threads = 1;
   std::string metrics_listen;  // HOST:PORT; empty: metrics are not served.
   std::vector<std::string> metrics_allowed_hosts;
+  bool metrics_allow_insecure_bind = false;
   absl::Duration drain_grace = absl::Seconds(5);
   std::string log_level = "info";
   CommandDeadlines deadlines;

@@ -37,6 +37,13 @@ TEST(TrackerConfigTest, MetricsAreServedWhereTheyAreAskedForAndNowhereElse) {
   EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("0.0.0.0:7901"));
   config.allow_insecure_bind = true;
   EXPECT_TRUE(config.Validate().ok());
+  // Of metrics alone, which say nothing of whether strangers may call.
+  config.allow_insecure_bind = false;
+  config.metrics_allow_insecure_bind = true;
+  EXPECT_TRUE(config.Validate().ok());
+  config.listen[0].host = "0.0.0.0";
+  EXPECT_THAT(std::string(config.Validate().message()), HasSubstr("--token-file"));
+  config.listen[0].host = "127.0.0.1";
 
   for (const char* wrong : {"7901", "unix:/tmp/metrics", "host:port"}) {
     config.metrics_listen = wrong;

@@ -82,6 +82,6 @@ describe('an operator', { timeout: 60_000 }, () => {
     const quiet = await start('callslip-tracker', ['--listen', '127.0.0.1:0']);
     assert.ok(!quiet.log.includes('metrics on'));
     const open = ['--listen', '127.0.0.1:0', '--metrics-listen', '0.0.0.0:0'];
-    await assert.rejects(start('callslip-tracker', open), /refusing to listen on 0\.0\.0\.0:0/);
+    await assert.rejects(start('callslip-tracker', open), /refusing to serve metrics on 0\.0\.0\.0:0/);
   });
 });

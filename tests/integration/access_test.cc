@@ -238,6 +238,30 @@ TEST_F(AccessTest, EachRoleHasItsRoutes) {
   }
 }
 
+TEST_F(AccessTest, AnotherSessionKeyCountsAtOnce) {
+  ServeOnAllAddresses();
+  const auto post = [this](const std::string& method, const std::string& session) {
+    httplib::Headers headers = {{"Authorization", BearerOf("client")}};
+    if (!session.empty()) headers.emplace("Mcp-Session-Id", session);
+    httplib::Client client("127.0.0.1", services_->gateway_address().port);
+    const json message = {{"jsonrpc", "2.0"},
+                          {"id", 1},
+                          {"method", method},
+                          {"params", {{"protocolVersion", "2025-11-25"}}}};
+    return *client.Post("/mcp", headers, message.dump(), "application/json");
+  };
+  const std::string session = post("initialize", "").get_header_value("Mcp-Session-Id");
+  EXPECT_EQ(post("ping", session).status, 200);
+  TokenFile file = TokensOfAllRoles();
+  services_->gateway().Take(file);
+  EXPECT_EQ(post("ping", session).status, 200);
+  file.session_key = std::string(32, 'l');
+  services_->gateway().Take(file);
+  EXPECT_EQ(post("ping", session).status, 404);
+  const std::string next = post("initialize", "").get_header_value("Mcp-Session-Id");
+  EXPECT_EQ(post("ping", next).status, 200);
+}
+
 TEST_F(AccessTest, ForeignCorrelationIdsAreUnknown) {
   ServeOnAllAddresses();
   const std::string id = CallTool("client", "interact", {{"action", "get_page"}})["correlation_id"];

@@ -43,6 +43,43 @@ class McpToolsTest : public testing::Test {
   TestServices services_;
 };
 
+// Two agents that are one client, as at a gateway without tokens.
+TEST_F(McpToolsTest, AgentsThatShareAClientTellTheirCommandsApart) {
+  McpClient first = Client("2025-11-25");
+  McpClient second = Client("2025-06-18");
+  McpClient modern = Client(kModern);
+  const auto hand_in = [](McpClient& client, const json& arguments) {
+    return client.CallTool("interact", arguments)["structuredContent"]["correlation_id"];
+  };
+  const auto list = [](McpClient& client, json arguments) {
+    arguments["what"] = "pending_commands";
+    return client.CallTool("observe", arguments)["structuredContent"]["pending"];
+  };
+  const json get_page = {{"action", "get_page"}, {"request_id", "r"}};
+  const json of_first = hand_in(first, get_page);
+  const json of_second = hand_in(second, {{"action", "get_page"}});
+  const json of_modern = hand_in(modern, {{"action", "get_page"}});
+
+  // An agent that has come back with another session finds all.
+  const json all = list(second, json::object());
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_EQ(all[2]["correlation_id"], of_first);
+  const std::string session = all[2]["session"];
+  EXPECT_EQ(session.size(), 8u);
+  EXPECT_FALSE(all[0].contains("session"));
+  // Whatever session it is asked in, the same call is the same command.
+  EXPECT_EQ(hand_in(second, get_page), of_first);
+
+  ASSERT_EQ(list(first, {{"session", "mine"}}).size(), 1u);
+  EXPECT_EQ(list(first, {{"session", "mine"}})[0]["correlation_id"], of_first);
+  ASSERT_EQ(list(second, {{"session", "mine"}}).size(), 1u);
+  EXPECT_EQ(list(second, {{"session", "mine"}})[0]["correlation_id"], of_second);
+  EXPECT_EQ(list(modern, {{"session", session}})[0]["correlation_id"], of_first);
+  const json refused =
+      modern.CallTool("observe", {{"what", "pending_commands"}, {"session", "mine"}});
+  EXPECT_EQ(refused["structuredContent"]["error"], "invalid_arguments");
+}
+
 // tools/list.
 
 TEST_F(McpToolsTest, ToolsAreListedAsInTheGoldenFiles) {

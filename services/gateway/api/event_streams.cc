@@ -10,6 +10,7 @@
 #include "gateway/api/forward.h"
 #include "gateway/api/session_api.h"
 #include "gateway/http/event_stream.h"
+#include "gateway/http/page_check.h"
 #include "gateway/json/tracker_error.h"
 
 namespace callslip::gateway {
@@ -106,6 +107,7 @@ SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
 }
 
 SessionApi::Answer SessionApi::ReceiveMessages(Request request) const {
+  if (auto refusal = ExcludePages(*request); refusal.has_value()) co_return *std::move(refusal);
   // So that a session that does not exist is told as such.
   auto status = RequestOf<v1::GetQueueStatusRequest>(*request);
   const auto known = co_await sessions_->Call(*std::move(status));

@@ -31,12 +31,14 @@ template <typename Request>
 void Add(Router& router, const char* method, const std::string& path, SessionClient* sessions,
          int status = 200,
          Json (*write)(const ResponseTo<Request>&) = WriteJson<ResponseTo<Request>>,
-         std::vector<Role> roles = {}) {
+         std::vector<Role> roles = {}, uint64_t body_bytes = 0) {
   if (roles.empty()) roles = std::string(method) == "GET" ? Readers() : Writers();
-  router.Add(method, path, std::move(roles),
-             [sessions, status, write](std::shared_ptr<const HttpRequest> request) {
-               return Forward<Request>(sessions, std::move(request), status, write);
-             });
+  router.Add(
+      method, path, std::move(roles),
+      [sessions, status, write](std::shared_ptr<const HttpRequest> request) {
+        return Forward<Request>(sessions, std::move(request), status, write);
+      },
+      body_bytes);
 }
 
 template <typename Request>
@@ -70,7 +72,8 @@ void SessionApi::AddSessions(Router& router) const {
   AddDelete<v1::DeleteSessionRequest>(router, one, sessions_);
   Add<v1::EndSessionRequest>(router, "POST", one + "/end", sessions_);
   Add<v1::ResumeSessionRequest>(router, "POST", one + "/resume", sessions_);
-  Add<v1::AppendEventsRequest>(router, "POST", one + "/events", sessions_, 201);
+  Add<v1::AppendEventsRequest>(router, "POST", one + "/events", sessions_, 201, WriteJson,
+                               Writers(), kLargestBodyBytes);
   Add<v1::AddAgentTextRequest>(router, "POST", one + "/agent-text", sessions_);
   router.Add("GET", one + "/events", Readers(),
              [this](Request request) { return ReadOrWatchEvents(std::move(request)); });
@@ -93,7 +96,9 @@ void SessionApi::AddQueue(Router& router) const {
   router.Add("POST", session + "/queue-control", Writers(),
              [this](Request request) { return ControlQueue(std::move(request)); });
   Add<v1::StopTurnRequest>(router, "POST", session + "/stop", sessions_);
-  Add<v1::StartTurnRequest>(router, "POST", session + "/turns", sessions_, 201);
+  // Its images become part of an event.
+  Add<v1::StartTurnRequest>(router, "POST", session + "/turns", sessions_, 201, WriteJson,
+                            Writers(), kLargestBodyBytes);
   router.Add("POST", session + "/turns/{turn_id}", Writers(),
              [this](Request request) { return ChangeTurn(std::move(request)); });
   // Whoever receives messages is to send them.

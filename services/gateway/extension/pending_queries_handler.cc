@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/http/error_response.h"
+#include "gateway/http/page_check.h"
 #include "gateway/json/command_json.h"
 #include "gateway/timeouts.h"
 
@@ -44,6 +45,7 @@ std::optional<HttpResponse> TakeSeconds(const HttpRequest& request, const std::s
 
 boost::asio::awaitable<HttpResponse> PendingQueriesHandler::Handle(
     std::shared_ptr<const HttpRequest> request) const {
+  if (auto refusal = ExcludePages(*request); refusal.has_value()) co_return *std::move(refusal);
   v1::LeaseCommandsRequest lease;
   if (auto refusal = TakeSeconds(*request, "wait", kMaxPollHold,
                                  "Leave it out for an answer at once.", *lease.mutable_max_wait());

@@ -1,9 +1,11 @@
 #include "gateway/http/http_codec.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -31,16 +33,33 @@ HttpResponse TooManyHeaders(const HttpLimits& limits) {
 }
 
 HttpResponse BadTarget() {
-  return ErrorResponse(400, "bad_target", "The request target or the Host header is malformed.",
-                       "Percent-encode path and query as UTF-8, and send one Host.");
+  return ErrorResponse(400, "bad_target", "The request target is malformed.",
+                       "Percent-encode path and query as UTF-8.");
+}
+
+HttpResponse DoubledHeader(absl::string_view name) {
+  return ErrorResponse(400, "doubled_header",
+                       absl::StrCat("There is more than one header ", name, "."),
+                       "Send it once: whoever stands between may have looked at another one.");
+}
+
+HttpResponse BadTransferEncoding() {
+  return ErrorResponse(400, "bad_transfer_encoding",
+                       "The only Transfer-Encoding is `chunked`, once, with HTTP/1.1.",
+                       "Send the body so, or with Content-Length.");
+}
+
+// Those that decide who asks for what, and where a request ends.
+constexpr std::array<absl::string_view, 5> kSingleHeaders = {"host", "origin", "authorization",
+                                                             "content-type", "transfer-encoding"};
+
+HttpResponse BodyTooLarge(uint64_t limit) {
+  return ErrorResponse(413, "body_too_large",
+                       absl::StrCat("The body is larger than ", limit, " bytes."),
+                       "Send less, or store the data elsewhere and send a reference.");
 }
 
 HttpResponse BadRequest(beast::error_code error, const HttpLimits& limits) {
-  if (error == http::error::body_limit) {
-    return ErrorResponse(413, "body_too_large",
-                         absl::StrCat("The body is larger than ", limits.body_bytes, " bytes."),
-                         "Send less, or store the data elsewhere and send a reference.");
-  }
   if (error == http::error::header_limit) {
     return ErrorResponse(
         431, "headers_too_large",
@@ -62,6 +81,7 @@ struct RequestParser::State final : http::basic_parser<true> {
       : limits(http_limits), request(std::make_shared<HttpRequest>()) {
     header_limit(limits.header_bytes);
     body_limit(limits.body_bytes);
+    max_body = limits.body_bytes;
   }
 
   void on_request_impl(http::verb, Text method, Text request_target, int version, Error&) override {
@@ -70,23 +90,30 @@ struct RequestParser::State final : http::basic_parser<true> {
     is_http_1_0 = version < 11;
   }
   void on_response_impl(int, Text, int, Error&) override {}
-  void on_field_impl(http::field field, Text name, Text value, Error&) override {
+  void on_field_impl(http::field, Text name, Text value, Error&) override {
     // Trailers come after the head, and are ignored.
     if (is_header_done()) return;
     ++headers;
-    if (field == http::field::host) ++hosts;
-    request->headers.try_emplace(absl::AsciiStrToLower(absl::string_view(name.data(), name.size())),
-                                 value.data(), value.size());
+    const auto [entered, is_first] = request->headers.try_emplace(
+        absl::AsciiStrToLower(absl::string_view(name.data(), name.size())), value.data(),
+        value.size());
+    if (!is_first && absl::c_linear_search(kSingleHeaders, entered->first)) {
+      doubled = entered->first;
+    }
   }
   void on_header_impl(Error&) override {}
-  void on_body_init_impl(const boost::optional<uint64_t>& length, Error&) override {
-    if (length.has_value()) request->body.reserve(*length);
-  }
+  void on_body_init_impl(const boost::optional<uint64_t>&, Error&) override {}
   size_t on_body_impl(Text piece, Error&) override {
     request->body.append(piece.data(), piece.size());
     return piece.size();
   }
-  void on_chunk_header_impl(uint64_t, Text, Error&) override {}
+  void on_chunk_header_impl(uint64_t size, Text, Error& error) override {
+    if (size > max_body - request->body.size()) {
+      error = http::error::body_limit;
+    } else {
+      announced = request->body.size() + size;
+    }
+  }
   size_t on_chunk_body_impl(uint64_t, Text piece, Error& error) override {
     return on_body_impl(piece, error);
   }
@@ -100,8 +127,13 @@ struct RequestParser::State final : http::basic_parser<true> {
   Next TakeHead() {
     if (!ParseTarget(target, *request)) return Refuse(BadTarget());
     if (headers > limits.header_count) return Refuse(TooManyHeaders(limits));
-    // With two of them, whoever stands between us and the peer may have checked the other one.
-    if (hosts > 1) return Refuse(BadTarget());
+    if (!doubled.empty()) return Refuse(DoubledHeader(doubled));
+    // Of others the parser would know no body, and take it for the next request.
+    const auto encoding = request->headers.find("transfer-encoding");
+    if (encoding != request->headers.end() &&
+        (is_http_1_0 || !absl::EqualsIgnoreCase(encoding->second, "chunked"))) {
+      return Refuse(BadTransferEncoding());
+    }
     const bool waits = absl::EqualsIgnoreCase(request->Header("expect"), "100-continue");
     return waits ? Next::kContinue : Next::kRead;
   }
@@ -110,8 +142,10 @@ struct RequestParser::State final : http::basic_parser<true> {
   std::shared_ptr<HttpRequest> request;
   std::string target;
   bool is_http_1_0 = false;
+  uint64_t max_body = 0;
+  uint64_t announced = 0;  // How large the body is with the last chunk that has begun.
   int headers = 0;
-  int hosts = 0;
+  std::string doubled;  // A header that may come once, and has come twice.
   std::optional<HttpResponse> refusal;
 };
 
@@ -127,6 +161,7 @@ RequestParser::Next RequestParser::Parse(std::string& received) {
     const bool had_head = parser.is_header_done();
     beast::error_code error;
     received.erase(0, parser.put(boost::asio::buffer(received), error));
+    if (error == http::error::body_limit) return parser.Refuse(BodyTooLarge(parser.max_body));
     if (error && error != http::error::need_more) {
       return state_->Refuse(BadRequest(error, state_->limits));
     }
@@ -153,6 +188,21 @@ size_t RequestParser::ReadSize() const {
 
 bool RequestParser::HasHead() const { return state_->is_header_done(); }
 
+HttpRequest& RequestParser::head() { return *state_->request; }
+
+RequestParser::Next RequestParser::LimitBody(uint64_t bytes) {
+  State& parser = *state_;
+  parser.max_body = std::min(parser.max_body, bytes);
+  if (body_bytes() > parser.max_body) return parser.Refuse(BodyTooLarge(parser.max_body));
+  if (!parser.chunked()) parser.request->body.reserve(body_bytes());
+  return Next::kRead;
+}
+
+uint64_t RequestParser::body_bytes() const {
+  const State& parser = *state_;
+  return parser.chunked() ? parser.announced : parser.content_length().value_or(0);
+}
+
 HttpResponse RequestParser::TakeRefusal() { return *std::move(state_->refusal); }
 
 std::shared_ptr<HttpRequest> RequestParser::TakeRequest() { return std::move(state_->request); }
@@ -171,6 +221,8 @@ std::string ResponseHead(const HttpResponse& response, const ConnectionOptions& 
   if (!response.body.empty() || framing != Framing::kLength) {
     absl::StrAppend(&head, "Content-Type: ", response.content_type, "\r\n");
   }
+  // No browser is to take an answer for anything else, a script least of all.
+  head += "X-Content-Type-Options: nosniff\r\n";
   for (const auto& [name, value] : response.headers) {
     absl::StrAppend(&head, name, ": ", value, "\r\n");
   }

@@ -1,6 +1,8 @@
 #ifndef CALLSLIP_GATEWAY_HTTP_HTTP_CODEC_H_
 #define CALLSLIP_GATEWAY_HTTP_HTTP_CODEC_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -39,6 +41,13 @@ class RequestParser {
   size_t ReadSize() const;
   // From here on it is the body that is waited for.
   bool HasHead() const;
+  // The request without the rest of its body. From then on.
+  HttpRequest& head();
+  // That its body is at most so large. kRefuse where it is said to be larger, else kRead; refused
+  // later where it turns out to be. From then on, once.
+  Next LimitBody(uint64_t bytes);
+  // What the body will have; of one in chunks, with those that have begun.
+  uint64_t body_bytes() const;
 
   // 400, 413 or 431.
   HttpResponse TakeRefusal();

@@ -44,6 +44,14 @@ HttpResponse NoTls() {
                        "Write https:// instead of http://.");
 }
 
+HttpResponse TooManyBodies() {
+  HttpResponse response = ErrorResponse(503, "too_many_bodies",
+                                        "Too many large requests are on their way to the gateway.",
+                                        "Try again in a moment.");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 void LogFailure(absl::string_view message, const std::exception& error) {
   Log(LogLevel::kError, message, {{"error", error.what()}});
 }
@@ -63,7 +71,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
         all_(std::move(all)),
         index_(all_->open_.size()),
         queue_(&all_->busy_),
-        place_(queue_->insert(queue_->end(), this)) {
+        place_(queue_->insert(queue_->end(), this)),
+        body_place_(all_->bodies_) {
     all_->open_.push_back(this);
   }
   ~Connection() {
@@ -98,6 +107,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void Tick(absl::Time time) {
+    // Whoever is told that the peer has left, or has to, may drop what held this connection.
+    const std::shared_ptr<Connection> self = shared_from_this();
     if (all_->now_ >= deadline_) Close();
     if (peer_is_early_) LookAfterPeer();
     if (watching_ && !expelled_ && credential_ != nullptr && credential_->IsOver(time)) Expel();
@@ -170,17 +181,43 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const RequestParser::Next next = parser_->Parse(received_);
     if (next == RequestParser::Next::kDone) return Handle();
     if (next == RequestParser::Next::kRefuse) return Run(Refuse(parser_->TakeRefusal()));
+    if (parser_->HasHead()) {
+      if (!had_head && !MayHaveBody()) return;
+      if (!body_place_.Grow(parser_->body_bytes())) return Run(Refuse(TooManyBodies()));
+    }
     if (next == RequestParser::Next::kContinue && !SendContinue()) return Close();
     if (!had_head && parser_->HasHead()) ExpireAfter(limits.body_time);
     is_new_ = is_new_ && !parser_->HasHead();
     AwaitReadable();
   }
 
+  // Whether the rest of a body is to be read. Else it is seen to.
+  bool MayHaveBody() {
+    if (all_->judge_ == nullptr) return true;
+    HttpRequest& head = parser_->head();
+    head.peer_names = transport_.peer_names();
+    const HeadVerdict verdict = all_->judge_(head);
+    if (verdict.is_refused) {
+      is_cut_ = true;
+      Handle();
+      return false;
+    }
+    if (parser_->LimitBody(verdict.body_bytes) == RequestParser::Next::kRefuse) {
+      Run(Refuse(parser_->TakeRefusal()));
+      return false;
+    }
+    return true;
+  }
+
   // Leaves the request to its handler, which responds at once or at any time.
   void Handle() {
     std::shared_ptr<HttpRequest> request = parser_->TakeRequest();
     request->peer_names = transport_.peer_names();
+    if (body_place_.bytes() > 0) {
+      request->body_place = std::make_shared<BodyBudget::Place>(std::move(body_place_));
+    }
     options_ = parser_->options();
+    if (is_cut_) options_.keep_alive = false;
     parser_.reset();
     if (received_.empty()) received_.shrink_to_fit();
     reading_ = false;
@@ -198,6 +235,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                           .peer_left = peer_left_signal_.slot(),
                                           .has_left = &peer_left_,
                                           .credential = &credential_,
+                                          .is_expelled = &expelled_,
                                           .executor = all_->executor_});
     } catch (const std::exception& error) {
       if (watching_) Respond(HandlerFailure(error));
@@ -208,10 +246,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     EndWatch();
     peer_left_signal_.slot().clear();
     if (peer_left_) return End();
-    if (expelled_) {
-      response = TokenUnknown(all_->challenge_);
-      options_.keep_alive = false;
-    }
+    if (expelled_) options_.keep_alive = false;
     if (response.upgrade != nullptr && MayUpgrade()) return Upgrade(std::move(response.upgrade));
     if (response.upgrade != nullptr) response = NoUpgrade();
     const Framing framing = FramingOf(response);
@@ -246,6 +281,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   void FinishRequest() {
+    if (std::exchange(is_cut_, false)) {
+      EndRequest();
+      return Run(Drop());
+    }
     if (!options_.keep_alive || expelled_ || all_->close_after_answers_) return End();
     EndRequest();
     AwaitRequest();
@@ -392,6 +431,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool peer_left_ = false;
   CredentialPtr credential_;  // Of the present request, which has to end with it.
   bool expelled_ = false;
+  BodyBudget::Place body_place_;  // Of the request that arrives.
+  bool is_cut_ = false;           // The present request is refused by its head.
 };
 
 class Connection::StreamWriter final : public BodyWriter {
@@ -434,11 +475,12 @@ asio::awaitable<bool> Connection::Stream(const HttpResponse& response) {
 }
 
 Connections::Connections(const asio::any_io_executor& executor, const HttpLimits& limits,
-                         RespondingHandler handler, Challenge challenge)
+                         RespondingHandler handler, HeadJudge judge)
     : executor_(executor),
       limits_(limits),
       handler_(std::move(handler)),
-      challenge_(std::move(challenge)),
+      judge_(std::move(judge)),
+      bodies_(std::make_shared<BodyBudget>(limits.all_bodies_bytes)),
       web_sockets_(std::make_shared<WebSockets>(limits.web_socket)),
       timer_(executor) {}
 

@@ -10,11 +10,11 @@
 
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/steady_timer.hpp"
+#include "gateway/http/body_budget.h"
 #include "gateway/http/http_codec.h"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/responder.h"
 #include "gateway/http/transport.h"
-#include "gateway/http/unauthorized.h"
 #include "gateway/http/web_sockets.h"
 
 namespace callslip::gateway {
@@ -25,7 +25,7 @@ class Connection;  // Private to http_connections.cc.
 class Connections : public std::enable_shared_from_this<Connections> {
  public:
   Connections(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
-              RespondingHandler handler, Challenge challenge);
+              RespondingHandler handler, HeadJudge judge);
 
   // Serves a peer until either side closes. Of too many that are still at their handshakes, the
   // one that has been so for longest is closed.
@@ -56,7 +56,8 @@ class Connections : public std::enable_shared_from_this<Connections> {
   const boost::asio::any_io_executor executor_;
   const HttpLimits limits_;
   const RespondingHandler handler_;
-  const Challenge challenge_;  // For those whose credential ends while they wait.
+  const HeadJudge judge_;  // May be null.
+  const std::shared_ptr<BodyBudget> bodies_;
   // Connections that were upgraded, and are no longer among the open ones here.
   const std::shared_ptr<WebSockets> web_sockets_;
   // All deadlines hang on this one timer, which runs while there are connections: a timer for each

@@ -23,14 +23,27 @@ struct WebSocketLimits {
   std::chrono::milliseconds close_time{1500};
 };
 
+// How large a body may be, by what it is for. None is below what is read at once (64 KiB).
+//
+// A request that carries nothing.
+inline constexpr uint64_t kNoBodyBytes = 64 << 10;
+// The largest params that the tracker takes (1 MiB), as JSON.
+inline constexpr uint64_t kMcpBodyBytes = 2 << 20;
+inline constexpr uint64_t kUsualBodyBytes = 4 << 20;
+// The largest result that the tracker takes (8 MiB), or a thousand events, with the JSON around it.
+inline constexpr uint64_t kLargestBodyBytes = 12 << 20;
+
 // What one peer may cost the listener.
 struct HttpLimits {
   // Request line and headers together; browsers stay below 8 KiB.
   uint32_t header_bytes = 16 << 10;
   // Agents and browsers send some twenty.
   int header_count = 100;
-  // The largest result that the tracker takes (8 MiB) with its JSON around it.
-  uint64_t body_bytes = 12 << 20;
+  // Where the route of a request has no limit of its own.
+  uint64_t body_bytes = kLargestBodyBytes;
+  // Of all bodies that do not come at once with their heads, from there to the end of their
+  // requests: some of the largest, and a quarter of what a container of 512 MiB has.
+  uint64_t all_bodies_bytes = 128 << 20;
   // 10,000 held waits and room for everything else. When all places are taken, whoever comes gets
   // that of the connection that has been idle for longest.
   int connections = 16'384;

@@ -3,6 +3,8 @@
 #include <optional>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
 namespace callslip::gateway {
@@ -81,6 +83,19 @@ const std::string& HttpRequest::Parameter(const std::string& name) const {
 }
 
 bool ParseTarget(absl::string_view target, HttpRequest& request) {
+  std::string of_absolute;
+  for (const absl::string_view scheme : {"http://", "https://"}) {
+    if (!absl::StartsWithIgnoreCase(target, scheme)) continue;
+    absl::string_view rest = target.substr(scheme.size());
+    const absl::string_view host = rest.substr(0, rest.find_first_of("/?"));
+    // A user's name in it would belong to nobody.
+    if (host.empty() || absl::StrContains(host, '@') || absl::StrContains(host, '#')) return false;
+    request.headers["host"] = std::string(host);
+    rest.remove_prefix(host.size());
+    of_absolute = absl::StrCat(absl::StartsWith(rest, "/") ? "" : "/", rest);
+    target = of_absolute;
+    break;
+  }
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(target, absl::MaxSplits('?', 1));
   auto path = PercentDecode(parts.first, /*plus_is_space=*/false);

@@ -26,10 +26,13 @@ struct HttpRequest {
   std::string method;                        // Upper case.
   std::string path;                          // Without the query, percent-decoded.
   std::string raw_path;                      // The same as it came.
-  std::string target;                        // With the query, as it came.
+  std::string target;                        // Path and query, as they came.
   std::map<std::string, std::string> query;  // Percent-decoded; the first of equal names.
   HttpHeaders headers;
   std::string body;
+  // What the body takes of what all bodies may, until the request has ended. Null where it came
+  // with its head.
+  std::shared_ptr<void> body_place;
   // The alternative names in the certificate that the peer has shown, and that was checked. Null
   // where there is none. Set by the connection.
   std::shared_ptr<const std::vector<std::string>> peer_names;
@@ -78,8 +81,9 @@ struct HttpResponse {
 // `text` with each %XX as the byte that it stands for. Nullopt where it is malformed or no UTF-8.
 std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_space);
 
-// Splits `target` ("/path?a=1&b=2") into path and query of `request`. False where its
-// percent-encoding is broken.
+// Splits `target` ("/path?a=1&b=2") into path and query of `request`. Where it is absolute, as
+// proxies get it ("http://host:port/path"), the header Host becomes its host, whatever was sent
+// there (RFC 9112, section 3.2.2). False where it is neither, or its percent-encoding is broken.
 bool ParseTarget(absl::string_view target, HttpRequest& request);
 
 }  // namespace callslip::gateway

@@ -16,9 +16,27 @@ TEST(ParseTargetTest, SplitsPathAndQuery) {
   ASSERT_TRUE(ParseTarget("/%e2%82%ac%f0%9f%98%80", request));
 }
 
+TEST(ParseTargetTest, TakesAbsoluteTargetsWhoseHostCounts) {
+  struct Case {
+    const char* target;
+    const char* host;
+    const char* rest;
+  };
+  for (const Case& each : {Case{"http://x/", "x", "/"}, Case{"HTTP://x:1", "x:1", "/"},
+                           Case{"https://[::1]:7890/a%20b?c=d", "[::1]:7890", "/a%20b?c=d"},
+                           Case{"http://x?a=/b", "x", "/?a=/b"}}) {
+    HttpRequest request;
+    request.headers["host"] = "other";
+    ASSERT_TRUE(ParseTarget(each.target, request)) << each.target;
+    EXPECT_EQ(request.Header("host"), each.host);
+    EXPECT_EQ(request.target, each.rest);
+  }
+}
+
 TEST(ParseTargetTest, RefusesBrokenTargets) {
-  for (const char* target : {"", "a", "*", "http://x/", "/%", "/%2", "/%zz", "/?a=%f", "/?a=%ff",
-                             "/%c0%af", "/%ed%a0%80", "/%f5%80%80%80", "/?%e2%82"}) {
+  for (const char* target : {"", "a", "*", "http:///", "http://", "ftp://x/", "http://user@x/",
+                             "http://x#/", "x:1", "http://x/%zz", "/%", "/%2", "/%zz", "/?a=%f",
+                             "/?a=%ff", "/%c0%af", "/%ed%a0%80", "/%f5%80%80%80", "/?%e2%82"}) {
     HttpRequest request;
     EXPECT_FALSE(ParseTarget(target, request)) << target;
   }

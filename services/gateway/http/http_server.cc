@@ -23,11 +23,11 @@ namespace asio = boost::asio;
 
 struct HttpServer::State {
   State(const asio::any_io_executor& runner, const HttpLimits& limits, RespondingHandler handler,
-        Challenge challenge)
+        HeadJudge judge)
       : executor(runner),
         quota(limits.connections_of_address),
-        connections(std::make_shared<Connections>(runner, limits, std::move(handler),
-                                                  std::move(challenge))) {}
+        connections(
+            std::make_shared<Connections>(runner, limits, std::move(handler), std::move(judge))) {}
 
   const asio::any_io_executor executor;
   std::vector<std::shared_ptr<Listener>> listeners;
@@ -103,8 +103,8 @@ asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server,
 }  // namespace
 
 HttpServer::HttpServer(const asio::any_io_executor& executor, const HttpLimits& limits,
-                       RespondingHandler handler, Challenge challenge)
-    : state_(std::make_shared<State>(executor, limits, std::move(handler), std::move(challenge))) {}
+                       RespondingHandler handler, HeadJudge judge)
+    : state_(std::make_shared<State>(executor, limits, std::move(handler), std::move(judge))) {}
 
 HttpServer::~HttpServer() = default;
 

@@ -11,7 +11,6 @@
 #include "common/address.h"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/responder.h"
-#include "gateway/http/unauthorized.h"
 #include "tls/server_tls.h"
 
 namespace callslip::gateway {
@@ -23,9 +22,9 @@ namespace callslip::gateway {
 class HttpServer {
  public:
   // The executor's io_context must outlive the server, and must have been stopped before its
-  // destruction. `challenge` is for requests whose credential ends while they are under way.
+  // destruction. `judge` is asked of each request whose body is still to come. Null: all are read.
   HttpServer(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
-             RespondingHandler handler, Challenge challenge = {});
+             RespondingHandler handler, HeadJudge judge = nullptr);
   HttpServer(const boost::asio::any_io_executor& executor, const HttpLimits& limits,
              HttpHandler handler)
       : HttpServer(executor, limits, Spawning(std::move(handler))) {}

@@ -4,6 +4,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -46,8 +47,12 @@ class HttpServerTest : public testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  void Serve(HttpHandler handler) {
-    server_.emplace(context_.get_executor(), limits_, std::move(handler));
+  void Serve(HttpHandler handler, HeadJudge judge = nullptr) {
+    Serve(Spawning(std::move(handler)), std::move(judge));
+  }
+
+  void Serve(RespondingHandler handler, HeadJudge judge = nullptr) {
+    server_.emplace(context_.get_executor(), limits_, std::move(handler), std::move(judge));
     const absl::StatusOr<Address> bound = server_->Listen({.host = "127.0.0.1", .port = 0});
     ASSERT_TRUE(bound.ok()) << bound.status();
     port_ = bound->port;
@@ -70,6 +75,19 @@ class HttpServerTest : public testing::Test {
   static std::string Post(const std::string& body, const std::string& more_headers = "") {
     return absl::StrCat("POST / HTTP/1.1\r\nHost: test\r\n", more_headers,
                         "Content-Length: ", body.size(), "\r\n\r\n", body);
+  }
+
+  // Returns once so many connections are open. Each look is a turn of the server's thread.
+  void AwaitConnections(int64_t count) {
+    int64_t open = -1;
+    while (open != count) {
+      Event looked;
+      asio::post(context_, [&] {
+        open = server_->connections();
+        looked.Tell();
+      });
+      looked.Await();
+    }
   }
 
   HttpLimits limits_;
@@ -275,6 +293,69 @@ TEST_F(HttpServerTest, HeadersAreCounted) {
   EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 431 "), HasSubstr("too_many_headers")));
 }
 
+// What decides who asks for what may stand there once: whoever is in between may have looked at
+// the other one.
+TEST_F(HttpServerTest, HeadersThatDecideMayComeOnce) {
+  Serve(Echo);
+  for (const char* name : {"Host", "ORIGIN", "Authorization", "Content-Type"}) {
+    RawConnection peer(port_);
+    peer.Send(absl::StrCat("POST / HTTP/1.1\r\n", name, ": a\r\nX: 1\r\n", name,
+                           ": a\r\nContent-Length: 0\r\n\r\n"));
+    EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 400 "), HasSubstr("doubled_header")))
+        << name;
+  }
+}
+
+// Any other would be taken for no body, and the body for the next request.
+TEST_F(HttpServerTest, OnlyChunkedIsATransferEncoding) {
+  Serve(Echo);
+  const std::string body = "\r\n4\r\nbody\r\n0\r\n\r\n" + Get("/smuggled");
+  const auto ask = [&](const std::string& version, const std::string& headers) {
+    RawConnection peer(port_);
+    peer.Send("POST / " + version + "\r\nHost: test\r\n" + headers + body);
+    return peer.ReadAll();
+  };
+  for (const char* encoding : {"identity", "chunked, identity", "xchunked", "gzip, chunked",
+                               "chunked, chunked", "", ","}) {
+    const std::string answer =
+        ask("HTTP/1.1", absl::StrCat("Transfer-Encoding: ", encoding, "\r\n"));
+    EXPECT_THAT(answer, StartsWith("HTTP/1.1 400 ")) << encoding;
+    EXPECT_THAT(answer, Not(HasSubstr("HTTP/1.1 200 "))) << encoding;
+  }
+  for (const auto& [version, headers] : std::vector<std::pair<std::string, std::string>>{
+           {"HTTP/1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"},
+           {"HTTP/1.1", "Transfer-Encoding: chunked\r\ntransfer-encoding: identity\r\n"},
+           {"HTTP/1.1", "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n"},
+           {"HTTP/1.0", "Transfer-Encoding: chunked\r\n"}}) {
+    const std::string answer = ask(version, headers);
+    EXPECT_THAT(answer, HasSubstr(" 400 ")) << headers;
+    EXPECT_THAT(answer, Not(HasSubstr(" 200 "))) << headers;
+  }
+  EXPECT_THAT(ask("HTTP/1.1", "Transfer-Encoding: Chunked\r\nConnection: close\r\n"),
+              AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("body")));
+}
+
+TEST_F(HttpServerTest, AbsoluteTargetsAreTaken) {
+  Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
+    co_return HttpResponse{.body = absl::StrCat(request->Header("host"), " ", request->path)};
+  });
+  RawConnection peer(port_);
+  peer.Send("GET http://test:1/a HTTP/1.1\r\nHost: other\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 200 "), EndsWith("test:1 /a")));
+}
+
+TEST_F(HttpServerTest, NoAnswerIsTakenForSomethingElse) {
+  Serve(Echo);
+  RawConnection peer(port_);
+  peer.Send(Post("taken") + "no HTTP\r\n\r\n");
+  const std::string answers = peer.ReadAll();
+  const size_t refusal = answers.find("HTTP/1.1 400 ");
+  ASSERT_NE(refusal, std::string::npos);
+  constexpr char kHeader[] = "X-Content-Type-Options: nosniff\r\n";
+  EXPECT_THAT(answers.substr(0, refusal), HasSubstr(kHeader));
+  EXPECT_THAT(answers.substr(refusal), HasSubstr(kHeader));
+}
+
 TEST_F(HttpServerTest, TrailersAreNoHeaders) {
   Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
     co_return HttpResponse{.body = absl::StrCat("late: ", request->headers.count("x-late"))};
@@ -327,6 +408,129 @@ TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerSendsMoreAndLeaves) {
   peer.Send(Get("/"));
   peer.Leave();
   cancelled.Await();
+}
+
+TEST_F(HttpServerTest, AHeadIsJudgedBeforeItsBodyIsRead) {
+  Serve(Echo, [](HttpRequest& head) -> HeadVerdict {
+    if (head.path == "/refused") return {.is_refused = true};
+    return {.body_bytes = 100'000};
+  });
+  // The handler says why, and whatever follows is no request.
+  RawConnection refused(port_);
+  refused.Send(
+      "POST /refused HTTP/1.1\r\nHost: test\r\nContent-Length: 4000000\r\n"
+      "Expect: 100-continue\r\n\r\nbegun");
+  EXPECT_THAT(refused.ReadTo("\r\n\r\nbegun"),
+              AllOf(StartsWith("HTTP/1.1 200 "), HasSubstr("Connection: close\r\n")));
+  refused.Send(Get("/"));
+  EXPECT_EQ(refused.ReadAll(), "");
+  for (const char* too_large : {"Content-Length: 100001\r\nExpect: 100-continue\r\n\r\n",
+                                "Transfer-Encoding: chunked\r\n\r\n186a1\r\n"}) {
+    RawConnection peer(port_);
+    peer.Send(absl::StrCat("POST / HTTP/1.1\r\nHost: test\r\n", too_large));
+    EXPECT_THAT(peer.ReadAll(), AllOf(StartsWith("HTTP/1.1 413 "), HasSubstr("100000")));
+  }
+  // A chunk that is refused as it comes.
+  RawConnection late(port_);
+  late.Send("POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n");
+  late.Send(absl::StrCat("1869f\r\n", std::string(99'999, 'a'), "\r\n2\r\nbb\r\n0\r\n\r\n"));
+  EXPECT_THAT(late.ReadAll(), StartsWith("HTTP/1.1 413 "));
+  RawConnection largest(port_);
+  largest.Send(Post(std::string(99'999, 'a') + "z", "Expect: 100-continue\r\n"));
+  EXPECT_THAT(largest.ReadTo("z"),
+              AllOf(StartsWith("HTTP/1.1 100 Continue\r\n\r\n"), HasSubstr("HTTP/1.1 200 OK\r\n")));
+}
+
+TEST_F(HttpServerTest, OnlySoManyBytesOfBodiesAreOnTheirWay) {
+  limits_.all_bodies_bytes = 1'000'000;
+  Event arrived;
+  Serve([&](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
+    if (request->path == "/held") {
+      arrived.Tell();
+      co_await WaitForever();
+    }
+    co_return HttpResponse{.body = "taken"};
+  });
+  const auto post = [](const std::string& path, size_t bytes) {
+    return absl::StrCat("POST ", path, " HTTP/1.1\r\nHost: test\r\nContent-Length: ", bytes,
+                        "\r\n\r\n", std::string(bytes, 'a'));
+  };
+  // One whose handler has it, and one that is announced.
+  RawConnection held(port_);
+  held.Send(post("/held", 400'000));
+  arrived.Await();
+  RawConnection half(port_);
+  half.Send(
+      "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 400000\r\n"
+      "Expect: 100-continue\r\n\r\n");
+  EXPECT_THAT(half.ReadTo("\r\n\r\n"), HasSubstr("100 Continue"));
+  RawConnection third(port_);
+  third.Send(post("/", 400'000));
+  EXPECT_THAT(third.ReadAll(), AllOf(StartsWith("HTTP/1.1 503 "), HasSubstr("too_many_bodies"),
+                                     HasSubstr("Retry-After: 1\r\n")));
+  RawConnection in_chunks(port_);
+  in_chunks.Send("POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n61a80\r\n");
+  EXPECT_THAT(in_chunks.ReadAll(), StartsWith("HTTP/1.1 503 "));
+  // What comes with its head always fits.
+  RawConnection small(port_);
+  small.Send(post("/", 3));
+  EXPECT_THAT(small.ReadTo("taken"), StartsWith("HTTP/1.1 200 "));
+  // Whoever leaves makes room.
+  held.Leave();
+  half.Leave();
+  third.Leave();
+  in_chunks.Leave();
+  AwaitConnections(1);
+  RawConnection fourth(port_);
+  fourth.Send(post("/", 900'000));
+  EXPECT_THAT(fourth.ReadTo("taken"), StartsWith("HTTP/1.1 200 "));
+}
+
+// A request that is answered when it is told that its peer has left, or has to.
+struct HeldRequest {
+  Responder responder;
+  bool was_expelled = false;
+};
+
+RespondingHandler HoldUntilTold(std::shared_ptr<HeldRequest> held, CredentialPtr credential,
+                                Event* arrived) {
+  return [=](const std::shared_ptr<HttpRequest>&, Responder responder) {
+    *responder.credential = credential;
+    held->responder = std::move(responder);
+    held->responder.peer_left.assign([held](asio::cancellation_type) {
+      held->was_expelled = *held->responder.is_expelled;
+      // Nothing else may be left to hold the connection.
+      auto respond = std::exchange(held->responder.respond, nullptr);
+      std::move(respond)({.body = "told"});
+    });
+    arrived->Tell();
+  };
+}
+
+TEST_F(HttpServerTest, WhatWasLetInEndsWithItsCredential) {
+  const auto held = std::make_shared<HeldRequest>();
+  const auto credential = std::make_shared<Credential>(Principal{"a", Role::kClient});
+  Event arrived;
+  Serve(HoldUntilTold(held, credential, &arrived));
+  RawConnection peer(port_);
+  peer.Send(Get("/"));
+  arrived.Await();
+  credential->Withdraw();
+  EXPECT_THAT(peer.ReadAll(), AllOf(HasSubstr("Connection: close\r\n"), EndsWith("\r\n\r\ntold")));
+  EXPECT_TRUE(held->was_expelled);
+}
+
+TEST_F(HttpServerTest, PeerThatSendsMoreAndLeavesMayBeAnsweredAtOnce) {
+  const auto held = std::make_shared<HeldRequest>();
+  Event arrived;
+  Serve(HoldUntilTold(held, nullptr, &arrived));
+  RawConnection peer(port_);
+  peer.Send(Get("/"));
+  arrived.Await();
+  peer.Send(Get("/early"));
+  peer.Abort();
+  AwaitConnections(0);
+  EXPECT_FALSE(held->was_expelled);
 }
 
 TEST_F(HttpServerTest, SilentPeersAreCutOff) {

@@ -47,6 +47,19 @@ void HttpTally::NoteRefusal(const Route& route, const HttpResponse& response) {
        {"left_out", absl::StrCat(*left_out)}});
 }
 
+void HttpTally::NoteAllowed(const Route& route, const Principal& who) {
+  if (!IsLogged(LogLevel::kInfo)) return;
+  const std::optional<int64_t> left_out = allowed_.Admit();
+  if (!left_out.has_value()) return;
+  Log(LogLevel::kInfo, "audit",
+      {{"verdict", "allowed"},
+       {"method", route.method},
+       {"route", route.path},
+       {"principal", who.name},
+       {"role", std::string(RoleName(who.role))},
+       {"left_out", absl::StrCat(*left_out)}});
+}
+
 void HttpTally::LogTrouble(const Route& route, int status) {
   const bool refused = status == 429;
   if (!refused && status < 500) return;

@@ -16,7 +16,8 @@ namespace callslip::gateway {
 // What the requests of each route have come to. Routes are named as they were added, with their
 // {parameters}; whatever belongs to none is one route, `other`. Refused callers and errors of ours
 // are logged, up to 20 lines of each kind a second, without anything that the caller has chosen:
-// who was not let in as `audit`. Not thread-safe.
+// who was not let in as `audit`, and so what an administrator does without the tracker's knowing
+// who it is. Not thread-safe.
 class HttpTally {
  public:
   // Of a request whose peer did not wait for the answer: no fault of ours. Nginx calls it so.
@@ -32,7 +33,11 @@ class HttpTally {
 
   // `clock` must outlive the tally.
   explicit HttpTally(Clock* clock)
-      : clock_(clock), audit_(clock, 20), refusals_(clock, 20), failures_(clock, 20) {}
+      : clock_(clock),
+        audit_(clock, 20),
+        allowed_(clock, 20),
+        refusals_(clock, 20),
+        failures_(clock, 20) {}
 
   // Lives as long as the tally.
   Route* Add(const std::string& method, const std::string& path);
@@ -40,6 +45,9 @@ class HttpTally {
 
   // Counts the request that `responder` is to answer. Does nothing else to it.
   void Measure(Route* route, Responder& responder);
+
+  // `who` was let in as a worker, as which the tracker is told no names.
+  void NoteAllowed(const Route& route, const Principal& who);
 
   // Those that were added, in their order.
   const std::deque<Route>& routes() const { return routes_; }
@@ -53,6 +61,7 @@ class HttpTally {
 
   Clock* const clock_;
   LogLimit audit_;
+  LogLimit allowed_;
   LogLimit refusals_;
   LogLimit failures_;
   std::map<std::string, int64_t> refused_;

@@ -9,6 +9,7 @@
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/cancellation_signal.hpp"
+#include "gateway/http/http_limits.h"
 #include "gateway/http/http_message.h"
 
 namespace callslip::gateway {
@@ -25,6 +26,8 @@ struct Responder {
   // Where the router leaves what the peer was let in by: once that is over, so is the request.
   // Null: nobody looks.
   CredentialPtr* credential = nullptr;
+  // Whether it ended so: `peer_left` was emitted for that, and the answer is to say so. Null: no.
+  const bool* is_expelled = nullptr;
   // The server's.
   boost::asio::any_io_executor executor;
 };
@@ -37,6 +40,16 @@ using RespondingHandler = std::function<void(std::shared_ptr<HttpRequest>, Respo
 // before the answer is there: whatever it waits for then ends, and its result is dropped.
 using HttpHandler =
     std::function<boost::asio::awaitable<HttpResponse>(std::shared_ptr<HttpRequest>)>;
+
+// What becomes of a request whose head is here, and its body not yet.
+struct HeadVerdict {
+  // Whatever the body is, it will be refused: the handler gets it as it is, to say so, and the
+  // connection ends.
+  bool is_refused = false;
+  // A larger body is refused with 413.
+  uint64_t body_bytes = kLargestBodyBytes;
+};
+using HeadJudge = std::function<HeadVerdict(HttpRequest& head)>;
 
 // `handler` as the former kind.
 RespondingHandler Spawning(HttpHandler handler);

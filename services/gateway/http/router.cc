@@ -1,8 +1,11 @@
 #include "gateway/http/router.h"
 
+#include <exception>
+#include <memory>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/functional/any_invocable.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "gateway/http/cors.h"
@@ -11,6 +14,20 @@
 
 namespace callslip::gateway {
 namespace {
+
+// The way back to a peer, where the handler may not be the one who answers.
+struct WayBack {
+  void Answer(HttpResponse response) {
+    if (std::exchange(answered, true)) return;
+    if (is_expelled != nullptr && *is_expelled) response = TokenUnknown(*challenge);
+    std::move(respond)(std::move(response));
+  }
+
+  absl::AnyInvocable<void(HttpResponse) &&> respond;
+  const bool* is_expelled;
+  const Challenge* challenge;
+  bool answered = false;
+};
 
 template <typename Methods>
 std::string NamesOf(const Methods& methods) {
@@ -29,8 +46,9 @@ const typename Methods::mapped_type* RouteOf(const Methods& methods, const std::
 }  // namespace
 
 void Router::Add(const std::string& method, const std::string& path, std::vector<Role> roles,
-                 RespondingHandler handler) {
-  AddRoute(method, path, {.roles = std::move(roles), .handler = std::move(handler)});
+                 RespondingHandler handler, uint64_t body_bytes) {
+  AddRoute(method, path,
+           {.roles = std::move(roles), .body_bytes = body_bytes, .handler = std::move(handler)});
 }
 
 void Router::AddWebSocket(const std::string& path, std::vector<Role> roles,
@@ -57,7 +75,7 @@ std::vector<Router::Served> Router::Routes() const {
   std::vector<Served> served;
   const auto add = [&served](const std::string& path, const Methods& methods) {
     for (const auto& [method, route] : methods) {
-      served.push_back({method, path, route.open, route.roles});
+      served.push_back({method, path, route.open, route.roles, route.body_bytes});
     }
   };
   for (const auto& [path, methods] : routes_) add(path, methods);
@@ -96,10 +114,44 @@ Router::Signature Router::JudgeSignature(const HttpRequest& request, Responder& 
   return signature;
 }
 
+HeadVerdict Router::JudgeHead(HttpRequest& head) const {
+  if (doors_.Check(head).has_value()) return {.is_refused = true};
+  const Place place = FindPlace(head);
+  if (place.route == nullptr) {
+    // What was signed is not refused before it is seen by whom: the answer is to be proven.
+    return {.is_refused = !IsSignatureHeader(head.Header("authorization")),
+            .body_bytes = kNoBodyBytes};
+  }
+  return {.is_refused = !place.route->open && IsStranger(head, place),
+          .body_bytes = place.route->body_bytes};
+}
+
+bool Router::IsStranger(const HttpRequest& head, const Place& place) const {
+  if (credentials_ == nullptr && verifier_ == nullptr) return false;
+  const std::string& authorization = head.Header("authorization");
+  if (signed_requests_ != nullptr && IsSignatureHeader(authorization)) {
+    const std::optional<RequestSignature> signature = ParseSignature(authorization);
+    return !signature.has_value() || !credentials_->FindFingerprint(signature->key).has_value();
+  }
+  std::optional<std::string> token = BearerTokenOf(authorization);
+  if (!token.has_value() && place.route->is_web_socket) token = OfferedToken(head);
+  const CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(head);
+  if (known != nullptr) {
+    return !absl::c_linear_search(place.route->roles, known->principal().role);
+  }
+  // Whether it is one of the authorization server's takes longer to say.
+  return !token.has_value() || verifier_ == nullptr;
+}
+
+Router::Place Router::FindPlace(HttpRequest& request) const {
+  Place place{.methods = FindPath(request)};
+  if (place.methods != nullptr) place.route = RouteOf(*place.methods, request.method);
+  return place;
+}
+
 void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
                       Responder responder) const {
-  Place place{.methods = FindPath(*request)};
-  if (place.methods != nullptr) place.route = RouteOf(*place.methods, request->method);
+  const Place place = FindPlace(*request);
   if (tally_ != nullptr) {
     tally_->Measure(place.route == nullptr ? tally_->other() : place.route->tally, responder);
   }
@@ -177,8 +229,21 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
   if (role != Role::kLocal && !absl::c_linear_search(route->roles, role)) {
     return std::move(responder.respond)(RoleNotAllowed(challenge_, route->roles, *request));
   }
+  // Workers' calls name nobody to the tracker, which tells all else that administrators change.
+  if (role == Role::kAdmin && tally_ != nullptr &&
+      absl::c_linear_search(route->roles, Role::kWorker)) {
+    tally_->NoteAllowed(*route->tally, request->principal);
+  }
   if (responder.credential != nullptr) *responder.credential = request->credential;
-  route->handler(std::move(request), std::move(responder));
+  const auto way_back = std::make_shared<WayBack>(WayBack{.respond = std::move(responder.respond),
+                                                          .is_expelled = responder.is_expelled,
+                                                          .challenge = &challenge_});
+  responder.respond = [way_back](HttpResponse response) { way_back->Answer(std::move(response)); };
+  try {
+    route->handler(std::move(request), std::move(responder));
+  } catch (const std::exception& error) {
+    way_back->Answer(HandlerFailure(error));
+  }
 }
 
 const std::vector<Role>& Router::RolesOf(const Route* route) {
@@ -188,6 +253,9 @@ const std::vector<Role>& Router::RolesOf(const Route* route) {
 
 void Router::AddRoute(const std::string& method, const std::string& path, Route route) {
   if (tally_ != nullptr) route.tally = tally_->Add(method, path);
+  if (route.body_bytes == 0) {
+    route.body_bytes = method == "GET" || method == "DELETE" ? kNoBodyBytes : kUsualBodyBytes;
+  }
   MethodsAt(path)[method] = std::move(route);
 }
 

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_HTTP_ROUTER_H_
 #define CALLSLIP_GATEWAY_HTTP_ROUTER_H_
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -31,8 +32,9 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
 // token, what was signed with it, or the certificate of its peer (401); the route, which is 404 for
 // an unknown path and 405, with the methods that exist, for an unknown method; the roles of the
 // route (403). Answers the preflight requests of browsers. HEAD is not served. Every answer to a
-// rightly signed request is proven, but for those to another Host's: somebody may have relayed such
-// a request, and is to get nothing that its sender believes.
+// rightly signed request is proven, also where its handler has thrown or its token was withdrawn
+// meanwhile, but for those to another Host's: somebody may have relayed such a request, and is to
+// get nothing that its sender believes.
 class Router {
  public:
   // Without `credentials` and a `verifier` everyone who passes the doors is `local`, and may use
@@ -52,11 +54,13 @@ class Router {
   // To be called before the first request. `path` is matched whole, and before those that have
   // {parameters} (PathPattern); of these, the first that matches is taken. The handler finds in
   // `principal` who calls, which has one of `roles`.
+  //
+  // `body_bytes` is how large a body may be; 0 stands for what is usual with the method.
   void Add(const std::string& method, const std::string& path, std::vector<Role> roles,
-           RespondingHandler handler);
+           RespondingHandler handler, uint64_t body_bytes = 0);
   void Add(const std::string& method, const std::string& path, std::vector<Role> roles,
-           HttpHandler handler) {
-    Add(method, path, std::move(roles), Spawning(std::move(handler)));
+           HttpHandler handler, uint64_t body_bytes = 0) {
+    Add(method, path, std::move(roles), Spawning(std::move(handler)), body_bytes);
   }
   // A GET that is upgraded to a WebSocket, once it has passed all that other requests have to
   // (else it is answered as they are). Its token may also be offered as a protocol.
@@ -70,8 +74,12 @@ class Router {
     std::string path;
     bool open = false;        // Needs no token.
     std::vector<Role> roles;  // That may use it, besides `local`.
+    uint64_t body_bytes = 0;  // The largest body.
   };
   std::vector<Served> Routes() const;
+
+  // What Handle() will make of it, as far as its head tells: so that strangers have no bodies read.
+  HeadVerdict JudgeHead(HttpRequest& head) const;
 
   void Handle(std::shared_ptr<HttpRequest> request, Responder responder) const;
 
@@ -80,6 +88,7 @@ class Router {
     bool open = false;
     bool is_web_socket = false;
     std::vector<Role> roles;
+    uint64_t body_bytes = 0;
     RespondingHandler handler;
     HttpTally::Route* tally = nullptr;
   };
@@ -95,6 +104,9 @@ class Router {
   Signature JudgeSignature(const HttpRequest& request, Responder& responder) const;
   void Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
                 Responder responder) const;
+  Place FindPlace(HttpRequest& request) const;
+  // Whether nothing in its body could have this one let in.
+  bool IsStranger(const HttpRequest& head, const Place& place) const;
   void AddRoute(const std::string& method, const std::string& path, Route route);
   Methods& MethodsAt(const std::string& path);
   // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.
@@ -108,7 +120,8 @@ class Router {
                      Responder responder, const Place& place) const;
   void AdmitAs(CredentialPtr credential, std::shared_ptr<HttpRequest> request, Responder responder,
                const Place& place) const;
-  // Leaves a request of somebody who is known to its handler, if there is one for their role.
+  // Leaves a request of somebody who is known to its handler, if there is one for their role. A
+  // handler that throws is answered for, and so is one whose caller's credential ends before (401).
   void Admit(std::shared_ptr<HttpRequest> request, Responder responder, const Place& place) const;
   // None where there is no route.
   static const std::vector<Role>& RolesOf(const Route* route);

@@ -3,36 +3,54 @@
 #include <algorithm>
 
 #include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "gateway/http/unauthorized.h"
 
 namespace callslip::gateway {
 
-SeenNonces::Verdict SeenNonces::Enter(const RequestSignature& signature, int64_t oldest_ms) {
+SeenNonces::Verdict SeenNonces::Enter(const RequestSignature& signature, absl::Time now) {
   Entry entry = {.time_ms = signature.time_ms};
   const std::string nonce = absl::HexStringToBytes(signature.nonce);
   std::copy_n(nonce.begin(), entry.nonce.size(), entry.nonce.begin());
-  if (!absl::SimpleHexAtoi(signature.key, &entry.key)) return Verdict::kTooOld;
+  const int64_t oldest_ms = absl::ToUnixMillis(now - kWindow - kAnswerTime);
+  // Nobody waits for its answer any more, so it does no harm whatever became of it.
+  if (entry.time_ms < oldest_ms) return Verdict::kTooOff;
   MutexLock lock(&mutex_);
-  while (!entries_.empty() && entries_.begin()->time_ms < oldest_ms) {
-    entries_.erase(entries_.begin());
-  }
-  const auto forgotten = forgotten_until_ms_.find(entry.key);
-  if (forgotten != forgotten_until_ms_.end() && entry.time_ms <= forgotten->second) {
-    return Verdict::kTooOld;
-  }
+  OfKey& key = keys_[signature.key];
+  Forget(key, oldest_ms);
   // Another request may have the nonce with another time: both are signed, so both are the
   // client's own.
-  if (!entries_.insert(entry).second) return Verdict::kSeen;
-  if (entries_.size() > limit_) ForgetOldest();
+  if (key.taken.contains(entry) || key.ahead.contains(entry)) return Verdict::kSeen;
+  if (entry.time_ms > absl::ToUnixMillis(now + kWindow)) {
+    if (key.ahead.size() >= kMaxAhead) return Verdict::kUnknown;
+    key.ahead.insert(entry);
+    return Verdict::kTooOff;
+  }
+  if (entry.time_ms <= key.forgotten_until_ms) return Verdict::kUnknown;
+  if (entry.time_ms < absl::ToUnixMillis(now - kWindow)) return Verdict::kTooOff;
+  key.taken.insert(entry);
+  if (++taken_ > limit_) MakeRoom(oldest_ms);
   return Verdict::kNew;
 }
 
-void SeenNonces::ForgetOldest() {
-  const Entry& oldest = *entries_.begin();
-  forgotten_until_ms_[oldest.key] = oldest.time_ms;
-  entries_.erase(entries_.begin());
+void SeenNonces::Forget(OfKey& key, int64_t oldest_ms) {
+  const auto is_over = [oldest_ms](const std::set<Entry>& entries) {
+    return !entries.empty() && entries.begin()->time_ms < oldest_ms;
+  };
+  for (; is_over(key.taken); --taken_) key.taken.erase(key.taken.begin());
+  while (is_over(key.ahead)) key.ahead.erase(key.ahead.begin());
+}
+
+void SeenNonces::MakeRoom(int64_t oldest_ms) {
+  OfKey* largest = nullptr;
+  for (auto& [fingerprint, key] : keys_) {
+    Forget(key, oldest_ms);
+    if (largest == nullptr || key.taken.size() > largest->taken.size()) largest = &key;
+  }
+  if (taken_ <= limit_) return;
+  const auto oldest = largest->taken.begin();
+  largest->forgotten_until_ms = std::max(largest->forgotten_until_ms, oldest->time_ms);
+  largest->taken.erase(oldest);
+  --taken_;
 }
 
 void SignedRequests::Prover::Prove(HttpResponse& response) const {
@@ -56,16 +74,13 @@ std::optional<SignedRequests::Judgement> SignedRequests::Judge(const HttpRequest
     return Judgement{.refusal = SignatureWrong()};
   }
   const absl::Time now = clock_->Now();
-  const absl::Time time = absl::FromUnixMillis(signature->time_ms);
-  Judgement judgement;
-  auto verdict = SeenNonces::Verdict::kTooOld;
-  if (now - kWindow <= time && time <= now + kWindow) {
-    verdict = nonces_.Enter(*signature, absl::ToUnixMillis(now - kWindow));
-  }
+  const SeenNonces::Verdict verdict = nonces_.Enter(*signature, now);
   // Only the first one of several gets proofs: a copy might otherwise pass for it.
   if (verdict == SeenNonces::Verdict::kSeen) return Judgement{.refusal = SignatureReplayed()};
+  if (verdict == SeenNonces::Verdict::kUnknown) return Judgement{.refusal = SignatureStale(now)};
+  Judgement judgement;
   judgement.prover.emplace(std::move(token->text), signature->nonce);
-  if (verdict == SeenNonces::Verdict::kTooOld) {
+  if (verdict == SeenNonces::Verdict::kTooOff) {
     judgement.refusal = SignatureStale(now);
   } else {
     judgement.credential = std::move(token->credential);

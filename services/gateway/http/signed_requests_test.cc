@@ -45,6 +45,15 @@ class SignedRequestsTest : public testing::Test {
     router_.Add("GET", "/admin", {Role::kAdmin}, TellCaller);
     router_.Add("GET", "/stream", {Role::kWorker}, Stream);
     router_.Add("GET", "/throws", {Role::kWorker}, Throw);
+    router_.Add("GET", "/throws-at-once", {Role::kWorker},
+                [](const std::shared_ptr<HttpRequest>&, const Responder&) {
+                  throw std::runtime_error("for the test");
+                });
+    router_.Add("GET", "/expelled", {Role::kWorker},
+                [this](const std::shared_ptr<HttpRequest>&, Responder responder) {
+                  is_expelled_ = true;
+                  std::move(responder.respond)({.body = "too late"});
+                });
     router_.AddOpen("GET", "/open", TellCaller);
     router_.AddWebSocket("/ws", {Role::kWorker},
                          [](auto, auto) -> boost::asio::awaitable<void> { co_return; });
@@ -107,6 +116,7 @@ class SignedRequestsTest : public testing::Test {
     router_.Handle(
         std::move(request),
         {.respond = [&](HttpResponse response) { answer.response = std::move(response); },
+         .is_expelled = &is_expelled_,
          .executor = context.get_executor()});
     context.run();
     return answer;
@@ -120,6 +130,7 @@ class SignedRequestsTest : public testing::Test {
 
   FakeClock clock_;
   int nonces_ = 0;
+  bool is_expelled_ = false;  // What the caller was let in by was withdrawn meanwhile.
   const std::shared_ptr<Credentials> credentials_ = std::make_shared<Credentials>(
       std::vector<TokenFile::Entry>{{{"browser", Role::kWorker}, kBrowserToken}});
   Router router_{Doors({.host = "127.0.0.1", .port = 7890}, {}, {}), credentials_, nullptr,
@@ -139,6 +150,7 @@ TEST_F(SignedRequestsTest, EveryAnswerToARightSignatureIsProven) {
       {{.target = "/admin"}, 403},
       {{.target = "/stream"}, 200},
       {{.target = "/throws"}, 500},
+      {{.target = "/throws-at-once"}, 500},
       {{.target = "/open"}, 200},
       {{.target = "/ws"}, 401},
       {{.headers = {{"origin", "https://evil.example"}}}, 403},
@@ -151,6 +163,17 @@ TEST_F(SignedRequestsTest, EveryAnswerToARightSignatureIsProven) {
     EXPECT_TRUE(answer.IsProven()) << status;
     clock_.Advance(absl::Minutes(20));
   }
+}
+
+TEST_F(SignedRequestsTest, TheEndOfARequestWhoseTokenIsWithdrawnMeanwhileIsProven) {
+  const Answer answer =
+      AskSigned({.target = "/expelled", .headers = {{"origin", "http://127.0.0.1:7890"}}});
+  EXPECT_EQ(answer.response.status, 401);
+  EXPECT_EQ(answer.error(), "token_unknown");
+  EXPECT_TRUE(answer.IsProven());
+  // A page or extension may read it.
+  EXPECT_THAT(answer.response.headers,
+              testing::Contains(testing::Pair("Access-Control-Allow-Origin", testing::_)));
 }
 
 TEST_F(SignedRequestsTest, WhoeverHasNotSignedRightlyGetsNoProof) {
@@ -190,10 +213,44 @@ TEST_F(SignedRequestsTest, AreLetInOnce) {
   EXPECT_EQ(again.response.status, 401);
   EXPECT_EQ(again.error(), "signature_replayed");
   EXPECT_FALSE(again.HasProof());
-  // Nor once the nonce was forgotten.
-  clock_.Advance(SignedRequests::kWindow + absl::Milliseconds(1));
-  AskSigned(asked);
+  // Nor once its time is over: and whoever waits for the first answer is shown no other that is
+  // proven.
+  for (const absl::Duration later : {SignedRequests::kWindow + absl::Milliseconds(1),
+                                     SeenNonces::kAnswerTime - absl::Seconds(1)}) {
+    clock_.Advance(later);
+    AskSigned(asked);
+    const Answer late = Send(asked, header, NonceOf(1));
+    EXPECT_EQ(late.error(), "signature_replayed");
+    EXPECT_FALSE(late.HasProof());
+  }
+  // Nor when nobody waits.
+  clock_.Advance(absl::Seconds(2));
   EXPECT_EQ(Send(asked, header, NonceOf(1)).error(), "signature_stale");
+}
+
+TEST_F(SignedRequestsTest, WhatWasToldThatItsTimeIsToComeIsNotTakenWhenItHas) {
+  const Asked asked;
+  for (const absl::Duration ahead : {SignedRequests::kWindow + absl::Seconds(1), absl::Hours(24)}) {
+    const std::string nonce = NonceOf(++nonces_);
+    const std::string header = Sign(asked, kBrowserToken, nonce, ahead);
+    EXPECT_TRUE(Send(asked, header, nonce).IsProven());
+    clock_.Advance(ahead);
+    const Answer copy = Send(asked, header, nonce);
+    EXPECT_EQ(copy.error(), "signature_replayed");
+    EXPECT_FALSE(copy.HasProof());
+  }
+}
+
+TEST_F(SignedRequestsTest, OnlySoManyAreToldThatTheirTimeIsToCome) {
+  for (size_t i = 0; i < SeenNonces::kMaxAhead; ++i) {
+    EXPECT_TRUE(AskSigned({}, kBrowserToken, absl::Hours(1)).IsProven());
+  }
+  const Answer one_more = AskSigned({}, kBrowserToken, absl::Hours(1));
+  EXPECT_EQ(one_more.error(), "signature_stale");
+  EXPECT_FALSE(one_more.HasProof());
+  EXPECT_EQ(AskSigned({}).response.status, 200);
+  clock_.Advance(absl::Hours(2));
+  EXPECT_TRUE(AskSigned({}, kBrowserToken, absl::Hours(1)).IsProven());
 }
 
 TEST_F(SignedRequestsTest, AClockThatIsOffIsToldTheTime) {
@@ -220,10 +277,30 @@ TEST_F(SignedRequestsTest, AFullTableNarrowsTheWindowAndLetsNothingInTwice) {
     clock_.Advance(absl::Seconds(1));
   }
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(Send(asked, headers[i], NonceOf(i)).error(),
-              i < 2 ? "signature_stale" : "signature_replayed");
+    const Answer copy = Send(asked, headers[i], NonceOf(i));
+    EXPECT_EQ(copy.error(), i < 2 ? "signature_stale" : "signature_replayed");
+    // It was taken, so nothing may say, and be believed, that it was not.
+    EXPECT_FALSE(copy.HasProof());
   }
   EXPECT_EQ(AskSigned(asked).response.status, 200);
+}
+
+TEST_F(SignedRequestsTest, AKeyThatFillsTheTableLeavesOthersTheirs) {
+  constexpr char kOther[] = "other-0123456789abcdef0123456789";
+  credentials_->Replace(
+      {{{"browser", Role::kWorker}, kBrowserToken}, {{"other", Role::kWorker}, kOther}});
+  const Asked asked;
+  const std::string first = NonceOf(++nonces_);
+  const std::string header = Sign(asked, kBrowserToken, first);
+  EXPECT_EQ(Send(asked, header, first).response.status, 200);
+  clock_.Advance(absl::Seconds(1));
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(AskSigned(asked, kOther).response.status, 200);
+    clock_.Advance(absl::Seconds(1));
+  }
+  EXPECT_EQ(Send(asked, header, first).error(), "signature_replayed");
+  // Nor is its window narrowed.
+  EXPECT_EQ(AskSigned(asked, kBrowserToken, -absl::Minutes(4)).response.status, 200);
 }
 
 TEST_F(SignedRequestsTest, AFullTableCostsOtherKeysNothing) {

@@ -34,6 +34,13 @@ absl::Status DuplicateKey(absl::string_view key) {
                           {.reason = "duplicate_key", .hint = "Send each key once."});
 }
 
+absl::Status TooManyValues() {
+  return ErrorWithDetails(
+      absl::StatusCode::kInvalidArgument,
+      absl::StrCat("There are more than ", kMaxJsonValues, " values in this JSON."),
+      {.reason = "too_many_values", .hint = "Send less, or the bulk of it as text."});
+}
+
 // Builds the value from what the parser tells it, and refuses keys that stand twice. The names are
 // those that the parser calls.
 class Builder {
@@ -52,9 +59,9 @@ class Builder {
   bool on_document_begin(Error&) { return true; }
   bool on_document_end(Error&) { return true; }
 
-  bool on_object_begin(Error&) { return Open(Json::value_t::object); }
+  bool on_object_begin(Error& error) { return Open(Json::value_t::object, error); }
   bool on_object_end(size_t, Error&) { return Close(); }
-  bool on_array_begin(Error&) { return Open(Json::value_t::array); }
+  bool on_array_begin(Error& error) { return Open(Json::value_t::array, error); }
   bool on_array_end(size_t, Error&) { return Close(); }
 
   bool on_key_part(Text part, size_t, Error&) { return AddPart(part); }
@@ -70,29 +77,29 @@ class Builder {
     return false;
   }
   bool on_string_part(Text part, size_t, Error&) { return AddPart(part); }
-  bool on_string(Text rest, size_t, Error&) {
+  bool on_string(Text rest, size_t, Error& error) {
     AddPart(rest);
-    Add(std::move(text_));
+    const bool added = Add(std::move(text_), error);
     text_.clear();
-    return true;
+    return added;
   }
 
   bool on_number_part(Text part, Error&) { return AddPart(part); }
-  bool on_int64(int64_t value, Text, Error&) {
+  bool on_int64(int64_t value, Text, Error& error) {
     // As nlohmann's own parser has it.
-    return value < 0 ? AddNumber(value) : AddNumber(static_cast<uint64_t>(value));
+    return value < 0 ? AddNumber(value, error) : AddNumber(static_cast<uint64_t>(value), error);
   }
-  bool on_uint64(uint64_t value, Text, Error&) { return AddNumber(value); }
+  bool on_uint64(uint64_t value, Text, Error& error) { return AddNumber(value, error); }
   bool on_double(double, Text rest, Error& error) {
     // The parser's value may be off by its last bit.
     AddPart(rest);
     double value = 0;
     const bool valid = absl::SimpleAtod(text_, &value) && std::isfinite(value);
     if (!valid) error = json::error::exponent_overflow;
-    return AddNumber(value) && valid;
+    return valid && AddNumber(value, error);
   }
-  bool on_bool(bool value, Error&) { return Add(value); }
-  bool on_null(Error&) { return Add(nullptr); }
+  bool on_bool(bool value, Error& error) { return Add(value, error); }
+  bool on_null(Error& error) { return Add(nullptr, error); }
 
   bool on_comment_part(Text, Error&) { return false; }
   bool on_comment(Text, Error&) { return false; }
@@ -120,20 +127,29 @@ class Builder {
   }
 
   template <typename Value>
-  bool Add(Value&& value) {
+  bool Add(Value&& value, Error& error) {
+    if (!Count(error)) return false;
     Place(std::forward<Value>(value));
     return true;
   }
 
   template <typename Number>
-  bool AddNumber(Number value) {
+  bool AddNumber(Number value, Error& error) {
     text_.clear();
-    return Add(value);
+    return Add(value, error);
   }
 
-  bool Open(Json::value_t container) {
+  bool Open(Json::value_t container, Error& error) {
+    if (!Count(error)) return false;
     open_.push_back(Place(container));
     return true;
+  }
+
+  bool Count(Error& error) {
+    if (++values_ <= kMaxJsonValues) return true;
+    status_ = TooManyValues();
+    error = json::error::syntax;
+    return false;
   }
 
   bool Close() {
@@ -146,7 +162,8 @@ class Builder {
   // that none of these pointers is invalidated while it is in here.
   std::vector<Json*> open_;
   Json* member_ = nullptr;  // Of the last key.
-  std::string text_;        // Of a key, a string or a number whose end has not come yet.
+  int values_ = 0;
+  std::string text_;  // Of a key, a string or a number whose end has not come yet.
   absl::Status status_;
 };
 

@@ -15,8 +15,12 @@ using Json = nlohmann::json;
 // Nesting that no honest request needs; deeper input is refused before it costs anything.
 inline constexpr int kMaxJsonDepth = 64;
 
+// Values in one text, those in others included. An honest page's result has some ten thousand, and
+// each costs a hundred bytes of memory for the two or three that it may have in the text.
+inline constexpr int kMaxJsonValues = 200'000;
+
 // Why text was refused, as the reason of the status: "malformed_json" for what is no JSON (which
-// includes invalid UTF-8 and too deep nesting) and "duplicate_key".
+// includes invalid UTF-8 and too deep nesting), "duplicate_key" and "too_many_values".
 //
 // Parses without exceptions. INVALID_ARGUMENT with one of these reasons.
 absl::StatusOr<Json> ParseJson(const std::string& text);

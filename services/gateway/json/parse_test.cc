@@ -34,6 +34,22 @@ TEST(ParseJsonTest, BoundsTheNesting) {
   EXPECT_FALSE(ParseJson(std::string(1 << 20, '[')).ok());
 }
 
+TEST(ParseJsonTest, BoundsTheNumberOfValues) {
+  // The array is one, too.
+  const auto array_of = [](const std::string& value, int count) {
+    std::string text = "[" + value;
+    for (int i = 1; i < count; ++i) text += "," + value;
+    return text + "]";
+  };
+  for (const char* value : {"{}", "[]", "1", "-1", "0.5", "\"a\"", "true", "null"}) {
+    EXPECT_TRUE(ParseJson(array_of(value, kMaxJsonValues - 1)).ok()) << value;
+    const absl::Status refused = ParseJson(array_of(value, kMaxJsonValues)).status();
+    EXPECT_EQ(DetailsOf(refused).reason, "too_many_values") << value;
+  }
+  // What is no JSON at all is told so, as far as it was read.
+  EXPECT_EQ(DetailsOf(ParseJson("[1,").status()).reason, "malformed_json");
+}
+
 TEST(ParseJsonTest, RefusesDuplicateKeysAtAnyDepth) {
   EXPECT_THAT(ParseJson(R"({"a":1,"a":2})"),
               FailsWith(absl::StatusCode::kInvalidArgument, "duplicate_key"));

@@ -51,6 +51,7 @@ boost::asio::awaitable<ToolResult> AnalyzeTool::Annotations(
   if (!call.ok()) co_return ErrorResult(call.status(), Executed::kNo);
   const std::string client = OnBehalfOf(context->principal());
   call->request.set_client_id(client);
+  call->request.set_label(context->session_label());
   if (!call->waits) co_return co_await ListAnnotations(std::move(call->request));
 
   auto requested = co_await tracker_->RequestAnnotations(call->request);
@@ -106,6 +107,7 @@ boost::asio::awaitable<absl::Status> AnalyzeTool::StartDrawMode(
   if (!call.message.empty()) params["message"] = call.message;
   v1::RegisterCommandRequest registration;
   registration.set_client_id(OnBehalfOf(context->principal()));
+  registration.set_label(context->session_label());
   registration.set_traceparent(context->trace().ToString());
   registration.set_target(call.request.target());
   registration.set_type("draw_mode");

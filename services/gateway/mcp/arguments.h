@@ -37,12 +37,14 @@ class Arguments {
   // Says that one of `names` must be there, because none of them was.
   void NeedOneOf(const std::vector<const char*>& names);
 
+  // Says that something else is wrong.
+  void Fail(absl::string_view problem);
+
   // INVALID_ARGUMENT, reason `invalid_arguments`, naming the argument.
   absl::Status status() const;
 
  private:
   const Json* Find(const char* name);
-  void Fail(absl::string_view problem);
 
   const Json& arguments_;
   std::vector<const char*> known_;  // Literals.

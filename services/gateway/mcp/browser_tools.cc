@@ -80,6 +80,7 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
                                                        absl::StatusOr<BrowserCall> call) const {
   if (!call.ok()) co_return ErrorResult(call.status(), Executed::kNo);
   call->registration.set_client_id(OnBehalfOf(context->principal()));
+  call->registration.set_label(context->session_label());
   const std::string traceparent = context->trace().ToString();
   call->registration.set_traceparent(traceparent);
   auto registered = co_await tracker_->Register(std::move(call->registration));

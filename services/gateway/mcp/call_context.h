@@ -21,6 +21,9 @@ class CallContext {
 
   virtual Era era() const = 0;
   virtual const Principal& principal() const = 0;
+  // What the commands of the client's MCP session are labelled with, to tell them from those of
+  // other sessions. Empty where it has none.
+  virtual std::string session_label() const { return ""; }
   // Of the caller, or a new one: always the same of one call.
   virtual TraceContext trace() const = 0;
   // As the client declared them; an object.

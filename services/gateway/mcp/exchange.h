@@ -30,7 +30,8 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
     Era era = Era::kLegacy;
     std::string version;
     Principal principal;
-    std::string session_id;  // Legacy only.
+    std::string session_id;     // Legacy only.
+    std::string session_label;  // Of commands; legacy only.
     // Messages of this severity and above are sent to the client; none without it.
     std::optional<int> log_level;
     // Of the HTTP request, if it had one.
@@ -48,6 +49,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
 
   Era era() const override { return origin_.era; }
   const Principal& principal() const override { return origin_.principal; }
+  std::string session_label() const override { return origin_.session_label; }
   // That of the message, else of the HTTP request, else a new one.
   TraceContext trace() const override;
   const Json& client_capabilities() const override;

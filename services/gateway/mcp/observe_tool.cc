@@ -21,6 +21,9 @@ namespace {
 // Lines of each kind in one answer: an agent pays for every word.
 constexpr int kMaxListed = 20;
 
+// How a client names the session that it asks in.
+constexpr char kOwnSession[] = "mine";
+
 const std::vector<v1::CommandState>& FailedStates() {
   static const auto& states =
       *new std::vector<v1::CommandState>{v1::COMMAND_STATE_FAILED, v1::COMMAND_STATE_TIMED_OUT,
@@ -33,15 +36,17 @@ v1::ListCommandsRequest ListRequest(const ObserveTool::Whose& whose,
   v1::ListCommandsRequest request;
   request.set_client_id(whose.client_id);
   request.set_owner(whose.owner);
+  request.set_label(whose.label);
   for (const v1::CommandState state : states) request.add_states(state);
   request.set_page_size(kMaxListed);
   return request;
 }
 
-// With its client, where that is not the caller itself.
+// With its session, and with its client where that is not the caller itself.
 Json Entry(const v1::Command& command, const ObserveTool::Whose& whose,
            Json (*shown)(const v1::Command&)) {
   Json entry = shown(command);
+  if (!command.label().empty()) entry["session"] = command.label();
   if (!whose.owner.empty()) entry["client"] = command.client_id();
   return entry;
 }
@@ -95,6 +100,11 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext
   Whose whose{.client_id = OnBehalfOf(context->principal())};
   if (what == "pending_commands" || what == "failed_commands") {
     whose.owner = arguments.Text("client").value_or("");
+    whose.label = arguments.NonEmptyText("session").value_or("");
+    if (whose.label == kOwnSession) {
+      whose.label = context->session_label();
+      if (whose.label.empty()) arguments.Fail("session: there is no MCP session, so none is mine");
+    }
   }
   std::string kind;
   if (what == "browser_log") kind = arguments.Text("kind").value_or("");

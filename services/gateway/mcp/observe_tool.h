@@ -32,6 +32,7 @@ class ObserveTool final : public Tool {
   struct Whose {
     std::string client_id;
     std::string owner;  // Empty: its own; `*`: everybody's.
+    std::string label;  // Of one session; empty: of all.
   };
 
  private:

@@ -13,6 +13,10 @@ struct SessionInfo {
   std::string protocol_version;  // As negotiated, such as 2025-06-18; at most 32 characters.
   std::string principal;         // The name of whom it was issued to; at most 64 characters.
   std::string id;                // RandomHex128(): tells the sessions of a principal apart.
+
+  // What the session's commands are labelled with: enough of the id to tell them from those of the
+  // principal's other sessions, and few tokens for a model to read.
+  std::string Label() const { return id.substr(0, 8); }
 };
 
 // Issues and checks the values of Mcp-Session-Id. A session id carries its SessionInfo, signed:
@@ -34,7 +38,7 @@ class SessionIds {
   // The signature of `payload` as text.
   std::string Sign(absl::string_view payload) const;
 
-  const std::string key_;
+  std::string key_;
 };
 
 }  // namespace callslip::gateway

@@ -21,6 +21,10 @@ class Sessions {
   // `key` signs the ids; 32 bytes.
   explicit Sessions(std::string key) : ids_(std::move(key)) {}
 
+  // Another key from now on: with that, the sessions of the one before are unknown, and their
+  // clients open new ones.
+  void SetKey(std::string key) { ids_ = SessionIds(std::move(key)); }
+
   // The id of a new session.
   std::string Open(const std::string& version, const Principal& principal) const;
   // Nullopt where the id was never issued to this principal, or its session has ended.
@@ -64,7 +68,7 @@ class Sessions {
 
   State& Lasting(const std::string& id);
 
-  const SessionIds ids_;
+  SessionIds ids_;
   absl::flat_hash_map<std::string, State> states_;
   std::deque<std::string> lasting_;
 };

@@ -126,6 +126,7 @@ std::variant<HttpResponse, Exchange::Origin> StreamableHttp::LegacyOrigin(
       .version = header_version.empty() ? session->protocol_version : header_version,
       .principal = request.principal,
       .session_id = session_id,
+      .session_label = session->Label(),
       .log_level = sessions_->LogLevel(session_id),
       .trace = TraceOf(request)};
 }

@@ -81,6 +81,7 @@ const Json& ObserveDefinition() {
         "what": {"enum": ["command_result", "pending_commands", "failed_commands", "workers", "browser_log", "health"]},
         "kind": {"type": "string"},
         "client": {"type": "string"},
+        "session": {"type": "string", "description": "mine, or listed"},
         "correlation_id": {"type": "string"},
         "wait_ms": {"type": "integer", "maximum": 55000, "description": "At most 30000; for ann_ ids 55000, their default"}
       },

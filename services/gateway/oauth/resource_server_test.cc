@@ -205,5 +205,46 @@ TEST(TokenCacheTest, ForgetsWhatWasNotUsedForLongest) {
   EXPECT_EQ(cache.size(), TokenCache::kMaxTokens);
 }
 
+TEST(TokenCacheTest, WhatHasMadeRoomEndsWithItsKeyAsLongAsACallHoldsIt) {
+  TokenCache cache;
+  ASSERT_OK_AND_ASSIGN(const PublicKey stays, PublicKey::FromJwk(EdTestKey().Jwk("stays")));
+  ASSERT_OK_AND_ASSIGN(const PublicKey goes, PublicKey::FromJwk(EcTestKey().Jwk("goes")));
+  ASSERT_OK_AND_ASSIGN(const KeySet later, KeySet::Parse(KeySetText({EdTestKey().Jwk("stays")})));
+  const auto add = [&](const std::string& token, const PublicKey& key) {
+    auto credential = std::make_shared<Credential>(Principal{"a", Role::kClient});
+    cache.Add(token, credential, key);
+    return CredentialPtr(credential);
+  };
+  const CredentialPtr held = add("held", goes);
+  const CredentialPtr held_of_other_key = add("other", stays);
+  // Presented again after it has made room: another credential of the same token.
+  const CredentialPtr held_again = add("held", goes);
+  for (size_t i = 0; i < 3 * TokenCache::kMaxTokens; ++i) (void)add(absl::StrCat(i), goes);
+  ASSERT_EQ(cache.Find("held", absl::UnixEpoch()), nullptr);
+  // What nobody holds is not remembered.
+  EXPECT_EQ(cache.outlasting(), 3u);
+  cache.KeepSignedBy(later);
+  EXPECT_TRUE(held->IsWithdrawn());
+  EXPECT_TRUE(held_again->IsWithdrawn());
+  EXPECT_FALSE(held_of_other_key->IsWithdrawn());
+  EXPECT_EQ(cache.outlasting(), 1u);
+  cache.KeepSignedBy(KeySet());
+  EXPECT_TRUE(held_of_other_key->IsWithdrawn());
+}
+
+TEST(TokenCacheTest, WhatHasMadeRoomIsForgottenOnceItHasEnded) {
+  TokenCache cache;
+  ASSERT_OK_AND_ASSIGN(const PublicKey key, PublicKey::FromJwk(EdTestKey().Jwk("")));
+  std::vector<CredentialPtr> calls;
+  for (size_t i = 0; i < 5 * TokenCache::kMaxTokens; ++i) {
+    auto credential = std::make_shared<Credential>(Principal{"a", Role::kClient});
+    cache.Add(absl::StrCat(i), credential, key);
+    calls.push_back(std::move(credential));
+    // A call ends long after its credential has made room.
+    if (calls.size() > 2 * TokenCache::kMaxTokens) calls.erase(calls.begin());
+  }
+  EXPECT_LE(cache.outlasting(), 2 * TokenCache::kMaxTokens);
+}
+
 }  // namespace
 }  // namespace callslip::gateway

@@ -1,5 +1,6 @@
 #include "gateway/oauth/token_cache.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -25,13 +26,33 @@ CredentialPtr TokenCache::Find(absl::string_view token, absl::Time now) {
 void TokenCache::Add(absl::string_view token, std::shared_ptr<Credential> credential,
                      const PublicKey& key) {
   const Sha256Digest digest = Sha256(token);
-  if (const auto known = by_digest_.find(digest); known != by_digest_.end()) Remove(known->second);
-  if (entries_.size() == kMaxTokens) Remove(std::prev(entries_.end()));
+  if (const auto known = by_digest_.find(digest); known != by_digest_.end()) Evict(known->second);
+  if (entries_.size() == kMaxTokens) Evict(std::prev(entries_.end()));
   entries_.push_front({digest, std::move(credential), key});
   by_digest_[digest] = entries_.begin();
 }
 
+void TokenCache::Evict(Entries::iterator entry) {
+  Outlasting outlasting{entry->credential, entry->key};
+  Remove(entry);
+  if (outlasting.credential.expired()) return;
+  outlasting_.push_back(std::move(outlasting));
+  if (outlasting_.size() >= forget_at_) ForgetEnded();
+}
+
+// As seldom as the number doubles, so that each costs one look on average.
+void TokenCache::ForgetEnded() {
+  std::erase_if(outlasting_, [](const Outlasting& each) { return each.credential.expired(); });
+  forget_at_ = std::max(kMaxTokens, 2 * outlasting_.size());
+}
+
 void TokenCache::KeepSignedBy(const KeySet& keys) {
+  for (const Outlasting& each : outlasting_) {
+    const std::shared_ptr<Credential> credential = each.credential.lock();
+    if (credential != nullptr && !keys.Has(each.key)) credential->Withdraw();
+  }
+  std::erase_if(outlasting_, [&keys](const Outlasting& each) { return !keys.Has(each.key); });
+  ForgetEnded();
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     if (keys.Has(entry->key)) {
       ++entry;

@@ -1,0 +1,112 @@
+// What administrators change through the gateway is in the audit, by the tracker or, where it is
+// not told who it is, by the gateway.
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_replace.h"
+#include "common/log.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "httplib.h"
+#include "support/test_services.h"
+
+namespace callslip {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TokenFile Tokens() {
+  TokenFile file;
+  file.session_key = std::string(32, 'k');
+  file.entries.push_back({{"root", Role::kAdmin}, std::string(32, 'r')});
+  file.entries.push_back({{"browser", Role::kWorker}, std::string(32, 'w')});
+  return file;
+}
+
+// A body that says enough for every route: members that one does not know are ignored. A tool call
+// for POST /mcp.
+json BodyFor(const std::string& path) {
+  if (path == "/mcp") {
+    return {{"jsonrpc", "2.0"},
+            {"id", 1},
+            {"method", "tools/call"},
+            {"params",
+             {{"name", "interact"},
+              {"arguments", {{"action", "get_page"}}},
+              {"_meta",
+               {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+                {"io.modelcontextprotocol/clientCapabilities", json::object()}}}}}};
+  }
+  return {{"action", absl::EndsWith(path, "/queue-control") ? "pause" : "finish"},
+          {"events", json::array({{{"type", "note"}, {"data", json::object()}}})},
+          {"option_id", "a"},
+          {"outcome", "completed"},
+          {"position", 0},
+          {"wait_ms", 0},
+          {"message", "m"}};
+}
+
+// Those that a GET changes something by, and not those of another method that change nothing but
+// what is their caller's own.
+bool Changes(const gateway::Router::Served& served) {
+  if (served.method == "GET") return served.path == "/pending-queries";
+  return !absl::StrContains(served.path, "/players") &&
+         !(served.method == "DELETE" && served.path == "/mcp");
+}
+
+class AuditTest : public testing::Test {
+ protected:
+  AuditTest() { InitLogging("test", "info"); }
+  ~AuditTest() override { InitLogging("test", "error"); }
+
+  // What is logged while `who` asks.
+  std::string LogOf(const gateway::Router::Served& served, char who) {
+    // As many lines as there may be in a second.
+    services_.clock().Advance(absl::Seconds(2));
+    httplib::Client client("127.0.0.1", services_.gateway_address().port);
+    httplib::Request request;
+    request.method = served.method;
+    request.path = absl::StrReplaceAll(served.path, {{"{", ""}, {"}", ""}});
+    request.headers = {{"Authorization", "Bearer " + std::string(32, who)}};
+    if (served.method != "GET") {
+      request.headers.emplace("Content-Type", "application/json");
+      request.body = BodyFor(served.path).dump();
+    }
+    if (served.path == "/mcp") {
+      request.headers.emplace("MCP-Protocol-Version", "2026-07-28");
+      request.headers.emplace("Mcp-Method", "tools/call");
+      request.headers.emplace("Mcp-Name", "interact");
+    }
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(client.send(request)) << served.path;
+    return testing::internal::GetCapturedStderr();
+  }
+
+  TestServices services_{gateway::GatewayConfig{}, Tokens()};
+};
+
+TEST_F(AuditTest, WhateverAnAdministratorChangesIsTold) {
+  int changing = 0;
+  for (const gateway::Router::Served& served : services_.gateway().Routes()) {
+    if (!Changes(served) || served.open) continue;
+    ++changing;
+    EXPECT_THAT(LogOf(served, 'r'), AllOf(HasSubstr(R"("event":"audit","verdict":"allowed")"),
+                                          HasSubstr("root"), HasSubstr(R"("role":"admin")")))
+        << served.method << " " << served.path;
+  }
+  EXPECT_GT(changing, 30);
+}
+
+TEST_F(AuditTest, WhatWorkersDoIsTheirJob) {
+  for (const gateway::Router::Served& served : services_.gateway().Routes()) {
+    if (std::count(served.roles.begin(), served.roles.end(), Role::kWorker) == 0) continue;
+    EXPECT_THAT(LogOf(served, 'w'), Not(HasSubstr("audit"))) << served.path;
+  }
+}
+
+}  // namespace
+}  // namespace callslip
