@@ -45,7 +45,9 @@ TrackerError TrackerErrorOf(const absl::Status& status) {
 
 bool PassesWithTime(const absl::Status& status) {
   const bool gateway_stops = absl::IsCancelled(status) && !DetailsOf(status).reason.empty();
-  return !gateway_stops && TrackerErrorOf(status).repeatable;
+  // Somebody has to give the gateway another token.
+  if (gateway_stops || absl::IsUnauthenticated(status)) return false;
+  return TrackerErrorOf(status).repeatable;
 }
 
 }  // namespace callslip::gateway

@@ -25,7 +25,8 @@ struct TrackerError {
 // UNAVAILABLE `tracker_refuses_gateway`.
 TrackerError TrackerErrorOf(const absl::Status& status);
 
-// Whether whoever waits waits on over this error: it is repeatable, and not the gateway's own stop.
+// Whether whoever waits waits on over this error: it is repeatable, needs nobody's hand, and is not
+// the gateway's own stop.
 bool PassesWithTime(const absl::Status& status);
 
 }  // namespace callslip::gateway
