@@ -17,6 +17,13 @@ bool AbortSwitch::aborted() {
   return aborted_;
 }
 
+bool AbortSwitch::BeginWait(std::function<void()> stop) {
+  MutexLock lock(&mutex_);
+  if (aborted_) return false;
+  stop_ = std::move(stop);
+  return true;
+}
+
 bool AbortSwitch::BeginExchange(std::function<void()> stop) {
   MutexLock lock(&mutex_);
   if (aborted_) return false;

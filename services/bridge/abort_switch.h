@@ -24,6 +24,10 @@ class AbortSwitch {
   void Abort();
   bool aborted();
 
+  // The worker is about to wait for something else than the gateway: until EndExchange() an abort
+  // calls `stop`, which must not block. Returns false if the call was aborted before.
+  bool BeginWait(std::function<void()> stop);
+
   // The worker is about to send the call. From here to EndExchange() an abort calls `stop`, which
   // must not block. Returns false, and the call must not be sent, if it was aborted before.
   bool BeginExchange(std::function<void()> stop);

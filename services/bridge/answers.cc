@@ -5,8 +5,11 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "bridge/json_scan.h"
 #include "bridge/json_string.h"
+#include "bridge/timeout_policy.h"
+#include "common/call_verdict.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
@@ -14,6 +17,9 @@ namespace {
 
 // A correlation id is some 50 bytes; longer text is not worth repeating in a hint.
 constexpr size_t kMaxCorrelationId = 256;
+
+// How hints begin; what nobody executed can be repeated.
+constexpr char kNothingExecuted[] = "Nothing was executed. ";
 
 // The gateway's own have some hundred characters; what is no gateway may say more.
 constexpr size_t kMaxErrorText = 2000;
@@ -43,6 +49,7 @@ std::string LookHint(const Message& request) {
     return absl::StrCat("Repeat the call with the request_id ", Dump(request.tool_call->request_id),
                         ": it is the same command then, and the answer tells what became of it.");
   }
+  if (OnlyReads(request)) return "Repeat the call.";
   if (request.tool_call) {
     return absl::StrCat("Look for it with ", CallObserve({{"what", "pending_commands"}}),
                         " before you repeat the call.");
@@ -50,19 +57,29 @@ std::string LookHint(const Message& request) {
   return "Repeat the request.";
 }
 
-// A call that only reads the state of a command says nothing about how that command ends.
-bool IsAboutAnotherCommand(const Message& request) {
-  return request.tool_call && request.tool_call->tool == "observe";
+// True for a request that asks about one command: it says nothing about how that command ends.
+bool AsksAboutCommand(const Message& request) {
+  if (!OnlyReads(request)) return false;
+  if (request.tool_call) return !request.tool_call->correlation_id.empty();
+  return request.IsMethod("tasks/get") || request.IsMethod("tasks/result") ||
+         request.IsMethod("resources/read");
+}
+
+CallVerdict VerdictOn(const Message& request, const Failure& failure) {
+  Executed executed = failure.may_have_executed ? Executed::kPerhaps : Executed::kNo;
+  if (OnlyReads(request)) executed = AsksAboutCommand(request) ? Executed::kAsked : Executed::kNo;
+  return VerdictOf(executed, failure.repeatable);
 }
 
 nlohmann::json Details(const Message& request, const Failure& failure, const std::string& hint) {
-  nlohmann::json details = {
-      {"status", failure.status},
-      {"reason", failure.reason},
-      {"error", failure.message},
-      {"hint", hint},
-      {"final", !failure.may_have_executed && !IsAboutAnotherCommand(request)},
-      {"may_have_executed", failure.may_have_executed}};
+  const CallVerdict verdict = VerdictOn(request, failure);
+  const bool is_pending = AsksAboutCommand(request) && !verdict.final;
+  nlohmann::json details = {{"status", is_pending ? "pending" : failure.status},
+                            {"reason", failure.reason},
+                            {"error", failure.message},
+                            {"hint", hint},
+                            {"final", verdict.final},
+                            {"may_have_executed", verdict.may_have_executed}};
   if (const std::string id = CorrelationId(request); !id.empty()) details["correlation_id"] = id;
   if (request.tool_call && !request.tool_call->request_id.empty()) {
     details["request_id"] = request.tool_call->request_id;
@@ -98,7 +115,8 @@ Failure NotAuthorized(absl::string_view url, const GatewayError& error) {
             .message = absl::StrCat(url, " asks for a token that this bridge does not have."),
             .hint =
                 "Nothing was executed. Start the bridge with --token-file FILE, which holds the "
-                "token of a client of the gateway."};
+                "token of a client of the gateway.",
+            .repeatable = false};
   }
   if (error.code == "token_unknown") {
     return {
@@ -107,11 +125,13 @@ Failure NotAuthorized(absl::string_view url, const GatewayError& error) {
                                 " does not know the token of this bridge, or not any more."),
         .hint =
             "Nothing was executed. Take the token of a client out of the gateway's --token-file "
-            "into the file, or CALLSLIP_TOKEN, that this bridge was started with."};
+            "into the file, or CALLSLIP_TOKEN, that this bridge was started with.",
+        .repeatable = false};
   }
   return {.reason = error.code,
           .message = absl::StrCat("The gateway at ", url, " answered: ", error.message),
-          .hint = absl::StrCat("Nothing was executed. ", error.hint)};
+          .hint = absl::StrCat("Nothing was executed. ", error.hint),
+          .repeatable = false};
 }
 
 std::string ToStart(absl::string_view url) {
@@ -126,8 +146,8 @@ std::string ToStart(absl::string_view url) {
 Failure DeadlinePassed(const Message& request, absl::Duration timeout, bool sent) {
   return {.reason = "deadline_exceeded",
           .message = absl::StrCat("No answer within ", absl::FormatDuration(timeout), "."),
-          .hint = sent ? LookHint(request) : "Nothing was executed: repeat the call.",
-          .status = IsAboutAnotherCommand(request) ? "pending" : "timeout",
+          .hint = sent ? LookHint(request) : "Nothing was executed. Repeat the call.",
+          .status = OnlyReads(request) ? "pending" : "timeout",
           .may_have_executed = sent,
           .code = kRequestTimeout};
 }
@@ -135,7 +155,7 @@ Failure DeadlinePassed(const Message& request, absl::Duration timeout, bool sent
 Failure BridgeClosing(const Message& request, bool sent) {
   return {.reason = "bridge_closing",
           .message = "The bridge is exiting and waits no longer for the answer.",
-          .hint = sent ? LookHint(request) : "Nothing was executed: repeat the call later.",
+          .hint = sent ? LookHint(request) : "Nothing was executed. Repeat the call later.",
           .status = sent ? "pending" : "error",
           .may_have_executed = sent,
           .code = kConnectionError};
@@ -144,7 +164,7 @@ Failure BridgeClosing(const Message& request, bool sent) {
 Failure TooManyCalls() {
   return {.reason = "too_many_calls",
           .message = "Too many calls are waiting for their answers.",
-          .hint = "Nothing was executed: wait for some of the answers and repeat the call.",
+          .hint = "Nothing was executed. Wait for some of the answers and repeat the call.",
           .code = kConnectionError};
 }
 
@@ -186,6 +206,7 @@ Failure HttpError(absl::string_view url, int status, absl::string_view body) {
   Failure failure = {.reason = "http_error",
                      .message = absl::StrCat(url, " answered with HTTP ", status, ".")};
   failure.may_have_executed = status >= 500;
+  failure.repeatable = status >= 500 || status == 429;
   if (!error.code.empty()) {
     failure.reason = error.code;
     failure.message = absl::StrCat("The gateway at ", url, " answered: ", error.message);
@@ -222,11 +243,24 @@ Failure AnswerTooLarge() {
   return {.reason = "answer_too_large",
           .message = "The answer is larger than the 10 MiB that fit through the pipe.",
           .hint = "The call was executed. Ask for less at a time, or read it over HTTP.",
-          .may_have_executed = true};
+          .may_have_executed = true,
+          .repeatable = false};
+}
+
+std::string LineTooLong(const std::string& id) {
+  const Failure failure = {.reason = "line_too_long",
+                           .message = "a line must be shorter than 10 MiB",
+                           .hint = "Nothing was executed. Send less at a time.",
+                           .repeatable = false,
+                           .code = kInvalidRequest};
+  const Message nobody;
+  return ErrorLine(id, failure.code, failure.message, Dump(Details(nobody, failure, failure.hint)));
 }
 
 std::string FailureLine(const Message& request, const Failure& failure) {
-  const std::string hint = failure.hint.empty() ? LookHint(request) : failure.hint;
+  std::string hint = failure.hint.empty() ? LookHint(request) : failure.hint;
+  // Of the call that is true. It says nothing of the command that was asked about.
+  if (AsksAboutCommand(request)) hint = std::string(absl::StripPrefix(hint, kNothingExecuted));
   const std::string text = absl::StrCat(failure.message, " ", hint);
   nlohmann::json details = Details(request, failure, hint);
   if (request.IsMethod("server/discover")) {

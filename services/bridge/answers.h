@@ -12,12 +12,13 @@ namespace callslip::bridge {
 // Why a call got no answer of the gateway's, in the terms in which an agent is told. Every such
 // answer is made by one of the constructors below: the bridge has no other voice.
 struct Failure {
-  std::string reason;            // One lower_snake_case word for programs.
-  std::string message;           // What happened, one sentence.
-  std::string hint = {};         // What to do next; empty takes the hint for repeating the call.
-  std::string status = "error";  // Or "pending", "timeout": the words of DESIGN's JSON edge.
-  bool may_have_executed = false;
-  int code = kInternalError;  // For methods that are answered with a JSON-RPC error.
+  std::string reason;              // One lower_snake_case word for programs.
+  std::string message;             // What happened, one sentence.
+  std::string hint = {};           // What to do next; empty takes the hint for repeating the call.
+  std::string status = "error";    // Or "pending", "timeout": the words of DESIGN's JSON edge.
+  bool may_have_executed = false;  // Nobody knows whether it has reached who executes it.
+  bool repeatable = true;          // The same call may be answered otherwise, later.
+  int code = kInternalError;       // For methods that are answered with a JSON-RPC error.
 };
 
 // `sent`: whether anything of the call may have reached the gateway.
@@ -39,9 +40,15 @@ Failure UnprovenAnswer(absl::string_view url);
 Failure NotAnAnswer(absl::string_view url, absl::string_view what);
 Failure AnswerTooLarge();
 
+// The line that answers the request `id`, in JSON bytes, whose own line was too long; `id` may be
+// empty.
+std::string LineTooLong(const std::string& id);
+
 // One line that answers `request` with `failure`: a tool result with `isError` for a `tools/call`,
 // so that the model reads it, and a JSON-RPC error for everything else, MCP tasks included. The one
-// for `server/discover` is kUnsupportedVersion, whatever the failure.
+// for `server/discover` is kUnsupportedVersion, whatever the failure. `final` and
+// `may_have_executed` are those of VerdictOf(), as in the gateway; a failure to read about a
+// command that may still be answered is `pending`.
 std::string FailureLine(const Message& request, const Failure& failure);
 
 }  // namespace callslip::bridge

@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "bridge/gateway_answer.h"
 #include "bridge/limits.h"
+#include "bridge/timeout_policy.h"
 
 namespace callslip::bridge {
 namespace {
@@ -20,7 +21,7 @@ absl::Duration PatienceOf(const Message& message, absl::Duration timeout) {
 }
 
 bool IsRepeatable(const Message& message) {
-  return message.tool_call && !message.tool_call->request_id.empty();
+  return OnlyReads(message) || (message.tool_call && !message.tool_call->request_id.empty());
 }
 
 }  // namespace
@@ -58,6 +59,7 @@ class Courier::Attempts {
 
   absl::Duration Silence() const {
     if (message_.is_stream()) return kMaxStreamSilence;
+    if (delivery_.counts_from_last_sign) return delivery_.timeout + kReadBackstop;
     const absl::Time deadline = delivery_.received + delivery_.timeout;
     return std::max(deadline - courier_.clock_->Now(), absl::ZeroDuration()) + kReadBackstop;
   }

@@ -17,8 +17,8 @@ namespace callslip::bridge {
 //   - nothing of it was sent (no connection): until kConnectPatience is over;
 //   - it was refused for its session or its token, or by what does not know the token, and there is
 //     a new one: at once;
-//   - nobody knows (the connection broke, the stream ended early), but it carries a request_id:
-//     until its deadline.
+//   - nobody knows (the connection broke, the stream ended early), but it carries a request_id or
+//     only reads: until its deadline.
 // Between two attempts it backs off, from kFirstBackoff to kLongestBackoff.
 class Courier {
  public:
@@ -26,6 +26,8 @@ class Courier {
     const Message* message;
     absl::Time received;
     absl::Duration timeout;
+    // Whether the timeout counts from the last that was heard of the call.
+    bool counts_from_last_sign = false;
     AbortSwitch* abort;  // The deadline's hand, too.
     GatewayClient::EventSink on_event;
   };

@@ -49,7 +49,7 @@ TEST(FindAnswerTest, RestoresTheIdAsTheAgentWroteIt) {
 
 TEST(FindAnswerTest, TheGatewaysOwnReasonsArePassedOn) {
   const auto details = [](int status, const std::string& body, const char* type) {
-    const auto line = LineFor(Request("7"), status, body, type);
+    const auto line = LineFor(Request("7", "logging/setLevel"), status, body, type);
     return nlohmann::json::parse(line)["error"]["data"];
   };
   const struct {
@@ -130,6 +130,27 @@ TEST(FindAnswerTest, ToolCallsGetAToolResult) {
   EXPECT_EQ(answer["result"]["structuredContent"]["final"], false);
   EXPECT_THAT(answer["result"]["content"][0]["text"].get<std::string>(),
               HasSubstr(R"(observe {"what":"pending_commands"})"));
+}
+
+TEST(FailureLineTest, WhatOnlyAsksSaysNothingOfWhatItAskedAbout) {
+  const Message observe = Request(
+      "7", "tools/call",
+      R"({"name":"observe","arguments":{"what":"command_result","correlation_id":"corr-1"}})");
+  const Message list = Request("8", "tools/list");
+  for (const Failure& failure :
+       {GatewayUnreachable(kUrl, absl::Seconds(5), ""), ConnectionBroke(kUrl),
+        DeadlinePassed(observe, absl::Seconds(10), /*sent=*/true)}) {
+    const auto result = nlohmann::json::parse(FailureLine(observe, failure))["result"];
+    const auto& asked = result["structuredContent"];
+    EXPECT_EQ(asked["status"], "pending") << asked;
+    EXPECT_EQ(asked["final"], false) << asked;
+    EXPECT_EQ(asked["may_have_executed"], true) << asked;
+    EXPECT_THAT(result["content"][0]["text"].get<std::string>(),
+                testing::Not(HasSubstr("executed")));
+    const auto listed = nlohmann::json::parse(FailureLine(list, failure))["error"]["data"];
+    EXPECT_EQ(listed["final"], false) << listed;
+    EXPECT_EQ(listed["may_have_executed"], false) << listed;
+  }
 }
 
 TEST(FindAnswerTest, ARejectedToolCallWasNotExecuted) {

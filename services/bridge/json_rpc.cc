@@ -17,23 +17,44 @@ std::string Quoted(absl::string_view text) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-// Empty for anything that is no valid id.
-std::string IdKey(absl::string_view id) {
-  if (const auto text = DecodeJsonString(id)) return absl::StrCat("string:", *text);
-  if (IsJsonInteger(id)) return absl::StrCat("integer:", id == "-0" ? "0" : id);
-  return "";
-}
-
 std::string StringMember(JsonMembers members, absl::string_view key) {
   const auto value = FindMember(members, key);
   return value ? DecodeJsonString(*value).value_or("") : "";
 }
 
-absl::Duration WaitOf(JsonMembers arguments) {
+std::optional<absl::Duration> WaitOf(JsonMembers arguments) {
   double milliseconds = 0;
   const auto value = FindMember(arguments, "wait_ms");
-  if (!value || !absl::SimpleAtod(*value, &milliseconds)) return absl::ZeroDuration();
+  if (!value || !absl::SimpleAtod(*value, &milliseconds)) return std::nullopt;
   return absl::Milliseconds(milliseconds);
+}
+
+// Whether a call hands in a command that a request_id can stand for.
+bool HandsInCommand(const ToolCall& call) {
+  if (call.tool == "interact") return call.action != "cancel";
+  return call.tool == "analyze" && (call.what == "page" || call.asks_person);
+}
+
+// Sets a member of a call's arguments. Leaves arguments that are no object for the gateway to
+// refuse.
+void SetArgument(Message& message, absl::string_view name, absl::string_view value) {
+  const JsonScan scan = ScanJson(message.line, /*into=*/"params");
+  const JsonMembers params = InnerMembers(scan.members, "params");
+  const auto arguments = FindMember(params, "arguments");
+  const JsonMembers inner = InnerMembers(params, "arguments");
+  const auto place = [&](absl::string_view part) { return part.data() - message.line.data(); };
+  if (arguments && arguments->front() != '{') return;
+  if (const auto present = FindMember(inner, name)) {
+    message.line.replace(place(*present), present->size(), std::string(value));
+    return;
+  }
+  const std::string member = absl::StrCat("\"", name, "\":", value);
+  const absl::string_view object = arguments ? *arguments : *FindMember(scan.members, "params");
+  const bool is_empty = arguments && inner.empty();
+  message.line.insert(
+      place(object) + 1,
+      absl::StrCat(arguments ? member : absl::StrCat("\"arguments\":{", member, "}"),
+                   is_empty ? "" : ","));
 }
 
 ToolCall ParseToolCall(JsonMembers params) {
@@ -44,6 +65,7 @@ ToolCall ParseToolCall(JsonMembers params) {
           .correlation_id = StringMember(arguments, "correlation_id"),
           .request_id = StringMember(arguments, "request_id"),
           .wait = WaitOf(arguments),
+          .asks_person = FindMember(arguments, "wait") == "true",
           .as_task = FindMember(params, "task").has_value()};
 }
 
@@ -136,6 +158,12 @@ void ReadLine(Message& message) {
 
 }  // namespace
 
+std::string IdKey(absl::string_view id) {
+  if (const auto text = DecodeJsonString(id)) return absl::StrCat("string:", *text);
+  if (IsJsonInteger(id)) return absl::StrCat("integer:", id == "-0" ? "0" : id);
+  return "";
+}
+
 Message ParseMessage(std::string line) {
   Message message;
   message.line = std::move(line);
@@ -144,25 +172,21 @@ Message ParseMessage(std::string line) {
 }
 
 void AddRequestId(Message& message, const std::function<std::string()>& make) {
-  if (!message.tool_call || message.tool_call->tool != "interact" ||
-      message.tool_call->action == "cancel") {
-    return;
-  }
+  if (!message.tool_call || !HandsInCommand(*message.tool_call)) return;
   const JsonScan scan = ScanJson(message.line, /*into=*/"params");
   const JsonMembers params = InnerMembers(scan.members, "params");
   const auto arguments = FindMember(params, "arguments");
-  const JsonMembers inner = InnerMembers(params, "arguments");
-  if (arguments && (arguments->front() != '{' || FindMember(inner, "request_id"))) {
+  if (arguments &&
+      (arguments->front() != '{' || FindMember(InnerMembers(params, "arguments"), "request_id"))) {
     return;  // It has one, or is for the gateway to refuse.
   }
   message.tool_call->request_id = make();
-  const std::string member = absl::StrCat("\"request_id\":\"", message.tool_call->request_id, "\"");
-  const absl::string_view object = arguments ? *arguments : *FindMember(scan.members, "params");
-  const bool is_empty = arguments && inner.empty();
-  message.line.insert(
-      object.data() - message.line.data() + 1,
-      absl::StrCat(arguments ? member : absl::StrCat("\"arguments\":{", member, "}"),
-                   is_empty ? "" : ","));
+  SetArgument(message, "request_id", absl::StrCat("\"", message.tool_call->request_id, "\""));
+}
+
+void SetWait(Message& message, absl::Duration wait) {
+  SetArgument(message, "wait_ms", absl::StrCat(absl::ToInt64Milliseconds(wait)));
+  message.tool_call->wait = wait;
 }
 
 std::string WithId(absl::string_view message, absl::string_view id) {

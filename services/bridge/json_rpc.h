@@ -31,7 +31,8 @@ struct ToolCall {
   std::string correlation_id;
   // What makes the call safe to repeat; empty where there is none.
   std::string request_id;
-  absl::Duration wait;   // `wait_ms`
+  std::optional<absl::Duration> wait = std::nullopt;  // `wait_ms`
+  bool asks_person = false;                           // `wait`: true
   bool as_task = false;  // The caller asked for an MCP task, and expects no plain tool result.
 };
 
@@ -71,10 +72,16 @@ struct Message {
 // revisions in use has batches over stdio.
 Message ParseMessage(std::string line);
 
-// Gives a `tools/call` of `interact` a `request_id` from `make`, unless it has one: repeated with
-// it, the call is the same command. All other messages, and `cancel`, which hands in no command,
-// stay as they are.
+// Gives a `tools/call` that hands in a command a `request_id` from `make`, unless it has one:
+// repeated with it, the call is the same command. Those are `interact` but for its `cancel`, and
+// `analyze` of a page or of what a person is asked for. All other messages stay as they are.
 void AddRequestId(Message& message, const std::function<std::string()>& make);
+
+// Puts `wait_ms` into the arguments of a `tools/call`, in place of the one that is there.
+void SetWait(Message& message, absl::Duration wait);
+
+// As Message::id_key: of an id in JSON bytes. Empty for anything that is no valid id.
+std::string IdKey(absl::string_view id);
 
 // The JSON object `message` with `id` (JSON bytes) in place of its id.
 std::string WithId(absl::string_view message, absl::string_view id);

@@ -113,7 +113,7 @@ TEST(ParseMessageTest, ToolCallOfUnexpectedShapeIsStillARequest) {
         absl::StrCat(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)", params, "}"));
     EXPECT_EQ(message.kind, Kind::kRequest) << params;
     EXPECT_EQ(message.tool_call->what, "") << params;
-    EXPECT_EQ(message.tool_call->wait, absl::ZeroDuration()) << params;
+    EXPECT_EQ(message.tool_call->wait, std::nullopt) << params;
   }
 }
 
@@ -149,13 +149,24 @@ TEST(AddRequestIdTest, IsAddedToEachInteractWithoutOne) {
             R"({"arguments":{"request_id":"r"},"name":"interact"})");
 }
 
+TEST(AddRequestIdTest, IsAddedToAnAnalyzeThatHandsInACommand) {
+  EXPECT_EQ(WithRequestId(R"({"name":"analyze","arguments":{"what":"page"}})"),
+            R"({"name":"analyze","arguments":{"request_id":"r","what":"page"}})");
+  EXPECT_EQ(
+      WithRequestId(R"({"name":"analyze","arguments":{"what":"annotations","wait":true}})"),
+      R"({"name":"analyze","arguments":{"request_id":"r","what":"annotations","wait":true}})");
+}
+
 TEST(AddRequestIdTest, AllElseStaysAsItIs) {
   for (const char* params :
        {R"({"name":"interact","arguments":{"request_id":"mine"}})",
         R"({"name":"interact","arguments":{"request_id":7}})",
         R"({"name":"interact","arguments":{"action":"cancel"}})",
         R"({"name":"interact","arguments":[1]})", R"({"name":"interact","arguments":null})",
-        R"({"name":"analyze","arguments":{}})", R"({"name":"observe"})"}) {
+        R"({"name":"analyze","arguments":{}})",
+        R"({"name":"analyze","arguments":{"what":"annotations"}})",
+        R"({"name":"analyze","arguments":{"what":"annotations","wait":false}})",
+        R"({"name":"observe"})"}) {
     EXPECT_EQ(WithRequestId(params), params);
   }
 }

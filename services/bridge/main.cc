@@ -38,7 +38,7 @@ bool ReadLines(LineReader& reader, Relay& relay) {
         relay.HandleLine(std::move(line));
         break;
       case LineReader::Event::kTooLong:
-        relay.HandleTooLongLine();
+        relay.HandleTooLongLine(line);
         break;
       case LineReader::Event::kEnd:
         RequestExit();

@@ -15,9 +15,10 @@
 namespace callslip::bridge {
 
 struct Relay::Call {
-  Call(Message&& m, CallClass c, absl::Time now, absl::Duration t, Clock* clock)
+  Call(Message&& m, const TimeoutPolicy& policy, absl::Time now, absl::Duration t, Clock* clock)
       : message(std::move(m)),
-        call_class(c),
+        may_wait(policy.MayWait(message)),
+        counts_from_last_sign(policy.CountsFromLastSign(message)),
         received(now),
         timeout(t),
         abort(clock),
@@ -27,7 +28,8 @@ struct Relay::Call {
   bool is_initialize() const { return is_request() && message.IsMethod("initialize"); }
 
   const Message message;
-  const CallClass call_class;
+  const bool may_wait;
+  const bool counts_from_last_sign;
   const absl::Time received;
   const absl::Duration timeout;
   AbortSwitch abort;
@@ -35,17 +37,6 @@ struct Relay::Call {
   absl::Time deadline;
   bool taken = false;
 };
-
-namespace {
-
-// True for calls that may hold their connection for long. An interact that does not ask for a wait
-// is slow by its timeout only, and must not stand in line behind calls that wait.
-bool MayWait(const Message& message, CallClass call_class) {
-  return call_class == CallClass::kBlocking || message.is_stream() ||
-         (message.tool_call && message.tool_call->wait > absl::ZeroDuration());
-}
-
-}  // namespace
 
 Relay::Relay(const TimeoutPolicy& policy, Clock* clock, GatewayClient* gateway, LineWriter* writer)
     : policy_(policy),
@@ -83,13 +74,19 @@ void Relay::HandleLine(std::string line) {
   }
   if (!message.cancelled_key.empty() && Cancel(message.cancelled_key)) return;
   AddRequestId(message, RandomHex128);
-  const CallClass call_class = policy_.ClassOf(message);
-  Admit(std::make_shared<Call>(std::move(message), call_class, clock_->Now(),
-                               policy_.TimeoutOf(call_class), clock_));
+  if (const auto wait = policy_.ShorterWaitFor(message)) SetWait(message, *wait);
+  const absl::Duration timeout = policy_.TimeoutOf(policy_.ClassOf(message));
+  Admit(std::make_shared<Call>(std::move(message), policy_, clock_->Now(), timeout, clock_));
 }
 
-void Relay::HandleTooLongLine() {
-  writer_->WriteLine(ErrorLine("", kInvalidRequest, "a line must be shorter than 10 MiB"));
+void Relay::HandleTooLongLine(const std::string& id) {
+  bool is_unfinished = false;
+  if (!id.empty()) {
+    MutexLock lock(&mutex_);
+    is_unfinished = requests_.contains(IdKey(id));
+  }
+  // Under the id of an unfinished request the agent is still owed its answer.
+  writer_->WriteLine(LineTooLong(is_unfinished ? "" : id));
 }
 
 void Relay::Drain(absl::Duration grace) {
@@ -153,7 +150,7 @@ void Relay::Start(CallPtr call) {
     }
     if (call->is_initialize()) initialize_ = call;
   }
-  const bool is_wait = MayWait(call->message, call->call_class);
+  const bool is_wait = call->may_wait;
   pool_->Submit(is_wait, [this, call = std::move(call)] { Run(call); });
 }
 
@@ -217,6 +214,7 @@ void Relay::Run(const CallPtr& call) {
            courier_.Deliver({.message = &call->message,
                              .received = call->received,
                              .timeout = call->timeout,
+                             .counts_from_last_sign = call->counts_from_last_sign,
                              .abort = &call->abort,
                              .on_event = [&](const ResponseHead& head, absl::string_view data) {
                                return HandleEvent(call, head, data);
@@ -276,7 +274,8 @@ bool Relay::HandleEvent(const CallPtr& call, const ResponseHead& head, absl::str
     Log(LogLevel::kWarning, "stray message in an event stream", {{"id", call->message.id}});
     return true;
   }
-  if (call->message.is_stream()) LiftDeadline(call);
+  if (call->message.is_stream()) SetDeadline(call, absl::InfiniteFuture());
+  if (call->counts_from_last_sign) SetDeadline(call, clock_->Now() + call->timeout);
   const std::string line = OnOneLine(std::string(data));
   if (line.size() >= kMaxLineBytes) return true;
   // Nothing is said about a call after its answer.
@@ -288,11 +287,11 @@ bool Relay::HandleEvent(const CallPtr& call, const ResponseHead& head, absl::str
       line);
 }
 
-void Relay::LiftDeadline(const CallPtr& call) {
+void Relay::SetDeadline(const CallPtr& call, absl::Time deadline) {
   MutexLock lock(&mutex_);
-  if (call->taken || call->deadline == absl::InfiniteFuture()) return;
+  if (call->taken || call->deadline >= deadline) return;
   unfinished_.erase({call->deadline, call});
-  call->deadline = absl::InfiniteFuture();
+  call->deadline = deadline;
   unfinished_.emplace(call->deadline, call);
 }
 

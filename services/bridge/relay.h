@@ -52,8 +52,9 @@ class Relay {
   // Reads lines on threads of the relay's own until `read` returns false; see CallPool::ReadWith().
   void ReadWith(int fd, std::function<bool()> read) { pool_->ReadWith(fd, std::move(read)); }
 
-  // Tells the agent that a line was longer than kMaxLineBytes and was skipped.
-  void HandleTooLongLine();
+  // Answers the request of a line that was longer than kMaxLineBytes and was skipped. `id`: its id,
+  // in JSON bytes; where it is empty, the agent is told so under none.
+  void HandleTooLongLine(const std::string& id);
 
   // Refuses everything new, gives the unfinished calls `grace` to finish, answers the rest, and
   // ends the session. Blocks for about `grace` and kEndSessionTimeout.
@@ -85,8 +86,9 @@ class Relay {
   // Returns false when the stream has said all it can say.
   bool HandleEvent(const CallPtr& call, const ResponseHead& head, absl::string_view data);
 
-  // A stream has begun, and lasts as long as it likes.
-  void LiftDeadline(const CallPtr& call);
+  // Puts off the time of a call: a stream has begun, which lasts as long as it likes, or a sign of
+  // one has come whose time counts from there.
+  void SetDeadline(const CallPtr& call, absl::Time deadline);
 
   void RunDeadlines();
   // Takes all calls whose time has come and returns them with the time of the next one.

@@ -35,6 +35,34 @@ FakeGateway::Handler BreaksOffAfter(const std::string& content_type, const std::
   };
 }
 
+// Lets whoever waits go on once for each time that it is allowed to.
+class SingleUse {
+ public:
+  void Allow() {
+    MutexLock lock(&mutex_);
+    ++allowed_;
+    changed_.NotifyAll();
+  }
+  void End() {
+    MutexLock lock(&mutex_);
+    over_ = true;
+    changed_.NotifyAll();
+  }
+  // False once it is over.
+  bool Wait() {
+    MutexLock lock(&mutex_);
+    while (allowed_ == 0 && !over_) changed_.Wait(&mutex_);
+    --allowed_;
+    return !over_;
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  int allowed_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
 class RelayFaultTest : public RelayTest {
  protected:
   // The tool result that answers a call, and that it is the only answer.
@@ -106,6 +134,33 @@ TEST_F(RelayFaultTest, AStreamThatBreaksIsAnsweredAfterWhatItBrought) {
   ExpectSilenceUntilPing();
 }
 
+// A task that a person finishes takes minutes.
+TEST_F(RelayFaultTest, TheTimeOfATasksResultCountsFromTheLastSignOfIt) {
+  const std::string sign = R"({"jsonrpc":"2.0","method":"notifications/tasks/status"})";
+  SingleUse next;
+  StartGateway([&](FakeGateway&, const httplib::Request& request, httplib::Response& response) {
+    if (!Mentions(request, "tasks/result")) return AnswerPlainly(request.body, response);
+    response.set_chunked_content_provider(
+        "text/event-stream", [&](size_t, httplib::DataSink& sink) {
+          const std::string event = absl::StrCat("data: ", sign, "\n\n");
+          return next.Wait() && sink.write(event.data(), event.size());
+        });
+  });
+  Call("7", "tasks/result", R"({"taskId":"ann_1"})");
+  for (int i = 0; i < 10; ++i) {
+    next.Allow();
+    EXPECT_EQ(ReadLine(), sign);
+    fake_clock_.Advance(absl::Seconds(64));
+    ExpectSilenceUntilPing();
+  }
+  fake_clock_.Advance(absl::Seconds(1));
+  const auto answer = Read();
+  EXPECT_EQ(answer["id"], 7);
+  EXPECT_EQ(answer["error"]["data"]["reason"], "deadline_exceeded");
+  EXPECT_EQ(answer["error"]["data"]["final"], false);
+  next.End();
+}
+
 TEST_F(RelayFaultTest, StreamsAreForwardedInOrder) {
   std::string events;
   for (int i = 0; i < 5; ++i) {
@@ -147,7 +202,7 @@ TEST_F(RelayFaultTest, AnUnreachableGatewayIsReportedWithItsAddress) {
   const auto details = call["result"]["structuredContent"];
   EXPECT_EQ(details["reason"], "gateway_unreachable");
   EXPECT_EQ(details["may_have_executed"], false);
-  EXPECT_EQ(details["final"], true);
+  EXPECT_EQ(details["final"], false);
   EXPECT_THAT(details["hint"].get<std::string>(), HasSubstr("./dev up"));
   EXPECT_EQ(list["error"]["code"], kConnectionError);
   EXPECT_THAT(list["error"]["message"].get<std::string>(),

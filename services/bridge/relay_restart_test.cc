@@ -71,9 +71,64 @@ TEST_F(RelayRestartTest, ARepeatedCallThatIsStillUnderWayIsRepeatedOnceMore) {
   EXPECT_EQ(*refused, 1);
 }
 
-TEST_F(RelayRestartTest, ACallWithoutRequestIdIsNotRepeated) {
+// Every call that only reads.
+struct ReadingCall {
+  const char* method;
+  const char* params;
+};
+constexpr ReadingCall kReads[] = {
+    {"tools/call", R"({"name":"observe","arguments":{"what":"pending_commands"}})"},
+    {"tools/call",
+     R"({"name":"observe","arguments":{"what":"command_result","correlation_id":"ann_1"}})"},
+    {"tools/call", R"({"name":"analyze","arguments":{"what":"annotations"}})"},
+    {"tools/call", R"({"name":"session","arguments":{"what":"list"}})"},
+    {"tools/call", R"({"name":"session","arguments":{"what":"read","session_id":"s"}})"},
+    {"tools/call", R"({"name":"session","arguments":{"what":"wait","session_id":"s"}})"},
+    {"tools/list", "{}"},
+    {"resources/list", "{}"},
+    {"resources/templates/list", "{}"},
+    {"resources/read", R"({"uri":"callslip://result/corr-1"})"},
+    {"tasks/get", R"({"taskId":"corr-1"})"},
+    {"tasks/result", R"({"taskId":"corr-1"})"},
+    {"tasks/list", "{}"},
+    {"ping", "{}"},
+    {"server/discover", "{}"},
+};
+
+TEST_F(RelayRestartTest, WhatOnlyReadsIsRepeated) {
+  for (const ReadingCall& read : kReads) {
+    const auto left = std::make_shared<std::atomic<int>>(2);
+    StartGateway([=](FakeGateway&, const httplib::Request& request, httplib::Response& response) {
+      if (left->fetch_sub(1) <= 0) return AnswerPlainly(request.body, response);
+      response.set_content_provider(10'000, "application/json",
+                                    [](size_t offset, size_t, httplib::DataSink& sink) {
+                                      return offset == 0 && sink.write("{", 1);
+                                    });
+    });
+    Call("7", read.method, read.params);
+    EXPECT_EQ(ReadLine(), ResultFor("7", absl::StrCat(R"({"method":")", read.method, "\"}")))
+        << read.params;
+    ExpectSilenceUntilPing();
+    relay_.reset();
+    client_.reset();
+  }
+}
+
+TEST_F(RelayRestartTest, AnAnalyzeThatHandsInACommandIsRepeatedWithTheSameRequestId) {
+  for (const char* arguments : {R"({"what":"page"})", R"({"what":"annotations","wait":true})"}) {
+    StartGateway(BreaksFirst(2, "application/json"));
+    CallTool("7", "analyze", arguments);
+    EXPECT_EQ(ReadLine(), ResultFor("7", R"({"method":"tools/call"})"));
+    EXPECT_EQ(RequestIdOfCall(0).size(), 32u);
+    EXPECT_EQ(RequestIdOfCall(0), RequestIdOfCall(2));
+    relay_.reset();
+    client_.reset();
+  }
+}
+
+TEST_F(RelayRestartTest, ACallThatActsWithoutRequestIdIsNotRepeated) {
   StartGateway(BreaksFirst(1, "application/json"));
-  CallTool("7", "observe", R"({"what":"pending_commands"})");
+  CallTool("7", "session", R"({"what":"enqueue","session_id":"s","message":"m"})");
   EXPECT_EQ(Read()["result"]["structuredContent"]["reason"], "connection_broke");
   ExpectSilenceUntilPing();
   EXPECT_EQ(gateway_->requests().size(), 2u);

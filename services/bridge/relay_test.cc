@@ -53,11 +53,33 @@ TEST_F(RelayTest, InvalidLinesAreAnsweredWithoutAnIdAndNotForwarded) {
   EXPECT_EQ(Read()["error"]["code"], kInvalidRequest);
   Send(R"([{"jsonrpc":"2.0","id":1,"method":"ping"}])");
   EXPECT_FALSE(Read().contains("id"));
-  relay_->HandleTooLongLine();
+  relay_->HandleTooLongLine("");
   EXPECT_EQ(Read()["error"]["code"], kInvalidRequest);
   Send(" \r");
   ExpectSilenceUntilPing();
   EXPECT_EQ(gateway_->requests().size(), 1u);
+}
+
+TEST_F(RelayTest, ALineThatIsTooLongIsAnsweredUnderItsId) {
+  StartGateway(
+      [](FakeGateway& gateway, const httplib::Request& request, httplib::Response& response) {
+        if (Mentions(request, "tools/call")) gateway.Freeze();
+        AnswerPlainly(request.body, response);
+      });
+  relay_->HandleTooLongLine("7");
+  auto answer = Read();
+  EXPECT_EQ(answer["id"], 7);
+  EXPECT_EQ(answer["error"]["code"], kInvalidRequest);
+  EXPECT_EQ(answer["error"]["data"]["reason"], "line_too_long");
+  EXPECT_EQ(answer["error"]["data"]["final"], true);
+  EXPECT_EQ(answer["error"]["data"]["may_have_executed"], false);
+  // But not in place of the answer to another one.
+  CallTool("8", "interact", "{}");
+  relay_->HandleTooLongLine("8");
+  answer = Read();
+  EXPECT_FALSE(answer.contains("id")) << answer;
+  gateway_->Release();
+  EXPECT_EQ(Read()["id"], 8);
 }
 
 class SessionTest : public RelayTest {
@@ -162,6 +184,24 @@ TEST_F(FrozenToolsTest, TheDeadlineNamesTheCorrelationIdAndTheNextStep) {
   EXPECT_EQ(details["correlation_id"], "ann_1_a");
   EXPECT_THAT(details["hint"].get<std::string>(),
               HasSubstr(R"(observe {"correlation_id":"ann_1_a","what":"command_result"})"));
+}
+
+TEST_F(FrozenToolsTest, TheGatewayIsToldOfAShorterTime) {
+  relay_ =
+      std::make_unique<Relay>(TimeoutPolicy({.fast = {absl::Seconds(5), absl::Seconds(2)},
+                                             .slow = {absl::Seconds(8), absl::Seconds(5)},
+                                             .blocking = {absl::Seconds(12), absl::Seconds(8)}}),
+                              clock(), client_.get(), writer_.get());
+  CallTool("1", "interact", R"({"action":"click","wait_ms":30000})");
+  CallTool("2", "session", R"({"what":"wait","session_id":"s"})");
+  gateway_->AwaitRequests(2);
+  for (const httplib::Request& request : gateway_->requests()) {
+    EXPECT_EQ(nlohmann::json::parse(request.body)["params"]["arguments"]["wait_ms"], 5000)
+        << request.body;
+  }
+  gateway_->Release();
+  Read();
+  Read();
 }
 
 TEST_F(FrozenToolsTest, ALateAnswerIsDropped) {

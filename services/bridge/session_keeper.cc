@@ -64,15 +64,17 @@ SessionKeeper::Renewal SessionKeeper::Renew(const std::string& lost, absl::Durat
   std::string initialize;
   std::string set_level;
   std::string version;
-  {
+  while (true) {
+    if (!AwaitRenewal(abort)) return Renewal::kTryLater;
     MutexLock lock(&mutex_);
-    while (renewing_) renewed_.Wait(&mutex_);
+    if (renewing_) continue;
     if (session_.id != lost) return Renewal::kDone;
     if (initialize_.empty()) return Renewal::kRefused;
     renewing_ = true;
     initialize = initialize_;
     set_level = set_level_;
     version = session_.protocol_version;
+    break;
   }
   Session opened;
   const Renewal renewal = Open(initialize, set_level, version, silence, abort, opened);
@@ -82,6 +84,23 @@ SessionKeeper::Renewal SessionKeeper::Renew(const std::string& lost, absl::Durat
   renewing_ = false;
   renewed_.NotifyAll();
   return renewal;
+}
+
+bool SessionKeeper::AwaitRenewal(AbortSwitch& abort) {
+  bool stopped = false;  // Guarded by mutex_, as what it is set beside.
+  const auto stop = [&] {
+    MutexLock lock(&mutex_);
+    stopped = true;
+    renewed_.NotifyAll();
+  };
+  if (!abort.BeginWait(stop)) return false;
+  {
+    MutexLock lock(&mutex_);
+    while (renewing_ && !stopped) renewed_.Wait(&mutex_);
+  }
+  // Not under mutex_, which `stop` takes.
+  abort.EndExchange();
+  return !abort.aborted();
 }
 
 SessionKeeper::Renewal SessionKeeper::Open(const std::string& initialize,

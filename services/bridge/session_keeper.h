@@ -40,7 +40,8 @@ class SessionKeeper {
   };
 
   // The gateway does not know the session `lost`: opens a new one, unless another thread has done
-  // so. Blocks until that is over, for at most as long as `abort` lets it. `silence` as in Post().
+  // so. Blocks until that is over, for at most as long as `abort` lets it, whoever opens it.
+  // `silence` as in Post().
   Renewal Renew(const std::string& lost, absl::Duration silence, AbortSwitch& abort);
 
   // Sends a DELETE for the session, if the gateway has issued one. Blocks for `timeout` at most
@@ -55,6 +56,8 @@ class SessionKeeper {
 
   static Session SessionOf(const ResponseHead& head, const std::string& protocol_version);
   static std::string HeadersOf(const Session& session);
+  // Waits while another thread opens a session. False where `abort` has ended that.
+  bool AwaitRenewal(AbortSwitch& abort);
   Renewal Open(const std::string& initialize, const std::string& set_level,
                const std::string& protocol_version, absl::Duration silence, AbortSwitch& abort,
                Session& opened);

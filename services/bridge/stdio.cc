@@ -10,6 +10,8 @@
 #include <cstring>
 #include <utility>
 
+#include "bridge/skipped_line.h"
+
 namespace callslip::bridge {
 namespace {
 
@@ -33,23 +35,32 @@ LineReader::LineReader(int fd, size_t max_bytes)
 LineReader::Event LineReader::Next(std::string& line) {
   line.clear();
   bool too_long = false;
+  SkippedLine skipped;
+  const auto skip = [&] {
+    line = skipped.RequestId();
+    return Event::kTooLong;
+  };
   while (true) {
     if (begin_ == end_ && !Fill()) {
-      if (too_long) return Event::kTooLong;
+      if (too_long) return skip();
       return line.empty() ? Event::kEnd : Event::kLine;
     }
     const char* const start = buffer_.data() + begin_;
     const void* const newline = std::memchr(start, '\n', end_ - begin_);
     const size_t length = newline ? static_cast<const char*>(newline) - start : end_ - begin_;
-    too_long = too_long || line.size() + length > max_bytes_;
+    if (!too_long && line.size() + length > max_bytes_) {
+      too_long = true;
+      skipped.Add(line);
+      line = std::string();
+    }
     if (too_long) {
-      line.clear();
+      skipped.Add({start, length});
     } else {
       line.append(start, length);
     }
     begin_ += length + (newline ? 1 : 0);
     if (!newline) continue;
-    if (too_long) return Event::kTooLong;
+    if (too_long) return skip();
     if (!line.empty() && line.back() == '\r') line.pop_back();
     return Event::kLine;
   }

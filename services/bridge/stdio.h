@@ -23,8 +23,9 @@ class LineReader {
 
   LineReader(int fd, size_t max_bytes);
 
-  // Blocks until there is an event. `line` is set for kLine only. The last line may lack its
-  // ending. Memory stays within `max_bytes`, however long a line is.
+  // Blocks until there is an event. `line` is the line of kLine, and of kTooLong the id of the
+  // request that it held, as by SkippedLine. The last line may lack its ending. Memory stays within
+  // `max_bytes`, however long a line is.
   Event Next(std::string& line);
 
   // True where Next() would not have to read.

@@ -66,6 +66,19 @@ TEST_F(StdioTest, ReaderKnowsWhetherALineIsThere) {
   EXPECT_FALSE(reader.HasLine());
 }
 
+TEST_F(StdioTest, ReaderTellsTheIdOfALineThatIsTooLong) {
+  Put(R"({"method":"x","params":"long","id":7})"
+      "\n"
+      R"({"id":8})"
+      "\n");
+  LineReader reader(fds_[0], 10);
+  std::string line;
+  EXPECT_EQ(reader.Next(line), Event::kTooLong);
+  EXPECT_EQ(line, "7");
+  EXPECT_EQ(reader.Next(line), Event::kLine);
+  EXPECT_EQ(line, R"({"id":8})");
+}
+
 TEST_F(StdioTest, ReaderSkipsALineThatIsTooLong) {
   Put("12345\n123456\nnext\n1234567");
   CloseWriteEnd();

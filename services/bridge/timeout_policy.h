@@ -1,6 +1,8 @@
 #ifndef CALLSLIP_BRIDGE_TIMEOUT_POLICY_H_
 #define CALLSLIP_BRIDGE_TIMEOUT_POLICY_H_
 
+#include <optional>
+
 #include "absl/status/status.h"
 #include "absl/time/time.h"
 #include "bridge/json_rpc.h"
@@ -35,7 +37,11 @@ inline constexpr absl::Duration kNestingMargin = absl::Seconds(2);
 // agent as a broken call instead of as `pending`.
 absl::Status CheckNesting(const CallTimes& times);
 
-// Decides which class a call is in, by one table. Immutable, hence thread-safe.
+// True for requests that change nothing, wherever they are asked for, and may be asked twice.
+bool OnlyReads(const Message& message);
+
+// What the bridge knows of calls, by one table: which class one is in, for how long the gateway
+// holds it, and whether it only reads. Immutable, hence thread-safe.
 //
 // It goes by the call alone: neither the load nor the answers so far change a timeout.
 class TimeoutPolicy {
@@ -46,7 +52,21 @@ class TimeoutPolicy {
   CallClass ClassOf(const Message& message) const;
   absl::Duration TimeoutOf(CallClass call_class) const;
 
+  // True for calls that may hold their connection for long. An interact that does not ask for a
+  // wait is slow by its timeout only, and must not stand in line behind calls that wait.
+  bool MayWait(const Message& message) const;
+
+  // True where the gateway holds the call without limit and says now and then that it goes on: its
+  // time counts from the last that was heard of it.
+  bool CountsFromLastSign(const Message& message) const;
+
+  // The wait to ask the gateway for, where it would otherwise be longer than the server wait that
+  // the user has set; nullopt where the call is to stay as it is.
+  std::optional<absl::Duration> ShorterWaitFor(const Message& message) const;
+
  private:
+  absl::Duration ServerWaitOf(CallClass call_class) const;
+
   const CallTimes times_;
 };
 

@@ -63,6 +63,54 @@ TEST(TimeoutPolicyTest, AskingForAShortWaitIsFast) {
             absl::Seconds(10));
 }
 
+TEST(TimeoutPolicyTest, AWaitForASessionIsSlow) {
+  EXPECT_EQ(TimeoutOfTool("session", R"({"what":"wait","session_id":"s"})"), absl::Seconds(35));
+  EXPECT_EQ(TimeoutOfTool("session", R"({"what":"read","session_id":"s"})"), absl::Seconds(10));
+}
+
+Message ToolCallOf(const std::string& tool, const std::string& arguments) {
+  return ParseMessage(
+      absl::StrCat(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")", tool,
+                   R"(","arguments":)", arguments, "}}"));
+}
+
+TEST(TimeoutPolicyTest, WaitsAreThoseThatTheGatewayHolds) {
+  const TimeoutPolicy policy{CallTimes()};
+  const auto may_wait = [&](const std::string& tool, const std::string& arguments) {
+    return policy.MayWait(ToolCallOf(tool, arguments));
+  };
+  EXPECT_TRUE(may_wait("session", R"({"what":"wait"})"));
+  EXPECT_TRUE(may_wait("observe", R"({"what":"command_result","correlation_id":"ann_1"})"));
+  EXPECT_TRUE(may_wait("interact", R"({"wait_ms":1})"));
+  EXPECT_FALSE(may_wait("interact", R"({"wait_ms":0})"));
+  EXPECT_FALSE(may_wait("interact", "{}"));
+  EXPECT_FALSE(may_wait("session", R"({"what":"list"})"));
+  EXPECT_FALSE(may_wait("observe", R"({"what":"command_result","correlation_id":"corr-1"})"));
+}
+
+TEST(TimeoutPolicyTest, WhatTheUserHasShortenedIsShortenedForTheGatewayToo) {
+  const TimeoutPolicy shorter({.fast = {absl::Seconds(5), absl::Seconds(2)},
+                               .slow = {absl::Seconds(8), absl::Seconds(5)},
+                               .blocking = {absl::Seconds(12), absl::Seconds(8)}});
+  const auto wait = [&](const TimeoutPolicy& policy, const std::string& tool,
+                        const std::string& arguments) {
+    return policy.ShorterWaitFor(ToolCallOf(tool, arguments)).value_or(absl::ZeroDuration());
+  };
+  EXPECT_EQ(wait(shorter, "interact", R"({"wait_ms":30000})"), absl::Seconds(5));
+  EXPECT_EQ(wait(shorter, "session", R"({"what":"wait"})"), absl::Seconds(5));
+  EXPECT_EQ(wait(shorter, "observe", R"({"what":"command_result","correlation_id":"ann_1"})"),
+            absl::Seconds(8));
+  EXPECT_EQ(wait(shorter, "observe", R"({"what":"command_result","wait_ms":9000})"),
+            absl::Seconds(5));
+  // These fit.
+  EXPECT_EQ(wait(shorter, "interact", R"({"wait_ms":5000})"), absl::ZeroDuration());
+  EXPECT_EQ(wait(shorter, "interact", "{}"), absl::ZeroDuration());
+  // The gateway says what is wrong with this one.
+  const TimeoutPolicy usual{CallTimes()};
+  EXPECT_EQ(wait(usual, "interact", R"({"wait_ms":60000})"), absl::ZeroDuration());
+  EXPECT_EQ(wait(usual, "session", R"({"what":"wait"})"), absl::ZeroDuration());
+}
+
 TEST(TimeoutPolicyTest, EverythingElseIsFast) {
   EXPECT_EQ(TimeoutOfTool("configure", "{}"), absl::Seconds(10));
   for (const char* method : {"initialize", "ping", "tools/list", "interact", "tasks/get"}) {

@@ -317,6 +317,8 @@ absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
 
 std::vector<Router::Served> GatewayServer::Routes() const { return parts_->router->Routes(); }
 
+const McpServer& GatewayServer::mcp() const { return parts_->mcp_server; }
+
 void GatewayServer::Leave(absl::Duration delay) {
   boost::asio::post(parts_->loop.executor(), [this] {
     parts_->is_leaving = true;

@@ -17,6 +17,8 @@
 
 namespace callslip::gateway {
 
+class McpServer;
+
 // The whole gateway: the routes and their handlers between an HTTP listener and a tracker client,
 // on one loop of their own.
 class GatewayServer {
@@ -45,6 +47,9 @@ class GatewayServer {
 
   // All that it serves. From Start() on.
   std::vector<Router::Served> Routes() const;
+
+  // What it knows of MCP.
+  const McpServer& mcp() const;
 
   // Serves on for `delay`, but is not ready any more, and closes each connection after an answer,
   // so that its peer comes back through whatever stands before several gateways. Blocks.

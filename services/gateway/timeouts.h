@@ -26,6 +26,9 @@ inline constexpr absl::Duration kRpcMargin = absl::Seconds(1);
 inline constexpr absl::Duration kUnaryDeadline = absl::Milliseconds(1500);
 // Readiness has to answer faster than the probes that ask for it give up.
 inline constexpr absl::Duration kReadinessDeadline = absl::Seconds(1);
+// What would only add a hint to an answer that is late already: within what is left of 2 s after a
+// wait and its margin.
+inline constexpr absl::Duration kHintDeadline = absl::Milliseconds(300);
 // The longest hold of an extension's poll: extensions in the field abort theirs after 8 s.
 inline constexpr absl::Duration kMaxPollHold = absl::Seconds(5);
 
@@ -35,9 +38,9 @@ inline constexpr absl::Duration kBridgeSlow = absl::Seconds(35);
 inline constexpr absl::Duration kBridgeBlocking = absl::Seconds(65);
 
 static_assert(kUnaryDeadline < absl::Seconds(2));
-static_assert(kFastWait < kFastRpc && kFastRpc < kBridgeFast);
-// An interact registers its command before it waits, hence 2 s less.
-static_assert(kSlowWait < kSlowRpc && kSlowRpc < absl::Seconds(35 - 2));
+// A hint may follow; and an analyze registers two commands before it waits.
+static_assert(kFastWait < kFastRpc && kFastRpc < absl::Milliseconds(10'000 - 300));
+static_assert(kSlowWait < kSlowRpc && kSlowRpc < absl::Milliseconds(35'000 - 2 * 1'500 - 300));
 static_assert(kBlockingWait < kBlockingRpc && kBlockingRpc < kBridgeBlocking);
 
 }  // namespace callslip::gateway

@@ -6,7 +6,9 @@ import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Bridge } from './support/bridge.js';
+import { FakeWorker } from './support/fake_worker.js';
 import { Services } from './support/services.js';
+import { Sessions } from './support/watcher.js';
 
 const TIMEOUT = { timeout: 60_000 };
 
@@ -36,6 +38,37 @@ function assertAnsweredOnce(bridge) {
     assert.equal(answers.length, 1, `${id}: ${JSON.stringify(answers)}`);
   }
 }
+
+test('what only reads goes on with the next gateway', TIMEOUT, async (context) => {
+  const services = await open(context);
+  await services.step(async () => {
+    const bridge = await startBridge(context, services);
+    const sessions = new Sessions(services);
+    const session_id = await sessions.create();
+    await sessions.call('POST', `/sessions/${session_id}/queue`, { message: 'wait' });
+    const { result } = await bridge.call('interact', CLICK);
+    const { correlation_id } = result.structuredContent;
+    const waits = [
+      bridge.call('observe', { what: 'command_result', correlation_id, wait_ms: 30_000 }),
+      bridge.request('tasks/result', { taskId: correlation_id }),
+      bridge.call('session', { what: 'wait', session_id }),
+    ];
+    const underWay = /callslip_http_requests_under_way{[^}]*route="\/mcp"} 3/;
+    const metrics = async () => (await fetch(`${services.gatewayUrl}/metrics`)).text();
+    while (!underWay.test(await metrics())) await pause(10);
+    await services.gateway.kill();
+    // These come while there is none.
+    waits.push(bridge.call('observe', { what: 'pending_commands' }), bridge.request('tools/list'));
+    await services.startGateway();
+    const worker = FakeWorker.start(services.gatewayUrl, () => ({ success: true }));
+    await sessions.call('DELETE', `/sessions/${session_id}/queue`);
+    const statuses = (await Promise.all(waits)).map(
+      (answer) => answer.result?.structuredContent?.status ?? Object.keys(answer.result ?? {})[0]);
+    await worker.stop();
+    assert.deepEqual(statuses, ['complete', 'complete', 'complete', 'complete', 'tools']);
+    assertAnsweredOnce(bridge);
+  });
+});
 
 test('a frozen gateway', TIMEOUT, async (context) => {
   const services = await open(context);

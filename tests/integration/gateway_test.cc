@@ -11,6 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "support/mcp_client.h"
 #include "support/test_services.h"
 
 namespace callslip {
@@ -559,16 +560,51 @@ TEST_F(GatewayTest, HealthTellsTheGatewayFromTheTracker) {
   EXPECT_EQ(services_.Get("/readyz").status, 200);
 }
 
-TEST_F(GatewayTest, WaitSurvivesTheDrainOfTheTracker) {
+TEST_F(GatewayTest, WaitGoesOnAfterTheDrainOfTheTracker) {
   const std::string id = Interact();
   json answer;
   std::thread agent([&] { answer = Observe(id, 30000); });
   services_.AwaitWaits(1);
   services_.StopTracker();
+  services_.StartTracker();
   agent.join();
-  // Nobody is left to tell its stage, but the agent knows to ask again.
+  // The one that follows was asked: it has forgotten all commands.
+  EXPECT_EQ(answer["error"], "unknown_command");
+  EXPECT_EQ(answer["status"], "error");
+  EXPECT_EQ(answer["final"], true);
+}
+
+TEST_F(GatewayTest, WaitThatIsOverWhileTheTrackerIsAwayIsPending) {
+  const std::string id = Interact();
+  services_.StopTracker();
+  const json answer = Observe(id, 1);
+  EXPECT_EQ(answer["error"], "tracker_unreachable");
   EXPECT_EQ(answer["status"], "pending");
   EXPECT_EQ(answer["final"], false);
+}
+
+TEST_F(GatewayTest, WhatWasNotHeardOfIsToBeHandedInAgainWithTheSameRequestId) {
+  services_.StopTracker();
+  const json answer = services_.ToolAnswer("interact", {{"action", "get_page"}});
+  EXPECT_EQ(answer["error"], "tracker_unreachable");
+  EXPECT_EQ(answer["final"], false);
+  EXPECT_EQ(answer["may_have_executed"], true);
+  const std::string request_id = answer["request_id"];
+  EXPECT_EQ(request_id.size(), 32u);
+  EXPECT_THAT(answer["hint"].get<std::string>(), HasSubstr(request_id));
+}
+
+TEST_F(GatewayTest, IdsThatNothingHasAreRefusedWhereTheyComeIn) {
+  const std::string endless(129, 'x');
+  EXPECT_EQ(Observe("ann_" + endless, 0)["error"], "invalid_arguments");
+  EXPECT_EQ(services_.ToolAnswer("interact",
+                                 {{"action", "cancel"}, {"correlation_id", endless}})["error"],
+            "invalid_arguments");
+  McpClient client(services_.gateway_address(), "2025-11-25");
+  for (const char* method : {"tasks/get", "tasks/result", "tasks/cancel"}) {
+    EXPECT_EQ(client.ErrorCode(method, {{"taskId", endless}}), -32602) << method;
+  }
+  EXPECT_EQ(client.ErrorCode("resources/read", {{"uri", "callslip://result/" + endless}}), -32002);
 }
 
 TEST_F(GatewayTest, CallsGoOnAcrossARestartOfTheTracker) {

@@ -356,6 +356,32 @@ TEST_F(ModernTaskTest, AResultIsToldHoweverLargeItIs) {
             size_t{3} << 20);
 }
 
+TEST_F(ModernTaskTest, AStreamOutlivesItsTracker) {
+  const std::string id = NewTask();
+  HttpStream stream = Listen({{"taskIds", {id}}});
+  EXPECT_EQ(stream.Event()["method"], "notifications/subscriptions/acknowledged");
+  services_.AwaitWaits(1);
+  services_.StopTracker();
+  services_.StartTracker();
+  // The one that follows has forgotten all commands, which is news.
+  const json told = stream.Event();
+  EXPECT_EQ(told["method"], "notifications/tasks");
+  EXPECT_EQ(told["params"]["taskId"], id);
+  EXPECT_EQ(told["params"]["status"], "completed");
+  EXPECT_EQ(told["params"]["result"]["isError"], true);
+  EXPECT_EQ(told["params"]["result"]["structuredContent"]["error"], "unknown_command");
+}
+
+TEST_F(ModernTaskTest, AStreamThatCannotBeginSaysSo) {
+  const std::string id = NewTask();
+  services_.StopTracker();
+  const json params = {{"notifications", {{"taskIds", {id}}}}};
+  const json error = client_.Result("subscriptions/listen", params)["error"];
+  EXPECT_EQ(error["code"], -32603) << error;
+  EXPECT_EQ(error["data"]["error"], "tracker_unreachable");
+  EXPECT_EQ(error["data"]["final"], false);
+}
+
 TEST_F(ModernTaskTest, LeavingAStreamEndsItsWaits) {
   const std::string id = NewTask();
   HttpStream stream = Listen({{"taskIds", {id}}, {"resourceSubscriptions", {"x"}}});

@@ -133,6 +133,7 @@ TrackerClient::Result<v1::Command> FakeTrackerClient::WaitForEnd(std::string cli
 absl::StatusOr<v1::Command> FakeTrackerClient::EndOf(const std::string& client_id,
                                                      const std::string& command_id,
                                                      absl::Duration max_wait) {
+  if (waits_to_lose-- > 0) return absl::UnavailableError("Socket closed");
   const absl::StatusOr<v1::Command*> command = Find(client_id, command_id);
   if (!command.ok()) return command.status();
   if (!IsFinal((*command)->state()) && max_wait > absl::ZeroDuration()) {
@@ -155,6 +156,7 @@ TrackerClient::Result<v1::Command> FakeTrackerClient::WaitForChange(std::string 
   const Count count(&waits_);
   max_waits_.push_back(max_wait);
   co_await Yield();
+  if (waits_to_lose-- > 0) co_return absl::UnavailableError("Socket closed");
   const absl::StatusOr<v1::Command*> command = Find(client_id, command_id);
   if (!command.ok()) co_return command.status();
   const bool lasts = !IsFinal((*command)->state()) && (*command)->revision() <= after_revision;

@@ -21,6 +21,9 @@ class FakeTrackerClient final : public TrackerClient {
   // Called for each wait that lasts, before it is answered: what happens meanwhile.
   std::function<void(v1::Command& command, absl::Duration max_wait)> on_wait = TakeStep;
 
+  // So many waits more end as they do where the tracker is away.
+  int waits_to_lose = 0;
+
   // From queued to delivered, running and completed, one step a call.
   static void TakeStep(v1::Command& command, absl::Duration max_wait);
 

@@ -167,7 +167,8 @@ asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> SessionObserver::Ne
   co_return updates;
 }
 
-SessionHub::Joined SessionHub::Join(std::string client_id, std::string session_id) {
+SessionHub::Joined SessionHub::Join(std::string client_id, std::string session_id,
+                                    std::chrono::milliseconds at_most) {
   // Named, since g++ 12 destroys aggregates twice that are made within a co_await.
   Key key{.client_id = std::move(client_id), .session_id = std::move(session_id)};
   const auto known = watched_.find(key);
@@ -179,20 +180,21 @@ SessionHub::Joined SessionHub::Join(std::string client_id, std::string session_i
   request.set_session_id(key.session_id);
   const auto session = co_await sessions_->Call(std::move(request));
   if (!session.ok()) co_return session.status();
-  co_return co_await Begin(std::move(key), session->max_seq());
+  co_return co_await Begin(std::move(key), session->max_seq(), at_most);
 }
 
 SessionHub::Joined SessionHub::JoinAll(std::string client_id, std::string owner) {
-  return Begin({std::move(client_id), "", std::move(owner)}, 0);
+  return Begin({std::move(client_id), "", std::move(owner)}, 0, std::chrono::hours(24));
 }
 
-SessionHub::Joined SessionHub::Begin(Key key, int64_t max_seq) {
+SessionHub::Joined SessionHub::Begin(Key key, int64_t max_seq, std::chrono::milliseconds at_most) {
   if (ended_) co_return Draining();
   std::unique_ptr<SessionObserver> observer = Observe(key, max_seq);
   Watched& watched = *observer->watched_;
   while (!watched.is_open && watched.status.ok()) {
-    observer->news_.expires_after(std::chrono::hours(24));
-    co_await observer->news_.async_wait(kAwait);
+    observer->news_.expires_after(at_most);
+    const auto [cancelled] = co_await observer->news_.async_wait(kAwait);
+    if (!cancelled) co_return absl::UnavailableError("the session could not be watched in time");
   }
   if (!watched.status.ok()) co_return watched.status;
   co_return observer;

@@ -91,8 +91,10 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
   using Joined = boost::asio::awaitable<absl::StatusOr<std::unique_ptr<SessionObserver>>>;
 
   // Follows a session from now on: returns once nothing is missed any more. NOT_FOUND, reason
-  // `unknown_session`, and whatever else the tracker says.
-  Joined Join(std::string client_id, std::string session_id);
+  // `unknown_session`, and whatever else the tracker says; UNAVAILABLE without a reason where that
+  // takes longer than `at_most`.
+  Joined Join(std::string client_id, std::string session_id,
+              std::chrono::milliseconds at_most = std::chrono::hours(24));
   // Follows all sessions of the client: what is created, ended or changed, and their queues.
   // Returns once nothing is missed any more: list the sessions then.
   Joined JoinAll(std::string client_id, std::string owner = "");
@@ -111,7 +113,7 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
     auto operator<=>(const Key&) const = default;
   };
 
-  Joined Begin(Key key, int64_t max_seq);
+  Joined Begin(Key key, int64_t max_seq, std::chrono::milliseconds at_most);
   std::unique_ptr<SessionObserver> Observe(const Key& key, int64_t max_seq);
   boost::asio::awaitable<void> Follow(std::shared_ptr<SessionHub> self,
                                       std::shared_ptr<Watched> watched);

@@ -18,6 +18,10 @@ namespace v1 = callslip::tracker::v1;
 // clients cut it off.
 inline constexpr size_t kMaxInlineResultBytes = 64 << 10;
 
+// Ids of commands and sessions that come in; the tracker's have some 50 bytes. What is longer is
+// refused where it comes in, since ids of many callers travel in one message.
+inline constexpr size_t kMaxIdBytes = 128;
+
 bool IsFinal(v1::CommandState state);
 
 // The word for a state on the wire: pending, complete, error, timeout, expired or cancelled.

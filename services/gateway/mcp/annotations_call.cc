@@ -38,7 +38,7 @@ absl::StatusOr<AnalyzeTool::AnnotationsCall> AnalyzeTool::ReadAnnotations(const 
   // What only means something to those who wait is refused for others.
   if (call.waits) {
     call.message = arguments.Text("message").value_or("");
-    call.request.set_request_id(arguments.Text("request_id").value_or(""));
+    SetRequestId(arguments, call.request.mutable_request_id());
     const int64_t max_wait = absl::ToInt64Milliseconds(kSlowWait);
     call.wait = absl::Milliseconds(arguments.Integer("wait_ms", 0, max_wait).value_or(0));
   }
@@ -55,7 +55,9 @@ boost::asio::awaitable<ToolResult> AnalyzeTool::Annotations(
   if (!call->waits) co_return co_await ListAnnotations(std::move(call->request));
 
   auto requested = co_await tracker_->RequestAnnotations(call->request);
-  if (!requested.ok()) co_return NotRegistered(requested.status());
+  if (!requested.ok()) {
+    co_return NotRegistered(requested.status(), call->request.request_id());
+  }
   v1::Command command = std::move(*requested->mutable_command());
   const absl::Duration wait = call->wait;
   absl::Status started;

@@ -1,11 +1,13 @@
 #include "gateway/mcp/arguments.h"
 
+#include <algorithm>
 #include <set>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/error_details.h"
+#include "gateway/json/command_json.h"
 
 namespace callslip::gateway {
 namespace {
@@ -16,6 +18,13 @@ std::string Shortened(const std::string& text) {
 }
 
 }  // namespace
+
+absl::Duration WaitIn(const Json& arguments, absl::Duration without, absl::Duration longest) {
+  if (!arguments.is_object()) return without;
+  const auto wait_ms = arguments.find("wait_ms");
+  if (wait_ms == arguments.end() || !wait_ms->is_number()) return without;
+  return std::clamp(absl::Milliseconds(wait_ms->get<double>()), absl::ZeroDuration(), longest);
+}
 
 Arguments::Arguments(const Json& arguments) : arguments_(arguments) {
   known_.reserve(16);
@@ -78,6 +87,13 @@ std::string Arguments::RequiredText(const char* name) {
   std::string text = PresentText(name);
   if (text.empty()) Fail(absl::StrCat("\"", name, "\" is required and must not be empty"));
   return text;
+}
+
+std::string Arguments::Id(const char* name) {
+  std::string id = RequiredText(name);
+  if (id.size() <= kMaxIdBytes) return id;
+  Fail(absl::StrCat("\"", name, "\" must have at most ", kMaxIdBytes, " bytes"));
+  return "";
 }
 
 std::string Arguments::Choice(const char* name, const std::vector<std::string>& choices) {

@@ -8,9 +8,14 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "gateway/json/parse.h"
 
 namespace callslip::gateway {
+
+// The `wait_ms` of arguments of any kind, in [0, `longest`]; `without` where they name none. For
+// whoever has to know before they are read.
+absl::Duration WaitIn(const Json& arguments, absl::Duration without, absl::Duration longest);
 
 // Reads the arguments of a tool call one by one and remembers the first thing that is wrong with
 // them. Read all that the tool knows, then ask for status(): it also refuses arguments that were
@@ -29,6 +34,8 @@ class Arguments {
   std::string PresentText(const char* name);
   // Text that must be there and not empty.
   std::string RequiredText(const char* name);
+  // The id of a command or session: RequiredText() of at most kMaxIdBytes.
+  std::string Id(const char* name);
   // Text that must be there and be one of `choices`; empty where it is not.
   std::string Choice(const char* name, const std::vector<std::string>& choices);
   std::optional<std::string> OptionalChoice(const char* name,

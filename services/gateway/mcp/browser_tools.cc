@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
+#include "common/random.h"
 #include "common/status_macros.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/tracker_error.h"
@@ -34,7 +35,7 @@ absl::StatusOr<v1::CancelCommandRequest> ReadCancel(const Json& json) {
   Arguments arguments(json);
   arguments.Text("action");
   v1::CancelCommandRequest request;
-  request.set_command_id(arguments.RequiredText("correlation_id"));
+  request.set_command_id(arguments.Id("correlation_id"));
   RETURN_IF_ERROR(arguments.status());
   return request;
 }
@@ -43,8 +44,8 @@ absl::StatusOr<v1::CancelCommandRequest> ReadCancel(const Json& json) {
 
 // BrowserTool
 
-bool BrowserTool::MayWait(const Json& arguments) const {
-  return arguments.is_object() && arguments.contains("wait_ms");
+absl::Duration BrowserTool::LongestWait(const Json& arguments) const {
+  return WaitIn(arguments, absl::ZeroDuration(), kSlowWait);
 }
 
 // The bounds are those of command_service.proto and timeouts.h.
@@ -59,7 +60,7 @@ BrowserTool::BrowserCall BrowserTool::ReadCall(const BrowserAction& action, Argu
   const int64_t max_wait = absl::ToInt64Milliseconds(kSlowWait);
   call.wait = absl::Milliseconds(arguments.Integer("wait_ms", 0, max_wait).value_or(0));
   v1::RegisterCommandRequest& registration = call.registration;
-  registration.set_request_id(arguments.Text("request_id").value_or(""));
+  SetRequestId(arguments, registration.mutable_request_id());
   registration.set_target(arguments.NonEmptyText("target").value_or(""));
   registration.set_type(action.name);
   registration.set_params(Dump(ReadBrowserAction(action, arguments)));
@@ -67,13 +68,23 @@ BrowserTool::BrowserCall BrowserTool::ReadCall(const BrowserAction& action, Argu
   return call;
 }
 
-ToolResult BrowserTool::NotRegistered(const absl::Status& status) {
-  // Where the tracker itself refused, nothing was done. Where it was not heard, nobody knows.
-  const bool refused = TrackerErrorOf(status).reason != "tracker_unreachable";
+ToolResult BrowserTool::NotRegistered(const absl::Status& status, const std::string& request_id) {
+  // Where the tracker itself refused, nothing was done. Where it was not heard, or could not store
+  // what it had taken, nobody knows.
+  const std::string reason = TrackerErrorOf(status).reason;
+  const bool refused = reason != "tracker_unreachable" && reason != "storage_unavailable";
   if (refused) return ErrorResult(status, Executed::kNo);
-  return ErrorResult(status, Executed::kPerhaps,
-                     "It may have been accepted. Look with observe {what: 'pending_commands'} "
-                     "before you send it again, or send it again with the same request_id.");
+  ToolResult result =
+      ErrorResult(status, Executed::kPerhaps,
+                  absl::StrCat("It may have been accepted. Send it again with request_id '",
+                               request_id, "': it is the same command then."));
+  std::get<Json>(result.result)["structuredContent"]["request_id"] = request_id;
+  return result;
+}
+
+void BrowserTool::SetRequestId(Arguments& arguments, std::string* request_id) {
+  *request_id = arguments.Text("request_id").value_or("");
+  if (request_id->empty()) *request_id = RandomHex128();
 }
 
 boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallContext> context,
@@ -83,8 +94,9 @@ boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallConte
   call->registration.set_label(context->session_label());
   const std::string traceparent = context->trace().ToString();
   call->registration.set_traceparent(traceparent);
+  const std::string request_id = call->registration.request_id();
   auto registered = co_await tracker_->Register(std::move(call->registration));
-  if (!registered.ok()) co_return NotRegistered(registered.status());
+  if (!registered.ok()) co_return NotRegistered(registered.status(), request_id);
   v1::Command& command = *registered->mutable_command();
   if (IsLogged(LogLevel::kDebug)) {
     Log(LogLevel::kDebug, "command handed in",
@@ -151,7 +163,7 @@ boost::asio::awaitable<ToolResult> InteractTool::Cancel(
   request->set_client_id(client_id);
   const std::string id = request->command_id();
   const auto cancelled = co_await tracker_->Cancel(*std::move(request));
-  if (!cancelled.ok()) co_return ErrorResult(cancelled.status(), Executed::kPerhaps, "", id);
+  if (!cancelled.ok()) co_return ErrorResult(cancelled.status(), Executed::kAsked, "", id);
   Json answer = {{"status", "cancelled"}, {"final", true}, {"correlation_id", id}};
   answer["may_have_executed"] = cancelled->command().error().may_have_executed();
   co_return TextResult(std::move(answer), absl::StrCat("cancelled ", id));

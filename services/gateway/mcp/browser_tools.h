@@ -20,7 +20,7 @@ class BrowserTool : public Tool {
   BrowserTool(TrackerClient* tracker, Clock* clock) : tracker_(tracker), clock_(clock) {}
 
   bool MayBeTask() const override { return true; }
-  bool MayWait(const Json& arguments) const override;
+  absl::Duration LongestWait(const Json& arguments) const override;
 
  protected:
   // A command to be registered, and how long to wait for its end.
@@ -44,7 +44,10 @@ class BrowserTool : public Tool {
                                             v1::Command command, bool existed,
                                             absl::Duration wait) const;
   // The tracker did not take it, or was not heard.
-  static ToolResult NotRegistered(const absl::Status& status);
+  static ToolResult NotRegistered(const absl::Status& status, const std::string& request_id);
+  // The agent's, or a new one: what is handed in twice with it is the same command, so that the
+  // gateway may do that.
+  static void SetRequestId(Arguments& arguments, std::string* request_id);
 
   TrackerClient* const tracker_;
   Clock* const clock_;

@@ -24,6 +24,7 @@ RpcError NotFound(const std::string& uri, absl::string_view why) {
 std::optional<std::string> CommandResources::CommandIdOf(const std::string& uri) {
   const std::string prefix = ResultUri("");
   if (!absl::StartsWith(uri, prefix) || uri.size() == prefix.size()) return std::nullopt;
+  if (uri.size() - prefix.size() > kMaxIdBytes) return std::nullopt;
   return uri.substr(prefix.size());
 }
 
@@ -35,7 +36,7 @@ boost::asio::awaitable<RpcOutcome> CommandResources::List(std::shared_ptr<CallCo
   request.set_page_token(std::move(cursor));
   request.set_page_size(kPageSize);
   const auto listed = co_await tracker_->List(std::move(request), kUnaryDeadline);
-  if (!listed.ok()) co_return RpcErrorOf(listed.status());
+  if (!listed.ok()) co_return RpcErrorOf(listed.status(), Executed::kNo);
   Json result = {{"resources", Json::array()}};
   for (const v1::Command& command : listed->commands()) {
     result["resources"].push_back(

@@ -8,6 +8,7 @@
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "gateway/json/command_json.h"
+#include "gateway/json/tracker_error.h"
 
 namespace callslip::gateway {
 
@@ -27,7 +28,14 @@ boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
     const absl::Duration left = std::max(deadline - asked, absl::ZeroDuration());
     const absl::Duration wait = std::min(left, kProgressInterval);
     auto command = co_await tracker->WaitForChange(client, command_id, seen, wait);
-    if (!command.ok() || IsFinal(command->state()) || clock->Now() >= deadline) co_return command;
+    if (clock->Now() >= deadline) co_return command;
+    if (!command.ok()) {
+      if (!PassesWithTime(command.status())) co_return command;
+      context->NotifyProgress(told, std::nullopt, "waiting for the tracker");
+      co_await PauseForDrain();
+      continue;
+    }
+    if (IsFinal(command->state())) co_return command;
     if (command->revision() == seen && clock->Now() < asked + wait / 2) {
       co_await PauseForDrain();
       continue;

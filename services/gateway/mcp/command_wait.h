@@ -19,7 +19,8 @@ inline constexpr absl::Duration kProgressInterval = absl::Seconds(15);
 
 // The command of the caller once it has ended, or as it is after `max_wait`. A caller who asked for
 // progress hears each step that the worker reports, and at least every 15 s that it goes on; then
-// `on_step` is called too, where there is one.
+// `on_step` is called too, where there is one. A tracker that is away ends nothing before
+// `max_wait`.
 boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
     TrackerClient* tracker, Clock* clock, std::shared_ptr<CallContext> context,
     std::string command_id, absl::Duration max_wait,

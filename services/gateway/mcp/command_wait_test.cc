@@ -38,6 +38,12 @@ class FakeContext final : public CallContext {
     return messages;
   }
   int logged() const { return logged_; }
+  struct Notified {
+    std::string method;
+    Json params;
+    absl::Time at;
+  };
+  const std::vector<Notified>& notified() const { return notified_; }
 
   Era era() const override { return Era::kLegacy; }
   const Principal& principal() const override { return principal_; }
@@ -53,7 +59,9 @@ class FakeContext final : public CallContext {
     EXPECT_EQ(level, "info");
     ++logged_;
   }
-  void Notify(const std::string&, Json) override {}
+  void Notify(const std::string& method, Json params) override {
+    notified_.push_back({method, std::move(params), clock_->Now()});
+  }
   boost::asio::awaitable<RpcOutcome> Request(std::string, Json) override { co_return Json(); }
 
  private:
@@ -63,6 +71,7 @@ class FakeContext final : public CallContext {
   const Json nothing_ = Json::object();
   std::vector<Heard> heard_;
   int logged_ = 0;
+  std::vector<Notified> notified_;
 };
 
 class CommandWaitTest : public testing::Test {
@@ -86,6 +95,25 @@ class CommandWaitTest : public testing::Test {
                           });
     io_.run();
     return ended;
+  }
+
+  RpcOutcome ResultOf(const std::shared_ptr<FakeContext>& caller) {
+    const CommandTasks tasks(&tracker_, &clock_);
+    RpcOutcome outcome;
+    boost::asio::co_spawn(
+        io_, tasks.Result(caller, id_),
+        [&](const std::exception_ptr&, RpcOutcome result) { outcome = std::move(result); });
+    io_.run();
+    return outcome;
+  }
+  // From now on waits take their time until `at`, when the command ends.
+  void EndAt(absl::Time at) {
+    tracker_.on_wait = [this, at](v1::Command& command, absl::Duration max_wait) {
+      clock_.Advance(max_wait);
+      while (clock_.Now() >= at && command.state() != v1::COMMAND_STATE_COMPLETED) {
+        FakeTrackerClient::TakeStep(command, max_wait);
+      }
+    };
   }
 
   static void ExpectGrowing(const FakeContext& caller, absl::Time since) {
@@ -183,23 +211,43 @@ TEST_F(CommandWaitTest, WhatNobodyKnowsIsAnError) {
 // Clients forget a request that they hear nothing of for a minute, and a task may take longer.
 TEST_F(CommandWaitTest, AResultThatIsAwaitedForMinutesIsHeardOfAllTheTime) {
   const absl::Time start = clock_.Now();
-  tracker_.on_wait = [&](v1::Command& command, absl::Duration max_wait) {
-    clock_.Advance(max_wait);
-    if (clock_.Now() - start < absl::Minutes(5)) return;
-    while (command.state() != v1::COMMAND_STATE_COMPLETED) {
-      FakeTrackerClient::TakeStep(command, max_wait);
-    }
-  };
+  EndAt(start + absl::Minutes(5));
   const auto caller = Caller(/*listens=*/true);
-  const CommandTasks tasks(&tracker_, &clock_);
-  RpcOutcome outcome;
-  boost::asio::co_spawn(
-      io_, tasks.Result(caller, id_),
-      [&](const std::exception_ptr&, RpcOutcome result) { outcome = std::move(result); });
-  io_.run();
-  EXPECT_EQ(std::get<Json>(outcome)["structuredContent"]["result"], 1);
+  EXPECT_EQ(std::get<Json>(ResultOf(caller))["structuredContent"]["result"], 1);
   EXPECT_GE(caller->heard().size(), 20u);
   ExpectGrowing(*caller, start);
+}
+
+// The bridge counts its time from the last thing that it hears.
+TEST_F(CommandWaitTest, WhoAwaitsAResultAndAskedForNoProgressHearsThatItGoesOn) {
+  absl::Time heard = clock_.Now();
+  EndAt(heard + absl::Minutes(5));
+  const auto caller = Caller(/*listens=*/false);
+  EXPECT_EQ(std::get<Json>(ResultOf(caller))["structuredContent"]["result"], 1);
+  EXPECT_GE(caller->notified().size(), 19u);
+  for (const FakeContext::Notified& each : caller->notified()) {
+    EXPECT_EQ(each.method, "notifications/tasks/status");
+    EXPECT_EQ(each.params["taskId"], id_);
+    EXPECT_LE(each.at - heard, kProgressInterval);
+    heard = each.at;
+  }
+}
+
+TEST_F(CommandWaitTest, ATrackerThatIsAwayEndsNoWait) {
+  for (const bool listens : {false, true}) {
+    io_.restart();
+    id_ = tracker_.Add("agent", "get_page").command_id();
+    EndAt(clock_.Now() + absl::Seconds(40));
+    tracker_.waits_to_lose = 3;
+    EXPECT_EQ(std::get<Json>(ResultOf(Caller(listens)))["structuredContent"]["result"], 1)
+        << listens;
+  }
+  io_.restart();
+  id_ = tracker_.Add("agent", "get_page").command_id();
+  EndAt(clock_.Now() + absl::Seconds(20));
+  tracker_.waits_to_lose = 3;
+  EXPECT_EQ(Await(Caller(/*listens=*/true), id_, absl::Seconds(30))->state(),
+            v1::COMMAND_STATE_COMPLETED);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "absl/strings/strip.h"
 #include "absl/time/time.h"
 #include "common/random.h"
+#include "gateway/timeouts.h"
 
 namespace callslip::gateway {
 namespace {
@@ -73,7 +74,7 @@ class Fixture : public Tool {
             {{"name", name}, {"description", description}, {"inputSchema", Json::parse(schema)}}) {}
 
   const Json& Definition() const override { return definition_; }
-  bool MayWait(const Json&) const override { return false; }
+  absl::Duration LongestWait(const Json&) const override { return absl::ZeroDuration(); }
 
  private:
   const Json definition_;
@@ -104,7 +105,7 @@ class Script final : public Fixture {
       : Fixture(name, description, schema), function_(function) {}
 
   // It may say something before it answers.
-  bool MayWait(const Json&) const override { return true; }
+  absl::Duration LongestWait(const Json&) const override { return kSlowWait; }
 
   boost::asio::awaitable<ToolResult> Call(Context context, Json arguments) const override {
     co_return ToolResult{.result = function_(*context, arguments)};
@@ -166,7 +167,7 @@ class Question final : public Fixture {
         argument_(argument),
         pointer_(pointer) {}
 
-  bool MayWait(const Json&) const override { return true; }
+  absl::Duration LongestWait(const Json&) const override { return kSlowWait; }
 
   boost::asio::awaitable<ToolResult> Call(Context context, Json arguments) const override {
     if (context->era() == Era::kModern) {

@@ -2,10 +2,13 @@
 
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "gateway/json/command_json.h"
+#include "gateway/mcp/command_wait.h"
 #include "gateway/mcp/missing_worker.h"
 #include "gateway/mcp/param_headers.h"
 
@@ -33,6 +36,14 @@ std::optional<std::string> TextParam(const JsonRpcMessage& message, const char* 
   const auto member = message.params.find(name);
   if (member == message.params.end() || !member->is_string()) return std::nullopt;
   return member->get<std::string>();
+}
+
+// params.taskId, or what is wrong with it.
+std::variant<std::string, RpcError> TaskIdOf(const JsonRpcMessage& message) {
+  std::optional<std::string> id = TextParam(message, "taskId");
+  if (!id.has_value()) return InvalidParams("params.taskId is missing: name the task.");
+  if (id->size() <= kMaxIdBytes) return *std::move(id);
+  return InvalidParams(absl::StrCat("params.taskId must have at most ", kMaxIdBytes, " bytes."));
 }
 
 // Of a tools/call; null where there are none.
@@ -193,11 +204,12 @@ RpcOutcome McpServer::Initialize(const Json& params) const {
               {"instructions", kInstructions}};
 }
 
-bool McpServer::MayWait(const JsonRpcMessage& request) const {
-  if (request.method == "tasks/result" || request.method == "subscriptions/listen") return true;
-  if (request.method != "tools/call") return false;
-  const Tool* tool = FindTool(request);
-  return tool != nullptr && tool->MayWait(ArgumentsOf(request));
+absl::Duration McpServer::LongestWait(const JsonRpcMessage& request) const {
+  // They go on for as long as it takes, and say so.
+  if (request.method == "tasks/result") return kProgressInterval;
+  if (request.method == "subscriptions/listen") return kProgressInterval;
+  const Tool* tool = request.method == "tools/call" ? FindTool(request) : nullptr;
+  return tool == nullptr ? absl::ZeroDuration() : tool->LongestWait(ArgumentsOf(request));
 }
 
 std::optional<McpServer::Wait> McpServer::WaitOf(const Exchange& exchange) const {
@@ -455,14 +467,15 @@ McpServer::Outcome McpServer::Complete(std::shared_ptr<Exchange> exchange) {
 McpServer::Outcome McpServer::LegacyTask(std::shared_ptr<Exchange> exchange) {
   const std::string& method = exchange->message().method;
   if (exchange->origin().version != kLatestLegacyVersion) co_return MethodNotFound(method);
-  std::optional<std::string> id = TextParam(exchange->message(), "taskId");
-  if (!id.has_value()) co_return InvalidParams("params.taskId is missing: name the task.");
-  if (method == "tasks/result") co_return co_await tasks_.Result(exchange, *std::move(id));
+  const auto task_id = TaskIdOf(exchange->message());
+  if (const auto* error = std::get_if<RpcError>(&task_id)) co_return *error;
+  const auto& id = std::get<std::string>(task_id);
+  if (method == "tasks/result") co_return co_await tasks_.Result(exchange, id);
   if (method == "tasks/cancel") {
     if (!MaySubmit(exchange->principal().role)) co_return InvalidParams("Viewers may not cancel.");
-    co_return co_await tasks_.CancelLegacy(exchange, *std::move(id));
+    co_return co_await tasks_.CancelLegacy(exchange, id);
   }
-  co_return co_await tasks_.GetLegacy(exchange, *std::move(id));
+  co_return co_await tasks_.GetLegacy(exchange, id);
 }
 
 McpServer::Outcome McpServer::ListTasks(std::shared_ptr<Exchange> exchange) {
@@ -475,18 +488,19 @@ McpServer::Outcome McpServer::ListTasks(std::shared_ptr<Exchange> exchange) {
 McpServer::Outcome McpServer::ModernTask(std::shared_ptr<Exchange> exchange) {
   if (!DeclaresTasks(*exchange)) co_return TasksNotDeclared();
   const std::string& method = exchange->message().method;
-  const std::optional<std::string> id = TextParam(exchange->message(), "taskId");
-  if (!id.has_value()) co_return InvalidParams("params.taskId is missing: name the task.");
+  const auto task_id = TaskIdOf(exchange->message());
+  if (const auto* error = std::get_if<RpcError>(&task_id)) co_return *error;
+  const auto& id = std::get<std::string>(task_id);
   if (method != "tasks/get" && !MaySubmit(exchange->principal().role)) {
     co_return InvalidParams("Viewers may not change tasks.");
   }
   const TaskProvider* others = catalog_.tasks.get();
-  const TaskProvider& provider = others != nullptr && others->Owns(*id) ? *others : tasks_;
-  if (method == "tasks/get") co_return co_await provider.Get(exchange, *id);
-  if (method == "tasks/cancel") co_return co_await provider.Cancel(exchange, *id);
+  const TaskProvider& provider = others != nullptr && others->Owns(id) ? *others : tasks_;
+  if (method == "tasks/get") co_return co_await provider.Get(exchange, id);
+  if (method == "tasks/cancel") co_return co_await provider.Cancel(exchange, id);
   const Json responses = exchange->params().value("inputResponses", Json());
   if (!responses.is_object()) co_return InvalidParams("params.inputResponses must be an object.");
-  co_return co_await provider.Update(exchange, *id, responses);
+  co_return co_await provider.Update(exchange, id, responses);
 }
 
 McpServer::Outcome McpServer::Listen(std::shared_ptr<Exchange> exchange) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
 #include "common/clock.h"
 #include "gateway/mcp/call_tally.h"
@@ -37,8 +38,9 @@ class McpServer {
   // Negotiates the version with a legacy client.
   RpcOutcome Initialize(const Json& params) const;
 
-  // False where the request is answered without waiting for anybody but the tracker.
-  bool MayWait(const JsonRpcMessage& request) const;
+  // For how long its caller hears nothing at most, beside what the tracker needs to answer. Zero
+  // where the request waits for nobody.
+  absl::Duration LongestWait(const JsonRpcMessage& request) const;
 
   // What a request waits for, where a tool does nothing else for it.
   struct Wait {

@@ -65,7 +65,7 @@ bool WaitsForUser(const std::string& correlation_id) {
 
 // The arguments of command_result, besides `what`.
 Tool::Wait ReadWait(Arguments& arguments) {
-  Tool::Wait wait{.command_id = arguments.RequiredText("correlation_id")};
+  Tool::Wait wait{.command_id = arguments.Id("correlation_id")};
   const bool human = WaitsForUser(wait.command_id);
   const absl::Duration longest = human ? kBlockingWait : kSlowWait;
   const auto wait_ms = arguments.Integer("wait_ms", 0, absl::ToInt64Milliseconds(longest));
@@ -78,9 +78,9 @@ Tool::Wait ReadWait(Arguments& arguments) {
 
 const Json& ObserveTool::Definition() const { return ObserveDefinition(); }
 
-bool ObserveTool::MayWait(const Json& arguments) const {
+absl::Duration ObserveTool::LongestWait(const Json& arguments) const {
   const std::optional<Wait> wait = WaitOf(arguments);
-  return wait.has_value() && wait->at_most > absl::ZeroDuration();
+  return wait.has_value() ? wait->at_most : absl::ZeroDuration();
 }
 
 std::optional<Tool::Wait> ObserveTool::WaitOf(const Json& json) const {
@@ -134,15 +134,7 @@ ToolResult ObserveTool::AfterWait(const std::string& command_id,
                                   const absl::StatusOr<v1::Command>& command,
                                   const std::string& hint) const {
   if (command.ok()) return CommandResult(*command, hint);
-  // Whatever the reason, it says nothing about what the command did.
-  ToolResult result = ErrorResult(command.status(), Executed::kPerhaps, "", command_id);
-  Json& answer = std::get<Json>(result.result)["structuredContent"];
-  // Asking again is all that is left to do, and does no harm.
-  if (answer["error"] == "tracker_unreachable") {
-    answer["status"] = "pending";
-    answer["final"] = false;
-  }
-  return result;
+  return VainWaitResult(command.status(), Executed::kAsked, command_id);
 }
 
 boost::asio::awaitable<ToolResult> ObserveTool::Pending(Whose whose) const {

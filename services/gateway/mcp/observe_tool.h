@@ -21,7 +21,7 @@ class ObserveTool final : public Tool {
 
   const Json& Definition() const override;
   bool ReadOnly() const override { return true; }
-  bool MayWait(const Json& arguments) const override;
+  absl::Duration LongestWait(const Json& arguments) const override;
   std::optional<Wait> WaitOf(const Json& arguments) const override;
   ToolResult AfterWait(const std::string& command_id, const absl::StatusOr<v1::Command>& command,
                        const std::string& hint) const override;

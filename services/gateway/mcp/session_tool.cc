@@ -8,8 +8,10 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/error_details.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/session_json.h"
+#include "gateway/json/tracker_error.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/command_wait.h"
 #include "gateway/mcp/tool_definitions.h"
@@ -67,6 +69,17 @@ std::string WaitText(const v1::QueueStatus& status) {
                                   : absl::StrCat("turn ", status.turn_id());
 }
 
+// How the queue stands at the end of a wait.
+ToolResult WaitResult(const v1::QueueStatus& status, int64_t max_seq, bool ended) {
+  Json result = ToJson(status);
+  result["max_seq"] = max_seq;
+  const std::string head = ended ? "the turn has ended:" : "pending; wait again:";
+  std::string text = absl::StrCat(head, "\n", Dump(result));
+  Json answer = {{"status", ended ? "complete" : "pending"}, {"final", ended}};
+  answer["result"] = std::move(result);
+  return TextResult(std::move(answer), std::move(text));
+}
+
 // Events alone do not end a turn, and there are many.
 bool IsQueueNews(const ObservedUpdate& update) {
   return absl::StartsWith(update.type, "turn_") || absl::StartsWith(update.type, "queue_") ||
@@ -92,8 +105,11 @@ boost::asio::awaitable<absl::Status> AwaitQueueNews(SessionObserver& observer, C
 
 const Json& SessionTool::Definition() const { return SessionDefinition(); }
 
-bool SessionTool::MayWait(const Json& arguments) const {
-  return arguments.is_object() && arguments.value("what", Json()) == "wait";
+absl::Duration SessionTool::LongestWait(const Json& arguments) const {
+  if (!arguments.is_object() || arguments.value("what", Json()) != "wait") {
+    return absl::ZeroDuration();
+  }
+  return WaitIn(arguments, kSlowWait, kSlowWait);
 }
 
 boost::asio::awaitable<ToolResult> SessionTool::Call(std::shared_ptr<CallContext> context,
@@ -101,7 +117,7 @@ boost::asio::awaitable<ToolResult> SessionTool::Call(std::shared_ptr<CallContext
   const std::string client = OnBehalfOf(context->principal());
   Arguments arguments(json);
   const std::string what = arguments.Choice("what", {"list", "read", "enqueue", "wait"});
-  const std::string id = what == "list" ? "" : arguments.RequiredText("session_id");
+  const std::string id = what == "list" ? "" : arguments.Id("session_id");
   std::optional<int64_t> limit;
   std::optional<int64_t> after_seq;
   std::optional<int64_t> wait_ms;
@@ -172,30 +188,44 @@ SessionTool::Answer SessionTool::Wait(std::shared_ptr<CallContext> context, std:
   v1::GetQueueStatusRequest request;
   request.set_client_id(OnBehalfOf(context->principal()));
   request.set_session_id(session_id);
-  // Before the first look, so that nothing is missed between that and the wait.
-  const auto observer = co_await hub_->Join(request.client_id(), session_id);
-  if (!observer.ok()) co_return ErrorResult(observer.status(), Executed::kNo);
+  std::unique_ptr<SessionObserver> observer;
   std::string turn_id;
   for (int told = 1;; ++told) {
-    const auto status = co_await sessions_->Call(request);
-    if (!status.ok()) co_return ErrorResult(status.status(), Executed::kNo);
-    if (turn_id.empty()) turn_id = status->turn_id();
-    const bool ended = turn_id.empty() ? IsIdle(*status) : status->turn_id() != turn_id;
-    const absl::Duration left = deadline - clock_->Now();
-    if (ended || left <= absl::ZeroDuration()) {
-      Json result = ToJson(*status);
-      result["max_seq"] = (*observer)->max_seq();
-      const std::string head = ended ? "the turn has ended:" : "pending; wait again:";
-      std::string text = absl::StrCat(head, "\n", Dump(result));
-      Json answer = {{"status", ended ? "complete" : "pending"}, {"final", ended}};
-      answer["result"] = std::move(result);
-      co_return TextResult(std::move(answer), std::move(text));
+    absl::Status failure;
+    bool gateway_stops = false;
+    if (observer == nullptr) {
+      // Before the first look, so that nothing is missed between that and the wait.
+      const absl::Duration left = std::max(deadline - clock_->Now(), kUnaryDeadline);
+      auto joined =
+          co_await hub_->Join(request.client_id(), session_id, absl::ToChronoMilliseconds(left));
+      failure = joined.status();
+      gateway_stops = DetailsOf(failure).reason == "draining";
+      if (joined.ok()) observer = *std::move(joined);
     }
-    context->NotifyProgress(told, std::nullopt, WaitText(*status));
-    context->NotifyLog("info", session_id, WaitText(*status));
-    const absl::Status waited =
-        co_await AwaitQueueNews(**observer, clock_, std::min(left, kProgressInterval));
-    if (!waited.ok()) co_return ErrorResult(waited, Executed::kNo);
+    absl::StatusOr<v1::QueueStatus> status;
+    if (failure.ok()) {
+      status = co_await sessions_->Call(request);
+      failure = status.status();
+    }
+    if (failure.ok()) {
+      if (turn_id.empty()) turn_id = status->turn_id();
+      const bool ended = turn_id.empty() ? IsIdle(*status) : status->turn_id() != turn_id;
+      const absl::Duration left = deadline - clock_->Now();
+      if (ended || left <= absl::ZeroDuration()) {
+        co_return WaitResult(*status, observer->max_seq(), ended);
+      }
+      context->NotifyProgress(told, std::nullopt, WaitText(*status));
+      context->NotifyLog("info", session_id, WaitText(*status));
+      failure = co_await AwaitQueueNews(*observer, clock_, std::min(left, kProgressInterval));
+      gateway_stops = DetailsOf(failure).reason == "draining";
+      if (failure.ok()) continue;
+      observer = nullptr;
+    }
+    // The session's queue goes on, whatever became of the way to it.
+    const bool goes_on = !gateway_stops && PassesWithTime(failure) && clock_->Now() < deadline;
+    if (!goes_on) co_return VainWaitResult(failure, Executed::kNo);
+    context->NotifyProgress(told, std::nullopt, "waiting for the tracker");
+    co_await PauseForDrain();
   }
 }
 

@@ -21,7 +21,7 @@ class SessionTool final : public Tool {
       : sessions_(sessions), hub_(std::move(hub)), clock_(clock) {}
 
   const Json& Definition() const override;
-  bool MayWait(const Json& arguments) const override;
+  absl::Duration LongestWait(const Json& arguments) const override;
   boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
                                           Json arguments) const override;
 

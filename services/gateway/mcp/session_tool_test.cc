@@ -171,5 +171,40 @@ TEST_F(SessionToolTest, SaysThatTheTurnGoesOn) {
   EXPECT_EQ(answer["result"]["turn_id"], "turn-1");
 }
 
+TEST_F(SessionToolTest, AWaitGoesOnOverATrackerThatIsAway) {
+  int looks = 0;
+  client_.On<v1::GetQueueStatusRequest, v1::QueueStatus>(
+      [&](const auto&) -> absl::StatusOr<v1::QueueStatus> {
+        if (++looks <= 2) return absl::UnavailableError("Socket closed");
+        return status_;
+      });
+  Start({{"what", "wait"}, {"session_id", "s"}});
+  while (!result_.has_value()) io_.run_one();
+  EXPECT_EQ((*result_)["structuredContent"]["status"], "complete");
+  EXPECT_EQ(looks, 3);
+}
+
+TEST_F(SessionToolTest, AWaitThatCouldNotBeginIsPending) {
+  client_.On<v1::GetSessionRequest, v1::Session>([&](const auto&) -> absl::StatusOr<v1::Session> {
+    clock_.Advance(absl::Seconds(1));
+    return absl::UnavailableError("Socket closed");
+  });
+  Start({{"what", "wait"}, {"session_id", "s"}, {"wait_ms", 1500}});
+  while (!result_.has_value()) io_.run_one();
+  const Json& answer = (*result_)["structuredContent"];
+  EXPECT_EQ(answer["error"], "tracker_unreachable");
+  EXPECT_EQ(answer["status"], "pending");
+  EXPECT_EQ(answer["final"], false);
+}
+
+TEST_F(SessionToolTest, IdsThatNoSessionHasAreRefused) {
+  for (const char* what : {"read", "wait", "enqueue"}) {
+    EXPECT_EQ(
+        Call({{"what", what}, {"session_id", std::string(129, 's')}, {"message", "m"}})["error"],
+        "invalid_arguments")
+        << what;
+  }
+}
+
 }  // namespace
 }  // namespace callslip::gateway

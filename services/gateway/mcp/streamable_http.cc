@@ -151,7 +151,8 @@ StreamableHttp::Taken StreamableHttp::TakeLegacy(Exchange::Origin origin, JsonRp
 
 void StreamableHttp::Answer(std::shared_ptr<Exchange> exchange, Responder responder) const {
   std::optional<McpServer::Wait> wait = server_->WaitOf(*exchange);
-  if (!wait.has_value() && !server_->MayWait(exchange->message())) {
+  const bool waits = server_->LongestWait(exchange->message()) > absl::ZeroDuration();
+  if (!wait.has_value() && !waits) {
     return RespondWith(AnswerNow(std::move(exchange)), std::move(responder));
   }
   // Until then its work holds the exchange.

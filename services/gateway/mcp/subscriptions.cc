@@ -12,6 +12,7 @@
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "gateway/json/command_json.h"
+#include "gateway/json/tracker_error.h"
 #include "gateway/mcp/command_resources.h"
 #include "gateway/mcp/command_wait.h"
 #include "gateway/mcp/tasks.h"
@@ -62,18 +63,32 @@ std::vector<std::string> Texts(const Json& filter, const char* name) {
   return texts;
 }
 
-// Tells each change of a command from now on until it has ended. `told` gets the command.
+// Nobody knows any more how it ended.
+v1::Command Lost(v1::Command command, const absl::Status& why) {
+  const TrackerError error = TrackerErrorOf(why);
+  command.set_state(v1::COMMAND_STATE_EXPIRED);
+  command.mutable_error()->set_code(error.reason);
+  command.mutable_error()->set_message(error.message);
+  command.mutable_error()->set_hint(error.hint);
+  command.mutable_error()->set_may_have_executed(true);
+  return command;
+}
+
+// Tells each change of a command from now on until it has ended, whatever becomes of the tracker
+// meanwhile. `told` gets the command.
 template <typename Told>
 asio::awaitable<void> Follow(TrackerClient* tracker, v1::Command command, Told told) {
   while (!IsFinal(command.state())) {
     auto next = co_await tracker->WaitForChange(command.client_id(), command.command_id(),
                                                 command.revision(), kBlockingWait);
-    if (!next.ok()) co_return;
-    if (next->revision() <= command.revision()) {
+    const bool is_news = next.ok() && next->revision() > command.revision();
+    if (next.ok() ? !is_news : PassesWithTime(next.status())) {
       co_await PauseForDrain();
       continue;
     }
-    command = *std::move(next);
+    // The gateway stops, and ends the stream.
+    if (absl::IsCancelled(next.status())) co_return;
+    command = is_news ? *std::move(next) : Lost(std::move(command), next.status());
     told(command);
   }
 }
@@ -113,7 +128,9 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
   // Only what the caller may see is honoured; the rest is left out of the acknowledgement.
   std::vector<v1::Command> tasks;
   for (const std::string& id : task_ids) {
+    if (id.size() > kMaxIdBytes) continue;
     auto command = co_await tracker_->Get(OnBehalfOf(exchange->principal()), id, /*peek=*/true);
+    if (!command.ok() && PassesWithTime(command.status())) co_return RpcErrorOf(command.status());
     if (!command.ok()) continue;
     honoured["taskIds"].push_back(id);
     tasks.push_back(*std::move(command));
@@ -123,6 +140,7 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
     const std::optional<std::string> id = CommandResources::CommandIdOf(uri);
     if (!id.has_value()) continue;
     auto command = co_await tracker_->Get(OnBehalfOf(exchange->principal()), *id, /*peek=*/true);
+    if (!command.ok() && PassesWithTime(command.status())) co_return RpcErrorOf(command.status());
     if (!command.ok()) continue;
     honoured["resourceSubscriptions"].push_back(uri);
     results.push_back(*std::move(command));

@@ -12,8 +12,9 @@
 namespace callslip::gateway {
 
 // subscriptions/listen of 2026-07-28: a stream of changes that its caller has chosen, for as long
-// as the caller stays. Offers the changes of tasks and of the resources that are their results; the
-// changes of lists only where somebody announces some.
+// as the caller stays, whatever becomes of the tracker meanwhile: a task of which nothing is known
+// any more is told as one that has ended so. Offers the changes of tasks and of the resources that
+// are their results; the changes of lists only where somebody announces some.
 class Subscriptions {
  public:
   // Tasks and resources in one stream.

@@ -1,5 +1,6 @@
 #include "gateway/mcp/tasks.h"
 
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -89,13 +90,19 @@ Json DetailedTask(const v1::Command& command) {
   return task;
 }
 
-RpcError RpcErrorOf(const absl::Status& status) {
+RpcError RpcErrorOf(const absl::Status& status, Executed executed) {
   const TrackerError error = TrackerErrorOf(status);
   const bool callers = error.code == absl::StatusCode::kNotFound ||
                        error.code == absl::StatusCode::kInvalidArgument ||
                        error.code == absl::StatusCode::kFailedPrecondition;
-  Json data = {{"error", error.reason}};
+  const CallVerdict verdict = VerdictOf(executed, error.repeatable);
+  Json data = {{"error", error.reason},
+               {"final", verdict.final},
+               {"may_have_executed", verdict.may_have_executed}};
   if (!error.hint.empty()) data["hint"] = error.hint;
+  if (error.retry_after.has_value()) {
+    data["retry_after_ms"] = absl::ToInt64Milliseconds(*error.retry_after);
+  }
   return {callers ? JsonRpcCode::kInvalidParams : JsonRpcCode::kInternalError, error.message,
           std::move(data)};
 }
@@ -111,16 +118,21 @@ CommandTasks::Outcome CommandTasks::GetLegacy(std::shared_ptr<CallContext> conte
 CommandTasks::Outcome CommandTasks::Result(std::shared_ptr<CallContext> context,
                                            std::string task_id) const {
   // One wait for those who hear of it: progress has to grow from its first word to its last.
-  const absl::Duration wait = context->listens() ? absl::InfiniteDuration() : kBlockingWait;
+  const absl::Duration wait = context->listens() ? absl::InfiniteDuration() : kProgressInterval;
+  std::optional<v1::Command> last;
   const auto tell_status = [context](const v1::Command& command) {
     context->Notify("notifications/tasks/status", LegacyTask(command));
   };
   while (true) {
     const absl::Time asked = clock_->Now();
     const auto command = co_await AwaitEnd(tracker_, clock_, context, task_id, wait, tell_status);
-    if (!command.ok()) co_return RpcErrorOf(command.status());
-    if (!IsFinal(command->state())) {
-      if (clock_->Now() < asked + wait / 2) co_await PauseForDrain();
+    if (!command.ok() && !PassesWithTime(command.status())) co_return RpcErrorOf(command.status());
+    if (command.ok()) last = *command;
+    if (!command.ok() || !IsFinal(command->state())) {
+      // Whoever carries the answer does not give up as long as it hears something.
+      const bool is_turn = clock_->Now() >= asked + wait / 2;
+      if (is_turn && last.has_value()) tell_status(*last);
+      if (!is_turn || !command.ok()) co_await PauseForDrain();
       continue;
     }
     Json result = std::get<Json>(CommandResult(*command).result);
@@ -159,7 +171,7 @@ CommandTasks::Outcome CommandTasks::List(std::shared_ptr<CallContext> context,
   request.set_page_token(std::move(cursor));
   request.set_page_size(kPageSize);
   const auto listed = co_await tracker_->List(std::move(request), kUnaryDeadline);
-  if (!listed.ok()) co_return RpcErrorOf(listed.status());
+  if (!listed.ok()) co_return RpcErrorOf(listed.status(), Executed::kNo);
   Json result = {{"tasks", Json::array()}};
   for (const v1::Command& command : listed->commands()) {
     result["tasks"].push_back(LegacyTask(command));

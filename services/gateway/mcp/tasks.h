@@ -5,6 +5,7 @@
 #include <string>
 
 #include "boost/asio/awaitable.hpp"
+#include "common/call_verdict.h"
 #include "common/clock.h"
 #include "gateway/mcp/call_context.h"
 #include "gateway/mcp/providers.h"
@@ -21,8 +22,9 @@ Json ModernTask(const v1::Command& command);
 // The same with the `result` of a completed one.
 Json DetailedTask(const v1::Command& command);
 
-// Why there is no answer about a command: kInvalidParams where the caller named a wrong one.
-RpcError RpcErrorOf(const absl::Status& status);
+// Why there is no answer about a command: kInvalidParams where the caller named a wrong one. Its
+// data has `error`, `hint`, `retry_after_ms`, and `final` and `may_have_executed` by VerdictOf().
+RpcError RpcErrorOf(const absl::Status& status, Executed executed = Executed::kAsked);
 
 // The methods tasks/… of both eras, on the commands of the caller. Params are those of the request.
 class CommandTasks final : public TaskProvider {
@@ -33,7 +35,7 @@ class CommandTasks final : public TaskProvider {
 
   // 2025-11-25.
   Outcome GetLegacy(std::shared_ptr<CallContext> context, std::string task_id) const;
-  // Blocks until the task has ended.
+  // Blocks until the task has ended, and says at least every 15 s that it goes on.
   Outcome Result(std::shared_ptr<CallContext> context, std::string task_id) const;
   Outcome CancelLegacy(std::shared_ptr<CallContext> context, std::string task_id) const;
   Outcome List(std::shared_ptr<CallContext> context, std::string cursor) const;

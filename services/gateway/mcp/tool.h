@@ -39,9 +39,9 @@ class Tool {
   virtual bool ReadOnly() const { return false; }
   // Whether its calls can become tasks.
   virtual bool MayBeTask() const { return false; }
-  // False where a call with these arguments is answered without waiting for anybody but the
-  // tracker.
-  virtual bool MayWait(const Json& arguments) const = 0;
+  // For how long a call with these arguments, which are any JSON value, waits at most for anybody
+  // but the tracker. The bridge's times are longer: see bridge/timeout_policy.h.
+  virtual absl::Duration LongestWait(const Json& arguments) const = 0;
 
   // What a call with these arguments waits for, where it does nothing else: the end of a command,
   // for so long at the most. Such a call, of somebody who does not listen meanwhile, costs no

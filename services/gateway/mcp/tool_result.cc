@@ -28,11 +28,10 @@ std::string ObserveCall(const v1::Command& command) {
 }
 
 // The error of an answer in a line.
-std::string ErrorText(const Json& answer) {
+std::string ErrorText(const Json& answer, const CallVerdict& verdict) {
   const auto text = [&](const char* name) { return answer.value(name, std::string()); };
   return absl::StrCat(text("status"), " ", text("error"), ": ", text("message"), " ", text("hint"),
-                      answer.value("may_have_executed", true) ? " It may have been executed."
-                                                              : " Nothing was executed.");
+                      " ", verdict.sentence);
 }
 
 std::string PendingText(const v1::Command& command) {
@@ -119,7 +118,9 @@ ToolResult CommandResult(const v1::Command& command, const std::string& hint) {
   if (command.state() == v1::COMMAND_STATE_COMPLETED) {
     return CompletedResult(command, std::move(answer));
   }
-  std::string text = absl::StrCat(ErrorText(answer), " (", command.command_id(), ")");
+  const bool perhaps = answer.value("may_have_executed", true);
+  const CallVerdict verdict = VerdictOf(perhaps ? Executed::kPerhaps : Executed::kNo, false);
+  std::string text = absl::StrCat(ErrorText(answer, verdict), " (", command.command_id(), ")");
   return TextResult(std::move(answer), std::move(text), /*is_error=*/true);
 }
 
@@ -146,16 +147,27 @@ ToolResult QueuedResult(const v1::Command& command) {
 ToolResult ErrorResult(const absl::Status& status, Executed executed, const std::string& hint,
                        const std::string& correlation_id) {
   const TrackerError error = TrackerErrorOf(status);
-  Json answer = {
-      {"status", "error"}, {"final", true}, {"error", error.reason}, {"message", error.message}};
+  const CallVerdict verdict = VerdictOf(executed, error.repeatable);
+  Json answer = {{"status", "error"},
+                 {"final", verdict.final},
+                 {"error", error.reason},
+                 {"message", error.message}};
   if (!hint.empty() || !error.hint.empty()) answer["hint"] = hint.empty() ? error.hint : hint;
   if (error.retry_after.has_value()) {
     answer["retry_after_ms"] = absl::ToInt64Milliseconds(*error.retry_after);
   }
-  answer["may_have_executed"] = executed == Executed::kPerhaps;
+  answer["may_have_executed"] = verdict.may_have_executed;
   if (!correlation_id.empty()) answer["correlation_id"] = correlation_id;
-  std::string text = ErrorText(answer);
+  std::string text = ErrorText(answer, verdict);
   return TextResult(std::move(answer), std::move(text), /*is_error=*/true);
+}
+
+ToolResult VainWaitResult(const absl::Status& status, Executed executed,
+                          const std::string& correlation_id) {
+  ToolResult result = ErrorResult(status, executed, "", correlation_id);
+  Json& answer = std::get<Json>(result.result)["structuredContent"];
+  if (answer["final"] == false) answer["status"] = "pending";
+  return result;
 }
 
 std::optional<ImageResult> TakeImage(Json& result) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "callslip/tracker/v1/command.pb.h"
+#include "common/call_verdict.h"
 #include "gateway/json/command_json.h"
 #include "gateway/mcp/tool.h"
 
@@ -29,13 +30,14 @@ ToolResult CommandResult(const v1::Command& command, const std::string& hint = "
 // it.
 ToolResult QueuedResult(const v1::Command& command);
 
-// Whether what the failed call was about may have been executed.
-enum class Executed { kNo, kPerhaps };
-
-// A result for arguments that don't fit, or for a call that failed. `hint` replaces the error's own
-// where it is not empty.
+// A result for arguments that don't fit, or for a call that failed; `final` and `may_have_executed`
+// are those of VerdictOf(). `hint` replaces the error's own where it is not empty.
 ToolResult ErrorResult(const absl::Status& status, Executed executed, const std::string& hint = "",
                        const std::string& correlation_id = "");
+
+// The error of a wait, as ErrorResult() tells it, but `pending` where waiting again may tell more.
+ToolResult VainWaitResult(const absl::Status& status, Executed executed,
+                          const std::string& correlation_id = "");
 
 // An image that a worker returned: {"mime_type": "image/…", "base64": …}, bare or as `data`. Base64
 // that is broken makes no image: clients would refuse the whole answer.

@@ -1,6 +1,7 @@
 #include "gateway/mcp/tool_result.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -206,6 +207,60 @@ TEST(ToolResultTest, AContextTakesNoMemberOfTheAnswer) {
     EXPECT_EQ(structured["tab_id"], 7);
     EXPECT_EQ(structured["zoom"], 2);
   }
+}
+
+// Failures.
+
+absl::Status Refused(absl::StatusCode code, const std::string& reason,
+                     std::optional<absl::Duration> retry_after = std::nullopt) {
+  return ErrorWithDetails(code, "No.", {.reason = reason, .retry_after = retry_after});
+}
+
+TEST(ErrorResultTest, OnlyWhatAskingAgainDoesNotChangeIsFinal) {
+  using Code = absl::StatusCode;
+  const auto is_final = [](const absl::Status& status, Executed executed) {
+    return AnswerOf(ErrorResult(status, executed))["structuredContent"]["final"];
+  };
+  for (const Executed executed : {Executed::kNo, Executed::kAsked}) {
+    EXPECT_EQ(is_final(Refused(Code::kNotFound, "unknown_command"), executed), true);
+    EXPECT_EQ(is_final(Refused(Code::kInvalidArgument, "invalid_arguments"), executed), true);
+    EXPECT_EQ(is_final(Refused(Code::kFailedPrecondition, "already_ended"), executed), true);
+    EXPECT_EQ(
+        is_final(Refused(Code::kResourceExhausted, "too_many_waits", absl::Seconds(1)), executed),
+        false);
+    EXPECT_EQ(is_final(Refused(Code::kUnavailable, "storage_unavailable"), executed), false);
+    EXPECT_EQ(is_final(Refused(Code::kUnavailable, "draining"), executed), false);
+    EXPECT_EQ(is_final(Refused(Code::kCancelled, "draining"), executed), false);
+    EXPECT_EQ(is_final(absl::CancelledError("CANCELLED"), executed), false);
+  }
+  EXPECT_EQ(is_final(absl::UnavailableError("gone"), Executed::kPerhaps), false);
+}
+
+TEST(ErrorResultTest, WhatOnlyAskedIsNotSaidToHaveBeenExecuted) {
+  const Json answer = AnswerOf(ErrorResult(Refused(absl::StatusCode::kNotFound, "unknown_command"),
+                                           Executed::kAsked, "", kId));
+  EXPECT_EQ(answer["structuredContent"]["may_have_executed"], true);
+  const std::string text = answer["content"][0]["text"];
+  EXPECT_THAT(text, Not(HasSubstr("It may have been executed.")));
+  EXPECT_THAT(text, HasSubstr("This says nothing of what the command did."));
+}
+
+TEST(ErrorResultTest, TheWordsOfTheConnectionAreOurs) {
+  for (const absl::Status& status :
+       {absl::CancelledError("CANCELLED"), absl::DeadlineExceededError("Deadline Exceeded"),
+        absl::UnavailableError("failed to connect to all addresses; Socket closed")}) {
+    const Json answer = AnswerOf(ErrorResult(status, Executed::kNo));
+    EXPECT_EQ(answer["structuredContent"]["error"], "tracker_unreachable");
+    EXPECT_THAT(Dump(answer), Not(HasSubstr(std::string(status.message()))));
+  }
+}
+
+TEST(ErrorResultTest, AWaitThatMayBeRepeatedIsPending) {
+  const auto status_of = [](const absl::Status& status) {
+    return AnswerOf(VainWaitResult(status, Executed::kAsked))["structuredContent"]["status"];
+  };
+  EXPECT_EQ(status_of(absl::UnavailableError("gone")), "pending");
+  EXPECT_EQ(status_of(Refused(absl::StatusCode::kNotFound, "unknown_command")), "error");
 }
 
 }  // namespace

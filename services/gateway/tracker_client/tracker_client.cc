@@ -8,6 +8,7 @@
 #include "boost/asio/associated_executor.hpp"
 #include "boost/asio/async_result.hpp"
 #include "boost/asio/post.hpp"
+#include "boost/asio/steady_timer.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "callslip/tracker/v1/admin_service.grpc.pb.h"
 #include "callslip/tracker/v1/annotation_service.grpc.pb.h"
@@ -34,27 +35,13 @@ absl::Duration DurationOf(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
 
-// `Handler` with the command that an answer has, in place of the answer.
-template <typename Handler>
-struct CommandOf {
-  using executor_type = boost::asio::associated_executor_t<Handler>;
-  using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
+// The connection's, not the tracker's: nobody knows what became of the call.
+bool IsOfConnection(const absl::Status& status) {
+  return !status.ok() && DetailsOf(status).reason.empty();
+}
 
-  executor_type get_executor() const { return boost::asio::get_associated_executor(handler); }
-  cancellation_slot_type get_cancellation_slot() const {
-    return boost::asio::get_associated_cancellation_slot(handler);
-  }
-
-  void operator()(absl::StatusOr<v1::GetCommandResponse> response) {
-    if (!response.ok()) {
-      std::move(handler)(absl::StatusOr<v1::Command>(std::move(response).status()));
-    } else {
-      std::move(handler)(absl::StatusOr<v1::Command>(std::move(*response->mutable_command())));
-    }
-  }
-
-  Handler handler;
-};
+// Between two attempts at one call.
+constexpr absl::Duration kRetryPause = absl::Milliseconds(100);
 
 // A callback as a handler of Asio.
 struct CallbackHandler {
@@ -89,8 +76,7 @@ class GrpcTrackerClient final : public TrackerClient {
   ~GrpcTrackerClient() override { calls_->Stop(); }
 
   Result<v1::RegisterCommandResponse> Register(v1::RegisterCommandRequest request) override {
-    return Unary(&Stub::PrepareAsyncRegisterCommand, std::move(request), kUnaryDeadline,
-                 OnCancel::kGoOn);
+    return Repeatable(&Stub::PrepareAsyncRegisterCommand, std::move(request));
   }
   Result<v1::ListCommandsResponse> List(v1::ListCommandsRequest request,
                                         absl::Duration deadline) override {
@@ -157,8 +143,7 @@ class GrpcTrackerClient final : public TrackerClient {
 
   Result<v1::RequestAnnotationsResponse> RequestAnnotations(
       v1::RequestAnnotationsRequest request) override {
-    return Unary(&AnnotationStub::PrepareAsyncRequestAnnotations, std::move(request),
-                 kUnaryDeadline, OnCancel::kGoOn);
+    return Repeatable(&AnnotationStub::PrepareAsyncRequestAnnotations, std::move(request));
   }
   Result<v1::AppendAnnotationsResponse> AppendAnnotations(
       v1::AppendAnnotationsRequest request) override {
@@ -283,6 +268,38 @@ class GrpcTrackerClient final : public TrackerClient {
     });
   }
 
+  // What becomes of GetAfterWait(), for `handler`.
+  template <typename Handler>
+  struct AfterWait {
+    using executor_type = boost::asio::associated_executor_t<Handler>;
+    using cancellation_slot_type = boost::asio::associated_cancellation_slot_t<Handler>;
+
+    executor_type get_executor() const { return boost::asio::get_associated_executor(handler); }
+    cancellation_slot_type get_cancellation_slot() const {
+      return boost::asio::get_associated_cancellation_slot(handler);
+    }
+
+    void operator()(absl::StatusOr<v1::GetCommandResponse> response) {
+      if (response.ok()) {
+        std::move(handler)(absl::StatusOr<v1::Command>(std::move(*response->mutable_command())));
+      } else if (IsOfConnection(response.status()) && client->clock_.Now() < until + kRpcMargin) {
+        // The hub asks for as long as there is time.
+        client->BeginWait(Subject{.client_id = std::move(client_id),
+                                  .command_id = std::move(command_id),
+                                  .until = until},
+                          std::move(handler));
+      } else {
+        std::move(handler)(absl::StatusOr<v1::Command>(std::move(response).status()));
+      }
+    }
+
+    GrpcTrackerClient* client;
+    std::string client_id;
+    std::string command_id;
+    absl::Time until;
+    Handler handler;
+  };
+
   // The present state, within what is left of the wait's margin.
   template <typename Handler>
   void GetAfterWait(const Subject& subject, Handler handler) {
@@ -295,7 +312,31 @@ class GrpcTrackerClient final : public TrackerClient {
         [this, request = std::move(request)](grpc::ClientContext* context) {
           return stub_->PrepareAsyncGetCommand(context, request, calls_->queue());
         },
-        CommandOf<Handler>{std::move(handler)});
+        AfterWait<Handler>{this, subject.client_id, subject.command_id, subject.until,
+                           std::move(handler)});
+  }
+
+  // A call that hands something over. With a request_id, it is made again within its deadline where
+  // the connection broke: it is the same command then.
+  template <typename AnyStub, typename Request, typename Response>
+  Result<Response> Repeatable(std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (
+                                  AnyStub::*prepare)(grpc::ClientContext*, const Request&,
+                                                     grpc::CompletionQueue*),
+                              Request request) {
+    const absl::Time until = clock_.Now() + kUnaryDeadline;
+    // Serialized when the call starts, so that it is here for the next one.
+    const auto start = [this, prepare, &request](grpc::ClientContext* context) {
+      return (StubOf<AnyStub>().*prepare)(context, request, calls_->queue());
+    };
+    while (true) {
+      absl::StatusOr<Response> response =
+          co_await AwaitUnary<Response>(calls_.get(), until - clock_.Now(), OnCancel::kGoOn, start);
+      const bool again = IsOfConnection(response.status()) && !request.request_id().empty() &&
+                         clock_.Now() + kRetryPause < until;
+      if (!again) co_return response;
+      boost::asio::steady_timer pause(executor_, absl::ToChronoNanoseconds(kRetryPause));
+      co_await pause.async_wait(boost::asio::use_awaitable);
+    }
   }
 
   template <typename AnyStub, typename Request, typename Response>

@@ -53,10 +53,12 @@ class CommandFeed {
 // tracker's, with their ErrorDetails; an error without a reason came from the connection.
 //
 // A call waits for the connection within its deadline, so that a tracker that is being restarted
-// costs time and no errors. A wait, poll or question whose coroutine is cancelled is cancelled at
-// the tracker too: the wait is freed there, and the poll leases nothing. What hands something over
-// (Register, Acknowledge, Complete, AppendAnnotations, …) goes on: a result must not be lost
-// because its bearer left.
+// costs time and no errors. A command or request for annotations that carries a request_id is
+// handed in again where the connection broke, within the same deadline. A wait goes on until its
+// time is over, however often the connection or the tracker ends meanwhile. A wait, poll or
+// question whose coroutine is cancelled is cancelled at the tracker too: the wait is freed there,
+// and the poll leases nothing. What hands something over (Register, Acknowledge, Complete,
+// AppendAnnotations, …) goes on: a result must not be lost because its bearer left.
 //
 // What awaits an answer is dispatched to the coroutines' executor from the queue's thread. All
 // waits share one WatchCommands stream for each 25,000 of them, which is opened with the first one

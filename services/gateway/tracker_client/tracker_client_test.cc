@@ -328,6 +328,30 @@ TEST_F(TrackerClientTest, TrackerThatIsRestartedCostsTimeAndNoError) {
   ASSERT_OK(wait_for_next.get());
 }
 
+TEST_F(TrackerClientTest, WaitThatATrackerHasEndedAsItStoppedGoesOnAtTheNextOne) {
+  const std::string id = Register("", /*human=*/true);
+  auto end = Start(WaitForEnd(id));
+  auto change = Start(client_->WaitForChange("", id, 1, absl::Seconds(30)));
+  AwaitWaits(2);
+  StopTracker();
+  StartTracker();
+  // It has forgotten all commands: so somebody has asked it.
+  EXPECT_THAT(end.get(), FailsWith(StatusCode::kNotFound, "unknown_command"));
+  EXPECT_THAT(change.get(), FailsWith(StatusCode::kNotFound, "unknown_command"));
+}
+
+TEST_F(TrackerClientTest, WaitForSomethingOfAnEndlessNameTakesNoOtherAlong) {
+  const std::string id = Register("", /*human=*/true);
+  auto honest = Start(WaitForEnd(id));
+  AwaitWaits(1);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_THAT(Await(WaitForEnd("ann_" + std::string(9 << 20, 'x'))),
+                FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  }
+  Complete(id);
+  EXPECT_OK(honest.get());
+}
+
 // More than a stream may carry.
 TEST_F(TrackerClientTest, ManyWaitsEndTogether) {
   constexpr int kClients = 3;

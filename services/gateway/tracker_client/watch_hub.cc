@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "boost/asio/post.hpp"
 #include "common/error_details.h"
 #include "gateway/timeouts.h"
@@ -15,6 +14,10 @@ namespace {
 // The tracker's limits of a stream and of a message.
 constexpr size_t kMaxWatchesOfStream = 25'000;
 constexpr int kMaxWatchesInMessage = 1000;
+// Far from what the tracker refuses, and small enough not to delay what waits behind it.
+constexpr size_t kMaxMessageBytes = size_t{1} << 20;
+// What a watch takes in a message beside its texts.
+constexpr size_t kWatchBytes = 64;
 // Between a stream that broke and the next one, doubling: as the channel's own.
 constexpr absl::Duration kMinBackoff = absl::Milliseconds(100);
 constexpr absl::Duration kMaxBackoff = absl::Seconds(1);
@@ -24,10 +27,28 @@ absl::Status FromError(const v1::WatchError& error) {
                           {.reason = error.reason(), .hint = error.hint()});
 }
 
+bool IsDraining(const absl::Status& status) { return DetailsOf(status).reason == "draining"; }
+
+absl::Status GatewayStops() {
+  return ErrorWithDetails(absl::StatusCode::kCancelled, "The gateway stops.",
+                          {.reason = "draining", .hint = "Ask again."});
+}
+
+absl::Status WatchTooLarge() {
+  return ErrorWithDetails(absl::StatusCode::kInvalidArgument,
+                          "What is to be watched is named by more than 1 MiB.",
+                          {.reason = "invalid_argument", .hint = "Use the id as it was given."});
+}
+
+size_t BytesOf(const Watch::Subject& subject) {
+  return kWatchBytes + subject.client_id.size() + subject.command_id.size() +
+         (subject.filter == nullptr ? 0 : subject.filter->ByteSizeLong());
+}
+
 }  // namespace
 
 // Some of the watches, and the call that carries them: opened when there is something to carry, and
-// again a while after it has broken.
+// again a while after it has ended.
 class WatchHub::Stream final : public WatchCall::Listener {
  public:
   Stream(WatchHub* hub, size_t number) : index(number), hub_(hub), retry_(hub->executor_) {}
@@ -43,6 +64,7 @@ class WatchHub::Stream final : public WatchCall::Listener {
     --watches_;
     if (!sent) {
       to_add_.erase(watch_id);
+      declined_.erase(watch_id);
     } else {
       to_remove_.push_back(watch_id);
       SendSoon();
@@ -56,8 +78,8 @@ class WatchHub::Stream final : public WatchCall::Listener {
     --looks_;
     if (!holds_back()) SendSoon();
   }
-  // It is to be added to the next call.
-  void AddAgain(int64_t watch_id) { to_add_.insert(watch_id); }
+  // It is to be added to the next call: this one is over, or its tracker has declined it.
+  void AddAgain(int64_t watch_id) { (call_ == nullptr ? to_add_ : declined_).insert(watch_id); }
 
   bool full() const { return watches_ >= kMaxWatchesOfStream; }
 
@@ -65,13 +87,15 @@ class WatchHub::Stream final : public WatchCall::Listener {
 
   void OnUpdates(v1::WatchCommandsResponse response) override {
     backoff_ = kMinBackoff;
-    for (v1::CommandUpdate& update : *response.mutable_updates()) hub_->OnUpdate(update);
+    for (v1::CommandUpdate& update : *response.mutable_updates()) hub_->OnUpdate(*this, update);
   }
 
   void OnEnd(absl::Status status) override {
     call_ = nullptr;
     looks_ = 0;
     to_remove_.clear();
+    to_add_.insert(declined_.begin(), declined_.end());
+    declined_.clear();
     hub_->OnBroken(*this, status);
     if (watches_ == 0) return;
     retrying_ = true;
@@ -108,10 +132,13 @@ class WatchHub::Stream final : public WatchCall::Listener {
     const size_t removed = std::min<size_t>(to_remove_.size(), kMaxWatchesInMessage);
     request.mutable_remove()->Add(to_remove_.begin(), to_remove_.begin() + removed);
     to_remove_.erase(to_remove_.begin(), to_remove_.begin() + removed);
+    size_t bytes = 0;
     while (!to_add_.empty() && request.add_size() < kMaxWatchesInMessage) {
       const int64_t watch_id = *to_add_.begin();
-      to_add_.erase(to_add_.begin());
       Watch& watch = *hub_->watches_.at(watch_id);
+      bytes += BytesOf(watch.subject_);
+      if (bytes > kMaxMessageBytes && request.add_size() > 0) break;
+      to_add_.erase(to_add_.begin());
       *request.add_add() = hub_->MessageFor(watch_id, watch);
       if (watch.subject_.is_look()) ++looks_;
     }
@@ -123,9 +150,10 @@ class WatchHub::Stream final : public WatchCall::Listener {
   std::unique_ptr<WatchCall> call_;
   bool send_posted_ = false;
   size_t watches_ = 0;
-  size_t looks_ = 0;                 // That were sent and not answered.
-  absl::btree_set<int64_t> to_add_;  // In the order in which they began.
-  std::vector<int64_t> to_remove_;   // No more than the call has had: none of them is added anew.
+  size_t looks_ = 0;                   // That were sent and not answered.
+  absl::btree_set<int64_t> to_add_;    // In the order in which they began.
+  absl::btree_set<int64_t> declined_;  // By the tracker of this call, which shuts down.
+  std::vector<int64_t> to_remove_;     // No more than the call has had: none of them is added anew.
   boost::asio::steady_timer retry_;
   bool retrying_ = false;
   absl::Duration backoff_ = kMinBackoff;
@@ -138,8 +166,8 @@ WatchHub::~WatchHub() = default;
 
 int64_t WatchHub::Begin(std::unique_ptr<Watch> watch) {
   const int64_t watch_id = next_id_++;
-  if (ended_) {
-    watch->OnEnd(absl::CancelledError("the gateway shuts down"));
+  if (ended_ || BytesOf(watch->subject_) > kMaxMessageBytes) {
+    watch->OnEnd(ended_ ? GatewayStops() : WatchTooLarge());
     return watch_id;
   }
   Stream& stream = StreamWithRoom();
@@ -182,7 +210,7 @@ void WatchHub::EndAll() {
   std::vector<int64_t> ids;
   for (const auto& [watch_id, watch] : watches_) ids.push_back(watch_id);
   for (const int64_t watch_id : ids) {
-    End(watch_id, absl::CancelledError("the gateway shuts down"));
+    End(watch_id, GatewayStops());
   }
 }
 
@@ -219,12 +247,18 @@ v1::CommandWatch WatchHub::MessageFor(int64_t watch_id, Watch& watch) {
   return message;
 }
 
-void WatchHub::OnUpdate(v1::CommandUpdate& update) {
+void WatchHub::OnUpdate(Stream& stream, v1::CommandUpdate& update) {
   const int64_t watch_id = update.watch_id();
   const auto it = watches_.find(watch_id);
   if (it == watches_.end()) return;
-  if (update.has_command() && it->second->subject_.filter != nullptr) {
-    it->second->OnCommand(std::move(*update.mutable_command()));
+  Watch& known = *it->second;
+  if (update.has_command() && known.subject_.filter != nullptr) {
+    known.OnCommand(std::move(*update.mutable_command()));
+    return;
+  }
+  if (known.subject_.is_wait() && update.error().reason() == "draining") {
+    known.sent_ = false;
+    stream.AddAgain(watch_id);
     return;
   }
   const std::unique_ptr<Watch> watch = Take(watch_id, /*tell=*/!update.last());
@@ -238,18 +272,17 @@ void WatchHub::OnUpdate(v1::CommandUpdate& update) {
 void WatchHub::OnBroken(Stream& stream, const absl::Status& status) {
   std::vector<int64_t> lost;
   for (const auto& [watch_id, watch] : watches_) {
-    if (watch->stream_ != stream.index || !watch->sent_) continue;
-    if (watch->subject_.filter != nullptr) {
-      lost.push_back(watch_id);
-    } else {
-      watch->sent_ = false;
-      stream.AddAgain(watch_id);
-    }
+    if (watch->stream_ != stream.index) continue;
+    const bool is_feed = watch->subject_.filter != nullptr;
+    const bool ends = is_feed ? watch->sent_ : watch->subject_.is_look() && IsDraining(status);
+    if (ends) lost.push_back(watch_id);
+    if (watch->sent_) stream.AddAgain(watch_id);
+    watch->sent_ = false;
   }
   for (const int64_t watch_id : lost) {
-    if (const std::unique_ptr<Watch> watch = Take(watch_id, /*tell=*/false)) {
-      watch->OnEnd(absl::UnavailableError(
-          absl::StrCat("the stream of changes broke: ", std::string(status.message()))));
+    if (const std::unique_ptr<Watch> watch = Take(watch_id, /*tell=*/true)) {
+      watch->OnEnd(IsDraining(status) ? status
+                                      : absl::UnavailableError("the stream of changes broke"));
     }
   }
 }

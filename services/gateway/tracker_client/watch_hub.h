@@ -85,8 +85,13 @@ class Watch {
 };
 
 // All waits of the gateway over few WatchCommands calls: opened with the first watch, opened again
-// when they break. Watches of one command then go on within their time; those of a filter end with
-// UNAVAILABLE, since they may have missed something.
+// when they end, however they do. Watches of one command then go on within their time, also where a
+// tracker that shuts down has ended them; those of a filter end with UNAVAILABLE, since they may
+// have missed something. A tracker that shuts down takes no watches and still answers calls: its
+// looks end with its own error.
+//
+// A message of watches has at most 1 MiB. A watch that would need a larger one ends with
+// INVALID_ARGUMENT and is never sent: it would break the call, and with it the waits of all others.
 //
 // Watches that the tracker answers at once go out together: once there are as many of them as are
 // under way. A hundred callers cost a few messages, and a lone one does not wait.
@@ -110,7 +115,8 @@ class WatchHub {
   int64_t waits() const { return waits_; }
   const LatencyHistogram& waited() const { return waited_; }
 
-  // Ends all watches, and later ones as soon as they begin, with CANCELLED.
+  // Ends all watches, and later ones as soon as they begin, with CANCELLED, reason `draining`: the
+  // gateway stops.
   void EndAll();
 
  private:
@@ -118,7 +124,7 @@ class WatchHub {
 
   Stream& StreamWithRoom();
   v1::CommandWatch MessageFor(int64_t watch_id, Watch& watch);
-  void OnUpdate(v1::CommandUpdate& update);
+  void OnUpdate(Stream& stream, v1::CommandUpdate& update);
   void OnBroken(Stream& stream, const absl::Status& status);
   // Null where the watch has ended; `tell`: the tracker may still have it.
   std::unique_ptr<Watch> Take(int64_t watch_id, bool tell);

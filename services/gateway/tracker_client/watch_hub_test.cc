@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "boost/asio/io_context.hpp"
+#include "common/error_details.h"
 #include "common/fake_clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -84,6 +85,25 @@ class WatchHubTest : public testing::Test {
       update.mutable_command()->set_command_id(id);
     }
     listener_->OnUpdates(std::move(response));
+  }
+
+  // What the tracker tells of a watch that it ends as it shuts down.
+  void EndForDrain(const std::string& id) {
+    v1::WatchCommandsResponse response;
+    v1::CommandUpdate& update = *response.add_updates();
+    update.set_watch_id(watch_ids_.at(id));
+    update.set_last(true);
+    update.mutable_error()->set_code(static_cast<int>(absl::StatusCode::kUnavailable));
+    update.mutable_error()->set_reason("draining");
+    listener_->OnUpdates(std::move(response));
+  }
+
+  // The call ends, and the next one is opened after the pause.
+  void Reopen(const absl::Status& status) {
+    listener_->OnEnd(status);
+    io_.restart();
+    io_.run_one();
+    if (ready_) listener_->OnReady();
   }
 
   boost::asio::io_context io_{1};
@@ -207,6 +227,65 @@ TEST_F(WatchHubTest, LooksOfABrokenCallAreNotCounted) {
   ASSERT_THAT(sent, SizeIs(1));
   EXPECT_THAT(sent[0].add, ElementsAre("d"));
   EXPECT_THAT(sent[0].remove, IsEmpty());
+}
+
+TEST_F(WatchHubTest, WaitThatADrainingTrackerEndsGoesOnAtTheNextOne) {
+  Wait("a");
+  Wait("b");
+  TakeSent();
+  EndForDrain("a");
+  Answer({"b"});
+  EXPECT_THAT(told_, ElementsAre("b"));
+  EXPECT_THAT(TakeSent(), IsEmpty()) << "nothing is asked of a tracker that has declined it";
+  Reopen(absl::OkStatus());
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].add, ElementsAre("a"));
+  Answer({"a"});
+  EXPECT_THAT(told_, ElementsAre("b", "a"));
+}
+
+TEST_F(WatchHubTest, WaitThatADrainingTrackerHasEndedCanBeLeft) {
+  const int64_t wait = Wait("a");
+  TakeSent();
+  EndForDrain("a");
+  EXPECT_NE(hub_.Remove(wait), nullptr);
+  listener_->OnEnd(absl::OkStatus());
+  Wait("b");
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].add, ElementsAre("b"));
+  EXPECT_THAT(sent[0].remove, IsEmpty());
+}
+
+TEST_F(WatchHubTest, LooksDoNotWaitForTheEndOfADrain) {
+  Wait("a");
+  Look("b");
+  TakeSent();
+  Reopen(ErrorWithDetails(absl::StatusCode::kUnavailable, "", {.reason = "draining"}));
+  EXPECT_THAT(told_, ElementsAre("UNAVAILABLE"));
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_THAT(sent[0].add, ElementsAre("a"));
+}
+
+TEST_F(WatchHubTest, MessagesAreBoundedInBytes) {
+  const std::string long_id(300 << 10, 'x');
+  for (const char* id : {"a", "b", "c", "d"}) Wait(id + long_id);
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(2));
+  EXPECT_EQ(sent[0].add.size(), 3);
+  EXPECT_EQ(sent[1].add.size(), 1);
+}
+
+TEST_F(WatchHubTest, WatchThatNoMessageHasRoomForEndsAndTakesNoneAlong) {
+  Wait("a");
+  Wait(std::string(9 << 20, 'x'));
+  const auto sent = TakeSent();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(sent[0].add.size(), 1);
+  EXPECT_THAT(told_, ElementsAre("INVALID_ARGUMENT"));
+  EXPECT_EQ(hub_.waits(), 1);
 }
 
 }  // namespace

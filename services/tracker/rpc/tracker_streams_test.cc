@@ -232,6 +232,11 @@ TEST_F(WatchCommandsTest, DrainEndsWatchesAndStreams) {
   ASSERT_TRUE(stream_->Write(request));
   AwaitWaits(1);
   std::thread drain([&] { Drain(); });
+  for (int i = 0; i < 2; ++i) {
+    const v1::CommandUpdate update = Next();
+    EXPECT_EQ(update.error().reason(), "draining") << update.DebugString();
+    EXPECT_TRUE(update.last());
+  }
   EXPECT_TRUE(Finish().ok());
   drain.join();
 }

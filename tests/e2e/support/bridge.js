@@ -17,6 +17,8 @@ export class Bridge {
   answers = new Map();
   /** All messages in the order of their arrival. */
   messages = [];
+  /** Called for each of them, where it is set. */
+  onMessage;
   #waiting = new Map();
   #nextId = 1;
 
@@ -68,6 +70,7 @@ export class Bridge {
 
   #receive(message) {
     this.messages.push(message);
+    this.onMessage?.(message);
     if (message.id === undefined) return;
     this.answers.get(message.id).push(message);
     this.#waiting.get(message.id)(message);

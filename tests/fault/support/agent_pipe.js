@@ -17,10 +17,21 @@ function deadlineOf(name) {
   return CLASSES[name === 'observe' ? 'fast' : 'slow'][0];
 }
 
-function limited(ms, promise) {
-  let timer;
-  const late = new Promise((resolve) => { timer = setTimeout(resolve, ms, 'late'); });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+/** What the promise brings, or `late` once `time()`, in ms of performance.now(), has passed. */
+async function limited(time, promise) {
+  let answer = 'late';
+  let isAnswered = false;
+  const answered = promise.then((value) => {
+    answer = value;
+    isAnswered = true;
+  });
+  // The time may be put off meanwhile.
+  for (let left; !isAnswered && (left = time() - performance.now()) > 0;) {
+    let timer;
+    const passed = new Promise((resolve) => { timer = setTimeout(resolve, left); });
+    await Promise.race([answered, passed]).finally(() => clearTimeout(timer));
+  }
+  return answer;
 }
 
 /**
@@ -28,8 +39,9 @@ function limited(ms, promise) {
  * goes into the ledger.
  */
 export class BridgePipe {
-  /** Added to each deadline, in ms: for how long the bridge itself was made to stand still. */
-  allowance = 0;
+  /** When the bridge was made to stand still, and go on: in this time it answers nobody. */
+  #frozenAt = Infinity;
+  #thawedAt = Infinity;
   #ledger;
   #gatewayUrl;
   #bridge;
@@ -51,9 +63,10 @@ export class BridgePipe {
     const bridge = this.#bridge;
     const begun = performance.now();
     this.#ledger.call();
-    const deadline = deadlineOf(name) + this.allowance;
+    const deadline = () => deadlineOf(name) + this.#stoodStillSince(begun);
     const gone = bridge.ended.then(() => 'gone');
-    const answer = await limited(deadline + HUNG_MS, Promise.race([bridge.call(name, args), gone]));
+    const answer = await limited(() => begun + deadline() + HUNG_MS,
+      Promise.race([bridge.call(name, args), gone]));
     if (answer === 'gone') {
       this.#ledger.orphaned += 1;
       // Whoever goes on meets the next bridge.
@@ -66,8 +79,25 @@ export class BridgePipe {
     }
     const content = answer.result?.structuredContent ?? null;
     const what = `${name} ${JSON.stringify(args)}`;
-    this.#ledger.answered(performance.now() - begun, deadline, what, content);
+    this.#ledger.answered(performance.now() - begun, deadline(), what, content);
     return content;
+  }
+
+  /** Once; `process.kill` returns before the bridge stands still, so that it counts as frozen since. */
+  freeze() {
+    this.#frozenAt = performance.now();
+    process.kill(this.pid, 'SIGSTOP');
+  }
+
+  thaw() {
+    process.kill(this.pid, 'SIGCONT');
+    this.#thawedAt = performance.now();
+  }
+
+  /** For how much of a call that began then its bridge has stood still so far, in ms. */
+  #stoodStillSince(begun) {
+    const until = Math.min(performance.now(), this.#thawedAt);
+    return Math.max(0, until - Math.max(begun, this.#frozenAt));
   }
 
   /** Kills the bridge and starts another one. */
@@ -119,7 +149,7 @@ export class HttpPipe {
     this.#ledger.call();
     const deadline = (args.wait_ms ?? 0) + GATEWAY_MS;
     const settled = this.#agent.call(name, args).catch(() => 'broke');
-    const answer = await limited(deadline + HUNG_MS, settled);
+    const answer = await limited(() => begun + deadline + HUNG_MS, settled);
     if (answer === 'broke') {
       this.#ledger.orphaned += 1;
       return null;

@@ -139,6 +139,7 @@ class CommandTable {
   // From now on new commands, watches and leases are refused; ends every watch and held call as if
   // its time were over. Reports and reads go on.
   void Drain();
+  bool draining() const { return draining_; }
 
   // Calls `action` once no worker holds a command: at once where that is so, else from the call
   // that brings it about. Null takes it back. A call that another thread has begun may go on after

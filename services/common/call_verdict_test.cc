@@ -1,0 +1,30 @@
+#include "common/call_verdict.h"
+
+#include "gtest/gtest.h"
+
+namespace callslip {
+namespace {
+
+TEST(CallVerdictTest, WhatWasRefusedForGoodIsFinal) {
+  EXPECT_TRUE(VerdictOf(Executed::kNo, /*repeatable=*/false).final);
+  EXPECT_TRUE(VerdictOf(Executed::kAsked, /*repeatable=*/false).final);
+}
+
+TEST(CallVerdictTest, WhatMayBeAnsweredOtherwiseIsNotFinal) {
+  for (const Executed executed : {Executed::kNo, Executed::kAsked, Executed::kPerhaps}) {
+    EXPECT_FALSE(VerdictOf(executed, /*repeatable=*/true).final);
+  }
+}
+
+TEST(CallVerdictTest, WhatMayHaveBeenExecutedIsNeverFinal) {
+  EXPECT_FALSE(VerdictOf(Executed::kPerhaps, /*repeatable=*/false).final);
+}
+
+TEST(CallVerdictTest, OnlyWhatIsCertainIsSaidNotToHaveBeenExecuted) {
+  EXPECT_FALSE(VerdictOf(Executed::kNo, false).may_have_executed);
+  EXPECT_TRUE(VerdictOf(Executed::kAsked, false).may_have_executed);
+  EXPECT_TRUE(VerdictOf(Executed::kPerhaps, false).may_have_executed);
+}
+
+}  // namespace
+}  // namespace callslip
