@@ -1,7 +1,5 @@
 #include "tracker/storage/event_log.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -42,12 +40,11 @@ absl::StatusOr<std::unique_ptr<EventLog>> EventLog::Open(Disk* disk, const std::
 }
 
 absl::Status EventLog::Scan(const Visitor& visit) {
-  struct stat stat {};
-  if (fstat(file_.descriptor(), &stat) != 0) return DiskError("look at", path_);
+  ASSIGN_OR_RETURN(const int64_t size, disk_->SizeOf(file_));
   end_ = 0;
   size_ = 0;
   index_.clear();
-  LineReader reader(file_.descriptor(), 0, stat.st_size, kMaxLineBytes);
+  LineReader reader(disk_, &file_, 0, size, kMaxLineBytes);
   LineReader::Line line;
   while (true) {
     ASSIGN_OR_RETURN(const bool more, reader.Next(line));
@@ -58,7 +55,7 @@ absl::Status EventLog::Scan(const Visitor& visit) {
     Index(head->seq, line.begin);
     visit(*head, line.text);
   }
-  if (end_ == stat.st_size) return absl::OkStatus();
+  if (end_ == size) return absl::OkStatus();
   RETURN_IF_ERROR(disk_->Truncate(file_, end_));
   return disk_->Sync(file_);
 }
@@ -199,7 +196,7 @@ absl::StatusOr<int64_t> EventLog::Prune(const SessionRetention& retention) {
 
   const std::string temporary = path_ + ".tmp";
   ASSIGN_OR_RETURN(const File pruned, disk_->OpenEmpty(temporary));
-  LineReader reader(file_.descriptor(), 0, end_, kMaxLineBytes);
+  LineReader reader(disk_, &file_, 0, end_, kMaxLineBytes);
   LineReader::Line line;
   std::string kept;
   int64_t position = 0;
@@ -275,7 +272,7 @@ EventLog::Place EventLog::PlaceBefore(Before before) const {
 }
 
 LineReader EventLog::ReaderFrom(const Place& place) const {
-  return LineReader(file_.descriptor(), place.offset, end_, kMaxLineBytes);
+  return LineReader(disk_, &file_, place.offset, end_, kMaxLineBytes);
 }
 
 }  // namespace callslip::tracker

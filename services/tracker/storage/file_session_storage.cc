@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -32,18 +30,6 @@ std::string Join(const std::string& folder, absl::string_view name) {
 bool Exists(const std::string& path) {
   struct stat stat {};
   return ::stat(path.c_str(), &stat) == 0;
-}
-
-// The names in a folder.
-absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  std::filesystem::directory_iterator entries(folder, error);
-  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-    names.push_back(entries->path().filename().string());
-  }
-  if (error) return StorageFailed(absl::StrCat("can't read ", folder, ": ", error.message()));
-  return names;
 }
 
 class FileSessionRecord final : public SessionRecord {
@@ -157,7 +143,7 @@ absl::StatusOr<std::unique_ptr<FileSessionStorage>> FileSessionStorage::Open(
 }
 
 absl::StatusOr<std::vector<SessionMetadata>> FileSessionStorage::List() {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(folder_));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, disk_->NamesIn(folder_));
   std::vector<SessionMetadata> sessions;
   for (const std::string& name : names) {
     if (!CheckSessionId(name).ok()) continue;
@@ -169,7 +155,7 @@ absl::StatusOr<std::vector<SessionMetadata>> FileSessionStorage::List() {
 
 absl::StatusOr<SessionMetadata> FileSessionStorage::ReadMetadata(const std::string& id) {
   const absl::StatusOr<std::string> text =
-      ReadFile(Join(FolderOf(id), kMetadataFile), kMaxMetadataBytes);
+      disk_->ReadFile(Join(FolderOf(id), kMetadataFile), kMaxMetadataBytes);
   if (text.ok()) {
     std::optional<SessionMetadata> metadata = DecodeMetadata(*text);
     struct stat log {};
@@ -212,12 +198,13 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
       }));
   LoadedSession loaded;
   const absl::StatusOr<std::string> metadata =
-      ReadFile(Join(folder, kMetadataFile), kMaxMetadataBytes);
+      disk_->ReadFile(Join(folder, kMetadataFile), kMaxMetadataBytes);
   loaded.metadata =
       summary.Complete(id, metadata.ok() ? DecodeMetadata(*metadata) : std::nullopt, *log);
   loaded.prompts = std::move(summary).TakePrompts();
 
-  const absl::StatusOr<std::string> text = ReadFile(Join(folder, kQueueFile), kMaxQueueFileBytes);
+  const absl::StatusOr<std::string> text =
+      disk_->ReadFile(Join(folder, kQueueFile), kMaxQueueFileBytes);
   if (text.ok()) {
     if (std::optional<QueueFile> queue = DecodeQueue(*text); queue.has_value()) {
       loaded.messages = std::move(queue->messages);
@@ -253,7 +240,7 @@ absl::Status FileSessionStorage::Remove(const std::string& id) {
 std::string FileSessionStorage::FolderOf(const std::string& id) const { return Join(folder_, id); }
 
 absl::Status FileSessionStorage::Sweep() {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(folder_));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, disk_->NamesIn(folder_));
   for (const std::string& name : names) {
     if (!absl::StartsWith(name, kNewPrefix) && !absl::StartsWith(name, kRemovedPrefix)) continue;
     RETURN_IF_ERROR(RemoveTree(Join(folder_, name)));
@@ -263,7 +250,7 @@ absl::Status FileSessionStorage::Sweep() {
 
 absl::Status FileSessionStorage::RemoveTree(const std::string& folder) {
   if (!Exists(folder)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(folder));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, disk_->NamesIn(folder));
   for (const std::string& name : names) RETURN_IF_ERROR(disk_->RemoveFile(Join(folder, name)));
   return disk_->RemoveFolder(folder);
 }

@@ -42,12 +42,13 @@ absl::Status ReadLog(const std::string& path, SessionInspection& session) {
 
 absl::StatusOr<SessionInspection> Inspect(const std::string& folder, const std::string& id) {
   SessionInspection session{.id = id};
-  const auto metadata = ReadFile(absl::StrCat(folder, "/", kMetadataFile), kMaxMetadataBytes);
+  Disk disk;
+  const auto metadata = disk.ReadFile(absl::StrCat(folder, "/", kMetadataFile), kMaxMetadataBytes);
   if (metadata.ok()) session.metadata = DecodeMetadata(*metadata);
 
   RETURN_IF_ERROR(ReadLog(absl::StrCat(folder, "/", EventLog::kFileName), session));
 
-  const auto queue = ReadFile(absl::StrCat(folder, "/", kQueueFile), kMaxQueueFileBytes);
+  const auto queue = disk.ReadFile(absl::StrCat(folder, "/", kQueueFile), kMaxQueueFileBytes);
   if (queue.ok()) session.queue = DecodeQueue(*queue);
   session.is_queue_damaged = !session.queue.has_value() && !absl::IsNotFound(queue.status());
   return session;
