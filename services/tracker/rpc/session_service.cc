@@ -16,7 +16,6 @@
 #include "tracker/rpc/session_convert.h"
 #include "tracker/rpc/session_stream.h"
 #include "tracker/rpc/time_convert.h"
-#include "tracker/storage/event_json.h"
 
 namespace callslip::tracker {
 namespace {
@@ -39,7 +38,6 @@ struct Appended {
   int64_t last_seq = 0;
 };
 
-// All of them or none: what one event may be refused for is found out before the first is recorded.
 absl::StatusOr<std::vector<EventPayload>> PayloadsFrom(const v1::AppendEventsRequest& request) {
   if (request.events().empty() || request.events_size() > kMaxAppendedEvents) {
     return InvalidField("events", absl::StrCat("has to hold 1 to ", kMaxAppendedEvents));
@@ -48,10 +46,6 @@ absl::StatusOr<std::vector<EventPayload>> PayloadsFrom(const v1::AppendEventsReq
   payloads.reserve(static_cast<size_t>(request.events_size()));
   for (const v1::SessionEvent& event : request.events()) {
     ASSIGN_OR_RETURN(EventPayload payload, PayloadFrom(event));
-    if (request.events_size() > 1) {
-      ASSIGN_OR_RETURN(const std::string line, EncodeEvent(0, absl::UnixEpoch(), payload));
-      if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
-    }
     payloads.push_back(std::move(payload));
   }
   return payloads;
@@ -59,13 +53,8 @@ absl::StatusOr<std::vector<EventPayload>> PayloadsFrom(const v1::AppendEventsReq
 
 absl::StatusOr<Appended> Record(const std::vector<EventPayload>& payloads, Session& session,
                                 absl::Time now) {
-  Appended appended;
-  for (const EventPayload& payload : payloads) {
-    ASSIGN_OR_RETURN(const EventPtr event, session.Record(payload, now));
-    if (appended.first_seq == 0) appended.first_seq = event->seq;
-    appended.last_seq = event->seq;
-  }
-  return appended;
+  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, session.RecordAll(payloads, now));
+  return Appended{events.front()->seq, events.back()->seq};
 }
 
 absl::StatusOr<PlayerMove> MoveFrom(const v1::MovePlayerRequest& request) {
@@ -409,20 +398,40 @@ void SessionService::AddText(const CallContext& caller, const v1::AddAgentTextRe
   const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, session_id);
   if (!known.ok()) return reply->Fail(known.status());
   const std::string client_id = ClientScope(known->owner).client_id();
-  sessions_->Answer<std::vector<ShellCommand>, v1::AddAgentTextResponse>(
-      caller.scope, session_id, reply,
-      [this, piece = AgentText{request.iteration(), request.text(), request.end()}](
-          Session& session, absl::Time now) { return answers_.Add(session, piece, now); },
-      // Registered once they are recorded: nobody hears of a command before that.
-      [this, client_id, session_id](const std::vector<ShellCommand>& commands,
-                                    v1::AddAgentTextResponse& response) {
-        for (const ShellCommand& command : commands) {
-          v1::AddAgentTextResponse::Command& added = *response.add_commands();
-          added.set_id(command.id);
-          added.set_command(command.command);
-          added.set_command_id(shell_commands_.Start(client_id, session_id, command));
-        }
+  AgentText piece{.iteration = request.iteration(), .text = request.text(), .end = request.end()};
+  if (request.has_offset()) piece.offset = request.offset();
+  sessions_->With<AddedAgentText>(
+      caller.scope, session_id,
+      [piece = std::move(piece)](Session& session, absl::Time now) {
+        return session.AddAgentText(piece, now);
+      },
+      [this, client_id, session = *known, reply](const absl::StatusOr<AddedAgentText>& added) {
+        if (!added.ok()) return reply->Fail(added.status());
+        AnswerText(client_id, session, *added, reply);
       });
+}
+
+// Commands are registered once they are recorded: nobody hears of one before that; and their caller
+// once they are stored as well.
+void SessionService::AnswerText(const std::string& client_id, const SessionMetadata& session,
+                                const AddedAgentText& text,
+                                const Reply<v1::AddAgentTextResponse>& reply) {
+  v1::AddAgentTextResponse response;
+  response.set_length(text.length);
+  bool has_new = false;
+  for (const AgentCommand& command : text.commands) {
+    v1::AddAgentTextResponse::Command& added = *response.add_commands();
+    added.set_id(command.command.id);
+    added.set_command(command.command.command);
+    added.set_command_id(command.is_new ? shell_commands_.Start(client_id, session, command)
+                                        : shell_commands_.Find(session, command));
+    has_new = has_new || command.is_new;
+  }
+  if (!has_new || gate_ == nullptr) return reply->Finish(std::move(response), [] {});
+  gate_->Pass([reply, response = std::move(response)](const absl::Status& kept) {
+    if (!kept.ok()) return reply->Fail(kept);
+    reply->Finish(response, [] {});
+  });
 }
 
 void SessionService::Ask(const CallContext& caller, const v1::AskPermissionRequest& request,

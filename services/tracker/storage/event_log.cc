@@ -61,18 +61,39 @@ absl::Status EventLog::Scan(const Visitor& visit) {
 }
 
 absl::StatusOr<EventPtr> EventLog::Append(EventPayload payload, absl::Time now) {
-  const int64_t seq = max_seq_ + 1;
-  ASSIGN_OR_RETURN(const std::string line, EncodeEvent(seq, now, payload));
-  if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
-  Index(seq, bytes());
-  unwritten_ += line;
-  if (unwritten_.size() >= kFlushBytes) RETURN_IF_ERROR(Flush());
-  if (ChangesWhenRead(payload, line)) {
-    return DecodeEvent({seq, std::string(EventTypeOf(payload)), now},
-                       absl::string_view(line).substr(0, line.size() - 1));
+  std::vector<EventPayload> payloads;
+  payloads.push_back(std::move(payload));
+  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, AppendAll(std::move(payloads), now));
+  return events.front();
+}
+
+absl::StatusOr<std::vector<EventPtr>> EventLog::AppendAll(std::vector<EventPayload> payloads,
+                                                          absl::Time now) {
+  std::vector<std::string> lines;
+  lines.reserve(payloads.size());
+  for (const EventPayload& payload : payloads) {
+    const int64_t seq = max_seq_ + 1 + static_cast<int64_t>(lines.size());
+    ASSIGN_OR_RETURN(std::string line, EncodeEvent(seq, now, payload));
+    if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
+    lines.push_back(std::move(line));
   }
-  return std::make_shared<SessionEvent>(SessionEvent{
-      .seq = seq, .timestamp = now, .payload = std::move(payload), .bytes = line.size()});
+  std::vector<EventPtr> events;
+  events.reserve(payloads.size());
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    const absl::string_view line = lines[i];
+    const int64_t seq = max_seq_ + 1;
+    Index(seq, bytes());
+    absl::StrAppend(&unwritten_, line);
+    if (ChangesWhenRead(payloads[i], line)) {
+      events.push_back(DecodeEvent({seq, std::string(EventTypeOf(payloads[i])), now},
+                                   line.substr(0, line.size() - 1)));
+    } else {
+      events.push_back(std::make_shared<SessionEvent>(SessionEvent{
+          .seq = seq, .timestamp = now, .payload = std::move(payloads[i]), .bytes = line.size()}));
+    }
+    if (unwritten_.size() >= kFlushBytes) RETURN_IF_ERROR(Flush());
+  }
+  return events;
 }
 
 absl::Status EventLog::Sync() {
