@@ -88,24 +88,6 @@ const PermissionRequest* Find(const std::vector<PermissionRequest>& open, const 
   return found == open.end() ? nullptr : &*found;
 }
 
-// Asks, or goes on waiting for what was asked before under the same id.
-absl::StatusOr<PermissionRequest> AskOrJoin(Session& session, PermissionRequest request,
-                                            PermissionCallback callback, absl::Time now) {
-  if (!request.id.empty() && request.options.empty()) {
-    const std::vector<PermissionRequest> open = session.Snapshot().permissions;
-    if (const PermissionRequest* known = Find(open, request.id); known != nullptr) {
-      request = *known;
-    } else {
-      // No option has no id: this changes nothing, and says whether the question is known.
-      const absl::Status known_as = session.AnswerPermission({.request_id = request.id}, now);
-      if (absl::IsNotFound(known_as)) return known_as;
-      // Only its answer is left of it.
-      request.options.push_back({.id = "-"});
-    }
-  }
-  return session.AskPermission(std::move(request), std::move(callback), now);
-}
-
 void Fill(const std::vector<v1::Permission>& permissions, v1::ListPermissionsResponse& message) {
   for (const v1::Permission& permission : permissions) *message.add_permissions() = permission;
 }
@@ -440,17 +422,9 @@ void SessionService::Ask(const CallContext& caller, const v1::AskPermissionReque
     return reply->Fail(InvalidField("max_wait_ms", absl::StrCat("has to be 0 to ", kMaxWaitMs)));
   }
   const absl::Time until = clock_->Now() + absl::Milliseconds(request.max_wait_ms());
-  const auto wait = std::make_shared<PermissionWait>(&sessions_->timers(), reply);
-  sessions_->With<PermissionRequest>(
-      caller.scope, request.session_id(),
-      [wait, asked = RequestFrom(request)](Session& session, absl::Time now) {
-        return AskOrJoin(
-            session, asked,
-            [wait](const absl::StatusOr<PermissionAnswer>& answer) { wait->OnAnswer(answer); },
-            now);
-      },
-      [wait](const absl::StatusOr<PermissionRequest>& asked) { wait->OnAsked(asked); });
-  wait->Begin(until);
+  const auto wait =
+      std::make_shared<PermissionWait>(sessions_, caller.scope, request.session_id(), reply);
+  wait->Begin(RequestFrom(request), until);
   sessions_->Hold(wait);
   reply->OnCallerLeft([wait] { wait->OnCallerLeft(); });
 }

@@ -135,14 +135,14 @@ absl::StatusOr<EventPage> Session::Read(const EventQuery& query) {
 }
 
 absl::StatusOr<PermissionRequest> Session::AskPermission(PermissionRequest request,
-                                                         PermissionCallback callback,
+                                                         std::shared_ptr<PermissionAsker> asker,
                                                          absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
-  ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), callback, now));
+  ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), asker, now));
   if (asked.opened) NotifyAll(PermissionChange{asked.request, std::nullopt});
   if (asked.answer.has_value()) {
-    AfterCommit([callback, answer = *asked.answer](const absl::Status& status) {
-      callback(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
+    AfterCommit([asker, answer = *asked.answer](const absl::Status& status) {
+      asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
     });
   }
   return asked.request;
@@ -165,12 +165,12 @@ absl::Status Session::ClosePermission(Permissions::Closed closed, absl::Time now
   const PermissionRecord event{.title = closed.request.title,
                                .selected_option = closed.answer.option_id,
                                .outcome = closed.answer.cancelled() ? "cancelled" : "selected"};
-  AfterCommit([callbacks = std::move(closed.callbacks),
-               answer = closed.answer](const absl::Status& status) {
-    for (const PermissionCallback& callback : callbacks) {
-      callback(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
-    }
-  });
+  AfterCommit(
+      [askers = std::move(closed.askers), answer = closed.answer](const absl::Status& status) {
+        for (const auto& asker : askers) {
+          asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
+        }
+      });
   NotifyAll(PermissionChange{std::move(closed.request), std::move(closed.answer)});
   return Append(event, now).status();
 }
@@ -222,7 +222,7 @@ void Session::Abandon(const absl::Status& status) {
   for (const Observer& observer : std::exchange(observers_, {})) observer.feed->End(status);
   for (const Playback& playback : std::exchange(playbacks_, {})) playback.feed->End(status);
   if (receiver_ != nullptr) std::exchange(receiver_, nullptr)->OnEnd(status);
-  for (const PermissionCallback& callback : permissions_.TakeCallbacks()) callback(status);
+  for (const auto& asker : permissions_.TakeAskers()) asker->OnAnswer(status);
   for (auto& effect : std::exchange(effects_, {})) effect(status);
 }
 

@@ -160,10 +160,14 @@ class Session {
 
   // Permissions.
 
-  // Asks those who watch, now and later. `callback` gets the answer once it is durable; it is
-  // dropped unanswered only with the whole table. InvalidField, TooManyPermissions, SessionEnded.
+  // Asks those who watch, now and later; without options, goes on waiting for what was asked
+  // before. `asker` gets the answer once it is durable; it is dropped unanswered only with the
+  // whole table. Errors are those of Permissions::Ask(), and SessionEnded.
   absl::StatusOr<PermissionRequest> AskPermission(PermissionRequest request,
-                                                  PermissionCallback callback, absl::Time now);
+                                                  std::shared_ptr<PermissionAsker> asker,
+                                                  absl::Time now);
+  // The asker waits no longer. Harmless where it does not.
+  void StopAsking(const PermissionAsker* asker) { permissions_.Remove(asker); }
   // Records the permission. Errors are those of Permissions::Answer().
   absl::Status AnswerPermission(PermissionAnswer answer, absl::Time now);
   // Returns how many there were.
