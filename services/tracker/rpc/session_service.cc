@@ -102,23 +102,27 @@ std::vector<v1::Permission> OpenPermissions(const Session& session) {
 
 }  // namespace
 
+// What sessions answer is on disk when they do; only what makes commands waits for the gate.
 void SessionService::ServeOn(AsyncServer& server) {
   const auto unary = [&]<typename Request, typename Response>(
                          const char* method, absl::Status (SessionService::*handler)(
                                                  const CallContext&, const Request&, Response&)) {
-    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
+    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this),
+                                         Outputs::kFree);
   };
   const auto held = [&]<typename Request, typename Response>(
                         const char* method, void (SessionService::*handler)(
                                                 const CallContext&, const Request&,
                                                 const std::shared_ptr<HeldReply<Response>>&)) {
-    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this));
+    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this),
+                                        Outputs::kFree);
   };
   const auto stream = [&]<typename Request, typename Response>(
                           const char* method, void (SessionService::*handler)(
                                                   const CallContext&, const Request&,
                                                   const std::shared_ptr<ServerStream<Response>>&)) {
-    server.ServeStream<Request, Response>({kName, method}, std::bind_front(handler, this));
+    server.ServeStream<Request, Response>({kName, method}, std::bind_front(handler, this),
+                                          Outputs::kFree);
   };
   unary("GetSession", &SessionService::Get);
   unary("ListSessions", &SessionService::List);
