@@ -43,6 +43,9 @@ void AddFindings(const SessionInspection& session, std::vector<std::string>& fin
     findings.push_back(absl::StrCat(session.id, ": metadata.json is missing or damaged; the next ",
                                     "start makes it anew from the log"));
   }
+  if (!session.damage.empty()) {
+    findings.push_back(absl::StrCat(session.id, ": ", session.damage));
+  }
   if (session.torn_bytes > 0) {
     findings.push_back(absl::StrCat(session.id, ": the last event was not written whole (",
                                     session.torn_bytes, " bytes); the next start cuts it off"));

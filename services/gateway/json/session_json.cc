@@ -79,6 +79,7 @@ Json ToJson(const v1::Session& session) {
                {"event_count", session.event_count()},
                {"max_seq", session.max_seq()}};
   AddText(session.end_reason(), "end_reason", json);
+  AddText(session.damage(), "damage", json);
   if (session.has_archive_time()) json["archived_at"] = WireTime(session.archive_time());
   return json;
 }
@@ -142,7 +143,7 @@ Json ToJson(const v1::AddAgentTextResponse& found) {
                         {"command", command.command()},
                         {"correlation_id", command.command_id()}});
   }
-  return {{"commands", std::move(commands)}};
+  return {{"commands", std::move(commands)}, {"length", found.length()}};
 }
 
 Json ToJson(const v1::Permission& permission) {
@@ -352,6 +353,7 @@ void ReadFields(JsonFields& fields, v1::AddAgentTextRequest& request) {
   request.set_iteration(fields.Integer("iteration", kMaxIteration).value_or(0));
   request.set_text(fields.Text("text"));
   request.set_end(fields.Boolean("end").value_or(false));
+  if (const auto offset = fields.Integer("offset", kMaxSeq)) request.set_offset(*offset);
 }
 
 void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request) {

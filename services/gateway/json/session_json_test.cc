@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/status_matchers.h"
+#include "gateway/json/json_fields.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -83,6 +84,23 @@ TEST(SessionEventJsonTest, HasTheShapeOfALog) {
   event.mutable_agent_message()->set_text("x");
   EXPECT_EQ(ToJson(event), Json::parse(R"({"seq":7,"type":"agent_message",
       "timestamp":"2026-02-01T12:00:00.000Z","data":{"text":"x"}})"));
+}
+
+TEST(AgentTextJsonTest, AnOffsetIsPassedOnAndItsAbsenceIsNone) {
+  v1::AddAgentTextRequest request;
+  const Json with = Json::parse(R"({"iteration":2,"text":"x","offset":0})");
+  JsonFields fields = JsonFields::OfObject(with);
+  ReadFields(fields, request);
+  ASSERT_OK(fields.status());
+  EXPECT_TRUE(request.has_offset());
+  v1::AddAgentTextRequest other;
+  const Json without = Json::parse(R"({"text":"x"})");
+  JsonFields fewer = JsonFields::OfObject(without);
+  ReadFields(fewer, other);
+  EXPECT_FALSE(other.has_offset());
+  v1::AddAgentTextResponse added;
+  added.set_length(7);
+  EXPECT_EQ(ToJson(added), Json::parse(R"({"commands":[],"length":7})"));
 }
 
 TEST(QueueJsonTest, HasTheShapesOfTheQueue) {

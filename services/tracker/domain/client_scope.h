@@ -11,6 +11,9 @@ namespace callslip::tracker {
 // The client of whoever does not say who it is.
 inline constexpr char kDefaultClient[] = "local";
 
+// Whose that is of which nobody knows whose it is: no client's, since none has this name.
+inline constexpr char kNobody[] = "*";
+
 // Whose commands or sessions somebody may see: those of one client, or of all. To whom sees one
 // client's, those of others do not exist.
 class ClientScope {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tracker/rpc/session_server_fixture.h"
@@ -54,7 +55,7 @@ TEST_F(AgentTextTest, CommandRunsAndItsEndIsRecorded) {
   EXPECT_EQ(lease.command().command_id(), found.commands(0).command_id());
   EXPECT_EQ(lease.command().type(), "shell");
   EXPECT_EQ(lease.command().params(), R"({"command":"ls"})");
-  EXPECT_EQ(lease.command().request_id(), "s/cmd-0-0");
+  EXPECT_EQ(lease.command().request_id(), "s/cmd-0-0/2-1769947200000000");
   EXPECT_EQ(lease.command().label(), "s");
   ASSERT_OK(Call(&C::AcknowledgeCommand, Proof(lease)));
   const v1::SessionEvent running = NextEvent();
@@ -147,6 +148,122 @@ TEST_F(AgentTextTest, ResultThatComesWhileTheTrackerDrainsIsRecorded) {
   EXPECT_EQ(ends["cmd-0-0"].status(), "completed");
   EXPECT_THAT(ends["cmd-0-0"].title(), HasSubstr("done"));
   EXPECT_EQ(ends["cmd-0-1"].status(), "failed");
+}
+
+TEST_F(AgentTextTest, IdsGoOnOverARestart) {
+  ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell>' end: true"));
+  watch_ = nullptr;
+  Stop(absl::ZeroDuration());
+  Start();
+  // The same once more is none of a new answer.
+  EXPECT_THAT(
+      Call(&S::AddAgentText, "session_id: 's' text: '<shell>rm -rf build</shell>' end: true"),
+      FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  ASSERT_OK_AND_ASSIGN(
+      const auto found,
+      Call(&S::AddAgentText, "session_id: 's' iteration: 1 text: '<shell>id</shell>'"));
+  ASSERT_THAT(found.commands(), SizeIs(1));
+  EXPECT_EQ(found.commands(0).id(), "cmd-1-0");
+  // It runs, and is no other's.
+  const v1::CommandLease lease = Lease();
+  EXPECT_EQ(lease.command().params(), R"({"command":"id"})");
+}
+
+TEST_F(AgentTextTest, ASessionOfTheSameIdHasAnswersOfItsOwn) {
+  ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' iteration: 3 text: '<shell>ls</shell>'"));
+  watch_ = nullptr;
+  ASSERT_OK(Call(&S::DeleteSession, "session_id: 's'"));
+  clock_.Advance(absl::Seconds(1));
+  CreateSession();
+  ASSERT_OK_AND_ASSIGN(const auto found,
+                       Call(&S::AddAgentText, "session_id: 's' text: '<shell>id</shell>'"));
+  ASSERT_THAT(found.commands(), SizeIs(1));
+  EXPECT_EQ(found.commands(0).id(), "cmd-0-0");
+}
+
+TEST_F(AgentTextTest, APieceThatIsSentAgainIsOnePiece) {
+  const std::string first = "session_id: 's' offset: 0 text: '<shell>rm -rf build</shell>.'";
+  ASSERT_OK_AND_ASSIGN(const auto found, Call(&S::AddAgentText, first));
+  ASSERT_OK_AND_ASSIGN(const auto again, Call(&S::AddAgentText, first));
+  ASSERT_THAT(found.commands(), SizeIs(1));
+  EXPECT_EQ(found.length(), 28);
+  EXPECT_EQ(again.SerializeAsString(), found.SerializeAsString());
+  // What overlaps is known as far as it does.
+  ASSERT_OK_AND_ASSIGN(
+      const auto more,
+      Call(&S::AddAgentText, "session_id: 's' offset: 19 text: '</shell>.<shell>id</shell>'"));
+  ASSERT_THAT(more.commands(), SizeIs(2));
+  EXPECT_EQ(more.commands(0).command_id(), found.commands(0).command_id());
+  EXPECT_EQ(more.commands(1).id(), "cmd-0-1");
+  EXPECT_EQ(more.length(), 45);
+  const std::string last = "session_id: 's' offset: 45 text: '!' end: true";
+  ASSERT_OK(Call(&S::AddAgentText, last));
+  EXPECT_EQ(Call(&S::AddAgentText, last)->length(), 46);
+  EXPECT_THAT(Call(&S::AddAgentText, "session_id: 's' text: '!' end: true"),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  EXPECT_EQ(NextEvent().tool_call().tool_call_id(), "cmd-0-0");
+  EXPECT_EQ(NextEvent().tool_call().tool_call_id(), "cmd-0-1");
+  const v1::AgentMessageEvent message = NextEvent().agent_message();
+  EXPECT_EQ(message.text(), "<shell>rm -rf build</shell>.<shell>id</shell>!");
+  EXPECT_EQ(message.iteration(), 0);
+  EXPECT_EQ(Events().size(), 4u);
+}
+
+TEST_F(AgentTextTest, AGapIsRefused) {
+  const auto gap = FailsWith(StatusCode::kOutOfRange, "answer_gap");
+  EXPECT_THAT(Call(&S::AddAgentText, "session_id: 's' offset: 1 text: 'x'"), gap);
+  ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' offset: 0 text: 'one'"));
+  EXPECT_THAT(Call(&S::AddAgentText, "session_id: 's' offset: 4 text: 'x'"), gap);
+  EXPECT_THAT(Call(&S::AddAgentText, "session_id: 's' iteration: 1 offset: 3 text: 'x'"), gap);
+  EXPECT_EQ(Call(&S::AddAgentText, "session_id: 's' offset: 3 text: 'x'")->length(), 4);
+  EXPECT_THAT(Call(&S::AddAgentText, "session_id: 's' offset: -1 text: 'x'"),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+TEST_F(AgentTextTest, WhatWasNotStoredWasNotSaid) {
+  watch_ = nullptr;
+  const auto failed = FailsWith(StatusCode::kUnavailable, "storage_failed");
+  ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: 'Look: <she'"));
+  const std::string last = "session_id: 's' text: 'll>ls</shell>' end: true";
+  disk_.Fail(0, 1'000'000);
+  EXPECT_THAT(Call(&S::AddAgentText, last), failed);
+  EXPECT_THAT(Call(&S::AddAgentText, last), failed);
+  disk_.Fail(0, 0);
+  ASSERT_OK_AND_ASSIGN(const auto found, Call(&S::AddAgentText, last));
+  ASSERT_THAT(found.commands(), SizeIs(1));
+  EXPECT_EQ(found.commands(0).id(), "cmd-0-0");
+  EXPECT_NE(found.commands(0).command_id(), "");
+  const std::vector<v1::SessionEvent> events = Events();
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[2].agent_message().text(), "Look: <shell>ls</shell>");
+}
+
+TEST_F(AgentTextTest, AnAnswerThatARestartHasCutOffIsSentAgain) {
+  ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' offset: 0 text: '<shell>ls</shell><she'"));
+  watch_ = nullptr;
+  Stop(absl::ZeroDuration());
+  Start();
+  EXPECT_THAT(Call(&S::AddAgentText, "session_id: 's' offset: 22 text: 'll>id</shell>' end: true"),
+              FailsWith(StatusCode::kOutOfRange, "answer_gap"));
+  const std::string whole =
+      "session_id: 's' offset: 0 text: '<shell>ls</shell><shell>id</shell>' end: true";
+  ASSERT_OK_AND_ASSIGN(const auto found, Call(&S::AddAgentText, whole));
+  ASSERT_THAT(found.commands(), SizeIs(2));
+  // The first one ended with the tracker.
+  EXPECT_EQ(found.commands(0).command_id(), "");
+  EXPECT_EQ(found.commands(1).id(), "cmd-0-1");
+  EXPECT_EQ(Lease().command().params(), R"({"command":"id"})");
+  Stop(absl::ZeroDuration());
+  Start();
+  EXPECT_THAT(Call(&S::AddAgentText, whole)->commands(), SizeIs(0));
+  int messages = 0;
+  int calls = 0;
+  for (const v1::SessionEvent& event : Events()) {
+    messages += event.has_agent_message() ? 1 : 0;
+    calls += event.has_tool_call() ? 1 : 0;
+  }
+  EXPECT_EQ(messages, 1);
+  EXPECT_EQ(calls, 2);
 }
 
 }  // namespace

@@ -1,20 +1,29 @@
 #include "tracker/rpc/permission_wait.h"
 
 #include <utility>
+#include <variant>
 
 #include "tracker/rpc/session_convert.h"
 
 namespace callslip::tracker {
 
-void PermissionWait::Begin(absl::Time until) {
-  const auto timer = timers_->At(until, [self = shared_from_this()] { self->OnTime(); });
+void PermissionWait::Begin(const PermissionRequest& request, absl::Time until) {
+  sessions_->With<PermissionRequest>(
+      clients_, session_id_,
+      [self = shared_from_this(), request](Session& session, absl::Time now) {
+        return session.AskPermission(request, self, now);
+      },
+      [self = shared_from_this()](const absl::StatusOr<PermissionRequest>& asked) {
+        self->OnAsked(asked);
+      });
+  const auto timer = sessions_->timers().At(until, [self = shared_from_this()] { self->OnTime(); });
   bool over = false;
   {
     MutexLock lock(&mutex_);
     timer_ = timer;
     over = reply_ == nullptr;
   }
-  if (over) timers_->Cancel(timer);
+  if (over) sessions_->timers().Cancel(timer);
 }
 
 void PermissionWait::OnAsked(const absl::StatusOr<PermissionRequest>& request) {
@@ -42,9 +51,20 @@ void PermissionWait::OnAnswer(const absl::StatusOr<PermissionAnswer>& answer) {
 }
 
 void PermissionWait::OnTime() {
+  // An answer that was given before this comes before what follows from it.
+  sessions_->With<std::monostate>(
+      clients_, session_id_,
+      [self = shared_from_this()](Session& session, absl::Time) -> absl::StatusOr<std::monostate> {
+        session.StopAsking(self.get());
+        return std::monostate();
+      },
+      [self = shared_from_this()](const absl::StatusOr<std::monostate>&) { self->OnLooked(); });
+}
+
+void PermissionWait::OnLooked() {
   {
     MutexLock lock(&mutex_);
-    is_time_ = true;
+    has_looked_ = true;
   }
   Settle();
 }
@@ -56,7 +76,10 @@ void PermissionWait::OnCallerLeft() {
     reply_ = nullptr;
     timer = timer_;
   }
-  timers_->Cancel(timer);
+  sessions_->timers().Cancel(timer);
+  sessions_->Leave(session_id_, [self = shared_from_this()](Session& session) {
+    session.StopAsking(self.get());
+  });
 }
 
 void PermissionWait::Settle() {
@@ -66,7 +89,7 @@ void PermissionWait::Settle() {
   absl::Status error;
   {
     MutexLock lock(&mutex_);
-    const bool ready = asked_.has_value() && (answer_.has_value() || is_time_);
+    const bool ready = asked_.has_value() && (answer_.has_value() || has_looked_);
     if (!ready && error_.ok()) return;
     reply = std::exchange(reply_, nullptr);
     timer = timer_;
@@ -75,7 +98,7 @@ void PermissionWait::Settle() {
     if (error.ok() && answer_.has_value()) Fill(*answer_, permission);
   }
   if (reply == nullptr) return;
-  timers_->Cancel(timer);
+  sessions_->timers().Cancel(timer);
   if (error.ok()) {
     reply->Finish(std::move(permission), [] {});
   } else {

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
@@ -19,36 +21,45 @@ namespace callslip::tracker {
 // One AskPermission call: answered when the question is, or with the open question once the call
 // has waited for long enough. The question itself stays. Thread-safe.
 class PermissionWait final : public LastingCall,
+                             public PermissionAsker,
                              public std::enable_shared_from_this<PermissionWait> {
  public:
   using Reply = HeldReply<v1::Permission>;
 
-  PermissionWait(TimerThread* timers, std::shared_ptr<Reply> reply)
-      : timers_(timers), reply_(std::move(reply)) {}
+  PermissionWait(SessionCaller* sessions, const ClientScope& clients, std::string session_id,
+                 std::shared_ptr<Reply> reply)
+      : sessions_(sessions),
+        clients_(clients),
+        session_id_(std::move(session_id)),
+        reply_(std::move(reply)) {}
 
-  // The call waits until then at most.
-  void Begin(absl::Time until);
-  // The question is stored.
-  void OnAsked(const absl::StatusOr<PermissionRequest>& request);
-  // Maybe before OnAsked().
-  void OnAnswer(const absl::StatusOr<PermissionAnswer>& answer);
+  // Asks, and waits until then at most.
+  void Begin(const PermissionRequest& request, absl::Time until);
+  // Maybe before the question is stored.
+  void OnAnswer(const absl::StatusOr<PermissionAnswer>& answer) override;
+  // It has waited for long enough: asks no longer, and looks how the question stands then.
   void OnTime();
   void OnCallerLeft();
   // Answers with how the question stands.
   void End(const absl::Status&) override { OnTime(); }
 
  private:
+  // The question is stored.
+  void OnAsked(const absl::StatusOr<PermissionRequest>& request);
+  void OnLooked();
   // Answers the call where there is something to answer.
   void Settle();
 
-  TimerThread* const timers_;
+  SessionCaller* const sessions_;
+  const ClientScope clients_;
+  const std::string session_id_;
   Mutex mutex_;
   std::shared_ptr<Reply> reply_ ABSL_GUARDED_BY(mutex_);  // Null once the call is over.
   TimerThread::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<PermissionRequest> asked_ ABSL_GUARDED_BY(mutex_);
   std::optional<PermissionAnswer> answer_ ABSL_GUARDED_BY(mutex_);
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
-  bool is_time_ ABSL_GUARDED_BY(mutex_) = false;
+  bool has_looked_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace callslip::tracker

@@ -59,12 +59,14 @@ absl::Status GoOn(v1::ResumeQueueRequest::How how, Session& session, absl::Time 
 
 }  // namespace
 
+// What is answered is on disk then, and has nothing to do with the server's gate.
 void QueueService::ServeOn(AsyncServer& server) {
   const auto held = [&]<typename Request, typename Response>(
                         const char* method, void (QueueService::*handler)(
                                                 const CallContext&, const Request&,
                                                 const std::shared_ptr<HeldReply<Response>>&)) {
-    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this));
+    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this),
+                                        Outputs::kFree);
   };
   held("AddMessage", &QueueService::Add);
   held("GetMessage", &QueueService::Get);
@@ -82,7 +84,7 @@ void QueueService::ServeOn(AsyncServer& server) {
   held("StartTurn", &QueueService::Start);
   held("FinishTurn", &QueueService::Finish);
   server.ServeStream<v1::ReceiveMessagesRequest, v1::ReceivedMessage>(
-      {kName, "ReceiveMessages"}, std::bind_front(&QueueService::Receive, this));
+      {kName, "ReceiveMessages"}, std::bind_front(&QueueService::Receive, this), Outputs::kFree);
 }
 
 template <typename Request>

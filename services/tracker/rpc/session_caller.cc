@@ -18,6 +18,13 @@ absl::StatusOr<SessionMetadata> SessionCaller::Get(const ClientScope& clients,
   return session;
 }
 
+absl::Status SessionCaller::CheckKnown(const ClientScope& clients, const std::string& session_id) {
+  const absl::StatusOr<SessionMetadata> session = table_->Get(session_id);
+  if (!session.ok()) return session.status();
+  const bool may_be_theirs = clients.Covers(session->owner) || session->owner == kNobody;
+  return may_be_theirs ? absl::OkStatus() : Unknown(*session);
+}
+
 absl::Status SessionCaller::Unknown(const SessionMetadata& session) {
   return SessionNotFound(session.session_id);
 }
@@ -29,7 +36,7 @@ void SessionCaller::Leave(const std::string& session_id, std::function<void(Sess
         call(session);
         return absl::OkStatus();
       },
-      [this, session_id, call, under_way = Begin()](const absl::Status& status) {
+      [this, session_id, call, under_way = BeginCall()](const absl::Status& status) {
         if (!absl::IsResourceExhausted(status)) return;
         timers_->After(kRetryAfter, [this, session_id, call] { Leave(session_id, call); });
       });
@@ -65,7 +72,7 @@ void SessionCaller::EndCalls(const absl::Status& status) {
   }
 }
 
-std::shared_ptr<void> SessionCaller::Begin() {
+std::shared_ptr<void> SessionCaller::BeginCall() {
   MutexLock lock(&mutex_);
   ++under_way_;
   return {nullptr, [this](void*) {

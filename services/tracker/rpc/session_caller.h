@@ -48,16 +48,14 @@ class SessionCaller {
   // SessionTable::With() for a session of `clients`.
   template <typename T>
   void With(const ClientScope& clients, const std::string& session_id, Call<T> call, Done<T> done) {
-    if (const absl::Status known = Get(clients, session_id).status(); !known.ok()) {
-      return done(known);
-    }
+    if (const absl::Status known = CheckKnown(clients, session_id); !known.ok()) return done(known);
     table_->With<T>(
         session_id,
         [clients, call = std::move(call)](Session& session, absl::Time now) -> absl::StatusOr<T> {
           if (!clients.Covers(session.metadata().owner)) return Unknown(session.metadata());
           return call(session, now);
         },
-        [under_way = Begin(), done = std::move(done)](absl::StatusOr<T> result) {
+        [under_way = BeginCall(), done = std::move(done)](absl::StatusOr<T> result) {
           done(std::move(result));
         });
   }
@@ -85,6 +83,8 @@ class SessionCaller {
   bool Hold(const std::shared_ptr<LastingCall>& call);
   // Ends all of them, now and later.
   void EndCalls(const absl::Status& status);
+  // Counts something as being under way until what is returned goes.
+  std::shared_ptr<void> BeginCall();
   void AwaitCalls();
 
   SessionTable& table() { return *table_; }
@@ -92,8 +92,8 @@ class SessionCaller {
 
  private:
   static absl::Status Unknown(const SessionMetadata& session);
-  // Counts a call as being under way until what is returned goes.
-  std::shared_ptr<void> Begin();
+  // As Get(), but for one whose owner is not known: its thread finds out.
+  absl::Status CheckKnown(const ClientScope& clients, const std::string& session_id);
 
   SessionTable* const table_;
   const std::shared_ptr<TimerThread> timers_;

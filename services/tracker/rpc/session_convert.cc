@@ -110,7 +110,9 @@ struct PayloadFiller {
     prompt.set_queue_id(event.queue_id);
   }
   void operator()(const AgentMessage& event) const {
-    message.mutable_agent_message()->set_text(event.text);
+    v1::AgentMessageEvent& said = *message.mutable_agent_message();
+    said.set_text(event.text);
+    if (event.iteration.has_value()) said.set_iteration(*event.iteration);
   }
   void operator()(const AgentThought& event) const {
     message.mutable_agent_thought()->set_text(event.text);
@@ -172,6 +174,12 @@ UserPrompt From(const v1::UserPromptEvent& message) {
     prompt.images.push_back({image.id(), image.name(), image.mime_type()});
   }
   return prompt;
+}
+
+AgentMessage From(const v1::AgentMessageEvent& message) {
+  AgentMessage said{message.text()};
+  if (message.has_iteration()) said.iteration = message.iteration();
+  return said;
 }
 
 ToolCallUpdate From(const v1::ToolCallUpdateEvent& message) {
@@ -243,6 +251,7 @@ void Fill(const SessionMetadata& session, v1::Session& message) {
   message.set_client_id(ClientScope(session.owner).client_id());
   message.set_acp_server(session.acp_server);
   message.set_working_dir(session.working_dir);
+  message.set_damage(session.damage);
   message.set_state(ToProto(session.state));
   message.set_end_reason(session.end_reason);
   message.set_archived(session.archived);
@@ -363,7 +372,7 @@ absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message) {
     case v1::SessionEvent::kUserPrompt:
       return From(message.user_prompt());
     case v1::SessionEvent::kAgentMessage:
-      return AgentMessage{message.agent_message().text()};
+      return From(message.agent_message());
     case v1::SessionEvent::kAgentThought:
       return AgentThought{message.agent_thought().text()};
     case v1::SessionEvent::kToolCall: {

@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "tracker/rpc/session_server_fixture.h"
 
@@ -14,6 +15,14 @@ using ::testing::SizeIs;
 class SessionQuestionsTest : public SessionServerTest {
  protected:
   using SessionServerTest::SessionServerTest;
+
+  // Calls that wait for an answer.
+  int64_t Asking() {
+    for (const RpcStatistics& rpc : server_->Statistics().rpcs) {
+      if (rpc.method == "AskPermission") return rpc.under_way;
+    }
+    return 0;
+  }
 };
 
 TEST_F(SessionQuestionsTest, FirstAnswerToAQuestionCounts) {
@@ -102,6 +111,39 @@ TEST_F(SessionQuestionsTest, QuestionStaysOpenWhenItsCallHasWaitedLongEnough) {
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
 }
 
+TEST_F(SessionQuestionsTest, AnAnswerThatIsGivenInTimeIsTold) {
+  CreateSession();
+  const auto watch = Watch("session_id: 's' after_seq: 1");
+  EXPECT_TRUE(watch->Next()->has_snapshot());
+  EXPECT_TRUE(watch->Next()->has_caught_up());
+  absl::StatusOr<v1::Permission> answer;
+  std::thread asker([&] {
+    answer =
+        Call(&S::AskPermission,
+             "session_id: 's' permission_id: 'p' max_wait_ms: 1000 options { option_id: 'y' }");
+  });
+  EXPECT_TRUE(watch->Next()->has_permission());
+  // The disk takes its time.
+  Awaited<bool> stored;
+  sessions_->Run(
+      "s",
+      [&](Session&, absl::Time) {
+        stored.Wait();
+        return absl::OkStatus();
+      },
+      [](const absl::Status&) {});
+  sessions_->Run(
+      "s",
+      [](Session& session, absl::Time now) {
+        return session.AnswerPermission({.request_id = "p", .option_id = "y"}, now);
+      },
+      [](const absl::Status& status) { EXPECT_OK(status); });
+  clock_.Advance(absl::Seconds(1));
+  stored.Set(true);
+  asker.join();
+  EXPECT_TRUE(answer->answered());
+}
+
 TEST_F(SessionQuestionsTest, QuestionsAreBounded) {
   CreateSession();
   for (int i = 0; i < 32; ++i) {
@@ -109,6 +151,48 @@ TEST_F(SessionQuestionsTest, QuestionsAreBounded) {
   }
   EXPECT_THAT(Call(&S::AskPermission, "session_id: 's' options { option_id: 'yes' }"),
               FailsWith(StatusCode::kResourceExhausted, "too_many_permissions"));
+}
+
+TEST_F(SessionQuestionsTest, EveryFieldOfAQuestionIsBounded) {
+  CreateSession();
+  const auto invalid = FailsWith(StatusCode::kInvalidArgument, "invalid_argument");
+  struct Field {
+    const char* before;
+    size_t most;
+    const char* after;
+  };
+  for (const Field& field : {Field{"options { option_id: '", 128, "' }"},
+                             Field{"options { option_id: 'y' name: '", 1024, "' }"},
+                             Field{"options { option_id: 'y' kind: '", 64, "' }"},
+                             Field{"options { option_id: 'y' } tool_call_id: '", 128, "'"},
+                             Field{"options { option_id: 'y' } title: '", 65'536, "'"},
+                             Field{"options { option_id: 'y' } permission_id: '", 128, "'"}}) {
+    const auto ask = [&](size_t bytes) {
+      return Call(&S::AskPermission,
+                  "session_id: 's' " + (field.before + std::string(bytes, 'x')) + field.after);
+    };
+    EXPECT_OK(ask(field.most)) << field.before;
+    EXPECT_THAT(ask(field.most + 1), invalid) << field.before;
+  }
+}
+
+TEST_F(SessionQuestionsTest, AllWhoAskAreToldHoweverManyTheyAre) {
+  CreateSession();
+  const std::string question =
+      "session_id: 's' permission_id: 'p' title: 'rm?' options { option_id: 'yes' } ";
+  std::vector<std::thread> askers;
+  std::vector<absl::StatusOr<v1::Permission>> answers(20);
+  for (auto& answer : answers) {
+    askers.emplace_back([&] { answer = Call(&S::AskPermission, question + "max_wait_ms: 55000"); });
+  }
+  while (Asking() < 20) (void)Events();
+  ASSERT_OK(Call(&S::AnswerPermission, "session_id: 's' permission_id: 'p' option_id: 'yes'"));
+  clock_.Advance(absl::Seconds(55));
+  for (std::thread& asker : askers) asker.join();
+  for (const auto& answer : answers) {
+    ASSERT_OK(answer);
+    EXPECT_TRUE(answer->answered());
+  }
 }
 
 }  // namespace

@@ -20,7 +20,7 @@
 #include "tracker/deadline_thread.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/rpc/tracker_server.h"
-#include "tracker/storage/disk.h"
+#include "tracker/storage/failing_disk.h"
 #include "tracker/storage/file_session_storage.h"
 #include "tracker/storage/session_table_fixture.h"
 
@@ -74,7 +74,10 @@ class SessionServerTest : public testing::Test {
   using Q = v1::QueueService::Stub;
   using C = v1::CommandService::Stub;
 
-  explicit SessionServerTest(const SessionLimits& limits = {}) : limits_(limits) { Start(); }
+  explicit SessionServerTest(const SessionLimits& limits = {}, OutputGate* gate = nullptr)
+      : limits_(limits), gate_(gate) {
+    Start();
+  }
   ~SessionServerTest() override { Stop(absl::ZeroDuration()); }
 
   void Start() {
@@ -82,7 +85,7 @@ class SessionServerTest : public testing::Test {
     sessions_ = *SessionTable::Open(storage_.get(), &clock_, limits_, {}, /*threads=*/2);
     commands_ = std::make_unique<CommandTable>(CommandDeadlines{});
     deadlines_ = std::make_unique<DeadlineThread>(&clock_, commands_.get());
-    server_ = std::make_unique<TrackerServer>(&clock_, commands_.get(), sessions_.get());
+    server_ = std::make_unique<TrackerServer>(&clock_, commands_.get(), sessions_.get(), gate_);
     const Address address =
         *server_->Start(Address{.unix_path = socket_folder_.path() + "/tracker.sock"}, 2);
     channel_ = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());
@@ -158,10 +161,11 @@ class SessionServerTest : public testing::Test {
   }
 
   const SessionLimits limits_;
+  OutputGate* const gate_;
   FakeClock clock_;
   TemporaryFolder socket_folder_;
   TemporaryFolder folder_;
-  Disk disk_;
+  FailingDisk disk_;
   std::unique_ptr<FileSessionStorage> storage_;
   std::unique_ptr<SessionTable> sessions_;
   std::unique_ptr<CommandTable> commands_;

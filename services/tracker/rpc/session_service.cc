@@ -16,7 +16,6 @@
 #include "tracker/rpc/session_convert.h"
 #include "tracker/rpc/session_stream.h"
 #include "tracker/rpc/time_convert.h"
-#include "tracker/storage/event_json.h"
 
 namespace callslip::tracker {
 namespace {
@@ -39,7 +38,6 @@ struct Appended {
   int64_t last_seq = 0;
 };
 
-// All of them or none: what one event may be refused for is found out before the first is recorded.
 absl::StatusOr<std::vector<EventPayload>> PayloadsFrom(const v1::AppendEventsRequest& request) {
   if (request.events().empty() || request.events_size() > kMaxAppendedEvents) {
     return InvalidField("events", absl::StrCat("has to hold 1 to ", kMaxAppendedEvents));
@@ -48,10 +46,6 @@ absl::StatusOr<std::vector<EventPayload>> PayloadsFrom(const v1::AppendEventsReq
   payloads.reserve(static_cast<size_t>(request.events_size()));
   for (const v1::SessionEvent& event : request.events()) {
     ASSIGN_OR_RETURN(EventPayload payload, PayloadFrom(event));
-    if (request.events_size() > 1) {
-      ASSIGN_OR_RETURN(const std::string line, EncodeEvent(0, absl::UnixEpoch(), payload));
-      if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
-    }
     payloads.push_back(std::move(payload));
   }
   return payloads;
@@ -59,13 +53,8 @@ absl::StatusOr<std::vector<EventPayload>> PayloadsFrom(const v1::AppendEventsReq
 
 absl::StatusOr<Appended> Record(const std::vector<EventPayload>& payloads, Session& session,
                                 absl::Time now) {
-  Appended appended;
-  for (const EventPayload& payload : payloads) {
-    ASSIGN_OR_RETURN(const EventPtr event, session.Record(payload, now));
-    if (appended.first_seq == 0) appended.first_seq = event->seq;
-    appended.last_seq = event->seq;
-  }
-  return appended;
+  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, session.RecordAll(payloads, now));
+  return Appended{events.front()->seq, events.back()->seq};
 }
 
 absl::StatusOr<PlayerMove> MoveFrom(const v1::MovePlayerRequest& request) {
@@ -99,24 +88,6 @@ const PermissionRequest* Find(const std::vector<PermissionRequest>& open, const 
   return found == open.end() ? nullptr : &*found;
 }
 
-// Asks, or goes on waiting for what was asked before under the same id.
-absl::StatusOr<PermissionRequest> AskOrJoin(Session& session, PermissionRequest request,
-                                            PermissionCallback callback, absl::Time now) {
-  if (!request.id.empty() && request.options.empty()) {
-    const std::vector<PermissionRequest> open = session.Snapshot().permissions;
-    if (const PermissionRequest* known = Find(open, request.id); known != nullptr) {
-      request = *known;
-    } else {
-      // No option has no id: this changes nothing, and says whether the question is known.
-      const absl::Status known_as = session.AnswerPermission({.request_id = request.id}, now);
-      if (absl::IsNotFound(known_as)) return known_as;
-      // Only its answer is left of it.
-      request.options.push_back({.id = "-"});
-    }
-  }
-  return session.AskPermission(std::move(request), std::move(callback), now);
-}
-
 void Fill(const std::vector<v1::Permission>& permissions, v1::ListPermissionsResponse& message) {
   for (const v1::Permission& permission : permissions) *message.add_permissions() = permission;
 }
@@ -131,23 +102,27 @@ std::vector<v1::Permission> OpenPermissions(const Session& session) {
 
 }  // namespace
 
+// What sessions answer is on disk when they do; only what makes commands waits for the gate.
 void SessionService::ServeOn(AsyncServer& server) {
   const auto unary = [&]<typename Request, typename Response>(
                          const char* method, absl::Status (SessionService::*handler)(
                                                  const CallContext&, const Request&, Response&)) {
-    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this));
+    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this),
+                                         Outputs::kFree);
   };
   const auto held = [&]<typename Request, typename Response>(
                         const char* method, void (SessionService::*handler)(
                                                 const CallContext&, const Request&,
                                                 const std::shared_ptr<HeldReply<Response>>&)) {
-    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this));
+    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this),
+                                        Outputs::kFree);
   };
   const auto stream = [&]<typename Request, typename Response>(
                           const char* method, void (SessionService::*handler)(
                                                   const CallContext&, const Request&,
                                                   const std::shared_ptr<ServerStream<Response>>&)) {
-    server.ServeStream<Request, Response>({kName, method}, std::bind_front(handler, this));
+    server.ServeStream<Request, Response>({kName, method}, std::bind_front(handler, this),
+                                          Outputs::kFree);
   };
   unary("GetSession", &SessionService::Get);
   unary("ListSessions", &SessionService::List);
@@ -409,20 +384,40 @@ void SessionService::AddText(const CallContext& caller, const v1::AddAgentTextRe
   const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, session_id);
   if (!known.ok()) return reply->Fail(known.status());
   const std::string client_id = ClientScope(known->owner).client_id();
-  sessions_->Answer<std::vector<ShellCommand>, v1::AddAgentTextResponse>(
-      caller.scope, session_id, reply,
-      [this, piece = AgentText{request.iteration(), request.text(), request.end()}](
-          Session& session, absl::Time now) { return answers_.Add(session, piece, now); },
-      // Registered once they are recorded: nobody hears of a command before that.
-      [this, client_id, session_id](const std::vector<ShellCommand>& commands,
-                                    v1::AddAgentTextResponse& response) {
-        for (const ShellCommand& command : commands) {
-          v1::AddAgentTextResponse::Command& added = *response.add_commands();
-          added.set_id(command.id);
-          added.set_command(command.command);
-          added.set_command_id(shell_commands_.Start(client_id, session_id, command));
-        }
+  AgentText piece{.iteration = request.iteration(), .text = request.text(), .end = request.end()};
+  if (request.has_offset()) piece.offset = request.offset();
+  sessions_->With<AddedAgentText>(
+      caller.scope, session_id,
+      [piece = std::move(piece)](Session& session, absl::Time now) {
+        return session.AddAgentText(piece, now);
+      },
+      [this, client_id, session = *known, reply](const absl::StatusOr<AddedAgentText>& added) {
+        if (!added.ok()) return reply->Fail(added.status());
+        AnswerText(client_id, session, *added, reply);
       });
+}
+
+// Commands are registered once they are recorded: nobody hears of one before that; and their caller
+// once they are stored as well.
+void SessionService::AnswerText(const std::string& client_id, const SessionMetadata& session,
+                                const AddedAgentText& text,
+                                const Reply<v1::AddAgentTextResponse>& reply) {
+  v1::AddAgentTextResponse response;
+  response.set_length(text.length);
+  bool has_new = false;
+  for (const AgentCommand& command : text.commands) {
+    v1::AddAgentTextResponse::Command& added = *response.add_commands();
+    added.set_id(command.command.id);
+    added.set_command(command.command.command);
+    added.set_command_id(command.is_new ? shell_commands_.Start(client_id, session, command)
+                                        : shell_commands_.Find(session, command));
+    has_new = has_new || command.is_new;
+  }
+  if (!has_new || gate_ == nullptr) return reply->Finish(std::move(response), [] {});
+  gate_->Pass([reply, response = std::move(response)](const absl::Status& kept) {
+    if (!kept.ok()) return reply->Fail(kept);
+    reply->Finish(response, [] {});
+  });
 }
 
 void SessionService::Ask(const CallContext& caller, const v1::AskPermissionRequest& request,
@@ -431,17 +426,9 @@ void SessionService::Ask(const CallContext& caller, const v1::AskPermissionReque
     return reply->Fail(InvalidField("max_wait_ms", absl::StrCat("has to be 0 to ", kMaxWaitMs)));
   }
   const absl::Time until = clock_->Now() + absl::Milliseconds(request.max_wait_ms());
-  const auto wait = std::make_shared<PermissionWait>(&sessions_->timers(), reply);
-  sessions_->With<PermissionRequest>(
-      caller.scope, request.session_id(),
-      [wait, asked = RequestFrom(request)](Session& session, absl::Time now) {
-        return AskOrJoin(
-            session, asked,
-            [wait](const absl::StatusOr<PermissionAnswer>& answer) { wait->OnAnswer(answer); },
-            now);
-      },
-      [wait](const absl::StatusOr<PermissionRequest>& asked) { wait->OnAsked(asked); });
-  wait->Begin(until);
+  const auto wait =
+      std::make_shared<PermissionWait>(sessions_, caller.scope, request.session_id(), reply);
+  wait->Begin(RequestFrom(request), until);
   sessions_->Hold(wait);
   reply->OnCallerLeft([wait] { wait->OnCallerLeft(); });
 }

@@ -6,10 +6,10 @@
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "common/clock.h"
 #include "tracker/domain/command/command_table.h"
-#include "tracker/domain/session/agent_answers.h"
 #include "tracker/domain/session/player_table.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/call_context.h"
+#include "tracker/rpc/output_gate.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_caller.h"
 #include "tracker/rpc/shell_commands.h"
@@ -22,12 +22,14 @@ class SessionService {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.SessionService";
 
-  // `commands` runs the commands that agents' answers hold. All must outlive this.
+  // `commands` runs the commands that agents' answers hold, whose changes are known once `gate`,
+  // which may be null, lets them out. All must outlive this.
   SessionService(Clock* clock, CommandTable* commands, SessionCaller* sessions,
-                 std::shared_ptr<TimerThread> timers)
+                 std::shared_ptr<TimerThread> timers, OutputGate* gate)
       : clock_(clock),
         sessions_(sessions),
-        shell_commands_(clock, commands, &sessions->table(), std::move(timers)) {}
+        gate_(gate),
+        shell_commands_(clock, commands, sessions, std::move(timers), gate) {}
 
   // Before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
@@ -71,6 +73,8 @@ class SessionService {
             const Reply<v1::MovePlayerResponse>& reply);
   void AddText(const CallContext& caller, const v1::AddAgentTextRequest& request,
                const Reply<v1::AddAgentTextResponse>& reply);
+  void AnswerText(const std::string& client_id, const SessionMetadata& session,
+                  const AddedAgentText& text, const Reply<v1::AddAgentTextResponse>& reply);
   void Ask(const CallContext& caller, const v1::AskPermissionRequest& request,
            const Reply<v1::Permission>& reply);
   void AnswerPermission(const CallContext& caller, const v1::AnswerPermissionRequest& request,
@@ -94,9 +98,9 @@ class SessionService {
 
   Clock* const clock_;
   SessionCaller* const sessions_;
+  OutputGate* const gate_;
   ShellCommands shell_commands_;
   PlayerTable players_;
-  AgentAnswers answers_;
 };
 
 }  // namespace callslip::tracker

@@ -61,17 +61,21 @@ struct OpenShellCommands {
 class ShellCommandWatch final : public CommandFeed,
                                 public std::enable_shared_from_this<ShellCommandWatch> {
  public:
-  ShellCommandWatch(SessionTable* sessions, std::shared_ptr<TimerThread> timers,
+  ShellCommandWatch(SessionCaller* sessions, std::shared_ptr<TimerThread> timers, OutputGate* gate,
                     std::weak_ptr<OpenShellCommands> open, std::string client_id,
                     std::string session_id, ShellCommand command)
       : sessions_(sessions),
         timers_(std::move(timers)),
+        gate_(gate),
         open_(std::move(open)),
         client_id_(std::move(client_id)),
         session_id_(std::move(session_id)),
         command_(std::move(command)) {}
 
   const std::string& client_id() const { return client_id_; }
+  bool Is(const std::string& session_id, const std::string& id) const {
+    return session_id == session_id_ && id == command_.id;
+  }
 
   // It was registered under this id. Before it is watched.
   void Open(const std::string& command_id) {
@@ -82,22 +86,36 @@ class ShellCommandWatch final : public CommandFeed,
     }
   }
 
-  void OnReady() override { Tell({}); }
+  void OnReady() override { PassOn(std::make_shared<Updates>(Take(kUpdates))); }
 
-  // Records what the feed holds, and `last` where that is something.
-  void Tell(const CommandUpdate& last) {
-    sessions_->Run(
-        session_id_,
-        [self = shared_from_this(), last](Session& session, absl::Time now) {
-          for (const CommandUpdate& update : self->Take(kUpdates)) self->Add(update);
-          self->Add(last);
-          return self->Record(session, now);
-        },
-        [self = shared_from_this()](const absl::Status& status) { self->OnRecorded(status); });
-  }
+  // Has it recorded what has become of the command.
+  void Tell(CommandUpdate update) { Tell(std::make_shared<Updates>(1, std::move(update))); }
 
  private:
+  using Updates = std::vector<CommandUpdate>;
   static constexpr size_t kUpdates = 16;
+
+  void Tell(const std::shared_ptr<Updates>& updates) {
+    sessions_->table().Run(
+        session_id_,
+        [self = shared_from_this(), updates](Session& session, absl::Time now) {
+          for (const CommandUpdate& update : std::exchange(*updates, {})) self->Add(update);
+          return self->Record(session, now);
+        },
+        [self = shared_from_this(), updates](const absl::Status& status) {
+          self->OnRecorded(status, updates);
+        });
+  }
+
+  // Nobody hears of a change of a command, not by its session either, before that is stored.
+  void PassOn(const std::shared_ptr<Updates>& updates) {
+    if (gate_ == nullptr || gate_->IsOpen()) return Tell(updates);
+    gate_->Pass([self = shared_from_this(), updates,
+                 under_way = sessions_->BeginCall()](const absl::Status& kept) {
+      if (kept.ok()) return self->Tell(updates);
+      self->timers_->After(kRetryAfter, [self, updates] { self->PassOn(updates); });
+    });
+  }
 
   void Add(const CommandUpdate& update) {
     if (ended_) return;
@@ -136,19 +154,19 @@ class ShellCommandWatch final : public CommandFeed,
   }
 
   // On the session's thread; or on the caller's, where the call was refused.
-  void OnRecorded(const absl::Status& status) {
-    if (absl::IsResourceExhausted(status)) return Retry();
+  void OnRecorded(const absl::Status& status, const std::shared_ptr<Updates>& updates) {
+    if (absl::IsResourceExhausted(status)) return Retry(updates);
     std::vector<ToolCallUpdate> recorded = std::exchange(recording_, {});
     if (status.ok()) return;
     // What a session that has ended or is gone was to be told is of no interest.
     if (!absl::IsUnavailable(status)) return Close();
     waiting_.insert(waiting_.begin(), std::make_move_iterator(recorded.begin()),
                     std::make_move_iterator(recorded.end()));
-    Retry();
+    Retry(updates);
   }
 
-  void Retry() {
-    timers_->After(kRetryAfter, [self = shared_from_this()] { self->OnReady(); });
+  void Retry(const std::shared_ptr<Updates>& updates) {
+    timers_->After(kRetryAfter, [self = shared_from_this(), updates] { self->Tell(updates); });
   }
 
   void Close() {
@@ -158,8 +176,9 @@ class ShellCommandWatch final : public CommandFeed,
     }
   }
 
-  SessionTable* const sessions_;
+  SessionCaller* const sessions_;
   const std::shared_ptr<TimerThread> timers_;
+  OutputGate* const gate_;
   const std::weak_ptr<OpenShellCommands> open_;
   const std::string client_id_;
   const std::string session_id_;
@@ -172,25 +191,38 @@ class ShellCommandWatch final : public CommandFeed,
   std::vector<ToolCallUpdate> recording_;  // Recorded, and not known to be durable yet.
 };
 
-ShellCommands::ShellCommands(Clock* clock, CommandTable* commands, SessionTable* sessions,
-                             std::shared_ptr<TimerThread> timers)
+ShellCommands::ShellCommands(Clock* clock, CommandTable* commands, SessionCaller* sessions,
+                             std::shared_ptr<TimerThread> timers, OutputGate* gate)
     : clock_(clock),
       commands_(commands),
       sessions_(sessions),
       timers_(std::move(timers)),
+      gate_(gate),
       open_(std::make_shared<OpenShellCommands>()) {}
 
-std::string ShellCommands::Start(const std::string& client_id, const std::string& session_id,
-                                 const ShellCommand& command) {
-  const auto watch = std::make_shared<ShellCommandWatch>(sessions_, timers_, open_, client_id,
-                                                         session_id, command);
+std::string ShellCommands::Find(const SessionMetadata& session, const AgentCommand& command) {
+  MutexLock lock(&open_->mutex);
+  for (const auto& [id, watch] : open_->watches) {
+    if (watch->Is(session.session_id, command.command.id)) return id;
+  }
+  return "";
+}
+
+std::string ShellCommands::Start(const std::string& client_id, const SessionMetadata& session,
+                                 const AgentCommand& command) {
+  const std::string& session_id = session.session_id;
+  const auto watch = std::make_shared<ShellCommandWatch>(sessions_, timers_, gate_, open_,
+                                                         client_id, session_id, command.command);
+  // Of the event, which is recorded once: also where there was another session of the same id.
+  const std::string request_id = absl::StrCat(session_id, "/", command.command.id, "/", command.seq,
+                                              "-", absl::ToUnixMicros(session.created_at));
   CommandRequest request{.client_id = client_id,
                          .target = absl::StrCat("session-", session_id),
                          .type = kType,
-                         .request_id = absl::StrCat(session_id, "/", command.id),
+                         .request_id = request_id,
                          .label = session_id};
   request.params =
-      std::make_shared<const std::string>(Dump(FileJson{{"command", command.command}}));
+      std::make_shared<const std::string>(Dump(FileJson{{"command", command.command.command}}));
   // A build takes its time; the clock of quick commands is not meant for it.
   request.deadlines.start_to_close = kMaxStartToClose;
   const absl::StatusOr<CommandRegistration> registered =

@@ -6,8 +6,10 @@
 
 #include "common/clock.h"
 #include "tracker/domain/command/command_table.h"
-#include "tracker/domain/session/session_table.h"
-#include "tracker/domain/session/shell_command_detector.h"
+#include "tracker/domain/session/agent_answers.h"
+#include "tracker/domain/session/session_metadata.h"
+#include "tracker/rpc/output_gate.h"
+#include "tracker/rpc/session_caller.h"
 #include "tracker/timer_thread.h"
 
 namespace callslip::tracker {
@@ -18,14 +20,17 @@ struct OpenShellCommands;
 // session that each runs and how it has ended. Thread-safe.
 class ShellCommands {
  public:
-  // `commands` must have been drained before `sessions` goes.
-  ShellCommands(Clock* clock, CommandTable* commands, SessionTable* sessions,
-                std::shared_ptr<TimerThread> timers);
+  // What is told of a command has passed `gate`, unless that is null. `commands` must have been
+  // drained before `sessions` goes.
+  ShellCommands(Clock* clock, CommandTable* commands, SessionCaller* sessions,
+                std::shared_ptr<TimerThread> timers, OutputGate* gate);
 
-  // Registers a command of `session_id`, which belongs to `client_id`, and follows it. Returns the
+  // Registers a command of `session`, which belongs to `client_id`, and follows it. Returns the
   // command's id; empty where it was refused, in which case it is recorded why. Does not block.
-  std::string Start(const std::string& client_id, const std::string& session_id,
-                    const ShellCommand& command);
+  std::string Start(const std::string& client_id, const SessionMetadata& session,
+                    const AgentCommand& command);
+  // The id of one that was started and has not ended; else empty.
+  std::string Find(const SessionMetadata& session, const AgentCommand& command);
 
   // After the drain of the command table: records how the commands have ended of which it has told
   // nothing any more, or that they won't, and sees to that.
@@ -34,8 +39,9 @@ class ShellCommands {
  private:
   Clock* const clock_;
   CommandTable* const commands_;
-  SessionTable* const sessions_;
+  SessionCaller* const sessions_;
   const std::shared_ptr<TimerThread> timers_;
+  OutputGate* const gate_;
   const std::shared_ptr<OpenShellCommands> open_;
 };
 

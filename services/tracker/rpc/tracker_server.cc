@@ -48,10 +48,10 @@ Authenticator::OwnerOf OwnerOf(CommandTable* commands, SessionTable* sessions) {
 
 // What serves sessions.
 struct SessionParts {
-  SessionParts(Clock* clock, CommandTable* commands, SessionTable* table)
+  SessionParts(Clock* clock, CommandTable* commands, SessionTable* table, OutputGate* gate)
       : timers(std::make_shared<TimerThread>(clock)),
         caller(table, timers),
-        sessions(clock, commands, &caller, timers),
+        sessions(clock, commands, &caller, timers, gate),
         queues(&caller) {}
   ~SessionParts() {
     // Whatever may still call the services.
@@ -68,7 +68,7 @@ struct SessionParts {
 }  // namespace
 
 struct TrackerServer::Parts {
-  Parts(Clock* clock, CommandTable* table, SessionTable* session_table,
+  Parts(Clock* clock, CommandTable* table, SessionTable* session_table, OutputGate* gate,
         const MeasuredStorage& storage, AnnotationStore* annotation_store)
       : commands(clock, table, &registry, &log),
         own_annotations(table),
@@ -87,7 +87,8 @@ struct TrackerServer::Parts {
         clock_(clock),
         server(clock) {
     SetCredentials(nullptr);
-    if (session_table != nullptr) sessions.emplace(clock, table, session_table);
+    if (session_table != nullptr) sessions.emplace(clock, table, session_table, gate);
+    server.SetGate(gate);
   }
 
   void SetCredentials(std::shared_ptr<const Credentials> credentials) {
@@ -118,9 +119,7 @@ TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* se
                              AnnotationStore* annotations)
     : clock_(clock),
       table_(table),
-      parts_(std::make_unique<Parts>(clock, table, sessions, storage, annotations)) {
-  parts_->server.SetGate(gate);
-}
+      parts_(std::make_unique<Parts>(clock, table, sessions, gate, storage, annotations)) {}
 
 TrackerServer::~TrackerServer() = default;
 

@@ -26,8 +26,8 @@ class TrackerServer {
  public:
   // All of them must outlive the server; and `sessions` whatever fires the deadlines of `table`.
   // Without `sessions` only commands are served; without `annotations`, some that end with the
-  // server. With a gate, nothing leaves but through it, and health alone. `storage` is what its
-  // statistics tell of.
+  // server. With a gate, nothing leaves but through it, and health and sessions alone. `storage` is
+  // what its statistics tell of.
   TrackerServer(Clock* clock, CommandTable* table, SessionTable* sessions = nullptr,
                 OutputGate* gate = nullptr, const MeasuredStorage& storage = {},
                 AnnotationStore* annotations = nullptr);

@@ -242,5 +242,39 @@ TEST_F(TrackerSessionsTest, SessionsSurviveTheTracker) {
               FailsWith(StatusCode::kFailedPrecondition, "data_dir_locked"));
 }
 
+TEST_F(TrackerSessionsTest, EventsOfOneCallAreRecordedAllOrNotAtAll) {
+  CreateSession();
+  clock_.Advance(absl::Nanoseconds(123'456'789));  // Times are as long as they get.
+  // Whatever a line has beside its text, one of these is the first that fits.
+  for (int spare = 0; spare < 200; ++spare) {
+    v1::AppendEventsRequest request;
+    request.set_session_id("s");
+    request.add_events()->mutable_agent_message()->set_text("small");
+    request.add_events()->mutable_agent_message()->set_text(std::string((4 << 20) - spare, 'x'));
+    const int64_t before = Call(&S::GetSession, "session_id: 's'")->event_count();
+    const auto appended = Send(&S::AppendEvents, request);
+    const int64_t after = Call(&S::GetSession, "session_id: 's'")->event_count();
+    if (appended.ok()) {
+      EXPECT_EQ(after, before + 2);
+      return;
+    }
+    EXPECT_THAT(appended, FailsWith(StatusCode::kInvalidArgument, "event_too_large"));
+    ASSERT_EQ(after, before) << "with " << spare << " bytes to spare";
+  }
+  FAIL() << "nothing fits";
+}
+
+TEST_F(TrackerSessionsTest, IdsOfPromptsAreBounded) {
+  CreateSession();
+  const auto append = [&](const std::string& ids) {
+    return Call(&S::AppendEvents,
+                "session_id: 's' events { user_prompt { message: 'm' " + ids + " } }");
+  };
+  const auto invalid = FailsWith(StatusCode::kInvalidArgument, "invalid_argument");
+  EXPECT_OK(append("prompt_id: '" + std::string(128, 'x') + "'"));
+  EXPECT_THAT(append("prompt_id: '" + std::string(129, 'x') + "'"), invalid);
+  EXPECT_THAT(append("queue_id: '" + std::string(129, 'x') + "'"), invalid);
+}
+
 }  // namespace
 }  // namespace callslip::tracker

@@ -32,21 +32,14 @@ class CrashingDisk final : public Disk {
 
   bool crashed();
 
-  absl::StatusOr<File> OpenForAppend(const std::string& path, bool create) override;
-  absl::StatusOr<File> OpenEmpty(const std::string& path) override;
-  absl::Status Write(const File& file, absl::string_view bytes) override;
-  absl::Status Sync(const File& file) override;
-  absl::Status Truncate(const File& file, int64_t size) override;
-  absl::Status Rename(const std::string& from, const std::string& to) override;
-  absl::Status SyncFolder(const std::string& path) override;
-  absl::Status MakeFolder(const std::string& path) override;
-  absl::Status RemoveFile(const std::string& path) override;
-  absl::Status RemoveFolder(const std::string& path) override;
+ protected:
+  // Looks are no steps here: what a process that is dead sees nobody hears of.
+  absl::Status Do(const DiskStep& step, absl::FunctionRef<absl::Status()> whole) override;
 
  private:
-  // Does the step, or what of it is done before the crash.
-  absl::Status Step(
-      const std::function<absl::Status()>& whole, const std::function<void()>& half = [] {});
+  // A step that is done, with what is to be undone should the machine lose its power.
+  absl::Status Note(const DiskStep& step, absl::FunctionRef<absl::Status()> whole);
+  absl::Status NoteRename(const DiskStep& step, absl::FunctionRef<absl::Status()> whole);
 
   const int64_t crash_at_;
   const Within within_;

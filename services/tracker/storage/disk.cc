@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
@@ -15,27 +17,111 @@
 namespace callslip::tracker {
 namespace {
 
+using Kind = DiskStep::Kind;
+
 // What people say to an agent is nobody else's business.
 constexpr mode_t kFileMode = 0600;
 constexpr mode_t kFolderMode = 0700;
 
+absl::Status Open(const std::string& path, int flags, File& file) {
+  file = File(open(path.c_str(), flags | O_CLOEXEC, kFileMode));
+  return file.is_open() ? absl::OkStatus() : DiskError("open", path);
+}
+
+absl::Status ReadAll(const std::string& path, size_t max_bytes, std::string& contents) {
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file.is_open()) {
+    return errno == ENOENT ? absl::NotFoundError(path) : DiskError("open", path);
+  }
+  char buffer[size_t{16} << 10];
+  while (true) {
+    const ssize_t got = read(file.descriptor(), buffer, sizeof(buffer));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return DiskError("read", path);
+    if (got == 0) return absl::OkStatus();
+    contents.append(buffer, static_cast<size_t>(got));
+    if (contents.size() > max_bytes) {
+      return absl::OutOfRangeError(absl::StrCat(path, " has more than ", max_bytes, " bytes"));
+    }
+  }
+}
+
 }  // namespace
 
+absl::Status Disk::Do(const DiskStep&, absl::FunctionRef<absl::Status()> whole) { return whole(); }
+
+absl::StatusOr<std::optional<Disk::Entry>> Disk::Look(const std::string& path) {
+  std::optional<Entry> entry;
+  RETURN_IF_ERROR(Do({Kind::kRead, path}, [&] {
+    struct stat stat {};
+    if (::stat(path.c_str(), &stat) != 0) {
+      return errno == ENOENT ? absl::OkStatus() : DiskError("look at", path);
+    }
+    entry = {.is_folder = S_ISDIR(stat.st_mode), .size = stat.st_size};
+    return absl::OkStatus();
+  }));
+  return entry;
+}
+
+absl::StatusOr<std::vector<std::string>> Disk::NamesIn(const std::string& folder) {
+  std::vector<std::string> names;
+  RETURN_IF_ERROR(Do({Kind::kRead, folder}, [&] {
+    std::error_code error;
+    std::filesystem::directory_iterator entries(folder, error);
+    for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+      names.push_back(entries->path().filename().string());
+    }
+    return error ? StorageFailed(absl::StrCat("can't read ", folder, ": ", error.message()))
+                 : absl::OkStatus();
+  }));
+  return names;
+}
+
+absl::StatusOr<std::string> Disk::ReadFile(const std::string& path, size_t max_bytes) {
+  std::string contents;
+  RETURN_IF_ERROR(Do({Kind::kRead, path}, [&] { return ReadAll(path, max_bytes, contents); }));
+  return contents;
+}
+
+absl::StatusOr<size_t> Disk::ReadAt(const File& file, int64_t offset, char* bytes, size_t size) {
+  ssize_t got = 0;
+  RETURN_IF_ERROR(Do({.kind = Kind::kRead, .file = &file}, [&] {
+    do {
+      got = pread(file.descriptor(), bytes, size, offset);
+    } while (got < 0 && errno == EINTR);
+    return got < 0 ? DiskError("read", "a file") : absl::OkStatus();
+  }));
+  return static_cast<size_t>(got);
+}
+
+absl::StatusOr<int64_t> Disk::SizeOf(const File& file) {
+  struct stat stat {};
+  RETURN_IF_ERROR(Do({.kind = Kind::kRead, .file = &file}, [&] {
+    return fstat(file.descriptor(), &stat) == 0 ? absl::OkStatus() : DiskError("look at", "a file");
+  }));
+  return stat.st_size;
+}
+
 absl::StatusOr<File> Disk::OpenForAppend(const std::string& path, bool create) {
-  const int flags = O_RDWR | O_APPEND | O_CLOEXEC | (create ? O_CREAT : 0);
-  const int descriptor = open(path.c_str(), flags, kFileMode);
-  if (descriptor < 0) return DiskError("open", path);
-  return File(descriptor);
+  File file;
+  const int flags = O_RDWR | O_APPEND | (create ? O_CREAT : 0);
+  RETURN_IF_ERROR(Do({Kind::kOpen, path}, [&] { return Open(path, flags, file); }));
+  return file;
 }
 
 absl::StatusOr<File> Disk::OpenEmpty(const std::string& path) {
-  const int flags = O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC;
-  const int descriptor = open(path.c_str(), flags, kFileMode);
-  if (descriptor < 0) return DiskError("open", path);
-  return File(descriptor);
+  File file;
+  const int flags = O_WRONLY | O_APPEND | O_CREAT | O_TRUNC;
+  RETURN_IF_ERROR(Do({Kind::kEmpty, path}, [&] { return Open(path, flags, file); }));
+  return file;
 }
 
 absl::Status Disk::Write(const File& file, absl::string_view bytes) {
+  return Do({.kind = Kind::kWrite, .file = &file, .bytes = bytes},
+            [&] { return WriteAll(file, bytes); });
+}
+
+absl::Status Disk::WriteAll(const File& file, absl::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(file.descriptor(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -46,41 +132,51 @@ absl::Status Disk::Write(const File& file, absl::string_view bytes) {
 }
 
 absl::Status Disk::Sync(const File& file) {
-  // Without the time of the last change, which nobody reads.
-  if (fdatasync(file.descriptor()) != 0) return DiskError("sync", "a file");
-  return absl::OkStatus();
+  return Do({.kind = Kind::kSync, .file = &file}, [&] {
+    // Without the time of the last change, which nobody reads.
+    return fdatasync(file.descriptor()) == 0 ? absl::OkStatus() : DiskError("sync", "a file");
+  });
 }
 
 absl::Status Disk::Truncate(const File& file, int64_t size) {
-  if (ftruncate(file.descriptor(), size) != 0) return DiskError("truncate", "a file");
-  return absl::OkStatus();
+  return Do({.kind = Kind::kTruncate, .file = &file}, [&] {
+    return ftruncate(file.descriptor(), size) == 0 ? absl::OkStatus()
+                                                   : DiskError("truncate", "a file");
+  });
 }
 
 absl::Status Disk::Rename(const std::string& from, const std::string& to) {
-  if (rename(from.c_str(), to.c_str()) != 0) return DiskError("rename", from);
-  return absl::OkStatus();
+  return Do({Kind::kRename, from, to}, [&] {
+    return rename(from.c_str(), to.c_str()) == 0 ? absl::OkStatus() : DiskError("rename", from);
+  });
 }
 
 absl::Status Disk::SyncFolder(const std::string& path) {
-  const File folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder.is_open()) return DiskError("open", path);
-  if (fsync(folder.descriptor()) != 0) return DiskError("sync", path);
-  return absl::OkStatus();
+  return Do({Kind::kSyncFolder, path}, [&] {
+    const File folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder.is_open()) return DiskError("open", path);
+    return fsync(folder.descriptor()) == 0 ? absl::OkStatus() : DiskError("sync", path);
+  });
 }
 
 absl::Status Disk::MakeFolder(const std::string& path) {
-  if (mkdir(path.c_str(), kFolderMode) != 0) return DiskError("make", path);
-  return absl::OkStatus();
+  return Do({Kind::kOther, path}, [&] {
+    return mkdir(path.c_str(), kFolderMode) == 0 ? absl::OkStatus() : DiskError("make", path);
+  });
 }
 
 absl::Status Disk::RemoveFile(const std::string& path) {
-  if (unlink(path.c_str()) != 0 && errno != ENOENT) return DiskError("remove", path);
-  return absl::OkStatus();
+  return Do({Kind::kOther, path}, [&] {
+    const bool is_gone = unlink(path.c_str()) == 0 || errno == ENOENT;
+    return is_gone ? absl::OkStatus() : DiskError("remove", path);
+  });
 }
 
 absl::Status Disk::RemoveFolder(const std::string& path) {
-  if (rmdir(path.c_str()) != 0 && errno != ENOENT) return DiskError("remove", path);
-  return absl::OkStatus();
+  return Do({Kind::kOther, path}, [&] {
+    const bool is_gone = rmdir(path.c_str()) == 0 || errno == ENOENT;
+    return is_gone ? absl::OkStatus() : DiskError("remove", path);
+  });
 }
 
 absl::Status Disk::ReplaceFile(const std::string& folder, const std::string& name,
@@ -95,23 +191,6 @@ absl::Status Disk::ReplaceFile(const std::string& folder, const std::string& nam
   }
   RETURN_IF_ERROR(Rename(temporary, path));
   return SyncFolder(folder);
-}
-
-absl::StatusOr<std::string> ReadFile(const std::string& path, size_t max_bytes) {
-  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) {
-    return errno == ENOENT ? absl::NotFoundError(path) : DiskError("open", path);
-  }
-  std::string contents;
-  char buffer[size_t{16} << 10];
-  while (true) {
-    const ssize_t got = read(file.descriptor(), buffer, sizeof(buffer));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return DiskError("read", path);
-    if (got == 0) return contents;
-    contents.append(buffer, static_cast<size_t>(got));
-    if (contents.size() > max_bytes) return StorageFailed(absl::StrCat(path, " is too long"));
-  }
 }
 
 absl::Status DiskError(absl::string_view what, absl::string_view path) {

@@ -33,8 +33,10 @@ absl::Status SetRaw(FileJson& object, const char* key, const std::string& text) 
 // The data of each type, written…
 struct DataOf {
   absl::StatusOr<FileJson> operator()(const SessionStart& e) const {
-    return FileJson{
+    FileJson data{
         {"session_id", e.session_id}, {"acp_server", e.acp_server}, {"working_dir", e.working_dir}};
+    SetUnlessEmpty(data, "owner", e.owner);
+    return data;
   }
   absl::StatusOr<FileJson> operator()(const SessionEnd& e) const {
     FileJson data{{"reason", e.reason}};
@@ -54,7 +56,9 @@ struct DataOf {
     return data;
   }
   absl::StatusOr<FileJson> operator()(const AgentMessage& e) const {
-    return FileJson{{"text", e.text}};
+    FileJson data{{"text", e.text}};
+    if (e.iteration.has_value()) data["iteration"] = *e.iteration;
+    return data;
   }
   absl::StatusOr<FileJson> operator()(const AgentThought& e) const {
     return FileJson{{"text", e.text}};
@@ -156,7 +160,9 @@ UserPrompt PromptOf(const Json& data) {
 // …and read. Nothing where something is missing that each of the type has.
 std::optional<EventPayload> PayloadOf(absl::string_view type, const Json& data) {
   if (type == "agent_message" && HasStrings(data, {"text"})) {
-    return AgentMessage{StringAt(data, "text")};
+    AgentMessage message{StringAt(data, "text")};
+    if (Find(data, "iteration") != nullptr) message.iteration = IntAt(data, "iteration");
+    return message;
   }
   if (type == "agent_thought" && HasStrings(data, {"text"})) {
     return AgentThought{StringAt(data, "text")};
@@ -187,7 +193,7 @@ std::optional<EventPayload> PayloadOf(absl::string_view type, const Json& data) 
   }
   if (type == "session_start" && HasStrings(data, {"session_id"})) {
     return SessionStart{StringAt(data, "session_id"), StringAt(data, "acp_server"),
-                        StringAt(data, "working_dir")};
+                        StringAt(data, "working_dir"), StringAt(data, "owner")};
   }
   if (type == "session_end" && HasStrings(data, {"reason"})) {
     SessionEnd end{.reason = StringAt(data, "reason")};

@@ -1,7 +1,5 @@
 #include "tracker/storage/event_log.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <deque>
 #include <utility>
@@ -42,12 +40,11 @@ absl::StatusOr<std::unique_ptr<EventLog>> EventLog::Open(Disk* disk, const std::
 }
 
 absl::Status EventLog::Scan(const Visitor& visit) {
-  struct stat stat {};
-  if (fstat(file_.descriptor(), &stat) != 0) return DiskError("look at", path_);
+  ASSIGN_OR_RETURN(const int64_t size, disk_->SizeOf(file_));
   end_ = 0;
   size_ = 0;
   index_.clear();
-  LineReader reader(file_.descriptor(), 0, stat.st_size, kMaxLineBytes);
+  LineReader reader(disk_, &file_, 0, size, kMaxLineBytes);
   LineReader::Line line;
   while (true) {
     ASSIGN_OR_RETURN(const bool more, reader.Next(line));
@@ -58,24 +55,45 @@ absl::Status EventLog::Scan(const Visitor& visit) {
     Index(head->seq, line.begin);
     visit(*head, line.text);
   }
-  if (end_ == stat.st_size) return absl::OkStatus();
+  if (end_ == size) return absl::OkStatus();
   RETURN_IF_ERROR(disk_->Truncate(file_, end_));
   return disk_->Sync(file_);
 }
 
 absl::StatusOr<EventPtr> EventLog::Append(EventPayload payload, absl::Time now) {
-  const int64_t seq = max_seq_ + 1;
-  ASSIGN_OR_RETURN(const std::string line, EncodeEvent(seq, now, payload));
-  if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
-  Index(seq, bytes());
-  unwritten_ += line;
-  if (unwritten_.size() >= kFlushBytes) RETURN_IF_ERROR(Flush());
-  if (ChangesWhenRead(payload, line)) {
-    return DecodeEvent({seq, std::string(EventTypeOf(payload)), now},
-                       absl::string_view(line).substr(0, line.size() - 1));
+  std::vector<EventPayload> payloads;
+  payloads.push_back(std::move(payload));
+  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, AppendAll(std::move(payloads), now));
+  return events.front();
+}
+
+absl::StatusOr<std::vector<EventPtr>> EventLog::AppendAll(std::vector<EventPayload> payloads,
+                                                          absl::Time now) {
+  std::vector<std::string> lines;
+  lines.reserve(payloads.size());
+  for (const EventPayload& payload : payloads) {
+    const int64_t seq = max_seq_ + 1 + static_cast<int64_t>(lines.size());
+    ASSIGN_OR_RETURN(std::string line, EncodeEvent(seq, now, payload));
+    if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
+    lines.push_back(std::move(line));
   }
-  return std::make_shared<SessionEvent>(SessionEvent{
-      .seq = seq, .timestamp = now, .payload = std::move(payload), .bytes = line.size()});
+  std::vector<EventPtr> events;
+  events.reserve(payloads.size());
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    const absl::string_view line = lines[i];
+    const int64_t seq = max_seq_ + 1;
+    Index(seq, bytes());
+    absl::StrAppend(&unwritten_, line);
+    if (ChangesWhenRead(payloads[i], line)) {
+      events.push_back(DecodeEvent({seq, std::string(EventTypeOf(payloads[i])), now},
+                                   line.substr(0, line.size() - 1)));
+    } else {
+      events.push_back(std::make_shared<SessionEvent>(SessionEvent{
+          .seq = seq, .timestamp = now, .payload = std::move(payloads[i]), .bytes = line.size()}));
+    }
+    if (unwritten_.size() >= kFlushBytes) RETURN_IF_ERROR(Flush());
+  }
+  return events;
 }
 
 absl::Status EventLog::Sync() {
@@ -199,7 +217,7 @@ absl::StatusOr<int64_t> EventLog::Prune(const SessionRetention& retention) {
 
   const std::string temporary = path_ + ".tmp";
   ASSIGN_OR_RETURN(const File pruned, disk_->OpenEmpty(temporary));
-  LineReader reader(file_.descriptor(), 0, end_, kMaxLineBytes);
+  LineReader reader(disk_, &file_, 0, end_, kMaxLineBytes);
   LineReader::Line line;
   std::string kept;
   int64_t position = 0;
@@ -275,7 +293,7 @@ EventLog::Place EventLog::PlaceBefore(Before before) const {
 }
 
 LineReader EventLog::ReaderFrom(const Place& place) const {
-  return LineReader(file_.descriptor(), place.offset, end_, kMaxLineBytes);
+  return LineReader(disk_, &file_, place.offset, end_, kMaxLineBytes);
 }
 
 }  // namespace callslip::tracker

@@ -42,9 +42,13 @@ class EventLog {
   static absl::StatusOr<std::unique_ptr<EventLog>> Open(Disk* disk, const std::string& folder,
                                                         const Visitor& visit);
 
-  // Adds an event under the next seq: readable at once, durable after Sync(). EventTooLarge,
-  // InvalidField, StorageFailed.
+  // Adds events under the next seqs, all or none of them: readable at once, durable after Sync().
+  // EventTooLarge, InvalidField, StorageFailed.
+  absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
+                                                  absl::Time now);
   absl::StatusOr<EventPtr> Append(EventPayload payload, absl::Time now);
+  // The next seq is above `seq`.
+  void SkipTo(int64_t seq) { max_seq_ = seq; }
   absl::Status Sync();
 
   // See EventQuery. InvalidField.

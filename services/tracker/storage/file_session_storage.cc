@@ -2,19 +2,20 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/log.h"
 #include "common/status_macros.h"
+#include "tracker/domain/client_scope.h"
+#include "tracker/domain/session/recorded_answer.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
+#include "tracker/domain/session/shell_command_detector.h"
 #include "tracker/storage/event_log.h"
 #include "tracker/storage/session_json.h"
 
@@ -24,26 +25,11 @@ namespace {
 // Ids of sessions never begin with a dot.
 constexpr char kNewPrefix[] = ".new-";
 constexpr char kRemovedPrefix[] = ".removed-";
+// Of what is put aside.
+constexpr char kDamagedSuffix[] = ".damaged";
 
 std::string Join(const std::string& folder, absl::string_view name) {
   return absl::StrCat(folder, "/", name);
-}
-
-bool Exists(const std::string& path) {
-  struct stat stat {};
-  return ::stat(path.c_str(), &stat) == 0;
-}
-
-// The names in a folder.
-absl::StatusOr<std::vector<std::string>> NamesIn(const std::string& folder) {
-  std::vector<std::string> names;
-  std::error_code error;
-  std::filesystem::directory_iterator entries(folder, error);
-  for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-    names.push_back(entries->path().filename().string());
-  }
-  if (error) return StorageFailed(absl::StrCat("can't read ", folder, ": ", error.message()));
-  return names;
 }
 
 class FileSessionRecord final : public SessionRecord {
@@ -51,8 +37,9 @@ class FileSessionRecord final : public SessionRecord {
   FileSessionRecord(Disk* disk, std::string folder, std::unique_ptr<EventLog> log)
       : disk_(disk), folder_(std::move(folder)), log_(std::move(log)) {}
 
-  absl::StatusOr<EventPtr> Append(EventPayload payload, absl::Time now) override {
-    return log_->Append(std::move(payload), now);
+  absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
+                                                  absl::Time now) override {
+    return log_->AppendAll(std::move(payloads), now);
   }
   absl::Status SyncLog() override { return log_->Sync(); }
   absl::StatusOr<EventPage> Read(const EventQuery& query) override { return log_->Read(query); }
@@ -83,12 +70,13 @@ class LogSummary {
   void See(const EventHead& head, absl::string_view line) {
     if (first_at_ == absl::InfinitePast()) first_at_ = head.timestamp;
     last_at_ = head.timestamp;
+    last_seq_ = head.seq;
     ends_with_end_ = head.type == "session_end";
-    if (head.type != "user_prompt" && head.type != "session_start" && !ends_with_end_) return;
+    if (!IsOfInterest(head, line)) return;
     const EventPtr event = DecodeEvent(head, line);
+    answer_.See(*event);
     if (const auto* prompt = std::get_if<UserPrompt>(&event->payload)) {
-      prompts_.push_back({prompt->prompt_id, prompt->queue_id});
-      if (prompts_.size() > kRememberedPrompts) prompts_.pop_front();
+      Remember({prompt->prompt_id, prompt->queue_id}, prompts_);
     } else if (const auto* start = std::get_if<SessionStart>(&event->payload)) {
       start_ = *start;
     } else if (const auto* end = std::get_if<SessionEnd>(&event->payload)) {
@@ -103,13 +91,14 @@ class LogSummary {
     if (known.has_value()) {
       metadata = *std::move(known);
     } else {
+      metadata.owner = start_.owner;
       metadata.acp_server = start_.acp_server;
       metadata.working_dir = start_.working_dir;
       metadata.created_at = metadata.updated_at =
           first_at_ == absl::InfinitePast() ? absl::UnixEpoch() : first_at_;
     }
     metadata.session_id = id;
-    if (ends_with_end_ && metadata.max_seq < log.max_seq()) {
+    if (ends_with_end_ && metadata.max_seq < last_seq_) {
       metadata.state = SessionState::kCompleted;
       metadata.end_reason = end_reason_;
     }
@@ -121,15 +110,42 @@ class LogSummary {
   }
 
   std::deque<RecordedPrompt> TakePrompts() && { return std::move(prompts_); }
+  RecordedAnswer TakeAnswer() && { return std::move(answer_); }
 
  private:
+  // Without decoding it: there may be a great many.
+  static bool IsOfInterest(const EventHead& head, absl::string_view line) {
+    // In its beginning, where our own have the id, and at its end, where they have the iteration.
+    if (head.type == "tool_call") {
+      return absl::StrContains(line.substr(0, 200), kShellCommandIdPrefix);
+    }
+    if (head.type == "agent_message") {
+      return absl::StrContains(line.substr(line.size() - std::min<size_t>(line.size(), 40)),
+                               "\"iteration\":");
+    }
+    return head.type == "user_prompt" || head.type == "session_start" || head.type == "session_end";
+  }
+
   absl::Time first_at_ = absl::InfinitePast();
   absl::Time last_at_ = absl::InfinitePast();
+  int64_t last_seq_ = 0;
   bool ends_with_end_ = false;
   std::string end_reason_;
   SessionStart start_;
   std::deque<RecordedPrompt> prompts_;
+  RecordedAnswer answer_;
 };
+
+// The log has lost events that somebody may have seen: says so in their place.
+absl::Status RecordLoss(const SessionMetadata& known, EventLog& log) {
+  const int64_t first = log.max_seq() + 1;
+  log.SkipTo(known.max_seq);
+  ErrorEvent loss{.message = absl::StrCat("events ", first, " to ", known.max_seq,
+                                          " are lost: the log has lost its end"),
+                  .code = "events_lost"};
+  RETURN_IF_ERROR(log.Append(std::move(loss), known.updated_at).status());
+  return log.Sync();
+}
 
 }  // namespace
 
@@ -139,8 +155,10 @@ FileSessionStorage::FileSessionStorage(std::string folder, Disk* disk, File lock
 absl::StatusOr<std::unique_ptr<FileSessionStorage>> FileSessionStorage::Open(
     const std::string& data_dir, Disk* disk) {
   const std::string folder = Join(data_dir, "sessions");
-  if (!Exists(data_dir)) RETURN_IF_ERROR(disk->MakeFolder(data_dir));
-  if (!Exists(folder)) {
+  ASSIGN_OR_RETURN(const auto has_data, disk->Look(data_dir));
+  if (!has_data.has_value()) RETURN_IF_ERROR(disk->MakeFolder(data_dir));
+  ASSIGN_OR_RETURN(const auto has_sessions, disk->Look(folder));
+  if (!has_sessions.has_value()) {
     RETURN_IF_ERROR(disk->MakeFolder(folder));
     RETURN_IF_ERROR(disk->SyncFolder(data_dir));
   }
@@ -152,95 +170,174 @@ absl::StatusOr<std::unique_ptr<FileSessionStorage>> FileSessionStorage::Open(
   }
   std::unique_ptr<FileSessionStorage> storage(
       new FileSessionStorage(folder, disk, std::move(lock)));
-  RETURN_IF_ERROR(storage->Sweep());
+  storage->Sweep();
   return storage;
 }
 
 absl::StatusOr<std::vector<SessionMetadata>> FileSessionStorage::List() {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(folder_));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, disk_->NamesIn(folder_));
   std::vector<SessionMetadata> sessions;
   for (const std::string& name : names) {
     if (!CheckSessionId(name).ok()) continue;
-    ASSIGN_OR_RETURN(SessionMetadata metadata, ReadMetadata(name));
-    sessions.push_back(std::move(metadata));
+    std::optional<SessionMetadata> listed = Listed(name);
+    if (listed.has_value()) sessions.push_back(*std::move(listed));
   }
   return sessions;
 }
 
-absl::StatusOr<SessionMetadata> FileSessionStorage::ReadMetadata(const std::string& id) {
-  const absl::StatusOr<std::string> text =
-      ReadFile(Join(FolderOf(id), kMetadataFile), kMaxMetadataBytes);
-  if (text.ok()) {
-    std::optional<SessionMetadata> metadata = DecodeMetadata(*text);
-    struct stat log {};
-    const bool has_log = stat(Join(FolderOf(id), EventLog::kFileName).c_str(), &log) == 0;
-    if (metadata.has_value() && has_log && metadata->log_bytes == log.st_size) {
-      metadata->session_id = id;
-      return *std::move(metadata);
+std::optional<SessionMetadata> FileSessionStorage::Listed(const std::string& id) {
+  const absl::StatusOr<MetadataFile> file = ReadMetadata(id);
+  const bool has_metadata = file.ok() && file->metadata.has_value();
+  if (has_metadata) {
+    const auto log = disk_->Look(Join(FolderOf(id), EventLog::kFileName));
+    if (log.ok() && log->has_value() && (*log)->size == file->metadata->log_bytes) {
+      return file->metadata;
     }
   }
-  ASSIGN_OR_RETURN(const LoadedSession loaded, Load(id));
-  RETURN_IF_ERROR(loaded.record->SaveMetadata(loaded.metadata));
-  return loaded.metadata;
+  const absl::StatusOr<LoadedSession> loaded = Load(id);
+  if (loaded.ok()) return loaded->metadata;
+  if (absl::IsNotFound(loaded.status())) {
+    Log(LogLevel::kWarning, "what is no session is left alone", {{"path", FolderOf(id)}});
+    return std::nullopt;
+  }
+  SessionMetadata damaged;
+  if (has_metadata) {
+    damaged = *file->metadata;
+  } else {
+    // Whose it is will be known when it can be read: until then it is nobody's.
+    damaged.session_id = id;
+    damaged.owner = kNobody;
+  }
+  damaged.damage = std::string(loaded.status().message());
+  Log(LogLevel::kWarning, "a session can't be read",
+      {{"session_id", id}, {"error", damaged.damage}});
+  return damaged;
+}
+
+absl::StatusOr<FileSessionStorage::MetadataFile> FileSessionStorage::ReadMetadata(
+    const std::string& id) {
+  const absl::StatusOr<std::string> text =
+      disk_->ReadFile(Join(FolderOf(id), kMetadataFile), kMaxMetadataBytes);
+  if (absl::IsNotFound(text.status())) return MetadataFile{};
+  if (absl::IsOutOfRange(text.status())) return MetadataFile{.is_damaged = true};
+  RETURN_IF_ERROR(text.status());
+  MetadataFile file{.metadata = DecodeMetadata(*text)};
+  file.is_damaged = !file.metadata.has_value();
+  if (!file.is_damaged) file.metadata->session_id = id;
+  return file;
 }
 
 absl::StatusOr<LoadedSession> FileSessionStorage::Create(const SessionMetadata& metadata) {
-  RETURN_IF_ERROR(CheckSessionId(metadata.session_id));
-  const std::string folder = FolderOf(metadata.session_id);
-  if (Exists(folder)) return SessionExists(metadata.session_id);
+  const std::string& id = metadata.session_id;
+  RETURN_IF_ERROR(CheckSessionId(id));
+  bool is_half_made = false;
+  {
+    MutexLock lock(&mutex_);
+    is_half_made = half_made_.contains(id);
+  }
+  if (is_half_made) {
+    RETURN_IF_ERROR(Unmake(id));
+  } else {
+    ASSIGN_OR_RETURN(const auto there, disk_->Look(FolderOf(id)));
+    if (there.has_value()) return SessionExists(id);
+  }
+  const absl::Status made = Make(metadata);
+  absl::StatusOr<LoadedSession> created = made.ok() ? Load(id) : made;
+  if (!created.ok()) Unmake(id).IgnoreError();
+  return created;
+}
+
+absl::Status FileSessionStorage::Make(SessionMetadata metadata) {
   const std::string incomplete = Join(folder_, kNewPrefix + metadata.session_id);
   RETURN_IF_ERROR(RemoveTree(incomplete));
   RETURN_IF_ERROR(disk_->MakeFolder(incomplete));
-  RETURN_IF_ERROR(
-      disk_->OpenForAppend(Join(incomplete, EventLog::kFileName), /*create=*/true).status());
+  {
+    ASSIGN_OR_RETURN(const std::unique_ptr<EventLog> log,
+                     EventLog::Open(disk_, incomplete, [](const auto&, auto) {}));
+    SessionStart start{metadata.session_id, metadata.acp_server, metadata.working_dir,
+                       metadata.owner};
+    RETURN_IF_ERROR(log->Append(std::move(start), metadata.created_at).status());
+    RETURN_IF_ERROR(log->Sync());
+    metadata.event_count = log->size();
+    metadata.log_bytes = log->bytes();
+    metadata.max_seq = log->max_seq();
+  }
   RETURN_IF_ERROR(disk_->ReplaceFile(incomplete, kMetadataFile, EncodeMetadata(metadata)));
-  RETURN_IF_ERROR(disk_->Rename(incomplete, folder));
-  RETURN_IF_ERROR(disk_->SyncFolder(folder_));
-  return Load(metadata.session_id);
+  RETURN_IF_ERROR(disk_->Rename(incomplete, FolderOf(metadata.session_id)));
+  return disk_->SyncFolder(folder_);
+}
+
+absl::Status FileSessionStorage::Unmake(const std::string& id) {
+  const absl::Status removed = Remove(id);
+  const bool is_gone = removed.ok() || absl::IsNotFound(removed);
+  // What is incomplete does not keep the id from being used.
+  RemoveTree(Join(folder_, kNewPrefix + id)).IgnoreError();
+  MutexLock lock(&mutex_);
+  if (is_gone) {
+    half_made_.erase(id);
+    return absl::OkStatus();
+  }
+  half_made_.insert(id);
+  return removed;
 }
 
 absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
   RETURN_IF_ERROR(CheckSessionId(id));
   const std::string folder = FolderOf(id);
-  if (!Exists(folder)) return SessionNotFound(id);
-
+  ASSIGN_OR_RETURN(const auto there, disk_->Look(folder));
+  if (!there.has_value() || !there->is_folder) return SessionNotFound(id);
+  ASSIGN_OR_RETURN(const MetadataFile file, ReadMetadata(id));
+  if (!file.metadata.has_value() && !file.is_damaged) {
+    ASSIGN_OR_RETURN(const auto has_log, disk_->Look(Join(folder, EventLog::kFileName)));
+    if (!has_log.has_value()) return SessionNotFound(id);
+  }
   LogSummary summary;
   ASSIGN_OR_RETURN(
       std::unique_ptr<EventLog> log,
       EventLog::Open(disk_, folder, [&](const EventHead& head, absl::string_view line) {
         summary.See(head, line);
       }));
+  if (file.metadata.has_value() && file.metadata->max_seq > log->max_seq()) {
+    RETURN_IF_ERROR(RecordLoss(*file.metadata, *log));
+  }
   LoadedSession loaded;
-  const absl::StatusOr<std::string> metadata =
-      ReadFile(Join(folder, kMetadataFile), kMaxMetadataBytes);
-  loaded.metadata =
-      summary.Complete(id, metadata.ok() ? DecodeMetadata(*metadata) : std::nullopt, *log);
+  loaded.metadata = summary.Complete(id, file.metadata, *log);
   loaded.prompts = std::move(summary).TakePrompts();
-
-  const absl::StatusOr<std::string> text = ReadFile(Join(folder, kQueueFile), kMaxQueueFileBytes);
-  if (text.ok()) {
-    if (std::optional<QueueFile> queue = DecodeQueue(*text); queue.has_value()) {
-      loaded.messages = std::move(queue->messages);
-      loaded.delivery = std::move(queue->delivery);
-    } else {
-      const std::string path = Join(folder, kQueueFile);
-      RETURN_IF_ERROR(disk_->Rename(path, path + ".damaged"));
-      loaded.delivery.pause = QueuePause{.reason = "queue_damaged",
-                                         .message = "queue.json can't be read and was put aside",
-                                         .at = loaded.metadata.updated_at};
-      RETURN_IF_ERROR(disk_->ReplaceFile(
-          folder, kQueueFile, EncodeQueue({}, loaded.delivery, loaded.metadata.updated_at)));
-    }
-  } else if (!absl::IsNotFound(text.status())) {
-    return text.status();
+  loaded.answer = std::move(summary).TakeAnswer();
+  RETURN_IF_ERROR(ReadQueue(folder, loaded));
+  const std::string path = Join(folder, kMetadataFile);
+  if (file.is_damaged) RETURN_IF_ERROR(disk_->Rename(path, path + kDamagedSuffix));
+  if (file.metadata != loaded.metadata) {
+    // Where this fails they are made again, and alike, by the next who loads it.
+    disk_->ReplaceFile(folder, kMetadataFile, EncodeMetadata(loaded.metadata)).IgnoreError();
   }
   loaded.record = std::make_unique<FileSessionRecord>(disk_, folder, std::move(log));
   return loaded;
 }
 
+absl::Status FileSessionStorage::ReadQueue(const std::string& folder, LoadedSession& loaded) {
+  const std::string path = Join(folder, kQueueFile);
+  const absl::StatusOr<std::string> text = disk_->ReadFile(path, kMaxQueueFileBytes);
+  if (absl::IsNotFound(text.status())) return absl::OkStatus();
+  if (!absl::IsOutOfRange(text.status())) RETURN_IF_ERROR(text.status());
+  std::optional<QueueFile> queue = text.ok() ? DecodeQueue(*text) : std::nullopt;
+  if (queue.has_value()) {
+    loaded.messages = std::move(queue->messages);
+    loaded.delivery = std::move(queue->delivery);
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(disk_->Rename(path, path + kDamagedSuffix));
+  loaded.delivery.pause = QueuePause{.reason = "queue_damaged",
+                                     .message = "queue.json can't be read and was put aside",
+                                     .at = loaded.metadata.updated_at};
+  return disk_->ReplaceFile(folder, kQueueFile,
+                            EncodeQueue({}, loaded.delivery, loaded.metadata.updated_at));
+}
+
 absl::Status FileSessionStorage::Remove(const std::string& id) {
   RETURN_IF_ERROR(CheckSessionId(id));
-  if (!Exists(FolderOf(id))) return SessionNotFound(id);
+  ASSIGN_OR_RETURN(const auto there, disk_->Look(FolderOf(id)));
+  if (!there.has_value()) return SessionNotFound(id);
   const std::string removed = Join(folder_, kRemovedPrefix + id);
   RETURN_IF_ERROR(RemoveTree(removed));
   RETURN_IF_ERROR(disk_->Rename(FolderOf(id), removed));
@@ -252,18 +349,22 @@ absl::Status FileSessionStorage::Remove(const std::string& id) {
 
 std::string FileSessionStorage::FolderOf(const std::string& id) const { return Join(folder_, id); }
 
-absl::Status FileSessionStorage::Sweep() {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(folder_));
-  for (const std::string& name : names) {
+void FileSessionStorage::Sweep() {
+  const absl::StatusOr<std::vector<std::string>> names = disk_->NamesIn(folder_);
+  if (!names.ok()) return;  // List() says why.
+  for (const std::string& name : *names) {
     if (!absl::StartsWith(name, kNewPrefix) && !absl::StartsWith(name, kRemovedPrefix)) continue;
-    RETURN_IF_ERROR(RemoveTree(Join(folder_, name)));
+    if (const absl::Status swept = RemoveTree(Join(folder_, name)); !swept.ok()) {
+      Log(LogLevel::kWarning, "what was left of a session can't be removed",
+          {{"path", Join(folder_, name)}, {"error", std::string(swept.message())}});
+    }
   }
-  return absl::OkStatus();
 }
 
 absl::Status FileSessionStorage::RemoveTree(const std::string& folder) {
-  if (!Exists(folder)) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(folder));
+  ASSIGN_OR_RETURN(const auto there, disk_->Look(folder));
+  if (!there.has_value()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, disk_->NamesIn(folder));
   for (const std::string& name : names) RETURN_IF_ERROR(disk_->RemoveFile(Join(folder, name)));
   return disk_->RemoveFolder(folder);
 }

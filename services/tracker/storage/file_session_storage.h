@@ -2,11 +2,15 @@
 #define CALLSLIP_TRACKER_STORAGE_FILE_SESSION_STORAGE_H_
 
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "common/mutex.h"
 #include "tracker/domain/session/session_storage.h"
 #include "tracker/storage/disk.h"
 
@@ -22,11 +26,17 @@ namespace callslip::tracker {
 // Crash rules. The log is the truth about what has happened. The other two are replaced whole, so
 // that each is either the old or the new one. A session is stored in the order log, queue,
 // metadata; loading it puts right what a crash between two of them leaves: the counters of the
-// metadata are those of the log, a session whose log ends with a session_end that the metadata do
-// not know of has ended, and metadata that are missing or damaged are made anew from the log. A
-// session is made in a folder of another name and renamed when it is complete, and is renamed
-// before it is removed; what a crash leaves of these is removed by Open(). A queue.json that can't
-// be read is put aside as queue.json.damaged, and the queue is paused with `queue_damaged`.
+// metadata are those of the log, and a session whose log ends with a session_end that the metadata
+// do not know of has ended. A session is made in a folder of another name and renamed when it is
+// complete, its session_start included, and is renamed before it is removed; what a crash leaves of
+// these is removed by Open().
+//
+// Damage. There is one way to load a session, and it ends with a whole one or with an error, after
+// which nothing was lost: what can't be read now may be readable later. Metadata that are missing
+// are made anew from the log, with the owner that its session_start names; such that mean nothing
+// are put aside first, as metadata.json.damaged, as is a queue.json, upon which the queue is paused
+// with `queue_damaged`. Where the log has lost events that the metadata know of, an `error` with
+// the code `events_lost` says so, and no seq is used twice.
 //
 // Thread-safe for different sessions.
 class FileSessionStorage final : public SessionStorage {
@@ -37,24 +47,41 @@ class FileSessionStorage final : public SessionStorage {
   static absl::StatusOr<std::unique_ptr<FileSessionStorage>> Open(const std::string& data_dir,
                                                                   Disk* disk);
 
-  // Reads the metadata of all sessions, and the logs of those that were in use at a crash.
+  // Reads the metadata of all sessions, and the logs of those that were in use at a crash. What is
+  // no session is left alone, and one that can't be loaded is listed with its damage.
   absl::StatusOr<std::vector<SessionMetadata>> List() override;
   absl::StatusOr<LoadedSession> Create(const SessionMetadata& metadata) override;
   absl::StatusOr<LoadedSession> Load(const std::string& id) override;
   absl::Status Remove(const std::string& id) override;
 
  private:
+  // What metadata.json says; nothing where it is missing or means nothing.
+  struct MetadataFile {
+    std::optional<SessionMetadata> metadata;
+    bool is_damaged = false;
+  };
+
   FileSessionStorage(std::string folder, Disk* disk, File lock);
 
   std::string FolderOf(const std::string& id) const;
-  // Removes what creating and removing sessions has left behind.
-  absl::Status Sweep();
+  // Removes what creating and removing sessions has left behind, as far as that is possible.
+  void Sweep();
   absl::Status RemoveTree(const std::string& folder);
-  absl::StatusOr<SessionMetadata> ReadMetadata(const std::string& id);
+  // None where that is no session.
+  std::optional<SessionMetadata> Listed(const std::string& id);
+  absl::StatusOr<MetadataFile> ReadMetadata(const std::string& id);
+  absl::Status ReadQueue(const std::string& folder, LoadedSession& loaded);
+  // Makes the folder of a session, complete.
+  absl::Status Make(SessionMetadata metadata);
+  // Removes what Make() has left of it.
+  absl::Status Unmake(const std::string& id);
 
   const std::string folder_;
   Disk* const disk_;
   const File lock_;
+  Mutex mutex_;
+  // Sessions that were not made in the end, and whose folders could not be removed.
+  std::set<std::string> half_made_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace callslip::tracker

@@ -1,12 +1,8 @@
 #include "tracker/storage/line_reader.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "common/status_macros.h"
-#include "tracker/storage/disk.h"
 
 namespace callslip::tracker {
 namespace {
@@ -15,8 +11,8 @@ constexpr size_t kBlockBytes = size_t{64} << 10;
 
 }  // namespace
 
-LineReader::LineReader(int descriptor, int64_t begin, int64_t end, size_t max_line)
-    : descriptor_(descriptor), end_(end), max_line_(max_line), offset_(begin) {}
+LineReader::LineReader(Disk* disk, const File* file, int64_t begin, int64_t end, size_t max_line)
+    : disk_(disk), file_(file), end_(end), max_line_(max_line), offset_(begin) {}
 
 absl::StatusOr<bool> LineReader::Next(Line& line) {
   size_t searched = used_;
@@ -52,13 +48,10 @@ absl::StatusOr<bool> LineReader::ReadBlock() {
       static_cast<size_t>(std::min<int64_t>(static_cast<int64_t>(kBlockBytes), end_ - from));
   if (want == 0) return false;
   buffer_.resize(held + want);
-  ssize_t got = 0;
-  do {
-    got = pread(descriptor_, buffer_.data() + held, want, from);
-  } while (got < 0 && errno == EINTR);
-  buffer_.resize(held + static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  if (got < 0) return DiskError("read", "an event log");
-  return got > 0;
+  const absl::StatusOr<size_t> got = disk_->ReadAt(*file_, from, buffer_.data() + held, want);
+  buffer_.resize(held + got.value_or(0));
+  RETURN_IF_ERROR(got.status());
+  return *got > 0;
 }
 
 }  // namespace callslip::tracker

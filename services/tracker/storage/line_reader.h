@@ -7,16 +7,17 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "tracker/storage/disk.h"
 
 namespace callslip::tracker {
 
 // Reads the lines of a part of a file one after the other. Holds one line and one block, however
-// long the file is. The descriptor must stay open meanwhile.
+// long the file is. The disk and the file must stay meanwhile.
 class LineReader {
  public:
   // Of [begin, end), where `begin` is the beginning of a line. Lines above `max_line` bytes are
   // reported without their text.
-  LineReader(int descriptor, int64_t begin, int64_t end, size_t max_line);
+  LineReader(Disk* disk, const File* file, int64_t begin, int64_t end, size_t max_line);
 
   struct Line {
     absl::string_view text;  // Without the newline; valid until the next call.
@@ -29,7 +30,8 @@ class LineReader {
  private:
   absl::StatusOr<bool> ReadBlock();
 
-  const int descriptor_;
+  Disk* const disk_;
+  const File* const file_;
   const int64_t end_;
   const size_t max_line_;
   // The file from `offset_` on, as far as it has been read; lines begin at `used_`.

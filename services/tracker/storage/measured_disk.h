@@ -26,25 +26,12 @@ class MeasuredDisk final : public Disk {
   // `clock` must outlive the disk.
   explicit MeasuredDisk(Clock* clock) : clock_(clock) {}
 
-  absl::StatusOr<File> OpenForAppend(const std::string& path, bool create) override;
-  absl::StatusOr<File> OpenEmpty(const std::string& path) override;
-  absl::Status Write(const File& file, absl::string_view bytes) override;
-  absl::Status Sync(const File& file) override;
-  absl::Status Truncate(const File& file, int64_t size) override;
-  absl::Status Rename(const std::string& from, const std::string& to) override;
-  absl::Status SyncFolder(const std::string& path) override;
-  absl::Status MakeFolder(const std::string& path) override;
-  absl::Status RemoveFile(const std::string& path) override;
-  absl::Status RemoveFolder(const std::string& path) override;
-
   StorageStatistics Statistics() const;
 
- private:
-  // Returns it, counted if it is a failure.
-  absl::Status Noted(absl::Status status);
-  absl::StatusOr<File> Noted(absl::StatusOr<File> file);
-  void ObserveSync(absl::Time begun);
+ protected:
+  absl::Status Do(const DiskStep& step, absl::FunctionRef<absl::Status()> whole) override;
 
+ private:
   Clock* const clock_;
   std::atomic<int64_t> written_bytes_{0};
   SharedLatencyHistogram syncs_;

@@ -27,7 +27,7 @@ TEST_F(MeasuredDiskTest, CountsWhatIsWrittenAndSynced) {
   EXPECT_EQ(statistics.syncs.count(), 2);
   EXPECT_EQ(statistics.failures, 0);
   EXPECT_EQ(statistics.last_failure, absl::InfinitePast());
-  ASSERT_OK_AND_ASSIGN(const std::string contents, ReadFile(path_, 100));
+  ASSERT_OK_AND_ASSIGN(const std::string contents, disk_.ReadFile(path_, 100));
   EXPECT_EQ(contents, "12345");
 }
 

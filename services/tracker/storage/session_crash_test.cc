@@ -215,18 +215,20 @@ TEST_F(SessionTornLogTest, EveryByteOfAnAppendLeavesWholeEventsAndUnusedSeqs) {
     SCOPED_TRACE(testing::Message() << "cut at byte " << size);
     Close();
     std::ofstream(PathOf("events.jsonl"), std::ios::binary) << bytes.substr(0, size);
-    // Without metadata, and with those of the whole log.
-    std::ofstream(PathOf("metadata.json"), std::ios::binary)
-        << (size % 2 == 0 ? "" : metadata_bytes);
+    // Without metadata, and with those of the whole log, which know of what is lost.
+    const bool is_known = size % 2 == 1;
+    std::ofstream(PathOf("metadata.json"), std::ios::binary) << (is_known ? metadata_bytes : "");
     Reopen();
-    const auto complete = static_cast<size_t>(
+    const auto whole_lines = static_cast<size_t>(
         std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size), '\n'));
+    const bool has_gap = is_known && whole_lines < 3;
+    const size_t complete = whole_lines + (has_gap ? 1 : 0);
     ASSERT_OK_AND_ASSIGN(const SessionMetadata metadata, table_->Get("s1"));
     EXPECT_EQ(metadata.event_count, static_cast<int64_t>(complete));
-    EXPECT_EQ(metadata.acp_server, complete > 0 ? "claude" : metadata.acp_server);
+    EXPECT_EQ(metadata.acp_server, whole_lines > 0 ? "claude" : metadata.acp_server);
     EXPECT_EQ(ReadAll().size(), complete);
     ASSERT_OK_AND_ASSIGN(const EventPtr added, Record(AgentMessage{"next"}));
-    EXPECT_EQ(added->seq, static_cast<int64_t>(complete) + 1);
+    EXPECT_EQ(added->seq, has_gap ? 5 : static_cast<int64_t>(complete) + 1);
     EXPECT_EQ(ReadAll().size(), complete + 1);
     EXPECT_EQ(*ReadAll().back(), *added);
     if (HasFailure()) return;

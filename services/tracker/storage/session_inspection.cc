@@ -40,14 +40,16 @@ absl::Status ReadLog(const std::string& path, SessionInspection& session) {
   }
 }
 
-absl::StatusOr<SessionInspection> Inspect(const std::string& folder, const std::string& id) {
+SessionInspection Inspect(const std::string& folder, const std::string& id) {
   SessionInspection session{.id = id};
-  const auto metadata = ReadFile(absl::StrCat(folder, "/", kMetadataFile), kMaxMetadataBytes);
+  Disk disk;
+  const auto metadata = disk.ReadFile(absl::StrCat(folder, "/", kMetadataFile), kMaxMetadataBytes);
   if (metadata.ok()) session.metadata = DecodeMetadata(*metadata);
 
-  RETURN_IF_ERROR(ReadLog(absl::StrCat(folder, "/", EventLog::kFileName), session));
+  const absl::Status log = ReadLog(absl::StrCat(folder, "/", EventLog::kFileName), session);
+  session.damage = std::string(log.message());
 
-  const auto queue = ReadFile(absl::StrCat(folder, "/", kQueueFile), kMaxQueueFileBytes);
+  const auto queue = disk.ReadFile(absl::StrCat(folder, "/", kQueueFile), kMaxQueueFileBytes);
   if (queue.ok()) session.queue = DecodeQueue(*queue);
   session.is_queue_damaged = !session.queue.has_value() && !absl::IsNotFound(queue.status());
   return session;
@@ -66,9 +68,9 @@ absl::StatusOr<std::vector<SessionInspection>> InspectSessions(const std::string
   std::filesystem::directory_iterator entries(folder, error);
   for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
     const std::string id = entries->path().filename().string();
-    if (!CheckSessionId(id).ok()) continue;
-    ASSIGN_OR_RETURN(SessionInspection session, Inspect(entries->path().string(), id));
-    sessions.push_back(std::move(session));
+    std::error_code ignored;
+    if (!CheckSessionId(id).ok() || !entries->is_directory(ignored)) continue;
+    sessions.push_back(Inspect(entries->path().string(), id));
   }
   if (error) return StorageFailed(absl::StrCat("can't read ", folder, ": ", error.message()));
   const auto changed = [](const SessionInspection& session) {

@@ -24,11 +24,14 @@ struct SessionInspection {
   // None where nothing was ever queued, or queue.json is damaged.
   std::optional<QueueFile> queue;
   bool is_queue_damaged = false;
+  // Why its log can't be read; empty where it can.
+  std::string damage;
 };
 
 // The sessions under `data_dir`, those that were changed last first. Changes and locks nothing, so
 // that a tracker may be running; what it is just writing may then look torn. NOT_FOUND where there
-// is no such directory, StorageFailed. A directory without sessions is no error.
+// is no such directory, StorageFailed. A directory without sessions is no error, nor is a session
+// that can't be read; what is no folder is passed over.
 absl::StatusOr<std::vector<SessionInspection>> InspectSessions(const std::string& data_dir);
 
 }  // namespace callslip::tracker

@@ -26,6 +26,8 @@ class SessionInspectionTest : public testing::Test {
     ASSERT_OK(storage);
     SessionMetadata metadata{.session_id = id, .created_at = at, .updated_at = at};
     ASSERT_OK((*storage)->Create(metadata));
+    // What is in their logs the tests say.
+    std::filesystem::resize_file(FileOf(id, "events.jsonl"), 0);
   }
 
   void Append(const std::string& id, const char* file, const std::string& text) {
@@ -97,6 +99,19 @@ TEST_F(SessionInspectionTest, TellsWhatIsDamaged) {
   ASSERT_THAT(sessions, SizeIs(1));
   EXPECT_FALSE(sessions[0].metadata.has_value());
   EXPECT_TRUE(sessions[0].is_queue_damaged);
+}
+
+TEST_F(SessionInspectionTest, WhatCantBeReadHidesNothingElse) {
+  Create("hidden", kNoon);
+  Create("whole", kNoon + absl::Hours(1));
+  std::filesystem::remove(FileOf("hidden", "events.jsonl"));
+  std::filesystem::create_symlink("events.jsonl", FileOf("hidden", "events.jsonl"));
+  std::ofstream(folder_.path() + "/sessions/notes") << "a stray file";
+  const auto sessions = Inspect();
+  ASSERT_THAT(sessions, SizeIs(2));
+  EXPECT_EQ(sessions[0].id, "whole");
+  EXPECT_EQ(sessions[0].damage, "");
+  EXPECT_THAT(sessions[1].damage, testing::HasSubstr("events.jsonl"));
 }
 
 TEST_F(SessionInspectionTest, ShowsTheQueue) {

@@ -7,6 +7,9 @@
 namespace callslip::tracker {
 namespace {
 
+// A number that JSON has in any reader; what is above it is damage.
+constexpr int64_t kMaxSeq = int64_t{1} << 53;
+
 FileJson MessageJson(const QueuedMessage& message) {
   FileJson json = FileJson::object();
   json["id"] = message.id;
@@ -115,6 +118,7 @@ std::optional<SessionMetadata> DecodeMetadata(absl::string_view text) {
   metadata.event_count = IntAt(*json, "event_count");
   metadata.log_bytes = IntAt(*json, "log_bytes");
   metadata.max_seq = IntAt(*json, "max_seq");
+  if (metadata.max_seq < 0 || metadata.max_seq > kMaxSeq) return std::nullopt;
   return metadata;
 }
 

@@ -13,15 +13,20 @@ namespace {
 
 class SessionPermissionsTest : public SessionTableTest {
  protected:
-  using Answer = Awaited<absl::StatusOr<PermissionAnswer>>;
+  struct Answer final : public PermissionAsker {
+    void OnAnswer(const absl::StatusOr<PermissionAnswer>& answer) override { told.Set(answer); }
+    absl::StatusOr<PermissionAnswer> Wait() { return told.Wait(); }
+    Awaited<absl::StatusOr<PermissionAnswer>> told;
+  };
 
   absl::StatusOr<PermissionRequest> Ask(const std::string& id, Answer& answer) {
     return With<PermissionRequest>([&](Session& s, absl::Time now) {
-      return s.AskPermission(
-          {.id = id,
-           .title = "write a.txt?",
-           .options = {{"yes", "Allow", "allow_once"}, {"no", "Reject", ""}}},
-          [&](absl::StatusOr<PermissionAnswer> a) { answer.Set(a); }, now);
+      return s.AskPermission({.id = id,
+                              .title = "write a.txt?",
+                              .options = {{"yes", "Allow", "allow_once"}, {"no", "Reject", ""}}},
+                             // The test keeps it.
+                             std::shared_ptr<PermissionAsker>(std::shared_ptr<void>(), &answer),
+                             now);
     });
   }
   absl::Status Give(const std::string& id, const std::string& option,

@@ -153,6 +153,22 @@ TEST_F(SessionTableTest, TheDelaySurvivesARestart) {
   EXPECT_EQ(runner->handed.Take().message.message, "first");
 }
 
+TEST_F(SessionTableTest, TheDelaySurvivesAClockThatWasSetBack) {
+  ASSERT_OK(Create("s1"));
+  ASSERT_OK(
+      Run([](Session& s, absl::Time) { return s.ConfigureQueue({.delay = absl::Seconds(3)}); }));
+  // The clock was a day ahead when the message came.
+  clock_.Advance(absl::Hours(24));
+  ASSERT_OK(Add("first"));
+  clock_.Advance(-absl::Hours(24));
+  Reopen();
+  EXPECT_EQ(Snapshot().queue.send_at, clock_.Now() + absl::Seconds(3));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  clock_.Advance(absl::Seconds(3));
+  EXPECT_EQ(runner->handed.Take().message.message, "first");
+}
+
 TEST_F(SessionTableTest, TheSamePromptHasOneTurn) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();

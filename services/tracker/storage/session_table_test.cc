@@ -29,7 +29,7 @@ TEST_F(SessionTableTest, ANewSessionHasItsStartInTheLog) {
   EXPECT_EQ(created.max_seq, 1);
   const std::vector<EventPtr> events = ReadAll();
   ASSERT_EQ(events.size(), 1u);
-  EXPECT_EQ(events[0]->payload, EventPayload(SessionStart{"s1", "claude", "/src"}));
+  EXPECT_EQ(events[0]->payload, EventPayload(SessionStart{"s1", "claude", "/src", "ann"}));
 }
 
 TEST_F(SessionTableTest, IdsAreCheckedBeforeTheyTouchAPath) {
@@ -173,6 +173,27 @@ TEST_F(SessionTableTest, IdleSessionsAreUnloadedAndComeBack) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(table_->Get(absl::StrCat("s", i))->event_count, 4);
 }
 
+TEST_F(SessionTableTest, AnswersThatStreamInHaveALimit) {
+  limits_.agent_answers = 2;
+  threads_ = 1;
+  Reopen();
+  const auto say = [&](const std::string& id, bool end) {
+    return With<AddedAgentText>(
+        [&](Session& session, absl::Time now) {
+          return session.AddAgentText({.text = "x", .end = end}, now);
+        },
+        id);
+  };
+  for (const char* id : {"a", "b", "c", "d"}) ASSERT_OK(Create(id));
+  ASSERT_OK(say("a", true));
+  ASSERT_OK(say("b", false));
+  // Those that have ended make room.
+  ASSERT_OK(say("c", false));
+  EXPECT_THAT(say("d", false), FailsWith(absl::StatusCode::kResourceExhausted, "too_many_answers"));
+  ASSERT_OK(say("b", true));
+  EXPECT_OK(say("d", false));
+}
+
 TEST_F(SessionTableTest, RetentionDeletesAndShortens) {
   ASSERT_OK(Create("old"));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("done", now); }, "old"));
@@ -183,6 +204,26 @@ TEST_F(SessionTableTest, RetentionDeletesAndShortens) {
   EXPECT_EQ(ReadAll().size(), 10u);
   EXPECT_EQ(Record(AgentMessage{"y"}).value()->seq, 22);
   EXPECT_THAT(Record(AgentMessage{}, "old"), kUnknown);
+}
+
+TEST_F(SessionTableTest, RetentionKeepsWhatWasResumedMeanwhile) {
+  ASSERT_OK(Create("s1"));
+  ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("done", now); }));
+  clock_.Advance(absl::Hours(48));
+  // It is resumed while the retention looks at the lists.
+  Awaited<bool> looked;
+  Awaited<absl::Status> resumed;
+  table_->Run(
+      "s1",
+      [&](Session& session, absl::Time now) {
+        looked.Wait();
+        return session.Resume(now);
+      },
+      [&](const absl::Status& status) { resumed.Set(status); });
+  table_->ApplyRetention({.keep_ended = absl::Hours(24)}, clock_.Now());
+  looked.Set(true);
+  EXPECT_OK(resumed.Wait());
+  EXPECT_OK(Record(AgentMessage{"on"}));
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "tracker/domain/session/agent_answers.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
+#include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
 
@@ -14,57 +16,157 @@ namespace {
 // As the agents' protocol calls a tool that runs something.
 constexpr char kToolKind[] = "execute";
 
-}  // namespace
-
-absl::StatusOr<std::vector<ShellCommand>> AgentAnswers::Add(Session& session,
-                                                            const AgentText& piece,
-                                                            absl::Time now) {
-  const SessionMetadata& metadata = session.metadata();
-  if (metadata.state != SessionState::kActive) return SessionEnded(metadata.session_id);
+absl::Status Check(const SessionMetadata& session, const AgentText& piece) {
+  if (session.state != SessionState::kActive) return SessionEnded(session.session_id);
   if (piece.iteration < 0) return InvalidField("iteration", "is negative");
+  if (piece.offset.value_or(0) < 0) return InvalidField("offset", "is negative");
   if (piece.text.size() > kMaxAgentTextBytes) {
     return InvalidField("text", absl::StrCat("is longer than ", kMaxAgentTextBytes, " bytes"));
   }
-  ASSIGN_OR_RETURN(const std::shared_ptr<Answer> answer,
-                   Find(metadata.session_id, piece.iteration, now));
-  const int64_t present = answer->detector.iteration();
-  if (piece.iteration < present || (piece.iteration == present && answer->ended)) {
-    return InvalidField("iteration", absl::StrCat("has to be above ", present - !answer->ended,
-                                                  ": it counts on over the whole session"));
-  }
-  if (piece.iteration > present) {
-    RETURN_IF_ERROR(End(session, *answer, now));
-    *answer = Answer(piece.iteration);
-  }
-  const size_t bytes = answer->text.size() + piece.text.size();
-  if (bytes > kMaxEventBytes) return EventTooLarge(bytes, kMaxEventBytes);
-  answer->text += piece.text;
-  std::vector<ShellCommand> found = answer->detector.Feed(piece.text);
-  for (const ShellCommand& command : found) {
-    ToolCall event{.tool_call_id = command.id,
-                   .title = command.command,
-                   .status = "queued",
-                   .kind = kToolKind};
-    RETURN_IF_ERROR(session.Record(std::move(event), now).status());
-  }
-  if (piece.end) RETURN_IF_ERROR(End(session, *answer, now));
-  return found;
+  return absl::OkStatus();
 }
 
-absl::StatusOr<std::shared_ptr<AgentAnswers::Answer>> AgentAnswers::Find(
-    const std::string& session_id, int64_t iteration, absl::Time now) {
-  MutexLock lock(&mutex_);
-  if (auto* known = answers_.Use(session_id, now); known != nullptr) return *known;
-  auto answer = std::make_shared<Answer>(iteration);
-  if (answers_.Add(session_id, answer, now) == nullptr) return TooManyAnswers(kMaxAgentAnswers);
-  return answer;
+}  // namespace
+
+absl::StatusOr<AddedAgentText> AgentAnswers::Add(Session& session, const AgentText& piece,
+                                                 absl::Time now) {
+  RETURN_IF_ERROR(Check(session.metadata(), piece));
+  ASSIGN_OR_RETURN(Entry* const entry, Find(session, piece, now));
+  Answer& answer = entry->present;
+  const int64_t present = answer.detector.iteration();
+  const bool is_over = piece.iteration == present && answer.ended;
+  if (piece.iteration < present || (is_over && !piece.offset.has_value())) {
+    return InvalidField("iteration", absl::StrCat("has to be above ", present - !answer.ended,
+                                                  ": it counts on over the whole session"));
+  }
+  if (is_over) return Known(answer, *piece.offset, piece);
+  const int64_t known = piece.iteration == present ? answer.length : 0;
+  const int64_t offset = piece.offset.value_or(known);
+  if (offset > known) return AnswerGap(known, offset);
+  const auto size = static_cast<int64_t>(piece.text.size());
+  const auto bytes = static_cast<size_t>(std::max(known, offset + size));
+  if (bytes > kMaxEventBytes) return EventTooLarge(bytes, kMaxEventBytes);
+
+  session.AfterCommit([this, id = session.metadata().session_id, now](const absl::Status& status) {
+    OnCommit(id, status.ok(), now);
+  });
+  if (piece.iteration > present) {
+    // What is too long to be recorded does not keep the agent from going on.
+    if (absl::Status ended = End(session, answer, now); absl::IsUnavailable(ended)) return ended;
+    if (entry->before == nullptr) entry->before = std::make_unique<Answer>(std::move(answer));
+    answer = Answer(piece.iteration);
+  }
+  const Mark before = MarkOf(answer);
+  AddedAgentText added = Known(answer, offset, piece);
+  const auto repeated = static_cast<size_t>(std::min(known - offset, size));
+  absl::Status fed =
+      Feed(session, answer, absl::string_view(piece.text).substr(repeated), added, now);
+  if (fed.ok() && piece.end) fed = End(session, answer, now);
+  if (!fed.ok()) {
+    GoBack(answer, before);
+    return fed;
+  }
+  added.length = answer.length;
+  return added;
+}
+
+AddedAgentText AgentAnswers::Known(const Answer& answer, int64_t offset, const AgentText& piece) {
+  const int64_t end = offset + static_cast<int64_t>(piece.text.size());
+  // How long an answer was that has ended before a restart is not known any more.
+  AddedAgentText known{.length = std::max(answer.length, answer.ended ? end : 0)};
+  for (const Found& found : answer.found) {
+    if (found.end > offset && found.end <= end) {
+      known.commands.push_back({found.command, found.seq, /*is_new=*/false});
+    }
+  }
+  return known;
+}
+
+absl::StatusOr<AgentAnswers::Entry*> AgentAnswers::Find(const Session& session,
+                                                        const AgentText& piece, absl::Time now) {
+  const std::string& id = session.metadata().session_id;
+  if (auto* known = entries_.Use(id, now); known != nullptr) return known->get();
+  const RecordedAnswer& recorded = session.recorded_answer();
+  Answer answer(recorded.iteration() < 0 ? piece.iteration : recorded.iteration());
+  answer.ended = recorded.ended();
+  answer.started = static_cast<int64_t>(recorded.commands().size());
+  // Who does not say where its piece belongs goes on, with commands that nobody has heard of.
+  if (!piece.offset.has_value()) answer.detector.SkipTo(answer.started);
+  const auto entry = std::make_shared<Entry>(std::move(answer));
+  auto* added = entries_.Add(id, entry, now);
+  if (added == nullptr) {
+    // Those that have ended are remembered for as long as there is room.
+    entries_.RemoveOldest([](const auto& other) { return other->stored.ended; });
+    added = entries_.Add(id, entry, now);
+  }
+  if (added == nullptr) return TooManyAnswers(limit_);
+  return entry.get();
+}
+
+absl::Status AgentAnswers::Feed(Session& session, Answer& answer, absl::string_view text,
+                                AddedAgentText& added, absl::Time now) {
+  while (!text.empty()) {
+    // A command ends with its tag.
+    const absl::string_view part = text.substr(0, std::min(text.find('>'), text.size() - 1) + 1);
+    text.remove_prefix(part.size());
+    answer.text.append(part.data(), part.size());
+    answer.length += static_cast<int64_t>(part.size());
+    for (ShellCommand& command : answer.detector.Feed(part)) {
+      const int64_t index = answer.detector.next_index() - 1;
+      const RecordedAnswer& recorded = session.recorded_answer();
+      const bool is_recorded = recorded.iteration() == answer.detector.iteration() &&
+                               index < static_cast<int64_t>(recorded.commands().size());
+      int64_t seq = 0;
+      if (is_recorded) {
+        seq = recorded.commands()[static_cast<size_t>(index)];
+      } else {
+        ToolCall event{.tool_call_id = command.id,
+                       .title = command.command,
+                       .status = "queued",
+                       .kind = kToolKind};
+        ASSIGN_OR_RETURN(const EventPtr queued, session.Record(std::move(event), now));
+        seq = queued->seq;
+      }
+      added.commands.push_back({command, seq, index >= answer.started});
+      answer.found.push_back({std::move(command), seq, answer.length});
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status AgentAnswers::End(Session& session, Answer& answer, absl::Time now) {
-  if (std::exchange(answer.ended, true)) return absl::OkStatus();
-  AgentMessage event{std::exchange(answer.text, {})};
-  if (event.text.empty()) return absl::OkStatus();
-  return session.Record(std::move(event), now).status();
+  if (std::exchange(answer.ended, true) || answer.text.empty()) return absl::OkStatus();
+  const RecordedAnswer& recorded = session.recorded_answer();
+  const int64_t iteration = answer.detector.iteration();
+  if (recorded.iteration() == iteration && recorded.ended()) return absl::OkStatus();
+  return session.Record(AgentMessage{answer.text, iteration}, now).status();
+}
+
+AgentAnswers::Mark AgentAnswers::MarkOf(const Answer& answer) {
+  return {answer.detector, answer.length, answer.found.size(), answer.ended};
+}
+
+void AgentAnswers::GoBack(Answer& answer, const Mark& mark) {
+  answer.detector = mark.detector;
+  answer.text.resize(std::min(answer.text.size(), static_cast<size_t>(mark.length)));
+  answer.length = mark.length;
+  answer.found.erase(answer.found.begin() + static_cast<std::ptrdiff_t>(mark.found),
+                     answer.found.end());
+  answer.ended = mark.ended;
+}
+
+void AgentAnswers::OnCommit(const std::string& session_id, bool stored, absl::Time now) {
+  const auto* known = entries_.Use(session_id, now);
+  if (known == nullptr) return;
+  Entry& entry = **known;
+  if (!stored) {
+    if (entry.before != nullptr) entry.present = std::move(*std::exchange(entry.before, nullptr));
+    return GoBack(entry.present, entry.stored);
+  }
+  entry.before = nullptr;
+  entry.present.started = entry.present.detector.next_index();
+  if (entry.present.ended) entry.present.text = std::string();
+  entry.stored = MarkOf(entry.present);
 }
 
 }  // namespace callslip::tracker

@@ -4,25 +4,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "common/mutex.h"
 #include "tracker/domain/session/idle_map.h"
-#include "tracker/domain/session/session.h"
 #include "tracker/domain/session/shell_command_detector.h"
 
 namespace callslip::tracker {
 
+class Session;
+
 // What streams in one call: an agent speaks in pieces of a few words.
 inline constexpr size_t kMaxAgentTextBytes = size_t{1} << 20;
-// Sessions whose answers are followed at a time.
-inline constexpr size_t kMaxAgentAnswers = 1000;
 // How long it is remembered which answer was a session's last; and how long an agent may fall
 // silent within one.
 inline constexpr absl::Duration kAgentAnswerIdle = absl::Hours(1);
@@ -31,39 +29,87 @@ inline constexpr absl::Duration kAgentAnswerIdle = absl::Hours(1);
 struct AgentText {
   // Counts the agent's answers over the whole session, from 0.
   int64_t iteration = 0;
+  // Bytes of the answer before this piece. None: it follows what is known.
+  std::optional<int64_t> offset;
   std::string text;
   bool end = false;  // It is the last piece.
 };
 
-// The agents' answers as they stream in, with the commands in them. They live in memory: of an
-// answer that a restart has cut off only its commands are recorded. Thread-safe for different
-// sessions; Add() runs on the session's thread.
+// A command in such a piece.
+struct AgentCommand {
+  ShellCommand command;
+  int64_t seq = 0;      // Of its `tool_call`.
+  bool is_new = false;  // It is to be run; the others were told of before.
+};
+
+struct AddedAgentText {
+  std::vector<AgentCommand> commands;  // Those that end in this piece.
+  int64_t length = 0;                  // Bytes of the answer that are known now.
+};
+
+// The agents' answers as they stream in, with the commands in them. They live in memory, and move
+// on with the commits of their sessions: what was not stored was not said. Of an answer that a
+// restart has cut off only its commands are recorded; whoever sends it again from its beginning
+// goes on with it. Belongs to one thread and its sessions.
 class AgentAnswers {
  public:
+  // Up to `limit` answers at a time.
+  explicit AgentAnswers(size_t limit) : limit_(limit), entries_(limit, kAgentAnswerIdle) {}
+
   // Finds the commands that end in this piece, and records each as a `tool_call` with status
-  // `queued`, and with the last piece the answer as an `agent_message`. A later iteration ends the
-  // one before, where that was not ended.
-  // InvalidField for an iteration that has ended, SessionEnded, EventTooLarge, TooManyAnswers.
-  absl::StatusOr<std::vector<ShellCommand>> Add(Session& session, const AgentText& piece,
-                                                absl::Time now);
+  // `queued`, and with the last piece the answer as an `agent_message`. What is known of the piece
+  // is passed over. A later iteration ends the one before, where that was not ended.
+  // InvalidField for an iteration that has ended, AnswerGap, SessionEnded, EventTooLarge,
+  // TooManyAnswers.
+  absl::StatusOr<AddedAgentText> Add(Session& session, const AgentText& piece, absl::Time now);
+  // The session is gone.
+  void Forget(const std::string& session_id) { entries_.Remove(session_id); }
 
  private:
+  struct Found {
+    ShellCommand command;
+    int64_t seq;
+    int64_t end;  // Bytes of the answer up to and with its closing tag.
+  };
   struct Answer {
     explicit Answer(int64_t iteration) : detector(iteration) {}
 
     ShellCommandDetector detector;
-    std::string text;
+    std::string text;    // Until it has ended.
+    int64_t length = 0;  // Bytes.
+    std::vector<Found> found;
+    int64_t started = 0;  // So many of its commands were told of.
     bool ended = false;
   };
+  // How far an answer had come.
+  struct Mark {
+    ShellCommandDetector detector;
+    int64_t length;
+    size_t found;
+    bool ended;
+  };
+  struct Entry {
+    explicit Entry(Answer answer) : present(std::move(answer)), stored(MarkOf(present)) {}
 
-  absl::StatusOr<std::shared_ptr<Answer>> Find(const std::string& session_id, int64_t iteration,
-                                               absl::Time now);
+    Answer present;
+    // As of the last commit: of the answer before, where the present one has begun since.
+    Mark stored;
+    std::unique_ptr<Answer> before;
+  };
+
+  static Mark MarkOf(const Answer& answer);
+  static void GoBack(Answer& answer, const Mark& mark);
+  // What of a piece was known before.
+  static AddedAgentText Known(const Answer& answer, int64_t offset, const AgentText& piece);
+
+  absl::StatusOr<Entry*> Find(const Session& session, const AgentText& piece, absl::Time now);
+  absl::Status Feed(Session& session, Answer& answer, absl::string_view text, AddedAgentText& added,
+                    absl::Time now);
   absl::Status End(Session& session, Answer& answer, absl::Time now);
+  void OnCommit(const std::string& session_id, bool stored, absl::Time now);
 
-  Mutex mutex_;
-  // An answer itself is used by the thread of its session only.
-  IdleMap<std::shared_ptr<Answer>> answers_ ABSL_GUARDED_BY(mutex_){kMaxAgentAnswers,
-                                                                    kAgentAnswerIdle};
+  const size_t limit_;
+  IdleMap<std::shared_ptr<Entry>> entries_;
 };
 
 }  // namespace callslip::tracker

@@ -38,6 +38,14 @@ class IdleMap {
     return &uses_.front().value;
   }
 
+  // Removes what was not used for longest of the values that may go.
+  template <typename MayGo>
+  void RemoveOldest(MayGo may_go) {
+    for (auto entry = uses_.rbegin(); entry != uses_.rend(); ++entry) {
+      if (may_go(entry->value)) return Remove(std::string(entry->name));
+    }
+  }
+
   // Harmless where there is none.
   void Remove(absl::string_view name) {
     const auto found = places_.find(name);

@@ -36,13 +36,8 @@ absl::Status Check(const MessageRequest& request) {
           "image_ids", absl::StrCat("holds an id that has not 1 to ", kMaxClientIdBytes, " bytes"));
     }
   }
-  if (request.client_id.size() > kMaxClientIdBytes) {
-    return InvalidField("client_id", absl::StrCat("is longer than ", kMaxClientIdBytes, " bytes"));
-  }
-  if (request.prompt_id.size() > kMaxClientIdBytes) {
-    return InvalidField("prompt_id", absl::StrCat("is longer than ", kMaxClientIdBytes, " bytes"));
-  }
-  return absl::OkStatus();
+  RETURN_IF_ERROR(CheckClientId("client_id", request.client_id));
+  return CheckClientId("prompt_id", request.prompt_id);
 }
 
 }  // namespace

@@ -14,21 +14,23 @@
 namespace callslip::tracker {
 namespace {
 
-// Callers that wait for one answer: a runner and its retries.
-constexpr size_t kMaxCallbacks = 8;
+absl::Status CheckSize(absl::string_view field, const std::string& text, size_t most) {
+  if (text.size() <= most) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("is longer than ", most, " bytes"));
+}
 
 absl::Status Check(const PermissionRequest& request) {
-  if (request.id.size() > kMaxClientIdBytes) {
-    return InvalidField("request_id", absl::StrCat("is longer than ", kMaxClientIdBytes, " bytes"));
-  }
-  if (request.title.size() > kMaxMessageBytes) {
-    return InvalidField("title", absl::StrCat("is longer than ", kMaxMessageBytes, " bytes"));
-  }
+  RETURN_IF_ERROR(CheckClientId("permission_id", request.id));
+  RETURN_IF_ERROR(CheckClientId("tool_call_id", request.tool_call_id));
+  RETURN_IF_ERROR(CheckSize("title", request.title, kMaxPermissionTitleBytes));
   if (request.options.empty() || request.options.size() > kMaxPermissionOptions) {
     return InvalidField("options", absl::StrCat("has to name 1 to ", kMaxPermissionOptions));
   }
   for (const PermissionOption& option : request.options) {
     if (option.id.empty()) return InvalidField("options", "holds one without an id");
+    RETURN_IF_ERROR(CheckClientId("option_id", option.id));
+    RETURN_IF_ERROR(CheckSize("name", option.name, kMaxOptionNameBytes));
+    RETURN_IF_ERROR(CheckSize("kind", option.kind, kMaxReasonBytes));
   }
   return absl::OkStatus();
 }
@@ -36,23 +38,31 @@ absl::Status Check(const PermissionRequest& request) {
 }  // namespace
 
 absl::StatusOr<Permissions::Asked> Permissions::Ask(PermissionRequest request,
-                                                    PermissionCallback callback, absl::Time now) {
-  RETURN_IF_ERROR(Check(request));
+                                                    std::shared_ptr<PermissionAsker> asker,
+                                                    absl::Time now) {
+  const bool joins = !request.id.empty() && request.options.empty();
+  if (!joins) RETURN_IF_ERROR(Check(request));
   if (request.id.empty()) request.id = absl::StrFormat("perm-%016x", Random64());
   for (Open& open : open_) {
     if (open.request.id != request.id) continue;
-    // The oldest of them waits in vain: its connection is gone.
-    if (open.callbacks.size() == kMaxCallbacks) open.callbacks.erase(open.callbacks.begin());
-    open.callbacks.push_back(std::move(callback));
+    if (open.askers.size() >= kMaxAskers) return TooManyAskers(kMaxAskers);
+    open.askers.push_back(std::move(asker));
     return Asked{open.request, false, std::nullopt};
   }
   if (const PermissionAnswer* answer = FindAnswer(request.id); answer != nullptr) {
     return Asked{std::move(request), false, *answer};
   }
+  if (joins) return PermissionNotFound(request.id);
   if (open_.size() >= kMaxOpenPermissions) return TooManyPermissions(kMaxOpenPermissions);
   request.asked_at = now;
-  open_.push_back({std::move(request), {std::move(callback)}});
+  open_.push_back({std::move(request), {std::move(asker)}});
   return Asked{open_.back().request, true, std::nullopt};
+}
+
+void Permissions::Remove(const PermissionAsker* asker) {
+  for (Open& open : open_) {
+    std::erase_if(open.askers, [&](const auto& one) { return one.get() == asker; });
+  }
 }
 
 absl::StatusOr<Permissions::Closed> Permissions::Answer(PermissionAnswer answer) {
@@ -89,11 +99,10 @@ std::vector<PermissionRequest> Permissions::open() const {
   return requests;
 }
 
-std::vector<PermissionCallback> Permissions::TakeCallbacks() {
-  std::vector<PermissionCallback> taken;
+std::vector<std::shared_ptr<PermissionAsker>> Permissions::TakeAskers() {
+  std::vector<std::shared_ptr<PermissionAsker>> taken;
   for (Open& open : open_) {
-    for (PermissionCallback& callback : open.callbacks) taken.push_back(std::move(callback));
-    open.callbacks.clear();
+    for (auto& asker : std::exchange(open.askers, {})) taken.push_back(std::move(asker));
   }
   return taken;
 }
@@ -108,7 +117,7 @@ const PermissionAnswer* Permissions::FindAnswer(absl::string_view id) const {
 Permissions::Closed Permissions::Close(Open open, PermissionAnswer answer) {
   answers_.push_back(answer);
   if (answers_.size() > kRememberedAnswers) answers_.pop_front();
-  return {std::move(open.request), std::move(answer), std::move(open.callbacks)};
+  return {std::move(open.request), std::move(answer), std::move(open.askers)};
 }
 
 }  // namespace callslip::tracker

@@ -2,7 +2,7 @@
 #define CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSIONS_H_
 
 #include <deque>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,30 +39,38 @@ struct PermissionAnswer {
   friend bool operator==(const PermissionAnswer&, const PermissionAnswer&) = default;
 };
 
-// Told the answer once, or why there will be none. Must not block.
-using PermissionCallback = std::function<void(absl::StatusOr<PermissionAnswer>)>;
+// Who waits for an answer.
+class PermissionAsker {
+ public:
+  virtual ~PermissionAsker() = default;
+  // Told the answer once, or why there will be none. Must not block.
+  virtual void OnAnswer(const absl::StatusOr<PermissionAnswer>& answer) = 0;
+};
 
 // The open questions of one session. They belong to the session, not to a connection: an asker or
 // an observer that lost its own finds them as they were. They live in memory: after a restart of
 // the tracker the runner asks anew, under the same id. Owned by its session and guarded as that is.
 class Permissions {
  public:
-  // Opens a request, or joins the one of the same id: then the callbacks of both get the answer.
-  // Where that was answered before, the answer is returned and the callback dropped.
-  // InvalidField, TooManyPermissions.
+  // Opens a request, or joins the one of the same id: then both askers get the answer. Where that
+  // was answered before, the answer is returned and the asker dropped. A request without options
+  // only joins. InvalidField, TooManyPermissions, TooManyAskers, PermissionNotFound.
   struct Asked {
     PermissionRequest request;
     bool opened = false;
     std::optional<PermissionAnswer> answer;
   };
-  absl::StatusOr<Asked> Ask(PermissionRequest request, PermissionCallback callback, absl::Time now);
+  absl::StatusOr<Asked> Ask(PermissionRequest request, std::shared_ptr<PermissionAsker> asker,
+                            absl::Time now);
+  // It asks no longer; its request stays open. Harmless where it does not.
+  void Remove(const PermissionAsker* asker);
 
   // The first answer holds. PermissionNotFound, PermissionAnswered, InvalidField for an option that
   // the request does not have.
   struct Closed {
     PermissionRequest request;
     PermissionAnswer answer;
-    std::vector<PermissionCallback> callbacks;  // For the caller to call.
+    std::vector<std::shared_ptr<PermissionAsker>> askers;  // For the caller to tell.
   };
   absl::StatusOr<Closed> Answer(PermissionAnswer answer);
   // Ends all requests without an option.
@@ -71,13 +79,13 @@ class Permissions {
   // Oldest first.
   std::vector<PermissionRequest> open() const;
   bool empty() const { return open_.empty(); }
-  // Takes all callbacks: the session is going away. Their requests stay open.
-  std::vector<PermissionCallback> TakeCallbacks();
+  // Takes all askers: the session is going away. Their requests stay open.
+  std::vector<std::shared_ptr<PermissionAsker>> TakeAskers();
 
  private:
   struct Open {
     PermissionRequest request;
-    std::vector<PermissionCallback> callbacks;
+    std::vector<std::shared_ptr<PermissionAsker>> askers;
   };
 
   const PermissionAnswer* FindAnswer(absl::string_view id) const;

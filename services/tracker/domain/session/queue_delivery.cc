@@ -1,5 +1,6 @@
 #include "tracker/domain/session/queue_delivery.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -147,6 +148,10 @@ absl::Status QueueDelivery::Configure(const QueueSettings& settings) {
   // A delay that has begun is the old one.
   state_.send_at.reset();
   return absl::OkStatus();
+}
+
+void QueueDelivery::LimitDelay(absl::Time now) {
+  if (state_.send_at.has_value()) state_.send_at = std::min(*state_.send_at, now + delay());
 }
 
 void QueueDelivery::Reconcile(bool recorded, absl::Time now) {

@@ -126,6 +126,8 @@ class QueueDelivery {
   // InvalidField for a delay below zero or above kMaxQueueDelay.
   absl::Status Configure(const QueueSettings& settings);
 
+  // After a restart: a delay that began when the clock was ahead ends as one that begins now.
+  void LimitDelay(absl::Time now);
   // After a restart. `recorded`: the user_prompt of the message that was being sent is in the log,
   // so that its turn has begun. Otherwise it waits again.
   void Reconcile(bool recorded, absl::Time now);

@@ -11,16 +11,20 @@
 namespace callslip::tracker {
 
 Session::Session(LoadedSession loaded, const SessionLimits& limits, const QueueDefaults& defaults,
-                 Later later, MetadataListener listener, SessionNotices* notices, absl::Time now)
+                 Later later, MetadataListener listener, SessionNotices* notices,
+                 AgentAnswers* answers, absl::Time now)
     : limits_(limits),
       later_(std::move(later)),
       listener_(std::move(listener)),
       notices_(notices),
+      answers_(answers),
       metadata_(std::move(loaded.metadata)),
       record_(std::move(loaded.record)),
       queue_(limits.queued_messages, std::move(loaded.messages)),
       delivery_(&queue_, defaults, std::move(loaded.delivery)),
-      prompts_(std::move(loaded.prompts)) {
+      prompts_(std::move(loaded.prompts)),
+      answer_(std::move(loaded.answer)) {
+  delivery_.LimitDelay(now);
   if (const QueuedMessage* sending = queue_.Sending(); sending != nullptr) {
     const bool recorded =
         std::any_of(prompts_.begin(), prompts_.end(),
@@ -106,8 +110,22 @@ absl::StatusOr<int64_t> Session::Prune(const SessionRetention& retention) {
 }
 
 absl::StatusOr<EventPtr> Session::Record(EventPayload payload, absl::Time now) {
+  std::vector<EventPayload> payloads;
+  payloads.push_back(std::move(payload));
+  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, RecordAll(std::move(payloads), now));
+  return events.front();
+}
+
+absl::StatusOr<std::vector<EventPtr>> Session::RecordAll(std::vector<EventPayload> payloads,
+                                                         absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
-  return Append(std::move(payload), now);
+  for (const EventPayload& payload : payloads) {
+    const auto* prompt = std::get_if<UserPrompt>(&payload);
+    if (prompt == nullptr) continue;
+    RETURN_IF_ERROR(CheckClientId("prompt_id", prompt->prompt_id));
+    RETURN_IF_ERROR(CheckClientId("queue_id", prompt->queue_id));
+  }
+  return AppendAll(std::move(payloads), now);
 }
 
 absl::StatusOr<EventPage> Session::Read(const EventQuery& query) {
@@ -117,14 +135,14 @@ absl::StatusOr<EventPage> Session::Read(const EventQuery& query) {
 }
 
 absl::StatusOr<PermissionRequest> Session::AskPermission(PermissionRequest request,
-                                                         PermissionCallback callback,
+                                                         std::shared_ptr<PermissionAsker> asker,
                                                          absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
-  ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), callback, now));
+  ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), asker, now));
   if (asked.opened) NotifyAll(PermissionChange{asked.request, std::nullopt});
   if (asked.answer.has_value()) {
-    AfterCommit([callback, answer = *asked.answer](const absl::Status& status) {
-      callback(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
+    AfterCommit([asker, answer = *asked.answer](const absl::Status& status) {
+      asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
     });
   }
   return asked.request;
@@ -147,12 +165,12 @@ absl::Status Session::ClosePermission(Permissions::Closed closed, absl::Time now
   const PermissionRecord event{.title = closed.request.title,
                                .selected_option = closed.answer.option_id,
                                .outcome = closed.answer.cancelled() ? "cancelled" : "selected"};
-  AfterCommit([callbacks = std::move(closed.callbacks),
-               answer = closed.answer](const absl::Status& status) {
-    for (const PermissionCallback& callback : callbacks) {
-      callback(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
-    }
-  });
+  AfterCommit(
+      [askers = std::move(closed.askers), answer = closed.answer](const absl::Status& status) {
+        for (const auto& asker : askers) {
+          asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
+        }
+      });
   NotifyAll(PermissionChange{std::move(closed.request), std::move(closed.answer)});
   return Append(event, now).status();
 }
@@ -204,7 +222,7 @@ void Session::Abandon(const absl::Status& status) {
   for (const Observer& observer : std::exchange(observers_, {})) observer.feed->End(status);
   for (const Playback& playback : std::exchange(playbacks_, {})) playback.feed->End(status);
   if (receiver_ != nullptr) std::exchange(receiver_, nullptr)->OnEnd(status);
-  for (const PermissionCallback& callback : permissions_.TakeCallbacks()) callback(status);
+  for (const auto& asker : permissions_.TakeAskers()) asker->OnAnswer(status);
   for (auto& effect : std::exchange(effects_, {})) effect(status);
 }
 
@@ -230,19 +248,32 @@ absl::Status Session::Checked(absl::Status status) {
 }
 
 absl::StatusOr<EventPtr> Session::Append(EventPayload payload, absl::Time now) {
-  absl::StatusOr<EventPtr> event = record_->Append(std::move(payload), now);
-  RETURN_IF_ERROR(Checked(event.status()));
+  std::vector<EventPayload> payloads;
+  payloads.push_back(std::move(payload));
+  ASSIGN_OR_RETURN(const std::vector<EventPtr> events, AppendAll(std::move(payloads), now));
+  return events.front();
+}
+
+absl::StatusOr<std::vector<EventPtr>> Session::AppendAll(std::vector<EventPayload> payloads,
+                                                         absl::Time now) {
+  absl::StatusOr<std::vector<EventPtr>> events = record_->AppendAll(std::move(payloads), now);
+  RETURN_IF_ERROR(Checked(events.status()));
   log_changed_ = counters_changed_ = true;
   metadata_.updated_at = now;
-  if (const auto* prompt = std::get_if<UserPrompt>(&(*event)->payload); prompt != nullptr) {
-    Remember({.prompt_id = prompt->prompt_id, .queue_id = prompt->queue_id});
+  for (const EventPtr& event : *events) Appended(event);
+  return events;
+}
+
+void Session::Appended(const EventPtr& event) {
+  answer_.See(*event);
+  if (const auto* prompt = std::get_if<UserPrompt>(&event->payload); prompt != nullptr) {
+    Remember({.prompt_id = prompt->prompt_id, .queue_id = prompt->queue_id}, prompts_);
   }
   for (Observer& observer : observers_) {
     if (observer.behind) continue;  // It comes to this one when it reads the log.
-    observer.seq = (*event)->seq;
-    Tell(observer.feed, *event);
+    observer.seq = event->seq;
+    Tell(observer.feed, event);
   }
-  return event;
 }
 
 void Session::RefreshCounters() {

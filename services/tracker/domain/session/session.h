@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/session/agent_answers.h"
 #include "tracker/domain/session/message_queue.h"
 #include "tracker/domain/session/permissions.h"
 #include "tracker/domain/session/player.h"
@@ -67,8 +68,10 @@ class Session {
   // Told after each commit that changed them.
   using MetadataListener = std::function<void(const SessionMetadata&)>;
 
+  // `notices` and `answers` must outlive this.
   Session(LoadedSession loaded, const SessionLimits& limits, const QueueDefaults& defaults,
-          Later later, MetadataListener listener, SessionNotices* notices, absl::Time now);
+          Later later, MetadataListener listener, SessionNotices* notices, AgentAnswers* answers,
+          absl::Time now);
 
   // Life.
 
@@ -88,8 +91,17 @@ class Session {
 
   // Events.
 
-  // Adds an event. SessionEnded, EventTooLarge, InvalidField for text that is not UTF-8 or JSON.
+  // Adds an event. SessionEnded, EventTooLarge, InvalidField for text that is not UTF-8 or JSON,
+  // and for ids that are too long.
   absl::StatusOr<EventPtr> Record(EventPayload payload, absl::Time now);
+  // The same for several, all or none of them.
+  absl::StatusOr<std::vector<EventPtr>> RecordAll(std::vector<EventPayload> payloads,
+                                                  absl::Time now);
+  // Takes a piece of the agent's answer. See AgentAnswers::Add().
+  absl::StatusOr<AddedAgentText> AddAgentText(const AgentText& piece, absl::Time now) {
+    return answers_->Add(*this, piece, now);
+  }
+  const RecordedAnswer& recorded_answer() const { return answer_; }
   // InvalidField.
   absl::StatusOr<EventPage> Read(const EventQuery& query);
 
@@ -148,10 +160,14 @@ class Session {
 
   // Permissions.
 
-  // Asks those who watch, now and later. `callback` gets the answer once it is durable; it is
-  // dropped unanswered only with the whole table. InvalidField, TooManyPermissions, SessionEnded.
+  // Asks those who watch, now and later; without options, goes on waiting for what was asked
+  // before. `asker` gets the answer once it is durable; it is dropped unanswered only with the
+  // whole table. Errors are those of Permissions::Ask(), and SessionEnded.
   absl::StatusOr<PermissionRequest> AskPermission(PermissionRequest request,
-                                                  PermissionCallback callback, absl::Time now);
+                                                  std::shared_ptr<PermissionAsker> asker,
+                                                  absl::Time now);
+  // The asker waits no longer. Harmless where it does not.
+  void StopAsking(const PermissionAsker* asker) { permissions_.Remove(asker); }
   // Records the permission. Errors are those of Permissions::Answer().
   absl::Status AnswerPermission(PermissionAnswer answer, absl::Time now);
   // Returns how many there were.
@@ -196,6 +212,9 @@ class Session {
   // Passes `status` on, and remembers where the storage has failed.
   absl::Status Checked(absl::Status status);
   absl::StatusOr<EventPtr> Append(EventPayload payload, absl::Time now);
+  absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
+                                                  absl::Time now);
+  void Appended(const EventPtr& event);
   absl::Status Write(absl::Time now);
   void RefreshCounters();
 
@@ -217,7 +236,6 @@ class Session {
   // What is being sent, if anything, waits again.
   void ReturnSending();
   absl::Status CheckPrompt(const std::string& prompt_id) const;
-  void Remember(RecordedPrompt prompt);
   void PollDelivery(absl::Time now);
   absl::Status ClosePermission(Permissions::Closed closed, absl::Time now);
 
@@ -225,12 +243,14 @@ class Session {
   const Later later_;
   const MetadataListener listener_;
   SessionNotices* const notices_;
+  AgentAnswers* const answers_;
   SessionMetadata metadata_;
   const std::unique_ptr<SessionRecord> record_;
   MessageQueue queue_;
   QueueDelivery delivery_;
   Permissions permissions_;
   std::deque<RecordedPrompt> prompts_;
+  RecordedAnswer answer_;
   std::shared_ptr<MessageReceiver> receiver_;
   std::list<Observer> observers_;
   std::list<Playback> playbacks_;

@@ -37,7 +37,11 @@ void SessionCatalog::Set(SessionMetadata metadata) {
   MutexLock lock(&mutex_);
   const auto before = sessions_.find(metadata.session_id);
   if (before != sessions_.end()) {
-    appended_events_ += metadata.max_seq - before->second.max_seq;
+    // How many events one has that could not be read is news, but they are none.
+    if (before->second.damage.empty()) {
+      appended_events_ += metadata.max_seq - before->second.max_seq;
+    }
+    places_.erase(PlaceOf(before->second));
   } else if (reserved_.erase(metadata.session_id) > 0) {
     // Made now, rather than found at the start.
     appended_events_ += metadata.max_seq;
@@ -78,14 +82,14 @@ absl::StatusOr<SessionPage> SessionCatalog::List(const SessionFilter& filter, in
   MutexLock lock(&mutex_);
   auto place = page_token.empty() ? places_.begin() : places_.upper_bound(after);
   for (; place != places_.end(); ++place) {
-    const SessionMetadata& session = sessions_.at(place->second);
-    if (!Matches(session, filter)) continue;
+    const auto found = sessions_.find(place->second);
+    if (found == sessions_.end() || !Matches(found->second, filter)) continue;
     if (page.sessions.size() == limit) {
       const Place last = PlaceOf(page.sessions.back());
       page.next_page_token = absl::StrCat(last.first, ".", last.second);
       break;
     }
-    page.sessions.push_back(session);
+    page.sessions.push_back(found->second);
   }
   return page;
 }

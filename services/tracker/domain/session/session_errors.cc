@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/error_details.h"
+#include "tracker/domain/errors.h"
 #include "tracker/domain/session/session_limits.h"
 
 namespace callslip::tracker {
@@ -124,6 +125,15 @@ absl::Status TooManyAnswers(size_t limit) {
                    "too_many_answers", "Send the call again when other agents have ended.");
 }
 
+absl::Status AnswerGap(int64_t known, int64_t offset) {
+  return ErrorWithDetails(
+      absl::StatusCode::kOutOfRange,
+      absl::StrCat("the piece begins at byte ", offset, " of the answer, of which ", known,
+                   " bytes are known; nothing was accepted"),
+      {.reason = "answer_gap",
+       .hint = absl::StrCat("Send the answer again from its byte ", known, " on.")});
+}
+
 absl::Status EmptyMessage() {
   return ErrorWithDetails(
       absl::StatusCode::kInvalidArgument, "the message is empty",
@@ -205,6 +215,16 @@ absl::Status PermissionAnswered(absl::string_view id) {
 absl::Status TooManyPermissions(size_t limit) {
   return Exhausted(absl::StrCat("the session has ", limit, " open permission requests"),
                    "too_many_permissions", "Wait for answers, or cancel requests.");
+}
+
+absl::Status TooManyAskers(size_t limit) {
+  return Exhausted(absl::StrCat(limit, " calls wait for the answer to this request already"),
+                   "too_many_permissions", "Wait with one call for each request.");
+}
+
+absl::Status CheckClientId(absl::string_view field, absl::string_view id) {
+  if (id.size() <= kMaxClientIdBytes) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("is longer than ", kMaxClientIdBytes, " bytes"));
 }
 
 }  // namespace callslip::tracker

@@ -31,6 +31,8 @@ absl::Status PlayerNotFound(absl::string_view id);   // unknown_player, NOT_FOUN
 absl::Status TooManyPlayers(size_t limit);           // too_many_players, RESOURCE_EXHAUSTED
 absl::Status InvalidPlayerPosition(int64_t length);  // invalid_position, OUT_OF_RANGE
 absl::Status TooManyAnswers(size_t limit);           // too_many_answers, RESOURCE_EXHAUSTED
+// `known` bytes of an answer are there, and the piece begins at `offset`.
+absl::Status AnswerGap(int64_t known, int64_t offset);  // answer_gap, OUT_OF_RANGE
 
 absl::Status EmptyMessage();                         // empty_message, INVALID_ARGUMENT
 absl::Status MessageQueueFull(size_t depth);         // queue_full, RESOURCE_EXHAUSTED
@@ -49,6 +51,10 @@ absl::Status ReceiverReplaced();                            // receiver_replaced
 absl::Status PermissionNotFound(absl::string_view id);  // unknown_permission, NOT_FOUND
 absl::Status PermissionAnswered(absl::string_view id);  // permission_answered
 absl::Status TooManyPermissions(size_t limit);          // too_many_permissions
+absl::Status TooManyAskers(size_t limit);               // too_many_permissions
+
+// InvalidField where an id that a client chooses has more than kMaxClientIdBytes.
+absl::Status CheckClientId(absl::string_view field, absl::string_view id);
 
 }  // namespace callslip::tracker
 

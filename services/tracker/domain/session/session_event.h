@@ -21,6 +21,7 @@ struct SessionStart {
   std::string session_id;
   std::string acp_server;
   std::string working_dir;
+  std::string owner;  // Empty also where a log was begun before it was recorded.
   friend bool operator==(const SessionStart&, const SessionStart&) = default;
 };
 
@@ -49,6 +50,8 @@ struct UserPrompt {
 
 struct AgentMessage {
   std::string text;
+  // Which of the agent's answers it is, where it came as one (see AgentAnswers).
+  std::optional<int64_t> iteration = {};
   friend bool operator==(const AgentMessage&, const AgentMessage&) = default;
 };
 

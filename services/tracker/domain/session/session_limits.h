@@ -45,6 +45,12 @@ inline constexpr size_t kRememberedPrompts = 256;
 inline constexpr size_t kMaxOpenPermissions = 32;
 inline constexpr size_t kRememberedAnswers = 64;
 inline constexpr size_t kMaxPermissionOptions = 16;
+// What is asked; a change of a file may stand in it. All that are open fit into one message.
+inline constexpr size_t kMaxPermissionTitleBytes = size_t{64} << 10;
+// What stands on a button; it may name a command.
+inline constexpr size_t kMaxOptionNameBytes = size_t{1} << 10;
+// Calls that wait for one answer: a runner's, and those that it has given up without a word.
+inline constexpr size_t kMaxAskers = 64;
 
 // A runner that was handed a message has to start its turn within this time; one that lives does so
 // at once.
@@ -67,6 +73,8 @@ struct SessionLimits {
   // kept open. There are kSessionThreads of them.
   size_t idle_sessions = 32;
   size_t open_files = 32;
+  // Of one thread: answers that stream in, each of up to kMaxEventBytes.
+  size_t agent_answers = 128;
   // Calls that wait for one thread; beyond that they are refused.
   size_t waiting_calls = 10'000;
 };

@@ -24,7 +24,7 @@ absl::string_view SessionStateName(SessionState state);
 struct SessionMetadata {
   std::string session_id;
   std::string name;
-  // Who made it; empty where nobody said. The tracker's domain compares it with nothing.
+  // Who made it; empty where nobody said, kNobody where that can't be read.
   std::string owner;
   std::string acp_server;
   std::string working_dir;
@@ -39,6 +39,8 @@ struct SessionMetadata {
   int64_t log_bytes = 0;
   // The newest seq that was ever used.
   int64_t max_seq = 0;
+  // Why its files can't be read; empty where they can. Not stored: the next call tries again.
+  std::string damage;
   friend bool operator==(const SessionMetadata&, const SessionMetadata&) = default;
 };
 

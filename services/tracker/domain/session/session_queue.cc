@@ -226,9 +226,12 @@ absl::Status Session::CheckPrompt(const std::string& prompt_id) const {
   return known ? DuplicatePrompt(prompt_id) : absl::OkStatus();
 }
 
-void Session::Remember(RecordedPrompt prompt) {
-  prompts_.push_back(std::move(prompt));
-  if (prompts_.size() > kRememberedPrompts) prompts_.pop_front();
+void Remember(RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts) {
+  // What is longer is no id that anybody can send again.
+  if (prompt.prompt_id.size() > kMaxClientIdBytes) prompt.prompt_id.clear();
+  if (prompt.queue_id.size() > kMaxClientIdBytes) prompt.queue_id.clear();
+  prompts.push_back(std::move(prompt));
+  if (prompts.size() > kRememberedPrompts) prompts.pop_front();
 }
 
 void Session::QueueChanged(QueueAction action, std::string message_id) {

@@ -13,6 +13,7 @@
 #include "absl/time/time.h"
 #include "tracker/domain/session/message_queue.h"
 #include "tracker/domain/session/queue_delivery.h"
+#include "tracker/domain/session/recorded_answer.h"
 #include "tracker/domain/session/session_event.h"
 #include "tracker/domain/session/session_metadata.h"
 
@@ -32,9 +33,11 @@ class EventSource {
 // anew.
 class SessionRecord : public EventSource {
  public:
-  // Adds an event under the next seq. It is readable at once and durable after SyncLog().
-  // EventTooLarge and InvalidField, after which the record goes on as before; StorageFailed.
-  virtual absl::StatusOr<EventPtr> Append(EventPayload payload, absl::Time now) = 0;
+  // Adds events under the next seqs, all or none of them. They are readable at once and durable
+  // after SyncLog(). EventTooLarge and InvalidField, after which the record goes on as before;
+  // StorageFailed.
+  virtual absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
+                                                          absl::Time now) = 0;
   virtual absl::Status SyncLog() = 0;
   // Removes the oldest events beyond the bounds, but the first and the newest. Their seqs are not
   // used again. Returns how many were removed.
@@ -59,13 +62,17 @@ struct RecordedPrompt {
   std::string queue_id;
 };
 
+// Adds one to those that are remembered, the last kRememberedPrompts.
+void Remember(RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts);
+
 struct LoadedSession {
   // Brought up to date from the log.
   SessionMetadata metadata;
   std::deque<QueuedMessage> messages;
   DeliveryState delivery;
-  // The last kRememberedPrompts of them, oldest first.
+  // Oldest first.
   std::deque<RecordedPrompt> prompts;
+  RecordedAnswer answer;
   std::unique_ptr<SessionRecord> record;
 };
 
@@ -74,10 +81,12 @@ class SessionStorage {
  public:
   virtual ~SessionStorage() = default;
 
+  // Those that can't be loaded have their damage. StorageFailed where nothing is known at all.
   virtual absl::StatusOr<std::vector<SessionMetadata>> List() = 0;
-  // SessionExists, StorageFailed.
+  // Makes a session and records its session_start, durably. SessionExists; StorageFailed, after
+  // which there is none, and it may be made again.
   virtual absl::StatusOr<LoadedSession> Create(const SessionMetadata& metadata) = 0;
-  // SessionNotFound, StorageFailed.
+  // Whole, or an error, after which nothing was lost. SessionNotFound, StorageFailed.
   virtual absl::StatusOr<LoadedSession> Load(const std::string& id) = 0;
   // Durable on return. SessionNotFound, StorageFailed.
   virtual absl::Status Remove(const std::string& id) = 0;

@@ -27,6 +27,13 @@ absl::Status Check(const SessionRequest& request) {
   return absl::OkStatus();
 }
 
+// What can't be read is kept: nobody knows what it is.
+bool IsOld(const SessionMetadata& session, const SessionRetention& retention, absl::Time now) {
+  return retention.keep_ended > absl::ZeroDuration() && session.damage.empty() &&
+         session.state == SessionState::kCompleted &&
+         session.updated_at + retention.keep_ended <= now;
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<SessionTable>> SessionTable::Open(SessionStorage* storage,
@@ -56,24 +63,17 @@ void SessionTable::Create(SessionRequest request, Done<SessionMetadata> done) {
                            .working_dir = std::move(request.working_dir),
                            .created_at = now,
                            .updated_at = now};
-  const SessionStart start{id, metadata.acp_server, metadata.working_dir};
   const auto answer = std::make_shared<Done<SessionMetadata>>(std::move(done));
   const bool posted = ThreadOf(id).Create(
-      std::move(metadata),
-      [this, id, start, answer](absl::StatusOr<Session*> session, absl::Time then) {
-        absl::Status recorded =
-            session.ok() ? (*session)->Record(start, then).status() : session.status();
-        if (!recorded.ok()) {
+      std::move(metadata), [this, id, answer](absl::StatusOr<Session*> session, absl::Time) {
+        if (!session.ok()) {
           catalog_.Release(id);
-          return (*answer)(recorded);
+          return (*answer)(session.status());
         }
-        // The commit makes it visible.
-        (*session)->AfterCommit([this, id, answer](const absl::Status& committed) {
-          if (!committed.ok()) catalog_.Release(id);
-          absl::StatusOr<SessionMetadata> created = committed.ok() ? catalog_.Get(id) : committed;
-          if (created.ok()) notices_.Publish({SessionAction::kCreated, *created, {}});
-          (*answer)(std::move(created));
-        });
+        const SessionMetadata& created = (*session)->metadata();
+        catalog_.Set(created);
+        notices_.Publish({SessionAction::kCreated, created, {}});
+        (*answer)(created);
       });
   if (posted) return;
   catalog_.Release(id);
@@ -133,19 +133,24 @@ void SessionTable::Unsubscribe(const std::string& id, std::shared_ptr<SessionFee
       [](const absl::Status&) {});
 }
 
+void SessionTable::DeleteOld(const std::string& id, const SessionRetention& retention,
+                             absl::Time now) {
+  // Somebody may resume it before its thread comes to this.
+  ThreadOf(id).Remove(
+      id, [](const absl::Status&) {},
+      [retention, now](const SessionMetadata& session) { return IsOld(session, retention, now); });
+}
+
 void SessionTable::ApplyRetention(const SessionRetention& retention, absl::Time now) {
   std::string token;
   do {
     const SessionPage page = *List({.with_archived = true}, kMaxSessionPage, token);
     for (const SessionMetadata& session : page.sessions) {
-      const bool old = retention.keep_ended > absl::ZeroDuration() &&
-                       session.state == SessionState::kCompleted &&
-                       session.updated_at + retention.keep_ended <= now;
       const bool long_log =
           (retention.max_events > 0 && session.event_count > retention.max_events) ||
           (retention.max_bytes > 0 && session.log_bytes > retention.max_bytes);
-      if (old) {
-        Delete(session.session_id, [](const absl::Status&) {});
+      if (IsOld(session, retention, now)) {
+        DeleteOld(session.session_id, retention, now);
       } else if (long_log) {
         With<int64_t>(
             session.session_id,

@@ -85,6 +85,8 @@ class SessionTable {
       : clock_(clock), catalog_(limits.sessions), notices_(limits) {}
 
   SessionThread& ThreadOf(const std::string& id);
+  // Deletes it unless it is too young for that by then.
+  void DeleteOld(const std::string& id, const SessionRetention& retention, absl::Time now);
   // SessionNotFound, or why the call won't be done; OK where it will be.
   absl::Status Post(const std::string& id, SessionThread::Call call);
 

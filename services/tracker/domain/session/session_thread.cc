@@ -19,7 +19,8 @@ SessionThread::SessionThread(SessionStorage* storage, SessionCatalog* catalog,
       clock_(clock),
       limits_(limits),
       defaults_(defaults),
-      mailbox_(std::make_shared<Mailbox>(clock)) {
+      mailbox_(std::make_shared<Mailbox>(clock)),
+      answers_(limits.agent_answers) {
   thread_ = std::thread([this] { Run(); });
 }
 
@@ -46,29 +47,38 @@ bool SessionThread::Create(SessionMetadata metadata, Call call) {
   });
 }
 
-bool SessionThread::Remove(std::string session_id, std::function<void(absl::Status)> done) {
-  return Post([this, id = std::move(session_id), done = std::move(done)](absl::Time now) {
-    DoRemove(id, done, now);
-  });
+bool SessionThread::Remove(std::string session_id, std::function<void(absl::Status)> done,
+                           Condition condition) {
+  return Post(
+      [this, id = std::move(session_id), done = std::move(done),
+       condition = std::move(condition)](absl::Time now) { done(DoRemove(id, condition, now)); });
 }
 
-void SessionThread::DoRemove(const std::string& id, const std::function<void(absl::Status)>& done,
-                             absl::Time now) {
+absl::Status SessionThread::DoRemove(const std::string& id, const Condition& condition,
+                                     absl::Time now) {
+  // What was called before gets its answer first.
   const auto found = sessions_.find(id);
-  if (found != sessions_.end()) {
-    // What was called before gets its answer first.
-    absl::Status committed = found->second.session->Commit(now);
-    Drop(id, committed.ok() ? SessionNotFound(id) : committed);
+  const absl::Status committed =
+      found == sessions_.end() ? absl::OkStatus() : found->second.session->Commit(now);
+  if (condition != nullptr && !committed.ok()) {
+    Drop(id, committed);
+    return committed;
   }
+  if (condition != nullptr) {
+    ASSIGN_OR_RETURN(const SessionMetadata session, catalog_->Get(id));
+    if (!condition(session)) return absl::OkStatus();
+  }
+  if (found != sessions_.end()) Drop(id, committed.ok() ? SessionNotFound(id) : committed);
   absl::Status removed = storage_->Remove(id);
   if (removed.ok() || absl::IsNotFound(removed)) Forget(id);
-  done(removed);
+  return removed;
 }
 
 void SessionThread::Forget(const std::string& id) {
   const absl::StatusOr<SessionMetadata> known = catalog_->Get(id);
   if (!known.ok()) return;
   catalog_->Remove(id);
+  answers_.Forget(id);
   SessionNotice notice{.action = SessionAction::kDeleted};
   notice.session.session_id = id;
   notice.session.owner = known->owner;
@@ -146,8 +156,12 @@ absl::StatusOr<Session*> SessionThread::Find(const std::string& id, absl::Time n
     Touch(id, found->second);
     return found->second.session.get();
   }
-  ASSIGN_OR_RETURN(LoadedSession loaded, storage_->Load(id));
-  return Keep(std::move(loaded), now);
+  absl::StatusOr<LoadedSession> loaded = storage_->Load(id);
+  if (absl::IsNotFound(loaded.status())) Forget(id);
+  RETURN_IF_ERROR(loaded.status());
+  // Where it could not be read before, it is whole now.
+  catalog_->Set(loaded->metadata);
+  return Keep(*std::move(loaded), now);
 }
 
 Session* SessionThread::Keep(LoadedSession loaded, absl::Time now) {
@@ -169,7 +183,8 @@ Session* SessionThread::Keep(LoadedSession loaded, absl::Time now) {
   Loaded& kept = sessions_[id];
   kept.session = std::make_unique<Session>(
       std::move(loaded), limits_, defaults_, std::move(later),
-      [this](const SessionMetadata& metadata) { catalog_->Set(metadata); }, notices_, now);
+      [this](const SessionMetadata& metadata) { catalog_->Set(metadata); }, notices_, &answers_,
+      now);
   kept.use = uses_.insert(uses_.begin(), id);
   Touch(id, kept);
   return kept.session.get();

@@ -48,8 +48,10 @@ class SessionThread {
   bool Do(std::string session_id, Call call);
   // Creates the session and then calls.
   bool Create(SessionMetadata metadata, Call call);
-  // Ends what goes on in the session and removes it.
-  bool Remove(std::string session_id, std::function<void(absl::Status)> done);
+  // Ends what goes on in the session and removes it, if `condition` holds of it then; null: always.
+  using Condition = std::function<bool(const SessionMetadata& session)>;
+  bool Remove(std::string session_id, std::function<void(absl::Status)> done,
+              Condition condition = nullptr);
 
  private:
   struct Loaded {
@@ -85,8 +87,7 @@ class SessionThread {
   void Drop(const std::string& id, const absl::Status& status);
   // Of the sessions that others have pushed behind the bounds in this round.
   void UnloadIdle(size_t pushed);
-  void DoRemove(const std::string& id, const std::function<void(absl::Status)>& done,
-                absl::Time now);
+  absl::Status DoRemove(const std::string& id, const Condition& condition, absl::Time now);
   // It is in no list any more, and those who follow its owner's sessions are told.
   void Forget(const std::string& id);
 
@@ -99,6 +100,7 @@ class SessionThread {
   const std::shared_ptr<Mailbox> mailbox_;
 
   // The thread's own.
+  AgentAnswers answers_;
   absl::flat_hash_map<std::string, Loaded> sessions_;
   std::list<std::string> uses_;  // Of `sessions_`, the last called first.
   std::set<std::pair<absl::Time, std::string>> timers_;

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
 namespace callslip::tracker {
@@ -19,7 +21,18 @@ bool ContinuesSequence(char byte) { return (static_cast<unsigned char>(byte) & 0
 }  // namespace
 
 std::string ShellCommandId(int64_t iteration, int64_t index) {
-  return absl::StrCat("cmd-", iteration, "-", index);
+  return absl::StrCat(kShellCommandIdPrefix, iteration, "-", index);
+}
+
+std::optional<ShellCommandPlace> PlaceOfShellCommand(absl::string_view id) {
+  if (!absl::ConsumePrefix(&id, kShellCommandIdPrefix)) return std::nullopt;
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(id, absl::MaxSplits('-', 1));
+  ShellCommandPlace place;
+  const bool are_numbers = absl::SimpleAtoi(parts.first, &place.iteration) &&
+                           absl::SimpleAtoi(parts.second, &place.index);
+  if (!are_numbers || place.iteration < 0 || place.index < 0) return std::nullopt;
+  return place;
 }
 
 std::vector<ShellCommand> ShellCommandDetector::Feed(absl::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,15 @@ struct ShellCommand {
 };
 
 // "cmd-0-2": the third command of the first iteration.
+inline constexpr absl::string_view kShellCommandIdPrefix = "cmd-";
 std::string ShellCommandId(int64_t iteration, int64_t index);
+
+struct ShellCommandPlace {
+  int64_t iteration = 0;
+  int64_t index = 0;
+};
+// Nothing for what is no such id.
+std::optional<ShellCommandPlace> PlaceOfShellCommand(absl::string_view id);
 
 // Finds the commands in text that comes in pieces, cut anywhere, and reports each as soon as its
 // closing tag is there. The pieces' cuts make no difference. Holds no more than one command.
@@ -44,6 +53,9 @@ class ShellCommandDetector {
   // What has been opened and not been closed is no command.
   bool inside_command() const { return inside_; }
   int64_t iteration() const { return iteration_; }
+  // Of the next command.
+  int64_t next_index() const { return next_index_; }
+  void SkipTo(int64_t index) { next_index_ = index; }
   // As for a new detector.
   void StartIteration(int64_t iteration);
 

@@ -1,0 +1,36 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_RECORDED_ANSWER_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_RECORDED_ANSWER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "tracker/domain/session/session_event.h"
+
+namespace callslip::tracker {
+
+// What a session's log holds of its agent's last answer: enough that no id is given twice and
+// nothing is recorded again, whatever was lost with the process.
+class RecordedAnswer {
+ public:
+  // To be shown all events, in their order.
+  void See(const SessionEvent& event);
+
+  // -1 where the log holds nothing of any.
+  int64_t iteration() const { return iteration_; }
+  // Its agent_message is recorded.
+  bool ended() const { return ended_; }
+  // The seqs of its commands' tool_calls, by their index.
+  const std::vector<int64_t>& commands() const { return commands_; }
+
+ private:
+  // Returns false where the log has a later one.
+  bool GoTo(int64_t iteration);
+
+  int64_t iteration_ = -1;
+  bool ended_ = false;
+  std::vector<int64_t> commands_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_RECORDED_ANSWER_H_

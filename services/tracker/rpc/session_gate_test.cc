@@ -1,0 +1,163 @@
+// What of sessions waits for the commands' storage, and what does not.
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "grpcpp/generic/generic_stub.h"
+#include "tracker/rpc/session_server_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+using ::testing::SizeIs;
+
+// Commands' storage that hangs until it is told otherwise.
+class TestGate final : public OutputGate {
+ public:
+  bool IsOpen() const override {
+    MutexLock lock(&mutex_);
+    return open_;
+  }
+  void Pass(Output output) override {
+    {
+      MutexLock lock(&mutex_);
+      if (!open_) {
+        waiting_.push_back(std::move(output));
+        changed_.NotifyAll();
+        return;
+      }
+    }
+    output(absl::OkStatus());
+  }
+  void BeginBatch() override {}
+  void EndBatch() override {}
+
+  void Shut() {
+    MutexLock lock(&mutex_);
+    open_ = false;
+  }
+  void Open() {
+    std::vector<Output> outputs;
+    {
+      MutexLock lock(&mutex_);
+      open_ = true;
+      outputs = std::exchange(waiting_, {});
+    }
+    for (const Output& output : outputs) output(absl::OkStatus());
+  }
+  // Until something waits.
+  void AwaitOutput() {
+    MutexLock lock(&mutex_);
+    while (waiting_.empty()) changed_.Wait(&mutex_);
+  }
+
+ private:
+  mutable Mutex mutex_;
+  CondVar changed_;
+  bool open_ ABSL_GUARDED_BY(mutex_) = true;
+  std::vector<Output> waiting_ ABSL_GUARDED_BY(mutex_);
+};
+
+class WithGate {
+ protected:
+  TestGate test_gate_;
+};
+
+class SessionGateTest : public WithGate, public SessionServerTest {
+ protected:
+  SessionGateTest() : SessionServerTest({}, &test_gate_) { CreateSession(); }
+  ~SessionGateTest() override { gate().Open(); }
+
+  TestGate& gate() { return test_gate_; }
+
+  // How an empty call of any kind ends; DEADLINE_EXCEEDED where nothing comes. A stream that goes
+  // on counts as OK.
+  grpc::Status CallEmpty(const std::string& method) {
+    grpc::GenericStub stub(channel_);
+    grpc::ClientContext context;
+    context.set_deadline(gpr_time_from_millis(20'000, GPR_TIMESPAN));
+    grpc::CompletionQueue queue;
+    const auto call = stub.PrepareCall(&context, method, &queue);
+    const auto next = [&] {
+      void* tag = nullptr;
+      bool ok = false;
+      EXPECT_TRUE(queue.Next(&tag, &ok));
+      return ok;
+    };
+    call->StartCall(nullptr);
+    EXPECT_TRUE(next());
+    call->WriteLast(grpc::ByteBuffer(nullptr, 0), {}, nullptr);
+    next();
+    grpc::ByteBuffer answer;
+    call->Read(&answer, nullptr);
+    if (next()) {
+      context.TryCancel();
+      return grpc::Status::OK;
+    }
+    grpc::Status status;
+    call->Finish(&status, nullptr);
+    next();
+    return status;
+  }
+};
+
+TEST_F(SessionGateTest, NothingButCommandsWaitsForTheCommandsStorage) {
+  gate().Shut();
+  int methods = 0;
+  for (const google::protobuf::Descriptor* any :
+       {v1::GetSessionRequest::descriptor(), v1::GetQueueStatusRequest::descriptor()}) {
+    const google::protobuf::ServiceDescriptor* service = any->file()->service(0);
+    for (int i = 0; i < service->method_count(); ++i) {
+      const std::string name = service->method(i)->name();
+      const grpc::Status answer = CallEmpty(absl::StrCat("/", service->full_name(), "/", name));
+      EXPECT_NE(answer.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED) << name;
+      if (HasFailure()) return;
+      ++methods;
+    }
+  }
+  EXPECT_GE(methods, 35);
+  EXPECT_OK(Call(&S::AppendEvents, "session_id: 's' events { agent_message { text: 'x' } }"));
+  EXPECT_OK(Call(&S::AddAgentText, "session_id: 's' text: 'no command'"));
+}
+
+TEST_F(SessionGateTest, CommandsOfAnAnswerWaitForIt) {
+  gate().Shut();
+  absl::StatusOr<v1::AddAgentTextResponse> found;
+  std::thread agent(
+      [&] { found = Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell>'"); });
+  gate().AwaitOutput();
+  gate().Open();
+  agent.join();
+  ASSERT_OK(found);
+  EXPECT_THAT(found->commands(), SizeIs(1));
+}
+
+// That a command runs and how it ends is told by its session, too.
+TEST_F(SessionGateTest, ASessionTellsOfACommandOnceThatIsStored) {
+  ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: '<shell>ls</shell>'"));
+  ASSERT_OK_AND_ASSIGN(const auto leased,
+                       Call(&C::LeaseCommands, "target: 'session-s' max_commands: 1"));
+  gate().Shut();
+  const std::string proof =
+      absl::StrCat("command_id: '", leased.leases(0).command().command_id(), "' lease_token: '",
+                   leased.leases(0).lease_token(), "' result: 'done'");
+  std::thread worker([&] { EXPECT_OK(Call(&C::CompleteCommand, proof)); });
+  gate().AwaitOutput();
+  // Whatever the session has been told by now would be recorded before this.
+  EXPECT_THAT(Events(), SizeIs(2));
+  gate().Open();
+  worker.join();
+  const auto watch = Watch("session_id: 's' after_seq: 2");
+  while (true) {
+    const auto update = watch->Next();
+    ASSERT_TRUE(update.has_value());
+    if (update->has_event() && update->event().tool_call_update().status() == "completed") break;
+  }
+}
+
+}  // namespace
+}  // namespace callslip::tracker

@@ -1,0 +1,63 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_FAILING_DISK_H_
+#define CALLSLIP_TRACKER_STORAGE_FAILING_DISK_H_
+
+#include <cstdint>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "common/mutex.h"
+#include "tracker/domain/session/session_errors.h"
+#include "tracker/storage/disk.h"
+
+namespace callslip::tracker {
+
+// A disk that fails at some of its steps, looks included, under a process that lives on. Half of a
+// write that fails is written. For tests. Thread-safe.
+class FailingDisk final : public Disk {
+ public:
+  // From now on `count` steps fail after `ok` that do not.
+  void Fail(int64_t ok, int64_t count = 1) {
+    MutexLock lock(&mutex_);
+    first_ = steps_ + ok;
+    end_ = first_ + count;
+  }
+  // How many steps there were, and how many of them have failed.
+  int64_t steps() {
+    MutexLock lock(&mutex_);
+    return steps_;
+  }
+  int64_t failures() {
+    MutexLock lock(&mutex_);
+    return failures_;
+  }
+
+ protected:
+  absl::Status Do(const DiskStep& step, absl::FunctionRef<absl::Status()> whole) override {
+    int64_t number = 0;
+    {
+      MutexLock lock(&mutex_);
+      number = steps_++;
+      if (number >= first_ && number < end_) {
+        ++failures_;
+      } else {
+        number = -1;
+      }
+    }
+    if (number < 0) return whole();
+    if (step.kind == DiskStep::Kind::kWrite) {
+      WriteAll(*step.file, step.bytes.substr(0, step.bytes.size() / 2)).IgnoreError();
+    }
+    return StorageFailed(absl::StrCat("step ", number, " is one that fails"));
+  }
+
+ private:
+  Mutex mutex_;
+  int64_t steps_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t failures_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t first_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t end_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_FAILING_DISK_H_
