@@ -44,7 +44,8 @@ grpc::Status ToGrpc(const absl::Status& status, grpc::ServerContextBase& context
   if (status.ok()) return grpc::Status::OK;
   const ErrorDetails details = DetailsOf(status);
   if (!details.reason.empty()) context.AddTrailingMetadata(kReasonKey, Printable(details.reason));
-  if (!details.hint.empty()) context.AddTrailingMetadata(kHintKey, Printable(Bounded(details.hint)));
+  if (!details.hint.empty())
+    context.AddTrailingMetadata(kHintKey, Printable(Bounded(details.hint)));
   if (details.retry_after.has_value()) {
     context.AddTrailingMetadata(kRetryAfterKey,
                                 absl::StrCat(absl::ToInt64Milliseconds(*details.retry_after)));

@@ -48,7 +48,8 @@ void UnaryCall::OnCompletion(bool ok) {
   begun_ = method_->tally->Begin();
   response_ = method_->types.response->New(&arena_);
   const absl::StatusOr<CallContext> caller = method_->Admit(context_, &request_);
-  status_ = caller.ok() ? method_->handler(*caller, *request_.message, *response_) : caller.status();
+  status_ =
+      caller.ok() ? method_->handler(*caller, *request_.message, *response_) : caller.status();
   if (!method_->queue->TryBegin()) {
     delete this;
   } else if (method_->LetsOut()) {

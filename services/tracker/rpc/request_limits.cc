@@ -163,7 +163,8 @@ absl::Span<const FieldLimit> FieldLimits() { return kLimits; }
 
 const FieldLimit* FindFieldLimit(const FieldDescriptor& field) {
   const auto named = [](absl::string_view name) {
-    const auto* row = absl::c_find_if(kLimits, [&](const auto& each) { return each.field == name; });
+    const auto* row =
+        absl::c_find_if(kLimits, [&](const auto& each) { return each.field == name; });
     return row == std::end(kLimits) ? nullptr : row;
   };
   const std::string qualified = absl::StrCat(field.containing_type()->name(), ".", field.name());
@@ -288,8 +289,8 @@ bool RequestShape::CheckLength(const Field& field, uint32_t bytes, Look& look, i
                                           : uint64_t{field.limit->items} * kMaxNumberBytes;
     }
     if (bytes > most) {
-      return look.Refuse(field.descriptor->name(), absl::StrCat("has ", bytes, " bytes, at most ",
-                                                                most, " are accepted"));
+      return look.Refuse(field.descriptor->name(),
+                         absl::StrCat("has ", bytes, " bytes, at most ", most, " are accepted"));
     }
     if (field.limit != nullptr && field.limit->is_json) {
       return look.CountJson(*field.descriptor, bytes);

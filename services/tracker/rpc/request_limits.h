@@ -44,8 +44,8 @@ class RequestShape {
  private:
   struct Field {
     const google::protobuf::FieldDescriptor* descriptor = nullptr;  // Null: there is none.
-    const FieldLimit* limit = nullptr;        // Null where it has no length and is not repeated.
-    const RequestShape* message = nullptr;    // Of a message of ours.
+    const FieldLimit* limit = nullptr;      // Null where it has no length and is not repeated.
+    const RequestShape* message = nullptr;  // Of a message of ours.
   };
   struct Look;
 

@@ -22,8 +22,7 @@ using internal::RequestShape;
 using ::testing::HasSubstr;
 
 std::unique_ptr<Message> New(const Descriptor& type) {
-  return std::unique_ptr<Message>(
-      MessageFactory::generated_factory()->GetPrototype(&type)->New());
+  return std::unique_ptr<Message>(MessageFactory::generated_factory()->GetPrototype(&type)->New());
 }
 
 absl::Status Check(const Descriptor& type, const std::string& bytes) {
@@ -58,7 +57,8 @@ void Put(Message& message, const FieldDescriptor& field, size_t bytes) {
   const auto& reflection = *message.GetReflection();
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_STRING:
-      if (field.is_repeated()) return reflection.AddString(&message, &field, std::string(bytes, 'a'));
+      if (field.is_repeated())
+        return reflection.AddString(&message, &field, std::string(bytes, 'a'));
       return reflection.SetString(&message, &field, std::string(bytes, 'a'));
     case FieldDescriptor::CPPTYPE_MESSAGE:
       reflection.AddMessage(&message, &field);
@@ -155,8 +155,9 @@ TEST(RequestLimitsTest, WhatTakesMuchMoreThanItsBytesIsRefused) {
   EXPECT_FALSE(Check(unknown).ok());
   v1::RegisterCommandRequest time;
   auto* not_before = time.mutable_not_before();
-  not_before->GetReflection()->MutableUnknownFields(not_before)->AddLengthDelimited(
-      9, std::string(1000, 'x'));
+  not_before->GetReflection()
+      ->MutableUnknownFields(not_before)
+      ->AddLengthDelimited(9, std::string(1000, 'x'));
   EXPECT_FALSE(Check(time).ok());
 }
 
@@ -175,8 +176,7 @@ TEST(RequestLimitsTest, ErrorsAreShort) {
   const grpc::Status status = ToGrpc(absl::NotFoundError(text), context);
   EXPECT_EQ(status.error_message(), text.substr(0, 1024) + "…");
   text.insert(0, "x");
-  EXPECT_EQ(ToGrpc(absl::NotFoundError(text), context).error_message(),
-            text.substr(0, 1023) + "…");
+  EXPECT_EQ(ToGrpc(absl::NotFoundError(text), context).error_message(), text.substr(0, 1023) + "…");
 }
 
 // Through every method of every service.
@@ -204,8 +204,8 @@ TEST_F(RequestLimitsServedTest, EveryMethodRefusesEachFieldThatIsTooLong) {
     }
   }
   EXPECT_GT(refused, 150);
-  EXPECT_OK(CallOver(unix_, &v1::CommandService::Stub::ListCommands, "",
-                     v1::ListCommandsRequest()));
+  EXPECT_OK(
+      CallOver(unix_, &v1::CommandService::Stub::ListCommands, "", v1::ListCommandsRequest()));
 }
 
 }  // namespace

@@ -39,8 +39,7 @@ class RpcService final : public grpc::Service {
   // Has gRPC fill in the next call of a method, and `tag` then come out of `queue`. `request` is
   // null where the caller streams. After the server was started.
   void Accept(const google::protobuf::MethodDescriptor& method, grpc::ServerContext* context,
-              IncomingRequest* request,
-              grpc::internal::ServerAsyncStreamingInterface* stream,
+              IncomingRequest* request, grpc::internal::ServerAsyncStreamingInterface* stream,
               grpc::ServerCompletionQueue* queue, void* tag);
 
  private:

@@ -264,9 +264,9 @@ TEST_F(TrackerServerTest, ReflectionStreamsAreFew) {
   int answered = 0;
   for (int i = 0; i < kStreams; ++i) {
     contexts.push_back(std::make_unique<grpc::ClientContext>());
-    calls.push_back(stub.PrepareCall(
-        contexts.back().get(), "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
-        &queue));
+    calls.push_back(
+        stub.PrepareCall(contexts.back().get(),
+                         "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue));
     calls.back()->StartCall(nullptr);
     await_next();
     calls.back()->Write(request, nullptr);
