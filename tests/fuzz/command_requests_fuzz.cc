@@ -14,10 +14,12 @@
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "common/error_details.h"
 #include "common/status_macros.h"
+#include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/stubs/logging.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/rpc/command_convert.h"
+#include "tracker/rpc/request_limits.h"
 
 namespace callslip::tracker {
 namespace {
@@ -95,7 +97,14 @@ class Target {
 
   template <typename Message>
   static Message Parse(absl::string_view bytes) {
+    // As the server does: what is beyond its limits is never made.
+    google::protobuf::io::ArrayInputStream input(bytes.data(), static_cast<int>(bytes.size()));
+    const absl::Status within = internal::RequestShape::Of(*Message::descriptor()).Check(input);
     Message message;
+    if (!within.ok()) {
+      Require(DetailsOf(within).reason == "invalid_argument", "a limit has its reason");
+      return message;
+    }
     (void)message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
     return message;
   }
