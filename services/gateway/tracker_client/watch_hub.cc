@@ -256,7 +256,8 @@ void WatchHub::OnUpdate(Stream& stream, v1::CommandUpdate& update) {
     known.OnCommand(std::move(*update.mutable_command()));
     return;
   }
-  if (known.subject_.is_wait() && update.error().reason() == "draining") {
+  const bool declined = update.draining() || update.error().reason() == "draining";
+  if (known.subject_.is_wait() && declined) {
     known.sent_ = false;
     stream.AddAgain(watch_id);
     return;

@@ -87,14 +87,17 @@ class WatchHubTest : public testing::Test {
     listener_->OnUpdates(std::move(response));
   }
 
-  // What the tracker tells of a watch that it ends as it shuts down.
-  void EndForDrain(const std::string& id) {
+  // What the tracker tells of a watch that it ends as it shuts down, or does not take any more.
+  void EndForDrain(const std::string& id, bool begun = true) {
     v1::WatchCommandsResponse response;
     v1::CommandUpdate& update = *response.add_updates();
     update.set_watch_id(watch_ids_.at(id));
     update.set_last(true);
-    update.mutable_error()->set_code(static_cast<int>(absl::StatusCode::kUnavailable));
-    update.mutable_error()->set_reason("draining");
+    update.set_draining(begun);
+    if (!begun) {
+      update.mutable_error()->set_code(static_cast<int>(absl::StatusCode::kUnavailable));
+      update.mutable_error()->set_reason("draining");
+    }
     listener_->OnUpdates(std::move(response));
   }
 
@@ -232,17 +235,19 @@ TEST_F(WatchHubTest, LooksOfABrokenCallAreNotCounted) {
 TEST_F(WatchHubTest, WaitThatADrainingTrackerEndsGoesOnAtTheNextOne) {
   Wait("a");
   Wait("b");
+  Wait("c");
   TakeSent();
   EndForDrain("a");
+  EndForDrain("c", /*begun=*/false);
   Answer({"b"});
   EXPECT_THAT(told_, ElementsAre("b"));
   EXPECT_THAT(TakeSent(), IsEmpty()) << "nothing is asked of a tracker that has declined it";
   Reopen(absl::OkStatus());
   const auto sent = TakeSent();
   ASSERT_THAT(sent, SizeIs(1));
-  EXPECT_THAT(sent[0].add, ElementsAre("a"));
-  Answer({"a"});
-  EXPECT_THAT(told_, ElementsAre("b", "a"));
+  EXPECT_THAT(sent[0].add, ElementsAre("a", "c"));
+  Answer({"a", "c"});
+  EXPECT_THAT(told_, ElementsAre("b", "a", "c"));
 }
 
 TEST_F(WatchHubTest, WaitThatADrainingTrackerHasEndedCanBeLeft) {

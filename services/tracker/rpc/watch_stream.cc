@@ -179,11 +179,11 @@ std::optional<Outgoing<v1::WatchCommandsResponse>> WatchStream::Next() {
     taken_.pop_front();
     const std::optional<CommandView> view = Resolve(update);
     if (!view.has_value()) continue;
-    // Whoever waits goes on elsewhere, and does not take it for the end of its time.
-    const bool is_over = update.last && update.command == nullptr && update.error.ok();
-    if (is_over && table_->draining()) update.error = Draining();
     v1::CommandUpdate& message = *next.message.add_updates();
     Fill(update, *view, message);
+    // Whoever waits goes on elsewhere, and does not take it for the end of its time.
+    const bool is_over = update.last && update.command == nullptr && update.error.ok();
+    if (is_over && table_->draining()) message.set_draining(true);
     bytes += message.ByteSizeLong();
     over = over || update.last;
   }
