@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -12,11 +11,10 @@
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "tracker/domain/client_scope.h"
-#include "tracker/domain/session/recorded_answer.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
-#include "tracker/domain/session/shell_command_detector.h"
 #include "tracker/storage/event_log.h"
+#include "tracker/storage/log_summary.h"
 #include "tracker/storage/session_json.h"
 
 namespace callslip::tracker {
@@ -62,78 +60,6 @@ class FileSessionRecord final : public SessionRecord {
   Disk* const disk_;
   const std::string folder_;
   const std::unique_ptr<EventLog> log_;
-};
-
-// What a log says about its session.
-class LogSummary {
- public:
-  void See(const EventHead& head, absl::string_view line) {
-    if (first_at_ == absl::InfinitePast()) first_at_ = head.timestamp;
-    last_at_ = head.timestamp;
-    last_seq_ = head.seq;
-    ends_with_end_ = head.type == "session_end";
-    if (!IsOfInterest(head, line)) return;
-    const EventPtr event = DecodeEvent(head, line);
-    answer_.See(*event);
-    if (const auto* prompt = std::get_if<UserPrompt>(&event->payload)) {
-      Remember({prompt->prompt_id, prompt->queue_id}, prompts_);
-    } else if (const auto* start = std::get_if<SessionStart>(&event->payload)) {
-      start_ = *start;
-    } else if (const auto* end = std::get_if<SessionEnd>(&event->payload)) {
-      end_reason_ = end->reason;
-    }
-  }
-
-  // Brings metadata up to date, or makes them where there are none.
-  SessionMetadata Complete(const std::string& id, std::optional<SessionMetadata> known,
-                           const EventLog& log) const {
-    SessionMetadata metadata;
-    if (known.has_value()) {
-      metadata = *std::move(known);
-    } else {
-      metadata.owner = start_.owner;
-      metadata.acp_server = start_.acp_server;
-      metadata.working_dir = start_.working_dir;
-      metadata.created_at = metadata.updated_at =
-          first_at_ == absl::InfinitePast() ? absl::UnixEpoch() : first_at_;
-    }
-    metadata.session_id = id;
-    if (ends_with_end_ && metadata.max_seq < last_seq_) {
-      metadata.state = SessionState::kCompleted;
-      metadata.end_reason = end_reason_;
-    }
-    metadata.updated_at = std::max(metadata.updated_at, last_at_);
-    metadata.event_count = log.size();
-    metadata.log_bytes = log.bytes();
-    metadata.max_seq = log.max_seq();
-    return metadata;
-  }
-
-  std::deque<RecordedPrompt> TakePrompts() && { return std::move(prompts_); }
-  RecordedAnswer TakeAnswer() && { return std::move(answer_); }
-
- private:
-  // Without decoding it: there may be a great many.
-  static bool IsOfInterest(const EventHead& head, absl::string_view line) {
-    // In its beginning, where our own have the id, and at its end, where they have the iteration.
-    if (head.type == "tool_call") {
-      return absl::StrContains(line.substr(0, 200), kShellCommandIdPrefix);
-    }
-    if (head.type == "agent_message") {
-      return absl::StrContains(line.substr(line.size() - std::min<size_t>(line.size(), 40)),
-                               "\"iteration\":");
-    }
-    return head.type == "user_prompt" || head.type == "session_start" || head.type == "session_end";
-  }
-
-  absl::Time first_at_ = absl::InfinitePast();
-  absl::Time last_at_ = absl::InfinitePast();
-  int64_t last_seq_ = 0;
-  bool ends_with_end_ = false;
-  std::string end_reason_;
-  SessionStart start_;
-  std::deque<RecordedPrompt> prompts_;
-  RecordedAnswer answer_;
 };
 
 // The log has lost events that somebody may have seen: says so in their place.

@@ -1,0 +1,47 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_LOG_SUMMARY_H_
+#define CALLSLIP_TRACKER_STORAGE_LOG_SUMMARY_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "tracker/domain/session/recorded_answer.h"
+#include "tracker/domain/session/session_event.h"
+#include "tracker/domain/session/session_metadata.h"
+#include "tracker/domain/session/session_storage.h"
+#include "tracker/storage/event_json.h"
+#include "tracker/storage/event_log.h"
+
+namespace callslip::tracker {
+
+// What a log says about its session, as far as loading needs it.
+class LogSummary {
+ public:
+  // To be shown all events, in their order.
+  void See(const EventHead& head, absl::string_view line);
+
+  // Brings metadata up to date, or makes them where there are none.
+  SessionMetadata Complete(const std::string& id, std::optional<SessionMetadata> known,
+                           const EventLog& log) const;
+
+  std::deque<RecordedPrompt> TakePrompts() && { return std::move(prompts_); }
+  RecordedAnswer TakeAnswer() && { return std::move(answer_); }
+
+ private:
+  absl::Time first_at_ = absl::InfinitePast();
+  absl::Time last_at_ = absl::InfinitePast();
+  int64_t last_seq_ = 0;
+  bool ends_with_end_ = false;
+  std::string end_reason_;
+  SessionStart start_;
+  std::deque<RecordedPrompt> prompts_;
+  RecordedAnswer answer_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_LOG_SUMMARY_H_
