@@ -152,6 +152,7 @@ TEST_F(OwnershipTest, AWatchOfOneCommandFindsAnothersForWhomMayAndCollectsNothin
   EXPECT_EQ(watch("other", ""), "unknown_command");
   EXPECT_EQ(watch("other", "client"), "not_your_client");
   clock_.Advance(absl::Seconds(61));
+  table_.FireDeadlines(clock_.Now());  // As the deadline thread is about to.
   EXPECT_EQ(Get("client", id)->command().state(), v1::COMMAND_STATE_EXPIRED);
 }
 
