@@ -217,6 +217,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       request->body_place = std::make_shared<BodyBudget::Place>(std::move(body_place_));
     }
     options_ = parser_->options();
+    request->is_cut = is_cut_;
     if (is_cut_) options_.keep_alive = false;
     parser_.reset();
     if (received_.empty()) received_.shrink_to_fit();

@@ -29,6 +29,12 @@ struct WayBack {
   bool answered = false;
 };
 
+// Whoever was a stranger when the head came, and is none any more.
+HttpResponse NotRead() {
+  return ErrorResponse(401, "token_unknown", "The gateway did not know this token a moment ago.",
+                       "Send the request again.");
+}
+
 template <typename Methods>
 std::string NamesOf(const Methods& methods) {
   return absl::StrJoin(methods, ", ", [](std::string* out, const auto& entry) {
@@ -139,8 +145,7 @@ bool Router::IsStranger(const HttpRequest& head, const Place& place) const {
   if (known != nullptr) {
     return !absl::c_linear_search(place.route->roles, known->principal().role);
   }
-  // Whether it is one of the authorization server's takes longer to say.
-  return !token.has_value() || verifier_ == nullptr;
+  return !token.has_value() || verifier_ == nullptr || verifier_->IsHopeless(*token);
 }
 
 Router::Place Router::FindPlace(HttpRequest& request) const {
@@ -229,6 +234,7 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
   if (role != Role::kLocal && !absl::c_linear_search(route->roles, role)) {
     return std::move(responder.respond)(RoleNotAllowed(challenge_, route->roles, *request));
   }
+  if (request->is_cut) return std::move(responder.respond)(NotRead());
   // Workers' calls name nobody to the tracker, which tells all else that administrators change.
   if (role == Role::kAdmin && tally_ != nullptr &&
       absl::c_linear_search(route->roles, Role::kWorker)) {

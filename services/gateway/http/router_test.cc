@@ -189,6 +189,8 @@ class FakeVerifier final : public TokenVerifier {
     return std::make_shared<Credential>(Principal{"oauth-" + token, role});
   }
 
+  bool IsHopeless(const std::string& token) override { return token == "hopeless"; }
+
   absl::Status refusal;
   bool hold = false;
   Done held;
@@ -348,6 +350,51 @@ TEST_F(RouterTest, AnswersAreSharedWithAllowedOriginsOnly) {
     EXPECT_EQ(HeaderOf(refusal, "Access-Control-Allow-Origin"), "");
   }
   EXPECT_EQ(HeaderOf(Ask(open_, "GET", "/work"), "Access-Control-Allow-Origin"), "");
+}
+
+TEST_F(RouterTest, AHeadTellsStrangersFromOthers) {
+  FakeVerifier verifier;
+  const Router router = MakeRouter(TokensOfAllRoles(), &verifier);
+  const auto refused = [&router](const std::string& method, const std::string& path,
+                                 HttpHeaders headers) {
+    headers.emplace("host", kHost);
+    if (method == "POST") headers.emplace("content-type", "application/json");
+    HttpRequest head;
+    head.method = method;
+    EXPECT_TRUE(ParseTarget(path, head));
+    head.headers = std::move(headers);
+    return router.JudgeHead(head).is_refused;
+  };
+  EXPECT_FALSE(refused("POST", "/work", With(Role::kAdmin)));
+  EXPECT_TRUE(refused("POST", "/work", With(Role::kWorker)));
+  EXPECT_TRUE(refused("POST", "/work", {}));
+  EXPECT_TRUE(refused("POST", "/nothing", With(Role::kAdmin)));
+  EXPECT_FALSE(refused("GET", "/open", {}));
+  HttpHeaders from_page = With(Role::kAdmin);
+  from_page.emplace("origin", "https://evil.example");
+  EXPECT_TRUE(refused("POST", "/work", from_page));
+  // Whose token takes longer to judge is no stranger yet.
+  EXPECT_FALSE(refused("POST", "/work", {{"authorization", "Bearer admin-of-others"}}));
+  EXPECT_TRUE(refused("POST", "/work", {{"authorization", "Bearer hopeless"}}));
+  EXPECT_FALSE(verifier.asked);
+}
+
+// Its token came into the file between the two.
+TEST_F(RouterTest, WhatWasNotReadIsNotHandled) {
+  auto request = std::make_shared<HttpRequest>();
+  request->method = "POST";
+  ASSERT_TRUE(ParseTarget("/work", *request));
+  request->headers = With(Role::kAdmin);
+  request->headers.emplace("host", kHost);
+  request->headers.emplace("content-type", "application/json");
+  request->is_cut = true;
+  boost::asio::io_context context;
+  HttpResponse answer;
+  guarded_.Handle(std::move(request),
+                  {.respond = [&](HttpResponse response) { answer = std::move(response); },
+                   .executor = context.get_executor()});
+  context.run();
+  EXPECT_EQ(answer.status, 401);
 }
 
 }  // namespace
