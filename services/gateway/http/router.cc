@@ -139,7 +139,7 @@ bool Router::IsStranger(const HttpRequest& head, const Place& place) const {
     const std::optional<RequestSignature> signature = ParseSignature(authorization);
     return !signature.has_value() || !credentials_->FindFingerprint(signature->key).has_value();
   }
-  std::optional<std::string> token = BearerTokenOf(authorization);
+  std::optional<std::string> token(BearerTokenOf(authorization));
   if (!token.has_value() && place.route->is_web_socket) token = OfferedToken(head);
   const CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(head);
   if (known != nullptr) {
