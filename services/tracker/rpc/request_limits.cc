@@ -46,6 +46,7 @@ constexpr uint64_t kMaxNumberBytes = 10;
 
 constexpr FieldLimit kLimits[] = {
     // Who, and about what.
+    {"id", kName},
     {"client_id", kName},
     {"owner", kName},
     {"target", kName},

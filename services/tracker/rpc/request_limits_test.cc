@@ -64,9 +64,9 @@ void Put(Message& message, const FieldDescriptor& field, size_t bytes) {
       reflection.AddMessage(&message, &field);
       return;
     case FieldDescriptor::CPPTYPE_ENUM:
-      return reflection.AddEnumValue(&message, &field, 1);
+      // As long as a number can be: those that stand together are held to their bytes.
+      return reflection.AddEnumValue(&message, &field, -1);
     default:
-      // As long as a number can be.
       return reflection.AddInt64(&message, &field, -1);
   }
 }
