@@ -28,8 +28,9 @@ constexpr uint32_t kKiB = 1024;
 constexpr uint32_t kMiB = 1024 * kKiB;
 // Ids and names, of which none may have as much.
 constexpr uint32_t kName = kKiB;
-// Texts for people, which are cut to less.
-constexpr uint32_t kText = 64 * kKiB;
+// Texts for people and of pages, which are cut to less: as long as browsers make addresses, since
+// nothing is to be lost over a long one.
+constexpr uint32_t kText = 2 * kMiB;
 // The longest message that gRPC takes.
 constexpr uint32_t kWhole = 16 * kMiB;
 constexpr uint32_t kMany = 10'000;
@@ -38,7 +39,8 @@ constexpr uint32_t kMany = 10'000;
 constexpr int kMaxParts = 200'000;
 constexpr int kMaxUnknownFields = 1000;
 constexpr int kMaxDepth = 32;
-constexpr int kMaxJsonValues = 100'000;
+// As many as the gateway takes.
+constexpr int kMaxJsonValues = 200'000;
 constexpr int kMaxJsonDepth = 100;
 // A time or a duration; and the longest number.
 constexpr uint64_t kMaxPlainBytes = 64;
@@ -93,7 +95,7 @@ constexpr FieldLimit kLimits[] = {
     {"CommandProgress.message", kText},
     {"PauseQueueRequest.message", kText},
     {"FinishTurnRequest.message", kText},
-    {"CommandError.message", kMiB},
+    {"CommandError.message", 8 * kMiB},
     // What it is all about.
     {"params", 2 * kMiB},
     {"context", kText},

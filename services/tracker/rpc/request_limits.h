@@ -19,7 +19,7 @@ struct FieldLimit {
   absl::string_view field;  // `Message.field`, or `field` for all of that name that have no other.
   uint32_t bytes;           // Of one; 0 where it has no length of its own.
   uint32_t items = 1;       // Of a repeated one, in one message.
-  // It is JSON of which a tree is made: at most 100,000 values, 100 deep.
+  // It is JSON of which a tree is made: at most 200,000 values, 100 deep.
   bool is_json = false;
 };
 

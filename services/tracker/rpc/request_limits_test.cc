@@ -133,7 +133,7 @@ TEST(RequestLimitsTest, WhatTakesMuchMoreThanItsBytesIsRefused) {
   v1::AppendEventsRequest json;
   std::string& data = *json.add_events()->mutable_other()->mutable_data();
   data = "[";
-  for (int i = 0; i < 100'000; ++i) data += "[],";
+  for (int i = 0; i < 200'000; ++i) data += "[],";
   EXPECT_THAT(std::string(Check(json).message()), HasSubstr("data must have at most"));
   data = std::string(101, '[');
   EXPECT_FALSE(Check(json).ok());
