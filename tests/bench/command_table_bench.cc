@@ -15,7 +15,7 @@
 #include "absl/time/time.h"
 #include "bench/die.h"
 #include "benchmark/benchmark.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
 
 namespace callslip::bench {
 namespace {

@@ -26,11 +26,11 @@
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/clock.h"
 #include "grpcpp/grpcpp.h"
-#include "tracker/deadline_thread.h"
-#include "tracker/domain/command/command_table.h"
-#include "tracker/kept_commands.h"
+#include "tracker/domain/queue/command_table.h"
+#include "tracker/domain/queue/deadline_thread.h"
+#include "tracker/process/durable_journal.h"
 #include "tracker/rpc/tracker_server.h"
-#include "tracker/storage/logged_command_storage.h"
+#include "tracker/storage/logged_journal_storage.h"
 
 namespace callslip::bench {
 namespace {
@@ -100,7 +100,7 @@ std::function<void(const ParentLink&)> Tracker(const std::string& folder,
     RealClock clock;
     tracker::TrackerConfig config;
     config.durability = durability;
-    auto kept = tracker::KeptCommands::Open(config, folder, &clock);
+    auto kept = tracker::DurableJournal::Open(config, folder, &clock);
     Check(kept.status(), "open");
     tracker::CommandTable table(tracker::CommandDeadlines(), NoLimits(), (*kept)->journal());
     tracker::AnnotationStore annotations(&table, {}, (*kept)->journal());
@@ -315,8 +315,8 @@ void BenchThroughput(const ChildProcess& memory, const ChildProcess& relaxed,
 class StrictCallers {
  public:
   explicit StrictCallers(const Folder& folder)
-      : storage_(*tracker::LoggedCommandStorage::Open(
-            folder.path(), tracker::LoggedCommandStorage::Sync::kAlways)),
+      : storage_(*tracker::LoggedJournalStorage::Open(
+            folder.path(), tracker::LoggedJournalStorage::Sync::kAlways)),
         table_(tracker::CommandDeadlines(), NoLimits(), &journal_) {
     Check(table_.Restore(*storage_, clock_.Now()), "restore");
     request_.type = "click";
@@ -357,15 +357,15 @@ class StrictCallers {
 
   RealClock clock_;
   tracker::CommandRequest request_;
-  tracker::CommandJournal journal_;
-  std::unique_ptr<tracker::LoggedCommandStorage> storage_;
+  tracker::Journal journal_;
+  std::unique_ptr<tracker::LoggedJournalStorage> storage_;
   tracker::CommandTable table_;
   Mutex mutex_;
   CondVar let_out_;
   int ready_ = kCallers;
   // Last, so that it lets out what waits before the rest goes.
-  tracker::CommandCommitter committer_{&clock_, &journal_, storage_.get(),
-                                       tracker::CommandCommitter::Where::kOnThread};
+  tracker::JournalCommitter committer_{&clock_, &journal_, storage_.get(),
+                                       tracker::JournalCommitter::Where::kOnThread};
 };
 
 void BenchStrict() {
@@ -394,8 +394,8 @@ void BenchStrict() {
 class KeptTable {
  public:
   explicit KeptTable(const Folder& folder)
-      : storage_(*tracker::LoggedCommandStorage::Open(folder.path(),
-                                                      tracker::LoggedCommandStorage::Sync::kNever)),
+      : storage_(*tracker::LoggedJournalStorage::Open(folder.path(),
+                                                      tracker::LoggedJournalStorage::Sync::kNever)),
         table_(tracker::CommandDeadlines(), NoLimits(), &journal_) {
     Check(table_.Restore(*storage_, now_), "restore");
   }
@@ -408,7 +408,7 @@ class KeptTable {
   }
 
   void Commit() {
-    const tracker::CommandJournal::Batch batch = journal_.Take();
+    const tracker::Journal::Batch batch = journal_.Take();
     Check(storage_->Append(storage_->position(), batch.entries), "append");
   }
 
@@ -441,8 +441,8 @@ class KeptTable {
   const tracker::Payload params_ = std::make_shared<const std::string>(kParams);
   const tracker::Payload result_ = std::make_shared<const std::string>(kResult);
   absl::Time now_ = absl::FromUnixSeconds(1'769'947'200);
-  std::unique_ptr<tracker::LoggedCommandStorage> storage_;
-  tracker::CommandJournal journal_;
+  std::unique_ptr<tracker::LoggedJournalStorage> storage_;
+  tracker::Journal journal_;
   tracker::CommandTable table_;
 };
 

@@ -25,8 +25,8 @@
 #include "grpcpp/grpcpp.h"
 #include "support/temporary_folder.h"
 #include "support/test_authority.h"
-#include "tracker/deadline_thread.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
+#include "tracker/domain/queue/deadline_thread.h"
 #include "tracker/rpc/tracker_server.h"
 
 namespace callslip::bench {

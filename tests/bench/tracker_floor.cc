@@ -9,7 +9,7 @@
 #include "bench/die.h"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "grpcpp/grpcpp.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/rpc/command_convert.h"
 
 namespace callslip::bench {

@@ -22,8 +22,8 @@
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/clock.h"
 #include "grpcpp/grpcpp.h"
-#include "tracker/deadline_thread.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
+#include "tracker/domain/queue/deadline_thread.h"
 #include "tracker/rpc/tracker_server.h"
 
 namespace callslip::bench {

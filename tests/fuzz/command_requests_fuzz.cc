@@ -17,7 +17,7 @@
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/stubs/logging.h"
 #include "tracker/domain/command/command_limits.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/rpc/command_convert.h"
 #include "tracker/rpc/request_limits.h"
 

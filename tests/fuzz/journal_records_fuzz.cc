@@ -15,8 +15,8 @@
 #include "google/protobuf/stubs/logging.h"
 #include "tracker/storage/journal_encoding.h"
 #include "tracker/storage/journal_log.h"
-#include "tracker/storage/logged_command_storage.h"
-#include "tracker/storage/sqlite_command_storage.h"
+#include "tracker/storage/logged_journal_storage.h"
+#include "tracker/storage/sqlite_journal_storage.h"
 
 namespace callslip::tracker {
 namespace {
@@ -67,7 +67,7 @@ void TryRecords(const std::string& bytes, uint8_t damage) {
   JournalLog::Seal(damage % 4, record);
   std::array<std::string, 2> files = {absl::StrCat(record, bytes), bytes};
   files[0][damage % files[0].size()] ^= static_cast<char>(damage % 3);
-  static SqliteCommandStorage& database = *SqliteCommandStorage::Open(":memory:")->release();
+  static SqliteJournalStorage& database = *SqliteJournalStorage::Open(":memory:")->release();
   (void)WriteRowsOf(JournalLogContents(std::move(files)), database);
 }
 

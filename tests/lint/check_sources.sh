@@ -26,9 +26,16 @@ forbid "nothing sleeps (wait for an event, or on a Sleeper)" \
 forbid "randomness comes from common/random.cc (tests may seed a generator)" \
   'random_device|getrandom|[^a-z_]rand\(' "${sources[@]}" ':!services/common/random.cc'
 forbid "randomness comes from common/random.cc" 'mt19937' 'services/*.h' 'services/*.cc' \
-  ':!services/*_test.cc' ':!services/tracker/domain/command/command_model*'
+  ':!services/*_test.cc'
 forbid "the tracker's domain knows no transport and no format" \
   '#include.*(grpc|\.pb\.h|json|httplib|boost/(asio|beast))' 'services/tracker/domain/*'
+# What a folder of the domain may include are the folders before it, and never what is around it.
+later='rpc|storage|process|metrics'
+for room in session annotation queue journal worker command; do
+  forbid "domain/$room includes what stands above it in ARCHITECTURE.md only" \
+    "#include \"tracker/($later)/" "services/tracker/domain/$room/*" ':!*_test.cc' ':!*fixture.h'
+  later+="|domain/$room"
+done
 # The headers that take longest to parse, each with the rooms that need it (docs/adr/0011): in a file
 # outside of them it would cost all who include that file. A room is a pathspec of git's.
 heavy_headers=''
@@ -58,8 +65,7 @@ confine Beast 'boost/beast' services/gateway/http/http_codec.cc services/gateway
 confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/gateway/json/parse.h \
   services/tracker/storage/json.h
 confine httplib 'httplib' 'services/bridge/fake_gateway.*'
-confine GoogleTest 'gtest/|gmock/' services/common/status_matchers.h \
-  'services/tracker/domain/command/command_model*'
+confine GoogleTest 'gtest/|gmock/' services/common/status_matchers.h
 forbid "tests bind port 0" 'callslip-(tracker|gateway).*--listen [^ ]*:[1-9]' 'tests/*.mjs' 'tests/*.cc'
 
 printf 'files that include%s\n' "${heavy_headers%,}"

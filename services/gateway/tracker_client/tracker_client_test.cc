@@ -27,8 +27,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "support/temporary_folder.h"
-#include "tracker/deadline_thread.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
+#include "tracker/domain/queue/deadline_thread.h"
 #include "tracker/rpc/tracker_server.h"
 
 namespace callslip::gateway {

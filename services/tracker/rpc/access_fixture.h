@@ -23,7 +23,7 @@
 #include "grpcpp/impl/codegen/proto_utils.h"
 #include "gtest/gtest.h"
 #include "support/temporary_folder.h"
-#include "tracker/deadline_thread.h"
+#include "tracker/domain/queue/deadline_thread.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/rpc/tracker_server.h"
 #include "tracker/storage/file_session_storage.h"

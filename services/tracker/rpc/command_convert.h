@@ -8,7 +8,7 @@
 #include "absl/time/time.h"
 #include "callslip/tracker/v1/command.pb.h"
 #include "callslip/tracker/v1/command_service.pb.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/rpc/call_context.h"
 
 // Between the messages of callslip.tracker.v1 and the domain's types, and nothing else. What a

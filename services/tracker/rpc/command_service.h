@@ -9,7 +9,7 @@
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "common/clock.h"
 #include "common/mutex.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/async_server.h"

@@ -9,7 +9,7 @@
 #include "common/mutex.h"
 #include "grpc/support/time.h"
 #include "grpcpp/grpcpp.h"
-#include "tracker/rpc/output_gate.h"
+#include "tracker/domain/journal/output_gate.h"
 
 namespace callslip::tracker::internal {
 

@@ -11,10 +11,10 @@
 #include "absl/status/statusor.h"
 #include "callslip/tracker/v1/session.pb.h"
 #include "common/mutex.h"
+#include "common/timer_thread.h"
 #include "tracker/domain/session/permissions.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_caller.h"
-#include "tracker/timer_thread.h"
 
 namespace callslip::tracker {
 

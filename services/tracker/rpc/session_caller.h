@@ -12,10 +12,10 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/mutex.h"
+#include "common/timer_thread.h"
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/rpc/server_stream.h"
-#include "tracker/timer_thread.h"
 
 namespace callslip::tracker {
 

@@ -17,7 +17,7 @@
 #include "google/protobuf/text_format.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
-#include "tracker/deadline_thread.h"
+#include "tracker/domain/queue/deadline_thread.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/rpc/tracker_server.h"
 #include "tracker/storage/failing_disk.h"

@@ -5,11 +5,11 @@
 
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "common/clock.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/journal/output_gate.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/session/player_table.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/call_context.h"
-#include "tracker/rpc/output_gate.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_caller.h"
 #include "tracker/rpc/shell_commands.h"

@@ -5,12 +5,12 @@
 #include <string>
 
 #include "common/clock.h"
-#include "tracker/domain/command/command_table.h"
+#include "common/timer_thread.h"
+#include "tracker/domain/journal/output_gate.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/session/agent_answers.h"
 #include "tracker/domain/session/session_metadata.h"
-#include "tracker/rpc/output_gate.h"
 #include "tracker/rpc/session_caller.h"
-#include "tracker/timer_thread.h"
 
 namespace callslip::tracker {
 

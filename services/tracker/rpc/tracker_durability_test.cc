@@ -15,16 +15,16 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "support/temporary_folder.h"
-#include "tracker/command_committer.h"
-#include "tracker/deadline_thread.h"
+#include "tracker/domain/queue/deadline_thread.h"
+#include "tracker/process/journal_committer.h"
 #include "tracker/rpc/tracker_server.h"
-#include "tracker/storage/scripted_command_storage.h"
+#include "tracker/storage/scripted_journal_storage.h"
 
 namespace callslip::tracker {
 namespace {
 
 using Stub = v1::CommandService::Stub;
-using Where = CommandCommitter::Where;
+using Where = JournalCommitter::Where;
 using grpc::health::v1::HealthCheckResponse;
 
 // A call that goes on while the test does something else.
@@ -115,9 +115,9 @@ class TrackerDurabilityTest : public testing::TestWithParam<Where> {
   const TemporaryFolder folder_;
   FakeClock clock_;
   ScriptedStorage& storage_ = *new ScriptedStorage;  // Owned by what follows.
-  MeasuredCommandStorage measured_{&clock_, absl::WrapUnique(&storage_)};
-  CommandJournal journal_;
-  CommandCommitter committer_{&clock_, &journal_, &measured_, GetParam()};
+  MeasuredJournalStorage measured_{&clock_, absl::WrapUnique(&storage_)};
+  Journal journal_;
+  JournalCommitter committer_{&clock_, &journal_, &measured_, GetParam()};
   CommandTable table_{CommandDeadlines{}, {}, &journal_};
   DeadlineThread deadlines_{&clock_, &table_};
   TrackerServer server_{&clock_, &table_, nullptr, &committer_, {.commands = &measured_}};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/status_macros.h"
+#include "common/timer_thread.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "tracker/domain/errors.h"
 #include "tracker/rpc/admin_service.h"
@@ -20,7 +21,6 @@
 #include "tracker/rpc/session_caller.h"
 #include "tracker/rpc/session_service.h"
 #include "tracker/rpc/worker_service.h"
-#include "tracker/timer_thread.h"
 
 namespace callslip::tracker {
 namespace {

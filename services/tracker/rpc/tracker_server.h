@@ -12,9 +12,9 @@
 #include "common/clock.h"
 #include "common/tls_files.h"
 #include "tracker/domain/annotation/annotation_store.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/journal/output_gate.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/session/session_table.h"
-#include "tracker/rpc/output_gate.h"
 #include "tracker/rpc/tracker_statistics.h"
 
 namespace callslip::tracker {

@@ -13,7 +13,7 @@
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
 #include "support/temporary_folder.h"
-#include "tracker/deadline_thread.h"
+#include "tracker/domain/queue/deadline_thread.h"
 #include "tracker/rpc/tracker_server.h"
 
 namespace callslip::tracker {

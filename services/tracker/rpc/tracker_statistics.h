@@ -10,13 +10,13 @@
 
 #include "absl/time/time.h"
 #include "common/clock.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/authenticator.h"
 #include "tracker/rpc/rpc_statistics.h"
-#include "tracker/storage/measured_command_storage.h"
 #include "tracker/storage/measured_disk.h"
+#include "tracker/storage/measured_journal_storage.h"
 
 namespace callslip::tracker {
 
@@ -51,7 +51,7 @@ struct TrackerStatistics {
 // What of a tracker's storage is measured; null where nothing is.
 struct MeasuredStorage {
   const MeasuredDisk* sessions = nullptr;
-  const MeasuredCommandStorage* commands = nullptr;
+  const MeasuredJournalStorage* commands = nullptr;
 };
 
 // Where a tracker's statistics are read from. Thread-safe. All of it must outlive this.

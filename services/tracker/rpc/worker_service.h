@@ -4,7 +4,7 @@
 #include "absl/status/status.h"
 #include "callslip/tracker/v1/worker_service.pb.h"
 #include "common/clock.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/async_server.h"

@@ -8,7 +8,7 @@
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "common/clock.h"
 #include "common/mutex.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/queue/command_table.h"
 #include "tracker/rpc/command_convert.h"
 #include "tracker/rpc/server_stream.h"
 

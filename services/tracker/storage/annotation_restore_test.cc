@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/mortal_journal_storage.h"
 #include "tracker/domain/annotation/annotation_store_fixture.h"
-#include "tracker/storage/mortal_command_storage.h"
 
 namespace callslip::tracker {
 namespace {
@@ -28,7 +28,7 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
   }
 
   void Commit() {
-    const CommandJournal::Batch batch = journal_.Take();
+    const Journal::Batch batch = journal_.Take();
     ASSERT_OK(storage_->Append(storage_->position(), batch.entries));
   }
 
@@ -78,8 +78,8 @@ class AnnotationRestoreTest : public AnnotationStoreTest {
 
   CommandDeadlines clocks_;
   const AnnotationLimits limits_;
-  MortalCommandStorage storage_;
-  CommandJournal journal_;
+  MortalJournalStorage storage_;
+  Journal journal_;
 };
 
 // Requests that wait.

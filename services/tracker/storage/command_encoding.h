@@ -6,7 +6,7 @@
 
 #include "absl/strings/string_view.h"
 #include "tracker/domain/command/command.h"
-#include "tracker/domain/command/command_journal.h"
+#include "tracker/domain/journal/journal.h"
 
 // How parts of a command look as bytes, in rows and in the journal's log alike. Decoding returns
 // false, or nothing, for bytes that no tracker has made.

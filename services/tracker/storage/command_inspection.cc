@@ -9,9 +9,9 @@
 #include "tracker/storage/command_rows.h"
 #include "tracker/storage/drawing_rows.h"
 #include "tracker/storage/journal_log.h"
-#include "tracker/storage/logged_command_storage.h"
+#include "tracker/storage/logged_journal_storage.h"
 #include "tracker/storage/sqlite.h"
-#include "tracker/storage/sqlite_command_storage.h"
+#include "tracker/storage/sqlite_journal_storage.h"
 
 namespace callslip::tracker {
 namespace {
@@ -86,10 +86,10 @@ absl::Status Check(SqliteDatabase& database) {
 }  // namespace
 
 absl::Status InspectCommands(const std::string& folder, std::FILE* out) {
-  const std::string path = absl::StrCat(folder, "/", SqliteCommandStorage::kFileName);
+  const std::string path = absl::StrCat(folder, "/", SqliteJournalStorage::kFileName);
   // A tracker may go on meanwhile.
   ASSIGN_OR_RETURN(const JournalLogContents log, JournalLogContents::Read(folder));
-  ASSIGN_OR_RETURN(const auto storage, SqliteCommandStorage::OpenCopy(path));
+  ASSIGN_OR_RETURN(const auto storage, SqliteJournalStorage::OpenCopy(path));
   absl::Status all = WriteRowsOf(log, *storage);
   SqliteDatabase& database = storage->database();
   for (const auto& part : {&Totals, &Drawings, &Newest}) {

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "tracker/domain/command/command_table_fixture.h"
-#include "tracker/storage/mortal_command_storage.h"
+#include "model/mortal_journal_storage.h"
+#include "tracker/domain/queue/command_table_fixture.h"
 
 namespace callslip::tracker {
 namespace {
@@ -25,7 +25,7 @@ class RestoreTest : public HeldCallTest {
   }
 
   void Commit() {
-    const CommandJournal::Batch batch = journal_.Take();
+    const Journal::Batch batch = journal_.Take();
     ASSERT_OK(storage_->Append(storage_->position(), batch.entries));
   }
 
@@ -49,8 +49,8 @@ class RestoreTest : public HeldCallTest {
 
   CommandDeadlines clocks_;
   const CommandLimits limits_;
-  MortalCommandStorage storage_;
-  CommandJournal journal_;
+  MortalJournalStorage storage_;
+  Journal journal_;
 };
 
 TEST_F(RestoreTest, QueuedCommandIsWholeAgain) {

@@ -211,7 +211,7 @@ namespace {
 // The three tables of commands, read side by side in the order of their keys.
 class CommandRowReader {
  public:
-  CommandRowReader(SqliteDatabase& database, const CommandStorage::ClocksOf& clocks)
+  CommandRowReader(SqliteDatabase& database, const JournalStorage::ClocksOf& clocks)
       : database_(database), clocks_(clocks) {}
 
   absl::Status Read(const std::function<void(JournalEntry)>& each) {
@@ -342,7 +342,7 @@ class CommandRowReader {
   }
 
   SqliteDatabase& database_;
-  const CommandStorage::ClocksOf& clocks_;
+  const JournalStorage::ClocksOf& clocks_;
   Rows commands_;
   Rows states_;
   Rows results_;
@@ -350,7 +350,7 @@ class CommandRowReader {
 
 }  // namespace
 
-absl::Status ReadCommandRows(SqliteDatabase& database, const CommandStorage::ClocksOf& clocks,
+absl::Status ReadCommandRows(SqliteDatabase& database, const JournalStorage::ClocksOf& clocks,
                              const std::function<void(JournalEntry)>& each) {
   RETURN_IF_ERROR(CommandRowReader(database, clocks).Read(each));
   ASSIGN_OR_RETURN(

@@ -2,7 +2,7 @@
 #define CALLSLIP_TRACKER_STORAGE_COMMAND_ROWS_H_
 
 #include "absl/status/statusor.h"
-#include "tracker/domain/command/command_journal.h"
+#include "tracker/domain/journal/journal.h"
 #include "tracker/storage/sqlite.h"
 
 // Commands as rows of `commands.db`, beside drawings: see drawing_rows.h. What never changes and
@@ -74,7 +74,7 @@ class CommandRowWriter {
 };
 
 // Reads all rows of commands. DATA_LOSS where one is damaged or makes no sense.
-absl::Status ReadCommandRows(SqliteDatabase& database, const CommandStorage::ClocksOf& clocks,
+absl::Status ReadCommandRows(SqliteDatabase& database, const JournalStorage::ClocksOf& clocks,
                              const std::function<void(JournalEntry)>& each);
 
 // DATA_LOSS, of a row whose contents no tracker has written.

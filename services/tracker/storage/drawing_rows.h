@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "absl/status/statusor.h"
-#include "tracker/domain/command/command_journal.h"
+#include "tracker/domain/journal/journal.h"
 #include "tracker/storage/sqlite.h"
 
 // Drawings as rows of `commands.db`. The drawing itself, which may be megabytes, is written once;

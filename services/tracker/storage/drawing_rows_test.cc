@@ -6,20 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "tracker/storage/command_storage_fixture.h"
-#include "tracker/storage/sqlite_command_storage.h"
+#include "tracker/storage/journal_storage_fixture.h"
+#include "tracker/storage/sqlite_journal_storage.h"
 
 namespace callslip::tracker {
 namespace {
 
 using ::testing::HasSubstr;
 
-class DrawingRowsTest : public CommandStorageFixture {
+class DrawingRowsTest : public JournalStorageFixture {
  protected:
   std::string Path() const { return folder_.path() + "/commands.db"; }
 
-  absl::StatusOr<std::unique_ptr<SqliteCommandStorage>> Open() {
-    return SqliteCommandStorage::Open(Path());
+  absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> Open() {
+    return SqliteJournalStorage::Open(Path());
   }
 
   static JournalEntry Kept(uint64_t sequence, const std::string& content = "1",

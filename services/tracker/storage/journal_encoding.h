@@ -7,7 +7,7 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
-#include "tracker/domain/command/command_journal.h"
+#include "tracker/domain/journal/journal.h"
 
 // Entries of the journal as bytes, a message of journal.proto for those of one append.
 namespace callslip::tracker {

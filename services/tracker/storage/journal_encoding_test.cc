@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "tracker/storage/command_storage_fixture.h"
+#include "tracker/storage/journal_storage_fixture.h"
 
 namespace callslip::tracker {
 namespace {
 
-class JournalEncodingTest : public CommandStorageFixture {
+class JournalEncodingTest : public JournalStorageFixture {
  protected:
   static const JournalEntry* NoEarlier(uint64_t) { return nullptr; }
 

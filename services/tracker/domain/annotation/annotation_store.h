@@ -14,10 +14,10 @@
 #include "absl/time/time.h"
 #include "common/mutex.h"
 #include "tracker/domain/annotation/annotation_limits.h"
-#include "tracker/domain/annotation/drawing.h"
 #include "tracker/domain/annotation/drawing_memory.h"
-#include "tracker/domain/command/command_journal.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/journal/drawing.h"
+#include "tracker/domain/journal/journal.h"
+#include "tracker/domain/queue/command_table.h"
 
 namespace callslip::tracker {
 
@@ -56,7 +56,7 @@ class AnnotationStore {
   // `commands`, and `journal` where there is one, must outlive the store. It is to be the journal
   // of the commands.
   explicit AnnotationStore(CommandTable* commands, const AnnotationLimits& limits = {},
-                           CommandJournal* journal = nullptr)
+                           Journal* journal = nullptr)
       : limits_(limits),
         commands_(commands),
         journal_(journal),
@@ -178,7 +178,7 @@ class AnnotationStore {
 
   const AnnotationLimits limits_;
   CommandTable* const commands_;
-  CommandJournal* const journal_;
+  Journal* const journal_;
   DrawingMemory memory_;
 
   Mutex mutex_;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tracker/domain/annotation/annotation_store.h"
-#include "tracker/domain/command/command_table_fixture.h"
+#include "tracker/domain/queue/command_table_fixture.h"
 
 // What the tests of the annotation store share. Test code only.
 namespace callslip::tracker {

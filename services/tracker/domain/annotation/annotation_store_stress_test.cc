@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tracker/domain/annotation/annotation_store.h"
-#include "tracker/domain/command/command_table_fixture.h"
+#include "tracker/domain/queue/command_table_fixture.h"
 
 // Many threads at once. What this proves it proves under ThreadSanitizer. The clock stands still,
 // so that a request that missed its drawing would wait for ever.
@@ -30,7 +30,7 @@ Drawing DrawingIn(int64_t tab_id, std::string content, std::string session = "")
 
 class AnnotationStoreStressTest : public CommandTableTest {
  protected:
-  CommandJournal journal_;  // Nobody takes what it is given.
+  Journal journal_;  // Nobody takes what it is given.
   AnnotationStore store_{&table_, {}, &journal_};
 };
 

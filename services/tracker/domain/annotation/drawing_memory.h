@@ -12,9 +12,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/time/time.h"
 #include "common/mutex.h"
-#include "tracker/domain/annotation/drawing.h"
-#include "tracker/domain/command/command_journal.h"
-#include "tracker/domain/command/command_table.h"
+#include "tracker/domain/journal/drawing.h"
+#include "tracker/domain/journal/journal.h"
+#include "tracker/domain/queue/command_table.h"
 
 namespace callslip::tracker {
 
@@ -23,7 +23,7 @@ namespace callslip::tracker {
 class DrawingMemory {
  public:
   // With a journal, answers are kept in it, in one order with `commands`. Both must outlive this.
-  DrawingMemory(size_t capacity, CommandTable* commands, CommandJournal* journal)
+  DrawingMemory(size_t capacity, CommandTable* commands, Journal* journal)
       : capacity_(capacity), commands_(commands), journal_(journal) {}
 
   // Brings back what the journal has kept, oldest first. Before everything else.
@@ -48,7 +48,7 @@ class DrawingMemory {
 
   const size_t capacity_;
   CommandTable* const commands_;
-  CommandJournal* const journal_;
+  Journal* const journal_;
 
   Mutex mutex_;
   CondVar answered_;

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tracker/domain/command/command_table_fixture.h"
+#include "tracker/domain/queue/command_table_fixture.h"
 
 namespace callslip::tracker {
 namespace {

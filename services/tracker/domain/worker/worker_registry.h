@@ -16,7 +16,7 @@
 #include "absl/time/time.h"
 #include "common/mutex.h"
 #include "tracker/domain/command/command.h"
-#include "tracker/domain/command/worker_activity.h"
+#include "tracker/domain/worker/worker_activity.h"
 
 namespace callslip::tracker {
 

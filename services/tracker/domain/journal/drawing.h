@@ -1,0 +1,57 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_JOURNAL_DRAWING_H_
+#define CALLSLIP_TRACKER_DOMAIN_JOURNAL_DRAWING_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "tracker/domain/command/command.h"
+
+namespace callslip::tracker {
+
+// What a person has drawn on a page and finished; see the message of the same name in
+// annotation.proto.
+struct Drawing {
+  std::string target;
+  int64_t tab_id = 0;
+  std::string url;
+  std::string title;
+  std::string session;  // Empty: it belongs to its tab alone.
+  Payload content;      // One JSON value, opaque here.
+
+  // Set where it is kept.
+  uint64_t sequence = 0;
+  absl::Time append_time = absl::InfinitePast();
+
+  int64_t bytes() const {
+    return static_cast<int64_t>(content->size() + url.size() + title.size() + session.size());
+  }
+};
+
+// Constant once it is kept.
+using DrawingPtr = std::shared_ptr<const Drawing>;
+
+// What became of a drawing that was handed in.
+struct AppendedDrawing {
+  std::vector<std::string> completed;  // Ids of commands.
+  bool stored = false;
+};
+
+// Which drawings of a target; empty members select all.
+struct AnnotationQuery {
+  std::string target;
+  std::optional<int64_t> tab_id;
+  std::string session;
+
+  bool Matches(const Drawing& drawing) const {
+    return target == drawing.target && (!tab_id.has_value() || *tab_id == drawing.tab_id) &&
+           (session.empty() || session == drawing.session);
+  }
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_JOURNAL_DRAWING_H_

@@ -1,0 +1,158 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tracker/domain/queue/command_change.h"
+#include "tracker/domain/queue/command_partition.h"
+
+namespace callslip::tracker {
+
+absl::Time CommandPartition::NextDeadlineTime() {
+  MutexLock lock(&mutex_);
+  return deadlines_.NextAdvance();
+}
+
+bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
+  // Some hundred microseconds' worth.
+  constexpr int kMaxAtOnce = 500;
+  MutexLock lock(&mutex_);
+  deadlines_.Advance(now);
+  Timed* timed = nullptr;
+  for (int i = 0; i < kMaxAtOnce && (timed = deadlines_.PopDue()) != nullptr; ++i) {
+    FireLocked(*timed, now, effects);
+  }
+  deadlines_.TakeEarliestSet();  // Whoever fires asks for the next one.
+  return timed != nullptr;
+}
+
+void CommandPartition::FireLocked(Timed& timed, absl::Time now, CommandEffects& effects) {
+  switch (timed.kind) {
+    case Timed::Kind::kCommand:
+      tally_.DeadlineFired(timed.due_nanos(), NanosOf(now));
+      FireCommandLocked(static_cast<CommandEntry&>(timed), now, effects);
+      return;
+    case Timed::Kind::kHeldCall:
+      EndCallLocked(&static_cast<HeldCall&>(timed), {}, now, effects);
+      return;
+    case Timed::Kind::kWatch: {
+      auto& watch = static_cast<CommandWatch&>(timed);
+      if (watch.feed->Push({watch.watch_id, nullptr, absl::OkStatus(), true})) {
+        effects.ready.push_back(watch.feed);
+      }
+      EndWatchLocked(watch);
+      return;
+    }
+    case Timed::Kind::kTombstones:
+      tombstones_.Drop(NanosOf(now));
+      deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
+      return;
+  }
+}
+
+void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
+                                         CommandEffects& effects) {
+  const DeadlineKind due = NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed).kind;
+  TargetQueue* queue = entry.queue;
+  CommandEvent event = CommandEvent::kExpire;
+  switch (due) {
+    case DeadlineKind::kNotBefore:
+      entry.delayed = false;
+      queue->backlog.Add(&entry);
+      RearmLocked(entry);
+      DispatchLocked(queue, now, effects);
+      return;
+    case DeadlineKind::kFailedRetention:
+      RemoveLocked(entry, now, effects);
+      return;
+    case DeadlineKind::kResultRetention:
+      if (entry.spec().is_read()) {
+        RemoveLocked(entry, now, effects);
+        return;
+      }
+      event = CommandEvent::kForgetResult;
+      break;
+    case DeadlineKind::kAckWait:
+      if (entry.spec().idempotent && entry.view->attempt < kMaxAttempts) {
+        Change change(entry);
+        change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
+        CommitLocked(entry, std::move(change), now, effects);
+        DispatchLocked(queue, now, effects);
+        return;
+      }
+      break;
+    case DeadlineKind::kHeartbeat:
+      event = CommandEvent::kFail;
+      break;
+    case DeadlineKind::kStartToClose:
+      event = CommandEvent::kTimeOut;
+      break;
+    case DeadlineKind::kNeverDelivered:
+      if (AwaitWorkersLocked(entry, now)) return;
+      break;
+    case DeadlineKind::kScheduleToClose:
+    case DeadlineKind::kUserDidNotFinish:
+      break;
+  }
+  const bool polled = queue != nullptr && (queue->last_poll >= entry.spec().register_time ||
+                                           queue->workers.has_calls());
+  Change change(entry);
+  change.Step(event, TraceEntry::Source::kTracker, now);
+  change.next->result = nullptr;
+  change.next->error =
+      std::make_shared<const CommandError>(DeadlineError(due, *entry.view, polled, now));
+  CommitLocked(entry, std::move(change), now, effects);
+  DispatchLocked(queue, now, effects);
+}
+
+bool CommandPartition::AwaitWorkersLocked(CommandEntry& entry, absl::Time now) {
+  if (draining_) return false;  // Nobody who comes back is given anything.
+  const absl::Time until = std::min(entry.queue->workers.BackBy(), LatestStart(entry.spec()));
+  if (until <= now) return false;
+  deadlines_.Set(&entry, until);
+  return true;
+}
+
+void CommandPartition::PushOut(CommandId id, absl::Time now, CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  CommandEntry* entry = EntryLocked(id);
+  if (entry == nullptr) return;
+  RemoveLocked(*entry, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+}
+
+void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects) {
+  // Its place in a large table comes from far away: by the time it is erased, it is here.
+  commands_.prefetch(entry.spec().id.key());
+  const std::shared_ptr<const CommandSpec> spec = entry.view->spec;
+  const int64_t until_nanos = NanosOf(now) + shared_->deadlines->nanos.tombstone_retention;
+  tombstones_.Add(spec->id, spec->client_id(), entry.view->state, until_nanos,
+                  shared_->limits.tombstones);
+  deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
+  if (shared_->journal != nullptr) {
+    shared_->journal->Append(
+        {spec->sequence, CommandRemoval{.id = spec->id,
+                                        .client_id = std::string(spec->client_id()),
+                                        .ended_as = entry.view->state,
+                                        .remove_nanos = NanosOf(now),
+                                        .until_nanos = until_nanos,
+                                        .number = shared_->next_end++}});
+  }
+  if (!spec->request_id().empty()) effects.removed.push_back(spec);
+
+  deadlines_.Remove(&entry);
+  if (entry.queue != nullptr) {
+    // Its worker was never told of its end.
+    entry.worker->ended.erase(entry.worker->ended.iterator_to(entry));
+    entry.queue->workers.Detach(&entry);
+  }
+  PartitionClient* client = entry.client;
+  tally_.Removed(entry.view->state);
+  Count(*client->account, -1, -entry.view->payload_bytes());
+  client->Remove(entry, entry.view->state);
+  const auto place = commands_.find(spec->id.key());
+  entry.view = nullptr;
+  if (spare_entries_.size() < kMaxSpareEntries) spare_entries_.push_back(std::move(place->second));
+  commands_.erase(place);
+}
+
+}  // namespace callslip::tracker

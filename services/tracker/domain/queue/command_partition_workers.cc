@@ -1,0 +1,320 @@
+#include <algorithm>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/queue/command_change.h"
+#include "tracker/domain/queue/command_partition.h"
+
+namespace callslip::tracker {
+namespace {
+
+bool HasBytes(const Payload& payload) { return payload != nullptr && !payload->empty(); }
+
+bool Proves(const LeaseProof& proof, const LeaseToken& lease, int attempt) {
+  const bool same = proof.token.has_value() ? *proof.token == lease : lease.MayBeLeftOut();
+  return same && (proof.attempt == 0 || proof.attempt == attempt);
+}
+
+// PERMISSION_DENIED unless the report is about a delivery of the command.
+absl::Status CheckProof(const CommandEntry& entry, const LeaseProof& proof) {
+  if (entry.spec().command_class == CommandClass::kHuman) return absl::OkStatus();
+  const int deliveries = static_cast<int>(entry.leases.size());
+  for (int attempt = 1; attempt <= deliveries; ++attempt) {
+    if (Proves(proof, entry.leases[attempt - 1], attempt)) return absl::OkStatus();
+  }
+  return WrongLease(entry.spec().id.ToString());
+}
+
+// Whether the report is about the latest delivery.
+bool IsOfHolder(const CommandEntry& entry, const LeaseProof& proof) {
+  if (entry.leases.empty()) return true;
+  return Proves(proof, entry.leases.back(), static_cast<int>(entry.leases.size()));
+}
+
+// Its worker was there at `now`.
+void MarkReport(const CommandEntry& entry, const LeaseProof& proof, absl::Time now) {
+  if (entry.worker != nullptr && IsOfHolder(entry, proof)) entry.worker->last_report = now;
+}
+
+CommandError ResultDropped(size_t bytes) {
+  return {"result_dropped",
+          absl::StrCat("The command was executed, but its result of ", bytes,
+                       " bytes does not fit beside those that wait to be collected."),
+          "Collect earlier results, and look at the page for what it has done.", true};
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseRequest& request,
+                                                                  absl::Time now,
+                                                                  WorkerCallback callback,
+                                                                  CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  if (draining_) return Draining();
+  TargetQueue* queue = QueueLocked(request.target, now);
+  queue->last_poll = now;
+  Worker* worker = queue->workers.Find(request.worker_id, now);
+  TakeBackLocked(*worker, request.known, now, effects);
+  WorkerNews news = TakeNewsLocked(
+      *queue, *worker, {request.max_commands, request.window, request.proofs}, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+
+  const bool hold = news.empty() && request.hold_until > now;
+  const absl::Status reserved = hold ? ReserveWait(nullptr) : absl::OkStatus();
+  RETURN_IF_ERROR(reserved);
+  if (!hold) {
+    worker->back_by = now + request.back_within;
+    effects.answers.emplace_back(std::move(callback), std::move(news));
+    return nullptr;
+  }
+  auto call = std::make_shared<HeldCall>();
+  call->partition = index_;
+  call->queue = queue;
+  call->terms = {request.max_commands, request.window, request.proofs};
+  call->back_within = request.back_within;
+  call->callback = std::move(callback);
+  queue->workers.Hold(worker, call);
+  deadlines_.Set(call.get(), request.hold_until);
+  effects.earliest_deadline = std::min(effects.earliest_deadline, deadlines_.TakeEarliestSet());
+  return call;
+}
+
+bool CommandPartition::Abandon(HeldCall& call, absl::Time now) {
+  CommandEffects nobody_is_called;  // Outlives the lock: what the callback holds may be large.
+  MutexLock lock(&mutex_);
+  if (call.worker == nullptr) return false;
+  EndCallLocked(&call, {}, now, nobody_is_called);
+  return true;
+}
+
+void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, absl::Time now,
+                                     CommandEffects& effects) {
+  deadlines_.Remove(call);
+  FreeWait(nullptr);
+  const std::shared_ptr<HeldCall> ended = call->queue->workers.Release(call, now);
+  effects.answers.emplace_back(std::move(ended->callback), std::move(news));
+}
+
+WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker,
+                                            const LeaseTerms& terms, absl::Time now,
+                                            CommandEffects& effects) {
+  WorkerNews news;
+  while (!worker.ended.empty()) {
+    CommandEntry& entry = worker.ended.front();
+    worker.ended.pop_front();
+    news.ended.push_back({entry.spec().id, entry.leases.back()});
+    queue.workers.Detach(&entry);
+    entry.queue = nullptr;
+    JournalLocked(entry);
+  }
+  while (static_cast<int>(news.leases.size()) < terms.max_commands &&
+         worker.unfinished < terms.window) {
+    CommandEntry* entry = queue.backlog.Next();
+    if (entry == nullptr) break;
+    news.leases.push_back(DeliverLocked(*entry, worker, terms.proofs, now, effects));
+  }
+  return news;
+}
+
+CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker,
+                                             LeaseProofs proofs, absl::Time now,
+                                             CommandEffects& effects) {
+  entry.leases.push_back(LeaseToken::New(proofs));
+  entry.queue->workers.Attach(&entry, &worker);
+  Change change(entry);
+  change.Step(CommandEvent::kDeliver, TraceEntry::Source::kTracker, now);
+  CommitLocked(entry, std::move(change), now, effects);
+  // None is left where its deadline has passed and was not fired yet.
+  const int64_t left = std::max<int64_t>(CloseNanos(*entry.view) - NanosOf(now), 0);
+  const int64_t start_to_close = entry.spec().deadlines->nanos.start_to_close;
+  return {entry.view, entry.leases.back(), absl::Nanoseconds(std::min(start_to_close, left))};
+}
+
+void CommandPartition::DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects) {
+  if (queue == nullptr) return;
+  for (bool more = true; more;) {
+    HeldCall* call = queue->workers.NextReady();
+    if (call == nullptr) return;
+    WorkerNews news = TakeNewsLocked(*queue, *call->worker, call->terms, now, effects);
+    // Who could take more has seen that nothing else can be delivered.
+    more = static_cast<int>(news.leases.size()) == call->terms.max_commands ||
+           call->worker->unfinished >= call->terms.window;
+    if (!news.empty()) EndCallLocked(call, std::move(news), now, effects);
+  }
+}
+
+void CommandPartition::LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::Time now,
+                                         CommandEffects& effects) {
+  TargetQueue* queue = entry.queue;
+  Worker* worker = entry.worker;
+  if (worker == nullptr || !tell) {
+    queue->workers.Detach(&entry);
+    entry.queue = nullptr;
+    JournalLocked(entry);
+    return;
+  }
+  worker->ended.push_back(entry);
+  if (worker->calls.empty()) return;
+  HeldCall* call = &worker->calls.front();
+  EndCallLocked(call, TakeNewsLocked(*queue, *worker, call->terms, now, effects), now, effects);
+}
+
+void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now,
+                                CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  CommandEntry* found = EntryLocked(lease.command->spec->id);
+  if (found == nullptr) return;
+  CommandEntry& entry = *found;
+  const bool as_leased =
+      entry.view->state == CommandState::kDelivered && entry.leases.back() == lease.token;
+  if (!as_leased) return;
+  ReturnLocked(entry, now, effects);
+  DispatchLocked(entry.queue, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+}
+
+void CommandPartition::TakeBackLocked(Worker& worker, const KnownDeliveries& known, absl::Time now,
+                                      CommandEffects& effects) {
+  absl::InlinedVector<CommandEntry*, kWorkerWindow> unheard;
+  for (CommandEntry& entry : worker.held) {
+    const bool never_arrived = entry.view->state == CommandState::kDelivered &&
+                               entry.view->deliver_time() > now - known.reach_back &&
+                               !absl::c_linear_search(known.leases, entry.leases.back());
+    if (never_arrived) unheard.push_back(&entry);
+  }
+  for (CommandEntry* entry : unheard) ReturnLocked(*entry, now, effects);
+}
+
+void CommandPartition::ReturnLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects) {
+  Change change(entry);
+  change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
+  // Nobody has seen it: it counts as not delivered.
+  --change.next->attempt;
+  change.next->trace.pop_back();
+  change.next->trace.pop_back();
+  entry.leases.pop_back();
+  CommitLocked(entry, std::move(change), now, effects);
+  entry.queue->workers.Reattach(&entry);
+  JournalLocked(entry);
+}
+
+absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
+    CommandId id, const LeaseProof& proof, std::shared_ptr<const CommandProgress> progress,
+    Payload context, Heartbeats heartbeats, absl::Time now, CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  CommandEntry* entry = EntryLocked(id);
+  if (entry == nullptr) {
+    const Tombstones::Tombstone* tombstone = tombstones_.Find(id);
+    if (tombstone == nullptr) return CommandNotFound(id.ToString());
+    const CommandState ended_as = tombstone->ended_as;
+    return AcknowledgeResult{ended_as == CommandState::kCancelled, ended_as};
+  }
+  RETURN_IF_ERROR(CheckProof(*entry, proof));
+  MarkReport(*entry, proof, now);
+  const CommandState state = entry->view->state;
+  if (IsTerminal(state)) return AcknowledgeResult{state == CommandState::kCancelled, state};
+  const bool expected = heartbeats == Heartbeats::kExpected;
+  const bool was_expected = entry->heartbeat_nanos != CommandEntry::kNoHeartbeats;
+  entry->heartbeat_nanos = expected ? absl::ToUnixNanos(now) : CommandEntry::kNoHeartbeats;
+  if (state == CommandState::kRunning && progress == nullptr && !HasBytes(context)) {
+    // A bare heartbeat moves a deadline and nothing that a reader could see. Nor need the journal
+    // know: a restart gives every worker a grace.
+    RearmLocked(*entry);
+    if (expected != was_expected) JournalLocked(*entry);
+  } else {
+    Change change(*entry);
+    change.Step(CommandEvent::kAcknowledge, TraceEntry::Source::kWorker, now);
+    if (progress != nullptr) change.next->progress = std::move(progress);
+    if (HasBytes(context)) change.next->context = std::move(context);
+    CommitLocked(*entry, std::move(change), now, effects);
+  }
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  return AcknowledgeResult{false, entry->view->state};
+}
+
+absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const LeaseProof& proof,
+                                                          CommandOutcome outcome, Payload context,
+                                                          absl::Time now, CommandEffects& effects) {
+  MutexLock lock(&mutex_);
+  CommandEntry* entry = EntryLocked(id);
+  if (entry == nullptr) {
+    const Tombstones::Tombstone* tombstone = tombstones_.Find(id);
+    if (tombstone == nullptr) return CommandNotFound(id.ToString());
+    ++shared_->late_results;
+    return CompleteResult{false, tombstone->ended_as};
+  }
+  RETURN_IF_ERROR(CheckProof(*entry, proof));
+  MarkReport(*entry, proof, now);
+  auto* result = std::get_if<CommandResult>(&outcome);
+  const bool fits = result == nullptr || FitsLocked(*entry, result->value);
+  Change change(*entry);
+  if (IsTerminal(entry->view->state)) {
+    ++shared_->late_results;
+    const bool keep = result != nullptr && fits && entry->view->state != CommandState::kCompleted &&
+                      entry->view->late_result == nullptr;
+    if (keep) {
+      change.next->late_result = std::move(result->value);
+      AddTrace(*change.next, TraceEntry::Stage::kLateResult, TraceEntry::Source::kWorker, now);
+      CommitLocked(*entry, std::move(change), now, effects);
+    }
+    return CompleteResult{false, entry->view->state};
+  }
+
+  change.by_holder = IsOfHolder(*entry, proof);
+  if (HasBytes(context)) change.next->context = std::move(context);
+  CommandEvent event = CommandEvent::kComplete;
+  std::optional<CommandError> error;
+  if (auto* failure = std::get_if<CommandFailure>(&outcome); failure != nullptr) {
+    event = CommandEvent::kFail;
+    error = std::move(failure->error);
+  } else if (auto* timeout = std::get_if<CommandTimeout>(&outcome); timeout != nullptr) {
+    event = CommandEvent::kTimeOut;
+    error = std::move(timeout->error);
+  } else if (!fits) {
+    event = CommandEvent::kFail;
+    error = ResultDropped(result->value->size());
+  } else {
+    change.next->result = std::move(result->value);
+  }
+  if (error.has_value()) change.next->error = std::make_shared<const CommandError>(*error);
+  change.Step(event, TraceEntry::Source::kWorker, now);
+  TargetQueue* queue = entry->queue;
+  CommitLocked(*entry, std::move(change), now, effects);
+  DispatchLocked(queue, now, effects);
+  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  return CompleteResult{true, entry->view->state};
+}
+
+void CommandPartition::AddActivities(absl::string_view target,
+                                     std::vector<WorkerActivity>& activities) {
+  MutexLock lock(&mutex_);
+  for (const auto& [name, queue] : queues_) {
+    if (!target.empty() && name != target) continue;
+    for (const Worker* worker : queue->workers.Busy()) {
+      WorkerActivity& activity =
+          activities.emplace_back(WorkerActivity{.target = name,
+                                                 .worker_id = std::string(worker->id),
+                                                 .polls = !worker->calls.empty(),
+                                                 .last_report = worker->last_report});
+      for (const CommandEntry& entry : worker->held) activity.commands.push_back(entry.view);
+      absl::c_sort(activity.commands, [](const auto& a, const auto& b) {
+        return a->spec->sequence < b->spec->sequence;
+      });
+    }
+  }
+}
+
+bool CommandPartition::FitsLocked(const CommandEntry& entry, const Payload& result) const {
+  // Twice of what registrations may take: what was accepted is to be answered.
+  const auto bytes = result == nullptr ? 0 : static_cast<int64_t>(result->size());
+  const CommandLimits& limits = shared_->limits;
+  return shared_->usage.bytes() + bytes <= 2 * limits.payload_bytes &&
+         entry.client->account->usage.bytes() + bytes <= 2 * limits.payload_bytes_of_client;
+}
+
+}  // namespace callslip::tracker

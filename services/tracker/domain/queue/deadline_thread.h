@@ -1,0 +1,39 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_DEADLINE_THREAD_H_
+#define CALLSLIP_TRACKER_DOMAIN_QUEUE_DEADLINE_THREAD_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "tracker/domain/queue/command_table.h"
+
+namespace callslip::tracker {
+
+// Fires the deadlines of a command table when they come: sleeps until the earliest one, and is
+// woken only when an earlier one is added. Its constructor becomes the table's DeadlineListener,
+// so that it must be made before the table is shared; it must be destroyed before the table.
+class DeadlineThread {
+ public:
+  DeadlineThread(Clock* clock, CommandTable* table);
+  ~DeadlineThread();
+
+ private:
+  void Run();
+  void Arm(absl::Time deadline);
+
+  Clock* const clock_;
+  CommandTable* const table_;
+  const std::unique_ptr<Sleeper> sleeper_;
+  // Until when the thread sleeps, in Unix nanoseconds; the largest value while it is awake and
+  // may have overlooked a new deadline.
+  std::atomic<int64_t> asleep_until_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_DEADLINE_THREAD_H_

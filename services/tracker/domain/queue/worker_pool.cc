@@ -1,0 +1,119 @@
+#include "tracker/domain/queue/worker_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tracker/domain/command/command_limits.h"
+
+namespace callslip::tracker {
+
+Worker* WorkerPool::Find(const std::string& id, absl::Time now) {
+  if (const auto it = workers_.find(id); it != workers_.end()) return &it->second;
+  const bool crowded = workers_.size() >= kMaxSuspendedWorkers;
+  pruning_.BeforeAdding(workers_, [&](const Worker& worker) {
+    return worker.attached == 0 && worker.calls.empty() && (worker.back_by <= now || crowded);
+  });
+  const auto it = workers_.try_emplace(id).first;
+  it->second.id = it->first;
+  return &it->second;
+}
+
+void WorkerPool::Attach(CommandEntry* entry, Worker* worker) {
+  ++attached_;
+  ++worker->attached;
+  LetGo(std::exchange(entry->worker_before, std::exchange(entry->worker, worker)));
+}
+
+void WorkerPool::Reattach(CommandEntry* entry) {
+  LetGo(std::exchange(entry->worker, std::exchange(entry->worker_before, nullptr)));
+}
+
+void WorkerPool::Detach(CommandEntry* entry) {
+  LetGo(std::exchange(entry->worker, nullptr));
+  LetGo(std::exchange(entry->worker_before, nullptr));
+}
+
+void WorkerPool::LetGo(Worker* worker) {
+  if (worker == nullptr) return;
+  --attached_;
+  --worker->attached;
+}
+
+void WorkerPool::OccupyPlace(CommandEntry* entry) {
+  ++entry->worker->unfinished;
+  entry->worker->held.push_back(*entry);
+  Update(entry->worker);
+}
+
+void WorkerPool::FreePlace(CommandEntry* entry) {
+  --entry->worker->unfinished;
+  entry->worker->held.erase(entry->worker->held.iterator_to(*entry));
+  Update(entry->worker);
+}
+
+void WorkerPool::Hold(Worker* worker, std::shared_ptr<HeldCall> call) {
+  HeldCall* held = call.get();
+  held->worker = worker;
+  worker->back_by = absl::InfinitePast();
+  held->self = std::move(call);
+  worker->calls.push_back(*held);
+  ++calls_;
+  Update(worker);
+}
+
+std::shared_ptr<HeldCall> WorkerPool::Release(HeldCall* call, absl::Time now) {
+  Worker* worker = std::exchange(call->worker, nullptr);
+  worker->back_by = std::max(worker->back_by, now + call->back_within);
+  worker->calls.erase(worker->calls.iterator_to(*call));
+  --calls_;
+  Update(worker);
+  // It has had its turn: the others come first.
+  if (worker->ready) ready_.splice(ready_.end(), ready_, ready_.iterator_to(*worker));
+  return std::move(call->self);
+}
+
+absl::Time WorkerPool::BackBy() const {
+  absl::Time latest = absl::InfinitePast();
+  for (const auto& [id, worker] : workers_) {
+    if (worker.calls.empty()) latest = std::max(latest, worker.back_by);
+  }
+  return latest;
+}
+
+void WorkerPool::Update(Worker* worker) {
+  const bool ready = ReadyCallOf(*worker) != nullptr;
+  if (ready == worker->ready) return;
+  worker->ready = ready;
+  if (ready) {
+    ready_.push_back(*worker);
+  } else {
+    ready_.erase(ready_.iterator_to(*worker));
+  }
+}
+
+HeldCall* WorkerPool::ReadyCallOf(Worker& worker) {
+  for (HeldCall& call : worker.calls) {
+    if (worker.unfinished < call.terms.window) return &call;
+  }
+  return nullptr;
+}
+
+HeldCall* WorkerPool::NextReady() { return ready_.empty() ? nullptr : ReadyCallOf(ready_.front()); }
+
+std::vector<const Worker*> WorkerPool::Busy() const {
+  std::vector<const Worker*> busy;
+  for (const auto& [id, worker] : workers_) {
+    if (worker.attached > 0 || !worker.calls.empty()) busy.push_back(&worker);
+  }
+  return busy;
+}
+
+std::vector<HeldCall*> WorkerPool::HeldCalls() {
+  std::vector<HeldCall*> calls;
+  for (auto& [id, worker] : workers_) {
+    for (HeldCall& call : worker.calls) calls.push_back(&call);
+  }
+  return calls;
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,60 @@
+#ifndef CALLSLIP_TRACKER_PROCESS_CONFIG_H_
+#define CALLSLIP_TRACKER_PROCESS_CONFIG_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/address.h"
+#include "common/config.h"
+#include "common/tls_files.h"
+#include "tracker/domain/command/command_deadlines.h"
+#include "tracker/domain/session/queue_delivery.h"
+#include "tracker/domain/session/session_metadata.h"
+
+namespace callslip::tracker {
+
+// All settings of callslip-tracker with their defaults.
+struct TrackerConfig {
+  std::vector<Address> listen = {{.host = "127.0.0.1", .port = 7900}};
+  bool allow_insecure_bind = false;
+  std::string token_file;  // Empty: whoever comes over TCP is `local`, and on loopback only.
+  std::string tls_cert;
+  std::string tls_key;
+  std::string tls_client_ca;
+  // Empty: what is kept lives in a temporary directory, and ends with the process.
+  std::string data_dir;
+  // Of commands: "memory", "relaxed" or "strict".
+  std::string durability = "relaxed";
+  int poll_threads = 1;
+  std::string metrics_listen;  // HOST:PORT; empty: metrics are not served.
+  std::vector<std::string> metrics_allowed_hosts;
+  bool metrics_allow_insecure_bind = false;
+  absl::Duration drain_grace = absl::Seconds(5);
+  std::string log_level = "info";
+  CommandDeadlines deadlines;
+  bool queue_enabled = true;
+  int queue_delay_seconds = 0;
+  // Zero: without bound.
+  int max_session_events = 0;
+  int max_session_mebibytes = 0;
+  absl::Duration keep_ended_sessions = absl::ZeroDuration();
+
+  void AddTo(OptionSet& options);
+  // INVALID_ARGUMENT with what to change, where the settings contradict each other.
+  absl::Status Validate() const;
+
+  // Where metrics are to be served, if they are. Of settings that are valid.
+  std::optional<Address> MetricsAddress() const;
+
+  // Nullopt: TCP is served in the clear.
+  std::optional<TlsFiles> Tls() const;
+
+  QueueDefaults Queue() const;
+  SessionRetention Retention() const;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_PROCESS_CONFIG_H_

@@ -1,0 +1,48 @@
+#ifndef CALLSLIP_TRACKER_PROCESS_DURABLE_JOURNAL_H_
+#define CALLSLIP_TRACKER_PROCESS_DURABLE_JOURNAL_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "common/clock.h"
+#include "tracker/domain/annotation/annotation_store.h"
+#include "tracker/domain/queue/command_table.h"
+#include "tracker/process/config.h"
+#include "tracker/process/journal_committer.h"
+#include "tracker/storage/measured_journal_storage.h"
+
+namespace callslip::tracker {
+
+// What makes the commands of a table durable, and the drawings beside it, as --durability says: the
+// journal that they fill, where that is kept, and the gate behind which answers wait. Outlives them
+// and the server.
+class DurableJournal {
+ public:
+  static absl::StatusOr<std::unique_ptr<DurableJournal>> Open(const TrackerConfig& config,
+                                                              const std::string& folder,
+                                                              Clock* clock);
+
+  // Null where nothing is kept.
+  Journal* journal() { return storage_ == nullptr ? nullptr : &journal_; }
+  OutputGate* gate() { return committer_.get(); }
+  const MeasuredJournalStorage* storage() const { return storage_.get(); }
+
+  // Before anybody else uses the table and the store.
+  absl::Status Restore(CommandTable& table, AnnotationStore& annotations);
+  // See JournalCommitter.
+  void SetStorageListener(std::function<void(bool)> listener);
+
+ private:
+  explicit DurableJournal(Clock* clock) : clock_(clock) {}
+
+  Clock* const clock_;
+  std::unique_ptr<MeasuredJournalStorage> storage_;
+  Journal journal_;
+  std::unique_ptr<JournalCommitter> committer_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_PROCESS_DURABLE_JOURNAL_H_

@@ -1,0 +1,108 @@
+#include "tracker/process/inspect.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "common/status_macros.h"
+#include "tracker/storage/command_inspection.h"
+#include "tracker/storage/session_inspection.h"
+#include "tracker/storage/sqlite_journal_storage.h"
+
+namespace callslip::tracker {
+namespace {
+
+// A screen of them; the newest are of interest.
+constexpr size_t kMaxRows = 40;
+
+std::string Bytes(int64_t bytes) {
+  if (bytes < 1024) return absl::StrCat(bytes, " B");
+  if (bytes < int64_t{1} << 20) {
+    return absl::StrFormat("%.1f KiB", static_cast<double>(bytes) / 1024);
+  }
+  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+std::string QueueText(const SessionInspection& session) {
+  if (session.is_queue_damaged) return "damaged";
+  if (!session.queue.has_value()) return "-";
+  std::vector<std::string> parts = {absl::StrCat(session.queue->messages.size(), " queued")};
+  const DeliveryState& delivery = session.queue->delivery;
+  if (delivery.turn.has_value()) parts.push_back("in turn " + delivery.turn->id);
+  if (delivery.pause.has_value()) parts.push_back("paused: " + delivery.pause->reason);
+  return absl::StrJoin(parts, ", ");
+}
+
+// What the tracker will put right at its next start.
+void AddFindings(const SessionInspection& session, std::vector<std::string>& findings) {
+  if (!session.metadata.has_value()) {
+    findings.push_back(absl::StrCat(session.id, ": metadata.json is missing or damaged; the next ",
+                                    "start makes it anew from the log"));
+  }
+  if (!session.damage.empty()) {
+    findings.push_back(absl::StrCat(session.id, ": ", session.damage));
+  }
+  if (session.torn_bytes > 0) {
+    findings.push_back(absl::StrCat(session.id, ": the last event was not written whole (",
+                                    session.torn_bytes, " bytes); the next start cuts it off"));
+  }
+  if (session.is_queue_damaged) {
+    findings.push_back(absl::StrCat(session.id, ": queue.json can't be read; the next start puts ",
+                                    "it aside as queue.json.damaged and pauses the queue"));
+  }
+}
+
+std::string SessionsText(const std::vector<SessionInspection>& sessions) {
+  int64_t active = 0;
+  int64_t bytes = 0;
+  for (const SessionInspection& session : sessions) {
+    bytes += session.log_bytes;
+    if (session.metadata.has_value() && session.metadata->state == SessionState::kActive) ++active;
+  }
+  std::string text = absl::StrFormat("Sessions: %d, of which %d active; logs of %s\n",
+                                     sessions.size(), active, Bytes(bytes));
+  if (sessions.empty()) return text;
+  absl::StrAppendFormat(&text, "\n  %-40s %-10s %10s %10s  %-20s %s\n", "session", "state",
+                        "events", "log", "changed", "queue");
+  std::vector<std::string> findings;
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    const SessionInspection& session = sessions[i];
+    AddFindings(session, findings);
+    if (i >= kMaxRows) continue;
+    const bool is_known = session.metadata.has_value();
+    absl::StrAppendFormat(&text, "  %-40s %-10s %10s %10s  %-20s %s\n", session.id,
+                          is_known ? SessionStateName(session.metadata->state) : "?",
+                          absl::StrCat(session.events), Bytes(session.log_bytes),
+                          is_known
+                              ? absl::FormatTime("%Y-%m-%dT%H:%M:%SZ", session.metadata->updated_at,
+                                                 absl::UTCTimeZone())
+                              : "?",
+                          QueueText(session));
+  }
+  if (sessions.size() > kMaxRows) {
+    absl::StrAppendFormat(&text, "  and %d that were changed before these\n",
+                          sessions.size() - kMaxRows);
+  }
+  if (!findings.empty()) absl::StrAppend(&text, "\n  ", absl::StrJoin(findings, "\n  "), "\n");
+  return text;
+}
+
+}  // namespace
+
+absl::Status InspectDataDirectory(const std::string& path, std::FILE* out) {
+  ASSIGN_OR_RETURN(const std::vector<SessionInspection> sessions, InspectSessions(path));
+  std::fprintf(out, "Data directory %s\n\n%s\n", path.c_str(), SessionsText(sessions).c_str());
+  const std::string commands = absl::StrCat(path, "/", SqliteJournalStorage::kFileName);
+  std::error_code unreadable;
+  if (!std::filesystem::exists(commands, unreadable)) {
+    std::fputs("Commands: none\n", out);
+    return absl::OkStatus();
+  }
+  return InspectCommands(path, out);
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,53 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_MEASURED_JOURNAL_STORAGE_H_
+#define CALLSLIP_TRACKER_STORAGE_MEASURED_JOURNAL_STORAGE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "absl/time/time.h"
+#include "common/clock.h"
+#include "common/latency_histogram.h"
+#include "tracker/domain/journal/journal.h"
+
+namespace callslip::tracker {
+
+// What a journal was asked for, and how its storage did.
+struct JournalStatistics {
+  LatencyHistogram appends;  // Those that failed included.
+  int64_t entries = 0;
+  int64_t failures = 0;
+  absl::Time last_failure = absl::InfinitePast();
+  bool failing = false;  // The last append did not succeed.
+};
+
+// A storage of commands, counted and timed. Statistics() is thread-safe.
+class MeasuredJournalStorage final : public JournalStorage {
+ public:
+  // `clock` must outlive this.
+  MeasuredJournalStorage(Clock* clock, std::unique_ptr<JournalStorage> storage)
+      : clock_(clock), storage_(std::move(storage)) {}
+
+  uint64_t position() const override { return storage_->position(); }
+  absl::Status Append(uint64_t position, absl::Span<const JournalEntry> entries) override;
+  absl::StatusOr<Summary> Summarize() override { return storage_->Summarize(); }
+  absl::Status Replay(const ClocksOf& clocks,
+                      const std::function<void(JournalEntry)>& each) override {
+    return storage_->Replay(clocks, each);
+  }
+
+  JournalStatistics Statistics() const;
+
+ private:
+  Clock* const clock_;
+  const std::unique_ptr<JournalStorage> storage_;
+  SharedLatencyHistogram appends_;
+  std::atomic<int64_t> entries_{0};
+  std::atomic<int64_t> failures_{0};
+  std::atomic<int64_t> last_failure_nanos_{0};
+  std::atomic<bool> failing_{false};
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_MEASURED_JOURNAL_STORAGE_H_

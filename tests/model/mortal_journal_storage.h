@@ -1,0 +1,45 @@
+#ifndef CALLSLIP_TESTS_MODEL_MORTAL_JOURNAL_STORAGE_H_
+#define CALLSLIP_TESTS_MODEL_MORTAL_JOURNAL_STORAGE_H_
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "common/status_macros.h"
+#include "support/temporary_folder.h"
+#include "tracker/storage/logged_journal_storage.h"
+
+namespace callslip::tracker {
+
+// A storage whose process may be killed at any moment. Test code only.
+class MortalJournalStorage {
+ public:
+  using Sync = LoggedJournalStorage::Sync;
+
+  // Ends the process that has the storage open, if any, and begins a new one with what lies on the
+  // disk at this moment.
+  absl::Status Restart() {
+    auto disk = std::make_unique<TemporaryFolder>();
+    if (storage_ != nullptr) {
+      std::filesystem::copy(disk_->path(), disk->path(), std::filesystem::copy_options::recursive);
+    }
+    storage_ = nullptr;
+    disk_ = std::move(disk);
+    ASSIGN_OR_RETURN(storage_, LoggedJournalStorage::Open(disk_->path(), Sync::kNever));
+    return absl::OkStatus();
+  }
+
+  std::string path() const { return disk_->path(); }
+  LoggedJournalStorage& operator*() const { return *storage_; }
+  LoggedJournalStorage* operator->() const { return storage_.get(); }
+
+ private:
+  std::unique_ptr<TemporaryFolder> disk_;
+  std::unique_ptr<LoggedJournalStorage> storage_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TESTS_MODEL_MORTAL_JOURNAL_STORAGE_H_
