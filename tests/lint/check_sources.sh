@@ -36,6 +36,12 @@ for room in session annotation queue journal worker command; do
     "#include \"tracker/($later)/" "services/tracker/domain/$room/*" ':!*_test.cc' ':!*fixture.h'
   later+="|domain/$room"
 done
+later=process
+for room in rpc metrics storage; do
+  forbid "$room includes the domain, and the folders of the tracker that it stands on" \
+    "#include \"tracker/($later)/" "services/tracker/$room/*" ':!*_test.cc' ':!*fixture.h'
+  later+="|$room"
+done
 # The headers that take longest to parse, each with the rooms that need it (docs/adr/0011): in a file
 # outside of them it would cost all who include that file. A room is a pathspec of git's.
 heavy_headers=''

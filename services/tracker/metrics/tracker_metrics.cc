@@ -53,10 +53,9 @@ void AddCommands(const TrackerStatistics& from, MetricsPage& page) {
   page.Counter("callslip_commands_redelivered_total",
                "Further deliveries of commands that a worker had taken in vain.",
                AsDouble(commands.redelivered));
-  for (size_t i = 0; i < kRefusalCount; ++i) {
+  for (const DoorStatistics::Refused& refused : from.door.refused) {
     page.Counter("callslip_refusals_total", "Calls that were refused at the door, by reason.",
-                 AsDouble(from.refused[i]),
-                 {{"reason", std::string(RefusalName(static_cast<Refusal>(i)))}});
+                 AsDouble(refused.calls), {{"reason", refused.reason}});
   }
   page.Counter("callslip_late_results_total",
                "Results that came after their commands had ended otherwise.",
@@ -90,18 +89,18 @@ void AddLatencies(const CommandStatistics& commands, MetricsPage& page) {
 }
 
 void AddRpcs(const TrackerStatistics& from, MetricsPage& page) {
-  for (const RpcStatistics& rpc : from.rpcs) {
+  for (const RpcStatistics& rpc : from.door.rpcs) {
     page.Gauge("callslip_rpc_under_way", "Calls and streams that have not ended.",
                AsDouble(rpc.under_way), {{"method", rpc.method}});
   }
-  for (const RpcStatistics& rpc : from.rpcs) {
+  for (const RpcStatistics& rpc : from.door.rpcs) {
     for (size_t code = 0; code < kRpcCodes; ++code) {
       if (rpc.ended[code] == 0 && code != 0) continue;
       page.Counter("callslip_rpc_total", "Calls that have ended, by gRPC code.",
                    AsDouble(rpc.ended[code]), {{"method", rpc.method}, {"code", CodeName(code)}});
     }
   }
-  for (const RpcStatistics& rpc : from.rpcs) {
+  for (const RpcStatistics& rpc : from.door.rpcs) {
     if (rpc.latency.count() == 0) continue;
     page.Histogram("callslip_rpc_seconds",
                    "How long calls took; held calls and streams include their waiting.",

@@ -2,7 +2,7 @@
 #define CALLSLIP_TRACKER_METRICS_TRACKER_METRICS_H_
 
 #include "common/metrics.h"
-#include "tracker/rpc/tracker_statistics.h"
+#include "tracker/metrics/tracker_statistics.h"
 
 namespace callslip::tracker {
 

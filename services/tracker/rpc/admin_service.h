@@ -2,8 +2,8 @@
 #define CALLSLIP_TRACKER_RPC_ADMIN_SERVICE_H_
 
 #include "callslip/tracker/v1/admin_service.pb.h"
+#include "tracker/metrics/tracker_statistics.h"
 #include "tracker/rpc/async_server.h"
-#include "tracker/rpc/tracker_statistics.h"
 
 namespace callslip::tracker {
 

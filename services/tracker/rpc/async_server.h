@@ -14,9 +14,9 @@
 #include "common/clock.h"
 #include "common/tls_files.h"
 #include "tracker/domain/journal/output_gate.h"
+#include "tracker/metrics/rpc_statistics.h"
 #include "tracker/rpc/authenticator.h"
 #include "tracker/rpc/call_context.h"
-#include "tracker/rpc/rpc_statistics.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/typed_calls.h"
 

@@ -10,6 +10,7 @@
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/session_limits.h"
+#include "tracker/rpc/session_answer.h"
 #include "tracker/rpc/session_convert.h"
 
 namespace callslip::tracker {
@@ -90,8 +91,8 @@ void QueueService::ServeOn(AsyncServer& server) {
 template <typename Request>
 void QueueService::AnswerMessage(const CallContext& caller, const Request& request,
                                  const Reply<v1::QueuedMessage>& reply, MessageCall call) {
-  sessions_->Answer<QueuedMessage, v1::QueuedMessage>(
-      caller.scope, request.session_id(), reply, std::move(call),
+  AnswerFrom<QueuedMessage, v1::QueuedMessage>(
+      *sessions_, caller.scope, request.session_id(), reply, std::move(call),
       [](const QueuedMessage& message, v1::QueuedMessage& response) {
         tracker::Fill(message, response);
       });
@@ -101,8 +102,8 @@ template <typename Request>
 void QueueService::AnswerStatus(const CallContext& caller, const Request& request,
                                 const Reply<v1::QueueStatus>& reply,
                                 std::function<absl::Status(Session&, absl::Time now)> call) {
-  sessions_->Answer<v1::QueueStatus, v1::QueueStatus>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<v1::QueueStatus, v1::QueueStatus>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [call = std::move(call)](Session& session,
                                absl::Time now) -> absl::StatusOr<v1::QueueStatus> {
         RETURN_IF_ERROR(call(session, now));
@@ -129,8 +130,8 @@ void QueueService::Get(const CallContext& caller, const v1::GetMessageRequest& r
 
 void QueueService::List(const CallContext& caller, const v1::ListMessagesRequest& request,
                         const Reply<v1::ListMessagesResponse>& reply) {
-  sessions_->Answer<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [](Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
         return session.ListMessages();
       },
@@ -146,8 +147,8 @@ void QueueService::Edit(const CallContext& caller, const v1::EditMessageRequest&
 
 void QueueService::Move(const CallContext& caller, const v1::MoveMessageRequest& request,
                         const Reply<v1::ListMessagesResponse>& reply) {
-  sessions_->Answer<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<std::vector<QueuedMessage>, v1::ListMessagesResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [id = request.message_id(), position = request.position()](
           Session& session, absl::Time) -> absl::StatusOr<std::vector<QueuedMessage>> {
         RETURN_IF_ERROR(session.MoveMessage(id, position));
@@ -164,8 +165,8 @@ void QueueService::Pop(const CallContext& caller, const v1::PopMessageRequest& r
 
 void QueueService::Delete(const CallContext& caller, const v1::DeleteMessageRequest& request,
                           const Reply<v1::DeleteMessageResponse>& reply) {
-  sessions_->Answer<std::monostate, v1::DeleteMessageResponse>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<std::monostate, v1::DeleteMessageResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [id = request.message_id()](Session& session, absl::Time) -> absl::StatusOr<std::monostate> {
         RETURN_IF_ERROR(session.DeleteMessage(id));
         return std::monostate();
@@ -175,8 +176,8 @@ void QueueService::Delete(const CallContext& caller, const v1::DeleteMessageRequ
 
 void QueueService::Clear(const CallContext& caller, const v1::ClearMessagesRequest& request,
                          const Reply<v1::ClearMessagesResponse>& reply) {
-  sessions_->Answer<size_t, v1::ClearMessagesResponse>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<size_t, v1::ClearMessagesResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [](Session& session, absl::Time) -> absl::StatusOr<size_t> { return session.ClearQueue(); },
       [](size_t deleted, v1::ClearMessagesResponse& response) {
         response.set_deleted(static_cast<int32_t>(deleted));
@@ -269,8 +270,8 @@ absl::StatusOr<std::string> QueueService::BeginTurn(Session& session, const Mess
 
 void QueueService::Start(const CallContext& caller, const v1::StartTurnRequest& request,
                          const Reply<v1::StartTurnResponse>& reply) {
-  sessions_->Answer<v1::StartTurnResponse, v1::StartTurnResponse>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<v1::StartTurnResponse, v1::StartTurnResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [this, request, client_id = caller.client_id](
           Session& session, absl::Time now) -> absl::StatusOr<v1::StartTurnResponse> {
         std::string turn_id = request.turn_id();

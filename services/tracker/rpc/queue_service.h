@@ -9,10 +9,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "callslip/tracker/v1/queue_service.pb.h"
 #include "common/mutex.h"
+#include "tracker/domain/session/session_caller.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/call_context.h"
 #include "tracker/rpc/server_stream.h"
-#include "tracker/rpc/session_caller.h"
 #include "tracker/rpc/session_stream.h"
 
 namespace callslip::tracker {

@@ -16,7 +16,7 @@
 #include "common/clock.h"
 #include "common/latency_histogram.h"
 #include "common/mutex.h"
-#include "tracker/rpc/rpc_statistics.h"
+#include "tracker/metrics/rpc_statistics.h"
 
 namespace callslip::tracker {
 

@@ -18,7 +18,7 @@ class SessionQuestionsTest : public SessionServerTest {
 
   // Calls that wait for an answer.
   int64_t Asking() {
-    for (const RpcStatistics& rpc : server_->Statistics().rpcs) {
+    for (const RpcStatistics& rpc : server_->Statistics().door.rpcs) {
       if (rpc.method == "AskPermission") return rpc.under_way;
     }
     return 0;

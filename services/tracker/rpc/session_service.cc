@@ -10,9 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
+#include "tracker/domain/session/permission_wait.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
-#include "tracker/rpc/permission_wait.h"
+#include "tracker/rpc/session_answer.h"
 #include "tracker/rpc/session_convert.h"
 #include "tracker/rpc/session_stream.h"
 #include "tracker/rpc/time_convert.h"
@@ -185,8 +186,8 @@ void SessionService::Create(const CallContext& caller, const v1::CreateSessionRe
 void SessionService::Change(const ClientScope& clients, const std::string& session_id,
                             const Reply<v1::Session>& reply,
                             std::function<absl::Status(Session&, absl::Time now)> change) {
-  sessions_->Answer<SessionMetadata, v1::Session>(
-      clients, session_id, reply,
+  AnswerFrom<SessionMetadata, v1::Session>(
+      *sessions_, clients, session_id, reply,
       [change = std::move(change)](Session& session,
                                    absl::Time now) -> absl::StatusOr<SessionMetadata> {
         RETURN_IF_ERROR(change(session, now));
@@ -234,8 +235,8 @@ void SessionService::Append(const CallContext& caller, const v1::AppendEventsReq
                             const Reply<v1::AppendEventsResponse>& reply) {
   absl::StatusOr<std::vector<EventPayload>> payloads = PayloadsFrom(request);
   if (!payloads.ok()) return reply->Fail(payloads.status());
-  sessions_->Answer<Appended, v1::AppendEventsResponse>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<Appended, v1::AppendEventsResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [payloads = *std::move(payloads)](Session& session, absl::Time now) {
         return Record(payloads, session, now);
       },
@@ -247,8 +248,8 @@ void SessionService::Append(const CallContext& caller, const v1::AppendEventsReq
 
 void SessionService::Read(const CallContext& caller, const v1::ReadEventsRequest& request,
                           const Reply<v1::ReadEventsResponse>& reply) {
-  sessions_->Answer<EventPage, v1::ReadEventsResponse>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<EventPage, v1::ReadEventsResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [query = QueryFrom(request)](Session& session, absl::Time) { return session.Read(query); },
       [](const EventPage& page, v1::ReadEventsResponse& response) {
         tracker::Fill(page, response);
@@ -284,8 +285,8 @@ void SessionService::Move(const CallContext& caller, const v1::MovePlayerRequest
     PlayerPlace place;
     std::vector<EventPtr> events;
   };
-  sessions_->Answer<Moved, v1::MovePlayerResponse>(
-      caller.scope, known->session_id, reply,
+  AnswerFrom<Moved, v1::MovePlayerResponse>(
+      *sessions_, caller.scope, known->session_id, reply,
       [this, client_id, player_id = request.player_id(), move = *move](
           Session& session, absl::Time now) -> absl::StatusOr<Moved> {
         // Where it is now: steps of one player come one after the other here.
@@ -427,7 +428,15 @@ void SessionService::Ask(const CallContext& caller, const v1::AskPermissionReque
   }
   const absl::Time until = clock_->Now() + absl::Milliseconds(request.max_wait_ms());
   const auto wait =
-      std::make_shared<PermissionWait>(sessions_, caller.scope, request.session_id(), reply);
+      std::make_shared<PermissionWait>(sessions_, caller.scope, request.session_id(),
+                                       [reply](const absl::StatusOr<PermissionStanding>& standing) {
+                                         if (!standing.ok()) return reply->Fail(standing.status());
+                                         v1::Permission permission;
+                                         tracker::Fill(standing->request, permission);
+                                         if (standing->answer.has_value())
+                                           tracker::Fill(*standing->answer, permission);
+                                         reply->Finish(std::move(permission), [] {});
+                                       });
   wait->Begin(RequestFrom(request), until);
   sessions_->Hold(wait);
   reply->OnCallerLeft([wait] { wait->OnCallerLeft(); });
@@ -439,8 +448,8 @@ void SessionService::AnswerPermission(const CallContext& caller,
   PermissionAnswer answer{.request_id = request.permission_id(),
                           .option_id = request.option_id(),
                           .answered_by = caller.client_id};
-  sessions_->Answer<v1::Permission, v1::Permission>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<v1::Permission, v1::Permission>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [answer = std::move(answer)](Session& session,
                                    absl::Time now) -> absl::StatusOr<v1::Permission> {
         const std::vector<PermissionRequest> open = session.Snapshot().permissions;
@@ -456,8 +465,8 @@ void SessionService::AnswerPermission(const CallContext& caller,
 void SessionService::ListPermissions(const CallContext& caller,
                                      const v1::ListPermissionsRequest& request,
                                      const Reply<v1::ListPermissionsResponse>& reply) {
-  sessions_->Answer<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [](Session& session, absl::Time) -> absl::StatusOr<std::vector<v1::Permission>> {
         return OpenPermissions(session);
       },
@@ -467,8 +476,8 @@ void SessionService::ListPermissions(const CallContext& caller,
 void SessionService::CancelPermissions(const CallContext& caller,
                                        const v1::CancelPermissionsRequest& request,
                                        const Reply<v1::ListPermissionsResponse>& reply) {
-  sessions_->Answer<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
-      caller.scope, request.session_id(), reply,
+  AnswerFrom<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
       [](Session& session, absl::Time now) -> absl::StatusOr<std::vector<v1::Permission>> {
         std::vector<v1::Permission> open = OpenPermissions(session);
         RETURN_IF_ERROR(session.CancelPermissions(now).status());

@@ -8,11 +8,12 @@
 #include "tracker/domain/journal/output_gate.h"
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/session/player_table.h"
+#include "tracker/domain/session/session_caller.h"
+#include "tracker/domain/session/shell_commands.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/call_context.h"
 #include "tracker/rpc/server_stream.h"
-#include "tracker/rpc/session_caller.h"
-#include "tracker/rpc/shell_commands.h"
+#include "tracker/storage/shell_json.h"
 
 namespace callslip::tracker {
 
@@ -29,7 +30,7 @@ class SessionService {
       : clock_(clock),
         sessions_(sessions),
         gate_(gate),
-        shell_commands_(clock, commands, sessions, std::move(timers), gate) {}
+        shell_commands_(clock, commands, sessions, std::move(timers), gate, kShellJson) {}
 
   // Before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }

@@ -17,10 +17,10 @@
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "common/mutex.h"
 #include "tracker/domain/session/session.h"
+#include "tracker/domain/session/session_caller.h"
 #include "tracker/domain/session/session_feed.h"
 #include "tracker/domain/session/session_notices.h"
 #include "tracker/rpc/server_stream.h"
-#include "tracker/rpc/session_caller.h"
 
 namespace callslip::tracker {
 

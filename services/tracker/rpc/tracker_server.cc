@@ -11,6 +11,7 @@
 #include "common/timer_thread.h"
 #include "grpcpp/ext/proto_server_reflection_plugin.h"
 #include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_caller.h"
 #include "tracker/rpc/admin_service.h"
 #include "tracker/rpc/annotation_service.h"
 #include "tracker/rpc/async_server.h"
@@ -18,7 +19,6 @@
 #include "tracker/rpc/command_service.h"
 #include "tracker/rpc/health_service.h"
 #include "tracker/rpc/queue_service.h"
-#include "tracker/rpc/session_caller.h"
 #include "tracker/rpc/session_service.h"
 #include "tracker/rpc/worker_service.h"
 
@@ -78,10 +78,9 @@ struct TrackerServer::Parts {
         statistics({.clock = clock,
                     .commands = table,
                     .workers = &registry,
-                    .server = &server,
                     .sessions = session_table,
                     .storage = storage,
-                    .authenticator = &authenticator}),
+                    .door = [this] { return AtTheDoor(); }}),
         admin(&statistics),
         owner_of(OwnerOf(table, session_table)),
         clock_(clock),
@@ -89,6 +88,15 @@ struct TrackerServer::Parts {
     SetCredentials(nullptr);
     if (session_table != nullptr) sessions.emplace(clock, table, session_table, gate);
     server.SetGate(gate);
+  }
+
+  DoorStatistics AtTheDoor() {
+    DoorStatistics door{.rpcs = server.Statistics()};
+    for (int i = 0; i < kRefusalCount; ++i) {
+      const auto refusal = static_cast<Refusal>(i);
+      door.refused.push_back({std::string(RefusalName(refusal)), authenticator->refused(refusal)});
+    }
+    return door;
   }
 
   void SetCredentials(std::shared_ptr<const Credentials> credentials) {

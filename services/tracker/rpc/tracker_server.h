@@ -15,7 +15,7 @@
 #include "tracker/domain/journal/output_gate.h"
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/session/session_table.h"
-#include "tracker/rpc/tracker_statistics.h"
+#include "tracker/metrics/tracker_statistics.h"
 
 namespace callslip::tracker {
 

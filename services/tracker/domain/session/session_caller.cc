@@ -1,7 +1,6 @@
-#include "tracker/rpc/session_caller.h"
+#include "tracker/domain/session/session_caller.h"
 
 #include "tracker/domain/session/session_errors.h"
-#include "tracker/rpc/session_convert.h"
 
 namespace callslip::tracker {
 namespace {

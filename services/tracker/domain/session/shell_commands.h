@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_TRACKER_RPC_SHELL_COMMANDS_H_
-#define CALLSLIP_TRACKER_RPC_SHELL_COMMANDS_H_
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SHELL_COMMANDS_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SHELL_COMMANDS_H_
 
 #include <memory>
 #include <string>
@@ -9,12 +9,20 @@
 #include "tracker/domain/journal/output_gate.h"
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/session/agent_answers.h"
+#include "tracker/domain/session/session_caller.h"
 #include "tracker/domain/session/session_metadata.h"
-#include "tracker/rpc/session_caller.h"
 
 namespace callslip::tracker {
 
 struct OpenShellCommands;
+
+// Shell commands as workers of type "shell" get them and answer; see AddAgentText in
+// session_service.proto.
+struct ShellFormat {
+  std::string (*params)(const ShellCommand& command);
+  // Of a command that has ended.
+  ShellResult (*result)(const ShellCommand& command, const CommandSnapshot& snapshot);
+};
 
 // Has the commands of agents' answers run by the workers of their sessions, and records in the
 // session that each runs and how it has ended. Thread-safe.
@@ -23,7 +31,7 @@ class ShellCommands {
   // What is told of a command has passed `gate`, unless that is null. `commands` must have been
   // drained before `sessions` goes.
   ShellCommands(Clock* clock, CommandTable* commands, SessionCaller* sessions,
-                std::shared_ptr<TimerThread> timers, OutputGate* gate);
+                std::shared_ptr<TimerThread> timers, OutputGate* gate, const ShellFormat& format);
 
   // Registers a command of `session`, which belongs to `client_id`, and follows it. Returns the
   // command's id; empty where it was refused, in which case it is recorded why. Does not block.
@@ -42,9 +50,10 @@ class ShellCommands {
   SessionCaller* const sessions_;
   const std::shared_ptr<TimerThread> timers_;
   OutputGate* const gate_;
+  const ShellFormat format_;
   const std::shared_ptr<OpenShellCommands> open_;
 };
 
 }  // namespace callslip::tracker
 
-#endif  // CALLSLIP_TRACKER_RPC_SHELL_COMMANDS_H_
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SHELL_COMMANDS_H_

@@ -1,10 +1,11 @@
-#ifndef CALLSLIP_TRACKER_RPC_RPC_STATISTICS_H_
-#define CALLSLIP_TRACKER_RPC_RPC_STATISTICS_H_
+#ifndef CALLSLIP_TRACKER_METRICS_RPC_STATISTICS_H_
+#define CALLSLIP_TRACKER_METRICS_RPC_STATISTICS_H_
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/latency_histogram.h"
 
@@ -21,6 +22,16 @@ struct RpcStatistics {
   LatencyHistogram latency;
 };
 
+// What has come to the tracker's door.
+struct DoorStatistics {
+  struct Refused {
+    std::string reason;  // "token_missing"
+    int64_t calls = 0;
+  };
+  std::vector<RpcStatistics> rpcs;
+  std::vector<Refused> refused;  // Before a handler saw them; every reason.
+};
+
 }  // namespace callslip::tracker
 
-#endif  // CALLSLIP_TRACKER_RPC_RPC_STATISTICS_H_
+#endif  // CALLSLIP_TRACKER_METRICS_RPC_STATISTICS_H_

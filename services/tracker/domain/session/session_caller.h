@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_TRACKER_RPC_SESSION_CALLER_H_
-#define CALLSLIP_TRACKER_RPC_SESSION_CALLER_H_
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CALLER_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CALLER_H_
 
 #include <functional>
 #include <memory>
@@ -15,7 +15,6 @@
 #include "common/timer_thread.h"
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_table.h"
-#include "tracker/rpc/server_stream.h"
 
 namespace callslip::tracker {
 
@@ -27,8 +26,7 @@ class LastingCall {
   virtual void End(const absl::Status& status) = 0;
 };
 
-// How SessionService and QueueService call sessions: those that their callers may see. All others
-// are unknown. Thread-safe.
+// How callers reach sessions: those that they may see. All others are unknown. Thread-safe.
 class SessionCaller {
  public:
   template <typename T>
@@ -58,20 +56,6 @@ class SessionCaller {
         [under_way = BeginCall(), done = std::move(done)](absl::StatusOr<T> result) {
           done(std::move(result));
         });
-  }
-
-  // Answers a call with what `call` returns, as `fill` puts it.
-  template <typename T, typename Response>
-  void Answer(const ClientScope& clients, const std::string& session_id,
-              const std::shared_ptr<HeldReply<Response>>& reply, Call<T> call,
-              std::function<void(const T&, Response&)> fill) {
-    With<T>(clients, session_id, std::move(call),
-            [reply, fill = std::move(fill)](const absl::StatusOr<T>& result) {
-              if (!result.ok()) return reply->Fail(result.status());
-              Response response;
-              fill(*result, response);
-              reply->Finish(std::move(response), [] {});
-            });
   }
 
   // Has something done in a session that is to be done whoever asks and however long the storage is
@@ -108,4 +92,4 @@ class SessionCaller {
 
 }  // namespace callslip::tracker
 
-#endif  // CALLSLIP_TRACKER_RPC_SESSION_CALLER_H_
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CALLER_H_

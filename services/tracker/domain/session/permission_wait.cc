@@ -1,9 +1,7 @@
-#include "tracker/rpc/permission_wait.h"
+#include "tracker/domain/session/permission_wait.h"
 
 #include <utility>
 #include <variant>
-
-#include "tracker/rpc/session_convert.h"
 
 namespace callslip::tracker {
 
@@ -21,7 +19,7 @@ void PermissionWait::Begin(const PermissionRequest& request, absl::Time until) {
   {
     MutexLock lock(&mutex_);
     timer_ = timer;
-    over = reply_ == nullptr;
+    over = done_ == nullptr;
   }
   if (over) sessions_->timers().Cancel(timer);
 }
@@ -73,7 +71,7 @@ void PermissionWait::OnCallerLeft() {
   TimerThread::TimerId timer = 0;
   {
     MutexLock lock(&mutex_);
-    reply_ = nullptr;
+    done_ = nullptr;
     timer = timer_;
   }
   sessions_->timers().Cancel(timer);
@@ -83,27 +81,24 @@ void PermissionWait::OnCallerLeft() {
 }
 
 void PermissionWait::Settle() {
-  std::shared_ptr<Reply> reply;
+  Done done;
   TimerThread::TimerId timer = 0;
-  v1::Permission permission;
-  absl::Status error;
+  absl::StatusOr<PermissionStanding> standing;
   {
     MutexLock lock(&mutex_);
     const bool ready = asked_.has_value() && (answer_.has_value() || has_looked_);
     if (!ready && error_.ok()) return;
-    reply = std::exchange(reply_, nullptr);
+    done = std::exchange(done_, nullptr);
     timer = timer_;
-    error = error_;
-    if (error.ok()) Fill(*asked_, permission);
-    if (error.ok() && answer_.has_value()) Fill(*answer_, permission);
+    if (error_.ok()) {
+      standing = PermissionStanding{*asked_, answer_};
+    } else {
+      standing = error_;
+    }
   }
-  if (reply == nullptr) return;
+  if (done == nullptr) return;
   sessions_->timers().Cancel(timer);
-  if (error.ok()) {
-    reply->Finish(std::move(permission), [] {});
-  } else {
-    reply->Fail(error);
-  }
+  done(standing);
 }
 
 }  // namespace callslip::tracker

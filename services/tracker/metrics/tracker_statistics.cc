@@ -1,8 +1,6 @@
-#include "tracker/rpc/tracker_statistics.h"
+#include "tracker/metrics/tracker_statistics.h"
 
 #include <algorithm>
-
-#include "tracker/rpc/async_server.h"
 
 namespace callslip::tracker {
 namespace {
@@ -32,11 +30,6 @@ TrackerStatistics TrackerStatisticsSource::Read() {
   read.waits = parts_.commands->waits();
   read.leased = parts_.commands->leased();
   read.late_results = parts_.commands->late_results();
-  if (parts_.authenticator != nullptr && parts_.authenticator->has_value()) {
-    for (size_t i = 0; i < kRefusalCount; ++i) {
-      read.refused[i] = (*parts_.authenticator)->refused(static_cast<Refusal>(i));
-    }
-  }
   read.payload_bytes = parts_.commands->payload_bytes();
   read.workers = parts_.workers->Count(parts_.commands->Activities(""), now);
   if (parts_.sessions != nullptr) {
@@ -46,7 +39,7 @@ TrackerStatistics TrackerStatisticsSource::Read() {
   const auto& [sessions_disk, journal] = parts_.storage;
   if (sessions_disk != nullptr) read.storage = sessions_disk->Statistics();
   if (journal != nullptr) read.journal = journal->Statistics();
-  read.rpcs = parts_.server->Statistics();
+  read.door = parts_.door();
 
   read.ready = !draining_ && !read.journal.failing;
   if (draining_) read.reasons.emplace_back("draining");

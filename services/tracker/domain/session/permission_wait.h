@@ -1,6 +1,7 @@
-#ifndef CALLSLIP_TRACKER_RPC_PERMISSION_WAIT_H_
-#define CALLSLIP_TRACKER_RPC_PERMISSION_WAIT_H_
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSION_WAIT_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSION_WAIT_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,29 +10,34 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "callslip/tracker/v1/session.pb.h"
 #include "common/mutex.h"
 #include "common/timer_thread.h"
 #include "tracker/domain/session/permissions.h"
-#include "tracker/rpc/server_stream.h"
-#include "tracker/rpc/session_caller.h"
+#include "tracker/domain/session/session_caller.h"
 
 namespace callslip::tracker {
 
-// One AskPermission call: answered when the question is, or with the open question once the call
-// has waited for long enough. The question itself stays. Thread-safe.
+// How a question stands.
+struct PermissionStanding {
+  PermissionRequest request;
+  std::optional<PermissionAnswer> answer;  // Nothing while it is open.
+};
+
+// One asker of a question: told of it when it is answered, or once it has waited for long enough.
+// The question itself stays. Thread-safe.
 class PermissionWait final : public LastingCall,
                              public PermissionAsker,
                              public std::enable_shared_from_this<PermissionWait> {
  public:
-  using Reply = HeldReply<v1::Permission>;
+  // Called once at most, from any thread.
+  using Done = std::function<void(const absl::StatusOr<PermissionStanding>&)>;
 
   PermissionWait(SessionCaller* sessions, const ClientScope& clients, std::string session_id,
-                 std::shared_ptr<Reply> reply)
+                 Done done)
       : sessions_(sessions),
         clients_(clients),
         session_id_(std::move(session_id)),
-        reply_(std::move(reply)) {}
+        done_(std::move(done)) {}
 
   // Asks, and waits until then at most.
   void Begin(const PermissionRequest& request, absl::Time until);
@@ -39,22 +45,22 @@ class PermissionWait final : public LastingCall,
   void OnAnswer(const absl::StatusOr<PermissionAnswer>& answer) override;
   // It has waited for long enough: asks no longer, and looks how the question stands then.
   void OnTime();
+  // Nobody is to be told any more.
   void OnCallerLeft();
-  // Answers with how the question stands.
   void End(const absl::Status&) override { OnTime(); }
 
  private:
   // The question is stored.
   void OnAsked(const absl::StatusOr<PermissionRequest>& request);
   void OnLooked();
-  // Answers the call where there is something to answer.
+  // Tells of it where there is something to tell.
   void Settle();
 
   SessionCaller* const sessions_;
   const ClientScope clients_;
   const std::string session_id_;
   Mutex mutex_;
-  std::shared_ptr<Reply> reply_ ABSL_GUARDED_BY(mutex_);  // Null once the call is over.
+  Done done_ ABSL_GUARDED_BY(mutex_);  // Null once it was told.
   TimerThread::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<PermissionRequest> asked_ ABSL_GUARDED_BY(mutex_);
   std::optional<PermissionAnswer> answer_ ABSL_GUARDED_BY(mutex_);
@@ -64,4 +70,4 @@ class PermissionWait final : public LastingCall,
 
 }  // namespace callslip::tracker
 
-#endif  // CALLSLIP_TRACKER_RPC_PERMISSION_WAIT_H_
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSION_WAIT_H_

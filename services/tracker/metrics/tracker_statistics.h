@@ -1,11 +1,11 @@
-#ifndef CALLSLIP_TRACKER_RPC_TRACKER_STATISTICS_H_
-#define CALLSLIP_TRACKER_RPC_TRACKER_STATISTICS_H_
+#ifndef CALLSLIP_TRACKER_METRICS_TRACKER_STATISTICS_H_
+#define CALLSLIP_TRACKER_METRICS_TRACKER_STATISTICS_H_
 
-#include <array>
 #include <atomic>
 #include <cstdint>
-#include <optional>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -13,14 +13,11 @@
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/domain/worker/worker_registry.h"
-#include "tracker/rpc/authenticator.h"
-#include "tracker/rpc/rpc_statistics.h"
+#include "tracker/metrics/rpc_statistics.h"
 #include "tracker/storage/measured_disk.h"
 #include "tracker/storage/measured_journal_storage.h"
 
 namespace callslip::tracker {
-
-class AsyncServer;
 
 // How a tracker does at one moment: what both GET /metrics and AdminService tell.
 struct TrackerStatistics {
@@ -40,9 +37,7 @@ struct TrackerStatistics {
   int64_t appended_events = 0;
   StorageStatistics storage;  // Of sessions.
   JournalStatistics journal;  // Of commands.
-  std::vector<RpcStatistics> rpcs;
-  // Calls that were refused at the door, by Refusal.
-  std::array<int64_t, kRefusalCount> refused{};
+  DoorStatistics door;
 
   // Commands that ended without having been completed or cancelled.
   int64_t failed() const;
@@ -61,14 +56,13 @@ class TrackerStatisticsSource {
     Clock* clock;
     CommandTable* commands;
     WorkerRegistry* workers;
-    AsyncServer* server;
     SessionTable* sessions = nullptr;  // May be null.
     MeasuredStorage storage;
-    const std::optional<Authenticator>* authenticator = nullptr;  // May be null.
+    std::function<DoorStatistics()> door;
   };
 
-  explicit TrackerStatisticsSource(const Parts& parts)
-      : parts_(parts), started_(parts.clock->Now()) {}
+  explicit TrackerStatisticsSource(Parts parts)
+      : parts_(std::move(parts)), started_(parts_.clock->Now()) {}
 
   // No commands are taken any more.
   void SetDraining() { draining_ = true; }
@@ -83,4 +77,4 @@ class TrackerStatisticsSource {
 
 }  // namespace callslip::tracker
 
-#endif  // CALLSLIP_TRACKER_RPC_TRACKER_STATISTICS_H_
+#endif  // CALLSLIP_TRACKER_METRICS_TRACKER_STATISTICS_H_

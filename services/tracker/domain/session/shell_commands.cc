@@ -1,4 +1,4 @@
-#include "tracker/rpc/shell_commands.h"
+#include "tracker/domain/session/shell_commands.h"
 
 #include <iterator>
 #include <utility>
@@ -10,7 +10,6 @@
 #include "common/mutex.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
-#include "tracker/storage/json.h"
 
 namespace callslip::tracker {
 namespace {
@@ -18,32 +17,6 @@ namespace {
 constexpr char kType[] = "shell";
 // How soon a record is tried again where the storage has refused it.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
-
-// What is not UTF-8 becomes U+FFFD.
-std::string ValidText(absl::string_view text) {
-  return ParseJson(Dump(Json(std::string(text))))->get<std::string>();
-}
-
-// See AddAgentText in session_service.proto.
-ShellResult ResultOf(const ShellCommand& command, const CommandSnapshot& snapshot) {
-  ShellResult result{.command_id = command.id, .command = command.command};
-  if (snapshot.state != CommandState::kCompleted) {
-    result.ran = false;
-    if (snapshot.error != nullptr) {
-      result.output = ValidText(absl::StrCat(snapshot.error->code, ": ", snapshot.error->message));
-    }
-    return result;
-  }
-  if (snapshot.result == nullptr) return result;
-  const std::optional<Json> json = ParseJson(*snapshot.result);
-  if (!json.has_value() || !json->is_object() || Find(*json, "output") == nullptr) {
-    result.output = ValidText(*snapshot.result);
-    return result;
-  }
-  result.output = StringAt(*json, "output");
-  result.exit_code = static_cast<int>(IntAt(*json, "exit_code"));
-  return result;
-}
 
 }  // namespace
 
@@ -62,11 +35,12 @@ class ShellCommandWatch final : public CommandFeed,
                                 public std::enable_shared_from_this<ShellCommandWatch> {
  public:
   ShellCommandWatch(SessionCaller* sessions, std::shared_ptr<TimerThread> timers, OutputGate* gate,
-                    std::weak_ptr<OpenShellCommands> open, std::string client_id,
-                    std::string session_id, ShellCommand command)
+                    const ShellFormat& format, std::weak_ptr<OpenShellCommands> open,
+                    std::string client_id, std::string session_id, ShellCommand command)
       : sessions_(sessions),
         timers_(std::move(timers)),
         gate_(gate),
+        format_(format),
         open_(std::move(open)),
         client_id_(std::move(client_id)),
         session_id_(std::move(session_id)),
@@ -128,7 +102,7 @@ class ShellCommandWatch final : public CommandFeed,
     }
     if (!IsTerminal(snapshot.state)) return;
     AddEnd(snapshot.state == CommandState::kCompleted ? "completed" : "failed",
-           ResultOf(command_, snapshot));
+           format_.result(command_, snapshot));
   }
 
   void AddFailure(std::string why) {
@@ -179,6 +153,7 @@ class ShellCommandWatch final : public CommandFeed,
   SessionCaller* const sessions_;
   const std::shared_ptr<TimerThread> timers_;
   OutputGate* const gate_;
+  const ShellFormat format_;
   const std::weak_ptr<OpenShellCommands> open_;
   const std::string client_id_;
   const std::string session_id_;
@@ -192,12 +167,14 @@ class ShellCommandWatch final : public CommandFeed,
 };
 
 ShellCommands::ShellCommands(Clock* clock, CommandTable* commands, SessionCaller* sessions,
-                             std::shared_ptr<TimerThread> timers, OutputGate* gate)
+                             std::shared_ptr<TimerThread> timers, OutputGate* gate,
+                             const ShellFormat& format)
     : clock_(clock),
       commands_(commands),
       sessions_(sessions),
       timers_(std::move(timers)),
       gate_(gate),
+      format_(format),
       open_(std::make_shared<OpenShellCommands>()) {}
 
 std::string ShellCommands::Find(const SessionMetadata& session, const AgentCommand& command) {
@@ -211,7 +188,7 @@ std::string ShellCommands::Find(const SessionMetadata& session, const AgentComma
 std::string ShellCommands::Start(const std::string& client_id, const SessionMetadata& session,
                                  const AgentCommand& command) {
   const std::string& session_id = session.session_id;
-  const auto watch = std::make_shared<ShellCommandWatch>(sessions_, timers_, gate_, open_,
+  const auto watch = std::make_shared<ShellCommandWatch>(sessions_, timers_, gate_, format_, open_,
                                                          client_id, session_id, command.command);
   // Of the event, which is recorded once: also where there was another session of the same id.
   const std::string request_id = absl::StrCat(session_id, "/", command.command.id, "/", command.seq,
@@ -221,8 +198,7 @@ std::string ShellCommands::Start(const std::string& client_id, const SessionMeta
                          .type = kType,
                          .request_id = request_id,
                          .label = session_id};
-  request.params =
-      std::make_shared<const std::string>(Dump(FileJson{{"command", command.command.command}}));
+  request.params = std::make_shared<const std::string>(format_.params(command.command));
   // A build takes its time; the clock of quick commands is not meant for it.
   request.deadlines.start_to_close = kMaxStartToClose;
   const absl::StatusOr<CommandRegistration> registered =

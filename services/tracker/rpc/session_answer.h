@@ -1,0 +1,32 @@
+#ifndef CALLSLIP_TRACKER_RPC_SESSION_ANSWER_H_
+#define CALLSLIP_TRACKER_RPC_SESSION_ANSWER_H_
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "tracker/domain/client_scope.h"
+#include "tracker/domain/session/session_caller.h"
+#include "tracker/rpc/server_stream.h"
+
+namespace callslip::tracker {
+
+// Answers a call with what `call` returns of a session of `clients`, as `fill` puts it.
+template <typename T, typename Response>
+void AnswerFrom(SessionCaller& sessions, const ClientScope& clients, const std::string& session_id,
+                const std::shared_ptr<HeldReply<Response>>& reply, SessionCaller::Call<T> call,
+                std::function<void(const T&, Response&)> fill) {
+  sessions.With<T>(clients, session_id, std::move(call),
+                   [reply, fill = std::move(fill)](const absl::StatusOr<T>& result) {
+                     if (!result.ok()) return reply->Fail(result.status());
+                     Response response;
+                     fill(*result, response);
+                     reply->Finish(std::move(response), [] {});
+                   });
+}
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_SESSION_ANSWER_H_
