@@ -1,7 +1,8 @@
 #include "common/clock.h"
 
+#include <time.h>
+
 #include <algorithm>
-#include <chrono>
 
 #include "absl/time/clock.h"
 #include "common/mutex.h"
@@ -9,8 +10,19 @@
 namespace callslip {
 namespace {
 
-absl::Duration MonotonicNow() {
-  return absl::FromChrono(std::chrono::steady_clock::now().time_since_epoch());
+constexpr absl::Duration kBetweenLooks = absl::Seconds(1);
+constexpr absl::Duration kSmallestStep = absl::Milliseconds(500);
+
+absl::Duration RunningNow() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return absl::DurationFromTimespec(now);
+}
+
+// One for all clocks of the process: what one of them says is a time to the others.
+WallAnchor& Anchor() {
+  static WallAnchor anchor(absl::Now(), RunningNow());
+  return anchor;
 }
 
 class RealSleeper final : public Sleeper {
@@ -47,9 +59,30 @@ class RealSleeper final : public Sleeper {
 
 absl::Time WallTime() { return absl::Now(); }
 
-RealClock::RealClock() : wall_base_(absl::Now()), monotonic_base_(MonotonicNow()) {}
+absl::Time ToWallTime(absl::Time time) { return time + Anchor().offset(); }
 
-absl::Time RealClock::Now() { return wall_base_ + (MonotonicNow() - monotonic_base_); }
+absl::Time FromWallTime(absl::Time wall) { return wall - Anchor().offset(); }
+
+bool WallAnchor::WantsLook(absl::Duration running) {
+  const int64_t now = absl::ToInt64Nanoseconds(running);
+  int64_t look_at = look_at_nanos_.load(std::memory_order_relaxed);
+  if (now < look_at) return false;
+  return look_at_nanos_.compare_exchange_strong(look_at,
+                                                now + absl::ToInt64Nanoseconds(kBetweenLooks));
+}
+
+void WallAnchor::Look(absl::Time wall, absl::Duration running) {
+  const absl::Duration off = wall - At(running);
+  if (absl::AbsDuration(off - offset()) < kSmallestStep) return;
+  offset_nanos_ = absl::ToInt64Nanoseconds(off);
+}
+
+absl::Time RealClock::Now() {
+  WallAnchor& anchor = Anchor();
+  const absl::Duration running = RunningNow();
+  if (anchor.WantsLook(running)) anchor.Look(absl::Now(), running);
+  return anchor.At(running);
+}
 
 std::unique_ptr<Sleeper> RealClock::NewSleeper() { return std::make_unique<RealSleeper>(this); }
 

@@ -1,6 +1,8 @@
 #ifndef CALLSLIP_COMMON_CLOCK_H_
 #define CALLSLIP_COMMON_CLOCK_H_
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "absl/time/time.h"
@@ -39,19 +41,41 @@ class Clock {
 // by theirs, such as the end of a token. Thread-safe.
 absl::Time WallTime();
 
-// Reads the wall clock once, when it is made, and counts on from there with the monotonic clock.
-// A later step of the wall clock therefore moves no deadline; the reported times drift from the
-// wall clock by as much as that was stepped, until the process restarts.
-class RealClock final : public Clock {
- public:
-  RealClock();
+// Between the times of a process's clock, which all that happens in it goes by, and the wall clock's
+// as it stands, in which others and files are told of them: where a time comes in or goes out. A
+// clock of tests and the wall clock are one. Thread-safe.
+absl::Time ToWallTime(absl::Time time);
+absl::Time FromWallTime(absl::Time wall);
 
-  absl::Time Now() override;
-  std::unique_ptr<Sleeper> NewSleeper() override;
+// What the wall clock said at first, and how far it has been stepped since. `running` is a clock
+// that is never set. Thread-safe.
+class WallAnchor {
+ public:
+  WallAnchor(absl::Time wall, absl::Duration running) : wall_(wall), running_(running) {}
+
+  // What the wall clock would say now, had nobody set it.
+  absl::Time At(absl::Duration running) const { return wall_ + (running - running_); }
+  // Whether it is time for a Look(): once a second. Costs no call of the system.
+  bool WantsLook(absl::Duration running);
+  // Less than half a second is no step, so that a time is told the same way twice.
+  void Look(absl::Time wall, absl::Duration running);
+  absl::Duration offset() const { return absl::Nanoseconds(offset_nanos_.load()); }
 
  private:
-  const absl::Time wall_base_;
-  const absl::Duration monotonic_base_;
+  const absl::Time wall_;
+  const absl::Duration running_;
+  std::atomic<int64_t> look_at_nanos_{0};  // Of the running clock.
+  std::atomic<int64_t> offset_nanos_{0};
+};
+
+// Reads the wall clock when the process begins, and counts on from there with a clock that nobody
+// sets and that goes on while the machine sleeps. A step of the wall clock therefore moves no
+// deadline, and times are right again where they are told, a second later; what was under way when
+// a machine went to sleep for long has run out of time when it wakes.
+class RealClock final : public Clock {
+ public:
+  absl::Time Now() override;
+  std::unique_ptr<Sleeper> NewSleeper() override;
 };
 
 }  // namespace callslip

@@ -1,6 +1,6 @@
 /**
- * The wall clock jumps an hour ahead and back under load, as it does when a machine wakes or its
- * clock is set: no deadline moves, nothing is lost.
+ * The wall clock jumps an hour ahead and back under load, as it does when a machine's clock is set:
+ * no deadline moves, nothing is lost, and what is told of times is the wall clock's a second later.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -9,12 +9,36 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { TrackerApi } from '../e2e/support/tracker_api.js';
 import { Chaos } from './support/chaos.js';
 
 const LIBRARY = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 /** What the wall clock shows beside the true time, in s, one after another. */
 const STEPS = [3_600, -3_600, 0];
 const STEP_MS = 3_000;
+
+/** A command of one who goes by a wall clock that is `offset` ms off is told and delivered by it. */
+async function assertTimesOf(tracker, offset) {
+  const wall = () => Date.now() + offset;
+  const api = new TrackerApi(tracker.address);
+  try {
+    const asked = wall();
+    const notBefore = asked + 1_000;
+    const command = await api.register({
+      target: `clock-${offset}`,
+      not_before: { seconds: Math.floor(notBefore / 1_000), nanos: (notBefore % 1_000) * 1e6 },
+    });
+    const told = command.register_time.seconds * 1_000;
+    assert.ok(Math.abs(told - asked) < 3_000, `${told - asked} ms off`);
+    assert.deepEqual(await api.lease(`clock-${offset}`), []);
+    const leases = await api.lease(`clock-${offset}`, 'worker', { max_wait: { seconds: 10 } });
+    assert.equal(leases.length, 1);
+    assert.ok(wall() >= notBefore - 100, 'It was delivered too early.');
+    await api.complete(leases[0]);
+  } finally {
+    api.close();
+  }
+}
 
 test('steps of the wall clock', { timeout: 100_000 }, async (context) => {
   assert.ok(existsSync(LIBRARY), 'This test needs Debian\'s package "faketime".');
@@ -42,6 +66,7 @@ test('steps of the wall clock', { timeout: 100_000 }, async (context) => {
     const { answers } = chaos.ledger;
     await pause(STEP_MS);
     assert.ok(chaos.ledger.answers > answers + 10, `it stands still ${seconds} s off`);
+    await assertTimesOf(chaos.fleet.tracker, seconds * 1_000);
     // What starts now begins with the wrong time.
     await chaos.fleet.killGateway(0);
   }

@@ -5,6 +5,7 @@
 
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
+#include "tracker/rpc/time_convert.h"
 
 namespace callslip::tracker {
 namespace {
@@ -59,9 +60,7 @@ void Fill(const Drawing& drawing, v1::Drawing& message) {
   message.set_title(drawing.title);
   message.set_session(drawing.session);
   message.set_content(*drawing.content);
-  const int64_t nanos = absl::ToUnixNanos(drawing.append_time);
-  message.mutable_append_time()->set_seconds(nanos / 1'000'000'000);
-  message.mutable_append_time()->set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
+  Set(drawing.append_time, *message.mutable_append_time());
 }
 
 }  // namespace callslip::tracker

@@ -1,11 +1,12 @@
 #include "tracker/rpc/time_convert.h"
 
+#include "common/clock.h"
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
 
 void Set(absl::Time time, google::protobuf::Timestamp& message) {
-  const int64_t nanos = absl::ToUnixNanos(time);
+  const int64_t nanos = absl::ToUnixNanos(ToWallTime(time));
   message.set_seconds(nanos / 1'000'000'000);
   message.set_nanos(static_cast<int32_t>(nanos % 1'000'000'000));
 }
@@ -36,7 +37,7 @@ absl::StatusOr<absl::Time> TimeFrom(absl::string_view field,
       time.nanos() >= 1'000'000'000) {
     return InvalidField(field, "is no valid timestamp");
   }
-  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+  return FromWallTime(absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos()));
 }
 
 }  // namespace callslip::tracker

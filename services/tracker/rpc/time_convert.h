@@ -7,7 +7,7 @@
 #include "google/protobuf/duration.pb.h"
 #include "google/protobuf/timestamp.pb.h"
 
-// Between protobuf's times and Abseil's.
+// Between protobuf's times, which are the wall clock's, and Abseil's, which are this process's.
 namespace callslip::tracker {
 
 void Set(absl::Time time, google::protobuf::Timestamp& message);

@@ -1,5 +1,7 @@
 #include "tracker/storage/json.h"
 
+#include "common/clock.h"
+
 namespace callslip::tracker {
 namespace {
 
@@ -30,14 +32,14 @@ std::string Dump(const Json& json) {
 }
 
 std::string FormatTimestamp(absl::Time time) {
-  return absl::FormatTime(kTimestampFormat, time, absl::UTCTimeZone());
+  return absl::FormatTime(kTimestampFormat, ToWallTime(time), absl::UTCTimeZone());
 }
 
 std::optional<absl::Time> ParseTimestamp(absl::string_view text) {
   absl::Time time;
   std::string error;
   if (!absl::ParseTime(absl::RFC3339_full, text, &time, &error)) return std::nullopt;
-  return time;
+  return FromWallTime(time);
 }
 
 const Json* Find(const Json& object, const char* key) {

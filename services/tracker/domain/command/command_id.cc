@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/clock.h"
 #include "common/random.h"
 
 namespace callslip::tracker {
@@ -92,7 +93,7 @@ std::optional<int64_t> DecimalFrom(absl::string_view digits) {
 
 CommandId CommandId::New(absl::Time now, bool annotation, uint8_t partition) {
   const uint64_t high = uint64_t{partition} << 56 | Random64() >> 8;
-  return CommandId(absl::ToUnixMillis(now), annotation, high, Random64());
+  return CommandId(absl::ToUnixMillis(ToWallTime(now)), annotation, high, Random64());
 }
 
 std::optional<CommandId> CommandId::Parse(absl::string_view text) {

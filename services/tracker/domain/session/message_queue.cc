@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "common/clock.h"
 #include "common/random.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
@@ -164,7 +165,7 @@ absl::StatusOr<MessageQueue::Iterator> MessageQueue::FindWaiting(absl::string_vi
 std::string MessageQueue::NewId(absl::Time now) const {
   // 32 bits are what the format has; among the few ids of one second a double is looked for.
   while (true) {
-    std::string id = absl::StrCat("q-", absl::ToUnixSeconds(now), "-",
+    std::string id = absl::StrCat("q-", absl::ToUnixSeconds(ToWallTime(now)), "-",
                                   absl::StrFormat("%08x", static_cast<uint32_t>(Random64())));
     if (!Get(id).ok()) return id;
   }
