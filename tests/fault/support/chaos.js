@@ -133,6 +133,7 @@ export class Chaos {
   async close() {
     if (this.#isClosed) return;
     this.#isClosed = true;
+    this.load?.end();
     await Promise.all(this.workers.map((worker) => worker.stop()));
     await Promise.all(this.pipes.map((pipe) => pipe.close()));
     await this.fleet.stop();

@@ -34,9 +34,14 @@ export class Load {
       () => this.#act(pipe)));
   }
 
+  /** Hands in nothing more. */
+  end() {
+    this.#ending = true;
+  }
+
   /** Hands in nothing more, and reads how everything ends. */
   async stop() {
-    this.#ending = true;
+    this.end();
     await Promise.all(this.#loops);
     const { pipes, ledger } = this.#options;
     await Promise.all(ledger.open().map(
