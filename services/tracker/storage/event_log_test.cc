@@ -313,17 +313,6 @@ TEST_F(PlayerTest, SeeksFromTheStartToTheEnd) {
   EXPECT_EQ(player.position(), 0);
 }
 
-TEST_F(PlayerTest, FindsTypesFromItsPositionOn) {
-  for (int i = 0; i < 6; ++i) Append(i % 2 == 0 ? EventPayload(ErrorEvent{"e"}) : AgentMessage{});
-  LogSource source(log_.get());
-  ASSERT_OK_AND_ASSIGN(Player player, Player::Open(&source));
-  EXPECT_OK(player.Seek(1));
-  ASSERT_OK_AND_ASSIGN(const EventPage page, player.OfType("error", 10));
-  EXPECT_EQ(page.first_seq, 3);
-  EXPECT_EQ(page.events.size(), 2u);
-  EXPECT_EQ(player.position(), 1);
-}
-
 TEST_F(PlayerTest, GapsFollowTheRecordedPace) {
   const EventPtr first = Append(AgentMessage{});
   const EventPtr second = Append(AgentMessage{});

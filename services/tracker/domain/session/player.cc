@@ -49,15 +49,6 @@ absl::Status Player::Seek(int64_t position) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<EventPage> Player::OfType(const std::string& type, int limit) {
-  EventQuery query;
-  query.from = EventQuery::From::kPosition;
-  query.value = position_;
-  query.limit = limit;
-  query.type = type;
-  return source_->Read(query);
-}
-
 absl::Duration Player::Gap(const SessionEvent& previous, const SessionEvent& next, double speed) {
   if (!(speed > 0)) return absl::ZeroDuration();
   return std::max(absl::ZeroDuration(), (next.timestamp - previous.timestamp) / speed);

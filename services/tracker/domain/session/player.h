@@ -31,10 +31,6 @@ class Player {
   int64_t position() const { return position_; }
   int64_t length() const { return length_; }
 
-  // The next page of events of one type from the position on, which this does not move. Up to
-  // `limit`; the page says where the search goes on (Seek there for the next one).
-  absl::StatusOr<EventPage> OfType(const std::string& type, int limit);
-
   // How long to wait after `previous` before `next` is shown, at `speed` times the recorded pace.
   // Zero where the recording steps back in time, and where `speed` is not above zero.
   static absl::Duration Gap(const SessionEvent& previous, const SessionEvent& next, double speed);

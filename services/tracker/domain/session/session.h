@@ -49,8 +49,6 @@ struct PlayRequest {
   int64_t position = 0;
   // Times the recorded pace; 0: as fast as the observer reads.
   double speed = 1;
-  // Pauses are cut to this, of played time.
-  absl::Duration longest_gap = absl::InfiniteDuration();
 };
 
 // One session: its events, its queue and who watches it.

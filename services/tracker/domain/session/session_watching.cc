@@ -107,8 +107,7 @@ bool Session::PlayOn(Playback& playback, absl::Time now) {
     absl::StatusOr<EventPtr> next = playback.player.Peek();
     if (!Checked(next.status()).ok()) return true;
     if (*next == nullptr) continue;
-    due += std::min(Player::Gap(**event, **next, playback.request.speed),
-                    playback.request.longest_gap);
+    due += Player::Gap(**event, **next, playback.request.speed);
   }
   playback.due = behind ? absl::InfiniteFuture() : due;
   AfterCommit([feed = playback.feed, behind, over, played = std::move(played),
