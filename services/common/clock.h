@@ -41,9 +41,9 @@ class Clock {
 // by theirs, such as the end of a token. Thread-safe.
 absl::Time WallTime();
 
-// Between the times of a process's clock, which all that happens in it goes by, and the wall clock's
-// as it stands, in which others and files are told of them: where a time comes in or goes out. A
-// clock of tests and the wall clock are one. Thread-safe.
+// Between the times of a process's clock, which all that happens in it goes by, and the wall
+// clock's as it stands, in which others and files are told of them: where a time comes in or goes
+// out. A clock of tests and the wall clock are one. Thread-safe.
 absl::Time ToWallTime(absl::Time time);
 absl::Time FromWallTime(absl::Time wall);
 

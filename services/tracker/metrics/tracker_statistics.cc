@@ -41,10 +41,12 @@ TrackerStatistics TrackerStatisticsSource::Read() {
   if (journal != nullptr) read.journal = journal->Statistics();
   read.door = parts_.door();
 
-  read.ready = !draining_ && !read.journal.failing;
+  // A storage that hangs has failed nothing yet.
+  const bool storing = storing_ && !read.journal.failing;
+  read.ready = !draining_ && storing;
   if (draining_) read.reasons.emplace_back("draining");
   const absl::Time last_failure = std::max(read.storage.last_failure, read.journal.last_failure);
-  if (read.journal.failing || now - last_failure < kFailureIsRecent) {
+  if (!storing || now - last_failure < kFailureIsRecent) {
     read.reasons.emplace_back("storage_failed");
   }
   return read;

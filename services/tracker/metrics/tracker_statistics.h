@@ -66,6 +66,8 @@ class TrackerStatisticsSource {
 
   // No commands are taken any more.
   void SetDraining() { draining_ = true; }
+  // Whether the journal of commands is stored; until this is called it is.
+  void SetStoring(bool storing) { storing_ = storing; }
 
   TrackerStatistics Read();
 
@@ -73,6 +75,7 @@ class TrackerStatisticsSource {
   const Parts parts_;
   const absl::Time started_;
   std::atomic<bool> draining_{false};
+  std::atomic<bool> storing_{true};
 };
 
 }  // namespace callslip::tracker

@@ -159,7 +159,7 @@ int Main(int argc, char** argv) {
   if (!bound.ok()) return Fail(bound.status());
   const auto metrics = ServeMetrics(config, server);
   if (!metrics.ok()) return Fail(metrics.status());
-  (*kept)->SetStorageListener([&server](bool works) { server.SetReady(works); });
+  (*kept)->SetStorageListener([&server](bool works) { server.SetStoring(works); });
   for (const Address& address : *bound) {
     std::fprintf(stderr, "listening on %s\n", address.ToString().c_str());
   }

@@ -55,7 +55,7 @@ class PendingCall {
 class TrackerDurabilityTest : public testing::TestWithParam<Where> {
  protected:
   TrackerDurabilityTest() {
-    committer_.SetStorageListener([this](bool works) { server_.SetReady(works); });
+    committer_.SetStorageListener([this](bool works) { server_.SetStoring(works); });
     const Address address =
         *server_.Start(Address{.unix_path = folder_.path() + "/tracker.sock"}, 2);
     channel_ = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());
@@ -180,6 +180,20 @@ TEST_P(TrackerDurabilityTest, FailureIsToldAndPasses) {
   while (Health() != HealthCheckResponse::SERVING) std::this_thread::yield();
   EXPECT_TRUE(server_.Statistics().ready);
   EXPECT_OK(Register());
+}
+
+TEST_P(TrackerDurabilityTest, StorageThatHangsIsToldToo) {
+  storage_.Block();
+  PendingCall<v1::RegisterCommandResponse> call([this] { return Register("hanging"); });
+  storage_.AwaitTries(1);
+  clock_.Advance(absl::Seconds(6));
+  PendingCall<v1::RegisterCommandResponse> late([this] { return Register("late"); });
+  while (server_.Statistics().ready) std::this_thread::yield();
+  EXPECT_THAT(server_.Statistics().reasons, testing::ElementsAre("storage_failed"));
+  storage_.Unblock();
+  EXPECT_THAT(call.Await(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  EXPECT_THAT(late.Await(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  while (!server_.Statistics().ready) std::this_thread::yield();
 }
 
 TEST_P(TrackerDurabilityTest, WaiterIsToldOfAnEndAfterItIsStored) {

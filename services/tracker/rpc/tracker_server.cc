@@ -172,7 +172,10 @@ absl::StatusOr<std::vector<Address>> TrackerServer::Start(const std::vector<Addr
   return bound;
 }
 
-void TrackerServer::SetReady(bool ready) { parts_->health.SetServing(ready && !parts_->draining); }
+void TrackerServer::SetStoring(bool storing) {
+  parts_->health.SetServing(storing && !parts_->draining);
+  parts_->statistics.SetStoring(storing);
+}
 
 void TrackerServer::Drain(absl::Duration grace) {
   // For answers that are under way.

@@ -45,8 +45,8 @@ class TrackerServer {
   // Ends what was begun with credentials that were withdrawn. Any thread; from Start() on.
   void EndWithdrawn();
 
-  // What health reports until the drain; SERVING at first.
-  void SetReady(bool ready);
+  // Whether commands can be stored, which health and the statistics tell of. True at first.
+  void SetStoring(bool storing);
 
   // Reports NOT_SERVING, refuses new commands and waits, and settles all waits; goes on serving
   // for up to `grace` while workers hold commands, so that their reports are not lost; then stops.

@@ -25,7 +25,8 @@ std::optional<Json> ParseJson(absl::string_view text);
 std::string Dump(const FileJson& json);
 std::string Dump(const Json& json);
 
-// The wall clock's times of a process's, in RFC 3339 in UTC, to the nanosecond: "2026-02-01T12:00:00.5Z".
+// The wall clock's times of a process's, in RFC 3339 in UTC, to the nanosecond:
+// "2026-02-01T12:00:00.5Z".
 std::string FormatTimestamp(absl::Time time);
 std::optional<absl::Time> ParseTimestamp(absl::string_view text);
 
