@@ -69,7 +69,7 @@ confine Asio 'boost/asio' 'services/gateway/*'
 confine Beast 'boost/beast' services/gateway/http/http_codec.cc services/gateway/http/web_sockets.cc \
   services/gateway/oauth/https_source.cc services/bridge/http_answer.cc
 confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/gateway/json/parse.h \
-  services/tracker/storage/json.h
+  services/tracker/storage/json.h services/runner/acp/message.h
 confine httplib 'httplib' 'services/bridge/fake_gateway.*'
 confine GoogleTest 'gtest/|gmock/' services/common/status_matchers.h
 forbid "tests bind port 0" 'callslip-(tracker|gateway).*--listen [^ ]*:[1-9]' 'tests/*.mjs' 'tests/*.cc'

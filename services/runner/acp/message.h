@@ -1,0 +1,53 @@
+#ifndef CALLSLIP_RUNNER_ACP_MESSAGE_H_
+#define CALLSLIP_RUNNER_ACP_MESSAGE_H_
+
+#include <optional>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "nlohmann/json.hpp"
+
+// JSON-RPC 2.0 as the Agent Client Protocol has it: one message a line, no batches.
+namespace callslip::runner {
+
+using Json = nlohmann::json;
+
+// Codes of JSON-RPC and of the protocol.
+inline constexpr int kInvalidParams = -32602;
+inline constexpr int kMethodNotFound = -32601;
+inline constexpr int kInternalError = -32603;
+inline constexpr int kAuthRequired = -32000;
+inline constexpr int kResourceNotFound = -32002;
+inline constexpr int kRequestCancelled = -32800;
+
+struct RpcError {
+  int code = kInternalError;
+  std::string message;
+  Json data;  // Null where there is none.
+};
+
+struct Message {
+  enum class Kind { kRequest, kNotification, kResponse };
+
+  Kind kind = Kind::kNotification;
+  Json id;             // A number, a string or null; of requests and responses.
+  std::string method;  // Of requests and notifications.
+  Json params;         // An object; an empty one where there is none.
+  Json result;         // Of a response without error.
+  std::optional<RpcError> error;
+};
+
+// Nothing for what is no message: text that an agent prints beside them, scalars, arrays, what
+// nests deeper than 64 levels or is not UTF-8. Whether `jsonrpc` is there is not looked at, since
+// agents have left it out.
+std::optional<Message> ParseMessage(absl::string_view line);
+
+// On one line, with its end. What is not UTF-8 becomes U+FFFD.
+std::string FormatRequest(const Json& id, absl::string_view method, Json params);
+std::string FormatNotification(absl::string_view method, Json params);
+std::string FormatResult(const Json& id, Json result);
+std::string FormatError(const Json& id, const RpcError& error);
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_ACP_MESSAGE_H_

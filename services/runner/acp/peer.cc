@@ -1,0 +1,86 @@
+#include "runner/acp/peer.h"
+
+#include <utility>
+
+namespace callslip::runner {
+
+Peer::Peer(Listener* listener, std::function<void(std::string)> write)
+    : listener_(listener), open_(std::make_shared<Open>()) {
+  open_->write = std::move(write);
+}
+
+bool Peer::Feed(absl::string_view bytes) {
+  return lines_.Feed(bytes, [this](absl::string_view line) { Take(line); });
+}
+
+void Peer::Take(absl::string_view line) {
+  if (open_->write == nullptr) return;
+  std::optional<Message> message = ParseMessage(line);
+  if (!message.has_value()) return listener_->OnNoise(line);
+  switch (message->kind) {
+    case Message::Kind::kRequest:
+      return TakeRequest(*message);
+    case Message::Kind::kNotification:
+      return listener_->OnNotification(message->method, message->params);
+    case Message::Kind::kResponse:
+      return TakeResponse(*std::move(message), line);
+  }
+}
+
+void Peer::TakeRequest(const Message& message) {
+  if (open_->requests >= kMaxOpenRequests) {
+    return open_->write(
+        FormatError(message.id, {.message = "too many requests are open; answer some of ours"}));
+  }
+  ++open_->requests;
+  const auto respond = [open = open_, id = message.id,
+                        answered = std::make_shared<bool>(false)](RpcAnswer answer) {
+    if (std::exchange(*answered, true) || open->write == nullptr) return;
+    --open->requests;
+    if (auto* error = std::get_if<RpcError>(&answer)) {
+      open->write(FormatError(id, *error));
+    } else {
+      open->write(FormatResult(id, std::get<Json>(std::move(answer))));
+    }
+  };
+  listener_->OnRequest(message.method, message.params, respond);
+}
+
+void Peer::TakeResponse(Message message, absl::string_view line) {
+  const auto found =
+      message.id.is_number_integer() ? waiting_.find(message.id.get<int64_t>()) : waiting_.end();
+  if (found == waiting_.end()) return listener_->OnNoise(line);
+  const std::function<void(RpcAnswer)> done = std::move(found->second);
+  waiting_.erase(found);
+  if (done == nullptr) return;
+  if (message.error.has_value()) return done(*std::move(message.error));
+  done(std::move(message.result));
+}
+
+int64_t Peer::Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done) {
+  const int64_t id = ++last_id_;
+  if (open_->write == nullptr) {
+    done(RpcError{.message = "the conversation is over"});
+    return id;
+  }
+  waiting_.emplace(id, std::move(done));
+  open_->write(FormatRequest(id, method, std::move(params)));
+  return id;
+}
+
+void Peer::Notify(absl::string_view method, Json params) {
+  if (open_->write != nullptr) open_->write(FormatNotification(method, std::move(params)));
+}
+
+void Peer::Forget(int64_t request) {
+  if (const auto found = waiting_.find(request); found != waiting_.end()) found->second = nullptr;
+}
+
+void Peer::Close(const RpcError& error) {
+  open_->write = nullptr;
+  for (auto& [id, done] : std::exchange(waiting_, {})) {
+    if (done != nullptr) done(error);
+  }
+}
+
+}  // namespace callslip::runner
