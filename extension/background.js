@@ -8,6 +8,7 @@ import { createCaptureTurns } from './src/capture_turns.js';
 import { createCommandExecutor } from './src/command_executor.js';
 import { createCommandRunner } from './src/command_runner.js';
 import { openDeliveryJournal } from './src/delivery_journal.js';
+import { createConsoleRecords } from './src/console_records.js';
 import { createDrawMode } from './src/draw_mode/draw_mode.js';
 import { createDrawingPost } from './src/draw_mode/drawing_post.js';
 import { openDrawings } from './src/draw_mode/drawings.js';
@@ -61,6 +62,7 @@ const execute = status.watchRuns(createCommandExecutor({
     tabs,
     pageScripts,
     captures,
+    consoleRecords: createConsoleRecords({ scripting: chrome.scripting, pageScripts, log }),
     drawMode,
     network: watchNetwork({ requests: chrome.webRequest, tabs: chrome.tabs, wallNow }),
     now,
