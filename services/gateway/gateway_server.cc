@@ -14,6 +14,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "common/file_limit.h"
 #include "common/log.h"
+#include "common/memory_release.h"
 #include "common/random.h"
 #include "common/status_macros.h"
 #include "gateway/api/session_api.h"
@@ -155,6 +156,17 @@ struct GatewayServer::Parts {
     }
     std::erase(cannot_listen, address.ToString());
     Log(LogLevel::kInfo, "listening", {{"address", address.ToString()}});
+  }
+
+  // Again and again.
+  boost::asio::awaitable<void> ReleaseMemory() {
+    MemoryRelease memory;
+    boost::asio::steady_timer timer(loop.executor());
+    for (;;) {
+      timer.expires_after(absl::ToChronoSeconds(MemoryRelease::kEvery));
+      co_await timer.async_wait(boost::asio::use_awaitable);
+      memory.Look();
+    }
   }
 
   // Null where the gateway is none.
@@ -311,6 +323,7 @@ absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
   parts.MakeRouter(all);
   boost::asio::co_spawn(parts.loop.executor(), parts.tracker_access.Watch(&parts.is_leaving),
                         boost::asio::detached);
+  boost::asio::co_spawn(parts.loop.executor(), parts.ReleaseMemory(), boost::asio::detached);
   parts.loop.Start();
   return bound;
 }
