@@ -90,8 +90,9 @@ class Watch {
 // have missed something. A tracker that shuts down takes no watches and still answers calls: its
 // looks end with its own error.
 //
-// A watch with a longer name than the tracker takes ends with INVALID_ARGUMENT and is never sent: it
-// would break the call, and with it the waits of all others. A message of watches has at most 1 MiB.
+// A watch with a longer name than the tracker takes ends with INVALID_ARGUMENT and is never sent:
+// it would break the call, and with it the waits of all others. A message of watches has at most 1
+// MiB.
 //
 // Watches that the tracker answers at once go out together: once there are as many of them as are
 // under way. A hundred callers cost a few messages, and a lone one does not wait.
