@@ -8,10 +8,12 @@ import { createCaptureTurns } from './src/capture_turns.js';
 import { createCommandExecutor } from './src/command_executor.js';
 import { createCommandRunner } from './src/command_runner.js';
 import { openDeliveryJournal } from './src/delivery_journal.js';
+import { createConsoleRecords } from './src/console_records.js';
 import { createDrawMode } from './src/draw_mode/draw_mode.js';
 import { createDrawingPost } from './src/draw_mode/drawing_post.js';
 import { openDrawings } from './src/draw_mode/drawings.js';
 import { createGatewayClient } from './src/gateway_client.js';
+import { keepServing, openedOnce } from './src/keep_serving.js';
 import { WAKE_PERIOD_MINUTES } from './src/limits.js';
 import { createMessages } from './src/messages.js';
 import { watchNetwork } from './src/network_log.js';
@@ -27,7 +29,9 @@ import { browserVersion, createWorkerStatus } from './src/worker_status.js';
 
 // Before anything else: the token is nothing for content scripts, whose process a page may have
 // taken over.
-const guarded = chrome.storage.local.setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' });
+const guard = openedOnce(
+  () => chrome.storage.local.setAccessLevel({ accessLevel: 'TRUSTED_CONTEXTS' }));
+guard().catch(() => {});
 
 const log = (message) => console.warn(`[callslip] ${message}`);
 const now = () => performance.now();
@@ -37,11 +41,11 @@ const newId = () => crypto.randomUUID();
 const tabs = createTabs(chrome);
 const pageScripts = createPageScripts(chrome);
 const captures = createCaptureTurns({ now });
-const openedJournal = openDeliveryJournal(chrome.storage.session, wallNow);
-const openedDrawings = openDrawings(chrome.storage.session);
+const openJournal = openedOnce(() => openDeliveryJournal(chrome.storage.session, wallNow));
+const drawings = openedOnce(() => openDrawings(chrome.storage.session));
 const drawMode = createDrawMode({
   browser: chrome,
-  drawings: openedDrawings,
+  drawings,
   pageScripts,
   captures,
   newId,
@@ -61,6 +65,7 @@ const execute = status.watchRuns(createCommandExecutor({
     tabs,
     pageScripts,
     captures,
+    consoleRecords: createConsoleRecords({ scripting: chrome.scripting, pageScripts, log }),
     drawMode,
     network: watchNetwork({ requests: chrome.webRequest, tabs: chrome.tabs, wallNow }),
     now,
@@ -76,10 +81,10 @@ let workerStatus;
  * results to the gateway that they came from.
  */
 async function serve(signal) {
-  await guarded;
+  await guard();
   const settings = await loadSettings({ storage: chrome.storage.local, newId, log });
-  const journal = await openedJournal;
-  const drawings = await openedDrawings;
+  const journal = await openJournal();
+  const store = await drawings();
   if (signal.aborted) return;
   status.serving(settings);
   if (!settings.paired) return;
@@ -93,7 +98,7 @@ async function serve(signal) {
     log,
   });
   workerStatus.run(signal);
-  drawMode.postWith(createDrawingPost({ gateway, settings, drawings, log, signal }));
+  drawMode.postWith(createDrawingPost({ gateway, settings, drawings: store, log, signal }));
   await runner.recover();
   const keepAwake = () => chrome.runtime.getPlatformInfo();
   if (settings.paused) return stayPaused({ keepAwake, signal });
@@ -120,7 +125,7 @@ let current = new AbortController();
 function restart() {
   current.abort();
   current = new AbortController();
-  serve(current.signal).catch((error) => log(`The extension could not start: ${error.stack}`));
+  keepServing(serve, { signal: current.signal, log });
 }
 
 // Being called is the point of these listeners: the browser starts the worker in order to call

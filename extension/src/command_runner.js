@@ -95,25 +95,27 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
     deliverAside(address(command, {}, failure(cutShort({ begun }), {})));
   }
 
-  /** Nothing of the command has happened; it begins if there is time and somebody still waits. */
-  async function resume({ command, expiresAt }) {
-    const timeoutMs = expiresAt - wallNow();
-    const run = newRun(command, new AbortController().signal);
-    if (timeoutMs <= 0) {
-      return deliverAside(address(command, run, timeout(runningTimeOf(command), run)));
-    }
-    const pending = address(command, run, { status: 'pending' });
-    const answer = await outbox.announce(pending, run.signal);
+  /** Nothing of the command has happened; whether it may still begin is the gateway's to say. */
+  function stillWanted({ command }) {
+    const pending = address(command, {}, { status: 'pending' });
+    return outbox.announce(pending, new AbortController().signal);
+  }
+
+  function resume({ command, expiresAt }, answer) {
     if (!answer) return leave(command, { begun: false });
     if (isOver(answer)) return journal.finish(command.id);
-    const resumed = carryOut({ ...command, timeout_ms: timeoutMs });
+    const resumed = carryOut({ ...command, timeout_ms: Math.max(1, expiresAt - wallNow()) });
     resumed.catch((error) => log(`Delivery ${command.id} was not handled: ${error.stack}`));
   }
 
-  async function recover(entry) {
-    if (entry.report) return deliverAside(entry.report);
-    if (entry.command) return resume(entry);
-    return leave(entry, { begun: entry.state !== 'claimed' });
+  /** Deals with what is not to begin any more; true for what still waits. */
+  function isWaiting(entry) {
+    const { report, command, expiresAt, state } = entry;
+    if (report) deliverAside(report);
+    else if (!command) leave(entry, { begun: state !== 'claimed' });
+    else if (expiresAt > wallNow()) return true;
+    else deliverAside(address(command, {}, timeout(runningTimeOf(command), { started: false })));
+    return false;
   }
 
   return {
@@ -138,9 +140,12 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
      * begun, begins what was waiting, and resolves once that is on its way.
      */
     async recover() {
-      for (const entry of journal.takeUnfinished()) {
+      const waiting = journal.takeUnfinished().filter(isWaiting);
+      // All at once, as a gateway that does not answer takes its time for each.
+      const answers = await Promise.all(waiting.map(stillWanted));
+      for (const [index, entry] of waiting.entries()) {
         try {
-          await recover(entry);
+          await resume(entry, answers[index]);
         } catch (error) {
           log(`Delivery ${entry.id} was not taken up: ${error.stack}`);
         }

@@ -193,6 +193,9 @@ export const LOG_ENTRIES = 50;
  */
 export const CONSOLE_ENTRIES = 200;
 
+/** Sites whose pages record their console from the start: more than agents ask about in a day. */
+export const CONSOLE_SITES = 100;
+
 /**
  * Requests that are remembered of one tab, and tabs that are remembered: a few pages' worth, and
  * some 40 MB at the very worst.

@@ -38,9 +38,9 @@ export function createPageScripts(browser) {
       return { url, data };
     },
 
-    /** Runs a file of ours among the page's own scripts. */
-    async install(tabId, file) {
-      await inject({ target: { tabId }, world: 'MAIN', files: [file] });
+    /** Runs a file of ours among the page's own scripts, and answers its value. */
+    install(tabId, file) {
+      return inject({ target: { tabId }, world: 'MAIN', files: [file] });
     },
   };
 }

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/strip.h"
+#include "bridge/autostart_files.h"
 #include "bridge/doctor.h"
 #include "bridge/limits.h"
 #include "bridge/supervisor.h"
@@ -70,18 +71,6 @@ absl::Status MakePrivateFolder(const std::string& path) {
                      " to be a folder of yours with mode 700: remove what is there"));
   }
   return absl::OkStatus();
-}
-
-absl::StatusOr<int> OpenAndLock(const std::string& path, int operation) {
-  const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (fd < 0) return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", path));
-  while (flock(fd, operation) != 0) {
-    if (errno == EINTR) continue;
-    const absl::Status status = absl::ErrnoToStatus(errno, absl::StrCat("cannot lock ", path));
-    close(fd);
-    return status;
-  }
-  return fd;
 }
 
 // The supervisor gets the lock with the descriptor: it is never free in between.
@@ -172,11 +161,21 @@ void ReportTakenAddresses(GatewayClient& gateway, Clock& clock, absl::Duration p
 absl::Status KeepServicesRunning(const AutostartPlan& plan, Clock& clock) {
   const std::unique_ptr<Sleeper> sleeper = clock.NewSleeper();
   // Kept open to the end. Blocks while the services of the bridges before are being ended.
-  RETURN_IF_ERROR(OpenAndLock(plan.users_file(), LOCK_SH).status());
+  ASSIGN_OR_RETURN(int users, OpenAndLock(plan.users_file(), LOCK_SH));
   pid_t supervisor = 0;
   while (true) {
     // Blocks for as long as there is a supervisor.
     ASSIGN_OR_RETURN(const int lock, OpenAndLock(plan.lock_file(), LOCK_EX));
+    // Where somebody has removed a file, what others lock is another one.
+    const bool users_lost = !IsAt(users, plan.users_file());
+    if (users_lost) {
+      close(users);
+      ASSIGN_OR_RETURN(users, OpenAndLock(plan.users_file(), LOCK_SH));
+    }
+    if (users_lost || !IsAt(lock, plan.lock_file())) {
+      close(lock);
+      continue;
+    }
     if (supervisor > 0) waitpid(supervisor, nullptr, WNOHANG);
     const absl::StatusOr<pid_t> started = StartSupervisor(plan, lock);
     Log(started.ok() ? LogLevel::kInfo : LogLevel::kError, "starting the services",

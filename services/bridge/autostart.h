@@ -15,13 +15,15 @@ namespace callslip::bridge {
 // folder that only their user can enter; all they know of each other are the locks on them:
 //
 //   bridge      holds the shared lock on FILE.users as long as it lives, and waits for the
-//   exclusive
-//               lock on FILE.lock. Whoever gets it starts the supervisor and hands the lock over.
+//               exclusive lock on FILE.lock. Whoever gets it starts the supervisor and hands the
+//               lock over.
 //   supervisor  holds FILE.lock, runs tracker and gateway, and waits for the exclusive lock on
 //               FILE.users: it has that once the last bridge is gone, and then ends both.
 //   services    are killed by the kernel when their supervisor ends in any other way.
 //
 // The kernel drops the locks of whatever dies. Bridges for different gateways use different files.
+// The supervisor keeps the files from looking forgotten, which would be removed from /tmp; where
+// one is gone all the same it ends, and the bridges begin again with new files. It bounds the log.
 
 // Where the services are to be, and the files that speak of them.
 struct AutostartPlan {

@@ -142,7 +142,7 @@ void ReadLine(Message& message) {
   if (!scan.error.empty()) return SetInvalid(message, kParseError, scan.error);
   if (absl::StripLeadingAsciiWhitespace(message.line).front() == '[') {
     return SetInvalid(message, kInvalidRequest,
-                      "batches are not supported over stdio; send one message a line");
+                      "this bridge takes no batches; send one message a line");
   }
   if (HasDuplicates(scan.members)) {
     return SetInvalid(message, kInvalidRequest, "the message has a member twice");

@@ -68,8 +68,9 @@ struct Message {
   std::string error;
 };
 
-// Never fails: what is no message is kInvalid. A batch is invalid too, since none of the protocol
-// revisions in use has batches over stdio.
+// Never fails: what is no message is kInvalid. A batch is invalid too, though 2025-03-26, and no
+// other revision, has them: its one answer would wait for the slowest of its requests, each of
+// which has a time of its own. Over HTTP the gateway takes them.
 Message ParseMessage(std::string line);
 
 // Gives a `tools/call` that hands in a command a `request_id` from `make`, unless it has one:

@@ -84,6 +84,11 @@ inline constexpr absl::Duration kFirstServiceDelay = absl::Milliseconds(100);
 inline constexpr absl::Duration kLongestServiceDelay = absl::Seconds(5);
 inline constexpr absl::Duration kSupervisorPause = absl::Seconds(1);
 
+// How often the supervisor looks after the files that they share: they are removed from /tmp after
+// days without use. How much is kept of the log, once as it is and once more of what was before.
+inline constexpr absl::Duration kTendFilesEvery = absl::Minutes(1);
+inline constexpr size_t kMaxLogBytes = size_t{4} * 1024 * 1024;
+
 // How long a bridge waits for the first answer of the gateway that it has started.
 inline constexpr absl::Duration kStartPatience = absl::Seconds(30);
 

@@ -18,6 +18,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
+#include "bridge/autostart_files.h"
 #include "bridge/limits.h"
 #include "common/log.h"
 #include "common/mutex.h"
@@ -125,10 +126,22 @@ std::vector<std::string> GatewayCommand(const AutostartPlan& plan) {
 }
 
 // Blocks until no bridge is left. The lock is kept: bridges that come now wait for our end.
-void AwaitLastUser(const std::string& users_file) {
-  const int fd = open(users_file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+void AwaitLastUser(int users) {
+  while (flock(users, LOCK_EX) != 0 && errno == EINTR) {
   }
+}
+
+// Blocks until one of the locked files is no longer where others look for it.
+void TendFiles(const AutostartPlan& plan, int users, Clock& clock) {
+  const std::unique_ptr<Sleeper> sleeper = clock.NewSleeper();
+  while (IsAt(kSupervisorLockFd, plan.lock_file()) && IsAt(users, plan.users_file())) {
+    Touch({plan.lock_file(), plan.users_file(), plan.log_file(), plan.socket_file(),
+           plan.gateway_socket_file()});
+    BoundLog(plan.log_file(), kMaxLogBytes);
+    sleeper->SleepUntil(clock.Now() + kTendFilesEvery);
+  }
+  Log(LogLevel::kError, "somebody has removed the lock files: ending, to begin with new ones",
+      {{"lock_file", plan.lock_file()}});
 }
 
 }  // namespace
@@ -141,8 +154,15 @@ int Supervise(const AutostartPlan& plan, const ShutdownSignal& shutdown, Clock& 
     unsetenv(name);
   }
   if (chdir("/") != 0) return 1;
-  std::thread([users_file = plan.users_file()] {
-    AwaitLastUser(users_file);
+  const int users =
+      open(plan.users_file().c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (users < 0) return 1;
+  std::thread([users] {
+    AwaitLastUser(users);
+    kill(getpid(), SIGTERM);
+  }).detach();
+  std::thread([plan, users, &clock] {
+    TendFiles(plan, users, clock);
     kill(getpid(), SIGTERM);
   }).detach();
   {

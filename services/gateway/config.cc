@@ -63,8 +63,6 @@ void GatewayConfig::AddTo(OptionSet& options) {
               "How long requests under way may take after SIGTERM");
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
                     "The least severe messages that are logged");
-  options.Add("conformance", &conformance,
-              "Also offer what the official conformance suite of MCP asks for; for tests only");
 }
 
 std::optional<TlsFiles> GatewayConfig::TrackerTls() const {

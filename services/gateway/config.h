@@ -32,7 +32,6 @@ struct GatewayConfig {
   // Empty: no TLS on the way to the tracker.
   std::string tls_ca;
   std::string log_level = "info";
-  bool conformance = false;
 
   void AddTo(OptionSet& options);
   std::optional<TlsFiles> TrackerTls() const;

@@ -14,6 +14,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "common/file_limit.h"
 #include "common/log.h"
+#include "common/memory_release.h"
 #include "common/random.h"
 #include "common/status_macros.h"
 #include "gateway/api/session_api.h"
@@ -28,7 +29,6 @@
 #include "gateway/http/signed_requests.h"
 #include "gateway/mcp/browser_tools.h"
 #include "gateway/mcp/command_resources.h"
-#include "gateway/mcp/conformance_fixtures.h"
 #include "gateway/mcp/observe_tool.h"
 #include "gateway/mcp/session_tool.h"
 #include "gateway/mcp/streamable_http.h"
@@ -94,7 +94,7 @@ McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
 
 struct GatewayServer::Parts {
   Parts(const GatewayConfig& gateway_config, const std::optional<TokenFile>& token_file,
-        std::unique_ptr<DocumentSource> issuer_source)
+        std::unique_ptr<DocumentSource> issuer_source, const ExtendCatalog& extend_catalog)
       : config(gateway_config),
         sessions(SessionKey(config, token_file)),
         calls(std::make_shared<CallQueue>()),
@@ -104,7 +104,7 @@ struct GatewayServer::Parts {
             ConnectToSessions(config.tracker, calls, loop.executor(), config.TrackerTls())),
         session_hub(std::make_shared<SessionHub>(loop.executor(), session_client.get())),
         session_api(session_client.get(), session_hub),
-        mcp_server(MakeCatalog(), tracker.get(), &clock, &sessions),
+        mcp_server(MakeCatalog(extend_catalog), tracker.get(), &clock, &sessions),
         mcp(&mcp_server, &sessions),
         pending_queries(tracker.get()),
         query_result(tracker.get()),
@@ -126,15 +126,15 @@ struct GatewayServer::Parts {
     }
   }
 
-  McpCatalog MakeCatalog() {
+  McpCatalog MakeCatalog(const ExtendCatalog& extend) {
     McpCatalog catalog = Catalog(tracker.get(), &clock);
     catalog.tools.push_back(
         std::make_unique<SessionTool>(session_client.get(), session_hub, &clock));
-    if (config.conformance) {
+    if (extend) {
       const auto announce = [this](const std::string& list) {
         mcp_server.subscriptions().Announce(list);
       };
-      AddConformanceFixtures(&clock, announce, catalog);
+      extend(&clock, announce, catalog);
     }
     return catalog;
   }
@@ -155,6 +155,17 @@ struct GatewayServer::Parts {
     }
     std::erase(cannot_listen, address.ToString());
     Log(LogLevel::kInfo, "listening", {{"address", address.ToString()}});
+  }
+
+  // Again and again.
+  boost::asio::awaitable<void> ReleaseMemory() {
+    MemoryRelease memory;
+    boost::asio::steady_timer timer(loop.executor());
+    for (;;) {
+      timer.expires_after(absl::ToChronoSeconds(MemoryRelease::kEvery));
+      co_await timer.async_wait(boost::asio::use_awaitable);
+      memory.Look();
+    }
   }
 
   // Null where the gateway is none.
@@ -263,8 +274,10 @@ struct GatewayServer::Parts {
 
 GatewayServer::GatewayServer(const GatewayConfig& config,
                              const std::optional<TokenFile>& token_file,
-                             std::unique_ptr<DocumentSource> issuer_source)
-    : parts_(std::make_unique<Parts>(config, token_file, std::move(issuer_source))) {}
+                             std::unique_ptr<DocumentSource> issuer_source,
+                             const ExtendCatalog& extend_catalog)
+    : parts_(
+          std::make_unique<Parts>(config, token_file, std::move(issuer_source), extend_catalog)) {}
 
 void GatewayServer::Take(const TokenFile& tokens) {
   boost::asio::post(
@@ -311,6 +324,7 @@ absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
   parts.MakeRouter(all);
   boost::asio::co_spawn(parts.loop.executor(), parts.tracker_access.Watch(&parts.is_leaving),
                         boost::asio::detached);
+  boost::asio::co_spawn(parts.loop.executor(), parts.ReleaseMemory(), boost::asio::detached);
   parts.loop.Start();
   return bound;
 }

@@ -1,8 +1,10 @@
 #ifndef CALLSLIP_GATEWAY_GATEWAY_SERVER_H_
 #define CALLSLIP_GATEWAY_GATEWAY_SERVER_H_
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -11,6 +13,7 @@
 #include "auth/credentials.h"
 #include "auth/token_file.h"
 #include "common/address.h"
+#include "common/clock.h"
 #include "gateway/config.h"
 #include "gateway/http/router.h"
 #include "gateway/oauth/document_source.h"
@@ -18,6 +21,12 @@
 namespace callslip::gateway {
 
 class McpServer;
+struct McpCatalog;
+
+// Adds to what the gateway offers over MCP. `announce` is to be told the name of a list, "tools" or
+// "prompts", when it has changed; `clock` outlives the catalog.
+using ExtendCatalog = std::function<void(
+    Clock* clock, std::function<void(const std::string& list)> announce, McpCatalog& catalog)>;
 
 // The whole gateway: the routes and their handlers between an HTTP listener and a tracker client,
 // on one loop of their own.
@@ -28,7 +37,8 @@ class GatewayServer {
   // authorization server come from, if there is to be one: `config.oauth` is on then.
   explicit GatewayServer(const GatewayConfig& config,
                          const std::optional<TokenFile>& token_file = std::nullopt,
-                         std::unique_ptr<DocumentSource> issuer_source = nullptr);
+                         std::unique_ptr<DocumentSource> issuer_source = nullptr,
+                         const ExtendCatalog& extend_catalog = nullptr);
   // Stops at once if Drain() was not called.
   ~GatewayServer();
 

@@ -95,7 +95,7 @@ function report(scenario, checks, expected) {
 async function run(line) {
   const expected = await readExpected(line);
   const results = await mkdtemp(join(tmpdir(), 'callslip-conformance-'));
-  const services = await Services.open({ gatewayOptions: ['--conformance'] });
+  const services = await Services.open({ gateway: 'callslip-gateway-conformance' });
   try {
     const output = await runSuite(LINES[line], `${services.gatewayUrl}/mcp`, results);
     const announced = Number(output.match(/\((\d+) scenarios\)/)?.[1]);

@@ -1,6 +1,7 @@
 /** What the extension can do in a page, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { REBOUND_NAME } from './support/chromium.js';
 import {
   assertComplete,
   assertError,
@@ -283,7 +284,36 @@ describe('wait_for', () => {
   });
 });
 
+describe('a page that looks for the extension', () => {
+  /** Whatever a script of the page could see of the record for `console`. */
+  const signs = (where) => where.evaluate(() => ({
+    known: Symbol.for('callslip.console') in window,
+    symbols: Object.getOwnPropertySymbols(window).map(String),
+    log: Function.prototype.toString.call(console.log),
+  }));
+  const NO_SIGNS = { known: false, symbols: [], log: 'function log() { [native code] }' };
+
+  test('finds nothing of console before somebody asked for it, and on other sites', async () => {
+    await page.goto(at('/'));
+    assert.deepEqual(await signs(page), NO_SIGNS);
+    const first = await perform({ action: 'console' });
+    assert.deepEqual(first.entries, []);
+    assert.match(first.hint, /reload/i);
+    assert.equal((await signs(page)).known, true);
+    const { hint } = await perform({ action: 'console' });
+    assert.equal(hint, undefined);
+
+    await page.goto(at('/second').replace('127.0.0.1', REBOUND_NAME));
+    assert.deepEqual(await signs(page), NO_SIGNS);
+  });
+});
+
 describe('console', () => {
+  before(async () => {
+    await page.goto(at('/'));
+    await perform({ action: 'console' });
+  });
+
   test('answers what the page said, and what nothing caught', async () => {
     const gone = page.waitForEvent('pageerror');
     await page.goto(at('/talkative'));

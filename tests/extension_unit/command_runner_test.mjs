@@ -359,4 +359,28 @@ describe('a command runner after a restart of the service worker', () => {
     assert.deepEqual(statuses(), ['pending', 'error']);
     assert.equal(outbox.sent[1].error.may_have_executed, false);
   });
+
+  test('asks for all that was waiting at once, and begins it in its order', async () => {
+    work.turn = new Promise(() => {});
+    for (const id of ['d-1', 'd-2', 'd-3']) await start({ ...COMMAND, id });
+    const begun = [];
+    outbox = new FakeOutbox();
+    const resolves = [];
+    outbox.announce = (report) => new Promise((resolve) => {
+      outbox.sent.push(report);
+      resolves.unshift(() => resolve({ accepted: report.id !== 'd-2' }));
+    });
+    work = { execute: async ({ id }) => { begun.push(id); } };
+    await startWorker();
+    const recovered = runner.recover();
+    await settled();
+    assert.deepEqual(outbox.sent.map(({ id }) => id), ['d-1', 'd-2', 'd-3']);
+    for (const resolve of resolves) {
+      assert.deepEqual(begun, []);
+      resolve();
+      await settled();
+    }
+    await recovered;
+    assert.deepEqual(begun, ['d-1', 'd-3']);
+  });
 });

@@ -26,7 +26,7 @@ beforeEach(async () => {
   drawings = await openDrawings(new FakeStorage());
   delivered = [];
   drawMode = createDrawMode({
-    browser, drawings, pageScripts, captures: {}, newId: () => 'd-1', log() {},
+    browser, drawings: async () => drawings, pageScripts, captures: {}, newId: () => 'd-1', log() {},
   });
   drawMode.watchTabs();
 });

@@ -286,6 +286,36 @@ TEST_F(SyncTest, LogsAreReadable) {
   EXPECT_EQ(all["result"]["entries"][3]["entry"]["headers"]["Cookie"], "[redacted]");
 }
 
+TEST_F(SyncTest, WhatTheTabOfACommandSaysIsItsClients) {
+  tracker::CommandRequest request;
+  request.client_id = "alice";
+  request.type = "click";
+  request.params = std::make_shared<const std::string>(R"({"action":"click","selector":"#a"})");
+  ASSERT_TRUE(services_.table().Register(request, services_.clock().Now()).ok());
+  const json command = OldSync()["commands"][0];
+  const auto log = [this](int tab_id, const char* text) {
+    OldSync({{"extension_logs", {{{"tab_id", tab_id}, {"message", text}}}}});
+  };
+  const auto said = [this] {
+    json texts = json::array();
+    const json answer = services_.ToolAnswer("observe", {{"what", "browser_log"}});
+    for (const json& each : answer["result"]["entries"]) texts.push_back(each["entry"]["message"]);
+    return texts;
+  };
+  log(12, "there");
+  log(13, "elsewhere");
+  EXPECT_EQ(said(), json({"elsewhere", "there"})) << "whoever sent it";
+  // Of 6.0.x, which reports no tab: the one that it tracks.
+  OldSync({{"command_results",
+            {{{"id", command["id"]},
+              {"correlation_id", command["correlation_id"]},
+              {"status", "complete"},
+              {"result", {{"success", true}}}}}}});
+  EXPECT_EQ(said(), json({"elsewhere"}));
+  log(12, "there again");
+  EXPECT_EQ(said(), json({"elsewhere"}));
+}
+
 TEST_F(SyncTest, HealthTellsWhetherSuchAnExtensionIsConnected) {
   EXPECT_EQ(services_.Get("/health").body["capture"]["extension_connected"], false);
   services_.Get("/pending-queries");

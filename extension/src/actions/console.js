@@ -2,9 +2,13 @@ import { CONSOLE_ENTRIES, LOG_ENTRIES } from '../limits.js';
 import { readRecordedConsole } from '../page/read_console.js';
 import { optionalInteger, optionalOneOf } from '../params.js';
 
-const RECORDER = 'src/page/record_console.js';
+const BEGINS_NOW = 'The record of this site begins with this call. Reload the page for what it says ' +
+  'from its start.';
 
-/** Answers what the page wrote to its console lately, and the errors that nothing caught. */
+/**
+ * Answers what the page wrote to its console lately, and the errors that nothing caught: since it
+ * was first asked, and from the start of each page that the site loads after that.
+ */
 export const readConsole = {
   readsOnly: true,
 
@@ -13,10 +17,12 @@ export const readConsole = {
     optionalOneOf(params, 'level', ['debug', 'log', 'info', 'warn', 'error']);
   },
 
-  async run({ tab, params: { limit, level }, tools: { pageScripts } }) {
-    // On a page that is older than the extension, recording begins now, and the answer says so.
-    await pageScripts.install(tab.id, RECORDER);
+  async run({ tab, params: { limit, level }, tools: { pageScripts, consoleRecords } }) {
+    const begins = await consoleRecords.begin(tab.id);
     const args = [limit ?? LOG_ENTRIES, level ?? null];
-    return pageScripts.run(tab.id, readRecordedConsole, args, { world: 'MAIN', early: true });
+    const options = { world: 'MAIN', early: true };
+    const { url, data } = await pageScripts.run(tab.id, readRecordedConsole, args, options);
+    await consoleRecords.follow(url);
+    return { url, data: begins ? { ...data, hint: BEGINS_NOW } : data };
   },
 };

@@ -25,7 +25,7 @@ const PAGE_LIMITS = {
 
 /**
  * Draw mode: people mark places of a page and write notes on them. This part is in the service
- * worker and may be ended at any time; what is drawn is in `drawings`, a promise of the store.
+ * worker and may be ended at any time; what is drawn is in the store that `drawings()` promises.
  *
  * A drawing belongs to its page. When that is loaded again, by a reload or by going back to it, the
  * board is back with all marks; on another page, or with the tab closed, a drawing with marks
@@ -41,7 +41,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
     const given = { id, message, annotations, limits: PAGE_LIMITS };
     const { url, data } = await pageScripts.run(tabId, openBoardHere, [given]);
     const { already, ...seen } = data;
-    await (await drawings).change(id, { ...seen, left: false });
+    await (await drawings()).change(id, { ...seen, left: false });
     return { url, already };
   }
 
@@ -55,7 +55,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
 
   /** The drawing that the tab has, or a new one, with what is asked now added to it. */
   async function drawingFor(tab, { message, session, correlation_ids: ids }) {
-    const store = await drawings;
+    const store = await drawings();
     let drawing = store.underWayIn(tab.id);
     const open = drawing && (await boardIsOpen(drawing).catch(() => false));
     if (!drawing || !(open || belongsTo(drawing, tab.url))) {
@@ -77,7 +77,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
 
   /** Switches draw mode on in the tab; `asked` is `{message, session, correlation_ids}`. */
   async function start(tab, asked = {}) {
-    const store = await drawings;
+    const store = await drawings();
     const drawing = await drawingFor(tab, asked);
     try {
       const { url, already } = await show(drawing);
@@ -91,7 +91,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
 
   /** Done was pressed, now or before the service worker was last ended. */
   async function finish(id) {
-    const store = await drawings;
+    const store = await drawings();
     const drawing = store.get(id);
     if (drawing?.state !== 'finishing') return;
     const pictures = await takePictures(drawing, { browser, pageScripts, captures, log })
@@ -107,7 +107,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
   }
 
   async function forget(id) {
-    const store = await drawings;
+    const store = await drawings();
     const drawing = store.get(id);
     if (!drawing) return;
     await store.remove(id);
@@ -116,7 +116,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
 
   /** What the board says. Only the page of a drawing may speak of it. */
   async function heard({ what, id, url, title, annotations, viewport }, tabId) {
-    const store = await drawings;
+    const store = await drawings();
     const drawing = store.get(id);
     if (drawing?.tabId !== tabId) {
       throw new Error('This drawing was sent or discarded from the popup.');
@@ -131,7 +131,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
 
   /** A page has been loaded in the tab: the board comes back where it belongs. */
   async function pageLoaded(tab) {
-    const store = await drawings;
+    const store = await drawings();
     const drawing = store.underWayIn(tab.id);
     if (!drawing) return;
     // The browser may have kept the whole page for the way back, or have loaded nothing at all.
@@ -145,7 +145,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
   }
 
   async function tabClosed(tabId) {
-    const store = await drawings;
+    const store = await drawings();
     const drawing = store.underWayIn(tabId);
     if (!drawing) return;
     if (drawing.annotations.length === 0) await store.remove(drawing.id);
@@ -161,7 +161,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
     /** Posts what is finished, and all that will be, with this from now on. */
     async postWith(drawingPost) {
       post = drawingPost;
-      for (const drawing of (await drawings).all()) {
+      for (const drawing of (await drawings()).all()) {
         const { id, tabId, state } = drawing;
         if (state === 'finishing') quietly(inTurn(tabId, () => finish(id)));
         else if (state !== 'drawing') quietly(drawingPost.deliver(drawing));
@@ -170,7 +170,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
 
     /** Drawings that wait for a person's decision, for the popup. */
     async waiting() {
-      return (await drawings).all()
+      return (await drawings()).all()
         .filter(({ left, state }) => left || state !== 'drawing')
         .map(({ id, title, url, state, error, annotations }) =>
           ({ id, title, url, state, error, count: annotations.length }));
@@ -178,7 +178,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
 
     /** Sends a drawing as it is. */
     async send(id) {
-      const drawing = await (await drawings).change(id, { state: 'sending', left: false });
+      const drawing = await (await drawings()).change(id, { state: 'sending', left: false });
       if (drawing && post) quietly(post.deliver(drawing));
     },
 

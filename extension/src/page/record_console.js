@@ -1,11 +1,12 @@
 /**
- * Runs in every page before its own scripts and among them, because console.* of another world is
- * another console. It is no module, so its limits stand here. The page can see and change what it
- * keeps: nothing of it is to be trusted, like all that a page says.
+ * Runs in pages of which somebody has asked for the console, before their own scripts and among
+ * them, because console.* of another world is another console. It is no module, so its limits stand
+ * here. The page can see and change what it keeps: nothing of it is to be trusted, like all that a
+ * page says. Its value is true where the record begins, and false where there was one.
  */
 (() => {
   const KEY = Symbol.for('callslip.console');
-  if (window[KEY]) return;
+  if (window[KEY]) return false;
 
   /** Entries per page, and the longest text of one in UTF-16 units: 400,000 units at the most. */
   const ENTRIES = 200;
@@ -88,4 +89,5 @@
   window.addEventListener('unhandledrejection', ({ reason }) => {
     addSafely('error', ['Uncaught (in promise)', reason]);
   });
+  return true;
 })();

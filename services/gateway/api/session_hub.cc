@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <chrono>
 #include <deque>
+#include <optional>
 #include <utility>
 
 #include "boost/asio/as_tuple.hpp"
-#include "boost/asio/bind_cancellation_slot.hpp"
-#include "boost/asio/cancellation_signal.hpp"
-#include "boost/asio/co_spawn.hpp"
-#include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/error_details.h"
+#include "gateway/http/companion.h"
 #include "gateway/json/session_json.h"
 
 namespace callslip::gateway {
@@ -130,7 +128,7 @@ struct SessionObserver::Watched {
   std::vector<SessionObserver*> observers;
   bool is_open = false;
   absl::Status status;  // Why it is over.
-  asio::cancellation_signal cancel;
+  std::optional<Companion> following;
 };
 
 SessionObserver::SessionObserver(std::shared_ptr<SessionHub> hub, std::shared_ptr<Watched> watched)
@@ -209,10 +207,8 @@ std::unique_ptr<SessionObserver> SessionHub::Observe(const Key& key, int64_t max
   std::shared_ptr<Watched>& watched = watched_[key];
   if (watched == nullptr || !watched->status.ok()) {
     watched = std::make_shared<Watched>(key, max_seq);
-    // The signal has to outlive the coroutine.
-    auto ended = [watched](const std::exception_ptr&) {};
-    asio::co_spawn(executor_, Follow(shared_from_this(), watched),
-                   asio::bind_cancellation_slot(watched->cancel.slot(), std::move(ended)));
+    asio::awaitable<void> work = Follow(shared_from_this(), watched);
+    watched->following.emplace(executor_, std::move(work));
   }
   return std::make_unique<SessionObserver>(shared_from_this(), watched);
 }
@@ -275,8 +271,7 @@ void SessionHub::Leave(SessionObserver* observer) {
   const auto known = watched_.find(watched->key);
   if (known != watched_.end() && known->second == watched) watched_.erase(known);
   watched->status = Draining();
-  // Later: Asio fails on a coroutine that is cancelled before it has waited for anything.
-  asio::post(executor_, [watched] { watched->cancel.emit(asio::cancellation_type::terminal); });
+  watched->following->End();
 }
 
 }  // namespace callslip::gateway

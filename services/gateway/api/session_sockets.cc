@@ -4,13 +4,10 @@
 #include <utility>
 #include <vector>
 
-#include "boost/asio/bind_cancellation_slot.hpp"
-#include "boost/asio/cancellation_signal.hpp"
-#include "boost/asio/co_spawn.hpp"
-#include "boost/asio/post.hpp"
 #include "boost/asio/this_coro.hpp"
 #include "common/error_details.h"
 #include "gateway/api/session_api.h"
+#include "gateway/http/companion.h"
 #include "gateway/json/session_json.h"
 #include "gateway/json/tracker_error.h"
 
@@ -63,27 +60,6 @@ asio::awaitable<void> SendUpdates(ObserverPtr observer, SocketPtr socket) {
     }
   }
 }
-
-// A coroutine beside another one, for as long as this lives.
-class Companion {
- public:
-  Companion(asio::any_io_executor executor, asio::awaitable<void> work)
-      : executor_(std::move(executor)), cancel_(std::make_shared<asio::cancellation_signal>()) {
-    // The signal has to outlive the coroutine.
-    auto ended = [cancel = cancel_](const std::exception_ptr&) {};
-    asio::co_spawn(executor_, std::move(work),
-                   asio::bind_cancellation_slot(cancel_->slot(), std::move(ended)));
-  }
-  Companion(const Companion&) = delete;
-  ~Companion() {
-    // Later: Asio fails on a coroutine that is cancelled before it has waited for anything.
-    asio::post(executor_, [cancel = cancel_] { cancel->emit(asio::cancellation_type::terminal); });
-  }
-
- private:
-  const asio::any_io_executor executor_;
-  const std::shared_ptr<asio::cancellation_signal> cancel_;
-};
 
 // One peer that looks at a session: what it asks for, message by message.
 class SessionPeer {

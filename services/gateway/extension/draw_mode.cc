@@ -7,9 +7,8 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "common/error_details.h"
 #include "common/status_macros.h"
-#include "gateway/json/parse.h"
+#include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
 namespace {
@@ -24,23 +23,6 @@ constexpr size_t kMaxTextBytes = 2000;
 constexpr size_t kMaxNameBytes = 128;
 constexpr size_t kMaxStyles = 100;
 constexpr size_t kMaxStyleBytes = 200;
-
-absl::Status Refused(absl::string_view reason, absl::string_view message,
-                     absl::string_view hint = "") {
-  return ErrorWithDetails(absl::StatusCode::kInvalidArgument, message,
-                          {.reason = std::string(reason), .hint = std::string(hint)});
-}
-
-absl::Status BadField(absl::string_view path, absl::string_view problem) {
-  return Refused("invalid_field", absl::StrCat(path, " ", problem, "."));
-}
-
-std::string Cut(const std::string& text, size_t max_bytes) {
-  if (text.size() <= max_bytes) return text;
-  size_t end = max_bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
 
 // Copies the known members of one object of the body into another, and remembers the first that
 // does not fit. Absent and null are the same.
@@ -62,7 +44,7 @@ class Reader {
     const Json* value = Find(name);
     if (value == nullptr) return;
     if (!value->is_string()) return Fail(name, "must be a string");
-    to[name] = Cut(value->get_ref<const std::string&>(), max_bytes);
+    to[name] = CutText(value->get_ref<const std::string&>(), max_bytes);
   }
 
   void Numbers(std::initializer_list<const char*> names) {
@@ -105,7 +87,8 @@ class Reader {
   }
 
   void Fail(const char* name, absl::string_view problem) {
-    if (status_->ok()) *status_ = BadField(PathOf(name), problem);
+    if (!status_->ok()) return;
+    *status_ = BadField("invalid_field", absl::StrCat(PathOf(name), " ", problem, "."), "");
   }
   std::string PathOf(const char* name) const {
     if (*name == '\0') return path_.empty() ? "The body" : path_;
@@ -128,7 +111,7 @@ void ReadStyles(Reader& element) {
   for (const auto& [name, value] : styles->items()) {
     if (kept.size() == kMaxStyles) break;
     if (!value.is_string() || name.size() > kMaxNameBytes) continue;
-    kept[name] = Cut(value.get_ref<const std::string&>(), kMaxStyleBytes);
+    kept[name] = CutText(value.get_ref<const std::string&>(), kMaxStyleBytes);
   }
 }
 
@@ -202,13 +185,12 @@ void ReadCorrelationIds(Reader& body, v1::AppendAnnotationsRequest& request) {
 
 absl::StatusOr<v1::AppendAnnotationsRequest> ParseDrawing(const std::string& body) {
   if (body.size() > kMaxBodyBytes) {
-    return Refused("drawing_too_large",
-                   absl::StrCat("The body has ", body.size(), " bytes, at most ", kMaxBodyBytes,
-                                " are accepted."),
-                   "Leave out its images, or make them smaller.");
+    return BadField("drawing_too_large",
+                    absl::StrCat("The body has ", body.size(), " bytes, at most ", kMaxBodyBytes,
+                                 " are accepted."),
+                    "Leave out its images, or make them smaller.");
   }
-  ASSIGN_OR_RETURN(const Json json, ParseJson(body));
-  if (!json.is_object()) return Refused("invalid_body", "The body must be one JSON object.");
+  ASSIGN_OR_RETURN(const Json json, ParseObject(body));
   absl::Status status;
   v1::AppendAnnotationsRequest request;
   v1::Drawing& drawing = *request.mutable_drawing();

@@ -4,10 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "boost/asio/as_tuple.hpp"
-#include "boost/asio/bind_cancellation_slot.hpp"
-#include "boost/asio/co_spawn.hpp"
-#include "boost/asio/post.hpp"
 #include "boost/asio/use_awaitable.hpp"
+#include "gateway/http/companion.h"
 
 namespace callslip::gateway {
 
@@ -57,19 +55,14 @@ asio::awaitable<void> EventStream::Send(std::string event) {
 }
 
 asio::awaitable<void> EventStream::Write(BodyWriter& writer) {
-  // Whoever leaves here, by an exception too, takes the producer along.
-  struct EndOnExit {
-    ~EndOnExit() { stream->EndProducer(); }
-    std::shared_ptr<EventStream> stream;
-  };
-  const EndOnExit end{shared_from_this()};
-  auto ended = [self = shared_from_this()](const std::exception_ptr& error) {
+  Companion::Ended ended = [self = shared_from_this()](const std::exception_ptr& error) {
     self->done_ = true;
     self->error_ = error;
     self->news_.cancel();
   };
-  asio::co_spawn(executor_, producer_(shared_from_this()),
-                 asio::bind_cancellation_slot(cancel_.slot(), std::move(ended)));
+  asio::awaitable<void> work = producer_(shared_from_this());
+  // Whoever leaves here, by an exception too, takes the producer along.
+  const Companion producer(executor_, std::move(work), std::move(ended));
   // The peer is to see at once that it is connected.
   std::string piece = ": connected\n\n";
   while (true) {
@@ -84,13 +77,6 @@ asio::awaitable<void> EventStream::Write(BodyWriter& writer) {
     if (piece.empty()) piece = ": keep-alive\n\n";
   }
   if (error_ != nullptr) std::rethrow_exception(error_);
-}
-
-void EventStream::EndProducer() {
-  // Later: Asio fails on a coroutine that is cancelled before it has waited for anything.
-  asio::post(executor_, [self = shared_from_this()] {
-    if (!self->done_) self->cancel_.emit(asio::cancellation_type::terminal);
-  });
 }
 
 }  // namespace callslip::gateway

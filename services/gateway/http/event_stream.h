@@ -12,7 +12,6 @@
 #include "absl/strings/string_view.h"
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
-#include "boost/asio/cancellation_signal.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "gateway/http/http_message.h"
 
@@ -48,7 +47,6 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
 
  private:
   boost::asio::awaitable<void> Write(BodyWriter& writer);
-  void EndProducer();
 
   const boost::asio::any_io_executor executor_;
   const Producer producer_;
@@ -58,7 +56,6 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
   std::exception_ptr error_;
   boost::asio::steady_timer news_;  // Cancelled for the writer to look again.
   boost::asio::steady_timer room_;  // The same for the producer. Never runs out.
-  boost::asio::cancellation_signal cancel_;
 };
 
 }  // namespace callslip::gateway

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/text_scan.h"
 
 namespace callslip::gateway {
 namespace {
@@ -15,29 +16,6 @@ std::optional<int> HexDigit(char c) {
   const char lower = absl::ascii_tolower(c);
   if (lower >= 'a' && lower <= 'f') return lower - 'a' + 10;
   return std::nullopt;
-}
-
-// What is decoded ends up in protobuf strings, which must be UTF-8. Its bytes are counted out here
-// rather than by a library: the ones at hand check whole documents.
-bool IsUtf8(absl::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const size_t length = lead < 0x80                    ? 1
-                          : lead >= 0xC2 && lead <= 0xDF ? 2
-                          : lead >= 0xE0 && lead <= 0xEF ? 3
-                          : lead >= 0xF0 && lead <= 0xF4 ? 4
-                                                         : 0;
-    if (length == 0 || i + length > text.size()) return false;
-    for (size_t k = 1; k < length; ++k) {
-      if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return false;
-    }
-    const auto second = static_cast<unsigned char>(length > 1 ? text[i + 1] : 0);
-    const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-    const bool beyond = (lead == 0xED && second > 0x9F) || (lead == 0xF4 && second > 0x8F);
-    if (overlong || beyond) return false;
-    i += length;
-  }
-  return true;
 }
 
 template <typename Map, typename Key>
@@ -66,6 +44,7 @@ std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_sp
       i += 2;
     }
   }
+  // It ends up in protobuf strings, which must be UTF-8.
   if (!IsUtf8(decoded)) return std::nullopt;
   return decoded;
 }

@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <list>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "boost/asio/as_tuple.hpp"
-#include "boost/asio/bind_cancellation_slot.hpp"
-#include "boost/asio/cancellation_signal.hpp"
-#include "boost/asio/co_spawn.hpp"
 #include "boost/asio/compose.hpp"
-#include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "boost/beast/core/buffers_to_string.hpp"
@@ -20,6 +17,7 @@
 #include "boost/beast/http.hpp"
 #include "boost/beast/websocket.hpp"
 #include "common/log.h"
+#include "gateway/http/companion.h"
 
 namespace callslip::gateway {
 namespace {
@@ -202,12 +200,11 @@ class WebSocketConnection final : public WebSocket,
   void RunServer() {
     serving_ = true;
     asio::awaitable<void> server = upgrade_->server(shared_from_this());
-    auto when_done = [self = shared_from_this()](const std::exception_ptr& error) {
+    Companion::Ended when_done = [self = shared_from_this()](const std::exception_ptr& error) {
       self->serving_ = false;
       self->HandleServerEnd(error);
     };
-    asio::co_spawn(stream_.get_executor(), std::move(server),
-                   asio::bind_cancellation_slot(cancel_.slot(), std::move(when_done)));
+    server_.emplace(stream_.get_executor(), std::move(server), std::move(when_done));
   }
 
   void HandleServerEnd(const std::exception_ptr& error) {
@@ -223,11 +220,7 @@ class WebSocketConnection final : public WebSocket,
   void EndServer() {
     news_.cancel();
     room_.cancel();
-    // Later, since it may be the server that calls: Asio fails on a coroutine that is cancelled
-    // before it has waited for anything.
-    asio::post(stream_.get_executor(), [self = shared_from_this()] {
-      if (self->serving_) self->cancel_.emit(asio::cancellation_type::terminal);
-    });
+    if (server_.has_value()) server_->End();
   }
 
   // Reads go on until the end: pongs and the peer's leaving are among what they find.
@@ -307,7 +300,7 @@ class WebSocketConnection final : public WebSocket,
   std::list<std::shared_ptr<const std::string>> unsent_;
   size_t unsent_bytes_ = 0;  // With those of the message that is being written.
   bool writing_ = false;
-  asio::cancellation_signal cancel_;
+  std::optional<Companion> server_;
   bool is_upgraded_ = false;
   bool serving_ = false;  // The server's coroutine runs.
   bool closing_ = false;  // The server is to end, and nothing more is queued.

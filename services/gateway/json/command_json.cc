@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_format.h"
+#include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
 namespace {
@@ -26,19 +26,20 @@ int64_t DurationMs(const v1::Command& command) {
   return absl::ToInt64Milliseconds(TimeOf(command.end_time()) - TimeOf(command.register_time()));
 }
 
-// Members that the answer about some command has, and whose types clients check.
-constexpr absl::string_view kOwnMembers[] = {
-    "status", "final", "correlation_id", "result", "error", "message", "hint", "may_have_executed"};
-
-// tab_id, url and whatever else the worker said about where it ran.
+// tab_id and url beside the answer's own members; whatever else the worker said about where it ran
+// stands apart, since it may have any name.
 void AddContext(const v1::Command& command, Json& answer) {
   if (command.context().empty()) return;
-  const Json context = JsonOrText(command.context());
+  Json context = JsonOrText(command.context());
   if (!context.is_object()) return;
-  for (const auto& [name, value] : context.items()) {
-    if (answer.contains(name) || absl::c_linear_search(kOwnMembers, name)) continue;
-    answer[name] = value;
-  }
+  const auto lift = [&](const char* name, bool fits) {
+    if (!fits) return;
+    answer[name] = std::move(context[name]);
+    context.erase(name);
+  };
+  lift("tab_id", MemberOf(context, "tab_id").is_number_integer());
+  lift("url", MemberOf(context, "url").is_string());
+  if (!context.empty()) answer["context"] = std::move(context);
 }
 
 void AddError(const v1::CommandError& error, Json& answer) {

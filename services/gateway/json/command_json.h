@@ -33,8 +33,8 @@ absl::string_view StageOf(v1::CommandState state);
 // What `observe {what: "command_result"}` answers about a command, but for its result: `status`,
 // `final`, `correlation_id`; `stage` and progress while it is pending; `error` (a code), `message`,
 // `hint` and `may_have_executed` where it failed; `late_result`, or `late_result_bytes` where it is
-// large; and `tab_id`, `url` or whatever else the worker told of where it ran, under names that
-// mean nothing else.
+// large; `tab_id` and `url` of where it ran, as the worker told; and what else it told, in
+// `context`.
 Json CommandAnswer(const v1::Command& command);
 
 // A line of `pending_commands` or `failed_commands`.

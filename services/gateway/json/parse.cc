@@ -1,9 +1,7 @@
 #include "gateway/json/parse.h"
 
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "boost/json/basic_parser_impl.hpp"
 #include "boost/json/src.hpp"
 #include "common/error_details.h"
+#include "common/text_scan.h"
 
 namespace callslip::gateway {
 namespace {
@@ -167,32 +166,10 @@ class Builder {
   absl::Status status_;
 };
 
-// Bytes that stand in a JSON string as they are.
-constexpr std::array<bool, 256> kPlain = [] {
-  std::array<bool, 256> plain{};
-  for (size_t c = 0x20; c < 0x80; ++c) plain[c] = c != '"' && c != '\\';
-  return plain;
-}();
-
-// Whether eight bytes are plain. A subtraction sets the highest bit of the first byte that is below
-// what is subtracted.
-bool ArePlain(uint64_t word) {
-  constexpr uint64_t kOnes = 0x0101010101010101;
-  const uint64_t quote = word ^ (kOnes * '"');
-  const uint64_t backslash = word ^ (kOnes * '\\');
-  const uint64_t found = word | (word - kOnes * 0x20) | (quote - kOnes) | (backslash - kOnes);
-  return (found & (kOnes * 0x80)) == 0;
-}
-
-// The first position from `at` on whose byte is not plain; the size of `text` where all are.
+// The first position from `at` on whose character does not stand for itself; the size where there
+// is none.
 size_t FindNotPlain(const std::string& text, size_t at) {
-  uint64_t word = 0;
-  for (; at + sizeof(word) <= text.size(); at += sizeof(word)) {
-    std::memcpy(&word, text.data() + at, sizeof(word));
-    if (!ArePlain(word)) break;
-  }
-  while (at < text.size() && kPlain[static_cast<unsigned char>(text[at])]) ++at;
-  return at;
+  return SkipPlainJson(text.data() + at, text.data() + text.size()) - text.data();
 }
 
 void AppendText(const std::string& text, std::string& out) {

@@ -77,6 +77,17 @@ std::optional<bool> Arguments::Boolean(const char* name) {
   return std::nullopt;
 }
 
+std::optional<std::vector<std::string>> Arguments::Texts(const char* name) {
+  const Json* value = Find(name);
+  if (value == nullptr) return std::nullopt;
+  const auto is_string = [](const Json& each) { return each.is_string(); };
+  if (value->is_array() && absl::c_all_of(*value, is_string)) {
+    return value->get<std::vector<std::string>>();
+  }
+  Fail(absl::StrCat("\"", name, "\" must be a list of strings"));
+  return std::nullopt;
+}
+
 std::string Arguments::PresentText(const char* name) {
   const std::optional<std::string> text = Text(name);
   if (!text.has_value()) Fail(absl::StrCat("\"", name, "\" is required"));
@@ -117,6 +128,10 @@ int64_t Arguments::RequiredInteger(const char* name, int64_t min, int64_t max) {
 
 void Arguments::NeedOneOf(const std::vector<const char*>& names) {
   Fail(absl::StrCat("one of \"", absl::StrJoin(names, "\", \""), "\" is required"));
+}
+
+void Arguments::NotBoth(const char* one, const char* other) {
+  Fail(absl::StrCat("\"", one, "\" and \"", other, "\" can't stand side by side"));
 }
 
 absl::Status Arguments::status() const {

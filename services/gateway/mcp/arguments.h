@@ -30,6 +30,8 @@ class Arguments {
   std::optional<std::string> NonEmptyText(const char* name);
   std::optional<int64_t> Integer(const char* name, int64_t min, int64_t max);
   std::optional<bool> Boolean(const char* name);
+  // A list of strings, each of which may be empty.
+  std::optional<std::vector<std::string>> Texts(const char* name);
   // Text that must be there, and may be empty.
   std::string PresentText(const char* name);
   // Text that must be there and not empty.
@@ -43,6 +45,8 @@ class Arguments {
   int64_t RequiredInteger(const char* name, int64_t min, int64_t max);
   // Says that one of `names` must be there, because none of them was.
   void NeedOneOf(const std::vector<const char*>& names);
+  // Says that one of the two is too many.
+  void NotBoth(const char* one, const char* other);
 
   // Says that something else is wrong.
   void Fail(absl::string_view problem);

@@ -3,7 +3,8 @@
 #include <optional>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_join.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 
 namespace callslip::gateway {
 namespace {
@@ -16,7 +17,7 @@ constexpr Field kClosedTabId = {
 constexpr Field kSelector = {.name = "selector"};
 constexpr Field kElement = {.name = "selector", .required = true};
 constexpr Field kText = {.name = "text"};
-constexpr Field kUrl = {.name = "url", .required = true};
+constexpr Field kUrl = {.name = "url", .kind = Field::Kind::kPageUrl, .required = true};
 // The most that the extension returns at once.
 constexpr Field kElements = {.name = "limit", .kind = Field::Kind::kInteger, .min = 1, .max = 100};
 constexpr Field kEntries = {.name = "limit", .kind = Field::Kind::kInteger, .min = 1, .max = 200};
@@ -49,31 +50,49 @@ const std::vector<BrowserAction>& Actions() {
        .fields = {kTabId,
                   kElement,
                   {.name = "value", .kind = Field::Kind::kPresentText},
+                  {.name = "values", .kind = Field::Kind::kTexts},
                   {.name = "label", .kind = Field::Kind::kPresentText}},
-       .one_of = {"value", "label"}},
+       .one_of = {"value", "values", "label"},
+       .apart = {"value", "values", "label"}},
       {.name = "press", .fields = {kTabId, {.name = "key", .required = true}, kSelector}},
       {.name = "hover", .fields = {kTabId, kElement}},
       {.name = "scroll",
-       .fields = {kTabId, kSelector, Pixels("dx"), Pixels("dy")},
-       .one_of = {"selector", "dx", "dy"}},
+       .fields = {kTabId, kSelector, Pixels("x"), Pixels("y"), Pixels("dx"), Pixels("dy")},
+       .one_of = {"selector", "x", "y", "dx", "dy"}},
       {.name = "wait_for",
        .fields = {kTabId, kSelector, kText, {.name = "state", .kind = Field::Kind::kState}},
        .one_of = {"selector", "text"},
        .idempotent = true},
       {.name = "screenshot",
        .fields = {kTabId, kSelector, {.name = "full_page", .kind = Field::Kind::kBoolean}},
+       .apart = {"selector", "full_page"},
        .idempotent = true},
-      {.name = "console", .fields = {kTabId, kEntries}, .idempotent = true},
-      {.name = "network", .fields = {kTabId, kEntries}, .idempotent = true},
+      {.name = "console",
+       .fields = {kTabId, kEntries, {.name = "level", .kind = Field::Kind::kLevel}},
+       .idempotent = true},
+      {.name = "network",
+       .fields = {kTabId, kEntries, {.name = "url_contains"}},
+       .idempotent = true},
       // Switching it on twice does no harm.
       {.name = "draw_mode",
        .fields = {kTabId, {.name = "session"}, {.name = "message"}},
        .idempotent = true},
       {.name = "list_tabs", .idempotent = true},
-      {.name = "open_tab", .fields = {kUrl}},
+      {.name = "open_tab", .fields = {kUrl, {.name = "background", .kind = Field::Kind::kBoolean}}},
       {.name = "close_tab", .fields = {kClosedTabId}},
   };
   return actions;
+}
+
+std::string ReadPageUrl(const Field& field, Arguments& arguments) {
+  std::string url = arguments.RequiredText(field.name);
+  const bool allowed = absl::StartsWithIgnoreCase(url, "http://") ||
+                       absl::StartsWithIgnoreCase(url, "https://") || url == "about:blank";
+  if (!allowed) {
+    arguments.Fail(absl::StrCat("\"", field.name,
+                                "\" must begin with http:// or https://, or be about:blank"));
+  }
+  return url;
 }
 
 std::optional<Json> ReadField(const Field& field, Arguments& arguments) {
@@ -87,6 +106,10 @@ std::optional<Json> ReadField(const Field& field, Arguments& arguments) {
     case Field::Kind::kPresentText:
       if (field.required) return arguments.PresentText(field.name);
       return json(arguments.Text(field.name));
+    case Field::Kind::kTexts:
+      return json(arguments.Texts(field.name));
+    case Field::Kind::kPageUrl:
+      return ReadPageUrl(field, arguments);
     case Field::Kind::kBoolean:
       return json(arguments.Boolean(field.name));
     case Field::Kind::kInteger:
@@ -94,6 +117,8 @@ std::optional<Json> ReadField(const Field& field, Arguments& arguments) {
       return json(arguments.Integer(field.name, field.min, field.max));
     case Field::Kind::kState:
       return json(arguments.OptionalChoice(field.name, {"visible", "hidden", "attached"}));
+    case Field::Kind::kLevel:
+      return json(arguments.OptionalChoice(field.name, {"debug", "log", "info", "warn", "error"}));
   }
   return std::nullopt;
 }
@@ -122,6 +147,13 @@ Json ReadBrowserAction(const BrowserAction& action, Arguments& arguments) {
       action.one_of.empty() ||
       absl::c_any_of(action.one_of, [&](const char* field) { return params.contains(field); });
   if (!enough) arguments.NeedOneOf(action.one_of);
+  const char* first = nullptr;
+  for (const char* field : action.apart) {
+    const auto given = params.find(field);
+    if (given == params.end() || *given == false) continue;
+    if (first != nullptr) arguments.NotBoth(first, field);
+    first = field;
+  }
   return params;
 }
 

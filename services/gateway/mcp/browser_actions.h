@@ -16,9 +16,12 @@ struct BrowserAction {
     enum class Kind {
       kText,         // Not empty.
       kPresentText,  // May be empty.
+      kTexts,
       kBoolean,
       kInteger,
-      kState,  // Of an element: visible, hidden or attached.
+      kPageUrl,  // Of http or https, or about:blank: none that runs in the page that is there.
+      kState,    // Of an element: visible, hidden or attached.
+      kLevel,    // Of the console.
     };
 
     const char* name;
@@ -33,6 +36,8 @@ struct BrowserAction {
   std::vector<Field> fields = {};
   // Where one of several fields is needed, these.
   std::vector<const char*> one_of = {};
+  // Of which no two may be there; one that is false is not.
+  std::vector<const char*> apart = {};
   // Reads only, so that it may be delivered twice.
   bool idempotent = false;
 };

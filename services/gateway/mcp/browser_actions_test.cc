@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/status_matchers.h"
 #include "gateway/mcp/tool_definitions.h"
@@ -35,13 +36,21 @@ TEST(BrowserActionsTest, EachTakesItsOwnArguments) {
   same("type", {{"selector", "#a"}, {"text", ""}, {"clear", true}});
   same("select", {{"selector", "#a"}, {"value", ""}});
   same("select", {{"selector", "#a"}, {"label", "Pear"}});
+  same("select", {{"selector", "#a"}, {"values", {"1", ""}}});
+  same("select", {{"selector", "#a"}, {"values", Json::array()}});
   same("press", {{"key", "Enter"}});
   same("scroll", {{"dy", -800}});
   same("wait_for", {{"selector", "#a"}, {"state", "hidden"}});
   same("screenshot", {{"full_page", true}});
-  same("console", {{"limit", 200}});
+  same("screenshot", {{"full_page", false}, {"selector", "#a"}});
+  same("scroll", {{"x", 0}, {"y", 300}});
+  same("console", {{"limit", 200}, {"level", "warn"}});
+  same("network", {{"url_contains", "/api/"}});
   same("list_tabs", Json::object());
-  same("open_tab", {{"url", "https://example.org"}});
+  same("open_tab", {{"url", "https://example.org"}, {"background", true}});
+  for (const char* url : {"http://127.0.0.1:8080/a?b#c", "HTTPS://EXAMPLE.ORG", "about:blank"}) {
+    same("navigate", {{"url", url}});
+  }
   same("close_tab", {{"tab_id", 7}});
 }
 
@@ -52,12 +61,29 @@ TEST(BrowserActionsTest, WrongArgumentsAreNamed) {
   EXPECT_THAT(problem("click", Json::object()), HasSubstr("\"selector\""));
   EXPECT_THAT(problem("type", {{"selector", "#a"}}), HasSubstr("\"text\""));
   EXPECT_THAT(problem("query", Json::object()), HasSubstr("\"selector\", \"text\""));
-  EXPECT_THAT(problem("select", {{"selector", "#a"}}), HasSubstr("\"value\", \"label\""));
+  EXPECT_THAT(problem("select", {{"selector", "#a"}}),
+              HasSubstr("\"value\", \"values\", \"label\""));
+  EXPECT_THAT(problem("select", {{"selector", "#a"}, {"value", ""}, {"label", "A"}}),
+              HasSubstr("\"value\" and \"label\""));
+  for (const Json& values : std::vector<Json>{"1", 1, {1}, {"1", nullptr}}) {
+    EXPECT_THAT(problem("select", {{"selector", "#a"}, {"values", values}}),
+                HasSubstr("\"values\" must be a list of strings"));
+  }
   EXPECT_THAT(problem("query", {{"text", ""}}), HasSubstr("must not be empty"));
   EXPECT_THAT(problem("query", {{"text", "a"}, {"limit", 101}}), HasSubstr("from 1 to 100"));
   EXPECT_THAT(problem("scroll", {{"tab_id", 1}}), HasSubstr("\"dy\""));
   EXPECT_THAT(problem("wait_for", {{"text", "a"}, {"state", "gone"}}), HasSubstr("visible"));
   EXPECT_THAT(problem("close_tab", Json::object()), HasSubstr("\"tab_id\" is required"));
+  EXPECT_THAT(problem("screenshot", {{"selector", "#a"}, {"full_page", true}}),
+              HasSubstr("\"selector\" and \"full_page\""));
+  EXPECT_THAT(problem("console", {{"level", "loud"}}), HasSubstr("debug, log, info, warn, error"));
+  for (const char* action : {"navigate", "open_tab"}) {
+    for (const char* url :
+         {"javascript:alert(1)", " java\nscript:alert(1)", "data:text/html,x", "file:///etc/passwd",
+          "chrome://settings", "about:config", "example.org", "/second", "http", ":http://a", ""}) {
+      EXPECT_THAT(problem(action, {{"url", url}}), HasSubstr("\"url\"")) << url;
+    }
+  }
   // Of another action.
   EXPECT_THAT(problem("reload", {{"url", "https://example.org"}}), HasSubstr("\"url\""));
 }

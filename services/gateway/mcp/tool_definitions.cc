@@ -38,34 +38,40 @@ const Json& InteractDefinition() {
       "properties": {
         "action": {
           "enum": ["execute_js", "navigate", "back", "forward", "reload", "get_page", "query", "click", "type", "select", "press", "hover", "scroll", "wait_for", "screenshot", "console", "network", "list_tabs", "open_tab", "close_tab", "draw_mode", "cancel"],
-          "description": "query: elements by selector or text. draw_mode: lets the user mark the page. cancel: a command"
+          "description": "draw_mode: the user marks the page. cancel: a command"
         },
         "script": {"type": "string", "description": "execute_js: its value is the result"},
         "url": {"type": "string", "description": "navigate, open_tab"},
         "selector": {"type": "string", "description": "CSS"},
         "text": {"type": "string", "description": "type, query, wait_for"},
-        "clear": {"type": "boolean", "description": "type: empty the field first"},
+        "clear": {"type": "boolean", "description": "type: empty first"},
         "value": {"type": "string", "description": "select"},
+        "values": {"type": "array", "items": {"type": "string"}},
         "label": {"type": "string"},
         "key": {"type": "string", "description": "press: Enter, Control+A"},
-        "dx": {"type": "integer", "description": "scroll"},
+        "x": {"type": "integer", "description": "scroll"},
+        "y": {"type": "integer"},
+        "dx": {"type": "integer"},
         "dy": {"type": "integer"},
-        "state": {"enum": ["visible", "hidden", "attached"], "description": "wait_for"},
-        "full_page": {"type": "boolean", "description": "screenshot"},
+        "state": {"enum": ["visible", "hidden", "attached"]},
+        "full_page": {"type": "boolean"},
+        "background": {"type": "boolean"},
+        "level": {"enum": ["debug", "log", "info", "warn", "error"]},
+        "url_contains": {"type": "string"},
         "limit": {"type": "integer", "description": "query, console, network"},
         "session": {"type": "string", "description": "draw_mode"},
-        "message": {"type": "string", "description": "draw_mode"},
+        "message": {"type": "string"},
         "correlation_id": {"type": "string", "description": "cancel"},
-        "tab_id": {"type": "integer", "description": "Default: the active tab"},
+        "tab_id": {"type": "integer", "description": "Default: active tab"},
         "target": {"type": "string", "description": "Which browser, of observe workers"},
         "wait_ms": {"type": "integer", "maximum": 30000},
-        "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 120000, "description": "Of the action; default 10000"},
-        "request_id": {"type": "string", "description": "Makes a call safe to repeat"}
+        "timeout_ms": {"type": "integer", "minimum": 100, "maximum": 120000, "description": "Default 10000"},
+        "request_id": {"type": "string", "description": "Makes repeats safe"}
       },
       "required": ["action"],
       "additionalProperties": false
     },
-    "annotations": {"readOnlyHint": false, "destructiveHint": true, "openWorldHint": true}
+    "annotations": {"readOnlyHint": false, "destructiveHint": true}
   })json"));
   return definition;
 }
@@ -108,13 +114,13 @@ const Json& AnalyzeDefinition() {
         "tab_id": {"type": "integer"},
         "target": {"type": "string"},
         "wait_ms": {"type": "integer", "maximum": 30000},
-        "timeout_ms": {"type": "integer", "maximum": 120000},
+        "timeout_ms": {"type": "integer"},
         "request_id": {"type": "string"}
       },
       "required": ["what"],
       "additionalProperties": false
     },
-    "annotations": {"readOnlyHint": true, "openWorldHint": true}
+    "annotations": {"readOnlyHint": true}
   })json"));
   return definition;
 }

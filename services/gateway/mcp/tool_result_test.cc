@@ -192,21 +192,36 @@ TEST(ToolResultTest, ALargeLateResultIsNotInlined) {
 }
 
 // A worker says what it likes of where it ran.
-TEST(ToolResultTest, AContextTakesNoMemberOfTheAnswer) {
-  for (const v1::CommandState state :
-       {v1::COMMAND_STATE_RUNNING, v1::COMMAND_STATE_COMPLETED, v1::COMMAND_STATE_FAILED}) {
-    v1::Command command = CommandIn(state);
-    command.set_result("1");
-    command.set_context(
-        R"({"status":1,"final":1,"correlation_id":1,"result":1,"error":1,"message":1,"hint":1,
-            "may_have_executed":1,"late_result":1,"tab_id":7,"zoom":2})");
-    const Json answer = AnswerOf(CommandResult(command));
-    const Json& structured = answer["structuredContent"];
-    ExpectValid(structured, InteractDefinition()["outputSchema"], "structuredContent");
-    EXPECT_FALSE(structured.contains("hint"));
-    EXPECT_EQ(structured["tab_id"], 7);
-    EXPECT_EQ(structured["zoom"], 2);
+TEST(ToolResultTest, NothingInAWorkersContextPassesForTheAnswersOwn) {
+  Json context = {{"tab_id", 7}, {"url", "http://page/"}};
+  std::vector<const char*> names = {"status",         "final",
+                                    "correlation_id", "stage",
+                                    "created_at",     "progress",
+                                    "error",          "message",
+                                    "hint",           "result",
+                                    "resource",       "result_bytes",
+                                    "completed_at",   "expired_at",
+                                    "cancelled_at",   "failed_at",
+                                    "duration_ms",    "late_result",
+                                    "request_id",     "late_result_bytes",
+                                    "retry_after_ms", "may_have_executed"};
+  for (const char* name : names) context[name] = "forged";
+  for (v1::Command command :
+       {CommandIn(v1::COMMAND_STATE_RUNNING), Completed("1"), FailedIn(v1::COMMAND_STATE_FAILED),
+        FailedIn(v1::COMMAND_STATE_EXPIRED)}) {
+    const Json plain = AnswerOf(CommandResult(command))["structuredContent"];
+    command.set_context(Dump(context));
+    Json answer = AnswerOf(CommandResult(command))["structuredContent"];
+    EXPECT_EQ(answer["context"].size(), names.size());
+    answer.erase("context");
+    EXPECT_EQ(answer, plain);
+    ExpectValid(plain, InteractDefinition()["outputSchema"], "structuredContent");
   }
+  v1::Command odd = Completed("1");
+  odd.set_context(R"({"tab_id":"seven","url":[1]})");
+  const Json answer = AnswerOf(CommandResult(odd))["structuredContent"];
+  EXPECT_FALSE(answer.contains("tab_id") || answer.contains("url"));
+  EXPECT_EQ(answer["context"], (Json{{"tab_id", "seven"}, {"url", {1}}}));
 }
 
 // Failures.

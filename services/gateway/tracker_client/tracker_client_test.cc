@@ -24,11 +24,13 @@
 #include "boost/asio/use_future.hpp"
 #include "common/fake_clock.h"
 #include "common/status_matchers.h"
+#include "gateway/tracker_client/watch_hub.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "support/temporary_folder.h"
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/queue/deadline_thread.h"
+#include "tracker/rpc/request_limits.h"
 #include "tracker/rpc/tracker_server.h"
 
 namespace callslip::gateway {
@@ -344,12 +346,28 @@ TEST_F(TrackerClientTest, WaitForSomethingOfAnEndlessNameTakesNoOtherAlong) {
   const std::string id = Register("", /*human=*/true);
   auto honest = Start(WaitForEnd(id));
   AwaitWaits(1);
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_THAT(Await(WaitForEnd("ann_" + std::string(9 << 20, 'x'))),
+  for (const size_t bytes : {size_t{9} << 20, WatchHub::kMaxNameBytes + 1}) {
+    EXPECT_THAT(Await(WaitForEnd(std::string(bytes, 'x'))),
                 FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
   }
+  EXPECT_THAT(Await(WaitForEnd(std::string(WatchHub::kMaxNameBytes, 'x'))),
+              FailsWith(StatusCode::kNotFound, "unknown_command"));
   Complete(id);
   EXPECT_OK(honest.get());
+}
+
+// A call with a longer name is ended as a whole, and with it the waits of others.
+TEST(WatchHubLimitTest, NamesAreBoundedAsTheTrackerDoes) {
+  const google::protobuf::Message& watch = v1::CommandWatch::default_instance();
+  const google::protobuf::Message& filter = v1::CommandFilter::default_instance();
+  for (const google::protobuf::Message* message : {&watch, &filter}) {
+    for (int i = 0; i < message->GetDescriptor()->field_count(); ++i) {
+      const google::protobuf::FieldDescriptor* field = message->GetDescriptor()->field(i);
+      if (field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_STRING) continue;
+      EXPECT_EQ(tracker::internal::FindFieldLimit(*field)->bytes, WatchHub::kMaxNameBytes)
+          << field->full_name();
+    }
+  }
 }
 
 // More than a stream may carry.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "boost/asio/post.hpp"
 #include "common/error_details.h"
 #include "gateway/timeouts.h"
@@ -34,10 +35,20 @@ absl::Status GatewayStops() {
                           {.reason = "draining", .hint = "Ask again."});
 }
 
-absl::Status WatchTooLarge() {
+absl::Status NameTooLong() {
   return ErrorWithDetails(absl::StatusCode::kInvalidArgument,
-                          "What is to be watched is named by more than 1 MiB.",
+                          absl::StrCat("What is to be watched has a name of more than ",
+                                       WatchHub::kMaxNameBytes, " bytes."),
                           {.reason = "invalid_argument", .hint = "Use the id as it was given."});
+}
+
+bool HasLongName(const Watch::Subject& subject) {
+  const auto is_long = [](const std::string& name) {
+    return name.size() > WatchHub::kMaxNameBytes;
+  };
+  return is_long(subject.client_id) || is_long(subject.command_id) ||
+         (subject.filter != nullptr &&
+          (is_long(subject.filter->target()) || is_long(subject.filter->label())));
 }
 
 size_t BytesOf(const Watch::Subject& subject) {
@@ -166,8 +177,8 @@ WatchHub::~WatchHub() = default;
 
 int64_t WatchHub::Begin(std::unique_ptr<Watch> watch) {
   const int64_t watch_id = next_id_++;
-  if (ended_ || BytesOf(watch->subject_) > kMaxMessageBytes) {
-    watch->OnEnd(ended_ ? GatewayStops() : WatchTooLarge());
+  if (ended_ || HasLongName(watch->subject_)) {
+    watch->OnEnd(ended_ ? GatewayStops() : NameTooLong());
     return watch_id;
   }
   Stream& stream = StreamWithRoom();

@@ -90,8 +90,9 @@ class Watch {
 // have missed something. A tracker that shuts down takes no watches and still answers calls: its
 // looks end with its own error.
 //
-// A message of watches has at most 1 MiB. A watch that would need a larger one ends with
-// INVALID_ARGUMENT and is never sent: it would break the call, and with it the waits of all others.
+// A watch with a longer name than the tracker takes ends with INVALID_ARGUMENT and is never sent:
+// it would break the call, and with it the waits of all others. A message of watches has at most 1
+// MiB.
 //
 // Watches that the tracker answers at once go out together: once there are as many of them as are
 // under way. A hundred callers cost a few messages, and a lone one does not wait.
@@ -101,6 +102,9 @@ class Watch {
 class WatchHub {
  public:
   using OpenCall = std::function<std::unique_ptr<WatchCall>(WatchCall::Listener*)>;
+
+  // The longest id or other name in a watch: the tracker's own limit of the fields of its requests.
+  static constexpr size_t kMaxNameBytes = 1024;
 
   // `clock` must outlive the hub.
   WatchHub(boost::asio::any_io_executor executor, Clock* clock, OpenCall open);

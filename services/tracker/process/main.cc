@@ -12,6 +12,7 @@
 #include "common/file_limit.h"
 #include "common/grpc_log.h"
 #include "common/log.h"
+#include "common/memory_release.h"
 #include "common/metrics.h"
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
@@ -79,6 +80,12 @@ void ApplyRetention(Clock& clock, TimerThread& timers, SessionTable& sessions,
   });
 }
 
+// The same.
+void ReleaseMemory(TimerThread& timers, MemoryRelease& memory) {
+  memory.Look();
+  timers.After(MemoryRelease::kEvery, [&timers, &memory] { ReleaseMemory(timers, memory); });
+}
+
 // Null where they are not to be served. Must be gone before the server is.
 absl::StatusOr<std::unique_ptr<MetricsListener>> ServeMetrics(const TrackerConfig& config,
                                                               TrackerServer& server) {
@@ -132,7 +139,9 @@ int Main(int argc, char** argv) {
   if (!kept.ok()) return Fail(kept.status());
   const auto sessions = SessionTable::Open(storage->get(), &clock, SessionLimits(), config.Queue());
   if (!sessions.ok()) return Fail(sessions.status());
+  MemoryRelease memory;
   TimerThread timers(&clock);
+  ReleaseMemory(timers, memory);
   ApplyRetention(clock, timers, **sessions, config.Retention());
   CommandLog command_log(&clock);
   CommandTable table(config.deadlines, CommandLimits(), (*kept)->journal());

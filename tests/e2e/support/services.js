@@ -12,10 +12,12 @@ export class Services {
   #closers = [];
   #data;
   #talkers = [];
+  #gatewayProgram;
   #gatewayOptions;
   #guarded;
 
-  constructor({ gatewayOptions = [], guarded = false } = {}) {
+  constructor({ gateway = 'callslip-gateway', gatewayOptions = [], guarded = false } = {}) {
+    this.#gatewayProgram = gateway;
     this.#gatewayOptions = gatewayOptions;
     this.#guarded = guarded;
   }
@@ -60,7 +62,7 @@ export class Services {
     const listen = this.gateway?.address ?? '127.0.0.1:0';
     const args = ['--listen', listen, '--tracker', this.tracker.address, ...this.#gatewayOptions];
     if (this.tokenFile) args.push('--token-file', this.tokenFile);
-    this.gateway = this.#keep(await ServerProcess.start('callslip-gateway', args));
+    this.gateway = this.#keep(await ServerProcess.start(this.#gatewayProgram, args));
   }
 
   /** The token of a principal in the file that the gateway has made; undefined without one. */

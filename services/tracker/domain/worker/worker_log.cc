@@ -52,9 +52,10 @@ WorkerLog::Worker& WorkerLog::FindLocked(const Key& key) {
 WorkerLog::Owner WorkerLog::OwnerLocked(const Key& key, const std::string& place) const {
   const auto claims = claims_.find(key);
   if (place.empty() || claims == claims_.end()) return nullptr;
+  const auto& of_places = claims->second.of_places;
   const auto claim =
-      absl::c_find_if(claims->second, [&](const auto& each) { return each.first == place; });
-  return claim == claims->second.end() ? nullptr : claim->second;
+      absl::c_find_if(of_places, [&](const auto& each) { return each.first == place; });
+  return claim == of_places.end() ? nullptr : claim->second;
 }
 
 absl::Status WorkerLog::Append(std::string target, std::string worker_id, const std::string& kind,
@@ -92,15 +93,14 @@ void WorkerLog::Claim(PlaceClaim claim) {
   const auto owner = std::make_shared<const std::string>(std::move(claim.client_id));
   const Key key(std::move(claim.target), std::move(claim.worker_id));
   MutexLock lock(&mutex_);
-  const auto [it, added] = claims_.try_emplace(key);
-  if (added) claimers_.push_back(key);
-  Claims& claims = it->second;
-  std::erase_if(claims, [&](const auto& each) { return each.first == claim.place; });
-  if (claims.size() >= limits_.claims_of_worker) claims.pop_front();
-  claims.emplace_back(claim.place, owner);
+  Claims& claims = claims_[key];
+  claims.last = ++last_claim_;
+  std::erase_if(claims.of_places, [&](const auto& each) { return each.first == claim.place; });
+  if (claims.of_places.size() >= limits_.claims_of_worker) claims.of_places.pop_front();
+  claims.of_places.emplace_back(claim.place, owner);
   if (claims_.size() > limits_.claiming_workers) {
-    claims_.erase(claimers_.front());
-    claimers_.pop_front();
+    claims_.erase(std::min_element(claims_.begin(), claims_.end(),
+                                   [](auto& a, auto& b) { return a.second.last < b.second.last; }));
   }
   const auto worker = workers_.find(key);
   if (worker == workers_.end()) return;

@@ -94,8 +94,11 @@ class WorkerLog {
   };
   using Key = std::pair<std::string, std::string>;  // Target and id.
 
-  // The claims of one worker, the latest last.
-  using Claims = std::deque<std::pair<std::string, Owner>>;
+  // The claims of one worker.
+  struct Claims {
+    std::deque<std::pair<std::string, Owner>> of_places;  // The latest last.
+    int64_t last = 0;                                     // Of all workers' claims.
+  };
 
   Worker& FindLocked(const Key& key) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Owner OwnerLocked(const Key& key, const std::string& place) const
@@ -107,7 +110,7 @@ class WorkerLog {
   std::map<Key, Worker> workers_ ABSL_GUARDED_BY(mutex_);
   int64_t last_sequence_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<Key, Claims> claims_ ABSL_GUARDED_BY(mutex_);
-  std::deque<Key> claimers_ ABSL_GUARDED_BY(mutex_);  // Those with claims, the first one first.
+  int64_t last_claim_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace callslip::tracker

@@ -166,5 +166,15 @@ TEST_F(WorkerLogTest, ClaimsHaveABound) {
   EXPECT_THAT(ListedTo("extension"), ElementsAre("w1 again", "tab-2"));
 }
 
+TEST_F(WorkerLogTest, TheWorkerWhoseLastClaimIsOldestMakesRoom) {
+  for (const char* worker : {"w1", "w2", "w1", "w3"}) {
+    Claim("alice", "tab-1", clock_.Now(), worker);
+  }
+  ASSERT_OK(Append("w1", "logs", {"w1"}, "tab-1"));
+  EXPECT_THAT(ListedTo("alice"), ElementsAre("w1"));
+  ASSERT_OK(Append("w2", "logs", {"w2"}, "tab-1"));
+  EXPECT_THAT(ListedTo("extension"), ElementsAre("w2"));
+}
+
 }  // namespace
 }  // namespace callslip::tracker

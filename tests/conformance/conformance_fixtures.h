@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_MCP_CONFORMANCE_FIXTURES_H_
-#define CALLSLIP_GATEWAY_MCP_CONFORMANCE_FIXTURES_H_
+#ifndef CALLSLIP_TESTS_CONFORMANCE_CONFORMANCE_FIXTURES_H_
+#define CALLSLIP_TESTS_CONFORMANCE_CONFORMANCE_FIXTURES_H_
 
 #include <functional>
 #include <string>
@@ -11,7 +11,7 @@ namespace callslip::gateway {
 
 // Adds what the official conformance suite (tests/conformance) asks of a server: tools, resources,
 // prompts and tasks whose names it knows, each of which shows one feature of the protocol. Served
-// with --conformance only; no part of the product.
+// by callslip-gateway-conformance only; no part of the product.
 //
 // `announce` is told the name of a list, "tools" or "prompts", when a tool pretends that it has
 // changed. `clock` must outlive the catalog.
@@ -20,4 +20,4 @@ void AddConformanceFixtures(Clock* clock, std::function<void(const std::string& 
 
 }  // namespace callslip::gateway
 
-#endif  // CALLSLIP_GATEWAY_MCP_CONFORMANCE_FIXTURES_H_
+#endif  // CALLSLIP_TESTS_CONFORMANCE_CONFORMANCE_FIXTURES_H_

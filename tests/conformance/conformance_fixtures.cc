@@ -1,4 +1,4 @@
-#include "gateway/mcp/conformance_fixtures.h"
+#include "conformance/conformance_fixtures.h"
 
 #include <algorithm>
 #include <deque>

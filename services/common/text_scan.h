@@ -1,0 +1,47 @@
+#ifndef CALLSLIP_COMMON_TEXT_SCAN_H_
+#define CALLSLIP_COMMON_TEXT_SCAN_H_
+
+#include <endian.h>
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "absl/strings/string_view.h"
+
+// Looks through text at the speed at which it comes: what is read of each byte of a message stands
+// in the header, so that it becomes part of its callers.
+namespace callslip {
+
+// The first character from `at` on that does not stand for itself in a JSON string, because it is a
+// quote, a backslash, a control character or no ASCII; `end` where there is none. Eight at a time.
+inline const char* SkipPlainJson(const char* at, const char* end) {
+  constexpr uint64_t kEach = 0x0101010101010101;
+  while (end - at >= 8) {
+    uint64_t bytes;
+    std::memcpy(&bytes, at, sizeof(bytes));
+    bytes = le64toh(bytes);
+    // In the first byte that is not plain the highest bit gets set, and in none before it: by the
+    // subtraction where it is a control character, a quote or a backslash.
+    const uint64_t special = (bytes | (bytes - kEach * ' ') | ((bytes ^ (kEach * '"')) - kEach) |
+                              ((bytes ^ (kEach * '\\')) - kEach)) &
+                             (kEach * 0x80);
+    if (special != 0) return at + std::countr_zero(special) / 8;
+    at += 8;
+  }
+  const auto is_plain = [](char c) {
+    return static_cast<unsigned char>(c) < 0x80 && c >= ' ' && c != '"' && c != '\\';
+  };
+  while (at < end && is_plain(*at)) ++at;
+  return at;
+}
+
+// Behind the character that begins at `at`, before `end`, and is no ASCII. Null where that is no
+// UTF-8 (RFC 3629): cut off, longer than needed, a surrogate, beyond U+10FFFF.
+const char* SkipUtf8(const char* at, const char* end);
+
+bool IsUtf8(absl::string_view text);
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_COMMON_TEXT_SCAN_H_

@@ -1,0 +1,59 @@
+#include "common/text_scan.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+
+namespace callslip {
+namespace {
+
+TEST(TextScanTest, PlainTextEndsAtEachByteThatIsNone) {
+  for (int c = 0; c < 256; ++c) {
+    for (size_t before = 0; before < 20; ++before) {
+      const std::string text = std::string(before, 'a') + static_cast<char>(c) + "aaaaaaaa\"";
+      const char* const end = text.data() + text.size();
+      const bool plain = c >= ' ' && c < 0x80 && c != '"' && c != '\\';
+      EXPECT_EQ(SkipPlainJson(text.data(), end) - text.data(), plain ? before + 9 : before)
+          << c << " behind " << before;
+    }
+  }
+  const std::string plain(17, '~');
+  EXPECT_EQ(SkipPlainJson(plain.data(), plain.data() + 17), plain.data() + 17);
+}
+
+// As many bytes as it needs.
+std::string Encoded(uint32_t code, size_t length) {
+  if (length == 1) return {static_cast<char>(code)};
+  std::string text;
+  for (size_t i = 1; i < length; ++i, code >>= 6) {
+    text.insert(text.begin(), static_cast<char>(0x80 | (code & 0x3F)));
+  }
+  const uint32_t lead = length == 2 ? 0xC0 : length == 3 ? 0xE0 : 0xF0;
+  return static_cast<char>(lead | code) + text;
+}
+
+TEST(TextScanTest, EachCharacterIsUtf8InItsShortestForm) {
+  for (uint32_t code = 0; code <= 0x10FFFF; ++code) {
+    const size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    const bool is_surrogate = 0xD800 <= code && code <= 0xDFFF;
+    const std::string text = Encoded(code, length);
+    ASSERT_EQ(IsUtf8(text), !is_surrogate) << code;
+    if (length == 1) continue;
+    ASSERT_FALSE(IsUtf8(text.substr(0, length - 1))) << code;
+    if (length < 4) {
+      ASSERT_FALSE(IsUtf8(Encoded(code, length + 1))) << code;
+    }
+  }
+}
+
+TEST(TextScanTest, WhatIsNoUtf8IsNone) {
+  EXPECT_TRUE(IsUtf8(""));
+  EXPECT_TRUE(IsUtf8("a\xC3\xA4z\xF0\x9F\x98\x80"));
+  for (const char* text : {"\x80", "\xC3", "\xC3(", "\xE2\x82(", "\xFF", "a\xF5\x80\x80\x80",
+                           "\xF4\x90\x80\x80", "\xC0\x80", "\xF8\x88\x80\x80\x80"}) {
+    EXPECT_FALSE(IsUtf8(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace callslip

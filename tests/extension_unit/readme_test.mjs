@@ -1,0 +1,51 @@
+/** The README tells of each action and of its parameters, and of no others. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { actions } from '../../extension/src/actions/index.js';
+
+const readme = await readFile(new URL('../../extension/README.md', import.meta.url), 'utf8');
+
+/** Words in code in the column of parameters that are values or examples of them. */
+const VALUES = new Set([
+  'true', 'false', 'visible', 'hidden', 'attached', 'debug', 'log', 'info', 'warn', 'error',
+  'Enter', 'a', 'Control+A', 'about:blank',
+]);
+
+const inCode = (cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
+
+/** The parameters by action, in the rows of its table. */
+function described() {
+  const table = {};
+  for (const line of readme.split('\n')) {
+    const [, names, parameters] = line.split('|');
+    if (!names?.startsWith(' `') || parameters === undefined) continue;
+    const words = inCode(parameters).map((text) => (VALUES.has(text) ? text : text.split(':')[0]));
+    for (const name of inCode(names)) table[name] ??= words.filter((word) => !VALUES.has(word));
+  }
+  return table;
+}
+
+/** What the check of an action asks of parameters that are all right; how often does not count. */
+function askedFor(action) {
+  const fine = {
+    script: '1', url: 'http://page.test/', selector: '#a', text: 'a', key: 'a', value: 'a', tab_id: 7,
+  };
+  const asked = new Set();
+  action.check(new Proxy(fine, {
+    get(params, name) {
+      asked.add(name);
+      return params[name];
+    },
+  }));
+  return asked;
+}
+
+describe('the README', () => {
+  const table = described();
+  for (const [name, action] of Object.entries(actions)) {
+    test(`tells what ${name} takes`, () => {
+      assert.deepEqual([...askedFor(action)].sort(), [...new Set(table[name])].sort());
+    });
+  }
+});
