@@ -68,12 +68,15 @@ long NowMs() {
 // Signals that are not the keeper's business, and that the agent gets as the keeper did.
 constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
 
-// In the child: becomes the command, or writes errno to `failed`.
-[[noreturn]] void Become(char** command, const sigset_t& mask, pid_t keeper, int failed) {
+// In the child: becomes the command once `go` ends, or writes errno to `failed`.
+[[noreturn]] void Become(char** command, const sigset_t& mask, pid_t keeper, int go, int failed) {
   setsid();
   // Of the keeper, which has one thread: this is told of a thread's end.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != keeper) _exit(kDenied);
+  char nothing;
+  while (read(go, &nothing, 1) < 0 && errno == EINTR) {
+  }
   for (const int number : kIgnored) signal(number, SIG_DFL);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   execvp(command[0], command);
@@ -82,15 +85,30 @@ constexpr int kIgnored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
   _exit(kDenied);
 }
 
-// The agent's pid, or 0 with errno. It has been executed when this returns.
+// So that the ends which the runner sees are the agent's own.
+void LetGoOfStdio() {
+  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int stdio = STDIN_FILENO; stdio <= STDERR_FILENO; ++stdio) {
+    if (nothing < 0 || dup2(nothing, stdio) < 0) close(stdio);
+  }
+}
+
+// The agent's pid, or 0 with errno. It has been executed when this returns, and not before stdio is
+// its own.
 pid_t Start(char** command, const sigset_t& mask) {
-  int failed[2];
-  if (pipe2(failed, O_CLOEXEC) != 0) return 0;
+  int failed[2], go[2];
+  if (pipe2(failed, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0) return 0;
   const pid_t keeper = getpid();
   const pid_t agent = fork();
-  if (agent == 0) Become(command, mask, keeper, failed[1]);
-  close(failed[1]);
+  if (agent == 0) {
+    close(go[1]);
+    Become(command, mask, keeper, go[0], failed[1]);
+  }
   int error = agent < 0 ? errno : 0;
+  LetGoOfStdio();
+  close(go[0]);
+  close(go[1]);
+  close(failed[1]);
   if (agent > 0 && read(failed[0], &error, sizeof(error)) > 0) waitpid(agent, nullptr, 0);
   close(failed[0]);
   errno = error;
@@ -180,16 +198,6 @@ class Keeper {
   long kill_at_ = kNever;
 };
 
-// What the runner sees the end of is the agent's own.
-bool LetGoOfStdio() {
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (nothing < 0) return false;
-  for (int stdio = STDIN_FILENO; stdio <= STDERR_FILENO; ++stdio) {
-    if (dup2(nothing, stdio) < 0) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 int main(int count, char** words) {
@@ -228,7 +236,7 @@ int main(int count, char** words) {
   }
   Tell("started", agent);
   Keeper keeper(agent, signals, grace);
-  if (LetGoOfStdio()) keeper.Watch();
+  keeper.Watch();
   Tell("swept", keeper.Sweep());
   return 0;
 }

@@ -65,7 +65,7 @@ confine gRPC 'grpcpp/|grpc/[a-z_]+\.h|grpc/support/|.*\.grpc\.pb\.h' services/co
   'services/tracker/rpc/rpc_service.*' services/tracker/rpc/tracker_server.cc
 confine protobuf '.*\.pb\.h|google/protobuf/' 'services/gateway/*' 'services/tracker/rpc/*' \
   'services/tracker/storage/journal_*'
-confine Asio 'boost/asio' 'services/gateway/*'
+confine Asio 'boost/asio' 'services/gateway/*' 'services/runner/agent/agent_process.*'
 confine Beast 'boost/beast' services/gateway/http/http_codec.cc services/gateway/http/web_sockets.cc \
   services/gateway/oauth/https_source.cc services/bridge/http_answer.cc
 confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/gateway/json/parse.h \

@@ -1,0 +1,273 @@
+#include "runner/agent/agent_process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "boost/asio/buffer.hpp"
+#include "boost/asio/error.hpp"
+#include "boost/asio/post.hpp"
+#include "common/status_macros.h"
+
+namespace callslip::runner {
+namespace {
+
+using boost::system::error_code;
+
+constexpr size_t kReadBytes = 64 << 10;
+// Of the keeper; see its main.cc.
+constexpr int kControl = 3;
+
+// A pipe's or socket's ends, closed by whoever forgets them.
+struct Ends {
+  std::array<int, 2> ends = {-1, -1};
+
+  ~Ends() {
+    for (const int end : ends) {
+      if (end >= 0) close(end);
+    }
+  }
+  int Release(int which) { return std::exchange(ends[static_cast<size_t>(which)], -1); }
+  int operator[](int which) const { return ends[static_cast<size_t>(which)]; }
+};
+
+std::vector<char*> Pointers(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+void KeepEnd(std::string& text, size_t bytes) {
+  if (text.size() > bytes) text.erase(0, text.size() - bytes);
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<AgentProcess>> AgentProcess::Start(boost::asio::io_context& context,
+                                                                  const std::string& keeper,
+                                                                  const AgentCommand& command,
+                                                                  Listener* listener,
+                                                                  StopPatience patience) {
+  std::shared_ptr<AgentProcess> process(new AgentProcess(context, listener, patience));
+  RETURN_IF_ERROR(process->Spawn(keeper, command));
+  process->Begin();
+  return process;
+}
+
+AgentProcess::AgentProcess(boost::asio::io_context& context, Listener* listener,
+                           StopPatience patience)
+    : listener_(listener),
+      patience_(patience),
+      in_(context),
+      out_(context),
+      err_(context),
+      keeper_end_(context),
+      control_(context),
+      timer_(context),
+      buffer_(kReadBytes) {}
+
+AgentProcess::~AgentProcess() = default;
+
+absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& command) {
+  Ends in, out, err, control;
+  if (pipe2(in.ends.data(), O_CLOEXEC) != 0 || pipe2(out.ends.data(), O_CLOEXEC) != 0 ||
+      pipe2(err.ends.data(), O_CLOEXEC) != 0 ||
+      socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control.ends.data()) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot make the pipes of an agent");
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const absl::Cleanup done = [&actions] { posix_spawn_file_actions_destroy(&actions); };
+  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, control[1], kControl);
+  posix_spawn_file_actions_addclosefrom_np(&actions, kControl + 1);
+  posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
+  std::vector<std::string> arguments = {
+      keeper, "--grace", absl::StrCat(absl::ToInt64Milliseconds(patience_.terminate)), "--"};
+  arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
+  std::vector<std::string> environment = command.environment;
+  if (const int error = posix_spawn(&keeper_, keeper.c_str(), &actions, nullptr,
+                                    Pointers(arguments).data(), Pointers(environment).data());
+      error != 0) {
+    return absl::ErrnoToStatus(error, absl::StrCat("cannot start ", keeper));
+  }
+  const int keeper_end = static_cast<int>(syscall(SYS_pidfd_open, keeper_, 0));
+  if (keeper_end < 0) {
+    const int error = errno;
+    // The keeper ends as its socket does.
+    close(control.Release(0));
+    waitpid(keeper_, nullptr, 0);
+    return absl::ErrnoToStatus(error, "cannot watch a process");
+  }
+  keeper_end_.assign(keeper_end);
+  in_.assign(in.Release(1));
+  out_.assign(out.Release(0));
+  err_.assign(err.Release(0));
+  control_.assign(boost::asio::local::stream_protocol(), control.Release(0));
+  out_.non_blocking(true);
+  err_.non_blocking(true);
+  return absl::OkStatus();
+}
+
+void AgentProcess::Begin() {
+  Read(out_, &AgentProcess::TakeOutput);
+  Read(err_, &AgentProcess::TakeWords);
+  keeper_end_.async_wait(Stream::wait_read, [self = shared_from_this()](error_code error) {
+    if (!error) self->OnKeeperEnd();
+  });
+}
+
+void AgentProcess::Read(Stream& from, Take take) {
+  // Read where it is taken, so that nothing is on its way when the rest is drained.
+  from.async_wait(Stream::wait_read, [self = shared_from_this(), &from, take](error_code error) {
+    if (!error && self->ReadSome(from, take)) self->Read(from, take);
+  });
+}
+
+bool AgentProcess::ReadSome(Stream& from, Take take) {
+  error_code error;
+  const size_t bytes = from.read_some(boost::asio::buffer(buffer_), error);
+  if (error) return error == boost::asio::error::would_block;
+  (this->*take)({buffer_.data(), bytes});
+  return from.is_open();
+}
+
+void AgentProcess::Drain(Stream& from, Take take) {
+  error_code error;
+  while (!error && from.is_open()) {
+    const size_t bytes = from.read_some(boost::asio::buffer(buffer_), error);
+    if (bytes > 0) (this->*take)({buffer_.data(), bytes});
+  }
+  from.close(error);
+}
+
+void AgentProcess::TakeWords(absl::string_view bytes) {
+  last_words_.append(bytes.data(), bytes.size());
+  KeepEnd(last_words_, kLastWords);
+}
+
+void AgentProcess::Write(std::string bytes, std::function<void(bool)> done) {
+  unwritten_ += bytes.size();
+  outgoing_.push_back({std::move(bytes), std::move(done)});
+  if (!in_.is_open()) return FailWrites();
+  if (!writing_) WriteNext();
+}
+
+void AgentProcess::WriteNext() {
+  if (outgoing_.empty()) return;
+  writing_ = true;
+  const std::string& bytes = outgoing_.front().bytes;
+  in_.async_write_some(boost::asio::buffer(bytes.data() + written_, bytes.size() - written_),
+                       [self = shared_from_this()](error_code error, size_t written) {
+                         self->writing_ = false;
+                         self->written_ += written;
+                         self->unwritten_ -= written;
+                         if (self->written_ == self->outgoing_.front().bytes.size())
+                           self->EndFirst(true);
+                         if (error) return self->CloseInput();
+                         if (!self->in_.is_open()) return self->FailWrites();
+                         self->WriteNext();
+                       });
+}
+
+void AgentProcess::EndFirst(bool whole) {
+  const Outgoing first = std::move(outgoing_.front());
+  outgoing_.pop_front();
+  unwritten_ -= first.bytes.size() - std::exchange(written_, 0);
+  if (first.done != nullptr) first.done(whole);
+}
+
+void AgentProcess::FailWrites() {
+  // Whether the one that is under way was written is known when it comes back.
+  while (!writing_ && !outgoing_.empty()) EndFirst(false);
+}
+
+void AgentProcess::CloseInput() {
+  error_code ignored;
+  in_.close(ignored);
+  FailWrites();
+}
+
+void AgentProcess::Stop() {
+  if (std::exchange(stopping_, true)) return;
+  CloseInput();
+  After(patience_.end_of_input, &AgentProcess::Terminate);
+}
+
+void AgentProcess::Terminate() {
+  Order('t');
+  After(patience_.terminate, &AgentProcess::Kill);
+}
+
+void AgentProcess::Kill() {
+  stopping_ = true;
+  Order('k');
+}
+
+void AgentProcess::Order(char what) {
+  error_code ignored;
+  if (control_.is_open()) control_.write_some(boost::asio::buffer(&what, 1), ignored);
+}
+
+void AgentProcess::After(absl::Duration wait, void (AgentProcess::*step)()) {
+  timer_.expires_after(absl::ToChronoNanoseconds(wait));
+  timer_.async_wait([self = shared_from_this(), step](error_code error) {
+    if (!error && self->keeper_end_.is_open()) (self.get()->*step)();
+  });
+}
+
+void AgentProcess::OnKeeperEnd() {
+  error_code ignored;
+  keeper_end_.close(ignored);
+  timer_.cancel();
+  waitpid(keeper_, nullptr, 0);
+  CloseInput();
+  // Whoever wrote to them is gone: what there is is all.
+  Drain(out_, &AgentProcess::TakeOutput);
+  Drain(err_, &AgentProcess::TakeWords);
+  AgentExit exit = ReadExit();
+  exit.last_words = std::move(last_words_);
+  control_.close(ignored);
+  // After the write that was under way.
+  boost::asio::post(timer_.get_executor(), [self = shared_from_this(), exit = std::move(exit)] {
+    self->listener_->OnEnd(exit);
+  });
+}
+
+AgentExit AgentProcess::ReadExit() {
+  std::string said;
+  std::array<char, 256> buffer;
+  error_code error;
+  while (!error) {
+    const size_t bytes = control_.read_some(boost::asio::buffer(buffer), error);
+    said.append(buffer.data(), bytes);
+  }
+  AgentExit exit;
+  for (const absl::string_view line : absl::StrSplit(said, '\n')) {
+    const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, ' ');
+    const auto is = [&](absl::string_view word) {
+      return parts.first == word && absl::SimpleAtoi(parts.second, &exit.code);
+    };
+    if (is("failed")) exit.kind = AgentExit::Kind::kNotStarted;
+    if (is("exited")) exit.kind = AgentExit::Kind::kExited;
+    if (is("signalled")) exit.kind = AgentExit::Kind::kSignalled;
+  }
+  return exit;
+}
+
+}  // namespace callslip::runner

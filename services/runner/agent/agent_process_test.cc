@@ -1,0 +1,216 @@
+#include "runner/agent/agent_process.h"
+
+#include <csignal>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "boost/asio/io_context.hpp"
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::runner {
+namespace {
+
+using Kind = AgentExit::Kind;
+using testing::ElementsAre;
+using testing::EndsWith;
+
+// Longer than any test: what ends before it was not waited for.
+constexpr StopPatience kPatient = {absl::Minutes(10), absl::Minutes(10)};
+
+class AgentProcessTest : public testing::Test, public AgentProcess::Listener {
+ protected:
+  AgentProcessTest() { std::signal(SIGPIPE, SIG_IGN); }
+
+  void OnOutput(absl::string_view bytes) override {
+    EXPECT_FALSE(ended_);
+    out_.append(bytes.data(), bytes.size());
+  }
+  void OnEnd(const AgentExit& exit) override {
+    EXPECT_FALSE(std::exchange(ended_, true));
+    exit_ = exit;
+  }
+
+  void StartWith(const AgentCommand& command, StopPatience patience) {
+    auto started = AgentProcess::Start(context_, CALLSLIP_KEEPER_BINARY, command, this, patience);
+    ASSERT_OK(started);
+    process_ = *std::move(started);
+  }
+  void Start(const std::string& script, StopPatience patience = kPatient) {
+    StartWith({.arguments = {"sh", "-c", script},
+               .environment = {"PATH=/usr/bin:/bin", "ONLY=this"},
+               .directory = "/tmp"},
+              patience);
+  }
+  void Write(const std::string& bytes) {
+    process_->Write(bytes, [this](bool whole) {
+      EXPECT_FALSE(ended_);
+      writes_.push_back(whole);
+    });
+  }
+  void AwaitOutput(absl::string_view end) {
+    while (!ended_ && !absl::EndsWith(out_, end)) context_.run_one();
+    EXPECT_THAT(out_, EndsWith(std::string(end)));
+  }
+  AgentExit AwaitEnd() {
+    while (!ended_) context_.run_one();
+    return exit_;
+  }
+
+  boost::asio::io_context context_;
+  std::shared_ptr<AgentProcess> process_;
+  std::string out_;
+  std::vector<bool> writes_;
+  AgentExit exit_;
+  bool ended_ = false;
+};
+
+TEST_F(AgentProcessTest, TakesAndGivesBytes) {
+  Start("while read line; do echo \"$line!\"; done; exit 3");
+  Write("one\n");
+  Write("two\n");
+  AwaitOutput("two!\n");
+  EXPECT_EQ(out_, "one!\ntwo!\n");
+  EXPECT_THAT(writes_, ElementsAre(true, true));
+  EXPECT_EQ(process_->unwritten_bytes(), 0u);
+  process_->Stop();
+  const AgentExit exit = AwaitEnd();
+  EXPECT_EQ(exit.kind, Kind::kExited);
+  EXPECT_EQ(exit.code, 3);
+}
+
+TEST_F(AgentProcessTest, HasTheEnvironmentAndTheFolderOfItsCommandAndNothingElse) {
+  Start("env | sort; pwd; ls -l /proc/self/fd | wc -l");
+  AwaitEnd();
+  // `ls` looks through a descriptor of its own; the first line is a sum.
+  EXPECT_EQ(out_, "ONLY=this\nPATH=/usr/bin:/bin\nPWD=/tmp\n/tmp\n5\n");
+}
+
+TEST_F(AgentProcessTest, CommandThatIsNotThereIsNotStarted) {
+  StartWith({.arguments = {"no-such-agent"}, .environment = {"PATH=/bin"}, .directory = "/"},
+            kPatient);
+  const AgentExit exit = AwaitEnd();
+  EXPECT_EQ(exit.kind, Kind::kNotStarted);
+  EXPECT_EQ(exit.code, ENOENT);
+}
+
+TEST_F(AgentProcessTest, FolderThatIsNotThereIsAnErrorAtOnce) {
+  const auto started = AgentProcess::Start(
+      context_, CALLSLIP_KEEPER_BINARY,
+      {.arguments = {"true"}, .environment = {}, .directory = "/no/such/folder"}, this);
+  EXPECT_TRUE(absl::IsNotFound(started.status())) << started.status();
+}
+
+TEST_F(AgentProcessTest, AllOutputComesBeforeTheEnd) {
+  Start("i=0; while [ $i -lt 20000 ]; do echo \"line $i\"; i=$((i+1)); done; echo last; exit 0");
+  AwaitEnd();
+  EXPECT_THAT(out_, EndsWith("line 19999\nlast\n"));
+  EXPECT_EQ(std::count(out_.begin(), out_.end(), '\n'), 20'001);
+}
+
+TEST_F(AgentProcessTest, LastWordsAreTheEndOfWhatWentToStderr) {
+  Start("head -c 1000000 /dev/zero | tr '\\0' x >&2; echo 'cannot go on' >&2; kill -SEGV $$");
+  const AgentExit exit = AwaitEnd();
+  EXPECT_EQ(exit.kind, Kind::kSignalled);
+  EXPECT_EQ(exit.code, SIGSEGV);
+  EXPECT_EQ(exit.last_words.size(), AgentProcess::kLastWords);
+  EXPECT_THAT(exit.last_words, EndsWith("xxxcannot go on\n"));
+}
+
+TEST_F(AgentProcessTest, StopEndsItByTheEndOfItsInput) {
+  Start("cat; echo bye");
+  process_->Stop();
+  process_->Stop();
+  EXPECT_EQ(AwaitEnd().kind, Kind::kExited);
+  EXPECT_EQ(out_, "bye\n");
+}
+
+TEST_F(AgentProcessTest, StopAsksThenAndKillsAtLast) {
+  Start("trap 'echo asked' TERM; echo ready; while :; do sleep 1000 & wait; done",
+        {absl::Milliseconds(1), absl::Milliseconds(50)});
+  AwaitOutput("ready\n");
+  process_->Stop();
+  const AgentExit exit = AwaitEnd();
+  EXPECT_EQ(out_, "ready\nasked\n");
+  EXPECT_EQ(exit.kind, Kind::kSignalled);
+  EXPECT_EQ(exit.code, SIGKILL);
+}
+
+TEST_F(AgentProcessTest, KillTakesAllThatCameOfIt) {
+  Start("setsid sh -c 'echo $$; exec sleep 1000' & wait");
+  AwaitOutput("\n");
+  int fugitive = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(out_, &fugitive));
+  process_->Kill();
+  EXPECT_EQ(AwaitEnd().kind, Kind::kSignalled);
+  EXPECT_EQ(kill(fugitive, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+}
+
+TEST_F(AgentProcessTest, WritesThatDoNotArriveAreTold) {
+  Start("exec <&-; echo closed; sleep 1000");
+  AwaitOutput("closed\n");
+  Write("never read\n");
+  Write("nor this\n");
+  while (writes_.size() < 2) context_.run_one();
+  EXPECT_THAT(writes_, ElementsAre(false, false));
+  Write("nor what comes later\n");
+  EXPECT_EQ(writes_.size(), 3u);
+  process_->Kill();
+  AwaitEnd();
+}
+
+TEST_F(AgentProcessTest, WriteThatIsUnderWayIsToldBeforeTheEnd) {
+  Start("echo ready; sleep 1000");
+  AwaitOutput("ready\n");
+  Write(std::string(1 << 20, 'x'));  // More than a pipe holds.
+  Write("behind it\n");
+  EXPECT_EQ(process_->unwritten_bytes(), (1u << 20) + 10);
+  process_->Kill();
+  AwaitEnd();
+  EXPECT_THAT(writes_, ElementsAre(false, false));
+  EXPECT_EQ(process_->unwritten_bytes(), 0u);
+}
+
+TEST_F(AgentProcessTest, KeeperThatIsKilledTakesItAlong) {
+  Start("echo $PPID; read line; sleep 1000");
+  AwaitOutput("\n");
+  int keeper = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(out_, &keeper));
+  kill(keeper, SIGKILL);
+  EXPECT_EQ(AwaitEnd().kind, Kind::kLost);
+}
+
+// Which a child would have from this program.
+TEST_F(AgentProcessTest, SignalsAreAsProgramsExpectThem) {
+  Start("kill -PIPE $$; echo never");
+  EXPECT_EQ(AwaitEnd().code, SIGPIPE);
+}
+
+TEST_F(AgentProcessTest, EightEndTogether) {
+  struct Counter : AgentProcess::Listener {
+    void OnOutput(absl::string_view) override {}
+    void OnEnd(const AgentExit&) override { ++ended; }
+    int ended = 0;
+  } counter;
+  std::vector<std::shared_ptr<AgentProcess>> agents;
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_OK_AND_ASSIGN(auto agent, AgentProcess::Start(context_, CALLSLIP_KEEPER_BINARY,
+                                                         {.arguments = {"cat"},
+                                                          .environment = {"PATH=/usr/bin:/bin"},
+                                                          .directory = "/"},
+                                                         &counter, kPatient));
+    agents.push_back(std::move(agent));
+  }
+  for (const auto& agent : agents) agent->Stop();
+  while (counter.ended < 8) context_.run_one();
+}
+
+}  // namespace
+}  // namespace callslip::runner
