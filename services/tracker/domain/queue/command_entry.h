@@ -74,6 +74,8 @@ struct CommandEntry : Timed {
   uint64_t end_number = 0;  // See CommandRecord.
   bool delayed = false;     // It waits for its not_before.
   bool holds_key = false;   // It is the one of its ordering key that is under way.
+  bool touched = false;     // By the step of its partition that is under way.
+  bool journaled = false;   // The journal has heard of it.
 };
 
 }  // namespace callslip::tracker
