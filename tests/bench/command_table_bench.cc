@@ -58,7 +58,6 @@ const Payload& Result() {
 
 CommandLimits NoLimits() {
   CommandLimits limits;
-  limits.failed_of_client = size_t{1} << 40;
   limits.queued = limits.queued_of_client = limits.commands = limits.commands_of_client = int64_t{1}
                                                                                           << 40;
   return limits;
@@ -96,14 +95,7 @@ class Bench {
     if (!registered.ok()) Die("a command was refused");
     const std::string id = registered->command->spec->id.ToString();
 
-    WorkerNews news;
-    const auto lease = table_.Lease({.target = target, .worker_id = "w1", .max_commands = 1}, now_,
-                                    [&](WorkerNews got) { news = std::move(got); });
-    if (!lease.ok() || news.leases.size() != 1) Die("a command was not delivered");
-    const LeaseProof proof{news.leases[0].token, 1};
-    if (!table_.Complete(id, proof, tracker::CommandResult{Result()}, nullptr, now_).ok()) {
-      Die("a command was not completed");
-    }
+    LeaseAndComplete(target, id);
     if (!table_.Get("local", id, /*peek=*/false).ok()) Die("a command was not found");
     now_ += kTimePerCycle;
     if (next_ % 64 == 0) {
@@ -112,22 +104,19 @@ class Bench {
     }
   }
 
-  // `count` commands of one client, half of which have ended; `kLabelled` of each half have the
-  // label `wanted`, long ago.
+  // `count` commands of one client, of which every other one is completed; the first `kLabelled`
+  // have the label `wanted`.
   void AddLabelled(int64_t count) {
-    CommandRequest request;
-    request.client_id = "agent-1";
-    request.type = "click";
-    request.params = Params();
     for (int64_t i = 0; i < count; ++i) {
-      request.target = "waiting-" + std::to_string(i / 100);
-      request.label = i < 2 * kLabelled ? "wanted" : "other";
+      CommandRequest request;
+      request.client_id = "agent-1";
+      request.type = "click";
+      request.params = Params();
+      request.target = i % 2 == 0 ? "waiting-" + std::to_string(i / 100) : "busy";
+      request.label = i < kLabelled ? "wanted" : "other";
       const auto registered = table_.Register(request, now_);
       if (!registered.ok()) Die("a command was refused");
-      if (i % 2 == 0) continue;
-      if (!table_.Cancel("agent-1", registered->command->spec->id.ToString(), now_).ok()) {
-        Die("a command was not cancelled");
-      }
+      if (i % 2 != 0) LeaseAndComplete(request.target, registered->command->spec->id.ToString());
     }
   }
   size_t List(const CommandFilter& filter) {
@@ -141,6 +130,17 @@ class Bench {
   int64_t commands() const { return table_.commands(); }
 
  private:
+  void LeaseAndComplete(const std::string& target, const std::string& id) {
+    WorkerNews news;
+    const auto lease = table_.Lease({.target = target, .worker_id = "w1", .max_commands = 1}, now_,
+                                    [&](WorkerNews got) { news = std::move(got); });
+    if (!lease.ok() || news.leases.size() != 1) Die("a command was not delivered");
+    const LeaseProof proof{news.leases[0].token, 1};
+    if (!table_.Complete(id, proof, tracker::CommandResult{Result()}, nullptr, now_).ok()) {
+      Die("a command was not completed");
+    }
+  }
+
   Journal journal_;
   CommandTable table_;
   std::vector<std::string> targets_;
@@ -188,7 +188,10 @@ void ListFew(benchmark::State& state, const CommandFilter& filter) {
   for (auto _ : state) listed = bench->List(filter);
   state.counters["listed"] = static_cast<double>(listed);
 }
-BENCHMARK_CAPTURE(ListFew, ByLabel, CommandFilter{.label = "wanted"})->Arg(1)->Arg(1000)->Arg(100'000);
+BENCHMARK_CAPTURE(ListFew, ByLabel, CommandFilter{.label = "wanted"})
+    ->Arg(1)
+    ->Arg(1000)
+    ->Arg(100'000);
 BENCHMARK_CAPTURE(ListFew, ByState, CommandFilter{.states = {CommandState::kFailed}})
     ->Arg(1)
     ->Arg(1000)

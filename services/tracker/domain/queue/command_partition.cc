@@ -187,10 +187,7 @@ std::vector<CommandPtr> CommandPartition::List(const ClientScope& clients,
 void CommandPartition::ListLocked(const PartitionClient& client, const CommandFilter& filter,
                                   uint64_t before_sequence, int limit,
                                   std::vector<CommandPtr>& page) {
-  const auto wanted = [&](CommandState state) {
-    return filter.states.empty() || absl::c_linear_search(filter.states, state);
-  };
-  client.TakeNewest(before_sequence, limit, wanted, [&](const CommandEntry& entry) {
+  client.TakeNewest(filter, before_sequence, limit, [&](const CommandEntry& entry) {
     const bool matches = filter.Matches(*entry.view);
     if (matches) page.push_back(entry.view);
     return matches;
@@ -280,7 +277,7 @@ bool CommandPartition::PushMatches(const FilterWatch& watch, ClientAccount& acco
                                    CommandEffects& effects) {
   MutexLock lock(&mutex_);
   return ForEachClientLocked(watch.clients, [&](const PartitionClient& client) {
-    return client.ForEach([&](const CommandEntry& entry) {
+    return client.ForEach(watch.filter, [&](const CommandEntry& entry) {
       return account.PushToFilter(watch, entry.view, effects.ready);
     });
   });
