@@ -156,12 +156,9 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
   return registered;
 }
 
-absl::StatusOr<CommandPtr> CommandPartition::Get(const ClientScope& clients, CommandId id,
-                                                 bool peek) {
+absl::StatusOr<CommandPtr> CommandPartition::Get(const ClientScope& clients, CommandId id) {
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(clients, id));
-  if (!peek && !clients.is_all() && IsTerminal(entry->view->state))
-    MarkResultRead(*entry->view, shared_->journal);
   return entry->view;
 }
 
@@ -233,7 +230,7 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
   Step step(this, absl::InfinitePast(), effects);
   if (draining_) return Draining();
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(request.clients, id));
-  request.feed->SetJournal(shared_->journal);
+  request.feed->SetTable(shared_->table);
   const bool terminal = IsTerminal(entry->view->state);
   std::shared_ptr<CommandWatch> watch;
   if (!terminal) {

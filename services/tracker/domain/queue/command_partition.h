@@ -32,6 +32,8 @@
 
 namespace callslip::tracker {
 
+class CommandTable;
+
 // What a worker knows of what was delivered to it, and how far back it does; see the message of the
 // same name in command_service.proto.
 struct KnownDeliveries {
@@ -100,6 +102,7 @@ struct CommandEffects {
 
 // What all partitions of one table share.
 struct CommandTableShared {
+  CommandTable* table = nullptr;
   CommandLimits limits;
   std::shared_ptr<const CommandDeadlines> deadlines;
   Usage usage;
@@ -141,7 +144,7 @@ class CommandPartition {
   absl::StatusOr<CommandPtr> Register(const CommandRequest& request,
                                       std::shared_ptr<const CommandDeadlines> deadlines,
                                       absl::Time now, CommandEffects& effects);
-  absl::StatusOr<CommandPtr> Get(const ClientScope& clients, CommandId id, bool peek);
+  absl::StatusOr<CommandPtr> Get(const ClientScope& clients, CommandId id);
   absl::StatusOr<HeldCommand> HeldBy(CommandId id);
   // Up to `limit` matching commands registered before `before_sequence`, newest first.
   // Of each group as many as match, up to `limit`.

@@ -8,10 +8,10 @@
 
 namespace callslip::tracker {
 
-// One call's work on a partition, whose mutex it holds as long as it lives. What the call touches is
-// noted here, and what follows from it is done once, at the end: who waits for work is given it, the
-// journal hears of each command that was touched, then watches of each of its changes, and whoever
-// fires deadlines of the earliest that was set. For the files of CommandPartition only.
+// One call's work on a partition, whose mutex it holds as long as it lives. What the call touches
+// is noted here, and what follows from it is done once, at the end: who waits for work is given it,
+// the journal hears of each command that was touched, then watches of each of its changes, and
+// whoever fires deadlines of the earliest that was set. For the files of CommandPartition only.
 class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
  public:
   Step(CommandPartition* partition, absl::Time at, CommandEffects& caused)

@@ -61,8 +61,8 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   queue->last_poll = now;
   Worker* worker = queue->workers.Find(request.worker_id, now);
   TakeBackLocked(*worker, request.known, step);
-  WorkerNews news = TakeNewsLocked(
-      *queue, *worker, {request.max_commands, request.window, request.proofs}, step);
+  WorkerNews news =
+      TakeNewsLocked(*queue, *worker, {request.max_commands, request.window, request.proofs}, step);
 
   const bool hold = news.empty() && request.hold_until > now;
   const absl::Status reserved = hold ? ReserveWait(nullptr) : absl::OkStatus();
