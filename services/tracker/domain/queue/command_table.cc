@@ -144,6 +144,8 @@ absl::StatusOr<CommandRegistration> CommandTable::Replay(const ClientScope& clie
   }
   ASSIGN_OR_RETURN(const CommandPtr origin, Get(clients, id, /*peek=*/true));
   if (!IsDeadLetter(origin->state)) return NotADeadLetter(id, origin->state);
+  // What its subject says is the business of whoever has registered it.
+  if (!origin->spec->subject().empty()) return NotReplayable(id);
   CommandRequest request = origin->spec->ToRequest();
   request.request_id = std::move(request_id);
   request.replay_of = id;
