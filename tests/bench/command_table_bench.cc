@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/time/time.h"
@@ -21,9 +22,12 @@ namespace callslip::bench {
 namespace {
 
 using tracker::CommandDeadlines;
+using tracker::CommandFilter;
 using tracker::CommandLimits;
 using tracker::CommandRequest;
+using tracker::CommandState;
 using tracker::CommandTable;
+using tracker::Journal;
 using tracker::LeaseProof;
 using tracker::Payload;
 using tracker::WorkerNews;
@@ -59,9 +63,12 @@ CommandLimits NoLimits() {
   return limits;
 }
 
+enum class Kept { kNot, kInJournal };
+
 class Bench {
  public:
-  Bench() : table_(Deadlines(), NoLimits()) {
+  explicit Bench(Kept kept = Kept::kNot)
+      : table_(Deadlines(), NoLimits(), kept == Kept::kNot ? nullptr : &journal_) {
     for (int i = 0; i < kTargets; ++i) targets_.push_back("tab-group-" + std::to_string(i));
   }
 
@@ -88,6 +95,42 @@ class Bench {
     if (!registered.ok()) Die("a command was refused");
     const std::string id = registered->command->spec->id.ToString();
 
+    LeaseAndComplete(target, id);
+    if (!table_.Get("local", id, /*peek=*/false).ok()) Die("a command was not found");
+    now_ += kTimePerCycle;
+    if (next_ % 64 == 0) {
+      table_.FireDeadlines(now_);
+      journal_.Take();
+    }
+  }
+
+  // `count` commands of one client, of which every other one is completed; the first `kLabelled`
+  // have the label `wanted`.
+  void AddLabelled(int64_t count) {
+    for (int64_t i = 0; i < count; ++i) {
+      CommandRequest request;
+      request.client_id = "agent-1";
+      request.type = "click";
+      request.params = Params();
+      request.target = i % 2 == 0 ? "waiting-" + std::to_string(i / 100) : "busy";
+      request.label = i < kLabelled ? "wanted" : "other";
+      const auto registered = table_.Register(request, now_);
+      if (!registered.ok()) Die("a command was refused");
+      if (i % 2 != 0) LeaseAndComplete(request.target, registered->command->spec->id.ToString());
+    }
+  }
+  size_t List(const CommandFilter& filter) {
+    const auto page = table_.ListGroups("agent-1", filter, 100);
+    if (!page.ok()) Die("no list");
+    return page->commands.size();
+  }
+
+  static constexpr int kLabelled = 10;
+
+  int64_t commands() const { return table_.commands(); }
+
+ private:
+  void LeaseAndComplete(const std::string& target, const std::string& id) {
     WorkerNews news;
     const auto lease = table_.Lease({.target = target, .worker_id = "w1", .max_commands = 1}, now_,
                                     [&](WorkerNews got) { news = std::move(got); });
@@ -96,14 +139,9 @@ class Bench {
     if (!table_.Complete(id, proof, tracker::CommandResult{Result()}, nullptr, now_).ok()) {
       Die("a command was not completed");
     }
-    if (!table_.Get("local", id, /*peek=*/false).ok()) Die("a command was not found");
-    now_ += kTimePerCycle;
-    if (next_ % 64 == 0) table_.FireDeadlines(now_);
   }
 
-  int64_t commands() const { return table_.commands(); }
-
- private:
+  Journal journal_;
   CommandTable table_;
   std::vector<std::string> targets_;
   absl::Time now_ = absl::FromUnixSeconds(1'700'000'000);
@@ -111,11 +149,11 @@ class Bench {
 };
 
 // Made once for all repetitions.
-Bench& BenchBeside(int64_t live) {
-  static auto& benches = *new std::map<int64_t, std::unique_ptr<Bench>>;
-  std::unique_ptr<Bench>& bench = benches[live];
+Bench& BenchBeside(int64_t live, Kept kept = Kept::kNot) {
+  static auto& benches = *new std::map<std::pair<int64_t, Kept>, std::unique_ptr<Bench>>;
+  std::unique_ptr<Bench>& bench = benches[{live, kept}];
   if (bench == nullptr) {
-    bench = std::make_unique<Bench>();
+    bench = std::make_unique<Bench>(kept);
     bench->AddLive(live);
     for (int i = 0; i < 20'000; ++i) bench->Cycle();
   }
@@ -129,6 +167,35 @@ void FullCycle(benchmark::State& state) {
   state.counters["live"] = static_cast<double>(bench.commands());
 }
 BENCHMARK(FullCycle)->Arg(0)->Arg(1'000'000)->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly();
+
+// The same with every change journalled, as it is with --durability.
+void JournalledCycle(benchmark::State& state) {
+  Bench& bench = BenchBeside(0, Kept::kInJournal);
+  for (auto _ : state) bench.Cycle();
+  state.SetItemsProcessed(state.iterations());
+}
+BENCHMARK(JournalledCycle)->MinTime(1.0)->Repetitions(5)->ReportAggregatesOnly();
+
+// A few commands of a client that has many: by their label, and by a state that none is in.
+void ListFew(benchmark::State& state, const CommandFilter& filter) {
+  static auto& benches = *new std::map<int64_t, std::unique_ptr<Bench>>;
+  std::unique_ptr<Bench>& bench = benches[state.range(0)];
+  if (bench == nullptr) {
+    bench = std::make_unique<Bench>();
+    bench->AddLabelled(state.range(0));
+  }
+  size_t listed = 0;
+  for (auto _ : state) listed = bench->List(filter);
+  state.counters["listed"] = static_cast<double>(listed);
+}
+BENCHMARK_CAPTURE(ListFew, ByLabel, CommandFilter{.label = "wanted"})
+    ->Arg(1)
+    ->Arg(1000)
+    ->Arg(100'000);
+BENCHMARK_CAPTURE(ListFew, ByState, CommandFilter{.states = {CommandState::kFailed}})
+    ->Arg(1)
+    ->Arg(1000)
+    ->Arg(100'000);
 
 void BytesPerLiveCommand(benchmark::State& state) {
   for (auto _ : state) {

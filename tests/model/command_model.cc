@@ -428,7 +428,11 @@ void CommandModel::EndWatch(int64_t watch_id) {
 void CommandModel::Tell(ModelWatch& watch, const ModelCommand& command) {
   if (watch.client != command.client()) return;
   if (watch.only_end && !command.ended()) return;
-  ModelUpdate update{.watch_id = watch.watch_id, .command = command.number, .view = command.view};
+  ModelUpdate update{.watch_id = watch.watch_id,
+                     .command = command.number,
+                     .view = command.view,
+                     .revision = command.revision,
+                     .of_filter = watch.command < 0};
   if (watch.command >= 0) {
     if (watch.command != command.number) return;
     update.last = command.ended();
@@ -466,33 +470,61 @@ void CommandModel::Push(int feed, ModelUpdate update) {
   to.updates.push_back(std::move(update));
 }
 
-void CommandModel::Take(int feed, size_t max, const std::vector<ModelUpdate>& taken) {
+bool CommandModel::HasPassed(const ModelUpdate& waiting) const {
+  if (waiting.command < 0 || waiting.of_filter) return false;
+  const ModelCommand& command = commands_[static_cast<size_t>(waiting.command)];
+  return command.removed || command.revision != waiting.revision;
+}
+
+bool CommandModel::MayBe(const ModelUpdate& waiting, const ModelUpdate& update,
+                         std::string& difference) const {
+  if (waiting.watch_id != update.watch_id || waiting.last != update.last) return false;
+  const bool has_passed = HasPassed(waiting);
+  if (waiting.command == update.command && waiting.error == update.error) {
+    if (waiting.command < 0) return true;
+    difference = DifferenceOf(waiting.view, update.view);
+    if (difference.empty() || !has_passed) return true;
+    // What has become of it.
+    const ModelCommand& command = commands_[static_cast<size_t>(waiting.command)];
+    difference = DifferenceOf(command.view, update.view);
+    return true;
+  }
+  return has_passed && update.command < 0 && update.error == OutcomeOfReading(waiting.command);
+}
+
+void CommandModel::Take(int feed, size_t max, const std::vector<ModelUpdate>& taken, size_t left,
+                        bool is_lost) {
   BeginStep();
   std::vector<ModelUpdate>& waiting = feeds_[static_cast<size_t>(feed)].updates;
-  if (taken.size() != std::min(max, waiting.size())) {
-    Disagree(absl::StrCat("the feed gave ", taken.size(), " updates of ", waiting.size()));
+  if (taken.size() != max && left != 0) {
+    Disagree(absl::StrCat("the feed gave ", taken.size(), " updates and has ", left));
     return;
   }
   uint64_t newest = 0;
   for (const ModelUpdate& update : taken) {
     const std::string name = absl::StrCat("the update of watch ", update.watch_id, ", command #",
                                           update.command, update.last ? ", last" : "");
+    std::string difference;
     const auto known = absl::c_find_if(waiting, [&](const ModelUpdate& candidate) {
-      return candidate.watch_id == update.watch_id && candidate.command == update.command &&
-             candidate.last == update.last && candidate.error == update.error;
+      return MayBe(candidate, update, difference);
     });
     if (known == waiting.end()) {
       Disagree(absl::StrCat(name, " ", update.error, " was not expected"));
       return;
     }
-    if (update.command >= 0) {
-      const std::string difference = DifferenceOf(known->view, update.view);
-      if (!difference.empty()) Disagree(absl::StrCat(name, ": ", difference));
-    }
+    if (!difference.empty()) Disagree(absl::StrCat(name, ": ", difference));
     if (known->step < newest) Disagree(absl::StrCat(name, " comes after a newer one"));
     newest = known->step;
-    if (update.command >= 0 && update.last) At(update.command).collected = true;
+    const bool collects = !is_lost || mistake_ == ModelMistake::kLostUpdatesCollect;
+    if (update.command >= 0 && update.last && collects) At(update.command).collected = true;
     waiting.erase(known);
+  }
+  // States that have passed may be left out.
+  for (auto it = waiting.begin(); it != waiting.end() && waiting.size() > left;) {
+    it = HasPassed(*it) && !it->last ? waiting.erase(it) : it + 1;
+  }
+  if (waiting.size() != left) {
+    Disagree(absl::StrCat(left, " updates wait instead of ", waiting.size()));
   }
   for (const ModelUpdate& update : waiting) {
     if (update.step < newest) Disagree("a newer update was given out before an older one");

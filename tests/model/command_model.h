@@ -29,6 +29,7 @@ enum class ModelMistake {
   kNeverRedelivers,
   kForgetsRequestIds,
   kPeeksCollect,
+  kLostUpdatesCollect,
   kForgetsTombstones,
   kTellsNoEndsToWorkers,
   kTellsWatchesOfOtherStates,
@@ -122,7 +123,9 @@ struct ModelUpdate {
   CommandView view;
   std::string error;
   bool last = false;
-  uint64_t step = 0;  // When its place in the feed was taken.
+  uint64_t step = 0;     // When its place in the feed was taken.
+  int64_t revision = 0;  // Of the command.
+  bool of_filter = false;
 };
 
 struct ModelFeed {
@@ -199,7 +202,8 @@ class CommandModel {
   void Watch(const ModelWatch& watch, int64_t after_revision, const absl::Status& status,
              bool goes_on);
   void Unwatch(int64_t watch_id);
-  void Take(int feed, size_t max, const std::vector<ModelUpdate>& taken);
+  // `left`: how many updates wait after that. `is_lost`: what was taken reached nobody.
+  void Take(int feed, size_t max, const std::vector<ModelUpdate>& taken, size_t left, bool is_lost);
   void FailWatch(int feed, int64_t watch_id, const std::string& error);
 
   // `goes_on`: the table returned a held call.
@@ -325,6 +329,10 @@ class CommandModel {
   void Change(ModelCommand& command);
   void Tell(ModelWatch& watch, const ModelCommand& command);
   void Push(int feed, ModelUpdate update);
+  // The command of an update that waits has gone on since, without a word of this watch.
+  bool HasPassed(const ModelUpdate& waiting) const;
+  // Whether the table may give out `update` for the one that waits; if not for one thing, which.
+  bool MayBe(const ModelUpdate& waiting, const ModelUpdate& update, std::string& difference) const;
   void EndWatch(int64_t watch_id);
 
   Turn& TurnOf(const ModelCommand& command);

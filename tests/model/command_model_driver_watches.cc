@@ -65,8 +65,9 @@ void ModelDriver::DoFailWatch(const Op& op) {
 
 void ModelDriver::DoTake(const Op& op) {
   const auto max = static_cast<size_t>(op.max_commands);
+  CommandFeed& feed = *feeds_[static_cast<size_t>(op.feed)];
   std::vector<ModelUpdate> taken;
-  for (const CommandUpdate& update : feeds_[static_cast<size_t>(op.feed)]->Take(max)) {
+  for (const CommandUpdate& update : feed.Take(max)) {
     ModelUpdate seen{.watch_id = update.watch_id, .last = update.last};
     if (!update.error.ok()) seen.error = OutcomeOf(update.error);
     if (update.command != nullptr) {
@@ -79,8 +80,9 @@ void ModelDriver::DoTake(const Op& op) {
       told = update.command->revision;
     }
     taken.push_back(std::move(seen));
+    if (!op.is_lost) feed.NoteReceived(update);
   }
-  model_.Take(op.feed, max, taken);
+  model_.Take(op.feed, max, taken, feed.waiting(), op.is_lost);
 }
 
 }  // namespace callslip::tracker

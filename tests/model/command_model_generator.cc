@@ -257,6 +257,7 @@ Op ScheduleGenerator::Draw(int slot, const ModelDriver& driver) {
       break;
     case OpKind::kTake:
       op.max_commands = Of({1, 2, 5, 1000});
+      op.is_lost = OneIn(5);
       break;
     case OpKind::kOnNoLeases:
       op.peek = OneIn(4);

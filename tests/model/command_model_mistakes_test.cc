@@ -48,6 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"Redelivery", ModelMistake::kNeverRedelivers},
                     Mistake{"RequestIds", ModelMistake::kForgetsRequestIds},
                     Mistake{"Peeking", ModelMistake::kPeeksCollect},
+                    Mistake{"Receipts", ModelMistake::kLostUpdatesCollect},
                     Mistake{"Tombstones", ModelMistake::kForgetsTombstones},
                     Mistake{"EndsForWorkers", ModelMistake::kTellsNoEndsToWorkers},
                     Mistake{"StateFilters", ModelMistake::kTellsWatchesOfOtherStates},

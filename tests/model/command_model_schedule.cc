@@ -96,6 +96,7 @@ std::string ToString(const Op& op) {
     case OpKind::kFailWatch:
       add("feed ", op.feed);
       if (op.kind == OpKind::kTake) add("max ", op.max_commands);
+      if (op.is_lost) add("lost");
       break;
     default:
       break;

@@ -92,6 +92,9 @@ struct Op {
   // kGet.
   bool peek = false;
 
+  // kTake.
+  bool is_lost = false;  // What was taken does not reach its reader.
+
   // kLease; kWatch, kWatchAll.
   int max_commands = 0;
   int window = 0;

@@ -91,6 +91,13 @@ absl::Status NotADeadLetter(absl::string_view id, CommandState state) {
            "Replay commands that ended as failed, timed_out or expired; register others anew."});
 }
 
+absl::Status NotReplayable(absl::string_view id) {
+  return ErrorWithDetails(
+      absl::StatusCode::kFailedPrecondition,
+      absl::StrCat("command \"", id, "\" waited for a drawing, which none that replays it would"),
+      {.reason = "not_replayable", .hint = "Request the annotations anew."});
+}
+
 absl::Status QueueFull(absl::string_view target, int64_t depth, bool of_client) {
   return ErrorWithDetails(
       absl::StatusCode::kResourceExhausted,

@@ -19,6 +19,7 @@ absl::Status CommandNotFound(absl::string_view id);
 absl::Status CommandRemoved(absl::string_view id, CommandState ended_as);
 absl::Status CommandAlreadyEnded(absl::string_view id, CommandState state);
 absl::Status NotADeadLetter(absl::string_view id, CommandState state);
+absl::Status NotReplayable(absl::string_view id);
 absl::Status WrongLease(absl::string_view id);
 absl::Status RequestIdReused(absl::string_view request_id);
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/status_macros.h"
@@ -24,8 +25,13 @@ void AnnotationService::ServeOn(AsyncServer& server) {
 absl::Status AnnotationService::Request(const CallContext& caller,
                                         const v1::RequestAnnotationsRequest& request,
                                         v1::RequestAnnotationsResponse& response) {
+  AnnotationRequest asked = RequestFrom(caller, request);
+  asked.peek = true;
   ASSIGN_OR_RETURN(const CommandRegistration registration,
-                   store_->Request(RequestFrom(caller, request), clock_->Now()));
+                   store_->Request(std::move(asked), clock_->Now()));
+  if (IsTerminal(registration.command->state)) {
+    caller.WhenAnswered([this, command = registration.command] { store_->Collect(*command); });
+  }
   Fill(*registration.command, CommandView::kWithoutParams, *response.mutable_command());
   response.set_existed(registration.existed);
   return absl::OkStatus();

@@ -40,6 +40,7 @@ void UnaryCall::AcceptNext(const std::shared_ptr<const Method<UnaryCall>>& metho
 
 void UnaryCall::OnCompletion(bool ok) {
   if (finished_ || !ok) {
+    if (ok && when_answered_ != nullptr) when_answered_();
     delete this;
     return;
   }
@@ -47,7 +48,8 @@ void UnaryCall::OnCompletion(bool ok) {
   finished_ = true;
   begun_ = method_->tally->Begin();
   response_ = method_->types.response->New(&arena_);
-  const absl::StatusOr<CallContext> caller = method_->Admit(context_, &request_);
+  absl::StatusOr<CallContext> caller = method_->Admit(context_, &request_);
+  if (caller.ok()) caller->when_answered = &when_answered_;
   status_ =
       caller.ok() ? method_->handler(*caller, *request_.message, *response_) : caller.status();
   if (!method_->queue->TryBegin()) {
@@ -64,6 +66,7 @@ void UnaryCall::Answer(const absl::Status& status) {
   if (status.ok()) {
     writer_.Finish(*response_, grpc::Status::OK, this);
   } else {
+    when_answered_ = nullptr;
     writer_.FinishWithError(ToGrpc(status, context_), this);
   }
 }

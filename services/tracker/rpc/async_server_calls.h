@@ -129,6 +129,7 @@ class UnaryCall final : public CompletionTag {
   grpc::ServerAsyncResponseWriter<Message> writer_{&context_};
   Message* response_ = nullptr;
   absl::Status status_;
+  std::function<void()> when_answered_;
   int64_t begun_ = 0;  // See RpcTally.
   bool finished_ = false;
 };

@@ -118,12 +118,14 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
       return Drop();
     }
     if_lost_ = std::move(next.if_lost);
+    if_sent_ = std::move(next.if_sent);
     sent_.Hold(this->shared_from_this());
     if (this->method().LetsOut()) return Write(*next.message, last);
     put_aside_ = std::move(next.message);
     this->method().gate->Pass([this, last](const absl::Status& kept) {
       const AnyMessage message = std::move(put_aside_);
       if (kept.ok()) return Write(*message, last);
+      if_sent_ = nullptr;
       const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
       if (if_lost != nullptr) if_lost();
       this->EndAsIfCallerLeft();
@@ -159,6 +161,8 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
 
   void OnSent(bool ok) {
     const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
+    const std::function<void()> if_sent = std::exchange(if_sent_, nullptr);
+    if (ok && if_sent != nullptr) if_sent();
     if (!ok) {
       if (if_lost != nullptr) if_lost();
       // The caller is gone, and OnOver() is on its way.
@@ -179,7 +183,9 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
   typename Base::Tag sent_;
   // The following belong to who holds kBusy.
   Source source_;
-  std::function<void()> if_lost_;  // Of the message that is being sent.
+  // Of the message that is being sent.
+  std::function<void()> if_lost_;
+  std::function<void()> if_sent_;
   // The message after that, where it was looked for to see whether the former is the last.
   std::unique_ptr<Outgoing<AnyMessage>> ahead_;
   AnyMessage put_aside_;  // The message that waits for the gate.

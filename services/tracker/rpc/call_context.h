@@ -1,7 +1,9 @@
 #ifndef CALLSLIP_TRACKER_RPC_CALL_CONTEXT_H_
 #define CALLSLIP_TRACKER_RPC_CALL_CONTEXT_H_
 
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -32,6 +34,16 @@ struct CallContext {
   absl::Time deadline = absl::InfiniteFuture();
   // The `traceparent` of W3C Trace Context that came with the call; may be empty, and malformed.
   std::string trace;
+
+  // Of a call that is answered at once: what is to be done once its answer, which is none of an
+  // error, has left. Null: nobody can tell, and it is done by WhenAnswered() itself.
+  std::function<void()>* when_answered = nullptr;
+
+  // To be called once at most, before the handler returns.
+  void WhenAnswered(std::function<void()> action) const {
+    if (when_answered == nullptr) return action();
+    *when_answered = std::move(action);
+  }
 
   // The same call for the client that a part of it names, as `client_id` of a request does:
   // `NAME`, or `NAME@ROLE` from a gateway; empty is the caller itself. PERMISSION_DENIED, reason

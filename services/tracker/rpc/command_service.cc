@@ -15,7 +15,7 @@ namespace callslip::tracker {
 namespace {
 
 // The changes of one command, for one stream that was made for them.
-class WaitFeed final : public CommandFeed {
+class WaitFeed final : public CommandFeed, public std::enable_shared_from_this<WaitFeed> {
  public:
   using Stream = ServerStream<v1::WaitForCommandResponse>;
 
@@ -24,14 +24,18 @@ class WaitFeed final : public CommandFeed {
   void OnReady() override { stream_->Wake(); }
 
   std::optional<Outgoing<v1::WaitForCommandResponse>> Next() {
-    for (const CommandUpdate& update : Take(1)) {
-      if (update.last) stream_->Finish(absl::OkStatus());
-      if (update.command == nullptr) return std::nullopt;
-      Outgoing<v1::WaitForCommandResponse> next;
-      Fill(*update.command, CommandView::kWithoutParams, *next.message.mutable_command());
-      return next;
+    std::optional<CommandUpdate> update = TakeOne();
+    if (!update.has_value()) return std::nullopt;
+    if (update->last) stream_->Finish(update->error);
+    if (update->command == nullptr) return std::nullopt;
+    Outgoing<v1::WaitForCommandResponse> next;
+    Fill(*update->command, CommandView::kWithoutParams, *next.message.mutable_command());
+    if (update->last) {
+      next.if_sent = [self = shared_from_this(), end = *std::move(update)] {
+        self->NoteReceived(end);
+      };
     }
-    return std::nullopt;
+    return next;
   }
 
  private:
@@ -109,9 +113,14 @@ absl::Status CommandService::Register(const CallContext& caller,
 
 absl::Status CommandService::Get(const CallContext& caller, const v1::GetCommandRequest& request,
                                  v1::GetCommandResponse& response) {
+  bool collects = false;
   ASSIGN_OR_RETURN(const CommandPtr command, OwnFirst(caller, [&](const ClientScope& clients) {
-                     return table_->Get(clients, request.command_id(), request.peek());
+                     collects = !request.peek() && !clients.is_all();
+                     return table_->Get(clients, request.command_id(), /*peek=*/true);
                    }));
+  if (collects && IsTerminal(command->state)) {
+    caller.WhenAnswered([this, command] { table_->Collect(*command); });
+  }
   Fill(*command, CommandView::kFull, *response.mutable_command());
   return absl::OkStatus();
 }

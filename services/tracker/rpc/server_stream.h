@@ -26,13 +26,14 @@ class HeldReply {
   virtual void OnCallerLeft(std::function<void()> action) = 0;
 };
 
-// One message to send, and what to do where it is known not to reach the caller. Known is little:
-// gRPC takes a message as sent once the caller's window has room for it, which is 4 MiB for callers
-// that use gRPC themselves.
+// One message to send, and what to do once it has left, or where it is known not to reach the
+// caller: one of the two. Known is little: gRPC takes a message as sent once the caller's window
+// has room for it, which is 4 MiB for callers that use gRPC themselves.
 template <typename Response>
 struct Outgoing {
   Response message;
-  std::function<void()> if_lost;  // May be null.
+  std::function<void()> if_lost;  // May be null,
+  std::function<void()> if_sent;  // as may this.
 };
 
 // Messages to the caller of one call, taken from the service when they can be sent: whatever

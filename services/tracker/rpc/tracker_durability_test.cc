@@ -92,6 +92,22 @@ class TrackerDurabilityTest : public testing::TestWithParam<Where> {
   absl::StatusOr<v1::LeaseCommandsResponse> Lease() {
     return Call(&Stub::LeaseCommands, v1::LeaseCommandsRequest());
   }
+  absl::StatusOr<v1::CompleteCommandResponse> Complete(const v1::LeaseCommandsResponse& leased) {
+    v1::CompleteCommandRequest report;
+    report.set_command_id(leased.leases(0).command().command_id());
+    report.set_lease_token(leased.leases(0).lease_token());
+    report.set_result("42");
+    return Call(&Stub::CompleteCommand, report);
+  }
+  // The id of a command with a result.
+  std::string Completed() {
+    const auto registered = Register();
+    const auto leased = Lease();
+    EXPECT_OK(registered);
+    EXPECT_OK(leased);
+    EXPECT_OK(Complete(*leased));
+    return registered->command().command_id();
+  }
   HealthCheckResponse::ServingStatus Health() {
     const auto health = grpc::health::v1::Health::NewStub(channel_);
     grpc::ClientContext context;
@@ -158,6 +174,60 @@ TEST_P(TrackerDurabilityTest, LeaseThatCannotBeStoredIsGivenBack) {
   ASSERT_OK_AND_ASSIGN(const auto leased, Lease());
   ASSERT_EQ(leased.leases_size(), 1);
   EXPECT_EQ(leased.leases(0).command().attempt(), 1);
+}
+
+// What nobody has got is not collected: it can be read again, and its loss is told.
+TEST_P(TrackerDurabilityTest, ResultThatCouldNotLeaveIsNotCollected) {
+  const std::string id = Completed();
+  ASSERT_OK_AND_ASSIGN(const auto other, Register());
+  v1::CancelCommandRequest cancel;
+  cancel.set_command_id(other.command().command_id());
+  storage_.FailWith(absl::UnavailableError("disk full"));
+  EXPECT_THAT(Call(&Stub::CancelCommand, cancel),
+              FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  EXPECT_THAT(Get(id), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  EXPECT_FALSE((*table_.Get("local", id, /*peek=*/true))->spec->is_read());
+  clock_.Advance(CommandDeadlines().result_retention);
+  storage_.FailWith(absl::OkStatus());
+  AwaitStored();
+  ASSERT_OK_AND_ASSIGN(const auto read, Get(id));
+  EXPECT_EQ(read.command().state(), v1::COMMAND_STATE_EXPIRED);
+  EXPECT_EQ(read.command().error().code(), "result_expired");
+}
+
+TEST_P(TrackerDurabilityTest, ResultIsCollectedOnceItHasLeft) {
+  const std::string id = Completed();
+  ASSERT_OK_AND_ASSIGN(const auto read, Get(id));
+  EXPECT_EQ(read.command().result(), "42");
+  // Its answer may be here before its call is over.
+  const CommandPtr command = *table_.Get("local", id, /*peek=*/true);
+  while (!command->spec->is_read()) std::this_thread::yield();
+  clock_.Advance(CommandDeadlines().result_retention);
+  while (table_.commands() != 0) std::this_thread::yield();
+  EXPECT_THAT(Get(id), FailsWith(absl::StatusCode::kNotFound, "command_removed"));
+}
+
+TEST_P(TrackerDurabilityTest, UpdateThatCouldNotLeaveIsNotCollected) {
+  ASSERT_OK_AND_ASSIGN(const auto registered, Register());
+  const std::string id = registered.command().command_id();
+  grpc::ClientContext context;
+  const auto stream = stub_->WatchCommands(&context);
+  v1::WatchCommandsRequest watch;
+  watch.add_add()->set_command_id(id);
+  watch.mutable_add(0)->set_only_end(true);
+  ASSERT_TRUE(stream->Write(watch));
+  while (table_.waits() == 0) std::this_thread::yield();
+  ASSERT_OK_AND_ASSIGN(const auto leased, Lease());
+  storage_.FailWith(absl::UnavailableError("disk full"));
+  EXPECT_THAT(Complete(leased), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));
+  v1::WatchCommandsResponse message;
+  EXPECT_FALSE(stream->Read(&message));
+  EXPECT_EQ(stream->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_FALSE((*table_.Get("local", id, /*peek=*/true))->spec->is_read());
+  storage_.FailWith(absl::OkStatus());
+  AwaitStored();
+  ASSERT_OK_AND_ASSIGN(const auto read, Get(id));
+  EXPECT_EQ(read.command().result(), "42");
 }
 
 TEST_P(TrackerDurabilityTest, FailureIsToldAndPasses) {

@@ -79,7 +79,7 @@ class TypedSender : public Base {
       std::optional<Outgoing<Response>> next = source();
       if (!next.has_value()) return std::nullopt;
       return Outgoing<AnyMessage>{std::make_unique<Response>(std::move(next->message)),
-                                  std::move(next->if_lost)};
+                                  std::move(next->if_lost), std::move(next->if_sent)};
     });
   }
   void Wake() override { call_->Wake(); }

@@ -1,6 +1,7 @@
 #include "tracker/rpc/watch_stream.h"
 
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
@@ -168,24 +169,28 @@ void WatchStream::FinishIfOver() {
 
 std::optional<Outgoing<v1::WatchCommandsResponse>> WatchStream::Next() {
   Outgoing<v1::WatchCommandsResponse> next;
+  std::vector<CommandUpdate> ends;
   size_t bytes = 0;
   bool over = false;
   while (next.message.updates_size() < kMaxWatchesInMessage && bytes < kMaxMessageBytes) {
-    if (taken_.empty()) {
-      for (CommandUpdate& update : Take(kMaxWatchesInMessage)) taken_.push_back(std::move(update));
-      if (taken_.empty()) break;
-    }
-    CommandUpdate update = std::move(taken_.front());
-    taken_.pop_front();
-    const std::optional<CommandView> view = Resolve(update);
+    // One at a time: what is taken keeps its payloads in memory until it is sent.
+    std::optional<CommandUpdate> update = TakeOne();
+    if (!update.has_value()) break;
+    const std::optional<CommandView> view = Resolve(*update);
     if (!view.has_value()) continue;
     v1::CommandUpdate& message = *next.message.add_updates();
-    Fill(update, *view, message);
+    Fill(*update, *view, message);
     // Whoever waits goes on elsewhere, and does not take it for the end of its time.
-    const bool is_over = update.last && update.command == nullptr && update.error.ok();
+    const bool is_over = update->last && update->command == nullptr && update->error.ok();
     if (is_over && table_->draining()) message.set_draining(true);
     bytes += message.ByteSizeLong();
-    over = over || update.last;
+    over = over || update->last;
+    if (update->last && update->command != nullptr) ends.push_back(*std::move(update));
+  }
+  if (!ends.empty()) {
+    next.if_sent = [self = shared_from_this(), ends = std::move(ends)] {
+      for (const CommandUpdate& end : ends) self->NoteReceived(end);
+    };
   }
   if (over) FinishIfOver();
   if (next.message.updates_size() == 0) return std::nullopt;

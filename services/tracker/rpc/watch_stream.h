@@ -2,7 +2,6 @@
 #define CALLSLIP_TRACKER_RPC_WATCH_STREAM_H_
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 
@@ -59,7 +58,6 @@ class WatchStream final : public CommandFeed, public std::enable_shared_from_thi
   CommandTable* const table_;
   const CallContext caller_;
   const std::shared_ptr<Call> call_;
-  std::deque<CommandUpdate> taken_;  // By Next(), and not sent yet.
 
   struct Watch {
     int64_t watch_id = 0;

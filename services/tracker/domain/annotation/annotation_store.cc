@@ -134,7 +134,7 @@ absl::StatusOr<CommandRegistration> AnnotationStore::Request(AnnotationRequest r
   }
   // The caller is given what there is, which makes it a collected one.
   if (result != nullptr || registration.existed) {
-    ASSIGN_OR_RETURN(registration.command, commands_->Get(request.client_id, id, /*peek=*/false));
+    ASSIGN_OR_RETURN(registration.command, commands_->Get(request.client_id, id, request.peek));
   }
   return registration;
 }

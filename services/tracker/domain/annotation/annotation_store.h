@@ -29,6 +29,8 @@ struct AnnotationRequest {
   Payload params;
   std::string request_id;
   std::string label;
+  // Whoever asks may fail to hand on what there is, and has it collected once that is done.
+  bool peek = false;
 };
 
 struct DrawingPage {
@@ -70,6 +72,8 @@ class AnnotationStore {
 
   // Two requests of one client at the same time may exceed its limit by one.
   absl::StatusOr<CommandRegistration> Request(AnnotationRequest request, absl::Time now);
+  // See AnnotationRequest::peek.
+  void Collect(const CommandSnapshot& command) { commands_->Collect(command); }
   // `page_size` 0 means as many as there may be.
   absl::StatusOr<DrawingPage> List(std::string client_id, AnnotationQuery query, int page_size,
                                    const std::string& page_token, bool peek, absl::Time now);

@@ -39,6 +39,30 @@ TEST_F(AnnotationStoreTest, RequestWaitsUntilThePersonHasDrawn) {
   EXPECT_EQ(store_.waiters(), 0);
 }
 
+// The new one would wait for a drawing that nothing gives it.
+TEST_F(AnnotationStoreTest, RequestThatNobodyHasAnsweredIsNotReplayed) {
+  const std::string id = Wait();
+  Advance(CommandDeadlines().human_schedule_to_close);
+  ASSERT_EQ(StateOf(id), State::kExpired);
+  EXPECT_THAT(table_.Replay(kClient, id, "", clock_.Now()),
+              FailsWith(StatusCode::kFailedPrecondition, "not_replayable"));
+  // Others of people know what they are about by themselves.
+  const std::string other = Register(HumanRequest());
+  Advance(CommandDeadlines().human_schedule_to_close);
+  EXPECT_OK(table_.Replay(kClient, other, "", clock_.Now()));
+}
+
+// The caller says when it has got what there is.
+TEST_F(AnnotationStoreTest, DrawingWhoseAnswerDidNotLeaveIsStillNew) {
+  Draw(In(7, "1"));
+  const CommandSnapshot lost = Ask({.peek = true});
+  ASSERT_EQ(lost.state, State::kCompleted);
+  const CommandSnapshot again = Ask({.peek = true});
+  ASSERT_EQ(again.state, State::kCompleted);
+  store_.Collect(again);
+  Wait();
+}
+
 TEST_F(AnnotationStoreTest, DrawingCompletesAllWhoWaitForItAndNobodyElse) {
   const std::string any = Wait();
   const std::string same_tab = Wait(For(7));

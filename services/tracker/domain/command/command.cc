@@ -66,13 +66,25 @@ CommandRequest CommandSpec::ToRequest() const {
   return request;
 }
 
-std::shared_ptr<const CommandSpec> CommandSpec::Earlier(absl::Duration by) const {
+CommandRequest CommandSpec::Request() const {
   CommandRequest request = ToRequest();
   request.request_id = std::string(request_id());
   request.replay_of = std::string(replay_of());
   request.subject = std::string(subject());
-  request.not_before = not_before - by;
+  request.not_before = not_before;
   request.trace = trace;
+  return request;
+}
+
+std::shared_ptr<const CommandSpec> CommandSpec::WithoutParams() const {
+  CommandRequest request = Request();
+  request.params = nullptr;
+  return std::make_shared<const CommandSpec>(id, request, register_time, sequence, deadlines);
+}
+
+std::shared_ptr<const CommandSpec> CommandSpec::Earlier(absl::Duration by) const {
+  CommandRequest request = Request();
+  request.not_before = not_before - by;
   auto earlier =
       std::make_shared<const CommandSpec>(id, request, register_time - by, sequence, deadlines);
   if (is_read()) earlier->MarkRead();

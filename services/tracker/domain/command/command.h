@@ -72,6 +72,8 @@ class CommandSpec {
   CommandRequest ToRequest() const;
   // This, registered by so much earlier.
   std::shared_ptr<const CommandSpec> Earlier(absl::Duration by) const;
+  // This without its parameters, to be shown and for nothing else.
+  std::shared_ptr<const CommandSpec> WithoutParams() const;
 
   // The read receipt: somebody has been given the result. True where nobody had been before.
   bool MarkRead() const { return !read_ && !read_.exchange(true); }
@@ -94,6 +96,8 @@ class CommandSpec {
  private:
   static constexpr size_t kNames = 8;
 
+  // The request that has made it.
+  CommandRequest Request() const;
   absl::string_view Name(size_t index) const {
     const size_t begin = index == 0 ? 0 : ends_[index - 1];
     return absl::string_view(names_.data() + begin, ends_[index] - begin);

@@ -45,6 +45,9 @@ inline constexpr int kMaxGroupSize = 300;
 // Updates that wait for a slow reader until its filters are given up, and its requests for more
 // watches refused: more than a client's watches can have.
 inline constexpr size_t kMaxWaitingUpdates = 30'000;
+// As many bytes of what the updates of filters show: contexts and texts of errors, most of which
+// are short.
+inline constexpr size_t kMaxWaitingBytes = size_t{8} << 20;
 // Watches of one stream: as many as of one client.
 inline constexpr size_t kMaxWatchesOfStream = 25'000;
 // What one WatchCommands message may add, remove or tell.

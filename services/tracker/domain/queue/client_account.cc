@@ -9,10 +9,15 @@
 namespace callslip::tracker {
 namespace {
 
-// Filters show no results; what waits for a slow reader must not keep them in memory.
-CommandPtr WithoutResults(const CommandPtr& command) {
-  if (command->result == nullptr && command->late_result == nullptr) return command;
+// Filters show no payloads; what waits for a slow reader must not keep them in memory. Short
+// parameters are not worth a copy.
+CommandPtr Shown(const CommandPtr& command) {
+  constexpr size_t kShort = 1024;
+  const CommandSpec& spec = *command->spec;
+  const bool is_long = spec.params != nullptr && spec.params->size() > kShort;
+  if (!is_long && command->result == nullptr && command->late_result == nullptr) return command;
   auto shown = std::make_shared<CommandSnapshot>(*command);
+  if (is_long) shown->spec = spec.WithoutParams();
   shown->result = nullptr;
   shown->late_result = nullptr;
   return shown;
@@ -67,10 +72,10 @@ void ClientAccount::PushToFilters(const CommandPtr& command,
                                   std::vector<std::shared_ptr<CommandFeed>>& ready) {
   if (filter_count_ == 0) return;
   MutexLock lock(&mutex_);
-  const CommandPtr shown = WithoutResults(command);
+  CommandPtr shown;
   for (auto it = filters_.begin(); it != filters_.end();) {
     const FilterWatch& watch = **it;
-    if (Push(watch, shown, ready)) {
+    if (Push(watch, command, shown, ready)) {
       ++it;
       continue;
     }
@@ -88,7 +93,8 @@ bool ClientAccount::PushToFilter(const FilterWatch& watch, const CommandPtr& com
   MutexLock lock(&mutex_);
   const bool there =
       absl::c_any_of(filters_, [&](const auto& held) { return held.get() == &watch; });
-  return !there || Push(watch, WithoutResults(command), ready);
+  CommandPtr shown;
+  return !there || Push(watch, command, shown, ready);
 }
 
 void ClientAccount::EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready) {
@@ -102,12 +108,13 @@ void ClientAccount::EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready)
   filter_count_ = 0;
 }
 
-bool ClientAccount::Push(const FilterWatch& watch, const CommandPtr& command,
+bool ClientAccount::Push(const FilterWatch& watch, const CommandPtr& command, CommandPtr& shown,
                          std::vector<std::shared_ptr<CommandFeed>>& ready) {
   if (!watch.filter.Matches(*command)) return true;
   if (watch.only_end && !IsTerminal(command->state)) return true;
-  if (watch.feed->waiting() >= kMaxWaitingUpdates) return false;
-  if (watch.feed->Push({watch.watch_id, command, absl::OkStatus(), false})) {
+  if (!watch.feed->HasRoom()) return false;
+  if (shown == nullptr) shown = Shown(command);
+  if (watch.feed->PushShown({watch.watch_id, shown, absl::OkStatus(), false})) {
     ready.push_back(watch.feed);
   }
   return true;

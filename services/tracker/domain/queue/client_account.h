@@ -75,8 +75,8 @@ class ClientAccount {
   void EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready);
 
  private:
-  // Pushes one; false where the feed of the filter is full.
-  static bool Push(const FilterWatch& watch, const CommandPtr& command,
+  // Pushes one, as `shown`, which is made where it is null; false where the filter's feed is full.
+  static bool Push(const FilterWatch& watch, const CommandPtr& command, CommandPtr& shown,
                    std::vector<std::shared_ptr<CommandFeed>>& ready);
 
   const std::string client_id_;

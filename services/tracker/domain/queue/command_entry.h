@@ -71,9 +71,13 @@ struct CommandEntry : Timed {
   boost::intrusive::list_member_hook<> queue_hook;
   // Among the unfinished commands of its client.
   boost::intrusive::list_member_hook<> unfinished_hook;
+  // Among those that workers hold.
+  boost::intrusive::list_member_hook<> held_hook;
   uint64_t end_number = 0;  // See CommandRecord.
   bool delayed = false;     // It waits for its not_before.
   bool holds_key = false;   // It is the one of its ordering key that is under way.
+  bool touched = false;     // By the step of its partition that is under way.
+  bool journaled = false;   // The journal has heard of it.
 };
 
 }  // namespace callslip::tracker

@@ -2,25 +2,67 @@
 
 #include <algorithm>
 
-#include "tracker/domain/journal/journal.h"
+#include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/queue/command_table.h"
 
 namespace callslip::tracker {
+namespace {
+
+// Of what may be long in the state of a command that a filter is shown.
+int64_t ShownBytes(const CommandPtr& command) {
+  if (command == nullptr) return 0;
+  size_t bytes = static_cast<size_t>(command->payload_bytes());
+  if (command->error != nullptr) {
+    bytes += command->error->message.size() + command->error->hint.size();
+  }
+  if (command->progress != nullptr) bytes += command->progress->message.size();
+  return static_cast<int64_t>(bytes);
+}
+
+}  // namespace
 
 std::vector<CommandUpdate> CommandFeed::Take(size_t max) {
   std::vector<CommandUpdate> taken;
-  MutexLock lock(&mutex_);
-  taken.reserve(std::min(max, updates_.size()));
-  while (!updates_.empty() && taken.size() < max) {
-    taken.push_back(std::move(updates_.front()));
-    updates_.pop_front();
-    ++taken_;
-    const CommandUpdate& update = taken.back();
-    if (update.command == nullptr) continue;
-    waiting_.erase({update.watch_id, update.command->spec->id});
-    // The end, with the result.
-    if (update.last && !update.peek) MarkResultRead(*update.command, journal_);
+  while (taken.size() < max) {
+    std::optional<CommandUpdate> next = TakeOne();
+    if (!next.has_value()) break;
+    taken.push_back(*std::move(next));
   }
   return taken;
+}
+
+std::optional<CommandUpdate> CommandFeed::TakeOne() {
+  Waiting next;
+  CommandPtr command;
+  {
+    MutexLock lock(&mutex_);
+    do {
+      if (updates_.empty()) return std::nullopt;
+      next = std::move(updates_.front());
+      updates_.pop_front();
+      ++taken_;
+      shown_bytes_ -= ShownBytes(next.shown);
+      if (next.id == CommandId()) break;
+      waiting_.erase({next.watch_id, next.id});
+      command = next.shown != nullptr ? std::move(next.shown) : next.watched.lock();
+    } while (command == nullptr && !next.last);
+  }
+  CommandUpdate update{next.watch_id, std::move(command), std::move(next.error), next.last,
+                       next.peek};
+  if (next.id == CommandId() || update.command != nullptr) return update;
+  // It was the last one of its watch, so that nothing newer is on its way.
+  absl::StatusOr<CommandPtr> now = table_.load()->Find(next.id);
+  if (now.ok()) {
+    update.command = *std::move(now);
+  } else {
+    update.error = now.status();
+  }
+  return update;
+}
+
+void CommandFeed::NoteReceived(const CommandUpdate& update) {
+  if (update.command == nullptr || !update.last || update.peek) return;
+  table_.load()->Collect(*update.command);
 }
 
 void CommandFeed::Fail(int64_t watch_id, absl::Status error) {
@@ -28,17 +70,43 @@ void CommandFeed::Fail(int64_t watch_id, absl::Status error) {
 }
 
 bool CommandFeed::Push(CommandUpdate update) {
+  const CommandId id = update.command == nullptr ? CommandId() : update.command->spec->id;
   MutexLock lock(&mutex_);
-  if (update.command != nullptr) {
-    const Key key(update.watch_id, update.command->spec->id);
-    const auto [it, added] = waiting_.try_emplace(key, taken_ + updates_.size());
+  return AddLocked({update.watch_id, id, std::move(update.command), nullptr,
+                    std::move(update.error), update.last, update.peek});
+}
+
+bool CommandFeed::PushShown(CommandUpdate update) {
+  const CommandId id = update.command->spec->id;
+  MutexLock lock(&mutex_);
+  shown_bytes_ += ShownBytes(update.command);
+  return AddLocked({update.watch_id,
+                    id,
+                    {},
+                    std::move(update.command),
+                    std::move(update.error),
+                    update.last,
+                    update.peek});
+}
+
+bool CommandFeed::AddLocked(Waiting update) {
+  if (update.id != CommandId()) {
+    const auto [it, added] =
+        waiting_.try_emplace({update.watch_id, update.id}, taken_ + updates_.size());
     if (!added) {
-      updates_[it->second - taken_] = std::move(update);
+      Waiting& before = updates_[it->second - taken_];
+      shown_bytes_ -= ShownBytes(before.shown);
+      before = std::move(update);
       return false;
     }
   }
   updates_.push_back(std::move(update));
   return updates_.size() == 1;
+}
+
+bool CommandFeed::HasRoom() {
+  MutexLock lock(&mutex_);
+  return updates_.size() < kMaxWaitingUpdates && shown_bytes_ < int64_t{kMaxWaitingBytes};
 }
 
 size_t CommandFeed::waiting() {

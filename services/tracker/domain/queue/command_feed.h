@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -16,7 +18,7 @@
 
 namespace callslip::tracker {
 
-class Journal;
+class CommandTable;
 
 // What a watch has to tell.
 struct CommandUpdate {
@@ -35,6 +37,10 @@ struct CommandUpdate {
 // replaces one that was not taken yet, so that a reader that is slow or dead costs a place for each
 // command and delays nobody. Updates of one command come in the order of its changes.
 //
+// What waits keeps no payload in memory: of a watched command it is the table's own snapshot or,
+// once that has gone, what has become of it; and filters are told little, of which there is a
+// limit.
+//
 // Made by the reader, held by it and by the table for as long as a watch goes on. Thread-safe.
 class CommandFeed {
  public:
@@ -44,9 +50,16 @@ class CommandFeed {
   // any lock held, from whichever thread caused it. Must not block.
   virtual void OnReady() = 0;
 
-  // Up to `max` updates, oldest first; empty where nothing waits. Who takes the last update of a
-  // watch has read the result of its command, unless it only looks.
+  // The oldest update, or nullopt where nothing waits. A state that a watched command has left, and
+  // nothing newer was told since the watch is over, is left out. In place of an end that has been
+  // forgotten comes what a reader would find now: another end, or the error NOT_FOUND.
+  std::optional<CommandUpdate> TakeOne();
+  // As above, up to `max` of them.
   std::vector<CommandUpdate> Take(size_t max);
+
+  // `update` has reached its reader, who has collected the result if it is the end of a command and
+  // the reader does more than look. What nobody says so of can be read again.
+  void NoteReceived(const CommandUpdate& update);
 
   // Adds that a watch has failed; for whoever could not begin it.
   void Fail(int64_t watch_id, absl::Status error);
@@ -58,18 +71,37 @@ class CommandFeed {
   friend class CommandPartition;
   friend class ClientAccount;
 
-  // Adds an update. Returns whether OnReady() is to be called for it. Called with the lock of the
-  // command's partition held, which is what keeps the updates of one command in order.
-  bool Push(CommandUpdate update);
+  // An update that waits.
+  struct Waiting {
+    int64_t watch_id = 0;
+    CommandId id;  // No command's where the update is about none.
+    std::weak_ptr<const CommandSnapshot> watched;
+    CommandPtr shown;  // To a filter.
+    absl::Status error;
+    bool last = false;
+    bool peek = false;
+  };
 
-  // Where read receipts go; null: nowhere. To be called before the first Push().
-  void SetJournal(Journal* journal) { journal_ = journal; }
+  // Adds an update of the watch of one command, or of the end of any watch. Returns whether
+  // OnReady() is to be called for it. Called with the lock of the command's partition held, which
+  // is what keeps the updates of one command in order.
+  bool Push(CommandUpdate update);
+  // As above of a filter's, whose `command` has no large payloads and is kept.
+  bool PushShown(CommandUpdate update);
+  // Whether a filter may add one.
+  bool HasRoom();
+
+  bool AddLocked(Waiting update) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  // Whose commands it tells of. To be called before the first Push().
+  void SetTable(CommandTable* table) { table_ = table; }
 
   using Key = std::pair<int64_t, CommandId>;
 
-  std::atomic<Journal*> journal_{nullptr};
+  std::atomic<CommandTable*> table_{nullptr};
   Mutex mutex_;
-  std::deque<CommandUpdate> updates_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Waiting> updates_ ABSL_GUARDED_BY(mutex_);
+  int64_t shown_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   // Where the update of a watch and a command is in `updates_`, counted from the first one ever.
   absl::flat_hash_map<Key, uint64_t> waiting_ ABSL_GUARDED_BY(mutex_);
   uint64_t taken_ ABSL_GUARDED_BY(mutex_) = 0;

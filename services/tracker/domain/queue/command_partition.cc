@@ -1,5 +1,6 @@
-// The clients' side of CommandPartition, and what follows from every change. The workers' side is
-// in command_partition_workers.cc, deadlines and removal are in command_partition_deadlines.cc.
+// The clients' side of CommandPartition. The workers' side is in command_partition_workers.cc,
+// deadlines and removal are in command_partition_deadlines.cc, and what follows from every change
+// is in command_partition_step.cc.
 #include "tracker/domain/queue/command_partition.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/queue/command_change.h"
+#include "tracker/domain/queue/command_partition_step.h"
 
 namespace callslip::tracker {
 
@@ -113,7 +115,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
     absl::Time now, CommandEffects& effects) {
   const bool human = request.command_class == CommandClass::kHuman;
   CommandId id = CommandId::New(now, human, index_);
-  MutexLock lock(&mutex_);
+  Step step(this, now, effects);
   // Its place in a large table comes from far away: by the time it is needed, it is here.
   commands_.prefetch(id.key());
   if (draining_) return Draining();
@@ -147,21 +149,16 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
     queue->backlog.Admit(entry, turn);
     entry->delayed = entry->spec().not_before > now;
     if (!entry->delayed) queue->backlog.Add(entry);
+    step.Dispatch(queue);
   }
   RearmLocked(*entry);
-  JournalLocked(*entry);
-  NotifyLocked(*entry, effects);
-  DispatchLocked(queue, now, effects);
-  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  step.Changed(*entry);
   return registered;
 }
 
-absl::StatusOr<CommandPtr> CommandPartition::Get(const ClientScope& clients, CommandId id,
-                                                 bool peek) {
+absl::StatusOr<CommandPtr> CommandPartition::Get(const ClientScope& clients, CommandId id) {
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(clients, id));
-  if (!peek && !clients.is_all() && IsTerminal(entry->view->state))
-    MarkResultRead(*entry->view, shared_->journal);
   return entry->view;
 }
 
@@ -187,10 +184,7 @@ std::vector<CommandPtr> CommandPartition::List(const ClientScope& clients,
 void CommandPartition::ListLocked(const PartitionClient& client, const CommandFilter& filter,
                                   uint64_t before_sequence, int limit,
                                   std::vector<CommandPtr>& page) {
-  const auto wanted = [&](CommandState state) {
-    return filter.states.empty() || absl::c_linear_search(filter.states, state);
-  };
-  client.TakeNewest(before_sequence, limit, wanted, [&](const CommandEntry& entry) {
+  client.TakeNewest(filter, before_sequence, limit, [&](const CommandEntry& entry) {
     const bool matches = filter.Matches(*entry.view);
     if (matches) page.push_back(entry.view);
     return matches;
@@ -209,7 +203,7 @@ bool CommandPartition::ForEachClientLocked(const ClientScope& clients, Visit vis
 absl::StatusOr<CommandPtr> CommandPartition::End(const ClientScope& clients, CommandId id,
                                                  CommandEvent event, CommandError error,
                                                  absl::Time now, CommandEffects& effects) {
-  MutexLock lock(&mutex_);
+  Step step(this, now, effects);
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(clients, id));
   const CommandState state = entry->view->state;
   if (IsTerminal(state)) {
@@ -223,21 +217,20 @@ absl::StatusOr<CommandPtr> CommandPartition::End(const ClientScope& clients, Com
   if (error.may_have_executed && error.hint.empty()) {
     error.hint = "A worker had it already: look at the page for what it has done.";
   }
-  TargetQueue* queue = entry->queue;
-  FailLocked(*entry, event, TraceEntry::Source::kClient, std::move(error), now, effects);
-  const CommandPtr ended = entry->view;
-  DispatchLocked(queue, now, effects);
-  effects.earliest_deadline = deadlines_.TakeEarliestSet();
-  return ended;
+  Change change(*entry);
+  change.Step(event, TraceEntry::Source::kClient, now);
+  change.next->error = std::make_shared<const CommandError>(std::move(error));
+  CommitLocked(*entry, std::move(change), step);
+  return entry->view;
 }
 
 absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId id,
                                                                       const WatchRequest& request,
                                                                       CommandEffects& effects) {
-  MutexLock lock(&mutex_);
+  Step step(this, absl::InfinitePast(), effects);
   if (draining_) return Draining();
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(request.clients, id));
-  request.feed->SetJournal(shared_->journal);
+  request.feed->SetTable(shared_->table);
   const bool terminal = IsTerminal(entry->view->state);
   std::shared_ptr<CommandWatch> watch;
   if (!terminal) {
@@ -252,7 +245,6 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
     watch->peek = request.clients.is_all();
     entry->watches.push_back(*watch);
     deadlines_.Set(watch.get(), request.until);
-    effects.earliest_deadline = deadlines_.TakeEarliestSet();
   }
   // A terminal command is always told: its watcher waits for the end.
   const bool news = !request.only_end && entry->view->revision > request.after_revision;
@@ -282,112 +274,10 @@ bool CommandPartition::PushMatches(const FilterWatch& watch, ClientAccount& acco
                                    CommandEffects& effects) {
   MutexLock lock(&mutex_);
   return ForEachClientLocked(watch.clients, [&](const PartitionClient& client) {
-    return client.ForEach([&](const CommandEntry& entry) {
+    return client.ForEach(watch.filter, [&](const CommandEntry& entry) {
       return account.PushToFilter(watch, entry.view, effects.ready);
     });
   });
-}
-
-void CommandPartition::CommitLocked(CommandEntry& entry, Change change, absl::Time now,
-                                    CommandEffects& effects) {
-  const CommandPtr before = std::exchange(entry.view, std::move(change.next));
-  const CommandSnapshot& view = *entry.view;
-  Count(*entry.client->account, 0, view.payload_bytes() - before->payload_bytes());
-  tally_.Changed(*before, view);
-  if (entry.queue != nullptr) MoveLocked(entry, before->state, view.state, effects);
-  const bool ended = IsTerminal(view.state);
-  entry.client->Moved(entry, before->state);
-  RearmLocked(entry);
-  if (ended && view.state != before->state) entry.end_number = shared_->next_end++;
-  // Before anybody can be told.
-  JournalLocked(entry);
-  NotifyLocked(entry, effects);
-  if (ended && view.state != before->state && view.state != CommandState::kCompleted) {
-    const std::optional<CommandId> oldest = entry.client->account->KeepEnded(
-        entry.spec().id, view.state == CommandState::kCancelled, shared_->limits.failed_of_client);
-    if (oldest.has_value()) effects.pushed_out.push_back(*oldest);
-    if (view.state != CommandState::kCancelled) effects.failed.push_back(entry.view);
-  }
-  if (ended && entry.queue != nullptr && !IsTerminal(before->state)) {
-    LeaveWorkerLocked(entry, !change.by_holder, now, effects);
-  }
-}
-
-void CommandPartition::JournalLocked(const CommandEntry& entry) {
-  if (shared_->journal == nullptr) return;
-  CommandRecord record{
-      .command = entry.view,
-      .leases = {entry.leases.begin(), entry.leases.end()},
-      .heartbeats = entry.heartbeat_nanos != CommandEntry::kNoHeartbeats,
-      .untold = entry.queue != nullptr && entry.worker != nullptr && IsTerminal(entry.view->state),
-      .end_number = entry.end_number};
-  if (entry.worker != nullptr) record.worker = std::string(entry.worker->id);
-  if (entry.worker_before != nullptr) record.worker_before = std::string(entry.worker_before->id);
-  const bool is_first = entry.view->revision == 1;
-  shared_->journal->Append({entry.spec().sequence, std::move(record), is_first});
-}
-
-void CommandPartition::MoveLocked(CommandEntry& entry, CommandState from, CommandState to,
-                                  CommandEffects& effects) {
-  Backlog& backlog = entry.queue->backlog;
-  const bool was_queued = from == CommandState::kQueued;
-  const bool is_queued = to == CommandState::kQueued;
-  if (was_queued && !is_queued) {
-    if (to == CommandState::kDelivered) {
-      backlog.Take(&entry);
-    } else {
-      backlog.Remove(&entry);
-    }
-    backlog.Dismiss(&entry);
-    entry.delayed = false;
-  }
-  if (!IsHeld(from) && IsHeld(to)) {
-    entry.queue->workers.OccupyPlace(&entry);
-    ++shared_->leased;
-  }
-  if (IsHeld(from) && !IsHeld(to)) {
-    entry.queue->workers.FreePlace(&entry);
-    effects.no_leases = --shared_->leased == 0;
-  }
-  // A worker of an earlier delivery may be at work although the command is queued again.
-  backlog.SetHoldsKey(&entry, !IsTerminal(to) && entry.view->attempt > 0);
-  if (!was_queued && is_queued) {
-    backlog.Admit(&entry, backlog.TurnOf(entry.spec().client_id()));
-    backlog.Add(&entry);
-  }
-}
-
-void CommandPartition::RearmLocked(CommandEntry& entry) {
-  CommandDeadline next = NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed);
-  if (entry.spec().sequence < restored_below_ && next.kind != DeadlineKind::kNotBefore &&
-      next.at_nanos < grace_.until_nanos) {
-    next.at_nanos = std::min(grace_.until_nanos, next.at_nanos + grace_.by_at_most_nanos);
-  }
-  deadlines_.Set(&entry, next.at_nanos);
-}
-
-void CommandPartition::NotifyLocked(CommandEntry& entry, CommandEffects& effects) {
-  entry.client->account->PushToFilters(entry.view, effects.ready);
-  shared_->accounts.OfAll()->PushToFilters(entry.view, effects.ready);
-  if (entry.watches.empty()) return;
-  const bool ended = IsTerminal(entry.view->state);
-  for (const CommandWatch& watch : entry.watches) {
-    if (watch.only_end && !ended) continue;
-    if (watch.feed->Push({watch.watch_id, entry.view, absl::OkStatus(), ended, watch.peek})) {
-      effects.ready.push_back(watch.feed);
-    }
-  }
-  if (!ended) return;
-  while (!entry.watches.empty()) EndWatchLocked(entry.watches.front());
-}
-
-void CommandPartition::FailLocked(CommandEntry& entry, CommandEvent event,
-                                  TraceEntry::Source source, CommandError error, absl::Time now,
-                                  CommandEffects& effects) {
-  Change change(entry);
-  change.Step(event, source, now);
-  change.next->error = std::make_shared<const CommandError>(std::move(error));
-  CommitLocked(entry, std::move(change), now, effects);
 }
 
 CommandStatistics CommandPartition::Statistics() {
@@ -411,7 +301,7 @@ CommandStatistics CommandPartition::Statistics() {
 }
 
 void CommandPartition::Drain(CommandEffects& effects) {
-  MutexLock lock(&mutex_);
+  Step step(this, absl::InfinitePast(), effects);
   draining_ = true;
   for (const auto& [key, entry] : commands_) {
     while (!entry->watches.empty()) {
@@ -424,7 +314,7 @@ void CommandPartition::Drain(CommandEffects& effects) {
   }
   for (const auto& [target, queue] : queues_) {
     for (HeldCall* call : queue->workers.HeldCalls()) {
-      EndCallLocked(call, {}, absl::InfinitePast(), effects);
+      EndCallLocked(call, {}, step);
     }
   }
 }

@@ -32,6 +32,8 @@
 
 namespace callslip::tracker {
 
+class CommandTable;
+
 // What a worker knows of what was delivered to it, and how far back it does; see the message of the
 // same name in command_service.proto.
 struct KnownDeliveries {
@@ -100,6 +102,7 @@ struct CommandEffects {
 
 // What all partitions of one table share.
 struct CommandTableShared {
+  CommandTable* table = nullptr;
   CommandLimits limits;
   std::shared_ptr<const CommandDeadlines> deadlines;
   Usage usage;
@@ -141,7 +144,7 @@ class CommandPartition {
   absl::StatusOr<CommandPtr> Register(const CommandRequest& request,
                                       std::shared_ptr<const CommandDeadlines> deadlines,
                                       absl::Time now, CommandEffects& effects);
-  absl::StatusOr<CommandPtr> Get(const ClientScope& clients, CommandId id, bool peek);
+  absl::StatusOr<CommandPtr> Get(const ClientScope& clients, CommandId id);
   absl::StatusOr<HeldCommand> HeldBy(CommandId id);
   // Up to `limit` matching commands registered before `before_sequence`, newest first.
   // Of each group as many as match, up to `limit`.
@@ -196,6 +199,7 @@ class CommandPartition {
 
  private:
   struct Change;
+  class Step;
 
   // Gives a restored command its places in queues, windows and lists.
   void PlaceRestoredLocked(CommandEntry& entry, const CommandRecord& record, absl::Time now)
@@ -227,55 +231,47 @@ class CommandPartition {
 
   // Makes `change` the command's present state, with all that follows from it: its places in queue
   // and window, its deadline, what its watchers, its worker and its client's ring are told.
-  void CommitLocked(CommandEntry& entry, Change change, absl::Time now, CommandEffects& effects)
+  void CommitLocked(CommandEntry& entry, Change change, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void MoveLocked(CommandEntry& entry, CommandState from, CommandState to, CommandEffects& effects)
+  void MoveLocked(CommandEntry& entry, CommandState from, CommandState to, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The command has ended: its worker is told, unless it was the one who said so.
-  void LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::Time now, CommandEffects& effects)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Appends what a restart must know of the command.
-  void JournalLocked(const CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void NotifyLocked(CommandEntry& entry, CommandEffects& effects)
+  void LeaveWorkerLocked(CommandEntry& entry, bool tell, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void RearmLocked(CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Commits the end of a command with an error.
-  void FailLocked(CommandEntry& entry, CommandEvent event, TraceEntry::Source source,
-                  CommandError error, absl::Time now, CommandEffects& effects)
+  // Does what follows from all that was touched so far: deliveries, then the journal, then watches.
+  void SettleLocked(Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Appends what a restart must know of the command.
+  void JournalLocked(CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Tells the watches of the command that it became `view`.
+  void TellLocked(CommandEntry& entry, const CommandPtr& view, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Gives the worker what there is for it.
-  WorkerNews TakeNewsLocked(TargetQueue& queue, Worker& worker, const LeaseTerms& terms,
-                            absl::Time now, CommandEffects& effects)
+  WorkerNews TakeNewsLocked(TargetQueue& queue, Worker& worker, const LeaseTerms& terms, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  CommandLease DeliverLocked(CommandEntry& entry, Worker& worker, LeaseProofs proofs,
-                             absl::Time now, CommandEffects& effects)
+  CommandLease DeliverLocked(CommandEntry& entry, Worker& worker, LeaseProofs proofs, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Queues again what was delivered to the worker and never reached it.
-  void TakeBackLocked(Worker& worker, const KnownDeliveries& known, absl::Time now,
-                      CommandEffects& effects) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void TakeBackLocked(Worker& worker, const KnownDeliveries& known, Step& step)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Undoes the latest delivery of a DELIVERED command.
-  void ReturnLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Gives waiting commands to held calls. Follows everything that lets a command be delivered.
-  void DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void EndCallLocked(HeldCall* call, WorkerNews news, absl::Time now, CommandEffects& effects)
+  void ReturnLocked(CommandEntry& entry, Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Gives waiting commands to held calls.
+  void DispatchLocked(TargetQueue& queue, Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndCallLocked(HeldCall* call, WorkerNews news, Step& step)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndWatchLocked(CommandWatch& watch) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  void FireLocked(Timed& timed, absl::Time now, CommandEffects& effects)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void FireCommandLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FireLocked(Timed& timed, Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void FireCommandLocked(CommandEntry& entry, Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Puts the end of an undelivered command off until suspended workers are back; false where none
   // is expected.
   bool AwaitWorkersLocked(CommandEntry& entry, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   std::unique_ptr<CommandEntry> NewEntryLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Leaves a tombstone. Destroys `entry`.
-  void RemoveLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void RemoveLocked(CommandEntry& entry, Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Whether there is room for a result.
   bool FitsLocked(const CommandEntry& entry, const Payload& result) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

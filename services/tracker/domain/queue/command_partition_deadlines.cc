@@ -4,6 +4,7 @@
 
 #include "tracker/domain/queue/command_change.h"
 #include "tracker/domain/queue/command_partition.h"
+#include "tracker/domain/queue/command_partition_step.h"
 
 namespace callslip::tracker {
 
@@ -15,42 +16,47 @@ absl::Time CommandPartition::NextDeadlineTime() {
 bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
   // Some hundred microseconds' worth.
   constexpr int kMaxAtOnce = 500;
-  MutexLock lock(&mutex_);
-  deadlines_.Advance(now);
   Timed* timed = nullptr;
-  for (int i = 0; i < kMaxAtOnce && (timed = deadlines_.PopDue()) != nullptr; ++i) {
-    FireLocked(*timed, now, effects);
+  {
+    Step step(this, now, effects);
+    deadlines_.Advance(now);
+    for (int i = 0; i < kMaxAtOnce && (timed = deadlines_.PopDue()) != nullptr; ++i) {
+      FireLocked(*timed, step);
+      // What one deadline ends the next one may remove.
+      SettleLocked(step);
+    }
   }
-  deadlines_.TakeEarliestSet();  // Whoever fires asks for the next one.
+  // Whoever fires asks for the next one.
+  effects.earliest_deadline = absl::InfiniteFuture();
   return timed != nullptr;
 }
 
-void CommandPartition::FireLocked(Timed& timed, absl::Time now, CommandEffects& effects) {
+void CommandPartition::FireLocked(Timed& timed, Step& step) {
   switch (timed.kind) {
     case Timed::Kind::kCommand:
-      tally_.DeadlineFired(timed.due_nanos(), NanosOf(now));
-      FireCommandLocked(static_cast<CommandEntry&>(timed), now, effects);
+      tally_.DeadlineFired(timed.due_nanos(), NanosOf(step.now));
+      FireCommandLocked(static_cast<CommandEntry&>(timed), step);
       return;
     case Timed::Kind::kHeldCall:
-      EndCallLocked(&static_cast<HeldCall&>(timed), {}, now, effects);
+      EndCallLocked(&static_cast<HeldCall&>(timed), {}, step);
       return;
     case Timed::Kind::kWatch: {
       auto& watch = static_cast<CommandWatch&>(timed);
       if (watch.feed->Push({watch.watch_id, nullptr, absl::OkStatus(), true})) {
-        effects.ready.push_back(watch.feed);
+        step.effects.ready.push_back(watch.feed);
       }
       EndWatchLocked(watch);
       return;
     }
     case Timed::Kind::kTombstones:
-      tombstones_.Drop(NanosOf(now));
+      tombstones_.Drop(NanosOf(step.now));
       deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
       return;
   }
 }
 
-void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
-                                         CommandEffects& effects) {
+void CommandPartition::FireCommandLocked(CommandEntry& entry, Step& step) {
+  const absl::Time now = step.now;
   const DeadlineKind due = NextDeadline(*entry.view, entry.heartbeat_nanos, entry.delayed).kind;
   TargetQueue* queue = entry.queue;
   CommandEvent event = CommandEvent::kExpire;
@@ -59,14 +65,14 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
       entry.delayed = false;
       queue->backlog.Add(&entry);
       RearmLocked(entry);
-      DispatchLocked(queue, now, effects);
+      step.Dispatch(queue);
       return;
     case DeadlineKind::kFailedRetention:
-      RemoveLocked(entry, now, effects);
+      RemoveLocked(entry, step);
       return;
     case DeadlineKind::kResultRetention:
       if (entry.spec().is_read()) {
-        RemoveLocked(entry, now, effects);
+        RemoveLocked(entry, step);
         return;
       }
       event = CommandEvent::kForgetResult;
@@ -75,8 +81,7 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
       if (entry.spec().idempotent && entry.view->attempt < kMaxAttempts) {
         Change change(entry);
         change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
-        CommitLocked(entry, std::move(change), now, effects);
-        DispatchLocked(queue, now, effects);
+        CommitLocked(entry, std::move(change), step);
         return;
       }
       break;
@@ -100,8 +105,7 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, absl::Time now,
   change.next->result = nullptr;
   change.next->error =
       std::make_shared<const CommandError>(DeadlineError(due, *entry.view, polled, now));
-  CommitLocked(entry, std::move(change), now, effects);
-  DispatchLocked(queue, now, effects);
+  CommitLocked(entry, std::move(change), step);
 }
 
 bool CommandPartition::AwaitWorkersLocked(CommandEntry& entry, absl::Time now) {
@@ -113,18 +117,15 @@ bool CommandPartition::AwaitWorkersLocked(CommandEntry& entry, absl::Time now) {
 }
 
 void CommandPartition::PushOut(CommandId id, absl::Time now, CommandEffects& effects) {
-  MutexLock lock(&mutex_);
-  CommandEntry* entry = EntryLocked(id);
-  if (entry == nullptr) return;
-  RemoveLocked(*entry, now, effects);
-  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  Step step(this, now, effects);
+  if (CommandEntry* entry = EntryLocked(id); entry != nullptr) RemoveLocked(*entry, step);
 }
 
-void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects) {
+void CommandPartition::RemoveLocked(CommandEntry& entry, Step& step) {
   // Its place in a large table comes from far away: by the time it is erased, it is here.
   commands_.prefetch(entry.spec().id.key());
   const std::shared_ptr<const CommandSpec> spec = entry.view->spec;
-  const int64_t until_nanos = NanosOf(now) + shared_->deadlines->nanos.tombstone_retention;
+  const int64_t until_nanos = NanosOf(step.now) + shared_->deadlines->nanos.tombstone_retention;
   tombstones_.Add(spec->id, spec->client_id(), entry.view->state, until_nanos,
                   shared_->limits.tombstones);
   deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
@@ -133,11 +134,11 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, absl::Time now, Command
         {spec->sequence, CommandRemoval{.id = spec->id,
                                         .client_id = std::string(spec->client_id()),
                                         .ended_as = entry.view->state,
-                                        .remove_nanos = NanosOf(now),
+                                        .remove_nanos = NanosOf(step.now),
                                         .until_nanos = until_nanos,
                                         .number = shared_->next_end++}});
   }
-  if (!spec->request_id().empty()) effects.removed.push_back(spec);
+  if (!spec->request_id().empty()) step.effects.removed.push_back(spec);
 
   deadlines_.Remove(&entry);
   if (entry.queue != nullptr) {

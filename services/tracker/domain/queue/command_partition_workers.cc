@@ -9,6 +9,7 @@
 #include "tracker/domain/errors.h"
 #include "tracker/domain/queue/command_change.h"
 #include "tracker/domain/queue/command_partition.h"
+#include "tracker/domain/queue/command_partition_step.h"
 
 namespace callslip::tracker {
 namespace {
@@ -54,15 +55,14 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
                                                                   absl::Time now,
                                                                   WorkerCallback callback,
                                                                   CommandEffects& effects) {
-  MutexLock lock(&mutex_);
+  Step step(this, now, effects);
   if (draining_) return Draining();
   TargetQueue* queue = QueueLocked(request.target, now);
   queue->last_poll = now;
   Worker* worker = queue->workers.Find(request.worker_id, now);
-  TakeBackLocked(*worker, request.known, now, effects);
-  WorkerNews news = TakeNewsLocked(
-      *queue, *worker, {request.max_commands, request.window, request.proofs}, now, effects);
-  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  TakeBackLocked(*worker, request.known, step);
+  WorkerNews news =
+      TakeNewsLocked(*queue, *worker, {request.max_commands, request.window, request.proofs}, step);
 
   const bool hold = news.empty() && request.hold_until > now;
   const absl::Status reserved = hold ? ReserveWait(nullptr) : absl::OkStatus();
@@ -80,29 +80,26 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   call->callback = std::move(callback);
   queue->workers.Hold(worker, call);
   deadlines_.Set(call.get(), request.hold_until);
-  effects.earliest_deadline = std::min(effects.earliest_deadline, deadlines_.TakeEarliestSet());
   return call;
 }
 
 bool CommandPartition::Abandon(HeldCall& call, absl::Time now) {
   CommandEffects nobody_is_called;  // Outlives the lock: what the callback holds may be large.
-  MutexLock lock(&mutex_);
+  Step step(this, now, nobody_is_called);
   if (call.worker == nullptr) return false;
-  EndCallLocked(&call, {}, now, nobody_is_called);
+  EndCallLocked(&call, {}, step);
   return true;
 }
 
-void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, absl::Time now,
-                                     CommandEffects& effects) {
+void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, Step& step) {
   deadlines_.Remove(call);
   FreeWait(nullptr);
-  const std::shared_ptr<HeldCall> ended = call->queue->workers.Release(call, now);
-  effects.answers.emplace_back(std::move(ended->callback), std::move(news));
+  const std::shared_ptr<HeldCall> ended = call->queue->workers.Release(call, step.now);
+  step.effects.answers.emplace_back(std::move(ended->callback), std::move(news));
 }
 
 WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker,
-                                            const LeaseTerms& terms, absl::Time now,
-                                            CommandEffects& effects) {
+                                            const LeaseTerms& terms, Step& step) {
   WorkerNews news;
   while (!worker.ended.empty()) {
     CommandEntry& entry = worker.ended.front();
@@ -110,103 +107,94 @@ WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker,
     news.ended.push_back({entry.spec().id, entry.leases.back()});
     queue.workers.Detach(&entry);
     entry.queue = nullptr;
-    JournalLocked(entry);
+    step.Touch(entry);
   }
   while (static_cast<int>(news.leases.size()) < terms.max_commands &&
          worker.unfinished < terms.window) {
     CommandEntry* entry = queue.backlog.Next();
     if (entry == nullptr) break;
-    news.leases.push_back(DeliverLocked(*entry, worker, terms.proofs, now, effects));
+    news.leases.push_back(DeliverLocked(*entry, worker, terms.proofs, step));
   }
   return news;
 }
 
 CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker,
-                                             LeaseProofs proofs, absl::Time now,
-                                             CommandEffects& effects) {
+                                             LeaseProofs proofs, Step& step) {
   entry.leases.push_back(LeaseToken::New(proofs));
   entry.queue->workers.Attach(&entry, &worker);
   Change change(entry);
-  change.Step(CommandEvent::kDeliver, TraceEntry::Source::kTracker, now);
-  CommitLocked(entry, std::move(change), now, effects);
+  change.Step(CommandEvent::kDeliver, TraceEntry::Source::kTracker, step.now);
+  CommitLocked(entry, std::move(change), step);
   // None is left where its deadline has passed and was not fired yet.
-  const int64_t left = std::max<int64_t>(CloseNanos(*entry.view) - NanosOf(now), 0);
+  const int64_t left = std::max<int64_t>(CloseNanos(*entry.view) - NanosOf(step.now), 0);
   const int64_t start_to_close = entry.spec().deadlines->nanos.start_to_close;
   return {entry.view, entry.leases.back(), absl::Nanoseconds(std::min(start_to_close, left))};
 }
 
-void CommandPartition::DispatchLocked(TargetQueue* queue, absl::Time now, CommandEffects& effects) {
-  if (queue == nullptr) return;
+void CommandPartition::DispatchLocked(TargetQueue& queue, Step& step) {
   for (bool more = true; more;) {
-    HeldCall* call = queue->workers.NextReady();
+    HeldCall* call = queue.workers.NextReady();
     if (call == nullptr) return;
-    WorkerNews news = TakeNewsLocked(*queue, *call->worker, call->terms, now, effects);
+    WorkerNews news = TakeNewsLocked(queue, *call->worker, call->terms, step);
     // Who could take more has seen that nothing else can be delivered.
     more = static_cast<int>(news.leases.size()) == call->terms.max_commands ||
            call->worker->unfinished >= call->terms.window;
-    if (!news.empty()) EndCallLocked(call, std::move(news), now, effects);
+    if (!news.empty()) EndCallLocked(call, std::move(news), step);
   }
 }
 
-void CommandPartition::LeaveWorkerLocked(CommandEntry& entry, bool tell, absl::Time now,
-                                         CommandEffects& effects) {
+void CommandPartition::LeaveWorkerLocked(CommandEntry& entry, bool tell, Step& step) {
   TargetQueue* queue = entry.queue;
   Worker* worker = entry.worker;
   if (worker == nullptr || !tell) {
     queue->workers.Detach(&entry);
     entry.queue = nullptr;
-    JournalLocked(entry);
     return;
   }
   worker->ended.push_back(entry);
   if (worker->calls.empty()) return;
   HeldCall* call = &worker->calls.front();
-  EndCallLocked(call, TakeNewsLocked(*queue, *worker, call->terms, now, effects), now, effects);
+  EndCallLocked(call, TakeNewsLocked(*queue, *worker, call->terms, step), step);
 }
 
 void CommandPartition::GiveBack(const CommandLease& lease, absl::Time now,
                                 CommandEffects& effects) {
-  MutexLock lock(&mutex_);
+  Step step(this, now, effects);
   CommandEntry* found = EntryLocked(lease.command->spec->id);
   if (found == nullptr) return;
   CommandEntry& entry = *found;
   const bool as_leased =
       entry.view->state == CommandState::kDelivered && entry.leases.back() == lease.token;
-  if (!as_leased) return;
-  ReturnLocked(entry, now, effects);
-  DispatchLocked(entry.queue, now, effects);
-  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  if (as_leased) ReturnLocked(entry, step);
 }
 
-void CommandPartition::TakeBackLocked(Worker& worker, const KnownDeliveries& known, absl::Time now,
-                                      CommandEffects& effects) {
+void CommandPartition::TakeBackLocked(Worker& worker, const KnownDeliveries& known, Step& step) {
   absl::InlinedVector<CommandEntry*, kWorkerWindow> unheard;
   for (CommandEntry& entry : worker.held) {
     const bool never_arrived = entry.view->state == CommandState::kDelivered &&
-                               entry.view->deliver_time() > now - known.reach_back &&
+                               entry.view->deliver_time() > step.now - known.reach_back &&
                                !absl::c_linear_search(known.leases, entry.leases.back());
     if (never_arrived) unheard.push_back(&entry);
   }
-  for (CommandEntry* entry : unheard) ReturnLocked(*entry, now, effects);
+  for (CommandEntry* entry : unheard) ReturnLocked(*entry, step);
 }
 
-void CommandPartition::ReturnLocked(CommandEntry& entry, absl::Time now, CommandEffects& effects) {
+void CommandPartition::ReturnLocked(CommandEntry& entry, Step& step) {
   Change change(entry);
-  change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, now);
+  change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, step.now);
   // Nobody has seen it: it counts as not delivered.
   --change.next->attempt;
   change.next->trace.pop_back();
   change.next->trace.pop_back();
   entry.leases.pop_back();
-  CommitLocked(entry, std::move(change), now, effects);
+  CommitLocked(entry, std::move(change), step);
   entry.queue->workers.Reattach(&entry);
-  JournalLocked(entry);
 }
 
 absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
     CommandId id, const LeaseProof& proof, std::shared_ptr<const CommandProgress> progress,
     Payload context, Heartbeats heartbeats, absl::Time now, CommandEffects& effects) {
-  MutexLock lock(&mutex_);
+  Step step(this, now, effects);
   CommandEntry* entry = EntryLocked(id);
   if (entry == nullptr) {
     const Tombstones::Tombstone* tombstone = tombstones_.Find(id);
@@ -225,22 +213,21 @@ absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
     // A bare heartbeat moves a deadline and nothing that a reader could see. Nor need the journal
     // know: a restart gives every worker a grace.
     RearmLocked(*entry);
-    if (expected != was_expected) JournalLocked(*entry);
+    if (expected != was_expected) step.Touch(*entry);
   } else {
     Change change(*entry);
     change.Step(CommandEvent::kAcknowledge, TraceEntry::Source::kWorker, now);
     if (progress != nullptr) change.next->progress = std::move(progress);
     if (HasBytes(context)) change.next->context = std::move(context);
-    CommitLocked(*entry, std::move(change), now, effects);
+    CommitLocked(*entry, std::move(change), step);
   }
-  effects.earliest_deadline = deadlines_.TakeEarliestSet();
   return AcknowledgeResult{false, entry->view->state};
 }
 
 absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const LeaseProof& proof,
                                                           CommandOutcome outcome, Payload context,
                                                           absl::Time now, CommandEffects& effects) {
-  MutexLock lock(&mutex_);
+  Step step(this, now, effects);
   CommandEntry* entry = EntryLocked(id);
   if (entry == nullptr) {
     const Tombstones::Tombstone* tombstone = tombstones_.Find(id);
@@ -260,7 +247,7 @@ absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const Le
     if (keep) {
       change.next->late_result = std::move(result->value);
       AddTrace(*change.next, TraceEntry::Stage::kLateResult, TraceEntry::Source::kWorker, now);
-      CommitLocked(*entry, std::move(change), now, effects);
+      CommitLocked(*entry, std::move(change), step);
     }
     return CompleteResult{false, entry->view->state};
   }
@@ -283,10 +270,7 @@ absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const Le
   }
   if (error.has_value()) change.next->error = std::make_shared<const CommandError>(*error);
   change.Step(event, TraceEntry::Source::kWorker, now);
-  TargetQueue* queue = entry->queue;
-  CommitLocked(*entry, std::move(change), now, effects);
-  DispatchLocked(queue, now, effects);
-  effects.earliest_deadline = deadlines_.TakeEarliestSet();
+  CommitLocked(*entry, std::move(change), step);
   return CompleteResult{true, entry->view->state};
 }
 

@@ -137,6 +137,7 @@ void CommandPartition::Restore(CommandRecord record, const RestartGrace& grace, 
   Count(*entry.client->account, 1, entry.view->payload_bytes());
   entry.leases.assign(record.leases.begin(), record.leases.end());
   entry.end_number = record.end_number;
+  entry.journaled = true;
   // What its worker has reported meanwhile nobody has heard.
   entry.heartbeat_nanos = record.heartbeats ? NanosOf(now) : CommandEntry::kNoHeartbeats;
   if (spec.command_class == CommandClass::kStandard) PlaceRestoredLocked(entry, record, now);

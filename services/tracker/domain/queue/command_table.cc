@@ -61,6 +61,7 @@ bool IsDeadLetter(CommandState state) {
 CommandTable::CommandTable(const CommandDeadlines& deadlines, const CommandLimits& limits,
                            Journal* journal) {
   shared_.journal = journal;
+  shared_.table = this;
   shared_.deadlines =
       std::make_shared<const CommandDeadlines>(*deadlines.With(DeadlineOverrides(), false));
   shared_.limits = limits;
@@ -119,7 +120,7 @@ absl::StatusOr<CommandRegistration> CommandTable::RegisterChecked(
   }
   RequestIndex::Locked slot(requests_, request.client_id, request.request_id);
   if (const std::optional<CommandId> known = slot.Find(); known.has_value()) {
-    const auto command = PartitionOf(*known).Get(request.client_id, *known, /*peek=*/true);
+    const auto command = PartitionOf(*known).Get(request.client_id, *known);
     if (command.ok()) {
       if (!(*command)->spec->IsFor(request)) return RequestIdReused(request.request_id);
       return CommandRegistration{*command, true};
@@ -143,6 +144,8 @@ absl::StatusOr<CommandRegistration> CommandTable::Replay(const ClientScope& clie
   }
   ASSIGN_OR_RETURN(const CommandPtr origin, Get(clients, id, /*peek=*/true));
   if (!IsDeadLetter(origin->state)) return NotADeadLetter(id, origin->state);
+  // What its subject says is the business of whoever has registered it.
+  if (!origin->spec->subject().empty()) return NotReplayable(id);
   CommandRequest request = origin->spec->ToRequest();
   request.request_id = std::move(request_id);
   request.replay_of = id;
@@ -154,13 +157,23 @@ CommandPtr CommandTable::FindRequest(const std::string& client_id, const std::st
   RequestIndex::Locked slot(requests_, client_id, request_id);
   const std::optional<CommandId> known = slot.Find();
   if (!known.has_value()) return nullptr;
-  return PartitionOf(*known).Get(client_id, *known, /*peek=*/true).value_or(nullptr);
+  return PartitionOf(*known).Get(client_id, *known).value_or(nullptr);
 }
 
 absl::StatusOr<CommandPtr> CommandTable::Get(const ClientScope& clients, const std::string& id,
                                              bool peek) {
   ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
-  return PartitionOf(known).Get(clients, known, peek);
+  ASSIGN_OR_RETURN(CommandPtr command, PartitionOf(known).Get(clients, known));
+  if (!peek && !clients.is_all()) Collect(*command);
+  return command;
+}
+
+void CommandTable::Collect(const CommandSnapshot& command) {
+  if (IsTerminal(command.state)) MarkResultRead(command, shared_.journal);
+}
+
+absl::StatusOr<CommandPtr> CommandTable::Find(CommandId id) {
+  return PartitionOf(id).Get(ClientScope::All(), id);
 }
 
 absl::StatusOr<HeldCommand> CommandTable::HeldBy(const std::string& id) {

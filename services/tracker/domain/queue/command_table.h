@@ -67,8 +67,13 @@ class CommandTable {
   // The new command is that of the old one's client; `request_id` too.
   absl::StatusOr<CommandRegistration> Replay(const ClientScope& clients, const std::string& id,
                                              std::string request_id, absl::Time now);
-  // Where `clients` are all, reading a result does not count as collecting it.
+  // Collects the result unless it is only looked at, as it always is where `clients` are all.
+  // Whoever may fail to hand it on looks, and collects once that is done.
   absl::StatusOr<CommandPtr> Get(const ClientScope& clients, const std::string& id, bool peek);
+  // Somebody has been given `command`, and with its end the result: the read receipt.
+  void Collect(const CommandSnapshot& command);
+  // Whoever asks: as it is now, only looked at.
+  absl::StatusOr<CommandPtr> Find(CommandId id);
   // Whoever asks: for looking at reports before they are taken. Collects nothing.
   absl::StatusOr<HeldCommand> HeldBy(const std::string& id);
   // `page_size` 0 means the default.

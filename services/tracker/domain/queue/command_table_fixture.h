@@ -66,6 +66,7 @@ class RecordingFeed : public CommandFeed {
   void Read() {
     for (std::vector<CommandUpdate> updates = Take(kAtOnce); !updates.empty();
          updates = Take(kAtOnce)) {
+      for (const CommandUpdate& update : updates) NoteReceived(update);
       seen.insert(seen.end(), updates.begin(), updates.end());
     }
   }

@@ -43,6 +43,7 @@ class EndsFeed : public CommandFeed {
       for (const CommandUpdate& update : updates) {
         EXPECT_TRUE(update.last);
         if (check_ != nullptr) check_(update);
+        NoteReceived(update);
       }
       MutexLock lock(&mutex_);
       ends_ += static_cast<int64_t>(updates.size());

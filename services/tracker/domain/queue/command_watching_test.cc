@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/queue/command_table_fixture.h"
 
@@ -208,6 +209,92 @@ TEST_F(CommandWatchingTest, FailureThatAFeedIsToldIsTheLastOfItsWatch) {
   EXPECT_EQ(feed->seen[0].watch_id, 3);
   EXPECT_EQ(feed->seen[0].error.code(), StatusCode::kNotFound);
   EXPECT_TRUE(feed->seen[0].last);
+}
+
+// A reader that is frozen, or gone without a word: what waits for it is in nobody's account.
+TEST_F(CommandWatchingTest, ReaderThatTakesNothingKeepsNoPayloads) {
+  constexpr int kCommands = 100;
+  const std::string megabyte(size_t{1} << 20, 'x');
+  const auto frozen = NewSlowFeed();
+  std::vector<std::string> ids;
+  std::vector<std::weak_ptr<const std::string>> payloads;
+  for (int i = 0; i < kCommands; ++i) {
+    CommandRequest request = Request();
+    request.params = Bytes(megabyte);
+    payloads.push_back(request.params);
+    const std::string id = Register(std::move(request));
+    ids.push_back(id);
+    Watch(id, frozen, {.watch_id = i});
+    const Payload result = Bytes(megabyte);
+    payloads.push_back(result);
+    ASSERT_OK(Complete(LeaseOne(), CommandResult{result}));
+    // Somebody else has collected it.
+    ASSERT_OK(Get(id));
+    Advance(CommandDeadlines().result_retention);
+  }
+  EXPECT_EQ(table_.payload_bytes(), 0);
+  EXPECT_EQ(table_.waits(), 0);
+  const auto held = absl::c_count_if(payloads, [](const auto& each) { return !each.expired(); });
+  EXPECT_EQ(held, 0);
+
+  frozen->Read();
+  ASSERT_THAT(frozen->seen, SizeIs(kCommands));
+  EXPECT_EQ(frozen->seen.back().watch_id, kCommands - 1);
+  EXPECT_TRUE(frozen->seen.back().last);
+  EXPECT_THAT(frozen->seen.back().error, FailsWith(StatusCode::kNotFound, "command_removed"));
+}
+
+TEST_F(CommandWatchingTest, ReaderThatComesTooLateIsToldWhatHasBecomeOfTheResult) {
+  const std::string id = Register();
+  const auto slow = NewSlowFeed();
+  Watch(id, slow);
+  ASSERT_OK(Complete(LeaseOne()));
+  Advance(CommandDeadlines().result_retention);
+  slow->Read();
+  ASSERT_THAT(slow->States(), ElementsAre(State::kExpired));
+  EXPECT_EQ(slow->seen[0].command->error->code, "result_expired");
+  EXPECT_TRUE(slow->seen[0].last);
+}
+
+// It has passed, and what follows is told, or the watch is over.
+TEST_F(CommandWatchingTest, StateThatHasPassedUntakenIsNotToldAfterTheWatch) {
+  const std::string id = Register();
+  const auto slow = NewSlowFeed();
+  Watch(id, slow, {.until = clock_.Now() + absl::Seconds(1)});
+  Advance(absl::Seconds(1));
+  Lease();
+  slow->Read();
+  EXPECT_THAT(slow->seen, ElementsAre(IsWatchOver()));
+}
+
+TEST_F(CommandWatchingTest, FilterOfAReaderThatTakesNothingKeepsNoPayloads) {
+  const auto frozen = NewSlowFeed();
+  ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = frozen}));
+  CommandRequest request = Request();
+  request.params = Bytes(std::string(size_t{1} << 20, 'x'));
+  const std::weak_ptr<const std::string> params = request.params;
+  const std::string id = Register(std::move(request));
+  ASSERT_OK(Complete(LeaseOne()));
+  ASSERT_OK(Get(id));
+  Advance(CommandDeadlines().result_retention);
+  EXPECT_TRUE(params.expired());
+  frozen->Read();
+  EXPECT_THAT(frozen->Ids(), ElementsAre(id));
+}
+
+// Contexts and texts of errors are shown, and wait in memory that is nobody's.
+TEST_F(CommandWatchingTest, FilterEndsWhereTooManyBytesWaitForItsReader) {
+  const auto frozen = NewSlowFeed();
+  ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = frozen, .only_end = true}));
+  const std::string message(kMaxErrorMessageBytes, 'm');
+  const size_t enough = kMaxWaitingBytes / kMaxErrorMessageBytes + 1;
+  for (size_t i = 0; i < enough; ++i) {
+    Register();
+    ASSERT_OK(Complete(LeaseOne(), CommandFailure{{.code = "no_tab", .message = message}}));
+  }
+  frozen->Read();
+  EXPECT_LT(frozen->seen.size(), enough);
+  EXPECT_THAT(frozen->seen.back().error, FailsWith(StatusCode::kResourceExhausted, "too_slow"));
 }
 
 TEST_F(CommandWatchingTest, ReaderMayCallTheTableWhenItIsTold) {

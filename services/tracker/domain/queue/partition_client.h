@@ -1,12 +1,17 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_PARTITION_CLIENT_H_
 #define CALLSLIP_TRACKER_DOMAIN_QUEUE_PARTITION_CLIENT_H_
 
+#include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "boost/intrusive/list.hpp"
 #include "tracker/domain/command/command_state.h"
 #include "tracker/domain/queue/client_account.h"
@@ -14,8 +19,9 @@
 
 namespace callslip::tracker {
 
-// The commands of one client in one partition, by how they stand: so that a look at a few of one
-// sort costs the same however many there are of the others. Guarded by the partition's mutex.
+// The commands of one client in one partition, by how they stand and by their labels: so that a
+// look at a few of one sort costs the same however many there are of the others. Guarded by the
+// partition's mutex.
 class PartitionClient {
  public:
   // In the order of registration. No tree, as most commands leave it soon.
@@ -34,78 +40,151 @@ class PartitionClient {
 
   // One with the highest sequence so far.
   void Add(CommandEntry& entry) {
-    if (IsTerminal(entry.view->state)) {
-      AddEnded(entry);
+    const CommandState state = entry.view->state;
+    if (IsHeld(state)) held_.push_back(entry);
+    if (IsTerminal(state)) {
+      AddTo(EndedIn(state), entry);
     } else {
       unfinished_.push_back(entry);
     }
+    AddToLabel(entry, state);
   }
   // It was in the state `before`.
   void Moved(CommandEntry& entry, CommandState before) {
-    if (GroupOf(entry.view->state) == GroupOf(before)) return;
-    Remove(entry, before);
-    AddEnded(entry);
+    const CommandState now = entry.view->state;
+    if (SortOf(now) == SortOf(before)) return;
+    if (IsHeld(before)) held_.erase(held_.iterator_to(entry));
+    if (IsHeld(now)) held_.push_back(entry);
+    if (GroupOf(now) != GroupOf(before)) {
+      RemoveFromGroup(entry, before);
+      AddTo(EndedIn(now), entry);
+    }
+    RemoveFromLabel(entry, before);
+    AddToLabel(entry, now);
   }
   void Remove(CommandEntry& entry, CommandState state) {
-    if (!IsTerminal(state)) {
-      unfinished_.erase(unfinished_.iterator_to(entry));
-    } else {
-      EndedIn(state).erase(entry.spec().sequence);
-    }
+    if (IsHeld(state)) held_.erase(held_.iterator_to(entry));
+    RemoveFromGroup(entry, state);
+    RemoveFromLabel(entry, state);
   }
 
-  // Of each group that has a state for which `wanted(state)` is true: the newest below a sequence,
-  // newest first, until `take(entry)` has been true `limit` times.
-  template <typename Wanted, typename Take>
-  void TakeNewest(uint64_t below, int limit, Wanted wanted, Take take) const {
-    if (AnyIn(CommandGroup::kUnfinished, wanted)) {
+  // At least those that matter for a look at `limit` of each group: of those that match the label
+  // and a state of `filter`, the newest below a sequence. Gives them to `take(entry)`, newest first
+  // of each sort, until it has been true `limit` times; it may be given others, and may refuse.
+  template <typename Take>
+  void TakeNewest(const CommandFilter& filter, uint64_t below, int limit, Take take) const {
+    if (!filter.label.empty()) {
+      const auto label = labels_.find(filter.label);
+      if (label == labels_.end()) return;
+      for (size_t sort = 0; sort < kSorts; ++sort) {
+        if (Wants(filter, sort)) TakeNewestOf((*label->second)[sort], below, limit, take);
+      }
+      return;
+    }
+    if (Wants(filter, kQueued)) {
       int left = limit;
       for (auto entry = unfinished_.rbegin(); entry != unfinished_.rend() && left > 0; ++entry) {
         if (entry->spec().sequence < below && take(*entry)) --left;
       }
+    } else if (Wants(filter, kHeld)) {
+      TakeNewestOf(HeldInOrder(), below, limit, take);
     }
-    if (AnyIn(CommandGroup::kCompleted, wanted)) TakeNewestOf(completed_, below, limit, take);
-    if (AnyIn(CommandGroup::kFailed, wanted)) TakeNewestOf(failed_, below, limit, take);
+    if (Wants(filter, kCompleted)) TakeNewestOf(completed_, below, limit, take);
+    if (Wants(filter, kFailed)) TakeNewestOf(failed_, below, limit, take);
   }
-  // All of them, in no order, while `visit` returns true; false once it has not.
+
+  // All that match the label and a state of `filter`, and maybe others, in no order, while `visit`
+  // returns true; false once it has not.
   template <typename Visit>
-  bool ForEach(Visit visit) const {
-    const auto visit_ended = [&](const auto& ended) { return visit(*ended.second); };
-    return absl::c_all_of(unfinished_, visit) && absl::c_all_of(completed_, visit_ended) &&
-           absl::c_all_of(failed_, visit_ended);
+  bool ForEach(const CommandFilter& filter, Visit visit) const {
+    bool goes_on = true;
+    constexpr uint64_t kAny = std::numeric_limits<uint64_t>::max();
+    TakeNewest(filter, kAny, std::numeric_limits<int>::max(), [&](const CommandEntry& entry) {
+      goes_on = goes_on && visit(entry);
+      return goes_on;
+    });
+    return goes_on;
   }
 
  private:
-  using Ended = absl::btree_map<uint64_t, CommandEntry*>;  // By sequence.
+  using BySequence = absl::btree_map<uint64_t, const CommandEntry*>;
+  using Held = boost::intrusive::list<
+      CommandEntry,
+      boost::intrusive::member_hook<CommandEntry, boost::intrusive::list_member_hook<>,
+                                    &CommandEntry::held_hook>,
+      boost::intrusive::constant_time_size<false>>;
 
-  template <typename Wanted>
-  static bool AnyIn(CommandGroup group, Wanted wanted) {
-    for (int state = 0; state < kCommandStateCount; ++state) {
-      const auto each = static_cast<CommandState>(state);
-      if (GroupOf(each) == group && wanted(each)) return true;
+  // What is kept apart.
+  enum Sort : size_t { kQueued, kHeld, kCompleted, kFailed, kSorts };
+  using Labelled = std::array<BySequence, kSorts>;
+
+  static Sort SortOf(CommandState state) {
+    if (IsHeld(state)) return kHeld;
+    switch (GroupOf(state)) {
+      case CommandGroup::kUnfinished:
+        return kQueued;
+      case CommandGroup::kCompleted:
+        return kCompleted;
+      case CommandGroup::kFailed:
+        return kFailed;
     }
-    return false;
+    return kFailed;
+  }
+  static bool Wants(const CommandFilter& filter, size_t sort) {
+    return filter.states.empty() ||
+           absl::c_any_of(filter.states, [&](CommandState state) { return SortOf(state) == sort; });
   }
   template <typename Take>
-  static void TakeNewestOf(const Ended& ended, uint64_t below, int limit, Take& take) {
-    for (auto next = ended.lower_bound(below); next != ended.begin() && limit > 0;) {
+  static void TakeNewestOf(const BySequence& entries, uint64_t below, int limit, Take& take) {
+    for (auto next = entries.lower_bound(below); next != entries.begin() && limit > 0;) {
       --next;
       if (take(*next->second)) --limit;
     }
   }
+  // Workers hold few.
+  BySequence HeldInOrder() const {
+    BySequence entries;
+    for (const CommandEntry& entry : held_) {
+      entries.emplace(entry.spec().sequence, &entry);
+    }
+    return entries;
+  }
 
-  Ended& EndedIn(CommandState state) {
+  BySequence& EndedIn(CommandState state) {
     return state == CommandState::kCompleted ? completed_ : failed_;
   }
-  // They end about as they were registered.
-  void AddEnded(CommandEntry& entry) {
-    Ended& ended = EndedIn(entry.view->state);
-    ended.emplace_hint(ended.end(), entry.spec().sequence, &entry);
+  // They come about as they were registered.
+  static void AddTo(BySequence& entries, const CommandEntry& entry) {
+    entries.emplace_hint(entries.end(), entry.spec().sequence, &entry);
+  }
+  void RemoveFromGroup(CommandEntry& entry, CommandState state) {
+    if (IsTerminal(state)) {
+      EndedIn(state).erase(entry.spec().sequence);
+    } else {
+      unfinished_.erase(unfinished_.iterator_to(entry));
+    }
+  }
+  void AddToLabel(CommandEntry& entry, CommandState state) {
+    if (entry.spec().label().empty()) return;
+    std::unique_ptr<Labelled>& label = labels_[entry.spec().label()];
+    if (label == nullptr) label = std::make_unique<Labelled>();
+    AddTo((*label)[SortOf(state)], entry);
+  }
+  void RemoveFromLabel(CommandEntry& entry, CommandState state) {
+    if (entry.spec().label().empty()) return;
+    const auto label = labels_.find(entry.spec().label());
+    (*label->second)[SortOf(state)].erase(entry.spec().sequence);
+    const bool is_empty =
+        absl::c_all_of(*label->second, [](const auto& entries) { return entries.empty(); });
+    if (is_empty) labels_.erase(label);
   }
 
   Unfinished unfinished_;
-  Ended completed_;
-  Ended failed_;
+  Held held_;  // Of these, those that a worker holds.
+  BySequence completed_;
+  BySequence failed_;
+  // Of each label that any of them has.
+  absl::flat_hash_map<std::string, std::unique_ptr<Labelled>> labels_;
 };
 
 }  // namespace callslip::tracker

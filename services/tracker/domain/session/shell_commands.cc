@@ -1,6 +1,7 @@
 #include "tracker/domain/session/shell_commands.h"
 
 #include <iterator>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -103,6 +104,7 @@ class ShellCommandWatch final : public CommandFeed,
     if (!IsTerminal(snapshot.state)) return;
     AddEnd(snapshot.state == CommandState::kCompleted ? "completed" : "failed",
            format_.result(command_, snapshot));
+    end_ = update;
   }
 
   void AddFailure(std::string why) {
@@ -131,9 +133,12 @@ class ShellCommandWatch final : public CommandFeed,
   void OnRecorded(const absl::Status& status, const std::shared_ptr<Updates>& updates) {
     if (absl::IsResourceExhausted(status)) return Retry(updates);
     std::vector<ToolCallUpdate> recorded = std::exchange(recording_, {});
-    if (status.ok()) return;
     // What a session that has ended or is gone was to be told is of no interest.
-    if (!absl::IsUnavailable(status)) return Close();
+    if (!absl::IsUnavailable(status)) {
+      if (end_.has_value()) NoteReceived(*std::exchange(end_, std::nullopt));
+      if (!status.ok()) Close();
+      return;
+    }
     waiting_.insert(waiting_.begin(), std::make_move_iterator(recorded.begin()),
                     std::make_move_iterator(recorded.end()));
     Retry(updates);
@@ -162,6 +167,7 @@ class ShellCommandWatch final : public CommandFeed,
   // The session's thread's own.
   bool running_ = false;
   bool ended_ = false;
+  std::optional<CommandUpdate> end_;       // Until it is recorded.
   std::vector<ToolCallUpdate> waiting_;    // To be recorded.
   std::vector<ToolCallUpdate> recording_;  // Recorded, and not known to be durable yet.
 };
@@ -222,9 +228,9 @@ void ShellCommands::Settle() {
   }
   for (const auto& [id, watch] : open) {
     const absl::StatusOr<CommandPtr> command =
-        commands_->Get(watch->client_id(), id, /*peek=*/false);
+        commands_->Get(watch->client_id(), id, /*peek=*/true);
     if (command.ok() && IsTerminal((*command)->state)) {
-      watch->Tell({.command = *command});
+      watch->Tell({.command = *command, .last = true});
     } else {
       // Nor is a worker to run it after a restart, when the session has it as failed.
       (void)commands_->Expire(watch->client_id(), id,
