@@ -74,6 +74,7 @@ void PermissionWait::OnCallerLeft() {
   {
     MutexLock lock(&mutex_);
     reply_ = nullptr;
+    place_ = nullptr;
     timer = timer_;
   }
   sessions_->timers().Cancel(timer);
@@ -92,6 +93,7 @@ void PermissionWait::Settle() {
     const bool ready = asked_.has_value() && (answer_.has_value() || has_looked_);
     if (!ready && error_.ok()) return;
     reply = std::exchange(reply_, nullptr);
+    place_ = nullptr;
     timer = timer_;
     error = error_;
     if (error.ok()) Fill(*asked_, permission);

@@ -26,12 +26,14 @@ class PermissionWait final : public LastingCall,
  public:
   using Reply = HeldReply<v1::Permission>;
 
+  // `place` is its caller's share of the waits: kept for as long as the call lasts.
   PermissionWait(SessionCaller* sessions, const ClientScope& clients, std::string session_id,
-                 std::shared_ptr<Reply> reply)
+                 std::shared_ptr<Reply> reply, std::shared_ptr<void> place)
       : sessions_(sessions),
         clients_(clients),
         session_id_(std::move(session_id)),
-        reply_(std::move(reply)) {}
+        reply_(std::move(reply)),
+        place_(std::move(place)) {}
 
   // Asks, and waits until then at most.
   void Begin(const PermissionRequest& request, absl::Time until);
@@ -55,6 +57,7 @@ class PermissionWait final : public LastingCall,
   const std::string session_id_;
   Mutex mutex_;
   std::shared_ptr<Reply> reply_ ABSL_GUARDED_BY(mutex_);  // Null once the call is over.
+  std::shared_ptr<void> place_ ABSL_GUARDED_BY(mutex_);
   TimerThread::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<PermissionRequest> asked_ ABSL_GUARDED_BY(mutex_);
   std::optional<PermissionAnswer> answer_ ABSL_GUARDED_BY(mutex_);
