@@ -80,6 +80,7 @@ struct TrackerServer::Parts {
                     .workers = &registry,
                     .server = &server,
                     .sessions = session_table,
+                    .worker_log = &log,
                     .storage = storage,
                     .authenticator = &authenticator}),
         admin(&statistics),

@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "tracker/domain/command/command_table.h"
 #include "tracker/domain/session/session_table.h"
+#include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/rpc/authenticator.h"
 #include "tracker/rpc/rpc_statistics.h"
@@ -36,6 +37,7 @@ struct TrackerStatistics {
   int64_t late_results = 0;
   int64_t payload_bytes = 0;
   WorkerCounts workers;
+  int64_t worker_log_bytes = 0;
   int64_t sessions = 0;
   int64_t appended_events = 0;
   StorageStatistics storage;  // Of sessions.
@@ -63,6 +65,7 @@ class TrackerStatisticsSource {
     WorkerRegistry* workers;
     AsyncServer* server;
     SessionTable* sessions = nullptr;  // May be null.
+    WorkerLog* worker_log = nullptr;   // May be null.
     MeasuredStorage storage;
     const std::optional<Authenticator>* authenticator = nullptr;  // May be null.
   };
