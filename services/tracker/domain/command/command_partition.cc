@@ -58,7 +58,10 @@ void CommandPartition::Count(ClientAccount& account, int64_t commands, int64_t b
 
 absl::Status CommandTableShared::ReserveWait(ClientAccount& account) {
   if (waits >= limits.waits) return TooManyWaits(limits.waits, false);
-  if (account.waits >= limits.waits_of_client) return TooManyWaits(limits.waits_of_client, true);
+  const bool is_of_client = !account.client_id().empty();
+  if (is_of_client && account.waits >= limits.waits_of_client) {
+    return TooManyWaits(limits.waits_of_client, true);
+  }
   ++account.waits;
   ++waits;
   return absl::OkStatus();

@@ -49,7 +49,7 @@ struct LeaseRequest {
   absl::Duration back_within;
   LeaseProofs proofs = LeaseProofs::kRequired;
   KnownDeliveries known;
-  std::string client_id = {};  // Whose call it is: it counts to its waits.
+  std::string client_id = {};  // Whose wait it is; empty: nobody's, and one of all alone.
 };
 
 struct WatchRequest {
