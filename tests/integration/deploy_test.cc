@@ -128,8 +128,8 @@ TEST(DeployMemoryTest, ProgramsAreGivenWhatTheyAreTold) {
     const auto of = [&](const std::optional<int64_t>& told, const std::optional<int64_t>& given) {
       ASSERT_TRUE(told.has_value()) << name;
       EXPECT_EQ(told, given) << name;
-      if (name == "tracker") EXPECT_OK(tracker::MemoryBudget::Of(*told));
-      if (name == "gateway") EXPECT_OK(gateway::MemoryBudget::Of(*told));
+      EXPECT_OK(name == "tracker" ? tracker::MemoryBudget::Of(*told).status()
+                                  : gateway::MemoryBudget::Of(*told).status());
     };
     const YAML::Node service = compose[name];
     of(ParseBytes(service["environment"]["CALLSLIP_MEMORY"].as<std::string>()),
