@@ -28,7 +28,7 @@ class Sleeper {
 // The only source of the present time, so that tests can drive it. Thread-safe.
 //
 // It does not offer periodic timers: whoever needs deadlines keeps them in order and sleeps until
-// the first (see tracker/deadline_thread.h).
+// the first (see tracker/domain/queue/deadline_thread.h).
 class Clock {
  public:
   virtual ~Clock() = default;

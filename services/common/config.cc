@@ -73,7 +73,24 @@ absl::StatusOr<std::vector<Setting>> ReadYaml(const std::string& path) {
   return settings;
 }
 
+constexpr int64_t kMebibyte = int64_t{1} << 20;
+
+std::string FormatBytes(int64_t bytes) { return absl::StrCat(bytes / kMebibyte, "MiB"); }
+
 }  // namespace
+
+std::optional<int64_t> ParseBytes(absl::string_view text) {
+  if (!absl::ConsumeSuffix(&text, "iB")) (void)absl::ConsumeSuffix(&text, "ib");
+  int64_t unit = 0;
+  if (absl::ConsumeSuffix(&text, "M") || absl::ConsumeSuffix(&text, "m")) unit = kMebibyte;
+  if (absl::ConsumeSuffix(&text, "G") || absl::ConsumeSuffix(&text, "g")) unit = kMebibyte << 10;
+  int64_t number = 0;
+  constexpr int64_t kMostUnits = int64_t{1} << 30;
+  if (unit == 0 || !absl::SimpleAtoi(text, &number) || number < 0 || number > kMostUnits) {
+    return std::nullopt;
+  }
+  return number * unit;
+}
 
 OptionSet::OptionSet(absl::string_view program, absl::string_view summary)
     : program_(program), summary_(summary) {
@@ -158,6 +175,21 @@ void OptionSet::Add(absl::string_view name, absl::Duration* target, absl::Durati
                                   absl::FormatDuration(min), " to ", absl::FormatDuration(max)));
                }
                *target = duration;
+               return absl::OkStatus();
+             }});
+}
+
+void OptionSet::AddBytes(absl::string_view name, int64_t* target, int64_t min, int64_t max,
+                         absl::string_view help) {
+  AddOption({std::string(name), "BYTES", std::string(help), FormatBytes(*target),
+             [target, min, max](absl::string_view value) {
+               const std::optional<int64_t> bytes = ParseBytes(value);
+               if (!bytes.has_value() || *bytes < min || *bytes > max) {
+                 return absl::InvalidArgumentError(
+                     absl::StrCat("write a number with MiB or GiB, from ", FormatBytes(min), " to ",
+                                  FormatBytes(max)));
+               }
+               *target = *bytes;
                return absl::OkStatus();
              }});
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@
 #include "common/address.h"
 
 namespace callslip {
+
+// 512MiB, 3GiB, 512m, 3G. Nullopt for anything else.
+std::optional<int64_t> ParseBytes(absl::string_view text);
 
 // The options of one program, each settable in four places; the first that names it wins:
 //   1. a flag          --log-level debug   or  --log-level=debug
@@ -44,6 +48,10 @@ class OptionSet {
   // Written with a unit: 250ms, 10s, 10m. Refuses values outside [`min`, `max`].
   void Add(absl::string_view name, absl::Duration* target, absl::Duration min, absl::Duration max,
            absl::string_view help);
+  // Bytes, written with a unit: 512MiB, 3GiB; also 512m, 3g, as container engines have it. Refuses
+  // values outside [`min`, `max`].
+  void AddBytes(absl::string_view name, int64_t* target, int64_t min, int64_t max,
+                absl::string_view help);
   // Comma-separated, or a YAML sequence. Replaces the default as a whole.
   void Add(absl::string_view name, std::vector<std::string>* target, absl::string_view help);
   // One of `choices`.

@@ -63,6 +63,10 @@ void GatewayConfig::AddTo(OptionSet& options) {
               "How long requests under way may take after SIGTERM");
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
                     "The least severe messages that are logged");
+  options.AddBytes(
+      "memory", &memory, int64_t{64} << 20, int64_t{1} << 40,
+      "What the gateway may take of memory, such as 512MiB: how many bytes of bodies and "
+      "answers may be under way follows from it");
 }
 
 std::optional<TlsFiles> GatewayConfig::TrackerTls() const {
@@ -72,6 +76,7 @@ std::optional<TlsFiles> GatewayConfig::TrackerTls() const {
 
 absl::Status GatewayConfig::Validate() const {
   RETURN_IF_ERROR(CheckServerFiles(tls));
+  RETURN_IF_ERROR(MemoryBudget::Of(memory).status());
   const bool asks_for_tokens = !token_file.empty() || oauth.is_on();
   const bool is_open = !asks_for_tokens && tls.authorities.empty() && !allow_insecure_bind;
   for (const Address& address : listen) {

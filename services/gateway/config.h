@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_CONFIG_H_
 #define CALLSLIP_GATEWAY_CONFIG_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "common/address.h"
 #include "common/config.h"
 #include "common/tls_files.h"
+#include "gateway/memory_budget.h"
 #include "gateway/oauth/oauth_config.h"
 
 namespace callslip::gateway {
@@ -32,9 +34,12 @@ struct GatewayConfig {
   // Empty: no TLS on the way to the tracker.
   std::string tls_ca;
   std::string log_level = "info";
+  int64_t memory = MemoryBudget::kDefault;  // Bytes.
 
   void AddTo(OptionSet& options);
   std::optional<TlsFiles> TrackerTls() const;
+  // Of settings that are valid.
+  MemoryBudget Memory() const { return *MemoryBudget::Of(memory); }
   // INVALID_ARGUMENT with what to change, where the settings contradict each other.
   absl::Status Validate() const;
 };

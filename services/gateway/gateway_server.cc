@@ -57,9 +57,9 @@ std::string SessionKey(const GatewayConfig& config, const std::optional<TokenFil
 }
 
 // As many connections as there may be open files, but for those that everything else needs.
-HttpLimits LimitsOfThisProcess() {
+HttpLimits LimitsOfThisProcess(const MemoryBudget& memory) {
   constexpr int64_t kOtherFiles = 64;
-  HttpLimits limits;
+  HttpLimits limits = memory.http;
   limits.connections =
       static_cast<int>(std::clamp<int64_t>(RaiseFileLimit() - kOtherFiles, 1, limits.connections));
   limits.connections_of_address = std::min(limits.connections_of_address, limits.connections);
@@ -115,7 +115,7 @@ struct GatewayServer::Parts {
         screenshots(tracker.get()),
         resource_server(MakeResourceServer(std::move(issuer_source))),
         server(
-            loop.executor(), LimitsOfThisProcess(),
+            loop.executor(), LimitsOfThisProcess(config.Memory()),
             [this](std::shared_ptr<HttpRequest> request, Responder responder) {
               router->Handle(std::move(request), std::move(responder));
             },
@@ -221,7 +221,8 @@ struct GatewayServer::Parts {
                   return HandleMetrics({.requests = &requests,
                                         .server = &server,
                                         .calls = &mcp_server.calls(),
-                                        .tracker = tracker.get()});
+                                        .tracker = tracker.get(),
+                                        .memory = config.Memory()});
                 });
     router->AddOpen("GET", "/healthz", [this](std::shared_ptr<const HttpRequest>) {
       return HandleHealth(cannot_listen);

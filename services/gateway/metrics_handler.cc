@@ -45,6 +45,21 @@ void AddRequests(const HttpTally& requests, MetricsPage& page) {
   }
 }
 
+void AddMemory(const MemoryBudget& budget, const HttpServer& server, MetricsPage& page) {
+  for (const auto& [table, bytes] : budget.Shares()) {
+    page.Gauge("callslip_memory_limit_bytes", "What of the memory a table may take.",
+               AsDouble(bytes), {{"table", table}});
+  }
+  for (const auto& [table, bytes] :
+       {std::pair("bodies", kCopiesOfBodies * server.body_bytes()),
+        std::pair("unsent", kCopiesOfAnswers * server.unsent_bytes())}) {
+    page.Gauge("callslip_memory_used_bytes", "What of it a table takes, where that is counted.",
+               AsDouble(bytes), {{"table", table}});
+  }
+  page.Gauge("callslip_memory_bytes", "What the process may take of memory, by --memory.",
+             AsDouble(budget.bytes));
+}
+
 }  // namespace
 
 boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source) {
@@ -63,6 +78,7 @@ boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source) {
              tracker.connected ? 1 : 0);
   page.Gauge("callslip_waits", "Waits for commands under way.", AsDouble(tracker.waits));
   page.Histogram("callslip_wait_seconds", "How long waits for commands lasted.", tracker.waited);
+  AddMemory(source.memory, *source.server, page);
   HttpResponse response{.body = page.Text(), .content_type = MetricsPage::kContentType};
   response.headers.emplace_back("Cache-Control", "no-store");
   co_return response;

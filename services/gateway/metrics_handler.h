@@ -5,6 +5,7 @@
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
 #include "gateway/mcp/call_tally.h"
+#include "gateway/memory_budget.h"
 #include "gateway/tracker_client/tracker_client.h"
 
 namespace callslip::gateway {
@@ -15,6 +16,7 @@ struct MetricsSource {
   const HttpServer* server;
   const CallTally* calls;
   TrackerClient* tracker;
+  MemoryBudget memory;
 };
 
 // GET /metrics: the gateway's own numbers in Prometheus' text format; docs/operations.md lists

@@ -4,15 +4,20 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <regex>
 #include <set>
 #include <string>
 
+#include "common/config.h"
 #include "common/metrics.h"
+#include "common/status_matchers.h"
+#include "gateway/memory_budget.h"
 #include "gtest/gtest.h"
 #include "httplib.h"
 #include "support/prometheus_text.h"
 #include "support/test_services.h"
+#include "tracker/metrics/memory_budget.h"
 #include "tracker/metrics/tracker_metrics.h"
 #include "yaml-cpp/yaml.h"
 
@@ -50,7 +55,9 @@ class DeployTest : public testing::Test {
     gateway_ = client.Get("/metrics")->body;
     MetricsPage page;
     page.Process();
-    tracker::AddMetrics(services_.tracker().Statistics(), page);
+    const tracker::TrackerStatistics statistics = services_.tracker().Statistics();
+    tracker::AddMetrics(statistics, page);
+    tracker::AddMemory({}, tracker::MemoryUseOf(statistics), page);
     tracker_ = page.Text();
   }
 
@@ -111,6 +118,40 @@ TEST_F(DeployTest, AlertsAskForWhatIsToldAndSayWhatTheyMean) {
     EXPECT_NE(known.find("`" + alert + "`"), std::string::npos) << alert << " is not documented";
   }
   ExpectTold(asked);
+}
+
+// What each program is told that it may take is what it is given, and enough for what its limits
+// let in.
+TEST(DeployMemoryTest, ProgramsAreGivenWhatTheyAreTold) {
+  const YAML::Node compose = YAML::Load(FileText("../docker-compose.yml"))["services"];
+  for (const std::string name : {"tracker", "gateway"}) {
+    const auto of = [&](const std::optional<int64_t>& told, const std::optional<int64_t>& given) {
+      ASSERT_TRUE(told.has_value()) << name;
+      EXPECT_EQ(told, given) << name;
+      EXPECT_OK(name == "tracker" ? tracker::MemoryBudget::Of(*told).status()
+                                  : gateway::MemoryBudget::Of(*told).status());
+    };
+    const YAML::Node service = compose[name];
+    of(ParseBytes(service["environment"]["CALLSLIP_MEMORY"].as<std::string>()),
+       ParseBytes(service["mem_limit"].as<std::string>()));
+
+    const YAML::Node settings = YAML::Load(FileText("debian/" + name + ".yaml"));
+    const std::string unit = FileText("debian/callslip-" + name + ".service");
+    static const std::regex kMax("\nMemoryMax=([0-9A-Z]+)\n");
+    std::smatch found;
+    ASSERT_TRUE(std::regex_search(unit, found, kMax)) << name;
+    of(ParseBytes(settings["memory"].as<std::string>()), ParseBytes(found[1].str()));
+  }
+}
+
+// Each of the tables stands where the memory is explained.
+TEST(DeployMemoryTest, EveryTableIsDocumented) {
+  const std::string known = FileText("../docs/operations.md");
+  const auto expect = [&](const char* table) {
+    EXPECT_NE(known.find(std::string("`") + table + "`"), std::string::npos) << table;
+  };
+  for (const auto& share : tracker::MemoryBudget().Shares()) expect(share.table);
+  for (const auto& share : gateway::MemoryBudget().Shares()) expect(share.table);
 }
 
 // Codes that alerts pick out are codes that there are.

@@ -60,6 +60,7 @@ boost::asio::awaitable<HttpResponse> Forward(SessionClient* sessions,
                                              Json (*write)(const ResponseTo<Request>&)) {
   absl::StatusOr<Request> request = RequestOf<Request>(*http);
   if (!request.ok()) co_return ErrorResponse(request.status());
+  const std::shared_ptr<void> place = LeaveBody(http);
   const auto response = co_await sessions->Call(*std::move(request));
   if (!response.ok()) co_return ErrorResponse(response.status());
   HttpResponse answer{.status = status};

@@ -20,6 +20,7 @@ boost::asio::awaitable<HttpResponse> QueryResultHandler::Handle(
   if (!proves && request->principal.scope.holds()) {
     co_return LeaseMissing();
   }
+  const std::shared_ptr<void> place = LeaveBody(request);
 
   Json answer;
   if (auto* acknowledge = std::get_if<v1::AcknowledgeCommandRequest>(&*report);

@@ -4,41 +4,69 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
+
+#include "absl/container/flat_hash_map.h"
 
 namespace callslip::gateway {
 
-// How many bytes of bodies there may be at a time. Used on one executor.
+// How many bytes of bodies there may be at a time: in all, and of one caller, who can't take what
+// there is for the others. Used on one executor.
 class BodyBudget {
  public:
-  explicit BodyBudget(uint64_t bytes) : left_(bytes) {}
+  BodyBudget(uint64_t bytes, uint64_t bytes_of_one)
+      : bytes_(bytes), bytes_of_one_(bytes_of_one), left_(bytes) {}
+
+  uint64_t taken() const { return bytes_ - left_; }
 
   // What one body has of it, given back by its destruction. One that was moved has nothing, and may
   // grow again.
   class Place {
    public:
     explicit Place(std::shared_ptr<BodyBudget> budget) : budget_(std::move(budget)) {}
-    ~Place() { budget_->left_ += bytes_; }
+    ~Place() {
+      if (bytes_ == 0) return;
+      budget_->left_ += bytes_;
+      const auto account = budget_->taken_.find(who_);
+      account->second -= bytes_;
+      if (account->second == 0) budget_->taken_.erase(account);
+    }
     Place(Place&& other) noexcept
-        : budget_(other.budget_), bytes_(std::exchange(other.bytes_, 0)) {}
+        : budget_(other.budget_),
+          who_(std::exchange(other.who_, "")),
+          bytes_(std::exchange(other.bytes_, 0)) {}
+
+    // Whose body it is. Before the first Grow().
+    void SetCaller(std::string who) { who_ = std::move(who); }
 
     // That there may be so many in all. False where there is no room for them.
     bool Grow(uint64_t bytes) {
-      const uint64_t more = bytes - std::min(bytes, bytes_);
-      if (more > budget_->left_) return false;
-      budget_->left_ -= more;
-      bytes_ += more;
-      return true;
+      if (bytes <= bytes_) return true;
+      const uint64_t more = bytes - bytes_;
+      const auto account = budget_->taken_.try_emplace(who_).first;
+      const bool fits = more <= budget_->left_ && account->second + more <= budget_->bytes_of_one_;
+      if (fits) {
+        budget_->left_ -= more;
+        account->second += more;
+        bytes_ = bytes;
+      }
+      if (account->second == 0) budget_->taken_.erase(account);
+      return fits;
     }
     uint64_t bytes() const { return bytes_; }
 
    private:
     std::shared_ptr<BodyBudget> budget_;
+    std::string who_;
     uint64_t bytes_ = 0;
   };
 
  private:
+  const uint64_t bytes_;
+  const uint64_t bytes_of_one_;
   uint64_t left_;
+  absl::flat_hash_map<std::string, uint64_t> taken_;  // By caller. None is zero.
 };
 
 }  // namespace callslip::gateway

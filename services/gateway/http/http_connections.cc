@@ -196,12 +196,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (all_->judge_ == nullptr) return true;
     HttpRequest& head = parser_->head();
     head.peer_names = transport_.peer_names();
-    const HeadVerdict verdict = all_->judge_(head);
+    HeadVerdict verdict = all_->judge_(head);
     if (verdict.is_refused) {
       is_cut_ = true;
       Handle();
       return false;
     }
+    body_place_.SetCaller(std::move(verdict.caller));
     if (parser_->LimitBody(verdict.body_bytes) == RequestParser::Next::kRefuse) {
       Run(Refuse(parser_->TakeRefusal()));
       return false;
@@ -322,8 +323,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Each co_await stands alone in its statement: g++ 12 makes traps of some that stand in a
   // condition.
 
-  // What is left of a response after its first `sent` bytes.
+  // For so much of an answer, on the account of who gets it; without any bytes where there is no
+  // room.
+  BodyBudget::Place UnsentPlace(size_t bytes) const {
+    BodyBudget::Place place(all_->unsent_);
+    if (credential_ != nullptr) place.SetCaller(credential_->principal().name);
+    place.Grow(bytes);
+    return place;
+  }
+
+  // What is left of a response after its first `sent` bytes. False where too much of its caller's
+  // answers is left.
   asio::awaitable<bool> SendRest(std::string head, HttpResponse response, size_t sent) {
+    const BodyBudget::Place place = UnsentPlace(response.body.size());
+    if (place.bytes() < response.body.size()) co_return false;
     const asio::const_buffer body = asio::buffer(response.body);
     const Parts rest = {asio::buffer(head) + sent, body + (sent - std::min(sent, head.size()))};
     bool taken = asio::buffer_size(rest) == 0;
@@ -443,8 +456,10 @@ class Connection::StreamWriter final : public BodyWriter {
   asio::awaitable<void> Write(std::string piece) override {
     if (piece.empty()) co_return;  // As a chunk it would be the last one.
     if (!connection_.options_.is_http_1_0) piece = Chunk(piece);
+    const BodyBudget::Place place = connection_.UnsentPlace(piece.size());
+    bool sent = place.bytes() == piece.size();
     const Parts parts = {asio::buffer(piece)};
-    const bool sent = co_await connection_.AwaitWrite(parts);
+    if (sent) sent = co_await connection_.AwaitWrite(parts);
     if (!sent) throw boost::system::system_error(asio::error::operation_aborted);
   }
 
@@ -481,7 +496,8 @@ Connections::Connections(const asio::any_io_executor& executor, const HttpLimits
       limits_(limits),
       handler_(std::move(handler)),
       judge_(std::move(judge)),
-      bodies_(std::make_shared<BodyBudget>(limits.all_bodies_bytes)),
+      bodies_(std::make_shared<BodyBudget>(limits.all_bodies_bytes, limits.bodies_of_caller_bytes)),
+      unsent_(std::make_shared<BodyBudget>(limits.all_unsent_bytes, limits.unsent_of_caller_bytes)),
       web_sockets_(std::make_shared<WebSockets>(limits.web_socket)),
       timer_(executor) {}
 

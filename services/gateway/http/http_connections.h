@@ -37,6 +37,8 @@ class Connections : public std::enable_shared_from_this<Connections> {
 
   int64_t connections() const { return static_cast<int64_t>(open_.size()); }
   int64_t web_sockets() const { return static_cast<int64_t>(web_sockets_->size()); }
+  int64_t body_bytes() const { return static_cast<int64_t>(bodies_->taken()); }
+  int64_t unsent_bytes() const { return static_cast<int64_t>(unsent_->taken()); }
   bool IsFull() const { return connections() + web_sockets() >= limits_.connections; }
 
   // From now on.
@@ -58,6 +60,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   const RespondingHandler handler_;
   const HeadJudge judge_;  // May be null.
   const std::shared_ptr<BodyBudget> bodies_;
+  const std::shared_ptr<BodyBudget> unsent_;
   // Connections that were upgraded, and are no longer among the open ones here.
   const std::shared_ptr<WebSockets> web_sockets_;
   // All deadlines hang on this one timer, which runs while there are connections: a timer for each

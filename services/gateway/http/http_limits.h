@@ -42,8 +42,15 @@ struct HttpLimits {
   // Where the route of a request has no limit of its own.
   uint64_t body_bytes = kLargestBodyBytes;
   // Of all bodies that do not come at once with their heads, from there to the end of their
-  // requests: some of the largest, and a quarter of what a container of 512 MiB has.
-  uint64_t all_bodies_bytes = 128 << 20;
+  // requests: two of the largest, and smaller ones. There are up to three of each at a time: as it
+  // came, and what is made of it; as a message, and as bytes of gRPC's.
+  uint64_t all_bodies_bytes = 32 << 20;
+  // Of these, for one caller, so that nobody fills them for the others: two of the largest.
+  uint64_t bodies_of_caller_bytes = 24 << 20;
+  // Of answers, and of pieces of streams, that the kernel has not taken at once, since their peers
+  // read slowly or not at all. Beyond it a connection is cut off.
+  uint64_t all_unsent_bytes = 24 << 20;
+  uint64_t unsent_of_caller_bytes = 16 << 20;
   // 10,000 held waits and room for everything else. When all places are taken, whoever comes gets
   // that of the connection that has been idle for longest.
   int connections = 16'384;

@@ -88,6 +88,14 @@ std::optional<std::string> PercentDecode(absl::string_view text, bool plus_is_sp
 // there (RFC 9112, section 3.2.2). False where it is neither, or its percent-encoding is broken.
 bool ParseTarget(absl::string_view target, HttpRequest& request);
 
+// What was sent is read, and needs no memory any more. What is returned, to be kept until there is
+// an answer, holds the place of its body: what was made of it is as large.
+inline std::shared_ptr<void> LeaveBody(std::shared_ptr<const HttpRequest>& request) {
+  std::shared_ptr<void> place = request->body_place;
+  request = nullptr;
+  return place;
+}
+
 }  // namespace callslip::gateway
 
 #endif  // CALLSLIP_GATEWAY_HTTP_HTTP_MESSAGE_H_

@@ -120,6 +120,10 @@ int64_t HttpServer::connections() const { return state_->connections->connection
 
 int64_t HttpServer::web_sockets() const { return state_->connections->web_sockets(); }
 
+int64_t HttpServer::body_bytes() const { return state_->connections->body_bytes(); }
+
+int64_t HttpServer::unsent_bytes() const { return state_->connections->unsent_bytes(); }
+
 void HttpServer::CloseAfterAnswers() { state_->connections->CloseAfterAnswers(); }
 
 void HttpServer::Drain(std::function<void()> when_idle) {

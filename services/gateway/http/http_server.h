@@ -48,6 +48,9 @@ class HttpServer {
   // Open connections that are no WebSockets, and those that are. On the executor.
   int64_t connections() const;
   int64_t web_sockets() const;
+  // What of HttpLimits is taken.
+  int64_t body_bytes() const;
+  int64_t unsent_bytes() const;
 
   struct State;  // Private to http_server.cc.
 

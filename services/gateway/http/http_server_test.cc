@@ -486,6 +486,46 @@ TEST_F(HttpServerTest, OnlySoManyBytesOfBodiesAreOnTheirWay) {
   EXPECT_THAT(fourth.ReadTo("taken"), StartsWith("HTTP/1.1 200 "));
 }
 
+TEST_F(HttpServerTest, NobodyTakesTheBytesOfBodiesForTheOthers) {
+  limits_.all_bodies_bytes = 1'000'000;
+  limits_.bodies_of_caller_bytes = 600'000;
+  Serve(Echo, [](HttpRequest& head) -> HeadVerdict { return {.caller = head.path}; });
+  const auto begin = [](const std::string& caller, size_t bytes) {
+    return absl::StrCat("POST ", caller, " HTTP/1.1\r\nHost: test\r\nContent-Length: ", bytes,
+                        "\r\nExpect: 100-continue\r\n\r\n");
+  };
+  RawConnection first(port_);
+  first.Send(begin("/mallory", 500'000));
+  EXPECT_THAT(first.ReadTo("\r\n\r\n"), HasSubstr("100 Continue"));
+  RawConnection second(port_);
+  second.Send(begin("/mallory", 200'000));
+  EXPECT_THAT(second.ReadAll(), StartsWith("HTTP/1.1 503 "));
+  RawConnection other(port_);
+  other.Send(begin("/alice", 500'000));
+  EXPECT_THAT(other.ReadTo("\r\n\r\n"), HasSubstr("100 Continue"));
+}
+
+TEST_F(HttpServerTest, OnlySoManyBytesOfAnswersWaitForTheirReaders) {
+  // More than the kernel takes.
+  constexpr size_t kAnswerBytes = 32 << 20;
+  limits_.all_unsent_bytes = kAnswerBytes + kAnswerBytes / 2;
+  limits_.unsent_of_caller_bytes = limits_.all_unsent_bytes;
+  Serve([](std::shared_ptr<const HttpRequest>) -> asio::awaitable<HttpResponse> {
+    co_return HttpResponse{.body = std::string(kAnswerBytes, 'a') + "z"};
+  });
+  RawConnection frozen(port_);
+  frozen.Send(Get("/"));
+  EXPECT_THAT(frozen.ReadTo("\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  RawConnection cut(port_);
+  cut.Send(Get("/"));
+  EXPECT_LT(cut.ReadAll().size(), kAnswerBytes);
+  // Who has read makes room.
+  frozen.ReadTo("z");
+  RawConnection next(port_);
+  next.Send(Get("/"));
+  EXPECT_GT(next.ReadTo("z").size(), kAnswerBytes);
+}
+
 // A request that is answered when it is told that its peer has left, or has to.
 struct HeldRequest {
   Responder responder;

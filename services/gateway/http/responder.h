@@ -48,6 +48,9 @@ struct HeadVerdict {
   bool is_refused = false;
   // A larger body is refused with 413.
   uint64_t body_bytes = kLargestBodyBytes;
+  // On whose account it comes: a principal, or whoever has shown the same. Empty for all who need
+  // to show nothing.
+  std::string caller = {};
 };
 using HeadJudge = std::function<HeadVerdict(HttpRequest& head)>;
 

@@ -128,24 +128,33 @@ HeadVerdict Router::JudgeHead(HttpRequest& head) const {
     return {.is_refused = !IsSignatureHeader(head.Header("authorization")),
             .body_bytes = kNoBodyBytes};
   }
-  return {.is_refused = !place.route->open && IsStranger(head, place),
-          .body_bytes = place.route->body_bytes};
+  if (place.route->open) return {.body_bytes = place.route->body_bytes};
+  std::optional<std::string> caller = CallerOf(head, place);
+  if (!caller.has_value()) return {.is_refused = true};
+  return {.body_bytes = place.route->body_bytes, .caller = *std::move(caller)};
 }
 
-bool Router::IsStranger(const HttpRequest& head, const Place& place) const {
-  if (credentials_ == nullptr && verifier_ == nullptr) return false;
+std::optional<std::string> Router::CallerOf(const HttpRequest& head, const Place& place) const {
+  if (credentials_ == nullptr && verifier_ == nullptr) return "";
   const std::string& authorization = head.Header("authorization");
   if (signed_requests_ != nullptr && IsSignatureHeader(authorization)) {
     const std::optional<RequestSignature> signature = ParseSignature(authorization);
-    return !signature.has_value() || !credentials_->FindFingerprint(signature->key).has_value();
+    if (!signature.has_value() || !credentials_->FindFingerprint(signature->key).has_value()) {
+      return std::nullopt;
+    }
+    return signature->key;
   }
   std::optional<std::string> token(BearerTokenOf(authorization));
   if (!token.has_value() && place.route->is_web_socket) token = OfferedToken(head);
   const CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(head);
   if (known != nullptr) {
-    return !absl::c_linear_search(place.route->roles, known->principal().role);
+    if (!absl::c_linear_search(place.route->roles, known->principal().role)) return std::nullopt;
+    return known->principal().name;
   }
-  return !token.has_value() || verifier_ == nullptr || verifier_->IsHopeless(*token);
+  if (!token.has_value() || verifier_ == nullptr || verifier_->IsHopeless(*token)) {
+    return std::nullopt;
+  }
+  return *token;
 }
 
 Router::Place Router::FindPlace(HttpRequest& request) const {

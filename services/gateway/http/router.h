@@ -105,8 +105,8 @@ class Router {
   void Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
                 Responder responder) const;
   Place FindPlace(HttpRequest& request) const;
-  // Whether nothing in its body could have this one let in.
-  bool IsStranger(const HttpRequest& head, const Place& place) const;
+  // On whose account its body is read; nullopt where nothing in it could have this one let in.
+  std::optional<std::string> CallerOf(const HttpRequest& head, const Place& place) const;
   void AddRoute(const std::string& method, const std::string& path, Route route);
   Methods& MethodsAt(const std::string& path);
   // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.

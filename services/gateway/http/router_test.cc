@@ -379,6 +379,24 @@ TEST_F(RouterTest, AHeadTellsStrangersFromOthers) {
   EXPECT_FALSE(verifier.asked);
 }
 
+TEST_F(RouterTest, AHeadTellsOnWhoseAccountItsBodyIs) {
+  FakeVerifier verifier;
+  const Router router = MakeRouter(TokensOfAllRoles(), &verifier);
+  const auto caller = [](const Router& which, HttpHeaders headers) {
+    HttpRequest head;
+    head.method = "GET";
+    EXPECT_TRUE(ParseTarget("/work", head));
+    head.headers = std::move(headers);
+    head.headers.emplace("host", kHost);
+    return which.JudgeHead(head).caller;
+  };
+  EXPECT_EQ(caller(open_, {}), "");
+  EXPECT_EQ(caller(router, With(Role::kAdmin)), "admin-1");
+  EXPECT_EQ(caller(router, With(Role::kWorker)), "worker-1");
+  // Not known yet: whoever has the same token.
+  EXPECT_EQ(caller(router, {{"authorization", "Bearer admin-of-others"}}), "admin-of-others");
+}
+
 // Its token came into the file between the two.
 TEST_F(RouterTest, WhatWasNotReadIsNotHandled) {
   auto request = std::make_shared<HttpRequest>();

@@ -1,5 +1,6 @@
 #include "tracker/metrics/tracker_metrics.h"
 
+#include <numeric>
 #include <string>
 
 #include "absl/status/status.h"
@@ -133,6 +134,16 @@ void AddMetrics(const TrackerStatistics& statistics, MetricsPage& page) {
   page.Counter("callslip_journal_entries_total", "Changes of commands that were stored.",
                AsDouble(statistics.journal.entries));
   AddRpcs(statistics, page);
+}
+
+MemoryUse MemoryUseOf(const TrackerStatistics& statistics) {
+  const auto& in_state = statistics.commands.in_state;
+  return {.payload_bytes = statistics.payload_bytes,
+          .commands = std::accumulate(in_state.begin(), in_state.end(), int64_t{0}),
+          .waits = statistics.waits,
+          .sessions = statistics.sessions,
+          .worker_report_bytes = statistics.workers.report_bytes,
+          .worker_log_bytes = statistics.worker_log_bytes};
 }
 
 }  // namespace callslip::tracker

@@ -32,6 +32,7 @@ TrackerStatistics TrackerStatisticsSource::Read() {
   read.late_results = parts_.commands->late_results();
   read.payload_bytes = parts_.commands->payload_bytes();
   read.workers = parts_.workers->Count(parts_.commands->Activities(""), now);
+  if (parts_.worker_log != nullptr) read.worker_log_bytes = parts_.worker_log->bytes();
   if (parts_.sessions != nullptr) {
     read.sessions = static_cast<int64_t>(parts_.sessions->sessions());
     read.appended_events = parts_.sessions->appended_events();

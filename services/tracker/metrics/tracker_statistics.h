@@ -12,6 +12,7 @@
 #include "common/clock.h"
 #include "tracker/domain/queue/command_table.h"
 #include "tracker/domain/session/session_table.h"
+#include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
 #include "tracker/metrics/rpc_statistics.h"
 #include "tracker/storage/measured_disk.h"
@@ -33,6 +34,7 @@ struct TrackerStatistics {
   int64_t late_results = 0;
   int64_t payload_bytes = 0;
   WorkerCounts workers;
+  int64_t worker_log_bytes = 0;
   int64_t sessions = 0;
   int64_t appended_events = 0;
   StorageStatistics storage;  // Of sessions.
@@ -57,6 +59,7 @@ class TrackerStatisticsSource {
     CommandTable* commands;
     WorkerRegistry* workers;
     SessionTable* sessions = nullptr;  // May be null.
+    WorkerLog* worker_log = nullptr;   // May be null.
     MeasuredStorage storage;
     std::function<DoorStatistics()> door;
   };

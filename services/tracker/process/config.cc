@@ -88,6 +88,9 @@ void TrackerConfig::AddTo(OptionSet& options) {
   options.Add("keep-ended-sessions", &keep_ended_sessions, absl::ZeroDuration(),
               absl::Hours(24 * 3660),
               "How long after its last change a session that has ended is deleted; 0 keeps all");
+  options.AddBytes("memory", &memory, int64_t{64} << 20, int64_t{1} << 40,
+                   "What the tracker may take of memory, such as 3GiB: the limits of its tables "
+                   "follow from it");
 }
 
 absl::Status TrackerConfig::Validate() const {
@@ -112,6 +115,7 @@ absl::Status TrackerConfig::Validate() const {
           "--metrics-allow-insecure-bind where something else keeps them out"));
     }
   }
+  RETURN_IF_ERROR(MemoryBudget::Of(memory).status());
   return deadlines.Validate();
 }
 

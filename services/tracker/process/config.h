@@ -12,6 +12,7 @@
 #include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/session/queue_delivery.h"
 #include "tracker/domain/session/session_metadata.h"
+#include "tracker/metrics/memory_budget.h"
 
 namespace callslip::tracker {
 
@@ -40,6 +41,7 @@ struct TrackerConfig {
   int max_session_events = 0;
   int max_session_mebibytes = 0;
   absl::Duration keep_ended_sessions = absl::ZeroDuration();
+  int64_t memory = MemoryBudget::kDefault;  // Bytes.
 
   void AddTo(OptionSet& options);
   // INVALID_ARGUMENT with what to change, where the settings contradict each other.
@@ -51,6 +53,8 @@ struct TrackerConfig {
   // Nullopt: TCP is served in the clear.
   std::optional<TlsFiles> Tls() const;
 
+  // Of settings that are valid.
+  MemoryBudget Memory() const { return *MemoryBudget::Of(memory); }
   QueueDefaults Queue() const;
   SessionRetention Retention() const;
 };

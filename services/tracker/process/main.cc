@@ -88,16 +88,22 @@ void ReleaseMemory(TimerThread& timers, MemoryRelease& memory) {
 
 // Null where they are not to be served. Must be gone before the server is.
 absl::StatusOr<std::unique_ptr<MetricsListener>> ServeMetrics(const TrackerConfig& config,
-                                                              TrackerServer& server) {
+                                                              TrackerServer& server,
+                                                              AnnotationStore& annotations) {
   const std::optional<Address> address = config.MetricsAddress();
   if (!address.has_value()) return nullptr;
-  ASSIGN_OR_RETURN(auto listener,
-                   MetricsListener::Start(*address, config.metrics_allowed_hosts, [&server] {
-                     MetricsPage page;
-                     page.Process();
-                     AddMetrics(server.Statistics(), page);
-                     return page.Text();
-                   }));
+  ASSIGN_OR_RETURN(auto listener, MetricsListener::Start(
+                                      *address, config.metrics_allowed_hosts,
+                                      [&server, &annotations, budget = config.Memory()] {
+                                        MetricsPage page;
+                                        page.Process();
+                                        const TrackerStatistics statistics = server.Statistics();
+                                        AddMetrics(statistics, page);
+                                        MemoryUse use = MemoryUseOf(statistics);
+                                        use.drawing_bytes = annotations.bytes();
+                                        AddMemory(budget, use, page);
+                                        return page.Text();
+                                      }));
   std::fprintf(stderr, "metrics on http://%s/metrics\n", listener->bound().ToString().c_str());
   return listener;
 }
@@ -137,17 +143,18 @@ int Main(int argc, char** argv) {
   // Outlives the sessions, which follow commands.
   const auto kept = DurableJournal::Open(config, data->path(), &clock);
   if (!kept.ok()) return Fail(kept.status());
-  const auto sessions = SessionTable::Open(storage->get(), &clock, SessionLimits(), config.Queue());
+  const MemoryBudget memory = config.Memory();
+  const auto sessions = SessionTable::Open(storage->get(), &clock, memory.sessions, config.Queue());
   if (!sessions.ok()) return Fail(sessions.status());
   MemoryRelease memory;
   TimerThread timers(&clock);
   ReleaseMemory(timers, memory);
   ApplyRetention(clock, timers, **sessions, config.Retention());
   CommandLog command_log(&clock);
-  CommandTable table(config.deadlines, CommandLimits(), (*kept)->journal());
+  CommandTable table(config.deadlines, memory.commands, (*kept)->journal());
   table.SetFailureListener(
       [&command_log](const CommandSnapshot& command) { command_log.Failed(command); });
-  AnnotationStore annotations(&table, AnnotationLimits(), (*kept)->journal());
+  AnnotationStore annotations(&table, memory.annotations, (*kept)->journal());
   const absl::Status restored = (*kept)->Restore(table, annotations);
   if (!restored.ok()) return Fail(restored);
   DeadlineThread deadline_thread(&clock, &table);
@@ -166,7 +173,7 @@ int Main(int argc, char** argv) {
   const absl::StatusOr<std::vector<Address>> bound =
       server.Start(config.listen, config.poll_threads, config.Tls());
   if (!bound.ok()) return Fail(bound.status());
-  const auto metrics = ServeMetrics(config, server);
+  const auto metrics = ServeMetrics(config, server, annotations);
   if (!metrics.ok()) return Fail(metrics.status());
   (*kept)->SetStorageListener([&server](bool works) { server.SetStoring(works); });
   for (const Address& address : *bound) {

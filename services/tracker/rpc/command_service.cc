@@ -246,7 +246,7 @@ absl::Status CommandService::Lease(const CallContext& caller,
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
   ASSIGN_OR_RETURN(const std::shared_ptr<WorkerPresence> presence,
-                   workers_->Seen(target, worker_id, now));
+                   workers_->Seen(target, worker_id, now, caller.client_id));
   ASSIGN_OR_RETURN(const std::shared_ptr<HeldCall> call,
                    table_->Lease({.target = target,
                                   .worker_id = worker_id,
@@ -254,7 +254,8 @@ absl::Status CommandService::Lease(const CallContext& caller,
                                   .hold_until = until,
                                   .back_within = back_within,
                                   .proofs = ProofsFrom(request.without_proof()),
-                                  .known = std::move(known)},
+                                  .known = std::move(known),
+                                  .client_id = caller.client_id},
                                  now, [this, reply, presence](const WorkerNews& news) {
                                    presence->Seen(clock_->Now());
                                    for (const CommandLease& lease : news.leases) {
@@ -286,14 +287,15 @@ absl::Status CommandService::Stream(const CallContext& caller,
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
   ASSIGN_OR_RETURN(const std::shared_ptr<WorkerPresence> presence,
-                   workers_->Seen(target, worker_id, clock_->Now()));
+                   workers_->Seen(target, worker_id, clock_->Now(), caller.client_id));
   LeaseRequest lease{.target = std::move(target),
                      .worker_id = std::move(worker_id),
                      .max_commands = kWorkerWindow,
                      .window = request.max_unfinished(),
                      .hold_until = absl::InfiniteFuture(),
                      .back_within = back_within,
-                     .proofs = ProofsFrom(request.without_proof())};
+                     .proofs = ProofsFrom(request.without_proof()),
+                     .client_id = caller.client_id};
   auto worker = std::make_shared<WorkerStream>(clock_, table_, std::move(lease), stream);
   stream->SetSource([worker] { return worker->Next(); });
   stream->OnCallerLeft([this, worker, presence] {

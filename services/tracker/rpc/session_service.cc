@@ -235,6 +235,8 @@ void SessionService::Append(const CallContext& caller, const v1::AppendEventsReq
                             const Reply<v1::AppendEventsResponse>& reply) {
   absl::StatusOr<std::vector<EventPayload>> payloads = PayloadsFrom(request);
   if (!payloads.ok()) return reply->Fail(payloads.status());
+  const absl::Status room = sessions_->CheckRoom(caller.scope, request.session_id());
+  if (!room.ok()) return reply->Fail(room);
   AnswerFrom<Appended, v1::AppendEventsResponse>(
       *sessions_, caller.scope, request.session_id(), reply,
       [payloads = *std::move(payloads)](Session& session, absl::Time now) {
@@ -384,6 +386,8 @@ void SessionService::AddText(const CallContext& caller, const v1::AddAgentTextRe
   // The commands are those of whose session it is, whoever runs its agent.
   const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, session_id);
   if (!known.ok()) return reply->Fail(known.status());
+  const absl::Status room = sessions_->CheckRoom(caller.scope, session_id);
+  if (!room.ok()) return reply->Fail(room);
   const std::string client_id = ClientScope(known->owner).client_id();
   AgentText piece{.iteration = request.iteration(), .text = request.text(), .end = request.end()};
   if (request.has_offset()) piece.offset = request.offset();
@@ -427,16 +431,22 @@ void SessionService::Ask(const CallContext& caller, const v1::AskPermissionReque
     return reply->Fail(InvalidField("max_wait_ms", absl::StrCat("has to be 0 to ", kMaxWaitMs)));
   }
   const absl::Time until = clock_->Now() + absl::Milliseconds(request.max_wait_ms());
-  const auto wait =
-      std::make_shared<PermissionWait>(sessions_, caller.scope, request.session_id(),
-                                       [reply](const absl::StatusOr<PermissionStanding>& standing) {
-                                         if (!standing.ok()) return reply->Fail(standing.status());
-                                         v1::Permission permission;
-                                         tracker::Fill(standing->request, permission);
-                                         if (standing->answer.has_value())
-                                           tracker::Fill(*standing->answer, permission);
-                                         reply->Finish(std::move(permission), [] {});
-                                       });
+  std::shared_ptr<void> place;
+  if (request.max_wait_ms() > 0) {
+    auto held = commands_->HoldWait(caller.client_id);
+    if (!held.ok()) return reply->Fail(held.status());
+    place = *std::move(held);
+  }
+  const auto wait = std::make_shared<PermissionWait>(
+      sessions_, caller.scope, request.session_id(),
+      [reply](const absl::StatusOr<PermissionStanding>& standing) {
+        if (!standing.ok()) return reply->Fail(standing.status());
+        v1::Permission permission;
+        tracker::Fill(standing->request, permission);
+        if (standing->answer.has_value()) tracker::Fill(*standing->answer, permission);
+        reply->Finish(std::move(permission), [] {});
+      },
+      std::move(place));
   wait->Begin(RequestFrom(request), until);
   sessions_->Hold(wait);
   reply->OnCallerLeft([wait] { wait->OnCallerLeft(); });

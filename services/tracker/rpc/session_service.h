@@ -28,6 +28,7 @@ class SessionService {
   SessionService(Clock* clock, CommandTable* commands, SessionCaller* sessions,
                  std::shared_ptr<TimerThread> timers, OutputGate* gate)
       : clock_(clock),
+        commands_(commands),
         sessions_(sessions),
         gate_(gate),
         shell_commands_(clock, commands, sessions, std::move(timers), gate, kShellJson) {}
@@ -98,6 +99,7 @@ class SessionService {
               std::function<absl::Status(Session&, absl::Time now)> change);
 
   Clock* const clock_;
+  CommandTable* const commands_;
   SessionCaller* const sessions_;
   OutputGate* const gate_;
   ShellCommands shell_commands_;

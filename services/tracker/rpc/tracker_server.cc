@@ -79,6 +79,7 @@ struct TrackerServer::Parts {
                     .commands = table,
                     .workers = &registry,
                     .sessions = session_table,
+                    .worker_log = &log,
                     .storage = storage,
                     .door = [this] { return AtTheDoor(); }}),
         admin(&statistics),

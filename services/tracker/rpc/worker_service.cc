@@ -80,7 +80,8 @@ absl::Status WorkerService::Report(const CallContext& caller,
   std::string target = request.target();
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
-  return registry_->Report(target, worker_id, ReportFrom(request.report()), clock_->Now());
+  return registry_->Report(target, worker_id, ReportFrom(request.report()), clock_->Now(),
+                           caller.client_id);
 }
 
 absl::Status WorkerService::List(const CallContext& caller, const v1::ListWorkersRequest& request,

@@ -31,11 +31,12 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 export class ServerProcess {
   log = '';
 
-  /** Starts the binary and waits for the line that names its address. */
-  static async start(name, args) {
+  /** Starts the binary, with `env` besides this process's, and waits for the line that names its address. */
+  static async start(name, args, env = {}) {
     const server = new ServerProcess();
     server.name = name;
-    server.child = spawn(binary(name), args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    server.child = spawn(binary(name), args,
+      { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
     running.add(server);
     server.exited = once(server.child, 'close').finally(() => running.delete(server));
     server.child.stderr.setEncoding('utf8').on('data', (text) => { server.log += text; });

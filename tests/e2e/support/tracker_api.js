@@ -8,6 +8,8 @@ import protoLoader from '@grpc/proto-loader';
 import { ServerProcess } from './processes.js';
 import { reflectionDefinition } from './reflection.js';
 
+export { grpc };
+
 const PROTO_FOLDER = fileURLToPath(new URL('../../../proto', import.meta.url));
 const MAX_MESSAGE_BYTES = 16 << 20;
 /** No call of a test takes longer unless something is broken, in ms. */
@@ -20,7 +22,8 @@ const PROTOS = [
   'callslip/tracker/v1/session_service.proto',
   'grpc/health/v1/health.proto',
 ];
-const definition = protoLoader.loadSync(PROTOS, {
+/** All that the protos have, by full names. */
+export const definition = protoLoader.loadSync(PROTOS, {
   includeDirs: [PROTO_FOLDER],
   keepCase: true,
   enums: String,
@@ -151,12 +154,18 @@ export class TrackerApi {
   #clients = [];
   #credentials;
   #interceptors;
+  #pool;
 
-  /** Over TLS with `credentials` of gRPC's, and with a token in every call if there is one. */
-  constructor(address, { credentials = grpc.credentials.createInsecure(), token } = {}) {
+  /**
+   * Over TLS with `credentials` of gRPC's, and with a token in every call if there is one. With
+   * `ownConnection` each of its clients has one that it shares with no other.
+   */
+  constructor(address,
+    { credentials = grpc.credentials.createInsecure(), token, ownConnection = false } = {}) {
     this.address = address;
     this.#credentials = credentials;
     this.#interceptors = token ? [showing(token)] : [];
+    this.#pool = ownConnection ? 1 : 0;
     this.commands = this.client(packages.callslip.tracker.v1.CommandService);
     this.annotations = this.client(packages.callslip.tracker.v1.AnnotationService);
     this.sessions = this.client(packages.callslip.tracker.v1.SessionService);
@@ -168,6 +177,7 @@ export class TrackerApi {
   client(Service) {
     const client = new Service(this.address, this.#credentials, {
       interceptors: this.#interceptors,
+      'grpc.use_local_subchannel_pool': this.#pool,
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
     });

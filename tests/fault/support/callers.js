@@ -26,13 +26,15 @@ class Subscription {
 /** An agent that speaks MCP to the gateway, with as many requests at a time as it likes. */
 export class HttpCaller {
   #url;
+  #token;
   #session;
   #nextId = 1;
   #left = new AbortController();
 
-  static async open(gatewayUrl) {
+  static async open(gatewayUrl, token) {
     const caller = new HttpCaller();
     caller.#url = `${gatewayUrl}/mcp`;
+    caller.#token = token ? { Authorization: `Bearer ${token}` } : {};
     const response = await caller.#post({ 'MCP-Protocol-Version': LEGACY }, 'initialize', {
       protocolVersion: LEGACY, capabilities: {}, clientInfo: { name: 'fault', version: '1' } });
     caller.#session = response.headers.get('mcp-session-id');
@@ -69,7 +71,7 @@ export class HttpCaller {
     return fetch(this.#url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json',
-        Accept: 'application/json, text/event-stream', ...headers },
+        Accept: 'application/json, text/event-stream', ...this.#token, ...headers },
       body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
       signal: this.#left.signal,
     });

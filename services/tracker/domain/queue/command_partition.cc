@@ -58,22 +58,20 @@ void CommandPartition::Count(ClientAccount& account, int64_t commands, int64_t b
   account.usage.Add(commands, bytes);
 }
 
-absl::Status CommandPartition::ReserveWait(ClientAccount* account) {
-  const CommandLimits& limits = shared_->limits;
-  if (shared_->waits >= limits.waits) return TooManyWaits(limits.waits, false);
-  if (account != nullptr) {
-    if (account->waits >= limits.waits_of_client) {
-      return TooManyWaits(limits.waits_of_client, true);
-    }
-    ++account->waits;
+absl::Status CommandTableShared::ReserveWait(ClientAccount& account) {
+  if (waits >= limits.waits) return TooManyWaits(limits.waits, false);
+  const bool is_of_client = !account.client_id().empty();
+  if (is_of_client && account.waits >= limits.waits_of_client) {
+    return TooManyWaits(limits.waits_of_client, true);
   }
-  ++shared_->waits;
+  ++account.waits;
+  ++waits;
   return absl::OkStatus();
 }
 
-void CommandPartition::FreeWait(ClientAccount* account) {
-  --shared_->waits;
-  if (account != nullptr) --account->waits;
+void CommandTableShared::FreeWait(ClientAccount& account) {
+  --waits;
+  --account.waits;
 }
 
 absl::Status CommandPartition::CheckRoomLocked(const CommandRequest& request,
@@ -234,7 +232,7 @@ absl::StatusOr<std::shared_ptr<CommandWatch>> CommandPartition::Watch(CommandId 
   const bool terminal = IsTerminal(entry->view->state);
   std::shared_ptr<CommandWatch> watch;
   if (!terminal) {
-    RETURN_IF_ERROR(ReserveWait(entry->client->account.get()));
+    RETURN_IF_ERROR(shared_->ReserveWait(*entry->client->account));
     watch = std::make_shared<CommandWatch>();
     watch->entry = entry;
     watch->partition = index_;
@@ -265,7 +263,7 @@ void CommandPartition::EndWatchLocked(CommandWatch& watch) {
   deadlines_.Remove(&watch);
   CommandEntry* entry = std::exchange(watch.entry, nullptr);
   entry->watches.erase(entry->watches.iterator_to(watch));
-  FreeWait(entry->client->account.get());
+  shared_->FreeWait(*entry->client->account);
   // The watch may be gone after this.
   const std::shared_ptr<CommandWatch> last_hold = std::move(watch.self);
 }

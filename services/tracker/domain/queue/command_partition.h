@@ -51,6 +51,7 @@ struct LeaseRequest {
   absl::Duration back_within;
   LeaseProofs proofs = LeaseProofs::kRequired;
   KnownDeliveries known;
+  std::string client_id = {};  // Whose wait it is; empty: nobody's, and one of all alone.
 };
 
 struct WatchRequest {
@@ -113,6 +114,10 @@ struct CommandTableShared {
   std::atomic<int64_t> late_results{0};
   std::atomic<uint64_t> next_end{1};
   Journal* journal = nullptr;  // Null: what is here ends with the process.
+
+  // A wait of a client, until FreeWait(). TooManyWaits.
+  absl::Status ReserveWait(ClientAccount& account);
+  void FreeWait(ClientAccount& account);
 };
 
 // Until when nothing that was restored ends, and by how much that may put off an end: a tracker
@@ -226,8 +231,6 @@ class CommandPartition {
   TargetQueue* QueueLocked(const std::string& target, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Counts one more wait, of the client's where it is one of a client; RESOURCE_EXHAUSTED.
-  absl::Status ReserveWait(ClientAccount* account);
-  void FreeWait(ClientAccount* account);
 
   // Makes `change` the command's present state, with all that follows from it: its places in queue
   // and window, its deadline, what its watchers, its worker and its client's ring are told.

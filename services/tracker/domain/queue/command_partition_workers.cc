@@ -65,14 +65,15 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
       TakeNewsLocked(*queue, *worker, {request.max_commands, request.window, request.proofs}, step);
 
   const bool hold = news.empty() && request.hold_until > now;
-  const absl::Status reserved = hold ? ReserveWait(nullptr) : absl::OkStatus();
-  RETURN_IF_ERROR(reserved);
   if (!hold) {
     worker->back_by = now + request.back_within;
     effects.answers.emplace_back(std::move(callback), std::move(news));
     return nullptr;
   }
+  const std::shared_ptr<ClientAccount> account = shared_->accounts.Of(request.client_id);
+  RETURN_IF_ERROR(shared_->ReserveWait(*account));
   auto call = std::make_shared<HeldCall>();
+  call->account = account;
   call->partition = index_;
   call->queue = queue;
   call->terms = {request.max_commands, request.window, request.proofs};
@@ -93,7 +94,7 @@ bool CommandPartition::Abandon(HeldCall& call, absl::Time now) {
 
 void CommandPartition::EndCallLocked(HeldCall* call, WorkerNews news, Step& step) {
   deadlines_.Remove(call);
-  FreeWait(nullptr);
+  shared_->FreeWait(*call->account);
   const std::shared_ptr<HeldCall> ended = call->queue->workers.Release(call, step.now);
   step.effects.answers.emplace_back(std::move(ended->callback), std::move(news));
 }

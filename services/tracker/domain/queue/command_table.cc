@@ -325,6 +325,13 @@ bool CommandTable::Abandon(const std::shared_ptr<HeldCall>& call, absl::Time now
   return call != nullptr && partitions_[call->partition]->Abandon(*call, now);
 }
 
+absl::StatusOr<std::shared_ptr<void>> CommandTable::HoldWait(const std::string& client_id) {
+  std::shared_ptr<ClientAccount> account = shared_.accounts.Of(client_id);
+  RETURN_IF_ERROR(shared_.ReserveWait(*account));
+  return std::shared_ptr<void>(account.get(),
+                               [this, account](void*) { shared_.FreeWait(*account); });
+}
+
 void CommandTable::GiveBack(const CommandLease& lease, absl::Time now) {
   {
     MutexLock lock(&given_back_mutex_);

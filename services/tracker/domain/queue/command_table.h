@@ -113,6 +113,9 @@ class CommandTable {
                                                   WorkerCallback callback);
   // Once this has returned true, the callback will not be called.
   bool Abandon(const std::shared_ptr<HeldCall>& call, absl::Time now);
+  // A wait of a client for something else than commands, which counts as all others do, until what
+  // is returned goes; that has to be before the table does. TooManyWaits.
+  absl::StatusOr<std::shared_ptr<void>> HoldWait(const std::string& client_id);
   // Undoes a lease that never reached its worker: the command is queued as if it had not been
   // leased. Harmless where anything has happened to it since. Where another call of it is under way
   // that one sees to it.

@@ -15,6 +15,8 @@
 
 namespace callslip::tracker {
 
+class ClientAccount;
+
 // A delivery whose command has ended without its worker.
 struct EndedLease {
   CommandId id;
@@ -47,7 +49,8 @@ struct HeldCall : Timed {
   Worker* worker = nullptr;  // Null once it is over.
   uint8_t partition = 0;     // Constant.
   TargetQueue* queue = nullptr;
-  std::shared_ptr<HeldCall> self;  // As long as `worker` is set.
+  std::shared_ptr<ClientAccount> account;  // Whose it is.
+  std::shared_ptr<HeldCall> self;          // As long as `worker` is set.
   LeaseTerms terms;
   absl::Duration back_within;  // See LeaseRequest.
   WorkerCallback callback;

@@ -46,6 +46,7 @@ absl::StatusOr<AddedAgentText> AgentAnswers::Add(Session& session, const AgentTe
   const auto size = static_cast<int64_t>(piece.text.size());
   const auto bytes = static_cast<size_t>(std::max(known, offset + size));
   if (bytes > kMaxEventBytes) return EventTooLarge(bytes, kMaxEventBytes);
+  RETURN_IF_ERROR(CheckRoom(entry->owner, bytes - static_cast<size_t>(known)));
 
   session.AfterCommit([this, id = session.metadata().session_id, now](const absl::Status& status) {
     OnCommit(id, status.ok(), now);
@@ -92,15 +93,41 @@ absl::StatusOr<AgentAnswers::Entry*> AgentAnswers::Find(const Session& session,
   answer.started = static_cast<int64_t>(recorded.commands().size());
   // Who does not say where its piece belongs goes on, with commands that nobody has heard of.
   if (!piece.offset.has_value()) answer.detector.SkipTo(answer.started);
-  const auto entry = std::make_shared<Entry>(std::move(answer));
+  const auto entry = std::make_shared<Entry>(std::move(answer), session.metadata().owner);
+  // Those that have ended are remembered for as long as there is room.
+  const auto of_owner = [&] {
+    size_t count = 0;
+    entries_.ForEach([&](const auto& other) { count += other->owner == entry->owner; });
+    return count;
+  };
+  if (of_owner() >= limits_.agent_answers_of_client) {
+    entries_.RemoveOldest(
+        [&](const auto& other) { return other->stored.ended && other->owner == entry->owner; });
+  }
+  if (of_owner() >= limits_.agent_answers_of_client) {
+    return TooManyAnswers(limits_.agent_answers_of_client, true);
+  }
   auto* added = entries_.Add(id, entry, now);
   if (added == nullptr) {
-    // Those that have ended are remembered for as long as there is room.
     entries_.RemoveOldest([](const auto& other) { return other->stored.ended; });
     added = entries_.Add(id, entry, now);
   }
-  if (added == nullptr) return TooManyAnswers(limit_);
+  if (added == nullptr) return TooManyAnswers(limits_.agent_answers, false);
   return entry.get();
+}
+
+absl::Status AgentAnswers::CheckRoom(const std::string& owner, size_t more) const {
+  size_t of_all = more;
+  size_t of_owner = more;
+  entries_.ForEach([&](const auto& entry) {
+    const size_t bytes =
+        entry->present.text.size() + (entry->before == nullptr ? 0 : entry->before->text.size());
+    of_all += bytes;
+    if (entry->owner == owner) of_owner += bytes;
+  });
+  if (of_all > limits_.agent_text_bytes) return TooManyAnswerBytes(limits_.agent_text_bytes, false);
+  if (of_owner <= limits_.agent_text_bytes_of_client) return absl::OkStatus();
+  return TooManyAnswerBytes(limits_.agent_text_bytes_of_client, true);
 }
 
 absl::Status AgentAnswers::Feed(Session& session, Answer& answer, absl::string_view text,

@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tracker/domain/session/idle_map.h"
+#include "tracker/domain/session/session_limits.h"
 #include "tracker/domain/session/shell_command_detector.h"
 
 namespace callslip::tracker {
@@ -53,14 +54,15 @@ struct AddedAgentText {
 // goes on with it. Belongs to one thread and its sessions.
 class AgentAnswers {
  public:
-  // Up to `limit` answers at a time.
-  explicit AgentAnswers(size_t limit) : limit_(limit), entries_(limit, kAgentAnswerIdle) {}
+  // As many at a time as `limits` have it.
+  explicit AgentAnswers(const SessionLimits& limits)
+      : limits_(limits), entries_(limits.agent_answers, kAgentAnswerIdle) {}
 
   // Finds the commands that end in this piece, and records each as a `tool_call` with status
   // `queued`, and with the last piece the answer as an `agent_message`. What is known of the piece
   // is passed over. A later iteration ends the one before, where that was not ended.
   // InvalidField for an iteration that has ended, AnswerGap, SessionEnded, EventTooLarge,
-  // TooManyAnswers.
+  // TooManyAnswers, TooManyAnswerBytes.
   absl::StatusOr<AddedAgentText> Add(Session& session, const AgentText& piece, absl::Time now);
   // The session is gone.
   void Forget(const std::string& session_id) { entries_.Remove(session_id); }
@@ -89,8 +91,10 @@ class AgentAnswers {
     bool ended;
   };
   struct Entry {
-    explicit Entry(Answer answer) : present(std::move(answer)), stored(MarkOf(present)) {}
+    Entry(Answer answer, std::string of)
+        : owner(std::move(of)), present(std::move(answer)), stored(MarkOf(present)) {}
 
+    const std::string owner;  // Of its session.
     Answer present;
     // As of the last commit: of the answer before, where the present one has begun since.
     Mark stored;
@@ -108,7 +112,10 @@ class AgentAnswers {
   absl::Status End(Session& session, Answer& answer, absl::Time now);
   void OnCommit(const std::string& session_id, bool stored, absl::Time now);
 
-  const size_t limit_;
+  // That there is room for so many bytes of text more.
+  absl::Status CheckRoom(const std::string& owner, size_t more) const;
+
+  const SessionLimits limits_;
   IdleMap<std::shared_ptr<Entry>> entries_;
 };
 

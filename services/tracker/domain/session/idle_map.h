@@ -38,6 +38,12 @@ class IdleMap {
     return &uses_.front().value;
   }
 
+  // Calls `look` with each value.
+  template <typename Look>
+  void ForEach(Look look) const {
+    for (const Entry& entry : uses_) look(entry.value);
+  }
+
   // Removes what was not used for longest of the values that may go.
   template <typename MayGo>
   void RemoveOldest(MayGo may_go) {

@@ -72,6 +72,7 @@ void PermissionWait::OnCallerLeft() {
   {
     MutexLock lock(&mutex_);
     done_ = nullptr;
+    place_ = nullptr;
     timer = timer_;
   }
   sessions_->timers().Cancel(timer);
@@ -89,6 +90,7 @@ void PermissionWait::Settle() {
     const bool ready = asked_.has_value() && (answer_.has_value() || has_looked_);
     if (!ready && error_.ok()) return;
     done = std::exchange(done_, nullptr);
+    place_ = nullptr;
     timer = timer_;
     if (error_.ok()) {
       standing = PermissionStanding{*asked_, answer_};

@@ -32,12 +32,14 @@ class PermissionWait final : public LastingCall,
   // Called once at most, from any thread.
   using Done = std::function<void(const absl::StatusOr<PermissionStanding>&)>;
 
+  // `place` is its caller's share of the waits: kept for as long as the call lasts.
   PermissionWait(SessionCaller* sessions, const ClientScope& clients, std::string session_id,
-                 Done done)
+                 Done done, std::shared_ptr<void> place)
       : sessions_(sessions),
         clients_(clients),
         session_id_(std::move(session_id)),
-        done_(std::move(done)) {}
+        done_(std::move(done)),
+        place_(std::move(place)) {}
 
   // Asks, and waits until then at most.
   void Begin(const PermissionRequest& request, absl::Time until);
@@ -61,6 +63,7 @@ class PermissionWait final : public LastingCall,
   const std::string session_id_;
   Mutex mutex_;
   Done done_ ABSL_GUARDED_BY(mutex_);  // Null once it was told.
+  std::shared_ptr<void> place_ ABSL_GUARDED_BY(mutex_);
   TimerThread::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;
   std::optional<PermissionRequest> asked_ ABSL_GUARDED_BY(mutex_);
   std::optional<PermissionAnswer> answer_ ABSL_GUARDED_BY(mutex_);

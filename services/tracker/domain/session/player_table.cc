@@ -44,7 +44,13 @@ absl::StatusOr<PlayerPlace> PlayerTable::Open(std::string client_id, const Sessi
                     .length = session.event_count,
                     .max_seq = session.max_seq};
   MutexLock lock(&mutex_);
-  if (players_.Add(place.player_id, place, now) == nullptr) return TooManyPlayers(kMaxPlayers);
+  size_t of_client = 0;
+  players_.ForEach(
+      [&](const PlayerPlace& each) { of_client += each.client_id == place.client_id; });
+  if (of_client >= kMaxPlayersOfClient) return TooManyPlayers(kMaxPlayersOfClient, true);
+  if (players_.Add(place.player_id, place, now) == nullptr) {
+    return TooManyPlayers(kMaxPlayers, false);
+  }
   return place;
 }
 

@@ -19,6 +19,7 @@ namespace callslip::tracker {
 
 // Review is for people: a few players each. Their places cost some 200 bytes.
 inline constexpr size_t kMaxPlayers = 1000;
+inline constexpr size_t kMaxPlayersOfClient = 250;
 // Longer than somebody pauses who still looks.
 inline constexpr absl::Duration kPlayerIdle = absl::Minutes(10);
 // How many times the recorded pace.

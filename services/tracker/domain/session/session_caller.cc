@@ -1,5 +1,6 @@
 #include "tracker/domain/session/session_caller.h"
 
+#include "common/status_macros.h"
 #include "tracker/domain/session/session_errors.h"
 
 namespace callslip::tracker {
@@ -26,6 +27,11 @@ absl::Status SessionCaller::CheckKnown(const ClientScope& clients, const std::st
 
 absl::Status SessionCaller::Unknown(const SessionMetadata& session) {
   return SessionNotFound(session.session_id);
+}
+
+absl::Status SessionCaller::CheckRoom(const ClientScope& clients, const std::string& session_id) {
+  RETURN_IF_ERROR(CheckKnown(clients, session_id));
+  return table_->CheckRoom(session_id);
 }
 
 void SessionCaller::Leave(const std::string& session_id, std::function<void(Session&)> call) {

@@ -43,6 +43,9 @@ class SessionCaller {
   // SessionNotFound unless the session is of `clients`.
   absl::StatusOr<SessionMetadata> Get(const ClientScope& clients, const std::string& session_id);
 
+  // Whether more may be recorded in a session of `clients`. SessionNotFound, TooManyLogBytes.
+  absl::Status CheckRoom(const ClientScope& clients, const std::string& session_id);
+
   // SessionTable::With() for a session of `clients`.
   template <typename T>
   void With(const ClientScope& clients, const std::string& session_id, Call<T> call, Done<T> done) {

@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "common/status_macros.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
@@ -20,17 +21,52 @@ bool Matches(const SessionMetadata& session, const SessionFilter& filter) {
 
 }  // namespace
 
-absl::Status SessionCatalog::Reserve(const std::string& id) {
+absl::Status SessionCatalog::Reserve(const std::string& id, const std::string& owner) {
   MutexLock lock(&mutex_);
   if (sessions_.contains(id) || reserved_.contains(id)) return SessionExists(id);
-  if (sessions_.size() + reserved_.size() >= limit_) return TooManySessions(limit_);
-  reserved_.insert(id);
+  if (of_all_.sessions >= limits_.sessions) return TooManySessions(limits_.sessions, false);
+  if (ShareOfLocked(owner).sessions >= limits_.sessions_of_client) {
+    return TooManySessions(limits_.sessions_of_client, true);
+  }
+  RETURN_IF_ERROR(CheckRoomLocked(owner));
+  reserved_.emplace(id, owner);
+  CountLocked(owner, 1, 0);
   return absl::OkStatus();
 }
 
 void SessionCatalog::Release(const std::string& id) {
   MutexLock lock(&mutex_);
-  reserved_.erase(id);
+  const auto reserved = reserved_.find(id);
+  if (reserved == reserved_.end()) return;
+  CountLocked(reserved->second, -1, 0);
+  reserved_.erase(reserved);
+}
+
+absl::Status SessionCatalog::CheckRoom(const std::string& id) {
+  MutexLock lock(&mutex_);
+  const auto found = sessions_.find(id);
+  if (found == sessions_.end()) return SessionNotFound(id);
+  return CheckRoomLocked(found->second.owner);
+}
+
+absl::Status SessionCatalog::CheckRoomLocked(const std::string& owner) const {
+  if (of_all_.log_bytes >= limits_.log_bytes) return TooManyLogBytes(limits_.log_bytes, false);
+  if (ShareOfLocked(owner).log_bytes < limits_.log_bytes_of_client) return absl::OkStatus();
+  return TooManyLogBytes(limits_.log_bytes_of_client, true);
+}
+
+SessionCatalog::Share SessionCatalog::ShareOfLocked(const std::string& owner) const {
+  const auto found = of_owner_.find(owner);
+  return found == of_owner_.end() ? Share() : found->second;
+}
+
+void SessionCatalog::CountLocked(const std::string& owner, int sessions, int64_t log_bytes) {
+  const auto share = of_owner_.try_emplace(owner).first;
+  for (Share* each : {&of_all_, &share->second}) {
+    each->sessions += static_cast<size_t>(sessions);
+    each->log_bytes += log_bytes;
+  }
+  if (share->second.sessions == 0) of_owner_.erase(share);
 }
 
 void SessionCatalog::Set(SessionMetadata metadata) {
@@ -42,10 +78,15 @@ void SessionCatalog::Set(SessionMetadata metadata) {
       appended_events_ += metadata.max_seq - before->second.max_seq;
     }
     places_.erase(PlaceOf(before->second));
-  } else if (reserved_.erase(metadata.session_id) > 0) {
+    CountLocked(before->second.owner, -1, -before->second.log_bytes);
+  } else if (const auto reserved = reserved_.find(metadata.session_id);
+             reserved != reserved_.end()) {
     // Made now, rather than found at the start.
     appended_events_ += metadata.max_seq;
+    CountLocked(reserved->second, -1, 0);
+    reserved_.erase(reserved);
   }
+  CountLocked(metadata.owner, 1, metadata.log_bytes);
   places_.insert(PlaceOf(metadata));
   const std::string id = metadata.session_id;
   sessions_.insert_or_assign(id, std::move(metadata));
@@ -56,6 +97,7 @@ void SessionCatalog::Remove(const std::string& id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   places_.erase(PlaceOf(found->second));
+  CountLocked(found->second.owner, -1, -found->second.log_bytes);
   sessions_.erase(found);
 }
 

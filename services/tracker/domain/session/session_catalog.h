@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "common/mutex.h"
+#include "tracker/domain/session/session_limits.h"
 #include "tracker/domain/session/session_metadata.h"
 
 namespace callslip::tracker {
@@ -21,16 +23,19 @@ namespace callslip::tracker {
 // many touches no disk. Thread-safe.
 class SessionCatalog {
  public:
-  explicit SessionCatalog(size_t limit) : limit_(limit) {}
+  explicit SessionCatalog(const SessionLimits& limits) : limits_(limits) {}
 
-  // Takes the id for a session that is being created, which stays invisible until Set().
-  // SessionExists, TooManySessions.
-  absl::Status Reserve(const std::string& id);
+  // Takes the id for a session of `owner` that is being created, which stays invisible until Set().
+  // SessionExists, TooManySessions, TooManyLogBytes.
+  absl::Status Reserve(const std::string& id, const std::string& owner);
   // Creating it has failed.
   void Release(const std::string& id);
   // Adds or replaces.
   void Set(SessionMetadata metadata);
   void Remove(const std::string& id);
+
+  // Whether the log of a session may grow. SessionNotFound, TooManyLogBytes.
+  absl::Status CheckRoom(const std::string& id);
 
   // SessionNotFound.
   absl::StatusOr<SessionMetadata> Get(const std::string& id);
@@ -46,12 +51,24 @@ class SessionCatalog {
   // Nanoseconds since 1970, negated so that the newest comes first; and the id.
   using Place = std::pair<int64_t, std::string>;
 
-  static Place PlaceOf(const SessionMetadata& metadata);
+  // What sessions there are of one owner, or of all.
+  struct Share {
+    size_t sessions = 0;  // With those that are being created.
+    int64_t log_bytes = 0;
+  };
 
-  const size_t limit_;
+  static Place PlaceOf(const SessionMetadata& metadata);
+  void CountLocked(const std::string& owner, int sessions, int64_t log_bytes)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckRoomLocked(const std::string& owner) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  Share ShareOfLocked(const std::string& owner) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+
+  const SessionLimits limits_;
   Mutex mutex_;
   absl::flat_hash_map<std::string, SessionMetadata> sessions_ ABSL_GUARDED_BY(mutex_);
-  std::set<std::string> reserved_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> reserved_ ABSL_GUARDED_BY(mutex_);  // Their owners.
+  Share of_all_ ABSL_GUARDED_BY(mutex_);
+  absl::flat_hash_map<std::string, Share> of_owner_ ABSL_GUARDED_BY(mutex_);
   std::set<Place> places_ ABSL_GUARDED_BY(mutex_);
   int64_t appended_events_ ABSL_GUARDED_BY(mutex_) = 0;
 };

@@ -11,7 +11,7 @@ namespace {
 const absl::Time kNoon = absl::FromUnixSeconds(1'769'947'200);
 
 TEST(SessionCatalogTest, ASessionHasOnePlaceWhateverBecomesOfItsTimes) {
-  SessionCatalog catalog(10);
+  SessionCatalog catalog({});
   catalog.Set({.session_id = "a", .created_at = kNoon});
   catalog.Set({.session_id = "a", .created_at = kNoon - absl::Hours(1)});
   ASSERT_OK_AND_ASSIGN(const SessionPage page, catalog.List({}, 0, ""));

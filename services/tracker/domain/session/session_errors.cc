@@ -25,6 +25,9 @@ absl::Status Exhausted(absl::string_view message, const char* reason, const char
                           {.reason = reason, .hint = hint, .retry_after = kRetryAfter});
 }
 
+// Whose there are as many as there may be.
+const char* Whose(bool of_client) { return of_client ? "of this client" : "in all"; }
+
 }  // namespace
 
 absl::Status InvalidSessionId() {
@@ -56,9 +59,18 @@ absl::Status SessionNotEnded(absl::string_view id) {
                       "There is nothing to resume; go on.");
 }
 
-absl::Status TooManySessions(size_t limit) {
-  return Exhausted(absl::StrCat("the tracker holds ", limit, " sessions, as many as it may"),
+absl::Status TooManySessions(size_t limit, bool of_client) {
+  return Exhausted(absl::StrCat("the tracker holds ", limit, " sessions ", Whose(of_client),
+                                ", as many as it may"),
                    "too_many_sessions", "Delete sessions that are no longer needed.");
+}
+
+absl::Status TooManyLogBytes(int64_t limit, bool of_client) {
+  return Exhausted(absl::StrCat("the logs of sessions have ", limit, " bytes ", Whose(of_client),
+                                ", as many as they may; nothing was recorded"),
+                   "too_many_log_bytes",
+                   "Delete sessions that are no longer needed, or let an operator set "
+                   "--keep-ended-sessions or --max-session-mebibytes.");
 }
 
 absl::Status EventTooLarge(size_t bytes, size_t limit) {
@@ -108,9 +120,10 @@ absl::Status PlayerNotFound(absl::string_view id) {
                   "Open another one: players that are not used are closed.");
 }
 
-absl::Status TooManyPlayers(size_t limit) {
-  return Exhausted(absl::StrCat("there are ", limit, " players, as many as there may be"),
-                   "too_many_players", "Close players that are no longer needed.");
+absl::Status TooManyPlayers(size_t limit, bool of_client) {
+  return Exhausted(
+      absl::StrCat("there are ", limit, " players ", Whose(of_client), ", as many as there may be"),
+      "too_many_players", "Close players that are no longer needed.");
 }
 
 absl::Status InvalidPlayerPosition(int64_t length) {
@@ -119,9 +132,15 @@ absl::Status InvalidPlayerPosition(int64_t length) {
       {.reason = "invalid_position", .hint = "Choose a position within the player's length."});
 }
 
-absl::Status TooManyAnswers(size_t limit) {
-  return Exhausted(absl::StrCat("the answers of ", limit,
-                                " sessions are followed already; nothing was accepted"),
+absl::Status TooManyAnswerBytes(size_t limit, bool of_client) {
+  return Exhausted(absl::StrCat("answers that have not ended have ", limit, " bytes ",
+                                Whose(of_client), ", as many as they may; nothing was accepted"),
+                   "too_many_answers", "Send the call again when other answers have ended.");
+}
+
+absl::Status TooManyAnswers(size_t limit, bool of_client) {
+  return Exhausted(absl::StrCat("the answers of ", limit, " sessions ", Whose(of_client),
+                                " are followed already; nothing was accepted"),
                    "too_many_answers", "Send the call again when other agents have ended.");
 }
 

@@ -11,12 +11,15 @@
 // constructor's name in the field's words and stands behind it; it is part of the public API.
 namespace callslip::tracker {
 
-absl::Status InvalidSessionId();                         // invalid_argument
-absl::Status SessionNotFound(absl::string_view id);      // unknown_session, NOT_FOUND
-absl::Status SessionExists(absl::string_view id);        // session_exists, ALREADY_EXISTS
-absl::Status SessionEnded(absl::string_view id);         // session_ended
-absl::Status SessionNotEnded(absl::string_view id);      // session_not_ended
-absl::Status TooManySessions(size_t limit);              // too_many_sessions
+absl::Status InvalidSessionId();                     // invalid_argument
+absl::Status SessionNotFound(absl::string_view id);  // unknown_session, NOT_FOUND
+absl::Status SessionExists(absl::string_view id);    // session_exists, ALREADY_EXISTS
+absl::Status SessionEnded(absl::string_view id);     // session_ended
+absl::Status SessionNotEnded(absl::string_view id);  // session_not_ended
+// `of_client`: of one, not of all.
+absl::Status TooManySessions(size_t limit, bool of_client);  // too_many_sessions
+absl::Status TooManyLogBytes(int64_t limit,
+                             bool of_client);            // too_many_log_bytes, RESOURCE_EXHAUSTED
 absl::Status EventTooLarge(size_t bytes, size_t limit);  // event_too_large, INVALID_ARGUMENT
 absl::Status StorageBusy();                              // storage_busy, RESOURCE_EXHAUSTED
 // `what` failed on the session's files. Whether a change has been stored is not known then.
@@ -27,10 +30,11 @@ absl::Status TooManyObservers(size_t limit);  // too_many_observers
 absl::Status EventsPruned();                  // events_pruned, ABORTED
 absl::Status ObserverTooSlow();               // too_slow, RESOURCE_EXHAUSTED
 
-absl::Status PlayerNotFound(absl::string_view id);   // unknown_player, NOT_FOUND
-absl::Status TooManyPlayers(size_t limit);           // too_many_players, RESOURCE_EXHAUSTED
-absl::Status InvalidPlayerPosition(int64_t length);  // invalid_position, OUT_OF_RANGE
-absl::Status TooManyAnswers(size_t limit);           // too_many_answers, RESOURCE_EXHAUSTED
+absl::Status PlayerNotFound(absl::string_view id);          // unknown_player, NOT_FOUND
+absl::Status TooManyPlayers(size_t limit, bool of_client);  // too_many_players, RESOURCE_EXHAUSTED
+absl::Status InvalidPlayerPosition(int64_t length);         // invalid_position, OUT_OF_RANGE
+absl::Status TooManyAnswers(size_t limit, bool of_client);  // too_many_answers, RESOURCE_EXHAUSTED
+absl::Status TooManyAnswerBytes(size_t limit, bool of_client);  // too_many_answers
 // `known` bytes of an answer are there, and the piece begins at `offset`.
 absl::Status AnswerGap(int64_t known, int64_t offset);  // answer_gap, OUT_OF_RANGE
 

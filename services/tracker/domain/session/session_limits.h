@@ -60,8 +60,13 @@ inline constexpr absl::Duration kMaxQueueDelay = absl::Hours(24);
 
 // How much there may be of what takes memory or disk. A struct, so that a test can reach each.
 struct SessionLimits {
-  // Their metadata stay in memory: about a kilobyte each.
+  // Their metadata stay in memory: about a kilobyte each. Of one client: so that others find room.
   size_t sessions = 10'000;
+  size_t sessions_of_client = 4'000;
+  // What their logs may have on the disk; where there is as much, nothing more is recorded. Years
+  // of an agent's work.
+  int64_t log_bytes = int64_t{64} << 30;
+  int64_t log_bytes_of_client = int64_t{16} << 30;
   size_t queued_messages = 100;
   // Tabs, phones and gateways that follow one session, or all sessions of one client.
   size_t observers_of_session = 64;
@@ -75,6 +80,10 @@ struct SessionLimits {
   size_t open_files = 32;
   // Of one thread: answers that stream in, each of up to kMaxEventBytes.
   size_t agent_answers = 128;
+  size_t agent_answers_of_client = 64;
+  // And what of them is kept until they end.
+  size_t agent_text_bytes = size_t{32} << 20;
+  size_t agent_text_bytes_of_client = size_t{16} << 20;
   // Calls that wait for one thread; beyond that they are refused.
   size_t waiting_calls = 10'000;
 };

@@ -55,7 +55,8 @@ void SessionTable::Create(SessionRequest request, Done<SessionMetadata> done) {
   if (const absl::Status checked = Check(request); !checked.ok()) return done(checked);
   const absl::Time now = clock_->Now();
   const std::string id = request.session_id.empty() ? NewSessionId(now) : request.session_id;
-  if (const absl::Status reserved = catalog_.Reserve(id); !reserved.ok()) return done(reserved);
+  const absl::Status reserved = catalog_.Reserve(id, request.owner);
+  if (!reserved.ok()) return done(reserved);
   SessionMetadata metadata{.session_id = id,
                            .name = std::move(request.name),
                            .owner = std::move(request.owner),

@@ -40,10 +40,12 @@ class SessionTable {
                                                             const QueueDefaults& defaults = {},
                                                             int threads = kSessionThreads);
 
-  // Records its session_start. InvalidField, SessionExists, TooManySessions.
+  // Records its session_start. InvalidField, SessionExists, TooManySessions, TooManyLogBytes.
   void Create(SessionRequest request, Done<SessionMetadata> done);
   // What is stored, from memory. SessionNotFound.
   absl::StatusOr<SessionMetadata> Get(const std::string& id) { return catalog_.Get(id); }
+  // Whether its client may record more. SessionNotFound, TooManyLogBytes.
+  absl::Status CheckRoom(const std::string& id) { return catalog_.CheckRoom(id); }
   // Newest first. `page_size` 0 means the default. InvalidPageToken.
   absl::StatusOr<SessionPage> List(const SessionFilter& filter, int page_size,
                                    const std::string& page_token) {
@@ -82,7 +84,7 @@ class SessionTable {
 
  private:
   SessionTable(Clock* clock, const SessionLimits& limits)
-      : clock_(clock), catalog_(limits.sessions), notices_(limits) {}
+      : clock_(clock), catalog_(limits), notices_(limits) {}
 
   SessionThread& ThreadOf(const std::string& id);
   // Deletes it unless it is too young for that by then.

@@ -20,7 +20,7 @@ SessionThread::SessionThread(SessionStorage* storage, SessionCatalog* catalog,
       limits_(limits),
       defaults_(defaults),
       mailbox_(std::make_shared<Mailbox>(clock)),
-      answers_(limits.agent_answers) {
+      answers_(limits) {
   thread_ = std::thread([this] { Run(); });
 }
 

@@ -112,6 +112,15 @@ void WorkerLog::Claim(PlaceClaim claim) {
   }
 }
 
+int64_t WorkerLog::bytes() {
+  size_t bytes = 0;
+  MutexLock lock(&mutex_);
+  for (const auto& [key, worker] : workers_) {
+    for (const auto& [kind, ring] : worker.rings) bytes += ring.bytes;
+  }
+  return static_cast<int64_t>(bytes);
+}
+
 absl::StatusOr<std::vector<WorkerLogEntry>> WorkerLog::List(const ClientScope& clients,
                                                             const WorkerLogFilter& filter,
                                                             int page_size) {

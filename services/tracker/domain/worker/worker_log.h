@@ -74,6 +74,9 @@ class WorkerLog {
   absl::StatusOr<std::vector<WorkerLogEntry>> List(const ClientScope& clients,
                                                    const WorkerLogFilter& filter, int page_size);
 
+  // Of all entries.
+  int64_t bytes();
+
  private:
   using Owner = std::shared_ptr<const std::string>;
 

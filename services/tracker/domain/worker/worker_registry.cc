@@ -42,38 +42,49 @@ absl::Status CheckAndCut(WorkerReport& report) {
 
 absl::StatusOr<std::shared_ptr<WorkerPresence>> WorkerRegistry::Seen(std::string target,
                                                                      std::string worker_id,
-                                                                     absl::Time now) {
+                                                                     absl::Time now,
+                                                                     absl::string_view client) {
   RETURN_IF_ERROR(CompleteAndCheckWorker(target, worker_id));
   MutexLock lock(&mutex_);
-  return FindLocked({std::move(target), std::move(worker_id)}, now).presence;
+  return FindLocked({std::move(target), std::move(worker_id)}, now, client).presence;
 }
 
 absl::Status WorkerRegistry::Report(std::string target, std::string worker_id, WorkerReport report,
-                                    absl::Time now) {
+                                    absl::Time now, absl::string_view client) {
   RETURN_IF_ERROR(CompleteAndCheckWorker(target, worker_id));
   RETURN_IF_ERROR(CheckAndCut(report));
   auto shared = std::make_shared<const WorkerReport>(std::move(report));
   MutexLock lock(&mutex_);
-  Record& record = FindLocked({std::move(target), std::move(worker_id)}, now);
+  Record& record = FindLocked({std::move(target), std::move(worker_id)}, now, client);
   record.report.swap(shared);  // The old one goes once the lock is released.
   record.report_time = now;
   return absl::OkStatus();
 }
 
-WorkerRegistry::Record& WorkerRegistry::FindLocked(Key key, absl::Time now) {
+WorkerRegistry::Record& WorkerRegistry::FindLocked(Key key, absl::Time now,
+                                                   absl::string_view client) {
   if (const auto it = workers_.find(key); it != workers_.end()) {
     it->second.presence->Seen(now);
     return it->second;
   }
   if (workers_.size() >= kMaxWorkers) ForgetSilentLocked(now);
-  if (workers_.size() >= kMaxWorkers) {
-    workers_.erase(std::min_element(workers_.begin(), workers_.end(), [](auto& a, auto& b) {
-      return a.second.presence->last_seen() < b.second.presence->last_seen();
-    }));
-  }
+  if (workers_.size() >= kMaxWorkers) ForgetOneLocked();
   Record& record = workers_[std::move(key)];
+  record.client = std::string(client);
   record.presence->Seen(now);
   return record;
+}
+
+void WorkerRegistry::ForgetOneLocked() {
+  std::map<std::pair<absl::string_view, absl::string_view>, int> groups;
+  const auto group = [&](const auto& entry) -> int& {
+    return groups[{entry.second.client, entry.first.first}];
+  };
+  for (const auto& entry : workers_) ++group(entry);
+  workers_.erase(std::min_element(workers_.begin(), workers_.end(), [&](auto& a, auto& b) {
+    return std::pair(-group(a), a.second.presence->last_seen()) <
+           std::pair(-group(b), b.second.presence->last_seen());
+  }));
 }
 
 void WorkerRegistry::ForgetSilentLocked(absl::Time now) {
@@ -88,7 +99,7 @@ void WorkerRegistry::SeeAtWorkLocked(const WorkerActivity& activity, absl::Time 
   const absl::Time before =
       it == workers_.end() ? absl::InfinitePast() : it->second.presence->last_seen();
   const absl::Time seen = activity.polls ? now : std::max(before, activity.last_report);
-  if (seen > absl::InfinitePast()) FindLocked(std::move(key), seen);
+  if (seen > absl::InfinitePast()) FindLocked(std::move(key), seen, "");
 }
 
 WorkerCounts WorkerRegistry::Count(const std::vector<WorkerActivity>& activities, absl::Time now) {
@@ -98,6 +109,8 @@ WorkerCounts WorkerRegistry::Count(const std::vector<WorkerActivity>& activities
   ForgetSilentLocked(now);
   for (const auto& [key, record] : workers_) {
     ++counts.known;
+    if (record.report != nullptr)
+      counts.report_bytes += static_cast<int64_t>(record.report->bytes());
     if (now - record.presence->last_seen() <= kConnectedWithin) ++counts.connected;
   }
   return counts;

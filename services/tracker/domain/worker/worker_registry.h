@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/mutex.h"
 #include "tracker/domain/command/command.h"
@@ -62,6 +63,7 @@ struct WorkerPage {
 struct WorkerCounts {
   int known = 0;
   int connected = 0;
+  int64_t report_bytes = 0;
 };
 
 // Which workers there are, when each was last heard of, and what it said of itself. Errors are
@@ -71,13 +73,16 @@ struct WorkerCounts {
 // Thread-safe. Knows no commands: what a worker does is an argument of List(). Reads no clock.
 class WorkerRegistry {
  public:
-  // The worker is there. Returns its presence, to be told of further calls without a lock.
+  // The worker is there, as `client` says. Returns its presence, to be told of further calls
+  // without a lock. Where there are as many as there may be, whoever has named most of one target
+  // loses the one that was silent for longest: nobody pushes out the workers of others with names.
   absl::StatusOr<std::shared_ptr<WorkerPresence>> Seen(std::string target, std::string worker_id,
-                                                       absl::Time now);
+                                                       absl::Time now,
+                                                       absl::string_view client = "");
 
   // Replaces what the worker said of itself before.
   absl::Status Report(std::string target, std::string worker_id, WorkerReport report,
-                      absl::Time now);
+                      absl::Time now, absl::string_view client = "");
 
   // The workers of `target`, or all where it is empty, by target and id. `activities` is what those
   // that are at work do now; `page_size` 0 means as many as there may be.
@@ -95,10 +100,13 @@ class WorkerRegistry {
     std::shared_ptr<WorkerPresence> presence = std::make_shared<WorkerPresence>();
     std::shared_ptr<const WorkerReport> report;
     absl::Time report_time;
+    std::string client;  // Who told of it first.
   };
 
   // The worker's record, made where it is new.
-  Record& FindLocked(Key key, absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Record& FindLocked(Key key, absl::Time now, absl::string_view client)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ForgetOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SeeAtWorkLocked(const WorkerActivity& activity, absl::Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetSilentLocked(absl::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

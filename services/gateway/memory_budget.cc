@@ -1,0 +1,55 @@
+#include "gateway/memory_budget.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+
+namespace callslip::gateway {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+// A held wait with its connection.
+constexpr int64_t kConnectionBytes = 2000;
+// The program, its threads, and the tree of the body that is being read.
+constexpr int64_t kProcessBytes = 64 * kMiB;
+
+int64_t FixedBytes(const HttpLimits& http) {
+  return http.connections * kConnectionBytes + kProcessBytes;
+}
+
+std::string InMiB(int64_t bytes) { return absl::StrCat((bytes + kMiB - 1) / kMiB, "MiB"); }
+
+}  // namespace
+
+std::vector<MemoryBudget::Share> MemoryBudget::Shares() const {
+  return {
+      {"bodies", kCopiesOfBodies * static_cast<int64_t>(http.all_bodies_bytes)},
+      {"unsent", kCopiesOfAnswers * static_cast<int64_t>(http.all_unsent_bytes)},
+      {"connections", http.connections * kConnectionBytes},
+      {"process", kProcessBytes},
+  };
+}
+
+absl::StatusOr<MemoryBudget> MemoryBudget::Of(int64_t bytes) {
+  MemoryBudget budget{.bytes = bytes};
+  const int64_t fixed = FixedBytes(budget.http);
+  const double scale = std::clamp(
+      static_cast<double>(bytes - fixed) / static_cast<double>(kDefault - fixed), 0.0, 1.0);
+  for (uint64_t* limit : {&budget.http.all_bodies_bytes, &budget.http.bodies_of_caller_bytes,
+                          &budget.http.all_unsent_bytes, &budget.http.unsent_of_caller_bytes}) {
+    *limit = static_cast<uint64_t>(static_cast<double>(*limit) * scale);
+  }
+  // Else nobody could send what may be sent.
+  if (budget.http.bodies_of_caller_bytes >= kLargestBodyBytes) return budget;
+  const int64_t least = fixed +
+                        (kDefault - fixed) * static_cast<int64_t>(kLargestBodyBytes) /
+                            static_cast<int64_t>(HttpLimits().bodies_of_caller_bytes) +
+                        1;
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--memory ", InMiB(bytes), " is too little for one of the largest bodies beside ",
+      budget.http.connections, " connections. Set at least ", InMiB(least)));
+}
+
+}  // namespace callslip::gateway

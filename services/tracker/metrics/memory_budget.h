@@ -1,0 +1,53 @@
+#ifndef CALLSLIP_TRACKER_METRICS_MEMORY_BUDGET_H_
+#define CALLSLIP_TRACKER_METRICS_MEMORY_BUDGET_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "common/metrics.h"
+#include "tracker/domain/annotation/annotation_limits.h"
+#include "tracker/domain/command/command_limits.h"
+#include "tracker/domain/session/session_limits.h"
+
+namespace callslip::tracker {
+
+// What of a tracker's memory each of its tables may take, and the limits that follow from it.
+struct MemoryBudget {
+  // With which every limit has the value that its declaration gives it.
+  static constexpr int64_t kDefault = int64_t{5} << 30;
+
+  int64_t bytes = kDefault;
+  CommandLimits commands;
+  AnnotationLimits annotations;
+  SessionLimits sessions;
+
+  // One table, and the most that it takes with these limits.
+  struct Share {
+    const char* table;
+    int64_t bytes;
+  };
+  // The one list of them. Their sum is at most `bytes`.
+  std::vector<Share> Shares() const;
+
+  // For so many bytes. INVALID_ARGUMENT, with what is needed, where the shares do not fit.
+  static absl::StatusOr<MemoryBudget> Of(int64_t bytes);
+};
+
+// What tables take at present, as far as it is counted, by their names in Shares().
+struct MemoryUse {
+  int64_t payload_bytes = 0;
+  int64_t commands = 0;
+  int64_t waits = 0;
+  int64_t drawing_bytes = 0;
+  int64_t sessions = 0;
+  int64_t worker_report_bytes = 0;
+  int64_t worker_log_bytes = 0;
+};
+
+// The limit of each table, and how much of it is used.
+void AddMemory(const MemoryBudget& budget, const MemoryUse& use, MetricsPage& page);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_METRICS_MEMORY_BUDGET_H_

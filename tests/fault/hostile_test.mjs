@@ -1,0 +1,216 @@
+/**
+ * A hostile hour, in half a minute: strangers try at once all that has ever cost others something,
+ * and the disk takes long for each sync. Whoever is honest beside them is answered, and neither
+ * tracker nor gateway takes more memory than it has been given, nor keeps what it took.
+ *   CALLSLIP_FAULT_HOSTILE_S=3600 node --test tests/fault/hostile_test.mjs
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { FakeWorker } from '../e2e/support/fake_worker.js';
+import { binary, ServerProcess } from '../e2e/support/processes.js';
+import { HttpCaller } from './support/callers.js';
+import { Strangers } from './support/strangers.js';
+
+const SECONDS = Number(process.env.CALLSLIP_FAULT_HOSTILE_S ?? 25);
+const CALM_S = 5;
+const AGENTS = 50;
+const STRANGERS = 24;
+const STREAMS = 1_500;
+const QUESTIONS = 3_000;
+const SYNC_MS = 2_000;
+/** Between two calls of an agent, in ms. */
+const PACE_MS = 200;
+/** No call of an agent takes longer unless it hangs, in ms: the gateway gives up before. */
+const PATIENCE_MS = 40_000;
+/** How much longer one in a hundred calls may take beside strangers, than without or than this, in ms. */
+const MOST_TIMES_SLOWER = 20;
+const USUAL_MS = 100;
+/** What of the memory that a deployment gives may be taken; and kept, in MiB, a while later. */
+const MOST_OF_MEMORY = 0.5;
+const MOST_KEPT = 64;
+/** Results that nobody reads are kept for a minute. */
+const QUIET_S = 70;
+
+/** What strangers meet for certain, if they do what they are here for. */
+const EACH_KIND = ['bodies 401', 'bodies 413', 'bodies stalled', 'parts', 'ids',
+  'reflection RESOURCE_EXHAUSTED'];
+
+const COMPOSE = fileURLToPath(new URL('../../docker-compose.yml', import.meta.url));
+const SLOW_SYNC = join(binary('callslip-tracker'), '../../test_bin/libslow_sync.so');
+
+/** What a service of docker-compose.yml may take, in MiB. */
+async function memoryOf(service) {
+  const text = await readFile(COMPOSE, 'utf8');
+  const [, number, unit] = text.match(
+    new RegExp(`^  ${service}:$[^]*?mem_limit: (\\d+)([gm])$`, 'm'));
+  return Number(number) * (unit === 'g' ? 1_024 : 1);
+}
+
+/** What a process has of memory now, and has had at most, in MiB. */
+async function residentOf({ child: { pid } }) {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const mebibytes = (name) =>
+    Math.round(Number(status.match(new RegExp(`${name}:\\s+(\\d+)`))[1]) / 1_024);
+  return { now: mebibytes('VmRSS'), most: mebibytes('VmHWM') };
+}
+
+/** An agent that hands in one command after another, and is told how each ends. */
+class HonestAgent {
+  times = [];
+  complaints = [];
+  #caller;
+  #next = 0;
+
+  constructor(caller) {
+    this.#caller = caller;
+  }
+
+  async work(until) {
+    while (performance.now() < until) {
+      await this.#call();
+      await pause(PACE_MS);
+    }
+  }
+
+  async #call() {
+    // Some are larger than what is read at once with a request's head.
+    const script = `${this.#next++}${' '.repeat(this.#next % 4 === 0 ? 4_000 : 0)}`;
+    const begun = performance.now();
+    const late = new AbortController();
+    const answer = await Promise.race([
+      this.#caller.request('tools/call', { name: 'interact',
+        arguments: { action: 'execute_js', script, wait_ms: 8_000 } }).catch(String),
+      pause(PATIENCE_MS, 'it hangs', { signal: late.signal }),
+    ]);
+    late.abort();
+    this.times.push(performance.now() - begun);
+    const told = answer?.result?.structuredContent;
+    if (told?.status !== 'complete' || told.result !== script.trim()) {
+      this.complaints.push(JSON.stringify(told ?? answer));
+    }
+  }
+}
+
+/** One in a hundred took longer, in ms. */
+function p99(agents) {
+  const times = agents.flatMap((agent) => agent.times).sort((a, b) => a - b);
+  return Math.round(times[Math.floor(times.length * 0.99)]);
+}
+
+class Scene {
+  #atEnd = [];
+
+  static async open() {
+    const scene = new Scene();
+    scene.folder = await mkdtemp(join(tmpdir(), 'callslip-hostile-'));
+    scene.slowSync = join(scene.folder, 'sync-ms');
+    const secret = () => randomBytes(32).toString('hex');
+    scene.tokens = { worker: secret(), stranger: secret(), strangeWorker: secret(),
+      agents: Array.from({ length: AGENTS }, secret) };
+    const tokens = join(scene.folder, 'tokens');
+    await writeFile(tokens, [
+      ...scene.tokens.agents.map((token, i) => `client agent-${i} ${token}`),
+      `worker browser ${scene.tokens.worker} target=browser`,
+      `client stranger ${scene.tokens.stranger}`,
+      `worker strange-browser ${scene.tokens.strangeWorker} target=strange`,
+      `session-key - ${'0'.repeat(64)}`, ''].join('\n'), { mode: 0o600 });
+    const socket = `unix:${scene.folder}/tracker.sock`;
+    scene.tracker = await ServerProcess.start('callslip-tracker', [
+      '--listen', `${socket},127.0.0.1:0`, '--token-file', tokens,
+      '--data-dir', join(scene.folder, 'data'),
+    ], { LD_PRELOAD: SLOW_SYNC, CALLSLIP_SLOW_SYNC: scene.slowSync });
+    scene.gateway = await ServerProcess.start('callslip-gateway', [
+      '--listen', '127.0.0.1:0', '--token-file', tokens, '--tracker', socket]);
+    scene.url = `http://${scene.gateway.address}`;
+    [scene.trackerAddress] = scene.tracker.log.match(/127\.0\.0\.1:\d+/);
+    return scene;
+  }
+
+  async strangers() {
+    const all = await Promise.all([
+      Strangers.start('strangers_at_gateway.js',
+        { url: this.url, token: this.tokens.stranger, workerToken: this.tokens.strangeWorker,
+          strangers: STRANGERS }),
+      Strangers.start('strangers_at_tracker.js', { address: this.trackerAddress,
+        token: this.tokens.stranger, workerToken: this.tokens.strangeWorker,
+        streams: STREAMS, questions: QUESTIONS }),
+    ]);
+    this.#atEnd.push(...all.map((each) => () => each.kill()));
+    return all;
+  }
+
+  async resident() {
+    return { tracker: await residentOf(this.tracker), gateway: await residentOf(this.gateway) };
+  }
+
+  /** Waits until neither has much more than `before`, if they give it back; in which time, in s. */
+  async quiet(before) {
+    const begun = performance.now();
+    for (;;) {
+      const quiet = Math.round((performance.now() - begun) / 1_000);
+      const now = await this.resident();
+      const kept = Object.keys(now).map((service) => now[service].now - before[service].now);
+      if (Math.max(...kept) < MOST_KEPT || quiet >= QUIET_S) return { ...now, quiet };
+      await pause(1_000);
+    }
+  }
+
+  async close() {
+    for (const end of this.#atEnd) end();
+    await this.gateway.stop();
+    await rm(this.slowSync, { force: true });
+    await this.tracker.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+const TIMEOUT = { timeout: (SECONDS + CALM_S + QUIET_S + 120) * 1_000 };
+test('a hostile hour', TIMEOUT, async (context) => {
+  const scene = await Scene.open();
+  context.after(() => scene.close());
+  const worker = FakeWorker.start(scene.url, ({ script }) => script.trim(), scene.tokens.worker);
+  const callers = await Promise.all(
+    scene.tokens.agents.map((token) => HttpCaller.open(scene.url, token)));
+  const work = async (seconds) => {
+    const agents = callers.map((caller) => new HonestAgent(caller));
+    const until = performance.now() + seconds * 1_000;
+    await Promise.all(agents.map((agent) => agent.work(until)));
+    return agents;
+  };
+  const calm = await work(CALM_S);
+  const strangers = await scene.strangers();
+  const before = await scene.resident();
+
+  await writeFile(scene.slowSync, String(SYNC_MS));
+  for (const each of strangers) each.begin();
+  const hostile = await work(SECONDS);
+  const beside = await scene.resident();
+  const met = Object.assign({}, ...await Promise.all(strangers.map((each) => each.stop())));
+  await rm(scene.slowSync);
+  const after = await scene.quiet(before);
+
+  const calls = hostile.flatMap(({ times }) => times);
+  const times = { without: p99(calm), with: p99(hostile), longest: Math.round(Math.max(...calls)) };
+  context.diagnostic(JSON.stringify({ calls: calls.length, 'p99 ms': times, before, beside, after }));
+  context.diagnostic(JSON.stringify(met));
+  assert.deepEqual([...calm, ...hostile].flatMap(({ complaints }) => complaints), []);
+  for (const kind of EACH_KIND) {
+    assert.ok(Object.keys(met).some((key) => key.startsWith(kind)), `nobody has met ${kind}`);
+  }
+  const usual = Math.max(times.without, USUAL_MS);
+  assert.ok(times.with <= MOST_TIMES_SLOWER * usual, JSON.stringify(times));
+  for (const service of ['tracker', 'gateway']) {
+    const { most } = after[service];
+    assert.ok(most < MOST_OF_MEMORY * await memoryOf(service), `${service}: ${most} MiB`);
+    const kept = after[service].now - before[service].now;
+    assert.ok(kept < MOST_KEPT, `${service} keeps ${kept} MiB`);
+  }
+  await worker.stop();
+  for (const caller of callers) caller.close();
+});

@@ -1,0 +1,31 @@
+// A disk that takes long for each sync: preloaded into a program, it lets fsync() and fdatasync()
+// take as many milliseconds longer as the file named by CALLSLIP_SLOW_SYNC says at that moment.
+// Where there is no such file they take none.
+#include <dlfcn.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace {
+
+void Delay() {
+  const char* path = std::getenv("CALLSLIP_SLOW_SYNC");
+  std::FILE* file = path == nullptr ? nullptr : std::fopen(path, "re");
+  if (file == nullptr) return;
+  int milliseconds = 0;
+  if (std::fscanf(file, "%d", &milliseconds) != 1) milliseconds = 0;
+  std::fclose(file);
+  poll(nullptr, 0, milliseconds);
+}
+
+int CallNext(const char* name, int fd) {
+  Delay();
+  return reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, name))(fd);
+}
+
+}  // namespace
+
+extern "C" int fsync(int fd) { return CallNext("fsync", fd); }
+extern "C" int fdatasync(int fd) { return CallNext("fdatasync", fd); }
