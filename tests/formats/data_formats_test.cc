@@ -1,5 +1,9 @@
 // Data directories of every format that ever landed: each is started with, and keeps everything.
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -178,6 +182,47 @@ TEST_P(CommandFormatsTest, TrackerGoesOnWithIt) {
   const Journal::Batch batch = journal.Take();
   EXPECT_OK((*storage)->Append((*storage)->position(), batch.entries));
   EXPECT_OK((*storage)->WriteRows());
+}
+
+// At each place where a file would grow beyond a size, until it is through.
+TEST_P(CommandFormatsTest, UpgradeThatIsKilledBeginsAnew) {
+  int kills = 0;
+  for (rlim_t most = 4096;; most += 4096) {
+    const TemporaryFolder folder;
+    Lay(GetParam(), folder.path());
+    const pid_t tracker = fork();
+    ASSERT_GE(tracker, 0);
+    if (tracker == 0) {
+      const struct rlimit limit = {most, most};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      _exit(Open(folder.path()).ok() ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(tracker, &status, 0), tracker);
+    const auto storage = Open(folder.path());
+    ASSERT_OK(storage);
+    ExpectFound(GetParam(), LinesOf(**storage));
+    if (WIFEXITED(status)) {
+      EXPECT_EQ(WEXITSTATUS(status), 0);
+      break;
+    }
+    ++kills;
+  }
+  EXPECT_GT(kills, 5);
+}
+
+TEST_P(CommandFormatsTest, UpgradeOfWhatIsDamagedChangesNothing) {
+  const std::string path = folder_.path() + "/commands.db";
+  {
+    auto database = SqliteDatabase::Open(path);
+    ASSERT_OK(database);
+    ASSERT_OK(database->Run("UPDATE tombstones SET ended_as = 'asleep'"));
+  }
+  EXPECT_EQ(Open(folder_.path()).status().code(), absl::StatusCode::kDataLoss);
+  auto database = SqliteDatabase::OpenToRead(path);
+  ASSERT_OK(database);
+  EXPECT_EQ(*database->Number("SELECT count(*) FROM commands"), 13);
+  EXPECT_EQ(*database->Text("PRAGMA user_version"), GetParam().substr(0, 1));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, CommandFormatsTest, testing::ValuesIn(Holding("commands.sql")),

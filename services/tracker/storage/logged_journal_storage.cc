@@ -1,6 +1,7 @@
 #include "tracker/storage/logged_journal_storage.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "common/status_macros.h"
+#include "tracker/storage/aside_name.h"
 
 namespace callslip::tracker {
 namespace {
@@ -44,7 +46,10 @@ absl::Status Damaged(const std::string& folder, absl::string_view what) {
 absl::Status PutAside(const std::string& folder) {
   for (const char* name : JournalLog::kFileNames) {
     const std::string path = absl::StrCat(folder, "/", name);
-    if (std::rename(path.c_str(), (path + ".damaged").c_str()) != 0 && errno != ENOENT) {
+    ASSIGN_OR_RETURN(const std::string aside, AsideName(path, [](const std::string& taken) {
+                       return access(taken.c_str(), F_OK) == 0;
+                     }));
+    if (std::rename(path.c_str(), aside.c_str()) != 0 && errno != ENOENT) {
       return absl::UnavailableError(
           absl::StrCat("can't rename ", path, ": ", std::strerror(errno)));
     }
@@ -63,6 +68,7 @@ absl::Status WriteRowsOf(const JournalLogContents& log, SqliteJournalStorage& da
     return it == entries.end() ? nullptr : &it->second;
   };
   const auto note = [&](JournalEntry entry) {
+    BringUpToDate(database.log_format(), entry);
     Add(SummaryOf({&entry, 1}), summary);
     const uint64_t sequence = entry.sequence;
     const auto [it, added] = entries.try_emplace(sequence, std::move(entry));
@@ -73,7 +79,8 @@ absl::Status WriteRowsOf(const JournalLogContents& log, SqliteJournalStorage& da
     if (DecodeJournal(bytes, earlier, note)) return absl::OkStatus();
     return absl::DataLossError(absl::StrCat("append ", position, " of it makes no sense"));
   }));
-  if (end == database.position()) return absl::OkStatus();
+  const bool is_present = database.log_format() == SqliteJournalStorage::kFormat;
+  if (end == database.position() && is_present) return absl::OkStatus();
   return database.AppendUpTo(database.position(), end, summary, Sorted(std::move(entries)));
 }
 

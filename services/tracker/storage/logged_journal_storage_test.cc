@@ -33,7 +33,7 @@ TEST_F(LoggedJournalStorageTest, WhatWasAppendedSurvivesAKill) {
   ASSERT_OK(storage.Restart());
   Append(*storage, {Queued(1), Queued(2)});
   Append(*storage, {Queued(3), Removed(2)});
-  EXPECT_EQ(Number(storage.path(), "SELECT count(*) FROM commands"), 0);
+  EXPECT_EQ(Number(storage.path(), "SELECT count(*) FROM overview"), 0);
   ASSERT_OK(storage.Restart());
   EXPECT_EQ(storage->position(), 2u);
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 3));
@@ -85,9 +85,8 @@ TEST_F(LoggedJournalStorageTest, CommandThatCameAndWentLeavesItsTombstoneOnly) {
   Append(*storage, {Completed(queued, "42")});
   Append(*storage, {Removed(1)});
   ASSERT_OK(storage->WriteRows());
-  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM commands"), 0);
-  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM states"), 0);
-  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM tombstones"), 1);
+  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM overview"), 0);
+  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM entries"), 1);
 }
 
 TEST_F(LoggedJournalStorageTest, AppendAfterSomebodyElsesIsRefused) {
@@ -105,7 +104,7 @@ TEST_F(LoggedJournalStorageTest, LongLogIsBroughtToTheDatabase) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   const std::string params(200'000, 'p');
   uint64_t sequence = 0;
-  while (Number(folder_.path(), "SELECT count(*) FROM commands") < 200) {
+  while (Number(folder_.path(), "SELECT count(*) FROM overview") < 200) {
     Append(*storage, {Queued(++sequence, params)});
     std::this_thread::yield();
   }
@@ -209,7 +208,7 @@ TEST_F(LoggedJournalStorageTest, InspectionShowsTheLogAsWell) {
   EXPECT_THAT(Inspect(folder_.path(), status),
               HasSubstr("Commands: 3, of which 1 completed, 2 queued; 0 removed of late"));
   EXPECT_OK(status);
-  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM commands"), 2) << "it changed something";
+  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM overview"), 2) << "it changed something";
 }
 
 }  // namespace
