@@ -108,6 +108,7 @@ std::string Of(const CommandRemoval& removal) {
       .Add("id", removal.id.ToString())
       .Add("client", removal.client_id)
       .Add("ended_as", CommandStateName(removal.ended_as))
+      .Add("request_hash", static_cast<int64_t>(removal.request_hash))
       .Add("until", removal.until_nanos)
       .Add("number", static_cast<int64_t>(removal.number))
       .text();

@@ -82,6 +82,7 @@ void Encode(const CommandRemoval& removal, storage::CommandRemoval& to) {
   to.set_remove_nanos(removal.remove_nanos);
   to.set_until_nanos(removal.until_nanos);
   to.set_number(removal.number);
+  to.set_request_hash(removal.request_hash);
 }
 
 void Encode(const DrawingRecord& record, bool is_first, storage::Drawing& to) {
@@ -223,6 +224,7 @@ std::optional<CommandRemoval> Decode(const storage::CommandRemoval& from) {
   return CommandRemoval{.id = *id,
                         .client_id = from.client_id(),
                         .ended_as = *ended_as,
+                        .request_hash = from.request_hash(),
                         .remove_nanos = from.remove_nanos(),
                         .until_nanos = from.until_nanos(),
                         .number = from.number()};
