@@ -85,7 +85,7 @@ absl::Status WriteRowsOf(const JournalLogContents& log, SqliteJournalStorage& da
 }
 
 absl::StatusOr<std::unique_ptr<LoggedJournalStorage>> LoggedJournalStorage::Open(
-    const std::string& folder, Sync sync) {
+    const std::string& folder, Sync sync, LogLimits limits) {
   ASSIGN_OR_RETURN(const JournalLogContents contents, JournalLogContents::Read(folder));
   ASSIGN_OR_RETURN(auto database, SqliteJournalStorage::Open(
                                       absl::StrCat(folder, "/", SqliteJournalStorage::kFileName)));
@@ -101,13 +101,14 @@ absl::StatusOr<std::unique_ptr<LoggedJournalStorage>> LoggedJournalStorage::Open
   }
   ASSIGN_OR_RETURN(JournalLog log, JournalLog::Open(folder));
   return std::unique_ptr<LoggedJournalStorage>(
-      new LoggedJournalStorage(sync, std::move(database), std::move(log)));
+      new LoggedJournalStorage(sync, limits, std::move(database), std::move(log)));
 }
 
-LoggedJournalStorage::LoggedJournalStorage(Sync sync,
+LoggedJournalStorage::LoggedJournalStorage(Sync sync, LogLimits limits,
                                            std::unique_ptr<SqliteJournalStorage> database,
                                            JournalLog log)
     : sync_(sync),
+      limits_(limits),
       database_(std::move(database)),
       position_(database_->position()),
       log_(std::move(log)) {
@@ -130,11 +131,8 @@ absl::Status LoggedJournalStorage::Append(uint64_t position,
     return absl::FailedPreconditionError(
         absl::StrCat("append ", position, " was made already, by somebody else"));
   }
-  const bool is_longest = log_.bytes() >= kLongestLog;
-  if (log_.bytes() >= kLongLog || !rows_status_.ok()) {
-    wants_rows_ = true;
-    changed_.NotifyAll();
-  }
+  const bool is_longest = log_.bytes() >= limits_.is_longest;
+  if (log_.bytes() >= limits_.is_long || !rows_status_.ok()) WantRows();
   if (!rows_status_.ok()) return rows_status_;
   RETURN_IF_ERROR(EmptyLog());
   if (is_longest) return absl::UnavailableError("the disk is slower than what it is given");
@@ -150,6 +148,19 @@ absl::Status LoggedJournalStorage::Append(uint64_t position,
   position_ = position + 1;
   if (record_.capacity() > kKeptBytes) std::string().swap(record_);
   return absl::OkStatus();
+}
+
+bool LoggedJournalStorage::HasRoom() {
+  MutexLock lock(&mutex_);
+  // Rows that can't be written have an error of their own.
+  if (log_.bytes() < limits_.is_longest || !rows_status_.ok()) return true;
+  WantRows();
+  return false;
+}
+
+void LoggedJournalStorage::WantRows() {
+  wants_rows_ = true;
+  changed_.NotifyAll();
 }
 
 absl::Status LoggedJournalStorage::EmptyLog() {
