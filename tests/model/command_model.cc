@@ -127,8 +127,8 @@ const ModelCommand* CommandModel::FindRequest(const std::string& client,
                                               const std::string& request_id) const {
   if (request_id.empty() || mistake_ == ModelMistake::kForgetsRequestIds) return nullptr;
   for (const ModelCommand& command : commands_) {
-    if (!command.removed && command.client() == client &&
-        command.request.request_id == request_id) {
+    const bool is_known = !command.removed || command.tombstone;
+    if (is_known && command.client() == client && command.request.request_id == request_id) {
       return &command;
     }
   }
@@ -177,7 +177,7 @@ void CommandModel::Replay(const std::string& client, int command, const std::str
                           const std::optional<ObservedRegistration>& answer) {
   BeginStep();
   const ModelCommand* known = FindRequest(client, request_id);
-  if (known != nullptr && command >= 0 && known->replay_of == command) {
+  if (known != nullptr && !known->removed && command >= 0 && known->replay_of == command) {
     // Safe to retry, also when the old command is gone.
     RegisterChecked(known->request, command, now, status, answer);
     return;
@@ -203,7 +203,9 @@ void CommandModel::RegisterChecked(CommandRequest request, int replay_of, absl::
                                    const absl::Status& status,
                                    const std::optional<ObservedRegistration>& answer) {
   if (const ModelCommand* known = FindRequest(request.client_id, request.request_id)) {
-    if (known->replay_of != replay_of || !SameContent(known->request, request)) {
+    if (known->removed) {
+      Expect(status, {"ALREADY_EXISTS command_removed"});
+    } else if (known->replay_of != replay_of || !SameContent(known->request, request)) {
       Expect(status, {"ALREADY_EXISTS request_id_reused"});
     } else if (Expect(status, {"ok"}) && (!answer->existed || answer->command != known->number)) {
       Disagree(absl::StrCat("a known request_id made a new command instead of answering with #",

@@ -52,6 +52,7 @@ class Reporter {
 // What every group of schedules has to reach: each answer, end, limit and turn of events.
 constexpr std::array kToBeReached = {
     "answer ok",
+    "answer ALREADY_EXISTS command_removed",
     "answer ALREADY_EXISTS request_id_reused",
     "answer FAILED_PRECONDITION already_ended",
     "answer FAILED_PRECONDITION not_a_dead_letter",

@@ -73,6 +73,8 @@ ToolResult BrowserTool::NotRegistered(const absl::Status& status, const std::str
   // what it had taken, nobody knows.
   const std::string reason = TrackerErrorOf(status).reason;
   const bool refused = reason != "tracker_unreachable" && reason != "storage_unavailable";
+  // The request was sent before, and what it has made is gone.
+  if (reason == "command_removed") return ErrorResult(status, Executed::kAsked);
   if (refused) return ErrorResult(status, Executed::kNo);
   ToolResult result =
       ErrorResult(status, Executed::kPerhaps,

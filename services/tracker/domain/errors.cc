@@ -82,6 +82,16 @@ absl::Status RequestIdReused(absl::string_view request_id) {
       {.reason = "request_id_reused", .hint = "Use a new request_id for each new command."});
 }
 
+absl::Status RequestOfRemoved(absl::string_view request_id, absl::string_view id,
+                              CommandState ended_as) {
+  return ErrorWithDetails(
+      absl::StatusCode::kAlreadyExists,
+      absl::StrCat("request_id \"", request_id, "\" has made command \"", id, "\", which ended as ",
+                   CommandStateName(ended_as), " and has been removed since"),
+      {.reason = "command_removed",
+       .hint = "Look at what it has done; use a new request_id to have it done once more."});
+}
+
 absl::Status NotADeadLetter(absl::string_view id, CommandState state) {
   return ErrorWithDetails(
       absl::StatusCode::kFailedPrecondition,

@@ -22,6 +22,9 @@ absl::Status NotADeadLetter(absl::string_view id, CommandState state);
 absl::Status NotReplayable(absl::string_view id);
 absl::Status WrongLease(absl::string_view id);
 absl::Status RequestIdReused(absl::string_view request_id);
+// The request was sent before, and of the command that it made a tombstone is left.
+absl::Status RequestOfRemoved(absl::string_view request_id, absl::string_view id,
+                              CommandState ended_as);
 
 // `of_client`: it is the client's own limit that is reached, not the one of all clients.
 absl::Status QueueFull(absl::string_view target, int64_t depth, bool of_client);

@@ -69,13 +69,18 @@ void JournalCommitter::EndBatch() {
   if (batch.outputs.empty() && IsOpen()) return;
   Outputs outputs = std::exchange(batch.outputs, {});
   if (where_ == Where::kOnCaller && !failing_ && commit_mutex_.TryLock()) {
-    BeginAppend(std::move(outputs));
-    const absl::Status kept = CommitLocked();
-    outputs = EndAppend();
+    const bool has_room = storage_->HasRoom();
+    absl::Status kept;
+    if (has_room) {
+      BeginAppend(std::move(outputs));
+      kept = CommitLocked();
+      outputs = EndAppend();
+    }
     commit_mutex_.Unlock();
-    if (!kept.ok()) sleeper_->Wake();
-    Release(outputs, kept);
-    return;
+    if (has_room) {
+      if (!kept.ok()) sleeper_->Wake();
+      return Release(outputs, kept);
+    }
   }
   LeaveToThread(std::move(outputs));
 }
@@ -135,6 +140,7 @@ absl::Time JournalCommitter::CommitAndRelease(bool stopping) {
   absl::Time next = absl::InfiniteFuture();
   {
     MutexLock lock(&commit_mutex_);
+    if (!stopping && WaitsForRoom()) return clock_->Now() + kRoomPause;
     last_outputs_ = BeginAppend({});
     // Also where nothing waits: an append that was under way may have failed.
     const bool pausing = failing_ && clock_->Now() < next_try_ && !stopping;
@@ -146,6 +152,16 @@ absl::Time JournalCommitter::CommitAndRelease(bool stopping) {
   }
   Release(outputs, kept);
   return next;
+}
+
+bool JournalCommitter::WaitsForRoom() {
+  const absl::Time now = clock_->Now();
+  if (failing_ || IsOpen() || storage_->HasRoom()) {
+    no_room_since_ = absl::InfiniteFuture();
+    return false;
+  }
+  no_room_since_ = std::min(no_room_since_, now);
+  return now - no_room_since_ < kLongestWaitForRoom;
 }
 
 absl::Status JournalCommitter::CommitLocked() {

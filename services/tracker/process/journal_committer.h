@@ -26,6 +26,9 @@ namespace callslip::tracker {
 // them does not get an append of its own, the thread waits for half as many as last time, and for
 // no longer than that append took, 10 ms at most.
 //
+// A storage that is behind with what it was given slows down those who write: their changes and
+// outputs wait for it, 2 s at most, while the threads of their calls go on. Only then it fails.
+//
 // While the storage fails, what has changed waits in memory, outputs fail, new commands are
 // refused, and the append is tried again with growing pauses. One that does not return is a failure
 // too, which whoever has to wait for it after 5 s notices.
@@ -70,6 +73,12 @@ class JournalCommitter final : public OutputGate {
   // agent that waits for an answer at once has patience for.
   static constexpr absl::Duration kLongestAppend = absl::Seconds(5);
 
+  // How long a storage that is behind is waited for, and how often it is looked at. A disk that is
+  // busy with one large thing is through with it by then; and whoever waits at the gateway for an
+  // answer still has most of its time.
+  static constexpr absl::Duration kLongestWaitForRoom = absl::Seconds(2);
+  static constexpr absl::Duration kRoomPause = absl::Milliseconds(10);
+
   using Outputs = std::vector<Output>;
 
   void Run();
@@ -80,6 +89,8 @@ class JournalCommitter final : public OutputGate {
   size_t BeginAppend(Outputs outputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   // Those that still wait for it.
   Outputs EndAppend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
+  // The storage is behind, and has not been for too long.
+  bool WaitsForRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   absl::Status CommitLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   void BeginFailing(const absl::Status& error);
   void EndFailing();
@@ -105,6 +116,7 @@ class JournalCommitter final : public OutputGate {
   Mutex commit_mutex_;
   absl::Duration pause_ ABSL_GUARDED_BY(commit_mutex_) = kFirstPause;
   absl::Time next_try_ ABSL_GUARDED_BY(commit_mutex_) = absl::InfinitePast();
+  absl::Time no_room_since_ ABSL_GUARDED_BY(commit_mutex_) = absl::InfiniteFuture();
 
   // Held over a change of `failing_` and what follows from it. After `commit_mutex_`.
   Mutex health_mutex_;

@@ -17,6 +17,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 using Where = JournalCommitter::Where;
 
 // What has left.
@@ -123,6 +124,69 @@ TEST_P(JournalCommitterTest, NothingLeavesWhileTheStorageIsBusy) {
   storage_.Unblock();
   outputs_.Await(3);
   EXPECT_THAT(storage_.sequences(), ElementsAre(1, 2));
+}
+
+// A slow disk slows those down who write; nobody is refused.
+TEST_P(JournalCommitterTest, StorageThatIsBehindIsWaitedFor) {
+  storage_.GiveRoom(false);
+  committer_.BeginBatch();
+  Change(1);
+  committer_.Pass(outputs_.Of("a"));
+  committer_.EndBatch();
+  for (int i = 0; i < 19; ++i) {
+    clock_.AwaitSleep();
+    clock_.Advance(absl::Milliseconds(100));
+  }
+  // Others come meanwhile, and the thread of a call is not held up.
+  committer_.BeginBatch();
+  Change(2);
+  committer_.Pass(outputs_.Of("b"));
+  committer_.EndBatch();
+  committer_.Pass(outputs_.Of("read"));
+  clock_.AwaitSleep();
+  EXPECT_THAT(outputs_.left(), IsEmpty());
+  EXPECT_EQ(storage_.tries(), 0);
+  EXPECT_TRUE(journal_.accepts_commands());
+  storage_.GiveRoom(true);
+  clock_.Advance(absl::Milliseconds(10));
+  outputs_.Await(3);
+  EXPECT_THAT(outputs_.left(), UnorderedElementsAre("a", "b", "read"));
+  EXPECT_THAT(storage_.sequences(), ElementsAre(1, 2));
+}
+
+TEST_P(JournalCommitterTest, StorageThatStaysBehindFails) {
+  Listen();
+  storage_.GiveRoom(false);
+  committer_.BeginBatch();
+  Change(1);
+  committer_.Pass(outputs_.Of("a"));
+  committer_.EndBatch();
+  clock_.AwaitSleep();
+  clock_.Advance(absl::Seconds(2) - absl::Milliseconds(10));
+  clock_.AwaitSleep();
+  EXPECT_THAT(outputs_.left(), IsEmpty());
+  clock_.Advance(absl::Milliseconds(10));
+  outputs_.Await(1);
+  EXPECT_THAT(outputs_.left(), ElementsAre("a failed"));
+  AwaitHealth(false);
+  EXPECT_FALSE(journal_.accepts_commands());
+  storage_.GiveRoom(true);
+  clock_.AwaitSleep();
+  clock_.Advance(absl::Milliseconds(100));
+  AwaitHealth(true);
+  committer_.Pass(outputs_.Of("b"));
+  outputs_.Await(2);
+  EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b"));
+  // The next time it is behind, it is waited for as long.
+  storage_.GiveRoom(false);
+  Change(2);
+  clock_.AwaitSleep();
+  clock_.Advance(absl::Seconds(1));
+  clock_.AwaitSleep();
+  storage_.GiveRoom(true);
+  clock_.Advance(absl::Milliseconds(10));
+  storage_.AwaitTries(3);
+  EXPECT_TRUE(journal_.accepts_commands());
 }
 
 TEST_P(JournalCommitterTest, WhatCannotBeStoredFailsAndIsStoredLater) {

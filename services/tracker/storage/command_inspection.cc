@@ -6,8 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/status_macros.h"
-#include "tracker/storage/command_rows.h"
-#include "tracker/storage/drawing_rows.h"
+#include "tracker/storage/entry_rows.h"
 #include "tracker/storage/journal_log.h"
 #include "tracker/storage/logged_journal_storage.h"
 #include "tracker/storage/sqlite.h"
@@ -31,13 +30,15 @@ absl::StatusOr<std::string> Totals(SqliteDatabase& database) {
     commands += row.Int(1);
     parts.push_back(absl::StrCat(row.Int(1), " ", row.Bytes(0)));
   }
-  ASSIGN_OR_RETURN(const int64_t removed, database.Number("SELECT count(*) FROM tombstones"));
+  ASSIGN_OR_RETURN(const int64_t removed,
+                   database.Number("SELECT count(*) FROM entries WHERE kind = 'tombstone'"));
   return absl::StrFormat("Commands: %d%s%s; %d removed of late\n", commands,
                          parts.empty() ? "" : ", of which ", absl::StrJoin(parts, ", "), removed);
 }
 
 absl::StatusOr<std::string> Drawings(SqliteDatabase& database) {
-  ASSIGN_OR_RETURN(const int64_t drawings, database.Number("SELECT count(*) FROM drawings"));
+  ASSIGN_OR_RETURN(const int64_t drawings,
+                   database.Number("SELECT count(*) FROM entries WHERE kind = 'drawing'"));
   return absl::StrFormat("Drawings: %d\n", drawings);
 }
 
@@ -64,7 +65,7 @@ absl::StatusOr<std::string> Newest(SqliteDatabase& database) {
     absl::StrAppendFormat(&text, line, shown(0), shown(1), shown(2), shown(3), shown(4), shown(5),
                           shown(6), shown(7));
   }
-  ASSIGN_OR_RETURN(const int64_t commands, database.Number("SELECT count(*) FROM commands"));
+  ASSIGN_OR_RETURN(const int64_t commands, database.Number("SELECT count(*) FROM overview"));
   if (commands > rows) {
     absl::StrAppendFormat(&text, "  and %d that were registered before these\n", commands - rows);
   }
@@ -77,10 +78,9 @@ absl::Status Check(SqliteDatabase& database) {
                    database.Text("SELECT integrity_check FROM pragma_integrity_check(1)"));
   if (structure != "ok") return absl::DataLossError(structure);
   const auto clocks = std::make_shared<const CommandDeadlines>();
-  const auto pass_over = [](const JournalEntry&) {};
-  RETURN_IF_ERROR(ReadCommandRows(
-      database, [&](const DeadlineOverrides&, CommandClass) { return clocks; }, pass_over));
-  return ReadDrawingRows(database, pass_over);
+  return ReadEntryRows(
+      database, [&](const DeadlineOverrides&, CommandClass) { return clocks; },
+      [](const JournalEntry&) {});
 }
 
 }  // namespace

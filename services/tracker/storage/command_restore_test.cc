@@ -187,13 +187,14 @@ TEST_F(RestoreTest, RequestIdMakesTheSameCommand) {
   EXPECT_THAT(TryRegister(request), FailsWith(StatusCode::kAlreadyExists, "request_id_reused"));
 }
 
-TEST_F(RestoreTest, RequestIdIsFreeAfterItsCommandWasRemoved) {
+TEST_F(RestoreTest, RequestIdIsFreeOnceNothingIsLeftOfItsCommand) {
   CommandRequest request = Request();
   request.request_id = "r1";
   Register(request);
   ASSERT_OK(Complete(LeaseOne()));
   Advance(clocks_.result_retention);
   Advance(clocks_.failed_retention);
+  Advance(clocks_.tombstone_retention);
   Restart();
   ASSERT_OK_AND_ASSIGN(const CommandRegistration again, TryRegister(request));
   EXPECT_FALSE(again.existed);
@@ -472,6 +473,23 @@ TEST_F(SmallRingRestoreTest, RingPushesOutItsOldestEnd) {
   ASSERT_OK(Complete(LeaseOne("w4"), CommandFailure{{"d", "", "", false}}));
   EXPECT_THAT(Get(ids[2]), FailsWith(StatusCode::kNotFound, "command_removed"));
   EXPECT_OK(Get(ids[1]));
+}
+
+TEST_F(RestoreTest, RequestIdIsKnownAsLongAsTheTombstone) {
+  CommandRequest request = Request();
+  request.request_id = "buy-1";
+  const std::string id = Register(request);
+  ASSERT_OK(Complete(LeaseOne()));
+  ASSERT_OK(Get(id));
+  Advance(absl::Seconds(60));
+  // From the log, then from a row.
+  for (int i = 0; i < 3; ++i) {
+    Restart(absl::Minutes(1));
+    EXPECT_THAT(TryRegister(request), FailsWith(StatusCode::kAlreadyExists, "command_removed"));
+    ASSERT_OK(storage_->WriteRows());
+  }
+  Restart(absl::Minutes(10));
+  EXPECT_OK(TryRegister(request));
 }
 
 TEST_F(SmallRingRestoreTest, TombstonesOfOneTimeGoInTheOrderOfTheRemovals) {

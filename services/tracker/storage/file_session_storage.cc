@@ -13,6 +13,7 @@
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
+#include "tracker/storage/aside_name.h"
 #include "tracker/storage/event_log.h"
 #include "tracker/storage/log_summary.h"
 #include "tracker/storage/session_json.h"
@@ -23,8 +24,6 @@ namespace {
 // Ids of sessions never begin with a dot.
 constexpr char kNewPrefix[] = ".new-";
 constexpr char kRemovedPrefix[] = ".removed-";
-// Of what is put aside.
-constexpr char kDamagedSuffix[] = ".damaged";
 
 std::string Join(const std::string& folder, absl::string_view name) {
   return absl::StrCat(folder, "/", name);
@@ -82,7 +81,10 @@ absl::StatusOr<std::unique_ptr<FileSessionStorage>> FileSessionStorage::Open(
     const std::string& data_dir, Disk* disk) {
   const std::string folder = Join(data_dir, "sessions");
   ASSIGN_OR_RETURN(const auto has_data, disk->Look(data_dir));
-  if (!has_data.has_value()) RETURN_IF_ERROR(disk->MakeFolder(data_dir));
+  if (!has_data.has_value()) {
+    RETURN_IF_ERROR(disk->MakeFolder(data_dir));
+    RETURN_IF_ERROR(disk->SyncFolder(Join(data_dir, "..")));
+  }
   ASSIGN_OR_RETURN(const auto has_sessions, disk->Look(folder));
   if (!has_sessions.has_value()) {
     RETURN_IF_ERROR(disk->MakeFolder(folder));
@@ -232,7 +234,7 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
   loaded.answer = std::move(summary).TakeAnswer();
   RETURN_IF_ERROR(ReadQueue(folder, loaded));
   const std::string path = Join(folder, kMetadataFile);
-  if (file.is_damaged) RETURN_IF_ERROR(disk_->Rename(path, path + kDamagedSuffix));
+  if (file.is_damaged) RETURN_IF_ERROR(PutAside(path));
   if (file.metadata != loaded.metadata) {
     // Where this fails they are made again, and alike, by the next who loads it.
     disk_->ReplaceFile(folder, kMetadataFile, EncodeMetadata(loaded.metadata)).IgnoreError();
@@ -252,12 +254,21 @@ absl::Status FileSessionStorage::ReadQueue(const std::string& folder, LoadedSess
     loaded.delivery = std::move(queue->delivery);
     return absl::OkStatus();
   }
-  RETURN_IF_ERROR(disk_->Rename(path, path + kDamagedSuffix));
+  RETURN_IF_ERROR(PutAside(path));
   loaded.delivery.pause = QueuePause{.reason = "queue_damaged",
                                      .message = "queue.json can't be read and was put aside",
                                      .at = loaded.metadata.updated_at};
   return disk_->ReplaceFile(folder, kQueueFile,
                             EncodeQueue({}, loaded.delivery, loaded.metadata.updated_at));
+}
+
+absl::Status FileSessionStorage::PutAside(const std::string& path) {
+  ASSIGN_OR_RETURN(const std::string aside,
+                   AsideName(path, [this](const std::string& taken) -> absl::StatusOr<bool> {
+                     ASSIGN_OR_RETURN(const auto there, disk_->Look(taken));
+                     return there.has_value();
+                   }));
+  return disk_->Rename(path, aside);
 }
 
 absl::Status FileSessionStorage::Remove(const std::string& id) {

@@ -34,7 +34,8 @@ namespace callslip::tracker {
 // Damage. There is one way to load a session, and it ends with a whole one or with an error, after
 // which nothing was lost: what can't be read now may be readable later. Metadata that are missing
 // are made anew from the log, with the owner that its session_start names; such that mean nothing
-// are put aside first, as metadata.json.damaged, as is a queue.json, upon which the queue is paused
+// are put aside first, as metadata.json.damaged or, where there is one already, .damaged-2 and so
+// on, as is a queue.json, upon which the queue is paused
 // with `queue_damaged`. Where the log has lost events that the metadata know of, an `error` with
 // the code `events_lost` says so, and no seq is used twice.
 //
@@ -71,6 +72,8 @@ class FileSessionStorage final : public SessionStorage {
   std::optional<SessionMetadata> Listed(const std::string& id);
   absl::StatusOr<MetadataFile> ReadMetadata(const std::string& id);
   absl::Status ReadQueue(const std::string& folder, LoadedSession& loaded);
+  // Renames a file that means nothing.
+  absl::Status PutAside(const std::string& path);
   // Makes the folder of a session, complete.
   absl::Status Make(SessionMetadata metadata);
   // Removes what Make() has left of it.

@@ -82,6 +82,7 @@ void Encode(const CommandRemoval& removal, storage::CommandRemoval& to) {
   to.set_remove_nanos(removal.remove_nanos);
   to.set_until_nanos(removal.until_nanos);
   to.set_number(removal.number);
+  to.set_request_hash(removal.request_hash);
 }
 
 void Encode(const DrawingRecord& record, bool is_first, storage::Drawing& to) {
@@ -132,7 +133,10 @@ void Encode(const JournalEntry& entry, storage::Entry& to) {
       entry.change);
 }
 
-std::shared_ptr<const CommandSpec> Decode(uint64_t sequence, const storage::CommandSpec& from) {
+using ClocksOf = JournalStorage::ClocksOf;
+
+std::shared_ptr<const CommandSpec> Decode(uint64_t sequence, const storage::CommandSpec& from,
+                                          const ClocksOf& clocks) {
   const std::optional<CommandId> id = CommandId::Parse(from.id());
   CommandRequest request;
   request.client_id = from.client_id();
@@ -151,10 +155,10 @@ std::shared_ptr<const CommandSpec> Decode(uint64_t sequence, const storage::Comm
   }
   request.trace = TraceContext::Parse(from.traceparent()).value_or(TraceContext());
   request.params = ToPayload(from.params());
-  auto deadlines = std::make_shared<CommandDeadlines>();
-  if (!id.has_value() || !DecodeOverrides(from.deadlines(), deadlines->overrides)) return nullptr;
-  return std::make_shared<const CommandSpec>(
-      *id, request, absl::FromUnixNanos(from.register_nanos()), sequence, std::move(deadlines));
+  if (!id.has_value() || !DecodeOverrides(from.deadlines(), request.deadlines)) return nullptr;
+  return std::make_shared<const CommandSpec>(*id, request,
+                                             absl::FromUnixNanos(from.register_nanos()), sequence,
+                                             clocks(request.deadlines, request.command_class));
 }
 
 // Of a command that was registered before this log begins.
@@ -169,11 +173,11 @@ const Record* RecordIn(const JournalEntry* entry) {
 }
 
 std::optional<CommandRecord> Decode(uint64_t sequence, const storage::Command& from,
-                                    const JournalEntry* earlier) {
+                                    const JournalEntry* earlier, const ClocksOf& clocks) {
   CommandRecord record;
   auto command = std::make_shared<CommandSnapshot>();
   if (from.has_spec()) {
-    command->spec = Decode(sequence, from.spec());
+    command->spec = Decode(sequence, from.spec(), clocks);
   } else if (const auto* before = RecordIn<CommandRecord>(earlier)) {
     command->spec = before->command->spec;
   } else {
@@ -220,6 +224,7 @@ std::optional<CommandRemoval> Decode(const storage::CommandRemoval& from) {
   return CommandRemoval{.id = *id,
                         .client_id = from.client_id(),
                         .ended_as = *ended_as,
+                        .request_hash = from.request_hash(),
                         .remove_nanos = from.remove_nanos(),
                         .until_nanos = from.until_nanos(),
                         .number = from.number()};
@@ -273,14 +278,15 @@ bool Put(std::optional<Change> change, JournalEntry& entry) {
   return true;
 }
 
-bool Decode(const storage::Entry& from, const EarlierEntry& earlier, JournalEntry& entry) {
+bool Decode(const storage::Entry& from, const EarlierEntry& earlier, const ClocksOf& clocks,
+            JournalEntry& entry) {
   entry.sequence = from.sequence();
   entry.is_first = from.is_first();
   if (from.has_command() && from.command().has_spec() != entry.is_first) return false;
   if (from.has_drawing() && from.drawing().has_spec() != entry.is_first) return false;
   switch (from.change_case()) {
     case storage::Entry::kCommand:
-      return Put(Decode(entry.sequence, from.command(), earlier(entry.sequence)), entry);
+      return Put(Decode(entry.sequence, from.command(), earlier(entry.sequence), clocks), entry);
     case storage::Entry::kCommandReceipt:
       return Put<CommandReceipt>(CommandReceipt(), entry);
     case storage::Entry::kCommandRemoval:
@@ -304,11 +310,22 @@ bool Decode(const storage::Entry& from, const EarlierEntry& earlier, JournalEntr
 JournalEncoder::JournalEncoder() : batch_(std::make_unique<storage::Batch>()) {}
 
 JournalEncoder::~JournalEncoder() = default;
+JournalEncoder::JournalEncoder(JournalEncoder&&) noexcept = default;
+JournalEncoder& JournalEncoder::operator=(JournalEncoder&&) noexcept = default;
 
 bool JournalEncoder::Encode(absl::Span<const JournalEntry> entries, std::string& bytes) {
   for (const JournalEntry& entry : entries) tracker::Encode(entry, *batch_->add_entries());
-  const bool encoded = batch_->AppendToString(&bytes);
-  if (bytes.size() <= kKeptBytes) {
+  return Finish(batch_->AppendToString(&bytes), bytes.size());
+}
+
+bool JournalEncoder::EncodeEntry(const JournalEntry& entry, std::string& bytes) {
+  storage::Entry& message = *batch_->add_entries();
+  tracker::Encode(entry, message);
+  return Finish(message.AppendToString(&bytes), bytes.size());
+}
+
+bool JournalEncoder::Finish(bool encoded, size_t size) {
+  if (size <= kKeptBytes) {
     batch_->Clear();
   } else {
     batch_ = std::make_unique<storage::Batch>();
@@ -318,14 +335,26 @@ bool JournalEncoder::Encode(absl::Span<const JournalEntry> entries, std::string&
 
 bool DecodeJournal(absl::string_view bytes, const EarlierEntry& earlier,
                    const std::function<void(JournalEntry)>& each) {
+  const ClocksOf own_clocks = [](const DeadlineOverrides& overrides, CommandClass) {
+    auto clocks = std::make_shared<CommandDeadlines>();
+    clocks->overrides = overrides;
+    return clocks;
+  };
   storage::Batch batch;
   if (!batch.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
   for (const storage::Entry& from : batch.entries()) {
     JournalEntry entry;
-    if (!Decode(from, earlier, entry)) return false;
+    if (!Decode(from, earlier, own_clocks, entry)) return false;
     each(std::move(entry));
   }
   return true;
+}
+
+bool DecodeEntry(absl::string_view bytes, const EarlierEntry& earlier, const ClocksOf& clocks,
+                 JournalEntry& entry) {
+  storage::Entry from;
+  return from.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) &&
+         Decode(from, earlier, clocks, entry);
 }
 
 }  // namespace callslip::tracker

@@ -1,6 +1,7 @@
 #include "tracker/storage/logged_journal_storage.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
 #include "common/status_macros.h"
+#include "tracker/storage/aside_name.h"
 
 namespace callslip::tracker {
 namespace {
@@ -44,7 +46,10 @@ absl::Status Damaged(const std::string& folder, absl::string_view what) {
 absl::Status PutAside(const std::string& folder) {
   for (const char* name : JournalLog::kFileNames) {
     const std::string path = absl::StrCat(folder, "/", name);
-    if (std::rename(path.c_str(), (path + ".damaged").c_str()) != 0 && errno != ENOENT) {
+    ASSIGN_OR_RETURN(const std::string aside, AsideName(path, [](const std::string& taken) {
+                       return access(taken.c_str(), F_OK) == 0;
+                     }));
+    if (std::rename(path.c_str(), aside.c_str()) != 0 && errno != ENOENT) {
       return absl::UnavailableError(
           absl::StrCat("can't rename ", path, ": ", std::strerror(errno)));
     }
@@ -63,6 +68,7 @@ absl::Status WriteRowsOf(const JournalLogContents& log, SqliteJournalStorage& da
     return it == entries.end() ? nullptr : &it->second;
   };
   const auto note = [&](JournalEntry entry) {
+    BringUpToDate(database.log_format(), entry);
     Add(SummaryOf({&entry, 1}), summary);
     const uint64_t sequence = entry.sequence;
     const auto [it, added] = entries.try_emplace(sequence, std::move(entry));
@@ -73,12 +79,13 @@ absl::Status WriteRowsOf(const JournalLogContents& log, SqliteJournalStorage& da
     if (DecodeJournal(bytes, earlier, note)) return absl::OkStatus();
     return absl::DataLossError(absl::StrCat("append ", position, " of it makes no sense"));
   }));
-  if (end == database.position()) return absl::OkStatus();
+  const bool is_present = database.log_format() == SqliteJournalStorage::kFormat;
+  if (end == database.position() && is_present) return absl::OkStatus();
   return database.AppendUpTo(database.position(), end, summary, Sorted(std::move(entries)));
 }
 
 absl::StatusOr<std::unique_ptr<LoggedJournalStorage>> LoggedJournalStorage::Open(
-    const std::string& folder, Sync sync) {
+    const std::string& folder, Sync sync, LogLimits limits) {
   ASSIGN_OR_RETURN(const JournalLogContents contents, JournalLogContents::Read(folder));
   ASSIGN_OR_RETURN(auto database, SqliteJournalStorage::Open(
                                       absl::StrCat(folder, "/", SqliteJournalStorage::kFileName)));
@@ -94,13 +101,14 @@ absl::StatusOr<std::unique_ptr<LoggedJournalStorage>> LoggedJournalStorage::Open
   }
   ASSIGN_OR_RETURN(JournalLog log, JournalLog::Open(folder));
   return std::unique_ptr<LoggedJournalStorage>(
-      new LoggedJournalStorage(sync, std::move(database), std::move(log)));
+      new LoggedJournalStorage(sync, limits, std::move(database), std::move(log)));
 }
 
-LoggedJournalStorage::LoggedJournalStorage(Sync sync,
+LoggedJournalStorage::LoggedJournalStorage(Sync sync, LogLimits limits,
                                            std::unique_ptr<SqliteJournalStorage> database,
                                            JournalLog log)
     : sync_(sync),
+      limits_(limits),
       database_(std::move(database)),
       position_(database_->position()),
       log_(std::move(log)) {
@@ -123,11 +131,8 @@ absl::Status LoggedJournalStorage::Append(uint64_t position,
     return absl::FailedPreconditionError(
         absl::StrCat("append ", position, " was made already, by somebody else"));
   }
-  const bool is_longest = log_.bytes() >= kLongestLog;
-  if (log_.bytes() >= kLongLog || !rows_status_.ok()) {
-    wants_rows_ = true;
-    changed_.NotifyAll();
-  }
+  const bool is_longest = log_.bytes() >= limits_.is_longest;
+  if (log_.bytes() >= limits_.is_long || !rows_status_.ok()) WantRows();
   if (!rows_status_.ok()) return rows_status_;
   RETURN_IF_ERROR(EmptyLog());
   if (is_longest) return absl::UnavailableError("the disk is slower than what it is given");
@@ -143,6 +148,19 @@ absl::Status LoggedJournalStorage::Append(uint64_t position,
   position_ = position + 1;
   if (record_.capacity() > kKeptBytes) std::string().swap(record_);
   return absl::OkStatus();
+}
+
+bool LoggedJournalStorage::HasRoom() {
+  MutexLock lock(&mutex_);
+  // Rows that can't be written have an error of their own.
+  if (log_.bytes() < limits_.is_longest || !rows_status_.ok()) return true;
+  WantRows();
+  return false;
+}
+
+void LoggedJournalStorage::WantRows() {
+  wants_rows_ = true;
+  changed_.NotifyAll();
 }
 
 absl::Status LoggedJournalStorage::EmptyLog() {

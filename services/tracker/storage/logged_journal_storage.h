@@ -30,6 +30,14 @@ class LoggedJournalStorage final : public JournalStorage {
     kAlways,  // An append survives a power cut.
   };
 
+  // Of the file that the log writes, in bytes.
+  struct LogLimits {
+    // It is time to write rows.
+    int64_t is_long = JournalLog::kKeptBytes;
+    // Rows are written more slowly than what comes: there is no more room, and appends fail.
+    int64_t is_longest = 16 * JournalLog::kKeptBytes;
+  };
+
   // Opens the database and the log in `folder`, and makes them where they are missing; what the log
   // holds is in the database after that. UNAVAILABLE where that is not possible; DATA_LOSS, with
   // what to do, where something is damaged; FAILED_PRECONDITION where a newer version has written
@@ -38,11 +46,16 @@ class LoggedJournalStorage final : public JournalStorage {
   // Where records of the log are missing before others, as a power cut can leave it with kNever,
   // those others are put aside, and it is logged. With kAlways it is damage.
   static absl::StatusOr<std::unique_ptr<LoggedJournalStorage>> Open(const std::string& folder,
-                                                                    Sync sync);
+                                                                    Sync sync, LogLimits limits);
+  static absl::StatusOr<std::unique_ptr<LoggedJournalStorage>> Open(const std::string& folder,
+                                                                    Sync sync) {
+    return Open(folder, sync, LogLimits());
+  }
   ~LoggedJournalStorage() override;
 
   uint64_t position() const override { return position_; }
   absl::Status Append(uint64_t position, absl::Span<const JournalEntry> entries) override;
+  bool HasRoom() override;
   absl::StatusOr<Summary> Summarize() override { return database_->Summarize(); }
   absl::Status Replay(const ClocksOf& clocks,
                       const std::function<void(JournalEntry)>& each) override {
@@ -55,23 +68,23 @@ class LoggedJournalStorage final : public JournalStorage {
   SqliteJournalStorage& database() { return *database_; }
 
  private:
-  // Of the log's file, once it is time to write rows; and where appends fail, since rows are
-  // written more slowly.
-  static constexpr int64_t kLongLog = JournalLog::kKeptBytes;
-  static constexpr int64_t kLongestLog = 16 * kLongLog;
   // Of the memory for one append; one that was larger gives it back.
   static constexpr size_t kKeptBytes = size_t{1} << 20;
   // How soon rows that could not be written are tried again.
   static constexpr absl::Duration kPause = absl::Seconds(1);
 
-  LoggedJournalStorage(Sync sync, std::unique_ptr<SqliteJournalStorage> database, JournalLog log);
+  LoggedJournalStorage(Sync sync, LogLimits limits, std::unique_ptr<SqliteJournalStorage> database,
+                       JournalLog log);
 
   // Once the database has all, and has been read, before the first append.
   absl::Status EmptyLog() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Wakes the thread.
+  void WantRows() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Run();
   void Note(const JournalEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Sync sync_;
+  const LogLimits limits_;
   const std::unique_ptr<SqliteJournalStorage> database_;
   std::atomic<uint64_t> position_;
 

@@ -1,5 +1,7 @@
 #include "tracker/storage/logged_journal_storage.h"
 
+#include <sqlite3.h>
+
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -33,7 +35,7 @@ TEST_F(LoggedJournalStorageTest, WhatWasAppendedSurvivesAKill) {
   ASSERT_OK(storage.Restart());
   Append(*storage, {Queued(1), Queued(2)});
   Append(*storage, {Queued(3), Removed(2)});
-  EXPECT_EQ(Number(storage.path(), "SELECT count(*) FROM commands"), 0);
+  EXPECT_EQ(Number(storage.path(), "SELECT count(*) FROM overview"), 0);
   ASSERT_OK(storage.Restart());
   EXPECT_EQ(storage->position(), 2u);
   EXPECT_THAT(*Replay(*storage), ElementsAre(1, 3));
@@ -85,9 +87,8 @@ TEST_F(LoggedJournalStorageTest, CommandThatCameAndWentLeavesItsTombstoneOnly) {
   Append(*storage, {Completed(queued, "42")});
   Append(*storage, {Removed(1)});
   ASSERT_OK(storage->WriteRows());
-  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM commands"), 0);
-  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM states"), 0);
-  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM tombstones"), 1);
+  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM overview"), 0);
+  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM entries"), 1);
 }
 
 TEST_F(LoggedJournalStorageTest, AppendAfterSomebodyElsesIsRefused) {
@@ -105,7 +106,7 @@ TEST_F(LoggedJournalStorageTest, LongLogIsBroughtToTheDatabase) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   const std::string params(200'000, 'p');
   uint64_t sequence = 0;
-  while (Number(folder_.path(), "SELECT count(*) FROM commands") < 200) {
+  while (Number(folder_.path(), "SELECT count(*) FROM overview") < 200) {
     Append(*storage, {Queued(++sequence, params)});
     std::this_thread::yield();
   }
@@ -136,6 +137,52 @@ TEST_F(LoggedJournalStorageTest, DatabaseThatCannotBeWrittenStopsAppendsUntilItC
   EXPECT_EQ(*std::get<CommandRecord>(entries[0].change).command->result, "42");
 }
 
+// Holds up whoever writes a row.
+class SlowRows {
+ public:
+  explicit SlowRows(SqliteDatabase& database) {
+    const auto wait = [](sqlite3_context* context, int, sqlite3_value**) {
+      auto& rows = *static_cast<SlowRows*>(sqlite3_user_data(context));
+      MutexLock lock(&rows.mutex_);
+      while (rows.is_slow_) rows.changed_.Wait(&rows.mutex_);
+    };
+    sqlite3_create_function(database.get(), "wait", 0, SQLITE_UTF8, this, wait, nullptr, nullptr);
+    EXPECT_OK(
+        database.Run("CREATE TEMP TRIGGER slow BEFORE INSERT ON entries BEGIN SELECT wait(); END"));
+  }
+  void End() {
+    MutexLock lock(&mutex_);
+    is_slow_ = false;
+    changed_.NotifyAll();
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  bool is_slow_ ABSL_GUARDED_BY(mutex_) = true;
+};
+
+TEST_F(LoggedJournalStorageTest, ThereIsNoRoomWhileRowsAreMuchSlowerThanAppends) {
+  ASSERT_OK_AND_ASSIGN(const auto storage,
+                       LoggedJournalStorage::Open(folder_.path(), Sync::kNever,
+                                                  {.is_long = 1000, .is_longest = 16'000}));
+  SlowRows rows(storage->database().database());
+  const std::string params(900, 'p');
+  uint64_t sequence = 0;
+  while (storage->HasRoom()) Append(*storage, {Queued(++sequence, params)});
+  EXPECT_GE(sequence, 16u);
+  const std::vector<JournalEntry> more = {Queued(sequence + 1, params)};
+  const absl::Status refused = storage->Append(storage->position(), more);
+  EXPECT_EQ(refused.code(), StatusCode::kUnavailable);
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("slower than what it is given"));
+  rows.End();
+  // By itself.
+  while (!storage->HasRoom()) std::this_thread::yield();
+  Append(*storage, more);
+  ASSERT_OK(storage->WriteRows());
+  EXPECT_THAT(*Replay(*storage), SizeIs(sequence + 1));
+}
+
 TEST_F(LoggedJournalStorageTest, LogThatMakesNoSenseIsNoEmptyStart) {
   {
     ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
@@ -151,19 +198,27 @@ TEST_F(LoggedJournalStorageTest, LogThatMakesNoSenseIsNoEmptyStart) {
 
 // As with a database from a backup.
 TEST_F(LoggedJournalStorageTest, LogBehindAGapIsDamageOrPutAside) {
-  {
+  const auto append_five = [this] {
     ASSERT_OK_AND_ASSIGN(JournalLog log, JournalLog::Open(folder_.path()));
     std::string record(JournalLog::kHeadBytes, 0);
     const JournalEntry entry = Queued(1);
     ASSERT_TRUE(JournalEncoder().Encode({&entry, 1}, record));
     ASSERT_OK(log.Append(5, record));
-  }
+  };
+  append_five();
   const absl::Status status = Open(Sync::kAlways).status();
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()), HasSubstr("append 0 is missing"));
+  const std::string aside = folder_.path() + "/commands-0.log.damaged";
+  ASSERT_OK(Open(Sync::kNever));
+  EXPECT_TRUE(std::filesystem::exists(aside));
+  // Another one does not replace it.
+  append_five();
+  EXPECT_FALSE(std::filesystem::exists(aside + "-2"));
   ASSERT_OK_AND_ASSIGN(const auto storage, Open(Sync::kNever));
+  EXPECT_TRUE(std::filesystem::exists(aside));
+  EXPECT_TRUE(std::filesystem::exists(aside + "-2"));
   EXPECT_THAT(*Replay(*storage), IsEmpty());
-  EXPECT_TRUE(std::filesystem::exists(folder_.path() + "/commands-0.log.damaged"));
   Append(*storage, {Queued(1)});
 }
 
@@ -209,7 +264,7 @@ TEST_F(LoggedJournalStorageTest, InspectionShowsTheLogAsWell) {
   EXPECT_THAT(Inspect(folder_.path(), status),
               HasSubstr("Commands: 3, of which 1 completed, 2 queued; 0 removed of late"));
   EXPECT_OK(status);
-  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM commands"), 2) << "it changed something";
+  EXPECT_EQ(Number(folder_.path(), "SELECT count(*) FROM overview"), 2) << "it changed something";
 }
 
 }  // namespace

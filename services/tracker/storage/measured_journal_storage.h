@@ -30,6 +30,7 @@ class MeasuredJournalStorage final : public JournalStorage {
 
   uint64_t position() const override { return storage_->position(); }
   absl::Status Append(uint64_t position, absl::Span<const JournalEntry> entries) override;
+  bool HasRoom() override { return storage_->HasRoom(); }
   absl::StatusOr<Summary> Summarize() override { return storage_->Summarize(); }
   absl::Status Replay(const ClocksOf& clocks,
                       const std::function<void(JournalEntry)>& each) override {

@@ -30,9 +30,21 @@ class ScriptedStorage final : public JournalStorage {
     return absl::OkStatus();
   }
 
+  bool HasRoom() override {
+    MutexLock lock(&mutex_);
+    return has_room_;
+  }
+
   absl::StatusOr<Summary> Summarize() override { return Summary{}; }
   absl::Status Replay(const ClocksOf&, const std::function<void(JournalEntry)>&) override {
     return absl::OkStatus();
+  }
+
+  // Where there is none, appends fail.
+  void GiveRoom(bool room) {
+    MutexLock lock(&mutex_);
+    has_room_ = room;
+    error_ = room ? absl::OkStatus() : absl::UnavailableError("there is no room");
   }
 
   // Appends, until Unblock().
@@ -72,6 +84,7 @@ class ScriptedStorage final : public JournalStorage {
   Mutex mutex_;
   CondVar changed_;
   int tries_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool has_room_ ABSL_GUARDED_BY(mutex_) = true;
   bool blocked_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   std::vector<uint64_t> sequences_ ABSL_GUARDED_BY(mutex_);

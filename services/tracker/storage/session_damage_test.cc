@@ -86,6 +86,43 @@ TEST_F(SessionDamageTest, MetadataThatMeanNothingArePutAside) {
             "{\"session_id\": \"s1\", \"crea");
 }
 
+TEST_F(SessionDamageTest, WhatIsPutAsideReplacesNothingThatIsThere) {
+  for (const char* damage : {"first", "second", "third"}) {
+    Close();
+    std::ofstream(PathOf("metadata.json")) << damage;
+    std::ofstream(PathOf("queue.json")) << damage;
+    Reopen();
+    ASSERT_OK(table_->Get("s1"));
+  }
+  for (const char* name : {"metadata.json", "queue.json"}) {
+    for (const auto& [suffix, damage] :
+         {std::pair(".damaged", "first"), {".damaged-2", "second"}, {".damaged-3", "third"}}) {
+      std::ifstream aside(PathOf(absl::StrCat(name, suffix)));
+      EXPECT_EQ(std::string(std::istreambuf_iterator<char>(aside), {}), damage) << name << suffix;
+    }
+  }
+}
+
+// A name in a folder survives a power cut once that folder is synced.
+TEST_F(SessionDamageTest, DataDirectoryThatIsMadeIsSyncedIntoItsFolder) {
+  class SyncedFolders final : public Disk {
+   public:
+    std::vector<std::string> paths;
+
+   protected:
+    absl::Status Do(const DiskStep& step, absl::FunctionRef<absl::Status()> whole) override {
+      if (step.kind == DiskStep::Kind::kSyncFolder) paths.push_back(fs::canonical(step.path));
+      return whole();
+    }
+  };
+  for (const char* suffix : {"", "/"}) {
+    const TemporaryFolder parent;
+    SyncedFolders disk;
+    ASSERT_OK(FileSessionStorage::Open(parent.path() + "/data" + suffix, &disk));
+    EXPECT_THAT(disk.paths, ElementsAre(parent.path(), parent.path() + "/data"));
+  }
+}
+
 TEST_F(SessionDamageTest, ALogThatCantBeOpenedKeepsNobodyElseFromStarting) {
   Close();
   Hide("events.jsonl");

@@ -3,10 +3,6 @@
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
-#include <zlib.h>
-
-#include <algorithm>
-#include <array>
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
@@ -85,30 +81,6 @@ absl::StatusOr<std::string> SqliteDatabase::Text(const std::string& sql) {
 
 int64_t SqliteDatabase::changes() const { return sqlite3_changes64(get()); }
 
-void RowChecksum::Add(int type, absl::string_view value) {
-  const std::array<uint32_t, 2> head = {static_cast<uint32_t>(type),
-                                        static_cast<uint32_t>(value.size())};
-  Gather(absl::string_view(reinterpret_cast<const char*>(head.data()), sizeof(head)));
-  Gather(value);
-}
-
-void RowChecksum::Gather(absl::string_view bytes) {
-  if (bytes.size() > gathered_.size() - size_) Flush();
-  if (bytes.size() > gathered_.size()) {
-    checksum_ = static_cast<uint32_t>(
-        crc32_z(checksum_, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-    return;
-  }
-  std::copy(bytes.begin(), bytes.end(), gathered_.begin() + size_);
-  size_ += bytes.size();
-}
-
-void RowChecksum::Flush() {
-  checksum_ = static_cast<uint32_t>(
-      crc32_z(checksum_, reinterpret_cast<const Bytef*>(gathered_.data()), size_));
-  size_ = 0;
-}
-
 void SqliteStatement::Finalize::operator()(sqlite3_stmt* handle) const { sqlite3_finalize(handle); }
 
 absl::StatusOr<SqliteStatement> SqliteStatement::Prepare(SqliteDatabase& database,
@@ -123,19 +95,11 @@ absl::StatusOr<SqliteStatement> SqliteStatement::Prepare(SqliteDatabase& databas
 }
 
 void SqliteStatement::Bind(int parameter, int64_t value) {
-  bound_.AddNumber(SQLITE_INTEGER, value);
   is_set_.set(parameter);
   sqlite3_bind_int64(handle_.get(), parameter + 1, value);
 }
 
-void SqliteStatement::Bind(int parameter, double value) {
-  bound_.AddNumber(SQLITE_FLOAT, value);
-  is_set_.set(parameter);
-  sqlite3_bind_double(handle_.get(), parameter + 1, value);
-}
-
 void SqliteStatement::BindNull(int parameter) {
-  bound_.Add(SQLITE_NULL, "");
   if (!is_set_.test(parameter)) return;
   is_set_.reset(parameter);
   sqlite3_bind_null(handle_.get(), parameter + 1);
@@ -143,24 +107,19 @@ void SqliteStatement::BindNull(int parameter) {
 
 void SqliteStatement::BindText(int parameter, absl::string_view text) {
   if (text.empty()) return BindNull(parameter);
-  bound_.Add(SQLITE_TEXT, text);
   is_set_.set(parameter);
   sqlite3_bind_text(handle_.get(), parameter + 1, text.data(), static_cast<int>(text.size()),
                     SQLITE_STATIC);
 }
 
 void SqliteStatement::BindBytes(int parameter, absl::string_view bytes) {
-  bound_.Add(SQLITE_BLOB, bytes);
   is_set_.set(parameter);
   // A null pointer would be NULL.
   sqlite3_bind_blob(handle_.get(), parameter + 1, bytes.empty() ? "" : bytes.data(),
                     static_cast<int>(bytes.size()), SQLITE_STATIC);
 }
 
-void SqliteStatement::BindChecksum(int parameter) { Bind(parameter, int64_t{bound_.Value()}); }
-
 absl::StatusOr<bool> SqliteStatement::Step() {
-  bound_.Clear();
   const int stepped = sqlite3_step(handle_.get());
   if (stepped == SQLITE_ROW) return true;
   if (stepped == SQLITE_DONE) return false;
@@ -192,28 +151,8 @@ double SqliteStatement::Real(int column) const {
   return sqlite3_column_double(handle_.get(), column);
 }
 
-bool SqliteStatement::HasChecksum(int column) const {
-  RowChecksum checksum;
-  for (int i = 0; i < column; ++i) {
-    // Once for each column, since SQLite looks for it each time. No other thread uses the row.
-    sqlite3_value* const value = sqlite3_column_value(handle_.get(), i);
-    switch (const int type = sqlite3_value_type(value)) {
-      case SQLITE_NULL:
-        checksum.Add(type, "");
-        break;
-      case SQLITE_INTEGER:
-        checksum.AddNumber(type, int64_t{sqlite3_value_int64(value)});
-        break;
-      case SQLITE_FLOAT:
-        checksum.AddNumber(type, sqlite3_value_double(value));
-        break;
-      default: {
-        const auto* const bytes = static_cast<const char*>(sqlite3_value_blob(value));
-        checksum.Add(type, {bytes, static_cast<size_t>(sqlite3_value_bytes(value))});
-      }
-    }
-  }
-  return Int(column) == int64_t{checksum.Value()};
+std::string SqliteStatement::Name(int column) const {
+  return sqlite3_column_name(handle_.get(), column);
 }
 
 absl::string_view SqliteStatement::Bytes(int column) const {

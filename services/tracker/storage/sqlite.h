@@ -1,7 +1,6 @@
 #ifndef CALLSLIP_TRACKER_STORAGE_SQLITE_H_
 #define CALLSLIP_TRACKER_STORAGE_SQLITE_H_
 
-#include <array>
 #include <bitset>
 #include <cstdint>
 #include <memory>
@@ -51,31 +50,6 @@ class SqliteDatabase {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
-// CRC-32 over the values of a row, each with its type and size, so that none can pass for its
-// neighbour.
-class RowChecksum {
- public:
-  void Add(int type, absl::string_view value);
-  template <typename Number>
-  void AddNumber(int type, Number value) {
-    Add(type, absl::string_view(reinterpret_cast<const char*>(&value), sizeof(value)));
-  }
-  uint32_t Value() {
-    Flush();
-    return checksum_;
-  }
-  void Clear() { size_ = checksum_ = 0; }
-
- private:
-  void Gather(absl::string_view bytes);
-  void Flush();
-
-  // Values are small, and a call of crc32() costs more than a few bytes of them.
-  std::array<char, 256> gathered_;
-  size_t size_ = 0;
-  uint32_t checksum_ = 0;
-};
-
 // A prepared statement. Parameters and columns count from 0. What is bound must live until Step()
 // returns.
 class SqliteStatement {
@@ -84,14 +58,10 @@ class SqliteStatement {
   static absl::StatusOr<SqliteStatement> Prepare(SqliteDatabase& database, const std::string& sql);
 
   void Bind(int parameter, int64_t value);
-  void Bind(int parameter, double value);
   void BindNull(int parameter);
   // Empty text is NULL.
   void BindText(int parameter, absl::string_view text);
   void BindBytes(int parameter, absl::string_view bytes);
-  // A checksum of all that was bound before, in the order of the columns that it went to. SQLite
-  // itself notices a damaged page by its structure, not by its contents.
-  void BindChecksum(int parameter);
 
   // True where there is a row to look at.
   absl::StatusOr<bool> Step();
@@ -107,8 +77,8 @@ class SqliteStatement {
   // Valid until the next Step(). Of NULL: empty.
   absl::string_view Bytes(int column) const;
   std::string Text(int column) const { return std::string(Bytes(column)); }
-  // Whether the value of `column` is the checksum of the columns before it.
-  bool HasChecksum(int column) const;
+  std::string Name(int column) const;
+  sqlite3_stmt* get() const { return handle_.get(); }
 
  private:
   struct Finalize {
@@ -116,7 +86,6 @@ class SqliteStatement {
   };
 
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
-  RowChecksum bound_;
   // Parameters that are not NULL. SQLite keeps what was bound, and most of a row stays NULL.
   std::bitset<32> is_set_;
 };

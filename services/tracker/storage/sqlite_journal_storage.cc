@@ -9,17 +9,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "tracker/storage/legacy_rows.h"
 
 namespace callslip::tracker {
 namespace {
 
 // "CSLP": tells the file from other databases.
 constexpr int64_t kApplicationId = 0x43534c50;
-// To be raised with each change of the tables.
+// kFormat is to be raised with each change of the tables, and with each of what a record means that
+// a tracker of before would get wrong; a field that it may pass over is none.
 // 2: there may be a log beside it.
 // 3: lease tokens say whether they may be left out.
-constexpr int64_t kVersion = 3;
+// 4: one table of records.
 constexpr int64_t kLeasesSpeakFrom = 3;
+
+constexpr char kJournalTable[] =
+    "CREATE TABLE journal (position INTEGER, last_sequence INTEGER, latest INTEGER, "
+    "log_format INTEGER); INSERT INTO journal VALUES (0, 0, 0, 0);";
 
 // The latest time in an entry.
 int64_t LatestNanos(const JournalEntry& entry) {
@@ -42,6 +48,12 @@ int64_t LatestNanos(const JournalEntry& entry) {
 }
 
 }  // namespace
+
+void BringUpToDate(int64_t format, JournalEntry& entry) {
+  auto* record = std::get_if<CommandRecord>(&entry.change);
+  if (record == nullptr || format >= kLeasesSpeakFrom) return;
+  for (LeaseToken& lease : record->leases) lease.LetLeaveOut();
+}
 
 JournalStorage::Summary SummaryOf(absl::Span<const JournalEntry> entries) {
   JournalStorage::Summary summary;
@@ -97,9 +109,10 @@ absl::Status SqliteJournalStorage::Explain(const absl::Status& error) const {
 absl::Status SqliteJournalStorage::Prepare(bool sync) {
   // For whoever looks into the database with other tools.
   sqlite3_busy_timeout(database_.get(), 1000);
-  RETURN_IF_ERROR(CheckVersion());
+  RETURN_IF_ERROR(database_.Run("PRAGMA synchronous = FULL"));
+  RETURN_IF_ERROR(CheckFormat());
   RETURN_IF_ERROR(
-      database_.Run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+      database_.Run("PRAGMA journal_mode = WAL;"
                     "PRAGMA journal_size_limit = 16777216; PRAGMA temp_store = MEMORY;"));
   // Fails where the file or its directory is read-only; what follows would do so later.
   RETURN_IF_ERROR(database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position; COMMIT"));
@@ -109,41 +122,54 @@ absl::Status SqliteJournalStorage::Prepare(bool sync) {
         database_.Run("BEGIN IMMEDIATE; UPDATE journal SET position = position + 1;"
                       "UPDATE journal SET position = position - 1; COMMIT"));
   }
-  ASSIGN_OR_RETURN(rows_, CommandRowWriter::Prepare(database_));
-  ASSIGN_OR_RETURN(drawing_rows_, DrawingRowWriter::Prepare(database_));
+  ASSIGN_OR_RETURN(rows_, EntryRowWriter::Prepare(database_));
   ASSIGN_OR_RETURN(begin_, SqliteStatement::Prepare(database_, "BEGIN IMMEDIATE"));
   ASSIGN_OR_RETURN(commit_, SqliteStatement::Prepare(database_, "COMMIT"));
-  ASSIGN_OR_RETURN(
-      advance_, SqliteStatement::Prepare(database_,
-                                         "UPDATE journal SET position = ?4, last_sequence = "
-                                         "max(last_sequence, ?2), latest = max(latest, ?3) WHERE "
-                                         "position = ?1"));
+  ASSIGN_OR_RETURN(advance_,
+                   SqliteStatement::Prepare(database_,
+                                            "UPDATE journal SET position = ?4, last_sequence = "
+                                            "max(last_sequence, ?2), latest = max(latest, ?3), "
+                                            "log_format = ?5 WHERE position = ?1"));
   ASSIGN_OR_RETURN(const int64_t position, database_.Number("SELECT position FROM journal"));
   position_ = static_cast<uint64_t>(position);
+  ASSIGN_OR_RETURN(log_format_, database_.Number("SELECT log_format FROM journal"));
   return absl::OkStatus();
 }
 
-absl::Status SqliteJournalStorage::CheckVersion() {
+absl::Status SqliteJournalStorage::CheckFormat() {
   ASSIGN_OR_RETURN(const int64_t application, database_.Number("PRAGMA application_id"));
-  ASSIGN_OR_RETURN(const int64_t version, database_.Number("PRAGMA user_version"));
+  ASSIGN_OR_RETURN(const int64_t format, database_.Number("PRAGMA user_version"));
   ASSIGN_OR_RETURN(const int64_t tables, database_.Number("SELECT count(*) FROM sqlite_schema"));
-  if (application == 0 && version == 0 && tables == 0) {
-    return database_.Run(absl::StrCat("BEGIN IMMEDIATE;", kCommandTables, kDrawingTables,
-                                      "PRAGMA application_id = ", kApplicationId,
-                                      "; PRAGMA user_version = ", kVersion, "; COMMIT;"));
+  if (application == 0 && format == 0 && tables == 0) {
+    return database_.Run(absl::StrCat("BEGIN IMMEDIATE;", kJournalTable, kEntryTables,
+                                      "UPDATE journal SET log_format = ", kFormat,
+                                      "; PRAGMA application_id = ", kApplicationId,
+                                      "; PRAGMA user_version = ", kFormat, "; COMMIT;"));
   }
   if (application != kApplicationId) {
     return absl::FailedPreconditionError(
         absl::StrCat(path_, " is a database of another program; name another --data-dir"));
   }
-  if (version > kVersion) {
+  if (format > kFormat) {
     return absl::FailedPreconditionError(
-        absl::StrCat(path_, " was written by a newer version of the tracker (format ", version,
-                     ", this one knows ", kVersion, "): use that one, or name another --data-dir"));
+        absl::StrCat(path_, " was written by a newer version of the tracker (format ", format,
+                     ", this one knows ", kFormat, "): use that one, or name another --data-dir"));
   }
-  if (version == kVersion) return absl::OkStatus();
-  leases_are_silent_ = version < kLeasesSpeakFrom;
-  return database_.Run(absl::StrCat("PRAGMA user_version = ", kVersion));
+  return format == kFormat ? absl::OkStatus() : Upgrade(format);
+}
+
+absl::Status SqliteJournalStorage::Upgrade(int64_t format) {
+  RETURN_IF_ERROR(database_.Run(absl::StrCat(
+      "BEGIN IMMEDIATE; DROP VIEW overview;", kEntryTables,
+      "ALTER TABLE journal ADD COLUMN log_format INTEGER; UPDATE journal SET log_format = ",
+      format)));
+  ASSIGN_OR_RETURN(EntryRowWriter rows, EntryRowWriter::Prepare(database_));
+  RETURN_IF_ERROR(ReadLegacyRows(database_, [&](JournalEntry entry) {
+    BringUpToDate(format, entry);
+    return rows.Write(entry);
+  }));
+  RETURN_IF_ERROR(DropLegacyTables(database_));
+  return database_.Run(absl::StrCat("PRAGMA user_version = ", kFormat, "; COMMIT"));
 }
 
 absl::Status SqliteJournalStorage::Append(uint64_t position,
@@ -162,6 +188,7 @@ absl::Status SqliteJournalStorage::AppendUpTo(uint64_t position, uint64_t end,
     return Explain(written);
   }
   position_ = end;
+  log_format_ = kFormat;
   return absl::OkStatus();
 }
 
@@ -179,6 +206,7 @@ absl::Status SqliteJournalStorage::Advance(uint64_t position, uint64_t end,
   advance_.Bind(1, static_cast<int64_t>(summary.last_sequence));
   advance_.Bind(2, summary.latest_nanos);
   advance_.Bind(3, static_cast<int64_t>(end));
+  advance_.Bind(4, kFormat);
   RETURN_IF_ERROR(advance_.Run());
   if (database_.changes() == 1) return absl::OkStatus();
   return absl::FailedPreconditionError(
@@ -188,21 +216,11 @@ absl::Status SqliteJournalStorage::Advance(uint64_t position, uint64_t end,
 absl::Status SqliteJournalStorage::WriteEntries(absl::Span<const JournalEntry> entries) {
   int64_t removed_at = 0;
   for (const JournalEntry& entry : entries) {
-    if (const auto* record = std::get_if<CommandRecord>(&entry.change)) {
-      RETURN_IF_ERROR(rows_->Write(*record, entry.is_first));
-    } else if (const auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
-      RETURN_IF_ERROR(rows_->Remove(entry.sequence, *removal, entry.is_first));
-      removed_at = std::max(removed_at, removal->remove_nanos);
-      ++tombstones_;
-    } else if (const auto* drawing = std::get_if<DrawingRecord>(&entry.change)) {
-      RETURN_IF_ERROR(drawing_rows_->Write(*drawing, entry.is_first));
-    } else if (const auto* answer = std::get_if<DrawingAnswer>(&entry.change)) {
-      RETURN_IF_ERROR(drawing_rows_->Write(entry.sequence, *answer));
-    } else if (std::holds_alternative<DrawingRemoval>(entry.change)) {
-      RETURN_IF_ERROR(drawing_rows_->Remove(entry.sequence));
-    } else if (std::holds_alternative<CommandReceipt>(entry.change)) {
-      RETURN_IF_ERROR(rows_->MarkRead(entry.sequence));
-    }
+    RETURN_IF_ERROR(rows_->Write(entry));
+    const auto* removal = std::get_if<CommandRemoval>(&entry.change);
+    if (removal == nullptr) continue;
+    removed_at = std::max(removed_at, removal->remove_nanos);
+    ++tombstones_;
   }
   if (removed_at == 0) return absl::OkStatus();
   ASSIGN_OR_RETURN(const int64_t dropped, rows_->DropTombstones(removed_at));
@@ -227,15 +245,10 @@ absl::StatusOr<JournalStorage::Summary> SqliteJournalStorage::Summarize() {
 absl::Status SqliteJournalStorage::Replay(const ClocksOf& clocks,
                                           const std::function<void(JournalEntry)>& each) {
   tombstones_ = 0;
-  absl::Status read = ReadCommandRows(database_, clocks, [&](JournalEntry entry) {
+  const absl::Status read = ReadEntryRows(database_, clocks, [&](JournalEntry entry) {
     if (std::holds_alternative<CommandRemoval>(entry.change)) ++tombstones_;
-    auto* record = std::get_if<CommandRecord>(&entry.change);
-    if (record != nullptr && leases_are_silent_) {
-      for (LeaseToken& lease : record->leases) lease.LetLeaveOut();
-    }
     each(std::move(entry));
   });
-  if (read.ok()) read = ReadDrawingRows(database_, each);
   return read.ok() ? read : Explain(read);
 }
 

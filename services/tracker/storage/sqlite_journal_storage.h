@@ -8,8 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "tracker/domain/journal/journal.h"
-#include "tracker/storage/command_rows.h"
-#include "tracker/storage/drawing_rows.h"
+#include "tracker/storage/entry_rows.h"
 #include "tracker/storage/sqlite.h"
 
 namespace callslip::tracker {
@@ -20,9 +19,9 @@ class SqliteJournalStorage final : public JournalStorage {
  public:
   static constexpr char kFileName[] = "commands.db";
 
-  // Opens the database at `path`, and makes it where it is missing. UNAVAILABLE where that is not
-  // possible; DATA_LOSS, with what to do, where it is damaged; FAILED_PRECONDITION where a newer
-  // version has written it.
+  // Opens the database at `path`, and makes it where it is missing; one of an older format is one
+  // of the present format after that. UNAVAILABLE where that is not possible; DATA_LOSS, with what
+  // to do, where it is damaged; FAILED_PRECONDITION where a newer version has written it.
   static absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> Open(const std::string& path);
   // Opens a copy of the database, which goes with this; the one at `path` is read, and stays as it
   // is.
@@ -41,6 +40,11 @@ class SqliteJournalStorage final : public JournalStorage {
   // The file becomes no larger than so many pages of 4 KiB; a full disk, for tests.
   void LimitPages(int64_t pages);
 
+  // Of the records in the log beside it that are still to be brought here: the present one, once
+  // something was appended.
+  int64_t log_format() const { return log_format_; }
+  static constexpr int64_t kFormat = 4;
+
   SqliteDatabase& database() { return database_; }
 
  private:
@@ -52,7 +56,9 @@ class SqliteJournalStorage final : public JournalStorage {
 
   // `sync`: what the database has already is to survive a power cut.
   absl::Status Prepare(bool sync);
-  absl::Status CheckVersion();
+  absl::Status CheckFormat();
+  // Makes the tables of the present format of those of an older one, all or nothing.
+  absl::Status Upgrade(int64_t format);
   absl::Status Write(uint64_t position, uint64_t end, const Summary& summary,
                      absl::Span<const JournalEntry> entries);
   absl::Status WriteEntries(absl::Span<const JournalEntry> entries);
@@ -63,17 +69,17 @@ class SqliteJournalStorage final : public JournalStorage {
 
   const std::string path_;
   SqliteDatabase database_;
-  std::optional<CommandRowWriter> rows_;
-  std::optional<DrawingRowWriter> drawing_rows_;
+  std::optional<EntryRowWriter> rows_;
   SqliteStatement begin_;
   SqliteStatement commit_;
   SqliteStatement advance_;
   uint64_t position_ = 0;
+  int64_t log_format_ = kFormat;
   int64_t tombstones_ = 0;
-  // The database was written by a tracker whose lease tokens don't say whether they may be left
-  // out.
-  bool leases_are_silent_ = false;
 };
+
+// Makes of an entry of that format what the present one means by it.
+void BringUpToDate(int64_t format, JournalEntry& entry);
 
 // What `entries` bring that is known besides commands.
 JournalStorage::Summary SummaryOf(absl::Span<const JournalEntry> entries);

@@ -123,7 +123,7 @@ TEST_F(SqliteJournalStorageTest, AppendIsAllOrNothing) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
   ASSERT_OK(
-      other.Run("CREATE TRIGGER full BEFORE INSERT ON commands WHEN new.sequence = 2 BEGIN "
+      other.Run("CREATE TRIGGER full BEFORE INSERT ON entries WHEN new.key = 8 BEGIN "
                 "SELECT raise(ABORT, 'no room'); END"));
   const std::vector<JournalEntry> entries = {Queued(1), Queued(2), Removed(7)};
   const absl::Status refused = storage->Append(0, entries);
@@ -157,35 +157,6 @@ TEST_F(SqliteJournalStorageTest, NewerFormatIsRefused) {
   EXPECT_THAT(std::string(storage.status().message()), HasSubstr("newer version"));
 }
 
-// Version 1 had no log beside it.
-TEST_F(SqliteJournalStorageTest, OlderFormatIsTakenOn) {
-  Fill(1);
-  ASSERT_OK_AND_ASSIGN(SqliteDatabase older, SqliteDatabase::Open(Path()));
-  ASSERT_OK(older.Run("PRAGMA user_version = 1"));
-  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
-  EXPECT_THAT(*Replay(*storage), ElementsAre(1));
-  EXPECT_EQ(*older.Number("PRAGMA user_version"), 3);
-}
-
-// Its deliveries asked nobody for a proof, whatever their tokens look like.
-TEST_F(SqliteJournalStorageTest, LeasesOfBeforeProofsMayBeLeftOut) {
-  const auto may_be_left_out = [](JournalStorage& storage) {
-    const auto entries = EntriesOf(storage);
-    return std::get<CommandRecord>(entries->at(0).change).leases.at(0).MayBeLeftOut();
-  };
-  {
-    ASSERT_OK_AND_ASSIGN(const auto storage, Open());
-    const JournalEntry queued = Queued(1);
-    Append(*storage, {queued});
-    Append(*storage, {Completed(queued, "{}")});
-    EXPECT_FALSE(may_be_left_out(*storage));
-  }
-  ASSERT_OK_AND_ASSIGN(SqliteDatabase older, SqliteDatabase::Open(Path()));
-  ASSERT_OK(older.Run("PRAGMA user_version = 2"));
-  ASSERT_OK_AND_ASSIGN(const auto storage, Open());
-  EXPECT_TRUE(may_be_left_out(*storage));
-}
-
 TEST_F(SqliteJournalStorageTest, DatabaseOfAnotherProgramIsLeftAlone) {
   {
     ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
@@ -212,7 +183,7 @@ TEST_F(SqliteJournalStorageTest, EachPageThatIsTornIsNoticed) {
     if (storage.ok() && Replay(**storage).ok()) ++unnoticed;
     std::ofstream(Path(), std::ios::binary) << whole;
   }
-  // Of what was never used: the trees of results and tombstones have a page each, which is read.
+  // Of what was never used: the tree of tombstones has a page, which is read.
   EXPECT_EQ(unnoticed, 0) << "of " << size / kPage;
   Overwrite(size - kPage, kPage, '\xa5');
   ExpectDamaged();
@@ -236,12 +207,11 @@ TEST_F(SqliteJournalStorageTest, DamagedContentsAreNoticed) {
 
 TEST_F(SqliteJournalStorageTest, RowThatMakesNoSenseIsNoticed) {
   for (const char* damage :
-       {"UPDATE commands SET id = 'corr-1'", "UPDATE commands SET params = NULL",
-        "INSERT INTO states (sequence, state) VALUES (1, 'asleep')",
-        "INSERT INTO states (sequence, state) VALUES (2, 'queued')",
-        "INSERT INTO states (sequence, state, trace) VALUES (1, 'running', x'00')",
-        "INSERT INTO results VALUES (2, 'r', 0)",
-        "INSERT INTO tombstones VALUES (1, 1, 'no id', 'c', 'completed', 0)"}) {
+       {"UPDATE entries SET record = x'00'", "UPDATE entries SET crc = crc + 1",
+        "UPDATE entries SET key = 8",
+        // Whole, and where it does not belong.
+        "UPDATE entries SET until = 7",
+        "INSERT INTO entries (key, crc, record) SELECT 5, crc, record FROM entries"}) {
     std::filesystem::remove(Path());
     Fill(1);
     {
@@ -266,8 +236,8 @@ TEST_F(SqliteJournalStorageTest, TombstonesGoWithTime) {
     Append(*storage, {Queued(static_cast<uint64_t>(i + 1))});
     Append(*storage, {Removed(static_cast<uint64_t>(i + 1), i * 500)});
   }
-  EXPECT_EQ(*other.Number("SELECT count(*) FROM tombstones"), 2);
-  EXPECT_EQ(*other.Number("SELECT count(*) FROM commands"), 0);
+  EXPECT_EQ(*other.Number("SELECT count(*) FROM entries WHERE kind = 'tombstone'"), 2);
+  EXPECT_EQ(*other.Number("SELECT count(*) FROM overview"), 0);
 }
 
 TEST_F(SqliteJournalStorageTest, FilesDoNotGrowWithTheNumberOfCommands) {

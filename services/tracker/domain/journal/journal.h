@@ -42,6 +42,9 @@ struct CommandRemoval {
   CommandId id;
   std::string client_id;
   CommandState ended_as = CommandState::kExpired;
+  // See RequestKey::HashOf(); 0 where it came without a request_id, or was removed by a tracker
+  // that did not note it.
+  uint64_t request_hash = 0;
   int64_t remove_nanos = 0;
   int64_t until_nanos = 0;  // When the tombstone goes as well.
   uint64_t number = 0;      // As CommandRecord::end_number.
@@ -109,6 +112,9 @@ class JournalStorage {
   // promises to survive. FAILED_PRECONDITION, for ever, where somebody else has appended after
   // `position`. Any other error may pass: the same entries can be appended again.
   virtual absl::Status Append(uint64_t position, absl::Span<const JournalEntry> entries) = 0;
+  // False while it is behind with what it was given, and would refuse more: whoever can wait a
+  // little should, since it works on that by itself. At once.
+  virtual bool HasRoom() { return true; }
 
   // The clocks of a restored command, from what it brought along.
   using ClocksOf = std::function<std::shared_ptr<const CommandDeadlines>(const DeadlineOverrides&,

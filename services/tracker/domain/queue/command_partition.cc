@@ -36,6 +36,14 @@ absl::StatusOr<CommandEntry*> CommandPartition::FindLocked(const ClientScope& cl
   return CommandRemoved(id.ToString(), tombstone->ended_as);
 }
 
+std::optional<CommandState> CommandPartition::EndOfRemoved(const ClientScope& clients,
+                                                           CommandId id) {
+  MutexLock lock(&mutex_);
+  const Tombstones::Tombstone* tombstone = tombstones_.Find(id);
+  if (tombstone == nullptr || !tombstone->IsOf(clients)) return std::nullopt;
+  return tombstone->ended_as;
+}
+
 PartitionClient* CommandPartition::ClientLocked(absl::string_view client_id) {
   if (const auto it = clients_.find(client_id); it != clients_.end()) return it->second.get();
   client_pruning_.BeforeAdding(clients_, [](const auto& client) { return client->empty(); });

@@ -94,9 +94,9 @@ struct CommandEffects {
 
   std::vector<std::shared_ptr<CommandFeed>> ready;
   absl::InlinedVector<Answer, 1> answers;
-  std::vector<CommandId> pushed_out;  // Of failed rings, maybe of other partitions.
-  std::vector<std::shared_ptr<const CommandSpec>> removed;  // That came with a request_id.
-  absl::Time earliest_deadline = absl::InfiniteFuture();    // Of those that were set.
+  std::vector<CommandId> pushed_out;         // Of failed rings, maybe of other partitions.
+  std::vector<Tombstones::Dropped> dropped;  // Tombstones.
+  absl::Time earliest_deadline = absl::InfiniteFuture();  // Of those that were set.
   std::vector<CommandPtr> failed;  // Ended without having been completed or cancelled.
   bool no_leases = false;          // No worker holds a command any more, in any partition.
 };
@@ -143,13 +143,15 @@ class CommandPartition {
   // Brings back what the journal has kept, as of `now`: the commands in the order of registration,
   // then the tombstones. Before everything else.
   void Restore(CommandRecord record, const RestartGrace& grace, absl::Time now);
-  void Restore(const CommandRemoval& removal);
+  void Restore(const CommandRemoval& removal, CommandEffects& effects);
 
   // `request` has been checked. `deadlines` are the command's.
   absl::StatusOr<CommandPtr> Register(const CommandRequest& request,
                                       std::shared_ptr<const CommandDeadlines> deadlines,
                                       absl::Time now, CommandEffects& effects);
   absl::StatusOr<CommandPtr> Get(const ClientScope& clients, CommandId id);
+  // How a command of theirs ended that a tombstone is left of.
+  std::optional<CommandState> EndOfRemoved(const ClientScope& clients, CommandId id);
   absl::StatusOr<HeldCommand> HeldBy(CommandId id);
   // Up to `limit` matching commands registered before `before_sequence`, newest first.
   // Of each group as many as match, up to `limit`.

@@ -49,7 +49,7 @@ void CommandPartition::FireLocked(Timed& timed, Step& step) {
       return;
     }
     case Timed::Kind::kTombstones:
-      tombstones_.Drop(NanosOf(step.now));
+      tombstones_.Drop(NanosOf(step.now), step.effects.dropped);
       deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
       return;
   }
@@ -126,19 +126,20 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, Step& step) {
   commands_.prefetch(entry.spec().id.key());
   const std::shared_ptr<const CommandSpec> spec = entry.view->spec;
   const int64_t until_nanos = NanosOf(step.now) + shared_->deadlines->nanos.tombstone_retention;
-  tombstones_.Add(spec->id, spec->client_id(), entry.view->state, until_nanos,
-                  shared_->limits.tombstones);
+  const RequestKey request = RequestKey::Of(spec->client_id(), spec->request_id());
+  tombstones_.Add(spec->id, {request, entry.view->state}, until_nanos, shared_->limits.tombstones,
+                  step.effects.dropped);
   deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
   if (shared_->journal != nullptr) {
     shared_->journal->Append(
         {spec->sequence, CommandRemoval{.id = spec->id,
                                         .client_id = std::string(spec->client_id()),
                                         .ended_as = entry.view->state,
+                                        .request_hash = request.request,
                                         .remove_nanos = NanosOf(step.now),
                                         .until_nanos = until_nanos,
                                         .number = shared_->next_end++}});
   }
-  if (!spec->request_id().empty()) step.effects.removed.push_back(spec);
 
   deadlines_.Remove(&entry);
   if (entry.queue != nullptr) {

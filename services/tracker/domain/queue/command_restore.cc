@@ -65,6 +65,7 @@ absl::Status CommandTable::Restore(JournalStorage& storage, absl::Time now,
     CommandPtr command;
   };
   std::vector<End> ends;
+  CommandEffects effects;
   RETURN_IF_ERROR(storage.Replay(clocks_of, [&](JournalEntry entry) {
     if (auto* record = std::get_if<CommandRecord>(&entry.change)) {
       record->command = InTime(std::move(record->command), now);
@@ -74,8 +75,8 @@ absl::Status CommandTable::Restore(JournalStorage& storage, absl::Time now,
       }
       shared_.next_end = std::max(shared_.next_end.load(), record->end_number + 1);
       if (!command.spec->request_id().empty()) {
-        RequestIndex::Locked(requests_, command.spec->client_id(), command.spec->request_id())
-            .Set(command.spec->id);
+        const auto request = RequestKey::Of(command.spec->client_id(), command.spec->request_id());
+        RequestIndex::Locked(requests_, request).Set(command.spec->id);
       }
       PartitionOf(command.spec->id).Restore(std::move(*record), put_off, now);
     } else if (auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
@@ -83,7 +84,12 @@ absl::Status CommandTable::Restore(JournalStorage& storage, absl::Time now,
       removal->until_nanos = std::min(removal->until_nanos,
                                       NanosOf(now) + shared_.deadlines->nanos.tombstone_retention);
       if (absl::FromUnixNanos(removal->until_nanos) > now) {
-        PartitionOf(removal->id).Restore(*removal);
+        if (removal->request_hash != 0) {
+          RequestIndex::Locked slot(requests_,
+                                    RequestKey::OfHash(removal->client_id, removal->request_hash));
+          if (!slot.Find().has_value()) slot.Set(removal->id);
+        }
+        PartitionOf(removal->id).Restore(*removal, effects);
       }
     } else if (others != nullptr) {
       BringInTime(entry, now);
@@ -91,7 +97,6 @@ absl::Status CommandTable::Restore(JournalStorage& storage, absl::Time now,
     }
   }));
   absl::c_sort(ends, [](const End& a, const End& b) { return a.number < b.number; });
-  CommandEffects effects;
   for (const End& end : ends) {
     const auto account = shared_.accounts.Of(end.command->spec->client_id());
     const auto oldest =
@@ -169,10 +174,11 @@ void CommandPartition::PlaceRestoredLocked(CommandEntry& entry, const CommandRec
   if (!entry.delayed) queue->backlog.Add(&entry);
 }
 
-void CommandPartition::Restore(const CommandRemoval& removal) {
+void CommandPartition::Restore(const CommandRemoval& removal, CommandEffects& effects) {
   MutexLock lock(&mutex_);
-  tombstones_.Add(removal.id, removal.client_id, removal.ended_as, removal.until_nanos,
-                  shared_->limits.tombstones);
+  const RequestKey request = RequestKey::OfHash(removal.client_id, removal.request_hash);
+  tombstones_.Add(removal.id, {request, removal.ended_as}, removal.until_nanos,
+                  shared_->limits.tombstones, effects.dropped);
   deadlines_.Set(&tombstone_timer_, tombstones_.NextDrop());
 }
 

@@ -96,6 +96,35 @@ TEST_F(CommandRetentionTest, LastHundredFailedCommandsOfAClientStayOverAllPartit
   EXPECT_EQ(table_.commands(), 101);
 }
 
+// A retry that comes late repeats no click: the request is known as long as the id of what it has
+// made.
+TEST_F(CommandRetentionTest, RequestIdIsKnownAsLongAsTheTombstone) {
+  CommandRequest request = Request();
+  request.request_id = "buy-1";
+  const std::string id = Register(request);
+  ASSERT_OK(Complete(LeaseOne()));
+  ASSERT_OK(Get(id));
+  Advance(absl::Seconds(60));
+  ASSERT_THAT(Get(id), IsRemoved());
+  const auto repeated = TryRegister(request);
+  EXPECT_THAT(repeated, FailsWith(StatusCode::kAlreadyExists, "command_removed"));
+  EXPECT_THAT(std::string(repeated.status().message()), testing::HasSubstr(id));
+  EXPECT_THAT(std::string(repeated.status().message()), testing::HasSubstr("completed"));
+  // Whatever it asks for now, wherever that is.
+  CommandRequest elsewhere = request;
+  elsewhere.target = "target-1";
+  EXPECT_THAT(TryRegister(elsewhere), FailsWith(StatusCode::kAlreadyExists, "command_removed"));
+  EXPECT_EQ(table_.commands(), 0);
+  CommandRequest of_other = request;
+  of_other.client_id = "other";
+  EXPECT_OK(TryRegister(of_other));
+  Advance(absl::Minutes(10) - kTick);
+  EXPECT_THAT(TryRegister(request), FailsWith(StatusCode::kAlreadyExists, "command_removed"));
+  Advance(kTick);
+  EXPECT_THAT(Get(id), IsUnknown());
+  EXPECT_OK(TryRegister(request));
+}
+
 class SmallFailedRingTest : public CommandRetentionTest {
  protected:
   SmallFailedRingTest() : CommandRetentionTest({.failed_of_client = 3, .tombstones = 2}) {}
@@ -145,6 +174,24 @@ TEST_F(SmallFailedRingTest, OldestTombstoneMakesRoomForTheNext) {
   EXPECT_THAT(Get(ids[1]), IsRemoved());
   EXPECT_THAT(Get(ids[2]), IsRemoved());
   EXPECT_OK(Get(ids[3]));
+}
+
+TEST_F(SmallFailedRingTest, RequestIdGoesWithATombstoneThatMakesRoom) {
+  CommandRequest request = Request();
+  std::vector<std::string> ids;
+  for (int i = 0; i < 6; ++i) {
+    request.request_id = "r" + std::to_string(i);
+    ids.push_back(Register(request));
+    ASSERT_OK(Cancel(ids.back()));
+  }
+  request.request_id = "r1";
+  EXPECT_THAT(TryRegister(request), FailsWith(StatusCode::kAlreadyExists, "command_removed"));
+  request.request_id = "r0";
+  const std::string again = Register(request);
+  request.request_id = "r5";
+  EXPECT_EQ(Register(request), ids[5]) << "it is in the ring";
+  request.request_id = "r0";
+  EXPECT_EQ(Register(request), again);
 }
 
 TEST_F(CommandRetentionTest, NothingIsLeftOfManyCommandsAfterAllTimesAreOver) {

@@ -77,9 +77,7 @@ CommandPartition& CommandTable::PartitionOf(absl::string_view target) {
 void CommandTable::Run(CommandEffects& effects, absl::Time now) {
   for (const auto& feed : effects.ready) feed->OnReady();
   for (auto& answer : effects.answers) answer.callback(std::move(answer.news));
-  for (const auto& spec : effects.removed) {
-    requests_.Forget(spec->client_id(), spec->request_id(), spec->id);
-  }
+  for (const auto& tombstone : effects.dropped) requests_.Forget(tombstone.request, tombstone.id);
   if (listener_ != nullptr && effects.earliest_deadline != absl::InfiniteFuture()) {
     listener_(effects.earliest_deadline);
   }
@@ -118,14 +116,19 @@ absl::StatusOr<CommandRegistration> CommandTable::RegisterChecked(
                      partition.Register(request, std::move(deadlines), now, effects));
     return CommandRegistration{std::move(command), false};
   }
-  RequestIndex::Locked slot(requests_, request.client_id, request.request_id);
+  RequestIndex::Locked slot(requests_, RequestKey::Of(request.client_id, request.request_id));
   if (const std::optional<CommandId> known = slot.Find(); known.has_value()) {
     const auto command = PartitionOf(*known).Get(request.client_id, *known);
-    if (command.ok()) {
+    // Not one that is another's by chance.
+    if (command.ok() && (*command)->spec->request_id() == request.request_id) {
       if (!(*command)->spec->IsFor(request)) return RequestIdReused(request.request_id);
       return CommandRegistration{*command, true};
     }
-    // It was removed just now: the request_id is free.
+    const auto ended_as = PartitionOf(*known).EndOfRemoved(request.client_id, *known);
+    if (ended_as.has_value()) {
+      return RequestOfRemoved(request.request_id, known->ToString(), *ended_as);
+    }
+    // Its tombstone was dropped just now: the request_id is free.
   }
   ASSIGN_OR_RETURN(CommandPtr command,
                    partition.Register(request, std::move(deadlines), now, effects));
@@ -154,7 +157,7 @@ absl::StatusOr<CommandRegistration> CommandTable::Replay(const ClientScope& clie
 
 CommandPtr CommandTable::FindRequest(const std::string& client_id, const std::string& request_id) {
   if (request_id.empty()) return nullptr;
-  RequestIndex::Locked slot(requests_, client_id, request_id);
+  RequestIndex::Locked slot(requests_, RequestKey::Of(client_id, request_id));
   const std::optional<CommandId> known = slot.Find();
   if (!known.has_value()) return nullptr;
   return PartitionOf(*known).Get(client_id, *known).value_or(nullptr);

@@ -3,24 +3,25 @@
 
 #include <array>
 #include <optional>
-#include <string>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "common/mutex.h"
 #include "tracker/domain/command/command_id.h"
+#include "tracker/domain/queue/request_key.h"
 
 namespace callslip::tracker {
 
-// Which command each request_id of each client has made, whatever its partition. Thread-safe. Its
+// Which command each request_id of each client has made, whatever its partition, for as long as the
+// command or its tombstone is there. Thread-safe. Its
 // locks are taken before those of partitions: a registration holds one from its look-up until its
 // command is there, so that the same request sent twice at once makes one command.
 class RequestIndex {
  private:
   struct Shard {
     Mutex mutex;
-    absl::flat_hash_map<std::string, CommandId> ids ABSL_GUARDED_BY(mutex);
+    absl::flat_hash_map<RequestKey, CommandId> ids ABSL_GUARDED_BY(mutex);
   };
 
  public:
@@ -28,25 +29,25 @@ class RequestIndex {
   // time only, so that clang's analysis has to be left out.
   class Locked {
    public:
-    Locked(RequestIndex& index, absl::string_view client_id, absl::string_view request_id);
+    Locked(RequestIndex& index, const RequestKey& key);
     ~Locked();
 
-    // The command it has made; it may have been removed since.
+    // The command it has made; that may have been removed since.
     std::optional<CommandId> Find() const;
     void Set(CommandId id);
 
    private:
-    const std::string key_;
+    const RequestKey key_;
     Shard& shard_;
   };
 
-  // Forgets that the request made the command `id`, which was removed.
-  void Forget(absl::string_view client_id, absl::string_view request_id, CommandId id);
+  // Forgets that the request made the command `id`, of which nothing is left.
+  void Forget(const RequestKey& key, CommandId id);
 
  private:
   static constexpr size_t kShards = 16;
 
-  Shard& ShardOf(absl::string_view key);
+  Shard& ShardOf(const RequestKey& key) { return shards_[absl::HashOf(key) % kShards]; }
 
   std::array<Shard, kShards> shards_;
 };

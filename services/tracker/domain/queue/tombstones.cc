@@ -1,25 +1,18 @@
 #include "tracker/domain/queue/tombstones.h"
 
-#include "absl/hash/hash.h"
 #include "tracker/domain/queue/deadline_wheel.h"
 
 namespace callslip::tracker {
-namespace {
-
-uint64_t HashOf(absl::string_view client_id) { return absl::Hash<absl::string_view>()(client_id); }
-
-}  // namespace
 
 bool Tombstones::Tombstone::IsOf(const ClientScope& clients) const {
-  return clients.is_all() || client_hash == HashOf(clients.client_id());
+  return clients.is_all() || request.client == RequestKey::OfHash(clients.client_id(), 0).client;
 }
 
-void Tombstones::Add(CommandId id, absl::string_view client_id, CommandState ended_as,
-                     int64_t until_nanos, size_t capacity) {
-  if (capacity == 0) return;
-  if (by_age_.size() >= capacity) DropOldest();
-  by_id_.emplace(id, Tombstone{HashOf(client_id), ended_as});
+void Tombstones::Add(CommandId id, const Tombstone& tombstone, int64_t until_nanos, size_t capacity,
+                     std::vector<Dropped>& dropped) {
+  by_id_.emplace(id, tombstone);
   by_age_.push_back({until_nanos, id});
+  if (by_age_.size() > capacity) DropOldest(dropped);
 }
 
 const Tombstones::Tombstone* Tombstones::Find(CommandId id) const {
@@ -27,16 +20,20 @@ const Tombstones::Tombstone* Tombstones::Find(CommandId id) const {
   return it == by_id_.end() ? nullptr : &it->second;
 }
 
-void Tombstones::Drop(int64_t now_nanos) {
-  while (!by_age_.empty() && NextDrop() <= now_nanos) DropOldest();
+void Tombstones::Drop(int64_t now_nanos, std::vector<Dropped>& dropped) {
+  while (!by_age_.empty() && NextDrop() <= now_nanos) DropOldest(dropped);
 }
 
 int64_t Tombstones::NextDrop() const {
   return by_age_.empty() ? kNoDeadline : by_age_.front().until_nanos;
 }
 
-void Tombstones::DropOldest() {
-  by_id_.erase(by_age_.front().id);
+void Tombstones::DropOldest(std::vector<Dropped>& dropped) {
+  const CommandId id = by_age_.front().id;
+  if (const auto it = by_id_.find(id); it != by_id_.end()) {
+    if (it->second.request.request != 0) dropped.push_back({id, it->second.request});
+    by_id_.erase(it);
+  }
   by_age_.pop_front();
 }
 

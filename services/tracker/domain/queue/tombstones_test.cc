@@ -10,14 +10,20 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kNow = 1'738'012'345 * kSecond;
 
+Tombstones::Tombstone Of(absl::string_view client, CommandState state = CommandState::kExpired,
+                         absl::string_view request_id = "") {
+  return {RequestKey::Of(client, request_id), state};
+}
+
 CommandId AnyId() {
   return CommandId::New(absl::FromUnixNanos(kNow), /*annotation=*/false, /*partition=*/0);
 }
 
 TEST(TombstonesTest, TellsHowItsCommandEndedToItsClientOnly) {
   Tombstones tombstones;
+  std::vector<Tombstones::Dropped> dropped;
   const CommandId id = AnyId();
-  tombstones.Add(id, "agent", CommandState::kFailed, kNow, 10);
+  tombstones.Add(id, Of("agent", CommandState::kFailed), kNow, 10, dropped);
   ASSERT_NE(tombstones.Find(id), nullptr);
   EXPECT_EQ(tombstones.Find(id)->ended_as, CommandState::kFailed);
   EXPECT_TRUE(tombstones.Find(id)->IsOf("agent"));
@@ -27,39 +33,61 @@ TEST(TombstonesTest, TellsHowItsCommandEndedToItsClientOnly) {
 
 TEST(TombstonesTest, AreDroppedWhenTheirTimeHasCome) {
   Tombstones tombstones;
+  std::vector<Tombstones::Dropped> dropped;
   EXPECT_EQ(tombstones.NextDrop(), kNoDeadline);
   const CommandId early = AnyId();
   const CommandId late = AnyId();
-  tombstones.Add(early, "agent", CommandState::kExpired, kNow + kSecond, 10);
-  tombstones.Add(late, "agent", CommandState::kExpired, kNow + 2 * kSecond, 10);
+  tombstones.Add(early, Of("agent"), kNow + kSecond, 10, dropped);
+  tombstones.Add(late, Of("agent"), kNow + 2 * kSecond, 10, dropped);
   EXPECT_EQ(tombstones.NextDrop(), kNow + kSecond);
-  tombstones.Drop(kNow + kSecond - 1);
+  tombstones.Drop(kNow + kSecond - 1, dropped);
   EXPECT_NE(tombstones.Find(early), nullptr);
-  tombstones.Drop(kNow + kSecond);
+  tombstones.Drop(kNow + kSecond, dropped);
   EXPECT_EQ(tombstones.Find(early), nullptr);
   EXPECT_NE(tombstones.Find(late), nullptr);
   EXPECT_EQ(tombstones.NextDrop(), kNow + 2 * kSecond);
-  tombstones.Drop(kNoDeadline);
+  tombstones.Drop(kNoDeadline, dropped);
   EXPECT_EQ(tombstones.NextDrop(), kNoDeadline);
 }
 
 TEST(TombstonesTest, OldestMakesRoomWhereThereIsNoMore) {
   Tombstones tombstones;
+  std::vector<Tombstones::Dropped> dropped;
   const CommandId first = AnyId();
   const CommandId second = AnyId();
   const CommandId third = AnyId();
   for (const CommandId id : {first, second, third}) {
-    tombstones.Add(id, "agent", CommandState::kExpired, kNow, 2);
+    tombstones.Add(id, Of("agent"), kNow, 2, dropped);
   }
   EXPECT_EQ(tombstones.Find(first), nullptr);
   EXPECT_NE(tombstones.Find(second), nullptr);
   EXPECT_NE(tombstones.Find(third), nullptr);
 }
 
+TEST(TombstonesTest, NamesTheRequestsThatMayMakeNewCommands) {
+  Tombstones tombstones;
+  std::vector<Tombstones::Dropped> dropped;
+  const CommandId plain = AnyId();
+  const CommandId first = AnyId();
+  const CommandId second = AnyId();
+  tombstones.Add(plain, Of("agent"), kNow, 3, dropped);
+  tombstones.Add(first, Of("agent", CommandState::kFailed, "r1"), kNow, 2, dropped);
+  tombstones.Add(second, Of("agent", CommandState::kFailed, "r2"), kNow + kSecond, 2, dropped);
+  EXPECT_TRUE(dropped.empty());
+  tombstones.Drop(kNow, dropped);
+  ASSERT_EQ(dropped.size(), 1u);
+  EXPECT_EQ(dropped[0].id, first);
+  EXPECT_EQ(dropped[0].request, RequestKey::Of("agent", "r1"));
+  tombstones.Add(AnyId(), Of("agent"), kNow + kSecond, 1, dropped);
+  ASSERT_EQ(dropped.size(), 2u);
+  EXPECT_EQ(dropped[1].id, second);
+}
+
 TEST(TombstonesTest, NoneIsKeptWhereNoneMayBe) {
   Tombstones tombstones;
+  std::vector<Tombstones::Dropped> dropped;
   const CommandId id = AnyId();
-  tombstones.Add(id, "agent", CommandState::kExpired, kNow, 0);
+  tombstones.Add(id, Of("agent"), kNow, 0, dropped);
   EXPECT_EQ(tombstones.Find(id), nullptr);
   EXPECT_EQ(tombstones.NextDrop(), kNoDeadline);
 }

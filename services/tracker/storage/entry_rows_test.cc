@@ -1,5 +1,5 @@
-// Drawings in the database of commands.
-#include "tracker/storage/drawing_rows.h"
+// Drawings as rows; commands are in sqlite_journal_storage_test.cc.
+#include "tracker/storage/entry_rows.h"
 
 #include <filesystem>
 #include <fstream>
@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class DrawingRowsTest : public JournalStorageFixture {
+class EntryRowsTest : public JournalStorageFixture {
  protected:
   std::string Path() const { return folder_.path() + "/commands.db"; }
 
@@ -52,11 +52,8 @@ class DrawingRowsTest : public JournalStorageFixture {
     Append(*storage, entries);
   }
 
-  // The rows of all tables of drawings.
   static int64_t Rows(SqliteDatabase& database) {
-    return *database.Number(
-        "SELECT (SELECT count(*) FROM drawings) + (SELECT count(*) FROM drawing_receipts) + "
-        "(SELECT count(*) FROM drawing_answers)");
+    return *database.Number("SELECT count(*) FROM entries");
   }
 
   void ExpectDamaged() {
@@ -68,7 +65,7 @@ class DrawingRowsTest : public JournalStorageFixture {
   }
 };
 
-TEST_F(DrawingRowsTest, NewestRecordOfEachIsThere) {
+TEST_F(EntryRowsTest, NewestRecordOfEachIsThere) {
   const CommandId command = CommandId::New(absl::UnixEpoch(), true, 3);
   JournalEntry given = Kept(1, "1", {{"agent one", command}, {"b", std::nullopt}});
   std::get<DrawingRecord>(given.change).to_complete = {"a", "b"};
@@ -104,17 +101,18 @@ TEST_F(DrawingRowsTest, NewestRecordOfEachIsThere) {
   EXPECT_TRUE(answer.answer.stored);
 }
 
-TEST_F(DrawingRowsTest, RemovalLeavesNothing) {
+TEST_F(EntryRowsTest, RemovalLeavesNothing) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
-  Append(*storage, {Kept(1, "1", {{"a", std::nullopt}}), Answered(2)});
+  Append(*storage, {Kept(1), Answered(2)});
+  Append(*storage, {Again(Kept(1, "1", {{"a", std::nullopt}}))});
   EXPECT_EQ(Rows(other), 3);
   // One of them never had a row.
   Append(*storage, {Removed(1), Removed(2), Removed(3)});
   EXPECT_EQ(Rows(other), 0);
 }
 
-TEST_F(DrawingRowsTest, ContentIsWrittenOnce) {
+TEST_F(EntryRowsTest, ContentIsWrittenOnce) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   Append(*storage, {Kept(1, std::string(1 << 20, 'c'))});
   const auto size = std::filesystem::file_size(Path() + "-wal");
@@ -124,7 +122,7 @@ TEST_F(DrawingRowsTest, ContentIsWrittenOnce) {
   EXPECT_LT(std::filesystem::file_size(Path() + "-wal"), size + (size_t{256} << 10));
 }
 
-TEST_F(DrawingRowsTest, AppendThatFailedIsWrittenWholeTheNextTime) {
+TEST_F(EntryRowsTest, AppendThatFailedIsWrittenWholeTheNextTime) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   storage->LimitPages(14);
   const std::vector<JournalEntry> entries = {Kept(1), Kept(2, std::string(1 << 20, 'c'))};
@@ -135,7 +133,7 @@ TEST_F(DrawingRowsTest, AppendThatFailedIsWrittenWholeTheNextTime) {
 }
 
 // In the middle of a drawing that fills several pages, where the database looks whole.
-TEST_F(DrawingRowsTest, DamagedContentsAreNoticed) {
+TEST_F(EntryRowsTest, DamagedContentsAreNoticed) {
   Fill({Kept(1, std::string(20'000, 'c'))});
   std::string whole(std::filesystem::file_size(Path()), 0);
   std::ifstream(Path(), std::ios::binary)
@@ -147,14 +145,19 @@ TEST_F(DrawingRowsTest, DamagedContentsAreNoticed) {
   ExpectDamaged();
 }
 
-TEST_F(DrawingRowsTest, RowThatIsNotAsItWasWrittenIsNoticed) {
-  for (const char* damage :
-       {"UPDATE drawings SET tab_id = 8", "UPDATE drawings SET content = NULL",
-        "UPDATE drawing_receipts SET receipts = 'b'", "UPDATE drawing_receipts SET sequence = 9",
-        "UPDATE drawing_receipts SET to_complete = 'b'", "DELETE FROM drawings",
-        "UPDATE drawing_answers SET stored = 0", "UPDATE drawing_answers SET drawing_id = NULL"}) {
+TEST_F(EntryRowsTest, RowThatIsNotAsItWasWrittenIsNoticed) {
+  for (const char* damage : {"UPDATE entries SET record = x'00' WHERE kind = 'drawing'",
+                             "UPDATE entries SET record = crc WHERE kind = 'receipts'",
+                             "UPDATE entries SET key = 9 WHERE kind = 'receipts'",
+                             "UPDATE entries SET key = 3 WHERE kind = 'answer'",
+                             "DELETE FROM entries WHERE kind = 'drawing'",
+                             "UPDATE entries SET crc = 0 WHERE kind = 'answer'"}) {
     std::filesystem::remove(Path());
-    Fill({Kept(1, "1", {{"a", std::nullopt}}), Answered(2)});
+    Fill({Kept(1), Answered(2)});
+    {
+      ASSERT_OK_AND_ASSIGN(const auto storage, Open());
+      Append(*storage, {Again(Kept(1, "1", {{"a", std::nullopt}}))});
+    }
     {
       ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
       ASSERT_OK(other.Run(damage));
@@ -164,7 +167,7 @@ TEST_F(DrawingRowsTest, RowThatIsNotAsItWasWrittenIsNoticed) {
   }
 }
 
-TEST_F(DrawingRowsTest, FileAndLogDoNotGrowWithTheNumberOfDrawings) {
+TEST_F(EntryRowsTest, FileAndLogDoNotGrowWithTheNumberOfDrawings) {
   ASSERT_OK_AND_ASSIGN(const auto storage, Open());
   const auto size = [&] {
     return std::filesystem::file_size(Path()) + std::filesystem::file_size(Path() + "-wal");
@@ -188,14 +191,14 @@ TEST_F(DrawingRowsTest, FileAndLogDoNotGrowWithTheNumberOfDrawings) {
   EXPECT_LE(size(), after_warm_up + after_warm_up / 10);
 }
 
-TEST_F(DrawingRowsTest, InspectionCountsThemAndReadsThem) {
+TEST_F(EntryRowsTest, InspectionCountsThemAndReadsThem) {
   Fill({Kept(1), Kept(2), Answered(3)});
   absl::Status status;
   EXPECT_THAT(Inspect(folder_.path(), status), HasSubstr("removed of late\nDrawings: 2\n"));
   EXPECT_OK(status);
   {
     ASSERT_OK_AND_ASSIGN(SqliteDatabase other, SqliteDatabase::Open(Path()));
-    ASSERT_OK(other.Run("UPDATE drawings SET content = 'other'"));
+    ASSERT_OK(other.Run("UPDATE entries SET record = 'other' WHERE key = 8"));
   }
   Inspect(folder_.path(), status);
   EXPECT_EQ(status.code(), StatusCode::kDataLoss);

@@ -1,0 +1,43 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_REQUEST_KEY_H_
+#define CALLSLIP_TRACKER_DOMAIN_QUEUE_REQUEST_KEY_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "absl/hash/hash.h"
+#include "absl/strings/string_view.h"
+
+namespace callslip::tracker {
+
+// Stands for a request_id of a client where the two themselves would take too much room. Another
+// one of the same client has the same key as good as never; one of another client not even if it
+// was made to.
+struct RequestKey {
+  uint64_t client = 0;   // Differs from one process to the next.
+  uint64_t request = 0;  // HashOf() of the request_id; 0 where there is none.
+
+  static RequestKey Of(absl::string_view client_id, absl::string_view request_id) {
+    return OfHash(client_id, HashOf(request_id));
+  }
+  static RequestKey OfHash(absl::string_view client_id, uint64_t request) {
+    return {absl::Hash<absl::string_view>()(client_id), request};
+  }
+
+  // FNV-1a of 64 bits, the same after each restart. 0 for an empty one only.
+  static uint64_t HashOf(absl::string_view request_id) {
+    if (request_id.empty()) return 0;
+    uint64_t hash = 14695981039346656037u;
+    for (const char c : request_id) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return hash == 0 ? 1 : hash;
+  }
+
+  friend bool operator==(const RequestKey&, const RequestKey&) = default;
+  template <typename H>
+  friend H AbslHashValue(H state, const RequestKey& key) {
+    return H::combine(std::move(state), key.client, key.request);
+  }
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_REQUEST_KEY_H_

@@ -1,0 +1,31 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_ASIDE_NAME_H_
+#define CALLSLIP_TRACKER_STORAGE_ASIDE_NAME_H_
+
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+
+namespace callslip::tracker {
+
+// Where the damaged file at `path` is put aside: `path`.damaged, or the first of `path`.damaged-2,
+// -3 and so on that is free. So many of them are kept; the last one is replaced. Passes an error of
+// `is_there` on.
+inline absl::StatusOr<std::string> AsideName(
+    const std::string& path,
+    absl::FunctionRef<absl::StatusOr<bool>(const std::string& path)> is_there) {
+  constexpr int kMostKept = 20;
+  std::string name = path + ".damaged";
+  for (int i = 2; i <= kMostKept; ++i) {
+    ASSIGN_OR_RETURN(const bool taken, is_there(name));
+    if (!taken) break;
+    name = absl::StrCat(path, ".damaged-", i);
+  }
+  return name;
+}
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_ASIDE_NAME_H_

@@ -1,0 +1,78 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_ENTRY_ROWS_H_
+#define CALLSLIP_TRACKER_STORAGE_ENTRY_ROWS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "tracker/domain/journal/journal.h"
+#include "tracker/storage/journal_encoding.h"
+#include "tracker/storage/sqlite.h"
+
+// What the journal keeps, as rows of `commands.db`: records as the log has them, up to three of a
+// sequence. The first one has what never changes and may be large, such as a command's parameters,
+// and is written once; what has changed since is in the second; the third says that somebody was
+// given the result. What a sequence stands for is what these make of each other; see Supersede().
+namespace callslip::tracker {
+
+inline constexpr char kEntryTables[] = R"sql(
+  CREATE TABLE entries (
+    key INTEGER PRIMARY KEY,  -- 4 * sequence + 0: the first record, 1: the newest, 2: a receipt
+    until INTEGER,            -- Of a tombstone: when it goes, in nanoseconds since 1970,
+    number INTEGER,           -- and its place among those that go at the same time.
+    -- For people. All else reads the record alone.
+    kind TEXT, id TEXT, client TEXT, target TEXT, type TEXT, registered INTEGER,
+    state TEXT, worker TEXT, error_code TEXT,
+    crc INTEGER NOT NULL,     -- CRC-32 of the key, as 8 bytes, and the record.
+    record BLOB NOT NULL);    -- An Entry of journal.proto.
+  CREATE INDEX entries_until ON entries (until, number) WHERE until IS NOT NULL;
+  CREATE VIEW overview AS
+    SELECT first.key / 4 AS sequence, first.id, first.client, first.target, first.type,
+      iif(later.key IS NULL, first.state, later.state) AS state,
+      iif(later.key IS NULL, first.worker, later.worker) AS worker,
+      datetime(first.registered / 1000000000, 'unixepoch') AS registered_utc,
+      iif(later.key IS NULL, first.error_code, later.error_code) AS error_code
+    FROM entries AS first LEFT JOIN entries AS later ON later.key = first.key + 1
+    WHERE first.kind = 'command';
+)sql";
+
+// The prepared statements that write and delete rows.
+class EntryRowWriter {
+ public:
+  static absl::StatusOr<EntryRowWriter> Prepare(SqliteDatabase& database);
+
+  // Brings the rows of its sequence to where they are after the entry.
+  absl::Status Write(const JournalEntry& entry);
+  // Drops tombstones that are out of date, and returns how many those were.
+  absl::StatusOr<int64_t> DropTombstones(int64_t now_nanos);
+  absl::Status DropOldestTombstones(int64_t count);
+
+ private:
+  absl::Status Put(const JournalEntry& entry);
+  absl::Status Remove(uint64_t sequence);
+
+  SqliteDatabase* database_ = nullptr;
+  SqliteStatement put_;
+  SqliteStatement remove_;
+  SqliteStatement drop_tombstones_;
+  SqliteStatement drop_oldest_tombstones_;
+  JournalEncoder encoder_;
+  std::string record_;
+};
+
+// Reads all rows, in the order of JournalStorage::Replay(). DATA_LOSS where one is damaged or makes
+// no sense.
+absl::Status ReadEntryRows(SqliteDatabase& database, const JournalStorage::ClocksOf& clocks,
+                           const std::function<void(JournalEntry)>& each);
+
+// DATA_LOSS, of a row whose contents no tracker has written.
+absl::Status NonsensicalRow(absl::string_view table, int64_t key);
+// DATA_LOSS, of a row that does not have its checksum.
+absl::Status DamagedRow(absl::string_view table, int64_t key);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_ENTRY_ROWS_H_

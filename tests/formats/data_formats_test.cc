@@ -1,0 +1,281 @@
+// Data directories of every format that ever landed: each is started with, and keeps everything.
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "common/status_matchers.h"
+#include "formats/describe.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "support/temporary_folder.h"
+#include "tracker/domain/annotation/annotation_store.h"
+#include "tracker/storage/command_inspection.h"
+#include "tracker/storage/disk.h"
+#include "tracker/storage/event_json.h"
+#include "tracker/storage/file_session_storage.h"
+#include "tracker/storage/logged_journal_storage.h"
+#include "tracker/storage/session_json.h"
+
+namespace callslip::tracker {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const fs::path& Formats() {
+  static const fs::path& path = *new fs::path(CALLSLIP_SOURCE_DIR "/tests/formats");
+  return path;
+}
+
+std::string Contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// The names of the folders that have what is called `holds`.
+std::vector<std::string> Holding(const char* holds) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(Formats())) {
+    if (fs::exists(entry.path() / holds)) names.push_back(entry.path().filename());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// The data directory of a format, as its tracker has left it.
+void Lay(const std::string& format, const std::string& to) {
+  const fs::path from = Formats() / format;
+  auto database = SqliteDatabase::Open(to + "/commands.db");
+  ASSERT_OK(database);
+  ASSERT_OK(database->Run(Contents(from / "commands.sql")));
+  for (const char* log : JournalLog::kFileNames) {
+    const std::string hex = Contents(from / absl::StrCat(log, ".hex"));
+    if (hex.empty()) continue;
+    std::ofstream(to + "/" + log, std::ios::binary)
+        << absl::HexStringToBytes(absl::StrReplaceAll(hex, {{"\n", ""}}));
+  }
+}
+
+// What is to be found there. One that is missing is made, where that is asked for.
+void ExpectFound(const std::string& format, const std::vector<std::string>& lines) {
+  const fs::path expected = Formats() / format / "expected.txt";
+  if (!fs::exists(expected) && std::getenv("CALLSLIP_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(expected) << absl::StrJoin(lines, "\n") << "\n";
+  }
+  EXPECT_EQ(
+      lines,
+      (std::vector<std::string>(absl::StrSplit(Contents(expected), '\n', absl::SkipEmpty()))));
+}
+
+// A command's own ones only.
+std::shared_ptr<const CommandDeadlines> OwnClocks(const DeadlineOverrides& overrides,
+                                                  CommandClass) {
+  auto clocks = std::make_shared<CommandDeadlines>();
+  clocks->overrides = overrides;
+  return clocks;
+}
+
+std::vector<std::string> LinesOf(JournalStorage& storage) {
+  std::vector<std::string> lines;
+  const auto clocks = [](const DeadlineOverrides& overrides, CommandClass) {
+    auto own = std::make_shared<CommandDeadlines>();
+    own->overrides = overrides;
+    return own;
+  };
+  EXPECT_OK(
+      storage.Replay(clocks, [&](const JournalEntry& entry) { lines.push_back(Describe(entry)); }));
+  const auto summary = storage.Summarize();
+  EXPECT_OK(summary);
+  lines.push_back(absl::StrCat("position ", storage.position(), " last_sequence ",
+                               summary->last_sequence, " latest ", summary->latest_nanos));
+  return lines;
+}
+
+absl::StatusOr<std::unique_ptr<LoggedJournalStorage>> Open(const std::string& folder) {
+  return LoggedJournalStorage::Open(folder, LoggedJournalStorage::Sync::kAlways);
+}
+
+class CommandFormatsTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { Lay(GetParam(), folder_.path()); }
+
+  TemporaryFolder folder_;
+};
+
+TEST_P(CommandFormatsTest, StartsWithEverything) {
+  for (int start = 0; start < 3; ++start) {
+    const auto storage = Open(folder_.path());
+    ASSERT_OK(storage);
+    ExpectFound(GetParam(), LinesOf(**storage));
+  }
+}
+
+TEST_P(CommandFormatsTest, InspectionShowsItAndChangesNothing) {
+  const std::string before = Contents(folder_.path() + "/commands.db");
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* out = open_memstream(&text, &size);
+  EXPECT_OK(InspectCommands(folder_.path(), out));
+  std::fclose(out);
+  const bool has_log = fs::exists(folder_.path() + "/commands-0.log");
+  EXPECT_THAT(text, HasSubstr(has_log ? "Commands: 14, of which" : "Commands: 13, of which"));
+  EXPECT_THAT(text, HasSubstr(has_log ? "4 removed of late" : "3 removed of late"));
+  EXPECT_THAT(text, HasSubstr("no_element"));
+  std::free(text);
+  EXPECT_EQ(Contents(folder_.path() + "/commands.db"), before);
+}
+
+// As clients and workers see it.
+TEST_P(CommandFormatsTest, TrackerGoesOnWithIt) {
+  const auto storage = Open(folder_.path());
+  ASSERT_OK(storage);
+  std::vector<JournalEntry> entries;
+  EXPECT_OK((*storage)->Replay(OwnClocks,
+                               [&](JournalEntry entry) { entries.push_back(std::move(entry)); }));
+  const absl::Time now = absl::FromUnixSeconds(1'769'947'210);
+  Journal journal;
+  CommandTable table(CommandDeadlines(), {}, &journal);
+  AnnotationStore annotations(&table, {}, &journal);
+  std::vector<JournalEntry> of_drawings;
+  ASSERT_OK(table.Restore(**storage, now,
+                          [&](JournalEntry entry) { of_drawings.push_back(std::move(entry)); }));
+  annotations.Restore(std::move(of_drawings), now);
+  int drawings = 0;
+  int leased = 0;
+  for (const JournalEntry& entry : entries) {
+    if (const auto* record = std::get_if<CommandRecord>(&entry.change)) {
+      const CommandSpec& spec = *record->command->spec;
+      const auto command = table.Get(std::string(spec.client_id()), spec.id.ToString(), true);
+      ASSERT_OK(command) << Describe(entry);
+      EXPECT_EQ((*command)->state, record->command->state) << Describe(entry);
+      if (IsHeld((*command)->state)) ++leased;
+    } else if (const auto* removal = std::get_if<CommandRemoval>(&entry.change)) {
+      EXPECT_THAT(table.Get(removal->client_id, removal->id.ToString(), true),
+                  FailsWith(absl::StatusCode::kNotFound, "command_removed"));
+    } else if (std::holds_alternative<DrawingRecord>(entry.change)) {
+      ++drawings;
+    }
+  }
+  EXPECT_EQ(table.leased(), leased);
+  EXPECT_EQ(annotations.drawings(), drawings);
+  // All of it is written as the present version writes it, too.
+  const Journal::Batch batch = journal.Take();
+  EXPECT_OK((*storage)->Append((*storage)->position(), batch.entries));
+  EXPECT_OK((*storage)->WriteRows());
+}
+
+// At each place where a file would grow beyond a size, until it is through.
+TEST_P(CommandFormatsTest, UpgradeThatIsKilledBeginsAnew) {
+  int kills = 0;
+  for (rlim_t most = 4096;; most += 4096) {
+    const TemporaryFolder folder;
+    Lay(GetParam(), folder.path());
+    const pid_t tracker = fork();
+    ASSERT_GE(tracker, 0);
+    if (tracker == 0) {
+      const struct rlimit limit = {most, most};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      _exit(Open(folder.path()).ok() ? 0 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(tracker, &status, 0), tracker);
+    const auto storage = Open(folder.path());
+    ASSERT_OK(storage);
+    ExpectFound(GetParam(), LinesOf(**storage));
+    if (WIFEXITED(status)) {
+      EXPECT_EQ(WEXITSTATUS(status), 0);
+      break;
+    }
+    ++kills;
+  }
+  EXPECT_GT(kills, 0);
+}
+
+TEST_P(CommandFormatsTest, UpgradeOfWhatIsDamagedChangesNothing) {
+  const std::string path = folder_.path() + "/commands.db";
+  {
+    auto database = SqliteDatabase::Open(path);
+    ASSERT_OK(database);
+    if (GetParam() >= "4") GTEST_SKIP() << "there is nothing to upgrade";
+    ASSERT_OK(database->Run("UPDATE tombstones SET ended_as = 'asleep'"));
+  }
+  EXPECT_EQ(Open(folder_.path()).status().code(), absl::StatusCode::kDataLoss);
+  auto database = SqliteDatabase::OpenToRead(path);
+  ASSERT_OK(database);
+  EXPECT_EQ(*database->Number("SELECT count(*) FROM overview"), 13);
+  EXPECT_EQ(*database->Text("PRAGMA user_version"), GetParam().substr(0, 1));
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, CommandFormatsTest, testing::ValuesIn(Holding("commands.sql")),
+                         [](const testing::TestParamInfo<std::string>& format) {
+                           return absl::StrReplaceAll(format.param, {{"-", "_"}});
+                         });
+
+class SessionFormatsTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(SessionFormatsTest, StartsWithEverything) {
+  const TemporaryFolder folder;
+  fs::copy(Formats() / GetParam() / "sessions", folder.path() + "/sessions",
+           fs::copy_options::recursive);
+  for (int start = 0; start < 2; ++start) {
+    Disk disk;
+    const auto storage = FileSessionStorage::Open(folder.path(), &disk);
+    ASSERT_OK(storage);
+    auto sessions = (*storage)->List();
+    ASSERT_OK(sessions);
+    std::sort(sessions->begin(), sessions->end(),
+              [](const auto& a, const auto& b) { return a.session_id < b.session_id; });
+    std::vector<std::string> lines;
+    for (const SessionMetadata& listed : *sessions) {
+      EXPECT_THAT(listed.damage, IsEmpty());
+      const auto loaded = (*storage)->Load(listed.session_id);
+      ASSERT_OK(loaded);
+      const auto add_json = [&](std::string text) {
+        lines.push_back(absl::StrReplaceAll(text, {{"\n", ""}}));
+      };
+      add_json(EncodeMetadata(loaded->metadata));
+      add_json(EncodeQueue(loaded->messages, loaded->delivery, absl::UnixEpoch()));
+      const auto page = loaded->record->Read({});
+      ASSERT_OK(page);
+      for (const EventPtr& event : page->events) {
+        const auto line = EncodeEvent(event->seq, event->timestamp, event->payload);
+        ASSERT_OK(line);
+        add_json(*line);
+      }
+    }
+    ExpectFound(GetParam(), lines);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, SessionFormatsTest, testing::ValuesIn(Holding("sessions")),
+                         [](const testing::TestParamInfo<std::string>& format) {
+                           return absl::StrReplaceAll(format.param, {{"-", "_"}});
+                         });
+
+TEST(DataFormatsTest, ThereAreSome) {
+  EXPECT_THAT(Holding("commands.sql"), Not(IsEmpty()));
+  EXPECT_THAT(Holding("sessions"), Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace callslip::tracker
