@@ -146,9 +146,9 @@ int Main(int argc, char** argv) {
   const MemoryBudget memory = config.Memory();
   const auto sessions = SessionTable::Open(storage->get(), &clock, memory.sessions, config.Queue());
   if (!sessions.ok()) return Fail(sessions.status());
-  MemoryRelease memory;
+  MemoryRelease memory_release;
   TimerThread timers(&clock);
-  ReleaseMemory(timers, memory);
+  ReleaseMemory(timers, memory_release);
   ApplyRetention(clock, timers, **sessions, config.Retention());
   CommandLog command_log(&clock);
   CommandTable table(config.deadlines, memory.commands, (*kept)->journal());
