@@ -158,7 +158,7 @@ absl::StatusOr<CommandPtr> CommandPartition::Register(
     step.Dispatch(queue);
   }
   RearmLocked(*entry);
-  step.Changed(*entry);
+  step.Changed(*entry, nullptr);
   return registered;
 }
 

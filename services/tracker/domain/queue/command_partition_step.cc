@@ -26,13 +26,14 @@ void CommandPartition::SettleLocked(Step& step) {
   // Before anybody can be told.
   for (CommandEntry* entry : step.touched_) JournalLocked(*entry);
   step.touched_.clear();
-  for (const Step::Told& told : step.changes_) TellLocked(*told.entry, told.view, step.effects);
+  for (const Step::Told& told : step.changes_) {
+    TellLocked(*told.entry, told.view == nullptr ? told.entry->view : told.view, step.effects);
+  }
   step.changes_.clear();
 }
 
 void CommandPartition::JournalLocked(CommandEntry& entry) {
   entry.touched = false;
-  if (shared_->journal == nullptr) return;
   CommandRecord record{
       .command = entry.view,
       .leases = {entry.leases.begin(), entry.leases.end()},
@@ -70,7 +71,7 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, Step& st
   if (entry.queue != nullptr) MoveLocked(entry, before->state, view.state, step);
   entry.client->Moved(entry, before->state);
   RearmLocked(entry);
-  step.Changed(entry);
+  step.Changed(entry, before);
   if (ends) entry.end_number = shared_->next_end++;
   if (ends && view.state != CommandState::kCompleted) {
     const std::optional<CommandId> oldest = entry.client->account->KeepEnded(

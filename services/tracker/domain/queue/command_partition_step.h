@@ -22,14 +22,17 @@ class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
 
   // What a restart must know of the command is another now.
   void Touch(CommandEntry& entry) {
-    if (entry.touched) return;
+    if (entry.touched || partition_->shared_->journal == nullptr) return;
     entry.touched = true;
     touched_.push_back(&entry);
   }
-  // What everybody may see of it is.
-  void Changed(CommandEntry& entry) {
+  // What everybody may see of it is; it was `before`, or null.
+  void Changed(CommandEntry& entry, const CommandPtr& before) {
     Touch(entry);
-    changes_.push_back({&entry, entry.view});
+    for (Told& told : changes_) {
+      if (told.entry == &entry && told.view == nullptr) told.view = before;
+    }
+    changes_.push_back({&entry, nullptr});
   }
   // There may be something for the workers of `queue`. A step is about one queue.
   void Dispatch(TargetQueue* queue) { queue_ = queue; }
@@ -42,7 +45,7 @@ class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
 
   struct Told {
     CommandEntry* entry;
-    CommandPtr view;
+    CommandPtr view;  // Null: as it is in the end.
   };
 
   CommandPartition* const partition_;
