@@ -194,8 +194,11 @@ RequestParser::Next RequestParser::LimitBody(uint64_t bytes) {
   State& parser = *state_;
   parser.max_body = std::min(parser.max_body, bytes);
   if (body_bytes() > parser.max_body) return parser.Refuse(BodyTooLarge(parser.max_body));
-  if (!parser.chunked()) parser.request->body.reserve(body_bytes());
   return Next::kRead;
+}
+
+void RequestParser::ReserveBody() {
+  if (!state_->chunked()) state_->request->body.reserve(body_bytes());
 }
 
 uint64_t RequestParser::body_bytes() const {

@@ -46,6 +46,8 @@ class RequestParser {
   // That its body is at most so large. kRefuse where it is said to be larger, else kRead; refused
   // later where it turns out to be. From then on, once.
   Next LimitBody(uint64_t bytes);
+  // Makes room for all of it. From then on, once there may be so much.
+  void ReserveBody();
   // What the body will have; of one in chunks, with those that have begun.
   uint64_t body_bytes() const;
 

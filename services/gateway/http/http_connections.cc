@@ -184,6 +184,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (parser_->HasHead()) {
       if (!had_head && !MayHaveBody()) return;
       if (!body_place_.Grow(parser_->body_bytes())) return Run(Refuse(TooManyBodies()));
+      if (!had_head) parser_->ReserveBody();
     }
     if (next == RequestParser::Next::kContinue && !SendContinue()) return Close();
     if (!had_head && parser_->HasHead()) ExpireAfter(limits.body_time);
@@ -350,6 +351,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Says what was wrong with a request, and ends the connection.
   asio::awaitable<bool> Refuse(HttpResponse response) {
+    // What has come of its body is not kept while the peer reads why.
+    parser_.reset();
     const std::string head = ResponseHead(response, {}, Framing::kLength);
     const Parts parts = {asio::buffer(head), asio::buffer(response.body)};
     const bool sent = co_await AwaitWrite(parts);

@@ -46,7 +46,7 @@ absl::StatusOr<AddedAgentText> AgentAnswers::Add(Session& session, const AgentTe
   const auto size = static_cast<int64_t>(piece.text.size());
   const auto bytes = static_cast<size_t>(std::max(known, offset + size));
   if (bytes > kMaxEventBytes) return EventTooLarge(bytes, kMaxEventBytes);
-  RETURN_IF_ERROR(CheckRoom(entry->owner, bytes - static_cast<size_t>(known)));
+  RETURN_IF_ERROR(CheckRoom(entry->owner, bytes - static_cast<size_t>(known), now));
 
   session.AfterCommit([this, id = session.metadata().session_id, now](const absl::Status& status) {
     OnCommit(id, status.ok(), now);
@@ -97,7 +97,7 @@ absl::StatusOr<AgentAnswers::Entry*> AgentAnswers::Find(const Session& session,
   // Those that have ended are remembered for as long as there is room.
   const auto of_owner = [&] {
     size_t count = 0;
-    entries_.ForEach([&](const auto& other) { count += other->owner == entry->owner; });
+    entries_.ForEach(now, [&](const auto& other) { count += other->owner == entry->owner; });
     return count;
   };
   if (of_owner() >= limits_.agent_answers_of_client) {
@@ -116,10 +116,10 @@ absl::StatusOr<AgentAnswers::Entry*> AgentAnswers::Find(const Session& session,
   return entry.get();
 }
 
-absl::Status AgentAnswers::CheckRoom(const std::string& owner, size_t more) const {
+absl::Status AgentAnswers::CheckRoom(const std::string& owner, size_t more, absl::Time now) {
   size_t of_all = more;
   size_t of_owner = more;
-  entries_.ForEach([&](const auto& entry) {
+  entries_.ForEach(now, [&](const auto& entry) {
     const size_t bytes =
         entry->present.text.size() + (entry->before == nullptr ? 0 : entry->before->text.size());
     of_all += bytes;

@@ -113,7 +113,7 @@ class AgentAnswers {
   void OnCommit(const std::string& session_id, bool stored, absl::Time now);
 
   // That there is room for so many bytes of text more.
-  absl::Status CheckRoom(const std::string& owner, size_t more) const;
+  absl::Status CheckRoom(const std::string& owner, size_t more, absl::Time now);
 
   const SessionLimits limits_;
   IdleMap<std::shared_ptr<Entry>> entries_;

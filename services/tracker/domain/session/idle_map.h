@@ -40,7 +40,8 @@ class IdleMap {
 
   // Calls `look` with each value.
   template <typename Look>
-  void ForEach(Look look) const {
+  void ForEach(absl::Time now, Look look) {
+    DropIdle(now);
     for (const Entry& entry : uses_) look(entry.value);
   }
 

@@ -46,7 +46,7 @@ absl::StatusOr<PlayerPlace> PlayerTable::Open(std::string client_id, const Sessi
   MutexLock lock(&mutex_);
   size_t of_client = 0;
   players_.ForEach(
-      [&](const PlayerPlace& each) { of_client += each.client_id == place.client_id; });
+      now, [&](const PlayerPlace& each) { of_client += each.client_id == place.client_id; });
   if (of_client >= kMaxPlayersOfClient) return TooManyPlayers(kMaxPlayersOfClient, true);
   if (players_.Add(place.player_id, place, now) == nullptr) {
     return TooManyPlayers(kMaxPlayers, false);
