@@ -69,17 +69,13 @@ void JournalCommitter::EndBatch() {
   if (batch.outputs.empty() && IsOpen()) return;
   Outputs outputs = std::exchange(batch.outputs, {});
   if (where_ == Where::kOnCaller && !failing_ && commit_mutex_.TryLock()) {
-    const bool has_room = storage_->HasRoom();
-    absl::Status kept;
-    if (has_room) {
-      BeginAppend(std::move(outputs));
-      kept = CommitLocked();
-      outputs = EndAppend();
-    }
+    BeginAppend(std::move(outputs));
+    const std::optional<absl::Status> kept = CommitLocked(/*stopping=*/false);
+    outputs = EndAppend();
     commit_mutex_.Unlock();
-    if (has_room) {
-      if (!kept.ok()) sleeper_->Wake();
-      return Release(outputs, kept);
+    if (kept.has_value()) {
+      if (!kept->ok()) sleeper_->Wake();
+      return Release(outputs, *kept);
     }
   }
   LeaveToThread(std::move(outputs));
@@ -136,21 +132,26 @@ void JournalCommitter::Run() {
 
 absl::Time JournalCommitter::CommitAndRelease(bool stopping) {
   Outputs outputs;
-  absl::Status kept;
+  std::optional<absl::Status> kept;
   absl::Time next = absl::InfiniteFuture();
   {
     MutexLock lock(&commit_mutex_);
-    if (!stopping && WaitsForRoom()) return clock_->Now() + kRoomPause;
     last_outputs_ = BeginAppend({});
     // Also where nothing waits: an append that was under way may have failed.
     const bool pausing = failing_ && clock_->Now() < next_try_ && !stopping;
     const absl::Time begun = clock_->Now();
-    kept = pausing ? StorageUnavailable() : CommitLocked();
+    kept = pausing ? StorageUnavailable() : CommitLocked(stopping);
     last_append_ = clock_->Now() - begun;
     if (failing_) next = next_try_;
     outputs = EndAppend();
+    if (!kept.has_value()) {
+      MutexLock left_lock(&mutex_);
+      left_.insert(left_.begin(), std::make_move_iterator(outputs.begin()),
+                   std::make_move_iterator(outputs.end()));
+      return clock_->Now() + kRoomPause;
+    }
   }
-  Release(outputs, kept);
+  Release(outputs, *kept);
   return next;
 }
 
@@ -164,9 +165,10 @@ bool JournalCommitter::WaitsForRoom() {
   return now - no_room_since_ < kLongestWaitForRoom;
 }
 
-absl::Status JournalCommitter::CommitLocked() {
+std::optional<absl::Status> JournalCommitter::CommitLocked(bool stopping) {
   Journal::Batch taken;
   while (taken.appended == 0) {
+    if (!stopping && WaitsForRoom()) return std::nullopt;
     taken = journal_->Take();
     if (taken.entries.empty()) break;
     busy_since_nanos_ = absl::ToUnixNanos(clock_->Now());

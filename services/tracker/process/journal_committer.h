@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -91,7 +92,9 @@ class JournalCommitter final : public OutputGate {
   Outputs EndAppend() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   // The storage is behind, and has not been for too long.
   bool WaitsForRoom() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
-  absl::Status CommitLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
+  // Appends all that waits; none where what is left of it is to wait for room.
+  std::optional<absl::Status> CommitLocked(bool stopping)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(commit_mutex_);
   void BeginFailing(const absl::Status& error);
   void EndFailing();
   bool Hangs() const;

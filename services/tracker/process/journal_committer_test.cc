@@ -128,7 +128,7 @@ TEST_P(JournalCommitterTest, NothingLeavesWhileTheStorageIsBusy) {
 
 // A slow disk slows those down who write; nobody is refused.
 TEST_P(JournalCommitterTest, StorageThatIsBehindIsWaitedFor) {
-  storage_.GiveRoom(false);
+  storage_.GiveRoom(0);
   committer_.BeginBatch();
   Change(1);
   committer_.Pass(outputs_.Of("a"));
@@ -147,7 +147,7 @@ TEST_P(JournalCommitterTest, StorageThatIsBehindIsWaitedFor) {
   EXPECT_THAT(outputs_.left(), IsEmpty());
   EXPECT_EQ(storage_.tries(), 0);
   EXPECT_TRUE(journal_.accepts_commands());
-  storage_.GiveRoom(true);
+  storage_.GiveRoom(9);
   clock_.Advance(absl::Milliseconds(10));
   outputs_.Await(3);
   EXPECT_THAT(outputs_.left(), UnorderedElementsAre("a", "b", "read"));
@@ -156,7 +156,7 @@ TEST_P(JournalCommitterTest, StorageThatIsBehindIsWaitedFor) {
 
 TEST_P(JournalCommitterTest, StorageThatStaysBehindFails) {
   Listen();
-  storage_.GiveRoom(false);
+  storage_.GiveRoom(0);
   committer_.BeginBatch();
   Change(1);
   committer_.Pass(outputs_.Of("a"));
@@ -170,7 +170,7 @@ TEST_P(JournalCommitterTest, StorageThatStaysBehindFails) {
   EXPECT_THAT(outputs_.left(), ElementsAre("a failed"));
   AwaitHealth(false);
   EXPECT_FALSE(journal_.accepts_commands());
-  storage_.GiveRoom(true);
+  storage_.GiveRoom(9);
   clock_.AwaitSleep();
   clock_.Advance(absl::Milliseconds(100));
   AwaitHealth(true);
@@ -178,12 +178,12 @@ TEST_P(JournalCommitterTest, StorageThatStaysBehindFails) {
   outputs_.Await(2);
   EXPECT_THAT(outputs_.left(), ElementsAre("a failed", "b"));
   // The next time it is behind, it is waited for as long.
-  storage_.GiveRoom(false);
+  storage_.GiveRoom(0);
   Change(2);
   clock_.AwaitSleep();
   clock_.Advance(absl::Seconds(1));
   clock_.AwaitSleep();
-  storage_.GiveRoom(true);
+  storage_.GiveRoom(9);
   clock_.Advance(absl::Milliseconds(10));
   storage_.AwaitTries(3);
   EXPECT_TRUE(journal_.accepts_commands());
@@ -395,6 +395,31 @@ TEST(JournalTest, LargeBatchesAreTakenInParts) {
   EXPECT_EQ(batch.appended, 6u);
   EXPECT_THAT(sequences, testing::UnorderedElementsAre(1, 2, 3, 4, 5));
   EXPECT_THAT(journal.Take().entries, IsEmpty());
+}
+
+// As many results that come at once.
+TEST_P(JournalCommitterTest, StorageThatIsBehindInTheMiddleOfABatchIsWaitedFor) {
+  const auto large = std::make_shared<const std::string>(40 << 20, 'r');
+  storage_.GiveRoom(1);
+  committer_.BeginBatch();
+  for (uint64_t i = 1; i <= 3; ++i) {
+    CommandRecord record = RecordOf(i);
+    auto command = std::make_shared<CommandSnapshot>(*record.command);
+    command->result = large;
+    record.command = std::move(command);
+    journal_.Append({i, std::move(record)});
+  }
+  committer_.Pass(outputs_.Of("a"));
+  committer_.EndBatch();
+  storage_.AwaitTries(1);
+  clock_.AwaitSleep();
+  EXPECT_THAT(outputs_.left(), IsEmpty());
+  EXPECT_TRUE(journal_.accepts_commands());
+  storage_.GiveRoom(9);
+  clock_.Advance(absl::Milliseconds(10));
+  outputs_.Await(1);
+  EXPECT_THAT(outputs_.left(), ElementsAre("a"));
+  EXPECT_THAT(storage_.sequences(), ElementsAre(1, 2, 3));
 }
 
 class CommitterThreadTest : public JournalCommitterTest {

@@ -24,6 +24,7 @@ class ScriptedStorage final : public JournalStorage {
     changed_.NotifyAll();
     while (blocked_) changed_.Wait(&mutex_);
     if (!error_.ok()) return error_;
+    if (--room_ < 0) return absl::UnavailableError("there is no room");
     if (position != position_) return absl::FailedPreconditionError("another writer");
     ++position_;
     for (const JournalEntry& entry : entries) sequences_.push_back(entry.sequence);
@@ -32,7 +33,7 @@ class ScriptedStorage final : public JournalStorage {
 
   bool HasRoom() override {
     MutexLock lock(&mutex_);
-    return has_room_;
+    return room_ > 0;
   }
 
   absl::StatusOr<Summary> Summarize() override { return Summary{}; }
@@ -40,11 +41,10 @@ class ScriptedStorage final : public JournalStorage {
     return absl::OkStatus();
   }
 
-  // Where there is none, appends fail.
-  void GiveRoom(bool room) {
+  // For so many appends; after that they fail.
+  void GiveRoom(int appends) {
     MutexLock lock(&mutex_);
-    has_room_ = room;
-    error_ = room ? absl::OkStatus() : absl::UnavailableError("there is no room");
+    room_ = appends;
   }
 
   // Appends, until Unblock().
@@ -84,7 +84,7 @@ class ScriptedStorage final : public JournalStorage {
   Mutex mutex_;
   CondVar changed_;
   int tries_ ABSL_GUARDED_BY(mutex_) = 0;
-  bool has_room_ ABSL_GUARDED_BY(mutex_) = true;
+  int room_ ABSL_GUARDED_BY(mutex_) = 1'000'000;
   bool blocked_ ABSL_GUARDED_BY(mutex_) = false;
   absl::Status error_ ABSL_GUARDED_BY(mutex_);
   std::vector<uint64_t> sequences_ ABSL_GUARDED_BY(mutex_);
