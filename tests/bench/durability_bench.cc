@@ -244,11 +244,11 @@ class BareWriter {
   BareWriter(const Folder& folder, const std::string& written)
       : database_(folder.path() + "/bare.db") {
     database_.Run("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-    database_.Run(tracker::kCommandTables);
+    database_.Run(tracker::kEntryTables);
     BareDatabase source(written);
-    sqlite3_stmt* const row = source.Prepare("SELECT * FROM commands LIMIT 1");
+    sqlite3_stmt* const row = source.Prepare("SELECT * FROM entries LIMIT 1");
     if (sqlite3_step(row) != SQLITE_ROW) Die("nothing to copy");
-    std::string sql = "INSERT INTO commands VALUES (?";
+    std::string sql = "INSERT INTO entries VALUES (?";
     for (int i = 1; i < sqlite3_column_count(row); ++i) {
       values_.push_back(sqlite3_value_dup(sqlite3_column_value(row, i)));
       sql += ", ?";
@@ -461,7 +461,7 @@ void BenchRestart() {
     {
       const auto start = SteadyClock::now();
       BareDatabase database(folder.Database());
-      sqlite3_stmt* const row = database.Prepare("SELECT * FROM commands ORDER BY sequence");
+      sqlite3_stmt* const row = database.Prepare("SELECT * FROM entries ORDER BY key");
       int64_t bytes = 0;
       while (sqlite3_step(row) == SQLITE_ROW) {
         for (int column = 0; column < sqlite3_column_count(row); ++column) {
