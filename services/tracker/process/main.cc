@@ -143,18 +143,18 @@ int Main(int argc, char** argv) {
   // Outlives the sessions, which follow commands.
   const auto kept = DurableJournal::Open(config, data->path(), &clock);
   if (!kept.ok()) return Fail(kept.status());
-  const MemoryBudget memory = config.Memory();
-  const auto sessions = SessionTable::Open(storage->get(), &clock, memory.sessions, config.Queue());
+  const MemoryBudget budget = config.Memory();
+  const auto sessions = SessionTable::Open(storage->get(), &clock, budget.sessions, config.Queue());
   if (!sessions.ok()) return Fail(sessions.status());
   MemoryRelease memory_release;
   TimerThread timers(&clock);
   ReleaseMemory(timers, memory_release);
   ApplyRetention(clock, timers, **sessions, config.Retention());
   CommandLog command_log(&clock);
-  CommandTable table(config.deadlines, memory.commands, (*kept)->journal());
+  CommandTable table(config.deadlines, budget.commands, (*kept)->journal());
   table.SetFailureListener(
       [&command_log](const CommandSnapshot& command) { command_log.Failed(command); });
-  AnnotationStore annotations(&table, memory.annotations, (*kept)->journal());
+  AnnotationStore annotations(&table, budget.annotations, (*kept)->journal());
   const absl::Status restored = (*kept)->Restore(table, annotations);
   if (!restored.ok()) return Fail(restored);
   DeadlineThread deadline_thread(&clock, &table);

@@ -54,7 +54,7 @@ export class Part {
   static async play(prepare, attacks) {
     const part = new Part();
     // They come from elsewhere: what they do costs others nothing but what is done for them.
-    setPriority(constants.priority.PRIORITY_LOW);
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
     process.once('disconnect', () => process.exit(1));
     await prepare(part);
     process.send({ what: 'ready' });
