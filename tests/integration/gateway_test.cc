@@ -247,6 +247,9 @@ TEST_F(GatewayTest, NothingIsClaimedOfCommandsThatAreGone) {
   Poll();
   Report({{"correlation_id", id}, {"status", "complete"}});
   Observe(id);
+  // The receipt comes when the answer has left the tracker, which may be after it was read.
+  const auto kept = *services_.table().Get(tracker::ClientScope::All(), id, /*peek=*/true);
+  while (!kept->spec->is_read()) std::this_thread::yield();
   services_.clock().Advance(absl::Seconds(60));
   json answer;
   do {
