@@ -30,8 +30,9 @@ else()
   # that does not match.
   target_compile_options(callslip_warnings INTERFACE -Wno-mismatched-new-delete)
 endif()
-if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CALLSLIP_SANITIZE)
-  # g++ 12 reports false findings of these kinds once sanitizers change its inlining.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
+   (CALLSLIP_SANITIZE OR CMAKE_BUILD_TYPE STREQUAL "Release"))
+  # g++ 12 reports false findings of these kinds once sanitizers or -O3 change its inlining.
   target_compile_options(callslip_warnings INTERFACE -Wno-maybe-uninitialized -Wno-array-bounds
                          -Wno-stringop-overflow)
 endif()

@@ -2,6 +2,7 @@
 #define CALLSLIP_GATEWAY_TIMEOUTS_H_
 
 #include "absl/time/time.h"
+#include "rpc_client/deadlines.h"
 
 namespace callslip::gateway {
 
@@ -21,9 +22,6 @@ inline constexpr absl::Duration kBlockingRpc = absl::Seconds(56);
 // What the deadline of a call adds to the wait that it asks for.
 inline constexpr absl::Duration kRpcMargin = absl::Seconds(1);
 
-// A call that does not wait. Long enough for a tracker that is restarted to be back; short enough
-// that with a frozen one every call still settles within its wait and 2 s.
-inline constexpr absl::Duration kUnaryDeadline = absl::Milliseconds(1500);
 // Readiness has to answer faster than the probes that ask for it give up.
 inline constexpr absl::Duration kReadinessDeadline = absl::Seconds(1);
 // What would only add a hint to an answer that is late already: within what is left of 2 s after a

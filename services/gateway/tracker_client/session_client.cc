@@ -6,9 +6,9 @@
 #include "callslip/tracker/v1/queue_service.grpc.pb.h"
 #include "callslip/tracker/v1/session_service.grpc.pb.h"
 #include "gateway/timeouts.h"
-#include "gateway/tracker_client/async_call.h"
-#include "gateway/tracker_client/channel.h"
-#include "gateway/tracker_client/stream_call.h"
+#include "rpc_client/async_call.h"
+#include "rpc_client/channel.h"
+#include "rpc_client/stream_call.h"
 
 namespace callslip::gateway {
 namespace {

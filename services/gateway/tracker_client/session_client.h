@@ -11,8 +11,8 @@
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "common/address.h"
 #include "common/tls_files.h"
-#include "gateway/tracker_client/call_queue.h"
-#include "gateway/tracker_client/message_stream.h"
+#include "rpc_client/call_queue.h"
+#include "rpc_client/message_stream.h"
 
 namespace callslip::gateway {
 

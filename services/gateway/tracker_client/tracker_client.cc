@@ -17,11 +17,11 @@
 #include "common/clock.h"
 #include "common/error_details.h"
 #include "gateway/timeouts.h"
-#include "gateway/tracker_client/async_call.h"
-#include "gateway/tracker_client/channel.h"
 #include "gateway/tracker_client/feed_watch.h"
 #include "gateway/tracker_client/watch_call.h"
 #include "gateway/tracker_client/watch_hub.h"
+#include "rpc_client/async_call.h"
+#include "rpc_client/channel.h"
 
 namespace callslip::gateway {
 namespace {

@@ -21,7 +21,7 @@
 #include "common/address.h"
 #include "common/latency_histogram.h"
 #include "common/tls_files.h"
-#include "gateway/tracker_client/call_queue.h"
+#include "rpc_client/call_queue.h"
 
 namespace callslip::gateway {
 

@@ -9,9 +9,9 @@
 #include "boost/asio/dispatch.hpp"
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "common/rpc_status.h"
-#include "gateway/tracker_client/call_queue.h"
 #include "gateway/tracker_client/watch_hub.h"
 #include "grpcpp/grpcpp.h"
+#include "rpc_client/call_queue.h"
 
 namespace callslip::gateway {
 

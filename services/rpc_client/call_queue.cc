@@ -1,9 +1,9 @@
-#include "gateway/tracker_client/call_queue.h"
+#include "rpc_client/call_queue.h"
 
 #include "boost/asio/post.hpp"
 #include "grpcpp/grpcpp.h"
 
-namespace callslip::gateway {
+namespace callslip {
 
 CallQueue::CallQueue()
     : queue_(std::make_unique<grpc::CompletionQueue>()), thread_([this] {
@@ -53,4 +53,4 @@ void CallQueue::Stop() {
   thread_.join();
 }
 
-}  // namespace callslip::gateway
+}  // namespace callslip

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_ASYNC_CALL_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_ASYNC_CALL_H_
+#ifndef CALLSLIP_RPC_CLIENT_ASYNC_CALL_H_
+#define CALLSLIP_RPC_CLIENT_ASYNC_CALL_H_
 
 #include <memory>
 #include <utility>
@@ -12,13 +12,13 @@
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/rpc_status.h"
-#include "gateway/timeouts.h"
-#include "gateway/tracker_client/call_queue.h"
 #include "grpc/support/time.h"
 #include "grpcpp/grpcpp.h"
+#include "rpc_client/call_queue.h"
+#include "rpc_client/deadlines.h"
 
 // A call as something that an Asio coroutine can await. Used by the clients' own files only.
-namespace callslip::gateway {
+namespace callslip {
 
 // What becomes of a call when the coroutine that awaits it is cancelled.
 enum class OnCancel {
@@ -112,6 +112,6 @@ boost::asio::awaitable<absl::StatusOr<Response>> AwaitUnary(CallQueue* calls,
       boost::asio::use_awaitable, std::move(prepare));
 }
 
-}  // namespace callslip::gateway
+}  // namespace callslip
 
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_ASYNC_CALL_H_
+#endif  // CALLSLIP_RPC_CLIENT_ASYNC_CALL_H_

@@ -1,9 +1,9 @@
-#include "gateway/tracker_client/channel.h"
+#include "rpc_client/channel.h"
 
 #include "common/rpc_credentials.h"
 #include "grpcpp/grpcpp.h"
 
-namespace callslip::gateway {
+namespace callslip {
 
 std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address,
                                               const std::optional<TlsFiles>& tls) {
@@ -27,4 +27,4 @@ std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address,
       address.ToString(), ChannelCredentials(address.is_unix() ? std::nullopt : tls), arguments);
 }
 
-}  // namespace callslip::gateway
+}  // namespace callslip

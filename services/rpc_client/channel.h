@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_CHANNEL_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_CHANNEL_H_
+#ifndef CALLSLIP_RPC_CLIENT_CHANNEL_H_
+#define CALLSLIP_RPC_CLIENT_CHANNEL_H_
 
 #include <memory>
 #include <optional>
@@ -11,13 +11,13 @@ namespace grpc {
 class Channel;
 }
 
-namespace callslip::gateway {
+namespace callslip {
 
 // A connection to the tracker of its own, made when it is first used and again when it breaks.
 // With `tls`, but for a unix socket.
 std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address,
                                               const std::optional<TlsFiles>& tls);
 
-}  // namespace callslip::gateway
+}  // namespace callslip
 
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_CHANNEL_H_
+#endif  // CALLSLIP_RPC_CLIENT_CHANNEL_H_

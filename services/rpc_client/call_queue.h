@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_CALL_QUEUE_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_CALL_QUEUE_H_
+#ifndef CALLSLIP_RPC_CLIENT_CALL_QUEUE_H_
+#define CALLSLIP_RPC_CLIENT_CALL_QUEUE_H_
 
 #include <memory>
 #include <string>
@@ -15,7 +15,7 @@ class ClientContext;
 class CompletionQueue;
 }  // namespace grpc
 
-namespace callslip::gateway {
+namespace callslip {
 
 // What the queue hands back when an operation is done. Runs on the queue's thread, or where Send()
 // of a stream has come across it.
@@ -26,7 +26,7 @@ class ClientTag {
 };
 
 // gRPC's completion queue of the calls to the tracker with the thread that polls it, and the calls
-// under way on it, so that they can be ended: a held poll would otherwise keep a gateway that stops
+// under way on it, so that they can be ended: a held poll would otherwise keep a process that stops
 // alive for as long as it is held.
 //
 // One for all clients of a process. gRPC watches the sockets of all queues together, so that the
@@ -41,7 +41,7 @@ class CallQueue {
 
   // What follows is used on the executor of the calls only.
 
-  // By which the tracker is to know this gateway, in the calls to come. Empty: by none.
+  // By which the tracker is to know this process, in the calls to come. Empty: by none.
   void SetToken(const std::string& token);
 
   // Each call is entered while it is under way;
@@ -71,6 +71,6 @@ class CallQueue {
   std::thread thread_;
 };
 
-}  // namespace callslip::gateway
+}  // namespace callslip
 
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_CALL_QUEUE_H_
+#endif  // CALLSLIP_RPC_CLIENT_CALL_QUEUE_H_

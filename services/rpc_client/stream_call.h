@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_STREAM_CALL_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_STREAM_CALL_H_
+#ifndef CALLSLIP_RPC_CLIENT_STREAM_CALL_H_
+#define CALLSLIP_RPC_CLIENT_STREAM_CALL_H_
 
 #include <memory>
 #include <optional>
@@ -12,11 +12,11 @@
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/rpc_status.h"
-#include "gateway/tracker_client/call_queue.h"
-#include "gateway/tracker_client/message_stream.h"
 #include "grpcpp/grpcpp.h"
+#include "rpc_client/call_queue.h"
+#include "rpc_client/message_stream.h"
 
-namespace callslip::gateway {
+namespace callslip {
 
 // A call that the tracker answers with a stream. Waits for the connection for as long as it takes.
 // What is under way on it holds it, so that its reader may leave at any time.
@@ -131,6 +131,6 @@ class CallReader final : public MessageStream<Message> {
   const std::shared_ptr<StreamCall<Message>> call_;
 };
 
-}  // namespace callslip::gateway
+}  // namespace callslip
 
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_STREAM_CALL_H_
+#endif  // CALLSLIP_RPC_CLIENT_STREAM_CALL_H_

@@ -1,12 +1,12 @@
-#ifndef CALLSLIP_GATEWAY_TRACKER_CLIENT_MESSAGE_STREAM_H_
-#define CALLSLIP_GATEWAY_TRACKER_CLIENT_MESSAGE_STREAM_H_
+#ifndef CALLSLIP_RPC_CLIENT_MESSAGE_STREAM_H_
+#define CALLSLIP_RPC_CLIENT_MESSAGE_STREAM_H_
 
 #include <optional>
 
 #include "absl/status/statusor.h"
 #include "boost/asio/awaitable.hpp"
 
-namespace callslip::gateway {
+namespace callslip {
 
 // The messages of a call as they come. Its destruction ends the call. Used on the executor of the
 // coroutines.
@@ -21,6 +21,6 @@ class MessageStream {
   virtual boost::asio::awaitable<absl::StatusOr<std::optional<Message>>> Next() = 0;
 };
 
-}  // namespace callslip::gateway
+}  // namespace callslip
 
-#endif  // CALLSLIP_GATEWAY_TRACKER_CLIENT_MESSAGE_STREAM_H_
+#endif  // CALLSLIP_RPC_CLIENT_MESSAGE_STREAM_H_

@@ -1,0 +1,14 @@
+#ifndef CALLSLIP_RPC_CLIENT_DEADLINES_H_
+#define CALLSLIP_RPC_CLIENT_DEADLINES_H_
+
+#include "absl/time/time.h"
+
+namespace callslip {
+
+// A call that does not wait. Long enough for a tracker that is restarted to be back; short enough
+// that with a frozen one every call of a gateway still settles within its wait and 2 s.
+inline constexpr absl::Duration kUnaryDeadline = absl::Milliseconds(1500);
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_RPC_CLIENT_DEADLINES_H_
