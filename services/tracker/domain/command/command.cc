@@ -91,14 +91,6 @@ std::shared_ptr<const CommandSpec> CommandSpec::Earlier(absl::Duration by) const
   return earlier;
 }
 
-int64_t CommandSnapshot::payload_bytes() const {
-  int64_t bytes = 0;
-  for (const Payload* payload : {&spec->params, &result, &context, &late_result}) {
-    if (*payload != nullptr) bytes += static_cast<int64_t>((*payload)->size());
-  }
-  return bytes;
-}
-
 int64_t CommandSnapshot::FirstNanos(TraceEntry::Stage stage) const {
   for (const TraceEntry& entry : trace) {
     if (entry.stage == stage) return entry.unix_nanos;

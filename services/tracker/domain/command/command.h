@@ -143,8 +143,13 @@ struct CommandSnapshot {
   Payload context;
   Payload late_result;
 
+  static int64_t BytesOf(const Payload& payload) {
+    return payload == nullptr ? 0 : static_cast<int64_t>(payload->size());
+  }
   // Bytes of all payloads.
-  int64_t payload_bytes() const;
+  int64_t payload_bytes() const {
+    return BytesOf(spec->params) + BytesOf(result) + BytesOf(context) + BytesOf(late_result);
+  }
   static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::min();
 
   // When it went through `stage`, in nanoseconds since 1970, for the first and the last time;

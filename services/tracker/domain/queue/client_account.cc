@@ -70,7 +70,7 @@ bool ClientAccount::RemoveFilter(const FilterWatch* watch) {
 
 void ClientAccount::PushToFilters(const CommandPtr& command,
                                   std::vector<std::shared_ptr<CommandFeed>>& ready) {
-  if (filter_count_ == 0) return;
+  if (!has_filters()) return;
   MutexLock lock(&mutex_);
   CommandPtr shown;
   for (auto it = filters_.begin(); it != filters_.end();) {

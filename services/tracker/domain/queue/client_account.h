@@ -64,6 +64,9 @@ class ClientAccount {
   // Returns whether it was there: it may have been ended.
   bool RemoveFilter(const FilterWatch* watch);
 
+  // Whether it has any filter. One that is added after this was false is told by whoever adds it
+  // how things stand.
+  bool has_filters() const { return filter_count_ != 0; }
   // Pushes a change to the filters that it matches, and adds to `ready` the feeds that are to be
   // told. Called with the lock of the command's partition held.
   void PushToFilters(const CommandPtr& command, std::vector<std::shared_ptr<CommandFeed>>& ready);

@@ -248,6 +248,11 @@ class CommandPartition {
   void SettleLocked(Step& step) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Appends what a restart must know of the command.
   void JournalLocked(CommandEntry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Whether anybody is to be told what becomes of it.
+  bool IsWatched(const CommandEntry& entry) const {
+    return !entry.watches.empty() || entry.client->account->has_filters() ||
+           shared_->accounts.OfAll()->has_filters();
+  }
   // Tells the watches of the command that it became `view`.
   void TellLocked(CommandEntry& entry, const CommandPtr& view, CommandEffects& effects)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -23,7 +23,7 @@ bool CommandPartition::FireDeadlines(absl::Time now, CommandEffects& effects) {
     for (int i = 0; i < kMaxAtOnce && (timed = deadlines_.PopDue()) != nullptr; ++i) {
       FireLocked(*timed, step);
       // What one deadline ends the next one may remove.
-      SettleLocked(step);
+      if (step.has_more()) SettleLocked(step);
     }
   }
   // Whoever fires asks for the next one.

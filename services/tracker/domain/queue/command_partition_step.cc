@@ -16,7 +16,7 @@ CommandPartition::Step::Step(CommandPartition* partition, absl::Time at, Command
 
 // That it holds the mutex clang's analysis can't see from here.
 CommandPartition::Step::~Step() ABSL_NO_THREAD_SAFETY_ANALYSIS {
-  partition_->SettleLocked(*this);
+  if (has_more()) partition_->SettleLocked(*this);
   effects.earliest_deadline = partition_->deadlines_.TakeEarliestSet();
   partition_->mutex_.Unlock();
 }

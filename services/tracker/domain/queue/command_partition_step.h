@@ -29,13 +29,18 @@ class ABSL_SCOPED_LOCKABLE CommandPartition::Step {
   // What everybody may see of it is; it was `before`, or null.
   void Changed(CommandEntry& entry, const CommandPtr& before) {
     Touch(entry);
+    if (!partition_->IsWatched(entry)) return;
     for (Told& told : changes_) {
       if (told.entry == &entry && told.view == nullptr) told.view = before;
     }
     changes_.push_back({&entry, nullptr});
   }
   // There may be something for the workers of `queue`. A step is about one queue.
-  void Dispatch(TargetQueue* queue) { queue_ = queue; }
+  void Dispatch(TargetQueue* queue) {
+    if (queue->workers.has_calls()) queue_ = queue;
+  }
+  // Whether anything follows from what was noted so far.
+  bool has_more() const { return queue_ != nullptr || !touched_.empty() || !changes_.empty(); }
 
   const absl::Time now;
   CommandEffects& effects;

@@ -47,7 +47,7 @@ class PartitionClient {
     } else {
       unfinished_.push_back(entry);
     }
-    AddToLabel(entry, state);
+    if (!entry.spec().label().empty()) AddToLabel(entry, state);
   }
   // It was in the state `before`.
   void Moved(CommandEntry& entry, CommandState before) {
@@ -59,13 +59,14 @@ class PartitionClient {
       RemoveFromGroup(entry, before);
       AddTo(EndedIn(now), entry);
     }
+    if (entry.spec().label().empty()) return;
     RemoveFromLabel(entry, before);
     AddToLabel(entry, now);
   }
   void Remove(CommandEntry& entry, CommandState state) {
     if (IsHeld(state)) held_.erase(held_.iterator_to(entry));
     RemoveFromGroup(entry, state);
-    RemoveFromLabel(entry, state);
+    if (!entry.spec().label().empty()) RemoveFromLabel(entry, state);
   }
 
   // At least those that matter for a look at `limit` of each group: of those that match the label
@@ -164,14 +165,13 @@ class PartitionClient {
       unfinished_.erase(unfinished_.iterator_to(entry));
     }
   }
+  // Of one that has a label.
   void AddToLabel(CommandEntry& entry, CommandState state) {
-    if (entry.spec().label().empty()) return;
     std::unique_ptr<Labelled>& label = labels_[entry.spec().label()];
     if (label == nullptr) label = std::make_unique<Labelled>();
     AddTo((*label)[SortOf(state)], entry);
   }
   void RemoveFromLabel(CommandEntry& entry, CommandState state) {
-    if (entry.spec().label().empty()) return;
     const auto label = labels_.find(entry.spec().label());
     (*label->second)[SortOf(state)].erase(entry.spec().sequence);
     const bool is_empty =
