@@ -119,14 +119,12 @@ class Caller {
  public:
   Caller(Stub* stub, grpc::CompletionQueue* queue, int number, bool only_register)
       : stub_(stub), queue_(queue), only_register_(only_register) {
-    register_.set_client_id("client-" + std::to_string(number));
     register_.set_target("target-" + std::to_string(number));
     register_.set_type("click");
     register_.set_params(kParams);
     if (only_register) register_.set_command_class(v1::COMMAND_CLASS_HUMAN);
     lease_.set_target(register_.target());
     complete_.set_result(kResult);
-    get_.set_client_id(register_.client_id());
   }
 
   void Begin() {

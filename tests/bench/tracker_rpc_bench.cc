@@ -38,24 +38,25 @@ constexpr std::chrono::milliseconds kLoadTime{700};
 constexpr int kWakes = 1500;
 constexpr int kIdleWakes = 10;
 constexpr int kWaits = 50'000;
-constexpr int kClients = 5;
+constexpr int kStreams = 5;
 constexpr int kTogether = 10'000;
 constexpr char kPoked[] = "poked";
 
-// The tracker as it is, but for its limits, and with a poke: it completes all commands of the
-// client kPoked.
+// The tracker as it is, but for its limits, and with a poke: it completes all commands with the
+// label kPoked. All are of one client, as a caller over TCP without a token speaks for itself only.
 void ServeTracker(const ParentLink& parent) {
   tracker::CommandLimits limits;
   limits.queued = limits.queued_of_client = limits.commands = limits.commands_of_client = int64_t{1}
                                                                                           << 40;
   limits.payload_bytes = limits.payload_bytes_of_client = int64_t{1} << 40;
+  limits.waits = limits.waits_of_client = 2 * kWaits;
   RealClock clock;
   tracker::CommandTable table(tracker::CommandDeadlines(), limits);
   OnPoke([&] {
     std::vector<std::string> ids;
     std::string token;
     do {
-      const auto page = table.List(kPoked, {}, 1000, token);
+      const auto page = table.List("local", {.label = kPoked}, 1000, token);
       for (const auto& command : page->commands) ids.push_back(command->spec->id.ToString());
       token = page->next_page_token;
     } while (!token.empty());
@@ -126,9 +127,9 @@ double CallsPerSecond(Stub* stub,
   return static_cast<double>(answered) / seconds.count();
 }
 
-v1::RegisterCommandRequest Registration(const std::string& client = "", bool human = false) {
+v1::RegisterCommandRequest Registration(const std::string& label = "", bool human = false) {
   v1::RegisterCommandRequest request;
-  request.set_client_id(client);
+  request.set_label(label);
   request.set_type("click");
   request.set_params(R"({"action":"click","selector":"#submit"})");
   if (human) request.set_command_class(v1::COMMAND_CLASS_HUMAN);
@@ -266,12 +267,11 @@ class Watcher {
     (void)stream_->Finish();
   }
 
-  void Add(const std::string& client, const std::vector<std::string>& ids) {
+  void Add(const std::vector<std::string>& ids) {
     v1::WatchCommandsRequest request;
     for (const std::string& id : ids) {
       v1::CommandWatch& watch = *request.add_add();
       watch.set_watch_id(next_id_++);
-      watch.set_client_id(client);
       watch.set_command_id(id);
       watch.set_only_end(true);
       if (request.add_size() == 1000) Send(request);
@@ -318,9 +318,8 @@ void Complete(Stub* stub, const std::string& id) {
 void BenchManyWaits(const ChildProcess& tracker) {
   const auto stub = Connect(tracker);
   std::vector<std::vector<std::string>> ids;
-  for (int client = 0; client < kClients; ++client) {
-    ids.push_back(RegisterMany(stub.get(), Registration("waits-" + std::to_string(client), true),
-                               kWaits / kClients));
+  for (int i = 0; i < kStreams; ++i) {
+    ids.push_back(RegisterMany(stub.get(), Registration("waits", true), kWaits / kStreams));
   }
   v1::GetCommandRequest get;
   get.set_command_id(Register(stub.get(), Registration("", /*human=*/true)));
@@ -331,22 +330,22 @@ void BenchManyWaits(const ChildProcess& tracker) {
 
   const int64_t bytes_before = tracker.ResidentBytes();
   std::vector<std::unique_ptr<Watcher>> watchers;
-  for (int client = 0; client < kClients; ++client) {
+  for (int i = 0; i < kStreams; ++i) {
     watchers.push_back(std::make_unique<Watcher>(tracker));
-    watchers.back()->Add("waits-" + std::to_string(client), ids[client]);
+    watchers.back()->Add(ids[i]);
     // Answered after all of them are there.
-    Complete(stub.get(), ids[client].back());
+    Complete(stub.get(), ids[i].back());
     watchers.back()->AwaitEnds(1);
   }
   const int64_t bytes = tracker.ResidentBytes() - bytes_before;
   for (int i = 0; i < kRounds; ++i) beside.push_back(rate());
 
   // Each completion must be told once: anything else ends the benchmark in AwaitEnds().
-  for (int client = 0; client < kClients; ++client) {
-    Complete(stub.get(), ids[client][0]);
-    watchers[client]->AwaitEnds(1);
+  for (int i = 0; i < kStreams; ++i) {
+    Complete(stub.get(), ids[i][0]);
+    watchers[i]->AwaitEnds(1);
   }
-  std::printf("\n%d waits on %d WatchCommands streams\n\n", kWaits, kClients);
+  std::printf("\n%d waits on %d WatchCommands streams\n\n", kWaits, kStreams);
   Table table({"", "figure"});
   table.Add({"bytes in the tracker for each", Fixed(static_cast<double>(bytes) / kWaits, 0)});
   table.Add(
@@ -404,9 +403,9 @@ void BenchTogether(const ChildProcess& tracker, const ChildProcess& floor) {
     const auto stub = Connect(tracker);
     const auto ids = RegisterMany(stub.get(), Registration(kPoked, true), kTogether);
     Watcher watcher(tracker);
-    watcher.Add(kPoked, ids);
+    watcher.Add(ids);
     const std::string last = Register(stub.get(), Registration("marker", true));
-    watcher.Add("marker", {last});
+    watcher.Add({last});
     Complete(stub.get(), last);
     watcher.AwaitEnds(1);
     tracker.Poke();

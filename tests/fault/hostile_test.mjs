@@ -34,6 +34,8 @@ const USUAL_MS = 100;
 /** What of the memory that a deployment gives may be taken; and kept, in MiB, a while later. */
 const MOST_OF_MEMORY = 0.5;
 const MOST_KEPT = 64;
+/** What each is to come back to, as a part of what it had before; it is waited for. */
+const BACK_AT = 1.2;
 /** Results that nobody reads are kept for a minute. */
 const QUIET_S = 70;
 
@@ -149,14 +151,15 @@ class Scene {
     return { tracker: await residentOf(this.tracker), gateway: await residentOf(this.gateway) };
   }
 
-  /** Waits until neither has much more than `before`, if they give it back; in which time, in s. */
+  /** Waits until both are about where they were `before`, if they come back; in which time, in s. */
   async quiet(before) {
     const begun = performance.now();
     for (;;) {
       const quiet = Math.round((performance.now() - begun) / 1_000);
       const now = await this.resident();
-      const kept = Object.keys(now).map((service) => now[service].now - before[service].now);
-      if (Math.max(...kept) < MOST_KEPT || quiet >= QUIET_S) return { ...now, quiet };
+      const isBack = Object.keys(now).every(
+        (service) => now[service].now <= BACK_AT * before[service].now);
+      if (isBack || quiet >= QUIET_S) return { ...now, quiet };
       await pause(1_000);
     }
   }
