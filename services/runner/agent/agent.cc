@@ -1,0 +1,294 @@
+#include "runner/agent/agent.h"
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace callslip::runner {
+namespace {
+
+constexpr size_t kToldWords = 4 << 10;
+
+AgentError EndOf(const AgentSettings& settings, const AgentExit& exit) {
+  const auto command = [&] { return settings.command.arguments.front(); };
+  std::string words =
+      exit.last_words.substr(exit.last_words.size() - std::min(exit.last_words.size(), kToldWords));
+  absl::StripAsciiWhitespace(&words);
+  if (!words.empty()) words = absl::StrCat("; it said: ", words);
+  switch (exit.kind) {
+    case AgentExit::Kind::kNotStarted:
+      if (exit.code == ENOENT) {
+        return {"command_missing", absl::StrCat("there is no command ", command(), ": install it, ",
+                                                "or correct `command` of agent ", settings.name)};
+      }
+      return {"not_executable", absl::StrCat(command(), ": ", std::strerror(exit.code))};
+    case AgentExit::Kind::kExited:
+      return {"agent_crashed", absl::StrCat("the agent has ended with code ", exit.code, words)};
+    case AgentExit::Kind::kSignalled:
+      return {"agent_crashed", absl::StrCat("the agent was ended by signal ", exit.code, words)};
+    case AgentExit::Kind::kLost:
+      return {"agent_crashed", absl::StrCat("the agent was killed with its keeper", words)};
+  }
+  return {"agent_crashed", "the agent has ended"};
+}
+
+bool IsRateLimit(const RpcError& error) {
+  const std::string text = absl::AsciiStrToLower(absl::StrCat(
+      error.message, " ",
+      error.data.is_null() ? "" : error.data.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  return error.code == 429 || absl::StrContains(text, "rate limit") ||
+         absl::StrContains(text, "rate_limit") || absl::StrContains(text, "429") ||
+         absl::StrContains(text, "quota");
+}
+
+}  // namespace
+
+Agent::Agent(Timers* timers, AgentSettings settings, Listener* listener)
+    : timers_(timers),
+      settings_(std::move(settings)),
+      listener_(listener),
+      peer_(this, [this](std::string line) {
+        if (process_ != nullptr) process_->Write(std::move(line), std::exchange(written_, nullptr));
+      }) {}
+
+Agent::~Agent() = default;
+
+std::shared_ptr<Agent> Agent::Start(boost::asio::io_context& context, Timers* timers,
+                                    const std::string& keeper, AgentSettings settings,
+                                    Listener* listener) {
+  std::shared_ptr<Agent> agent(new Agent(timers, std::move(settings), listener));
+  auto process = AgentProcess::Start(context, keeper, agent->settings_.command, agent.get(),
+                                     agent->settings_.stop);
+  if (!process.ok()) {
+    agent->start_timer_ = timers->After(absl::ZeroDuration(), [agent, status = process.status()] {
+      agent->over_ = true;
+      agent->listener_->OnEnd({"not_executable", std::string(status.message())});
+    });
+    return agent;
+  }
+  agent->process_ = *std::move(process);
+  agent->Begin();
+  return agent;
+}
+
+void Agent::Begin() {
+  heard_time_ = timers_->Now();
+  start_timer_ = timers_->After(settings_.patience.initialize, [this] {
+    KillFor({"start_timeout", absl::StrCat("the agent did not answer `initialize` within ",
+                                           absl::FormatDuration(settings_.patience.initialize))});
+  });
+  Request("initialize", acp::InitializeParams(settings_.offer),
+          [this](RpcAnswer answer) { TakeInitialized(std::move(answer)); });
+}
+
+void Agent::TakeInitialized(RpcAnswer answer) {
+  if (over_ || why_.has_value()) return;
+  if (const auto* error = std::get_if<RpcError>(&answer)) return KillFor(ErrorFrom(*error));
+  capabilities_ = acp::ParseCapabilities(std::get<Json>(answer));
+  if (capabilities_.version != acp::kProtocolVersion) {
+    return KillFor(
+        {"unsupported_version", absl::StrCat("the agent speaks version ", capabilities_.version,
+                                             " of the protocol; version ", acp::kProtocolVersion,
+                                             " is needed. Update the agent")});
+  }
+  if (settings_.auth_method.empty()) return Ready();
+  Request("authenticate", {{"methodId", settings_.auth_method}}, [this](RpcAnswer authenticated) {
+    if (over_ || why_.has_value()) return;
+    if (const auto* error = std::get_if<RpcError>(&authenticated))
+      return KillFor(ErrorFrom(*error));
+    Ready();
+  });
+}
+
+void Agent::Ready() {
+  start_timer_.reset();
+  listener_->OnReady();
+}
+
+int64_t Agent::Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done,
+                       std::function<void(bool)> written) {
+  written_ = std::move(written);
+  const int64_t request = peer_.Request(method, std::move(params), std::move(done));
+  written_ = nullptr;
+  return request;
+}
+
+AgentError Agent::ErrorFrom(const RpcError& error) const {
+  if (error.code == kAuthRequired) {
+    const std::string methods = absl::StrJoin(
+        capabilities_.auth_methods, ", ",
+        [](std::string* out, const auto& method) { absl::StrAppend(out, method.first); });
+    return {"auth_required", absl::StrCat("the agent wants somebody to log in",
+                                          methods.empty() ? "" : absl::StrCat(" (", methods, ")"),
+                                          ": run `callslip-runner login ", settings_.name, "`")};
+  }
+  if (IsRateLimit(error)) return {"rate_limited", error.message};
+  return {"agent_error", absl::StrCat(error.message, " (", error.code, ")")};
+}
+
+void Agent::NewSession(const acp::SessionSetup& setup, AgentSession::Listener* listener,
+                       Opened opened) {
+  const auto opening = std::make_shared<Opening>();
+  opening->session.reset(new AgentSession(this, listener));
+  openings_.push_back(opening);
+  Await(*opening, settings_.patience.new_session,
+        {"new_session_timeout", "the agent said nothing while it was to begin a session"});
+  Request("session/new", acp::NewSessionParams(setup, capabilities_),
+          [this, opening, opened = std::move(opened)](RpcAnswer answer) {
+            std::erase(openings_, opening);
+            opening->timer.reset();
+            if (over_ || why_.has_value()) {
+              return opened(why_.value_or(AgentError{"agent_crashed", "the agent has ended"}));
+            }
+            if (const auto* error = std::get_if<RpcError>(&answer))
+              return opened(ErrorFrom(*error));
+            const Json& result = std::get<Json>(answer);
+            const std::string id = acp::TextOf(result, "sessionId");
+            if (id.empty() || sessions_.contains(id)) {
+              return opened(
+                  AgentError{"agent_error", "the agent has given its session no id of its own"});
+            }
+            sessions_.emplace(id, opening->session);
+            opening->session->Begin(id, result);
+            opened(opening->session);
+            std::vector<Json> early = std::move(early_[id]);
+            early_.erase(id);
+            if (openings_.empty()) {
+              early_.clear();
+              early_updates_ = early_bytes_ = 0;
+            }
+            for (const Json& update : early) opening->session->TakeUpdate(update);
+          });
+}
+
+void Agent::RestoreSession(const std::string& id, const acp::SessionSetup& setup,
+                           AgentSession::Listener* listener, Opened opened) {
+  const auto session = std::shared_ptr<AgentSession>(new AgentSession(this, listener));
+  if (capabilities_.resume) return Restore("session/resume", id, setup, session, opened);
+  if (capabilities_.load) return Restore("session/load", id, setup, session, opened);
+  opened(AgentError{"cannot_restore", "the agent keeps no sessions: its context is lost"});
+}
+
+void Agent::Restore(const std::string& method, const std::string& id,
+                    const acp::SessionSetup& setup, const std::shared_ptr<AgentSession>& session,
+                    const Opened& opened) {
+  const auto opening = std::make_shared<Opening>();
+  opening->session = session;
+  opening->drops_updates = true;
+  session->id_ = id;
+  openings_.push_back(opening);
+  Await(*opening, settings_.patience.restore,
+        {"load_timeout", "the agent said nothing while it was to restore the session"});
+  Request(method, acp::RestoreParams(id, setup, capabilities_),
+          [this, opening, opened, id, setup, method, session](RpcAnswer answer) {
+            std::erase(openings_, opening);
+            opening->timer.reset();
+            if (over_ || why_.has_value()) {
+              return opened(why_.value_or(AgentError{"agent_crashed", "the agent has ended"}));
+            }
+            if (const auto* error = std::get_if<RpcError>(&answer)) {
+              AgentError why = ErrorFrom(*error);
+              if (why.reason == "agent_error") {
+                if (method == "session/resume" && capabilities_.load) {
+                  return Restore("session/load", id, setup, session, opened);
+                }
+                why = {"cannot_restore",
+                       absl::StrCat("the agent could not restore the session: ", error->message)};
+              }
+              return opened(why);
+            }
+            sessions_[id] = session;
+            session->Begin(id, std::get<Json>(answer));
+            opened(session);
+          });
+}
+
+void Agent::Await(Opening& opening, absl::Duration silence, const AgentError& error) {
+  const absl::Duration left = heard_time_ + silence - timers_->Now();
+  opening.timer =
+      timers_->After(std::max(left, absl::Milliseconds(1)), [this, &opening, silence, error] {
+        if (timers_->Now() - heard_time_ >= silence) return KillFor(error);
+        Await(opening, silence, error);
+      });
+}
+
+void Agent::KillFor(AgentError error) {
+  if (!why_.has_value()) why_ = std::move(error);
+  if (process_ != nullptr) process_->Kill();
+}
+
+void Agent::Stop() {
+  stopped_ = true;
+  if (!why_.has_value()) why_ = AgentError{"agent_stopped", "the agent was stopped"};
+  start_timer_.reset();
+  if (process_ != nullptr) process_->Stop();
+}
+
+AgentSession* Agent::Find(const Json& params) {
+  const auto found = sessions_.find(acp::TextOf(params, "sessionId"));
+  return found == sessions_.end() ? nullptr : found->second.get();
+}
+
+void Agent::KeepEarly(const std::string& id, const Json& update) {
+  const bool is_restored = std::any_of(openings_.begin(), openings_.end(), [&](const auto& each) {
+    return each->drops_updates && each->session->id() == id;
+  });
+  if (is_restored || openings_.empty()) return;
+  const size_t bytes = update.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+  if (early_updates_ >= kMaxEarlyUpdates || early_bytes_ + bytes > kMaxEarlyBytes) return;
+  ++early_updates_;
+  early_bytes_ += bytes;
+  early_[id].push_back(update);
+}
+
+void Agent::OnOutput(absl::string_view bytes) {
+  heard_time_ = timers_->Now();
+  if (peer_.Feed(bytes)) return;
+  KillFor({"protocol_error", "the agent has written a line of more than 32 MiB"});
+}
+
+void Agent::OnEnd(const AgentExit& exit) {
+  const std::shared_ptr<Agent> self = shared_from_this();
+  over_ = true;
+  start_timer_.reset();
+  if (!why_.has_value()) why_ = EndOf(settings_, exit);
+  process_.reset();
+  for (const auto& opening : openings_) opening->timer.reset();
+  peer_.Close({.message = why_->message});
+  for (const auto& [id, session] : std::exchange(sessions_, {})) session->End(*why_);
+  listener_->OnEnd(*why_);
+}
+
+void Agent::OnRequest(const std::string& method, const Json& params, Peer::Respond respond) {
+  const bool is_question = method == "session/request_permission";
+  if (!is_question && !absl::StartsWith(method, "fs/") && !absl::StartsWith(method, "terminal/")) {
+    return respond(RpcError{kMethodNotFound, absl::StrCat("there is no method ", method)});
+  }
+  AgentSession* session = Find(params);
+  if (session == nullptr) {
+    return respond(RpcError{kInvalidParams, "there is no session of that sessionId"});
+  }
+  if (is_question) return session->TakeQuestion(params, std::move(respond));
+  session->TakeCall(method, params, respond);
+}
+
+void Agent::OnNotification(const std::string& method, const Json& params) {
+  if (method != "session/update") return;
+  const Json update = acp::MemberOf(params, "update");
+  if (AgentSession* session = Find(params)) return session->TakeUpdate(update);
+  KeepEarly(acp::TextOf(params, "sessionId"), update);
+}
+
+void Agent::OnNoise(absl::string_view line) {
+  const absl::Time now = timers_->Now();
+  if (now - noise_time_ < absl::Seconds(1)) return;
+  noise_time_ = now;
+  listener_->OnNoise(line);
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,221 @@
+#ifndef CALLSLIP_RUNNER_AGENT_AGENT_H_
+#define CALLSLIP_RUNNER_AGENT_AGENT_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "boost/asio/io_context.hpp"
+#include "runner/acp/agent_update.h"
+#include "runner/acp/messages_v1.h"
+#include "runner/acp/peer.h"
+#include "runner/agent/agent_process.h"
+#include "runner/timers.h"
+
+namespace callslip::runner {
+
+class Agent;
+
+// How long an agent may take. It is told and ended for silence, never for the length of its work.
+struct AgentPatience {
+  absl::Duration initialize = absl::Seconds(60);
+  // Without any line, while it makes a session: it may install much first.
+  absl::Duration new_session = absl::Seconds(120);
+  // Without an update, while it restores one.
+  absl::Duration restore = absl::Seconds(120);
+  // Until it has ended a turn that was cancelled.
+  absl::Duration cancel = absl::Seconds(10);
+  // Of a turn without a word of it, until that is told.
+  absl::Duration silence = absl::Minutes(2);
+  // And until the turn is ended for it.
+  absl::Duration turn_idle = absl::InfiniteDuration();
+  // What still belongs to a turn comes within this of the last before it, and this in all.
+  absl::Duration late = absl::Milliseconds(100);
+  absl::Duration latest = absl::Seconds(1);
+};
+
+struct AgentSettings {
+  std::string name;  // As it is configured.
+  AgentCommand command;
+  std::string auth_method;  // Empty: none.
+  acp::Offer offer;
+  AgentPatience patience;
+  StopPatience stop;
+};
+
+// What the agent knows as one conversation. Ends with its Agent.
+class AgentSession {
+ public:
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void OnUpdate(AgentUpdate update) = 0;
+    // `answer` may be called at any time, once; later calls have no effect.
+    virtual void OnPermission(PermissionQuestion question,
+                              std::function<void(PermissionChoice)> answer) = 0;
+    // Of fs/* and terminal/*.
+    virtual void OnClientCall(const std::string& method, const Json& params,
+                              Peer::Respond respond) = 0;
+    // Nothing was heard of a turn for so long. Told again once there was something in between.
+    virtual void OnSilence(absl::Duration silent) = 0;
+    // Nothing will come any more.
+    virtual void OnEnd(const AgentError& error) = 0;
+  };
+  using TurnEnd = std::variant<PromptEnd, AgentError>;
+
+  // As the agent calls it.
+  const std::string& id() const { return id_; }
+  // What it has said of its modes and settings when it began; null where nothing.
+  const Json& modes() const { return modes_; }
+  const Json& config_options() const { return config_options_; }
+
+  // One at a time. `written` is told whether all of it was written; `done`, once, how it has ended.
+  void Prompt(Json blocks, std::function<void(bool whole)> written,
+              std::function<void(TurnEnd)> done);
+  bool is_prompting() const { return done_ != nullptr; }
+  // Asks the agent to end the turn, and answers what it asks for with `cancelled`. An agent that
+  // does not is killed. Harmless without a turn.
+  void Cancel();
+  using Done = std::function<void(RpcAnswer)>;
+  void SetMode(const std::string& mode_id, Done done);
+  void SetConfigOption(const std::string& id, const std::string& value, Done done);
+  // The agent may forget it.
+  void Close();
+
+ private:
+  friend class Agent;
+
+  AgentSession(Agent* agent, Listener* listener) : agent_(agent), listener_(listener) {}
+
+  void Begin(std::string id, const Json& answer);
+  void Heard();
+  void TakeUpdate(const Json& update);
+  void TakeQuestion(const Json& params, Peer::Respond respond);
+  void TakeCall(const std::string& method, const Json& params, const Peer::Respond& respond);
+  void TakeAnswer(RpcAnswer answer);
+  void AwaitLate();
+  void EndTurn(TurnEnd end);
+  void WatchSilence(absl::Duration wait);
+  void OnQuiet();
+  void End(const AgentError& error);
+
+  Agent* const agent_;
+  Listener* const listener_;
+  std::string id_;
+  Json modes_;
+  Json config_options_;
+
+  std::function<void(TurnEnd)> done_;  // Set while there is a turn.
+  std::optional<TurnEnd> answered_;    // Its end, while late updates are awaited.
+  absl::Time answer_time_;
+  bool written_ = false;
+  bool cancelled_ = false;
+  absl::Time heard_time_;
+  bool told_silence_ = false;
+  std::map<int64_t, std::function<void()>> questions_;  // To cancel each.
+  int64_t last_question_ = 0;
+  int open_calls_ = 0;  // Of this end: the agent waits for us.
+  std::unique_ptr<Timers::Timer> cancel_timer_;
+  std::unique_ptr<Timers::Timer> silence_timer_;
+  std::unique_ptr<Timers::Timer> late_timer_;
+};
+
+// A running agent: its process, the conversation with it, and its sessions. Lives on one thread.
+class Agent : public std::enable_shared_from_this<Agent>,
+              private AgentProcess::Listener,
+              private Peer::Listener {
+ public:
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    // It is there, and takes sessions.
+    virtual void OnReady() = 0;
+    // Once, after all else: nothing of it is left. Sessions have been told before.
+    virtual void OnEnd(const AgentError& error) = 0;
+    // A line that is no message; at most one a second.
+    virtual void OnNoise(absl::string_view /*line*/) {}
+  };
+  using Opened = std::function<void(std::variant<std::shared_ptr<AgentSession>, AgentError>)>;
+
+  // `context`, `timers` and `listener` must live until OnEnd(). Nothing of `listener` is called
+  // before this returns.
+  static std::shared_ptr<Agent> Start(boost::asio::io_context& context, Timers* timers,
+                                      const std::string& keeper, AgentSettings settings,
+                                      Listener* listener);
+  ~Agent() override;
+
+  // Once it is ready. What the session is told before `opened` is called is kept for it. `listener`
+  // must live until its OnEnd().
+  void NewSession(const acp::SessionSetup& setup, AgentSession::Listener* listener, Opened opened);
+  // The one with that id, as it was: by session/resume or session/load, what the agent repeats of
+  // it being dropped. `cannot_restore` where it can't; never a new one instead.
+  void RestoreSession(const std::string& id, const acp::SessionSetup& setup,
+                      AgentSession::Listener* listener, Opened opened);
+
+  // Ends it with all its sessions; OnEnd() tells when that is done.
+  void Stop();
+
+  const acp::Capabilities& capabilities() const { return capabilities_; }
+  size_t sessions() const { return sessions_.size(); }
+
+ private:
+  friend class AgentSession;
+
+  // A session that is being opened.
+  struct Opening {
+    std::shared_ptr<AgentSession> session;
+    bool drops_updates = false;
+    std::unique_ptr<Timers::Timer> timer;
+  };
+  static constexpr size_t kMaxEarlyUpdates = 64;
+  static constexpr size_t kMaxEarlyBytes = size_t{1} << 20;
+
+  Agent(Timers* timers, AgentSettings settings, Listener* listener);
+
+  void Begin();
+  void TakeInitialized(RpcAnswer answer);
+  void Ready();
+  void Restore(const std::string& method, const std::string& id, const acp::SessionSetup& setup,
+               const std::shared_ptr<AgentSession>& session, const Opened& opened);
+  // Kills it unless it is heard of for so long.
+  void Await(Opening& opening, absl::Duration silence, const AgentError& error);
+  void KillFor(AgentError error);
+  AgentError ErrorFrom(const RpcError& error) const;
+  // Writes the next line with `written` told.
+  int64_t Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done,
+                  std::function<void(bool)> written = nullptr);
+  AgentSession* Find(const Json& params);
+  void KeepEarly(const std::string& id, const Json& update);
+
+  void OnOutput(absl::string_view bytes) override;
+  void OnEnd(const AgentExit& exit) override;
+  void OnRequest(const std::string& method, const Json& params, Peer::Respond respond) override;
+  void OnNotification(const std::string& method, const Json& params) override;
+  void OnNoise(absl::string_view line) override;
+
+  Timers* const timers_;
+  const AgentSettings settings_;
+  Listener* const listener_;
+  Peer peer_;
+  std::shared_ptr<AgentProcess> process_;
+  acp::Capabilities capabilities_;
+  std::unique_ptr<Timers::Timer> start_timer_;
+  std::map<std::string, std::shared_ptr<AgentSession>> sessions_;
+  std::vector<std::shared_ptr<Opening>> openings_;
+  std::map<std::string, std::vector<Json>> early_;
+  size_t early_updates_ = 0;
+  size_t early_bytes_ = 0;
+  std::function<void(bool)> written_;
+  absl::Time heard_time_;
+  absl::Time noise_time_ = absl::InfinitePast();
+  std::optional<AgentError> why_;  // It is ended.
+  bool stopped_ = false;
+  bool over_ = false;
+};
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_AGENT_AGENT_H_

@@ -1,0 +1,183 @@
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "runner/agent/agent.h"
+
+namespace callslip::runner {
+
+void AgentSession::Begin(std::string id, const Json& answer) {
+  id_ = std::move(id);
+  modes_ = acp::MemberOf(answer, "modes");
+  config_options_ = acp::MemberOf(answer, "configOptions");
+}
+
+void AgentSession::Prompt(Json blocks, std::function<void(bool whole)> written,
+                          std::function<void(TurnEnd)> done) {
+  if (agent_->over_ || is_prompting()) {
+    AgentError error = agent_->over_ ? agent_->why_.value_or(AgentError{"agent_crashed", ""})
+                                     : AgentError{"agent_error", "a turn is under way"};
+    error.prompt_unsent = true;
+    return done(std::move(error));
+  }
+  done_ = std::move(done);
+  answered_.reset();
+  written_ = cancelled_ = false;
+  Heard();
+  WatchSilence(agent_->settings_.patience.silence);
+  agent_->Request(
+      "session/prompt", acp::PromptParams(id_, std::move(blocks)),
+      [this](RpcAnswer answer) { TakeAnswer(std::move(answer)); },
+      [this, written = std::move(written)](bool whole) {
+        written_ = whole;
+        if (written != nullptr) written(whole);
+      });
+}
+
+void AgentSession::Cancel() {
+  if (!is_prompting() || answered_.has_value() || std::exchange(cancelled_, true)) return;
+  agent_->peer_.Notify("session/cancel", {{"sessionId", id_}});
+  for (const auto& [number, cancel] : std::exchange(questions_, {})) cancel();
+  cancel_timer_ = agent_->timers_->After(agent_->settings_.patience.cancel, [this] {
+    agent_->KillFor({"cancel_ignored", "the agent went on although it was to stop"});
+  });
+}
+
+void AgentSession::SetMode(const std::string& mode_id, Done done) {
+  agent_->Request("session/set_mode", {{"sessionId", id_}, {"modeId", mode_id}}, std::move(done));
+}
+
+void AgentSession::SetConfigOption(const std::string& id, const std::string& value, Done done) {
+  agent_->Request("session/set_config_option",
+                  acp::ConfigOptionParams(id_, id, value, config_options_),
+                  [this, done = std::move(done)](RpcAnswer answer) {
+                    if (const auto* result = std::get_if<Json>(&answer)) {
+                      const Json options = acp::MemberOf(*result, "configOptions");
+                      if (options.is_array()) {
+                        config_options_ = options;
+                        listener_->OnUpdate(ConfigOptions{options});
+                      }
+                    }
+                    done(std::move(answer));
+                  });
+}
+
+void AgentSession::Close() {
+  if (agent_->over_) return;
+  if (agent_->capabilities_.close) {
+    agent_->Request("session/close", {{"sessionId", id_}}, [](const RpcAnswer&) {});
+  }
+}
+
+void AgentSession::Heard() {
+  heard_time_ = agent_->timers_->Now();
+  told_silence_ = false;
+}
+
+void AgentSession::TakeUpdate(const Json& update) {
+  Heard();
+  AgentUpdate parsed = acp::ParseUpdate(update);
+  if (const auto* options = std::get_if<ConfigOptions>(&parsed)) config_options_ = options->options;
+  listener_->OnUpdate(std::move(parsed));
+  if (answered_.has_value()) AwaitLate();
+}
+
+void AgentSession::TakeQuestion(const Json& params, Peer::Respond respond) {
+  Heard();
+  if (cancelled_) return respond(acp::PermissionAnswer(std::nullopt));
+  const int64_t number = ++last_question_;
+  questions_[number] = [respond] { respond(acp::PermissionAnswer(std::nullopt)); };
+  listener_->OnPermission(
+      acp::ParsePermission(params),
+      [this, number, respond, agent = agent_->weak_from_this()](const PermissionChoice& choice) {
+        if (agent.expired() || questions_.erase(number) == 0) return;
+        Heard();
+        respond(acp::PermissionAnswer(choice));
+      });
+}
+
+void AgentSession::TakeCall(const std::string& method, const Json& params,
+                            const Peer::Respond& respond) {
+  Heard();
+  ++open_calls_;
+  listener_->OnClientCall(method, params,
+                          [this, respond, agent = agent_->weak_from_this()](RpcAnswer answer) {
+                            if (!agent.expired()) {
+                              --open_calls_;
+                              Heard();
+                            }
+                            respond(std::move(answer));
+                          });
+}
+
+void AgentSession::TakeAnswer(RpcAnswer answer) {
+  if (!is_prompting()) return;
+  Heard();
+  TurnEnd end = PromptEnd{};
+  if (const auto* error = std::get_if<RpcError>(&answer)) {
+    if (agent_->over_) {
+      AgentError why = agent_->why_.value_or(AgentError{"agent_crashed", error->message});
+      why.prompt_unsent = !written_;
+      return EndTurn(std::move(why));
+    }
+    // Agents have ended a turn that was cancelled with many an error.
+    end = cancelled_ ? TurnEnd(PromptEnd{.stop_reason = "cancelled"})
+                     : TurnEnd(agent_->ErrorFrom(*error));
+  } else {
+    end = acp::ParsePromptEnd(std::get<Json>(answer));
+  }
+  cancel_timer_.reset();
+  silence_timer_.reset();
+  answered_ = std::move(end);
+  answer_time_ = agent_->timers_->Now();
+  AwaitLate();
+}
+
+void AgentSession::AwaitLate() {
+  const AgentPatience& patience = agent_->settings_.patience;
+  const absl::Duration left = answer_time_ + patience.latest - agent_->timers_->Now();
+  late_timer_ =
+      agent_->timers_->After(std::max(std::min(patience.late, left), absl::ZeroDuration()),
+                             [this] { EndTurn(*std::exchange(answered_, std::nullopt)); });
+}
+
+void AgentSession::EndTurn(TurnEnd end) {
+  cancel_timer_.reset();
+  silence_timer_.reset();
+  late_timer_.reset();
+  for (const auto& [number, cancel] : std::exchange(questions_, {})) cancel();
+  const auto done = std::exchange(done_, nullptr);
+  if (done != nullptr) done(std::move(end));
+}
+
+void AgentSession::WatchSilence(absl::Duration wait) {
+  silence_timer_ = agent_->timers_->After(wait, [this] { OnQuiet(); });
+}
+
+void AgentSession::OnQuiet() {
+  const AgentPatience& patience = agent_->settings_.patience;
+  // Who waits for us is not silent.
+  if (!questions_.empty() || open_calls_ > 0) heard_time_ = agent_->timers_->Now();
+  const absl::Duration silent = agent_->timers_->Now() - heard_time_;
+  if (silent >= patience.turn_idle) {
+    return agent_->KillFor({"agent_silent", absl::StrCat("nothing was heard of the agent for ",
+                                                         absl::FormatDuration(silent))});
+  }
+  if (silent >= patience.silence && !std::exchange(told_silence_, true))
+    listener_->OnSilence(silent);
+  const absl::Duration next = silent < patience.silence ? patience.silence : patience.turn_idle;
+  WatchSilence(std::min(next - silent, patience.silence));
+}
+
+void AgentSession::End(const AgentError& error) {
+  if (answered_.has_value()) {
+    EndTurn(*std::exchange(answered_, std::nullopt));
+  } else if (is_prompting()) {
+    AgentError why = error;
+    why.prompt_unsent = !written_;
+    EndTurn(std::move(why));
+  }
+  questions_.clear();
+  listener_->OnEnd(error);
+}
+
+}  // namespace callslip::runner

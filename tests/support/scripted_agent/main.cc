@@ -1,0 +1,380 @@
+// An agent that does as it is told, for tests: version 1 of the Agent Client Protocol on stdin and
+// stdout, with every misbehaviour that real ones have been seen with.
+//
+//   callslip-scripted-agent [OPTIONS]      OPTIONS: a JSON object, all members may be left out
+//
+//   "initialize": "never" | "auth" | "version"   never answers; wants a login for sessions; speaks
+//   2 "new": "never" | "early"                     never answers; says something before its answer
+//   "restore": "resume" | "load" | "never" | "fails"   how a session comes back; with load it
+//   repeats
+//                                                      two updates. Nothing: not at all
+//   "modes": true                                has two modes and two settings
+//   "sessions": FILE                             where it remembers its sessions
+//   "log": FILE                                  every line that it is sent
+//   "ignores": ["cancel", "eof", "term"]
+//   "noise": N                                   lines of all sorts before its first message
+//
+// A prompt is its script: a JSON array of steps, one member each. Any other text is repeated in two
+// pieces, with a tool call between them.
+//
+//   {"say": TEXT} {"think": TEXT} {"update": {…}}   an update; {"id": TEXT} beside: its message's
+//   {"ask": {toolCall…}, "options": […]}            asks for permission, and says what was answered
+//   {"call": METHOD, "params": {…}}                 of fs/* or terminal/*, and says the answer
+//   {"sleep": MS}                                   a cancel ends it
+//   {"noise": N} {"line": MIB} {"stderr": MIB}      what is no message; a long line; much on stderr
+//   {"spawn": "setsid" | "double"}                  a process that flees, for a minute at most
+//   {"say_env": true} {"say_mcp": true}             its variables' names; the servers it was given
+//   {"exit": CODE} {"kill": SIGNAL}                 it ends
+//   {"error": {code, message}} {"stop": REASON}     how the turn ends; else with end_turn
+//   {"answer": "never" | "twice"} {"late": TEXT}    and what comes after its end
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runner/acp/line_splitter.h"
+#include "runner/acp/message.h"
+
+extern char** environ;
+
+namespace callslip::runner {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+class ScriptedAgent {
+ public:
+  explicit ScriptedAgent(Json options) : options_(std::move(options)) {}
+
+  int Run() {
+    if (Ignores("term")) signal(SIGTERM, SIG_IGN);
+    if (options_.contains("noise")) Noise(options_["noise"].get<int>());
+    while (Pump(-1)) {
+      while (!prompts_.empty()) {
+        const Message prompt = std::move(prompts_.front());
+        prompts_.erase(prompts_.begin());
+        Play(prompt);
+      }
+    }
+    while (Ignores("eof")) pause();
+    return 0;
+  }
+
+ private:
+  bool Is(const char* option, const char* value) const {
+    return options_.contains(option) && options_[option] == value;
+  }
+  bool Ignores(const char* what) const {
+    if (!options_.contains("ignores")) return false;
+    for (const Json& each : options_["ignores"]) {
+      if (each == what) return true;
+    }
+    return false;
+  }
+
+  static void Write(const std::string& bytes) {
+    for (size_t done = 0; done < bytes.size();) {
+      const ssize_t count = write(STDOUT_FILENO, bytes.data() + done, bytes.size() - done);
+      if (count <= 0) _exit(0);
+      done += static_cast<size_t>(count);
+    }
+  }
+
+  // Takes what comes within `wait_ms`, once; false at the end.
+  bool Pump(int wait_ms) {
+    pollfd in = {STDIN_FILENO, POLLIN, 0};
+    if (poll(&in, 1, wait_ms) <= 0) return true;
+    char buffer[1 << 16];
+    const ssize_t count = read(STDIN_FILENO, buffer, sizeof(buffer));
+    if (count <= 0) return false;
+    lines_.Feed({buffer, static_cast<size_t>(count)},
+                [this](absl::string_view line) { Take(line); });
+    return true;
+  }
+  // Until `is_done`, or for so long.
+  void PumpUntil(const std::function<bool()>& is_done, std::optional<int> ms = std::nullopt) {
+    const auto until = SteadyClock::now() + std::chrono::milliseconds(ms.value_or(0));
+    while (!is_done()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SteadyClock::now());
+      if (ms.has_value() && left.count() <= 0) return;
+      if (!Pump(ms.has_value() ? static_cast<int>(left.count()) : -1)) {
+        while (Ignores("eof")) pause();
+        _exit(0);
+      }
+    }
+  }
+
+  void Take(absl::string_view line) {
+    if (options_.contains("log")) {
+      std::ofstream(options_["log"].get<std::string>(), std::ios::app) << line << '\n';
+    }
+    std::optional<Message> message = ParseMessage(line);
+    if (!message.has_value()) return;
+    if (message->kind == Message::Kind::kResponse) {
+      answer_ = message->error.has_value() ? Json{{"error", message->error->message}}
+                                           : std::move(message->result);
+    } else if (message->method == "session/cancel") {
+      is_cancelled_ = !Ignores("cancel");
+    } else if (message->method == "session/prompt") {
+      prompts_.push_back(*std::move(message));
+    } else if (message->kind == Message::Kind::kRequest) {
+      TakeRequest(*message);
+    }
+  }
+
+  void TakeRequest(const Message& request) {
+    const std::string& method = request.method;
+    if (method == "initialize") return Initialize(request);
+    if (method == "session/new") return New(request);
+    if (method == "session/load" || method == "session/resume") return Restore(request);
+    if (method == "session/set_config_option") {
+      for (Json& option : config_) {
+        if (option["id"] == request.params["configId"])
+          option["currentValue"] = request.params["value"];
+      }
+      return Answer(request, {{"configOptions", config_}});
+    }
+    if (method == "session/set_mode" || method == "session/close" || method == "authenticate") {
+      return Answer(request, Json::object());
+    }
+    Write(FormatError(request.id, {kMethodNotFound, method, nullptr}));
+  }
+
+  static void Answer(const Message& request, Json result) {
+    Write(FormatResult(request.id, std::move(result)));
+  }
+
+  void Initialize(const Message& request) {
+    if (Is("initialize", "never")) return;
+    Json sessions = {{"close", Json::object()}, {"additionalDirectories", Json::object()}};
+    if (Is("restore", "resume") || Is("restore", "fails")) sessions["resume"] = Json::object();
+    Answer(request, {{"protocolVersion", Is("initialize", "version") ? 2 : 1},
+                     {"agentCapabilities",
+                      {{"loadSession", Is("restore", "load") || Is("restore", "never")},
+                       {"promptCapabilities", {{"image", true}}},
+                       {"mcpCapabilities", {{"http", true}}},
+                       {"sessionCapabilities", sessions}}},
+                     {"agentInfo", {{"name", "scripted"}, {"version", "1"}}},
+                     {"authMethods", Json::array({{{"id", "by-hand"}, {"name", "By hand"}}})}});
+  }
+
+  Json NewAnswer(Json answer) {
+    if (!options_.contains("modes")) return answer;
+    answer["modes"] = {{"currentModeId", "ask"},
+                       {"availableModes", Json::array({{{"id", "ask"}, {"name", "Ask"}},
+                                                       {{"id", "act"}, {"name", "Act"}}})}};
+    answer["configOptions"] = config_;
+    return answer;
+  }
+
+  void New(const Message& request) {
+    if (Is("new", "never")) return;
+    if (Is("initialize", "auth")) {
+      return Write(FormatError(request.id, {kAuthRequired, "log in first", nullptr}));
+    }
+    mcp_ = request.params["mcpServers"];
+    const std::string id = "s-" + std::to_string(getpid()) + "-" + std::to_string(++sessions_);
+    if (options_.contains("sessions")) {
+      std::ofstream(options_["sessions"].get<std::string>(), std::ios::app) << id << '\n';
+    }
+    if (Is("new", "early")) Say(id, "early");
+    Answer(request, NewAnswer({{"sessionId", id}}));
+  }
+
+  void Restore(const Message& request) {
+    if (Is("restore", "never")) return;
+    const std::string id = request.params["sessionId"];
+    mcp_ = request.params["mcpServers"];
+    bool is_known = false;
+    if (options_.contains("sessions")) {
+      std::ifstream file(options_["sessions"].get<std::string>());
+      for (std::string line; std::getline(file, line);) is_known = is_known || line == id;
+    }
+    if (!is_known || Is("restore", "fails")) {
+      return Write(FormatError(request.id, {kInternalError, "Session not found", nullptr}));
+    }
+    if (request.method == "session/load") {
+      Say(id, "repeated");
+      Say(id, "repeated too");
+    }
+    Answer(request, NewAnswer(Json::object()));
+  }
+
+  void Update(const std::string& session, Json update) {
+    Write(FormatNotification("session/update",
+                             {{"sessionId", session}, {"update", std::move(update)}}));
+  }
+  void Say(const std::string& session, const std::string& text, const Json& step = nullptr,
+           const char* kind = "agent_message_chunk") {
+    Json update = {{"sessionUpdate", kind}, {"content", {{"type", "text"}, {"text", text}}}};
+    if (step.is_object() && step.contains("id")) update["messageId"] = step["id"];
+    Update(session, std::move(update));
+  }
+
+  static void Noise(int lines) {
+    static const char* const kNoise[] = {"Warning: a library is old",
+                                         "42",
+                                         "\"text\"",
+                                         "[1,2]",
+                                         "\x1b[31mred\x1b[0m",
+                                         "\xff\xfe\xfd",
+                                         "{\"a\":1}",
+                                         "null",
+                                         "{\"jsonrpc\":\"2.0\",\"id\":987654,\"result\":{}}",
+                                         "{"};
+    for (int i = 0; i < lines; ++i) {
+      Write(std::string(kNoise[static_cast<size_t>(i) % std::size(kNoise)]) + "\n");
+    }
+  }
+
+  // A child that leaves this process's session; a test's machine is rid of it in a minute.
+  static void Spawn(bool twice) {
+    if (fork() != 0) return;
+    setsid();
+    if (twice && fork() != 0) _exit(0);
+    execlp("sleep", "sleep", "60", nullptr);
+    _exit(1);
+  }
+
+  void Ask(const std::string& session, const Json& step) {
+    Json params = {{"sessionId", session}, {"toolCall", step["ask"]}};
+    params["options"] = step.value(
+        "options", Json::array({{{"optionId", "yes"}, {"name", "Yes"}, {"kind", "allow_once"}},
+                                {{"optionId", "no"}, {"name", "No"}, {"kind", "reject_once"}}}));
+    const Json answer = Request("session/request_permission", std::move(params));
+    Say(session, "answered " + answer.dump());
+  }
+
+  Json Request(const char* method, Json params) {
+    answer_ = nullptr;
+    Write(FormatRequest(++requests_, method, std::move(params)));
+    PumpUntil([this] { return !answer_.is_null(); });
+    return std::exchange(answer_, nullptr);
+  }
+
+  void Play(const Message& prompt) {
+    is_cancelled_ = false;
+    const std::string session = prompt.params["sessionId"];
+    std::string text;
+    for (const Json& block : prompt.params["prompt"]) {
+      if (block["type"] == "text") text += block["text"].get<std::string>();
+      if (block["type"] == "image") text += " [" + block["mimeType"].get<std::string>() + "]";
+    }
+    const Json script = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (!script.is_array()) return Repeat(prompt, session, text);
+    Json end = {{"stopReason", "end_turn"}};
+    std::optional<Json> error;
+    std::string answer;
+    std::string late;
+    for (const Json& step : script) {
+      if (is_cancelled_) break;
+      PlayStep(session, step);
+      if (step.contains("error")) error = step["error"];
+      if (step.contains("stop")) end["stopReason"] = step["stop"];
+      if (step.contains("answer")) answer = step["answer"];
+      if (step.contains("late")) late = step["late"];
+    }
+    if (answer == "never") PumpUntil([this] { return is_cancelled_; });
+    if (is_cancelled_) end["stopReason"] = "cancelled";
+    if (error.has_value() && !is_cancelled_) {
+      Write(FormatError(prompt.id,
+                        {(*error)["code"], (*error)["message"], error->value("data", Json())}));
+    } else {
+      Answer(prompt, end);
+    }
+    if (answer == "twice") Answer(prompt, end);
+    if (!late.empty()) Say(session, late);
+  }
+
+  void PlayStep(const std::string& session, const Json& step) {
+    if (step.contains("say")) Say(session, step["say"], step);
+    if (step.contains("think")) Say(session, step["think"], step, "agent_thought_chunk");
+    if (step.contains("update")) Update(session, step["update"]);
+    if (step.contains("ask")) Ask(session, step);
+    if (step.contains("call")) {
+      Json params = step["params"];
+      params["sessionId"] = session;
+      Say(session, Request(step["call"].get<std::string>().c_str(), params).dump());
+    }
+    if (step.contains("sleep"))
+      PumpUntil([this] { return is_cancelled_; }, step["sleep"].get<int>());
+    if (step.contains("noise")) Noise(step["noise"]);
+    if (step.contains("line")) Write(std::string(step["line"].get<size_t>() << 20, 'x'));
+    if (step.contains("stderr")) {
+      const std::string words(size_t{1} << 20, 'e');
+      for (int i = 0; i < step["stderr"].get<int>(); ++i) std::fputs(words.c_str(), stderr);
+    }
+    if (step.contains("spawn")) Spawn(step["spawn"] == "double");
+    if (step.contains("say_mcp")) Say(session, mcp_.dump());
+    if (step.contains("say_env")) {
+      std::string names;
+      for (char** each = environ; *each != nullptr; ++each) {
+        names += std::string(*each).substr(0, std::string(*each).find('=')) + " ";
+      }
+      Say(session, names);
+    }
+    if (step.contains("exit")) _exit(step["exit"]);
+    if (step.contains("kill")) raise(step["kill"]);
+  }
+
+  void Repeat(const Message& prompt, const std::string& session, const std::string& text) {
+    const std::string tool = "t-" + std::to_string(++requests_);
+    Say(session, text.substr(0, text.size() / 2));
+    Update(session, {{"sessionUpdate", "tool_call"},
+                     {"toolCallId", tool},
+                     {"title", "Think"},
+                     {"kind", "think"},
+                     {"status", "in_progress"},
+                     {"rawInput", {{"about", text}}}});
+    Update(session, {{"sessionUpdate", "tool_call_update"},
+                     {"toolCallId", tool},
+                     {"status", "completed"},
+                     {"rawOutput", {{"length", text.size()}}}});
+    Say(session, text.substr(text.size() / 2));
+    Answer(prompt, {{"stopReason", "end_turn"}});
+  }
+
+  const Json options_;
+  LineSplitter lines_;
+  std::vector<Message> prompts_;
+  Json answer_;
+  Json mcp_;
+  Json config_ = Json::array(
+      {{{"id", "model"},
+        {"name", "Model"},
+        {"category", "model"},
+        {"type", "select"},
+        {"currentValue", "small"},
+        {"options", Json::array({{{"value", "small"}, {"name", "Small"}},
+                                 {{"value", "large"}, {"name", "Large"}}})}},
+       {{"id", "brief"}, {"name", "Brief"}, {"type", "boolean"}, {"currentValue", false}}});
+  bool is_cancelled_ = false;
+  int sessions_ = 0;
+  int64_t requests_ = 0;
+};
+
+}  // namespace
+}  // namespace callslip::runner
+
+int main(int argc, char** argv) {
+  using callslip::runner::Json;
+  Json options =
+      argc > 1 ? Json::parse(argv[1], nullptr, /*allow_exceptions=*/false) : Json::object();
+  if (!options.is_object()) {
+    std::fputs("usage: callslip-scripted-agent ['{\"initialize\": …}']\n", stderr);
+    return 2;
+  }
+  return callslip::runner::ScriptedAgent(std::move(options)).Run();
+}
