@@ -36,6 +36,7 @@ struct ToolCall {
 struct ToolCallChange {
   std::string id;
   std::optional<std::string> title;
+  std::optional<std::string> name;
   std::optional<std::string> kind;
   std::optional<std::string> status;
   Json content;

@@ -22,6 +22,7 @@ bool IsThere(const Json& json, const char* name) {
 ToolCallChange ParseChange(const Json& call) {
   return {.id = TextOf(call, "toolCallId"),
           .title = OptionalText(call, "title"),
+          .name = OptionalText(call, "name"),
           .kind = OptionalText(call, "kind"),
           .status = OptionalText(call, "status"),
           .content = MemberOf(call, "content"),
@@ -45,6 +46,7 @@ ToolCall ParseCall(const Json& call) {
 Plan ParsePlan(const Json& update) {
   Plan plan;
   for (const Json& entry : MemberOf(update, "entries")) {
+    if (!entry.is_object()) continue;
     plan.entries.push_back(
         {TextOf(entry, "content"), TextOf(entry, "priority"), TextOf(entry, "status")});
   }
@@ -98,6 +100,7 @@ Capabilities ParseCapabilities(const Json& result) {
   agent.images = IsTrue(MemberOf(can, "promptCapabilities"), "image");
   agent.http_mcp = IsTrue(MemberOf(can, "mcpCapabilities"), "http");
   for (const Json& method : MemberOf(result, "authMethods")) {
+    if (!method.is_object()) continue;
     agent.auth_methods.emplace_back(TextOf(method, "id"), TextOf(method, "name"));
   }
   agent.agent_info = MemberOf(result, "agentInfo");
@@ -168,6 +171,7 @@ PermissionQuestion ParsePermission(const Json& params) {
   const Json call = MemberOf(params, "toolCall");
   PermissionQuestion question{.tool_call = ParseChange(call), .details = call};
   for (const Json& option : MemberOf(params, "options")) {
+    if (!option.is_object()) continue;
     question.options.push_back(
         {TextOf(option, "optionId"), TextOf(option, "name"), TextOf(option, "kind")});
   }

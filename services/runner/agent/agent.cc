@@ -37,13 +37,25 @@ AgentError EndOf(const AgentSettings& settings, const AgentExit& exit) {
   return {"agent_crashed", "the agent has ended"};
 }
 
+// `text` has it as a number of its own.
+bool HasNumber(absl::string_view text, absl::string_view number) {
+  const auto is_digit = [&](size_t at) {
+    return at < text.size() && absl::ascii_isdigit(static_cast<unsigned char>(text[at]));
+  };
+  for (size_t at = text.find(number); at != text.npos; at = text.find(number, at + 1)) {
+    if (!is_digit(at - 1) && !is_digit(at + number.size())) return true;
+  }
+  return false;
+}
+
 bool IsRateLimit(const RpcError& error) {
-  const std::string text = absl::AsciiStrToLower(absl::StrCat(
-      error.message, " ",
-      error.data.is_null() ? "" : error.data.dump(-1, ' ', false, Json::error_handler_t::replace)));
-  return error.code == 429 || absl::StrContains(text, "rate limit") ||
-         absl::StrContains(text, "rate_limit") || absl::StrContains(text, "429") ||
-         absl::StrContains(text, "quota");
+  std::string text = error.message;
+  if (!error.data.is_null()) {
+    absl::StrAppend(&text, " ", error.data.dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  absl::AsciiStrToLower(&text);
+  return error.code == 429 || HasNumber(text, "429") || absl::StrContains(text, "rate limit") ||
+         absl::StrContains(text, "rate_limit") || absl::StrContains(text, "quota");
 }
 
 }  // namespace
@@ -52,9 +64,7 @@ Agent::Agent(Timers* timers, AgentSettings settings, Listener* listener)
     : timers_(timers),
       settings_(std::move(settings)),
       listener_(listener),
-      peer_(this, [this](std::string line) {
-        if (process_ != nullptr) process_->Write(std::move(line), std::exchange(written_, nullptr));
-      }) {}
+      peer_(this, [this](std::string line) { Write(std::move(line)); }) {}
 
 Agent::~Agent() = default;
 
@@ -84,6 +94,14 @@ void Agent::Begin() {
   });
   Request("initialize", acp::InitializeParams(settings_.offer),
           [this](RpcAnswer answer) { TakeInitialized(std::move(answer)); });
+}
+
+void Agent::Write(std::string line) {
+  if (process_ == nullptr) return;
+  process_->Write(std::move(line), std::exchange(written_, nullptr));
+  if (process_->unwritten_bytes() > kMaxUnwrittenBytes) {
+    KillFor({"protocol_error", "the agent does not read what it is sent"});
+  }
 }
 
 void Agent::TakeInitialized(RpcAnswer answer) {
@@ -135,13 +153,18 @@ void Agent::NewSession(const acp::SessionSetup& setup, AgentSession::Listener* l
                        Opened opened) {
   const auto opening = std::make_shared<Opening>();
   opening->session.reset(new AgentSession(this, listener));
+  opening->since = timers_->Now();
   openings_.push_back(opening);
   Await(*opening, settings_.patience.new_session,
         {"new_session_timeout", "the agent said nothing while it was to begin a session"});
   Request("session/new", acp::NewSessionParams(setup, capabilities_),
           [this, opening, opened = std::move(opened)](RpcAnswer answer) {
-            std::erase(openings_, opening);
-            opening->timer.reset();
+            std::vector<Json> early;
+            if (const auto* result = std::get_if<Json>(&answer)) {
+              const auto found = early_.find(acp::TextOf(*result, "sessionId"));
+              if (found != early_.end()) early = std::move(found->second);
+            }
+            EndOpening(opening);
             if (over_ || why_.has_value()) {
               return opened(why_.value_or(AgentError{"agent_crashed", "the agent has ended"}));
             }
@@ -156,18 +179,17 @@ void Agent::NewSession(const acp::SessionSetup& setup, AgentSession::Listener* l
             sessions_.emplace(id, opening->session);
             opening->session->Begin(id, result);
             opened(opening->session);
-            std::vector<Json> early = std::move(early_[id]);
-            early_.erase(id);
-            if (openings_.empty()) {
-              early_.clear();
-              early_updates_ = early_bytes_ = 0;
+            for (const Json& update : early) {
+              if (!opening->session->end_.has_value()) opening->session->TakeUpdate(update);
             }
-            for (const Json& update : early) opening->session->TakeUpdate(update);
           });
 }
 
 void Agent::RestoreSession(const std::string& id, const acp::SessionSetup& setup,
                            AgentSession::Listener* listener, Opened opened) {
+  if (sessions_.contains(id)) {
+    return opened(AgentError{"cannot_restore", "the session is open already"});
+  }
   const auto session = std::shared_ptr<AgentSession>(new AgentSession(this, listener));
   if (capabilities_.resume) return Restore("session/resume", id, setup, session, opened);
   if (capabilities_.load) return Restore("session/load", id, setup, session, opened);
@@ -181,13 +203,13 @@ void Agent::Restore(const std::string& method, const std::string& id,
   opening->session = session;
   opening->drops_updates = true;
   session->id_ = id;
+  opening->since = timers_->Now();
   openings_.push_back(opening);
   Await(*opening, settings_.patience.restore,
         {"load_timeout", "the agent said nothing while it was to restore the session"});
   Request(method, acp::RestoreParams(id, setup, capabilities_),
           [this, opening, opened, id, setup, method, session](RpcAnswer answer) {
-            std::erase(openings_, opening);
-            opening->timer.reset();
+            EndOpening(opening);
             if (over_ || why_.has_value()) {
               return opened(why_.value_or(AgentError{"agent_crashed", "the agent has ended"}));
             }
@@ -209,12 +231,19 @@ void Agent::Restore(const std::string& method, const std::string& id,
 }
 
 void Agent::Await(Opening& opening, absl::Duration silence, const AgentError& error) {
-  const absl::Duration left = heard_time_ + silence - timers_->Now();
+  const absl::Duration left = std::max(heard_time_, opening.since) + silence - timers_->Now();
+  if (left <= absl::ZeroDuration()) return KillFor(error);
   opening.timer =
-      timers_->After(std::max(left, absl::Milliseconds(1)), [this, &opening, silence, error] {
-        if (timers_->Now() - heard_time_ >= silence) return KillFor(error);
-        Await(opening, silence, error);
-      });
+      timers_->After(left, [this, &opening, silence, error] { Await(opening, silence, error); });
+}
+
+void Agent::EndOpening(const std::shared_ptr<Opening>& opening) {
+  opening->timer.reset();
+  std::erase(openings_, opening);
+  if (!openings_.empty()) return;
+  // What came before is of no session.
+  early_.clear();
+  early_updates_ = early_bytes_ = 0;
 }
 
 void Agent::KillFor(AgentError error) {
@@ -223,11 +252,12 @@ void Agent::KillFor(AgentError error) {
 }
 
 void Agent::Stop() {
-  stopped_ = true;
   if (!why_.has_value()) why_ = AgentError{"agent_stopped", "the agent was stopped"};
   start_timer_.reset();
   if (process_ != nullptr) process_->Stop();
 }
+
+void Agent::Kill() { KillFor({"agent_stopped", "the agent was stopped"}); }
 
 AgentSession* Agent::Find(const Json& params) {
   const auto found = sessions_.find(acp::TextOf(params, "sessionId"));
@@ -260,7 +290,10 @@ void Agent::OnEnd(const AgentExit& exit) {
   process_.reset();
   for (const auto& opening : openings_) opening->timer.reset();
   peer_.Close({.message = why_->message});
-  for (const auto& [id, session] : std::exchange(sessions_, {})) session->End(*why_);
+  while (!sessions_.empty()) {
+    const auto session = std::move(sessions_.extract(sessions_.begin()).mapped());
+    session->End(*why_);
+  }
   listener_->OnEnd(*why_);
 }
 

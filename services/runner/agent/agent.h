@@ -46,8 +46,8 @@ struct AgentSettings {
   StopPatience stop;
 };
 
-// What the agent knows as one conversation. Ends with its Agent.
-class AgentSession {
+// What the agent knows as one conversation. Ends with its Agent; may be kept longer.
+class AgentSession : public std::enable_shared_from_this<AgentSession> {
  public:
   class Listener {
    public:
@@ -82,7 +82,8 @@ class AgentSession {
   using Done = std::function<void(RpcAnswer)>;
   void SetMode(const std::string& mode_id, Done done);
   void SetConfigOption(const std::string& id, const std::string& value, Done done);
-  // The agent may forget it.
+  // The agent may forget it. Nothing is told of it any more, but that a turn under way has ended:
+  // as cancelled.
   void Close();
 
  private:
@@ -102,12 +103,13 @@ class AgentSession {
   void OnQuiet();
   void End(const AgentError& error);
 
-  Agent* const agent_;
+  Agent* const agent_;  // There while `end_` is not.
   Listener* const listener_;
   std::string id_;
   Json modes_;
   Json config_options_;
 
+  std::optional<AgentError> end_;
   std::function<void(TurnEnd)> done_;  // Set while there is a turn.
   std::optional<TurnEnd> answered_;    // Its end, while late updates are awaited.
   absl::Time answer_time_;
@@ -140,7 +142,7 @@ class Agent : public std::enable_shared_from_this<Agent>,
   };
   using Opened = std::function<void(std::variant<std::shared_ptr<AgentSession>, AgentError>)>;
 
-  // `context`, `timers` and `listener` must live until OnEnd(). Nothing of `listener` is called
+  // It, `context`, `timers` and `listener` must live until OnEnd(). Nothing of `listener` is called
   // before this returns.
   static std::shared_ptr<Agent> Start(boost::asio::io_context& context, Timers* timers,
                                       const std::string& keeper, AgentSettings settings,
@@ -155,8 +157,9 @@ class Agent : public std::enable_shared_from_this<Agent>,
   void RestoreSession(const std::string& id, const acp::SessionSetup& setup,
                       AgentSession::Listener* listener, Opened opened);
 
-  // Ends it with all its sessions; OnEnd() tells when that is done.
+  // Ends it with all its sessions; OnEnd() tells when that is done. Kill() does not wait for it.
   void Stop();
+  void Kill();
 
   const acp::Capabilities& capabilities() const { return capabilities_; }
   size_t sessions() const { return sessions_.size(); }
@@ -168,20 +171,25 @@ class Agent : public std::enable_shared_from_this<Agent>,
   struct Opening {
     std::shared_ptr<AgentSession> session;
     bool drops_updates = false;
+    absl::Time since;
     std::unique_ptr<Timers::Timer> timer;
   };
   static constexpr size_t kMaxEarlyUpdates = 64;
   static constexpr size_t kMaxEarlyBytes = size_t{1} << 20;
+  // For an agent that does not read; a prompt may have many images.
+  static constexpr size_t kMaxUnwrittenBytes = size_t{256} << 20;
 
   Agent(Timers* timers, AgentSettings settings, Listener* listener);
 
   void Begin();
+  void Write(std::string line);
   void TakeInitialized(RpcAnswer answer);
   void Ready();
   void Restore(const std::string& method, const std::string& id, const acp::SessionSetup& setup,
                const std::shared_ptr<AgentSession>& session, const Opened& opened);
   // Kills it unless it is heard of for so long.
   void Await(Opening& opening, absl::Duration silence, const AgentError& error);
+  void EndOpening(const std::shared_ptr<Opening>& opening);
   void KillFor(AgentError error);
   AgentError ErrorFrom(const RpcError& error) const;
   // Writes the next line with `written` told.
@@ -212,7 +220,6 @@ class Agent : public std::enable_shared_from_this<Agent>,
   absl::Time heard_time_;
   absl::Time noise_time_ = absl::InfinitePast();
   std::optional<AgentError> why_;  // It is ended.
-  bool stopped_ = false;
   bool over_ = false;
 };
 

@@ -13,9 +13,9 @@ void AgentSession::Begin(std::string id, const Json& answer) {
 
 void AgentSession::Prompt(Json blocks, std::function<void(bool whole)> written,
                           std::function<void(TurnEnd)> done) {
-  if (agent_->over_ || is_prompting()) {
-    AgentError error = agent_->over_ ? agent_->why_.value_or(AgentError{"agent_crashed", ""})
-                                     : AgentError{"agent_error", "a turn is under way"};
+  if (end_.has_value() || agent_->why_.has_value() || is_prompting()) {
+    AgentError error{"agent_error", "a turn is under way"};
+    if (!is_prompting()) error = end_.has_value() ? *end_ : *agent_->why_;
     error.prompt_unsent = true;
     return done(std::move(error));
   }
@@ -23,18 +23,19 @@ void AgentSession::Prompt(Json blocks, std::function<void(bool whole)> written,
   answered_.reset();
   written_ = cancelled_ = false;
   Heard();
-  WatchSilence(agent_->settings_.patience.silence);
+  WatchSilence(std::min(agent_->settings_.patience.silence, agent_->settings_.patience.turn_idle));
   agent_->Request(
       "session/prompt", acp::PromptParams(id_, std::move(blocks)),
-      [this](RpcAnswer answer) { TakeAnswer(std::move(answer)); },
-      [this, written = std::move(written)](bool whole) {
-        written_ = whole;
+      [self = shared_from_this()](RpcAnswer answer) { self->TakeAnswer(std::move(answer)); },
+      [self = shared_from_this(), written = std::move(written)](bool whole) {
+        self->written_ = whole;
         if (written != nullptr) written(whole);
       });
 }
 
 void AgentSession::Cancel() {
-  if (!is_prompting() || answered_.has_value() || std::exchange(cancelled_, true)) return;
+  if (end_.has_value() || !is_prompting() || answered_.has_value()) return;
+  if (std::exchange(cancelled_, true)) return;
   agent_->peer_.Notify("session/cancel", {{"sessionId", id_}});
   for (const auto& [number, cancel] : std::exchange(questions_, {})) cancel();
   cancel_timer_ = agent_->timers_->After(agent_->settings_.patience.cancel, [this] {
@@ -43,29 +44,38 @@ void AgentSession::Cancel() {
 }
 
 void AgentSession::SetMode(const std::string& mode_id, Done done) {
+  if (end_.has_value()) return done(RpcError{.message = end_->message});
   agent_->Request("session/set_mode", {{"sessionId", id_}, {"modeId", mode_id}}, std::move(done));
 }
 
 void AgentSession::SetConfigOption(const std::string& id, const std::string& value, Done done) {
-  agent_->Request("session/set_config_option",
-                  acp::ConfigOptionParams(id_, id, value, config_options_),
-                  [this, done = std::move(done)](RpcAnswer answer) {
-                    if (const auto* result = std::get_if<Json>(&answer)) {
-                      const Json options = acp::MemberOf(*result, "configOptions");
-                      if (options.is_array()) {
-                        config_options_ = options;
-                        listener_->OnUpdate(ConfigOptions{options});
-                      }
-                    }
-                    done(std::move(answer));
-                  });
+  if (end_.has_value()) return done(RpcError{.message = end_->message});
+  agent_->Request(
+      "session/set_config_option", acp::ConfigOptionParams(id_, id, value, config_options_),
+      [self = shared_from_this(), done = std::move(done)](RpcAnswer answer) {
+        const auto* result = std::get_if<Json>(&answer);
+        const Json options = result == nullptr ? Json() : acp::MemberOf(*result, "configOptions");
+        if (options.is_array() && !self->end_.has_value()) {
+          self->config_options_ = options;
+          self->listener_->OnUpdate(ConfigOptions{options});
+        }
+        done(std::move(answer));
+      });
 }
 
 void AgentSession::Close() {
-  if (agent_->over_) return;
+  if (end_.has_value()) return;
+  const auto self = shared_from_this();
+  end_ = AgentError{"agent_stopped", "the session was closed"};
+  agent_->sessions_.erase(id_);
+  if (is_prompting() && !answered_.has_value()) {
+    agent_->peer_.Notify("session/cancel", {{"sessionId", id_}});
+  }
   if (agent_->capabilities_.close) {
     agent_->Request("session/close", {{"sessionId", id_}}, [](const RpcAnswer&) {});
   }
+  EndTurn(answered_.has_value() ? *std::exchange(answered_, std::nullopt)
+                                : TurnEnd(PromptEnd{.stop_reason = "cancelled"}));
 }
 
 void AgentSession::Heard() {
@@ -86,27 +96,26 @@ void AgentSession::TakeQuestion(const Json& params, Peer::Respond respond) {
   if (cancelled_) return respond(acp::PermissionAnswer(std::nullopt));
   const int64_t number = ++last_question_;
   questions_[number] = [respond] { respond(acp::PermissionAnswer(std::nullopt)); };
-  listener_->OnPermission(
-      acp::ParsePermission(params),
-      [this, number, respond, agent = agent_->weak_from_this()](const PermissionChoice& choice) {
-        if (agent.expired() || questions_.erase(number) == 0) return;
-        Heard();
-        respond(acp::PermissionAnswer(choice));
-      });
+  listener_->OnPermission(acp::ParsePermission(params), [weak = weak_from_this(), number,
+                                                         respond](const PermissionChoice& choice) {
+    const auto self = weak.lock();
+    if (self == nullptr || self->questions_.erase(number) == 0) return;
+    if (!self->end_.has_value()) self->Heard();
+    respond(acp::PermissionAnswer(choice));
+  });
 }
 
 void AgentSession::TakeCall(const std::string& method, const Json& params,
                             const Peer::Respond& respond) {
   Heard();
   ++open_calls_;
-  listener_->OnClientCall(method, params,
-                          [this, respond, agent = agent_->weak_from_this()](RpcAnswer answer) {
-                            if (!agent.expired()) {
-                              --open_calls_;
-                              Heard();
-                            }
-                            respond(std::move(answer));
-                          });
+  listener_->OnClientCall(method, params, [weak = weak_from_this(), respond](RpcAnswer answer) {
+    if (const auto self = weak.lock(); self != nullptr && !self->end_.has_value()) {
+      --self->open_calls_;
+      self->Heard();
+    }
+    respond(std::move(answer));
+  });
 }
 
 void AgentSession::TakeAnswer(RpcAnswer answer) {
@@ -162,13 +171,17 @@ void AgentSession::OnQuiet() {
     return agent_->KillFor({"agent_silent", absl::StrCat("nothing was heard of the agent for ",
                                                          absl::FormatDuration(silent))});
   }
-  if (silent >= patience.silence && !std::exchange(told_silence_, true))
+  if (silent >= patience.silence && !std::exchange(told_silence_, true)) {
     listener_->OnSilence(silent);
-  const absl::Duration next = silent < patience.silence ? patience.silence : patience.turn_idle;
-  WatchSilence(std::min(next - silent, patience.silence));
+    if (end_.has_value() || !is_prompting()) return;
+  }
+  const absl::Duration next = silent < patience.silence ? patience.silence : 2 * silent;
+  WatchSilence(std::min(next, patience.turn_idle) - silent);
 }
 
 void AgentSession::End(const AgentError& error) {
+  if (end_.has_value()) return;
+  end_ = error;
   if (answered_.has_value()) {
     EndTurn(*std::exchange(answered_, std::nullopt));
   } else if (is_prompting()) {

@@ -11,6 +11,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -108,6 +109,7 @@ class AgentTest : public testing::Test, public Agent::Listener {
   }
   void Open() {
     session_.reset();
+    refused_.reset();
     agent_->NewSession({.directory = "/tmp"}, &told_, Take());
     RunUntil([this] { return session_ != nullptr || refused_.has_value(); });
     ASSERT_NE(session_, nullptr) << refused_->message;
@@ -136,6 +138,9 @@ class AgentTest : public testing::Test, public Agent::Listener {
   }
 
   boost::asio::io_context context_;
+  // Between two agents there is nothing to do.
+  const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_ =
+      boost::asio::make_work_guard(context_);
   FakeTimers timers_;
   Told told_;
   std::shared_ptr<Agent> agent_;
@@ -184,7 +189,8 @@ TEST_F(AgentTest, WhatIsNotThereIsTold) {
 
 TEST_F(AgentTest, OneThatSaysNothingIsEnded) {
   Begin(R"({"initialize": "never"})");
-  PassUntil([this] { return end_.has_value(); });
+  timers_.Advance(absl::Seconds(60));
+  RunUntil([this] { return end_.has_value(); });
   EXPECT_EQ(end_->reason, "start_timeout");
 }
 
@@ -196,8 +202,12 @@ TEST_F(AgentTest, AnotherVersionIsRefused) {
 
 TEST_F(AgentTest, SessionsThatDoNotBeginAreEnded) {
   Start(R"({"new": "never"})");
+  timers_.Advance(absl::Hours(1));  // One that was idle has its time as well.
   agent_->NewSession({.directory = "/tmp"}, &told_, Take());
-  PassUntil([this] { return end_.has_value(); });
+  timers_.Advance(absl::Seconds(119));
+  EXPECT_FALSE(refused_.has_value());
+  timers_.Advance(absl::Seconds(1));
+  RunUntil([this] { return end_.has_value(); });
   EXPECT_EQ(refused_->reason, "new_session_timeout");
   EXPECT_EQ(end_->reason, "new_session_timeout");
 }
@@ -426,10 +436,21 @@ TEST_F(RestoringAgentTest, NeverBeginsAnewInstead) {
   }
 }
 
+TEST_F(RestoringAgentTest, WhatIsOpenIsNotRestored) {
+  Start(R"({"restore": "resume"})");
+  Open();
+  const auto open = session_;
+  Restore(open->id());
+  EXPECT_EQ(refused_->reason, "cannot_restore");
+  session_ = open;
+  EXPECT_EQ(Turn("goes on"), "end_turn");
+}
+
 TEST_F(RestoringAgentTest, OneThatSaysNothingIsEnded) {
   Start(R"({"restore": "never"})");
   agent_->RestoreSession("s", {.directory = "/tmp"}, &told_, Take());
-  PassUntil([this] { return end_.has_value(); });
+  timers_.Advance(absl::Seconds(120));
+  RunUntil([this] { return end_.has_value(); });
   EXPECT_EQ(refused_->reason, "load_timeout");
 }
 
@@ -445,6 +466,78 @@ TEST_F(AgentTest, ModesAndSettingsAreTold) {
   RunUntil([&] { return done; });
   EXPECT_EQ(session_->config_options()[1]["currentValue"], true);
   EXPECT_TRUE(std::holds_alternative<ConfigOptions>(told_.updates.back()));
+}
+
+TEST_F(AgentTest, ASessionThatIsClosedIsToldNothing) {
+  Start();
+  Open();
+  const auto first = session_;
+  Open();
+  session_ = first;
+  Prompt(R"([{"say": "begun"}, {"ask": {"toolCallId": "t"}}])");
+  RunUntil([this] { return !told_.questions.empty(); });
+  session_->Close();
+  EXPECT_EQ(Outcome(), "cancelled");
+  EXPECT_EQ(agent_->sessions(), 1);
+  told_.questions[0].second("yes");
+  Prompt("too late");
+  EXPECT_EQ(Outcome(), "agent_stopped");
+  EXPECT_TRUE(std::get<AgentError>(*turn_).prompt_unsent);
+  bool refused = false;
+  session_->SetMode(
+      "ask", [&](const RpcAnswer& answer) { refused = std::holds_alternative<RpcError>(answer); });
+  EXPECT_TRUE(refused);
+  agent_->Kill();
+  RunUntil([this] { return end_.has_value(); });
+  EXPECT_EQ(end_->reason, "agent_stopped");
+  EXPECT_THAT(told_.ends, ElementsAre("agent_stopped"));  // Of the second.
+  EXPECT_THAT(told_.said, ElementsAre("begun"));
+}
+
+TEST_F(AgentTest, SessionsMayBeKeptLongerThanTheirAgent) {
+  Start();
+  Open();
+  agent_->Kill();
+  RunUntil([this] { return end_.has_value(); });
+  agent_.reset();
+  session_->Cancel();
+  session_->Close();
+  Prompt("to nobody");
+  EXPECT_EQ(Outcome(), "agent_stopped");
+}
+
+TEST_F(AgentTest, AnIdleLimitBelowTheFirstWarningHolds) {
+  turn_idle_ = absl::Minutes(1);
+  Start();
+  Open();
+  Prompt(R"([{"say": "begun"}, {"answer": "never"}])");
+  RunUntil([this] { return !told_.said.empty(); });
+  timers_.Advance(absl::Seconds(61));
+  RunUntil([this] { return end_.has_value(); });
+  EXPECT_EQ(Outcome(), "agent_silent");
+  EXPECT_THAT(told_.silences, IsEmpty());
+}
+
+TEST_F(AgentTest, ANumberThatHas429InItIsNoRateLimit) {
+  Start();
+  Open();
+  EXPECT_EQ(Turn(R"([{"error": {"code": -32603, "message": "line 14290"}}])"), "agent_error");
+  EXPECT_EQ(Turn(R"([{"error": {"code": 429, "message": "x"}}])"), "rate_limited");
+  EXPECT_EQ(Turn(R"([{"error": {"code": -32603, "message": "over quota"}}])"), "rate_limited");
+  EXPECT_EQ(Turn(R"([{"error": {"code": -32603, "message": "HTTP 429"}}])"), "rate_limited");
+}
+
+TEST_F(AgentTest, TellsTheServersThatItWasGiven) {
+  Start();
+  const Json servers = Json::array({{{"name", "callslip"},
+                                     {"command", "/bin/x"},
+                                     {"args", Json::array()},
+                                     {"env", Json::array()}}});
+  agent_->NewSession({.directory = "/tmp", .mcp_servers = servers}, &told_, Take());
+  RunUntil([this] { return session_ != nullptr; });
+  EXPECT_EQ(Turn(R"([{"say_mcp": true}])"), "end_turn");
+  ASSERT_EQ(told_.said.size(), 1);
+  EXPECT_EQ(Json::parse(told_.said[0]), servers);
 }
 
 TEST_F(AgentTest, InheritsNothing) {
