@@ -92,3 +92,20 @@ for (const restore of ['resume', 'load']) {
     ].sort());
   });
 }
+
+test('a line that is not in the protocol is found', () => {
+  const prompt = { sessionId: 's', prompt: [{ type: 'text', text: 'a' }] };
+  const line = (method, params, more) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params, ...more });
+  assert.equal(checkLine(line('session/prompt', prompt)), 'session/prompt');
+  for (const wrong of [
+    line('session/prompted', prompt),
+    line('session/prompt', { sessionId: 's' }),
+    line('session/prompt', { ...prompt, foreign: 1 }),
+    line('session/prompt', { ...prompt, prompt: [{ type: 'text' }] }),
+    line('session/prompt', prompt, { foreign: 1 }),
+    line('session/new', { cwd: '/', mcpServers: [{ name: 'a' }] }),
+    '{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"selected"}}}',
+  ]) {
+    assert.throws(() => checkLine(wrong), wrong);
+  }
+});
