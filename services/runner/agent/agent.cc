@@ -12,12 +12,19 @@
 namespace callslip::runner {
 namespace {
 
-constexpr size_t kToldWords = 4 << 10;
+constexpr size_t kToldBytes = 4 << 10;
+
+// What is no UTF-8, or was cut through, becomes U+FFFD: all of it is told over gRPC.
+std::string AsText(absl::string_view bytes) {
+  const Json text = std::string(bytes);
+  return Json::parse(text.dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+}
 
 AgentError EndOf(const AgentSettings& settings, const AgentExit& exit) {
   const auto command = [&] { return settings.command.arguments.front(); };
   std::string words =
-      exit.last_words.substr(exit.last_words.size() - std::min(exit.last_words.size(), kToldWords));
+      AsText(absl::string_view(exit.last_words)
+                 .substr(exit.last_words.size() - std::min(exit.last_words.size(), kToldBytes)));
   absl::StripAsciiWhitespace(&words);
   if (!words.empty()) words = absl::StrCat("; it said: ", words);
   switch (exit.kind) {
@@ -145,8 +152,9 @@ AgentError Agent::ErrorFrom(const RpcError& error) const {
                                           methods.empty() ? "" : absl::StrCat(" (", methods, ")"),
                                           ": run `callslip-runner login ", settings_.name, "`")};
   }
-  if (IsRateLimit(error)) return {"rate_limited", error.message};
-  return {"agent_error", absl::StrCat(error.message, " (", error.code, ")")};
+  const std::string said = AsText(absl::string_view(error.message).substr(0, kToldBytes));
+  if (IsRateLimit(error)) return {"rate_limited", said};
+  return {"agent_error", absl::StrCat(said, " (", error.code, ")")};
 }
 
 void Agent::NewSession(const acp::SessionSetup& setup, AgentSession::Listener* listener,
@@ -220,7 +228,7 @@ void Agent::Restore(const std::string& method, const std::string& id,
                   return Restore("session/load", id, setup, session, opened);
                 }
                 why = {"cannot_restore",
-                       absl::StrCat("the agent could not restore the session: ", error->message)};
+                       absl::StrCat("the agent could not restore the session: ", why.message)};
               }
               return opened(why);
             }

@@ -14,6 +14,7 @@ namespace {
 
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 class AgentTest : public AgentFixture {};
@@ -37,6 +38,20 @@ TEST_F(AgentTest, WhatIsNotThereIsTold) {
   RunUntil([this] { return end_.has_value(); });
   EXPECT_EQ(end_->reason, "command_missing");
   EXPECT_THAT(end_->message, HasSubstr("/nowhere/agent"));
+}
+
+TEST_F(AgentTest, ItsLastWordsAreTextAndNotMany) {
+  AgentSettings settings{.name = "talks"};
+  settings.command = {
+      .arguments = {"sh", "-c",
+                    "head -c 100000 /dev/zero | tr '\\0' x >&2; printf 'end\\377' >&2; exit 3"},
+      .environment = {"PATH=/usr/bin:/bin"},
+      .directory = "/tmp"};
+  agent_ = Agent::Start(context_, &timers_, CALLSLIP_KEEPER_BINARY, std::move(settings), this);
+  RunUntil([this] { return end_.has_value(); });
+  EXPECT_EQ(end_->reason, "agent_crashed");
+  EXPECT_THAT(end_->message, AllOf(HasSubstr("code 3"), EndsWith("xend\xef\xbf\xbd")));
+  EXPECT_LT(end_->message.size(), size_t{5} << 10);
 }
 
 TEST_F(AgentTest, OneThatSaysNothingIsEnded) {
