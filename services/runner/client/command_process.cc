@@ -1,0 +1,129 @@
+#include "runner/client/command_process.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "boost/asio/steady_timer.hpp"
+#include "common/status_macros.h"
+
+namespace callslip::runner {
+namespace {
+
+// A shell gives the command no input and one place for its output, and becomes the command.
+std::vector<std::string> WithoutInput(const std::vector<std::string>& words) {
+  const bool is_word =
+      words.size() != 1 || words[0].find_first_of(" \t\n|&;<>()$`\\\"'*?[#~%") == std::string::npos;
+  std::vector<std::string> all = {"sh", "-c", "exec \"$@\" </dev/null 2>&1", "sh"};
+  if (!is_word) all.insert(all.end(), {"sh", "-c"});
+  all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
+// The last `limit` bytes at most, from the beginning of a character.
+absl::string_view End(absl::string_view text, size_t limit) {
+  if (text.size() <= limit) return text;
+  text.remove_prefix(text.size() - limit);
+  const auto is_inside = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  for (int bytes = 0; bytes < 3 && !text.empty() && is_inside(text.front()); ++bytes) {
+    text.remove_prefix(1);
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<CommandProcess>> CommandProcess::Start(
+    const CommandHost& host, const Command& command, std::function<void()> on_end) {
+  if (command.words.empty() || command.words[0].empty()) {
+    return absl::InvalidArgumentError("there is no command");
+  }
+  Environment environment = host.environment;
+  for (const auto& [name, value] : command.environment) environment[name] = value;
+  std::shared_ptr<CommandProcess> process(
+      new CommandProcess(std::min(command.output_limit, kMostOutput), std::move(on_end)));
+  const AgentCommand start = {.arguments = Wrapped(host.wrapper, WithoutInput(command.words)),
+                              .environment = FormatEnvironment(environment),
+                              .directory = command.directory};
+  ASSIGN_OR_RETURN(process->process_,
+                   AgentProcess::Start(*host.context, host.keeper, start, process.get()));
+  process->self_ = process;
+  return process;
+}
+
+CommandOutput CommandProcess::output() const {
+  const absl::string_view end = End(output_, limit_);
+  return {.text = std::string(end), .truncated = truncated_ || end.size() < output_.size()};
+}
+
+int CommandProcess::exit_code() const {
+  constexpr int kNotFound = 127, kSignalled = 128, kSigKill = 9;
+  if (!exit_.has_value()) return -1;
+  switch (exit_->kind) {
+    case AgentExit::Kind::kNotStarted:
+      return kNotFound;
+    case AgentExit::Kind::kExited:
+      return exit_->code;
+    case AgentExit::Kind::kSignalled:
+      return kSignalled + exit_->code;
+    case AgentExit::Kind::kLost:
+      return kSignalled + kSigKill;
+  }
+  return kNotFound;
+}
+
+void CommandProcess::Kill() {
+  if (process_ != nullptr) process_->Kill();
+}
+
+void CommandProcess::OnOutput(absl::string_view bytes) {
+  output_.append(bytes.data(), bytes.size());
+  if (output_.size() <= 2 * limit_) return;
+  output_ = std::string(End(output_, limit_));
+  truncated_ = true;
+}
+
+void CommandProcess::OnEnd(const AgentExit& exit) {
+  const std::shared_ptr<CommandProcess> self = std::move(self_);
+  process_ = nullptr;
+  exit_ = exit;
+  // Of what could not even become a shell, such as a wrapper that is not there.
+  if (exit.kind == AgentExit::Kind::kNotStarted) OnOutput("callslip-runner: cannot be started\n");
+  if (const auto on_end = std::move(on_end_); on_end != nullptr) on_end();
+}
+
+absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
+    const CommandHost& host, const Command& command, absl::Duration timeout,
+    std::function<void(const CommandResult&)> done) {
+  struct Run {
+    explicit Run(boost::asio::io_context& context) : timer(context) {}
+    boost::asio::steady_timer timer;
+    std::weak_ptr<CommandProcess> process;  // It is there while it runs.
+    bool timed_out = false;
+  };
+  const auto run = std::make_shared<Run>(*host.context);
+  ASSIGN_OR_RETURN(std::shared_ptr<CommandProcess> process,
+                   CommandProcess::Start(host, command, [run, done = std::move(done)] {
+                     run->timer.cancel();
+                     const auto ended = run->process.lock();
+                     done({.output = ended->output(),
+                           .exit_code = ended->exit_code(),
+                           .timed_out = run->timed_out});
+                   }));
+  run->process = process;
+  run->timer.expires_after(absl::ToChronoNanoseconds(timeout));
+  run->timer.async_wait([run](const boost::system::error_code& error) {
+    const auto running = run->process.lock();
+    if (error || running == nullptr) return;
+    run->timed_out = true;
+    running->Kill();
+  });
+  return process;
+}
+
+Command ShellCommand(absl::string_view line, std::string directory) {
+  return {.words = {"sh", "-c", std::string(line)},
+          .environment = {},
+          .directory = std::move(directory)};
+}
+
+}  // namespace callslip::runner

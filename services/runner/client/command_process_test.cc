@@ -1,0 +1,122 @@
+#include "runner/client/command_process.h"
+
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::runner {
+namespace {
+
+class CommandProcessTest : public testing::Test {
+ protected:
+  CommandProcessTest() { std::signal(SIGPIPE, SIG_IGN); }
+
+  CommandResult Run(const Command& command, absl::Duration timeout = absl::Minutes(10)) {
+    std::optional<CommandResult> result;
+    context_.restart();
+    EXPECT_OK(
+        RunCommand(host_, command, timeout, [&](const CommandResult& ended) { result = ended; }));
+    while (!result.has_value() && context_.run_one() > 0) {
+    }
+    // The timer is gone, too: nothing is left to wait for.
+    context_.run();
+    return result.value_or(CommandResult{});
+  }
+  CommandResult RunLine(const std::string& line) { return Run(ShellCommand(line, "/tmp")); }
+
+  boost::asio::io_context context_;
+  CommandHost host_{.context = &context_,
+                    .keeper = CALLSLIP_KEEPER_BINARY,
+                    .environment = {{"PATH", "/usr/bin:/bin"}, {"OF", "agent"}},
+                    .wrapper = {}};
+};
+
+TEST_F(CommandProcessTest, OutputIsTogetherAndInOrder) {
+  const CommandResult result = RunLine("echo 1; echo 2 >&2; echo 3; cat; exit 7");
+  EXPECT_EQ(result.output.text, "1\n2\n3\n");  // There is no input.
+  EXPECT_FALSE(result.output.truncated);
+  EXPECT_EQ(result.exit_code, 7);
+  EXPECT_FALSE(result.timed_out);
+}
+
+TEST_F(CommandProcessTest, HasTheAgentsEnvironmentAndItsOwn) {
+  EXPECT_EQ(
+      Run({.words = {"env | sort"}, .environment = {{"OWN", "1"}}, .directory = "/"}).output.text,
+      "OF=agent\nOWN=1\nPATH=/usr/bin:/bin\nPWD=/\n");
+}
+
+TEST_F(CommandProcessTest, WordsAreWordsAndALineAloneIsALine) {
+  EXPECT_EQ(Run({.words = {"echo", "$OF;", "a  b"}, .directory = "/"}).output.text, "$OF; a  b\n");
+  EXPECT_EQ(Run({.words = {"echo $OF | tr a-z A-Z"}, .directory = "/"}).output.text, "AGENT\n");
+  EXPECT_EQ(Run({.words = {"pwd"}, .directory = "/usr"}).output.text, "/usr\n");
+}
+
+TEST_F(CommandProcessTest, WhatCannotBeRunSaysSoAsAShellDoes) {
+  const CommandResult absent = Run({.words = {"no-such-command"}, .directory = "/"});
+  EXPECT_EQ(absent.exit_code, 127);
+  EXPECT_THAT(absent.output.text, testing::HasSubstr("no-such-command: not found"));
+  EXPECT_EQ(Run({.words = {"/etc/passwd"}, .directory = "/"}).exit_code, 126);
+  EXPECT_FALSE(CommandProcess::Start(host_, {.words = {}, .directory = "/"}, nullptr).ok());
+  EXPECT_FALSE(
+      CommandProcess::Start(host_, {.words = {"true"}, .directory = "/no/such"}, nullptr).ok());
+}
+
+TEST_F(CommandProcessTest, WrapperOfTheAgentIsItsCommandsToo) {
+  host_.wrapper = {"env", "WRAPPED=yes"};
+  EXPECT_EQ(RunLine("echo $WRAPPED").output.text, "yes\n");
+  host_.wrapper = {"/no/such/wrapper"};
+  EXPECT_EQ(RunLine("true").exit_code, 127);
+}
+
+TEST_F(CommandProcessTest, KeepsTheEndOfItsOutputFromTheBeginningOfACharacter) {
+  const std::string script =
+      "i=0; while [ $i -lt 3000 ]; do printf '\xe2\x82\xac'; i=$((i+1)); done";
+  for (const size_t limit : {9'000u, 8'999u, 8'998u, 8'997u, 1u, 0u}) {
+    Command command = ShellCommand(script, "/");
+    command.output_limit = limit;
+    const CommandOutput output = Run(command).output;
+    EXPECT_EQ(output.text.size(), limit / 3 * 3) << limit;
+    EXPECT_EQ(output.truncated, limit < 9'000) << limit;
+    EXPECT_TRUE(output.text.empty() || absl::StartsWith(output.text, "\xe2\x82\xac"));
+  }
+}
+
+TEST_F(CommandProcessTest, MuchOutputIsCutToTheMost) {
+  Command command = ShellCommand("head -c 10000000 /dev/zero | tr '\\0' x; echo end", "/");
+  command.output_limit = 100 << 20;
+  const CommandOutput output = Run(command).output;
+  EXPECT_EQ(output.text.size(), CommandProcess::kMostOutput);
+  EXPECT_TRUE(output.truncated);
+  EXPECT_THAT(output.text, testing::EndsWith("xxxend\n"));
+}
+
+TEST_F(CommandProcessTest, TimeThatIsOverEndsItAndWhatCameOfIt) {
+  const CommandResult result = Run(
+      ShellCommand("setsid sh -c 'echo $$; exec sleep 1000' & wait", "/"), absl::Milliseconds(300));
+  EXPECT_TRUE(result.timed_out);
+  EXPECT_EQ(result.exit_code, 128 + SIGKILL);
+  int fugitive = 0;
+  if (absl::SimpleAtoi(result.output.text, &fugitive)) {
+    EXPECT_EQ(kill(fugitive, 0), -1);
+  }
+}
+
+TEST_F(CommandProcessTest, IsKilledByWhoeverHoldsIt) {
+  CommandResult result;
+  ASSERT_OK_AND_ASSIGN(const auto process,
+                       RunCommand(host_, ShellCommand("sleep 1000", "/"), absl::Minutes(10),
+                                  [&](const CommandResult& ended) { result = ended; }));
+  process->Kill();
+  context_.run();
+  EXPECT_EQ(result.exit_code, 128 + SIGKILL);
+  EXPECT_FALSE(result.timed_out);
+}
+
+}  // namespace
+}  // namespace callslip::runner

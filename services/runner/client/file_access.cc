@@ -1,0 +1,160 @@
+#include "runner/client/file_access.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/status_macros.h"
+#include "common/text_scan.h"
+#include "runner/client/client_params.h"
+
+namespace callslip::runner {
+namespace {
+
+// What is left of a path in this folder; nothing where it is elsewhere. No `/dir-evil` is in
+// `/dir`.
+std::optional<std::string> Beneath(absl::string_view folder, absl::string_view path) {
+  if (folder != "/" && !absl::ConsumePrefix(&path, folder)) return std::nullopt;
+  if (path.empty()) return ".";
+  if (path.front() != '/') return std::nullopt;
+  // Empty parts and single dots lead nowhere.
+  std::vector<absl::string_view> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
+  std::erase(parts, ".");
+  return parts.empty() ? "." : absl::StrJoin(parts, "/");
+}
+
+std::string RealPath(int folder, const std::string& otherwise) {
+  std::array<char, PATH_MAX> real;
+  const std::string self = absl::StrCat("/proc/self/fd/", folder);
+  const ssize_t size = readlink(self.c_str(), real.data(), real.size());
+  return size > 0 ? std::string(real.data(), static_cast<size_t>(size)) : otherwise;
+}
+
+// Without slashes at its end.
+std::string Trimmed(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
+absl::Status TooLarge(absl::string_view path) {
+  return absl::OutOfRangeError(
+      absl::StrCat(path, " is too large: a file may have ", FileAccess::kMostBytes >> 20, " MiB"));
+}
+
+// From line `first`, `limit` lines at most, with their ends.
+absl::string_view Lines(absl::string_view text, int64_t first, std::optional<int64_t> limit) {
+  const auto behind_line = [&](size_t at) {
+    const size_t end = text.find('\n', at);
+    return end == absl::string_view::npos ? text.size() : end + 1;
+  };
+  size_t begin = 0;
+  for (int64_t line = 1; line < first && begin < text.size(); ++line) begin = behind_line(begin);
+  size_t end = limit.has_value() ? begin : text.size();
+  for (int64_t line = 0; line < limit.value_or(0) && end < text.size(); ++line) {
+    end = behind_line(end);
+  }
+  return text.substr(begin, end - begin);
+}
+
+FileAccess::Done Failed(const absl::Status& status) { return {.answer = ErrorAnswer(status)}; }
+
+}  // namespace
+
+absl::StatusOr<FileAccess> FileAccess::Of(const std::vector<std::string>& folders) {
+  if (folders.empty()) return absl::InvalidArgumentError("a session has a working directory");
+  FileAccess access;
+  for (const std::string& folder : folders) {
+    OpenFile opened(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!absl::StartsWith(folder, "/") || opened.get() < 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("\"", folder, "\" has to be the absolute path of a directory"));
+    }
+    std::string real = RealPath(opened.get(), folder);
+    access.roots_.push_back({Trimmed(folder), std::move(real), std::move(opened)});
+  }
+  return access;
+}
+
+absl::StatusOr<FileAccess::Inside> FileAccess::Find(absl::string_view path) const {
+  if (!absl::StartsWith(path, "/")) {
+    return absl::InvalidArgumentError(absl::StrCat("\"", path, "\" is no absolute path"));
+  }
+  if (path.size() >= PATH_MAX || absl::StrContains(path, '\0')) {
+    return absl::InvalidArgumentError("`path` is too long, or has a NUL in it");
+  }
+  const std::vector<absl::string_view> parts = absl::StrSplit(path, '/');
+  if (absl::c_linear_search(parts, "..")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " has \"..\" in it: write where that leads to"));
+  }
+  for (const Root& root : roots_) {
+    for (const std::string* folder : {&root.path, &root.real}) {
+      if (std::optional<std::string> inside = Beneath(*folder, path); inside.has_value()) {
+        return Inside{root.folder.get(), *std::move(inside)};
+      }
+    }
+  }
+  return absl::PermissionDeniedError(absl::StrCat(
+      path, " is outside of the session's directories (",
+      absl::StrJoin(roots_, ", ",
+                    [](std::string* out, const Root& root) { absl::StrAppend(out, root.path); }),
+      ")"));
+}
+
+absl::StatusOr<OpenFile> FileAccess::OpenFolder(absl::string_view path) const {
+  ASSIGN_OR_RETURN(const Inside inside, Find(path));
+  return OpenFolderBeneath(inside.folder, inside.path);
+}
+
+absl::StatusOr<std::string> FileAccess::Read(absl::string_view path) const {
+  ASSIGN_OR_RETURN(const Inside inside, Find(path));
+  absl::StatusOr<std::string> content = ReadBeneath(inside.folder, inside.path, kMostBytes);
+  if (absl::IsOutOfRange(content.status())) return TooLarge(path);
+  RETURN_IF_ERROR(content.status());
+  if (!IsUtf8(*content)) {
+    return absl::FailedPreconditionError(absl::StrCat(path, " is no text: it is not UTF-8"));
+  }
+  return content;
+}
+
+absl::Status FileAccess::Write(absl::string_view path, absl::string_view content) const {
+  if (content.size() > kMostBytes) return TooLarge(path);
+  if (!IsUtf8(content)) return absl::InvalidArgumentError("`content` is not UTF-8");
+  ASSIGN_OR_RETURN(const Inside inside, Find(path));
+  return WriteBeneath(inside.folder, inside.path, content);
+}
+
+FileAccess::Done FileAccess::ReadTextFile(const Json& params) const {
+  const auto path = TextParam(params, "path");
+  if (!path.ok()) return Failed(path.status());
+  const auto line = NumberParam(params, "line", 1);
+  if (!line.ok()) return Failed(line.status());
+  const auto limit = NumberParam(params, "limit", 0);
+  if (!limit.ok()) return Failed(limit.status());
+  const auto content = Read(*path);
+  if (!content.ok()) return Failed(content.status());
+  const absl::string_view lines = Lines(*content, line->value_or(1), *limit);
+  return {Json{{"content", std::string(lines)}}, *path, static_cast<int64_t>(content->size())};
+}
+
+FileAccess::Done FileAccess::WriteTextFile(const Json& params) const {
+  const auto path = TextParam(params, "path");
+  if (!path.ok()) return Failed(path.status());
+  const auto content = TextParam(params, "content");
+  if (!content.ok()) return Failed(content.status());
+  if (absl::Status written = Write(*path, *content); !written.ok()) return Failed(written);
+  return {Json(), *path, static_cast<int64_t>(content->size())};
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,179 @@
+#include "runner/client/terminals.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_macros.h"
+#include "runner/client/client_params.h"
+
+namespace callslip::runner {
+namespace {
+
+constexpr absl::string_view kCreate = "terminal/create";
+constexpr absl::string_view kOutput = "terminal/output";
+constexpr absl::string_view kWait = "terminal/wait_for_exit";
+constexpr absl::string_view kKill = "terminal/kill";
+constexpr absl::string_view kRelease = "terminal/release";
+
+bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
+
+absl::StatusOr<std::vector<std::string>> WordsIn(const Json& params) {
+  std::vector<std::string> words;
+  ASSIGN_OR_RETURN(std::string command, TextParam(params, "command"));
+  words.push_back(std::move(command));
+  const Json arguments = params.value("args", Json());
+  if (!arguments.is_null() && !arguments.is_array()) {
+    return absl::InvalidArgumentError("`args` has to be a list of texts");
+  }
+  for (const Json& argument : arguments) {
+    if (!argument.is_string()) {
+      return absl::InvalidArgumentError("`args` has to be a list of texts");
+    }
+    words.push_back(argument.get<std::string>());
+  }
+  for (const std::string& word : words) {
+    if (HasNul(word)) return absl::InvalidArgumentError("a command can't have a NUL in it");
+  }
+  return words;
+}
+
+absl::StatusOr<Environment> EnvironmentIn(const Json& params) {
+  Environment environment;
+  const Json variables = params.value("env", Json());
+  if (!variables.is_null() && !variables.is_array()) {
+    return absl::InvalidArgumentError("`env` has to be a list of {name, value}");
+  }
+  for (const Json& variable : variables) {
+    if (!variable.is_object()) {
+      return absl::InvalidArgumentError("`env` has to be a list of {name, value}");
+    }
+    ASSIGN_OR_RETURN(std::string name, TextParam(variable, "name"));
+    ASSIGN_OR_RETURN(std::string value, TextParam(variable, "value"));
+    if (name.empty() || name.find('=') != std::string::npos || HasNul(name) || HasNul(value)) {
+      return absl::InvalidArgumentError(absl::StrCat("\"", name, "\" can't be set in `env`"));
+    }
+    environment[std::move(name)] = std::move(value);
+  }
+  return environment;
+}
+
+// {exitCode, signal}, of which one is null; null while it runs.
+Json ExitStatus(const CommandProcess& process) {
+  const std::optional<AgentExit>& exit = process.exit();
+  if (!exit.has_value()) return nullptr;
+  if (exit->kind == AgentExit::Kind::kExited || exit->kind == AgentExit::Kind::kNotStarted) {
+    return {{"exitCode", process.exit_code()}, {"signal", nullptr}};
+  }
+  constexpr int kSignalled = 128;
+  const char* name = sigabbrev_np(process.exit_code() - kSignalled);
+  return {{"exitCode", nullptr}, {"signal", absl::StrCat("SIG", name == nullptr ? "?" : name)}};
+}
+
+// `exitStatus` is left out while it runs.
+Json OutputOf(const CommandProcess& process) {
+  CommandOutput output = process.output();
+  Json shown = {{"output", std::move(output.text)}, {"truncated", output.truncated}};
+  if (Json status = ExitStatus(process); !status.is_null()) {
+    shown["exitStatus"] = std::move(status);
+  }
+  return shown;
+}
+
+}  // namespace
+
+Terminals::~Terminals() {
+  for (auto& [id, terminal] : terminals_) {
+    terminal.process->Forget();
+    terminal.process->Kill();
+  }
+}
+
+bool Terminals::Has(absl::string_view method) {
+  return method == kCreate || method == kOutput || method == kWait || method == kKill ||
+         method == kRelease;
+}
+
+void Terminals::Call(absl::string_view method, const Json& params, Peer::Respond respond) {
+  if (method == kCreate) {
+    const absl::StatusOr<std::string> id = Create(params);
+    return respond(id.ok() ? RpcAnswer(Json{{"terminalId", *id}}) : ErrorAnswer(id.status()));
+  }
+  const absl::StatusOr<Terminal*> found = Find(params);
+  if (!found.ok()) return respond(ErrorAnswer(found.status()));
+  Terminal& terminal = **found;
+  if (method == kOutput) return respond(OutputOf(*terminal.process));
+  if (method == kWait) {
+    if (Json status = ExitStatus(*terminal.process); !status.is_null()) return respond(status);
+    terminal.waiting.push_back(std::move(respond));
+    return;
+  }
+  if (method == kKill) {
+    terminal.process->Kill();
+    return respond(Json::object());
+  }
+  Release(*TextParam(params, "terminalId"));
+  respond(Json::object());
+}
+
+Json Terminals::Output(absl::string_view id) const {
+  const auto found = terminals_.find(id);
+  return found == terminals_.end() ? Json() : OutputOf(*found->second.process);
+}
+
+absl::StatusOr<std::string> Terminals::Create(const Json& params) {
+  if (terminals_.size() >= kMost) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("a session has ", kMost, " terminals at most: release one"));
+  }
+  ASSIGN_OR_RETURN(std::vector<std::string> words, WordsIn(params));
+  ASSIGN_OR_RETURN(Environment environment, EnvironmentIn(params));
+  ASSIGN_OR_RETURN(const std::optional<int64_t> limit, NumberParam(params, "outputByteLimit", 0));
+  std::string cwd = files_->working_directory();
+  if (const auto named = params.find("cwd"); named != params.end() && !named->is_null()) {
+    ASSIGN_OR_RETURN(cwd, TextParam(params, "cwd"));
+  }
+  // It begins in this very folder, whatever has its name by then.
+  ASSIGN_OR_RETURN(const OpenFile folder, files_->OpenFolder(cwd));
+  const std::string id = absl::StrCat("terminal-", last_id_ + 1);
+  const Command command = {
+      .words = std::move(words),
+      .environment = std::move(environment),
+      .directory = absl::StrCat("/proc/", getpid(), "/fd/", folder.get()),
+      .output_limit = static_cast<size_t>(limit.value_or(CommandProcess::kMostOutput))};
+  ASSIGN_OR_RETURN(std::shared_ptr<CommandProcess> process,
+                   CommandProcess::Start(host_, command, [this, id] { OnEnd(id); }));
+  ++last_id_;
+  terminals_[id].process = std::move(process);
+  return id;
+}
+
+absl::StatusOr<Terminals::Terminal*> Terminals::Find(const Json& params) {
+  ASSIGN_OR_RETURN(const std::string id, TextParam(params, "terminalId"));
+  const auto found = terminals_.find(id);
+  if (found == terminals_.end()) {
+    return absl::NotFoundError(absl::StrCat("there is no terminal \"", id, "\""));
+  }
+  return &found->second;
+}
+
+void Terminals::Release(const std::string& id) {
+  const auto found = terminals_.find(id);
+  const Terminal terminal = std::move(found->second);
+  terminals_.erase(found);
+  terminal.process->Forget();
+  terminal.process->Kill();
+  for (const Peer::Respond& respond : terminal.waiting) {
+    respond(RpcError{.code = kResourceNotFound, .message = "the terminal was released"});
+  }
+}
+
+void Terminals::OnEnd(const std::string& id) {
+  Terminal& terminal = terminals_.find(id)->second;
+  const Json status = ExitStatus(*terminal.process);
+  for (const Peer::Respond& respond : std::exchange(terminal.waiting, {})) respond(status);
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,62 @@
+#ifndef CALLSLIP_RUNNER_CLIENT_TERMINALS_H_
+#define CALLSLIP_RUNNER_CLIENT_TERMINALS_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "runner/acp/message.h"
+#include "runner/acp/peer.h"
+#include "runner/client/command_process.h"
+#include "runner/client/file_access.h"
+
+namespace callslip::runner {
+
+// The commands that an agent has the runner run for one session: `terminal/create`, `output`,
+// `wait_for_exit`, `kill` and `release`. All of them end with this.
+class Terminals {
+ public:
+  static constexpr size_t kMost = 16;
+
+  // `files` says where the session works and must outlive this.
+  Terminals(CommandHost host, const FileAccess* files) : host_(std::move(host)), files_(files) {}
+  // The session or the agent has ended: what runs is killed, who waits is told nothing.
+  ~Terminals();
+  Terminals(const Terminals&) = delete;
+  Terminals& operator=(const Terminals&) = delete;
+
+  // True for the methods above.
+  static bool Has(absl::string_view method);
+  // Answers one of them, `wait_for_exit` once the command has ended or was released.
+  void Call(absl::string_view method, const Json& params, Peer::Respond respond);
+
+  // What a terminal shows, as `terminal/output` has it: {output, truncated, exitStatus}; null where
+  // there is no such terminal. For the log of the session, and for whoever looks at it.
+  Json Output(absl::string_view id) const;
+
+  size_t size() const { return terminals_.size(); }
+
+ private:
+  struct Terminal {
+    std::shared_ptr<CommandProcess> process;
+    std::vector<Peer::Respond> waiting;
+  };
+
+  absl::StatusOr<std::string> Create(const Json& params);
+  // INVALID_ARGUMENT or NOT_FOUND.
+  absl::StatusOr<Terminal*> Find(const Json& params);
+  void Release(const std::string& id);
+  void OnEnd(const std::string& id);
+
+  const CommandHost host_;
+  const FileAccess* const files_;
+  std::map<std::string, Terminal, std::less<>> terminals_;
+  int64_t last_id_ = 0;
+};
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_CLIENT_TERMINALS_H_

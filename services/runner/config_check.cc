@@ -1,0 +1,131 @@
+#include "runner/config_check.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "runner/config_keys.h"
+
+namespace callslip::runner {
+namespace {
+
+using Of = ConfigProblem::Of;
+
+// Why a program can't be run; empty where it can.
+std::string ProgramProblem(const std::string& command, const Environment& environment) {
+  if (FindProgram(command, environment).has_value()) return "";
+  if (absl::StrContains(command, '/')) {
+    return absl::StrCat(command, " is not there or can't be executed");
+  }
+  return absl::StrCat("\"", command, "\" is not in ", environment.at("PATH"),
+                      ": install it, write its whole path, or set PATH in `env`");
+}
+
+std::string FileProblem(const std::string& path) {
+  if (path.empty() || access(path.c_str(), R_OK) == 0) return "";
+  return absl::StrCat(path, " can't be read");
+}
+
+std::string DirectoryProblem(const std::string& path) {
+  struct stat about = {};
+  if (!absl::StartsWith(path, "/")) return absl::StrCat("\"", path, "\" is no absolute path");
+  if (stat(path.c_str(), &about) != 0) {
+    return absl::StrCat(path, " is not there, or is hidden from the runner's user");
+  }
+  if (!S_ISDIR(about.st_mode)) return absl::StrCat(path, " is no directory");
+  if (access(path.c_str(), R_OK | W_OK | X_OK) != 0) {
+    return absl::StrCat(path, " can't be written to by the runner's user");
+  }
+  return "";
+}
+
+std::string RealPath(const std::string& path) {
+  const std::unique_ptr<char, void (*)(void*)> real(realpath(path.c_str(), nullptr), free);
+  return real == nullptr ? path : real.get();
+}
+
+class Check {
+ public:
+  Check(const RunnerConfig& config, const Environment& environment)
+      : config_(config), environment_(environment) {}
+
+  std::vector<ConfigProblem> Run() && {
+    Note(Of::kRunner, "", FileProblem(config_.token_file));
+    Note(Of::kRunner, "", FileProblem(config_.tls_ca));
+    for (const auto& [name, agent] : config_.agents) CheckAgent(name, agent);
+    for (const auto& [name, workspace] : config_.workspaces) CheckWorkspace(name, workspace);
+    return std::move(problems_);
+  }
+
+ private:
+  void Note(Of of, const std::string& name, std::string text) {
+    if (!text.empty()) problems_.push_back({of, name, std::move(text)});
+  }
+
+  void CheckAgent(const std::string& name, const AgentConfig& agent) {
+    const Environment environment =
+        AgentEnvironment(environment_, {.env = agent.env, .env_from = agent.env_from});
+    if (agent.command.empty()) {
+      Note(Of::kAgent, name, "`command` is missing: write it as a list, such as [opencode, acp]");
+    } else {
+      Note(Of::kAgent, name, ProgramProblem(agent.command[0], environment));
+    }
+    if (!agent.wrapper.empty()) {
+      Note(Of::kAgent, name, ProgramProblem(agent.wrapper[0], environment));
+    }
+    for (const std::string& server : agent.mcp) {
+      if (server == "callslip") continue;
+      Note(Of::kAgent, name,
+           absl::StrCat("there is no MCP server \"", server, "\": `mcp` may have callslip"));
+    }
+  }
+
+  void CheckWorkspace(const std::string& name, const WorkspaceConfig& workspace) {
+    if (workspace.dir.empty()) {
+      Note(Of::kWorkspace, name, "`dir` is missing: write the absolute path of a directory");
+    } else {
+      Note(Of::kWorkspace, name, DirectoryProblem(workspace.dir));
+      const auto [other, is_first] = by_dir_.emplace(RealPath(workspace.dir), name);
+      if (!is_first) {
+        Note(Of::kWorkspace, name,
+             absl::StrCat("workspace ", other->second, " has the same directory: remove one"));
+      }
+    }
+    for (const std::string& directory : workspace.additional_directories) {
+      Note(Of::kWorkspace, name, DirectoryProblem(directory));
+    }
+    std::vector<std::string> names;
+    for (const auto& [agent, unused] : config_.agents) names.push_back(agent);
+    for (const std::string& agent : workspace.agents) {
+      if (config_.agents.contains(agent)) continue;
+      Note(Of::kWorkspace, name,
+           absl::StrCat("there is no agent \"", agent, "\"", Suggestion(agent, names)));
+    }
+  }
+
+  const RunnerConfig& config_;
+  const Environment& environment_;
+  std::map<std::string, std::string> by_dir_;  // The workspace that has it.
+  std::vector<ConfigProblem> problems_;
+};
+
+}  // namespace
+
+std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environment& environment) {
+  return Check(config, environment).Run();
+}
+
+std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment) {
+  if (agent.command.empty()) return std::nullopt;
+  return FindProgram(agent.command[0],
+                     AgentEnvironment(environment, {.env = agent.env, .env_from = agent.env_from}));
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,29 @@
+#ifndef CALLSLIP_RUNNER_CONFIG_CHECK_H_
+#define CALLSLIP_RUNNER_CONFIG_CHECK_H_
+
+#include <string>
+#include <vector>
+
+#include "runner/agent/agent_environment.h"
+#include "runner/config.h"
+
+namespace callslip::runner {
+
+// Something that keeps a runner, an agent or a workspace from working, and what to do about it.
+struct ConfigProblem {
+  enum class Of { kRunner, kAgent, kWorkspace };
+  Of of = Of::kRunner;
+  std::string name;  // Of the agent or workspace.
+  std::string text;
+};
+
+// All that is wrong on this machine with a configuration whose text is right: commands that are not
+// there, directories that can't be worked in, names of nothing. `environment` is the runner's.
+std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environment& environment);
+
+// Where the program of an agent is; nothing where it is not there.
+std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment);
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_CONFIG_CHECK_H_

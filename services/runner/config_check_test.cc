@@ -1,0 +1,88 @@
+#include "runner/config_check.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::runner {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class ConfigCheckTest : public testing::Test {
+ protected:
+  ConfigCheckTest() {
+    std::string made = testing::TempDir() + "/config-check-XXXXXX";
+    dir_ = mkdtemp(made.data());
+    std::filesystem::create_directory(dir_ + "/web");
+    std::ofstream(dir_ + "/file") << "text";
+    config_.agents["shell"].command = {"sh"};
+    config_.workspaces["web"].dir = dir_ + "/web";
+  }
+  ~ConfigCheckTest() override { std::filesystem::remove_all(dir_); }
+
+  std::vector<std::string> Problems() {
+    std::vector<std::string> texts;
+    for (const ConfigProblem& problem : CheckConfig(config_, {{"PATH", "/usr/bin:/bin"}})) {
+      texts.push_back(absl::StrCat(problem.name, ": ", problem.text));
+    }
+    return texts;
+  }
+
+  std::string dir_;
+  RunnerConfig config_;
+};
+
+TEST_F(ConfigCheckTest, NothingIsWrong) {
+  // In one another they may be.
+  std::filesystem::create_directory(dir_ + "/web/below");
+  config_.workspaces["below"] = {.dir = dir_ + "/web/below", .agents = {"shell"}};
+  EXPECT_THAT(Problems(), IsEmpty());
+}
+
+TEST_F(ConfigCheckTest, SaysAllThatIsWrongAtOnce) {
+  config_.token_file = "/no/such/token";
+  config_.tls_ca = "/no/such/ca.pem";
+  config_.agents["absent"] = {.command = {"no-such-agent"}, .wrapper = {"/no/such/wrapper"}};
+  config_.agents["none"] = {.mcp = {"callslip", "other"}};
+  config_.workspaces["a"] = {.dir = dir_ + "/absent", .agents = {"shel", "quite-another"}};
+  config_.workspaces["b"] = {.dir = dir_ + "/file"};
+  config_.workspaces["c"] = {.dir = "relative"};
+  config_.workspaces["d"] = {.additional_directories = {dir_ + "/absent"}};
+  std::filesystem::create_directory_symlink(dir_ + "/web", dir_ + "/link");
+  config_.workspaces["x"] = {.dir = dir_ + "/link/"};
+  EXPECT_THAT(
+      Problems(),
+      ElementsAre(": /no/such/token can't be read", ": /no/such/ca.pem can't be read",
+                  "absent: \"no-such-agent\" is not in /usr/bin:/bin: install it, write its whole "
+                  "path, or set PATH in `env`",
+                  "absent: /no/such/wrapper is not there or can't be executed",
+                  "none: `command` is missing: write it as a list, such as [opencode, acp]",
+                  "none: there is no MCP server \"other\": `mcp` may have callslip",
+                  "a: " + dir_ + "/absent is not there, or is hidden from the runner's user",
+                  "a: there is no agent \"shel\", did you mean \"shell\"?",
+                  "a: there is no agent \"quite-another\"", "b: " + dir_ + "/file is no directory",
+                  "c: \"relative\" is no absolute path",
+                  "d: `dir` is missing: write the absolute path of a directory",
+                  "d: " + dir_ + "/absent is not there, or is hidden from the runner's user",
+                  "x: workspace web has the same directory: remove one"));
+}
+
+TEST_F(ConfigCheckTest, ProgramIsLookedForInTheAgentsOwnPath) {
+  std::ofstream(dir_ + "/agent") << "#!/bin/sh\n";
+  std::filesystem::permissions(dir_ + "/agent", std::filesystem::perms::owner_all);
+  AgentConfig agent;
+  agent.command = {"agent"};
+  EXPECT_EQ(ProgramOf(agent, {}), std::nullopt);
+  agent.env["PATH"] = dir_;
+  EXPECT_EQ(ProgramOf(agent, {}), dir_ + "/agent");
+}
+
+}  // namespace
+}  // namespace callslip::runner

@@ -1,0 +1,84 @@
+#ifndef CALLSLIP_RUNNER_CONFIG_KEYS_H_
+#define CALLSLIP_RUNNER_CONFIG_KEYS_H_
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "common/address.h"
+#include "runner/session/permission_policy.h"
+
+namespace YAML {
+class Node;
+}
+
+namespace callslip::runner {
+
+// The keys that one map of a YAML file may have, each with the place that its value goes to, and
+// what is said of it in docs/runner.md. The places must outlive this.
+class ConfigKeys {
+ public:
+  // As common/config.h has them for flags: the same units, the same words for what does not fit.
+  void Add(absl::string_view name, std::string* target, absl::string_view help);
+  void Add(absl::string_view name, bool* target, absl::string_view help);
+  void Add(absl::string_view name, Address* target, absl::string_view help);
+  void Add(absl::string_view name, int* target, int min, int max, absl::string_view help);
+  void Add(absl::string_view name, absl::Duration* target, absl::Duration min, absl::Duration max,
+           absl::string_view help);
+  void AddBytes(absl::string_view name, int64_t* target, int64_t min, int64_t max,
+                absl::string_view help);
+  // A sequence.
+  void Add(absl::string_view name, std::vector<std::string>* target, absl::string_view help);
+  // A map of names to values.
+  void Add(absl::string_view name, std::map<std::string, std::string>* target,
+           absl::string_view help);
+  // A map of kToolKinds and `default` to kPermissionRules.
+  void Add(absl::string_view name, PermissionPolicy* target, absl::string_view help);
+
+  void AddChoice(absl::string_view name, std::string* target, std::vector<std::string> choices,
+                 absl::string_view help);
+  // What `read` sees to; it has no row.
+  void AddSection(absl::string_view name, std::function<void(const YAML::Node&)> read);
+
+  // Reads the map `node`, which `where` names, and puts the problems there: unknown and repeated
+  // keys, values that do not fit, each behind `file:line: `.
+  void Read(const YAML::Node& node, absl::string_view file, absl::string_view where,
+            std::vector<std::string>& problems) const;
+
+  // A line of a table for each: | `prefix` key | meaning | default | range |.
+  std::vector<std::string> Rows(absl::string_view prefix) const;
+
+ private:
+  struct Key {
+    std::string name;
+    std::string help;
+    std::string otherwise;  // The default.
+    std::string range;
+    // What is wrong with a value, if it is not what it has to be.
+    std::function<absl::Status(const YAML::Node&)> set;
+  };
+
+  std::vector<Key> keys_;
+};
+
+// `did you mean "X"?` with the name that is nearest to what was written; empty where none is near.
+std::string Suggestion(absl::string_view written, const std::vector<std::string>& names);
+
+// Calls `take` with each key, value and line of a map; repeated keys and what is no map become
+// problems.
+void ForEachEntry(
+    const YAML::Node& map, absl::string_view file, absl::string_view where,
+    std::vector<std::string>& problems,
+    const std::function<void(const std::string& key, const YAML::Node& value, int line)>& take);
+
+// `file:line: text`.
+std::string ProblemAt(absl::string_view file, int line, absl::string_view text);
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_CONFIG_KEYS_H_

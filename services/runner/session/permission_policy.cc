@@ -1,0 +1,57 @@
+#include "runner/session/permission_policy.h"
+
+#include <algorithm>
+
+namespace callslip::runner {
+namespace {
+
+constexpr absl::string_view kSwitchMode = "switch_mode";
+
+absl::string_view Name(PermissionRule rule) { return kPermissionRules[static_cast<size_t>(rule)]; }
+
+// The kinds of options that satisfy a rule, the better one first.
+std::vector<absl::string_view> Wanted(PermissionRule rule) {
+  switch (rule) {
+    case PermissionRule::kAsk:
+      return {};
+    case PermissionRule::kAllowOnce:
+      return {"allow_once"};
+    case PermissionRule::kAllowAlways:
+      return {"allow_always", "allow_once"};
+    case PermissionRule::kRejectOnce:
+      return {"reject_once", "reject_always"};
+    case PermissionRule::kRejectAlways:
+      return {"reject_always", "reject_once"};
+  }
+  return {};
+}
+
+bool Allows(PermissionRule rule) {
+  return rule == PermissionRule::kAllowOnce || rule == PermissionRule::kAllowAlways;
+}
+
+}  // namespace
+
+std::optional<PermissionRule> ParsePermissionRule(absl::string_view text) {
+  for (size_t i = 0; i < kPermissionRules.size(); ++i) {
+    const auto rule = static_cast<PermissionRule>(i);
+    if (Name(rule) == text) return rule;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> PermissionPolicy::Decide(
+    absl::string_view kind, const std::vector<PermissionOption>& options) const {
+  const auto found = by_kind.find(kind);
+  const PermissionRule rule = found == by_kind.end() ? otherwise : found->second;
+  if (Allows(rule) && kind == kSwitchMode) return std::nullopt;
+  for (const absl::string_view wanted : Wanted(rule)) {
+    const auto option =
+        std::find_if(options.begin(), options.end(),
+                     [&](const PermissionOption& offered) { return offered.kind == wanted; });
+    if (option != options.end()) return option->id;
+  }
+  return std::nullopt;
+}
+
+}  // namespace callslip::runner
