@@ -120,6 +120,9 @@ void WorkspaceConfig::AddTo(ConfigKeys& keys) {
 
 void RunnerConfig::AddTo(ConfigKeys& keys) {
   keys.Add("tracker", &tracker, "where the tracker serves gRPC");
+  keys.Add("gateway", &gateway,
+           "where agents reach the gateway's tools, such as http://127.0.0.1:7901; empty: they are "
+           "not told of them");
   keys.Add("token_file", &token_file, "file with the runner's token for the tracker; empty: none");
   keys.Add("tls_ca", &tls_ca,
            "PEM file of the authorities that may have signed the tracker's certificate; empty: no "

@@ -63,6 +63,7 @@ struct WorkspaceConfig {
 // All that a runner is told by its file.
 struct RunnerConfig {
   Address tracker{.host = "127.0.0.1", .port = 7900};
+  std::string gateway;  // http://HOST:PORT; empty: agents get no tools of ours.
   std::string token_file;
   std::string tls_ca;
   std::string runner_id;  // Empty: see RunnerIdOf().

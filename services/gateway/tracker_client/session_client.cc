@@ -6,9 +6,8 @@
 #include "callslip/tracker/v1/queue_service.grpc.pb.h"
 #include "callslip/tracker/v1/session_service.grpc.pb.h"
 #include "gateway/timeouts.h"
-#include "rpc_client/async_call.h"
 #include "rpc_client/channel.h"
-#include "rpc_client/stream_call.h"
+#include "rpc_client/stub_calls.h"
 
 namespace callslip::gateway {
 namespace {
@@ -23,10 +22,9 @@ class GrpcSessionClient final : public SessionClient {
       : channel_(ConnectChannel(address, tls)),
         session_(v1::SessionService::NewStub(channel_)),
         queue_(v1::QueueService::NewStub(channel_)),
-        executor_(std::move(executor)),
-        calls_(std::move(calls)) {}
+        calls_(std::move(calls), std::move(executor)) {}
 
-  ~GrpcSessionClient() override { calls_->Stop(); }
+  ~GrpcSessionClient() override { calls_.queue().Stop(); }
 
   Result<v1::Session> Call(v1::CreateSessionRequest request) override {
     return Unary(session_.get(), &SessionStub::PrepareAsyncCreateSession, std::move(request));
@@ -148,40 +146,22 @@ class GrpcSessionClient final : public SessionClient {
     return Streamed(queue_.get(), &QueueStub::PrepareAsyncReceiveMessages, std::move(request));
   }
 
-  void EndCalls() override { calls_->EndWaits(); }
+  void EndCalls() override { calls_.queue().EndWaits(); }
 
  private:
-  template <typename Stub, typename Request, typename Response>
-  Result<Response> Unary(Stub* stub,
-                         std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (
-                             Stub::*prepare)(grpc::ClientContext*, const Request&,
-                                             grpc::CompletionQueue*),
-                         Request request, OnCancel on_cancel = OnCancel::kGoOn,
-                         absl::Duration deadline = kUnaryDeadline) {
-    return AwaitUnary<Response>(
-        calls_.get(), deadline, on_cancel,
-        [this, stub, prepare, request = std::move(request)](grpc::ClientContext* context) {
-          return (stub->*prepare)(context, request, calls_->queue());
-        });
+  template <typename... Arguments>
+  auto Unary(Arguments&&... arguments) {
+    return calls_.Unary(std::forward<Arguments>(arguments)...);
   }
-
-  template <typename Stub, typename Request, typename Message>
-  Stream<Message> Streamed(Stub* stub,
-                           std::unique_ptr<grpc::ClientAsyncReader<Message>> (Stub::*prepare)(
-                               grpc::ClientContext*, const Request&, grpc::CompletionQueue*),
-                           const Request& request) {
-    auto call = std::make_shared<StreamCall<Message>>(executor_, calls_.get());
-    call->Start([&](grpc::ClientContext* context) {
-      return (stub->*prepare)(context, request, calls_->queue());
-    });
-    return std::make_unique<CallReader<Message>>(std::move(call));
+  template <typename... Arguments>
+  auto Streamed(Arguments&&... arguments) {
+    return calls_.Streamed(std::forward<Arguments>(arguments)...);
   }
 
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<SessionStub> session_;
   const std::unique_ptr<QueueStub> queue_;
-  const boost::asio::any_io_executor executor_;
-  const std::shared_ptr<CallQueue> calls_;
+  StubCalls calls_;
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ bool MayGoBetterNextTime(AgentEnd end) {
       return true;
     case AgentEnd::kCommandMissing:
     case AgentEnd::kNotExecutable:
-    case AgentEnd::kAuthRequired:
+    case AgentEnd::kLoginNeeded:
       return false;
   }
   return false;

@@ -15,7 +15,7 @@ enum class AgentEnd {
   kProtocolError,   // Said what can't be read any further.
   kCommandMissing,  // What is configured is not there,
   kNotExecutable,   // or is no program.
-  kAuthRequired,    // A person has to log in.
+  kLoginNeeded,     // A person has to log in.
 };
 
 // Whether and when the agent of a session is started again after an end that nobody has asked for:
@@ -30,6 +30,9 @@ class AgentRestarts {
   // It has ended at `now`: when the next start is due. Nothing where a person has to look first.
   // `chance` is from 0 to 1, so that agents that ended together don't all start together.
   std::optional<absl::Time> After(AgentEnd end, absl::Time now, double chance);
+
+  // Whether it counts for anything still.
+  bool Remembers(absl::Time now) const { return !ends_.empty() && ends_.back() + kWindow > now; }
 
   // A person has looked, and wants it started.
   void Clear() { ends_.clear(); }

@@ -61,7 +61,7 @@ TEST(AgentRestartsTest, PersonMayStartItAnew) {
 
 TEST(AgentRestartsTest, WhatWouldEndTheSameWayIsNotTried) {
   for (const AgentEnd end :
-       {AgentEnd::kCommandMissing, AgentEnd::kNotExecutable, AgentEnd::kAuthRequired}) {
+       {AgentEnd::kCommandMissing, AgentEnd::kNotExecutable, AgentEnd::kLoginNeeded}) {
     AgentRestarts restarts;
     EXPECT_FALSE(restarts.After(end, kNow, kMiddle).has_value());
   }

@@ -28,7 +28,8 @@ std::vector<std::vector<PermissionOption>> SetsOfOptions() {
     std::vector<PermissionOption> options;
     for (size_t i = 0; i < std::size(kOptionKinds); ++i) {
       if ((set >> i & 1) == 0) continue;
-      options.push_back({.id = absl::StrCat("id-of-", .kind = kOptionKinds[i]), std::string(kOptionKinds[i])});
+      options.push_back({.id = absl::StrCat("id-of-", kOptionKinds[i]),
+                         .kind = std::string(kOptionKinds[i])});
     }
     sets.push_back(options);
     std::reverse(options.begin(), options.end());

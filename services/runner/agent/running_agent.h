@@ -1,0 +1,73 @@
+#ifndef CALLSLIP_RUNNER_AGENT_RUNNING_AGENT_H_
+#define CALLSLIP_RUNNER_AGENT_RUNNING_AGENT_H_
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runner/agent/agent.h"
+
+namespace callslip::runner {
+
+// An agent and the sessions that share it: it is ended with the last of them.
+class RunningAgent final : public Agent::Listener,
+                           public std::enable_shared_from_this<RunningAgent> {
+ public:
+  // Told once it is ready, or why it never was.
+  using Ready = std::function<void(const std::optional<AgentError>&)>;
+
+  static std::shared_ptr<RunningAgent> Start(boost::asio::io_context& context, Timers* timers,
+                                             const std::string& keeper, AgentSettings settings) {
+    auto running = std::make_shared<RunningAgent>();
+    running->self_ = running;
+    running->agent_ = Agent::Start(context, timers, keeper, std::move(settings), running.get());
+    return running;
+  }
+
+  // The session is in it from now on.
+  void Enter(const std::string& session, Ready ready) {
+    sessions_.insert(session);
+    if (end_.has_value()) return ready(end_);
+    if (is_ready_) return ready(std::nullopt);
+    waiting_.push_back(std::move(ready));
+  }
+  bool IsAlone(const std::string& session) const {
+    return sessions_.size() == 1 && sessions_.contains(session);
+  }
+  // It is no more: the agent ends unless there are others.
+  void Leave(const std::string& session) {
+    if (sessions_.erase(session) > 0 && sessions_.empty()) Stop();
+  }
+  void Stop() {
+    if (!end_.has_value()) agent_->Stop();
+  }
+
+  Agent& agent() { return *agent_; }
+  bool is_over() const { return end_.has_value(); }
+
+ private:
+  void OnReady() override {
+    is_ready_ = true;
+    for (const Ready& ready : std::exchange(waiting_, {})) ready(std::nullopt);
+  }
+  void OnEnd(const AgentError& error) override {
+    const auto self = std::exchange(self_, nullptr);
+    end_ = error;
+    for (const Ready& ready : std::exchange(waiting_, {})) ready(error);
+  }
+
+  std::shared_ptr<Agent> agent_;
+  std::shared_ptr<RunningAgent> self_;  // Until its end.
+  std::set<std::string> sessions_;
+  std::vector<Ready> waiting_;
+  bool is_ready_ = false;
+  std::optional<AgentError> end_;
+};
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_AGENT_RUNNING_AGENT_H_

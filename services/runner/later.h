@@ -1,0 +1,62 @@
+#ifndef CALLSLIP_RUNNER_LATER_H_
+#define CALLSLIP_RUNNER_LATER_H_
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/time/time.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/awaitable.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "runner/timers.h"
+
+// Between coroutines and callbacks, on the runner's one thread.
+namespace callslip::runner {
+
+// A value that a callback brings and coroutines wait for. Copies are one.
+template <typename T>
+class Later {
+ public:
+  explicit Later(const boost::asio::any_io_executor& executor)
+      : state_(std::make_shared<State>(executor)) {}
+
+  // The first one counts.
+  void Set(T value) const {
+    if (state_->value.has_value()) return;
+    state_->value = std::move(value);
+    state_->timer.cancel();
+  }
+  bool is_set() const { return state_->value.has_value(); }
+
+  boost::asio::awaitable<T> Get() const {
+    const std::shared_ptr<State> state = state_;
+    while (!state->value.has_value()) {
+      co_await state->timer.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    }
+    co_return *state->value;
+  }
+
+ private:
+  struct State {
+    explicit State(const boost::asio::any_io_executor& executor)
+        : timer(executor, boost::asio::steady_timer::time_point::max()) {}
+    std::optional<T> value;
+    boost::asio::steady_timer timer;  // Never runs out; its waits are cancelled.
+  };
+
+  std::shared_ptr<State> state_;
+};
+
+// Waits by `timers`.
+inline boost::asio::awaitable<void> Pause(Timers& timers, absl::Duration wait) {
+  const Later<bool> over(co_await boost::asio::this_coro::executor);
+  const auto timer = timers.After(wait, [over] { over.Set(true); });
+  co_await over.Get();
+}
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_LATER_H_

@@ -1,0 +1,174 @@
+#include "runner/runner.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/detached.hpp"
+#include "boost/asio/post.hpp"
+#include "common/log.h"
+#include "runner/tracker/persistence.h"
+
+namespace callslip::runner {
+
+Runner::Runner(boost::asio::io_context& context, Timers* timers, TrackerCalls* tracker,
+               RunnerSetup setup)
+    : context_(context),
+      timers_(timers),
+      setup_(std::move(setup)),
+      host_{.executor = context.get_executor(),
+            .timers = timers,
+            .tracker = tracker,
+            .runner_id = setup_.offer.runner_id(),
+            .chance =
+                [random = std::mt19937_64(std::random_device()())]() mutable {
+                  return std::uniform_real_distribution<>(0, 1)(random);
+                }},
+      scheduler_(setup_.limits) {}
+
+void Runner::Start() {
+  boost::asio::co_spawn(context_, Serve(), boost::asio::detached);
+}
+
+boost::asio::awaitable<void> Runner::Serve() {
+  TryAgain again;
+  while (stopped_ == nullptr) {
+    v1::ServeRequest request = setup_.offer;
+    for (const auto& [id, session] : sessions_) request.add_session_ids(id);
+    const auto assignments = host_.tracker->Open(std::move(request));
+    absl::StatusOr<std::optional<v1::Assignment>> next = co_await assignments->Next();
+    while (stopped_ == nullptr && next.ok() && next->has_value()) {
+      again.Reset();
+      Take(**next);
+      next = co_await assignments->Next();
+    }
+    if (stopped_ != nullptr) co_return;
+    Log(LogLevel::kWarning, "the tracker gives nothing to do: trying again",
+        {{"error", next.ok() ? "the call has ended" : std::string(next.status().message())}});
+    co_await Pause(*timers_, again.Next());
+  }
+}
+
+void Runner::Take(const v1::Assignment& assignment) {
+  if (assignment.has_started()) {
+    Log(LogLevel::kInfo, "serves", {{"runner", host_.runner_id}});
+    return;
+  }
+  const std::string& id = assignment.session().session_id();
+  const auto found = sessions_.find(id);
+  if (assignment.has_released()) {
+    if (found != sessions_.end()) found->second->Release();
+    return Forget();
+  }
+  std::shared_ptr<SessionRunner> session;
+  if (found != sessions_.end()) {
+    session = found->second;
+  } else {
+    std::optional<SessionPlan> plan = setup_.plan_of(assignment.session());
+    if (!plan.has_value()) {
+      Log(LogLevel::kWarning, "a session can't be run here", {{"session", id}});
+      return;
+    }
+    session = std::make_shared<SessionRunner>(
+        &host_, static_cast<AgentScheduler*>(this), *std::move(plan), assignment.session());
+    sessions_.emplace(id, session);
+  }
+  if (assignment.has_needed()) session->Need();
+  if (assignment.has_control()) session->Control(assignment.control());
+}
+
+void Runner::StepLater() {
+  if (std::exchange(stepping_, true)) return;
+  boost::asio::post(context_, [this] {
+    stepping_ = false;
+    Step();
+  });
+}
+
+void Runner::Step() {
+  for (const AgentStep& step : scheduler_.Next(timers_->Now())) {
+    const auto found = sessions_.find(step.session);
+    if (found == sessions_.end()) {
+      scheduler_.Ended(step.session);
+      continue;
+    }
+    const std::shared_ptr<SessionRunner> session = found->second;
+    switch (step.kind) {
+      case AgentStep::Kind::kStart: {
+        auto agent = RunningAgent::Start(context_, timers_, setup_.keeper,
+                                         session->plan().settings);
+        processes_[step.process] = agent;
+        session->Begin(std::move(agent));
+        break;
+      }
+      case AgentStep::Kind::kJoin:
+        if (auto agent = processes_[step.process].lock(); agent != nullptr) {
+          session->Begin(std::move(agent));
+        } else {
+          scheduler_.Ended(step.session);
+          session->Stop();
+        }
+        break;
+      case AgentStep::Kind::kStop:
+        session->Stop();
+        break;
+    }
+  }
+  std::erase_if(processes_, [](const auto& each) { return each.second.expired(); });
+  for (const auto& [id, session] : sessions_) {
+    if (scheduler_.PlaceOf(id) > 0) session->TellWaiting();
+  }
+  Forget();
+  const absl::Duration left = scheduler_.NextTime() - timers_->Now();
+  step_timer_.reset();
+  if (left < absl::InfiniteDuration()) {
+    step_timer_ = timers_->After(std::max(left, absl::ZeroDuration()), [this] { StepLater(); });
+  }
+  const bool has_turn = std::any_of(sessions_.begin(), sessions_.end(),
+                                    [](const auto& each) { return each.second->has_turn(); });
+  if (stopped_ != nullptr && scheduler_.processes() == 0 && !has_turn) {
+    // Told once.
+    const auto stopped = std::exchange(stopped_, [] {});
+    stopped();
+  }
+}
+
+// What sleeps is the tracker's to remember.
+void Runner::Forget() {
+  std::erase_if(sessions_, [](const auto& each) { return each.second->is_asleep(); });
+}
+
+void Runner::Stop(std::function<void()> done) {
+  stopped_ = std::move(done);
+  for (const auto& [id, session] : sessions_) session->Stop();
+  StepLater();
+}
+
+void Runner::Want(const AgentWant& want) {
+  scheduler_.Want(want, timers_->Now());
+  StepLater();
+}
+
+void Runner::Started(const std::string& session) {
+  scheduler_.Started(session, timers_->Now());
+  StepLater();
+}
+
+void Runner::Busy(const std::string& session, bool busy) {
+  scheduler_.Busy(session, busy, timers_->Now());
+  StepLater();
+}
+
+void Runner::Ended(const std::string& session) {
+  scheduler_.Ended(session);
+  StepLater();
+}
+
+void Runner::Drop(const std::string& session) {
+  scheduler_.Drop(session);
+  StepLater();
+}
+
+}  // namespace callslip::runner

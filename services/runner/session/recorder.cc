@@ -1,0 +1,113 @@
+#include "runner/session/recorder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/detached.hpp"
+#include "runner/tracker/persistence.h"
+
+namespace callslip::runner {
+namespace {
+
+// As they are compared: the tracker sets the rest.
+std::string Content(v1::SessionEvent event) {
+  event.clear_seq();
+  event.clear_time();
+  return event.SerializeAsString();
+}
+
+}  // namespace
+
+bool Recorder::Add(v1::SessionEvent event) {
+  if (!status_.ok()) return false;
+  batch_.Add(std::move(event));
+  if (batch_.bytes() > kMostWaiting) {
+    status_ = absl::ResourceExhaustedError("the tracker was away for too long");
+    return false;
+  }
+  if (!running_ && !batch_.empty()) {
+    running_ = true;
+    boost::asio::co_spawn(
+        executor_, [self = shared_from_this()] { return self->Run(); }, boost::asio::detached);
+  }
+  return true;
+}
+
+boost::asio::awaitable<absl::Status> Recorder::Flush() {
+  const auto self = shared_from_this();
+  if (running_) {
+    const Later<bool> done(executor_);
+    flushes_.push_back(done);
+    co_await done.Get();
+  }
+  co_return status_;
+}
+
+boost::asio::awaitable<void> Recorder::Run() {
+  const auto self = shared_from_this();
+  while (!batch_.empty() && status_.ok()) {
+    const absl::Time begun = timers_->Now();
+    absl::Status appended = co_await Append(batch_.Take());
+    if (!appended.ok()) {
+      status_ = std::move(appended);
+      break;
+    }
+    const absl::Duration left = kEvery - (timers_->Now() - begun);
+    if (left > absl::ZeroDuration() && flushes_.empty()) co_await Pause(*timers_, left);
+  }
+  running_ = false;
+  for (const Later<bool>& done : std::exchange(flushes_, {})) done.Set(true);
+}
+
+boost::asio::awaitable<absl::Status> Recorder::Append(std::vector<v1::SessionEvent> events) {
+  v1::AppendEventsRequest request;
+  request.set_client_id(session_.client_id);
+  request.set_session_id(session_.session_id);
+  for (const v1::SessionEvent& event : events) *request.add_events() = event;
+  TryAgain again;
+  while (true) {
+    const absl::StatusOr<v1::AppendEventsResponse> answer = co_await tracker_->Call(request);
+    if (answer.ok()) {
+      last_seq_ = std::max(last_seq_, answer->last_seq());
+      co_return absl::OkStatus();
+    }
+    if (!IsPassing(answer.status()) || !status_.ok()) co_return answer.status();
+    co_await Pause(*timers_, again.Next());
+    // Its answer may have been lost, and it may not have been done at all.
+    const absl::StatusOr<bool> recorded = co_await WereRecorded(events);
+    if (recorded.ok() && *recorded) co_return absl::OkStatus();
+    if (!recorded.ok() && !IsPassing(recorded.status())) co_return recorded.status();
+  }
+}
+
+boost::asio::awaitable<absl::StatusOr<bool>> Recorder::WereRecorded(
+    const std::vector<v1::SessionEvent>& events) {
+  v1::ReadEventsRequest request;
+  request.set_client_id(session_.client_id);
+  request.set_session_id(session_.session_id);
+  request.set_limit(1000);
+  int64_t after = last_seq_;
+  size_t found = 0;  // Of `events`, one behind the other: they were recorded together.
+  while (true) {
+    request.set_after_seq(after);
+    const auto page = co_await Persist(*tracker_, *timers_, request, [this] { return !status_.ok(); });
+    if (!page.ok()) co_return page.status();
+    for (const v1::SessionEvent& event : page->events()) {
+      const std::string content = Content(event);
+      if (content == Content(events[found])) {
+        ++found;
+      } else {
+        found = content == Content(events[0]) ? 1 : 0;
+      }
+      if (found == events.size()) {
+        last_seq_ = event.seq();
+        co_return true;
+      }
+    }
+    if (!page->has_more()) co_return false;
+    after = page->next_after_seq();
+  }
+}
+
+}  // namespace callslip::runner

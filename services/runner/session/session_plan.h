@@ -1,0 +1,32 @@
+#ifndef CALLSLIP_RUNNER_SESSION_SESSION_PLAN_H_
+#define CALLSLIP_RUNNER_SESSION_SESSION_PLAN_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "runner/acp/messages_v1.h"
+#include "runner/agent/agent.h"
+#include "runner/client/command_process.h"
+#include "runner/running_agents.h"
+#include "runner/session/permission_policy.h"
+
+namespace callslip::runner {
+
+// How the agent of one session is run: what the configuration says of its agent and workspace.
+struct SessionPlan {
+  AgentWant want;
+  AgentSettings settings;
+  acp::SessionSetup setup;
+  // Where its agent finds Callslip's tools, which a token of the session is made for; empty: it is
+  // not told.
+  std::string mcp_url;
+  CommandHost commands;  // How its terminals run.
+  PermissionPolicy permissions;
+  // Where the agent has lost what it knew of the session, a new one is begun by itself.
+  bool allow_fresh = false;
+};
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_SESSION_SESSION_PLAN_H_

@@ -1,0 +1,385 @@
+#include "runner/session/session_runner.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/detached.hpp"
+#include "common/log.h"
+#include "runner/session/session_calls.h"
+
+namespace callslip::runner {
+namespace {
+
+AgentEnd KindOf(const AgentError& error) {
+  if (error.reason == "command_missing") return AgentEnd::kCommandMissing;
+  if (error.reason == "not_executable") return AgentEnd::kNotExecutable;
+  if (error.reason == "auth_required") return AgentEnd::kLoginNeeded;
+  if (error.reason == "protocol_error" || error.reason == "unsupported_version") {
+    return AgentEnd::kProtocolError;
+  }
+  return error.reason == "agent_crashed" ? AgentEnd::kCrashed : AgentEnd::kHung;
+}
+
+v1::SessionEvent ContextLost(const AgentError& why) {
+  v1::SessionEvent event;
+  event.mutable_other()->set_type("context_lost");
+  event.mutable_other()->set_data(
+      Json{{"reason", why.reason}, {"message", why.message}}.dump(
+          -1, ' ', false, Json::error_handler_t::replace));
+  return event;
+}
+
+}  // namespace
+
+SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, SessionPlan plan,
+                             const v1::Session& session)
+    : host_(host),
+      scheduler_(scheduler),
+      plan_(std::move(plan)),
+      name_{session.client_id(), session.session_id()},
+      recorder_(std::make_shared<Recorder>(host->executor, host->tracker, host->timers, name_,
+                                           session.max_seq())),
+      agent_session_id_(session.agent().agent_session_id()),
+      details_(AgentDetails::Parse(session.agent().details())) {
+  said_ = For<v1::SetAgentStateRequest>();
+  said_.set_runner_id(host_->runner_id);
+}
+
+// The agent's life.
+
+void SessionRunner::Need() {
+  released_ = false;
+  switch (state_) {
+    case State::kAsleep:
+      return Want();
+    case State::kStopping:
+      wanted_again_ = true;
+      return;
+    case State::kWanted:
+    case State::kStarting:
+    case State::kRunning:
+      return;
+  }
+}
+
+void SessionRunner::Want() {
+  const absl::Duration left = start_at_ - host_->timers->Now();
+  if (left > absl::ZeroDuration()) {
+    if (start_timer_ != nullptr) return;
+    start_timer_ = host_->timers->After(left, [this] {
+      const auto self = shared_from_this();
+      start_timer_.reset();
+      if (!released_ && state_ == State::kAsleep) Want();
+    });
+    return;
+  }
+  start_timer_.reset();
+  state_ = State::kWanted;
+  gave_up_.reset();
+  scheduler_->Want(plan_.want);
+}
+
+void SessionRunner::TellWaiting() {
+  if (state_ != State::kWanted || said_.status() == v1::AGENT_STATUS_WAITING) return;
+  Say(v1::AGENT_STATUS_WAITING,
+      {"too_many_agents", "as many agents run as may; it starts when another one has stopped"});
+  AnswerControls({});
+}
+
+void SessionRunner::Begin(std::shared_ptr<RunningAgent> agent) {
+  state_ = State::kStarting;
+  ++life_;
+  running_ = agent;
+  Say(v1::AGENT_STATUS_STARTING);
+  Spawn(Open(std::move(agent)));
+}
+
+boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> agent) {
+  const auto self = shared_from_this();
+  const int64_t life = life_;
+  const Later<std::optional<AgentError>> ready(host_->executor);
+  agent->Enter(id(), [ready](const std::optional<AgentError>& error) { ready.Set(error); });
+  std::optional<AgentError> error = co_await ready.Get();
+  if (life == life_ && !error.has_value()) error = co_await OpenSession(agent->agent());
+  if (life == life_ && !error.has_value()) error = co_await RestoreChoices();
+  if (life != life_) co_return;
+  if (state_ == State::kStopping) {
+    // One that was opened is told of its end.
+    if (agent_ == nullptr) OnEnd(error.value_or(AgentError{}));
+    co_return;
+  }
+  if (error.has_value()) co_return Fail(*error);
+  state_ = State::kRunning;
+  Say(v1::AGENT_STATUS_IDLE);
+  AnswerControls({});
+  BeginReceiving();
+  scheduler_->Started(id());
+  NoteBusy();
+}
+
+boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(Agent& agent) {
+  using Opened = std::variant<std::shared_ptr<AgentSession>, AgentError>;
+  const std::shared_ptr<RunningAgent> running = running_;
+  const acp::SessionSetup setup = co_await Setup();
+  if (running->is_over()) co_return AgentError{"agent_crashed", "the agent has ended"};
+  const bool is_new = agent_session_id_.empty() || std::exchange(fresh_, false);
+  const bool had_one = !agent_session_id_.empty();
+  std::optional<Later<Opened>> opened(host_->executor);
+  const auto take = [](const Later<Opened>& later) {
+    return [later](Opened result) { later.Set(std::move(result)); };
+  };
+  if (is_new) {
+    agent.NewSession(setup, this, take(*opened));
+  } else {
+    agent.RestoreSession(agent_session_id_, setup, this, take(*opened));
+  }
+  Opened result = co_await opened->Get();
+  if (const auto* error = std::get_if<AgentError>(&result);
+      error != nullptr && error->reason == "cannot_restore") {
+    RecordContextLost(*error);
+    if (!plan_.allow_fresh || running->is_over()) co_return *error;
+    opened.emplace(host_->executor);
+    agent.NewSession(setup, this, take(*opened));
+    result = co_await opened->Get();
+  } else if (is_new && had_one) {
+    const AgentError asked = {"fresh", "a new context was asked for"};
+    RecordContextLost(asked);
+  }
+  if (const auto* error = std::get_if<AgentError>(&result)) co_return *error;
+  agent_ = std::get<std::shared_ptr<AgentSession>>(result);
+  agent_session_id_ = agent_->id();
+  co_return std::nullopt;
+}
+
+boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices() {
+  const AgentDetails before = std::exchange(details_, {});
+  details_.SetAgentInfo(running_->agent().capabilities().agent_info);
+  details_.SetModes(agent_->modes());
+  details_.SetConfigOptions(agent_->config_options());
+  const std::string mode = details_.ModeToRestore(before);
+  const std::shared_ptr<AgentSession> agent = agent_;
+  const std::shared_ptr<RunningAgent> running = running_;
+  const auto await = [&](auto set) -> boost::asio::awaitable<bool> {
+    if (running->is_over()) co_return false;
+    const Later<bool> done(host_->executor);
+    set([done](const RpcAnswer& answer) { done.Set(std::holds_alternative<Json>(answer)); });
+    co_return co_await done.Get();
+  };
+  if (!mode.empty() &&
+      co_await await([&](auto done) { agent->SetMode(mode, std::move(done)); })) {
+    details_.Take(CurrentMode{mode});
+  }
+  for (const auto& [option, value] : details_.OptionsToRestore(before)) {
+    co_await await([&, &id = option, &to = value](auto done) {
+      agent->SetConfigOption(id, to, std::move(done));
+    });
+  }
+  if (running->is_over()) co_return AgentError{"agent_crashed", "the agent has ended"};
+  co_return std::nullopt;
+}
+
+boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup() {
+  acp::SessionSetup setup = plan_.setup;
+  if (plan_.mcp_url.empty()) co_return setup;
+  auto request = For<v1::IssueSessionTokenRequest>();
+  request.set_runner_id(host_->runner_id);
+  const auto issued = co_await Persistently(std::move(request));
+  if (!issued.ok()) co_return setup;
+  if (!running_->agent().capabilities().http_mcp) co_return setup;
+  setup.mcp_servers.push_back(
+      {{"type", "http"},
+       {"name", "callslip"},
+       {"url", plan_.mcp_url},
+       {"headers", Json::array({{{"name", "Authorization"},
+                                 {"value", absl::StrCat("Bearer ", issued->token())}}})}});
+  co_return setup;
+}
+
+void SessionRunner::Fail(const AgentError& error) {
+  const std::shared_ptr<RunningAgent> running = running_;
+  Log(LogLevel::kWarning, "an agent could not be started",
+      {{"session", id()}, {"agent", plan_.want.agent}, {"reason", error.reason},
+       {"message", error.message}});
+  const std::optional<absl::Time> next =
+      restarts_.After(KindOf(error), host_->timers->Now(), host_->chance());
+  start_at_ = next.value_or(absl::InfinitePast());
+  if (!next.has_value()) gave_up_ = error;
+  EndAgent();
+  Say(v1::AGENT_STATUS_FAILED, error);
+  AnswerControls(error);
+  // Nobody is to be asked for it again and again: the queue waits for a person.
+  if (!turn_.has_value()) Spawn(PauseQueue(error));
+  if (running != nullptr) running->Leave(id());
+}
+
+boost::asio::awaitable<void> SessionRunner::PauseQueue(AgentError error) {
+  const auto self = shared_from_this();
+  auto request = For<v1::PauseQueueRequest>();
+  request.set_reason(error.reason);
+  request.set_message(error.message);
+  co_await Persistently(std::move(request));
+}
+
+void SessionRunner::RecordContextLost(const AgentError& why) {
+  recorder_->Add(ContextLost(why));
+}
+
+void SessionRunner::EndAgent() {
+  ++life_;
+  state_ = State::kAsleep;
+  agent_.reset();
+  running_.reset();
+  EndReceiving();
+  terminals_.reset();
+  files_.reset();
+  scheduler_->Ended(id());
+  if (std::exchange(wanted_again_, false) && !released_) Want();
+}
+
+void SessionRunner::Stop() {
+  switch (state_) {
+    case State::kAsleep:
+    case State::kStopping:
+      return;
+    case State::kWanted:
+      state_ = State::kAsleep;
+      scheduler_->Drop(id());
+      Say(v1::AGENT_STATUS_STOPPED);
+      return;
+    case State::kStarting:
+    case State::kRunning:
+      state_ = State::kStopping;
+      EndReceiving();
+      Say(v1::AGENT_STATUS_STOPPING);
+      if (agent_ != nullptr && !running_->IsAlone(id())) {
+        // The process goes on with others: nobody tells of an end.
+        agent_->Close();
+        running_->Leave(id());
+        return OnEnd({});
+      }
+      running_->Leave(id());
+      return;
+  }
+}
+
+void SessionRunner::Release() {
+  released_ = true;
+  wanted_again_ = false;
+  start_timer_.reset();
+  Stop();
+}
+
+void SessionRunner::OnEnd(const AgentError& error) {
+  const auto self = shared_from_this();
+  const bool was_asked = state_ == State::kStopping;
+  if (state_ != State::kStopping && state_ != State::kRunning) return;  // Open() tells of it.
+  if (!was_asked) {
+    const std::optional<absl::Time> next =
+        restarts_.After(KindOf(error), host_->timers->Now(), host_->chance());
+    start_at_ = next.value_or(absl::InfinitePast());
+    Log(LogLevel::kWarning, "an agent has ended",
+        {{"session", id()}, {"agent", plan_.want.agent}, {"reason", error.reason},
+         {"message", error.message}});
+    Say(next.has_value() ? v1::AGENT_STATUS_STOPPED : v1::AGENT_STATUS_FAILED, error);
+    AnswerControls(error);
+    if (!next.has_value()) gave_up_ = error;
+    if (!next.has_value() && !turn_.has_value()) Spawn(PauseQueue(error));
+  } else {
+    Say(v1::AGENT_STATUS_STOPPED);
+    if (!wanted_again_) AnswerControls({});
+  }
+  EndAgent();
+}
+
+void SessionRunner::Control(const v1::AgentControl& control) {
+  TakeControl(control.control_id(), control);
+}
+
+void SessionRunner::TakeControl(const std::string& control_id, const v1::AgentControl& control) {
+  const auto answer = [this, self = shared_from_this(), control_id](const RpcAnswer& set) {
+    const auto* error = std::get_if<RpcError>(&set);
+    Spawn(AnswerControl(control_id, error == nullptr
+                                        ? AgentError{}
+                                        : AgentError{"agent_error", error->message}));
+  };
+  if (control.has_mode_id() || control.has_config_option()) {
+    if (state_ != State::kRunning) {
+      return Spawn(AnswerControl(
+          control_id, {"agent_not_running", "the agent does not run: start it first"}));
+    }
+    if (control.has_config_option()) {
+      return agent_->SetConfigOption(control.config_option().id(), control.config_option().value(),
+                                     answer);
+    }
+    return agent_->SetMode(control.mode_id(), [this, answer, mode = control.mode_id()](
+                                                  const RpcAnswer& set) {
+      if (std::holds_alternative<Json>(set)) OnUpdate(CurrentMode{mode});
+      answer(set);
+    });
+  }
+  switch (control.action()) {
+    case v1::AGENT_ACTION_STOP:
+      Stop();
+      break;
+    case v1::AGENT_ACTION_FRESH:
+      fresh_ = true;
+      [[fallthrough]];
+    case v1::AGENT_ACTION_RESTART:
+      Stop();
+      [[fallthrough]];
+    default:
+      restarts_.Clear();
+      start_at_ = absl::InfinitePast();
+      start_timer_.reset();
+      Need();
+  }
+  const bool is_settled = state_ == State::kAsleep || state_ == State::kRunning;
+  if (is_settled) return Spawn(AnswerControl(control_id, {}));
+  controls_.push_back(control_id);
+}
+
+void SessionRunner::AnswerControls(const AgentError& error) {
+  for (std::string& control : std::exchange(controls_, {})) {
+    Spawn(AnswerControl(std::move(control), error));
+  }
+}
+
+boost::asio::awaitable<void> SessionRunner::AnswerControl(std::string control_id,
+                                                          AgentError error) {
+  const auto self = shared_from_this();
+  auto request = For<v1::AnswerControlRequest>();
+  request.set_control_id(std::move(control_id));
+  request.set_error_reason(error.reason);
+  request.set_error_message(error.message);
+  co_await Persistently(std::move(request));
+}
+
+void SessionRunner::Say(v1::AgentStatus status, const AgentError& why) {
+  said_.set_status(status);
+  said_.set_reason(why.reason);
+  said_.set_message(why.message);
+  if (std::exchange(publishing_, true)) {
+    publish_again_ = true;
+    return;
+  }
+  Spawn(Publish());
+}
+
+boost::asio::awaitable<void> SessionRunner::Publish() {
+  const auto self = shared_from_this();
+  do {
+    publish_again_ = false;
+    if (!agent_session_id_.empty()) said_.set_agent_session_id(agent_session_id_);
+    said_.set_details(details_.ToText());
+    v1::SetAgentStateRequest request = said_;
+    const auto said = co_await Persistently(std::move(request));
+    if (!said.ok()) {
+      Log(LogLevel::kDebug, "the tracker did not take how an agent is",
+          {{"session", id()}, {"error", std::string(said.status().message())}});
+    }
+  } while (publish_again_ && !released_);
+  publishing_ = false;
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,178 @@
+#ifndef CALLSLIP_RUNNER_SESSION_SESSION_RUNNER_H_
+#define CALLSLIP_RUNNER_SESSION_SESSION_RUNNER_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "boost/asio/any_io_executor.hpp"
+#include "boost/asio/awaitable.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "runner/agent/agent_restarts.h"
+#include "runner/agent/running_agent.h"
+#include "runner/client/file_access.h"
+#include "runner/client/terminals.h"
+#include "runner/later.h"
+#include "runner/session/agent_details.h"
+#include "runner/session/recorder.h"
+#include "runner/session/session_plan.h"
+#include "runner/timers.h"
+#include "runner/tracker/tracker_calls.h"
+
+namespace callslip::runner {
+
+// What all sessions of a runner share.
+struct SessionHost {
+  boost::asio::any_io_executor executor;
+  Timers* timers = nullptr;
+  TrackerCalls* tracker = nullptr;
+  std::string runner_id;
+  // From 0 to 1: so that agents that ended together don't all start together.
+  std::function<double()> chance;
+};
+
+// Who decides which sessions have an agent: see RunningAgents.
+class AgentScheduler {
+ public:
+  virtual ~AgentScheduler() = default;
+  virtual void Want(const AgentWant& want) = 0;
+  virtual void Started(const std::string& session) = 0;
+  virtual void Busy(const std::string& session, bool busy) = 0;
+  virtual void Ended(const std::string& session) = 0;
+  virtual void Drop(const std::string& session) = 0;
+};
+
+// A session of the tracker and its agent: brings the agent messages, one at a time, records what it
+// says, asks people for what it asks for, and says how it is.
+//
+//   asleep ─Need()▶ wanted ─Begin()▶ starting ▶ running ─Stop(), its end▶ asleep
+//
+// A turn begins when the tracker has recorded its prompt, and a prompt is written once: again only
+// where it can't have been read. Lives on one thread; its coroutines hold it.
+class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
+                      private AgentSession::Listener {
+ public:
+  // `host` and `scheduler` must outlive it and its coroutines.
+  SessionRunner(SessionHost* host, AgentScheduler* scheduler, SessionPlan plan,
+                const v1::Session& session);
+
+  const std::string& id() const { return name_.session_id; }
+  const SessionPlan& plan() const { return plan_; }
+  // Nothing of it runs, nothing is to, and nothing is to be remembered.
+  bool is_asleep() const {
+    return state_ == State::kAsleep && start_timer_ == nullptr && !turn_.has_value() &&
+           !publishing_ && !restarts_.Remembers(host_->timers->Now());
+  }
+  bool has_turn() const { return turn_.has_value(); }
+
+  // There is something to do for its agent.
+  void Need();
+  // The scheduler has made room: its agent is this one.
+  void Begin(std::shared_ptr<RunningAgent> agent);
+  // The scheduler has none yet.
+  void TellWaiting();
+  // The scheduler wants the room, or nobody needs the agent.
+  void Stop();
+  // Does what somebody wants of the agent, and answers.
+  void Control(const v1::AgentControl& control);
+  // The session is not this runner's any more: ends the agent and tells nobody.
+  void Release();
+
+ private:
+  enum class State { kAsleep, kWanted, kStarting, kRunning, kStopping };
+  // A turn that has begun.
+  struct Turn {
+    std::string id;
+    v1::QueuedMessage message;
+    bool is_stopped = false;  // Somebody wants it to end.
+  };
+
+  // session_runner.cc: the agent's life.
+  void Want();
+  boost::asio::awaitable<void> Open(std::shared_ptr<RunningAgent> agent);
+  boost::asio::awaitable<std::optional<AgentError>> OpenSession(Agent& agent);
+  boost::asio::awaitable<std::optional<AgentError>> RestoreChoices();
+  boost::asio::awaitable<acp::SessionSetup> Setup();
+  void Fail(const AgentError& error);
+  boost::asio::awaitable<void> PauseQueue(AgentError error);
+  void EndAgent();
+  void TakeControl(const std::string& control_id, const v1::AgentControl& control);
+  void AnswerControls(const AgentError& error);
+  boost::asio::awaitable<void> AnswerControl(std::string control_id, AgentError error);
+  void Say(v1::AgentStatus status, const AgentError& why = {});
+  boost::asio::awaitable<void> Publish();
+  void RecordContextLost(const AgentError& why);
+
+  // session_turns.cc: its turns.
+  void BeginReceiving();
+  void EndReceiving();
+  boost::asio::awaitable<void> Receive(int64_t life);
+  void TakeMessage(const v1::ReceivedMessage& received);
+  boost::asio::awaitable<void> RunTurn();
+  boost::asio::awaitable<bool> StartTurn();
+  boost::asio::awaitable<AgentSession::TurnEnd> PromptAgent();
+  boost::asio::awaitable<Json> PromptBlocks();
+  boost::asio::awaitable<void> FinishTurn(AgentSession::TurnEnd end);
+  boost::asio::awaitable<void> Ask(PermissionQuestion question, std::string permission_id,
+                                   std::function<void(PermissionChoice)> answer);
+  void NoteBusy();
+
+  void OnUpdate(AgentUpdate update) override;
+  void OnPermission(PermissionQuestion question,
+                    std::function<void(PermissionChoice)> answer) override;
+  void OnClientCall(const std::string& method, const Json& params, Peer::Respond respond) override;
+  void OnSilence(absl::Duration silent) override;
+  void OnEnd(const AgentError& error) override;
+
+  template <typename Request>
+  Request For() const {
+    Request request;
+    request.set_client_id(name_.client_id);
+    request.set_session_id(name_.session_id);
+    return request;
+  }
+  // Repeats the call until it is answered, or the session is not ours any more.
+  template <typename Request>
+  auto Persistently(Request request);
+  template <typename Coroutine>
+  void Spawn(Coroutine coroutine);
+
+  SessionHost* const host_;
+  AgentScheduler* const scheduler_;
+  const SessionPlan plan_;
+  const SessionName name_;
+  const std::shared_ptr<Recorder> recorder_;
+
+  State state_ = State::kAsleep;
+  int64_t life_ = 0;  // Counts its agents, so that what began with one ends with it.
+  std::shared_ptr<RunningAgent> running_;
+  std::shared_ptr<AgentSession> agent_;
+  std::optional<FileAccess> files_;
+  std::unique_ptr<Terminals> terminals_;
+  AgentRestarts restarts_;
+  absl::Time start_at_ = absl::InfinitePast();
+  std::unique_ptr<Timers::Timer> start_timer_;
+  bool wanted_again_ = false;  // As soon as the present agent has ended.
+  bool fresh_ = false;         // Its next agent begins anew.
+  bool released_ = false;
+  std::string agent_session_id_;
+  AgentDetails details_;
+
+  std::shared_ptr<boost::asio::cancellation_signal> receiving_;  // While messages are received.
+  std::optional<Turn> turn_;
+  std::optional<AgentError> gave_up_;  // A person has to look before it is started again.
+  int open_questions_ = 0;
+  int64_t last_question_ = 0;
+
+  std::vector<std::string> controls_;  // That wait for the agent to run.
+  v1::SetAgentStateRequest said_;
+  bool publishing_ = false;
+  bool publish_again_ = false;
+};
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_SESSION_SESSION_RUNNER_H_

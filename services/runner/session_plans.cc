@@ -1,0 +1,122 @@
+#include "runner/session_plans.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "common/version.h"
+#include "runner/config_check.h"
+
+namespace callslip::runner {
+namespace {
+
+bool IsIn(absl::string_view directory, absl::string_view root) {
+  if (!absl::StartsWith(directory, "/")) return false;
+  for (const absl::string_view part : absl::StrSplit(directory, '/')) {
+    if (part == "..") return false;
+  }
+  absl::ConsumeSuffix(&root, "/");
+  return directory == root ||
+         (absl::StartsWith(directory, root) && directory.substr(root.size(), 1) == "/");
+}
+
+}  // namespace
+
+const std::pair<const std::string, WorkspaceConfig>* FindWorkspace(const RunnerConfig& config,
+                                                                   absl::string_view agent,
+                                                                   absl::string_view directory) {
+  const std::pair<const std::string, WorkspaceConfig>* best = nullptr;
+  for (const auto& workspace : config.workspaces) {
+    const auto& [name, settings] = workspace;
+    const bool is_allowed =
+        settings.agents.empty() || absl::c_linear_search(settings.agents, agent);
+    if (!is_allowed || !IsIn(directory, settings.dir)) continue;
+    if (best == nullptr || settings.dir.size() > best->second.dir.size()) best = &workspace;
+  }
+  return best;
+}
+
+std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace& place,
+                                  const v1::Session& session) {
+  const auto agent = config.agents.find(session.acp_server());
+  if (agent == config.agents.end()) return std::nullopt;
+  const auto* workspace = FindWorkspace(config, agent->first, session.working_dir());
+  if (workspace == nullptr) return std::nullopt;
+  const AgentConfig& settings = agent->second;
+  const int shared = settings.sessions_per_process > 0 ? settings.sessions_per_process
+                                                       : config.limits.sessions_per_process;
+  const Environment environment = AgentEnvironment(
+      place.environment,
+      {.env = settings.env,
+       .env_from = settings.env_from,
+       // A process that several share is none's own.
+       .session_id = shared > 1 ? "" : session.session_id(),
+       .agent_id = agent->first});
+  SessionPlan plan;
+  plan.want = {.session = session.session_id(),
+               .agent = agent->first,
+               .workspace = workspace->first,
+               .environment = "",
+               .sessions_per_process = shared,
+               .max_running = workspace->second.max_running};
+  plan.settings.name = agent->first;
+  plan.settings.command = {.arguments = Wrapped(settings.wrapper, settings.command),
+                           .environment = FormatEnvironment(environment),
+                           .directory = session.working_dir()};
+  plan.settings.auth_method = settings.auth_method;
+  plan.settings.offer = {
+      .files = settings.fs, .terminals = settings.terminal, .version = kVersion};
+  plan.settings.patience.initialize = settings.start_timeout;
+  if (settings.turn_idle_timeout > absl::ZeroDuration()) {
+    plan.settings.patience.turn_idle = settings.turn_idle_timeout;
+  }
+  plan.setup = {.directory = session.working_dir(),
+                .additional_directories = workspace->second.additional_directories};
+  if (absl::c_linear_search(settings.mcp, "callslip") && !config.gateway.empty()) {
+    plan.mcp_url = absl::StrCat(absl::StripSuffix(config.gateway, "/"), "/mcp");
+  }
+  plan.commands = {.context = place.context,
+                   .keeper = place.keeper,
+                   .environment = environment,
+                   .wrapper = settings.wrapper};
+  plan.permissions = workspace->second.permissions;
+  plan.allow_fresh = workspace->second.allow_fresh;
+  return plan;
+}
+
+RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place) {
+  RunnerSetup setup;
+  setup.limits = config.limits.agents;
+  setup.keeper = place.keeper;
+  v1::ServeRequest& offer = setup.offer;
+  offer.set_runner_id(RunnerIdOf(config, place.host_name));
+  offer.set_version(kVersion);
+  offer.set_max_agents(config.limits.agents.running_agents);
+  const std::vector<ConfigProblem> problems = CheckConfig(config, place.environment);
+  for (const auto& [name, agent] : config.agents) {
+    v1::AgentOffer& to = *offer.add_agents();
+    to.set_name(name);
+    to.set_title(agent.title);
+    const auto problem = absl::c_find_if(problems, [&, &agent_name = name](const ConfigProblem& each) {
+      return each.of == ConfigProblem::Of::kAgent && each.name == agent_name;
+    });
+    if (problem != problems.end()) to.set_problem(problem->text);
+  }
+  for (const auto& [name, workspace] : config.workspaces) {
+    v1::Workspace& to = *offer.add_workspaces();
+    to.set_name(name);
+    to.set_dir(workspace.dir);
+    for (const std::string& agent : workspace.agents) to.add_agents(agent);
+  }
+  setup.plan_of = [config, place](const v1::Session& session) {
+    return PlanOf(config, place, session);
+  };
+  return setup;
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,55 @@
+#ifndef CALLSLIP_RUNNER_TRACKER_PERSISTENCE_H_
+#define CALLSLIP_RUNNER_TRACKER_PERSISTENCE_H_
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "boost/asio/awaitable.hpp"
+#include "common/error_details.h"
+#include "runner/later.h"
+#include "runner/tracker/tracker_calls.h"
+
+namespace callslip::runner {
+
+// Whether a call that failed so may be answered otherwise in a while: the tracker is away, is being
+// restarted, or its disk is behind.
+inline bool IsPassing(const absl::Status& status) {
+  if (status.ok()) return false;
+  const std::string reason = DetailsOf(status).reason;
+  return reason.empty() ? status.code() == absl::StatusCode::kUnavailable ||
+                              status.code() == absl::StatusCode::kDeadlineExceeded ||
+                              status.code() == absl::StatusCode::kCancelled ||
+                              status.code() == absl::StatusCode::kUnknown ||
+                              status.code() == absl::StatusCode::kInternal
+                        : reason == "draining" || reason == "storage_failed" ||
+                              reason == "storage_busy" || reason == "storage_unavailable";
+}
+
+// How long to wait before the next try: 0.1 s, twice as long each time, up to 2 s.
+class TryAgain {
+ public:
+  absl::Duration Next() { return std::exchange(wait_, std::min(2 * wait_, absl::Seconds(2))); }
+  void Reset() { wait_ = absl::Milliseconds(100); }
+
+ private:
+  absl::Duration wait_ = absl::Milliseconds(100);
+};
+
+// Makes a call that may be repeated until the tracker has answered it, or `gives_up()`.
+template <typename Request, typename GivesUp>
+auto Persist(TrackerCalls& tracker, Timers& timers, Request request, GivesUp gives_up)
+    -> decltype(tracker.Call(request)) {
+  TryAgain again;
+  while (true) {
+    auto answer = co_await tracker.Call(request);
+    if (!IsPassing(answer.status()) || gives_up()) co_return answer;
+    co_await Pause(timers, again.Next());
+  }
+}
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_TRACKER_PERSISTENCE_H_
