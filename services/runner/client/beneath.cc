@@ -94,7 +94,8 @@ absl::Status Replace(const OpenFile& folder, const std::string& name, const stru
   if (file.get() < 0) return Error(errno, path);
   absl::Cleanup remove = [&] { unlinkat(folder.get(), unfinished.c_str(), 0); };
   RETURN_IF_ERROR(WriteAll(file.get(), content, path));
-  if (before != nullptr && fchmod(file.get(), before->st_mode & 07777) != 0) {
+  // But for the bits by which it would run as somebody else: a write clears those, too.
+  if (before != nullptr && fchmod(file.get(), before->st_mode & 0777) != 0) {
     return Error(errno, path);
   }
   if (renameat(folder.get(), unfinished.c_str(), folder.get(), name.c_str()) != 0) {

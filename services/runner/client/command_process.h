@@ -39,8 +39,8 @@ struct CommandOutput {
 };
 
 // One command, with no input, in a session of its own behind a keeper: nothing that came of it
-// outlives it. Lives until it has ended, whoever holds it. What can't be executed ends with 127 or
-// 126, as in a shell, and says why in its output.
+// outlives it. Lives until it has ended, whoever holds it: the io_context has to run until then.
+// What can't be executed ends with 127 or 126, as in a shell, and says why in its output.
 class CommandProcess : private AgentProcess::Listener,
                        public std::enable_shared_from_this<CommandProcess> {
  public:

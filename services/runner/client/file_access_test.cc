@@ -122,7 +122,7 @@ TEST_F(FileAccessTest, WritesAndSaysWhat) {
 }
 
 TEST_F(FileAccessTest, WrittenFileKeepsItsModeAndOtherLinksToItStayAsTheyAre) {
-  ASSERT_EQ(chmod((dir_ + "/file").c_str(), 0751), 0);
+  ASSERT_EQ(chmod((dir_ + "/file").c_str(), 04751), 0);
   fs::create_hard_link(dir_ + "/file", base_ + "/out/hard");
   EXPECT_EQ(Write(dir_ + "/file"), "written");
   EXPECT_EQ(fs::status(dir_ + "/file").permissions(), static_cast<fs::perms>(0751));
