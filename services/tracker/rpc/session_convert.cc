@@ -17,6 +17,30 @@ v1::SessionState ToProto(SessionState state) {
   return state == SessionState::kActive ? v1::SESSION_STATE_ACTIVE : v1::SESSION_STATE_COMPLETED;
 }
 
+v1::AgentStatus ToProto(AgentStatus status) {
+  switch (status) {
+    case AgentStatus::kNone:
+      return v1::AGENT_STATUS_UNSPECIFIED;
+    case AgentStatus::kWaiting:
+      return v1::AGENT_STATUS_WAITING;
+    case AgentStatus::kStarting:
+      return v1::AGENT_STATUS_STARTING;
+    case AgentStatus::kIdle:
+      return v1::AGENT_STATUS_IDLE;
+    case AgentStatus::kPrompting:
+      return v1::AGENT_STATUS_PROMPTING;
+    case AgentStatus::kNeedsPermission:
+      return v1::AGENT_STATUS_NEEDS_PERMISSION;
+    case AgentStatus::kStopping:
+      return v1::AGENT_STATUS_STOPPING;
+    case AgentStatus::kStopped:
+      return v1::AGENT_STATUS_STOPPED;
+    case AgentStatus::kFailed:
+      return v1::AGENT_STATUS_FAILED;
+  }
+  return v1::AGENT_STATUS_UNSPECIFIED;
+}
+
 const char* NameOf(QueueAction action) {
   switch (action) {
     case QueueAction::kAdded:
@@ -71,6 +95,8 @@ const char* NameOf(SessionAction action) {
       return "deleted";
     case SessionAction::kQueue:
       return "queue";
+    case SessionAction::kAgent:
+      return "agent";
   }
   return "";
 }
@@ -240,6 +266,7 @@ struct UpdateFiller {
   void operator()(const SessionMetadata& metadata) const {
     Fill(metadata, *message.mutable_session());
   }
+  void operator()(const AgentState& agent) const { Fill(agent, *message.mutable_agent()); }
   void operator()(const FeedEnd&) const {}
 };
 
@@ -260,6 +287,19 @@ void Fill(const SessionMetadata& session, v1::Session& message) {
   if (session.archived) Set(session.archived_at, *message.mutable_archive_time());
   message.set_event_count(session.event_count);
   message.set_max_seq(session.max_seq);
+  Fill(session.agent, *message.mutable_agent());
+  message.set_queue_length(static_cast<int32_t>(session.queue.length));
+  message.set_turn_id(session.queue.turn_id);
+}
+
+void Fill(const AgentState& agent, v1::AgentState& message) {
+  message.set_status(ToProto(agent.status));
+  message.set_reason(agent.reason);
+  message.set_message(agent.message);
+  message.set_runner_id(agent.runner_id);
+  message.set_agent_session_id(agent.agent_session_id);
+  message.set_details(agent.details.str());
+  if (agent.updated_at != absl::Time()) Set(agent.updated_at, *message.mutable_update_time());
 }
 
 void Fill(const SessionEvent& event, v1::SessionEvent& message) {
@@ -401,6 +441,27 @@ absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message) {
       break;
   }
   return InvalidField("events", "holds one without a payload");
+}
+
+absl::StatusOr<AgentStatus> StatusFrom(v1::AgentStatus status) {
+  switch (status) {
+    case v1::AGENT_STATUS_WAITING:
+      return AgentStatus::kWaiting;
+    case v1::AGENT_STATUS_STARTING:
+      return AgentStatus::kStarting;
+    case v1::AGENT_STATUS_IDLE:
+    case v1::AGENT_STATUS_PROMPTING:
+    case v1::AGENT_STATUS_NEEDS_PERMISSION:
+      return AgentStatus::kIdle;
+    case v1::AGENT_STATUS_STOPPING:
+      return AgentStatus::kStopping;
+    case v1::AGENT_STATUS_STOPPED:
+      return AgentStatus::kStopped;
+    case v1::AGENT_STATUS_FAILED:
+      return AgentStatus::kFailed;
+    default:
+      return InvalidField("status", "has a value that no runner tells");
+  }
 }
 
 EventQuery QueryFrom(const v1::ReadEventsRequest& request) {

@@ -15,6 +15,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tracker/domain/session/agent_answers.h"
+#include "tracker/domain/session/agent_needs.h"
+#include "tracker/domain/session/agent_state.h"
 #include "tracker/domain/session/message_queue.h"
 #include "tracker/domain/session/permissions.h"
 #include "tracker/domain/session/player.h"
@@ -66,15 +68,19 @@ class Session {
   // Told after each commit that changed them.
   using MetadataListener = std::function<void(const SessionMetadata&)>;
 
-  // `notices` and `answers` must outlive this.
+  // `notices`, `needs` and `answers` must outlive this.
   Session(LoadedSession loaded, const SessionLimits& limits, const QueueDefaults& defaults,
-          Later later, MetadataListener listener, SessionNotices* notices, AgentAnswers* answers,
-          absl::Time now);
+          Later later, MetadataListener listener, SessionNotices* notices, AgentNeeds* needs,
+          AgentAnswers* answers, absl::Time now);
 
   // Life.
 
-  const SessionMetadata& metadata() const { return metadata_; }
-  SessionSnapshot Snapshot() const;
+  // As it is now, with the details of its agent.
+  const SessionMetadata& metadata() {
+    Refresh();
+    return metadata_;
+  }
+  SessionSnapshot Snapshot();
   // InvalidField where it is too long.
   absl::Status Rename(std::string name, absl::Time now);
   // Records session_end; ends a turn and all permission requests as cancelled. Ending again is
@@ -156,6 +162,10 @@ class Session {
   // end its turn, which goes on until that does. What it was handed and has not begun waits again.
   absl::Status StopTurn(absl::Time now);
 
+  // Says how the agent is. InvalidField for what is too long, and for details that are no object.
+  // Told to who watches; what is not stored costs no write.
+  absl::Status SetAgentState(AgentChange change, absl::Time now);
+
   // Permissions.
 
   // Asks those who watch, now and later; without options, goes on waiting for what was asked
@@ -206,6 +216,16 @@ class Session {
     absl::Time due;
   };
 
+  // What of the metadata, beside the counters, was told to those who are to hear of it.
+  struct Known {
+    AgentStatus status;
+    QueueSummary queue;
+    bool needs_agent;
+    bool is_active;
+    friend bool operator==(const Known&, const Known&) = default;
+  };
+
+  static Known KnownOf(const SessionMetadata& metadata);
   absl::Status CheckActive() const;
   // Passes `status` on, and remembers where the storage has failed.
   absl::Status Checked(absl::Status status);
@@ -214,7 +234,10 @@ class Session {
                                                   absl::Time now);
   void Appended(const EventPtr& event);
   absl::Status Write(absl::Time now);
-  void RefreshCounters();
+  // Brings the metadata up to date with what they tell of.
+  void Refresh();
+  // The same, and has those hear of it who are to.
+  void FollowAgent();
 
   // What happens to be told is told after the commit.
   void Tell(std::shared_ptr<SessionFeed> feed, What what);
@@ -242,7 +265,12 @@ class Session {
   const MetadataListener listener_;
   SessionNotices* const notices_;
   AgentAnswers* const answers_;
+  AgentNeeds* const needs_;
   SessionMetadata metadata_;
+  // The agent's status as it was told; the metadata have what it means.
+  AgentStatus told_status_;
+  Known known_;
+  const bool enabled_by_default_;
   const std::unique_ptr<SessionRecord> record_;
   MessageQueue queue_;
   QueueDelivery delivery_;
@@ -258,6 +286,10 @@ class Session {
   bool log_changed_ = false;
   bool queue_changed_ = false;
   bool metadata_changed_ = false;
+  // What is not stored of the agent was told anew.
+  bool agent_changed_ = false;
+  // Metadata differ from what was last told in something that is not stored with them.
+  bool listing_changed_ = false;
   // Counters differ from what was last saved and told.
   bool counters_changed_ = false;
   std::vector<std::function<void(const absl::Status&)>> effects_;

@@ -30,6 +30,10 @@ inline constexpr size_t kMaxClientIdBytes = 128;
 inline constexpr size_t kMaxReasonBytes = 64;
 inline constexpr size_t kMaxReasonTextBytes = size_t{4} << 10;
 
+// What an agent calls its own session; and what it tells of itself: modes, options, commands.
+inline constexpr size_t kMaxAgentSessionIdBytes = size_t{1} << 10;
+inline constexpr size_t kMaxAgentDetailsBytes = size_t{64} << 10;
+
 // Rows in one answer.
 inline constexpr int kDefaultEventPage = 100;
 inline constexpr int kMaxEventPage = 1000;

@@ -47,6 +47,9 @@ class SessionRecord : public EventSource {
   virtual absl::Status SaveQueue(const std::deque<QueuedMessage>& messages,
                                  const DeliveryState& delivery, absl::Time now) = 0;
   virtual absl::Status SaveMetadata(const SessionMetadata& metadata) = 0;
+  // Whether it can be stored where an object has to be: InvalidField unless `json` is one, or
+  // empty.
+  virtual absl::Status CheckObject(absl::string_view field, absl::string_view json) const = 0;
 
   // The newest seq that was ever used.
   virtual int64_t max_seq() const = 0;
@@ -81,7 +84,8 @@ class SessionStorage {
  public:
   virtual ~SessionStorage() = default;
 
-  // Those that can't be loaded have their damage. StorageFailed where nothing is known at all.
+  // With what their queues are like. Those that can't be loaded have their damage. StorageFailed
+  // where nothing is known at all.
   virtual absl::StatusOr<std::vector<SessionMetadata>> List() = 0;
   // Makes a session and records its session_start, durably. SessionExists; StorageFailed, after
   // which there is none, and it may be made again.
