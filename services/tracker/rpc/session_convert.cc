@@ -139,9 +139,11 @@ struct PayloadFiller {
     v1::AgentMessageEvent& said = *message.mutable_agent_message();
     said.set_text(event.text);
     if (event.iteration.has_value()) said.set_iteration(*event.iteration);
+    said.set_message_id(event.message_id);
   }
   void operator()(const AgentThought& event) const {
     message.mutable_agent_thought()->set_text(event.text);
+    message.mutable_agent_thought()->set_message_id(event.message_id);
   }
   void operator()(const ToolCall& event) const {
     v1::ToolCallEvent& call = *message.mutable_tool_call();
@@ -151,12 +153,20 @@ struct PayloadFiller {
     call.set_kind(event.kind);
     call.set_raw_input(event.raw_input);
     call.set_raw_output(event.raw_output);
+    call.set_content(event.content);
+    call.set_locations(event.locations);
+    call.set_name(event.name);
   }
   void operator()(const ToolCallUpdate& event) const {
     v1::ToolCallUpdateEvent& update = *message.mutable_tool_call_update();
     update.set_tool_call_id(event.tool_call_id);
     if (event.status.has_value()) update.set_status(*event.status);
     if (event.title.has_value()) update.set_title(*event.title);
+    if (event.kind.has_value()) update.set_kind(*event.kind);
+    if (event.raw_input.has_value()) update.set_raw_input(*event.raw_input);
+    if (event.raw_output.has_value()) update.set_raw_output(*event.raw_output);
+    if (event.content.has_value()) update.set_content(*event.content);
+    if (event.locations.has_value()) update.set_locations(*event.locations);
   }
   void operator()(const Plan& event) const {
     v1::PlanEvent& plan = *message.mutable_plan();
@@ -172,6 +182,9 @@ struct PayloadFiller {
     permission.set_title(event.title);
     permission.set_selected_option(event.selected_option);
     permission.set_outcome(event.outcome);
+    permission.set_permission_id(event.permission_id);
+    permission.set_tool_call_id(event.tool_call_id);
+    permission.set_decided_by(event.decided_by);
   }
   void operator()(const FileRead& event) const { Fill(event, *message.mutable_file_read()); }
   void operator()(const FileWrite& event) const { Fill(event, *message.mutable_file_write()); }
@@ -203,7 +216,7 @@ UserPrompt From(const v1::UserPromptEvent& message) {
 }
 
 AgentMessage From(const v1::AgentMessageEvent& message) {
-  AgentMessage said{message.text()};
+  AgentMessage said{.text = message.text(), .message_id = message.message_id()};
   if (message.has_iteration()) said.iteration = message.iteration();
   return said;
 }
@@ -212,6 +225,11 @@ ToolCallUpdate From(const v1::ToolCallUpdateEvent& message) {
   ToolCallUpdate update{.tool_call_id = message.tool_call_id()};
   if (message.has_status()) update.status = message.status();
   if (message.has_title()) update.title = message.title();
+  if (message.has_kind()) update.kind = message.kind();
+  if (message.has_raw_input()) update.raw_input = message.raw_input();
+  if (message.has_raw_output()) update.raw_output = message.raw_output();
+  if (message.has_content()) update.content = message.content();
+  if (message.has_locations()) update.locations = message.locations();
   return update;
 }
 
@@ -358,6 +376,8 @@ void Fill(const PermissionRequest& request, v1::Permission& message) {
   message.set_permission_id(request.id);
   message.set_title(request.title);
   message.set_tool_call_id(request.tool_call_id);
+  message.set_kind(request.kind);
+  message.set_details(request.details);
   for (const PermissionOption& option : request.options) {
     v1::Permission::Option& added = *message.add_options();
     added.set_option_id(option.id);
@@ -414,11 +434,12 @@ absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message) {
     case v1::SessionEvent::kAgentMessage:
       return From(message.agent_message());
     case v1::SessionEvent::kAgentThought:
-      return AgentThought{message.agent_thought().text()};
+      return AgentThought{message.agent_thought().text(), message.agent_thought().message_id()};
     case v1::SessionEvent::kToolCall: {
       const v1::ToolCallEvent& call = message.tool_call();
       return ToolCall{call.tool_call_id(), call.title(),     call.status(),
-                      call.kind(),         call.raw_input(), call.raw_output()};
+                      call.kind(),         call.raw_input(), call.raw_output(),
+                      call.content(),      call.locations(), call.name()};
     }
     case v1::SessionEvent::kToolCallUpdate:
       return From(message.tool_call_update());
@@ -426,8 +447,9 @@ absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message) {
       return From(message.plan());
     case v1::SessionEvent::kPermission: {
       const v1::PermissionEvent& permission = message.permission();
-      return PermissionRecord{permission.title(), permission.selected_option(),
-                              permission.outcome()};
+      return PermissionRecord{permission.title(),        permission.selected_option(),
+                              permission.outcome(),      permission.permission_id(),
+                              permission.tool_call_id(), permission.decided_by()};
     }
     case v1::SessionEvent::kFileRead:
       return FileRead{message.file_read().path(), message.file_read().size()};
@@ -484,7 +506,9 @@ EventQuery QueryFrom(const v1::ReadEventsRequest& request) {
 PermissionRequest RequestFrom(const v1::AskPermissionRequest& request) {
   PermissionRequest permission{.id = request.permission_id(),
                                .title = request.title(),
-                               .tool_call_id = request.tool_call_id()};
+                               .tool_call_id = request.tool_call_id(),
+                               .kind = request.kind(),
+                               .details = request.details()};
   for (const v1::Permission::Option& option : request.options()) {
     permission.options.push_back({option.option_id(), option.name(), option.kind()});
   }
@@ -520,7 +544,10 @@ absl::StatusOr<QueueSettings> SettingsFrom(const v1::QueueSettings& message) {
 }
 
 absl::StatusOr<TurnOutcome> OutcomeFrom(const v1::FinishTurnRequest& request) {
-  TurnOutcome outcome{.reason = request.reason(), .message = request.message()};
+  TurnOutcome outcome{.reason = request.reason(),
+                      .message = request.message(),
+                      .stop_reason = request.stop_reason(),
+                      .usage = request.usage()};
   Cut(outcome.reason, kMaxReasonBytes);
   Cut(outcome.message, kMaxReasonTextBytes);
   switch (request.outcome()) {

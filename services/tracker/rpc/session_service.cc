@@ -471,7 +471,8 @@ void SessionService::AnswerPermission(const CallContext& caller,
                                       const Reply<v1::Permission>& reply) {
   PermissionAnswer answer{.request_id = request.permission_id(),
                           .option_id = request.option_id(),
-                          .answered_by = caller.client_id};
+                          .answered_by = caller.client_id,
+                          .decided_by = request.decided_by()};
   AnswerFrom<v1::Permission, v1::Permission>(
       *sessions_, caller.scope, request.session_id(), reply,
       [answer = std::move(answer)](Session& session,

@@ -39,6 +39,7 @@ class FileSessionRecord final : public SessionRecord {
                                                   absl::Time now) override {
     return log_->AppendAll(std::move(payloads), now);
   }
+  OtherEvent TurnEndOf(const EndedTurn& turn) const override { return EncodeTurnEnd(turn); }
   absl::Status SyncLog() override { return log_->Sync(); }
   absl::StatusOr<EventPage> Read(const EventQuery& query) override { return log_->Read(query); }
   absl::StatusOr<int64_t> Prune(const SessionRetention& retention) override {
@@ -243,6 +244,7 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
   LoadedSession loaded;
   loaded.metadata = summary.Complete(id, file.metadata, *log);
   loaded.prompts = std::move(summary).TakePrompts();
+  loaded.last_turn = summary.last_turn();
   loaded.answer = std::move(summary).TakeAnswer();
   RETURN_IF_ERROR(ReadQueue(folder, loaded));
   const std::string path = Join(folder, kMetadataFile);

@@ -45,6 +45,12 @@ Session::Session(LoadedSession loaded, const SessionLimits& limits, const QueueD
     delivery_.Reconcile(recorded, now);
     queue_changed_ = true;
   }
+  if (const auto& turn = delivery_.state().turn;
+      turn.has_value() && turn->id == loaded.last_turn.turn_id) {
+    // Its end is in the log already.
+    delivery_.Finish(loaded.last_turn.turn_id, loaded.last_turn.outcome, now).IgnoreError();
+    queue_changed_ = true;
+  }
 }
 
 SessionSnapshot Session::Snapshot() {
@@ -152,6 +158,7 @@ absl::StatusOr<PermissionRequest> Session::AskPermission(PermissionRequest reque
                                                          std::shared_ptr<PermissionAsker> asker,
                                                          absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
+  RETURN_IF_ERROR(record_->CheckObject("details", request.details));
   ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), asker, now));
   if (asked.opened) NotifyAll(PermissionChange{asked.request, std::nullopt});
   if (asked.answer.has_value()) {
@@ -178,7 +185,10 @@ absl::StatusOr<size_t> Session::CancelPermissions(absl::Time now) {
 absl::Status Session::ClosePermission(Permissions::Closed closed, absl::Time now) {
   const PermissionRecord event{.title = closed.request.title,
                                .selected_option = closed.answer.option_id,
-                               .outcome = closed.answer.cancelled() ? "cancelled" : "selected"};
+                               .outcome = closed.answer.cancelled() ? "cancelled" : "selected",
+                               .permission_id = closed.request.id,
+                               .tool_call_id = closed.request.tool_call_id,
+                               .decided_by = closed.answer.decided_by};
   AfterCommit(
       [askers = std::move(closed.askers), answer = closed.answer](const absl::Status& status) {
         for (const auto& asker : askers) {

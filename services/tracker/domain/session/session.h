@@ -155,7 +155,8 @@ class Session {
   // StaleTurn, SessionEnded.
   absl::StatusOr<Turn> StartTurn(absl::string_view turn_id, absl::Time now);
   // Ends the turn, and with it its open permission requests. Unless it was completed, an `error` is
-  // recorded and the queue is paused. Repeating it is harmless. StaleTurn, and then nothing
+  // recorded and the queue is paused. A `turn_end` is recorded in any case. Repeating it is
+  // harmless. StaleTurn, and InvalidField for a `usage` that is no object or too long; then nothing
   // changes.
   absl::Status FinishTurn(absl::string_view turn_id, TurnOutcome outcome, absl::Time now);
   // Pauses the queue with `stopped`, cancels the open permission requests, and asks the runner to

@@ -39,6 +39,8 @@ class SessionRecord : public EventSource {
   virtual absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
                                                           absl::Time now) = 0;
   virtual absl::Status SyncLog() = 0;
+  // What is to be recorded of it.
+  virtual OtherEvent TurnEndOf(const EndedTurn& turn) const = 0;
   // Removes the oldest events beyond the bounds, but the first and the newest. Their seqs are not
   // used again. Returns how many were removed.
   virtual absl::StatusOr<int64_t> Prune(const SessionRetention& retention) = 0;
@@ -76,6 +78,8 @@ struct LoadedSession {
   // Oldest first.
   std::deque<RecordedPrompt> prompts;
   RecordedAnswer answer;
+  // The last one that the log knows of; no id where there is none.
+  EndedTurn last_turn;
   std::unique_ptr<SessionRecord> record;
 };
 
