@@ -96,6 +96,7 @@ absl::Status Session::End(std::string reason, absl::Time now) {
 absl::Status Session::Resume(absl::Time now) {
   if (metadata_.state == SessionState::kActive) return SessionNotEnded(metadata_.session_id);
   metadata_.state = SessionState::kActive;
+  metadata_.detached = !metadata_.parent_session_id.empty();
   metadata_.end_reason.clear();
   metadata_.archived = false;
   metadata_.archived_at = {};
@@ -306,6 +307,7 @@ void Session::Refresh() {
   metadata_.event_count = record_->event_count();
   metadata_.log_bytes = record_->log_bytes();
   metadata_.max_seq = record_->max_seq();
+  metadata_.image_bytes = record_->image_bytes();
   const DeliveryState& delivery = delivery_.state();
   metadata_.queue.length = queue_.size();
   metadata_.queue.turn_id = delivery.turn.has_value() ? delivery.turn->id : "";
