@@ -93,7 +93,7 @@ void Fill(const std::vector<v1::Permission>& permissions, v1::ListPermissionsRes
   for (const v1::Permission& permission : permissions) *message.add_permissions() = permission;
 }
 
-std::vector<v1::Permission> OpenPermissions(const Session& session) {
+std::vector<v1::Permission> OpenPermissions(Session& session) {
   std::vector<v1::Permission> open;
   for (const PermissionRequest& request : session.Snapshot().permissions) {
     tracker::Fill(request, open.emplace_back());
@@ -125,10 +125,10 @@ void SessionService::ServeOn(AsyncServer& server) {
     server.ServeStream<Request, Response>({kName, method}, std::bind_front(handler, this),
                                           Outputs::kFree);
   };
-  unary("GetSession", &SessionService::Get);
   unary("ListSessions", &SessionService::List);
   unary("OpenPlayer", &SessionService::OpenPlayer);
   unary("ClosePlayer", &SessionService::ClosePlayer);
+  held("GetSession", &SessionService::Get);
   held("CreateSession", &SessionService::Create);
   held("UpdateSession", &SessionService::Update);
   held("EndSession", &SessionService::EndSession);
@@ -147,12 +147,26 @@ void SessionService::ServeOn(AsyncServer& server) {
   stream("Play", &SessionService::Play);
 }
 
-absl::Status SessionService::Get(const CallContext& caller, const v1::GetSessionRequest& request,
-                                 v1::Session& response) {
-  ASSIGN_OR_RETURN(const SessionMetadata session,
-                   sessions_->Get(caller.scope, request.session_id()));
-  tracker::Fill(session, response);
-  return absl::OkStatus();
+void SessionService::Get(const CallContext& caller, const v1::GetSessionRequest& request,
+                         const Reply<v1::Session>& reply) {
+  const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, request.session_id());
+  if (!known.ok()) return reply->Fail(known.status());
+  const auto answer = [reply](const SessionMetadata& session) {
+    v1::Session response;
+    tracker::Fill(session, response);
+    reply->Finish(std::move(response), [] {});
+  };
+  // What its agent has told of itself is not kept in memory; without it nobody waits for a disk.
+  if (known->agent.runner_id.empty() || !known->damage.empty()) return answer(*known);
+  sessions_->With<SessionMetadata>(
+      caller.scope, request.session_id(),
+      [](Session& session, absl::Time) -> absl::StatusOr<SessionMetadata> {
+        return session.metadata();
+      },
+      [answer, reply](const absl::StatusOr<SessionMetadata>& session) {
+        if (!session.ok()) return reply->Fail(session.status());
+        answer(*session);
+      });
 }
 
 absl::Status SessionService::List(const CallContext& caller, const v1::ListSessionsRequest& request,
@@ -457,7 +471,8 @@ void SessionService::AnswerPermission(const CallContext& caller,
                                       const Reply<v1::Permission>& reply) {
   PermissionAnswer answer{.request_id = request.permission_id(),
                           .option_id = request.option_id(),
-                          .answered_by = caller.client_id};
+                          .answered_by = caller.client_id,
+                          .decided_by = request.decided_by()};
   AnswerFrom<v1::Permission, v1::Permission>(
       *sessions_, caller.scope, request.session_id(), reply,
       [answer = std::move(answer)](Session& session,

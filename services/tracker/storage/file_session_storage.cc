@@ -15,6 +15,7 @@
 #include "tracker/domain/session/session_limits.h"
 #include "tracker/storage/aside_name.h"
 #include "tracker/storage/event_log.h"
+#include "tracker/storage/json.h"
 #include "tracker/storage/log_summary.h"
 #include "tracker/storage/session_json.h"
 
@@ -38,6 +39,7 @@ class FileSessionRecord final : public SessionRecord {
                                                   absl::Time now) override {
     return log_->AppendAll(std::move(payloads), now);
   }
+  OtherEvent TurnEndOf(const EndedTurn& turn) const override { return EncodeTurnEnd(turn); }
   absl::Status SyncLog() override { return log_->Sync(); }
   absl::StatusOr<EventPage> Read(const EventQuery& query) override { return log_->Read(query); }
   absl::StatusOr<int64_t> Prune(const SessionRetention& retention) override {
@@ -49,6 +51,9 @@ class FileSessionRecord final : public SessionRecord {
   }
   absl::Status SaveMetadata(const SessionMetadata& metadata) override {
     return disk_->ReplaceFile(folder_, kMetadataFile, EncodeMetadata(metadata));
+  }
+  absl::Status CheckObject(absl::string_view field, absl::string_view json) const override {
+    return CheckJsonObject(field, json);
   }
   int64_t max_seq() const override { return log_->max_seq(); }
   int64_t event_count() const override { return log_->size(); }
@@ -119,7 +124,15 @@ std::optional<SessionMetadata> FileSessionStorage::Listed(const std::string& id)
   if (has_metadata) {
     const auto log = disk_->Look(Join(FolderOf(id), EventLog::kFileName));
     if (log.ok() && log->has_value() && (*log)->size == file->metadata->log_bytes) {
-      return file->metadata;
+      const absl::StatusOr<std::string> text =
+          disk_->ReadFile(Join(FolderOf(id), kQueueFile), kMaxQueueFileBytes);
+      if (absl::IsNotFound(text.status())) return file->metadata;
+      const std::optional<QueueFile> queue = text.ok() ? DecodeQueue(*text) : std::nullopt;
+      if (queue.has_value()) {
+        SessionMetadata listed = *file->metadata;
+        listed.queue = SummaryOf(*queue);
+        return listed;
+      }
     }
   }
   const absl::StatusOr<LoadedSession> loaded = Load(id);
@@ -231,6 +244,7 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
   LoadedSession loaded;
   loaded.metadata = summary.Complete(id, file.metadata, *log);
   loaded.prompts = std::move(summary).TakePrompts();
+  loaded.last_turn = summary.last_turn();
   loaded.answer = std::move(summary).TakeAnswer();
   RETURN_IF_ERROR(ReadQueue(folder, loaded));
   const std::string path = Join(folder, kMetadataFile);
@@ -239,6 +253,7 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
     // Where this fails they are made again, and alike, by the next who loads it.
     disk_->ReplaceFile(folder, kMetadataFile, EncodeMetadata(loaded.metadata)).IgnoreError();
   }
+  loaded.metadata.queue = SummaryOf({loaded.messages, loaded.delivery});
   loaded.record = std::make_unique<FileSessionRecord>(disk_, folder, std::move(log));
   return loaded;
 }

@@ -70,6 +70,7 @@ void SessionCatalog::CountLocked(const std::string& owner, int sessions, int64_t
 }
 
 void SessionCatalog::Set(SessionMetadata metadata) {
+  metadata.agent.details = SharedText();
   MutexLock lock(&mutex_);
   const auto before = sessions_.find(metadata.session_id);
   if (before != sessions_.end()) {
@@ -134,6 +135,16 @@ absl::StatusOr<SessionPage> SessionCatalog::List(const SessionFilter& filter, in
     page.sessions.push_back(found->second);
   }
   return page;
+}
+
+std::vector<SessionMetadata> SessionCatalog::ThatNeedAgent() {
+  std::vector<SessionMetadata> sessions;
+  MutexLock lock(&mutex_);
+  for (const auto& [time, id] : places_) {
+    const SessionMetadata& session = sessions_.at(id);
+    if (session.needs_agent) sessions.push_back(session);
+  }
+  return sessions;
 }
 
 size_t SessionCatalog::size() {

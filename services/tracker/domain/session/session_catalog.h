@@ -30,7 +30,7 @@ class SessionCatalog {
   absl::Status Reserve(const std::string& id, const std::string& owner);
   // Creating it has failed.
   void Release(const std::string& id);
-  // Adds or replaces.
+  // Adds or replaces; without the details of its agent.
   void Set(SessionMetadata metadata);
   void Remove(const std::string& id);
 
@@ -43,6 +43,8 @@ class SessionCatalog {
   // go between two pages shift none of the others. InvalidPageToken.
   absl::StatusOr<SessionPage> List(const SessionFilter& filter, int page_size,
                                    const std::string& page_token);
+  // Newest first.
+  std::vector<SessionMetadata> ThatNeedAgent();
   size_t size();
   // Events that were added since the start.
   int64_t appended_events();

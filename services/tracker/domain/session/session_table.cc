@@ -43,10 +43,14 @@ absl::StatusOr<std::unique_ptr<SessionTable>> SessionTable::Open(SessionStorage*
                                                                  int threads) {
   ASSIGN_OR_RETURN(std::vector<SessionMetadata> sessions, storage->List());
   std::unique_ptr<SessionTable> table(new SessionTable(clock, limits));
-  for (SessionMetadata& session : sessions) table->catalog_.Set(std::move(session));
+  for (SessionMetadata& session : sessions) {
+    session.needs_agent = HasWork(session, defaults.enabled);
+    table->catalog_.Set(std::move(session));
+  }
   for (int i = 0; i < threads; ++i) {
-    table->threads_.push_back(std::make_unique<SessionThread>(
-        storage, &table->catalog_, &table->notices_, clock, limits, defaults));
+    table->threads_.push_back(
+        std::make_unique<SessionThread>(storage, &table->catalog_, &table->notices_,
+                                        &table->agent_needs_, clock, limits, defaults));
   }
   return table;
 }

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
+#include "tracker/domain/session/agent_needs.h"
 #include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_catalog.h"
 #include "tracker/domain/session/session_limits.h"
@@ -82,6 +83,11 @@ class SessionTable {
   // Where to follow all sessions of an owner: what becomes of them, but not their events.
   SessionNotices& notices() { return notices_; }
 
+  // Where to hear which sessions need their agent from here on, and which do so now, newest first
+  // and without the details of their agents.
+  AgentNeeds& agent_needs() { return agent_needs_; }
+  std::vector<SessionMetadata> ThatNeedAgent() { return catalog_.ThatNeedAgent(); }
+
  private:
   SessionTable(Clock* clock, const SessionLimits& limits)
       : clock_(clock), catalog_(limits), notices_(limits) {}
@@ -95,6 +101,7 @@ class SessionTable {
   Clock* const clock_;
   SessionCatalog catalog_;
   SessionNotices notices_;
+  AgentNeeds agent_needs_;
   std::vector<std::unique_ptr<SessionThread>> threads_;
 };
 

@@ -11,11 +11,12 @@
 namespace callslip::tracker {
 
 SessionThread::SessionThread(SessionStorage* storage, SessionCatalog* catalog,
-                             SessionNotices* notices, Clock* clock, const SessionLimits& limits,
-                             const QueueDefaults& defaults)
+                             SessionNotices* notices, AgentNeeds* needs, Clock* clock,
+                             const SessionLimits& limits, const QueueDefaults& defaults)
     : storage_(storage),
       catalog_(catalog),
       notices_(notices),
+      needs_(needs),
       clock_(clock),
       limits_(limits),
       defaults_(defaults),
@@ -83,6 +84,7 @@ void SessionThread::Forget(const std::string& id) {
   notice.session.session_id = id;
   notice.session.owner = known->owner;
   notices_->Publish(std::move(notice));
+  needs_->Deleted(id);
 }
 
 bool SessionThread::Mailbox::Post(Task task, size_t limit) {
@@ -159,9 +161,11 @@ absl::StatusOr<Session*> SessionThread::Find(const std::string& id, absl::Time n
   absl::StatusOr<LoadedSession> loaded = storage_->Load(id);
   if (absl::IsNotFound(loaded.status())) Forget(id);
   RETURN_IF_ERROR(loaded.status());
+  if (const auto known = catalog_->Get(id); known.ok()) KeepUnstored(*known, loaded->metadata);
+  Session* const session = Keep(*std::move(loaded), now);
   // Where it could not be read before, it is whole now.
-  catalog_->Set(loaded->metadata);
-  return Keep(*std::move(loaded), now);
+  catalog_->Set(session->metadata());
+  return session;
 }
 
 Session* SessionThread::Keep(LoadedSession loaded, absl::Time now) {
@@ -183,8 +187,8 @@ Session* SessionThread::Keep(LoadedSession loaded, absl::Time now) {
   Loaded& kept = sessions_[id];
   kept.session = std::make_unique<Session>(
       std::move(loaded), limits_, defaults_, std::move(later),
-      [this](const SessionMetadata& metadata) { catalog_->Set(metadata); }, notices_, &answers_,
-      now);
+      [this](const SessionMetadata& metadata) { catalog_->Set(metadata); }, notices_, needs_,
+      &answers_, now);
   kept.use = uses_.insert(uses_.begin(), id);
   Touch(id, kept);
   return kept.session.get();

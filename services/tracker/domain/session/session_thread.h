@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/mutex.h"
+#include "tracker/domain/session/agent_needs.h"
 #include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_catalog.h"
 #include "tracker/domain/session/session_limits.h"
@@ -40,7 +41,8 @@ class SessionThread {
   using Call = std::function<void(absl::StatusOr<Session*> session, absl::Time now)>;
 
   SessionThread(SessionStorage* storage, SessionCatalog* catalog, SessionNotices* notices,
-                Clock* clock, const SessionLimits& limits, const QueueDefaults& defaults);
+                AgentNeeds* needs, Clock* clock, const SessionLimits& limits,
+                const QueueDefaults& defaults);
   // Does what waits, then ends what goes on with Draining.
   ~SessionThread();
 
@@ -94,6 +96,7 @@ class SessionThread {
   SessionStorage* const storage_;
   SessionCatalog* const catalog_;
   SessionNotices* const notices_;
+  AgentNeeds* const needs_;
   Clock* const clock_;
   const SessionLimits limits_;
   const QueueDefaults defaults_;
