@@ -127,10 +127,7 @@ struct PayloadFiller {
     v1::UserPromptEvent& prompt = *message.mutable_user_prompt();
     prompt.set_message(event.message);
     for (const ImageRef& image : event.images) {
-      v1::ImageRef& added = *prompt.add_images();
-      added.set_id(image.id);
-      added.set_name(image.name);
-      added.set_mime_type(image.mime_type);
+      Fill(image, *prompt.add_images());
     }
     prompt.set_prompt_id(event.prompt_id);
     prompt.set_queue_id(event.queue_id);
@@ -186,8 +183,8 @@ struct PayloadFiller {
     permission.set_tool_call_id(event.tool_call_id);
     permission.set_decided_by(event.decided_by);
   }
-  void operator()(const FileRead& event) const { Fill(event, *message.mutable_file_read()); }
-  void operator()(const FileWrite& event) const { Fill(event, *message.mutable_file_write()); }
+  void operator()(const FileRead& event) const { FillFile(event, *message.mutable_file_read()); }
+  void operator()(const FileWrite& event) const { FillFile(event, *message.mutable_file_write()); }
   void operator()(const ErrorEvent& event) const {
     message.mutable_error()->set_message(event.message);
     message.mutable_error()->set_code(event.code);
@@ -199,7 +196,7 @@ struct PayloadFiller {
 
  private:
   template <typename Event>
-  static void Fill(const Event& event, v1::FileEvent& file) {
+  static void FillFile(const Event& event, v1::FileEvent& file) {
     file.set_path(event.path);
     file.set_size(event.size);
   }
@@ -308,6 +305,14 @@ void Fill(const SessionMetadata& session, v1::Session& message) {
   Fill(session.agent, *message.mutable_agent());
   message.set_queue_length(static_cast<int32_t>(session.queue.length));
   message.set_turn_id(session.queue.turn_id);
+  message.set_parent_session_id(session.parent_session_id);
+  message.set_detached(session.detached);
+}
+
+void Fill(const ImageRef& image, v1::ImageRef& message) {
+  message.set_id(image.id);
+  message.set_name(image.name);
+  message.set_mime_type(image.mime_type);
 }
 
 void Fill(const AgentState& agent, v1::AgentState& message) {

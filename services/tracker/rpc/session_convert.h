@@ -22,6 +22,7 @@
 namespace callslip::tracker {
 
 void Fill(const SessionMetadata& session, v1::Session& message);
+void Fill(const ImageRef& image, v1::ImageRef& message);
 void Fill(const AgentState& agent, v1::AgentState& message);
 void Fill(const SessionEvent& event, v1::SessionEvent& message);
 void Fill(const EventPage& page, v1::ReadEventsResponse& message);

@@ -142,6 +142,8 @@ void SessionService::ServeOn(AsyncServer& server) {
   held("AnswerPermission", &SessionService::AnswerPermission);
   held("ListPermissions", &SessionService::ListPermissions);
   held("CancelPermissions", &SessionService::CancelPermissions);
+  held("PutImage", &SessionService::PutImage);
+  held("GetImage", &SessionService::GetImage);
   stream("WatchSession", &SessionService::Watch);
   stream("WatchSessions", &SessionService::WatchAll);
   stream("Play", &SessionService::Play);
@@ -184,11 +186,18 @@ absl::Status SessionService::List(const CallContext& caller, const v1::ListSessi
 
 void SessionService::Create(const CallContext& caller, const v1::CreateSessionRequest& request,
                             const Reply<v1::Session>& reply) {
+  // Those of others are unknown.
+  if (const std::string& parent = request.parent_session_id(); !parent.empty()) {
+    const absl::Status known = sessions_->Get(caller.scope, parent).status();
+    if (!known.ok()) return reply->Fail(known);
+  }
   sessions_->table().Create({.session_id = request.session_id(),
                              .name = request.name(),
                              .owner = caller.client_id,
                              .acp_server = request.acp_server(),
-                             .working_dir = request.working_dir()},
+                             .working_dir = request.working_dir(),
+                             .parent_session_id = request.parent_session_id(),
+                             .detached = request.detached()},
                             [reply](const absl::StatusOr<SessionMetadata>& session) {
                               if (!session.ok()) return reply->Fail(session.status());
                               v1::Session response;
@@ -215,7 +224,8 @@ void SessionService::Change(const ClientScope& clients, const std::string& sessi
 void SessionService::Update(const CallContext& caller, const v1::UpdateSessionRequest& request,
                             const Reply<v1::Session>& reply) {
   Change(caller.scope, request.session_id(), reply, [request](Session& session, absl::Time now) {
-    if (request.has_name()) RETURN_IF_ERROR(session.Rename(request.name(), now));
+    const bool keeps_name = request.if_unnamed() && !session.metadata().name.empty();
+    if (request.has_name() && !keeps_name) RETURN_IF_ERROR(session.Rename(request.name(), now));
     if (request.has_archived()) RETURN_IF_ERROR(session.Archive(request.archived(), now));
     return absl::OkStatus();
   });
@@ -315,6 +325,29 @@ void SessionService::Move(const CallContext& caller, const v1::MovePlayerRequest
       [](const Moved& moved, v1::MovePlayerResponse& response) {
         Fill(moved.place, *response.mutable_player());
         for (const EventPtr& event : moved.events) tracker::Fill(*event, *response.add_events());
+      });
+}
+
+void SessionService::PutImage(const CallContext& caller, const v1::PutImageRequest& request,
+                              const Reply<v1::ImageRef>& reply) {
+  const absl::Status room = sessions_->CheckRoom(caller.scope, request.session_id());
+  if (!room.ok()) return reply->Fail(room);
+  AnswerFrom<ImageRef, v1::ImageRef>(
+      *sessions_, caller.scope, request.session_id(), reply,
+      [image = std::make_shared<const v1::PutImageRequest>(request)](Session& session, absl::Time) {
+        return session.PutImage(image->data(), image->name());
+      },
+      [](const ImageRef& image, v1::ImageRef& response) { tracker::Fill(image, response); });
+}
+
+void SessionService::GetImage(const CallContext& caller, const v1::GetImageRequest& request,
+                              const Reply<v1::GetImageResponse>& reply) {
+  AnswerFrom<Image, v1::GetImageResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
+      [id = request.image_id()](Session& session, absl::Time) { return session.GetImage(id); },
+      [](const Image& image, v1::GetImageResponse& response) {
+        tracker::Fill(image.ref, *response.mutable_image());
+        response.set_data(image.data);
       });
 }
 

@@ -86,6 +86,11 @@ class SessionService {
   void CancelPermissions(const CallContext& caller, const v1::CancelPermissionsRequest& request,
                          const Reply<v1::ListPermissionsResponse>& reply);
 
+  void PutImage(const CallContext& caller, const v1::PutImageRequest& request,
+                const Reply<v1::ImageRef>& reply);
+  void GetImage(const CallContext& caller, const v1::GetImageRequest& request,
+                const Reply<v1::GetImageResponse>& reply);
+
   void Watch(const CallContext& caller, const v1::WatchSessionRequest& request,
              const Stream<v1::SessionUpdate>& stream);
   void WatchAll(const CallContext& caller, const v1::WatchSessionsRequest& request,

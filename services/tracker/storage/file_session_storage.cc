@@ -15,6 +15,7 @@
 #include "tracker/domain/session/session_limits.h"
 #include "tracker/storage/aside_name.h"
 #include "tracker/storage/event_log.h"
+#include "tracker/storage/image_folder.h"
 #include "tracker/storage/json.h"
 #include "tracker/storage/log_summary.h"
 #include "tracker/storage/session_json.h"
@@ -32,8 +33,9 @@ std::string Join(const std::string& folder, absl::string_view name) {
 
 class FileSessionRecord final : public SessionRecord {
  public:
-  FileSessionRecord(Disk* disk, std::string folder, std::unique_ptr<EventLog> log)
-      : disk_(disk), folder_(std::move(folder)), log_(std::move(log)) {}
+  FileSessionRecord(Disk* disk, std::string folder, std::unique_ptr<EventLog> log,
+                    ImageFolder images)
+      : disk_(disk), folder_(std::move(folder)), log_(std::move(log)), images_(std::move(images)) {}
 
   absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
                                                   absl::Time now) override {
@@ -55,6 +57,12 @@ class FileSessionRecord final : public SessionRecord {
   absl::Status CheckObject(absl::string_view field, absl::string_view json) const override {
     return CheckJsonObject(field, json);
   }
+  absl::StatusOr<ImageRef> PutImage(const std::string& data, const std::string& name,
+                                    size_t limit) override {
+    return images_.Put(data, name, limit);
+  }
+  absl::StatusOr<Image> GetImage(const std::string& id) override { return images_.Get(id); }
+  int64_t image_bytes() const override { return images_.bytes(); }
   int64_t max_seq() const override { return log_->max_seq(); }
   int64_t event_count() const override { return log_->size(); }
   int64_t log_bytes() const override { return log_->bytes(); }
@@ -64,6 +72,7 @@ class FileSessionRecord final : public SessionRecord {
   Disk* const disk_;
   const std::string folder_;
   const std::unique_ptr<EventLog> log_;
+  ImageFolder images_;
 };
 
 // The log has lost events that somebody may have seen: says so in their place.
@@ -246,6 +255,8 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
   loaded.prompts = std::move(summary).TakePrompts();
   loaded.last_turn = summary.last_turn();
   loaded.answer = std::move(summary).TakeAnswer();
+  ASSIGN_OR_RETURN(ImageFolder images, ImageFolder::Open(disk_, folder));
+  loaded.metadata.image_bytes = images.bytes();
   RETURN_IF_ERROR(ReadQueue(folder, loaded));
   const std::string path = Join(folder, kMetadataFile);
   if (file.is_damaged) RETURN_IF_ERROR(PutAside(path));
@@ -254,7 +265,8 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
     disk_->ReplaceFile(folder, kMetadataFile, EncodeMetadata(loaded.metadata)).IgnoreError();
   }
   loaded.metadata.queue = SummaryOf({loaded.messages, loaded.delivery});
-  loaded.record = std::make_unique<FileSessionRecord>(disk_, folder, std::move(log));
+  loaded.record =
+      std::make_unique<FileSessionRecord>(disk_, folder, std::move(log), std::move(images));
   return loaded;
 }
 

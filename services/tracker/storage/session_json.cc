@@ -107,6 +107,12 @@ std::string EncodeMetadata(const SessionMetadata& metadata) {
     json["archived"] = true;
     json["archived_at"] = FormatTimestamp(metadata.archived_at);
   }
+  if (metadata.image_bytes > 0) json["image_bytes"] = metadata.image_bytes;
+  if (!metadata.parent_session_id.empty()) {
+    json["parent_session_id"] = metadata.parent_session_id;
+    json["depth"] = metadata.depth;
+    json["detached"] = metadata.detached;
+  }
   const FileJson agent = AgentJson(metadata.agent);
   if (!agent.empty()) json["agent"] = agent;
   if (!metadata.agent_token_hash.empty()) json["agent_token_hash"] = metadata.agent_token_hash;
@@ -135,6 +141,10 @@ std::optional<SessionMetadata> DecodeMetadata(absl::string_view text) {
   if (metadata.archived) {
     metadata.archived_at = TimeAt(*json, "archived_at").value_or(metadata.updated_at);
   }
+  metadata.image_bytes = IntAt(*json, "image_bytes");
+  metadata.parent_session_id = StringAt(*json, "parent_session_id");
+  metadata.depth = static_cast<int>(IntAt(*json, "depth"));
+  metadata.detached = BoolAt(*json, "detached");
   if (const Json* agent = Find(*json, "agent"); agent != nullptr) {
     metadata.agent = AgentOf(*agent);
   }

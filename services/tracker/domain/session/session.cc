@@ -96,6 +96,7 @@ absl::Status Session::End(std::string reason, absl::Time now) {
 absl::Status Session::Resume(absl::Time now) {
   if (metadata_.state == SessionState::kActive) return SessionNotEnded(metadata_.session_id);
   metadata_.state = SessionState::kActive;
+  metadata_.detached = !metadata_.parent_session_id.empty();
   metadata_.end_reason.clear();
   metadata_.archived = false;
   metadata_.archived_at = {};
@@ -152,51 +153,6 @@ absl::StatusOr<EventPage> Session::Read(const EventQuery& query) {
   absl::StatusOr<EventPage> page = record_->Read(query);
   RETURN_IF_ERROR(Checked(page.status()));
   return page;
-}
-
-absl::StatusOr<PermissionRequest> Session::AskPermission(PermissionRequest request,
-                                                         std::shared_ptr<PermissionAsker> asker,
-                                                         absl::Time now) {
-  RETURN_IF_ERROR(CheckActive());
-  RETURN_IF_ERROR(record_->CheckObject("details", request.details));
-  ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), asker, now));
-  if (asked.opened) NotifyAll(PermissionChange{asked.request, std::nullopt});
-  if (asked.answer.has_value()) {
-    AfterCommit([asker, answer = *asked.answer](const absl::Status& status) {
-      asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
-    });
-  }
-  return asked.request;
-}
-
-absl::Status Session::AnswerPermission(PermissionAnswer answer, absl::Time now) {
-  ASSIGN_OR_RETURN(Permissions::Closed closed, permissions_.Answer(std::move(answer)));
-  return ClosePermission(std::move(closed), now);
-}
-
-absl::StatusOr<size_t> Session::CancelPermissions(absl::Time now) {
-  std::vector<Permissions::Closed> all = permissions_.CancelAll();
-  for (Permissions::Closed& closed : all) {
-    RETURN_IF_ERROR(ClosePermission(std::move(closed), now));
-  }
-  return all.size();
-}
-
-absl::Status Session::ClosePermission(Permissions::Closed closed, absl::Time now) {
-  const PermissionRecord event{.title = closed.request.title,
-                               .selected_option = closed.answer.option_id,
-                               .outcome = closed.answer.cancelled() ? "cancelled" : "selected",
-                               .permission_id = closed.request.id,
-                               .tool_call_id = closed.request.tool_call_id,
-                               .decided_by = closed.answer.decided_by};
-  AfterCommit(
-      [askers = std::move(closed.askers), answer = closed.answer](const absl::Status& status) {
-        for (const auto& asker : askers) {
-          asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
-        }
-      });
-  NotifyAll(PermissionChange{std::move(closed.request), std::move(closed.answer)});
-  return Append(event, now).status();
 }
 
 void Session::Advance(absl::Time now) {
@@ -306,6 +262,7 @@ void Session::Refresh() {
   metadata_.event_count = record_->event_count();
   metadata_.log_bytes = record_->log_bytes();
   metadata_.max_seq = record_->max_seq();
+  metadata_.image_bytes = record_->image_bytes();
   const DeliveryState& delivery = delivery_.state();
   metadata_.queue.length = queue_.size();
   metadata_.queue.turn_id = delivery.turn.has_value() ? delivery.turn->id : "";

@@ -86,7 +86,8 @@ class Session {
   // Records session_end; ends a turn and all permission requests as cancelled. Ending again is
   // harmless.
   absl::Status End(std::string reason, absl::Time now);
-  // Takes events again, and is archived no longer. SessionNotEnded.
+  // Takes events again, and is archived no longer. Somebody wants it who is not its parent: it does
+  // not end with that any more. SessionNotEnded.
   absl::Status Resume(absl::Time now);
   // Also ends the session, where it is active.
   absl::Status Archive(bool archived, absl::Time now);
@@ -108,6 +109,14 @@ class Session {
   const RecordedAnswer& recorded_answer() const { return answer_; }
   // InvalidField.
   absl::StatusOr<EventPage> Read(const EventQuery& query);
+
+  // Images.
+
+  // Keeps an image, once however often it comes. It is durable on return. SessionEnded,
+  // InvalidField for what is no image, or too long; TooManyImages.
+  absl::StatusOr<ImageRef> PutImage(const std::string& data, std::string name);
+  // ImageNotFound.
+  absl::StatusOr<Image> GetImage(const std::string& id);
 
   // Watching.
 

@@ -34,6 +34,14 @@ inline constexpr size_t kMaxReasonTextBytes = size_t{4} << 10;
 inline constexpr size_t kMaxAgentSessionIdBytes = size_t{1} << 10;
 inline constexpr size_t kMaxAgentDetailsBytes = size_t{64} << 10;
 
+// Of a session's images: what agents take, and more than anybody puts into one conversation.
+inline constexpr size_t kMaxImageBytes = size_t{10} << 20;
+inline constexpr size_t kMaxImages = 200;
+
+// The sessions that an agent makes: a child may have children, and these none.
+inline constexpr int kMaxSessionDepth = 2;
+inline constexpr size_t kMaxActiveChildren = 8;
+
 // What a turn has used, as its agent tells it.
 inline constexpr size_t kMaxUsageBytes = size_t{4} << 10;
 

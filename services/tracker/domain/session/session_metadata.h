@@ -50,6 +50,13 @@ struct SessionMetadata {
   int64_t log_bytes = 0;
   // The newest seq that was ever used.
   int64_t max_seq = 0;
+  // Of its images, which are no part of the log but count as it does.
+  int64_t image_bytes = 0;
+  // Whose agent has made it, and how many above it were made so; empty and 0 where a person has.
+  std::string parent_session_id;
+  int depth = 0;
+  // It does not end with its parent.
+  bool detached = false;
   AgentState agent;
   // Of the token by which its agent is known; empty where there is none.
   std::string agent_token_hash;
@@ -78,6 +85,9 @@ struct SessionRequest {
   std::string owner;
   std::string acp_server;
   std::string working_dir;
+  // Whose agent makes it; empty: none.
+  std::string parent_session_id = {};
+  bool detached = false;
 };
 
 struct SessionFilter {

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/session/image.h"
 #include "tracker/domain/session/message_queue.h"
 #include "tracker/domain/session/queue_delivery.h"
 #include "tracker/domain/session/recorded_answer.h"
@@ -52,6 +53,13 @@ class SessionRecord : public EventSource {
   // Whether it can be stored where an object has to be: InvalidField unless `json` is one, or
   // empty.
   virtual absl::Status CheckObject(absl::string_view field, absl::string_view json) const = 0;
+
+  // Durable on return. TooManyImages where there are `limit` others; StorageFailed.
+  virtual absl::StatusOr<ImageRef> PutImage(const std::string& data, const std::string& name,
+                                            size_t limit) = 0;
+  // ImageNotFound, StorageFailed. `id` is one that images have.
+  virtual absl::StatusOr<Image> GetImage(const std::string& id) = 0;
+  virtual int64_t image_bytes() const = 0;
 
   // The newest seq that was ever used.
   virtual int64_t max_seq() const = 0;

@@ -41,7 +41,10 @@ class SessionTable {
                                                             const QueueDefaults& defaults = {},
                                                             int threads = kSessionThreads);
 
-  // Records its session_start. InvalidField, SessionExists, TooManySessions, TooManyLogBytes.
+  ~SessionTable();
+
+  // Records its session_start. InvalidField, SessionExists, TooManySessions, TooManyLogBytes; of a
+  // child also SessionNotFound and SessionEnded of its parent, TooDeep, TooManyChildren.
   void Create(SessionRequest request, Done<SessionMetadata> done);
   // What is stored, from memory. SessionNotFound.
   absl::StatusOr<SessionMetadata> Get(const std::string& id) { return catalog_.Get(id); }
@@ -95,6 +98,8 @@ class SessionTable {
   SessionThread& ThreadOf(const std::string& id);
   // Deletes it unless it is too young for that by then.
   void DeleteOld(const std::string& id, const SessionRetention& retention, absl::Time now);
+  // Ends the children of a session that has ended or is gone, unless they are detached.
+  void EndChildren(const std::vector<std::string>& ids);
   // SessionNotFound, or why the call won't be done; OK where it will be.
   absl::Status Post(const std::string& id, SessionThread::Call call);
 
