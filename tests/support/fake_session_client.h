@@ -69,6 +69,12 @@ class FakeSessionClient final : public SessionClient {
   Result<v1::Session> Call(v1::CreateSessionRequest request) override {
     return Answer<v1::Session>(std::move(request));
   }
+  Result<v1::ImageRef> Call(v1::PutImageRequest request) override {
+    return Answer<v1::ImageRef>(std::move(request));
+  }
+  Result<v1::GetImageResponse> Call(v1::GetImageRequest request) override {
+    return Answer<v1::GetImageResponse>(std::move(request));
+  }
   Result<v1::Session> Call(v1::GetSessionRequest request) override {
     return Answer<v1::Session>(std::move(request));
   }

@@ -53,6 +53,7 @@ void SessionApi::AddRoutes(Router& router) const {
   AddQueue(router);
   AddPlayers(router);
   AddPermissions(router);
+  AddImages(router);
   router.AddWebSocket("/api/sessions/{id}/ws", Readers(),
                       [this](Request request, std::shared_ptr<WebSocket> socket) {
                         return ServeSession(std::move(request), std::move(socket));
@@ -130,6 +131,15 @@ void SessionApi::AddPermissions(Router& router) const {
   Add<v1::AskPermissionRequest>(router, "POST", permissions, sessions_);
   Add<v1::CancelPermissionsRequest>(router, "DELETE", permissions, sessions_);
   Add<v1::AnswerPermissionRequest>(router, "POST", permissions + "/{permission_id}", sessions_);
+}
+
+void SessionApi::AddImages(Router& router) const {
+  const std::string images = "/api/sessions/{id}/images";
+  router.Add(
+      "POST", images, Writers(), [this](Request request) { return PutImage(std::move(request)); },
+      kImageBodyBytes);
+  router.Add("GET", images + "/{image_id}", Readers(),
+             [this](Request request) { return GetImage(std::move(request)); });
 }
 
 SessionApi::Answer SessionApi::ControlQueue(Request request) const {

@@ -29,9 +29,14 @@ class SessionApi {
   void AddQueue(Router& router) const;
   void AddPlayers(Router& router) const;
   void AddPermissions(Router& router) const;
+  void AddImages(Router& router) const;
 
   Answer ControlQueue(Request request) const;
   Answer ChangeTurn(Request request) const;
+
+  // Images; in session_images.cc.
+  Answer PutImage(Request request) const;
+  Answer GetImage(Request request) const;
 
   // Event streams; in event_streams.cc.
   Answer ReadOrWatchEvents(Request request) const;

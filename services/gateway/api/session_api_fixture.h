@@ -140,7 +140,7 @@ class SessionApiTest : public testing::Test {
     request->body = body;
     request->headers = std::move(headers);
     request->headers["host"] = "127.0.0.1:7890";
-    request->headers["content-type"] = "application/json";
+    request->headers.try_emplace("content-type", "application/json");
     std::optional<HttpResponse> response;
     boost::asio::post(io_, [&] {
       router_.Handle(request,

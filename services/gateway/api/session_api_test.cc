@@ -3,6 +3,7 @@
 
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gateway/api/session_api_fixture.h"
@@ -31,6 +32,92 @@ TEST_F(SessionApiTest, CreatesASession) {
   EXPECT_EQ(response.status, 201);
   EXPECT_EQ(BodyOf(response)["session_id"], "s-9");
   EXPECT_EQ(BodyOf(response)["status"], "active");
+}
+
+TEST_F(SessionApiTest, ASessionSaysHowItsAgentIs) {
+  client_.On<v1::GetSessionRequest, v1::Session>([](const auto&) -> absl::StatusOr<v1::Session> {
+    v1::Session session;
+    session.mutable_agent()->set_status(v1::AGENT_STATUS_NEEDS_PERMISSION);
+    session.mutable_agent()->set_reason("r");
+    session.mutable_agent()->set_runner_id("runner");
+    session.mutable_agent()->set_details(R"({"modes":[]})");
+    session.set_queue_length(2);
+    session.set_turn_id("turn-1");
+    session.set_parent_session_id("s-0");
+    return session;
+  });
+  const Json session = BodyOf(Ask("GET", "/api/sessions/s-1"));
+  EXPECT_EQ(session["agent"],
+            Json::parse(R"({"status":"needs_permission","reason":"r","runner_id":"runner",
+                            "details":{"modes":[]}})"));
+  EXPECT_EQ(session["queue_length"], 2);
+  EXPECT_EQ(session["turn_id"], "turn-1");
+  EXPECT_EQ(session["parent_session_id"], "s-0");
+  EXPECT_EQ(session["detached"], false);
+}
+
+TEST_F(SessionApiTest, PassesOnWhoseChildItIsAndWhatNameMayBeReplaced) {
+  client_.On<v1::CreateSessionRequest, v1::Session>(
+      [](const auto& request) -> absl::StatusOr<v1::Session> {
+        EXPECT_EQ(request.parent_session_id(), "s-1");
+        EXPECT_TRUE(request.detached());
+        return v1::Session();
+      });
+  const Json child =
+      BodyOf(Ask("POST", "/api/sessions", R"({"parent_session_id":"s-1","detached":true})"));
+  EXPECT_EQ(child["agent"], Json::parse(R"({"status":"none"})"));
+  EXPECT_FALSE(child.contains("parent_session_id"));
+  client_.On<v1::UpdateSessionRequest, v1::Session>(
+      [](const auto& request) -> absl::StatusOr<v1::Session> {
+        EXPECT_TRUE(request.if_unnamed());
+        EXPECT_EQ(request.name(), "title");
+        return v1::Session();
+      });
+  EXPECT_EQ(Ask("PATCH", "/api/sessions/s-1", R"({"name":"title","if_unnamed":true})").status, 200);
+}
+
+TEST_F(SessionApiTest, ImagesComeAndGoAsTheyAre) {
+  const std::string bytes("GIF89a\0\xff", 8);
+  client_.On<v1::PutImageRequest, v1::ImageRef>(
+      [&](const auto& request) -> absl::StatusOr<v1::ImageRef> {
+        EXPECT_EQ(request.client_id(), "local");
+        EXPECT_EQ(request.session_id(), "s-1");
+        EXPECT_EQ(request.name(), "a cat");
+        EXPECT_EQ(request.data(), bytes);
+        v1::ImageRef image;
+        image.set_id("img-0123456789abcdef");
+        image.set_mime_type("image/gif");
+        return image;
+      });
+  const HttpResponse put =
+      Ask("POST", "/api/sessions/s-1/images?name=a%20cat", bytes, {{"content-type", "image/gif"}});
+  EXPECT_EQ(put.status, 201);
+  EXPECT_EQ(BodyOf(put), Json::parse(R"({"id":"img-0123456789abcdef","mime_type":"image/gif"})"));
+  client_.On<v1::GetImageRequest, v1::GetImageResponse>(
+      [&](const auto& request) -> absl::StatusOr<v1::GetImageResponse> {
+        if (request.image_id() != "img-0123456789abcdef") {
+          return Failure(absl::StatusCode::kNotFound, "unknown_image");
+        }
+        v1::GetImageResponse image;
+        image.mutable_image()->set_mime_type("image/gif");
+        image.set_data(bytes);
+        return image;
+      });
+  const HttpResponse got = Ask("GET", "/api/sessions/s-1/images/img-0123456789abcdef");
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.body, bytes);
+  EXPECT_EQ(got.content_type, "image/gif");
+  const std::vector<std::pair<std::string, std::string>> headers = {
+      {"X-Content-Type-Options", "nosniff"}, {"Cache-Control", "private"}};
+  for (const auto& header : headers) EXPECT_THAT(got.headers, testing::Contains(header));
+  EXPECT_EQ(Ask("GET", "/api/sessions/s-1/images/img-0").status, 404);
+}
+
+TEST_F(SessionApiTest, ImagesPassTheDoorsOnTheirRouteOnly) {
+  EXPECT_EQ(Ask("POST", "/api/sessions", "{}", {{"content-type", "image/png"}}).status, 415);
+  EXPECT_EQ(
+      Ask("POST", "/api/sessions/s-1/images", "GIF89a", {{"content-type", "text/plain"}}).status,
+      415);
 }
 
 TEST_F(SessionApiTest, RefusesWhatDoesNotFit) {

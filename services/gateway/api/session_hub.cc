@@ -86,8 +86,10 @@ struct SessionObserver::Watched {
     Wake();
   }
 
-  // Keeps which questions are open, for those who join later.
+  // Keeps how the agent is and which questions are open, for those who join later.
   void Note(const v1::SessionUpdate& update) {
+    if (update.has_snapshot()) agent = update.snapshot().session().agent();
+    if (update.has_agent()) agent = update.agent();
     auto* open = permissions.mutable_permissions();
     if (update.has_snapshot()) *open = update.snapshot().permissions();
     if (!update.has_permission()) return;
@@ -122,6 +124,7 @@ struct SessionObserver::Watched {
   const Key key;
   int64_t max_seq;
   v1::ListPermissionsResponse permissions;  // The open ones.
+  v1::AgentState agent;
   std::deque<ObservedUpdate> waiting;
   size_t bytes = 0;
   uint64_t first = 0;  // The number of the first one that waits.
@@ -147,6 +150,8 @@ int64_t SessionObserver::max_seq() const { return watched_->max_seq; }
 const v1::ListPermissionsResponse& SessionObserver::permissions() const {
   return watched_->permissions;
 }
+
+const v1::AgentState& SessionObserver::agent() const { return watched_->agent; }
 
 asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> SessionObserver::Next(
     std::chrono::milliseconds at_most) {

@@ -46,6 +46,8 @@ class SessionObserver {
   int64_t max_seq() const;
   // The questions that are open, oldest first. What has changed since it joined comes here as well.
   const v1::ListPermissionsResponse& permissions() const;
+  // How the agent is, with its details.
+  const v1::AgentState& agent() const;
 
   // Called once where more has come than waits for an observer, so that one that is held up
   // elsewhere hears of it. Must not destroy the observer.

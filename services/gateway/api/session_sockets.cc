@@ -182,6 +182,7 @@ asio::awaitable<void> SessionApi::ServeSession(Request request, SocketPtr socket
   const ObserverPtr observer = *std::move(joined);
   Json connected = ToJson(observer->permissions());
   connected["session_id"] = id;
+  connected["agent"] = ToJson(observer->agent());
   connected["max_seq"] = observer->joined_seq();
   SendMessage(*socket, "connected", std::move(connected));
   const auto executor = co_await asio::this_coro::executor;

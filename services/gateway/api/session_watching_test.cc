@@ -26,6 +26,7 @@ TEST_F(SessionApiTest, LoadsAndThenTellsWhatComes) {
   max_seq_ = 3;
   const auto socket = Connect("/api/sessions/s-1/ws");
   EXPECT_EQ(socket->Message(0)["type"], "connected");
+  EXPECT_EQ(socket->Message(0)["data"]["agent"], Json::parse(R"({"status":"none"})"));
   EXPECT_EQ(socket->Message(0)["data"]["max_seq"], 3);
   ASSERT_THAT(client_.watches, SizeIs(1));
   EXPECT_EQ(client_.watches[0].first.after_seq(), 3);

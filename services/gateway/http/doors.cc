@@ -74,7 +74,11 @@ std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
   if (request.method == "POST") {
     const absl::string_view content_type = request.Header("content-type");
     const absl::string_view media_type = content_type.substr(0, content_type.find(';'));
-    if (!absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(media_type), "application/json")) {
+    // Pages of other sites can send neither without asking before.
+    const bool is_image =
+        absl::EndsWith(request.path, "/images") && absl::StartsWithIgnoreCase(media_type, "image/");
+    if (!is_image &&
+        !absl::EqualsIgnoreCase(absl::StripAsciiWhitespace(media_type), "application/json")) {
       return ErrorResponse(415, "unsupported_media_type", "The body must be JSON.",
                            "Send Content-Type: application/json.");
     }

@@ -30,6 +30,8 @@ inline constexpr uint64_t kNoBodyBytes = 64 << 10;
 // The largest params that the tracker takes (1 MiB), as JSON.
 inline constexpr uint64_t kMcpBodyBytes = 2 << 20;
 inline constexpr uint64_t kUsualBodyBytes = 4 << 20;
+// An image of a session, as it is.
+inline constexpr uint64_t kImageBodyBytes = 10 << 20;
 // The largest result that the tracker takes (8 MiB), or a thousand events, with the JSON around it.
 inline constexpr uint64_t kLargestBodyBytes = 12 << 20;
 

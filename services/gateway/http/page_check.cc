@@ -23,7 +23,8 @@ bool IsLoopbackHost(const std::string& host) {
 std::optional<HttpResponse> ExcludePages(const HttpRequest& request) {
   const bool says_whence =
       request.headers.contains("origin") || request.headers.contains("sec-fetch-site") ||
-      absl::StartsWithIgnoreCase(request.Header("content-type"), "application/json");
+      absl::StartsWithIgnoreCase(request.Header("content-type"), "application/json") ||
+      absl::StartsWithIgnoreCase(request.Header("content-type"), "image/");
   if (says_whence || request.principal.role != Role::kLocal ||
       IsLoopbackHost(request.Header("host"))) {
     return std::nullopt;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "google/protobuf/descriptor.h"
 
@@ -15,22 +16,40 @@ using google::protobuf::Message;
 using google::protobuf::Reflection;
 
 // Left out where they are empty.
-constexpr absl::string_view kOptional[] = {"images",    "prompt_id",  "queue_id", "kind",
-                                           "raw_input", "raw_output", "code",     "mime_type"};
+constexpr absl::string_view kOptional[] = {"images",
+                                           "prompt_id",
+                                           "queue_id",
+                                           "kind",
+                                           "raw_input",
+                                           "raw_output",
+                                           "locations",
+                                           "code",
+                                           "mime_type",
+                                           "message_id",
+                                           "permission_id",
+                                           "decided_by",
+                                           "ToolCallEvent.content",
+                                           "ToolCallEvent.name",
+                                           "PermissionEvent.tool_call_id"};
 // Any JSON, which the message holds as text.
-constexpr absl::string_view kRaw[] = {"raw_input", "raw_output"};
+constexpr absl::string_view kRaw[] = {"raw_input", "raw_output", "locations",
+                                      "ToolCallEvent.content", "ToolCallUpdateEvent.content"};
 
-bool IsOptional(const std::string& name) { return absl::c_linear_search(kOptional, name); }
-bool IsRaw(const std::string& name) { return absl::c_linear_search(kRaw, name); }
+template <typename Names>
+bool IsAmong(const Names& names, const FieldDescriptor* field) {
+  const std::string qualified = absl::StrCat(field->containing_type()->name(), ".", field->name());
+  return absl::c_linear_search(names, field->name()) || absl::c_linear_search(names, qualified);
+}
+bool IsOptional(const FieldDescriptor* field) { return IsAmong(kOptional, field); }
+bool IsRaw(const FieldDescriptor* field) { return IsAmong(kRaw, field); }
 
 bool IsAbsent(const Message& message, const FieldDescriptor* field) {
   const Reflection* reflection = message.GetReflection();
   if (field->is_repeated()) {
-    return IsOptional(field->name()) && reflection->FieldSize(message, field) == 0;
+    return IsOptional(field) && reflection->FieldSize(message, field) == 0;
   }
   // Without presence, HasField() tells whether it differs from the default.
-  return (field->has_presence() || IsOptional(field->name())) &&
-         !reflection->HasField(message, field);
+  return (field->has_presence() || IsOptional(field)) && !reflection->HasField(message, field);
 }
 
 Json ValueOf(const Message& message, const FieldDescriptor* field) {
@@ -46,7 +65,7 @@ Json ValueOf(const Message& message, const FieldDescriptor* field) {
     return reflection->GetInt64(message, field);
   }
   std::string text = reflection->GetString(message, field);
-  return IsRaw(field->name()) ? JsonOrText(text) : Json(std::move(text));
+  return IsRaw(field) ? JsonOrText(text) : Json(std::move(text));
 }
 
 bool SetValue(const Json& value, Message& message, const FieldDescriptor* field) {
@@ -64,7 +83,7 @@ bool SetValue(const Json& value, Message& message, const FieldDescriptor* field)
     reflection->SetInt64(&message, field, value.get<int64_t>());
     return true;
   }
-  if (IsRaw(field->name())) {
+  if (IsRaw(field)) {
     reflection->SetString(&message, field, Dump(value));
     return true;
   }

@@ -5,7 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/event_payload.h"
 
@@ -37,6 +40,14 @@ double SecondsOf(const google::protobuf::Duration& duration) {
 }
 
 Json MessageOf(const char* type, Json data) { return {{"type", type}, {"data", std::move(data)}}; }
+
+// As AgentStatus has it; "none" where nobody runs it.
+std::string NameOf(v1::AgentStatus status) {
+  if (status == v1::AGENT_STATUS_UNSPECIFIED) return "none";
+  absl::string_view name = v1::AgentStatus_Name(status);
+  absl::ConsumePrefix(&name, "AGENT_STATUS_");
+  return absl::AsciiStrToLower(name);
+}
 
 Json QueueMessage(const v1::SessionUpdate::QueueChange& change) {
   if (change.action() == "sending" || change.action() == "sent") {
@@ -77,10 +88,32 @@ Json ToJson(const v1::Session& session) {
                {"created_at", WireTime(session.create_time())},
                {"updated_at", WireTime(session.update_time())},
                {"event_count", session.event_count()},
-               {"max_seq", session.max_seq()}};
+               {"max_seq", session.max_seq()},
+               {"agent", ToJson(session.agent())},
+               {"queue_length", session.queue_length()}};
+  AddText(session.turn_id(), "turn_id", json);
+  AddText(session.parent_session_id(), "parent_session_id", json);
+  if (!session.parent_session_id().empty()) json["detached"] = session.detached();
   AddText(session.end_reason(), "end_reason", json);
   AddText(session.damage(), "damage", json);
   if (session.has_archive_time()) json["archived_at"] = WireTime(session.archive_time());
+  return json;
+}
+
+Json ToJson(const v1::AgentState& agent) {
+  Json json = {{"status", NameOf(agent.status())}};
+  AddText(agent.reason(), "reason", json);
+  AddText(agent.message(), "message", json);
+  AddText(agent.runner_id(), "runner_id", json);
+  AddText(agent.agent_session_id(), "agent_session_id", json);
+  if (!agent.details().empty()) json["details"] = JsonOrText(agent.details());
+  if (agent.has_update_time()) json["updated_at"] = WireTime(agent.update_time());
+  return json;
+}
+
+Json ToJson(const v1::ImageRef& image) {
+  Json json = {{"id", image.id()}, {"mime_type", image.mime_type()}};
+  AddText(image.name(), "name", json);
   return json;
 }
 
@@ -162,6 +195,8 @@ Json ToJson(const v1::Permission& permission) {
                {"status", status}};
   AddText(permission.selected_option(), "selected_option", json);
   AddText(permission.tool_call_id(), "tool_call_id", json);
+  AddText(permission.kind(), "kind", json);
+  if (!permission.details().empty()) json["details"] = JsonOrText(permission.details());
   return json;
 }
 
@@ -242,6 +277,8 @@ Json ToMessage(const v1::SessionUpdate& update) {
     }
     case v1::SessionUpdate::kTurn:
       return TurnMessage(update.turn());
+    case v1::SessionUpdate::kAgent:
+      return MessageOf("agent_updated", ToJson(update.agent()));
     default:
       return nullptr;
   }
@@ -290,6 +327,8 @@ void ReadFields(JsonFields& fields, v1::CreateSessionRequest& request) {
   request.set_name(fields.Text("name"));
   request.set_acp_server(fields.Text("acp_server"));
   request.set_working_dir(fields.Text("working_dir"));
+  request.set_parent_session_id(fields.Text("parent_session_id"));
+  request.set_detached(fields.Boolean("detached").value_or(false));
 }
 
 void ReadFields(JsonFields& fields, v1::ListSessionsRequest& request) {
@@ -306,6 +345,7 @@ void ReadFields(JsonFields& fields, v1::ListSessionsRequest& request) {
 void ReadFields(JsonFields& fields, v1::UpdateSessionRequest& request) {
   if (auto name = fields.OptionalText("name")) request.set_name(*std::move(name));
   if (const auto archived = fields.Boolean("archived")) request.set_archived(*archived);
+  request.set_if_unnamed(fields.Boolean("if_unnamed").value_or(false));
 }
 
 void ReadFields(JsonFields& fields, v1::EndSessionRequest& request) {
@@ -362,6 +402,8 @@ void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request) {
   request.set_permission_id(fields.Text("permission_id"));
   request.set_title(fields.Text("title"));
   request.set_tool_call_id(fields.Text("tool_call_id"));
+  request.set_kind(fields.Text("kind"));
+  if (fields.Has("details")) request.set_details(Dump(fields.Object("details")));
   for (const Json& json : fields.Objects("options")) {
     JsonFields members = JsonFields::OfObject(json);
     v1::Permission::Option* option = request.add_options();
@@ -376,6 +418,10 @@ void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request) {
 void ReadFields(JsonFields& fields, v1::AnswerPermissionRequest& request) {
   request.set_option_id(fields.Text("option_id"));
   if (request.option_id().empty()) fields.Fail("option_id is missing");
+}
+
+void ReadFields(JsonFields& fields, v1::GetImageRequest& request) {
+  request.set_image_id(fields.Text("image_id"));
 }
 
 void ReadFields(JsonFields& fields, v1::AddMessageRequest& request) {
@@ -442,6 +488,8 @@ void ReadFields(JsonFields& fields, v1::FinishTurnRequest& request) {
                                              : v1::FinishTurnRequest::OUTCOME_CANCELLED);
   request.set_reason(fields.Text("reason"));
   request.set_message(fields.Text("message"));
+  request.set_stop_reason(fields.Text("stop_reason"));
+  if (fields.Has("usage")) request.set_usage(Dump(fields.Object("usage")));
 }
 
 }  // namespace callslip::gateway

@@ -18,6 +18,8 @@ namespace v1 = callslip::tracker::v1;
 
 // What the tracker has answered, as the body of an answer.
 Json ToJson(const v1::Session& session);
+Json ToJson(const v1::AgentState& agent);
+Json ToJson(const v1::ImageRef& image);
 Json ToJson(const v1::ListSessionsResponse& listed);
 Json ToJson(const v1::AppendEventsResponse& appended);
 Json ToJson(const v1::ReadEventsResponse& page);
@@ -38,11 +40,12 @@ Json QueuedJson(const v1::QueuedMessage& message);
 
 // What changes while somebody watches, as messages {"type", "data"}: `session_updated`,
 // `queue_updated`, `queue_message_sending`, `queue_message_sent`, `permission_asked`,
-// `permission_answered`, `permission_cancelled`, `turn_started`, `turn_ended`; an event as above.
-// Null for what tells nothing.
+// `permission_answered`, `permission_cancelled`, `turn_started`, `turn_ended`, `agent_updated`; an
+// event as above. Null for what tells nothing.
 Json ToMessage(const v1::SessionUpdate& update);
 // The same for all sessions of a client: `session_created`, `session_updated`, `session_ended`,
-// `session_resumed`, `session_deleted`, and those of queues, with the `session_id`.
+// `session_resumed`, `session_deleted`, `session_agent`, and those of queues, with the
+// `session_id`.
 Json ToMessage(const v1::SessionNotice& notice);
 
 // {"type": "request_failed", "data": {"error", "message", "hint", "request"?}}: what is told over a
@@ -67,6 +70,7 @@ void ReadFields(JsonFields& fields, v1::PlayRequest& request);
 void ReadFields(JsonFields& fields, v1::AddAgentTextRequest& request);
 void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request);
 void ReadFields(JsonFields& fields, v1::AnswerPermissionRequest& request);
+void ReadFields(JsonFields& fields, v1::GetImageRequest& request);
 void ReadFields(JsonFields& fields, v1::AddMessageRequest& request);
 void ReadFields(JsonFields& fields, v1::EditMessageRequest& request);
 void ReadFields(JsonFields& fields, v1::MoveMessageRequest& request);

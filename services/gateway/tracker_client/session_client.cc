@@ -86,6 +86,14 @@ class GrpcSessionClient final : public SessionClient {
     return Unary(session_.get(), &SessionStub::PrepareAsyncCancelPermissions, std::move(request));
   }
 
+  Result<v1::ImageRef> Call(v1::PutImageRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncPutImage, std::move(request));
+  }
+  Result<v1::GetImageResponse> Call(v1::GetImageRequest request) override {
+    return Unary(session_.get(), &SessionStub::PrepareAsyncGetImage, std::move(request),
+                 OnCancel::kEndCall);
+  }
+
   Result<v1::QueuedMessage> Call(v1::AddMessageRequest request) override {
     return Unary(queue_.get(), &QueueStub::PrepareAsyncAddMessage, std::move(request));
   }

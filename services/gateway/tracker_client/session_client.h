@@ -52,6 +52,9 @@ class SessionClient {
   virtual Result<v1::ListPermissionsResponse> Call(v1::ListPermissionsRequest request) = 0;
   virtual Result<v1::ListPermissionsResponse> Call(v1::CancelPermissionsRequest request) = 0;
 
+  virtual Result<v1::ImageRef> Call(v1::PutImageRequest request) = 0;
+  virtual Result<v1::GetImageResponse> Call(v1::GetImageRequest request) = 0;
+
   virtual Result<v1::QueuedMessage> Call(v1::AddMessageRequest request) = 0;
   virtual Result<v1::QueuedMessage> Call(v1::GetMessageRequest request) = 0;
   virtual Result<v1::ListMessagesResponse> Call(v1::ListMessagesRequest request) = 0;

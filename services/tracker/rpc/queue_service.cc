@@ -37,7 +37,7 @@ absl::StatusOr<int64_t> SeqOfPrompt(Session& session, const std::string& message
   return 0;
 }
 
-v1::QueueStatus StatusOf(const Session& session) {
+v1::QueueStatus StatusOf(Session& session) {
   const SessionSnapshot snapshot = session.Snapshot();
   const absl::StatusOr<QueuedMessage> sending = session.GetMessage(snapshot.queue.sending_id);
   v1::QueueStatus status;

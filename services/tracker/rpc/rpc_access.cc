@@ -71,6 +71,8 @@ constexpr RpcAccess kTable[] = {
     {"callslip.tracker.v1.SessionService.AnswerPermission", Kind::kActs, kClients},
     {"callslip.tracker.v1.SessionService.ListPermissions", Kind::kReads, kReadersAndRunners},
     {"callslip.tracker.v1.SessionService.CancelPermissions", Kind::kActs, kClientsAndRunners},
+    {"callslip.tracker.v1.SessionService.PutImage", Kind::kActs, kClients},
+    {"callslip.tracker.v1.SessionService.GetImage", Kind::kReads, kReadersAndRunners},
     {"callslip.tracker.v1.WorkerService.ReportWorker", Kind::kActs, kWorkers},
     {"callslip.tracker.v1.WorkerService.ListWorkers", Kind::kReads, kReaders},
     {"callslip.tracker.v1.WorkerService.AppendWorkerLog", Kind::kActs, kWorkers},

@@ -17,6 +17,30 @@ v1::SessionState ToProto(SessionState state) {
   return state == SessionState::kActive ? v1::SESSION_STATE_ACTIVE : v1::SESSION_STATE_COMPLETED;
 }
 
+v1::AgentStatus ToProto(AgentStatus status) {
+  switch (status) {
+    case AgentStatus::kNone:
+      return v1::AGENT_STATUS_UNSPECIFIED;
+    case AgentStatus::kWaiting:
+      return v1::AGENT_STATUS_WAITING;
+    case AgentStatus::kStarting:
+      return v1::AGENT_STATUS_STARTING;
+    case AgentStatus::kIdle:
+      return v1::AGENT_STATUS_IDLE;
+    case AgentStatus::kPrompting:
+      return v1::AGENT_STATUS_PROMPTING;
+    case AgentStatus::kNeedsPermission:
+      return v1::AGENT_STATUS_NEEDS_PERMISSION;
+    case AgentStatus::kStopping:
+      return v1::AGENT_STATUS_STOPPING;
+    case AgentStatus::kStopped:
+      return v1::AGENT_STATUS_STOPPED;
+    case AgentStatus::kFailed:
+      return v1::AGENT_STATUS_FAILED;
+  }
+  return v1::AGENT_STATUS_UNSPECIFIED;
+}
+
 const char* NameOf(QueueAction action) {
   switch (action) {
     case QueueAction::kAdded:
@@ -71,6 +95,8 @@ const char* NameOf(SessionAction action) {
       return "deleted";
     case SessionAction::kQueue:
       return "queue";
+    case SessionAction::kAgent:
+      return "agent";
   }
   return "";
 }
@@ -101,10 +127,7 @@ struct PayloadFiller {
     v1::UserPromptEvent& prompt = *message.mutable_user_prompt();
     prompt.set_message(event.message);
     for (const ImageRef& image : event.images) {
-      v1::ImageRef& added = *prompt.add_images();
-      added.set_id(image.id);
-      added.set_name(image.name);
-      added.set_mime_type(image.mime_type);
+      Fill(image, *prompt.add_images());
     }
     prompt.set_prompt_id(event.prompt_id);
     prompt.set_queue_id(event.queue_id);
@@ -113,9 +136,11 @@ struct PayloadFiller {
     v1::AgentMessageEvent& said = *message.mutable_agent_message();
     said.set_text(event.text);
     if (event.iteration.has_value()) said.set_iteration(*event.iteration);
+    said.set_message_id(event.message_id);
   }
   void operator()(const AgentThought& event) const {
     message.mutable_agent_thought()->set_text(event.text);
+    message.mutable_agent_thought()->set_message_id(event.message_id);
   }
   void operator()(const ToolCall& event) const {
     v1::ToolCallEvent& call = *message.mutable_tool_call();
@@ -125,12 +150,20 @@ struct PayloadFiller {
     call.set_kind(event.kind);
     call.set_raw_input(event.raw_input);
     call.set_raw_output(event.raw_output);
+    call.set_content(event.content);
+    call.set_locations(event.locations);
+    call.set_name(event.name);
   }
   void operator()(const ToolCallUpdate& event) const {
     v1::ToolCallUpdateEvent& update = *message.mutable_tool_call_update();
     update.set_tool_call_id(event.tool_call_id);
     if (event.status.has_value()) update.set_status(*event.status);
     if (event.title.has_value()) update.set_title(*event.title);
+    if (event.kind.has_value()) update.set_kind(*event.kind);
+    if (event.raw_input.has_value()) update.set_raw_input(*event.raw_input);
+    if (event.raw_output.has_value()) update.set_raw_output(*event.raw_output);
+    if (event.content.has_value()) update.set_content(*event.content);
+    if (event.locations.has_value()) update.set_locations(*event.locations);
   }
   void operator()(const Plan& event) const {
     v1::PlanEvent& plan = *message.mutable_plan();
@@ -146,9 +179,12 @@ struct PayloadFiller {
     permission.set_title(event.title);
     permission.set_selected_option(event.selected_option);
     permission.set_outcome(event.outcome);
+    permission.set_permission_id(event.permission_id);
+    permission.set_tool_call_id(event.tool_call_id);
+    permission.set_decided_by(event.decided_by);
   }
-  void operator()(const FileRead& event) const { Fill(event, *message.mutable_file_read()); }
-  void operator()(const FileWrite& event) const { Fill(event, *message.mutable_file_write()); }
+  void operator()(const FileRead& event) const { FillFile(event, *message.mutable_file_read()); }
+  void operator()(const FileWrite& event) const { FillFile(event, *message.mutable_file_write()); }
   void operator()(const ErrorEvent& event) const {
     message.mutable_error()->set_message(event.message);
     message.mutable_error()->set_code(event.code);
@@ -160,7 +196,7 @@ struct PayloadFiller {
 
  private:
   template <typename Event>
-  static void Fill(const Event& event, v1::FileEvent& file) {
+  static void FillFile(const Event& event, v1::FileEvent& file) {
     file.set_path(event.path);
     file.set_size(event.size);
   }
@@ -177,7 +213,7 @@ UserPrompt From(const v1::UserPromptEvent& message) {
 }
 
 AgentMessage From(const v1::AgentMessageEvent& message) {
-  AgentMessage said{message.text()};
+  AgentMessage said{.text = message.text(), .message_id = message.message_id()};
   if (message.has_iteration()) said.iteration = message.iteration();
   return said;
 }
@@ -186,6 +222,11 @@ ToolCallUpdate From(const v1::ToolCallUpdateEvent& message) {
   ToolCallUpdate update{.tool_call_id = message.tool_call_id()};
   if (message.has_status()) update.status = message.status();
   if (message.has_title()) update.title = message.title();
+  if (message.has_kind()) update.kind = message.kind();
+  if (message.has_raw_input()) update.raw_input = message.raw_input();
+  if (message.has_raw_output()) update.raw_output = message.raw_output();
+  if (message.has_content()) update.content = message.content();
+  if (message.has_locations()) update.locations = message.locations();
   return update;
 }
 
@@ -240,6 +281,7 @@ struct UpdateFiller {
   void operator()(const SessionMetadata& metadata) const {
     Fill(metadata, *message.mutable_session());
   }
+  void operator()(const AgentState& agent) const { Fill(agent, *message.mutable_agent()); }
   void operator()(const FeedEnd&) const {}
 };
 
@@ -260,6 +302,27 @@ void Fill(const SessionMetadata& session, v1::Session& message) {
   if (session.archived) Set(session.archived_at, *message.mutable_archive_time());
   message.set_event_count(session.event_count);
   message.set_max_seq(session.max_seq);
+  Fill(session.agent, *message.mutable_agent());
+  message.set_queue_length(static_cast<int32_t>(session.queue.length));
+  message.set_turn_id(session.queue.turn_id);
+  message.set_parent_session_id(session.parent_session_id);
+  message.set_detached(session.detached);
+}
+
+void Fill(const ImageRef& image, v1::ImageRef& message) {
+  message.set_id(image.id);
+  message.set_name(image.name);
+  message.set_mime_type(image.mime_type);
+}
+
+void Fill(const AgentState& agent, v1::AgentState& message) {
+  message.set_status(ToProto(agent.status));
+  message.set_reason(agent.reason);
+  message.set_message(agent.message);
+  message.set_runner_id(agent.runner_id);
+  message.set_agent_session_id(agent.agent_session_id);
+  message.set_details(agent.details.str());
+  if (agent.updated_at != absl::Time()) Set(agent.updated_at, *message.mutable_update_time());
 }
 
 void Fill(const SessionEvent& event, v1::SessionEvent& message) {
@@ -318,6 +381,8 @@ void Fill(const PermissionRequest& request, v1::Permission& message) {
   message.set_permission_id(request.id);
   message.set_title(request.title);
   message.set_tool_call_id(request.tool_call_id);
+  message.set_kind(request.kind);
+  message.set_details(request.details);
   for (const PermissionOption& option : request.options) {
     v1::Permission::Option& added = *message.add_options();
     added.set_option_id(option.id);
@@ -374,11 +439,12 @@ absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message) {
     case v1::SessionEvent::kAgentMessage:
       return From(message.agent_message());
     case v1::SessionEvent::kAgentThought:
-      return AgentThought{message.agent_thought().text()};
+      return AgentThought{message.agent_thought().text(), message.agent_thought().message_id()};
     case v1::SessionEvent::kToolCall: {
       const v1::ToolCallEvent& call = message.tool_call();
       return ToolCall{call.tool_call_id(), call.title(),     call.status(),
-                      call.kind(),         call.raw_input(), call.raw_output()};
+                      call.kind(),         call.raw_input(), call.raw_output(),
+                      call.content(),      call.locations(), call.name()};
     }
     case v1::SessionEvent::kToolCallUpdate:
       return From(message.tool_call_update());
@@ -386,8 +452,9 @@ absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message) {
       return From(message.plan());
     case v1::SessionEvent::kPermission: {
       const v1::PermissionEvent& permission = message.permission();
-      return PermissionRecord{permission.title(), permission.selected_option(),
-                              permission.outcome()};
+      return PermissionRecord{permission.title(),        permission.selected_option(),
+                              permission.outcome(),      permission.permission_id(),
+                              permission.tool_call_id(), permission.decided_by()};
     }
     case v1::SessionEvent::kFileRead:
       return FileRead{message.file_read().path(), message.file_read().size()};
@@ -401,6 +468,27 @@ absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message) {
       break;
   }
   return InvalidField("events", "holds one without a payload");
+}
+
+absl::StatusOr<AgentStatus> StatusFrom(v1::AgentStatus status) {
+  switch (status) {
+    case v1::AGENT_STATUS_WAITING:
+      return AgentStatus::kWaiting;
+    case v1::AGENT_STATUS_STARTING:
+      return AgentStatus::kStarting;
+    case v1::AGENT_STATUS_IDLE:
+    case v1::AGENT_STATUS_PROMPTING:
+    case v1::AGENT_STATUS_NEEDS_PERMISSION:
+      return AgentStatus::kIdle;
+    case v1::AGENT_STATUS_STOPPING:
+      return AgentStatus::kStopping;
+    case v1::AGENT_STATUS_STOPPED:
+      return AgentStatus::kStopped;
+    case v1::AGENT_STATUS_FAILED:
+      return AgentStatus::kFailed;
+    default:
+      return InvalidField("status", "has a value that no runner tells");
+  }
 }
 
 EventQuery QueryFrom(const v1::ReadEventsRequest& request) {
@@ -423,7 +511,9 @@ EventQuery QueryFrom(const v1::ReadEventsRequest& request) {
 PermissionRequest RequestFrom(const v1::AskPermissionRequest& request) {
   PermissionRequest permission{.id = request.permission_id(),
                                .title = request.title(),
-                               .tool_call_id = request.tool_call_id()};
+                               .tool_call_id = request.tool_call_id(),
+                               .kind = request.kind(),
+                               .details = request.details()};
   for (const v1::Permission::Option& option : request.options()) {
     permission.options.push_back({option.option_id(), option.name(), option.kind()});
   }
@@ -459,7 +549,10 @@ absl::StatusOr<QueueSettings> SettingsFrom(const v1::QueueSettings& message) {
 }
 
 absl::StatusOr<TurnOutcome> OutcomeFrom(const v1::FinishTurnRequest& request) {
-  TurnOutcome outcome{.reason = request.reason(), .message = request.message()};
+  TurnOutcome outcome{.reason = request.reason(),
+                      .message = request.message(),
+                      .stop_reason = request.stop_reason(),
+                      .usage = request.usage()};
   Cut(outcome.reason, kMaxReasonBytes);
   Cut(outcome.message, kMaxReasonTextBytes);
   switch (request.outcome()) {

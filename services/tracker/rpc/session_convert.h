@@ -7,6 +7,7 @@
 #include "callslip/tracker/v1/queue_service.pb.h"
 #include "callslip/tracker/v1/session.pb.h"
 #include "callslip/tracker/v1/session_service.pb.h"
+#include "tracker/domain/session/agent_state.h"
 #include "tracker/domain/session/message_queue.h"
 #include "tracker/domain/session/permissions.h"
 #include "tracker/domain/session/queue_delivery.h"
@@ -21,6 +22,8 @@
 namespace callslip::tracker {
 
 void Fill(const SessionMetadata& session, v1::Session& message);
+void Fill(const ImageRef& image, v1::ImageRef& message);
+void Fill(const AgentState& agent, v1::AgentState& message);
 void Fill(const SessionEvent& event, v1::SessionEvent& message);
 void Fill(const EventPage& page, v1::ReadEventsResponse& message);
 void Fill(const QueuedMessage& queued, v1::QueuedMessage& message);
@@ -37,6 +40,8 @@ void Fill(const SessionUpdate& update, v1::SessionUpdate& message);
 absl::StatusOr<SessionFilter> FilterFrom(const v1::ListSessionsRequest& request);
 // InvalidField for an event without a payload, and for those that the tracker records itself.
 absl::StatusOr<EventPayload> PayloadFrom(const v1::SessionEvent& message);
+// InvalidField for a value that is no status.
+absl::StatusOr<AgentStatus> StatusFrom(v1::AgentStatus status);
 EventQuery QueryFrom(const v1::ReadEventsRequest& request);
 PermissionRequest RequestFrom(const v1::AskPermissionRequest& request);
 MessageRequest RequestFrom(const CallContext& caller, const v1::AddMessageRequest& request);

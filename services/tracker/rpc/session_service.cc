@@ -93,7 +93,7 @@ void Fill(const std::vector<v1::Permission>& permissions, v1::ListPermissionsRes
   for (const v1::Permission& permission : permissions) *message.add_permissions() = permission;
 }
 
-std::vector<v1::Permission> OpenPermissions(const Session& session) {
+std::vector<v1::Permission> OpenPermissions(Session& session) {
   std::vector<v1::Permission> open;
   for (const PermissionRequest& request : session.Snapshot().permissions) {
     tracker::Fill(request, open.emplace_back());
@@ -125,10 +125,10 @@ void SessionService::ServeOn(AsyncServer& server) {
     server.ServeStream<Request, Response>({kName, method}, std::bind_front(handler, this),
                                           Outputs::kFree);
   };
-  unary("GetSession", &SessionService::Get);
   unary("ListSessions", &SessionService::List);
   unary("OpenPlayer", &SessionService::OpenPlayer);
   unary("ClosePlayer", &SessionService::ClosePlayer);
+  held("GetSession", &SessionService::Get);
   held("CreateSession", &SessionService::Create);
   held("UpdateSession", &SessionService::Update);
   held("EndSession", &SessionService::EndSession);
@@ -142,17 +142,33 @@ void SessionService::ServeOn(AsyncServer& server) {
   held("AnswerPermission", &SessionService::AnswerPermission);
   held("ListPermissions", &SessionService::ListPermissions);
   held("CancelPermissions", &SessionService::CancelPermissions);
+  held("PutImage", &SessionService::PutImage);
+  held("GetImage", &SessionService::GetImage);
   stream("WatchSession", &SessionService::Watch);
   stream("WatchSessions", &SessionService::WatchAll);
   stream("Play", &SessionService::Play);
 }
 
-absl::Status SessionService::Get(const CallContext& caller, const v1::GetSessionRequest& request,
-                                 v1::Session& response) {
-  ASSIGN_OR_RETURN(const SessionMetadata session,
-                   sessions_->Get(caller.scope, request.session_id()));
-  tracker::Fill(session, response);
-  return absl::OkStatus();
+void SessionService::Get(const CallContext& caller, const v1::GetSessionRequest& request,
+                         const Reply<v1::Session>& reply) {
+  const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, request.session_id());
+  if (!known.ok()) return reply->Fail(known.status());
+  const auto answer = [reply](const SessionMetadata& session) {
+    v1::Session response;
+    tracker::Fill(session, response);
+    reply->Finish(std::move(response), [] {});
+  };
+  // What its agent has told of itself is not kept in memory; without it nobody waits for a disk.
+  if (known->agent.runner_id.empty() || !known->damage.empty()) return answer(*known);
+  sessions_->With<SessionMetadata>(
+      caller.scope, request.session_id(),
+      [](Session& session, absl::Time) -> absl::StatusOr<SessionMetadata> {
+        return session.metadata();
+      },
+      [answer, reply](const absl::StatusOr<SessionMetadata>& session) {
+        if (!session.ok()) return reply->Fail(session.status());
+        answer(*session);
+      });
 }
 
 absl::Status SessionService::List(const CallContext& caller, const v1::ListSessionsRequest& request,
@@ -170,11 +186,18 @@ absl::Status SessionService::List(const CallContext& caller, const v1::ListSessi
 
 void SessionService::Create(const CallContext& caller, const v1::CreateSessionRequest& request,
                             const Reply<v1::Session>& reply) {
+  // Those of others are unknown.
+  if (const std::string& parent = request.parent_session_id(); !parent.empty()) {
+    const absl::Status known = sessions_->Get(caller.scope, parent).status();
+    if (!known.ok()) return reply->Fail(known);
+  }
   sessions_->table().Create({.session_id = request.session_id(),
                              .name = request.name(),
                              .owner = caller.client_id,
                              .acp_server = request.acp_server(),
-                             .working_dir = request.working_dir()},
+                             .working_dir = request.working_dir(),
+                             .parent_session_id = request.parent_session_id(),
+                             .detached = request.detached()},
                             [reply](const absl::StatusOr<SessionMetadata>& session) {
                               if (!session.ok()) return reply->Fail(session.status());
                               v1::Session response;
@@ -201,7 +224,8 @@ void SessionService::Change(const ClientScope& clients, const std::string& sessi
 void SessionService::Update(const CallContext& caller, const v1::UpdateSessionRequest& request,
                             const Reply<v1::Session>& reply) {
   Change(caller.scope, request.session_id(), reply, [request](Session& session, absl::Time now) {
-    if (request.has_name()) RETURN_IF_ERROR(session.Rename(request.name(), now));
+    const bool keeps_name = request.if_unnamed() && !session.metadata().name.empty();
+    if (request.has_name() && !keeps_name) RETURN_IF_ERROR(session.Rename(request.name(), now));
     if (request.has_archived()) RETURN_IF_ERROR(session.Archive(request.archived(), now));
     return absl::OkStatus();
   });
@@ -301,6 +325,29 @@ void SessionService::Move(const CallContext& caller, const v1::MovePlayerRequest
       [](const Moved& moved, v1::MovePlayerResponse& response) {
         Fill(moved.place, *response.mutable_player());
         for (const EventPtr& event : moved.events) tracker::Fill(*event, *response.add_events());
+      });
+}
+
+void SessionService::PutImage(const CallContext& caller, const v1::PutImageRequest& request,
+                              const Reply<v1::ImageRef>& reply) {
+  const absl::Status room = sessions_->CheckRoom(caller.scope, request.session_id());
+  if (!room.ok()) return reply->Fail(room);
+  AnswerFrom<ImageRef, v1::ImageRef>(
+      *sessions_, caller.scope, request.session_id(), reply,
+      [image = std::make_shared<const v1::PutImageRequest>(request)](Session& session, absl::Time) {
+        return session.PutImage(image->data(), image->name());
+      },
+      [](const ImageRef& image, v1::ImageRef& response) { tracker::Fill(image, response); });
+}
+
+void SessionService::GetImage(const CallContext& caller, const v1::GetImageRequest& request,
+                              const Reply<v1::GetImageResponse>& reply) {
+  AnswerFrom<Image, v1::GetImageResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
+      [id = request.image_id()](Session& session, absl::Time) { return session.GetImage(id); },
+      [](const Image& image, v1::GetImageResponse& response) {
+        tracker::Fill(image.ref, *response.mutable_image());
+        response.set_data(image.data);
       });
 }
 
@@ -457,7 +504,8 @@ void SessionService::AnswerPermission(const CallContext& caller,
                                       const Reply<v1::Permission>& reply) {
   PermissionAnswer answer{.request_id = request.permission_id(),
                           .option_id = request.option_id(),
-                          .answered_by = caller.client_id};
+                          .answered_by = caller.client_id,
+                          .decided_by = request.decided_by()};
   AnswerFrom<v1::Permission, v1::Permission>(
       *sessions_, caller.scope, request.session_id(), reply,
       [answer = std::move(answer)](Session& session,

@@ -48,8 +48,6 @@ class SessionService {
   template <typename Response>
   using Stream = std::shared_ptr<ServerStream<Response>>;
 
-  absl::Status Get(const CallContext& caller, const v1::GetSessionRequest& request,
-                   v1::Session& response);
   absl::Status List(const CallContext& caller, const v1::ListSessionsRequest& request,
                     v1::ListSessionsResponse& response);
   absl::Status OpenPlayer(const CallContext& caller, const v1::OpenPlayerRequest& request,
@@ -57,6 +55,8 @@ class SessionService {
   absl::Status ClosePlayer(const CallContext& caller, const v1::ClosePlayerRequest& request,
                            v1::ClosePlayerResponse& response);
 
+  void Get(const CallContext& caller, const v1::GetSessionRequest& request,
+           const Reply<v1::Session>& reply);
   void Create(const CallContext& caller, const v1::CreateSessionRequest& request,
               const Reply<v1::Session>& reply);
   void Update(const CallContext& caller, const v1::UpdateSessionRequest& request,
@@ -85,6 +85,11 @@ class SessionService {
                        const Reply<v1::ListPermissionsResponse>& reply);
   void CancelPermissions(const CallContext& caller, const v1::CancelPermissionsRequest& request,
                          const Reply<v1::ListPermissionsResponse>& reply);
+
+  void PutImage(const CallContext& caller, const v1::PutImageRequest& request,
+                const Reply<v1::ImageRef>& reply);
+  void GetImage(const CallContext& caller, const v1::GetImageRequest& request,
+                const Reply<v1::GetImageResponse>& reply);
 
   void Watch(const CallContext& caller, const v1::WatchSessionRequest& request,
              const Stream<v1::SessionUpdate>& stream);

@@ -1,5 +1,6 @@
 #include "tracker/storage/event_json.h"
 
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -15,6 +16,9 @@
 
 namespace callslip::tracker {
 namespace {
+
+// In the order of TurnEnd.
+constexpr const char* kOutcomes[] = {"completed", "failed", "cancelled"};
 
 // Members that may be absent are, where they are empty.
 void SetUnlessEmpty(FileJson& object, const char* key, const std::string& value) {
@@ -57,23 +61,35 @@ struct DataOf {
   }
   absl::StatusOr<FileJson> operator()(const AgentMessage& e) const {
     FileJson data{{"text", e.text}};
+    SetUnlessEmpty(data, "message_id", e.message_id);
+    // The last one: the log is searched for it from the ends of its lines.
     if (e.iteration.has_value()) data["iteration"] = *e.iteration;
     return data;
   }
   absl::StatusOr<FileJson> operator()(const AgentThought& e) const {
-    return FileJson{{"text", e.text}};
+    FileJson data{{"text", e.text}};
+    SetUnlessEmpty(data, "message_id", e.message_id);
+    return data;
   }
   absl::StatusOr<FileJson> operator()(const ToolCall& e) const {
     FileJson data{{"tool_call_id", e.tool_call_id}, {"title", e.title}, {"status", e.status}};
     SetUnlessEmpty(data, "kind", e.kind);
     RETURN_IF_ERROR(SetRaw(data, "raw_input", e.raw_input));
     RETURN_IF_ERROR(SetRaw(data, "raw_output", e.raw_output));
+    RETURN_IF_ERROR(SetRaw(data, "content", e.content));
+    RETURN_IF_ERROR(SetRaw(data, "locations", e.locations));
+    SetUnlessEmpty(data, "name", e.name);
     return data;
   }
   absl::StatusOr<FileJson> operator()(const ToolCallUpdate& e) const {
     FileJson data{{"tool_call_id", e.tool_call_id}};
     if (e.status.has_value()) data["status"] = *e.status;
     if (e.title.has_value()) data["title"] = *e.title;
+    if (e.kind.has_value()) data["kind"] = *e.kind;
+    RETURN_IF_ERROR(SetRaw(data, "raw_input", e.raw_input.value_or("")));
+    RETURN_IF_ERROR(SetRaw(data, "raw_output", e.raw_output.value_or("")));
+    RETURN_IF_ERROR(SetRaw(data, "content", e.content.value_or("")));
+    RETURN_IF_ERROR(SetRaw(data, "locations", e.locations.value_or("")));
     return data;
   }
   absl::StatusOr<FileJson> operator()(const Plan& e) const {
@@ -85,8 +101,12 @@ struct DataOf {
     return data;
   }
   absl::StatusOr<FileJson> operator()(const PermissionRecord& e) const {
-    return FileJson{
+    FileJson data{
         {"title", e.title}, {"selected_option", e.selected_option}, {"outcome", e.outcome}};
+    SetUnlessEmpty(data, "permission_id", e.permission_id);
+    SetUnlessEmpty(data, "tool_call_id", e.tool_call_id);
+    SetUnlessEmpty(data, "decided_by", e.decided_by);
+    return data;
   }
   absl::StatusOr<FileJson> operator()(const FileRead& e) const {
     return FileJson{{"path", e.path}, {"size", e.size}};
@@ -128,6 +148,12 @@ std::string RawAt(const Json& object, const char* key) {
   return member == nullptr ? "" : Dump(*member);
 }
 
+std::optional<std::string> OptionalRaw(const Json& object, const char* key) {
+  const Json* member = Find(object, key);
+  if (member == nullptr) return std::nullopt;
+  return Dump(*member);
+}
+
 std::optional<EventPayload> PlanOf(const Json& data) {
   const Json* entries = Find(data, "entries");
   if (entries == nullptr || !entries->is_array()) return std::nullopt;
@@ -160,27 +186,32 @@ UserPrompt PromptOf(const Json& data) {
 // …and read. Nothing where something is missing that each of the type has.
 std::optional<EventPayload> PayloadOf(absl::string_view type, const Json& data) {
   if (type == "agent_message" && HasStrings(data, {"text"})) {
-    AgentMessage message{StringAt(data, "text")};
+    AgentMessage message{.text = StringAt(data, "text"),
+                         .message_id = StringAt(data, "message_id")};
     if (Find(data, "iteration") != nullptr) message.iteration = IntAt(data, "iteration");
     return message;
   }
   if (type == "agent_thought" && HasStrings(data, {"text"})) {
-    return AgentThought{StringAt(data, "text")};
+    return AgentThought{StringAt(data, "text"), StringAt(data, "message_id")};
   }
   if (type == "tool_call" && HasStrings(data, {"tool_call_id", "title", "status"})) {
-    return ToolCall{StringAt(data, "tool_call_id"), StringAt(data, "title"),
-                    StringAt(data, "status"),       StringAt(data, "kind"),
-                    RawAt(data, "raw_input"),       RawAt(data, "raw_output")};
+    return ToolCall{
+        StringAt(data, "tool_call_id"), StringAt(data, "title"),  StringAt(data, "status"),
+        StringAt(data, "kind"),         RawAt(data, "raw_input"), RawAt(data, "raw_output"),
+        RawAt(data, "content"),         RawAt(data, "locations"), StringAt(data, "name")};
   }
   if (type == "tool_call_update" && HasStrings(data, {"tool_call_id"})) {
     return ToolCallUpdate{StringAt(data, "tool_call_id"), OptionalString(data, "status"),
-                          OptionalString(data, "title")};
+                          OptionalString(data, "title"),  OptionalString(data, "kind"),
+                          OptionalRaw(data, "raw_input"), OptionalRaw(data, "raw_output"),
+                          OptionalRaw(data, "content"),   OptionalRaw(data, "locations")};
   }
   if (type == "user_prompt" && HasStrings(data, {"message"})) return PromptOf(data);
   if (type == "plan") return PlanOf(data);
   if (type == "permission" && HasStrings(data, {"title", "selected_option", "outcome"})) {
-    return PermissionRecord{StringAt(data, "title"), StringAt(data, "selected_option"),
-                            StringAt(data, "outcome")};
+    return PermissionRecord{StringAt(data, "title"),        StringAt(data, "selected_option"),
+                            StringAt(data, "outcome"),      StringAt(data, "permission_id"),
+                            StringAt(data, "tool_call_id"), StringAt(data, "decided_by")};
   }
   if (type == "file_read" && HasStrings(data, {"path"})) {
     return FileRead{StringAt(data, "path"), IntAt(data, "size")};
@@ -279,6 +310,30 @@ EventPtr DecodeEvent(const EventHead& head, absl::string_view line) {
                        ? *std::move(payload)
                        : OtherEvent{head.type, data == nullptr ? "null" : Dump(*data)};
   return event;
+}
+
+OtherEvent EncodeTurnEnd(const EndedTurn& turn) {
+  FileJson data{{"turn_id", turn.turn_id},
+                {"outcome", kOutcomes[static_cast<size_t>(turn.outcome.end)]}};
+  SetUnlessEmpty(data, "reason", turn.outcome.reason);
+  SetUnlessEmpty(data, "stop_reason", turn.outcome.stop_reason);
+  const std::optional<Json> usage = ParseJson(turn.outcome.usage);
+  if (usage.has_value()) data["usage"] = *usage;
+  return {kTurnEndType, Dump(data)};
+}
+
+std::optional<EndedTurn> DecodeTurnEnd(const OtherEvent& event) {
+  const std::optional<Json> data = ParseJson(event.data);
+  if (event.type != kTurnEndType || !data.has_value()) return std::nullopt;
+  EndedTurn turn{.turn_id = StringAt(*data, "turn_id")};
+  turn.outcome.reason = StringAt(*data, "reason");
+  const std::string outcome = StringAt(*data, "outcome");
+  for (size_t i = 0; i < std::size(kOutcomes); ++i) {
+    if (outcome != kOutcomes[i]) continue;
+    turn.outcome.end = static_cast<TurnEnd>(i);
+    return turn;
+  }
+  return std::nullopt;
 }
 
 }  // namespace callslip::tracker

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/session/queue_delivery.h"
 #include "tracker/domain/session/session_event.h"
 
 // Lines of events.jsonl: {"seq":1,"type":"agent_message","timestamp":"…Z","data":{…}}
@@ -32,6 +33,15 @@ std::optional<EventHead> DecodeHead(absl::string_view line);
 // The event of a line, without its newline, that has a head. Data that can't be read, or are not
 // exactly what their type can hold, become an OtherEvent, so that no member is lost.
 EventPtr DecodeEvent(const EventHead& head, absl::string_view line);
+
+// How a turn has ended, which every one records:
+//
+//   {"turn_id", "outcome": "completed" | "failed" | "cancelled", "reason"?, "stop_reason"?,
+//    "usage"?: {…}}
+inline constexpr char kTurnEndType[] = "turn_end";
+OtherEvent EncodeTurnEnd(const EndedTurn& turn);
+// As far as it matters later: without what was used. Nothing for what is none.
+std::optional<EndedTurn> DecodeTurnEnd(const OtherEvent& event);
 
 }  // namespace callslip::tracker
 

@@ -84,6 +84,10 @@ TEST_F(EventLogTest, EveryTypeComesBackAsItWasGiven) {
       AgentThought{""}, ToolCall{"c1", "t", "pending", "", "", R"([{"deep":[[[]]]}, 1e300, -7])"},
       ToolCallUpdate{"c1", "completed", std::nullopt},
       ToolCallUpdate{"c1", std::nullopt, "renamed"},
+      AgentMessage{.text = "a", .iteration = 3, .message_id = "m"}, AgentThought{"b", "m"},
+      ToolCall{"c1", "t", "pending", "edit", "", "", R"([{"type":"diff"}])", "[]", "write"},
+      ToolCallUpdate{"c1", "failed", "t", "edit", "{}", "1", "[]", R"([{"path":"/a"}])"},
+      PermissionRecord{"write?", "", "cancelled", "p1", "c1", "agent"},
       Plan{{{"do", "high", "pending"}, {"", "", ""}}}, Plan{},
       PermissionRecord{"write?", "allow", "selected"}, FileRead{"/a", 12},
       FileWrite{"/b", int64_t{1} << 40}, ErrorEvent{"boom", "E1"},
@@ -105,6 +109,11 @@ TEST_F(EventLogTest, EveryTypeComesBackAsItWasGiven) {
 }
 
 TEST_F(EventLogTest, DataThatTheTypeCannotHoldAreKeptAsTheyAre) {
+  for (const EventPayload& payload :
+       {EventPayload(ToolCall{.tool_call_id = "c", .content = "{"}),
+        EventPayload(ToolCallUpdate{.tool_call_id = "c", .locations = "no"})}) {
+    EXPECT_THAT(log_->Append(payload, clock_.Now()), kInvalid);
+  }
   const std::vector<OtherEvent> events = {
       {"agent_message", R"({"html":true,"text":"x"})"},
       {"tool_call", R"({"kind":"","status":"s","title":"t","tool_call_id":"c"})"},

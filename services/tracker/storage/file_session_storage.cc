@@ -15,6 +15,8 @@
 #include "tracker/domain/session/session_limits.h"
 #include "tracker/storage/aside_name.h"
 #include "tracker/storage/event_log.h"
+#include "tracker/storage/image_folder.h"
+#include "tracker/storage/json.h"
 #include "tracker/storage/log_summary.h"
 #include "tracker/storage/session_json.h"
 
@@ -31,13 +33,15 @@ std::string Join(const std::string& folder, absl::string_view name) {
 
 class FileSessionRecord final : public SessionRecord {
  public:
-  FileSessionRecord(Disk* disk, std::string folder, std::unique_ptr<EventLog> log)
-      : disk_(disk), folder_(std::move(folder)), log_(std::move(log)) {}
+  FileSessionRecord(Disk* disk, std::string folder, std::unique_ptr<EventLog> log,
+                    ImageFolder images)
+      : disk_(disk), folder_(std::move(folder)), log_(std::move(log)), images_(std::move(images)) {}
 
   absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
                                                   absl::Time now) override {
     return log_->AppendAll(std::move(payloads), now);
   }
+  OtherEvent TurnEndOf(const EndedTurn& turn) const override { return EncodeTurnEnd(turn); }
   absl::Status SyncLog() override { return log_->Sync(); }
   absl::StatusOr<EventPage> Read(const EventQuery& query) override { return log_->Read(query); }
   absl::StatusOr<int64_t> Prune(const SessionRetention& retention) override {
@@ -50,6 +54,15 @@ class FileSessionRecord final : public SessionRecord {
   absl::Status SaveMetadata(const SessionMetadata& metadata) override {
     return disk_->ReplaceFile(folder_, kMetadataFile, EncodeMetadata(metadata));
   }
+  absl::Status CheckObject(absl::string_view field, absl::string_view json) const override {
+    return CheckJsonObject(field, json);
+  }
+  absl::StatusOr<ImageRef> PutImage(const std::string& data, const std::string& name,
+                                    size_t limit) override {
+    return images_.Put(data, name, limit);
+  }
+  absl::StatusOr<Image> GetImage(const std::string& id) override { return images_.Get(id); }
+  int64_t image_bytes() const override { return images_.bytes(); }
   int64_t max_seq() const override { return log_->max_seq(); }
   int64_t event_count() const override { return log_->size(); }
   int64_t log_bytes() const override { return log_->bytes(); }
@@ -59,6 +72,7 @@ class FileSessionRecord final : public SessionRecord {
   Disk* const disk_;
   const std::string folder_;
   const std::unique_ptr<EventLog> log_;
+  ImageFolder images_;
 };
 
 // The log has lost events that somebody may have seen: says so in their place.
@@ -119,7 +133,15 @@ std::optional<SessionMetadata> FileSessionStorage::Listed(const std::string& id)
   if (has_metadata) {
     const auto log = disk_->Look(Join(FolderOf(id), EventLog::kFileName));
     if (log.ok() && log->has_value() && (*log)->size == file->metadata->log_bytes) {
-      return file->metadata;
+      const absl::StatusOr<std::string> text =
+          disk_->ReadFile(Join(FolderOf(id), kQueueFile), kMaxQueueFileBytes);
+      if (absl::IsNotFound(text.status())) return file->metadata;
+      const std::optional<QueueFile> queue = text.ok() ? DecodeQueue(*text) : std::nullopt;
+      if (queue.has_value()) {
+        SessionMetadata listed = *file->metadata;
+        listed.queue = SummaryOf(*queue);
+        return listed;
+      }
     }
   }
   const absl::StatusOr<LoadedSession> loaded = Load(id);
@@ -231,7 +253,10 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
   LoadedSession loaded;
   loaded.metadata = summary.Complete(id, file.metadata, *log);
   loaded.prompts = std::move(summary).TakePrompts();
+  loaded.last_turn = summary.last_turn();
   loaded.answer = std::move(summary).TakeAnswer();
+  ASSIGN_OR_RETURN(ImageFolder images, ImageFolder::Open(disk_, folder));
+  loaded.metadata.image_bytes = images.bytes();
   RETURN_IF_ERROR(ReadQueue(folder, loaded));
   const std::string path = Join(folder, kMetadataFile);
   if (file.is_damaged) RETURN_IF_ERROR(PutAside(path));
@@ -239,7 +264,9 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
     // Where this fails they are made again, and alike, by the next who loads it.
     disk_->ReplaceFile(folder, kMetadataFile, EncodeMetadata(loaded.metadata)).IgnoreError();
   }
-  loaded.record = std::make_unique<FileSessionRecord>(disk_, folder, std::move(log));
+  loaded.metadata.queue = SummaryOf({loaded.messages, loaded.delivery});
+  loaded.record =
+      std::make_unique<FileSessionRecord>(disk_, folder, std::move(log), std::move(images));
   return loaded;
 }
 

@@ -22,6 +22,7 @@ namespace callslip::tracker {
 //   sessions/{id}/events.jsonl     the log (event_log.h)
 //   sessions/{id}/metadata.json    session_json.h
 //   sessions/{id}/queue.json       session_json.h; missing as long as nothing was queued
+//   sessions/{id}/img-…            image_folder.h
 //
 // Crash rules. The log is the truth about what has happened. The other two are replaced whole, so
 // that each is either the old or the new one. A session is stored in the order log, queue,

@@ -1,6 +1,7 @@
 #include "tracker/storage/json.h"
 
 #include "common/clock.h"
+#include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
 namespace {
@@ -21,6 +22,13 @@ std::optional<Json> ParseJson(absl::string_view text) {
   Json json = Json::parse(text.begin(), text.end(), keep, /*allow_exceptions=*/false);
   if (too_deep || json.is_discarded()) return std::nullopt;
   return json;
+}
+
+absl::Status CheckJsonObject(absl::string_view field, absl::string_view text) {
+  if (text.empty()) return absl::OkStatus();
+  const std::optional<Json> json = ParseJson(text);
+  if (json.has_value() && json->is_object()) return absl::OkStatus();
+  return InvalidField(field, "is no JSON object, or nests too deep");
 }
 
 std::string Dump(const FileJson& json) {

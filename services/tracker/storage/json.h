@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
@@ -20,6 +21,9 @@ using Json = nlohmann::json;
 // Parses without exceptions. Nothing for what is no JSON, and for what nests deeper than anything
 // that our files hold.
 std::optional<Json> ParseJson(absl::string_view text);
+
+// InvalidField unless `text` is a JSON object, or empty.
+absl::Status CheckJsonObject(absl::string_view field, absl::string_view text);
 
 // On one line. What is not UTF-8 is replaced by U+FFFD.
 std::string Dump(const FileJson& json);

@@ -22,7 +22,8 @@ bool IsOfInterest(const EventHead& head, absl::string_view line) {
     const size_t size = std::min(line.size(), kIterationWithin);
     return absl::StrContains(line.substr(line.size() - size), "\"iteration\":");
   }
-  return head.type == "user_prompt" || head.type == "session_start" || head.type == "session_end";
+  return head.type == kTurnEndType || head.type == "user_prompt" || head.type == "session_start" ||
+         head.type == "session_end";
 }
 
 }  // namespace
@@ -41,6 +42,8 @@ void LogSummary::See(const EventHead& head, absl::string_view line) {
     start_ = *start;
   } else if (const auto* end = std::get_if<SessionEnd>(&event->payload)) {
     end_reason_ = end->reason;
+  } else if (const auto* other = std::get_if<OtherEvent>(&event->payload)) {
+    if (std::optional<EndedTurn> ended = DecodeTurnEnd(*other)) last_turn_ = *std::move(ended);
   }
 }
 

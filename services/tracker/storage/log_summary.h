@@ -29,6 +29,7 @@ class LogSummary {
                            const EventLog& log) const;
 
   std::deque<RecordedPrompt> TakePrompts() && { return std::move(prompts_); }
+  const EndedTurn& last_turn() const { return last_turn_; }
   RecordedAnswer TakeAnswer() && { return std::move(answer_); }
 
  private:
@@ -40,6 +41,7 @@ class LogSummary {
   SessionStart start_;
   std::deque<RecordedPrompt> prompts_;
   RecordedAnswer answer_;
+  EndedTurn last_turn_;
 };
 
 }  // namespace callslip::tracker

@@ -46,6 +46,23 @@ std::optional<QueuedMessage> MessageAt(const Json& json, const char* key) {
   return member == nullptr ? std::nullopt : MessageOf(*member);
 }
 
+FileJson AgentJson(const AgentState& agent) {
+  FileJson json = FileJson::object();
+  if (!agent.runner_id.empty()) json["runner_id"] = agent.runner_id;
+  if (!agent.agent_session_id.empty()) json["session_id"] = agent.agent_session_id;
+  const std::optional<Json> details = ParseJson(agent.details.str());
+  if (details.has_value()) json["details"] = *details;
+  return json;
+}
+
+AgentState AgentOf(const Json& json) {
+  AgentState agent{.runner_id = StringAt(json, "runner_id"),
+                   .agent_session_id = StringAt(json, "session_id")};
+  const Json* details = Find(json, "details");
+  if (details != nullptr && details->is_object()) agent.details = SharedText(Dump(*details));
+  return agent;
+}
+
 std::optional<Turn> TurnOf(const Json& json) {
   std::optional<QueuedMessage> prompt = MessageAt(json, "prompt");
   if (!prompt.has_value() || StringAt(json, "id").empty()) return std::nullopt;
@@ -90,6 +107,15 @@ std::string EncodeMetadata(const SessionMetadata& metadata) {
     json["archived"] = true;
     json["archived_at"] = FormatTimestamp(metadata.archived_at);
   }
+  if (metadata.image_bytes > 0) json["image_bytes"] = metadata.image_bytes;
+  if (!metadata.parent_session_id.empty()) {
+    json["parent_session_id"] = metadata.parent_session_id;
+    json["depth"] = metadata.depth;
+    json["detached"] = metadata.detached;
+  }
+  const FileJson agent = AgentJson(metadata.agent);
+  if (!agent.empty()) json["agent"] = agent;
+  if (!metadata.agent_token_hash.empty()) json["agent_token_hash"] = metadata.agent_token_hash;
   json["event_count"] = metadata.event_count;
   json["log_bytes"] = metadata.log_bytes;
   json["max_seq"] = metadata.max_seq;
@@ -115,6 +141,14 @@ std::optional<SessionMetadata> DecodeMetadata(absl::string_view text) {
   if (metadata.archived) {
     metadata.archived_at = TimeAt(*json, "archived_at").value_or(metadata.updated_at);
   }
+  metadata.image_bytes = IntAt(*json, "image_bytes");
+  metadata.parent_session_id = StringAt(*json, "parent_session_id");
+  metadata.depth = static_cast<int>(IntAt(*json, "depth"));
+  metadata.detached = BoolAt(*json, "detached");
+  if (const Json* agent = Find(*json, "agent"); agent != nullptr) {
+    metadata.agent = AgentOf(*agent);
+  }
+  metadata.agent_token_hash = StringAt(*json, "agent_token_hash");
   metadata.event_count = IntAt(*json, "event_count");
   metadata.log_bytes = IntAt(*json, "log_bytes");
   metadata.max_seq = IntAt(*json, "max_seq");
@@ -162,6 +196,13 @@ std::optional<QueueFile> DecodeQueue(absl::string_view text) {
     file.messages.push_back(*std::move(message));
   }
   return file;
+}
+
+QueueSummary SummaryOf(const QueueFile& file) {
+  return {.length = file.messages.size(),
+          .turn_id = file.delivery.turn.has_value() ? file.delivery.turn->id : "",
+          .paused = file.delivery.pause.has_value(),
+          .enabled = file.delivery.settings.enabled};
 }
 
 }  // namespace callslip::tracker

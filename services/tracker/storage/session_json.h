@@ -17,11 +17,15 @@
 namespace callslip::tracker {
 
 inline constexpr char kMetadataFile[] = "metadata.json";
-inline constexpr size_t kMaxMetadataBytes = size_t{64} << 10;
+// With all escapes of what an agent tells of itself.
+inline constexpr size_t kMaxMetadataBytes = (size_t{64} << 10) + 8 * kMaxAgentDetailsBytes;
 inline constexpr char kQueueFile[] = "queue.json";
 // With all escapes, what has failed and what is in its turn.
 inline constexpr size_t kMaxQueueFileBytes = 8 * kMaxQueueBytes;
 
+// Of the agent, what is stored of it: "agent"?: {"runner_id"?, "session_id"?, "details"?: {…}}, and
+// "agent_token_hash"?.
+// Of a child: "parent_session_id", "depth", "detached". Of images: "image_bytes"?.
 std::string EncodeMetadata(const SessionMetadata& metadata);
 // Nothing for what is no metadata of a session.
 std::optional<SessionMetadata> DecodeMetadata(absl::string_view text);
@@ -45,6 +49,7 @@ struct QueueFile {
 };
 // Nothing for what is no queue.
 std::optional<QueueFile> DecodeQueue(absl::string_view text);
+QueueSummary SummaryOf(const QueueFile& file);
 
 }  // namespace callslip::tracker
 

@@ -23,6 +23,7 @@ class SessionPermissionsTest : public SessionTableTest {
     return With<PermissionRequest>([&](Session& s, absl::Time now) {
       return s.AskPermission({.id = id,
                               .title = "write a.txt?",
+                              .tool_call_id = "call-1",
                               .options = {{"yes", "Allow", "allow_once"}, {"no", "Reject", ""}}},
                              // The test keeps it.
                              std::shared_ptr<PermissionAsker>(std::shared_ptr<void>(), &answer),
@@ -46,10 +47,43 @@ TEST_F(SessionPermissionsTest, TheFirstAnswerHolds) {
   EXPECT_OK(Give(asked.id, "yes", "tab-1"));
   EXPECT_THAT(Give(asked.id, "no", "tab-2"),
               FailsWith(absl::StatusCode::kFailedPrecondition, "permission_answered"));
-  EXPECT_EQ(answer.Wait().value(), (PermissionAnswer{asked.id, "yes", "tab-1"}));
+  EXPECT_EQ(answer.Wait().value(), (PermissionAnswer{asked.id, "yes", "tab-1", "person"}));
   EXPECT_EQ(ReadAll().back()->payload,
-            EventPayload(PermissionRecord{"write a.txt?", "yes", "selected"}));
+            EventPayload(
+                PermissionRecord{"write a.txt?", "yes", "selected", asked.id, "call-1", "person"}));
   EXPECT_THAT(Give("perm-x", "yes"), FailsWith(absl::StatusCode::kNotFound, "unknown_permission"));
+}
+
+TEST_F(SessionPermissionsTest, WhatIsToBePermittedIsAnObject) {
+  ASSERT_OK(Create("s1"));
+  const auto ask = [&](const std::string& details) {
+    return With<PermissionRequest>([&](Session& s, absl::Time now) {
+      return s.AskPermission({.title = "write?",
+                              .kind = "edit",
+                              .details = details,
+                              .options = {{"yes", "Allow", ""}}},
+                             std::make_shared<Answer>(), now);
+    });
+  };
+  EXPECT_THAT(ask("[]"), kInvalid);
+  EXPECT_THAT(ask("{"), kInvalid);
+  EXPECT_THAT(ask(R"({"a":")" + std::string(kMaxPermissionDetailsBytes, 'x') + R"("})"), kInvalid);
+  EXPECT_EQ(ask(R"({"path":"/a"})")->details, R"({"path":"/a"})");
+  EXPECT_EQ(Snapshot().permissions.at(0).kind, "edit");
+}
+
+TEST_F(SessionPermissionsTest, WhoHasDecidedIsRecorded) {
+  ASSERT_OK(Create("s1"));
+  Answer answer;
+  ASSERT_OK(Ask("perm-1", answer));
+  const auto give = [&](const std::string& decided_by) {
+    return Run([&](Session& s, absl::Time now) {
+      return s.AnswerPermission({"perm-1", "yes", "tab-1", decided_by}, now);
+    });
+  };
+  EXPECT_THAT(give("policy"), kInvalid);
+  ASSERT_OK(give("agent"));
+  EXPECT_EQ(std::get<PermissionRecord>(ReadAll().back()->payload).decided_by, "agent");
 }
 
 TEST_F(SessionPermissionsTest, AnOpenRequestSurvivesDisconnects) {
@@ -92,8 +126,9 @@ TEST_F(SessionPermissionsTest, CancelAndTheEndOfATurnResolveAll) {
   ASSERT_OK(Ask("perm-3", three));
   ASSERT_OK(FinishTurn(turn));
   EXPECT_TRUE(three.Wait()->cancelled());
-  EXPECT_EQ(ReadAll().back()->payload,
-            EventPayload(PermissionRecord{"write a.txt?", "", "cancelled"}));
+  const std::vector<EventPtr> events = ReadAll();
+  EXPECT_EQ(events.at(events.size() - 2)->payload,
+            EventPayload(PermissionRecord{"write a.txt?", "", "cancelled", "perm-3", "call-1"}));
 }
 
 TEST_F(SessionPermissionsTest, WhoWaitsIsToldWhereTheSessionGoes) {

@@ -57,7 +57,10 @@ TEST_F(SessionTableTest, AFailedTurnIsRecordedAndPausesTheQueue) {
   const std::string turn = runner->handed.Take().turn_id;
   ASSERT_OK(StartTurn(turn));
   ASSERT_OK(FinishTurn(turn, {TurnEnd::kFailed, "rate_limited", "try later"}));
-  EXPECT_EQ(ReadAll().back()->payload, EventPayload(ErrorEvent{"try later", "rate_limited"}));
+  const std::vector<EventPtr> events = ReadAll();
+  EXPECT_EQ(events.at(2)->payload, EventPayload(ErrorEvent{"try later", "rate_limited"}));
+  EXPECT_EQ(std::get<OtherEvent>(events.at(3)->payload).type, "turn_end");
+  EXPECT_EQ(events.size(), 4u);
   Reopen();
   const auto next = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(next));
@@ -95,7 +98,11 @@ TEST_F(SessionTableTest, ARunnerThatComesBackWithoutItsTurnHasLostIt) {
   ASSERT_OK(Attach(other));
   EXPECT_THAT(runner->ended.Wait(), FailsWith(absl::StatusCode::kAborted, "receiver_replaced"));
   EXPECT_EQ(Snapshot().queue.pause->reason, "runner_lost");
-  EXPECT_EQ(std::get<ErrorEvent>(ReadAll().back()->payload).code, "runner_lost");
+  EXPECT_EQ(std::get<ErrorEvent>(ReadAll().at(2)->payload).code, "runner_lost");
+  EXPECT_EQ(ReadAll().back()->payload,
+            EventPayload(OtherEvent{"turn_end", R"({"outcome":"failed","reason":"runner_lost",)"
+                                                R"("turn_id":")" +
+                                                    turn + R"("})"}));
   EXPECT_OK(FinishTurn(turn));  // Harmless by now.
   EXPECT_EQ(Snapshot().queue.pause->reason, "runner_lost");
 }

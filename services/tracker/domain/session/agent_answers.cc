@@ -83,8 +83,8 @@ AddedAgentText AgentAnswers::Known(const Answer& answer, int64_t offset, const A
   return known;
 }
 
-absl::StatusOr<AgentAnswers::Entry*> AgentAnswers::Find(const Session& session,
-                                                        const AgentText& piece, absl::Time now) {
+absl::StatusOr<AgentAnswers::Entry*> AgentAnswers::Find(Session& session, const AgentText& piece,
+                                                        absl::Time now) {
   const std::string& id = session.metadata().session_id;
   if (auto* known = entries_.Use(id, now); known != nullptr) return known->get();
   const RecordedAnswer& recorded = session.recorded_answer();

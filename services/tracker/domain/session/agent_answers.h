@@ -106,7 +106,7 @@ class AgentAnswers {
   // What of a piece was known before.
   static AddedAgentText Known(const Answer& answer, int64_t offset, const AgentText& piece);
 
-  absl::StatusOr<Entry*> Find(const Session& session, const AgentText& piece, absl::Time now);
+  absl::StatusOr<Entry*> Find(Session& session, const AgentText& piece, absl::Time now);
   absl::Status Feed(Session& session, Answer& answer, absl::string_view text, AddedAgentText& added,
                     absl::Time now);
   absl::Status End(Session& session, Answer& answer, absl::Time now);

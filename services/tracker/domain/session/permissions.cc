@@ -22,6 +22,8 @@ absl::Status CheckSize(absl::string_view field, const std::string& text, size_t 
 absl::Status Check(const PermissionRequest& request) {
   RETURN_IF_ERROR(CheckClientId("permission_id", request.id));
   RETURN_IF_ERROR(CheckClientId("tool_call_id", request.tool_call_id));
+  RETURN_IF_ERROR(CheckSize("kind", request.kind, kMaxReasonBytes));
+  RETURN_IF_ERROR(CheckSize("details", request.details, kMaxPermissionDetailsBytes));
   RETURN_IF_ERROR(CheckSize("title", request.title, kMaxPermissionTitleBytes));
   if (request.options.empty() || request.options.size() > kMaxPermissionOptions) {
     return InvalidField("options", absl::StrCat("has to name 1 to ", kMaxPermissionOptions));
@@ -66,6 +68,10 @@ void Permissions::Remove(const PermissionAsker* asker) {
 }
 
 absl::StatusOr<Permissions::Closed> Permissions::Answer(PermissionAnswer answer) {
+  if (answer.decided_by.empty()) answer.decided_by = "person";
+  if (answer.decided_by != "person" && answer.decided_by != "agent") {
+    return InvalidField("decided_by", "has to be \"person\" or \"agent\"");
+  }
   const auto found = std::find_if(open_.begin(), open_.end(), [&](const Open& open) {
     return open.request.id == answer.request_id;
   });

@@ -26,6 +26,8 @@ struct PermissionRequest {
   std::string id;  // perm-{16 hexadecimal digits} where the asker chose none.
   std::string title;
   std::string tool_call_id;
+  std::string kind = {};     // Of that call.
+  std::string details = {};  // A JSON object: that call, as the agent has described it.
   std::vector<PermissionOption> options;
   absl::Time asked_at;
   friend bool operator==(const PermissionRequest&, const PermissionRequest&) = default;
@@ -35,6 +37,8 @@ struct PermissionAnswer {
   std::string request_id;
   std::string option_id;    // Empty where it was cancelled.
   std::string answered_by;  // The client's id.
+  // "person" or "agent"; empty means the first, and is all there is where it was cancelled.
+  std::string decided_by = {};
   bool cancelled() const { return option_id.empty(); }
   friend bool operator==(const PermissionAnswer&, const PermissionAnswer&) = default;
 };

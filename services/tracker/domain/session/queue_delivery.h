@@ -41,6 +41,14 @@ struct TurnOutcome {
   // Of a turn that was not completed, for programs: "rate_limited", "agent_crashed", …
   std::string reason;
   std::string message;  // The same for people.
+  // Why the agent has ended it, in its own words; and what it has used: a JSON object.
+  std::string stop_reason = {};
+  std::string usage = {};
+};
+
+struct EndedTurn {
+  std::string turn_id;
+  TurnOutcome outcome;
 };
 
 // Why nothing is sent until someone decides otherwise.

@@ -9,16 +9,29 @@
 #include "tracker/domain/session/session_errors.h"
 
 namespace callslip::tracker {
+namespace {
+
+// What was told where this was found out.
+AgentStatus ToldStatus(AgentStatus status) {
+  const bool in_turn = status == AgentStatus::kPrompting || status == AgentStatus::kNeedsPermission;
+  return in_turn ? AgentStatus::kIdle : status;
+}
+
+}  // namespace
 
 Session::Session(LoadedSession loaded, const SessionLimits& limits, const QueueDefaults& defaults,
-                 Later later, MetadataListener listener, SessionNotices* notices,
+                 Later later, MetadataListener listener, SessionNotices* notices, AgentNeeds* needs,
                  AgentAnswers* answers, absl::Time now)
     : limits_(limits),
       later_(std::move(later)),
       listener_(std::move(listener)),
       notices_(notices),
       answers_(answers),
+      needs_(needs),
       metadata_(std::move(loaded.metadata)),
+      told_status_(ToldStatus(metadata_.agent.status)),
+      known_(KnownOf(metadata_)),
+      enabled_by_default_(defaults.enabled),
       record_(std::move(loaded.record)),
       queue_(limits.queued_messages, std::move(loaded.messages)),
       delivery_(&queue_, defaults, std::move(loaded.delivery)),
@@ -32,9 +45,16 @@ Session::Session(LoadedSession loaded, const SessionLimits& limits, const QueueD
     delivery_.Reconcile(recorded, now);
     queue_changed_ = true;
   }
+  if (const auto& turn = delivery_.state().turn;
+      turn.has_value() && turn->id == loaded.last_turn.turn_id) {
+    // Its end is in the log already.
+    delivery_.Finish(loaded.last_turn.turn_id, loaded.last_turn.outcome, now).IgnoreError();
+    queue_changed_ = true;
+  }
 }
 
-SessionSnapshot Session::Snapshot() const {
+SessionSnapshot Session::Snapshot() {
+  Refresh();
   return {.metadata = metadata_,
           .queue = queue_status(),
           .turn = delivery_.state().turn,
@@ -76,6 +96,7 @@ absl::Status Session::End(std::string reason, absl::Time now) {
 absl::Status Session::Resume(absl::Time now) {
   if (metadata_.state == SessionState::kActive) return SessionNotEnded(metadata_.session_id);
   metadata_.state = SessionState::kActive;
+  metadata_.detached = !metadata_.parent_session_id.empty();
   metadata_.end_reason.clear();
   metadata_.archived = false;
   metadata_.archived_at = {};
@@ -134,51 +155,11 @@ absl::StatusOr<EventPage> Session::Read(const EventQuery& query) {
   return page;
 }
 
-absl::StatusOr<PermissionRequest> Session::AskPermission(PermissionRequest request,
-                                                         std::shared_ptr<PermissionAsker> asker,
-                                                         absl::Time now) {
-  RETURN_IF_ERROR(CheckActive());
-  ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), asker, now));
-  if (asked.opened) NotifyAll(PermissionChange{asked.request, std::nullopt});
-  if (asked.answer.has_value()) {
-    AfterCommit([asker, answer = *asked.answer](const absl::Status& status) {
-      asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
-    });
-  }
-  return asked.request;
-}
-
-absl::Status Session::AnswerPermission(PermissionAnswer answer, absl::Time now) {
-  ASSIGN_OR_RETURN(Permissions::Closed closed, permissions_.Answer(std::move(answer)));
-  return ClosePermission(std::move(closed), now);
-}
-
-absl::StatusOr<size_t> Session::CancelPermissions(absl::Time now) {
-  std::vector<Permissions::Closed> all = permissions_.CancelAll();
-  for (Permissions::Closed& closed : all) {
-    RETURN_IF_ERROR(ClosePermission(std::move(closed), now));
-  }
-  return all.size();
-}
-
-absl::Status Session::ClosePermission(Permissions::Closed closed, absl::Time now) {
-  const PermissionRecord event{.title = closed.request.title,
-                               .selected_option = closed.answer.option_id,
-                               .outcome = closed.answer.cancelled() ? "cancelled" : "selected"};
-  AfterCommit(
-      [askers = std::move(closed.askers), answer = closed.answer](const absl::Status& status) {
-        for (const auto& asker : askers) {
-          asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
-        }
-      });
-  NotifyAll(PermissionChange{std::move(closed.request), std::move(closed.answer)});
-  return Append(event, now).status();
-}
-
 void Session::Advance(absl::Time now) {
   std::erase_if(observers_, [](const Observer& observer) { return observer.feed->over(); });
   std::erase_if(playbacks_, [&](Playback& playback) { return !PlayOn(playback, now); });
   if (metadata_.state == SessionState::kActive) PollDelivery(now);
+  FollowAgent();
 }
 
 absl::Time Session::NextTime() const {
@@ -208,8 +189,9 @@ absl::Status Session::Write(absl::Time now) {
   if (std::exchange(queue_changed_, false)) {
     RETURN_IF_ERROR(record_->SaveQueue(queue_.messages(), delivery_.state(), now));
   }
-  if (!counters_changed_ && !metadata_changed_) return absl::OkStatus();
-  RefreshCounters();
+  const bool listing_changed = std::exchange(listing_changed_, false);
+  if (!counters_changed_ && !metadata_changed_ && !listing_changed) return absl::OkStatus();
+  Refresh();
   if (std::exchange(metadata_changed_, false)) {
     RETURN_IF_ERROR(record_->SaveMetadata(metadata_));
     counters_changed_ = false;
@@ -232,7 +214,7 @@ bool Session::idle() const {
 
 void Session::SaveCounters() {
   if (!broken_.ok() || !std::exchange(counters_changed_, false)) return;
-  RefreshCounters();
+  Refresh();
   // Where this fails they are counted when the session is next loaded.
   record_->SaveMetadata(metadata_).IgnoreError();
 }
@@ -276,10 +258,22 @@ void Session::Appended(const EventPtr& event) {
   }
 }
 
-void Session::RefreshCounters() {
+void Session::Refresh() {
   metadata_.event_count = record_->event_count();
   metadata_.log_bytes = record_->log_bytes();
   metadata_.max_seq = record_->max_seq();
+  metadata_.image_bytes = record_->image_bytes();
+  const DeliveryState& delivery = delivery_.state();
+  metadata_.queue.length = queue_.size();
+  metadata_.queue.turn_id = delivery.turn.has_value() ? delivery.turn->id : "";
+  metadata_.queue.paused = delivery.pause.has_value();
+  metadata_.queue.enabled = delivery.settings.enabled;
+  metadata_.needs_agent = receiver_ == nullptr && HasWork(metadata_, enabled_by_default_);
+  metadata_.agent.status = told_status_;
+  if (told_status_ == AgentStatus::kIdle && delivery.turn.has_value()) {
+    metadata_.agent.status =
+        permissions_.empty() ? AgentStatus::kPrompting : AgentStatus::kNeedsPermission;
+  }
 }
 
 void Session::Tell(std::shared_ptr<SessionFeed> feed, What what) {
@@ -295,12 +289,13 @@ void Session::NotifyAll(const What& what) {
 
 void Session::NotifyMetadata() {
   metadata_changed_ = true;
-  RefreshCounters();
-  NotifyAll(metadata_);
+  Refresh();
+  NotifyAll(WithoutDetails(metadata_));
 }
 
 void Session::Announce(SessionAction action) {
-  AfterCommit([this, notice = SessionNotice{action, metadata_, {}}](const absl::Status& status) {
+  AfterCommit([this, notice = SessionNotice{action, WithoutDetails(metadata_), {}}](
+                  const absl::Status& status) {
     if (status.ok()) notices_->Publish(notice);
   });
 }

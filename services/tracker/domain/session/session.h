@@ -15,6 +15,8 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tracker/domain/session/agent_answers.h"
+#include "tracker/domain/session/agent_needs.h"
+#include "tracker/domain/session/agent_state.h"
 #include "tracker/domain/session/message_queue.h"
 #include "tracker/domain/session/permissions.h"
 #include "tracker/domain/session/player.h"
@@ -66,21 +68,26 @@ class Session {
   // Told after each commit that changed them.
   using MetadataListener = std::function<void(const SessionMetadata&)>;
 
-  // `notices` and `answers` must outlive this.
+  // `notices`, `needs` and `answers` must outlive this.
   Session(LoadedSession loaded, const SessionLimits& limits, const QueueDefaults& defaults,
-          Later later, MetadataListener listener, SessionNotices* notices, AgentAnswers* answers,
-          absl::Time now);
+          Later later, MetadataListener listener, SessionNotices* notices, AgentNeeds* needs,
+          AgentAnswers* answers, absl::Time now);
 
   // Life.
 
-  const SessionMetadata& metadata() const { return metadata_; }
-  SessionSnapshot Snapshot() const;
+  // As it is now, with the details of its agent.
+  const SessionMetadata& metadata() {
+    Refresh();
+    return metadata_;
+  }
+  SessionSnapshot Snapshot();
   // InvalidField where it is too long.
   absl::Status Rename(std::string name, absl::Time now);
   // Records session_end; ends a turn and all permission requests as cancelled. Ending again is
   // harmless.
   absl::Status End(std::string reason, absl::Time now);
-  // Takes events again, and is archived no longer. SessionNotEnded.
+  // Takes events again, and is archived no longer. Somebody wants it who is not its parent: it does
+  // not end with that any more. SessionNotEnded.
   absl::Status Resume(absl::Time now);
   // Also ends the session, where it is active.
   absl::Status Archive(bool archived, absl::Time now);
@@ -102,6 +109,14 @@ class Session {
   const RecordedAnswer& recorded_answer() const { return answer_; }
   // InvalidField.
   absl::StatusOr<EventPage> Read(const EventQuery& query);
+
+  // Images.
+
+  // Keeps an image, once however often it comes. It is durable on return. SessionEnded,
+  // InvalidField for what is no image, or too long; TooManyImages.
+  absl::StatusOr<ImageRef> PutImage(const std::string& data, std::string name);
+  // ImageNotFound.
+  absl::StatusOr<Image> GetImage(const std::string& id);
 
   // Watching.
 
@@ -149,12 +164,17 @@ class Session {
   // StaleTurn, SessionEnded.
   absl::StatusOr<Turn> StartTurn(absl::string_view turn_id, absl::Time now);
   // Ends the turn, and with it its open permission requests. Unless it was completed, an `error` is
-  // recorded and the queue is paused. Repeating it is harmless. StaleTurn, and then nothing
+  // recorded and the queue is paused. A `turn_end` is recorded in any case. Repeating it is
+  // harmless. StaleTurn, and InvalidField for a `usage` that is no object or too long; then nothing
   // changes.
   absl::Status FinishTurn(absl::string_view turn_id, TurnOutcome outcome, absl::Time now);
   // Pauses the queue with `stopped`, cancels the open permission requests, and asks the runner to
   // end its turn, which goes on until that does. What it was handed and has not begun waits again.
   absl::Status StopTurn(absl::Time now);
+
+  // Says how the agent is. InvalidField for what is too long, and for details that are no object.
+  // Told to who watches; what is not stored costs no write.
+  absl::Status SetAgentState(AgentChange change, absl::Time now);
 
   // Permissions.
 
@@ -206,6 +226,16 @@ class Session {
     absl::Time due;
   };
 
+  // What of the metadata, beside the counters, was told to those who are to hear of it.
+  struct Known {
+    AgentStatus status;
+    QueueSummary queue;
+    bool needs_agent;
+    bool is_active;
+    friend bool operator==(const Known&, const Known&) = default;
+  };
+
+  static Known KnownOf(const SessionMetadata& metadata);
   absl::Status CheckActive() const;
   // Passes `status` on, and remembers where the storage has failed.
   absl::Status Checked(absl::Status status);
@@ -214,7 +244,10 @@ class Session {
                                                   absl::Time now);
   void Appended(const EventPtr& event);
   absl::Status Write(absl::Time now);
-  void RefreshCounters();
+  // Brings the metadata up to date with what they tell of.
+  void Refresh();
+  // The same, and has those hear of it who are to.
+  void FollowAgent();
 
   // What happens to be told is told after the commit.
   void Tell(std::shared_ptr<SessionFeed> feed, What what);
@@ -242,7 +275,12 @@ class Session {
   const MetadataListener listener_;
   SessionNotices* const notices_;
   AgentAnswers* const answers_;
+  AgentNeeds* const needs_;
   SessionMetadata metadata_;
+  // The agent's status as it was told; the metadata have what it means.
+  AgentStatus told_status_;
+  Known known_;
+  const bool enabled_by_default_;
   const std::unique_ptr<SessionRecord> record_;
   MessageQueue queue_;
   QueueDelivery delivery_;
@@ -258,6 +296,10 @@ class Session {
   bool log_changed_ = false;
   bool queue_changed_ = false;
   bool metadata_changed_ = false;
+  // What is not stored of the agent was told anew.
+  bool agent_changed_ = false;
+  // Metadata differ from what was last told in something that is not stored with them.
+  bool listing_changed_ = false;
   // Counters differ from what was last saved and told.
   bool counters_changed_ = false;
   std::vector<std::function<void(const absl::Status&)>> effects_;

@@ -19,17 +19,42 @@ bool Matches(const SessionMetadata& session, const SessionFilter& filter) {
          filter.clients.Covers(session.owner);
 }
 
+// What counts for the share of its owner.
+int64_t BytesOf(const SessionMetadata& session) { return session.log_bytes + session.image_bytes; }
+
 }  // namespace
 
 absl::Status SessionCatalog::Reserve(const std::string& id, const std::string& owner) {
   MutexLock lock(&mutex_);
+  return ReserveLocked(id, owner);
+}
+
+absl::StatusOr<int> SessionCatalog::ReserveChild(const std::string& id, const std::string& owner,
+                                                 const std::string& parent_id) {
+  MutexLock lock(&mutex_);
+  const auto parent = sessions_.find(parent_id);
+  if (parent == sessions_.end()) return SessionNotFound(parent_id);
+  if (parent->second.state != SessionState::kActive) return SessionEnded(parent_id);
+  const int depth = parent->second.depth + 1;
+  if (depth > kMaxSessionDepth) return TooDeep(parent_id);
+  const auto children = children_.find(parent_id);
+  if (children != children_.end() && children->second.size() >= kMaxActiveChildren) {
+    return TooManyChildren(kMaxActiveChildren);
+  }
+  RETURN_IF_ERROR(ReserveLocked(id, owner));
+  reserved_[id].parent_id = parent_id;
+  children_[parent_id].insert(id);
+  return depth;
+}
+
+absl::Status SessionCatalog::ReserveLocked(const std::string& id, const std::string& owner) {
   if (sessions_.contains(id) || reserved_.contains(id)) return SessionExists(id);
   if (of_all_.sessions >= limits_.sessions) return TooManySessions(limits_.sessions, false);
   if (ShareOfLocked(owner).sessions >= limits_.sessions_of_client) {
     return TooManySessions(limits_.sessions_of_client, true);
   }
   RETURN_IF_ERROR(CheckRoomLocked(owner));
-  reserved_.emplace(id, owner);
+  reserved_.emplace(id, Reserved{.owner = owner});
   CountLocked(owner, 1, 0);
   return absl::OkStatus();
 }
@@ -38,8 +63,54 @@ void SessionCatalog::Release(const std::string& id) {
   MutexLock lock(&mutex_);
   const auto reserved = reserved_.find(id);
   if (reserved == reserved_.end()) return;
-  CountLocked(reserved->second, -1, 0);
+  CountLocked(reserved->second.owner, -1, 0);
+  CountChildLocked({.session_id = id,
+                    .state = SessionState::kCompleted,
+                    .parent_session_id = reserved->second.parent_id},
+                   false);
   reserved_.erase(reserved);
+}
+
+void SessionCatalog::CountChildLocked(const SessionMetadata& session, bool is_there) {
+  if (session.parent_session_id.empty()) return;
+  const auto children = children_.try_emplace(session.parent_session_id).first;
+  if (is_there && session.state == SessionState::kActive) {
+    children->second.insert(session.session_id);
+  } else {
+    children->second.erase(session.session_id);
+  }
+  if (children->second.empty()) children_.erase(children);
+}
+
+bool SessionCatalog::IsToEndLocked(const SessionMetadata& session) const {
+  if (session.parent_session_id.empty() || session.detached || !session.damage.empty() ||
+      session.state != SessionState::kActive) {
+    return false;
+  }
+  const auto parent = sessions_.find(session.parent_session_id);
+  return parent == sessions_.end() ||
+         (parent->second.state != SessionState::kActive && parent->second.damage.empty());
+}
+
+std::vector<std::string> SessionCatalog::ChildrenToEnd(const std::string& parent_id) {
+  std::vector<std::string> ids;
+  MutexLock lock(&mutex_);
+  const auto children = children_.find(parent_id);
+  if (children == children_.end()) return ids;
+  for (const std::string& id : children->second) {
+    const auto child = sessions_.find(id);
+    if (child != sessions_.end() && IsToEndLocked(child->second)) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<std::string> SessionCatalog::ChildrenToEnd() {
+  std::vector<std::string> ids;
+  MutexLock lock(&mutex_);
+  for (const auto& [id, session] : sessions_) {
+    if (IsToEndLocked(session)) ids.push_back(id);
+  }
+  return ids;
 }
 
 absl::Status SessionCatalog::CheckRoom(const std::string& id) {
@@ -70,6 +141,7 @@ void SessionCatalog::CountLocked(const std::string& owner, int sessions, int64_t
 }
 
 void SessionCatalog::Set(SessionMetadata metadata) {
+  metadata.agent.details = SharedText();
   MutexLock lock(&mutex_);
   const auto before = sessions_.find(metadata.session_id);
   if (before != sessions_.end()) {
@@ -78,15 +150,16 @@ void SessionCatalog::Set(SessionMetadata metadata) {
       appended_events_ += metadata.max_seq - before->second.max_seq;
     }
     places_.erase(PlaceOf(before->second));
-    CountLocked(before->second.owner, -1, -before->second.log_bytes);
+    CountLocked(before->second.owner, -1, -BytesOf(before->second));
   } else if (const auto reserved = reserved_.find(metadata.session_id);
              reserved != reserved_.end()) {
     // Made now, rather than found at the start.
     appended_events_ += metadata.max_seq;
-    CountLocked(reserved->second, -1, 0);
+    CountLocked(reserved->second.owner, -1, 0);
     reserved_.erase(reserved);
   }
-  CountLocked(metadata.owner, 1, metadata.log_bytes);
+  CountLocked(metadata.owner, 1, BytesOf(metadata));
+  CountChildLocked(metadata, true);
   places_.insert(PlaceOf(metadata));
   const std::string id = metadata.session_id;
   sessions_.insert_or_assign(id, std::move(metadata));
@@ -97,7 +170,8 @@ void SessionCatalog::Remove(const std::string& id) {
   const auto found = sessions_.find(id);
   if (found == sessions_.end()) return;
   places_.erase(PlaceOf(found->second));
-  CountLocked(found->second.owner, -1, -found->second.log_bytes);
+  CountLocked(found->second.owner, -1, -BytesOf(found->second));
+  CountChildLocked(found->second, false);
   sessions_.erase(found);
 }
 
@@ -134,6 +208,16 @@ absl::StatusOr<SessionPage> SessionCatalog::List(const SessionFilter& filter, in
     page.sessions.push_back(found->second);
   }
   return page;
+}
+
+std::vector<SessionMetadata> SessionCatalog::ThatNeedAgent() {
+  std::vector<SessionMetadata> sessions;
+  MutexLock lock(&mutex_);
+  for (const auto& [time, id] : places_) {
+    const SessionMetadata& session = sessions_.at(id);
+    if (session.needs_agent) sessions.push_back(session);
+  }
+  return sessions;
 }
 
 size_t SessionCatalog::size() {

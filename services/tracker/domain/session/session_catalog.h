@@ -28,9 +28,13 @@ class SessionCatalog {
   // Takes the id for a session of `owner` that is being created, which stays invisible until Set().
   // SessionExists, TooManySessions, TooManyLogBytes.
   absl::Status Reserve(const std::string& id, const std::string& owner);
+  // The same for a child; returns how deep it lies. Also SessionNotFound and SessionEnded of its
+  // parent, TooDeep, TooManyChildren.
+  absl::StatusOr<int> ReserveChild(const std::string& id, const std::string& owner,
+                                   const std::string& parent_id);
   // Creating it has failed.
   void Release(const std::string& id);
-  // Adds or replaces.
+  // Adds or replaces; without the details of its agent.
   void Set(SessionMetadata metadata);
   void Remove(const std::string& id);
 
@@ -43,6 +47,11 @@ class SessionCatalog {
   // go between two pages shift none of the others. InvalidPageToken.
   absl::StatusOr<SessionPage> List(const SessionFilter& filter, int page_size,
                                    const std::string& page_token);
+  // Those that are to end since their parent has ended or is gone: of one parent, or of all.
+  std::vector<std::string> ChildrenToEnd(const std::string& parent_id);
+  std::vector<std::string> ChildrenToEnd();
+  // Newest first.
+  std::vector<SessionMetadata> ThatNeedAgent();
   size_t size();
   // Events that were added since the start.
   int64_t appended_events();
@@ -57,6 +66,12 @@ class SessionCatalog {
     int64_t log_bytes = 0;
   };
 
+  absl::Status ReserveLocked(const std::string& id, const std::string& owner)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CountChildLocked(const SessionMetadata& session, bool is_there)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  bool IsToEndLocked(const SessionMetadata& session) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+
   static Place PlaceOf(const SessionMetadata& metadata);
   void CountLocked(const std::string& owner, int sessions, int64_t log_bytes)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -66,7 +81,13 @@ class SessionCatalog {
   const SessionLimits limits_;
   Mutex mutex_;
   absl::flat_hash_map<std::string, SessionMetadata> sessions_ ABSL_GUARDED_BY(mutex_);
-  std::map<std::string, std::string> reserved_ ABSL_GUARDED_BY(mutex_);  // Their owners.
+  struct Reserved {
+    std::string owner;
+    std::string parent_id;
+  };
+  std::map<std::string, Reserved> reserved_ ABSL_GUARDED_BY(mutex_);
+  // Active children of each session, with those that are being created.
+  absl::flat_hash_map<std::string, std::set<std::string>> children_ ABSL_GUARDED_BY(mutex_);
   Share of_all_ ABSL_GUARDED_BY(mutex_);
   absl::flat_hash_map<std::string, Share> of_owner_ ABSL_GUARDED_BY(mutex_);
   std::set<Place> places_ ABSL_GUARDED_BY(mutex_);

@@ -98,6 +98,27 @@ absl::Status DataDirectoryLocked(absl::string_view path) {
                       "data_dir_locked", "Stop that process, or choose another directory.");
 }
 
+absl::Status TooDeep(absl::string_view parent_id) {
+  return Precondition(
+      absl::StrCat("session \"", parent_id, "\" is a child's child, and can have no children"),
+      "too_deep", "Do it in the session itself, or let its parent make the session.");
+}
+
+absl::Status TooManyChildren(size_t limit) {
+  return Exhausted(absl::StrCat("the session has ", limit, " active children already"),
+                   "too_many_children", "End children that are no longer needed.");
+}
+
+absl::Status ImageNotFound(absl::string_view id) {
+  return NotFound(absl::StrCat("the session has no image \"", id, "\""), "unknown_image",
+                  "Check the id, or hand in the image again.");
+}
+
+absl::Status TooManyImages(size_t limit) {
+  return Exhausted(absl::StrCat("the session has ", limit, " images already"), "too_many_images",
+                   "Go on in another session.");
+}
+
 absl::Status TooManyObservers(size_t limit) {
   return Exhausted(absl::StrCat("there are ", limit, " observers, as many as there may be"),
                    "too_many_observers", "End an observation that is no longer needed.");

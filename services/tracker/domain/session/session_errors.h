@@ -26,6 +26,11 @@ absl::Status StorageBusy();                              // storage_busy, RESOUR
 absl::Status StorageFailed(absl::string_view what);        // storage_failed, UNAVAILABLE
 absl::Status DataDirectoryLocked(absl::string_view path);  // data_dir_locked
 
+absl::Status TooDeep(absl::string_view parent_id);  // too_deep
+absl::Status TooManyChildren(size_t limit);         // too_many_children, RESOURCE_EXHAUSTED
+absl::Status ImageNotFound(absl::string_view id);   // unknown_image, NOT_FOUND
+absl::Status TooManyImages(size_t limit);           // too_many_images, RESOURCE_EXHAUSTED
+
 absl::Status TooManyObservers(size_t limit);  // too_many_observers
 absl::Status EventsPruned();                  // events_pruned, ABORTED
 absl::Status ObserverTooSlow();               // too_slow, RESOURCE_EXHAUSTED

@@ -52,11 +52,14 @@ struct AgentMessage {
   std::string text;
   // Which of the agent's answers it is, where it came as one (see AgentAnswers).
   std::optional<int64_t> iteration = {};
+  // Pieces with the same id are one message.
+  std::string message_id = {};
   friend bool operator==(const AgentMessage&, const AgentMessage&) = default;
 };
 
 struct AgentThought {
   std::string text;
+  std::string message_id = {};  // As of AgentMessage.
   friend bool operator==(const AgentThought&, const AgentThought&) = default;
 };
 
@@ -68,6 +71,9 @@ struct ToolCall {
   // JSON, opaque here. What comes back from the log says the same, maybe in other bytes.
   std::string raw_input;
   std::string raw_output;
+  std::string content = {};    // JSON as well: what it has put out…
+  std::string locations = {};  // …and where.
+  std::string name = {};       // Of the tool, for programs.
   friend bool operator==(const ToolCall&, const ToolCall&) = default;
 };
 
@@ -75,6 +81,12 @@ struct ToolCallUpdate {
   std::string tool_call_id;
   std::optional<std::string> status;
   std::optional<std::string> title;
+  std::optional<std::string> kind = {};
+  // JSON, as of ToolCall; an empty text is absent.
+  std::optional<std::string> raw_input = {};
+  std::optional<std::string> raw_output = {};
+  std::optional<std::string> content = {};
+  std::optional<std::string> locations = {};
   friend bool operator==(const ToolCallUpdate&, const ToolCallUpdate&) = default;
 };
 
@@ -94,6 +106,9 @@ struct PermissionRecord {
   std::string title;
   std::string selected_option;
   std::string outcome;
+  std::string permission_id = {};
+  std::string tool_call_id = {};
+  std::string decided_by = {};  // "person", "agent" or "policy"; empty where it was cancelled.
   friend bool operator==(const PermissionRecord&, const PermissionRecord&) = default;
 };
 

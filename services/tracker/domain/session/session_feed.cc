@@ -10,7 +10,9 @@ constexpr size_t kNoticeBytes = 256;
 
 size_t BytesOf(const SessionUpdate& update) {
   const auto* event = std::get_if<EventPtr>(&update.what);
-  return kNoticeBytes + (event == nullptr ? 0 : (*event)->bytes);
+  if (event != nullptr) return kNoticeBytes + (*event)->bytes;
+  const auto* agent = std::get_if<AgentState>(&update.what);
+  return kNoticeBytes + (agent == nullptr ? 0 : agent->details.size());
 }
 
 }  // namespace

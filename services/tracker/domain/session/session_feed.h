@@ -84,7 +84,7 @@ struct SessionUpdate {
   // The newest event of the session when this happened: where notices belong among the events.
   int64_t max_seq = 0;
   std::variant<SessionSnapshot, EventPtr, QueueChange, TurnChange, PermissionChange,
-               SessionMetadata, FeedEnd>
+               SessionMetadata, AgentState, FeedEnd>
       what;
 };
 

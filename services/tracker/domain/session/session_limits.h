@@ -30,6 +30,21 @@ inline constexpr size_t kMaxClientIdBytes = 128;
 inline constexpr size_t kMaxReasonBytes = 64;
 inline constexpr size_t kMaxReasonTextBytes = size_t{4} << 10;
 
+// What an agent calls its own session; and what it tells of itself: modes, options, commands.
+inline constexpr size_t kMaxAgentSessionIdBytes = size_t{1} << 10;
+inline constexpr size_t kMaxAgentDetailsBytes = size_t{64} << 10;
+
+// Of a session's images: what agents take, and more than anybody puts into one conversation.
+inline constexpr size_t kMaxImageBytes = size_t{10} << 20;
+inline constexpr size_t kMaxImages = 200;
+
+// The sessions that an agent makes: a child may have children, and these none.
+inline constexpr int kMaxSessionDepth = 2;
+inline constexpr size_t kMaxActiveChildren = 8;
+
+// What a turn has used, as its agent tells it.
+inline constexpr size_t kMaxUsageBytes = size_t{4} << 10;
+
 // Rows in one answer.
 inline constexpr int kDefaultEventPage = 100;
 inline constexpr int kMaxEventPage = 1000;
@@ -45,8 +60,10 @@ inline constexpr size_t kRememberedPrompts = 256;
 inline constexpr size_t kMaxOpenPermissions = 32;
 inline constexpr size_t kRememberedAnswers = 64;
 inline constexpr size_t kMaxPermissionOptions = 16;
-// What is asked; a change of a file may stand in it. All that are open fit into one message.
+// What is asked; a change of a file may stand in it, and in its details. All that are open fit into
+// one message.
 inline constexpr size_t kMaxPermissionTitleBytes = size_t{64} << 10;
+inline constexpr size_t kMaxPermissionDetailsBytes = size_t{64} << 10;
 // What stands on a button; it may name a command.
 inline constexpr size_t kMaxOptionNameBytes = size_t{1} << 10;
 // Calls that wait for one answer: a runner's, and those that it has given up without a word.

@@ -15,6 +15,27 @@ absl::string_view SessionStateName(SessionState state) {
   return state == SessionState::kActive ? "active" : "completed";
 }
 
+bool HasWork(const SessionMetadata& session, bool enabled_by_default) {
+  if (session.state != SessionState::kActive || !session.damage.empty()) return false;
+  const QueueSummary& queue = session.queue;
+  const bool is_to_send =
+      queue.length > 0 && !queue.paused && queue.enabled.value_or(enabled_by_default);
+  return is_to_send || !queue.turn_id.empty();
+}
+
+SessionMetadata WithoutDetails(SessionMetadata session) {
+  session.agent.details = SharedText();
+  return session;
+}
+
+void KeepUnstored(const SessionMetadata& known, SessionMetadata& session) {
+  session.agent.status = known.agent.status;
+  session.agent.reason = known.agent.reason;
+  session.agent.message = known.agent.message;
+  session.agent.updated_at = known.agent.updated_at;
+  session.needs_agent = known.needs_agent;
+}
+
 absl::Status CheckSessionId(absl::string_view id) {
   const auto fits = [](char c) {
     return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';

@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tracker/domain/client_scope.h"
+#include "tracker/domain/session/agent_state.h"
 
 namespace callslip::tracker {
 
@@ -20,6 +21,16 @@ enum class SessionState {
 
 // "active", "completed": as metadata.json has it.
 absl::string_view SessionStateName(SessionState state);
+
+// What metadata tell of the queue, which is stored by itself.
+struct QueueSummary {
+  size_t length = 0;    // With what is being sent.
+  std::string turn_id;  // The turn that is under way; empty where there is none.
+  bool paused = false;
+  // Where the session says it itself.
+  std::optional<bool> enabled;
+  friend bool operator==(const QueueSummary&, const QueueSummary&) = default;
+};
 
 struct SessionMetadata {
   std::string session_id;
@@ -39,10 +50,33 @@ struct SessionMetadata {
   int64_t log_bytes = 0;
   // The newest seq that was ever used.
   int64_t max_seq = 0;
+  // Of its images, which are no part of the log but count as it does.
+  int64_t image_bytes = 0;
+  // Whose agent has made it, and how many above it were made so; empty and 0 where a person has.
+  std::string parent_session_id;
+  int depth = 0;
+  // It does not end with its parent.
+  bool detached = false;
+  AgentState agent;
+  // Of the token by which its agent is known; empty where there is none.
+  std::string agent_token_hash;
+  QueueSummary queue;
+  // It has work (see HasWork()), and no runner takes its messages. Not stored, but found out.
+  bool needs_agent = false;
   // Why its files can't be read; empty where they can. Not stored: the next call tries again.
   std::string damage;
   friend bool operator==(const SessionMetadata&, const SessionMetadata&) = default;
 };
+
+// Whether an agent has something to do: a turn that is under way, or a message that is to be sent,
+// now or later, by itself. Never where the session has ended or can't be read.
+bool HasWork(const SessionMetadata& session, bool enabled_by_default);
+
+// As the lists have it, in which there is no room for them.
+SessionMetadata WithoutDetails(SessionMetadata session);
+
+// Puts what is known of a session beside its files to what was read of them.
+void KeepUnstored(const SessionMetadata& known, SessionMetadata& session);
 
 struct SessionRequest {
   // Empty: one is made. Otherwise [A-Za-z0-9_-]{1,64}, not in use.
@@ -51,6 +85,9 @@ struct SessionRequest {
   std::string owner;
   std::string acp_server;
   std::string working_dir;
+  // Whose agent makes it; empty: none.
+  std::string parent_session_id = {};
+  bool detached = false;
 };
 
 struct SessionFilter {

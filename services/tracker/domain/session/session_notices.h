@@ -27,6 +27,7 @@ enum class SessionAction {
   kResumed,
   kDeleted,
   kQueue,
+  kAgent,  // Its status.
 };
 
 // What has become of a session, told to those who follow all sessions of its owner.

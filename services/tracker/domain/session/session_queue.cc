@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "tracker/domain/command/command_validation.h"
+#include "tracker/domain/errors.h"
 #include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_errors.h"
 
@@ -82,8 +85,8 @@ absl::Status Session::ConfigureQueue(const QueueSettings& settings) {
 }
 
 void Session::PauseQueue(std::string reason, std::string message, absl::Time now) {
-  reason.resize(std::min(reason.size(), kMaxReasonBytes));
-  message.resize(std::min(message.size(), kMaxReasonTextBytes));
+  Cut(reason, kMaxReasonBytes);
+  Cut(message, kMaxReasonTextBytes);
   delivery_.Pause(std::move(reason), std::move(message), now);
   QueueChanged(QueueAction::kPaused);
 }
@@ -162,8 +165,13 @@ absl::StatusOr<Turn> Session::StartTurn(absl::string_view turn_id, absl::Time no
 
 absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome, absl::Time now) {
   // Cut, not refused: the turn has ended whatever is said about it.
-  outcome.reason.resize(std::min(outcome.reason.size(), kMaxReasonBytes));
-  outcome.message.resize(std::min(outcome.message.size(), kMaxReasonTextBytes));
+  Cut(outcome.reason, kMaxReasonBytes);
+  Cut(outcome.message, kMaxReasonTextBytes);
+  Cut(outcome.stop_reason, kMaxReasonBytes);
+  if (outcome.usage.size() > kMaxUsageBytes) {
+    return InvalidField("usage", absl::StrCat("is longer than ", kMaxUsageBytes, " bytes"));
+  }
+  RETURN_IF_ERROR(record_->CheckObject("usage", outcome.usage));
   ASSIGN_OR_RETURN(const QueueDelivery::Finished finished, delivery_.Finish(turn_id, outcome, now));
   if (!finished.ended) return absl::OkStatus();
   if (!finished.turn.has_value()) {
@@ -181,6 +189,8 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
                now)
             .status());
   }
+  if (outcome.end != TurnEnd::kCompleted) outcome.reason = delivery_.state().pause->reason;
+  RETURN_IF_ERROR(Append(record_->TurnEndOf({finished.turn->id, outcome}), now).status());
   NotifyAll(TurnChange{std::string(turn_id), finished.turn->prompt.id, outcome});
   if (outcome.end != TurnEnd::kCompleted) QueueChanged(QueueAction::kPaused);
   return absl::OkStatus();

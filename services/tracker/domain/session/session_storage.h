@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/session/image.h"
 #include "tracker/domain/session/message_queue.h"
 #include "tracker/domain/session/queue_delivery.h"
 #include "tracker/domain/session/recorded_answer.h"
@@ -39,6 +40,8 @@ class SessionRecord : public EventSource {
   virtual absl::StatusOr<std::vector<EventPtr>> AppendAll(std::vector<EventPayload> payloads,
                                                           absl::Time now) = 0;
   virtual absl::Status SyncLog() = 0;
+  // What is to be recorded of it.
+  virtual OtherEvent TurnEndOf(const EndedTurn& turn) const = 0;
   // Removes the oldest events beyond the bounds, but the first and the newest. Their seqs are not
   // used again. Returns how many were removed.
   virtual absl::StatusOr<int64_t> Prune(const SessionRetention& retention) = 0;
@@ -47,6 +50,16 @@ class SessionRecord : public EventSource {
   virtual absl::Status SaveQueue(const std::deque<QueuedMessage>& messages,
                                  const DeliveryState& delivery, absl::Time now) = 0;
   virtual absl::Status SaveMetadata(const SessionMetadata& metadata) = 0;
+  // Whether it can be stored where an object has to be: InvalidField unless `json` is one, or
+  // empty.
+  virtual absl::Status CheckObject(absl::string_view field, absl::string_view json) const = 0;
+
+  // Durable on return. TooManyImages where there are `limit` others; StorageFailed.
+  virtual absl::StatusOr<ImageRef> PutImage(const std::string& data, const std::string& name,
+                                            size_t limit) = 0;
+  // ImageNotFound, StorageFailed. `id` is one that images have.
+  virtual absl::StatusOr<Image> GetImage(const std::string& id) = 0;
+  virtual int64_t image_bytes() const = 0;
 
   // The newest seq that was ever used.
   virtual int64_t max_seq() const = 0;
@@ -73,6 +86,8 @@ struct LoadedSession {
   // Oldest first.
   std::deque<RecordedPrompt> prompts;
   RecordedAnswer answer;
+  // The last one that the log knows of; no id where there is none.
+  EndedTurn last_turn;
   std::unique_ptr<SessionRecord> record;
 };
 
@@ -81,7 +96,8 @@ class SessionStorage {
  public:
   virtual ~SessionStorage() = default;
 
-  // Those that can't be loaded have their damage. StorageFailed where nothing is known at all.
+  // With what their queues are like. Those that can't be loaded have their damage. StorageFailed
+  // where nothing is known at all.
   virtual absl::StatusOr<std::vector<SessionMetadata>> List() = 0;
   // Makes a session and records its session_start, durably. SessionExists; StorageFailed, after
   // which there is none, and it may be made again.

@@ -13,6 +13,9 @@ namespace {
 
 absl::Status Check(const SessionRequest& request) {
   if (!request.session_id.empty()) RETURN_IF_ERROR(CheckSessionId(request.session_id));
+  if (!request.parent_session_id.empty()) {
+    RETURN_IF_ERROR(CheckSessionId(request.parent_session_id));
+  }
   const auto longer = [](absl::string_view field, size_t limit) {
     return InvalidField(field, absl::StrCat("is longer than ", limit, " bytes"));
   };
@@ -43,27 +46,49 @@ absl::StatusOr<std::unique_ptr<SessionTable>> SessionTable::Open(SessionStorage*
                                                                  int threads) {
   ASSIGN_OR_RETURN(std::vector<SessionMetadata> sessions, storage->List());
   std::unique_ptr<SessionTable> table(new SessionTable(clock, limits));
-  for (SessionMetadata& session : sessions) table->catalog_.Set(std::move(session));
+  for (SessionMetadata& session : sessions) {
+    session.needs_agent = HasWork(session, defaults.enabled);
+    table->catalog_.Set(std::move(session));
+  }
   for (int i = 0; i < threads; ++i) {
     table->threads_.push_back(std::make_unique<SessionThread>(
-        storage, &table->catalog_, &table->notices_, clock, limits, defaults));
+        storage, &table->catalog_, &table->notices_, &table->agent_needs_, clock, limits, defaults,
+        [raw = table.get()](const std::string& id) {
+          raw->EndChildren(raw->catalog_.ChildrenToEnd(id));
+        }));
   }
+  // The tracker may have stopped between the end of a session and that of its children.
+  table->EndChildren(table->catalog_.ChildrenToEnd());
   return table;
+}
+
+SessionTable::~SessionTable() {
+  // They call each other.
+  for (const auto& thread : threads_) thread->Stop();
 }
 
 void SessionTable::Create(SessionRequest request, Done<SessionMetadata> done) {
   if (const absl::Status checked = Check(request); !checked.ok()) return done(checked);
   const absl::Time now = clock_->Now();
   const std::string id = request.session_id.empty() ? NewSessionId(now) : request.session_id;
-  const absl::Status reserved = catalog_.Reserve(id, request.owner);
-  if (!reserved.ok()) return done(reserved);
+  absl::StatusOr<int> depth = 0;
+  if (request.parent_session_id.empty()) {
+    const absl::Status reserved = catalog_.Reserve(id, request.owner);
+    if (!reserved.ok()) return done(reserved);
+  } else {
+    depth = catalog_.ReserveChild(id, request.owner, request.parent_session_id);
+    if (!depth.ok()) return done(depth.status());
+  }
   SessionMetadata metadata{.session_id = id,
                            .name = std::move(request.name),
                            .owner = std::move(request.owner),
                            .acp_server = std::move(request.acp_server),
                            .working_dir = std::move(request.working_dir),
                            .created_at = now,
-                           .updated_at = now};
+                           .updated_at = now,
+                           .parent_session_id = std::move(request.parent_session_id),
+                           .depth = *depth,
+                           .detached = request.detached};
   const auto answer = std::make_shared<Done<SessionMetadata>>(std::move(done));
   const bool posted = ThreadOf(id).Create(
       std::move(metadata), [this, id, answer](absl::StatusOr<Session*> session, absl::Time) {
@@ -73,6 +98,8 @@ void SessionTable::Create(SessionRequest request, Done<SessionMetadata> done) {
         }
         const SessionMetadata& created = (*session)->metadata();
         catalog_.Set(created);
+        // Its parent may have ended meanwhile.
+        EndChildren(catalog_.ChildrenToEnd(created.parent_session_id));
         notices_.Publish({SessionAction::kCreated, created, {}});
         (*answer)(created);
       });
@@ -132,6 +159,10 @@ void SessionTable::Unsubscribe(const std::string& id, std::shared_ptr<SessionFee
         return absl::OkStatus();
       },
       [](const absl::Status&) {});
+}
+
+void SessionTable::EndChildren(const std::vector<std::string>& ids) {
+  for (const std::string& id : ids) ThreadOf(id).End(id, "parent_ended");
 }
 
 void SessionTable::DeleteOld(const std::string& id, const SessionRetention& retention,

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
+#include "tracker/domain/session/agent_needs.h"
 #include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_catalog.h"
 #include "tracker/domain/session/session_limits.h"
@@ -40,7 +41,10 @@ class SessionTable {
                                                             const QueueDefaults& defaults = {},
                                                             int threads = kSessionThreads);
 
-  // Records its session_start. InvalidField, SessionExists, TooManySessions, TooManyLogBytes.
+  ~SessionTable();
+
+  // Records its session_start. InvalidField, SessionExists, TooManySessions, TooManyLogBytes; of a
+  // child also SessionNotFound and SessionEnded of its parent, TooDeep, TooManyChildren.
   void Create(SessionRequest request, Done<SessionMetadata> done);
   // What is stored, from memory. SessionNotFound.
   absl::StatusOr<SessionMetadata> Get(const std::string& id) { return catalog_.Get(id); }
@@ -82,6 +86,11 @@ class SessionTable {
   // Where to follow all sessions of an owner: what becomes of them, but not their events.
   SessionNotices& notices() { return notices_; }
 
+  // Where to hear which sessions need their agent from here on, and which do so now, newest first
+  // and without the details of their agents.
+  AgentNeeds& agent_needs() { return agent_needs_; }
+  std::vector<SessionMetadata> ThatNeedAgent() { return catalog_.ThatNeedAgent(); }
+
  private:
   SessionTable(Clock* clock, const SessionLimits& limits)
       : clock_(clock), catalog_(limits), notices_(limits) {}
@@ -89,12 +98,15 @@ class SessionTable {
   SessionThread& ThreadOf(const std::string& id);
   // Deletes it unless it is too young for that by then.
   void DeleteOld(const std::string& id, const SessionRetention& retention, absl::Time now);
+  // Ends the children of a session that has ended or is gone, unless they are detached.
+  void EndChildren(const std::vector<std::string>& ids);
   // SessionNotFound, or why the call won't be done; OK where it will be.
   absl::Status Post(const std::string& id, SessionThread::Call call);
 
   Clock* const clock_;
   SessionCatalog catalog_;
   SessionNotices notices_;
+  AgentNeeds agent_needs_;
   std::vector<std::unique_ptr<SessionThread>> threads_;
 };
 

@@ -11,20 +11,23 @@
 namespace callslip::tracker {
 
 SessionThread::SessionThread(SessionStorage* storage, SessionCatalog* catalog,
-                             SessionNotices* notices, Clock* clock, const SessionLimits& limits,
-                             const QueueDefaults& defaults)
+                             SessionNotices* notices, AgentNeeds* needs, Clock* clock,
+                             const SessionLimits& limits, const QueueDefaults& defaults, Gone gone)
     : storage_(storage),
       catalog_(catalog),
       notices_(notices),
+      needs_(needs),
       clock_(clock),
       limits_(limits),
       defaults_(defaults),
+      gone_(std::move(gone)),
       mailbox_(std::make_shared<Mailbox>(clock)),
       answers_(limits) {
   thread_ = std::thread([this] { Run(); });
 }
 
-SessionThread::~SessionThread() {
+void SessionThread::Stop() {
+  if (!thread_.joinable()) return;
   {
     MutexLock lock(&mailbox_->mutex);
     mailbox_->stop = true;
@@ -37,6 +40,16 @@ bool SessionThread::Do(std::string session_id, Call call) {
   return Post([this, id = std::move(session_id), call = std::move(call)](absl::Time now) {
     call(Find(id, now), now);
   });
+}
+
+void SessionThread::End(std::string session_id, std::string reason) {
+  mailbox_->Post(
+      [this, id = std::move(session_id), reason = std::move(reason)](absl::Time now) {
+        const absl::StatusOr<Session*> session = Find(id, now);
+        // What fails here is made up for when the tracker starts.
+        if (session.ok()) (*session)->End(reason, now).IgnoreError();
+      },
+      std::numeric_limits<size_t>::max());
 }
 
 bool SessionThread::Create(SessionMetadata metadata, Call call) {
@@ -83,6 +96,8 @@ void SessionThread::Forget(const std::string& id) {
   notice.session.session_id = id;
   notice.session.owner = known->owner;
   notices_->Publish(std::move(notice));
+  needs_->Deleted(id);
+  gone_(id);
 }
 
 bool SessionThread::Mailbox::Post(Task task, size_t limit) {
@@ -159,9 +174,11 @@ absl::StatusOr<Session*> SessionThread::Find(const std::string& id, absl::Time n
   absl::StatusOr<LoadedSession> loaded = storage_->Load(id);
   if (absl::IsNotFound(loaded.status())) Forget(id);
   RETURN_IF_ERROR(loaded.status());
+  if (const auto known = catalog_->Get(id); known.ok()) KeepUnstored(*known, loaded->metadata);
+  Session* const session = Keep(*std::move(loaded), now);
   // Where it could not be read before, it is whole now.
-  catalog_->Set(loaded->metadata);
-  return Keep(*std::move(loaded), now);
+  catalog_->Set(session->metadata());
+  return session;
 }
 
 Session* SessionThread::Keep(LoadedSession loaded, absl::Time now) {
@@ -183,8 +200,11 @@ Session* SessionThread::Keep(LoadedSession loaded, absl::Time now) {
   Loaded& kept = sessions_[id];
   kept.session = std::make_unique<Session>(
       std::move(loaded), limits_, defaults_, std::move(later),
-      [this](const SessionMetadata& metadata) { catalog_->Set(metadata); }, notices_, &answers_,
-      now);
+      [this](const SessionMetadata& metadata) {
+        catalog_->Set(metadata);
+        if (metadata.state != SessionState::kActive) gone_(metadata.session_id);
+      },
+      notices_, needs_, &answers_, now);
   kept.use = uses_.insert(uses_.begin(), id);
   Touch(id, kept);
   return kept.session.get();

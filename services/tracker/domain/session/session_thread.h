@@ -18,6 +18,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "common/mutex.h"
+#include "tracker/domain/session/agent_needs.h"
 #include "tracker/domain/session/session.h"
 #include "tracker/domain/session/session_catalog.h"
 #include "tracker/domain/session/session_limits.h"
@@ -39,15 +40,23 @@ class SessionThread {
   // On the thread. `session` may be an error; it was loaded otherwise.
   using Call = std::function<void(absl::StatusOr<Session*> session, absl::Time now)>;
 
+  // Told of a session that has ended or was removed, maybe repeatedly.
+  using Gone = std::function<void(const std::string& id)>;
+
   SessionThread(SessionStorage* storage, SessionCatalog* catalog, SessionNotices* notices,
-                Clock* clock, const SessionLimits& limits, const QueueDefaults& defaults);
-  // Does what waits, then ends what goes on with Draining.
-  ~SessionThread();
+                AgentNeeds* needs, Clock* clock, const SessionLimits& limits,
+                const QueueDefaults& defaults, Gone gone);
+  // As Stop().
+  ~SessionThread() { Stop(); }
+  // Does what waits, then ends what goes on with Draining. What comes later is refused.
+  void Stop();
 
   // Any thread; never block. Return false, and drop the call, where too many wait.
   bool Do(std::string session_id, Call call);
   // Creates the session and then calls.
   bool Create(SessionMetadata metadata, Call call);
+  // Ends the session, however many calls wait.
+  void End(std::string session_id, std::string reason);
   // Ends what goes on in the session and removes it, if `condition` holds of it then; null: always.
   using Condition = std::function<bool(const SessionMetadata& session)>;
   bool Remove(std::string session_id, std::function<void(absl::Status)> done,
@@ -94,9 +103,11 @@ class SessionThread {
   SessionStorage* const storage_;
   SessionCatalog* const catalog_;
   SessionNotices* const notices_;
+  AgentNeeds* const needs_;
   Clock* const clock_;
   const SessionLimits limits_;
   const QueueDefaults defaults_;
+  const Gone gone_;
   const std::shared_ptr<Mailbox> mailbox_;
 
   // The thread's own.

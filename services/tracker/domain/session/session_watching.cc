@@ -22,7 +22,7 @@ absl::Status Session::Subscribe(int64_t after_seq, std::shared_ptr<SessionFeed> 
   feed->Begin(limits_, [later = later_, raw = feed.get()] {
     later([raw](Session& session, absl::Time) { session.Refill(raw); });
   });
-  RefreshCounters();
+  Refresh();
   Tell(feed, Snapshot());
   // An observer that has seen more than there is has seen another log: it starts with what comes.
   observers_.push_back({.feed = std::move(feed), .seq = std::min(after_seq, record_->max_seq())});
@@ -40,7 +40,7 @@ absl::Status Session::Play(const PlayRequest& request, std::shared_ptr<SessionFe
   feed->Begin(limits_, [later = later_, raw = feed.get()] {
     later([raw](Session& session, absl::Time) { session.Refill(raw); });
   });
-  RefreshCounters();
+  Refresh();
   Tell(feed, Snapshot());
   playbacks_.push_back(
       {.feed = std::move(feed), .player = *std::move(player), .request = request, .due = now});

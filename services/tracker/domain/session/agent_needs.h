@@ -1,0 +1,54 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_NEEDS_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_NEEDS_H_
+
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "common/mutex.h"
+#include "tracker/domain/session/session_metadata.h"
+
+namespace callslip::tracker {
+
+// Hears which sessions need an agent. Called on the session's thread once what it tells of is
+// durable and in the catalogue; must not block, and may call the session table.
+class AgentNeedsListener {
+ public:
+  virtual ~AgentNeedsListener() = default;
+
+  // The session has come to need its agent: see SessionMetadata::needs_agent. `session` has the
+  // details of its agent.
+  virtual void OnNeeded(const SessionMetadata& session) = 0;
+  // It takes no events any more.
+  virtual void OnEnded(const SessionMetadata& session) = 0;
+  virtual void OnDeleted(const std::string& session_id) = 0;
+};
+
+// Passes on what sessions need to the one who listens, if anybody does. Thread-safe.
+class AgentNeeds {
+ public:
+  // Null: nobody. On return the one before is not called any more; not to be called by a listener.
+  void SetListener(AgentNeedsListener* listener) {
+    MutexLock lock(&mutex_);
+    listener_ = listener;
+  }
+  void Needed(const SessionMetadata& session) {
+    MutexLock lock(&mutex_);
+    if (listener_ != nullptr) listener_->OnNeeded(session);
+  }
+  void Ended(const SessionMetadata& session) {
+    MutexLock lock(&mutex_);
+    if (listener_ != nullptr) listener_->OnEnded(session);
+  }
+  void Deleted(const std::string& session_id) {
+    MutexLock lock(&mutex_);
+    if (listener_ != nullptr) listener_->OnDeleted(session_id);
+  }
+
+ private:
+  Mutex mutex_;
+  AgentNeedsListener* listener_ ABSL_GUARDED_BY(mutex_) = nullptr;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_NEEDS_H_

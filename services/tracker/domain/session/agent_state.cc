@@ -1,0 +1,55 @@
+#include "tracker/domain/session/agent_state.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "common/status_macros.h"
+#include "tracker/domain/command/command_validation.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_limits.h"
+
+namespace callslip::tracker {
+namespace {
+
+absl::Status CheckSize(absl::string_view field, const std::optional<std::string>& text,
+                       size_t most) {
+  if (!text.has_value() || text->size() <= most) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("is longer than ", most, " bytes"));
+}
+
+// Returns whether it is another value.
+bool Replace(const std::optional<std::string>& value, std::string& member) {
+  if (!value.has_value() || *value == member) return false;
+  member = *value;
+  return true;
+}
+
+}  // namespace
+
+absl::Status CheckAndCut(AgentChange& change) {
+  RETURN_IF_ERROR(CheckSize("runner_id", change.runner_id, kMaxClientIdBytes));
+  RETURN_IF_ERROR(CheckSize("agent_session_id", change.agent_session_id, kMaxAgentSessionIdBytes));
+  RETURN_IF_ERROR(CheckSize("details", change.details, kMaxAgentDetailsBytes));
+  if (change.reason.has_value()) Cut(*change.reason, kMaxReasonBytes);
+  if (change.message.has_value()) Cut(*change.message, kMaxReasonTextBytes);
+  return absl::OkStatus();
+}
+
+bool Apply(const AgentChange& change, absl::Time now, AgentState& state) {
+  if (change.status.has_value()) {
+    const bool in_turn = *change.status == AgentStatus::kPrompting ||
+                         *change.status == AgentStatus::kNeedsPermission;
+    state.status = in_turn ? AgentStatus::kIdle : *change.status;
+  }
+  Replace(change.reason, state.reason);
+  Replace(change.message, state.message);
+  state.updated_at = now;
+  bool stored = Replace(change.runner_id, state.runner_id);
+  stored = Replace(change.agent_session_id, state.agent_session_id) || stored;
+  if (change.details.has_value() && *change.details != state.details.str()) {
+    state.details = SharedText(*change.details);
+    stored = true;
+  }
+  return stored;
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,27 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_IMAGE_H_
+#define CALLSLIP_TRACKER_DOMAIN_SESSION_IMAGE_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "tracker/domain/session/session_event.h"
+
+namespace callslip::tracker {
+
+// An image of a session's messages, with its bytes.
+struct Image {
+  ImageRef ref;
+  std::string data;
+};
+
+// What the first bytes say that it is, such as "image/png": PNG, JPEG, GIF or WebP. Empty for
+// anything else.
+absl::string_view ImageTypeOf(absl::string_view data);
+
+// Whether it is an id that an image may have: "img-" and 16 hexadecimal digits. To be looked at
+// before an id touches a path.
+bool IsImageId(absl::string_view id);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_IMAGE_H_

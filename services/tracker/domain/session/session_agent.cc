@@ -1,0 +1,56 @@
+// The session's agent: how it is, and whether it is needed.
+
+#include <utility>
+
+#include "common/status_macros.h"
+#include "tracker/domain/session/session.h"
+
+namespace callslip::tracker {
+
+absl::Status Session::SetAgentState(AgentChange change, absl::Time now) {
+  RETURN_IF_ERROR(CheckAndCut(change));
+  if (change.details.has_value()) {
+    RETURN_IF_ERROR(record_->CheckObject("details", *change.details));
+  }
+  metadata_.agent.status = told_status_;
+  bool stored = Apply(change, now, metadata_.agent);
+  told_status_ = metadata_.agent.status;
+  if (change.token_hash.has_value() && *change.token_hash != metadata_.agent_token_hash) {
+    metadata_.agent_token_hash = *change.token_hash;
+    stored = true;
+  }
+  metadata_changed_ = metadata_changed_ || stored;
+  agent_changed_ = true;
+  Refresh();
+  return absl::OkStatus();
+}
+
+Session::Known Session::KnownOf(const SessionMetadata& metadata) {
+  return {.status = metadata.agent.status,
+          .queue = metadata.queue,
+          .needs_agent = metadata.needs_agent,
+          .is_active = metadata.state == SessionState::kActive};
+}
+
+void Session::FollowAgent() {
+  Refresh();
+  const Known before = std::exchange(known_, KnownOf(metadata_));
+  const bool agent_changed = std::exchange(agent_changed_, false);
+  if (!agent_changed && known_ == before) return;
+  listing_changed_ = true;
+  if (agent_changed || known_.status != before.status) NotifyAll(metadata_.agent);
+  if (known_.status != before.status) Announce(SessionAction::kAgent);
+  const bool has_come_to_need = known_.needs_agent && !before.needs_agent;
+  const bool has_ended = before.is_active && !known_.is_active;
+  if (!has_come_to_need && !has_ended) return;
+  AfterCommit([this, has_ended, session = metadata_](const absl::Status& status) {
+    if (!status.ok()) return;
+    if (has_ended) {
+      needs_->Ended(session);
+    } else {
+      needs_->Needed(session);
+    }
+  });
+}
+
+}  // namespace callslip::tracker

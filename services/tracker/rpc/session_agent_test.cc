@@ -1,0 +1,193 @@
+// What is said of agents, children and images over the real listener, with gRPC's own client.
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "absl/synchronization/notification.h"
+
+#include "tracker/rpc/session_server_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+using absl::StatusCode;
+using ::testing::SizeIs;
+
+class SessionAgentRpcTest : public SessionServerTest {
+ protected:
+  using SessionServerTest::SessionServerTest;
+
+  // As the runner's calls do.
+  void SetAgent(AgentChange change) {
+    absl::Notification stored;
+    sessions_->Run(
+        "s",
+        [change](Session& session, absl::Time now) { return session.SetAgentState(change, now); },
+        [&](const absl::Status& status) {
+          EXPECT_OK(status);
+          stored.Notify();
+        });
+    stored.WaitForNotification();
+  }
+};
+
+TEST_F(SessionAgentRpcTest, DetailsAreThereWhereTheyAreAskedFor) {
+  CreateSession();
+  const auto notices = WatchSessions("");
+  EXPECT_EQ(notices->Next()->action(), "started");
+  SetAgent({.status = AgentStatus::kFailed,
+            .reason = "auth_required",
+            .message = "log in",
+            .runner_id = "r",
+            .agent_session_id = "a",
+            .details = R"({"modes":[]})"});
+  const v1::AgentState agent = Call(&S::GetSession, "session_id: 's'")->agent();
+  EXPECT_EQ(agent.status(), v1::AGENT_STATUS_FAILED);
+  EXPECT_EQ(agent.reason(), "auth_required");
+  EXPECT_EQ(agent.message(), "log in");
+  EXPECT_EQ(agent.runner_id(), "r");
+  EXPECT_EQ(agent.agent_session_id(), "a");
+  EXPECT_EQ(agent.details(), R"({"modes":[]})");
+  EXPECT_TRUE(agent.has_update_time());
+  const auto listed = Call(&S::ListSessions, "")->sessions(0).agent();
+  EXPECT_EQ(listed.status(), v1::AGENT_STATUS_FAILED);
+  EXPECT_EQ(listed.details(), "");
+  const auto notice = notices->Next();
+  EXPECT_EQ(notice->action(), "agent");
+  EXPECT_EQ(notice->session().agent().status(), v1::AGENT_STATUS_FAILED);
+  EXPECT_EQ(notice->session().agent().details(), "");
+
+  const auto watch = Watch("session_id: 's' after_seq: 1");
+  EXPECT_EQ(watch->Next()->snapshot().session().agent().details(), R"({"modes":[]})");
+  EXPECT_TRUE(watch->Next()->has_caught_up());
+  SetAgent({.status = AgentStatus::kStarting});
+  const auto told = watch->Next();
+  EXPECT_EQ(told->agent().status(), v1::AGENT_STATUS_STARTING);
+  EXPECT_EQ(told->agent().details(), R"({"modes":[]})");
+}
+
+TEST_F(SessionAgentRpcTest, ASessionSaysWhatItsQueueHolds) {
+  CreateSession();
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'one'"));
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'two'"));
+  EXPECT_EQ(Call(&S::GetSession, "session_id: 's'")->queue_length(), 2);
+  const auto runner = Receive("session_id: 's'");
+  const std::string turn = runner->Next()->turn_id();
+  ASSERT_OK(Call(&Q::StartTurn, "session_id: 's' turn_id: '" + turn + "'"));
+  const v1::Session session = *Call(&S::GetSession, "session_id: 's'");
+  EXPECT_EQ(session.queue_length(), 1);
+  EXPECT_EQ(session.turn_id(), turn);
+}
+
+TEST_F(SessionAgentRpcTest, AnEndOfATurnIsRecordedWithWhatItHasUsed) {
+  CreateSession();
+  const auto runner = Receive("session_id: 's'");
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'one'"));
+  const std::string turn = runner->Next()->turn_id();
+  ASSERT_OK(Call(&Q::StartTurn, "session_id: 's' turn_id: '" + turn + "'"));
+  const std::string finish = "session_id: 's' turn_id: '" + turn +
+                             "' outcome: OUTCOME_COMPLETED stop_reason: 'end_turn' usage: ";
+  EXPECT_THAT(Call(&Q::FinishTurn, finish + "'[]'"),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  ASSERT_OK(Call(&Q::FinishTurn, finish + R"('{"tokens":7}')"));
+  const auto page = Call(&S::ReadEvents, "session_id: 's' type: 'turn_end'");
+  ASSERT_THAT(page->events(), SizeIs(1));
+  EXPECT_EQ(page->events(0).other().data(),
+            R"({"outcome":"completed","stop_reason":"end_turn","turn_id":")" + turn +
+                R"(","usage":{"tokens":7}})");
+}
+
+TEST_F(SessionAgentRpcTest, EventsComeBackWithAllThatTheyHave) {
+  CreateSession();
+  const std::string events =
+      R"(events { agent_message { text: "a" message_id: "m" } }
+         events { agent_thought { text: "b" message_id: "m" } }
+         events { tool_call { tool_call_id: "c" title: "t" status: "pending" kind: "edit"
+                              content: "[1]" locations: "[]" name: "write" } }
+         events { tool_call_update { tool_call_id: "c" kind: "edit" raw_input: "{}"
+                                     raw_output: "1" content: "[]" locations: "[2]" } }
+         events { permission { title: "t" selected_option: "o" outcome: "selected"
+                               permission_id: "p" tool_call_id: "c" decided_by: "policy" } })";
+  ASSERT_OK(Call(&S::AppendEvents, "session_id: 's' " + events));
+  const auto sent = Parse<v1::AppendEventsRequest>(events);
+  const auto page = Call(&S::ReadEvents, "session_id: 's' after_seq: 1");
+  ASSERT_THAT(page->events(), SizeIs(sent.events_size()));
+  for (int i = 0; i < sent.events_size(); ++i) {
+    v1::SessionEvent event = page->events(i);
+    event.clear_seq();
+    event.clear_time();
+    EXPECT_EQ(event.DebugString(), sent.events(i).DebugString());
+  }
+  EXPECT_THAT(
+      Call(&S::AppendEvents,
+           "session_id: 's' events { tool_call_update { tool_call_id: 'c' content: '{' } }"),
+      FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+TEST_F(SessionAgentRpcTest, APermissionSaysWhatItIsAboutAndWhoHasGivenIt) {
+  CreateSession();
+  const std::string ask =
+      "session_id: 's' permission_id: 'p' title: 'write?' kind: 'edit' "
+      "options { option_id: 'yes' } details: ";
+  EXPECT_THAT(Call(&S::AskPermission, ask + "'7'"),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  ASSERT_OK(Call(&S::AskPermission, ask + R"('{"path":"/a"}')"));
+  const v1::Permission open = Call(&S::ListPermissions, "session_id: 's'")->permissions(0);
+  EXPECT_EQ(open.kind(), "edit");
+  EXPECT_EQ(open.details(), R"({"path":"/a"})");
+  ASSERT_OK(Call(&S::AnswerPermission,
+                 "session_id: 's' permission_id: 'p' option_id: 'yes' decided_by: 'agent'"));
+  const auto page = Call(&S::ReadEvents, "session_id: 's' type: 'permission'");
+  EXPECT_EQ(page->events(0).permission().decided_by(), "agent");
+  EXPECT_EQ(page->events(0).permission().permission_id(), "p");
+}
+
+TEST_F(SessionAgentRpcTest, ATitleReplacesNoName) {
+  CreateSession();
+  const std::string update = "session_id: 's' if_unnamed: true name: ";
+  EXPECT_EQ(Call(&S::UpdateSession, update + "'Title'")->name(), "Title");
+  EXPECT_EQ(Call(&S::UpdateSession, update + "'Other'")->name(), "Title");
+  EXPECT_EQ(Call(&S::UpdateSession, "session_id: 's' name: 'Mine'")->name(), "Mine");
+}
+
+TEST_F(SessionAgentRpcTest, ChildrenAreOfOnesOwnSessions) {
+  CreateSession();
+  const auto child = Call(&S::CreateSession, "session_id: 'c' parent_session_id: 's'");
+  ASSERT_OK(child);
+  EXPECT_EQ(child->parent_session_id(), "s");
+  EXPECT_FALSE(child->detached());
+  EXPECT_TRUE(Call(&S::CreateSession, "parent_session_id: 's' detached: true")->detached());
+  EXPECT_THAT(Call(&S::CreateSession, "client_id: 'other' parent_session_id: 's'"),
+              FailsWith(StatusCode::kNotFound, "unknown_session"));
+  ASSERT_OK(Call(&S::EndSession, "session_id: 's'"));
+  EXPECT_THAT(Call(&S::CreateSession, "parent_session_id: 's'"),
+              FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
+}
+
+TEST_F(SessionAgentRpcTest, TheLargestImageGoesThereAndBack) {
+  CreateSession();
+  v1::PutImageRequest put;
+  put.set_session_id("s");
+  put.set_name("cat");
+  put.set_data("GIF89a" + std::string(kMaxImageBytes - 6, '\xff'));
+  ASSERT_OK_AND_ASSIGN(const v1::ImageRef image, Send(&S::PutImage, put));
+  EXPECT_EQ(image.mime_type(), "image/gif");
+  v1::GetImageRequest get;
+  get.set_session_id("s");
+  get.set_image_id(image.id());
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(-1);
+  std::get<std::unique_ptr<S>>(stubs_) = v1::SessionService::NewStub(
+      grpc::CreateCustomChannel("unix:" + socket_folder_.path() + "/tracker.sock",
+                                grpc::InsecureChannelCredentials(), arguments));
+  ASSERT_OK_AND_ASSIGN(const v1::GetImageResponse back, Send(&S::GetImage, get));
+  EXPECT_EQ(back.image().DebugString(), image.DebugString());
+  EXPECT_TRUE(back.data() == put.data());
+  get.set_client_id("other");
+  EXPECT_THAT(Send(&S::GetImage, get), FailsWith(StatusCode::kNotFound, "unknown_session"));
+  put.mutable_data()->push_back('x');
+  EXPECT_THAT(Send(&S::PutImage, put), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+}  // namespace
+}  // namespace callslip::tracker

@@ -1,0 +1,45 @@
+#ifndef CALLSLIP_TRACKER_STORAGE_IMAGE_FOLDER_H_
+#define CALLSLIP_TRACKER_STORAGE_IMAGE_FOLDER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tracker/domain/session/image.h"
+#include "tracker/storage/disk.h"
+
+namespace callslip::tracker {
+
+// The images in the folder of a session: img-{16 hexadecimal digits of the SHA-256 of its bytes},
+// and beside it, where it has one, its name as img-….name.
+class ImageFolder {
+ public:
+  // Counts what there is. `disk` must outlive this.
+  static absl::StatusOr<ImageFolder> Open(Disk* disk, std::string folder);
+
+  // Durable on return, and whole or not at all. What is there already stays as it is.
+  // TooManyImages, StorageFailed.
+  absl::StatusOr<ImageRef> Put(const std::string& data, const std::string& name, size_t limit);
+  // ImageNotFound, StorageFailed. `id` is one that images have.
+  absl::StatusOr<Image> Get(const std::string& id) const;
+
+  int64_t bytes() const { return bytes_; }
+
+ private:
+  ImageFolder(Disk* disk, std::string folder) : disk_(disk), folder_(std::move(folder)) {}
+
+  std::string PathOf(const std::string& name) const;
+  absl::StatusOr<std::string> NameOf(const std::string& id) const;
+
+  Disk* disk_;
+  std::string folder_;
+  size_t count_ = 0;
+  int64_t bytes_ = 0;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_STORAGE_IMAGE_FOLDER_H_
