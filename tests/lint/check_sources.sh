@@ -31,7 +31,7 @@ forbid "the tracker's domain knows no transport and no format" \
   '#include.*(grpc|\.pb\.h|json|httplib|boost/(asio|beast))' 'services/tracker/domain/*'
 # What a folder of the domain may include are the folders before it, and never what is around it.
 later='rpc|storage|process|metrics'
-for room in session annotation queue journal worker command; do
+for room in runner session annotation queue journal worker command; do
   forbid "domain/$room includes what stands above it in ARCHITECTURE.md only" \
     "#include \"tracker/($later)/" "services/tracker/domain/$room/*" ':!*_test.cc' ':!*fixture.h'
   later+="|domain/$room"

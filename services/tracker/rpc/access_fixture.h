@@ -31,13 +31,11 @@
 
 namespace callslip::tracker {
 
-inline constexpr const char* kServices[] = {"callslip.tracker.v1.AdminService",
-                                            "callslip.tracker.v1.AnnotationService",
-                                            "callslip.tracker.v1.CommandService",
-                                            "callslip.tracker.v1.QueueService",
-                                            "callslip.tracker.v1.SessionService",
-                                            "callslip.tracker.v1.WorkerService",
-                                            "grpc.health.v1.Health"};
+inline constexpr const char* kServices[] = {
+    "callslip.tracker.v1.AdminService",   "callslip.tracker.v1.AnnotationService",
+    "callslip.tracker.v1.CommandService", "callslip.tracker.v1.QueueService",
+    "callslip.tracker.v1.RunnerService",  "callslip.tracker.v1.SessionService",
+    "callslip.tracker.v1.WorkerService",  "grpc.health.v1.Health"};
 
 inline std::vector<const google::protobuf::MethodDescriptor*> AllMethods() {
   std::vector<const google::protobuf::MethodDescriptor*> methods;

@@ -14,6 +14,7 @@ constexpr RoleSet kClientsAndRunners = {Role::kClient, Role::kRunner};
 // A runner works off the shell commands of its sessions.
 constexpr RoleSet kWorkers = {Role::kWorker, Role::kRunner};
 constexpr RoleSet kBrowsers = {Role::kWorker};
+constexpr RoleSet kRunners = {Role::kRunner};
 constexpr RoleSet kViewers = {Role::kViewer};
 
 constexpr RpcAccess kTable[] = {
@@ -51,6 +52,14 @@ constexpr RpcAccess kTable[] = {
     {"callslip.tracker.v1.QueueService.ReceiveMessages", Kind::kActs, kClientsAndRunners},
     {"callslip.tracker.v1.QueueService.StartTurn", Kind::kActs, kClientsAndRunners},
     {"callslip.tracker.v1.QueueService.FinishTurn", Kind::kActs, kClientsAndRunners},
+    {"callslip.tracker.v1.RunnerService.Serve", Kind::kActs, kRunners},
+    {"callslip.tracker.v1.RunnerService.SetAgentState", Kind::kActs, kRunners},
+    {"callslip.tracker.v1.RunnerService.ReleaseSession", Kind::kActs, kRunners},
+    {"callslip.tracker.v1.RunnerService.AnswerControl", Kind::kActs, kRunners},
+    {"callslip.tracker.v1.RunnerService.IssueSessionToken", Kind::kActs, kRunners},
+    {"callslip.tracker.v1.RunnerService.FindSessionToken", Kind::kReads, {}},
+    {"callslip.tracker.v1.RunnerService.ListRunners", Kind::kReads, kReaders},
+    {"callslip.tracker.v1.RunnerService.ControlAgent", Kind::kActs, kClients},
     {"callslip.tracker.v1.SessionService.CreateSession", Kind::kActs, kClients},
     {"callslip.tracker.v1.SessionService.GetSession", Kind::kReads, kReadersAndRunners},
     {"callslip.tracker.v1.SessionService.ListSessions", Kind::kReads, kReadersAndRunners},

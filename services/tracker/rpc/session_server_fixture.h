@@ -9,6 +9,7 @@
 
 #include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "callslip/tracker/v1/queue_service.grpc.pb.h"
+#include "callslip/tracker/v1/runner_service.grpc.pb.h"
 #include "callslip/tracker/v1/session_service.grpc.pb.h"
 #include "common/fake_clock.h"
 #include "common/rpc_status.h"
@@ -73,6 +74,7 @@ class SessionServerTest : public testing::Test {
   using S = v1::SessionService::Stub;
   using Q = v1::QueueService::Stub;
   using C = v1::CommandService::Stub;
+  using R = v1::RunnerService::Stub;
 
   explicit SessionServerTest(const SessionLimits& limits = {}, OutputGate* gate = nullptr)
       : limits_(limits), gate_(gate) {
@@ -90,7 +92,7 @@ class SessionServerTest : public testing::Test {
         *server_->Start(Address{.unix_path = socket_folder_.path() + "/tracker.sock"}, 2);
     channel_ = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());
     stubs_ = {v1::SessionService::NewStub(channel_), v1::QueueService::NewStub(channel_),
-              v1::CommandService::NewStub(channel_)};
+              v1::CommandService::NewStub(channel_), v1::RunnerService::NewStub(channel_)};
   }
 
   void Stop(absl::Duration grace) {
@@ -140,6 +142,9 @@ class SessionServerTest : public testing::Test {
   std::unique_ptr<StreamReader<v1::ReceivedMessage>> Receive(const std::string& request) {
     return Open<v1::ReceivedMessage>(&Q::ReceiveMessages, request);
   }
+  std::unique_ptr<StreamReader<v1::Assignment>> Serve(const std::string& request) {
+    return Open<v1::Assignment>(&R::Serve, request);
+  }
 
   void CreateSession(const std::string& id = "s") {
     ASSERT_OK(Call(&S::CreateSession, "session_id: '" + id + "'"));
@@ -172,7 +177,7 @@ class SessionServerTest : public testing::Test {
   std::unique_ptr<DeadlineThread> deadlines_;
   std::unique_ptr<TrackerServer> server_;
   std::shared_ptr<grpc::Channel> channel_;
-  std::tuple<std::unique_ptr<S>, std::unique_ptr<Q>, std::unique_ptr<C>> stubs_;
+  std::tuple<std::unique_ptr<S>, std::unique_ptr<Q>, std::unique_ptr<C>, std::unique_ptr<R>> stubs_;
 
  private:
   template <typename Response, typename Stub, typename Request>

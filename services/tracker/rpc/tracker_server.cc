@@ -19,6 +19,7 @@
 #include "tracker/rpc/command_service.h"
 #include "tracker/rpc/health_service.h"
 #include "tracker/rpc/queue_service.h"
+#include "tracker/rpc/runner_service.h"
 #include "tracker/rpc/session_service.h"
 #include "tracker/rpc/worker_service.h"
 
@@ -31,6 +32,7 @@ std::vector<std::string> ServiceNames(bool with_sessions) {
   if (with_sessions) {
     names.emplace_back(SessionService::kName);
     names.emplace_back(QueueService::kName);
+    names.emplace_back(RunnerService::kName);
   }
   return names;
 }
@@ -52,9 +54,11 @@ struct SessionParts {
       : timers(std::make_shared<TimerThread>(clock)),
         caller(table, timers),
         sessions(clock, commands, &caller, timers, gate),
-        queues(&caller) {}
+        queues(&caller),
+        runners(clock, &caller, timers) {}
   ~SessionParts() {
     // Whatever may still call the services.
+    runners.Stop();
     timers->Stop();
     caller.AwaitCalls();
   }
@@ -63,6 +67,7 @@ struct SessionParts {
   SessionCaller caller;
   SessionService sessions;
   QueueService queues;
+  RunnerService runners;
 };
 
 }  // namespace
@@ -156,6 +161,7 @@ absl::StatusOr<std::vector<Address>> TrackerServer::Start(const std::vector<Addr
   if (sessions.has_value()) {
     sessions->sessions.AddTo(server);
     sessions->queues.AddTo(server);
+    sessions->runners.AddTo(server);
   }
   parts_->admin.AddTo(server);
   parts_->health.AddTo(server);
@@ -167,6 +173,7 @@ absl::StatusOr<std::vector<Address>> TrackerServer::Start(const std::vector<Addr
   if (sessions.has_value()) {
     sessions->sessions.ServeOn(server);
     sessions->queues.ServeOn(server);
+    sessions->runners.ServeOn(server);
   }
   parts_->admin.ServeOn(server);
   parts_->health.ServeOn(server);
@@ -186,7 +193,10 @@ void TrackerServer::Drain(absl::Duration grace) {
   parts_->health.SetServing(false);
   parts_->statistics.SetDraining();
   parts_->commands.Drain();
-  if (parts_->sessions.has_value()) parts_->sessions->caller.EndCalls(Draining());
+  if (parts_->sessions.has_value()) {
+    parts_->sessions->runners.Drain();
+    parts_->sessions->caller.EndCalls(Draining());
+  }
   // What workers have begun they may still report.
   const std::shared_ptr<Sleeper> sleeper = clock_->NewSleeper();
   table_->OnNoLeases([sleeper] { sleeper->Wake(); });

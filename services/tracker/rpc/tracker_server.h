@@ -20,8 +20,8 @@
 namespace callslip::tracker {
 
 // The tracker's gRPC listener: CommandService, AnnotationService, WorkerService with what it knows
-// of workers, SessionService, QueueService, AdminService, health and reflection. Keeps the
-// gRPC headers to itself.
+// of workers, SessionService, QueueService, RunnerService, AdminService, health and reflection.
+// Keeps the gRPC headers to itself.
 class TrackerServer {
  public:
   // All of them must outlive the server; and `sessions` whatever fires the deadlines of `table`.

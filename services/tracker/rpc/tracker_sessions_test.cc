@@ -5,6 +5,7 @@
 
 #include "callslip/tracker/v1/admin_service.pb.h"
 #include "callslip/tracker/v1/annotation_service.pb.h"
+#include "callslip/tracker/v1/runner_service.pb.h"
 #include "callslip/tracker/v1/worker_service.pb.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "tracker/rpc/session_server_fixture.h"
@@ -28,7 +29,8 @@ TEST_F(TrackerSessionsTest, EveryMethodOfTheProtosIsServed) {
   for (const google::protobuf::Descriptor* any :
        {v1::GetHealthRequest::descriptor(), v1::ListAnnotationsRequest::descriptor(),
         v1::GetCommandRequest::descriptor(), v1::GetQueueStatusRequest::descriptor(),
-        v1::GetSessionRequest::descriptor(), v1::ListWorkersRequest::descriptor()}) {
+        v1::GetSessionRequest::descriptor(), v1::ListRunnersRequest::descriptor(),
+        v1::ListWorkersRequest::descriptor()}) {
     const google::protobuf::ServiceDescriptor* service = any->file()->service(0);
     for (int i = 0; i < service->method_count(); ++i, ++methods) {
       EXPECT_EQ(served.count(service->method(i)->name()), 1)

@@ -160,6 +160,8 @@ class Session {
                       absl::Time now);
   // Harmless where it is not the session's runner. Its turn goes on.
   void Detach(const MessageReceiver* receiver);
+  // Its runner is lost for good, whatever call of it is still there: a turn ends as in Attach().
+  absl::Status LoseRunner(absl::Time now);
   // Records the message's user_prompt and takes it from the queue. Repeating it is harmless.
   // StaleTurn, SessionEnded.
   absl::StatusOr<Turn> StartTurn(absl::string_view turn_id, absl::Time now);
@@ -264,6 +266,8 @@ class Session {
   // Returns false where the playback is over.
   bool PlayOn(Playback& playback, absl::Time now);
   void HandOver(const QueueDelivery::Sent& sent);
+  // A turn that is under way has failed, since its runner was lost.
+  absl::Status LoseTurn(const char* why, absl::Time now);
   // What is being sent, if anything, waits again.
   void ReturnSending();
   absl::Status CheckPrompt(const std::string& prompt_id) const;

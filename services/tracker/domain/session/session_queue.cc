@@ -130,9 +130,21 @@ absl::Status Session::Attach(std::shared_ptr<MessageReceiver> receiver, absl::st
   }
   const auto& turn = delivery_.state().turn;
   if (!turn.has_value() || turn->id == turn_id) return absl::OkStatus();
-  const TurnOutcome lost{TurnEnd::kFailed, "runner_lost",
-                         "the session's runner came back without the turn that it had begun"};
-  return FinishTurn(std::string(turn->id), lost, now);
+  return LoseTurn("the session's runner came back without the turn that it had begun", now);
+}
+
+absl::Status Session::LoseTurn(const char* why, absl::Time now) {
+  const auto& turn = delivery_.state().turn;
+  if (!turn.has_value()) return absl::OkStatus();
+  return FinishTurn(std::string(turn->id), {TurnEnd::kFailed, "runner_lost", why}, now);
+}
+
+absl::Status Session::LoseRunner(absl::Time now) {
+  if (receiver_ != nullptr) {
+    AfterCommit([lost = receiver_](const absl::Status&) { lost->OnEnd(ReceiverReplaced()); });
+    Detach(receiver_.get());
+  }
+  return LoseTurn("the session's runner was lost in the middle of the turn", now);
 }
 
 void Session::Detach(const MessageReceiver* receiver) {

@@ -1,0 +1,64 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_H_
+#define CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+
+namespace callslip::tracker {
+
+// An agent that a runner can start.
+struct AgentOffer {
+  std::string name;
+  std::string title;    // For people; may be empty.
+  std::string problem;  // Why it can't be started; empty where it can.
+};
+
+// A directory whose sessions a runner serves.
+struct Workspace {
+  std::string name;
+  std::string dir;                  // Absolute.
+  std::vector<std::string> agents;  // That may work there. Empty: all of the runner.
+};
+
+// What a runner says of itself.
+struct RunnerOffer {
+  std::string runner_id;
+  std::string version;
+  std::vector<AgentOffer> agents;
+  std::vector<Workspace> workspaces;
+  int max_agents = 1;  // At a time.
+};
+
+// A runner as lists have it.
+struct RunnerInfo {
+  RunnerOffer offer;
+  int running_agents = 0;  // Its sessions whose agent runs or starts.
+  int waiting_agents = 0;
+  int sessions = 0;
+  absl::Time known_since;
+  bool connected = false;
+};
+
+// InvalidField unless ids and names are as runner_service.proto has them, directories are absolute,
+// and there are no more than there may be.
+absl::Status CheckOffer(const RunnerOffer& offer);
+
+// Whether `path` is `dir` or below it, by components. False where either is not absolute or has a
+// component `..`.
+bool IsInside(absl::string_view path, absl::string_view dir);
+
+// How well a runner suits a session.
+enum class Fit {
+  kNone,     // It has no such agent, or no workspace for it.
+  kProblem,  // It has, but the agent can't be started.
+  kGood,
+};
+Fit FitOf(const RunnerOffer& offer, absl::string_view acp_server, absl::string_view working_dir);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_H_

@@ -1,0 +1,105 @@
+#include "tracker/domain/runner/runner_errors.h"
+
+#include <string>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "common/error_details.h"
+#include "tracker/domain/command/command_validation.h"
+#include "tracker/domain/session/session_limits.h"
+
+namespace callslip::tracker {
+namespace {
+
+using absl::StatusCode;
+
+bool IsReason(absl::string_view reason) {
+  return !reason.empty() && reason.size() <= kMaxReasonBytes && absl::c_all_of(reason, [](char c) {
+    return absl::ascii_islower(static_cast<unsigned char>(c)) ||
+           absl::ascii_isdigit(static_cast<unsigned char>(c)) || c == '_';
+  });
+}
+
+}  // namespace
+
+absl::Status TooManyRunners(size_t limit) {
+  return ErrorWithDetails(
+      StatusCode::kResourceExhausted, absl::StrCat("there are ", limit, " runners already"),
+      {.reason = "too_many_runners",
+       .hint = "Give each runner one id that it keeps; one that is gone is forgotten in an hour.",
+       .retry_after = absl::Minutes(1)});
+}
+
+absl::Status RunnerReplaced(absl::string_view id) {
+  return ErrorWithDetails(
+      StatusCode::kAborted, absl::StrCat("another call serves as runner \"", id, "\" now"),
+      {.reason = "runner_replaced",
+       .hint = "Leave the sessions to it, or give this runner an id of its own."});
+}
+
+absl::Status RunnerTooSlow() {
+  return ErrorWithDetails(StatusCode::kResourceExhausted,
+                          "the runner does not read what it is to do",
+                          {.reason = "too_slow",
+                           .hint = "Call Serve again, with the sessions that are the runner's.",
+                           .retry_after = absl::Seconds(1)});
+}
+
+absl::Status NotAssigned(absl::string_view session_id, absl::string_view runner_id) {
+  return ErrorWithDetails(
+      StatusCode::kFailedPrecondition,
+      absl::StrCat("session \"", session_id, "\" is not runner \"", runner_id, "\"'s"),
+      {.reason = "not_assigned",
+       .hint = "End its agent: whoever has the session now starts another one."});
+}
+
+absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir) {
+  const std::string whose = acp_server.empty()
+                                ? "the session names no agent (acp_server)"
+                                : absl::StrCat("no runner has the agent \"", acp_server,
+                                               "\" and a workspace with \"", working_dir, "\"");
+  return ErrorWithDetails(
+      StatusCode::kFailedPrecondition, whose,
+      {.reason = "no_runner",
+       .hint = "List the runners, and start one that has this agent and this directory."});
+}
+
+absl::Status RunnerGaveUp() {
+  return ErrorWithDetails(
+      StatusCode::kFailedPrecondition, "the session's runner has given it up before this was done",
+      {.reason = "no_runner", .hint = "Try again: another runner may take it."});
+}
+
+absl::Status RunnerSilent() {
+  return ErrorWithDetails(
+      StatusCode::kDeadlineExceeded, "the session's runner has not answered; it may be done still",
+      {.reason = "runner_silent", .hint = "Look at the state of the agent before trying again."});
+}
+
+absl::Status TooManyControls(size_t limit) {
+  return ErrorWithDetails(
+      StatusCode::kResourceExhausted,
+      absl::StrCat(limit, " controls of this session wait for its runner already"),
+      {.reason = "too_many_controls",
+       .hint = "Wait until one of them was answered.",
+       .retry_after = absl::Seconds(1)});
+}
+
+absl::Status UnknownSessionToken() {
+  return ErrorWithDetails(
+      StatusCode::kNotFound, "no session has this token",
+      {.reason = "unknown_token",
+       .hint = "It is good until its session ends, changes its runner, or gets another one."});
+}
+
+absl::Status ControlFailed(absl::string_view reason, absl::string_view message) {
+  std::string text = message.empty() ? "the runner could not do it" : std::string(message);
+  Cut(text, kMaxReasonTextBytes);
+  return ErrorWithDetails(StatusCode::kFailedPrecondition, text,
+                          {.reason = IsReason(reason) ? std::string(reason) : "agent_failed",
+                           .hint = "Look at the state of the session's agent."});
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,31 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_ERRORS_H_
+#define CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_ERRORS_H_
+
+#include <cstddef>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+
+// Every error of runners, by name. The reason (see ErrorDetails) of each stands behind it; it is
+// part of the public API.
+namespace callslip::tracker {
+
+absl::Status TooManyRunners(size_t limit);          // too_many_runners, RESOURCE_EXHAUSTED
+absl::Status RunnerReplaced(absl::string_view id);  // runner_replaced, ABORTED
+absl::Status RunnerTooSlow();                       // too_slow, RESOURCE_EXHAUSTED
+// The session is not that runner's.
+absl::Status NotAssigned(absl::string_view session_id,
+                         absl::string_view runner_id);  // not_assigned
+// No runner has that agent and a workspace with that directory.
+absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir);  // no_runner
+// The session's runner has given it up.
+absl::Status RunnerGaveUp();                 // no_runner
+absl::Status RunnerSilent();                 // runner_silent, DEADLINE_EXCEEDED
+absl::Status TooManyControls(size_t limit);  // too_many_controls, RESOURCE_EXHAUSTED
+absl::Status UnknownSessionToken();          // unknown_token, NOT_FOUND
+// What the runner says why it could not be done. A reason that is no word is `agent_failed`.
+absl::Status ControlFailed(absl::string_view reason, absl::string_view message);
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_ERRORS_H_

@@ -1,0 +1,204 @@
+#include "tracker/domain/runner/runner_table.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "common/status_macros.h"
+#include "tracker/domain/runner/runner_errors.h"
+#include "tracker/domain/runner/runner_limits.h"
+
+namespace callslip::tracker {
+namespace {
+
+bool Runs(AgentStatus status) {
+  switch (status) {
+    case AgentStatus::kStarting:
+    case AgentStatus::kIdle:
+    case AgentStatus::kPrompting:
+    case AgentStatus::kNeedsPermission:
+    case AgentStatus::kStopping:
+      return true;
+    case AgentStatus::kNone:
+    case AgentStatus::kWaiting:
+    case AgentStatus::kStopped:
+    case AgentStatus::kFailed:
+      return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> RunnerTable::Connect(
+    RunnerOffer offer, const std::vector<std::string>& sessions, absl::Time now) {
+  RETURN_IF_ERROR(CheckOffer(offer));
+  const std::string id = offer.runner_id;
+  const auto found = runners_.find(id);
+  if (found == runners_.end() || !found->second.offer.has_value()) {
+    if (known_runners_ >= kMaxRunners) return TooManyRunners(kMaxRunners);
+    ++known_runners_;
+    runners_[id].known_since = now;
+  }
+  absl::erase_if(given_up_, [&](const auto& each) { return each.second == id; });
+  Runner& runner = runners_[id];
+  runner.offer = std::move(offer);
+  runner.connected = true;
+  std::vector<std::string> others;
+  for (const std::string& session : sessions) {
+    if (const std::string owner = RunnerOf(session); owner == id) continue;
+    // How its agent is the runner says next.
+    if (!Give(session, id, AgentStatus::kNone)) others.push_back(session);
+  }
+  return others;
+}
+
+void RunnerTable::Disconnect(const std::string& runner_id, absl::Time now) {
+  const auto found = runners_.find(runner_id);
+  if (found == runners_.end() || !found->second.connected) return;
+  found->second.connected = false;
+  found->second.gone_since = now;
+}
+
+void RunnerTable::Keep(const std::string& session_id, const std::string& runner_id,
+                       absl::Time now) {
+  const auto [runner, is_new] = runners_.try_emplace(runner_id);
+  if (is_new) {
+    runner->second.known_since = now;
+    runner->second.gone_since = now;
+  }
+  Give(session_id, runner_id, AgentStatus::kNone);
+}
+
+std::string RunnerTable::Assign(const std::string& session_id, const std::string& acp_server,
+                                const std::string& working_dir, bool anyway) {
+  if (const std::string owner = RunnerOf(session_id); !owner.empty()) return owner;
+  const auto unwilling = given_up_.find(session_id);
+  const std::string* best = nullptr;
+  Fit best_fit = Fit::kNone;
+  int64_t best_load = 0;
+  int64_t best_room = 1;
+  for (const auto& [id, runner] : runners_) {
+    if (!runner.connected) continue;
+    if (!anyway && unwilling != given_up_.end() && unwilling->second == id) continue;
+    const Fit fit = FitOf(*runner.offer, acp_server, working_dir);
+    if (fit == Fit::kNone || fit < best_fit) continue;
+    const int64_t load = runner.running + runner.waiting;
+    const int64_t room = runner.offer->max_agents;
+    // They come by their ids: of equals the first one stays.
+    if (fit == best_fit && load * best_room >= best_load * room) continue;
+    best = &id;
+    best_fit = fit;
+    best_load = load;
+    best_room = room;
+  }
+  // It counts from now on, or many sessions at once would all be the same runner's.
+  if (best == nullptr || !Give(session_id, *best, AgentStatus::kStarting)) return "";
+  return *best;
+}
+
+bool RunnerTable::Give(const std::string& session_id, const std::string& runner_id,
+                       AgentStatus status) {
+  if (sessions_.contains(session_id) || sessions_.size() >= kMaxRunnerSessions) return false;
+  sessions_[session_id] = {runner_id, status};
+  given_up_.erase(session_id);
+  Runner& runner = runners_[runner_id];
+  runner.sessions.insert(session_id);
+  Count(runner, status, 1);
+  return true;
+}
+
+std::string RunnerTable::Unassign(const std::string& session_id) {
+  given_up_.erase(session_id);
+  const auto found = sessions_.find(session_id);
+  if (found == sessions_.end()) return "";
+  const std::string runner_id = found->second.runner_id;
+  Runner& runner = runners_[runner_id];
+  runner.sessions.erase(session_id);
+  Count(runner, found->second.status, -1);
+  sessions_.erase(found);
+  return runner_id;
+}
+
+bool RunnerTable::GiveUp(const std::string& session_id, const std::string& runner_id) {
+  if (RunnerOf(session_id) != runner_id) return false;
+  Unassign(session_id);
+  if (given_up_.size() < kMaxRunnerSessions) given_up_[session_id] = runner_id;
+  return true;
+}
+
+std::string RunnerTable::RunnerOf(const std::string& session_id) const {
+  const auto found = sessions_.find(session_id);
+  return found == sessions_.end() ? "" : found->second.runner_id;
+}
+
+void RunnerTable::SetStatus(const std::string& session_id, AgentStatus status) {
+  const auto found = sessions_.find(session_id);
+  if (found == sessions_.end()) return;
+  Runner& runner = runners_[found->second.runner_id];
+  Count(runner, std::exchange(found->second.status, status), -1);
+  Count(runner, status, 1);
+}
+
+std::vector<std::string> RunnerTable::Expire(absl::Time now) {
+  std::vector<std::string> lost;
+  for (auto each = runners_.begin(); each != runners_.end();) {
+    Runner& runner = each->second;
+    if (!runner.connected && now >= runner.gone_since + kRunnerLease) {
+      for (const std::string& session : runner.sessions) {
+        lost.push_back(session);
+        sessions_.erase(session);
+      }
+      runner.sessions.clear();
+      runner.running = runner.waiting = 0;
+      if (!runner.offer.has_value() || now >= runner.gone_since + kForgetRunnerAfter) {
+        if (runner.offer.has_value()) --known_runners_;
+        each = runners_.erase(each);
+        continue;
+      }
+    }
+    ++each;
+  }
+  return lost;
+}
+
+absl::Time RunnerTable::NextTime() const {
+  absl::Time next = absl::InfiniteFuture();
+  for (const auto& [id, runner] : runners_) {
+    if (runner.connected) continue;
+    const bool has_lease = !runner.sessions.empty() || !runner.offer.has_value();
+    next = std::min(next, runner.gone_since + (has_lease ? kRunnerLease : kForgetRunnerAfter));
+  }
+  return next;
+}
+
+bool RunnerTable::IsConnected(const std::string& runner_id) const {
+  const auto found = runners_.find(runner_id);
+  return found != runners_.end() && found->second.connected;
+}
+
+std::set<std::string> RunnerTable::SessionsOf(const std::string& runner_id) const {
+  const auto found = runners_.find(runner_id);
+  return found == runners_.end() ? std::set<std::string>() : found->second.sessions;
+}
+
+void RunnerTable::Count(Runner& runner, AgentStatus status, int by) {
+  if (Runs(status)) runner.running += by;
+  if (status == AgentStatus::kWaiting) runner.waiting += by;
+}
+
+std::vector<RunnerInfo> RunnerTable::List() const {
+  std::vector<RunnerInfo> runners;
+  for (const auto& [id, runner] : runners_) {
+    if (!runner.offer.has_value()) continue;
+    runners.push_back({.offer = *runner.offer,
+                       .running_agents = runner.running,
+                       .waiting_agents = runner.waiting,
+                       .sessions = static_cast<int>(runner.sessions.size()),
+                       .known_since = runner.known_since,
+                       .connected = runner.connected});
+  }
+  return runners;
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,87 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_TABLE_H_
+#define CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_TABLE_H_
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "tracker/domain/runner/runner.h"
+#include "tracker/domain/session/agent_state.h"
+
+namespace callslip::tracker {
+
+// Which runners there are, and which sessions are whose: of one at a time. A runner is connected
+// while its Serve call is there; once that has gone it keeps its sessions for kRunnerLease. Not
+// thread-safe.
+class RunnerTable {
+ public:
+  // The runner has called. `sessions` are those that it believes are its: returns those of them
+  // that are another one's, or for which there is no room. InvalidField, TooManyRunners.
+  absl::StatusOr<std::vector<std::string>> Connect(RunnerOffer offer,
+                                                   const std::vector<std::string>& sessions,
+                                                   absl::Time now);
+  // Its call has gone.
+  void Disconnect(const std::string& runner_id, absl::Time now);
+
+  // At the start: a session that was a runner's before is kept for it, as if its call had gone now.
+  void Keep(const std::string& session_id, const std::string& runner_id, absl::Time now);
+
+  // Gives a session that is nobody's to the runner that suits best. Returns whose it is then;
+  // empty: nobody's, since there is none or no room. One that has given it up gets it again once it
+  // has called anew, or `anyway`.
+  std::string Assign(const std::string& session_id, const std::string& acp_server,
+                     const std::string& working_dir, bool anyway = false);
+  // It is nobody's from now on. Returns whose it was.
+  std::string Unassign(const std::string& session_id);
+  // The same where it is that runner's, which does not want it. False where it is not.
+  bool GiveUp(const std::string& session_id, const std::string& runner_id);
+  // Whose it is; empty: nobody's.
+  std::string RunnerOf(const std::string& session_id) const;
+  // How the agent of a session that is somebody's is.
+  void SetStatus(const std::string& session_id, AgentStatus status);
+
+  // The sessions that were a runner's whose lease is over, and are nobody's now. Forgets runners.
+  std::vector<std::string> Expire(absl::Time now);
+  // When to call Expire() next; InfiniteFuture where it has nothing to do.
+  absl::Time NextTime() const;
+
+  bool IsConnected(const std::string& runner_id) const;
+  std::set<std::string> SessionsOf(const std::string& runner_id) const;
+  // Those that have called, by their id.
+  std::vector<RunnerInfo> List() const;
+
+ private:
+  struct Runner {
+    // None where it has not called since the start.
+    std::optional<RunnerOffer> offer;
+    absl::Time known_since;
+    bool connected = false;
+    absl::Time gone_since;  // Where it is not connected.
+    std::set<std::string> sessions;
+    int running = 0;  // Of these.
+    int waiting = 0;
+  };
+  struct Assigned {
+    std::string runner_id;
+    AgentStatus status = AgentStatus::kNone;
+  };
+
+  // Counts a session's agent, or `by` -1 no longer.
+  static void Count(Runner& runner, AgentStatus status, int by);
+  bool Give(const std::string& session_id, const std::string& runner_id, AgentStatus status);
+
+  std::map<std::string, Runner> runners_;
+  size_t known_runners_ = 0;  // With an offer.
+  absl::flat_hash_map<std::string, Assigned> sessions_;
+  // Who has given up a session that is nobody's. No more than there may be sessions.
+  absl::flat_hash_map<std::string, std::string> given_up_;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_TABLE_H_

@@ -1,0 +1,250 @@
+#include "tracker/domain/runner/runner_table.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/status_matchers.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tracker/domain/runner/runner_limits.h"
+
+namespace callslip::tracker {
+namespace {
+
+using absl::StatusCode;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+constexpr absl::Duration kMoment = absl::Milliseconds(1);
+
+class RunnerTableTest : public testing::Test {
+ protected:
+  static RunnerOffer Offer(const std::string& id, int max_agents = 1,
+                           const std::string& problem = "", const std::string& dir = "/web") {
+    return {.runner_id = id,
+            .version = "1",
+            .agents = {{"claude", "Claude", problem}},
+            .workspaces = {{"web", dir, {}}},
+            .max_agents = max_agents};
+  }
+  std::vector<std::string> Connect(const RunnerOffer& offer,
+                                   const std::vector<std::string>& sessions = {}) {
+    const auto others = table_.Connect(offer, sessions, now_);
+    EXPECT_OK(others);
+    return others.ok() ? *others : std::vector<std::string>();
+  }
+  std::string Assign(const std::string& session) {
+    return table_.Assign(session, "claude", "/web/app");
+  }
+  std::vector<std::string> After(absl::Duration wait) {
+    now_ += wait;
+    return table_.Expire(now_);
+  }
+
+  absl::Time now_ = absl::FromUnixSeconds(1'000'000);
+  RunnerTable table_;
+};
+
+TEST_F(RunnerTableTest, GivesASessionToTheOneThatSuits) {
+  EXPECT_EQ(Assign("s"), "");
+  Connect(Offer("elsewhere", 1, "", "/lib"));
+  EXPECT_EQ(Assign("s"), "");
+  Connect(Offer("r"));
+  EXPECT_EQ(Assign("s"), "r");
+  EXPECT_EQ(table_.RunnerOf("s"), "r");
+  EXPECT_EQ(table_.Assign("t", "gemini", "/web"), "");
+  EXPECT_EQ(table_.Assign("t", "claude", "/web-evil"), "");
+}
+
+TEST_F(RunnerTableTest, ASessionHasOneRunner) {
+  Connect(Offer("a"));
+  EXPECT_EQ(Assign("s"), "a");
+  Connect(Offer("b", 100));
+  EXPECT_EQ(Assign("s"), "a");
+  EXPECT_THAT(Connect(Offer("b"), {"s", "t"}), ElementsAre("s"));
+  EXPECT_EQ(table_.RunnerOf("s"), "a");
+  EXPECT_EQ(table_.RunnerOf("t"), "b");
+}
+
+TEST_F(RunnerTableTest, ChoosesTheOneThatRunsFewestForItsSize) {
+  Connect(Offer("big", 3));
+  Connect(Offer("small", 1));
+  EXPECT_EQ(Assign("1"), "big");  // Of equals the first by its id.
+  EXPECT_EQ(Assign("2"), "small");
+  EXPECT_EQ(Assign("3"), "big");
+  EXPECT_EQ(Assign("4"), "big");
+  EXPECT_EQ(Assign("5"), "big");  // Both are full.
+  EXPECT_EQ(Assign("6"), "small");
+}
+
+TEST_F(RunnerTableTest, CountsThoseThatRunAlone) {
+  Connect(Offer("a"));
+  Connect(Offer("b"));
+  EXPECT_EQ(Assign("1"), "a");
+  for (const AgentStatus status : {AgentStatus::kStopped, AgentStatus::kFailed}) {
+    table_.SetStatus("1", status);
+    const std::string session = absl::StrCat("stopped-", static_cast<int>(status));
+    EXPECT_EQ(Assign(session), "a");
+    table_.Unassign(session);
+  }
+  for (const AgentStatus status :
+       {AgentStatus::kWaiting, AgentStatus::kStarting, AgentStatus::kIdle, AgentStatus::kPrompting,
+        AgentStatus::kNeedsPermission, AgentStatus::kStopping}) {
+    table_.SetStatus("1", status);
+    const std::string session = absl::StrCat("runs-", static_cast<int>(status));
+    EXPECT_EQ(Assign(session), "b");
+    table_.Unassign(session);
+  }
+}
+
+TEST_F(RunnerTableTest, AnAgentWithAProblemCountsWhereNoOtherHasIt) {
+  Connect(Offer("a", 10, "its command is missing"));
+  EXPECT_EQ(Assign("1"), "a");
+  Connect(Offer("b", 1));
+  EXPECT_EQ(Assign("2"), "b");
+  EXPECT_EQ(Assign("3"), "b");
+}
+
+TEST_F(RunnerTableTest, ARunnerKeepsItsSessionsForTenSeconds) {
+  Connect(Offer("a"));
+  Assign("s");
+  table_.Disconnect("a", now_);
+  EXPECT_EQ(table_.NextTime(), now_ + kRunnerLease);
+  EXPECT_THAT(After(kRunnerLease - kMoment), IsEmpty());
+  EXPECT_EQ(Assign("s"), "a");
+  EXPECT_THAT(After(kMoment), ElementsAre("s"));
+  EXPECT_EQ(table_.RunnerOf("s"), "");
+  EXPECT_EQ(Assign("s"), "");
+}
+
+TEST_F(RunnerTableTest, ARunnerThatComesBackInTimeLosesNothing) {
+  Connect(Offer("a"));
+  Assign("s");
+  table_.Disconnect("a", now_);
+  EXPECT_THAT(After(kRunnerLease - kMoment), IsEmpty());
+  EXPECT_THAT(Connect(Offer("a")), IsEmpty());
+  EXPECT_EQ(table_.NextTime(), absl::InfiniteFuture());
+  EXPECT_THAT(After(absl::Hours(2)), IsEmpty());
+  EXPECT_EQ(table_.RunnerOf("s"), "a");
+}
+
+TEST_F(RunnerTableTest, ARunnerThatComesBackLateGetsWhatNobodyHasTaken) {
+  Connect(Offer("a"));
+  Assign("1");
+  Assign("2");
+  table_.Disconnect("a", now_);
+  EXPECT_THAT(After(kRunnerLease), UnorderedElementsAre("1", "2"));
+  Connect(Offer("b"));
+  EXPECT_EQ(Assign("1"), "b");
+  EXPECT_THAT(Connect(Offer("a"), {"1", "2"}), ElementsAre("1"));
+  EXPECT_EQ(table_.RunnerOf("2"), "a");
+}
+
+TEST_F(RunnerTableTest, OneThatIsGoneGetsNothingNew) {
+  Connect(Offer("a"));
+  table_.Disconnect("a", now_);
+  EXPECT_EQ(Assign("s"), "");
+}
+
+TEST_F(RunnerTableTest, KeepsWhatWasARunnersBeforeTheStart) {
+  table_.Keep("1", "a", now_);
+  table_.Keep("2", "b", now_);
+  EXPECT_THAT(table_.List(), IsEmpty());
+  Connect(Offer("c"));
+  EXPECT_EQ(Assign("1"), "a");
+  now_ += absl::Seconds(5);
+  EXPECT_THAT(Connect(Offer("a"), {"1"}), IsEmpty());
+  EXPECT_THAT(After(absl::Seconds(5)), ElementsAre("2"));
+  EXPECT_EQ(Assign("2"), "c");
+  EXPECT_EQ(table_.RunnerOf("1"), "a");
+}
+
+TEST_F(RunnerTableTest, OneThatGivesASessionUpDoesNotGetItAgainByItself) {
+  Connect(Offer("a"));
+  Assign("s");
+  EXPECT_FALSE(table_.GiveUp("s", "b"));
+  EXPECT_EQ(table_.RunnerOf("s"), "a");
+  EXPECT_TRUE(table_.GiveUp("s", "a"));
+  EXPECT_EQ(Assign("s"), "");
+  Connect(Offer("b"));
+  EXPECT_EQ(Assign("s"), "b");
+}
+
+TEST_F(RunnerTableTest, OneThatGaveASessionUpGetsItAnywayOrOnceItHasCalledAnew) {
+  Connect(Offer("a"));
+  Assign("s");
+  table_.GiveUp("s", "a");
+  EXPECT_EQ(table_.Assign("s", "claude", "/web", /*anyway=*/true), "a");
+  table_.GiveUp("s", "a");
+  Connect(Offer("a"));
+  EXPECT_EQ(Assign("s"), "a");
+}
+
+TEST_F(RunnerTableTest, WhatIsNobodysAnyMoreIsGivenAnew) {
+  Connect(Offer("a"));
+  Assign("s");
+  EXPECT_EQ(table_.Unassign("s"), "a");
+  EXPECT_EQ(table_.Unassign("s"), "");
+  EXPECT_THAT(table_.SessionsOf("a"), IsEmpty());
+  EXPECT_EQ(Assign("s"), "a");
+}
+
+TEST_F(RunnerTableTest, ForgetsARunnerAfterAnHour) {
+  Connect(Offer("a"));
+  table_.Disconnect("a", now_);
+  After(kForgetRunnerAfter - kMoment);
+  EXPECT_THAT(table_.List(), SizeIs(1));
+  After(kMoment);
+  EXPECT_THAT(table_.List(), IsEmpty());
+  EXPECT_EQ(table_.NextTime(), absl::InfiniteFuture());
+}
+
+TEST_F(RunnerTableTest, KnowsNoMoreRunnersThanThereMayBe) {
+  for (size_t i = 0; i < kMaxRunners; ++i) Connect(Offer(absl::StrCat("r-", i)));
+  EXPECT_THAT(table_.Connect(Offer("more"), {}, now_),
+              FailsWith(StatusCode::kResourceExhausted, "too_many_runners"));
+  Connect(Offer("r-0"));
+  table_.Disconnect("r-0", now_);
+  After(kForgetRunnerAfter);
+  Connect(Offer("more"));
+}
+
+TEST_F(RunnerTableTest, HasNoMoreSessionsThanThereMayBe) {
+  Connect(Offer("a"));
+  for (size_t i = 0; i < kMaxRunnerSessions; ++i) ASSERT_EQ(Assign(absl::StrCat(i)), "a");
+  EXPECT_EQ(Assign("more"), "");
+  EXPECT_THAT(Connect(Offer("a"), {"more"}), ElementsAre("more"));
+  table_.Unassign("0");
+  EXPECT_EQ(Assign("more"), "a");
+}
+
+TEST_F(RunnerTableTest, RefusesARunnerThatIsNone) {
+  EXPECT_THAT(table_.Connect(Offer(""), {}, now_),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+TEST_F(RunnerTableTest, ListsThemByTheirId) {
+  Connect(Offer("b", 4));
+  Connect(Offer("a"));
+  table_.Disconnect("a", now_);
+  for (const char* session : {"1", "2", "3"}) EXPECT_EQ(Assign(session), "b");
+  table_.SetStatus("1", AgentStatus::kPrompting);
+  table_.SetStatus("2", AgentStatus::kWaiting);
+  table_.SetStatus("3", AgentStatus::kStopped);
+  const std::vector<RunnerInfo> runners = table_.List();
+  ASSERT_THAT(runners, SizeIs(2));
+  EXPECT_EQ(runners[0].offer.runner_id, "a");
+  EXPECT_FALSE(runners[0].connected);
+  EXPECT_TRUE(runners[1].connected);
+  EXPECT_EQ(runners[1].offer.max_agents, 4);
+  EXPECT_EQ(runners[1].running_agents, 1);
+  EXPECT_EQ(runners[1].waiting_agents, 1);
+  EXPECT_EQ(runners[1].sessions, 3);
+  EXPECT_EQ(runners[1].known_since, now_);
+}
+
+}  // namespace
+}  // namespace callslip::tracker

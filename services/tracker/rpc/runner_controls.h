@@ -1,0 +1,64 @@
+#ifndef CALLSLIP_TRACKER_RPC_RUNNER_CONTROLS_H_
+#define CALLSLIP_TRACKER_RPC_RUNNER_CONTROLS_H_
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "callslip/tracker/v1/runner_service.pb.h"
+#include "common/mutex.h"
+#include "common/timer_thread.h"
+#include "tracker/rpc/server_stream.h"
+
+namespace callslip::tracker {
+
+// The ControlAgent calls that wait for their runner. Thread-safe; answers with no lock held.
+class RunnerControls {
+ public:
+  using Reply = std::shared_ptr<HeldReply<v1::AgentState>>;
+
+  explicit RunnerControls(std::shared_ptr<TimerThread> timers) : timers_(std::move(timers)) {}
+
+  // Holds a call until it is taken, for kControlWait at most: then it fails with RunnerSilent.
+  // Puts its id into `control`. TooManyControls, and whatever EndAll() was called with.
+  absl::Status Add(const std::string& session_id, v1::AgentControl& control, const Reply& reply);
+  // It is handed to the runner.
+  void SetSent(const std::string& control_id);
+  // Those of the session that were never handed out.
+  std::vector<v1::AgentControl> Unsent(const std::string& session_id);
+  // Who waits for it, and does no longer; null where nobody does.
+  Reply Take(const std::string& session_id, const std::string& control_id);
+  // Fails those of the session.
+  void Fail(const std::string& session_id, const absl::Status& why);
+  // Fails all of them, now and later.
+  void EndAll(const absl::Status& why);
+
+ private:
+  struct Waiting {
+    std::string session_id;
+    v1::AgentControl control;
+    Reply reply;
+    TimerThread::TimerId timer = 0;
+    bool sent = false;
+  };
+
+  // Those for which `choose` is true, no longer kept.
+  template <typename Choose>
+  std::vector<Waiting> Remove(Choose choose);
+  Reply RemoveOne(const std::string& control_id);
+
+  const std::shared_ptr<TimerThread> timers_;
+  Mutex mutex_;
+  absl::Status ended_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::string, Waiting> waiting_ ABSL_GUARDED_BY(mutex_);  // By control_id.
+  absl::flat_hash_map<std::string, size_t> of_session_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_RUNNER_CONTROLS_H_

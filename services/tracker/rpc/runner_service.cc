@@ -1,0 +1,439 @@
+#include "tracker/rpc/runner_service.h"
+
+#include "common/status_macros.h"
+#include "tracker/domain/errors.h"
+#include "tracker/domain/runner/runner_errors.h"
+#include "tracker/domain/session/session_errors.h"
+#include "tracker/rpc/runner_convert.h"
+#include "tracker/rpc/session_answer.h"
+#include "tracker/rpc/session_convert.h"
+
+namespace callslip::tracker {
+namespace {
+
+// How soon what has to be done is tried again where the storage is busy.
+constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+
+}  // namespace
+
+RunnerService::RunnerService(Clock* clock, SessionCaller* sessions,
+                             std::shared_ptr<TimerThread> timers)
+    : clock_(clock), sessions_(sessions), timers_(std::move(timers)), controls_(timers_) {
+  SessionTable& all = sessions_->table();
+  std::string page_token;
+  MutexLock lock(&mutex_);
+  do {
+    const absl::StatusOr<SessionPage> page = all.List({.with_archived = true}, 0, page_token);
+    if (!page.ok()) break;
+    for (const SessionMetadata& session : page->sessions) {
+      if (session.state != SessionState::kActive) continue;
+      tokens_.Set(session.session_id, session.agent_token_hash);
+      if (session.agent.runner_id.empty()) continue;
+      table_.Keep(session.session_id, session.agent.runner_id, clock_->Now());
+    }
+    page_token = page->next_page_token;
+  } while (!page_token.empty());
+  SetTimerLocked();
+  all.agent_needs().SetListener(this);
+}
+
+void RunnerService::ServeOn(AsyncServer& server) {
+  const auto unary = [&]<typename Request, typename Response>(
+                         const char* method, absl::Status (RunnerService::*handler)(
+                                                 const CallContext&, const Request&, Response&)) {
+    server.ServeUnary<Request, Response>({kName, method}, std::bind_front(handler, this),
+                                         Outputs::kFree);
+  };
+  const auto held = [&]<typename Request, typename Response>(
+                        const char* method, void (RunnerService::*handler)(
+                                                const CallContext&, const Request&,
+                                                const std::shared_ptr<HeldReply<Response>>&)) {
+    server.ServeHeld<Request, Response>({kName, method}, std::bind_front(handler, this),
+                                        Outputs::kFree);
+  };
+  server.ServeStream<v1::ServeRequest, v1::Assignment>(
+      {kName, "Serve"}, std::bind_front(&RunnerService::Serve, this), Outputs::kFree);
+  held("SetAgentState", &RunnerService::SetState);
+  unary("ReleaseSession", &RunnerService::Release);
+  held("IssueSessionToken", &RunnerService::IssueToken);
+  unary("FindSessionToken", &RunnerService::FindToken);
+  unary("ListRunners", &RunnerService::List);
+  held("ControlAgent", &RunnerService::ControlAgent);
+  held("AnswerControl", &RunnerService::AnswerControl);
+}
+
+void RunnerService::Drain() {
+  {
+    MutexLock lock(&mutex_);
+    draining_ = true;
+  }
+  controls_.EndAll(Draining());
+}
+
+std::vector<RunnerInfo> RunnerService::Runners() {
+  MutexLock lock(&mutex_);
+  return table_.List();
+}
+
+// What sessions need.
+
+void RunnerService::OnNeeded(const SessionMetadata& session) {
+  ToTell to_tell;
+  {
+    MutexLock lock(&mutex_);
+    to_tell.emplace_back(AssignLocked(session), session.session_id);
+  }
+  TellNeeded(to_tell);
+}
+
+void RunnerService::OnEnded(const SessionMetadata& session) {
+  TakeAway(session.session_id, "session_ended", SessionEnded(session.session_id));
+}
+
+void RunnerService::OnDeleted(const std::string& session_id) {
+  tokens_.Set(session_id, "");
+  TakeAway(session_id, "session_deleted", SessionNotFound(session_id));
+}
+
+void RunnerService::TakeAway(const std::string& session_id, const char* reason,
+                             const absl::Status& why) {
+  std::string runner_id;
+  RunnerStreamPtr stream;
+  {
+    MutexLock lock(&mutex_);
+    runner_id = table_.Unassign(session_id);
+    stream = StreamLocked(runner_id);
+  }
+  controls_.Fail(session_id, why);
+  if (stream != nullptr) stream->Release(session_id, reason);
+  if (!runner_id.empty()) Forsake(session_id, Turn::kGoesOn);
+}
+
+RunnerService::RunnerStreamPtr RunnerService::AssignLocked(const SessionMetadata& session) {
+  return StreamLocked(table_.Assign(session.session_id, session.acp_server, session.working_dir));
+}
+
+RunnerService::RunnerStreamPtr RunnerService::StreamLocked(const std::string& runner_id) {
+  const auto found = streams_.find(runner_id);
+  return found == streams_.end() ? nullptr : found->second;
+}
+
+void RunnerService::TellNeeded(const ToTell& to_tell) {
+  for (const auto& [stream, session_id] : to_tell) {
+    if (stream != nullptr) stream->Need(session_id);
+  }
+}
+
+void RunnerService::Find(const std::string& runner_id, const std::string& session_id,
+                         const RunnerStream::Found& found) {
+  sessions_->With<SessionMetadata>(
+      ClientScope::All(), session_id,
+      [](Session& session, absl::Time) -> absl::StatusOr<SessionMetadata> {
+        return session.metadata();
+      },
+      [this, runner_id, session_id, found](const absl::StatusOr<SessionMetadata>& session) {
+        if (absl::IsResourceExhausted(session.status())) {
+          timers_->After(kRetryAfter, [this, runner_id, session_id, found] {
+            Find(runner_id, session_id, found);
+          });
+          return;
+        }
+        if (!session.ok()) return found(session.status());
+        // It may have become another one's meanwhile, or nobody's.
+        if (const absl::Status mine = CheckAssigned(session_id, runner_id); !mine.ok()) {
+          return found(mine);
+        }
+        v1::Session message;
+        Fill(*session, message);
+        found(std::move(message));
+      });
+}
+
+void RunnerService::Forsake(const std::string& session_id, Turn turn, bool again) {
+  sessions_->With<std::string>(
+      ClientScope::All(), session_id,
+      [this, session_id, turn, again](Session& session,
+                                      absl::Time now) -> absl::StatusOr<std::string> {
+        std::string runner_id;
+        {
+          MutexLock lock(&mutex_);
+          runner_id = table_.RunnerOf(session_id);
+        }
+        // Once it is somebody's again, later than at once, that one sees to it.
+        if (again && !runner_id.empty()) return runner_id;
+        if (turn == Turn::kFails) RETURN_IF_ERROR(session.LoseRunner(now));
+        RETURN_IF_ERROR(session.SetAgentState({.status = AgentStatus::kNone,
+                                               .reason = "",
+                                               .message = "",
+                                               .runner_id = runner_id,
+                                               .token_hash = ""},
+                                              now));
+        tokens_.Set(session_id, "");
+        return runner_id;
+      },
+      [this, session_id, turn](const absl::StatusOr<std::string>& done) {
+        if (!absl::IsResourceExhausted(done.status())) return;
+        timers_->After(kRetryAfter,
+                       [this, session_id, turn] { Forsake(session_id, turn, /*again=*/true); });
+      });
+}
+
+// Runners.
+
+void RunnerService::Serve(const CallContext&, const v1::ServeRequest& request,
+                          const std::shared_ptr<RunnerStream::Stream>& stream) {
+  const std::string runner_id = request.runner_id();
+  const auto self = std::make_shared<std::weak_ptr<RunnerStream>>();
+  const auto serve = std::make_shared<RunnerStream>(
+      stream,
+      [this, runner_id](const std::string& session_id, const RunnerStream::Found& found) {
+        Find(runner_id, session_id, found);
+      },
+      [this, runner_id, self] { Left(runner_id, *self); });
+  *self = serve;
+  stream->SetSource([serve] { return serve->Next(); });
+  if (!sessions_->Hold(serve)) return;
+  if (const absl::Status status = Connect(request, serve); !status.ok()) return serve->End(status);
+  stream->OnCallerLeft([serve] { serve->OnCallerLeft(); });
+}
+
+absl::Status RunnerService::Connect(const v1::ServeRequest& request,
+                                    const RunnerStreamPtr& stream) {
+  const std::string& runner_id = request.runner_id();
+  RunnerStreamPtr replaced;
+  std::vector<std::pair<std::string, const char*>> released;
+  std::vector<std::string> mine;
+  ToTell needed;
+  {
+    MutexLock lock(&mutex_);
+    std::vector<std::string> sessions;
+    for (const std::string& session_id : request.session_ids()) {
+      const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(session_id);
+      if (!session.ok()) {
+        released.emplace_back(session_id, "session_deleted");
+      } else if (session->state != SessionState::kActive) {
+        released.emplace_back(session_id, "session_ended");
+      } else {
+        sessions.push_back(session_id);
+      }
+    }
+    ASSIGN_OR_RETURN(const std::vector<std::string> others,
+                     table_.Connect(OfferFrom(request), sessions, clock_->Now()));
+    for (const std::string& session_id : others) {
+      released.emplace_back(session_id, "runner_replaced");
+    }
+    replaced = std::exchange(streams_[runner_id], stream);
+    for (const std::string& session_id : table_.SessionsOf(runner_id)) mine.push_back(session_id);
+    for (const SessionMetadata& session : sessions_->table().ThatNeedAgent()) {
+      const bool is_new = table_.RunnerOf(session.session_id).empty();
+      RunnerStreamPtr to = AssignLocked(session);
+      if (is_new || to == stream) needed.emplace_back(std::move(to), session.session_id);
+    }
+    SetTimerLocked();
+  }
+  if (replaced != nullptr) replaced->End(RunnerReplaced(runner_id));
+  stream->Begin();
+  for (const auto& [session_id, reason] : released) stream->Release(session_id, reason);
+  TellNeeded(needed);
+  for (const std::string& session_id : mine) {
+    for (const v1::AgentControl& control : controls_.Unsent(session_id)) {
+      stream->Control(session_id, control,
+                      [this, id = control.control_id()] { controls_.SetSent(id); });
+    }
+  }
+  return absl::OkStatus();
+}
+
+void RunnerService::Left(const std::string& runner_id, const std::weak_ptr<RunnerStream>& stream) {
+  MutexLock lock(&mutex_);
+  const auto present = streams_.find(runner_id);
+  if (present == streams_.end() || present->second != stream.lock()) return;
+  streams_.erase(present);
+  table_.Disconnect(runner_id, clock_->Now());
+  SetTimerLocked();
+}
+
+void RunnerService::SetTimerLocked() {
+  const absl::Time next = table_.NextTime();
+  if (next == timer_at_) return;
+  if (timer_ != 0) timers_->Cancel(timer_);
+  timer_at_ = next;
+  timer_ = next == absl::InfiniteFuture() ? 0 : timers_->At(next, [this] { OnTime(); });
+}
+
+void RunnerService::OnTime() {
+  std::vector<std::string> lost;
+  ToTell needed;
+  {
+    MutexLock lock(&mutex_);
+    timer_ = 0;
+    timer_at_ = absl::InfiniteFuture();
+    if (draining_) return;
+    lost = table_.Expire(clock_->Now());
+    for (const std::string& session_id : lost) {
+      const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(session_id);
+      if (!session.ok() || !session->needs_agent) continue;
+      needed.emplace_back(AssignLocked(*session), session_id);
+    }
+    SetTimerLocked();
+  }
+  // Before another one attaches to it.
+  for (const std::string& session_id : lost) {
+    controls_.Fail(session_id, RunnerSilent());
+    Forsake(session_id, Turn::kFails);
+  }
+  TellNeeded(needed);
+}
+
+absl::Status RunnerService::List(const CallContext&, const v1::ListRunnersRequest&,
+                                 v1::ListRunnersResponse& response) {
+  for (const RunnerInfo& runner : Runners()) Fill(runner, *response.add_runners());
+  return absl::OkStatus();
+}
+
+// Sessions of runners.
+
+absl::Status RunnerService::CheckAssigned(const std::string& session_id,
+                                          const std::string& runner_id) {
+  MutexLock lock(&mutex_);
+  if (!runner_id.empty() && table_.RunnerOf(session_id) == runner_id) return absl::OkStatus();
+  return NotAssigned(session_id, runner_id);
+}
+
+void RunnerService::SetState(const CallContext& caller, const v1::SetAgentStateRequest& request,
+                             const Reply<v1::AgentState>& reply) {
+  const absl::StatusOr<AgentChange> change = ChangeFrom(request);
+  if (!change.ok()) return reply->Fail(change.status());
+  AnswerFrom<AgentState, v1::AgentState>(
+      *sessions_, caller.scope, request.session_id(), reply,
+      [this, id = request.session_id(), change = *change](
+          Session& session, absl::Time now) -> absl::StatusOr<AgentState> {
+        RETURN_IF_ERROR(CheckAssigned(id, *change.runner_id));
+        RETURN_IF_ERROR(session.SetAgentState(change, now));
+        MutexLock lock(&mutex_);
+        if (table_.RunnerOf(id) == *change.runner_id) table_.SetStatus(id, *change.status);
+        return session.metadata().agent;
+      },
+      [](const AgentState& agent, v1::AgentState& response) { Fill(agent, response); });
+}
+
+absl::Status RunnerService::Release(const CallContext& caller,
+                                    const v1::ReleaseSessionRequest& request,
+                                    v1::ReleaseSessionResponse&) {
+  const std::string& id = request.session_id();
+  ASSIGN_OR_RETURN(const SessionMetadata session, sessions_->Get(caller.scope, id));
+  ToTell needed;
+  {
+    MutexLock lock(&mutex_);
+    if (!table_.GiveUp(id, request.runner_id())) return absl::OkStatus();
+    if (session.needs_agent) needed.emplace_back(AssignLocked(session), id);
+  }
+  controls_.Fail(id, RunnerGaveUp());
+  Forsake(id, Turn::kFails);
+  TellNeeded(needed);
+  return absl::OkStatus();
+}
+
+void RunnerService::IssueToken(const CallContext& caller,
+                               const v1::IssueSessionTokenRequest& request,
+                               const Reply<v1::IssueSessionTokenResponse>& reply) {
+  AnswerFrom<std::string, v1::IssueSessionTokenResponse>(
+      *sessions_, caller.scope, request.session_id(), reply,
+      [this, id = request.session_id(), runner_id = request.runner_id()](
+          Session& session, absl::Time now) -> absl::StatusOr<std::string> {
+        RETURN_IF_ERROR(CheckAssigned(id, runner_id));
+        const std::string token = NewSessionToken();
+        const std::string hash = HashOfToken(token);
+        RETURN_IF_ERROR(session.SetAgentState({.runner_id = runner_id, .token_hash = hash}, now));
+        tokens_.Set(id, hash);
+        return token;
+      },
+      [](const std::string& token, v1::IssueSessionTokenResponse& response) {
+        response.set_token(token);
+      });
+}
+
+absl::Status RunnerService::FindToken(const CallContext&,
+                                      const v1::FindSessionTokenRequest& request,
+                                      v1::FindSessionTokenResponse& response) {
+  const std::string hash = HashOfToken(request.token());
+  const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(tokens_.SessionOf(hash));
+  // The index may be ahead of what is stored.
+  if (!session.ok() || session->agent_token_hash != hash ||
+      session->state != SessionState::kActive) {
+    return UnknownSessionToken();
+  }
+  response.set_session_id(session->session_id);
+  response.set_client_id(ClientScope(session->owner).client_id());
+  return absl::OkStatus();
+}
+
+// Controls.
+
+void RunnerService::ControlAgent(const CallContext& caller, const v1::ControlAgentRequest& request,
+                                 const Reply<v1::AgentState>& reply) {
+  if (const absl::Status fits = CheckControl(request.control()); !fits.ok()) {
+    return reply->Fail(fits);
+  }
+  sessions_->With<SessionMetadata>(
+      caller.scope, request.session_id(),
+      [](Session& session, absl::Time) -> absl::StatusOr<SessionMetadata> {
+        return session.metadata();
+      },
+      [this, control = request.control(), reply](const absl::StatusOr<SessionMetadata>& session) {
+        if (!session.ok()) return reply->Fail(session.status());
+        BeginControl(*session, control, reply);
+      });
+}
+
+void RunnerService::BeginControl(const SessionMetadata& session, const v1::AgentControl& asked,
+                                 const Reply<v1::AgentState>& reply) {
+  const std::string& id = session.session_id;
+  if (session.state != SessionState::kActive) return reply->Fail(SessionEnded(id));
+  std::string runner_id;
+  RunnerStreamPtr stream;
+  const bool is_stop = asked.action() == v1::AGENT_ACTION_STOP;
+  {
+    MutexLock lock(&mutex_);
+    runner_id = table_.RunnerOf(id);
+    if (runner_id.empty() && !is_stop) {
+      runner_id = table_.Assign(id, session.acp_server, session.working_dir, /*anyway=*/true);
+    }
+    stream = StreamLocked(runner_id);
+  }
+  if (runner_id.empty() && is_stop) {
+    v1::AgentState state;
+    Fill(session.agent, state);
+    return reply->Finish(std::move(state), [] {});
+  }
+  if (runner_id.empty()) return reply->Fail(NoRunnerFor(session.acp_server, session.working_dir));
+  v1::AgentControl control = asked;
+  if (const absl::Status held = controls_.Add(id, control, reply); !held.ok()) {
+    return reply->Fail(held);
+  }
+  if (stream == nullptr) return;  // Its runner is told when it comes back.
+  stream->Control(id, control,
+                  [this, control_id = control.control_id()] { controls_.SetSent(control_id); });
+}
+
+void RunnerService::AnswerControl(const CallContext& caller,
+                                  const v1::AnswerControlRequest& request,
+                                  const Reply<v1::AnswerControlResponse>& reply) {
+  const std::string& id = request.session_id();
+  const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, id);
+  if (!known.ok()) return reply->Fail(known.status());
+  const RunnerControls::Reply waiting = controls_.Take(id, request.control_id());
+  reply->Finish({}, [] {});
+  if (waiting == nullptr) return;
+  if (!request.error_reason().empty() || !request.error_message().empty()) {
+    return waiting->Fail(ControlFailed(request.error_reason(), request.error_message()));
+  }
+  AnswerFrom<AgentState, v1::AgentState>(
+      *sessions_, ClientScope::All(), id, waiting,
+      [](Session& session, absl::Time) -> absl::StatusOr<AgentState> {
+        return session.metadata().agent;
+      },
+      [](const AgentState& agent, v1::AgentState& response) { Fill(agent, response); });
+}
+
+}  // namespace callslip::tracker

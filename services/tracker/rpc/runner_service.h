@@ -1,0 +1,126 @@
+#ifndef CALLSLIP_TRACKER_RPC_RUNNER_SERVICE_H_
+#define CALLSLIP_TRACKER_RPC_RUNNER_SERVICE_H_
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "callslip/tracker/v1/runner_service.pb.h"
+#include "common/clock.h"
+#include "common/mutex.h"
+#include "common/timer_thread.h"
+#include "tracker/domain/runner/runner_table.h"
+#include "tracker/domain/session/agent_needs.h"
+#include "tracker/domain/session/session_caller.h"
+#include "tracker/rpc/async_server.h"
+#include "tracker/rpc/call_context.h"
+#include "tracker/rpc/runner_controls.h"
+#include "tracker/rpc/runner_stream.h"
+#include "tracker/rpc/server_stream.h"
+#include "tracker/rpc/session_tokens.h"
+
+namespace callslip::tracker {
+
+// RunnerService: which runner has which session, told by what sessions need and what runners say.
+// The contract is in runner_service.proto. Must outlive the server that it serves on and the calls
+// of `sessions`.
+class RunnerService final : public AgentNeedsListener {
+ public:
+  static constexpr char kName[] = "callslip.tracker.v1.RunnerService";
+
+  // From now on it hears what sessions need. Those that were a runner's before are kept for it.
+  RunnerService(Clock* clock, SessionCaller* sessions, std::shared_ptr<TimerThread> timers);
+
+  // Before the server is started.
+  static void AddTo(AsyncServer& server) { server.AddService(kName); }
+  // After the server was started.
+  void ServeOn(AsyncServer& server);
+
+  // The tracker stops: no runner loses a session any more, and what waits is ended.
+  void Drain();
+  // Hears of no session any more.
+  void Stop() { sessions_->table().agent_needs().SetListener(nullptr); }
+
+  std::vector<RunnerInfo> Runners();
+
+  void OnNeeded(const SessionMetadata& session) override;
+  void OnEnded(const SessionMetadata& session) override;
+  void OnDeleted(const std::string& session_id) override;
+
+ private:
+  template <typename Response>
+  using Reply = std::shared_ptr<HeldReply<Response>>;
+  using RunnerStreamPtr = std::shared_ptr<RunnerStream>;
+  // What to say to whom once the lock is let go.
+  using ToTell = std::vector<std::pair<RunnerStreamPtr, std::string>>;
+  // What becomes of the turn of a session that is nobody's any more.
+  enum class Turn { kGoesOn, kFails };
+
+  void Serve(const CallContext& caller, const v1::ServeRequest& request,
+             const std::shared_ptr<RunnerStream::Stream>& stream);
+  absl::Status Connect(const v1::ServeRequest& request, const RunnerStreamPtr& stream);
+  void Left(const std::string& runner_id, const std::weak_ptr<RunnerStream>& stream);
+
+  void SetState(const CallContext& caller, const v1::SetAgentStateRequest& request,
+                const Reply<v1::AgentState>& reply);
+  absl::Status Release(const CallContext& caller, const v1::ReleaseSessionRequest& request,
+                       v1::ReleaseSessionResponse& response);
+  void IssueToken(const CallContext& caller, const v1::IssueSessionTokenRequest& request,
+                  const Reply<v1::IssueSessionTokenResponse>& reply);
+  absl::Status FindToken(const CallContext& caller, const v1::FindSessionTokenRequest& request,
+                         v1::FindSessionTokenResponse& response);
+  absl::Status List(const CallContext& caller, const v1::ListRunnersRequest& request,
+                    v1::ListRunnersResponse& response);
+
+  void ControlAgent(const CallContext& caller, const v1::ControlAgentRequest& request,
+                    const Reply<v1::AgentState>& reply);
+  void BeginControl(const SessionMetadata& session, const v1::AgentControl& control,
+                    const Reply<v1::AgentState>& reply);
+  void AnswerControl(const CallContext& caller, const v1::AnswerControlRequest& request,
+                     const Reply<v1::AnswerControlResponse>& reply);
+
+  // NotAssigned.
+  absl::Status CheckAssigned(const std::string& session_id, const std::string& runner_id);
+  // The runner that a session is given to; null where that is nobody, or not connected.
+  RunnerStreamPtr AssignLocked(const SessionMetadata& session)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  RunnerStreamPtr StreamLocked(const std::string& runner_id) ABSL_SHARED_LOCKS_REQUIRED(mutex_);
+  static void TellNeeded(const ToTell& to_tell);
+
+  // Looks a session up for its runner.
+  void Find(const std::string& runner_id, const std::string& session_id,
+            const RunnerStream::Found& found);
+  // Records that the session is nobody's any more.
+  void Forsake(const std::string& session_id, Turn turn, bool again = false);
+  // Its runner is to know, and whoever waits for it.
+  void TakeAway(const std::string& session_id, const char* reason, const absl::Status& why);
+
+  void SetTimerLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnTime();
+
+  Clock* const clock_;
+  SessionCaller* const sessions_;
+  const std::shared_ptr<TimerThread> timers_;
+  RunnerControls controls_;
+  SessionTokens tokens_;
+
+  Mutex mutex_;
+  RunnerTable table_ ABSL_GUARDED_BY(mutex_);
+  // Of the runners that are connected.
+  absl::flat_hash_map<std::string, RunnerStreamPtr> streams_ ABSL_GUARDED_BY(mutex_);
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  TimerThread::TimerId timer_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Time timer_at_ ABSL_GUARDED_BY(mutex_) = absl::InfiniteFuture();
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_RUNNER_SERVICE_H_

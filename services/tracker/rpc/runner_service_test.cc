@@ -1,0 +1,348 @@
+// RunnerService over the real listener, with gRPC's own client.
+#include <future>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "tracker/domain/runner/runner_limits.h"
+#include "tracker/rpc/session_server_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+using absl::StatusCode;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+using Serving = std::unique_ptr<StreamReader<v1::Assignment>>;
+
+class RunnerServiceTest : public SessionServerTest {
+ protected:
+  static std::string Offer(const std::string& id, const std::string& more = "") {
+    return absl::StrCat("runner_id: '", id, "' version: '1' max_agents: 2 ",
+                        "agents { name: 'claude' title: 'Claude' } ",
+                        "workspaces { name: 'web' dir: '/web' } ", more);
+  }
+  // Serves, and has read `started`.
+  Serving Begin(const std::string& id, const std::string& more = "") {
+    Serving serving = Serve(Offer(id, more));
+    const auto first = serving->Next();
+    EXPECT_TRUE(first.has_value() && first->has_started());
+    EXPECT_FALSE(first->has_session());
+    return serving;
+  }
+  // The next assignment, which is that this session needs its agent.
+  static void ExpectNeeded(const Serving& serving, const std::string& session) {
+    const auto next = serving->Next();
+    ASSERT_TRUE(next.has_value());
+    EXPECT_TRUE(next->has_needed()) << next->DebugString();
+    EXPECT_EQ(next->session().session_id(), session);
+  }
+  static void ExpectReleased(const Serving& serving, const std::string& session,
+                             const std::string& reason) {
+    const auto next = serving->Next();
+    ASSERT_TRUE(next.has_value());
+    EXPECT_EQ(next->session().session_id(), session);
+    EXPECT_EQ(next->released().reason(), reason) << next->DebugString();
+  }
+
+  void Make(const std::string& id) {
+    ASSERT_OK(Call(&S::CreateSession,
+                   "session_id: '" + id + "' acp_server: 'claude' working_dir: '/web/app'"));
+  }
+  void Enqueue(const std::string& id) {
+    ASSERT_OK(Call(&Q::AddMessage, "session_id: '" + id + "' message: 'Go on.'"));
+  }
+  absl::Status SetState(const std::string& session, const std::string& runner,
+                        const std::string& more = "status: AGENT_STATUS_IDLE") {
+    return Call(&R::SetAgentState,
+                absl::StrCat("session_id: '", session, "' runner_id: '", runner, "' ", more))
+        .status();
+  }
+  // Returns once the runner's call is known to have gone.
+  void AwaitGone(const std::string& id) {
+    for (bool is_there = true; is_there;) {
+      const auto list = Call(&R::ListRunners, "");
+      ASSERT_OK(list);
+      is_there = false;
+      for (const v1::Runner& runner : list->runners()) {
+        if (runner.runner_id() == id) is_there = runner.connected();
+      }
+    }
+  }
+  std::future<absl::StatusOr<v1::AgentState>> Control(const std::string& what) {
+    return std::async(std::launch::async, [this, what] {
+      return Call(&R::ControlAgent, "session_id: 's' control { " + what + " }");
+    });
+  }
+  // Answers the next assignment, which is a control, with `how`.
+  v1::AgentControl Answer(const Serving& serving, const std::string& how = "") {
+    const auto next = serving->Next();
+    EXPECT_TRUE(next.has_value() && next->has_control());
+    EXPECT_OK(Call(&R::AnswerControl, absl::StrCat("session_id: 's' control_id: '",
+                                                   next->control().control_id(), "' ", how)));
+    return next->control();
+  }
+};
+
+TEST_F(RunnerServiceTest, IsToldWhatNeedsAnAgentNowAndLater) {
+  Make("1");
+  Enqueue("1");
+  const Serving serving = Begin("r");
+  ExpectNeeded(serving, "1");
+  Make("2");
+  Enqueue("2");
+  ExpectNeeded(serving, "2");
+}
+
+TEST_F(RunnerServiceTest, IsToldAgainWhenTheReceiverHasGone) {
+  Make("s");
+  const Serving serving = Begin("r");
+  Enqueue("s");
+  ExpectNeeded(serving, "s");
+  auto receiver = Receive("session_id: 's'");
+  const auto message = receiver->Next();
+  ASSERT_TRUE(message.has_value());
+  receiver = nullptr;
+  ExpectNeeded(serving, "s");
+}
+
+TEST_F(RunnerServiceTest, GetsNothingThatItCannotRun) {
+  const Serving serving = Begin("r");
+  ASSERT_OK(
+      Call(&S::CreateSession, "session_id: 'other' acp_server: 'claude' working_dir: '/web-evil'"));
+  Enqueue("other");
+  Make("mine");
+  Enqueue("mine");
+  ExpectNeeded(serving, "mine");
+}
+
+TEST_F(RunnerServiceTest, TellsTheStateOfItsSessionsOnly) {
+  Make("s");
+  EXPECT_THAT(SetState("s", "r"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+  const Serving serving = Begin("r");
+  Enqueue("s");
+  ExpectNeeded(serving, "s");
+  EXPECT_THAT(SetState("s", "other"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+  EXPECT_THAT(SetState("s", "r", ""), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  EXPECT_OK(SetState("s", "r", "status: AGENT_STATUS_IDLE agent_session_id: 'a' details: '{}'"));
+  const auto session = Call(&S::GetSession, "session_id: 's'");
+  ASSERT_OK(session);
+  EXPECT_EQ(session->agent().status(), v1::AGENT_STATUS_IDLE);
+  EXPECT_EQ(session->agent().runner_id(), "r");
+  EXPECT_EQ(session->agent().agent_session_id(), "a");
+  const auto runners = Call(&R::ListRunners, "");
+  ASSERT_THAT(runners->runners(), SizeIs(1));
+  EXPECT_EQ(runners->runners(0).running_agents(), 1);
+  EXPECT_EQ(runners->runners(0).agents(0).title(), "Claude");
+}
+
+TEST_F(RunnerServiceTest, ASecondCallReplacesTheFirst) {
+  const Serving first = Begin("r");
+  const Serving second = Begin("r");
+  EXPECT_THAT(first->Finish(), FailsWith(StatusCode::kAborted, "runner_replaced"));
+  Make("s");
+  Enqueue("s");
+  ExpectNeeded(second, "s");
+}
+
+TEST_F(RunnerServiceTest, RefusesAnOfferThatIsNone) {
+  EXPECT_THAT(Serve("max_agents: 1")->Finish(),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
+TEST_F(RunnerServiceTest, IsToldWhatIsNotItsAnyMore) {
+  for (const char* id : {"ended", "deleted", "later"}) Make(id);
+  ASSERT_OK(Call(&S::EndSession, "session_id: 'ended'"));
+  ASSERT_OK(Call(&S::DeleteSession, "session_id: 'deleted'"));
+  const Serving serving =
+      Begin("r", "session_ids: 'ended' session_ids: 'deleted' session_ids: 'later'");
+  ExpectReleased(serving, "ended", "session_ended");
+  ExpectReleased(serving, "deleted", "session_deleted");
+  const Serving other = Begin("other", "session_ids: 'later'");
+  ExpectReleased(other, "later", "runner_replaced");
+  ASSERT_OK(Call(&S::EndSession, "session_id: 'later'"));
+  ExpectReleased(serving, "later", "session_ended");
+}
+
+TEST_F(RunnerServiceTest, AnotherOneTakesWhatALostOneHad) {
+  Make("s");
+  Serving lost = Begin("a");
+  Enqueue("s");
+  ExpectNeeded(lost, "s");
+  const Serving other = Begin("b");
+  auto receiver = Receive("session_id: 's'");
+  const auto message = receiver->Next();
+  ASSERT_TRUE(message.has_value());
+  ASSERT_OK(Call(&Q::StartTurn, "session_id: 's' turn_id: '" + message->turn_id() + "'"));
+  EXPECT_OK(SetState("s", "a"));
+  receiver = nullptr;
+  ExpectNeeded(lost, "s");
+  lost = nullptr;
+  AwaitGone("a");
+  clock_.Advance(kRunnerLease);
+  ExpectNeeded(other, "s");
+  const auto status = Call(&Q::GetQueueStatus, "session_id: 's'");
+  ASSERT_OK(status);
+  EXPECT_EQ(status->turn_id(), "");
+  EXPECT_EQ(status->pause_reason(), "runner_lost");
+  EXPECT_THAT(SetState("s", "a"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+  EXPECT_OK(SetState("s", "b"));
+}
+
+TEST_F(RunnerServiceTest, TheTurnOfALostOneEndsWhereNobodyTakesTheSession) {
+  Make("s");
+  auto watch = Watch("session_id: 's'");
+  Serving lost = Begin("a");
+  Enqueue("s");
+  ExpectNeeded(lost, "s");
+  const auto receiver = Receive("session_id: 's'");
+  const auto message = receiver->Next();
+  ASSERT_OK(Call(&Q::StartTurn, "session_id: 's' turn_id: '" + message->turn_id() + "'"));
+  EXPECT_OK(SetState("s", "a"));
+  lost = nullptr;
+  AwaitGone("a");
+  clock_.Advance(kRunnerLease);
+  // Its messages are nobody's either.
+  EXPECT_THAT(receiver->Finish(), FailsWith(StatusCode::kAborted, "receiver_replaced"));
+  const auto session = Call(&S::GetSession, "session_id: 's'");
+  EXPECT_EQ(session->agent().status(), v1::AGENT_STATUS_UNSPECIFIED);
+  EXPECT_EQ(session->agent().runner_id(), "");
+  EXPECT_EQ(session->turn_id(), "");
+}
+
+TEST_F(RunnerServiceTest, KeepsItsSessionsOverARestartOfTheTracker) {
+  Make("s");
+  Serving serving = Begin("a");
+  Enqueue("s");
+  ExpectNeeded(serving, "s");
+  EXPECT_OK(SetState("s", "a"));
+  auto token = Call(&R::IssueSessionToken, "session_id: 's' runner_id: 'a'");
+  ASSERT_OK(token);
+  Stop(absl::ZeroDuration());
+  EXPECT_THAT(serving->Finish(), FailsWith(StatusCode::kUnavailable, "draining"));
+  serving = nullptr;
+  Start();
+  const Serving other = Begin("b");
+  serving = Begin("a", "session_ids: 's'");
+  ExpectNeeded(serving, "s");
+  EXPECT_OK(SetState("s", "a"));
+  EXPECT_OK(Call(&R::FindSessionToken, "token: '" + token->token() + "'"));
+}
+
+TEST_F(RunnerServiceTest, OthersGetWhatWasKeptInVainOverARestart) {
+  Make("s");
+  Serving serving = Begin("a");
+  Enqueue("s");
+  ExpectNeeded(serving, "s");
+  EXPECT_OK(SetState("s", "a"));
+  serving = nullptr;
+  Stop(absl::ZeroDuration());
+  Start();
+  const Serving other = Begin("b");
+  EXPECT_THAT(SetState("s", "b"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+  clock_.Advance(kRunnerLease);
+  ExpectNeeded(other, "s");
+}
+
+TEST_F(RunnerServiceTest, ASessionThatIsGivenUpIsAnothers) {
+  Make("s");
+  const Serving first = Begin("a");
+  Enqueue("s");
+  ExpectNeeded(first, "s");
+  const Serving second = Begin("b");
+  EXPECT_OK(Call(&R::ReleaseSession, "session_id: 's' runner_id: 'b'"));
+  EXPECT_OK(SetState("s", "a"));
+  EXPECT_OK(Call(&R::ReleaseSession, "session_id: 's' runner_id: 'a'"));
+  ExpectNeeded(second, "s");
+  EXPECT_THAT(SetState("s", "a"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+}
+
+TEST_F(RunnerServiceTest, ATokenIsItsSessionsUntilThatIsNobodys) {
+  Make("s");
+  EXPECT_THAT(Call(&R::IssueSessionToken, "session_id: 's' runner_id: 'a'"),
+              FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+  const Serving serving = Begin("a", "session_ids: 's'");
+  const auto first = Call(&R::IssueSessionToken, "session_id: 's' runner_id: 'a'");
+  ASSERT_OK(first);
+  EXPECT_THAT(first->token(), StartsWith("callslip-session-"));
+  EXPECT_EQ(first->token().size(), 17 + 64);
+  const auto find = [this](const auto& issued) {
+    return Call(&R::FindSessionToken, "token: '" + issued->token() + "'");
+  };
+  ASSERT_OK_AND_ASSIGN(const v1::FindSessionTokenResponse found, find(first));
+  EXPECT_EQ(found.session_id(), "s");
+  EXPECT_EQ(found.client_id(), "local");
+  const auto second = Call(&R::IssueSessionToken, "session_id: 's' runner_id: 'a'");
+  EXPECT_THAT(find(first), FailsWith(StatusCode::kNotFound, "unknown_token"));
+  EXPECT_OK(find(second));
+  EXPECT_OK(Call(&R::ReleaseSession, "session_id: 's' runner_id: 'a'"));
+  ASSERT_OK(Call(&S::GetSession, "session_id: 's'"));
+  ASSERT_OK(Call(&S::UpdateSession, "session_id: 's' name: 'After the release.'"));
+  EXPECT_THAT(find(second), FailsWith(StatusCode::kNotFound, "unknown_token"));
+}
+
+TEST_F(RunnerServiceTest, AControlIsDoneByTheRunner) {
+  Make("s");
+  const Serving serving = Begin("a");
+  auto started = Control("action: AGENT_ACTION_START");
+  EXPECT_EQ(Answer(serving).action(), v1::AGENT_ACTION_START);
+  EXPECT_OK(started.get());
+  EXPECT_OK(SetState("s", "a"));
+  auto mode = Control("mode_id: 'plan'");
+  EXPECT_EQ(Answer(serving).mode_id(), "plan");
+  EXPECT_EQ(mode.get()->status(), v1::AGENT_STATUS_IDLE);
+  auto refused = Control("config_option { id: 'model' value: 'x' }");
+  Answer(serving, "error_reason: 'unknown_option' error_message: 'There is no such option.'");
+  EXPECT_THAT(refused.get(), FailsWith(StatusCode::kFailedPrecondition, "unknown_option"));
+}
+
+TEST_F(RunnerServiceTest, AControlThatNobodyCanDoFails) {
+  Make("s");
+  EXPECT_THAT(Control("action: AGENT_ACTION_START").get(),
+              FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  EXPECT_OK(Control("action: AGENT_ACTION_STOP").get());
+  EXPECT_THAT(Control("").get(), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  EXPECT_THAT(Control("mode_id: ''").get(),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  ASSERT_OK(Call(&S::EndSession, "session_id: 's'"));
+  EXPECT_THAT(Control("action: AGENT_ACTION_START").get(),
+              FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
+}
+
+TEST_F(RunnerServiceTest, AControlWaitsNoLongerThanItsTime) {
+  Make("s");
+  const Serving serving = Begin("a");
+  auto waiting = Control("action: AGENT_ACTION_START");
+  ASSERT_TRUE(serving->Next()->has_control());
+  clock_.Advance(kControlWait);
+  EXPECT_THAT(waiting.get(), FailsWith(StatusCode::kDeadlineExceeded, "runner_silent"));
+}
+
+TEST_F(RunnerServiceTest, AControlEndsWithItsSession) {
+  Make("s");
+  const Serving serving = Begin("a");
+  auto waiting = Control("action: AGENT_ACTION_START");
+  ASSERT_TRUE(serving->Next()->has_control());
+  ASSERT_OK(Call(&S::EndSession, "session_id: 's'"));
+  EXPECT_THAT(waiting.get(), FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
+}
+
+TEST_F(RunnerServiceTest, NoMoreControlsWaitThanMay) {
+  Make("s");
+  const Serving serving = Begin("a");
+  std::vector<std::future<absl::StatusOr<v1::AgentState>>> waiting;
+  for (size_t i = 0; i < kMaxControlsOfSession; ++i) {
+    waiting.push_back(Control("action: AGENT_ACTION_RESTART"));
+    ASSERT_TRUE(serving->Next()->has_control());
+  }
+  EXPECT_THAT(Control("action: AGENT_ACTION_STOP").get(),
+              FailsWith(StatusCode::kResourceExhausted, "too_many_controls"));
+  clock_.Advance(kControlWait);
+  for (auto& each : waiting) {
+    EXPECT_THAT(each.get(), FailsWith(StatusCode::kDeadlineExceeded, "runner_silent"));
+  }
+}
+
+}  // namespace
+}  // namespace callslip::tracker

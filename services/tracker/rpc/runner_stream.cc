@@ -1,0 +1,150 @@
+#include "tracker/rpc/runner_stream.h"
+
+#include <utility>
+#include <vector>
+
+#include "tracker/domain/runner/runner_errors.h"
+#include "tracker/domain/runner/runner_limits.h"
+
+namespace callslip::tracker {
+
+RunnerStream::RunnerStream(std::shared_ptr<Stream> stream, Find find, std::function<void()> on_gone)
+    : stream_(std::move(stream)), find_(std::move(find)), on_gone_(std::move(on_gone)) {}
+
+void RunnerStream::Begin() {
+  {
+    MutexLock lock(&mutex_);
+    begun_ = true;
+    v1::Assignment started;
+    started.mutable_started();
+    ready_.push_front({std::move(started), nullptr});
+  }
+  GoOn();
+}
+
+void RunnerStream::Need(const std::string& session_id) { Add({session_id, std::nullopt, nullptr}); }
+
+void RunnerStream::Control(const std::string& session_id, v1::AgentControl control,
+                           std::function<void()> on_sent) {
+  Add({session_id, std::move(control), std::move(on_sent)});
+}
+
+void RunnerStream::Add(Task task) {
+  {
+    MutexLock lock(&mutex_);
+    if (over_) return;
+    if (!task.control.has_value() && !needed_.insert(task.session_id).second) return;
+    tasks_.push_back(std::move(task));
+  }
+  GoOn();
+}
+
+void RunnerStream::Release(const std::string& session_id, const std::string& reason) {
+  {
+    MutexLock lock(&mutex_);
+    if (over_) return;
+    v1::Assignment message;
+    message.mutable_session()->set_session_id(session_id);
+    message.mutable_released()->set_reason(reason);
+    ready_.push_back({std::move(message), nullptr});
+  }
+  GoOn();
+}
+
+void RunnerStream::GoOn() {
+  {
+    MutexLock lock(&mutex_);
+    // What is found at once, in the middle of this, is no reason to go deeper.
+    again_ = true;
+    if (going_on_) return;
+    going_on_ = true;
+  }
+  while (const std::optional<std::vector<Task>> tasks = Take()) {
+    for (const Task& task : *tasks) {
+      find_(task.session_id,
+            [self = shared_from_this(), task](absl::StatusOr<v1::Session> session) {
+              self->OnFound(task, std::move(session));
+            });
+    }
+  }
+  stream_.Wake();
+}
+
+std::optional<std::vector<RunnerStream::Task>> RunnerStream::Take() {
+  bool too_slow = false;
+  std::vector<Task> tasks;
+  {
+    MutexLock lock(&mutex_);
+    // How many sessions there are is bounded where they are given to runners.
+    too_slow = !over_ && tasks_.size() - needed_.size() + ready_.size() > kMaxWaitingAssignments;
+    if (over_ || too_slow || !std::exchange(again_, false)) {
+      going_on_ = false;
+    } else {
+      while (begun_ && !tasks_.empty() && finding_ + ready_.size() < kAtATime) {
+        if (!tasks_.front().control.has_value()) needed_.erase(tasks_.front().session_id);
+        tasks.push_back(std::move(tasks_.front()));
+        tasks_.pop_front();
+        ++finding_;
+      }
+      return tasks;
+    }
+  }
+  if (too_slow) End(RunnerTooSlow());
+  return std::nullopt;
+}
+
+void RunnerStream::OnFound(const Task& task, absl::StatusOr<v1::Session> session) {
+  {
+    MutexLock lock(&mutex_);
+    --finding_;
+    if (over_) return;
+    if (session.ok()) {
+      Ready ready{.on_sent = task.on_sent};
+      *ready.message.mutable_session() = *std::move(session);
+      if (task.control.has_value()) {
+        *ready.message.mutable_control() = *task.control;
+      } else {
+        ready.message.mutable_needed();
+      }
+      ready_.push_back(std::move(ready));
+    }
+  }
+  GoOn();
+}
+
+std::optional<Outgoing<v1::Assignment>> RunnerStream::Next() {
+  Ready ready;
+  {
+    MutexLock lock(&mutex_);
+    if (over_ || !begun_ || ready_.empty()) return std::nullopt;
+    ready = std::move(ready_.front());
+    ready_.pop_front();
+  }
+  if (ready.on_sent != nullptr) ready.on_sent();
+  GoOn();
+  return Outgoing<v1::Assignment>{std::move(ready.message), nullptr, nullptr};
+}
+
+void RunnerStream::End(const absl::Status& status) {
+  {
+    MutexLock lock(&mutex_);
+    over_ = true;
+    tasks_.clear();
+    ready_.clear();
+  }
+  stream_.Finish(status);
+  on_gone_();
+}
+
+void RunnerStream::OnCallerLeft() {
+  {
+    MutexLock lock(&mutex_);
+    over_ = true;
+    tasks_.clear();
+    ready_.clear();
+  }
+  stream_.LetGo();
+  on_gone_();
+}
+
+}  // namespace callslip::tracker

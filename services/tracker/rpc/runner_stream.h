@@ -1,0 +1,89 @@
+#ifndef CALLSLIP_TRACKER_RPC_RUNNER_STREAM_H_
+#define CALLSLIP_TRACKER_RPC_RUNNER_STREAM_H_
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "callslip/tracker/v1/runner_service.pb.h"
+#include "common/mutex.h"
+#include "tracker/domain/session/session_caller.h"
+#include "tracker/rpc/server_stream.h"
+#include "tracker/rpc/session_stream.h"
+
+namespace callslip::tracker {
+
+// One Serve call: what its runner is to do, as fast as that reads. Few sessions are looked up at a
+// time, so that those that wait cost no more than their ids. Thread-safe.
+class RunnerStream final : public LastingCall, public std::enable_shared_from_this<RunnerStream> {
+ public:
+  using Stream = ServerStream<v1::Assignment>;
+  using Found = std::function<void(absl::StatusOr<v1::Session>)>;
+  // Calls `found` once, at once or later, with a session of the runner, or an error where it is
+  // none any more.
+  using Find = std::function<void(const std::string& session_id, Found found)>;
+
+  // `on_gone` is called when the call has ended or its caller has left, maybe more than once.
+  RunnerStream(std::shared_ptr<Stream> stream, Find find, std::function<void()> on_gone);
+
+  // Sends `started`, and from here on the rest.
+  void Begin();
+  // The session needs its agent. Harmless where that waits to be told already.
+  void Need(const std::string& session_id);
+  // Calls `on_sent` once it is handed out.
+  void Control(const std::string& session_id, v1::AgentControl control,
+               std::function<void()> on_sent);
+  void Release(const std::string& session_id, const std::string& reason);
+
+  void End(const absl::Status& status) override;
+  void OnCallerLeft();
+
+  // The source of the stream.
+  std::optional<Outgoing<v1::Assignment>> Next();
+
+ private:
+  // Of a session that is to be looked up.
+  struct Task {
+    std::string session_id;
+    std::optional<v1::AgentControl> control;  // None: its agent is needed.
+    std::function<void()> on_sent;
+  };
+  struct Ready {
+    v1::Assignment message = {};
+    std::function<void()> on_sent;
+  };
+  static constexpr size_t kAtATime = 16;
+
+  void Add(Task task);
+  // Ends the call where too much waits, looks sessions up, and wakes the stream.
+  void GoOn();
+  // What to look up now; none where there is nothing to be done any more.
+  std::optional<std::vector<Task>> Take();
+  void OnFound(const Task& task, absl::StatusOr<v1::Session> session);
+
+  StreamOfSession<v1::Assignment> stream_;
+  const Find find_;
+  const std::function<void()> on_gone_;
+
+  Mutex mutex_;
+  bool begun_ ABSL_GUARDED_BY(mutex_) = false;
+  bool over_ ABSL_GUARDED_BY(mutex_) = false;
+  std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
+  std::set<std::string> needed_ ABSL_GUARDED_BY(mutex_);  // Among the tasks.
+  bool going_on_ ABSL_GUARDED_BY(mutex_) = false;
+  bool again_ ABSL_GUARDED_BY(mutex_) = false;
+  size_t finding_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::deque<Ready> ready_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_RUNNER_STREAM_H_

@@ -1,0 +1,35 @@
+#ifndef CALLSLIP_TRACKER_RPC_SESSION_TOKENS_H_
+#define CALLSLIP_TRACKER_RPC_SESSION_TOKENS_H_
+
+#include <string>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "common/mutex.h"
+
+namespace callslip::tracker {
+
+// A new token for the agent of a session: `callslip-session-` and 256 random bits.
+std::string NewSessionToken();
+// What is kept of a token, in hexadecimal digits.
+std::string HashOfToken(absl::string_view token);
+
+// Which session a token is of, by its hash: an index of what the sessions' metadata say, one entry
+// for a session at most. Thread-safe.
+class SessionTokens {
+ public:
+  // Instead of the one before. Empty: there is none.
+  void Set(const std::string& session_id, const std::string& hash);
+  // Empty where it is nobody's.
+  std::string SessionOf(const std::string& hash);
+
+ private:
+  Mutex mutex_;
+  absl::flat_hash_map<std::string, std::string> sessions_ ABSL_GUARDED_BY(mutex_);  // By hash.
+  absl::flat_hash_map<std::string, std::string> hashes_ ABSL_GUARDED_BY(mutex_);    // By session.
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_RPC_SESSION_TOKENS_H_
