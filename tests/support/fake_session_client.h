@@ -169,6 +169,13 @@ class FakeSessionClient final : public SessionClient {
     return Answer<v1::QueueStatus>(std::move(request));
   }
 
+  Result<v1::ListRunnersResponse> Call(v1::ListRunnersRequest request) override {
+    return Answer<v1::ListRunnersResponse>(std::move(request));
+  }
+  Result<v1::AgentState> Call(v1::ControlAgentRequest request) override {
+    return Answer<v1::AgentState>(std::move(request));
+  }
+
   Stream<v1::SessionUpdate> Open(v1::WatchSessionRequest request) override {
     watches.emplace_back(std::move(request), New<v1::SessionUpdate>());
     v1::SessionUpdate snapshot;

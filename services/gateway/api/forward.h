@@ -21,7 +21,9 @@ namespace callslip::gateway {
 template <typename Request>
 absl::StatusOr<Request> RequestOf(const HttpRequest& http) {
   Request request;
-  request.set_client_id(OnBehalfOf(http.principal));
+  if constexpr (requires { request.set_client_id(""); }) {
+    request.set_client_id(OnBehalfOf(http.principal));
+  }
   if constexpr (requires { request.set_session_id(""); }) {
     request.set_session_id(http.Parameter("id"));
   }

@@ -53,6 +53,7 @@ void SessionApi::AddRoutes(Router& router) const {
   AddQueue(router);
   AddPlayers(router);
   AddPermissions(router);
+  AddAgents(router);
   AddImages(router);
   router.AddWebSocket("/api/sessions/{id}/ws", Readers(),
                       [this](Request request, std::shared_ptr<WebSocket> socket) {
@@ -66,7 +67,8 @@ void SessionApi::AddRoutes(Router& router) const {
 
 void SessionApi::AddSessions(Router& router) const {
   const std::string one = "/api/sessions/{id}";
-  Add<v1::CreateSessionRequest>(router, "POST", "/api/sessions", sessions_, 201);
+  router.Add("POST", "/api/sessions", Writers(),
+             [this](Request request) { return CreateSession(std::move(request)); });
   Add<v1::ListSessionsRequest>(router, "GET", "/api/sessions", sessions_);
   Add<v1::GetSessionRequest>(router, "GET", one, sessions_);
   Add<v1::UpdateSessionRequest>(router, "PATCH", one, sessions_);

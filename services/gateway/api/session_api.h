@@ -29,6 +29,9 @@ class SessionApi {
   void AddQueue(Router& router) const;
   void AddPlayers(Router& router) const;
   void AddPermissions(Router& router) const;
+  // Runners and the agents of sessions; in session_agents.cc.
+  void AddAgents(Router& router) const;
+  Answer CreateSession(Request request) const;
   void AddImages(Router& router) const;
 
   Answer ControlQueue(Request request) const;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "callslip/tracker/v1/queue_service.grpc.pb.h"
+#include "callslip/tracker/v1/runner_service.grpc.pb.h"
 #include "callslip/tracker/v1/session_service.grpc.pb.h"
 #include "gateway/timeouts.h"
 #include "rpc_client/channel.h"
@@ -14,6 +15,10 @@ namespace {
 
 using SessionStub = v1::SessionService::Stub;
 using QueueStub = v1::QueueService::Stub;
+using RunnerStub = v1::RunnerService::Stub;
+
+// How long the tracker waits for a runner.
+constexpr absl::Duration kControlWait = absl::Seconds(8);
 
 class GrpcSessionClient final : public SessionClient {
  public:
@@ -22,6 +27,7 @@ class GrpcSessionClient final : public SessionClient {
       : channel_(ConnectChannel(address, tls)),
         session_(v1::SessionService::NewStub(channel_)),
         queue_(v1::QueueService::NewStub(channel_)),
+        runner_(v1::RunnerService::NewStub(channel_)),
         calls_(std::move(calls), std::move(executor)) {}
 
   ~GrpcSessionClient() override { calls_.queue().Stop(); }
@@ -141,6 +147,15 @@ class GrpcSessionClient final : public SessionClient {
     return Unary(queue_.get(), &QueueStub::PrepareAsyncFinishTurn, std::move(request));
   }
 
+  Result<v1::ListRunnersResponse> Call(v1::ListRunnersRequest request) override {
+    return Unary(runner_.get(), &RunnerStub::PrepareAsyncListRunners, std::move(request),
+                 OnCancel::kEndCall);
+  }
+  Result<v1::AgentState> Call(v1::ControlAgentRequest request) override {
+    return Unary(runner_.get(), &RunnerStub::PrepareAsyncControlAgent, std::move(request),
+                 OnCancel::kGoOn, std::max(kUnaryDeadline, kControlWait + kRpcMargin));
+  }
+
   Stream<v1::SessionUpdate> Open(v1::WatchSessionRequest request) override {
     return Streamed(session_.get(), &SessionStub::PrepareAsyncWatchSession, std::move(request));
   }
@@ -169,6 +184,7 @@ class GrpcSessionClient final : public SessionClient {
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<SessionStub> session_;
   const std::unique_ptr<QueueStub> queue_;
+  const std::unique_ptr<RunnerStub> runner_;
   StubCalls calls_;
 };
 

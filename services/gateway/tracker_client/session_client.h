@@ -8,6 +8,7 @@
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "callslip/tracker/v1/queue_service.pb.h"
+#include "callslip/tracker/v1/runner_service.pb.h"
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "common/address.h"
 #include "common/tls_files.h"
@@ -18,9 +19,9 @@ namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
 
-// The gateway's way to the tracker's sessions and queues, as TrackerClient is to its commands. The
-// RPC is told by the type of its request. Errors are the tracker's, with their ErrorDetails; an
-// error without a reason came from the connection.
+// The gateway's way to the tracker's sessions, queues and runners, as TrackerClient is to its
+// commands. The RPC is told by the type of its request. Errors are the tracker's, with their
+// ErrorDetails; an error without a reason came from the connection.
 //
 // A call waits for the connection within its deadline. What only reads or waits is ended at the
 // tracker where its coroutine is cancelled; what changes something goes on. A connection of
@@ -70,6 +71,9 @@ class SessionClient {
   virtual Result<v1::QueueStatus> Call(v1::StopTurnRequest request) = 0;
   virtual Result<v1::StartTurnResponse> Call(v1::StartTurnRequest request) = 0;
   virtual Result<v1::QueueStatus> Call(v1::FinishTurnRequest request) = 0;
+
+  virtual Result<v1::ListRunnersResponse> Call(v1::ListRunnersRequest request) = 0;
+  virtual Result<v1::AgentState> Call(v1::ControlAgentRequest request) = 0;
 
   // Streams begin with their first Next(), or before it.
   virtual Stream<v1::SessionUpdate> Open(v1::WatchSessionRequest request) = 0;

@@ -70,6 +70,7 @@ constexpr FieldLimit kLimits[] = {
     {"image_id", kName},
     {"decided_by", kName},
     {"runner_id", kName},
+    {"agent_session_id", kName},
     {"control_id", kName},
     {"mode_id", kName},
     {"error_reason", kName},

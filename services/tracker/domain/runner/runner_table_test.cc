@@ -158,7 +158,7 @@ TEST_F(RunnerTableTest, KeepsWhatWasARunnersBeforeTheStart) {
   now_ += absl::Seconds(5);
   EXPECT_THAT(Connect(Offer("a"), {"1"}), IsEmpty());
   EXPECT_THAT(After(absl::Seconds(5)), ElementsAre("2"));
-  EXPECT_EQ(Assign("2"), "c");
+  EXPECT_EQ(Assign("2"), "a");
   EXPECT_EQ(table_.RunnerOf("1"), "a");
 }
 

@@ -1,0 +1,115 @@
+// Which agents there are, and what is done to those of sessions.
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/detached.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "gateway/api/forward.h"
+#include "gateway/api/session_api.h"
+#include "gateway/json/json_fields.h"
+#include "gateway/json/runner_json.h"
+
+namespace callslip::gateway {
+namespace {
+
+using HttpRequestPtr = std::shared_ptr<const HttpRequest>;
+
+std::vector<Role> Readers() { return {Role::kClient, Role::kViewer, Role::kAdmin}; }
+std::vector<Role> Writers() { return {Role::kClient, Role::kAdmin}; }
+
+v1::AgentAction ActionOf(const std::string& action) {
+  if (action == "start") return v1::AGENT_ACTION_START;
+  if (action == "stop") return v1::AGENT_ACTION_STOP;
+  return action == "restart" ? v1::AGENT_ACTION_RESTART : v1::AGENT_ACTION_FRESH;
+}
+
+absl::StatusOr<v1::AgentControl> ActionFrom(const HttpRequest& http) {
+  JsonFields fields = JsonFields::OfBody(http.body);
+  const std::string action = fields.Choice("action", {"start", "stop", "restart", "fresh"});
+  if (!fields.status().ok()) return fields.status();
+  v1::AgentControl control;
+  control.set_action(ActionOf(action));
+  return control;
+}
+
+absl::StatusOr<v1::AgentControl> ConfigFrom(const HttpRequest& http) {
+  JsonFields fields = JsonFields::OfBody(http.body);
+  v1::AgentControl control;
+  if (fields.Has("mode_id") == fields.Has("option_id")) {
+    fields.Fail("either \"mode_id\" or \"option_id\" is required");
+  } else if (fields.Has("mode_id")) {
+    control.set_mode_id(fields.Text("mode_id"));
+  } else {
+    if (!fields.Has("value")) fields.Fail("\"value\" is required");
+    control.mutable_config_option()->set_id(fields.Text("option_id"));
+    control.mutable_config_option()->set_value(fields.Text("value"));
+  }
+  if (!fields.status().ok()) return fields.status();
+  return control;
+}
+
+// Has it done to the agent of the session that the path names.
+boost::asio::awaitable<HttpResponse> Control(SessionClient* sessions, HttpRequestPtr http,
+                                             absl::StatusOr<v1::AgentControl> control) {
+  if (!control.ok()) co_return ErrorResponse(control.status());
+  v1::ControlAgentRequest request;
+  request.set_client_id(OnBehalfOf(http->principal));
+  request.set_session_id(http->Parameter("id"));
+  *request.mutable_control() = *std::move(control);
+  const std::shared_ptr<void> place = LeaveBody(http);
+  const auto state = co_await sessions->Call(std::move(request));
+  if (!state.ok()) co_return ErrorResponse(state.status());
+  co_return HttpResponse{.status = 200, .body = Dump(ToJson(*state))};
+}
+
+// Where no runner has it nothing comes of it: the session has the agent's state.
+boost::asio::awaitable<void> Start(SessionClient* sessions, v1::ControlAgentRequest request) {
+  (void)co_await sessions->Call(std::move(request));
+}
+
+}  // namespace
+
+void SessionApi::AddAgents(Router& router) const {
+  const auto list = [&](const char* path, Json (*write)(const v1::ListRunnersResponse&)) {
+    router.Add("GET", path, Readers(), [sessions = sessions_, write](Request request) {
+      return Forward<v1::ListRunnersRequest>(sessions, std::move(request), 200, write);
+    });
+  };
+  list("/api/runners", RunnersJson);
+  list("/api/agents", AgentsJson);
+  list("/api/workspaces", WorkspacesJson);
+  router.Add("POST", "/api/sessions/{id}/agent", Writers(), [this](Request request) {
+    absl::StatusOr<v1::AgentControl> control = ActionFrom(*request);
+    return Control(sessions_, std::move(request), std::move(control));
+  });
+  router.Add("POST", "/api/sessions/{id}/config", Writers(), [this](Request request) {
+    absl::StatusOr<v1::AgentControl> control = ConfigFrom(*request);
+    return Control(sessions_, std::move(request), std::move(control));
+  });
+}
+
+SessionApi::Answer SessionApi::CreateSession(Request http) const {
+  JsonFields fields = JsonFields::OfBody(http->body);
+  const bool is_to_start = fields.Boolean("start").value_or(true);
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  absl::StatusOr<v1::CreateSessionRequest> request = RequestOf<v1::CreateSessionRequest>(*http);
+  if (!request.ok()) co_return ErrorResponse(request.status());
+  const std::shared_ptr<void> place = LeaveBody(http);
+  const auto session = co_await sessions_->Call(*std::move(request));
+  if (!session.ok()) co_return ErrorResponse(session.status());
+  if (is_to_start && !session->acp_server().empty()) {
+    v1::ControlAgentRequest start;
+    start.set_client_id(OnBehalfOf(http->principal));
+    start.set_session_id(session->session_id());
+    start.mutable_control()->set_action(v1::AGENT_ACTION_START);
+    const auto executor = co_await boost::asio::this_coro::executor;
+    boost::asio::co_spawn(executor, Start(sessions_, std::move(start)), boost::asio::detached);
+  }
+  co_return HttpResponse{.status = 201, .body = Dump(ToJson(*session))};
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,21 @@
+#ifndef CALLSLIP_GATEWAY_JSON_RUNNER_JSON_H_
+#define CALLSLIP_GATEWAY_JSON_RUNNER_JSON_H_
+
+#include "callslip/tracker/v1/runner_service.pb.h"
+#include "gateway/json/parse.h"
+
+namespace callslip::gateway {
+
+namespace v1 = callslip::tracker::v1;
+
+// {"runners": […]}: each with what it has said of itself and how much it does.
+Json RunnersJson(const v1::ListRunnersResponse& listed);
+// {"agents": […]}: each agent once, by its name. `problem` is there where no runner that is
+// connected has it without one.
+Json AgentsJson(const v1::ListRunnersResponse& listed);
+// {"workspaces": […]}: each pair of name and directory once, with the agents that may work there.
+Json WorkspacesJson(const v1::ListRunnersResponse& listed);
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_JSON_RUNNER_JSON_H_
