@@ -20,17 +20,17 @@ using RunnerStub = v1::RunnerService::Stub;
 // How long the tracker waits for a runner.
 constexpr absl::Duration kControlWait = absl::Seconds(8);
 
-class GrpcSessionClient final : public SessionClient {
+class GrpcSessionClient final : public SessionClient, private StubCalls {
  public:
   GrpcSessionClient(const Address& address, std::shared_ptr<CallQueue> calls,
                     boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls)
-      : channel_(ConnectChannel(address, tls)),
+      : StubCalls(std::move(calls), std::move(executor)),
+        channel_(ConnectChannel(address, tls)),
         session_(v1::SessionService::NewStub(channel_)),
         queue_(v1::QueueService::NewStub(channel_)),
-        runner_(v1::RunnerService::NewStub(channel_)),
-        calls_(std::move(calls), std::move(executor)) {}
+        runner_(v1::RunnerService::NewStub(channel_)) {}
 
-  ~GrpcSessionClient() override { calls_.queue().Stop(); }
+  ~GrpcSessionClient() override { queue().Stop(); }
 
   Result<v1::Session> Call(v1::CreateSessionRequest request) override {
     return Unary(session_.get(), &SessionStub::PrepareAsyncCreateSession, std::move(request));
@@ -169,23 +169,13 @@ class GrpcSessionClient final : public SessionClient {
     return Streamed(queue_.get(), &QueueStub::PrepareAsyncReceiveMessages, std::move(request));
   }
 
-  void EndCalls() override { calls_.queue().EndWaits(); }
+  void EndCalls() override { queue().EndWaits(); }
 
  private:
-  template <typename... Arguments>
-  auto Unary(Arguments&&... arguments) {
-    return calls_.Unary(std::forward<Arguments>(arguments)...);
-  }
-  template <typename... Arguments>
-  auto Streamed(Arguments&&... arguments) {
-    return calls_.Streamed(std::forward<Arguments>(arguments)...);
-  }
-
   const std::shared_ptr<grpc::Channel> channel_;
   const std::unique_ptr<SessionStub> session_;
   const std::unique_ptr<QueueStub> queue_;
   const std::unique_ptr<RunnerStub> runner_;
-  StubCalls calls_;
 };
 
 }  // namespace
