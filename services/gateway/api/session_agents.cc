@@ -1,10 +1,10 @@
 // Which agents there are, and what is done to those of sessions.
-#include <map>
-#include <set>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
 #include "boost/asio/this_coro.hpp"
@@ -63,12 +63,20 @@ boost::asio::awaitable<HttpResponse> Control(SessionClient* sessions, HttpReques
   const std::shared_ptr<void> place = LeaveBody(http);
   const auto state = co_await sessions->Call(std::move(request));
   if (!state.ok()) co_return ErrorResponse(state.status());
-  co_return HttpResponse{.status = 200, .body = Dump(ToJson(*state))};
+  HttpResponse answer{.status = 200};
+  answer.body = Dump(ToJson(*state));
+  co_return answer;
 }
 
 // Where no runner has it nothing comes of it: the session has the agent's state.
 boost::asio::awaitable<void> Start(SessionClient* sessions, v1::ControlAgentRequest request) {
-  (void)co_await sessions->Call(std::move(request));
+  const auto state = co_await sessions->Call(std::move(request));
+  (void)state;
+}
+
+void StartInBackground(const boost::asio::any_io_executor& executor, SessionClient* sessions,
+                       v1::ControlAgentRequest request) {
+  boost::asio::co_spawn(executor, Start(sessions, std::move(request)), boost::asio::detached);
 }
 
 }  // namespace
@@ -98,18 +106,21 @@ SessionApi::Answer SessionApi::CreateSession(Request http) const {
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
   absl::StatusOr<v1::CreateSessionRequest> request = RequestOf<v1::CreateSessionRequest>(*http);
   if (!request.ok()) co_return ErrorResponse(request.status());
+  const std::string client_id = OnBehalfOf(http->principal);
   const std::shared_ptr<void> place = LeaveBody(http);
   const auto session = co_await sessions_->Call(*std::move(request));
   if (!session.ok()) co_return ErrorResponse(session.status());
   if (is_to_start && !session->acp_server().empty()) {
     v1::ControlAgentRequest start;
-    start.set_client_id(OnBehalfOf(http->principal));
+    start.set_client_id(client_id);
     start.set_session_id(session->session_id());
     start.mutable_control()->set_action(v1::AGENT_ACTION_START);
-    const auto executor = co_await boost::asio::this_coro::executor;
-    boost::asio::co_spawn(executor, Start(sessions_, std::move(start)), boost::asio::detached);
+    const boost::asio::any_io_executor executor = co_await boost::asio::this_coro::executor;
+    StartInBackground(executor, sessions_, std::move(start));
   }
-  co_return HttpResponse{.status = 201, .body = Dump(ToJson(*session))};
+  HttpResponse answer{.status = 201};
+  answer.body = Dump(ToJson(*session));
+  co_return answer;
 }
 
 }  // namespace callslip::gateway

@@ -372,9 +372,6 @@ absl::Status RunnerService::FindToken(const CallContext&,
 
 void RunnerService::ControlAgent(const CallContext& caller, const v1::ControlAgentRequest& request,
                                  const Reply<v1::AgentState>& reply) {
-  if (const absl::Status fits = CheckControl(request.control()); !fits.ok()) {
-    return reply->Fail(fits);
-  }
   sessions_->With<SessionMetadata>(
       caller.scope, request.session_id(),
       [](Session& session, absl::Time) -> absl::StatusOr<SessionMetadata> {
@@ -388,6 +385,7 @@ void RunnerService::ControlAgent(const CallContext& caller, const v1::ControlAge
 
 void RunnerService::BeginControl(const SessionMetadata& session, const v1::AgentControl& asked,
                                  const Reply<v1::AgentState>& reply) {
+  if (const absl::Status fits = CheckControl(asked); !fits.ok()) return reply->Fail(fits);
   const std::string& id = session.session_id;
   if (session.state != SessionState::kActive) return reply->Fail(SessionEnded(id));
   std::string runner_id;
