@@ -115,7 +115,7 @@ boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> a
   AnswerControls({});
   BeginReceiving();
   scheduler_->Started(id());
-  NoteBusy();
+  NoteIdleLater();
 }
 
 boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(Agent& agent) {
@@ -148,7 +148,8 @@ boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(Age
   }
   if (const auto* error = std::get_if<AgentError>(&result)) co_return *error;
   agent_ = std::get<std::shared_ptr<AgentSession>>(result);
-  agent_session_id_ = agent_->id();
+  prompted_ = agent_->id() == agent_session_id_;
+  if (!prompted_) agent_session_id_.clear();
   co_return std::nullopt;
 }
 
@@ -231,6 +232,7 @@ void SessionRunner::EndAgent() {
   agent_.reset();
   running_.reset();
   EndReceiving();
+  idle_timer_.reset();
   terminals_.reset();
   files_.reset();
   scheduler_->Ended(id());
@@ -370,7 +372,7 @@ boost::asio::awaitable<void> SessionRunner::Publish() {
   const auto self = shared_from_this();
   do {
     publish_again_ = false;
-    if (!agent_session_id_.empty()) said_.set_agent_session_id(agent_session_id_);
+    said_.set_agent_session_id(agent_session_id_);
     said_.set_details(details_.ToText());
     v1::SetAgentStateRequest request = said_;
     const auto said = co_await Persistently(std::move(request));

@@ -118,7 +118,9 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   boost::asio::awaitable<void> FinishTurn(AgentSession::TurnEnd end);
   boost::asio::awaitable<void> Ask(PermissionQuestion question, std::string permission_id,
                                    std::function<void(PermissionChoice)> answer);
+  // Tells the scheduler whether the agent may be stopped for another one.
   void NoteBusy();
+  void NoteIdleLater();
 
   void OnUpdate(AgentUpdate update) override;
   void OnPermission(PermissionQuestion question,
@@ -155,10 +157,13 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   AgentRestarts restarts_;
   absl::Time start_at_ = absl::InfinitePast();
   std::unique_ptr<Timers::Timer> start_timer_;
+  std::unique_ptr<Timers::Timer> idle_timer_;
   bool wanted_again_ = false;  // As soon as the present agent has ended.
   bool fresh_ = false;         // Its next agent begins anew.
   bool released_ = false;
+  // As the tracker has it; of an agent that was never asked anything there is none.
   std::string agent_session_id_;
+  bool prompted_ = false;  // The present agent has something to forget.
   AgentDetails details_;
 
   std::shared_ptr<boost::asio::cancellation_signal> receiving_;  // While messages are received.

@@ -16,6 +16,8 @@ namespace {
 
 // Below the 60 s at which intermediaries give up.
 constexpr int kAskMs = 55'000;
+// How long a message may take to come to a session that was started for one.
+constexpr absl::Duration kFirstMessage = absl::Seconds(2);
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -97,7 +99,17 @@ void SessionRunner::TakeMessage(const v1::ReceivedMessage& received) {
 }
 
 void SessionRunner::NoteBusy() {
-  scheduler_->Busy(id(), turn_.has_value() || open_questions_ > 0);
+  idle_timer_.reset();
+  const bool can_restore = running_ == nullptr || running_->agent().capabilities().resume ||
+                           running_->agent().capabilities().load || plan_.allow_fresh;
+  // Who would forget everything is stopped for nobody.
+  const bool would_forget = prompted_ && !can_restore;
+  scheduler_->Busy(id(), turn_.has_value() || open_questions_ > 0 || would_forget);
+}
+
+// What it was started for comes with the first answer of the tracker, if at all.
+void SessionRunner::NoteIdleLater() {
+  idle_timer_ = host_->timers->After(kFirstMessage, [this] { NoteBusy(); });
 }
 
 boost::asio::awaitable<void> SessionRunner::RunTurn() {
@@ -132,6 +144,10 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
     }
     if (turn_->is_stopped) co_return PromptEnd{.stop_reason = "cancelled", .usage = nullptr};
     const Later<AgentSession::TurnEnd> ended(host_->executor);
+    if (!std::exchange(prompted_, true)) {
+      agent_session_id_ = agent_->id();
+      Say(said_.status(), {said_.reason(), said_.message()});
+    }
     agent_->Prompt(blocks, nullptr,
                    [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); });
     AgentSession::TurnEnd end = co_await ended.Get();

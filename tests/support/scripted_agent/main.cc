@@ -123,6 +123,7 @@ class ScriptedAgent {
     std::optional<Message> message = ParseMessage(line);
     if (!message.has_value()) return;
     if (message->kind == Message::Kind::kResponse) {
+      answered_ = true;
       answer_ = message->error.has_value() ? Json{{"error", message->error->message}}
                                            : std::move(message->result);
     } else if (message->method == "session/cancel") {
@@ -260,7 +261,8 @@ class ScriptedAgent {
   Json Request(const char* method, Json params) {
     answer_ = nullptr;
     Write(FormatRequest(++requests_, method, std::move(params)));
-    PumpUntil([this] { return !answer_.is_null(); });
+    answered_ = false;
+    PumpUntil([this] { return answered_; });
     return std::exchange(answer_, nullptr);
   }
 
@@ -349,7 +351,8 @@ class ScriptedAgent {
   const Json options_;
   LineSplitter lines_;
   std::vector<Message> prompts_;
-  Json answer_;
+  Json answer_;  // To this end's last request.
+  bool answered_ = false;
   Json mcp_;
   Json config_ = Json::array(
       {{{"id", "model"},

@@ -1,0 +1,249 @@
+/** Agents in sessions: tracker, gateway and runner as they are, and an agent that does as it is told. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AgentSessions, processesWith, RunnerProcess, scriptedAgent } from './support/runner.js';
+import { Services } from './support/services.js';
+
+/** Until `look` gives something. */
+async function until(look, ms = 20_000) {
+  const patience = performance.now() + ms;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (performance.now() > patience) throw new Error(`still not so after ${ms} ms: ${look}`);
+    await pause(20);
+  }
+}
+
+describe('an agent in a session', { timeout: 180_000 }, () => {
+  let services;
+  let runner;
+  let sessions;
+  before(async () => {
+    services = await Services.open();
+    const agents = (options) => ({ command: scriptedAgent(options) });
+    runner = await RunnerProcess.open(services, {
+      agents: {
+        scripted: agents({ modes: true, restore: 'resume', sessions: '/dev/shm/callslip-e2e-sessions' }),
+        forgetful: agents({}),
+        missing: { command: ['/nowhere/agent'] },
+        locked: agents({ initialize: 'auth' }),
+      },
+      workspace: { permissions: { default: 'ask', read: 'allow_once', delete: 'reject_once' } },
+    });
+    sessions = new AgentSessions(services, runner);
+  });
+  after(() => services?.close());
+
+  const ended = (id, count) => until(async () => {
+    const turns = await sessions.turns(id);
+    return turns.length >= count && turns;
+  });
+
+  test('answers what waits in the queue, and is seen live', () => services.step(async () => {
+    const id = await sessions.begin();
+    const watcher = await sessions.watch(id);
+    await watcher.ofType('connected');
+    await sessions.say(id, 'hello world');
+    await watcher.ofType('turn_end');
+    const [turn] = await ended(id, 1);
+    assert.equal(turn.outcome, 'completed');
+    assert.equal(turn.stop_reason, 'end_turn');
+    assert.equal(await sessions.answer(id), 'hello world');
+    const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+    const live = watcher.messages.filter(({ seq }) => seq !== undefined);
+    assert.deepEqual(live, events.filter(({ seq }) => seq >= live[0].seq));
+    const call = events.find(({ type }) => type === 'tool_call').data;
+    assert.deepEqual([call.kind, call.raw_input], ['think', { about: 'hello world' }]);
+    const agent = await sessions.agent(id);
+    assert.equal(agent.status, 'idle');
+    assert.equal(agent.details.agent_info.name, 'scripted');
+    await watcher.close();
+  }));
+
+  test('asks people, who answer over a WebSocket, and lets the workspace answer the rest', () =>
+    services.step(async () => {
+      const id = await sessions.begin();
+      const watcher = await sessions.watch(id);
+      await watcher.ofType('connected');
+      await sessions.say(id, [{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit a file' } }]);
+      const { data: permission } = await watcher.ofType('permission_asked');
+      assert.equal(permission.title, 'Edit a file');
+      await until(async () => (await sessions.agent(id)).status === 'needs_permission');
+      watcher.send('permission_answer', { permission_id: permission.permission_id, option_id: 'no' });
+      await ended(id, 1);
+      assert.match(await sessions.answer(id), /"optionId":"no"/);
+      await sessions.say(id, [{ ask: { toolCallId: 'r', kind: 'read', title: 'Read' } },
+        { ask: { toolCallId: 'd', kind: 'delete', title: 'Delete' } }]);
+      await ended(id, 2);
+      assert.match(await sessions.answer(id), /"optionId":"yes".*"optionId":"no"/s);
+      const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+      const decided = events.filter(({ type }) => type === 'permission')
+        .map(({ data }) => [data.selected_option, data.decided_by]);
+      assert.deepEqual(decided, [['no', 'person'], ['yes', 'policy'], ['no', 'policy']]);
+      await watcher.close();
+    }));
+
+  test('reads and writes files of its workspace, and none beside it', () => services.step(async () => {
+    const id = await sessions.begin();
+    const path = join(runner.dir, 'made.txt');
+    await sessions.say(id, [{ call: 'fs/write_text_file', params: { path, content: 'made' } },
+      { call: 'fs/read_text_file', params: { path: '/etc/passwd' } },
+      { call: 'terminal/create', params: { command: 'sh', args: ['-c', 'echo from a terminal'] } }]);
+    await ended(id, 1);
+    assert.equal(await readFile(path, 'utf8'), 'made');
+    const answer = await sessions.answer(id);
+    assert.doesNotMatch(answer, /root:/);
+    assert.match(answer, /terminalId/);
+    const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+    assert.deepEqual(events.find(({ type }) => type === 'file_write').data, { path, size: 4 });
+  }));
+
+  test('is stopped in the middle of a turn, and goes on with the next', () => services.step(async () => {
+    const id = await sessions.begin();
+    await sessions.say(id, [{ say: 'begun' }, { sleep: 60_000 }]);
+    await until(async () => (await sessions.answer(id)) === 'begun');
+    await sessions.call('POST', `/sessions/${id}/stop`);
+    const [turn] = await ended(id, 1);
+    assert.equal(turn.outcome, 'cancelled');
+    await sessions.queue(id, 'resume');
+    await sessions.say(id, 'next');
+    await ended(id, 2);
+    assert.equal(await sessions.answer(id), 'next');
+  }));
+
+  test('that crashes fails its turn, is sent nothing twice, and is resumed', () =>
+    services.step(async () => {
+      const id = await sessions.begin();
+      await sessions.say(id, [{ say: 'begun' }, { exit: 3 }]);
+      const [turn] = await ended(id, 1);
+      assert.deepEqual([turn.outcome, turn.reason], ['failed', 'agent_crashed']);
+      const { agent_session_id: before } = await sessions.agent(id);
+      const status = await sessions.call('GET', `/sessions/${id}/queue-settings`);
+      assert.equal(status.pause_reason, 'agent_crashed');
+      await sessions.queue(id, 'skip');
+      await sessions.say(id, 'again');
+      await ended(id, 2);
+      assert.equal(await sessions.answer(id), 'again');
+      assert.equal((await sessions.agent(id)).agent_session_id, before);
+      const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+      assert.equal(events.filter(({ type }) => type === 'context_lost').length, 0);
+    }));
+
+  test('that can not be resumed says so, and begins anew only when that is asked for', () =>
+    services.step(async () => {
+      const id = await sessions.begin({ acp_server: 'forgetful' });
+      await sessions.say(id, 'one');
+      await ended(id, 1);
+      await sessions.control(id, 'stop');
+      await until(async () => (await sessions.agent(id)).status === 'stopped');
+      await sessions.say(id, 'two');
+      await until(async () => (await sessions.agent(id)).reason === 'cannot_restore');
+      const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+      assert.equal(events.at(-1).type, 'context_lost');
+      assert.equal((await sessions.turns(id)).length, 1);
+      await sessions.control(id, 'fresh');
+      await sessions.queue(id, 'resume');
+      await ended(id, 2);
+      assert.equal(await sessions.answer(id), 'two');
+    }));
+
+  test('that is not there, or wants a login, says what to do', () => services.step(async () => {
+    const missing = await sessions.begin({ acp_server: 'missing', start: false });
+    await sessions.say(missing, 'hello');
+    await until(async () => (await sessions.agent(missing))?.reason === 'command_missing');
+    const locked = await sessions.begin({ acp_server: 'locked' });
+    await sessions.say(locked, 'hello');
+    const agent = await until(async () => {
+      const now = await sessions.agent(locked);
+      return now?.status === 'failed' && now;
+    });
+    assert.equal(agent.reason, 'auth_required');
+    assert.match(agent.message, /by-hand/);
+  }));
+
+  test('keeps its mode and settings over a restart', () => services.step(async () => {
+    const id = await sessions.begin();
+    await sessions.say(id, 'hello');
+    await ended(id, 1);
+    await sessions.call('POST', `/sessions/${id}/config`, { mode_id: 'act' });
+    await sessions.call('POST', `/sessions/${id}/config`, { option_id: 'model', value: 'large' });
+    const chosen = ({ details }) => [details.modes.currentModeId,
+      details.config_options[0].currentValue];
+    await until(async () => String(chosen(await sessions.agent(id))) === 'act,large');
+    await sessions.control(id, 'restart');
+    await until(async () => (await sessions.agent(id)).status === 'idle');
+    assert.deepEqual(chosen(await sessions.agent(id)), ['act', 'large']);
+  }));
+
+  test('that is killed leaves nothing behind, nor does its runner', () => services.step(async () => {
+    const id = await sessions.begin();
+    await sessions.say(id, [{ spawn: 'setsid' }, { spawn: 'double' }, { say: 'fled' }, { sleep: 60_000 }]);
+    await until(async () => (await sessions.answer(id)) === 'fled');
+    const mark = `CALLSLIP_SESSION_ID=${id}`;
+    // With its keeper.
+    assert.equal((await processesWith(mark)).length, 4);
+    await runner.kill();
+    await until(async () => (await processesWith(mark)).length === 0, 5_000);
+    await runner.start();
+    const [turn] = await ended(id, 1);
+    assert.deepEqual([turn.outcome, turn.reason], ['failed', 'runner_lost']);
+    await sessions.queue(id, 'skip');
+    await sessions.say(id, 'again');
+    await ended(id, 2);
+    assert.equal(await sessions.answer(id), 'again');
+  }));
+
+  test('goes on where the tracker is killed in the middle of a turn', () => services.step(async () => {
+    const id = await sessions.begin();
+    const watcher = await sessions.watch(id);
+    await watcher.ofType('connected');
+    await sessions.say(id, [{ say: 'before ' }, { sleep: 1_500 }, { say: 'after ' },
+      { ask: { toolCallId: 't', kind: 'edit', title: 'Edit' } }]);
+    await until(async () => (await sessions.answer(id)) === 'before ');
+    await services.tracker.kill();
+    await pause(300);
+    await services.startTracker();
+    const { permissions: [permission] } = await until(async () => {
+      const open = await sessions.call('GET', `/sessions/${id}/permissions`);
+      return open.permissions.length === 1 && open;
+    });
+    await sessions.call('POST', `/sessions/${id}/permissions/${permission.permission_id}`,
+      { option_id: 'yes' });
+    const [turn] = await ended(id, 1);
+    assert.equal(turn.outcome, 'completed');
+    assert.match(await sessions.answer(id), /^before after answered .*yes/);
+    watcher.socket.terminate();
+  }));
+});
+
+test('more sessions than agents may run all have their turn', { timeout: 120_000 }, async () => {
+  const services = await Services.open();
+  try {
+    await services.step(async () => {
+      const runner = await RunnerProcess.open(services, {
+        agents: { scripted: { command: scriptedAgent() } },
+        workspace: { max_running: 100 },
+        limits: { running_agents: 3, starting_agents: 2 },
+      });
+      const sessions = new AgentSessions(services, runner);
+      const ids = await Promise.all(Array.from({ length: 12 }, () => sessions.begin({ start: false })));
+      await Promise.all(ids.map((id) => sessions.say(id, [{ sleep: 100 }, { say: id }])));
+      let most = 0;
+      const busy = new Set(['starting', 'idle', 'prompting', 'stopping']);
+      await until(async () => {
+        const { sessions: all } = await sessions.call('GET', '/sessions?limit=100');
+        most = Math.max(most, all.filter(({ agent }) => busy.has(agent?.status)).length);
+        const turns = await Promise.all(ids.map((id) => sessions.turns(id)));
+        return turns.every(([turn]) => turn?.outcome === 'completed');
+      }, 60_000);
+      assert.ok(most <= 4, `${most} agents at a time`);
+      for (const id of ids) assert.equal(await sessions.answer(id), id);
+    });
+  } finally {
+    await services.close();
+  }
+});

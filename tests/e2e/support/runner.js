@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { binary } from './processes.js';
+import { Sessions } from './watcher.js';
+
+const STOP_PATIENCE_MS = 20_000;
+
+/** The agent that does as it is told (tests/support/scripted_agent), as a command. */
+export function scriptedAgent(options = {}) {
+  const program = join(binary('callslip-runner'), '../../test_bin/callslip-scripted-agent');
+  return [program, JSON.stringify(options)];
+}
+
+/** A callslip-runner with a configuration of its own, and a folder where its agents may work. */
+export class RunnerProcess {
+  log = '';
+
+  /** `agents`: name → {command, …}, as in runner.yaml; likewise `workspace`, `limits` and `more`. */
+  static async open(services, { agents, workspace = {}, limits = {}, more = {}, id = 'runner' }) {
+    const runner = new this();
+    runner.folder = await mkdtemp(join(tmpdir(), 'callslip-runner-'));
+    services.onClose(() => runner.close());
+    runner.dir = join(runner.folder, 'work');
+    await mkdir(runner.dir);
+    runner.file = join(runner.folder, 'runner.yaml');
+    // JSON is YAML.
+    await writeFile(runner.file, JSON.stringify({ tracker: services.tracker.address, runner_id: id,
+      limits, agents, workspaces: { work: { dir: runner.dir, ...workspace } }, ...more }));
+    await runner.start();
+    return runner;
+  }
+
+  async start() {
+    const begun = this.log.length;
+    this.child = spawn(binary('callslip-runner'), ['--runner-file', this.file],
+      { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.exited = once(this.child, 'close');
+    this.child.stderr.setEncoding('utf8').on('data', (text) => { this.log += text; });
+    while (!this.log.slice(begun).includes('"event":"serves"')) {
+      await Promise.race([once(this.child.stderr, 'data'), this.exited.then(() => {
+        throw new Error(`the runner has ended:\n${this.log}`);
+      })]);
+    }
+  }
+
+  async stop() {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    this.child.kill('SIGTERM');
+    const insist = setTimeout(() => this.child.kill('SIGKILL'), STOP_PATIENCE_MS);
+    await this.exited;
+    clearTimeout(insist);
+  }
+
+  async kill() {
+    this.child.kill('SIGKILL');
+    await this.exited;
+  }
+
+  async close() {
+    await this.stop();
+    await rm(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** Sessions with agents, over REST. */
+export class AgentSessions extends Sessions {
+  #runner;
+
+  constructor(services, runner) {
+    super(services);
+    this.#runner = runner;
+  }
+
+  async begin(body = {}) {
+    const { session_id: id } = await this.call('POST', '/sessions',
+      { acp_server: 'scripted', working_dir: this.#runner.dir, ...body });
+    return id;
+  }
+
+  /** A prompt that is a script of the scripted agent, or a text that it repeats. */
+  say(id, script) {
+    const message = typeof script === 'string' ? script : JSON.stringify(script);
+    return this.call('POST', `/sessions/${id}/queue`, { message });
+  }
+
+  /** The data of each end of a turn, so far. */
+  async turns(id) {
+    const { events } = await this.call('GET', `/sessions/${id}/events?limit=1000`);
+    return events.filter(({ type }) => type === 'turn_end').map(({ data }) => data);
+  }
+
+  /** What the agent has said since its user last spoke. */
+  async answer(id) {
+    const { events } = await this.call('GET', `/sessions/${id}/events?limit=1000`);
+    const asked = events.findLastIndex(({ type }) => type === 'user_prompt');
+    return events.slice(asked).filter(({ type }) => type === 'agent_message')
+      .map(({ data }) => data.text).join('');
+  }
+
+  async agent(id) {
+    return (await this.call('GET', `/sessions/${id}`)).agent;
+  }
+
+  control(id, action) {
+    return this.call('POST', `/sessions/${id}/agent`, { action });
+  }
+
+  queue(id, action) {
+    return this.call('POST', `/sessions/${id}/queue-control`, { action });
+  }
+}
+
+/** The processes that have `text` in their command line or their environment. */
+export async function processesWith(text) {
+  const found = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const read = (name) => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '');
+    const [command, environment] = await Promise.all([read('cmdline'), read('environ')]);
+    if (`${command}\0${environment}`.includes(text)) found.push(Number(pid));
+  }
+  return found.filter((pid) => pid !== process.pid);
+}
