@@ -225,7 +225,8 @@ test('more sessions than agents may run all have their turn', { timeout: 120_000
   try {
     await services.step(async () => {
       const runner = await RunnerProcess.open(services, {
-        agents: { scripted: { command: scriptedAgent() } },
+        agents: { scripted: { command: scriptedAgent(
+          { restore: 'resume', sessions: '/dev/shm/callslip-e2e-sessions' }) } },
         workspace: { max_running: 100 },
         limits: { running_agents: 3, starting_agents: 2 },
       });

@@ -114,7 +114,8 @@ in_root() { DEBIAN_FRONTEND=noninteractive chroot "$root" "$@"; }
 
 holds_files() {
   local file
-  for file in bin/callslip-tracker bin/callslip-gateway bin/callslip-bridge \
+  for file in bin/callslip-tracker bin/callslip-gateway bin/callslip-bridge bin/callslip-runner \
+    libexec/callslip/callslip-keeper \
     share/callslip/proto/callslip/tracker/v1/command_service.proto \
     share/callslip/extension/manifest.json share/doc/callslip/README.Debian \
     share/doc/callslip/copyright share/doc/callslip/examples/gateway.yaml; do

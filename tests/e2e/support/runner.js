@@ -26,11 +26,17 @@ export class RunnerProcess {
     runner.dir = join(runner.folder, 'work');
     await mkdir(runner.dir);
     runner.file = join(runner.folder, 'runner.yaml');
-    // JSON is YAML.
-    await writeFile(runner.file, JSON.stringify({ tracker: services.tracker.address, runner_id: id,
-      limits, agents, workspaces: { work: { dir: runner.dir, ...workspace } }, ...more }));
+    await runner.configure({ tracker: services.tracker.address, runner_id: id, limits, agents,
+      workspaces: { work: { dir: runner.dir, ...workspace } }, ...more });
     await runner.start();
     return runner;
+  }
+
+  /** Changes what is given, for the next start. */
+  async configure(change) {
+    this.config = { ...this.config, ...change };
+    // JSON is YAML.
+    await writeFile(this.file, JSON.stringify(this.config));
   }
 
   async start() {
