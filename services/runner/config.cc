@@ -79,8 +79,6 @@ void RunnerLimits::AddTo(ConfigKeys& keys) {
            "how many sessions of the same agent and workspace share a process");
   keys.Add("idle_stop", &agents.idle_stop, absl::Seconds(10), absl::Hours(24 * 30),
            "an agent that nobody has used for so long is stopped; the next message resumes it");
-  keys.AddBytes("agent_memory", &agent_memory, int64_t{64} << 20, int64_t{1} << 40,
-                "what one agent may take of memory, where the runner has a cgroup to say so");
 }
 
 void AgentConfig::AddTo(ConfigKeys& keys) {
@@ -99,9 +97,6 @@ void AgentConfig::AddTo(ConfigKeys& keys) {
   keys.Add("mcp", &mcp, "the MCP servers that it gets; there is `callslip`, the gateway");
   keys.Add("fs", &fs, "whether it may read and write files of the session through the runner");
   keys.Add("terminal", &terminal, "whether it may have commands run by the runner");
-  keys.Add("shell_commands", &shell_commands,
-           "whether `<shell>` in its answers is run in the workspace: for agents without tools, "
-           "since a quoted one runs, too");
   keys.Add("sessions_per_process", &sessions_per_process, 0, 64,
            "how many sessions share a process; 0: as `limits` has it");
 }
@@ -121,7 +116,7 @@ void WorkspaceConfig::AddTo(ConfigKeys& keys) {
 void RunnerConfig::AddTo(ConfigKeys& keys) {
   keys.Add("tracker", &tracker, "where the tracker serves gRPC");
   keys.Add("gateway", &gateway,
-           "where agents reach the gateway's tools, such as http://127.0.0.1:7901; empty: they are "
+           "where agents reach the gateway's tools, such as http://127.0.0.1:7890; empty: they are "
            "not told of them");
   keys.Add("token_file", &token_file, "file with the runner's token for the tracker; empty: none");
   keys.Add("tls_ca", &tls_ca,

@@ -20,11 +20,10 @@ namespace callslip::runner {
 
 class ConfigKeys;
 
-// How many agents may run, and what each may take.
+// How many agents may run.
 struct RunnerLimits {
   AgentLimits agents;
   int sessions_per_process = 1;
-  int64_t agent_memory = int64_t{4} << 30;  // Bytes.
 
   void AddTo(ConfigKeys& keys);
 };
@@ -42,7 +41,6 @@ struct AgentConfig {
   std::vector<std::string> mcp = {"callslip"};
   bool fs = true;
   bool terminal = true;
-  bool shell_commands = false;
   int sessions_per_process = 0;  // As the limits have it.
 
   void AddTo(ConfigKeys& keys);

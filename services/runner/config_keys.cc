@@ -32,12 +32,6 @@ absl::Status ReadText(const YAML::Node& node, std::string* target) {
   return absl::OkStatus();
 }
 
-std::string BytesText(int64_t bytes) {
-  constexpr int64_t kGibibyte = int64_t{1} << 30;
-  return bytes % kGibibyte == 0 ? absl::StrCat(bytes / kGibibyte, "GiB")
-                                : absl::StrCat(bytes >> 20, "MiB");
-}
-
 std::string ListText(const std::vector<std::string>& list) {
   return absl::StrCat("[", absl::StrJoin(list, ", "), "]");
 }
@@ -176,22 +170,6 @@ void ConfigKeys::Add(absl::string_view name, absl::Duration* target, absl::Durat
                        return Bad(absl::StrCat("a duration such as 90s or 15m, from ", range));
                      }
                      *target = duration;
-                     return absl::OkStatus();
-                   }});
-}
-
-void ConfigKeys::AddBytes(absl::string_view name, int64_t* target, int64_t min, int64_t max,
-                          absl::string_view help) {
-  const std::string range = absl::StrCat(BytesText(min), " to ", BytesText(max));
-  keys_.push_back({std::string(name), std::string(help), BytesText(*target), range,
-                   [target, min, max, range](const YAML::Node& node) {
-                     std::string text;
-                     RETURN_IF_ERROR(ReadText(node, &text));
-                     const std::optional<int64_t> bytes = ParseBytes(text);
-                     if (!bytes.has_value() || *bytes < min || *bytes > max) {
-                       return Bad(absl::StrCat("a number with MiB or GiB, from ", range));
-                     }
-                     *target = *bytes;
                      return absl::OkStatus();
                    }});
 }

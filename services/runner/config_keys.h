@@ -30,8 +30,6 @@ class ConfigKeys {
   void Add(absl::string_view name, int* target, int min, int max, absl::string_view help);
   void Add(absl::string_view name, absl::Duration* target, absl::Duration min, absl::Duration max,
            absl::string_view help);
-  void AddBytes(absl::string_view name, int64_t* target, int64_t min, int64_t max,
-                absl::string_view help);
   // A sequence.
   void Add(absl::string_view name, std::vector<std::string>* target, absl::string_view help);
   // A map of names to values.

@@ -20,11 +20,12 @@ using testing::Pair;
 
 constexpr char kWhole[] = R"(
 tracker: unix:/run/callslip/tracker.sock
+gateway: http://127.0.0.1:7890
 token_file: /etc/callslip/runner.token
 tls_ca: /etc/callslip/ca.pem
 runner_id: build-1
 log_level: debug
-limits: {running_agents: 3, starting_agents: 1, sessions_per_process: 2, idle_stop: 90s, agent_memory: 512MiB}
+limits: {running_agents: 3, starting_agents: 1, sessions_per_process: 2, idle_stop: 90s}
 agents:
   opencode:
     title: OpenCode
@@ -38,7 +39,6 @@ agents:
     mcp: []
     fs: false
     terminal: false
-    shell_commands: true
     sessions_per_process: 8
   plain: {command: [plain]}
 workspaces:
@@ -66,7 +66,6 @@ TEST(RunnerConfigTest, ReadsAllThatThereIs) {
   EXPECT_EQ(config.limits.agents.starting_agents, 1);
   EXPECT_EQ(config.limits.agents.idle_stop, absl::Seconds(90));
   EXPECT_EQ(config.limits.sessions_per_process, 2);
-  EXPECT_EQ(config.limits.agent_memory, 512 << 20);
 
   ASSERT_EQ(config.agents.size(), 2u);
   const AgentConfig& agent = config.agents.at("opencode");
@@ -82,7 +81,6 @@ TEST(RunnerConfigTest, ReadsAllThatThereIs) {
   EXPECT_THAT(agent.mcp, IsEmpty());
   EXPECT_FALSE(agent.fs);
   EXPECT_FALSE(agent.terminal);
-  EXPECT_TRUE(agent.shell_commands);
   EXPECT_EQ(agent.sessions_per_process, 8);
 
   ASSERT_EQ(config.workspaces.size(), 2u);
@@ -126,7 +124,6 @@ TEST(RunnerConfigTest, SaysAllThatIsWrongWithItsLine) {
 limits:
   running_agents: 0
   idle_stop: soon
-  agent_memory: 4
 agents:
   opencode:
     comand: [opencode]
@@ -153,25 +150,23 @@ quite_another: 1
           "1000",
           "r.yaml:4: bad value for \"idle_stop\" in limits: write a duration such as 90s or 15m, "
           "from 10s to 720h",
-          "r.yaml:5: bad value for \"agent_memory\" in limits: write a number with MiB or GiB, "
-          "from 64MiB to 1024GiB",
-          "r.yaml:8: unknown key \"comand\" in agent opencode, did you mean \"command\"?",
-          "r.yaml:9: bad value for \"fs\" in agent opencode: write true or false",
-          "r.yaml:10: bad value for \"mcp\" in agent opencode: write a list, such as [opencode, "
+          "r.yaml:7: unknown key \"comand\" in agent opencode, did you mean \"command\"?",
+          "r.yaml:8: bad value for \"fs\" in agent opencode: write true or false",
+          "r.yaml:9: bad value for \"mcp\" in agent opencode: write a list, such as [opencode, "
           "acp]",
-          "r.yaml:11: \"opencode\" stands twice in agents",
-          "r.yaml:12: \"no name\" is no name of one of the agents: write 1 to 64 letters, digits, "
+          "r.yaml:10: \"opencode\" stands twice in agents",
+          "r.yaml:11: \"no name\" is no name of one of the agents: write 1 to 64 letters, digits, "
           "`.`, `_`, `-`",
-          "r.yaml:15: bad value for \"permissions\" in workspace web: \"raed\" is no kind of tool, "
+          "r.yaml:14: bad value for \"permissions\" in workspace web: \"raed\" is no kind of tool, "
           "did you mean \"read\"?; there are read, edit, delete, move, search, execute, think, "
           "fetch, other, default",
-          "r.yaml:17: bad value for \"permissions\" in workspace app: \"allow\" for read: write "
+          "r.yaml:16: bad value for \"permissions\" in workspace app: \"allow\" for read: write "
           "one "
           "of ask, allow_once, allow_always, reject_once, reject_always",
-          "r.yaml:18: workspace list has to hold `key: value` lines",
-          "r.yaml:20: bad value for \"log_level\" in the file: write one of debug, info, warning, "
+          "r.yaml:17: workspace list has to hold `key: value` lines",
+          "r.yaml:19: bad value for \"log_level\" in the file: write one of debug, info, warning, "
           "error",
-          "r.yaml:21: unknown key \"quite_another\" in the file",
+          "r.yaml:20: unknown key \"quite_another\" in the file",
           "r.yaml: runner_id \"a b\": write 1 to 64 letters, digits, `_`, `-`"));
 }
 

@@ -1,7 +1,9 @@
 // callslip-runner: starts agents, and brings them what waits in the sessions of the tracker.
 #include <unistd.h>
 
+#include <atomic>
 #include <climits>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -30,10 +32,12 @@
 #include "common/status_macros.h"
 #include "rpc_client/call_queue.h"
 #include "runner/commands/agent_commands.h"
+#include "runner/commands/prompt.h"
 #include "runner/config.h"
 #include "runner/runner.h"
 #include "runner/session_plans.h"
 #include "runner/timers.h"
+#include "runner/tracker/client_calls.h"
 #include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
@@ -63,7 +67,8 @@ struct Options {
                 "those of --agent and --dir only");
     options.Add("tracker", &tracker, "instead of the file's: HOST:PORT or unix:PATH");
     options.Add("gateway", &gateway, "instead of the file's: http://HOST:PORT");
-    options.Add("token-file", &token_file, "instead of the file's: whose first `runner` line counts");
+    options.Add("token-file", &token_file,
+                "instead of the file's: whose first `runner` line counts");
     options.Add("agent", &agent, "an agent by its command, such as 'opencode acp'");
     options.Add("dir", &dir, "a workspace, for --agent and all others of the file");
   }
@@ -124,53 +129,117 @@ absl::StatusOr<std::string> OwnToken(const RunnerConfig& config) {
       absl::StrCat(config.token_file, ": has no line of the role runner: add `runner NAME TOKEN`"));
 }
 
+// A runner on a thread of its own.
+class RunningRunner {
+ public:
+  RunningRunner(const RunnerConfig& config, const Environment& environment,
+                const std::string& token)
+      : timers_(TimersOf(context_)), calls_(std::make_shared<CallQueue>()) {
+    calls_->SetToken(token);
+    tracker_ =
+        ConnectToTracker(config.tracker, calls_, context_.get_executor(), config.TrackerTls());
+    RunnerSetup setup = SetupOf(config, {.context = &context_,
+                                         .environment = environment,
+                                         .keeper = KeeperPath(),
+                                         .host_name = HostName()});
+    LogSetup(config, setup.offer);
+    runner_.emplace(context_, timers_.get(), tracker_.get(), std::move(setup));
+    runner_->Start();
+    thread_ = std::thread([this] { context_.run(); });
+  }
+  // Ends its agents, as patiently as they are to be.
+  ~RunningRunner() {
+    auto stopped = std::make_shared<std::promise<void>>();
+    auto is_stopped = stopped->get_future();
+    boost::asio::post(context_,
+                      [this, stopped] { runner_->Stop([stopped] { stopped->set_value(); }); });
+    if (is_stopped.wait_for(kStopTime) != std::future_status::ready) {
+      Log(LogLevel::kWarning, "some agents did not stop in time; their keepers end them");
+    }
+    context_.stop();
+    thread_.join();
+    calls_->Stop();
+  }
+
+  boost::asio::io_context& context() { return context_; }
+  const std::shared_ptr<CallQueue>& calls() { return calls_; }
+
+ private:
+  static void LogSetup(const RunnerConfig& config, const v1::ServeRequest& offer) {
+    for (const v1::AgentOffer& agent : offer.agents()) {
+      if (agent.problem().empty()) continue;
+      Log(LogLevel::kWarning, "an agent can't be started",
+          {{"agent", agent.name()}, {"problem", agent.problem()}});
+    }
+    Log(LogLevel::kInfo, "starts",
+        {{"runner", offer.runner_id()},
+         {"tracker", config.tracker.ToString()},
+         {"agents", absl::StrCat(offer.agents_size())},
+         {"workspaces", absl::StrCat(offer.workspaces_size())}});
+  }
+
+  boost::asio::io_context context_{1};
+  const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
+      boost::asio::make_work_guard(context_)};
+  const std::unique_ptr<Timers> timers_;
+  const std::shared_ptr<CallQueue> calls_;
+  std::unique_ptr<TrackerCalls> tracker_;
+  std::optional<Runner> runner_;
+  std::thread thread_;
+};
+
 int Serve(const RunnerConfig& config, const Environment& environment,
           const ShutdownSignal& shutdown) {
   const absl::StatusOr<std::string> token = OwnToken(config);
   if (!token.ok()) return Fail(token.status());
   InitLogging(kProgram, config.log_level);
   LogWhatGrpcSays();
-
-  boost::asio::io_context context(1);
-  const auto timers = TimersOf(context);
-  const auto calls = std::make_shared<CallQueue>();
-  calls->SetToken(*token);
-  auto tracker =
-      ConnectToTracker(config.tracker, calls, context.get_executor(), config.TrackerTls());
-  RunnerSetup setup = SetupOf(config, {.context = &context,
-                                       .environment = environment,
-                                       .keeper = KeeperPath(),
-                                       .host_name = HostName()});
-  for (const v1::AgentOffer& agent : setup.offer.agents()) {
-    if (agent.problem().empty()) continue;
-    Log(LogLevel::kWarning, "an agent can't be started",
-        {{"agent", agent.name()}, {"problem", agent.problem()}});
+  {
+    const RunningRunner runner(config, environment, *token);
+    NotifyServiceManager(kServiceReady);
+    shutdown.Wait();
+    NotifyServiceManager(kServiceStopping);
+    Log(LogLevel::kInfo, "stops its agents");
   }
-  Log(LogLevel::kInfo, "starts",
-      {{"runner", setup.offer.runner_id()},
-       {"tracker", config.tracker.ToString()},
-       {"agents", absl::StrCat(setup.offer.agents_size())},
-       {"workspaces", absl::StrCat(setup.offer.workspaces_size())}});
-  Runner runner(context, timers.get(), tracker.get(), std::move(setup));
-  auto work = std::make_optional(boost::asio::make_work_guard(context));
-  runner.Start();
-  std::thread loop([&context] { context.run(); });
-  NotifyServiceManager(kServiceReady);
-
-  shutdown.Wait();
-  NotifyServiceManager(kServiceStopping);
-  Log(LogLevel::kInfo, "stops its agents");
-  auto stopped = std::make_shared<std::promise<void>>();
-  auto is_stopped = stopped->get_future();
-  boost::asio::post(context, [&runner, stopped] { runner.Stop([stopped] { stopped->set_value(); }); });
-  if (is_stopped.wait_for(kStopTime) != std::future_status::ready) {
-    Log(LogLevel::kWarning, "some agents did not stop in time; their keepers end them");
-  }
-  context.stop();
-  loop.join();
-  calls->Stop();
   Log(LogLevel::kInfo, "stopped");
   return 0;
+}
+
+// One message to the first agent of the command line or the file, by a runner of its own.
+int Ask(RunnerConfig config, const std::string& text, const Environment& environment,
+        const ShutdownSignal& shutdown) {
+  if (config.agents.empty() || config.workspaces.empty()) {
+    return Fail(absl::InvalidArgumentError(
+        "prompt needs an agent and a folder: --agent 'opencode acp' --dir ., or a --runner-file"));
+  }
+  const absl::StatusOr<std::string> token = OwnToken(config);
+  if (!token.ok()) return Fail(token.status());
+  InitLogging(kProgram, "error");
+  LogWhatGrpcSays();
+  const auto& agent = *config.agents.begin();
+  const auto& workspace = *config.workspaces.begin();
+  // Nobody else is to run it: it ends with this.
+  config.runner_id = absl::StrCat("prompt-", getpid());
+  std::atomic<int> code = -1;
+  {
+    RunningRunner runner(config, environment, *token);
+    const auto client = ConnectAsClient(config.tracker, runner.calls(),
+                                        runner.context().get_executor(), config.TrackerTls());
+    const auto prompt =
+        std::make_shared<Prompt>(runner.context(), client.get(), stdout, stderr, STDIN_FILENO);
+    boost::asio::post(runner.context(), [&] {
+      prompt->Start({agent.first, workspace.second.dir, text}, [&code](int ended) {
+        code = ended;
+        kill(getpid(), SIGTERM);
+      });
+    });
+    shutdown.Wait();
+    if (code < 0) {
+      boost::asio::post(runner.context(), [&] { prompt->Stop(); });
+      shutdown.Wait();
+    }
+  }
+  return code < 0 ? 1 : code.load();
 }
 
 int Main(int argc, char** argv) {
@@ -179,12 +248,24 @@ int Main(int argc, char** argv) {
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   const ShutdownSignal shutdown;
   const Environment environment = ParseEnvironment(environ);
+  // Its text is no option.
+  std::vector<char*> arguments(argv, argv + argc);
+  std::optional<std::string> prompt;
+  if (argc > 2 && absl::string_view(argv[1]) == "prompt") {
+    prompt = argv[2];
+    arguments.erase(arguments.begin() + 1, arguments.begin() + 3);
+  }
   Options settings;
   OptionSet options(kProgram, "starts agents for the tracker's sessions");
   options.AddCommand("check", "says what is wrong with the configuration");
   options.AddCommand("agents", "says which agents are installed");
+  options.AddCommand("prompt", "`prompt TEXT`: asks an agent, shows what it says, and ends");
   settings.AddTo(options);
-  const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
+  const OptionSet::Parsed parsed =
+      options.ParseOrExit(static_cast<int>(arguments.size()), arguments.data());
+  if (parsed.command == "prompt") {
+    return Fail(absl::InvalidArgumentError("prompt needs a text: prompt 'What is in here?' …"));
+  }
   const absl::StatusOr<LoadedConfig> loaded = Load(settings);
   if (!loaded.ok()) return Fail(loaded.status());
   if (parsed.command == "check") return RunCheck(*loaded, environment, std::cout);
@@ -195,6 +276,7 @@ int Main(int argc, char** argv) {
   if (parsed.command == "agents") {
     return RunAgents(loaded->config, environment, nullptr, std::cout);
   }
+  if (prompt.has_value()) return Ask(loaded->config, *prompt, environment, shutdown);
   return Serve(loaded->config, environment, shutdown);
 }
 

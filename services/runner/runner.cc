@@ -1,7 +1,6 @@
 #include "runner/runner.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "boost/asio/detached.hpp"
 #include "boost/asio/post.hpp"
 #include "common/log.h"
+#include "common/random.h"
 #include "runner/tracker/persistence.h"
 
 namespace callslip::runner {
@@ -22,15 +22,10 @@ Runner::Runner(boost::asio::io_context& context, Timers* timers, TrackerCalls* t
             .timers = timers,
             .tracker = tracker,
             .runner_id = setup_.offer.runner_id(),
-            .chance =
-                [random = std::mt19937_64(std::random_device()())]() mutable {
-                  return std::uniform_real_distribution<>(0, 1)(random);
-                }},
+            .chance = [] { return static_cast<double>(Random64() >> 11) * 0x1p-53; }},
       scheduler_(setup_.limits) {}
 
-void Runner::Start() {
-  boost::asio::co_spawn(context_, Serve(), boost::asio::detached);
-}
+void Runner::Start() { boost::asio::co_spawn(context_, Serve(), boost::asio::detached); }
 
 boost::asio::awaitable<void> Runner::Serve() {
   TryAgain again;
@@ -71,8 +66,8 @@ void Runner::Take(const v1::Assignment& assignment) {
       Log(LogLevel::kWarning, "a session can't be run here", {{"session", id}});
       return;
     }
-    session = std::make_shared<SessionRunner>(
-        &host_, static_cast<AgentScheduler*>(this), *std::move(plan), assignment.session());
+    session = std::make_shared<SessionRunner>(&host_, static_cast<AgentScheduler*>(this),
+                                              *std::move(plan), assignment.session());
     sessions_.emplace(id, session);
   }
   if (assignment.has_needed()) session->Need();
@@ -97,8 +92,8 @@ void Runner::Step() {
     const std::shared_ptr<SessionRunner> session = found->second;
     switch (step.kind) {
       case AgentStep::Kind::kStart: {
-        auto agent = RunningAgent::Start(context_, timers_, setup_.keeper,
-                                         session->plan().settings);
+        auto agent =
+            RunningAgent::Start(context_, timers_, setup_.keeper, session->plan().settings);
         processes_[step.process] = agent;
         session->Begin(std::move(agent));
         break;

@@ -50,13 +50,12 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
   const AgentConfig& settings = agent->second;
   const int shared = settings.sessions_per_process > 0 ? settings.sessions_per_process
                                                        : config.limits.sessions_per_process;
-  const Environment environment = AgentEnvironment(
-      place.environment,
-      {.env = settings.env,
-       .env_from = settings.env_from,
-       // A process that several share is none's own.
-       .session_id = shared > 1 ? "" : session.session_id(),
-       .agent_id = agent->first});
+  const Environment environment =
+      AgentEnvironment(place.environment, {.env = settings.env,
+                                           .env_from = settings.env_from,
+                                           // A process that several share is none's own.
+                                           .session_id = shared > 1 ? "" : session.session_id(),
+                                           .agent_id = agent->first});
   SessionPlan plan;
   plan.want = {.session = session.session_id(),
                .agent = agent->first,
@@ -69,8 +68,7 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                            .environment = FormatEnvironment(environment),
                            .directory = session.working_dir()};
   plan.settings.auth_method = settings.auth_method;
-  plan.settings.offer = {
-      .files = settings.fs, .terminals = settings.terminal, .version = kVersion};
+  plan.settings.offer = {.files = settings.fs, .terminals = settings.terminal, .version = kVersion};
   plan.settings.patience.initialize = settings.start_timeout;
   if (settings.turn_idle_timeout > absl::ZeroDuration()) {
     plan.settings.patience.turn_idle = settings.turn_idle_timeout;
@@ -102,9 +100,10 @@ RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place) {
     v1::AgentOffer& to = *offer.add_agents();
     to.set_name(name);
     to.set_title(agent.title);
-    const auto problem = absl::c_find_if(problems, [&, &agent_name = name](const ConfigProblem& each) {
-      return each.of == ConfigProblem::Of::kAgent && each.name == agent_name;
-    });
+    const auto problem =
+        absl::c_find_if(problems, [&, &agent_name = name](const ConfigProblem& each) {
+          return each.of == ConfigProblem::Of::kAgent && each.name == agent_name;
+        });
     if (problem != problems.end()) to.set_problem(problem->text);
   }
   for (const auto& [name, workspace] : config.workspaces) {

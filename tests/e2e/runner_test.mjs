@@ -1,9 +1,13 @@
 /** Agents in sessions: tracker, gateway and runner as they are, and an agent that does as it is told. */
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { binary } from './support/processes.js';
 import { AgentSessions, processesWith, RunnerProcess, scriptedAgent } from './support/runner.js';
 import { Services } from './support/services.js';
 
@@ -218,6 +222,60 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
     assert.match(await sessions.answer(id), /^before after answered .*yes/);
     watcher.socket.terminate();
   }));
+});
+
+describe('callslip-runner prompt', { timeout: 60_000 }, () => {
+  let services;
+  let folder;
+  before(async () => {
+    services = await Services.open();
+    folder = await mkdtemp(join(tmpdir(), 'callslip-prompt-'));
+  });
+  after(async () => {
+    await services?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** What it prints and exits with; `answer` is what is typed. */
+  const ask = async (text, { answer = '', signal, agent = scriptedAgent()[0] } = {}) => {
+    const child = spawn(binary('callslip-runner'), ['prompt',
+      typeof text === 'string' ? text : JSON.stringify(text),
+      '--tracker', services.tracker.address, '--agent', agent, '--dir', folder]);
+    const said = { out: '', err: '' };
+    child.stdout.setEncoding('utf8').on('data', (more) => {
+      said.out += more;
+      if (signal) child.kill(signal);
+    });
+    child.stderr.setEncoding('utf8').on('data', (more) => { said.err += more; });
+    child.stdin.end(answer);
+    const [code] = await once(child, 'close');
+    return { ...said, code };
+  };
+
+  test('shows what the agent says, and exits with how its turn ends', async () => {
+    const { out, err, code } = await ask([{ say: 'one ' }, { say: 'two' }]);
+    assert.deepEqual([out, code], ['one two\n', 0]);
+    assert.match(err, /session \S+/);
+    const failed = await ask([{ say: 'one' }, { exit: 3 }]);
+    assert.equal(failed.code, 1);
+    assert.match(failed.err, /agent_crashed.*code 3/);
+    const missing = await ask('hello', { agent: '/nowhere/agent' });
+    assert.equal(missing.code, 1);
+    assert.match(missing.err, /no command \/nowhere\/agent/);
+  });
+
+  test('asks whoever is there', async () => {
+    const { out, err, code } = await ask([{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit' } }],
+      { answer: 'perhaps\n2\n' });
+    assert.equal(code, 0);
+    assert.match(err, /\? Edit\n {2}1 Yes\n {2}2 No/);
+    assert.match(out, /"optionId":"no"/);
+  });
+
+  test('stops the agent when it is interrupted', async () => {
+    const { code } = await ask([{ say: 'begun' }, { sleep: 60_000 }], { signal: 'SIGINT' });
+    assert.equal(code, 130);
+  });
 });
 
 test('more sessions than agents may run all have their turn', { timeout: 120_000 }, async () => {

@@ -41,6 +41,8 @@ json BodyFor(const std::string& path) {
                {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
                 {"io.modelcontextprotocol/clientCapabilities", json::object()}}}}}};
   }
+  if (absl::EndsWith(path, "/agent")) return {{"action", "start"}};
+  if (absl::EndsWith(path, "/config")) return {{"mode_id", "m"}};
   return {{"action", absl::EndsWith(path, "/queue-control") ? "pause" : "finish"},
           {"events", json::array({{{"type", "note"}, {"data", json::object()}}})},
           {"option_id", "a"},

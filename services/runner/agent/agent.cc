@@ -148,9 +148,12 @@ AgentError Agent::ErrorFrom(const RpcError& error) const {
     const std::string methods = absl::StrJoin(
         capabilities_.auth_methods, ", ",
         [](std::string* out, const auto& method) { absl::StrAppend(out, method.first); });
-    return {"auth_required", absl::StrCat("the agent wants somebody to log in",
-                                          methods.empty() ? "" : absl::StrCat(" (", methods, ")"),
-                                          ": run `callslip-runner login ", settings_.name, "`")};
+    return {"auth_required",
+            absl::StrCat("the agent wants somebody to log in",
+                         methods.empty() ? "" : absl::StrCat(" (", methods, ")"),
+                         ": do so with its own program, as the user that the runner runs "
+                         "as; or set `auth_method` of agent ",
+                         settings_.name)};
   }
   const std::string said = AsText(absl::string_view(error.message).substr(0, kToldBytes));
   if (IsRateLimit(error)) return {"rate_limited", said};

@@ -85,7 +85,7 @@ TEST_F(AgentTest, WhoeverHasToLogInIsToldHow) {
   RunUntil([this] { return refused_.has_value(); });
   EXPECT_EQ(refused_->reason, "auth_required");
   EXPECT_THAT(refused_->message,
-              AllOf(HasSubstr("by-hand"), HasSubstr("callslip-runner login scripted")));
+              AllOf(HasSubstr("by-hand"), HasSubstr("`auth_method` of agent scripted")));
 }
 
 TEST_F(AgentTest, WhatIsSaidBeforeASessionIsThereIsKept) {

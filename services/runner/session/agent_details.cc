@@ -70,8 +70,7 @@ std::string AgentDetails::ModeToRestore(const AgentDetails& before) const {
   };
   const std::string wanted = mode_of(before);
   if (wanted.empty() || wanted == mode_of(*this)) return "";
-  for (const Json& mode :
-       acp::MemberOf(acp::MemberOf(details_, "modes"), "availableModes")) {
+  for (const Json& mode : acp::MemberOf(acp::MemberOf(details_, "modes"), "availableModes")) {
     if (acp::TextOf(mode, "id") == wanted) return wanted;
   }
   return "";

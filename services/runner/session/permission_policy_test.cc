@@ -28,8 +28,8 @@ std::vector<std::vector<PermissionOption>> SetsOfOptions() {
     std::vector<PermissionOption> options;
     for (size_t i = 0; i < std::size(kOptionKinds); ++i) {
       if ((set >> i & 1) == 0) continue;
-      options.push_back({.id = absl::StrCat("id-of-", kOptionKinds[i]),
-                         .kind = std::string(kOptionKinds[i])});
+      options.push_back(
+          {.id = absl::StrCat("id-of-", kOptionKinds[i]), .kind = std::string(kOptionKinds[i])});
     }
     sets.push_back(options);
     std::reverse(options.begin(), options.end());
@@ -102,7 +102,9 @@ TEST(PermissionPolicyTest, AsksUnlessItIsTold) {
 
 TEST(PermissionPolicyTest, FirstOfItsKindIsPicked) {
   const PermissionPolicy policy{PermissionRule::kAllowOnce, {}};
-  EXPECT_EQ(policy.Decide("read", {{"a", "allow_once"}, {"b", "allow_once"}}), "a");
+  EXPECT_EQ(
+      policy.Decide("read", {{.id = "a", .kind = "allow_once"}, {.id = "b", .kind = "allow_once"}}),
+      "a");
 }
 
 TEST(PermissionPolicyTest, RulesThatThereAreNot) {

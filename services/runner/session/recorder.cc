@@ -91,7 +91,8 @@ boost::asio::awaitable<absl::StatusOr<bool>> Recorder::WereRecorded(
   size_t found = 0;  // Of `events`, one behind the other: they were recorded together.
   while (true) {
     request.set_after_seq(after);
-    const auto page = co_await Persist(*tracker_, *timers_, request, [this] { return !status_.ok(); });
+    const auto page =
+        co_await Persist(*tracker_, *timers_, request, [this] { return !status_.ok(); });
     if (!page.ok()) co_return page.status();
     for (const v1::SessionEvent& event : page->events()) {
       const std::string content = Content(event);

@@ -24,9 +24,8 @@ AgentEnd KindOf(const AgentError& error) {
 v1::SessionEvent ContextLost(const AgentError& why) {
   v1::SessionEvent event;
   event.mutable_other()->set_type("context_lost");
-  event.mutable_other()->set_data(
-      Json{{"reason", why.reason}, {"message", why.message}}.dump(
-          -1, ' ', false, Json::error_handler_t::replace));
+  event.mutable_other()->set_data(Json{{"reason", why.reason}, {"message", why.message}}.dump(
+      -1, ' ', false, Json::error_handler_t::replace));
   return event;
 }
 
@@ -167,8 +166,7 @@ boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices(
     set([done](const RpcAnswer& answer) { done.Set(std::holds_alternative<Json>(answer)); });
     co_return co_await done.Get();
   };
-  if (!mode.empty() &&
-      co_await await([&](auto done) { agent->SetMode(mode, std::move(done)); })) {
+  if (!mode.empty() && co_await await([&](auto done) { agent->SetMode(mode, std::move(done)); })) {
     details_.Take(CurrentMode{mode});
   }
   for (const auto& [option, value] : details_.OptionsToRestore(before)) {
@@ -200,7 +198,9 @@ boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup() {
 void SessionRunner::Fail(const AgentError& error) {
   const std::shared_ptr<RunningAgent> running = running_;
   Log(LogLevel::kWarning, "an agent could not be started",
-      {{"session", id()}, {"agent", plan_.want.agent}, {"reason", error.reason},
+      {{"session", id()},
+       {"agent", plan_.want.agent},
+       {"reason", error.reason},
        {"message", error.message}});
   const std::optional<absl::Time> next =
       restarts_.After(KindOf(error), host_->timers->Now(), host_->chance());
@@ -222,9 +222,7 @@ boost::asio::awaitable<void> SessionRunner::PauseQueue(AgentError error) {
   co_await Persistently(std::move(request));
 }
 
-void SessionRunner::RecordContextLost(const AgentError& why) {
-  recorder_->Add(ContextLost(why));
-}
+void SessionRunner::RecordContextLost(const AgentError& why) { recorder_->Add(ContextLost(why)); }
 
 void SessionRunner::EndAgent() {
   ++life_;
@@ -281,7 +279,9 @@ void SessionRunner::OnEnd(const AgentError& error) {
         restarts_.After(KindOf(error), host_->timers->Now(), host_->chance());
     start_at_ = next.value_or(absl::InfinitePast());
     Log(LogLevel::kWarning, "an agent has ended",
-        {{"session", id()}, {"agent", plan_.want.agent}, {"reason", error.reason},
+        {{"session", id()},
+         {"agent", plan_.want.agent},
+         {"reason", error.reason},
          {"message", error.message}});
     Say(next.has_value() ? v1::AGENT_STATUS_STOPPED : v1::AGENT_STATUS_FAILED, error);
     AnswerControls(error);
@@ -301,24 +301,23 @@ void SessionRunner::Control(const v1::AgentControl& control) {
 void SessionRunner::TakeControl(const std::string& control_id, const v1::AgentControl& control) {
   const auto answer = [this, self = shared_from_this(), control_id](const RpcAnswer& set) {
     const auto* error = std::get_if<RpcError>(&set);
-    Spawn(AnswerControl(control_id, error == nullptr
-                                        ? AgentError{}
-                                        : AgentError{"agent_error", error->message}));
+    Spawn(AnswerControl(
+        control_id, error == nullptr ? AgentError{} : AgentError{"agent_error", error->message}));
   };
   if (control.has_mode_id() || control.has_config_option()) {
     if (state_ != State::kRunning) {
-      return Spawn(AnswerControl(
-          control_id, {"agent_not_running", "the agent does not run: start it first"}));
+      return Spawn(AnswerControl(control_id,
+                                 {"agent_not_running", "the agent does not run: start it first"}));
     }
     if (control.has_config_option()) {
       return agent_->SetConfigOption(control.config_option().id(), control.config_option().value(),
                                      answer);
     }
-    return agent_->SetMode(control.mode_id(), [this, answer, mode = control.mode_id()](
-                                                  const RpcAnswer& set) {
-      if (std::holds_alternative<Json>(set)) OnUpdate(CurrentMode{mode});
-      answer(set);
-    });
+    return agent_->SetMode(control.mode_id(),
+                           [this, answer, mode = control.mode_id()](const RpcAnswer& set) {
+                             if (std::holds_alternative<Json>(set)) OnUpdate(CurrentMode{mode});
+                             answer(set);
+                           });
   }
   switch (control.action()) {
     case v1::AGENT_ACTION_STOP:

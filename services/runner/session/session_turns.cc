@@ -38,8 +38,8 @@ v1::SessionEvent DecidedByPolicy(const PermissionQuestion& question, const std::
 
 v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& done) {
   v1::SessionEvent event;
-  v1::FileEvent& file = method == "fs/read_text_file" ? *event.mutable_file_read()
-                                                      : *event.mutable_file_write();
+  v1::FileEvent& file =
+      method == "fs/read_text_file" ? *event.mutable_file_read() : *event.mutable_file_write();
   file.set_path(done.path);
   file.set_size(done.bytes);
   return event;
@@ -49,11 +49,10 @@ v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& 
 
 void SessionRunner::BeginReceiving() {
   receiving_ = std::make_shared<boost::asio::cancellation_signal>();
-  boost::asio::co_spawn(
-      host_->executor, Receive(life_),
-      boost::asio::bind_cancellation_slot(
-          receiving_->slot(),
-          [self = shared_from_this(), signal = receiving_](const std::exception_ptr&) {}));
+  boost::asio::co_spawn(host_->executor, Receive(life_),
+                        boost::asio::bind_cancellation_slot(
+                            receiving_->slot(), [self = shared_from_this(), signal = receiving_](
+                                                    const std::exception_ptr&) {}));
 }
 
 void SessionRunner::EndReceiving() {
@@ -169,15 +168,14 @@ boost::asio::awaitable<Json> SessionRunner::PromptBlocks() {
     auto request = For<v1::GetImageRequest>();
     request.set_image_id(image_id);
     const auto image = co_await Persistently(std::move(request));
-    const bool takes_images =
-        running_ != nullptr && running_->agent().capabilities().images;
+    const bool takes_images = running_ != nullptr && running_->agent().capabilities().images;
     if (image.ok() && takes_images) {
-      blocks.push_back(acp::ImageBlock(image->image().mime_type(),
-                                       absl::Base64Escape(image->data())));
+      blocks.push_back(
+          acp::ImageBlock(image->image().mime_type(), absl::Base64Escape(image->data())));
     } else {
       blocks.push_back(acp::TextBlock(
-          absl::StrCat("[image ", image_id, image.ok() ? " was left out: you take none]"
-                                                       : " is not there any more]")));
+          absl::StrCat("[image ", image_id,
+                       image.ok() ? " was left out: you take none]" : " is not there any more]")));
     }
   }
   co_return blocks;
@@ -220,7 +218,8 @@ boost::asio::awaitable<void> SessionRunner::FinishTurn(AgentSession::TurnEnd end
   const auto finished = co_await Persistently(std::move(request));
   if (!finished.ok()) {
     Log(LogLevel::kWarning, "the end of a turn was not taken",
-        {{"session", id()}, {"turn", turn_->id},
+        {{"session", id()},
+         {"turn", turn_->id},
          {"error", std::string(finished.status().message())}});
   }
 }
@@ -249,10 +248,10 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
 
 void SessionRunner::OnPermission(PermissionQuestion question,
                                  std::function<void(PermissionChoice)> answer) {
-  const std::string permission_id =
-      absl::StrCat("acp-", absl::ToUnixSeconds(host_->timers->Now()), "-", life_, "-", ++last_question_);
-  const std::optional<std::string> decided = plan_.permissions.Decide(
-      question.tool_call.kind.value_or("other"), question.options);
+  const std::string permission_id = absl::StrCat("acp-", absl::ToUnixSeconds(host_->timers->Now()),
+                                                 "-", life_, "-", ++last_question_);
+  const std::optional<std::string> decided =
+      plan_.permissions.Decide(question.tool_call.kind.value_or("other"), question.options);
   if (decided.has_value()) {
     recorder_->Add(DecidedByPolicy(question, permission_id, *decided));
     return answer(decided);
@@ -317,7 +316,8 @@ void SessionRunner::OnClientCall(const std::string& method, const Json& params,
     std::vector<std::string> folders = {plan_.setup.directory};
     for (const std::string& more : plan_.setup.additional_directories) folders.push_back(more);
     absl::StatusOr<FileAccess> files = FileAccess::Of(folders);
-    if (!files.ok()) return respond(RpcError{kInternalError, std::string(files.status().message()), nullptr});
+    if (!files.ok())
+      return respond(RpcError{kInternalError, std::string(files.status().message()), nullptr});
     files_ = *std::move(files);
     terminals_ = std::make_unique<Terminals>(plan_.commands, &*files_);
   }
@@ -328,15 +328,15 @@ void SessionRunner::OnClientCall(const std::string& method, const Json& params,
   if ((!reads && method != "fs/write_text_file") || !plan_.settings.offer.files) {
     return respond(RpcError{kMethodNotFound, absl::StrCat("there is no method ", method), nullptr});
   }
-  const FileAccess::Done done = reads ? files_->ReadTextFile(params) : files_->WriteTextFile(params);
+  const FileAccess::Done done =
+      reads ? files_->ReadTextFile(params) : files_->WriteTextFile(params);
   if (!done.path.empty()) recorder_->Add(FileEventOf(method, done));
   respond(done.answer);
 }
 
 void SessionRunner::OnSilence(absl::Duration silent) {
-  Say(v1::AGENT_STATUS_IDLE,
-      {"agent_silent", absl::StrCat("nothing was heard of the agent for ",
-                                    absl::FormatDuration(silent))});
+  Say(v1::AGENT_STATUS_IDLE, {"agent_silent", absl::StrCat("nothing was heard of the agent for ",
+                                                           absl::FormatDuration(silent))});
 }
 
 }  // namespace callslip::runner

@@ -54,8 +54,8 @@ class TrackerCalls {
   virtual Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest request) = 0;
 };
 
-// Connects lazily. `executor` is that of all coroutines and runs one at a time; it must have stopped
-// before this is destroyed, and must still exist then.
+// Connects lazily. `executor` is that of all coroutines and runs one at a time; it must have
+// stopped before this is destroyed, and must still exist then.
 std::unique_ptr<TrackerCalls> ConnectToTracker(const Address& address,
                                                std::shared_ptr<CallQueue> calls,
                                                boost::asio::any_io_executor executor,

@@ -1,0 +1,66 @@
+#ifndef CALLSLIP_RUNNER_COMMANDS_PROMPT_H_
+#define CALLSLIP_RUNNER_COMMANDS_PROMPT_H_
+
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "boost/asio/awaitable.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/posix/stream_descriptor.hpp"
+#include "runner/tracker/client_calls.h"
+
+namespace callslip::runner {
+
+// `callslip-runner prompt TEXT`: one message to an agent, in a session of its own. What the agent
+// says goes to `out`, all else to `err`: the tools that it uses, what it asks, which is answered with
+// a line of `input`, and how it ended. Lives on the context's thread.
+class Prompt : public std::enable_shared_from_this<Prompt> {
+ public:
+  struct Question {
+    std::string agent;
+    std::string directory;
+    std::string text;
+  };
+  // What the program exits with: 0 where the turn was completed, 1 where it failed, 130 where it was
+  // stopped.
+  using Done = std::function<void(int)>;
+
+  // `input` is a descriptor, which is not closed.
+  Prompt(boost::asio::io_context& context, ClientCalls* tracker, std::FILE* out, std::FILE* err,
+         int input)
+      : context_(context), tracker_(tracker), out_(out), err_(err), input_(context, input) {}
+  ~Prompt();
+
+  void Start(Question question, Done done);
+  // Asks the agent to end its turn.
+  void Stop();
+
+ private:
+  boost::asio::awaitable<int> Run(Question question);
+  boost::asio::awaitable<int> Follow();
+  // An exit code, or -1 to go on.
+  int Take(const v1::SessionUpdate& update);
+  void Show(const v1::SessionEvent& event);
+  int ShowAgent(const v1::AgentState& agent);
+  void Ask(const v1::Permission& permission);
+  boost::asio::awaitable<void> Answer(v1::Permission permission);
+  // On a line of its own.
+  void Say(const std::string& line);
+
+  boost::asio::io_context& context_;
+  ClientCalls* const tracker_;
+  std::FILE* const out_;
+  std::FILE* const err_;
+  boost::asio::posix::stream_descriptor input_;
+  std::string read_;
+  std::string session_id_;
+  std::string status_;
+  bool in_line_ = false;
+  bool asking_ = false;
+};
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_COMMANDS_PROMPT_H_
