@@ -43,7 +43,8 @@ Prompt::~Prompt() {
 void Prompt::Start(Question question, Done done) {
   boost::asio::co_spawn(
       context_,
-      [](std::shared_ptr<Prompt> self, Question asked, Done finished) -> boost::asio::awaitable<void> {
+      [](std::shared_ptr<Prompt> self, Question asked,
+         Done finished) -> boost::asio::awaitable<void> {
         finished(co_await self->Run(std::move(asked)));
       }(shared_from_this(), std::move(question), std::move(done)),
       boost::asio::detached);
@@ -141,8 +142,7 @@ void Prompt::Ask(const v1::Permission& permission) {
   }
   if (std::exchange(asking_, true)) return;
   boost::asio::co_spawn(
-      context_,
-      [self = shared_from_this(), permission] { return self->Answer(permission); },
+      context_, [self = shared_from_this(), permission] { return self->Answer(permission); },
       boost::asio::detached);
 }
 

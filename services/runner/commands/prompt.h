@@ -14,8 +14,8 @@
 namespace callslip::runner {
 
 // `callslip-runner prompt TEXT`: one message to an agent, in a session of its own. What the agent
-// says goes to `out`, all else to `err`: the tools that it uses, what it asks, which is answered with
-// a line of `input`, and how it ended. Lives on the context's thread.
+// says goes to `out`, all else to `err`: the tools that it uses, what it asks, which is answered
+// with a line of `input`, and how it ended. Lives on the context's thread.
 class Prompt : public std::enable_shared_from_this<Prompt> {
  public:
   struct Question {
@@ -23,8 +23,8 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
     std::string directory;
     std::string text;
   };
-  // What the program exits with: 0 where the turn was completed, 1 where it failed, 130 where it was
-  // stopped.
+  // What the program exits with: 0 where the turn was completed, 1 where it failed, 130 where it
+  // was stopped.
   using Done = std::function<void(int)>;
 
   // `input` is a descriptor, which is not closed.

@@ -36,8 +36,7 @@ class GrpcClientCalls final : public ClientCalls {
   Result<v1::QueueStatus> Call(v1::StopTurnRequest request) override {
     return calls_.Unary(queues_.get(), &QueueStub::PrepareAsyncStopTurn, std::move(request));
   }
-  std::unique_ptr<MessageStream<v1::SessionUpdate>> Open(
-      v1::WatchSessionRequest request) override {
+  std::unique_ptr<MessageStream<v1::SessionUpdate>> Open(v1::WatchSessionRequest request) override {
     return calls_.Streamed(sessions_.get(), &SessionStub::PrepareAsyncWatchSession, request);
   }
 

@@ -1,0 +1,219 @@
+#include "runner/session/recorder.h"
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/detached.hpp"
+#include "boost/asio/io_context.hpp"
+#include "common/error_details.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::runner {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// A log of events that answers each append as the test says.
+class FakeLog final : public TrackerCalls {
+ public:
+  enum class How { kRecord, kLoseCall, kLoseAnswer, kRefuse };
+
+  Result<v1::AppendEventsResponse> Call(v1::AppendEventsRequest request) override {
+    ++appends;
+    const How how = next.empty() ? How::kRecord : next.front();
+    if (!next.empty()) next.pop_front();
+    if (how == How::kRefuse) {
+      co_return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, "over",
+                                 {.reason = "session_ended"});
+    }
+    v1::AppendEventsResponse response;
+    response.set_first_seq(static_cast<int64_t>(log.size()) + 1);
+    if (how != How::kLoseCall) {
+      for (const v1::SessionEvent& event : request.events()) Record(event);
+    }
+    response.set_last_seq(static_cast<int64_t>(log.size()));
+    if (how != How::kRecord) co_return absl::UnavailableError("connection lost");
+    co_return response;
+  }
+  Result<v1::ReadEventsResponse> Call(v1::ReadEventsRequest request) override {
+    v1::ReadEventsResponse page;
+    for (const v1::SessionEvent& event : log) {
+      if (event.seq() > request.after_seq()) *page.add_events() = event;
+    }
+    co_return page;
+  }
+  void Record(v1::SessionEvent event) {
+    event.set_seq(static_cast<int64_t>(log.size()) + 1);
+    event.mutable_time()->set_seconds(1);
+    log.push_back(std::move(event));
+  }
+  std::vector<std::string> Texts() const {
+    std::vector<std::string> texts;
+    for (const v1::SessionEvent& event : log) texts.push_back(event.agent_message().text());
+    return texts;
+  }
+
+  Result<v1::AgentState> Call(v1::SetAgentStateRequest) override { return None<v1::AgentState>(); }
+  Result<v1::AnswerControlResponse> Call(v1::AnswerControlRequest) override {
+    return None<v1::AnswerControlResponse>();
+  }
+  Result<v1::ReleaseSessionResponse> Call(v1::ReleaseSessionRequest) override {
+    return None<v1::ReleaseSessionResponse>();
+  }
+  Result<v1::IssueSessionTokenResponse> Call(v1::IssueSessionTokenRequest) override {
+    return None<v1::IssueSessionTokenResponse>();
+  }
+  Result<v1::StartTurnResponse> Call(v1::StartTurnRequest) override {
+    return None<v1::StartTurnResponse>();
+  }
+  Result<v1::QueueStatus> Call(v1::FinishTurnRequest) override { return None<v1::QueueStatus>(); }
+  Result<v1::QueueStatus> Call(v1::PauseQueueRequest) override { return None<v1::QueueStatus>(); }
+  Result<v1::Session> Call(v1::UpdateSessionRequest) override { return None<v1::Session>(); }
+  Result<v1::GetImageResponse> Call(v1::GetImageRequest) override {
+    return None<v1::GetImageResponse>();
+  }
+  Result<v1::Permission> Call(v1::AskPermissionRequest) override { return None<v1::Permission>(); }
+  Result<v1::AddAgentTextResponse> Call(v1::AddAgentTextRequest) override {
+    return None<v1::AddAgentTextResponse>();
+  }
+  Result<v1::LeaseCommandsResponse> Call(v1::LeaseCommandsRequest) override {
+    return None<v1::LeaseCommandsResponse>();
+  }
+  Result<v1::AcknowledgeCommandResponse> Call(v1::AcknowledgeCommandRequest) override {
+    return None<v1::AcknowledgeCommandResponse>();
+  }
+  Result<v1::CompleteCommandResponse> Call(v1::CompleteCommandRequest) override {
+    return None<v1::CompleteCommandResponse>();
+  }
+  Stream<v1::Assignment> Open(v1::ServeRequest) override { return nullptr; }
+  Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest) override { return nullptr; }
+
+  std::deque<How> next;
+  std::vector<v1::SessionEvent> log;
+  int appends = 0;
+
+ private:
+  template <typename T>
+  static Result<T> None() {
+    co_return absl::UnimplementedError("not here");
+  }
+};
+
+using How = FakeLog::How;
+
+class RecorderTest : public testing::Test {
+ protected:
+  bool Add(const std::string& text, const std::string& message_id = "") {
+    v1::SessionEvent event;
+    event.mutable_agent_message()->set_text(text);
+    event.mutable_agent_message()->set_message_id(message_id);
+    const bool added = recorder_->Add(std::move(event));
+    Run();
+    return added;
+  }
+  void Run() {
+    context_.restart();
+    context_.poll();
+  }
+  // What all that was added has come to, while time passes.
+  absl::Status Flush() {
+    std::optional<absl::Status> flushed;
+    boost::asio::co_spawn(
+        context_,
+        [](std::shared_ptr<Recorder> recorder,
+           std::optional<absl::Status>* to) -> boost::asio::awaitable<void> {
+          *to = co_await recorder->Flush();
+        }(recorder_, &flushed),
+        boost::asio::detached);
+    while (!flushed.has_value()) {
+      Run();
+      timers_.Advance(absl::Milliseconds(5));
+    }
+    return *flushed;
+  }
+
+  boost::asio::io_context context_;
+  FakeTimers timers_;
+  FakeLog log_;
+  std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>(
+      context_.get_executor(), &log_, &timers_, SessionName{"client", "s"}, 0);
+};
+
+TEST_F(RecorderTest, TheFirstPieceGoesAtOnceAndTheNextTogether) {
+  EXPECT_TRUE(Add("a"));
+  EXPECT_THAT(log_.Texts(), ElementsAre("a"));
+  EXPECT_TRUE(Add("b"));
+  EXPECT_TRUE(Add("c"));
+  EXPECT_THAT(log_.Texts(), ElementsAre("a"));
+  timers_.Advance(Recorder::kEvery);
+  Run();
+  EXPECT_THAT(log_.Texts(), ElementsAre("a", "bc"));
+}
+
+TEST_F(RecorderTest, ASecondOfPiecesIsFortyEvents) {
+  for (int i = 0; i < 1000; ++i) {
+    Add("x");
+    timers_.Advance(absl::Milliseconds(1));
+    Run();
+  }
+  EXPECT_TRUE(Flush().ok());
+  EXPECT_LE(log_.log.size(), 42);
+  size_t length = 0;
+  for (const std::string& text : log_.Texts()) length += text.size();
+  EXPECT_EQ(length, 1000);
+}
+
+TEST_F(RecorderTest, WhatWasLostOnItsWayIsSentAgain) {
+  log_.next = {How::kLoseCall, How::kLoseCall};
+  Add("a");
+  EXPECT_TRUE(Flush().ok());
+  EXPECT_THAT(log_.Texts(), ElementsAre("a"));
+  EXPECT_EQ(log_.appends, 3);
+}
+
+TEST_F(RecorderTest, WhatWasRecordedWithoutAnAnswerIsNotSentAgain) {
+  Add("a");
+  log_.next = {How::kLoseAnswer};
+  Add("b", "1");
+  Add("c", "2");
+  EXPECT_TRUE(Flush().ok());
+  EXPECT_THAT(log_.Texts(), ElementsAre("a", "b", "c"));
+}
+
+TEST_F(RecorderTest, TheSameTextBeforeIsAnother) {
+  Add("a", "1");
+  EXPECT_TRUE(Flush().ok());
+  log_.next = {How::kLoseCall};
+  Add("a", "1");
+  // Somebody else's comes first.
+  v1::SessionEvent other;
+  other.mutable_agent_message()->set_text("other");
+  log_.Record(other);
+  EXPECT_TRUE(Flush().ok());
+  EXPECT_THAT(log_.Texts(), ElementsAre("a", "other", "a"));
+}
+
+TEST_F(RecorderTest, WhereTheSessionHasEndedNothingIsRecordedAnyMore) {
+  log_.next = {How::kRefuse};
+  Add("a");
+  EXPECT_EQ(DetailsOf(Flush()).reason, "session_ended");
+  EXPECT_FALSE(Add("b"));
+  EXPECT_THAT(log_.Texts(), IsEmpty());
+}
+
+TEST_F(RecorderTest, ATrackerThatStaysAwayIsNotWaitedForWithoutBound) {
+  log_.next.assign(1000, How::kLoseCall);
+  const std::string much(size_t{1} << 20, 'x');
+  int added = 0;
+  while (added < 100 && Add(much, std::to_string(added))) ++added;
+  EXPECT_GE(added, 30);
+  EXPECT_LE(added, 40);
+}
+
+}  // namespace
+}  // namespace callslip::runner
