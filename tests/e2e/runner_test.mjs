@@ -35,12 +35,20 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
         forgetful: agents({}),
         missing: { command: ['/nowhere/agent'] },
         locked: agents({ initialize: 'auth' }),
+        // Crashes at its first two starts.
+        shaky: { command: ['sh', '-c', `for i in 1 2; do mkdir /dev/shm/callslip-e2e-${process.pid}-$i \
+          2>/dev/null && exit 1; done; exec "$0" "$@"`, ...scriptedAgent({})] },
       },
       workspace: { permissions: { default: 'ask', read: 'allow_once', delete: 'reject_once' } },
     });
     sessions = new AgentSessions(services, runner);
   });
-  after(() => services?.close());
+  after(async () => {
+    await services?.close();
+    for (const i of [1, 2]) {
+      await rm(`/dev/shm/callslip-e2e-${process.pid}-${i}`, { recursive: true, force: true });
+    }
+  });
 
   const ended = (id, count) => until(async () => {
     const turns = await sessions.turns(id);
@@ -154,6 +162,24 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
       await ended(id, 2);
       assert.equal(await sessions.answer(id), 'two');
     }));
+
+  test('is asked one message after the other, however many wait', () => services.step(async () => {
+    const id = await sessions.begin();
+    const texts = Array.from({ length: 40 }, (_, i) => `message ${i}`);
+    for (const text of texts) await sessions.say(id, text);
+    const turns = await ended(id, texts.length);
+    assert.ok(turns.every(({ outcome }) => outcome === 'completed'));
+    const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+    const asked = events.filter(({ type }) => type === 'user_prompt').map(({ data }) => data.message);
+    assert.deepEqual(asked, texts);
+  }));
+
+  test('that crashes when it is started is started again', () => services.step(async () => {
+    const id = await sessions.begin({ acp_server: 'shaky' });
+    await sessions.say(id, 'hello');
+    const [turn] = await ended(id, 1);
+    assert.equal(turn.outcome, 'completed');
+  }));
 
   test('that is not there, or wants a login, says what to do', () => services.step(async () => {
     const missing = await sessions.begin({ acp_server: 'missing', start: false });

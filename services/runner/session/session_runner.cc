@@ -203,15 +203,21 @@ void SessionRunner::Fail(const AgentError& error) {
        {"reason", error.reason},
        {"message", error.message}});
   const std::optional<absl::Time> next =
-      restarts_.After(KindOf(error), host_->timers->Now(), host_->chance());
+      error.reason == "cannot_restore"
+          ? std::nullopt
+          : restarts_.After(KindOf(error), host_->timers->Now(), host_->chance());
   start_at_ = next.value_or(absl::InfinitePast());
   if (!next.has_value()) gave_up_ = error;
   EndAgent();
-  Say(v1::AGENT_STATUS_FAILED, error);
   AnswerControls(error);
+  if (running != nullptr) running->Leave(id());
+  if (next.has_value()) {
+    Say(v1::AGENT_STATUS_STARTING, error);
+    return Need();
+  }
+  Say(v1::AGENT_STATUS_FAILED, error);
   // Nobody is to be asked for it again and again: the queue waits for a person.
   if (!turn_.has_value()) Spawn(PauseQueue(error));
-  if (running != nullptr) running->Leave(id());
 }
 
 boost::asio::awaitable<void> SessionRunner::PauseQueue(AgentError error) {

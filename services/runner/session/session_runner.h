@@ -168,6 +168,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
 
   std::shared_ptr<boost::asio::cancellation_signal> receiving_;  // While messages are received.
   std::optional<Turn> turn_;
+  // What came before the tracker's answer to the end of the turn before it.
+  std::optional<Turn> next_turn_;
   std::optional<AgentError> gave_up_;  // A person has to look before it is started again.
   int open_questions_ = 0;
   int64_t last_question_ = 0;

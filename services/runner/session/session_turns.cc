@@ -90,9 +90,13 @@ void SessionRunner::TakeMessage(const v1::ReceivedMessage& received) {
     if (agent_ != nullptr) agent_->Cancel();
     return;
   }
-  // It comes twice where this call was lost meanwhile.
-  if (turn_.has_value()) return;
-  turn_ = Turn{.id = received.turn_id(), .message = received.message()};
+  Turn turn{.id = received.turn_id(), .message = received.message()};
+  if (turn_.has_value()) {
+    // The same one comes twice where this call was lost meanwhile.
+    if (turn.id != turn_->id) next_turn_ = std::move(turn);
+    return;
+  }
+  turn_ = std::move(turn);
   NoteBusy();
   Spawn(RunTurn());
 }
@@ -113,11 +117,13 @@ void SessionRunner::NoteIdleLater() {
 
 boost::asio::awaitable<void> SessionRunner::RunTurn() {
   const auto self = shared_from_this();
-  if (co_await StartTurn()) {
-    AgentSession::TurnEnd end = co_await PromptAgent();
-    co_await FinishTurn(std::move(end));
+  while (turn_.has_value()) {
+    if (co_await StartTurn()) {
+      AgentSession::TurnEnd end = co_await PromptAgent();
+      co_await FinishTurn(std::move(end));
+    }
+    turn_ = std::exchange(next_turn_, std::nullopt);
   }
-  turn_.reset();
   NoteBusy();
 }
 
