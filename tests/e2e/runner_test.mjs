@@ -304,6 +304,41 @@ describe('callslip-runner prompt', { timeout: 60_000 }, () => {
   });
 });
 
+test('a runner that is lost is followed by another', { timeout: 60_000 }, async () => {
+  const services = await Services.open();
+  try {
+    await services.step(async () => {
+      const agents = { scripted: { command: scriptedAgent(
+        { restore: 'resume', sessions: '/dev/shm/callslip-e2e-sessions' }) } };
+      const one = await RunnerProcess.open(services, { agents, id: 'one' });
+      const two = await RunnerProcess.open(services,
+        { agents, id: 'two', workspace: { dir: one.dir } });
+      const runners = { one, two };
+      const sessions = new AgentSessions(services, one);
+      const id = await sessions.begin();
+      await sessions.say(id, [{ say: 'begun' }, { sleep: 60_000 }]);
+      await until(async () => (await sessions.answer(id)) === 'begun');
+      const { runner_id: first } = await sessions.agent(id);
+      await runners[first].kill();
+      const [turn] = await until(async () => {
+        const turns = await sessions.turns(id);
+        return turns.length > 0 && turns;
+      }, 15_000);
+      assert.deepEqual([turn.outcome, turn.reason], ['failed', 'runner_lost']);
+      await sessions.queue(id, 'skip');
+      await sessions.say(id, 'again');
+      await until(async () => (await sessions.turns(id)).length === 2, 15_000);
+      assert.equal(await sessions.answer(id), 'again');
+      assert.notEqual((await sessions.agent(id)).runner_id, first);
+      const { runners: all } = await sessions.call('GET', '/runners');
+      assert.deepEqual(all.map(({ runner_id: name, connected }) => [name, connected]),
+        ['one', 'two'].map((name) => [name, name !== first]));
+    });
+  } finally {
+    await services.close();
+  }
+});
+
 test('more sessions than agents may run all have their turn', { timeout: 120_000 }, async () => {
   const services = await Services.open();
   try {
