@@ -97,6 +97,10 @@ void AgentConfig::AddTo(ConfigKeys& keys) {
   keys.Add("mcp", &mcp, "the MCP servers that it gets; there is `callslip`, the gateway");
   keys.Add("fs", &fs, "whether it may read and write files of the session through the runner");
   keys.Add("terminal", &terminal, "whether it may have commands run by the runner");
+  keys.Add("shell_commands", &shell_commands,
+           "whether what stands between `<shell>` and `</shell>` in its answers is run in the "
+           "session's directory, and told it as the next prompt: for agents without tools, since a "
+           "quoted one runs, too");
   keys.Add("sessions_per_process", &sessions_per_process, 0, 64,
            "how many sessions share a process; 0: as `limits` has it");
 }

@@ -41,6 +41,7 @@ struct AgentConfig {
   std::vector<std::string> mcp = {"callslip"};
   bool fs = true;
   bool terminal = true;
+  bool shell_commands = false;
   int sessions_per_process = 0;  // As the limits have it.
 
   void AddTo(ConfigKeys& keys);

@@ -39,6 +39,7 @@ agents:
     mcp: []
     fs: false
     terminal: false
+    shell_commands: true
     sessions_per_process: 8
   plain: {command: [plain]}
 workspaces:
@@ -81,6 +82,7 @@ TEST(RunnerConfigTest, ReadsAllThatThereIs) {
   EXPECT_THAT(agent.mcp, IsEmpty());
   EXPECT_FALSE(agent.fs);
   EXPECT_FALSE(agent.terminal);
+  EXPECT_TRUE(agent.shell_commands);
   EXPECT_EQ(agent.sessions_per_process, 8);
 
   ASSERT_EQ(config.workspaces.size(), 2u);

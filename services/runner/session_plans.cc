@@ -83,6 +83,7 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                    .environment = environment,
                    .wrapper = settings.wrapper};
   plan.permissions = workspace->second.permissions;
+  plan.shell_commands = settings.shell_commands;
   plan.allow_fresh = workspace->second.allow_fresh;
   return plan;
 }

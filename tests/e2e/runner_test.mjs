@@ -35,6 +35,7 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
         forgetful: agents({}),
         missing: { command: ['/nowhere/agent'] },
         locked: agents({ initialize: 'auth' }),
+        shell: { ...agents({}), shell_commands: true },
         // Crashes at its first two starts.
         shaky: { command: ['sh', '-c', `for i in 1 2; do mkdir /dev/shm/callslip-e2e-${process.pid}-$i \
           2>/dev/null && exit 1; done; exec "$0" "$@"`, ...scriptedAgent({})] },
@@ -179,6 +180,29 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
     await sessions.say(id, 'hello');
     const [turn] = await ended(id, 1);
     assert.equal(turn.outcome, 'completed');
+  }));
+
+  test('has its shell commands run, and is told what came of them', () => services.step(async () => {
+    const id = await sessions.begin({ acp_server: 'shell' });
+    // Equal ones are two commands; the agent repeats what it is told.
+    await sessions.say(id, [{ say: 'I look: <shell>echo o' }, { say: 'ne; pwd</shell> and again ' },
+      { say: '<shell>echo one; pwd</shell> <shell>exit 7</shell>' }]);
+    const turns = await ended(id, 2);
+    assert.deepEqual(turns.map(({ outcome }) => outcome), ['completed', 'completed']);
+    const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+    const calls = events.filter(({ type, data }) =>
+      type === 'tool_call' && data.tool_call_id.startsWith('cmd-'));
+    assert.deepEqual(calls.map(({ data }) => [data.tool_call_id, data.status]),
+      [['cmd-0-0', 'queued'], ['cmd-0-1', 'queued'], ['cmd-0-2', 'queued']]);
+    const changes = events.filter(({ type }) => type === 'tool_call_update');
+    for (const { data: { tool_call_id: call } } of calls) {
+      assert.deepEqual(changes.filter(({ data }) => data.tool_call_id === call)
+        .map(({ data }) => data.status), ['running', 'completed']);
+    }
+    const prompt = events.filter(({ type }) => type === 'user_prompt')[1].data.message;
+    assert.equal(prompt.split(`one\n${runner.dir}`).length, 3);
+    assert.match(prompt, /exit_code="7">\n\$ exit 7/);
+    assert.match(await sessions.answer(id), /exit 7/);
   }));
 
   test('that is not there, or wants a login, says what to do', () => services.step(async () => {

@@ -18,8 +18,8 @@ Json Modes(const std::string& current) {
 }
 
 Json Options(const std::string& model, bool brief) {
-  return Json::array({{{"id", "model"}, {"currentValue", model}},
-                      {{"id", "brief"}, {"currentValue", brief}}});
+  return Json::array(
+      {{{"id", "model"}, {"currentValue", model}}, {{"id", "brief"}, {"currentValue", brief}}});
 }
 
 TEST(AgentDetailsTest, TakesWhatIsAboutTheAgentItself) {
@@ -38,7 +38,8 @@ TEST(AgentDetailsTest, TakesWhatIsAboutTheAgentItself) {
 }
 
 TEST(AgentDetailsTest, WhatIsNoObjectIsNothing) {
-  for (const char* text : {"", "[1]", "{", "7"}) EXPECT_EQ(AgentDetails::Parse(text).ToText(), "{}");
+  for (const char* text : {"", "[1]", "{", "7"})
+    EXPECT_EQ(AgentDetails::Parse(text).ToText(), "{}");
 }
 
 TEST(AgentDetailsTest, WhatWasChosenIsChosenAgain) {
@@ -49,7 +50,8 @@ TEST(AgentDetailsTest, WhatWasChosenIsChosenAgain) {
   now.SetModes(Modes("ask"));
   now.SetConfigOptions(Options("small", false));
   EXPECT_EQ(now.ModeToRestore(before), "act");
-  EXPECT_THAT(now.OptionsToRestore(before), ElementsAre(Pair("model", "large"), Pair("brief", "true")));
+  EXPECT_THAT(now.OptionsToRestore(before),
+              ElementsAre(Pair("model", "large"), Pair("brief", "true")));
   EXPECT_EQ(before.ModeToRestore(before), "");
   EXPECT_THAT(before.OptionsToRestore(before), IsEmpty());
   // A mode that there is no longer, and an agent that has told nothing.

@@ -91,9 +91,10 @@ TEST(EventBatchTest, WhatIsNotKnownIsKept) {
 }
 
 TEST(EventBatchTest, WhatIsTooLongIsLeftOutAndSaidToBe) {
-  const v1::SessionEvent event = EventOf(ToolCall{
-      .id = "t", .content = Json::array({std::string(2 * kMaxJsonBytes, 'x')}),
-      .raw_output = std::string(2 * kMaxJsonBytes, 'x')});
+  const v1::SessionEvent event =
+      EventOf(ToolCall{.id = "t",
+                       .content = Json::array({std::string(2 * kMaxJsonBytes, 'x')}),
+                       .raw_output = std::string(2 * kMaxJsonBytes, 'x')});
   EXPECT_LT(event.ByteSizeLong(), 1000);
   EXPECT_NE(event.tool_call().raw_output().find("left out"), std::string::npos);
   EXPECT_TRUE(Json::parse(event.tool_call().content()).is_array());

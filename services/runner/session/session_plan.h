@@ -23,6 +23,8 @@ struct SessionPlan {
   std::string mcp_url;
   CommandHost commands;  // How its terminals run.
   PermissionPolicy permissions;
+  // What stands between <shell> and </shell> in its answers is run.
+  bool shell_commands = false;
   // Where the agent has lost what it knew of the session, a new one is begun by itself.
   bool allow_fresh = false;
 };

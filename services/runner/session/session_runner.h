@@ -87,8 +87,12 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   struct Turn {
     std::string id;
     v1::QueuedMessage message;
+    int64_t seq = 0;          // Of its user_prompt.
+    bool is_begun = false;    // The tracker knows that it has.
     bool is_stopped = false;  // Somebody wants it to end.
   };
+  // Answers in a row that may each have commands.
+  static constexpr int kMostRounds = 50;
 
   // session_runner.cc: the agent's life.
   void Want();
@@ -118,6 +122,16 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   boost::asio::awaitable<void> FinishTurn(AgentSession::TurnEnd end);
   boost::asio::awaitable<void> Ask(PermissionQuestion question, std::string permission_id,
                                    std::function<void(PermissionChoice)> answer);
+
+  // session_shell.cc: commands in its answers.
+  boost::asio::awaitable<int32_t> NextIteration();
+  // Of the answer that has just ended; what the agent is to be told, empty where there were none.
+  boost::asio::awaitable<std::string> RunShellCommands();
+  boost::asio::awaitable<bool> RunShellCommand();
+  boost::asio::awaitable<void> ReadTitles(std::map<std::string, std::string>& titles);
+  // Begins a turn of its own with it.
+  boost::asio::awaitable<void> PromptWith(std::string results);
+
   // Tells the scheduler whether the agent may be stopped for another one.
   void NoteBusy();
   void NoteIdleLater();
@@ -171,6 +185,11 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // What came before the tracker's answer to the end of the turn before it.
   std::optional<Turn> next_turn_;
   std::optional<AgentError> gave_up_;  // A person has to look before it is started again.
+  std::string answer_;                 // Of the present turn, where it may have shell commands.
+  std::string results_;                // What they have put out, that the agent was not told yet.
+  int64_t iteration_ = -1;             // Of the last answer; below 0: not known.
+  int rounds_ = 0;                     // Prompts with results in a row.
+  std::shared_ptr<CommandProcess> shell_command_;
   int open_questions_ = 0;
   int64_t last_question_ = 0;
 

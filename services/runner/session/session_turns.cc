@@ -16,6 +16,8 @@ namespace {
 
 // Below the 60 s at which intermediaries give up.
 constexpr int kAskMs = 55'000;
+// An event may be 4 MiB long.
+constexpr size_t kMaxAnswer = size_t{3} << 20;
 // How long a message may take to come to a session that was started for one.
 constexpr absl::Duration kFirstMessage = absl::Seconds(2);
 
@@ -88,6 +90,7 @@ void SessionRunner::TakeMessage(const v1::ReceivedMessage& received) {
     if (!turn_.has_value() || turn_->id != received.turn_id()) return;
     turn_->is_stopped = true;
     if (agent_ != nullptr) agent_->Cancel();
+    if (shell_command_ != nullptr) shell_command_->Kill();
     return;
   }
   Turn turn{.id = received.turn_id(), .message = received.message()};
@@ -118,9 +121,21 @@ void SessionRunner::NoteIdleLater() {
 boost::asio::awaitable<void> SessionRunner::RunTurn() {
   const auto self = shared_from_this();
   while (turn_.has_value()) {
-    if (co_await StartTurn()) {
+    if (turn_->is_begun || co_await StartTurn()) {
+      answer_.clear();
       AgentSession::TurnEnd end = co_await PromptAgent();
+      const auto* done = std::get_if<PromptEnd>(&end);
+      const bool goes_on = done != nullptr && done->stop_reason == "end_turn";
+      std::string results;
+      if (plan_.shell_commands) results = co_await RunShellCommands();
       co_await FinishTurn(std::move(end));
+      rounds_ = results.empty() ? 0 : rounds_ + 1;
+      if (!results.empty() && goes_on && rounds_ <= kMostRounds && !turn_->is_stopped &&
+          !next_turn_.has_value()) {
+        co_await PromptWith(std::move(results));
+      } else {
+        results_ = std::move(results);
+      }
     }
     turn_ = std::exchange(next_turn_, std::nullopt);
   }
@@ -133,6 +148,7 @@ boost::asio::awaitable<bool> SessionRunner::StartTurn() {
   const auto started = co_await Persistently(std::move(request));
   if (!started.ok()) co_return false;  // Its message waits again, or is gone.
   recorder_->Passed(started->seq());
+  turn_->seq = started->seq();
   co_return true;
 }
 
@@ -169,7 +185,11 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
 }
 
 boost::asio::awaitable<Json> SessionRunner::PromptBlocks() {
-  Json blocks = Json::array({acp::TextBlock(turn_->message.message())});
+  Json blocks = Json::array();
+  if (const std::string results = std::exchange(results_, ""); !results.empty()) {
+    blocks.push_back(acp::TextBlock(results));
+  }
+  blocks.push_back(acp::TextBlock(turn_->message.message()));
   for (const std::string& image_id : turn_->message.image_ids()) {
     auto request = For<v1::GetImageRequest>();
     request.set_image_id(image_id);
@@ -245,6 +265,15 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
       co_await self->Persistently(std::move(named));
     }(shared_from_this(), std::move(request)));
     return;
+  }
+  if (plan_.shell_commands) {
+    const auto* piece = std::get_if<MessagePiece>(&update);
+    if (piece != nullptr && piece->role == MessagePiece::Role::kAgent) {
+      // The tracker records the answer as a whole, with what was found in it.
+      const std::string text = acp::TextOf(piece->content, "text");
+      if (answer_.size() + text.size() <= kMaxAnswer) answer_ += text;
+      return;
+    }
   }
   if (!recorder_->Add(EventOf(update)) && agent_ != nullptr && turn_.has_value()) {
     // What can't be recorded is not to be done either.
