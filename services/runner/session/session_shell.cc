@@ -103,10 +103,9 @@ boost::asio::awaitable<bool> SessionRunner::RunShellCommand() {
 
   const Json params = Json::parse(lease.command().params(), nullptr, /*allow_exceptions=*/false);
   const Later<CommandResult> ended(host_->executor);
-  const auto process =
-      RunCommand(plan_.commands,
-                 ShellCommand(acp::TextOf(params, "command"), plan_.setup.directory), kCommandTime,
-                 [ended](const CommandResult& result) { ended.Set(result); });
+  const auto process = RunCommand(
+      plan_.commands, ShellCommand(acp::TextOf(params, "command"), plan_.setup.directory),
+      kCommandTime, [ended](const CommandResult& result) { ended.Set(result); });
   CommandResult result;
   if (process.ok()) {
     shell_command_ = *process;
