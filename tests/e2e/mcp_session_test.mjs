@@ -44,10 +44,11 @@ describe('the tool session', { timeout: 60_000 }, () => {
         const ended = await waiting;
         assert.equal(ended.status, 'complete');
         assert.equal(ended.final, true);
-        assert.equal(ended.result.max_seq, last);
+        assert.equal(ended.result.max_seq, last + 1);
 
-        const { result } = await call({ what: 'read', session_id: id, limit: 2 });
-        assert.deepEqual(result.events.map(({ type }) => type), ['user_prompt', 'agent_message']);
+        const { result } = await call({ what: 'read', session_id: id, limit: 3 });
+        assert.deepEqual(result.events.map(({ type }) => type),
+          ['user_prompt', 'agent_message', 'turn_end']);
         assert.equal(result.events[1].data.text, 'They pass.');
         const unknown = await call({ what: 'read', session_id: 'nowhere' });
         assert.equal(unknown.error, 'unknown_session');
