@@ -31,9 +31,12 @@ const PATIENCE_MS = 40_000;
 /** How much longer one in a hundred calls may take beside strangers, than without or than this, in ms. */
 const MOST_TIMES_SLOWER = 20;
 const USUAL_MS = 100;
-/** What of the memory that a deployment gives may be taken; and kept, in MiB, a while later. */
+/**
+ * What of the memory that a deployment gives may be taken; and kept, in MiB, a while later. Threads
+ * have caches of freed memory, 32 MiB in all, and 8 MiB more are kept for what comes next.
+ */
 const MOST_OF_MEMORY = 0.5;
-const MOST_KEPT = 64;
+const MOST_KEPT = 96;
 /** What each is to come back to, as a part of what it had before; it is waited for. */
 const BACK_AT = 1.2;
 /** Results that nobody reads are kept for a minute. */
