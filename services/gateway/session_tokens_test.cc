@@ -255,7 +255,7 @@ class SessionTokenRoutesTest : public SessionTokensTest, public testing::WithPar
 };
 
 INSTANTIATE_TEST_SUITE_P(AnyGateway, SessionTokenRoutesTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "WithTokens" : "Local"; });
+                         [](const auto& each) { return each.param ? "WithTokens" : "Local"; });
 
 TEST_P(SessionTokenRoutesTest, TheSessionComesWithTheRequest) {
   EXPECT_EQ(AskWith("POST", "/mcp", token_).body, "alice s-1");
@@ -269,7 +269,9 @@ TEST_P(SessionTokenRoutesTest, OthersAreWhoTheyWere) {
   EXPECT_EQ(Ask("POST", "/mcp", {}).status, GetParam() ? 401 : 200);
   EXPECT_EQ(AskWith("GET", "/open", token_).status, 200);
   // One that somebody has written into the file.
-  if (GetParam()) EXPECT_EQ(AskWith("GET", "/api/things/1", SessionTokenOf(77)).body, "carol ");
+  if (GetParam()) {
+    EXPECT_EQ(AskWith("GET", "/api/things/1", SessionTokenOf(77)).body, "carol ");
+  }
   EXPECT_THAT(asked_, SizeIs(0));
 }
 

@@ -100,7 +100,7 @@ class SessionTokenTest : public testing::TestWithParam<bool> {
 };
 
 INSTANTIATE_TEST_SUITE_P(AnyGateway, SessionTokenTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "WithTokens" : "Local"; });
+                         [](const auto& each) { return each.param ? "WithTokens" : "Local"; });
 
 TEST_P(SessionTokenTest, AnAgentReadsItsOwnSessionWithoutNamingIt) {
   const std::string token = Issue("s-1");
@@ -117,7 +117,9 @@ TEST_P(SessionTokenTest, AnAgentReadsItsOwnSessionWithoutNamingIt) {
   EXPECT_EQ(answer["result"]["events"].size(), 1u) << read.body;
   // To nobody else is it said which one is meant.
   const json refused = services_.Post("/mcp", call.dump()).body;
-  if (!GetParam()) EXPECT_THAT(refused.dump(), HasSubstr("session_id"));
+  if (!GetParam()) {
+    EXPECT_THAT(refused.dump(), HasSubstr("session_id"));
+  }
 }
 
 TEST_P(SessionTokenTest, ItIsGoodForNothingElse) {
