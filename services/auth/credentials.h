@@ -23,12 +23,15 @@ namespace callslip {
 // Thread-safe.
 class Credential {
  public:
-  explicit Credential(Principal principal, absl::Time expires = absl::InfiniteFuture())
-      : principal_(std::move(principal)), expires_(expires) {}
+  explicit Credential(Principal principal, absl::Time expires = absl::InfiniteFuture(),
+                      std::string session_id = "")
+      : principal_(std::move(principal)), expires_(expires), session_id_(std::move(session_id)) {}
 
   const Principal& principal() const { return principal_; }
   // By the wall clock.
   absl::Time expires() const { return expires_; }
+  // The session whose agent has shown it; empty where it is no agent of a session.
+  const std::string& session_id() const { return session_id_; }
   bool IsWithdrawn() const { return withdrawn_.load(std::memory_order_relaxed); }
   bool IsOver(absl::Time now) const { return IsWithdrawn() || now >= expires_; }
 
@@ -37,6 +40,7 @@ class Credential {
  private:
   const Principal principal_;
   const absl::Time expires_;
+  const std::string session_id_;
   std::atomic<bool> withdrawn_{false};
 };
 using CredentialPtr = std::shared_ptr<const Credential>;

@@ -35,6 +35,7 @@
 #include "gateway/metrics_handler.h"
 #include "gateway/oauth/document_source.h"
 #include "gateway/oauth/resource_server.h"
+#include "gateway/session_tokens.h"
 #include "gateway/tracker_access.h"
 #include "gateway/tracker_client/session_client.h"
 #include "gateway/tracker_client/tracker_client.h"
@@ -114,6 +115,8 @@ struct GatewayServer::Parts {
         sync_health(tracker.get()),
         screenshots(tracker.get()),
         resource_server(MakeResourceServer(std::move(issuer_source))),
+        session_tokens(
+            std::make_shared<SessionTokens>(loop.executor(), session_client.get(), &clock)),
         server(
             loop.executor(), LimitsOfThisProcess(config.Memory()),
             [this](std::shared_ptr<HttpRequest> request, Responder responder) {
@@ -186,6 +189,7 @@ struct GatewayServer::Parts {
         &requests,
         credentials == nullptr ? nullptr : std::make_shared<SignedRequests>(credentials, &clock),
         resource_server.get(), MakeChallenge());
+    router->TakeSessionTokens("/mcp", session_tokens.get());
     if (resource_server != nullptr) resource_server->AddRoutes(*router);
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
@@ -266,6 +270,7 @@ struct GatewayServer::Parts {
   const ScreenshotsHandler screenshots;
   // Null: no access tokens are taken.
   const std::shared_ptr<ResourceServer> resource_server;
+  const std::shared_ptr<SessionTokens> session_tokens;
   std::optional<Router> router;
   // Used on the loop.
   bool is_leaving = false;

@@ -175,6 +175,9 @@ class FakeSessionClient final : public SessionClient {
   Result<v1::AgentState> Call(v1::ControlAgentRequest request) override {
     return Answer<v1::AgentState>(std::move(request));
   }
+  Result<v1::FindSessionTokenResponse> Call(v1::FindSessionTokenRequest request) override {
+    return Answer<v1::FindSessionTokenResponse>(std::move(request));
+  }
 
   Stream<v1::SessionUpdate> Open(v1::WatchSessionRequest request) override {
     watches.emplace_back(std::move(request), New<v1::SessionUpdate>());

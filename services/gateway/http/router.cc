@@ -8,12 +8,17 @@
 #include "absl/functional/any_invocable.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "auth/session_token.h"
 #include "gateway/http/cors.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/web_socket_upgrade.h"
 
 namespace callslip::gateway {
 namespace {
+
+// On whose account the bodies are read that come with tokens of sessions which are yet to be looked
+// up. No caller's name.
+constexpr char kSessionsToLookUp[] = "tokens of sessions";
 
 // The way back to a peer, where the handler may not be the one who answers.
 struct WayBack {
@@ -135,7 +140,6 @@ HeadVerdict Router::JudgeHead(HttpRequest& head) const {
 }
 
 std::optional<std::string> Router::CallerOf(const HttpRequest& head, const Place& place) const {
-  if (credentials_ == nullptr && verifier_ == nullptr) return "";
   const std::string& authorization = head.Header("authorization");
   if (signed_requests_ != nullptr && IsSignatureHeader(authorization)) {
     const std::optional<RequestSignature> signature = ParseSignature(authorization);
@@ -144,13 +148,18 @@ std::optional<std::string> Router::CallerOf(const HttpRequest& head, const Place
     }
     return signature->key;
   }
-  std::optional<std::string> token(BearerTokenOf(authorization));
-  if (!token.has_value() && place.route->is_web_socket) token = OfferedToken(head);
-  const CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(head);
+  const std::optional<std::string> token = TokenOf(head, place);
+  CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(head);
+  if (known == nullptr && IsOfSession(token)) {
+    if (head.path != session_path_ || session_tokens_->IsHopeless(*token)) return std::nullopt;
+    known = session_tokens_->FindKnown(*token);
+    if (known == nullptr) return kSessionsToLookUp;
+  }
   if (known != nullptr) {
     if (!absl::c_linear_search(place.route->roles, known->principal().role)) return std::nullopt;
     return known->principal().name;
   }
+  if (credentials_ == nullptr && verifier_ == nullptr) return "";
   if (!token.has_value() || verifier_ == nullptr || verifier_->IsHopeless(*token)) {
     return std::nullopt;
   }
@@ -180,10 +189,6 @@ void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
 
 void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signature,
                           Responder responder, const Place& place) const {
-  if (credentials_ == nullptr && verifier_ == nullptr) {
-    request->principal = {.name = kLocalName, .role = Role::kLocal};
-    return Admit(std::move(request), std::move(responder), place);
-  }
   const bool is_web_socket = place.route != nullptr && place.route->is_web_socket;
   const auto refuse = [&responder](HttpResponse refusal) {
     std::move(responder.respond)(std::move(refusal));
@@ -195,11 +200,17 @@ void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signat
     return AdmitAs(std::move(signature->credential), std::move(request), std::move(responder),
                    place);
   }
-  std::optional<std::string> token(BearerTokenOf(request->Header("authorization")));
-  if (!token.has_value() && is_web_socket) token = OfferedToken(*request);
+  const std::optional<std::string> token = TokenOf(*request, place);
   CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(*request);
   if (known != nullptr) {
     return AdmitAs(std::move(known), std::move(request), std::move(responder), place);
+  }
+  if (IsOfSession(token)) {
+    return AuthenticateSession(*token, std::move(request), std::move(responder), place);
+  }
+  if (credentials_ == nullptr && verifier_ == nullptr) {
+    request->principal = {.name = kLocalName, .role = Role::kLocal};
+    return Admit(std::move(request), std::move(responder), place);
   }
   if (!token.has_value()) {
     return refuse(TokenMissing(challenge_, RolesOf(place.route), is_web_socket));
@@ -210,6 +221,32 @@ void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signat
                responder = std::move(responder)](absl::StatusOr<CredentialPtr> verified) mutable {
         AdmitVerified(std::move(verified), std::move(request), std::move(responder), place);
       });
+}
+
+void Router::AuthenticateSession(const std::string& token, std::shared_ptr<HttpRequest> request,
+                                 Responder responder, const Place& place) const {
+  if (request->path != session_path_) {
+    return std::move(responder.respond)(SessionTokenElsewhere(session_path_));
+  }
+  session_tokens_->Verify(
+      token, [this, place, request = std::move(request),
+              responder = std::move(responder)](absl::StatusOr<CredentialPtr> verified) mutable {
+        if (!verified.ok()) {
+          return std::move(responder.respond)(SessionTokenRefused(challenge_, verified.status()));
+        }
+        AdmitVerified(std::move(verified), std::move(request), std::move(responder), place);
+      });
+}
+
+bool Router::IsOfSession(const std::optional<std::string>& token) const {
+  return session_tokens_ != nullptr && token.has_value() && IsSessionToken(*token);
+}
+
+std::optional<std::string> Router::TokenOf(const HttpRequest& request, const Place& place) {
+  std::optional<std::string> token(BearerTokenOf(request.Header("authorization")));
+  const bool is_web_socket = place.route != nullptr && place.route->is_web_socket;
+  if (!token.has_value() && is_web_socket) token = OfferedToken(request);
+  return token;
 }
 
 void Router::AdmitVerified(absl::StatusOr<CredentialPtr> verified,

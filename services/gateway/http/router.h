@@ -38,9 +38,9 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
 class Router {
  public:
   // Without `credentials` and a `verifier` everyone who passes the doors is `local`, and may use
-  // all routes. All requests are counted in `tally`, where there is one. Without `signed_requests`
-  // tokens have to be shown. The verifier is asked for tokens that are not among the credentials;
-  // callers without one are told of `challenge`.
+  // all routes, but for sessions' agents. All requests are counted in `tally`, where there is one.
+  // Without `signed_requests` tokens have to be shown. The verifier is asked for tokens that are
+  // not among the credentials; callers without one are told of `challenge`.
   Router(Doors doors, std::shared_ptr<const Credentials> credentials, HttpTally* tally = nullptr,
          std::shared_ptr<SignedRequests> signed_requests = nullptr,
          TokenVerifier* verifier = nullptr, Challenge challenge = {})
@@ -67,6 +67,14 @@ class Router {
   void AddWebSocket(const std::string& path, std::vector<Role> roles, WebSocketHandler handler);
   // A route that needs no token. Its handler is told nothing of who calls.
   void AddOpen(const std::string& method, const std::string& path, HttpHandler handler);
+
+  // Has the tokens of sessions' agents (IsSessionToken()) taken at `path`, from whom `tokens` knows
+  // them to be, and refused everywhere else (403); those of the credentials come before them. To be
+  // called before the first request. Without it they are tokens as all others.
+  void TakeSessionTokens(const std::string& path, TokenVerifier* tokens) {
+    session_path_ = path;
+    session_tokens_ = tokens;
+  }
 
   // A route as it was added.
   struct Served {
@@ -115,7 +123,11 @@ class Router {
   // Says who calls in `request`, which is then admitted, or refuses it.
   void Authenticate(std::shared_ptr<HttpRequest> request, Signature signature, Responder responder,
                     const Place& place) const;
-  // The same by what the verifier has answered.
+  // The same by the token of a session.
+  void AuthenticateSession(const std::string& token, std::shared_ptr<HttpRequest> request,
+                           Responder responder, const Place& place) const;
+  bool IsOfSession(const std::optional<std::string>& token) const;
+  // The same by what a verifier has answered.
   void AdmitVerified(absl::StatusOr<CredentialPtr> verified, std::shared_ptr<HttpRequest> request,
                      Responder responder, const Place& place) const;
   void AdmitAs(CredentialPtr credential, std::shared_ptr<HttpRequest> request, Responder responder,
@@ -123,6 +135,8 @@ class Router {
   // Leaves a request of somebody who is known to its handler, if there is one for their role. A
   // handler that throws is answered for, and so is one whose caller's credential ends before (401).
   void Admit(std::shared_ptr<HttpRequest> request, Responder responder, const Place& place) const;
+  // What the request shows, over a WebSocket also as a protocol.
+  static std::optional<std::string> TokenOf(const HttpRequest& request, const Place& place);
   // None where there is no route.
   static const std::vector<Role>& RolesOf(const Route* route);
   // By the token file; null where it is not known there.
@@ -137,6 +151,8 @@ class Router {
   const std::shared_ptr<SignedRequests> signed_requests_;
   TokenVerifier* const verifier_;
   const Challenge challenge_;
+  std::string session_path_;
+  TokenVerifier* session_tokens_ = nullptr;
   std::map<std::string, Methods> routes_;  // By path.
   struct Pattern {
     std::string path;

@@ -23,6 +23,9 @@ class TokenVerifier {
 
   // Whether it would be refused now and later. False where that is not known at once.
   virtual bool IsHopeless(const std::string& /*token*/) { return false; }
+
+  // The credential, where that is known at once.
+  virtual CredentialPtr FindKnown(const std::string& /*token*/) { return nullptr; }
 };
 
 }  // namespace callslip::gateway

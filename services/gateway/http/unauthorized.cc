@@ -95,6 +95,22 @@ HttpResponse TokenInvalid(const Challenge& challenge, const std::vector<Role>& r
       ChallengeText(challenge, roles, "invalid_token", message));
 }
 
+HttpResponse SessionTokenElsewhere(absl::string_view path) {
+  return ErrorResponse(403, "session_token_elsewhere",
+                       absl::StrCat("The token of a session's agent is good at ", path, " only."),
+                       absl::StrCat("Use the gateway's tools at ", path,
+                                    " with it, and for everything else a token of your own."));
+}
+
+HttpResponse SessionTokenRefused(const Challenge& challenge, const absl::Status& refusal) {
+  if (!absl::IsUnauthenticated(refusal)) return ErrorResponse(refusal);
+  const absl::string_view message = refusal.message();
+  return WithChallenge(
+      ErrorResponse(401, "token_unknown", message,
+                    "Take the token that the session's agent was started with last."),
+      ChallengeText(challenge, {}, "invalid_token", message));
+}
+
 HttpResponse RoleNotAllowed(const Challenge& challenge, const std::vector<Role>& roles,
                             const HttpRequest& request) {
   const std::string may = absl::StrJoin(

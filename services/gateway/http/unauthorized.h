@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "auth/principal.h"
 #include "gateway/http/http_message.h"
@@ -32,6 +33,13 @@ HttpResponse TokenUnknown(const Challenge& challenge = {});
 // `insufficient_scope` or 503.
 HttpResponse TokenInvalid(const Challenge& challenge, const std::vector<Role>& roles,
                           const absl::Status& refusal);
+
+// 403 `session_token_elsewhere`: the token of a session's agent is for `path` alone.
+HttpResponse SessionTokenElsewhere(absl::string_view path);
+
+// The answer to the token of a session that a TokenVerifier did not take: 401 `token_unknown`, or
+// what has kept it from being looked up, such as 503 `tracker_unreachable`.
+HttpResponse SessionTokenRefused(const Challenge& challenge, const absl::Status& refusal);
 
 // 403 `role_not_allowed`: the caller of `request` has none of `roles`.
 HttpResponse RoleNotAllowed(const Challenge& challenge, const std::vector<Role>& roles,

@@ -24,6 +24,8 @@ class CallContext {
   // What the commands of the client's MCP session are labelled with, to tell them from those of
   // other sessions. Empty where it has none.
   virtual std::string session_label() const { return ""; }
+  // The session whose agent calls, as its token says. Empty for all other callers.
+  virtual std::string session_id() const { return ""; }
   // Of the caller, or a new one: always the same of one call.
   virtual TraceContext trace() const = 0;
   // As the client declared them; an object.

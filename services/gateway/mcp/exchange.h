@@ -36,6 +36,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
     std::optional<int> log_level;
     // Of the HTTP request, if it had one.
     TraceContext trace;
+    std::string agent_session_id;  // The session whose agent asks, if it is one's.
   };
 
   Exchange(boost::asio::any_io_executor executor, Origin origin, JsonRpcMessage message);
@@ -50,6 +51,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   Era era() const override { return origin_.era; }
   const Principal& principal() const override { return origin_.principal; }
   std::string session_label() const override { return origin_.session_label; }
+  std::string session_id() const override { return origin_.agent_session_id; }
   // That of the message, else of the HTTP request, else a new one.
   TraceContext trace() const override;
   const Json& client_capabilities() const override;

@@ -115,6 +115,9 @@ absl::Duration SessionTool::LongestWait(const Json& arguments) const {
 boost::asio::awaitable<ToolResult> SessionTool::Call(std::shared_ptr<CallContext> context,
                                                      Json json) const {
   const std::string client = OnBehalfOf(context->principal());
+  const bool names_one = json.is_object() && json.value("what", Json()) != "list";
+  if (names_one && !context->session_id().empty())
+    json.emplace("session_id", context->session_id());  // Unless it names another.
   Arguments arguments(json);
   const std::string what = arguments.Choice("what", {"list", "read", "enqueue", "wait"});
   const std::string id = what == "list" ? "" : arguments.Id("session_id");

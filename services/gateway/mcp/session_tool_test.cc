@@ -28,6 +28,7 @@ class HearingContext final : public CallContext {
   const Principal& principal() const override { return principal_; }
   const Json& client_capabilities() const override { return nothing_; }
   bool as_task() const override { return false; }
+  std::string session_id() const override { return own_session; }
   TraceContext trace() const override { return {}; }
   const Json& params() const override { return nothing_; }
   bool listens() const override { return true; }
@@ -39,6 +40,7 @@ class HearingContext final : public CallContext {
   boost::asio::awaitable<RpcOutcome> Request(std::string, Json) override { co_return Json(); }
 
   std::vector<std::string> heard;
+  std::string own_session;
 
  private:
   const Principal principal_{.name = "agent", .role = Role::kClient};
@@ -195,6 +197,26 @@ TEST_F(SessionToolTest, AWaitThatCouldNotBeginIsPending) {
   EXPECT_EQ(answer["error"], "tracker_unreachable");
   EXPECT_EQ(answer["status"], "pending");
   EXPECT_EQ(answer["final"], false);
+}
+
+TEST_F(SessionToolTest, AnAgentOfASessionNeedNotNameItsOwn) {
+  std::vector<std::string> read;
+  client_.On<v1::ReadEventsRequest, v1::ReadEventsResponse>(
+      [&read](const auto& request) -> absl::StatusOr<v1::ReadEventsResponse> {
+        read.push_back(request.session_id());
+        return v1::ReadEventsResponse();
+      });
+  client_.On<v1::ListSessionsRequest, v1::ListSessionsResponse>(
+      [](const auto&) -> absl::StatusOr<v1::ListSessionsResponse> {
+        return v1::ListSessionsResponse();
+      });
+  EXPECT_EQ(Call({{"what", "read"}})["error"], "invalid_arguments");
+  context_->own_session = "s-own";
+  EXPECT_EQ(Call({{"what", "read"}})["status"], "complete");
+  EXPECT_EQ(Call({{"what", "read"}, {"session_id", "s-other"}})["status"], "complete");
+  EXPECT_EQ(Call({{"what", "list"}})["status"], "complete");
+  EXPECT_EQ(Call(Json())["error"], "invalid_arguments");
+  EXPECT_THAT(read, ElementsAre("s-own", "s-other"));
 }
 
 TEST_F(SessionToolTest, IdsThatNoSessionHasAreRefused) {

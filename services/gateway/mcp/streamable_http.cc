@@ -42,6 +42,10 @@ TraceContext TraceOf(const HttpRequest& request) {
   return TraceContext::Parse(request.Header("traceparent")).value_or(TraceContext());
 }
 
+std::string AgentSessionOf(const HttpRequest& request) {
+  return request.credential == nullptr ? "" : request.credential->session_id();
+}
+
 bool IsInitialize(const JsonRpcMessage& message) {
   return message.kind == JsonRpcMessage::Kind::kRequest && message.method == "initialize";
 }
@@ -94,7 +98,8 @@ StreamableHttp::Taken StreamableHttp::TakeModern(const HttpRequest& request, Jso
   Exchange::Origin origin{.era = Era::kModern,
                           .version = kModernVersion,
                           .principal = request.principal,
-                          .trace = TraceOf(request)};
+                          .trace = TraceOf(request),
+                          .agent_session_id = AgentSessionOf(request)};
   if (const Json& level = MetaMember(message, kMetaLogLevel); !level.is_null()) {
     origin.log_level = LogLevelOf(level);
     if (!error.has_value() && !origin.log_level.has_value()) {
@@ -128,7 +133,8 @@ std::variant<HttpResponse, Exchange::Origin> StreamableHttp::LegacyOrigin(
       .session_id = session_id,
       .session_label = session->Label(),
       .log_level = sessions_->LogLevel(session_id),
-      .trace = TraceOf(request)};
+      .trace = TraceOf(request),
+      .agent_session_id = AgentSessionOf(request)};
 }
 
 StreamableHttp::Taken StreamableHttp::TakeLegacy(Exchange::Origin origin, JsonRpcMessage message,

@@ -155,6 +155,10 @@ class GrpcSessionClient final : public SessionClient, private StubCalls {
     return Unary(runner_.get(), &RunnerStub::PrepareAsyncControlAgent, std::move(request),
                  OnCancel::kGoOn, std::max(kUnaryDeadline, kControlWait + kRpcMargin));
   }
+  Result<v1::FindSessionTokenResponse> Call(v1::FindSessionTokenRequest request) override {
+    return Unary(runner_.get(), &RunnerStub::PrepareAsyncFindSessionToken, std::move(request),
+                 OnCancel::kEndCall);
+  }
 
   Stream<v1::SessionUpdate> Open(v1::WatchSessionRequest request) override {
     return Streamed(session_.get(), &SessionStub::PrepareAsyncWatchSession, std::move(request));

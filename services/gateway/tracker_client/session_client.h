@@ -74,6 +74,7 @@ class SessionClient {
 
   virtual Result<v1::ListRunnersResponse> Call(v1::ListRunnersRequest request) = 0;
   virtual Result<v1::AgentState> Call(v1::ControlAgentRequest request) = 0;
+  virtual Result<v1::FindSessionTokenResponse> Call(v1::FindSessionTokenRequest request) = 0;
 
   // Streams begin with their first Next(), or before it.
   virtual Stream<v1::SessionUpdate> Open(v1::WatchSessionRequest request) = 0;

@@ -2,13 +2,14 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "auth/session_token.h"
 #include "auth/sha256.h"
 #include "common/random.h"
 
 namespace callslip::tracker {
 
 std::string NewSessionToken() {
-  return absl::StrCat("callslip-session-", RandomHex128(), RandomHex128());
+  return absl::StrCat(kSessionTokenPrefix, RandomHex128(), RandomHex128());
 }
 
 std::string HashOfToken(absl::string_view token) {

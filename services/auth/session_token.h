@@ -1,0 +1,29 @@
+#ifndef CALLSLIP_AUTH_SESSION_TOKEN_H_
+#define CALLSLIP_AUTH_SESSION_TOKEN_H_
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/string_view.h"
+
+namespace callslip {
+
+// What the token that the agent of a session gets from its runner begins with; 64 hexadecimal
+// digits follow.
+inline constexpr absl::string_view kSessionTokenPrefix = "callslip-session-";
+
+// Whether `token` says that it is such a token.
+inline bool IsSessionToken(absl::string_view token) {
+  return absl::StartsWith(token, kSessionTokenPrefix);
+}
+
+// Whether one that says so may be one.
+inline bool IsWellFormedSessionToken(absl::string_view token) {
+  return IsSessionToken(token) && token.size() == kSessionTokenPrefix.size() + 64 &&
+         absl::c_all_of(token.substr(kSessionTokenPrefix.size()),
+                        [](unsigned char c) { return absl::ascii_isxdigit(c); });
+}
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_AUTH_SESSION_TOKEN_H_

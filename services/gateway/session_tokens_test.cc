@@ -1,0 +1,321 @@
+#include "gateway/session_tokens.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/io_context.hpp"
+#include "common/error_details.h"
+#include "common/fake_clock.h"
+#include "gateway/http/router.h"
+#include "gateway/json/parse.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "support/fake_session_client.h"
+
+namespace callslip::gateway {
+namespace {
+
+using ::testing::SizeIs;
+
+constexpr char kGatewayHost[] = "127.0.0.1:7890";
+
+std::string SessionTokenOf(int number) {
+  return absl::StrCat("callslip-session-", absl::Dec(number, absl::kZeroPad16),
+                      std::string(48, 'a'));
+}
+
+absl::Status NoSuchToken() {
+  return ErrorWithDetails(absl::StatusCode::kNotFound, "There is no such token.",
+                          {.reason = "unknown_token"});
+}
+
+class SessionTokensTest : public testing::Test {
+ protected:
+  using Found = absl::StatusOr<v1::FindSessionTokenResponse>;
+
+  SessionTokensTest()
+      : client_(io_.get_executor()),
+        tokens_(std::make_shared<SessionTokens>(io_.get_executor(), &client_, &clock_)) {
+    client_.On<v1::FindSessionTokenRequest, v1::FindSessionTokenResponse>(
+        [this](const v1::FindSessionTokenRequest& request) -> Found {
+          asked_.push_back(request.token());
+          if (!failure_.ok()) return failure_;
+          v1::FindSessionTokenResponse found;
+          found.set_session_id("s-1");
+          found.set_client_id("alice");
+          return found;
+        });
+  }
+
+  void Run() {
+    io_.restart();
+    io_.poll();
+  }
+
+  // Its answer, set by Run() at the latest.
+  using Answer = std::shared_ptr<std::optional<absl::StatusOr<CredentialPtr>>>;
+  Answer Begin(const std::string& token) {
+    auto answer = std::make_shared<std::optional<absl::StatusOr<CredentialPtr>>>();
+    tokens_->Verify(token, [answer](absl::StatusOr<CredentialPtr> verified) {
+      EXPECT_FALSE(answer->has_value());
+      *answer = std::move(verified);
+    });
+    return answer;
+  }
+  absl::StatusOr<CredentialPtr> Verify(const std::string& token) {
+    const Answer answer = Begin(token);
+    Run();
+    if (!answer->has_value()) return absl::InternalError("not answered");
+    return **answer;
+  }
+  std::string RefusalOf(const std::string& token) {
+    return DetailsOf(Verify(token).status()).reason;
+  }
+
+  FakeClock clock_;
+  boost::asio::io_context io_;
+  FakeSessionClient client_;
+  const std::shared_ptr<SessionTokens> tokens_;
+  absl::Status failure_;
+  std::vector<std::string> asked_;
+  const std::string token_ = SessionTokenOf(1);
+};
+
+TEST_F(SessionTokensTest, TheBearerIsTheSessionsClient) {
+  const auto verified = Verify(token_);
+  ASSERT_TRUE(verified.ok()) << verified.status();
+  EXPECT_EQ((*verified)->principal(), (Principal{.name = "alice", .role = Role::kClient}));
+  EXPECT_EQ((*verified)->session_id(), "s-1");
+}
+
+TEST_F(SessionTokensTest, AnAnswerCountsForFiveSeconds) {
+  EXPECT_EQ(tokens_->FindKnown(token_), nullptr);
+  const CredentialPtr first = Verify(token_).value();
+  clock_.Advance(absl::Milliseconds(4999));
+  EXPECT_EQ(Verify(token_).value(), first);
+  EXPECT_EQ(tokens_->FindKnown(token_), first);
+  EXPECT_THAT(asked_, SizeIs(1));
+  clock_.Advance(absl::Milliseconds(1));
+  EXPECT_EQ(tokens_->FindKnown(token_), nullptr);
+  // What has begun by it goes on.
+  EXPECT_EQ(Verify(token_).value(), first);
+  EXPECT_THAT(asked_, SizeIs(2));
+  EXPECT_FALSE(first->IsWithdrawn());
+}
+
+TEST_F(SessionTokensTest, ThatThereIsNoneCountsForASecond) {
+  failure_ = NoSuchToken();
+  EXPECT_FALSE(tokens_->IsHopeless(token_));
+  EXPECT_EQ(RefusalOf(token_), "token_unknown");
+  clock_.Advance(absl::Milliseconds(999));
+  EXPECT_EQ(RefusalOf(token_), "token_unknown");
+  EXPECT_TRUE(tokens_->IsHopeless(token_));
+  EXPECT_THAT(asked_, SizeIs(1));
+  clock_.Advance(absl::Milliseconds(1));
+  EXPECT_FALSE(tokens_->IsHopeless(token_));
+  failure_ = absl::OkStatus();
+  EXPECT_TRUE(Verify(token_).ok());
+  EXPECT_THAT(asked_, SizeIs(2));
+}
+
+TEST_F(SessionTokensTest, WhatHasEndedIsWithdrawn) {
+  const CredentialPtr credential = Verify(token_).value();
+  failure_ = NoSuchToken();
+  clock_.Advance(absl::Seconds(5));
+  EXPECT_EQ(RefusalOf(token_), "token_unknown");
+  EXPECT_TRUE(credential->IsWithdrawn());
+}
+
+TEST_F(SessionTokensTest, ATrackerThatIsAwayIsNoAnswer) {
+  const CredentialPtr credential = Verify(token_).value();
+  clock_.Advance(absl::Seconds(5));
+  failure_ = absl::UnavailableError("Socket closed");
+  EXPECT_EQ(RefusalOf(token_), "tracker_unreachable");
+  EXPECT_EQ(Verify(token_).status().code(), absl::StatusCode::kUnavailable);
+  failure_ = ErrorWithDetails(absl::StatusCode::kUnauthenticated, "Who are you?",
+                              {.reason = "token_missing"});
+  EXPECT_EQ(RefusalOf(token_), "tracker_refuses_gateway");
+  EXPECT_FALSE(credential->IsWithdrawn());
+  failure_ = absl::OkStatus();
+  EXPECT_EQ(Verify(token_).value(), credential);
+}
+
+TEST_F(SessionTokensTest, ATokenIsAskedAboutOnceAtATime) {
+  const std::vector<Answer> same = {Begin(token_), Begin(token_), Begin(token_)};
+  const Answer other = Begin(SessionTokenOf(2));
+  Run();
+  EXPECT_THAT(asked_, SizeIs(2));
+  for (const Answer& answer : same) {
+    ASSERT_TRUE(answer->has_value());
+    EXPECT_TRUE((**answer).ok());
+  }
+  EXPECT_TRUE(other->has_value());
+}
+
+TEST_F(SessionTokensTest, OnlySoManyWait) {
+  std::vector<Answer> waiting;
+  for (size_t i = 0; i < SessionTokens::kMaxWaiting; ++i) waiting.push_back(Begin(token_));
+  const Answer refused = Begin(token_);
+  ASSERT_TRUE(refused->has_value());
+  EXPECT_EQ(DetailsOf((**refused).status()).reason, "too_many_lookups");
+  Run();
+  EXPECT_TRUE(waiting.back()->has_value());
+  EXPECT_TRUE(Verify(SessionTokenOf(2)).ok());
+}
+
+TEST_F(SessionTokensTest, OnlySoManyAreKept) {
+  const int most = static_cast<int>(SessionTokens::kMaxTokens);
+  for (int i = 0; i < most; ++i) ASSERT_TRUE(Verify(SessionTokenOf(i)).ok());
+  EXPECT_NE(tokens_->FindKnown(SessionTokenOf(0)), nullptr);
+  ASSERT_TRUE(Verify(SessionTokenOf(most)).ok());
+  EXPECT_EQ(tokens_->size(), SessionTokens::kMaxTokens);
+  EXPECT_NE(tokens_->FindKnown(SessionTokenOf(0)), nullptr);
+  EXPECT_EQ(tokens_->FindKnown(SessionTokenOf(1)), nullptr);
+}
+
+TEST_F(SessionTokensTest, WhatCannotBeOneIsNotAskedAbout) {
+  for (const std::string& token :
+       {std::string("callslip-session-"), token_ + "0", token_.substr(0, 80),
+        "callslip-session-" + std::string(64, 'g')}) {
+    EXPECT_TRUE(tokens_->IsHopeless(token)) << token;
+    EXPECT_EQ(RefusalOf(token), "token_unknown") << token;
+  }
+  EXPECT_THAT(asked_, SizeIs(0));
+}
+
+// The same at the gateway's routes, with and without a token file.
+class SessionTokenRoutesTest : public SessionTokensTest, public testing::WithParamInterface<bool> {
+ protected:
+  SessionTokenRoutesTest()
+      : router_(Doors({.host = "127.0.0.1", .port = 7890}, {}, {}),
+                GetParam() ? std::make_shared<const Credentials>(FileEntries()) : nullptr) {
+    router_.Add("POST", "/mcp", {Role::kClient}, TellSession);
+    router_.Add("GET", "/api/things/{id}", {Role::kClient}, TellSession);
+    router_.AddWebSocket(
+        "/ws", {Role::kClient},
+        [](std::shared_ptr<const HttpRequest>,
+           std::shared_ptr<WebSocket>) -> boost::asio::awaitable<void> { co_return; });
+    router_.AddOpen("GET", "/open", TellSession);
+    router_.TakeSessionTokens("/mcp", tokens_.get());
+  }
+
+  static std::vector<TokenFile::Entry> FileEntries() {
+    return {{{"bob", Role::kClient}, std::string(40, 'b')},
+            {{"carol", Role::kClient}, SessionTokenOf(77)}};
+  }
+
+  static boost::asio::awaitable<HttpResponse> TellSession(
+      std::shared_ptr<const HttpRequest> request) {
+    const std::string session =
+        request->credential == nullptr ? "" : request->credential->session_id();
+    co_return HttpResponse{.body = absl::StrCat(request->principal.name, " ", session)};
+  }
+
+  static HttpRequest RequestOf(const std::string& method, const std::string& path,
+                               HttpHeaders headers) {
+    HttpRequest request;
+    request.method = method;
+    EXPECT_TRUE(ParseTarget(path, request));
+    request.headers = std::move(headers);
+    request.headers.emplace("host", kGatewayHost);
+    if (method == "POST") request.headers.emplace("content-type", "application/json");
+    return request;
+  }
+
+  HttpResponse Ask(const std::string& method, const std::string& path, HttpHeaders headers) {
+    auto request = std::make_shared<HttpRequest>(RequestOf(method, path, std::move(headers)));
+    HttpResponse answer{.status = 0};
+    router_.Handle(std::move(request),
+                   {.respond = [&](HttpResponse response) { answer = std::move(response); },
+                    .executor = io_.get_executor()});
+    Run();
+    return answer;
+  }
+  HttpResponse AskWith(const std::string& method, const std::string& path,
+                       const std::string& token) {
+    return Ask(method, path, {{"authorization", "Bearer " + token}});
+  }
+
+  void ExpectError(const HttpResponse& answer, int status, const std::string& code) {
+    EXPECT_EQ(answer.status, status) << answer.body;
+    EXPECT_EQ(answer.error, code);
+    EXPECT_NE(Json::parse(answer.body)["hint"], "");
+  }
+
+  HeadVerdict Judge(const std::string& path, const std::string& token) {
+    HttpRequest head = RequestOf("POST", path, {{"authorization", "Bearer " + token}});
+    return router_.JudgeHead(head);
+  }
+
+  Router router_;
+};
+
+INSTANTIATE_TEST_SUITE_P(AnyGateway, SessionTokenRoutesTest, testing::Bool(),
+                         [](const auto& each) { return each.param ? "WithTokens" : "Local"; });
+
+TEST_P(SessionTokenRoutesTest, TheSessionComesWithTheRequest) {
+  EXPECT_EQ(AskWith("POST", "/mcp", token_).body, "alice s-1");
+  EXPECT_EQ(AskWith("POST", "/mcp", token_).body, "alice s-1");
+  EXPECT_THAT(asked_, SizeIs(1));
+  EXPECT_EQ(AskWith("GET", "/mcp", token_).status, 405);
+}
+
+TEST_P(SessionTokenRoutesTest, OthersAreWhoTheyWere) {
+  EXPECT_EQ(AskWith("POST", "/mcp", std::string(40, 'b')).body, GetParam() ? "bob " : "local ");
+  EXPECT_EQ(Ask("POST", "/mcp", {}).status, GetParam() ? 401 : 200);
+  EXPECT_EQ(AskWith("GET", "/open", token_).status, 200);
+  // One that somebody has written into the file.
+  if (GetParam()) {
+    EXPECT_EQ(AskWith("GET", "/api/things/1", SessionTokenOf(77)).body, "carol ");
+  }
+  EXPECT_THAT(asked_, SizeIs(0));
+}
+
+TEST_P(SessionTokenRoutesTest, AnUnknownOneIsRefused) {
+  failure_ = NoSuchToken();
+  const HttpResponse answer = AskWith("POST", "/mcp", token_);
+  ExpectError(answer, 401, "token_unknown");
+  ASSERT_THAT(answer.headers, SizeIs(1));
+  EXPECT_EQ(answer.headers[0].first, "WWW-Authenticate");
+  ExpectError(AskWith("POST", "/mcp", "callslip-session-0"), 401, "token_unknown");
+}
+
+TEST_P(SessionTokenRoutesTest, ItIsGoodNowhereElse) {
+  ExpectError(AskWith("GET", "/api/things/1", token_), 403, "session_token_elsewhere");
+  ExpectError(AskWith("GET", "/nothing", token_), 403, "session_token_elsewhere");
+  ExpectError(AskWith("POST", "/mcp/", token_), 403, "session_token_elsewhere");
+  ExpectError(AskWith("GET", "/ws", token_), 403, "session_token_elsewhere");
+  ExpectError(
+      Ask("GET", "/ws", {{"sec-websocket-protocol", "callslip.v1, callslip.bearer." + token_}}),
+      403, "session_token_elsewhere");
+  EXPECT_THAT(asked_, SizeIs(0));
+}
+
+TEST_P(SessionTokenRoutesTest, ATrackerThatIsAwayIsToldOf) {
+  failure_ = absl::UnavailableError("Socket closed");
+  ExpectError(AskWith("POST", "/mcp", token_), 503, "tracker_unreachable");
+  failure_ = absl::OkStatus();
+  EXPECT_EQ(AskWith("POST", "/mcp", token_).body, "alice s-1");
+}
+
+TEST_P(SessionTokenRoutesTest, AHeadTellsWhetherItsBodyIsRead) {
+  EXPECT_TRUE(Judge("/api/things/1", token_).is_refused);
+  EXPECT_TRUE(Judge("/mcp", "callslip-session-0").is_refused);
+  // All that are yet to be looked up are on one account, which is nobody's.
+  EXPECT_FALSE(Judge("/mcp", token_).is_refused);
+  EXPECT_EQ(Judge("/mcp", token_).caller, Judge("/mcp", SessionTokenOf(2)).caller);
+  EXPECT_FALSE(IsPrincipalName(Judge("/mcp", token_).caller));
+  EXPECT_EQ(AskWith("POST", "/mcp", token_).status, 200);
+  EXPECT_EQ(Judge("/mcp", token_).caller, "alice");
+  failure_ = NoSuchToken();
+  clock_.Advance(absl::Seconds(5));
+  EXPECT_EQ(AskWith("POST", "/mcp", token_).status, 401);
+  EXPECT_TRUE(Judge("/mcp", token_).is_refused);
+}
+
+}  // namespace
+}  // namespace callslip::gateway

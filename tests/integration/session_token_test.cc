@@ -1,0 +1,145 @@
+// The agent of a session at the gateway, by the token that a runner was given for it.
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "callslip/tracker/v1/runner_service.grpc.pb.h"
+#include "callslip/tracker/v1/session_service.grpc.pb.h"
+#include "gmock/gmock.h"
+#include "grpcpp/grpcpp.h"
+#include "gtest/gtest.h"
+#include "support/test_services.h"
+
+namespace callslip {
+namespace {
+
+namespace v1 = callslip::tracker::v1;
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+std::optional<TokenFile> FileOfOne() {
+  TokenFile file;
+  file.session_key = std::string(32, 'k');
+  file.entries.push_back({{"bob", Role::kClient}, std::string(40, 'b')});
+  return file;
+}
+
+class SessionTokenTest : public testing::TestWithParam<bool> {
+ protected:
+  SessionTokenTest() {
+    const auto channel =
+        grpc::CreateChannel(absl::StrCat("unix:", services_.tracker_address().unix_path),
+                            grpc::InsecureChannelCredentials());
+    runners_ = v1::RunnerService::NewStub(channel);
+    sessions_ = v1::SessionService::NewStub(channel);
+    v1::ServeRequest offer;
+    offer.set_runner_id("r");
+    offer.set_max_agents(1);
+    offer.add_agents()->set_name("claude");
+    offer.add_workspaces()->set_name("web");
+    offer.mutable_workspaces(0)->set_dir("/web");
+    for (const char* id : {"s-1", "s-2"}) {
+      grpc::ClientContext call;
+      v1::CreateSessionRequest request;
+      request.set_client_id("alice");
+      request.set_session_id(id);
+      request.set_acp_server("claude");
+      request.set_working_dir("/web/app");
+      v1::Session session;
+      EXPECT_TRUE(sessions_->CreateSession(&call, request, &session).ok());
+      offer.add_session_ids(id);
+    }
+    serving_ = runners_->Serve(&serve_, offer);
+    v1::Assignment started;
+    EXPECT_TRUE(serving_->Read(&started));
+  }
+  ~SessionTokenTest() override {
+    serve_.TryCancel();
+    serving_->Finish();
+  }
+
+  std::string Issue(const std::string& session_id) {
+    grpc::ClientContext call;
+    v1::IssueSessionTokenRequest request;
+    request.set_client_id("alice");
+    request.set_session_id(session_id);
+    request.set_runner_id("r");
+    v1::IssueSessionTokenResponse issued;
+    const grpc::Status status = runners_->IssueSessionToken(&call, request, &issued);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return issued.token();
+  }
+
+  void End(const std::string& session_id) {
+    grpc::ClientContext call;
+    v1::EndSessionRequest request;
+    request.set_client_id("alice");
+    request.set_session_id(session_id);
+    v1::Session session;
+    EXPECT_TRUE(sessions_->EndSession(&call, request, &session).ok());
+  }
+
+  TestServices::Answer Post(const std::string& path, const std::string& token, const json& body,
+                            const std::string& mcp_session = "") {
+    std::map<std::string, std::string> headers = {{"Authorization", "Bearer " + token}};
+    if (!mcp_session.empty()) headers["Mcp-Session-Id"] = mcp_session;
+    return services_.Post(path, body.dump(), headers);
+  }
+
+  const json initialize_ = {{"jsonrpc", "2.0"},
+                            {"id", 0},
+                            {"method", "initialize"},
+                            {"params", {{"protocolVersion", "2025-11-25"}}}};
+  TestServices services_{{}, GetParam() ? FileOfOne() : std::nullopt};
+  std::unique_ptr<v1::RunnerService::Stub> runners_;
+  std::unique_ptr<v1::SessionService::Stub> sessions_;
+  grpc::ClientContext serve_;
+  std::unique_ptr<grpc::ClientReader<v1::Assignment>> serving_;
+};
+
+INSTANTIATE_TEST_SUITE_P(AnyGateway, SessionTokenTest, testing::Bool(),
+                         [](const auto& each) { return each.param ? "WithTokens" : "Local"; });
+
+TEST_P(SessionTokenTest, AnAgentReadsItsOwnSessionWithoutNamingIt) {
+  const std::string token = Issue("s-1");
+  const auto opened = Post("/mcp", token, initialize_);
+  ASSERT_EQ(opened.status, 200) << opened.body;
+  const json call = {{"jsonrpc", "2.0"},
+                     {"id", 1},
+                     {"method", "tools/call"},
+                     {"params", {{"name", "session"}, {"arguments", {{"what", "read"}}}}}};
+  const auto read = Post("/mcp", token, call, opened.header_session_id);
+  ASSERT_EQ(read.status, 200) << read.body;
+  const json& answer = read.body["result"]["structuredContent"];
+  EXPECT_EQ(answer["status"], "complete") << read.body;
+  EXPECT_EQ(answer["result"]["events"].size(), 1u) << read.body;
+  // To nobody else is it said which one is meant.
+  const json refused = services_.Post("/mcp", call.dump()).body;
+  if (!GetParam()) {
+    EXPECT_THAT(refused.dump(), HasSubstr("session_id"));
+  }
+}
+
+TEST_P(SessionTokenTest, ItIsGoodForNothingElse) {
+  const auto refused = Post("/api/sessions", Issue("s-1"), json::object());
+  EXPECT_EQ(refused.status, 403);
+  EXPECT_EQ(refused.body["error"], "session_token_elsewhere");
+}
+
+TEST_P(SessionTokenTest, ItEndsWithItsSessionAndWithTheNextOne) {
+  const std::string of_ended = Issue("s-2");
+  End("s-2");
+  const std::string replaced = Issue("s-1");
+  const std::string token = Issue("s-1");
+  for (const std::string& old : {of_ended, replaced}) {
+    const auto refused = Post("/mcp", old, initialize_);
+    EXPECT_EQ(refused.status, 401);
+    EXPECT_EQ(refused.body["error"], "token_unknown");
+  }
+  EXPECT_EQ(Post("/mcp", token, initialize_).status, 200);
+}
+
+}  // namespace
+}  // namespace callslip
