@@ -292,10 +292,9 @@ describe('callslip-runner prompt', { timeout: 60_000 }, () => {
       typeof text === 'string' ? text : JSON.stringify(text),
       '--tracker', services.tracker.address, '--agent', agent, '--dir', folder]);
     const said = { out: '', err: '' };
-    child.stdout.setEncoding('utf8').on('data', (more) => {
-      said.out += more;
-      if (signal) child.kill(signal);
-    });
+    child.stdout.setEncoding('utf8').on('data', (more) => { said.out += more; });
+    // Once: a second one ends the program at once.
+    if (signal) child.stdout.once('data', () => child.kill(signal));
     child.stderr.setEncoding('utf8').on('data', (more) => { said.err += more; });
     child.stdin.end(answer);
     const [code] = await once(child, 'close');
