@@ -51,6 +51,23 @@ struct LatencyHistogram {
   int64_t sum_nanos = 0;
 };
 
+// About how long the fastest `part` of them, from 0 to 1, took at most, in nanoseconds: as if those
+// of a bucket lay evenly in it. The lower bound of the last bucket where it lies there; zero of
+// none.
+inline double NanosAt(const LatencyHistogram& latencies, double part) {
+  const double wanted = part * static_cast<double>(latencies.count());
+  double below = 0;
+  for (size_t i = 0; i < kLatencyBoundsNanos.size(); ++i) {
+    const auto count = static_cast<double>(latencies.counts[i]);
+    const double lower = i == 0 ? 0 : static_cast<double>(kLatencyBoundsNanos[i - 1]);
+    const double width = static_cast<double>(kLatencyBoundsNanos[i]) - lower;
+    if (count > 0 && below + count >= wanted) return lower + width * (wanted - below) / count;
+    below += count;
+  }
+  return below > 0 || latencies.counts.back() > 0 ? static_cast<double>(kLatencyBoundsNanos.back())
+                                                  : 0;
+}
+
 // The same for any number of threads. What Read() returns may lack what others add meanwhile.
 class SharedLatencyHistogram {
  public:

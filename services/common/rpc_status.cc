@@ -5,6 +5,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"
+#include "common/text_scan.h"
 
 namespace callslip {
 namespace {
@@ -27,9 +28,7 @@ std::string Printable(std::string text) {
 std::string Bounded(absl::string_view text) {
   constexpr size_t kMaxBytes = 1024;
   if (text.size() <= kMaxBytes) return std::string(text);
-  size_t end = kMaxBytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return absl::StrCat(text.substr(0, end), "…");
+  return absl::StrCat(CutText(text, kMaxBytes), "…");
 }
 
 std::string TrailerOf(const grpc::ClientContext& context, const char* key) {

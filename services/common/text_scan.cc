@@ -28,4 +28,10 @@ bool IsUtf8(absl::string_view text) {
   return at == end;
 }
 
+absl::string_view CutText(absl::string_view text, size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
 }  // namespace callslip

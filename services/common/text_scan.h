@@ -42,6 +42,9 @@ const char* SkipUtf8(const char* at, const char* end);
 
 bool IsUtf8(absl::string_view text);
 
+// As much of the beginning of `text` as fits in `bytes`, without a part of a character.
+absl::string_view CutText(absl::string_view text, size_t bytes);
+
 }  // namespace callslip
 
 #endif  // CALLSLIP_COMMON_TEXT_SCAN_H_

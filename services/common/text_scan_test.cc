@@ -55,5 +55,19 @@ TEST(TextScanTest, WhatIsNoUtf8IsNone) {
   }
 }
 
+TEST(TextScanTest, TextIsCutBetweenCharacters) {
+  const std::string text = "a\u00e4\u20ac\U0001F600b";  // 1, 2, 3, 4 and 1 bytes.
+  for (size_t bytes = 0; bytes <= text.size() + 1; ++bytes) {
+    const absl::string_view cut = CutText(text, bytes);
+    EXPECT_TRUE(IsUtf8(cut)) << bytes;
+    EXPECT_LE(cut.size(), bytes);
+    EXPECT_EQ(cut, text.substr(0, cut.size()));
+    // Not a byte less than has to be: the next character does not fit.
+    EXPECT_TRUE(cut.size() == text.size() || cut.size() + 4 > bytes) << bytes;
+  }
+  EXPECT_EQ(CutText(text, text.size()), text);
+  EXPECT_EQ(CutText("a\u00e4", 2), "a");
+}
+
 }  // namespace
 }  // namespace callslip

@@ -109,6 +109,18 @@ void AddRpcs(const TrackerStatistics& from, MetricsPage& page) {
   }
 }
 
+void AddAgents(const TrackerStatistics& from, MetricsPage& page) {
+  page.Gauge("callslip_runners", "Runners, by whether they are connected.", from.runners.connected,
+             {{"connected", "yes"}});
+  page.Gauge("callslip_runners", "", from.runners.known - from.runners.connected,
+             {{"connected", "no"}});
+  for (size_t status = 0; status < kAgentStatusCount; ++status) {
+    page.Gauge("callslip_agents", "Active sessions by how their agent is; none: no runner has it.",
+               AsDouble(from.agents[status]),
+               {{"status", AgentStatusName(static_cast<AgentStatus>(status))}});
+  }
+}
+
 }  // namespace
 
 void AddMetrics(const TrackerStatistics& statistics, MetricsPage& page) {
@@ -121,6 +133,7 @@ void AddMetrics(const TrackerStatistics& statistics, MetricsPage& page) {
   page.Gauge("callslip_workers", "", statistics.workers.known - statistics.workers.connected,
              {{"connected", "no"}});
   page.Gauge("callslip_sessions", "Recorded sessions.", AsDouble(statistics.sessions));
+  AddAgents(statistics, page);
   page.Counter("callslip_session_events_total", "Events added to the logs of sessions.",
                AsDouble(statistics.appended_events));
   page.Counter("callslip_storage_written_bytes_total", "Bytes of sessions written to disk.",

@@ -1,6 +1,7 @@
 #include "tracker/metrics/tracker_statistics.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace callslip::tracker {
 namespace {
@@ -11,12 +12,15 @@ constexpr absl::Duration kFailureIsRecent = absl::Minutes(1);
 }  // namespace
 
 int64_t TrackerStatistics::failed() const {
-  int64_t all = 0;
-  for (const CommandState state :
-       {CommandState::kFailed, CommandState::kTimedOut, CommandState::kExpired}) {
-    for (const int64_t ended : commands.ended[static_cast<size_t>(state)]) all += ended;
-  }
-  return all;
+  return EndedIn(CommandState::kFailed) + EndedIn(CommandState::kTimedOut) +
+         EndedIn(CommandState::kExpired);
+}
+
+int64_t TrackerStatistics::completed() const { return EndedIn(CommandState::kCompleted); }
+
+int64_t TrackerStatistics::EndedIn(CommandState state) const {
+  const auto& by_code = commands.ended[static_cast<size_t>(state)];
+  return std::accumulate(by_code.begin(), by_code.end(), int64_t{0});
 }
 
 TrackerStatistics TrackerStatisticsSource::Read() {
@@ -35,8 +39,10 @@ TrackerStatistics TrackerStatisticsSource::Read() {
   if (parts_.worker_log != nullptr) read.worker_log_bytes = parts_.worker_log->bytes();
   if (parts_.sessions != nullptr) {
     read.sessions = static_cast<int64_t>(parts_.sessions->sessions());
+    read.agents = parts_.sessions->AgentCounts();
     read.appended_events = parts_.sessions->appended_events();
   }
+  read.runners = parts_.runners();
   const auto& [sessions_disk, journal] = parts_.storage;
   if (sessions_disk != nullptr) read.storage = sessions_disk->Statistics();
   if (journal != nullptr) read.journal = journal->Statistics();

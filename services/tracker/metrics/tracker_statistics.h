@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_METRICS_TRACKER_STATISTICS_H_
 #define CALLSLIP_TRACKER_METRICS_TRACKER_STATISTICS_H_
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include "absl/time/time.h"
 #include "common/clock.h"
 #include "tracker/domain/queue/command_table.h"
+#include "tracker/domain/runner/runner.h"
 #include "tracker/domain/session/session_table.h"
 #include "tracker/domain/worker/worker_log.h"
 #include "tracker/domain/worker/worker_registry.h"
@@ -36,6 +38,8 @@ struct TrackerStatistics {
   WorkerCounts workers;
   int64_t worker_log_bytes = 0;
   int64_t sessions = 0;
+  std::array<int64_t, kAgentStatusCount> agents = {};  // See SessionCatalog::AgentCounts().
+  RunnerCounts runners;
   int64_t appended_events = 0;
   StorageStatistics storage;  // Of sessions.
   JournalStatistics journal;  // Of commands.
@@ -43,6 +47,11 @@ struct TrackerStatistics {
 
   // Commands that ended without having been completed or cancelled.
   int64_t failed() const;
+  // That their workers completed.
+  int64_t completed() const;
+
+ private:
+  int64_t EndedIn(CommandState state) const;
 };
 
 // What of a tracker's storage is measured; null where nothing is.
@@ -60,6 +69,7 @@ class TrackerStatisticsSource {
     WorkerRegistry* workers;
     SessionTable* sessions = nullptr;  // May be null.
     WorkerLog* worker_log = nullptr;   // May be null.
+    std::function<RunnerCounts()> runners;
     MeasuredStorage storage;
     std::function<DoorStatistics()> door;
   };

@@ -7,6 +7,10 @@
 namespace callslip::tracker {
 namespace {
 
+void Fill(const LatencyHistogram& from, google::protobuf::RepeatedField<int64_t>& to) {
+  to.Assign(from.counts.begin(), from.counts.end());
+}
+
 void Fill(const TrackerStatistics& from, v1::GetHealthResponse& to) {
   to.set_version(kVersion);
   Set(from.uptime, *to.mutable_uptime());
@@ -30,6 +34,10 @@ void Fill(const TrackerStatistics& from, v1::GetHealthResponse& to) {
   to.set_payload_bytes(from.payload_bytes);
   to.set_sessions(from.sessions);
   to.set_events_appended(from.appended_events);
+  to.set_registered(from.commands.registered);
+  to.set_completed(from.completed());
+  Fill(from.commands.dispatch, *to.mutable_dispatch_counts());
+  if (from.journal.entries > 0) Fill(from.journal.appends, *to.mutable_journal_counts());
   to.set_storage_failures(from.storage.failures + from.journal.failures);
 }
 

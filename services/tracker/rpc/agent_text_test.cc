@@ -25,7 +25,13 @@ class AgentTextTest : public SessionServerTest {
     EXPECT_TRUE(watch_->Next()->has_caught_up());
   }
 
-  v1::SessionEvent NextEvent() { return watch_->Next()->event(); }
+  // What is streamed beside the events is passed over.
+  v1::SessionEvent NextEvent() {
+    while (true) {
+      const auto update = watch_->Next();
+      if (!update->has_agent_text()) return update->event();
+    }
+  }
 
   v1::CommandLease Lease() {
     return Call(&C::LeaseCommands, "target: 'session-s' max_commands: 1 max_wait { seconds: 30 }")
@@ -67,6 +73,20 @@ TEST_F(AgentTextTest, CommandRunsAndItsEndIsRecorded) {
   EXPECT_EQ(completed.tool_call_update().status(), "completed");
   EXPECT_EQ(completed.tool_call_update().title(),
             "<result id=\"cmd-0-0\" exit_code=\"1\">\n$ ls\nREADME.md\n</result>\n");
+}
+
+TEST_F(AgentTextTest, IsShownBeforeItsEnd) {
+  ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: 'Look'"));
+  const auto piece = watch_->Next();
+  EXPECT_EQ(piece->agent_text().text(), "Look");
+  ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: ' here'"));
+  EXPECT_EQ(watch_->Next()->agent_text().offset(), 4);
+  const auto later = Watch("session_id: 's' after_seq: 1");
+  const v1::SessionUpdate::AgentText known = later->Next()->snapshot().agent_text();
+  EXPECT_EQ(known.DebugString(), "text: \"Look here\"\n");
+  ASSERT_OK(Call(&S::AddAgentText, "session_id: 's' text: '!' end: true"));
+  EXPECT_EQ(watch_->Next()->event().agent_message().text(), "Look here!");
+  EXPECT_FALSE(Watch("session_id: 's'")->Next()->snapshot().has_agent_text());
 }
 
 TEST_F(AgentTextTest, EqualCommandsAreTwoCommandsAndAWorkerMayFailThem) {

@@ -49,6 +49,12 @@ absl::StatusOr<CallContext> CallContext::OnBehalfOf(absl::string_view named) con
   const bool is_gateway = principal->role == Role::kGateway;
   // A client of the gateway may have its name, and is a client all the same.
   if (named.empty() || (named == client_id && !is_gateway)) return call;
+  // What it may call is about sessions that it was given, whose clients it names; it stays who it
+  // is.
+  if (principal->role == Role::kRunner) {
+    RETURN_IF_ERROR(CheckName("client_id", named));
+    if (named != kAllClients) return call;
+  }
   if (!is_gateway && principal->role != Role::kAdmin) return NotYourClient(*principal, named);
   std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(named, absl::MaxSplits('@', 1));

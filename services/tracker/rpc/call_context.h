@@ -46,7 +46,8 @@ struct CallContext {
   }
 
   // The same call for the client that a part of it names, as `client_id` of a request does:
-  // `NAME`, or `NAME@ROLE` from a gateway; empty is the caller itself. PERMISSION_DENIED, reason
+  // `NAME`, or `NAME@ROLE` from a gateway; empty is the caller itself. A runner, which is given
+  // sessions of all clients, names whose they are and stays what it is. PERMISSION_DENIED, reason
   // `not_your_client`, where it may not speak for that one.
   absl::StatusOr<CallContext> OnBehalfOf(absl::string_view named) const;
 

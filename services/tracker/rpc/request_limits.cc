@@ -52,6 +52,7 @@ constexpr FieldLimit kLimits[] = {
     {"client_id", kName},
     {"owner", kName},
     {"target", kName},
+    {"contains", kName},
     {"worker_id", kName},
     {"command_id", kName},
     {"request_id", kName},

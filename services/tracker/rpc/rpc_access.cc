@@ -58,7 +58,7 @@ constexpr RpcAccess kTable[] = {
     {"callslip.tracker.v1.RunnerService.AnswerControl", Kind::kActs, kRunners},
     {"callslip.tracker.v1.RunnerService.IssueSessionToken", Kind::kActs, kRunners},
     {"callslip.tracker.v1.RunnerService.FindSessionToken", Kind::kReads, {}},
-    {"callslip.tracker.v1.RunnerService.ListRunners", Kind::kReads, kReaders},
+    {"callslip.tracker.v1.RunnerService.ListRunners", Kind::kReads, kReadersAndRunners},
     {"callslip.tracker.v1.RunnerService.ControlAgent", Kind::kActs, kClients},
     {"callslip.tracker.v1.SessionService.CreateSession", Kind::kActs, kClients},
     {"callslip.tracker.v1.SessionService.GetSession", Kind::kReads, kReadersAndRunners},
@@ -84,6 +84,7 @@ constexpr RpcAccess kTable[] = {
     {"callslip.tracker.v1.SessionService.GetImage", Kind::kReads, kReadersAndRunners},
     {"callslip.tracker.v1.WorkerService.ReportWorker", Kind::kActs, kWorkers},
     {"callslip.tracker.v1.WorkerService.ListWorkers", Kind::kReads, kReaders},
+    {"callslip.tracker.v1.WorkerService.ListTargets", Kind::kReads, kReaders},
     {"callslip.tracker.v1.WorkerService.AppendWorkerLog", Kind::kActs, kWorkers},
     {"callslip.tracker.v1.WorkerService.ListWorkerLog", Kind::kReads, kReaders},
 };

@@ -75,6 +75,11 @@ std::vector<RunnerInfo> RunnerService::Runners() {
   return table_.List();
 }
 
+RunnerCounts RunnerService::Count() {
+  MutexLock lock(&mutex_);
+  return table_.CountRunners();
+}
+
 // What sessions need.
 
 void RunnerService::OnNeeded(const SessionMetadata& session) {
@@ -306,9 +311,12 @@ void RunnerService::SetState(const CallContext& caller, const v1::SetAgentStateR
   if (!change.ok()) return reply->Fail(change.status());
   AnswerFrom<AgentState, v1::AgentState>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [this, id = request.session_id(), change = *change](
+      [this, id = request.session_id(), change = *change, title = request.title()](
           Session& session, absl::Time now) -> absl::StatusOr<AgentState> {
         RETURN_IF_ERROR(CheckAssigned(id, *change.runner_id));
+        if (!title.empty() && session.metadata().name.empty()) {
+          RETURN_IF_ERROR(session.Rename(title, now));
+        }
         RETURN_IF_ERROR(session.SetAgentState(change, now));
         MutexLock lock(&mutex_);
         if (table_.RunnerOf(id) == *change.runner_id) table_.SetStatus(id, *change.status);

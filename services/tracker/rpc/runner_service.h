@@ -50,6 +50,7 @@ class RunnerService final : public AgentNeedsListener {
   void Stop() { sessions_->table().agent_needs().SetListener(nullptr); }
 
   std::vector<RunnerInfo> Runners();
+  RunnerCounts Count();
 
   void OnNeeded(const SessionMetadata& session) override;
   void OnEnded(const SessionMetadata& session) override;

@@ -191,6 +191,38 @@ TEST_F(RunnerServiceTest, AnotherOneTakesWhatALostOneHad) {
   EXPECT_EQ(status->pause_reason(), "runner_lost");
   EXPECT_THAT(SetState("s", "a"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
   EXPECT_OK(SetState("s", "b"));
+  // Nor does it record or ask anything in the other one's session.
+  const auto record = [&](const std::string& runner) {
+    return Call(&S::AppendEvents, absl::StrCat("session_id: 's' runner_id: '", runner,
+                                               "' events { agent_message { text: 'a' } }"))
+        .status();
+  };
+  const auto ask = [&](const std::string& runner) {
+    return Call(&S::AskPermission,
+                absl::StrCat("session_id: 's' runner_id: '", runner,
+                             "' title: 'May I?' options { option_id: 'yes' name: 'Yes' }"))
+        .status();
+  };
+  for (const auto& call : {std::function(record), std::function(ask)}) {
+    EXPECT_THAT(call("a"), FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+    EXPECT_OK(call("b"));
+    EXPECT_OK(call(""));
+  }
+}
+
+TEST_F(RunnerServiceTest, ATitleNamesASessionWithoutAName) {
+  Make("s");
+  const Serving serving = Begin("r");
+  Enqueue("s");
+  ExpectNeeded(serving, "s");
+  const auto name = [&] { return Call(&S::GetSession, "session_id: 's'")->name(); };
+  const std::string long_title(257, 'x');
+  EXPECT_THAT(SetState("s", "r", "status: AGENT_STATUS_IDLE title: '" + long_title + "'"),
+              FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  EXPECT_OK(SetState("s", "r", "status: AGENT_STATUS_IDLE title: 'Mend the login'"));
+  EXPECT_EQ(name(), "Mend the login");
+  EXPECT_OK(SetState("s", "r", "status: AGENT_STATUS_IDLE title: 'Another'"));
+  EXPECT_EQ(name(), "Mend the login");
 }
 
 TEST_F(RunnerServiceTest, TheTurnOfALostOneEndsWhereNobodyTakesTheSession) {
@@ -320,6 +352,35 @@ TEST_F(RunnerServiceTest, AControlWaitsNoLongerThanItsTime) {
   ASSERT_TRUE(serving->Next()->has_control());
   clock_.Advance(kControlWait);
   EXPECT_THAT(waiting.get(), FailsWith(StatusCode::kDeadlineExceeded, "runner_silent"));
+}
+
+TEST_F(RunnerServiceTest, AControlThatWasNotHandedOutComesWithTheNextCall) {
+  Make("s");
+  Serving lost = Begin("a");
+  Enqueue("s");
+  ExpectNeeded(lost, "s");
+  lost = nullptr;
+  AwaitGone("a");
+  auto waiting = Control("action: AGENT_ACTION_RESTART");
+  const Serving again = Begin("a");
+  std::optional<v1::Assignment> next = again->Next();
+  while (next.has_value() && next->has_needed()) next = again->Next();
+  ASSERT_TRUE(next.has_value() && next->has_control());
+  EXPECT_EQ(next->control().action(), v1::AGENT_ACTION_RESTART);
+  EXPECT_OK(Call(&R::AnswerControl,
+                 absl::StrCat("session_id: 's' control_id: '", next->control().control_id(), "'")));
+  EXPECT_OK(waiting.get());
+}
+
+TEST_F(RunnerServiceTest, NoMoreRunnersServeThanMay) {
+  std::vector<Serving> servings;
+  for (size_t i = 0; i < kMaxRunners; ++i) servings.push_back(Begin(absl::StrCat("r", i)));
+  EXPECT_THAT(Serve(Offer("more"))->Finish(),
+              FailsWith(StatusCode::kResourceExhausted, "too_many_runners"));
+  servings.pop_back();
+  AwaitGone(absl::StrCat("r", kMaxRunners - 1));
+  // One that is gone and has no session makes room.
+  const Serving more = Begin("more");
 }
 
 TEST_F(RunnerServiceTest, AControlEndsWithItsSession) {

@@ -97,6 +97,12 @@ const char* NameOf(SessionAction action) {
       return "queue";
     case SessionAction::kAgent:
       return "agent";
+    case SessionAction::kTurn:
+      return "turn";
+    case SessionAction::kPermission:
+      return "permission";
+    case SessionAction::kActivity:
+      return "activity";
   }
   return "";
 }
@@ -106,6 +112,43 @@ void FillChange(const QueueChange& change, v1::SessionUpdate::QueueChange& messa
   message.set_message_id(change.message_id);
   message.set_queue_length(static_cast<int32_t>(change.queue_length));
   message.set_pause_reason(change.pause_reason);
+}
+
+void FillChange(const TurnChange& change, v1::SessionUpdate::TurnChange& message) {
+  message.set_turn_id(change.turn_id);
+  message.set_message_id(change.queue_id);
+  if (!change.outcome.has_value()) return;
+  message.set_outcome(NameOf(change.outcome->end));
+  message.set_reason(change.outcome->reason);
+  message.set_message(change.outcome->message);
+}
+
+void FillChange(const PermissionChange& change, v1::Permission& message) {
+  Fill(change.request, message);
+  if (change.answer.has_value()) Fill(*change.answer, message);
+}
+
+void FillText(const StreamedText& text, v1::SessionUpdate::AgentText& message) {
+  message.set_iteration(text.iteration);
+  message.set_offset(text.offset);
+  message.set_text(text.text);
+}
+
+// What of a session a notice has where it has not all of it.
+void FillNoticed(const SessionNotice& notice, v1::SessionNotice& message) {
+  v1::Session& session = *message.mutable_session();
+  session.set_session_id(notice.session.session_id);
+  if (const auto* queue = std::get_if<QueueChange>(&notice.change)) {
+    FillChange(*queue, *message.mutable_queue());
+  } else if (const auto* turn = std::get_if<TurnChange>(&notice.change)) {
+    FillChange(*turn, *message.mutable_turn());
+  } else if (const auto* permission = std::get_if<PermissionChange>(&notice.change)) {
+    FillChange(*permission, *message.mutable_permission());
+    session.set_open_permissions(static_cast<int32_t>(notice.session.open_permissions));
+  } else if (notice.action == SessionAction::kActivity) {
+    session.set_max_seq(notice.session.max_seq);
+    Set(notice.session.updated_at, *session.mutable_update_time());
+  }
 }
 
 // One for each of the payloads.
@@ -262,26 +305,19 @@ struct UpdateFiller {
     for (const PermissionRequest& request : snapshot.permissions) {
       Fill(request, *all.add_permissions());
     }
+    if (snapshot.text.has_value()) FillText(*snapshot.text, *all.mutable_agent_text());
   }
   void operator()(const EventPtr& event) const { Fill(*event, *message.mutable_event()); }
   void operator()(const QueueChange& change) const { FillChange(change, *message.mutable_queue()); }
-  void operator()(const TurnChange& change) const {
-    v1::SessionUpdate::TurnChange& turn = *message.mutable_turn();
-    turn.set_turn_id(change.turn_id);
-    turn.set_message_id(change.queue_id);
-    if (!change.outcome.has_value()) return;
-    turn.set_outcome(NameOf(change.outcome->end));
-    turn.set_reason(change.outcome->reason);
-    turn.set_message(change.outcome->message);
-  }
+  void operator()(const TurnChange& change) const { FillChange(change, *message.mutable_turn()); }
   void operator()(const PermissionChange& change) const {
-    Fill(change.request, *message.mutable_permission());
-    if (change.answer.has_value()) Fill(*change.answer, *message.mutable_permission());
+    FillChange(change, *message.mutable_permission());
   }
   void operator()(const SessionMetadata& metadata) const {
     Fill(metadata, *message.mutable_session());
   }
   void operator()(const AgentState& agent) const { Fill(agent, *message.mutable_agent()); }
+  void operator()(const StreamedText& text) const { FillText(text, *message.mutable_agent_text()); }
   void operator()(const FeedEnd&) const {}
 };
 
@@ -305,6 +341,8 @@ void Fill(const SessionMetadata& session, v1::Session& message) {
   Fill(session.agent, *message.mutable_agent());
   message.set_queue_length(static_cast<int32_t>(session.queue.length));
   message.set_turn_id(session.queue.turn_id);
+  message.set_pause_reason(session.queue.pause_reason);
+  message.set_open_permissions(static_cast<int32_t>(session.open_permissions));
   message.set_parent_session_id(session.parent_session_id);
   message.set_detached(session.detached);
 }
@@ -401,11 +439,15 @@ void Fill(const PermissionAnswer& answer, v1::Permission& message) {
 
 void Fill(const SessionNotice& notice, v1::SessionNotice& message) {
   message.set_action(NameOf(notice.action));
-  if (notice.queue.has_value()) FillChange(*notice.queue, *message.mutable_queue());
-  if (notice.action == SessionAction::kDeleted || notice.action == SessionAction::kQueue) {
-    message.mutable_session()->set_session_id(notice.session.session_id);
-  } else {
-    Fill(notice.session, *message.mutable_session());
+  switch (notice.action) {
+    case SessionAction::kDeleted:
+    case SessionAction::kQueue:
+    case SessionAction::kTurn:
+    case SessionAction::kPermission:
+    case SessionAction::kActivity:
+      return FillNoticed(notice, message);
+    default:
+      Fill(notice.session, *message.mutable_session());
   }
 }
 
@@ -513,7 +555,8 @@ PermissionRequest RequestFrom(const v1::AskPermissionRequest& request) {
                                .title = request.title(),
                                .tool_call_id = request.tool_call_id(),
                                .kind = request.kind(),
-                               .details = request.details()};
+                               .details = request.details(),
+                               .runner_id = request.runner_id()};
   for (const v1::Permission::Option& option : request.options()) {
     permission.options.push_back({option.option_id(), option.name(), option.kind()});
   }

@@ -263,7 +263,9 @@ void SessionService::Append(const CallContext& caller, const v1::AppendEventsReq
   if (!room.ok()) return reply->Fail(room);
   AnswerFrom<Appended, v1::AppendEventsResponse>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [payloads = *std::move(payloads)](Session& session, absl::Time now) {
+      [payloads = *std::move(payloads), runner_id = request.runner_id()](
+          Session& session, absl::Time now) -> absl::StatusOr<Appended> {
+        RETURN_IF_ERROR(session.CheckRunner(runner_id));
         return Record(payloads, session, now);
       },
       [](const Appended& appended, v1::AppendEventsResponse& response) {
@@ -536,9 +538,15 @@ void SessionService::CancelPermissions(const CallContext& caller,
                                        const Reply<v1::ListPermissionsResponse>& reply) {
   AnswerFrom<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [](Session& session, absl::Time now) -> absl::StatusOr<std::vector<v1::Permission>> {
+      [id = request.permission_id()](
+          Session& session, absl::Time now) -> absl::StatusOr<std::vector<v1::Permission>> {
         std::vector<v1::Permission> open = OpenPermissions(session);
-        RETURN_IF_ERROR(session.CancelPermissions(now).status());
+        if (id.empty()) {
+          RETURN_IF_ERROR(session.CancelPermissions(now).status());
+        } else {
+          std::erase_if(open, [&](const auto& each) { return each.permission_id() != id; });
+          RETURN_IF_ERROR(session.CancelPermission(id, now));
+        }
         for (v1::Permission& permission : open) permission.set_cancelled(true);
         return open;
       },

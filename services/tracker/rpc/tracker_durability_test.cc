@@ -264,7 +264,8 @@ TEST_P(TrackerDurabilityTest, StorageThatHangsIsToldToo) {
   storage_.AwaitTries(1);
   clock_.Advance(absl::Seconds(6));
   PendingCall<v1::RegisterCommandResponse> late([this] { return Register("late"); });
-  while (server_.Statistics().ready) std::this_thread::yield();
+  const auto is_there = [&] { return late.answered() || table_.commands() == 2; };
+  while (server_.Statistics().ready || !is_there()) std::this_thread::yield();
   EXPECT_THAT(server_.Statistics().reasons, testing::ElementsAre("storage_failed"));
   storage_.Unblock();
   EXPECT_THAT(call.Await(), FailsWith(absl::StatusCode::kUnavailable, "storage_unavailable"));

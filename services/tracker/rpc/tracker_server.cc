@@ -85,6 +85,7 @@ struct TrackerServer::Parts {
                     .workers = &registry,
                     .sessions = session_table,
                     .worker_log = &log,
+                    .runners = [this] { return Runners(); },
                     .storage = storage,
                     .door = [this] { return AtTheDoor(); }}),
         admin(&statistics),
@@ -94,6 +95,10 @@ struct TrackerServer::Parts {
     SetCredentials(nullptr);
     if (session_table != nullptr) sessions.emplace(clock, table, session_table, gate);
     server.SetGate(gate);
+  }
+
+  RunnerCounts Runners() {
+    return sessions.has_value() ? sessions->runners.Count() : RunnerCounts{};
   }
 
   DoorStatistics AtTheDoor() {

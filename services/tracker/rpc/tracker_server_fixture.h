@@ -48,9 +48,10 @@ class TrackerServerTest : public testing::Test {
     return response;
   }
 
-  std::string Register(const std::string& client = "") {
+  std::string Register(const std::string& client = "", const std::string& target = "") {
     v1::RegisterCommandRequest request;
     request.set_client_id(client);
+    request.set_target(target);
     request.set_type("execute_js");
     request.set_params(R"({"script":"1"})");
     return Call(&v1::CommandService::Stub::RegisterCommand, request)->command().command_id();

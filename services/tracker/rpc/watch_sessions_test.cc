@@ -30,6 +30,8 @@ class WatchSessionsTest : public SessionServerTest {
     std::string told = notice->action();
     if (notice->has_session()) absl::StrAppend(&told, " ", notice->session().session_id());
     if (notice->has_queue()) absl::StrAppend(&told, " ", notice->queue().action());
+    if (notice->has_turn()) absl::StrAppend(&told, " ", notice->turn().outcome());
+    if (notice->action() == "activity") absl::StrAppend(&told, " ", notice->session().max_seq());
     return told;
   }
 };
@@ -40,7 +42,7 @@ TEST_F(WatchSessionsTest, TellsWhatBecomesOfTheClientsSessions) {
   CreateSession("s");
   ASSERT_OK(Call(&S::CreateSession, "client_id: 'other' session_id: 'theirs'"));
   ASSERT_OK(Call(&S::UpdateSession, "session_id: 's' name: 'n'"));
-  Append({"not told"});
+  Append({"not told, but that it is there"});
   ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'm'"));
   ASSERT_OK(Call(&Q::ClearMessages, "session_id: 's'"));
   ASSERT_OK(Call(&S::EndSession, "session_id: 's' reason: 'r'"));
@@ -48,9 +50,10 @@ TEST_F(WatchSessionsTest, TellsWhatBecomesOfTheClientsSessions) {
   ASSERT_OK(Call(&S::DeleteSession, "session_id: 's'"));
   ASSERT_OK(Call(&S::DeleteSession, "session_id: 'before'"));
   std::vector<std::string> told;
-  for (int i = 0; i < 8; ++i) told.push_back(Told(*watch));
-  EXPECT_THAT(told, ElementsAre("created s", "updated s", "queue s added", "queue s cleared",
-                                "ended s", "resumed s", "deleted s", "deleted before"));
+  for (int i = 0; i < 9; ++i) told.push_back(Told(*watch));
+  EXPECT_THAT(
+      told, ElementsAre("created s", "updated s", "activity s 2", "queue s added",
+                        "queue s cleared", "ended s", "resumed s", "deleted s", "deleted before"));
 }
 
 TEST_F(WatchSessionsTest, NoticesHoldTheSessionAsItIsThen) {
@@ -61,8 +64,58 @@ TEST_F(WatchSessionsTest, NoticesHoldTheSessionAsItIsThen) {
   ASSERT_OK_AND_ASSIGN(const v1::Session ended,
                        Call(&S::EndSession, "session_id: 's' reason: 'r'"));
   EXPECT_EQ(watch->Next()->session().DebugString(), ended.DebugString());
+  const std::optional<v1::SessionNotice> activity = watch->Next();
+  EXPECT_EQ(activity->action(), "activity");
+  v1::Session newest;
+  newest.set_session_id("s");
+  newest.set_max_seq(ended.max_seq());
+  *newest.mutable_update_time() = ended.update_time();
+  EXPECT_EQ(activity->session().DebugString(), newest.DebugString());
   ASSERT_OK(Call(&S::DeleteSession, "session_id: 's'"));
   EXPECT_EQ(watch->Next()->session().DebugString(), "session_id: \"s\"\n");
+}
+
+TEST_F(WatchSessionsTest, TellsOfTurnsAndQuestions) {
+  CreateSession("s");
+  const auto watch = WatchAll();
+  ASSERT_OK(Call(&S::AskPermission,
+                 absl::StrCat("session_id: 's' permission_id: 'p' title: '", std::string(1000, 't'),
+                              "' details: '{\"a\":1}' kind: 'execute' "
+                              "options { option_id: 'yes' name: 'Yes' }")));
+  v1::SessionNotice notice = *watch->Next();
+  EXPECT_EQ(notice.action(), "permission");
+  EXPECT_EQ(notice.session().DebugString(), "session_id: \"s\"\nopen_permissions: 1\n");
+  EXPECT_EQ(notice.permission().title(), std::string(256, 't'));
+  EXPECT_EQ(notice.permission().kind(), "execute");
+  EXPECT_EQ(notice.permission().details(), "");
+  EXPECT_EQ(notice.permission().options_size(), 0);
+  EXPECT_FALSE(notice.permission().answered());
+  ASSERT_OK_AND_ASSIGN(const v1::Session asked, Call(&S::GetSession, "session_id: 's'"));
+  EXPECT_EQ(asked.open_permissions(), 1);
+
+  ASSERT_OK(Call(&S::AnswerPermission, "session_id: 's' permission_id: 'p' option_id: 'yes'"));
+  notice = *watch->Next();
+  EXPECT_EQ(notice.action(), "permission");
+  EXPECT_TRUE(notice.permission().answered());
+  EXPECT_EQ(notice.permission().selected_option(), "yes");
+  EXPECT_EQ(notice.session().open_permissions(), 0);
+  EXPECT_EQ(Told(*watch), "activity s 2");
+
+  const auto runner = Receive("session_id: 's'");
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: 's' message: 'm'"));
+  const std::string turn = runner->Next()->turn_id();
+  const std::string of_turn = absl::StrCat("session_id: 's' turn_id: '", turn, "'");
+  ASSERT_OK(Call(&Q::StartTurn, of_turn));
+  ASSERT_OK(Call(&Q::FinishTurn, of_turn + " outcome: OUTCOME_FAILED reason: 'rate_limited'"));
+  std::vector<std::string> told;
+  while (told.empty() || told.back() != "queue s paused") told.push_back(Told(*watch));
+  std::erase(told, "agent s");
+  EXPECT_THAT(told, ElementsAre("queue s added", "queue s sending", "queue s removed",
+                                "queue s sent", "turn s ", "turn s failed", "queue s paused"));
+  ASSERT_OK_AND_ASSIGN(const auto listed, Call(&S::ListSessions, ""));
+  EXPECT_EQ(listed.sessions(0).pause_reason(), "rate_limited");
+  EXPECT_EQ(listed.sessions(0).turn_id(), "");
+  EXPECT_EQ(listed.sessions(0).open_permissions(), 0);
 }
 
 TEST_F(WatchSessionsTest, EndsWhenTheTrackerDrains) {

@@ -1,5 +1,6 @@
 #include "tracker/rpc/worker_service.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,6 +10,7 @@
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
+#include "tracker/domain/queue/target_status.h"
 #include "tracker/rpc/command_convert.h"
 #include "tracker/rpc/time_convert.h"
 
@@ -36,6 +38,19 @@ void Fill(const CommandSnapshot& command, v1::WorkerCommand& message) {
   message.set_type(std::string(command.spec->type()));
   message.set_state(ToProto(command.state));
   Set(command.deliver_time(), *message.mutable_deliver_time());
+}
+
+void Fill(const TargetStatus& target, absl::Time now, v1::Target& message) {
+  message.set_target(target.load.target);
+  message.set_queued(target.load.queued);
+  if (target.load.oldest_ready != absl::InfiniteFuture()) {
+    Set(std::max(now - target.load.oldest_ready, absl::ZeroDuration()),
+        *message.mutable_oldest_queued());
+  }
+  message.set_delivered(target.load.delivered);
+  message.set_running(target.load.running);
+  message.set_workers_connected(target.workers.connected);
+  message.set_workers_known(target.workers.known);
 }
 
 // With the commands of `clients`.
@@ -69,6 +84,7 @@ void WorkerService::ServeOn(AsyncServer& server) {
   };
   unary("ReportWorker", &WorkerService::Report);
   unary("ListWorkers", &WorkerService::List);
+  unary("ListTargets", &WorkerService::ListTargets);
   unary("AppendWorkerLog", &WorkerService::AppendLog);
   unary("ListWorkerLog", &WorkerService::ListLog);
 }
@@ -92,6 +108,28 @@ absl::Status WorkerService::List(const CallContext& caller, const v1::ListWorker
                                    table_->Activities(request.target()), clock_->Now()));
   for (const WorkerStatus& worker : page.workers) Fill(worker, clients, *response.add_workers());
   response.set_next_page_token(page.next_page_token);
+  return absl::OkStatus();
+}
+
+absl::Status WorkerService::ListTargets(const CallContext& caller,
+                                        const v1::ListTargetsRequest& request,
+                                        v1::ListTargetsResponse& response) {
+  ASSIGN_OR_RETURN(const ClientScope clients, caller.ScopeOf(request.all_clients() ? "*" : ""));
+  if (request.page_size() < 0) return InvalidField("page_size", "must not be negative");
+  const absl::Time now = clock_->Now();
+  std::vector<TargetStatus> targets =
+      JoinTargets(table_->Loads(clients), registry_->CountByTarget(table_->Activities(""), now),
+                  request.contains());
+  response.set_total(static_cast<int32_t>(targets.size()));
+  const auto limit = static_cast<size_t>(request.page_size() == 0
+                                             ? kMaxListedTargets
+                                             : std::min(request.page_size(), kMaxListedTargets));
+  if (targets.size() > limit) targets.resize(limit);
+  for (const TargetStatus& target : targets) {
+    v1::Target& message = *response.add_targets();
+    Fill(target, now, message);
+    message.set_queue_limit(table_->limits().queued);
+  }
   return absl::OkStatus();
 }
 

@@ -31,6 +31,8 @@ class WorkerService {
                       v1::ReportWorkerResponse& response);
   absl::Status List(const CallContext& caller, const v1::ListWorkersRequest& request,
                     v1::ListWorkersResponse& response);
+  absl::Status ListTargets(const CallContext& caller, const v1::ListTargetsRequest& request,
+                           v1::ListTargetsResponse& response);
   absl::Status AppendLog(const CallContext& caller, const v1::AppendWorkerLogRequest& request,
                          v1::AppendWorkerLogResponse& response);
   absl::Status ListLog(const CallContext& caller, const v1::ListWorkerLogRequest& request,

@@ -108,6 +108,62 @@ TEST_F(WorkerServiceTest, CommandsOfOthersAreCountedOnly) {
   EXPECT_EQ(List().workers(0).other_commands(), 3) << "empty is the client `local`";
 }
 
+TEST_F(WorkerServiceTest, TargetsTellWhatWaitsAndWhoIsThere) {
+  const auto targets = [&](const std::string& client, bool all, const std::string& contains = "",
+                           int page_size = 0) {
+    v1::ListTargetsRequest request;
+    request.set_client_id(client);
+    request.set_all_clients(all);
+    request.set_contains(contains);
+    request.set_page_size(page_size);
+    const auto listed = CallWorkers(&v1::WorkerService::Stub::ListTargets, request);
+    EXPECT_OK(listed);
+    return listed.value_or(v1::ListTargetsResponse());
+  };
+  EXPECT_EQ(targets("a", false).targets_size(), 0);
+  ASSERT_OK(Lease());
+  // Of two clients, six where a worker takes five, and one where there is none.
+  for (int i = 0; i < 5; ++i) Register("a");
+  ASSERT_OK(Lease());
+  Register("b");
+  clock_.Advance(absl::Seconds(1));
+  Register("b", "Nobody-is-here");
+  clock_.Advance(absl::Seconds(1));
+
+  const v1::ListTargetsResponse all = targets("v@viewer", true);
+  EXPECT_EQ(all.total(), 2);
+  ASSERT_EQ(all.targets_size(), 2);
+  const v1::Target& alone = all.targets(0);
+  EXPECT_EQ(alone.target(), "Nobody-is-here") << "what nobody works off comes first";
+  EXPECT_EQ(alone.queued(), 1);
+  EXPECT_EQ(alone.oldest_queued().seconds(), 1);
+  EXPECT_EQ(alone.workers_known(), 0);
+  const v1::Target& browser = all.targets(1);
+  EXPECT_EQ(browser.target(), "browser");
+  EXPECT_EQ(browser.queued(), 1);
+  EXPECT_EQ(browser.oldest_queued().seconds(), 2);
+  EXPECT_EQ(browser.delivered(), 5);
+  EXPECT_EQ(browser.running(), 0);
+  EXPECT_EQ(browser.workers_connected(), 1);
+  EXPECT_EQ(browser.workers_known(), 1);
+  EXPECT_EQ(browser.queue_limit(), 1000);
+
+  const v1::ListTargetsResponse own = targets("a", false);
+  ASSERT_EQ(own.targets_size(), 1) << "where only others have anything is not told";
+  EXPECT_EQ(own.targets(0).delivered(), 5);
+  EXPECT_EQ(own.targets(0).queued(), 0);
+  EXPECT_FALSE(own.targets(0).has_oldest_queued());
+  EXPECT_EQ(targets("b", false).targets(1).queued(), 1);
+
+  EXPECT_EQ(targets("v@viewer", true, "NOBODY").targets_size(), 1);
+  EXPECT_EQ(targets("v@viewer", true, "", 1).targets_size(), 1);
+  EXPECT_EQ(targets("v@viewer", true, "", 1).total(), 2);
+  v1::ListTargetsRequest request;
+  request.set_page_size(-1);
+  EXPECT_THAT(CallWorkers(&v1::WorkerService::Stub::ListTargets, request),
+              FailsWith(absl::StatusCode::kInvalidArgument, "invalid_argument"));
+}
+
 TEST_F(WorkerServiceTest, LogIsKeptAndListed) {
   v1::AppendWorkerLogRequest append;
   append.set_worker_id("w1");

@@ -202,6 +202,7 @@ QueueSummary SummaryOf(const QueueFile& file) {
   return {.length = file.messages.size(),
           .turn_id = file.delivery.turn.has_value() ? file.delivery.turn->id : "",
           .paused = file.delivery.pause.has_value(),
+          .pause_reason = file.delivery.pause.has_value() ? file.delivery.pause->reason : "",
           .enabled = file.delivery.settings.enabled};
 }
 

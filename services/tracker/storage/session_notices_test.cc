@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -50,14 +51,17 @@ TEST_F(SessionNoticesTest, TellWhatBecomesOfASession) {
   NoticePtr notice = *feed->Next();
   EXPECT_EQ(notice->action, SessionAction::kCreated);
   EXPECT_EQ(notice->session, *table_->Get("s1"));
-  EXPECT_FALSE(notice->queue.has_value());
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(notice->change));
 
   ASSERT_OK(Rename("second"));
   notice = *feed->Next();
   EXPECT_EQ(notice->action, SessionAction::kUpdated);
   EXPECT_EQ(notice->session.name, "second");
 
-  ASSERT_OK(Record(AgentMessage{"not told"}));
+  ASSERT_OK(Record(AgentMessage{"not told, but that it is there"}));
+  notice = *feed->Next();
+  EXPECT_EQ(notice->action, SessionAction::kActivity);
+  EXPECT_EQ(notice->session, AsNoticed(*table_->Get("s1")));
   ASSERT_OK(Run([](Session& s, absl::Time now) { return s.End("done", now); }));
   notice = *feed->Next();
   EXPECT_EQ(notice->action, SessionAction::kEnded);
@@ -85,9 +89,112 @@ TEST_F(SessionNoticesTest, TellOfTheQueue) {
   ASSERT_OK_AND_ASSIGN(const NoticePtr notice, feed->Next());
   EXPECT_EQ(notice->action, SessionAction::kQueue);
   EXPECT_EQ(notice->session.session_id, "s1");
-  EXPECT_EQ(notice->queue->action, QueueAction::kAdded);
-  EXPECT_EQ(notice->queue->message_id, added.id);
-  EXPECT_EQ(notice->queue->queue_length, 1u);
+  const auto& change = std::get<QueueChange>(notice->change);
+  EXPECT_EQ(change.action, QueueAction::kAdded);
+  EXPECT_EQ(change.message_id, added.id);
+  EXPECT_EQ(change.queue_length, 1u);
+}
+
+TEST_F(SessionNoticesTest, OfEventsAreAsManyAsSecondsAndTheLastIsTold) {
+  ASSERT_OK(Create("s1"));
+  const auto feed = Follow("");
+  const auto newest = [&] {
+    const NoticePtr notice = *feed->Next();
+    EXPECT_EQ(notice->action, SessionAction::kActivity);
+    return notice->session.max_seq;
+  };
+  for (int i = 0; i < 50; ++i) ASSERT_OK(Record(AgentMessage{"x"}));
+  EXPECT_EQ(newest(), 2);
+  EXPECT_EQ(*feed->Take(), nullptr);
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_EQ(newest(), 51);
+  // Where nothing was recorded nothing is told, and what comes after that at once.
+  clock_.Advance(absl::Seconds(5));
+  ASSERT_OK(Record(AgentMessage{"x"}));
+  EXPECT_EQ(newest(), 52);
+  EXPECT_EQ(*feed->Take(), nullptr);
+}
+
+TEST_F(SessionNoticesTest, OfEventsAreToldBeforeTheirSessionIsUnloaded) {
+  limits_.idle_sessions = 1;
+  threads_ = 1;
+  Reopen();
+  ASSERT_OK(Create("s1"));
+  ASSERT_OK(Create("s2"));
+  const auto feed = Follow("");
+  for (int i = 0; i < 3; ++i) ASSERT_OK(Record(AgentMessage{"x"}));
+  EXPECT_EQ((*feed->Next())->session.max_seq, 2);
+  // Another one takes its place in memory.
+  ASSERT_OK(Read({}, "s2"));
+  const NoticePtr last = *feed->Next();
+  EXPECT_EQ(last->session.session_id, "s1");
+  EXPECT_EQ(last->session.max_seq, 4);
+}
+
+// What lists have of a session is as new as what is told of it.
+TEST_F(SessionNoticesTest, OfQuestionsSayHowManyAreOpen) {
+  struct Silent final : PermissionAsker {
+    void OnAnswer(const absl::StatusOr<PermissionAnswer>&) override {}
+  };
+  ASSERT_OK(Create("s1"));
+  const auto feed = Follow("");
+  const std::string title = absl::StrCat(std::string(255, 't'), "\u00e9");
+  for (const char* id : {"a", "b"}) {
+    ASSERT_OK(Run([&](Session& s, absl::Time now) {
+      return s
+          .AskPermission({.id = id, .title = title, .details = "{}", .options = {{"yes", "", ""}}},
+                         std::make_shared<Silent>(), now)
+          .status();
+    }));
+  }
+  for (const size_t count : {1u, 2u}) {
+    const NoticePtr notice = *feed->Next();
+    EXPECT_EQ(notice->action, SessionAction::kPermission);
+    EXPECT_EQ(notice->session.open_permissions, count);
+    const auto& change = std::get<PermissionChange>(notice->change);
+    EXPECT_FALSE(change.answer.has_value());
+    EXPECT_EQ(change.request.title, std::string(255, 't'));
+    EXPECT_TRUE(change.request.options.empty());
+    EXPECT_TRUE(change.request.details.empty());
+  }
+  EXPECT_EQ(table_->Get("s1")->open_permissions, 2u);
+  ASSERT_OK(Run([](Session& s, absl::Time now) { return s.CancelPermissions(now).status(); }));
+  for (const char* id : {"a", "b"}) {
+    const NoticePtr notice = *feed->Next();
+    const auto& change = std::get<PermissionChange>(notice->change);
+    EXPECT_EQ(change.request.id, id);
+    EXPECT_TRUE(change.answer->cancelled());
+    EXPECT_EQ(notice->session.open_permissions, 0u);
+  }
+  EXPECT_EQ(table_->Get("s1")->open_permissions, 0u);
+}
+
+TEST_F(SessionNoticesTest, OfTurnsTellTheirEndAndWhyTheQueueIsPaused) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("m"));
+  const TestReceiver::Handed handed = runner->handed.Take();
+  const auto feed = Follow("");
+  const auto next_turn = [&] {
+    while (true) {
+      const NoticePtr notice = *feed->Next();
+      if (notice->action == SessionAction::kTurn) return std::get<TurnChange>(notice->change);
+    }
+  };
+  ASSERT_OK(StartTurn(handed.turn_id));
+  TurnChange turn = next_turn();
+  EXPECT_EQ(turn.turn_id, handed.turn_id);
+  EXPECT_EQ(turn.queue_id, handed.message.id);
+  EXPECT_FALSE(turn.outcome.has_value());
+  EXPECT_EQ(table_->Get("s1")->queue.turn_id, handed.turn_id);
+  ASSERT_OK(FinishTurn(handed.turn_id, {TurnEnd::kFailed, "rate_limited", "later"}));
+  turn = next_turn();
+  EXPECT_EQ(turn.outcome->end, TurnEnd::kFailed);
+  EXPECT_EQ(turn.outcome->reason, "rate_limited");
+  EXPECT_EQ(table_->Get("s1")->queue.pause_reason, "rate_limited");
+  Reopen();
+  EXPECT_EQ(table_->Get("s1")->queue.pause_reason, "rate_limited");
 }
 
 // Whoever is told can look at once, and whoever looks after it has begun to follow knows all.

@@ -54,6 +54,35 @@ TEST_F(SessionPermissionsTest, TheFirstAnswerHolds) {
   EXPECT_THAT(Give("perm-x", "yes"), FailsWith(absl::StatusCode::kNotFound, "unknown_permission"));
 }
 
+TEST_F(SessionPermissionsTest, OneIsCancelledAlone) {
+  ASSERT_OK(Create("s1"));
+  Answer first;
+  Answer second;
+  ASSERT_OK(Ask("perm-1", first));
+  ASSERT_OK(Ask("perm-2", second));
+  const auto cancel = [&](const std::string& id) {
+    return Run([&](Session& s, absl::Time now) { return s.CancelPermission(id, now); });
+  };
+  ASSERT_OK(cancel("perm-1"));
+  EXPECT_EQ(first.Wait().value(), (PermissionAnswer{.request_id = "perm-1"}));
+  EXPECT_EQ(Snapshot().permissions.size(), 1u);
+  ASSERT_OK(Give("perm-2", "yes"));
+  // What is over stays as it was.
+  ASSERT_OK(cancel("perm-2"));
+  Answer again;
+  EXPECT_OK(Ask("perm-2", again));
+  EXPECT_EQ(again.Wait()->option_id, "yes");
+}
+
+TEST_F(SessionPermissionsTest, WhatIsCancelledBeforeItIsAskedIsNeverOpen) {
+  ASSERT_OK(Create("s1"));
+  ASSERT_OK(Run([](Session& s, absl::Time now) { return s.CancelPermission("perm-1", now); }));
+  Answer answer;
+  EXPECT_OK(Ask("perm-1", answer));
+  EXPECT_TRUE(answer.Wait()->cancelled());
+  EXPECT_THAT(Snapshot().permissions, testing::IsEmpty());
+}
+
 TEST_F(SessionPermissionsTest, WhatIsToBePermittedIsAnObject) {
   ASSERT_OK(Create("s1"));
   const auto ask = [&](const std::string& details) {

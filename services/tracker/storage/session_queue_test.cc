@@ -145,6 +145,30 @@ TEST_F(SessionTableTest, StoppingAsksTheRunnerAndPausesTheQueue) {
   EXPECT_FALSE(Messages()[0].sending());
 }
 
+TEST_F(SessionTableTest, RunnerThatWasAwayIsToldThatItsTurnWasStopped) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("first"));
+  const std::string turn = runner->handed.Take().turn_id;
+  ASSERT_OK(StartTurn(turn));
+  Run([&](Session& s, absl::Time) {
+    s.Detach(runner.get());
+    return absl::OkStatus();
+  }).IgnoreError();
+  ASSERT_OK(Run([](Session& s, absl::Time now) { return s.StopTurn(now); }));
+  EXPECT_EQ(runner->stopped.size(), 0u);
+  const auto back = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(back, turn));
+  EXPECT_EQ(back->stopped.Take(), turn);
+
+  // Also over a restart of the tracker.
+  Reopen();
+  const auto again = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(again, turn));
+  EXPECT_EQ(again->stopped.Take(), turn);
+}
+
 TEST_F(SessionTableTest, TheDelaySurvivesARestart) {
   ASSERT_OK(Create("s1"));
   ASSERT_OK(

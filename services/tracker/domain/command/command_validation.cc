@@ -6,6 +6,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "common/text_scan.h"
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/errors.h"
@@ -27,12 +28,7 @@ absl::Status CheckText(absl::string_view field, absl::string_view text, size_t m
 
 }  // namespace
 
-void Cut(std::string& text, size_t max_bytes) {
-  if (text.size() <= max_bytes) return;
-  size_t end = max_bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  text.resize(end);
-}
+void Cut(std::string& text, size_t max_bytes) { text.resize(CutText(text, max_bytes).size()); }
 
 void CutError(CommandError& error, absl::string_view fallback_code) {
   if (error.code.empty()) error.code = std::string(fallback_code);

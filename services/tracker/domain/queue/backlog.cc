@@ -77,4 +77,14 @@ void Backlog::Dismiss(CommandEntry* entry) {
   --std::exchange(entry->turn, nullptr)->depth;
 }
 
+void Backlog::AddTo(const ClientScope& clients, TargetLoad& load) const {
+  for (const auto& [client, turn] : clients_) {
+    if (!clients.Covers(client)) continue;
+    load.queued += turn.depth;
+    for (const CommandEntry& entry : turn.commands) {
+      load.oldest_ready = std::min(load.oldest_ready, entry.spec().ready_time());
+    }
+  }
+}
+
 }  // namespace callslip::tracker

@@ -8,8 +8,10 @@
 #include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "boost/intrusive/list.hpp"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/queue/command_entry.h"
 #include "tracker/domain/queue/pruning.h"
+#include "tracker/domain/queue/target_load.h"
 
 namespace callslip::tracker {
 
@@ -42,6 +44,9 @@ class Backlog {
   void Admit(CommandEntry* entry, BacklogTurn* turn);
   void Dismiss(CommandEntry* entry);
   int64_t depth() const { return depth_; }
+  // Counts what waits of `clients` in `load`, and finds the oldest that could be delivered. Looks
+  // at each of them, which the queue's capacity bounds.
+  void AddTo(const ClientScope& clients, TargetLoad& load) const;
 
   // Makes `entry` wait for its turn. One that comes back takes the place that its age gives it.
   void Add(CommandEntry* entry);

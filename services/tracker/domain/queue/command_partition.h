@@ -25,6 +25,7 @@
 #include "tracker/domain/queue/deadline_wheel.h"
 #include "tracker/domain/queue/partition_client.h"
 #include "tracker/domain/queue/pruning.h"
+#include "tracker/domain/queue/target_load.h"
 #include "tracker/domain/queue/target_queue.h"
 #include "tracker/domain/queue/tombstones.h"
 #include "tracker/domain/queue/usage.h"
@@ -186,6 +187,9 @@ class CommandPartition {
 
   // What the workers of `target`, or of all targets where it is empty, do now.
   void AddActivities(absl::string_view target, std::vector<WorkerActivity>& activities);
+
+  // What there is to do of `clients`, of each target that has anything.
+  void AddLoads(const ClientScope& clients, std::vector<TargetLoad>& loads);
 
   // The commands that a person still has to finish.
   void AddUnfinishedOfPeople(std::vector<CommandPtr>& commands);

@@ -294,6 +294,21 @@ void CommandPartition::AddActivities(absl::string_view target,
   }
 }
 
+void CommandPartition::AddLoads(const ClientScope& clients, std::vector<TargetLoad>& loads) {
+  MutexLock lock(&mutex_);
+  for (const auto& [name, queue] : queues_) {
+    TargetLoad load{.target = name};
+    queue->backlog.AddTo(clients, load);
+    for (const Worker* worker : queue->workers.Busy()) {
+      for (const CommandEntry& entry : worker->held) {
+        if (!clients.Covers(entry.spec().client_id())) continue;
+        ++(entry.view->state == CommandState::kRunning ? load.running : load.delivered);
+      }
+    }
+    if (load.queued + load.delivered + load.running > 0) loads.push_back(std::move(load));
+  }
+}
+
 bool CommandPartition::FitsLocked(const CommandEntry& entry, const Payload& result) const {
   // Twice of what registrations may take: what was accepted is to be answered.
   const auto bytes = result == nullptr ? 0 : static_cast<int64_t>(result->size());

@@ -404,6 +404,12 @@ std::vector<WorkerActivity> CommandTable::Activities(const std::string& target) 
   return activities;
 }
 
+std::vector<TargetLoad> CommandTable::Loads(const ClientScope& clients) {
+  std::vector<TargetLoad> loads;
+  for (const auto& partition : partitions_) partition->AddLoads(clients, loads);
+  return loads;
+}
+
 void CommandTable::OnNoLeases(std::function<void()> action) {
   {
     MutexLock lock(&no_leases_mutex_);

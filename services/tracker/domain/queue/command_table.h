@@ -132,6 +132,10 @@ class CommandTable {
   // call or a command. One look at all that is unfinished.
   std::vector<WorkerActivity> Activities(const std::string& target);
 
+  // What there is to do of `clients`, of each target that has anything, in no order.
+  std::vector<TargetLoad> Loads(const ClientScope& clients);
+  const CommandLimits& limits() const { return shared_.limits; }
+
   // For what is kept beside the commands, in the same journal.
 
   // The next number in the order of registration.

@@ -43,6 +43,12 @@ struct RunnerInfo {
   bool connected = false;
 };
 
+// How many runners have called.
+struct RunnerCounts {
+  int known = 0;
+  int connected = 0;  // Of these.
+};
+
 // InvalidField unless ids and names are as runner_service.proto has them, directories are absolute,
 // and there are no more than there may be.
 absl::Status CheckOffer(const RunnerOffer& offer);

@@ -47,14 +47,6 @@ absl::Status RunnerTooSlow() {
                            .retry_after = absl::Seconds(1)});
 }
 
-absl::Status NotAssigned(absl::string_view session_id, absl::string_view runner_id) {
-  return ErrorWithDetails(
-      StatusCode::kFailedPrecondition,
-      absl::StrCat("session \"", session_id, "\" is not runner \"", runner_id, "\"'s"),
-      {.reason = "not_assigned",
-       .hint = "End its agent: whoever has the session now starts another one."});
-}
-
 absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir) {
   const std::string whose = acp_server.empty()
                                 ? "the session names no agent (acp_server)"

@@ -13,9 +13,6 @@ namespace callslip::tracker {
 absl::Status TooManyRunners(size_t limit);          // too_many_runners, RESOURCE_EXHAUSTED
 absl::Status RunnerReplaced(absl::string_view id);  // runner_replaced, ABORTED
 absl::Status RunnerTooSlow();                       // too_slow, RESOURCE_EXHAUSTED
-// The session is not that runner's.
-absl::Status NotAssigned(absl::string_view session_id,
-                         absl::string_view runner_id);  // not_assigned
 // No runner has that agent and a workspace with that directory.
 absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir);  // no_runner
 // The session's runner has given it up.

@@ -19,8 +19,9 @@ inline constexpr absl::Duration kForgetRunnerAfter = absl::Hours(1);
 // Controls of a session that wait for their answer, and how long one does.
 inline constexpr size_t kMaxControlsOfSession = 16;
 inline constexpr absl::Duration kControlWait = absl::Seconds(8);
-// Of what a runner has not read yet, besides the sessions that need their agent.
-inline constexpr size_t kMaxWaitingAssignments = 1000;
+// Of what a runner has not read yet, besides the sessions that need their agent: one that comes
+// back may be told that all of its sessions are another's.
+inline constexpr size_t kMaxWaitingAssignments = kMaxRunnerSessions + 1000;
 
 }  // namespace callslip::tracker
 

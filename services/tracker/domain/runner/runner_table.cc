@@ -36,7 +36,7 @@ absl::StatusOr<std::vector<std::string>> RunnerTable::Connect(
   const std::string id = offer.runner_id;
   const auto found = runners_.find(id);
   if (found == runners_.end() || !found->second.offer.has_value()) {
-    if (known_runners_ >= kMaxRunners) return TooManyRunners(kMaxRunners);
+    if (known_runners_ >= kMaxRunners && !MakeRoom()) return TooManyRunners(kMaxRunners);
     ++known_runners_;
     runners_[id].known_since = now;
   }
@@ -51,6 +51,19 @@ absl::StatusOr<std::vector<std::string>> RunnerTable::Connect(
     if (!Give(session, id, AgentStatus::kNone)) others.push_back(session);
   }
   return others;
+}
+
+bool RunnerTable::MakeRoom() {
+  auto oldest = runners_.end();
+  for (auto each = runners_.begin(); each != runners_.end(); ++each) {
+    const Runner& runner = each->second;
+    if (!runner.offer.has_value() || runner.connected || !runner.sessions.empty()) continue;
+    if (oldest == runners_.end() || runner.gone_since < oldest->second.gone_since) oldest = each;
+  }
+  if (oldest == runners_.end()) return false;
+  runners_.erase(oldest);
+  --known_runners_;
+  return true;
 }
 
 void RunnerTable::Disconnect(const std::string& runner_id, absl::Time now) {
@@ -185,6 +198,16 @@ std::set<std::string> RunnerTable::SessionsOf(const std::string& runner_id) cons
 void RunnerTable::Count(Runner& runner, AgentStatus status, int by) {
   if (Runs(status)) runner.running += by;
   if (status == AgentStatus::kWaiting) runner.waiting += by;
+}
+
+RunnerCounts RunnerTable::CountRunners() const {
+  RunnerCounts counts;
+  for (const auto& [id, runner] : runners_) {
+    if (!runner.offer.has_value()) continue;
+    ++counts.known;
+    if (runner.connected) ++counts.connected;
+  }
+  return counts;
 }
 
 std::vector<RunnerInfo> RunnerTable::List() const {

@@ -54,6 +54,7 @@ class RunnerTable {
   std::set<std::string> SessionsOf(const std::string& runner_id) const;
   // Those that have called, by their id.
   std::vector<RunnerInfo> List() const;
+  RunnerCounts CountRunners() const;
 
  private:
   struct Runner {
@@ -73,6 +74,8 @@ class RunnerTable {
 
   // Counts a session's agent, or `by` -1 no longer.
   static void Count(Runner& runner, AgentStatus status, int by);
+  // Forgets the one that has been gone for longest and has no session; false where there is none.
+  bool MakeRoom();
   bool Give(const std::string& session_id, const std::string& runner_id, AgentStatus status);
 
   std::map<std::string, Runner> runners_;

@@ -212,6 +212,29 @@ TEST_F(RunnerTableTest, KnowsNoMoreRunnersThanThereMayBe) {
   Connect(Offer("more"));
 }
 
+TEST_F(RunnerTableTest, RunnersThatAreGoneMakeRoomTheFirstOneFirst) {
+  for (size_t i = 0; i < kMaxRunners; ++i) Connect(Offer(absl::StrCat("r-", i)));
+  ASSERT_EQ(Assign("s"), "r-0");
+  for (const char* gone : {"r-0", "r-2", "r-1"}) {
+    table_.Disconnect(gone, now_);
+    After(kMoment);
+  }
+  const auto is_known = [this](const std::string& id) {
+    for (const RunnerInfo& runner : table_.List()) {
+      if (runner.offer.runner_id == id) return true;
+    }
+    return false;
+  };
+  // That has a session, for as long as its lease.
+  Connect(Offer("more-1"));
+  EXPECT_FALSE(is_known("r-2"));
+  Connect(Offer("more-2"));
+  EXPECT_FALSE(is_known("r-1"));
+  EXPECT_TRUE(is_known("r-0"));
+  EXPECT_THAT(table_.Connect(Offer("more-3"), {}, now_),
+              FailsWith(StatusCode::kResourceExhausted, "too_many_runners"));
+}
+
 TEST_F(RunnerTableTest, HasNoMoreSessionsThanThereMayBe) {
   Connect(Offer("a"));
   for (size_t i = 0; i < kMaxRunnerSessions; ++i) ASSERT_EQ(Assign(absl::StrCat(i)), "a");

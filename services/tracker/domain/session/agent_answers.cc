@@ -16,6 +16,9 @@ namespace {
 // As the agents' protocol calls a tool that runs something.
 constexpr char kToolKind[] = "execute";
 
+// A byte of UTF-8 that is not the first one of its character.
+bool IsWithinCharacter(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
 absl::Status Check(const SessionMetadata& session, const AgentText& piece) {
   if (session.state != SessionState::kActive) return SessionEnded(session.session_id);
   if (piece.iteration < 0) return InvalidField("iteration", "is negative");
@@ -27,6 +30,18 @@ absl::Status Check(const SessionMetadata& session, const AgentText& piece) {
 }
 
 }  // namespace
+
+std::optional<StreamedText> AgentAnswers::Text(const std::string& session_id) const {
+  const auto* const known = entries_.Peek(session_id);
+  if (known == nullptr) return std::nullopt;
+  const Answer& answer = (*known)->present;
+  if (answer.ended || answer.text.empty()) return std::nullopt;
+  size_t start = answer.text.size() - std::min(answer.text.size(), kMaxStreamedBytes);
+  while (start < answer.text.size() && IsWithinCharacter(answer.text[start])) ++start;
+  return StreamedText{.iteration = answer.detector.iteration(),
+                      .offset = static_cast<int64_t>(start),
+                      .text = answer.text.substr(start)};
+}
 
 absl::StatusOr<AddedAgentText> AgentAnswers::Add(Session& session, const AgentText& piece,
                                                  absl::Time now) {
@@ -44,6 +59,12 @@ absl::StatusOr<AddedAgentText> AgentAnswers::Add(Session& session, const AgentTe
   const int64_t offset = piece.offset.value_or(known);
   if (offset > known) return AnswerGap(known, offset);
   const auto size = static_cast<int64_t>(piece.text.size());
+  const absl::string_view fresh =
+      absl::string_view(piece.text).substr(static_cast<size_t>(std::min(known - offset, size)));
+  // So that whatever there is of an answer is text.
+  if (!fresh.empty() && IsWithinCharacter(fresh.front())) {
+    return InvalidField("offset", "is where what is known ends within a character");
+  }
   const auto bytes = static_cast<size_t>(std::max(known, offset + size));
   if (bytes > kMaxEventBytes) return EventTooLarge(bytes, kMaxEventBytes);
   RETURN_IF_ERROR(CheckRoom(entry->owner, bytes - static_cast<size_t>(known), now));
@@ -59,13 +80,15 @@ absl::StatusOr<AddedAgentText> AgentAnswers::Add(Session& session, const AgentTe
   }
   const Mark before = MarkOf(answer);
   AddedAgentText added = Known(answer, offset, piece);
-  const auto repeated = static_cast<size_t>(std::min(known - offset, size));
-  absl::Status fed =
-      Feed(session, answer, absl::string_view(piece.text).substr(repeated), added, now);
+  absl::Status fed = Feed(session, answer, fresh, added, now);
   if (fed.ok() && piece.end) fed = End(session, answer, now);
   if (!fed.ok()) {
     GoBack(answer, before);
     return fed;
+  }
+  // What has ended is an event.
+  if (!answer.ended && !fresh.empty()) {
+    session.ShowText({piece.iteration, known, std::string(fresh)});
   }
   added.length = answer.length;
   return added;

@@ -19,6 +19,7 @@
 namespace callslip::tracker {
 
 class Session;
+struct StreamedText;
 
 // What streams in one call: an agent speaks in pieces of a few words.
 inline constexpr size_t kMaxAgentTextBytes = size_t{1} << 20;
@@ -60,10 +61,13 @@ class AgentAnswers {
 
   // Finds the commands that end in this piece, and records each as a `tool_call` with status
   // `queued`, and with the last piece the answer as an `agent_message`. What is known of the piece
-  // is passed over. A later iteration ends the one before, where that was not ended.
-  // InvalidField for an iteration that has ended, AnswerGap, SessionEnded, EventTooLarge,
-  // TooManyAnswers, TooManyAnswerBytes.
+  // is passed over, and the rest is shown to those who watch. A later iteration ends the one
+  // before, where that was not ended. InvalidField for an iteration that has ended, AnswerGap,
+  // SessionEnded, EventTooLarge, TooManyAnswers, TooManyAnswerBytes.
   absl::StatusOr<AddedAgentText> Add(Session& session, const AgentText& piece, absl::Time now);
+  // What there is of the answer that streams in: up to kMaxStreamedBytes of its end; nothing where
+  // none does.
+  std::optional<StreamedText> Text(const std::string& session_id) const;
   // The session is gone.
   void Forget(const std::string& session_id) { entries_.Remove(session_id); }
 

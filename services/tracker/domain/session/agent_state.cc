@@ -25,6 +25,30 @@ bool Replace(const std::optional<std::string>& value, std::string& member) {
 
 }  // namespace
 
+const char* AgentStatusName(AgentStatus status) {
+  switch (status) {
+    case AgentStatus::kNone:
+      return "none";
+    case AgentStatus::kWaiting:
+      return "waiting";
+    case AgentStatus::kStarting:
+      return "starting";
+    case AgentStatus::kIdle:
+      return "idle";
+    case AgentStatus::kPrompting:
+      return "prompting";
+    case AgentStatus::kNeedsPermission:
+      return "needs_permission";
+    case AgentStatus::kStopping:
+      return "stopping";
+    case AgentStatus::kStopped:
+      return "stopped";
+    case AgentStatus::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
 absl::Status CheckAndCut(AgentChange& change) {
   RETURN_IF_ERROR(CheckSize("runner_id", change.runner_id, kMaxClientIdBytes));
   RETURN_IF_ERROR(CheckSize("agent_session_id", change.agent_session_id, kMaxAgentSessionIdBytes));

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_STATE_H_
 #define CALLSLIP_TRACKER_DOMAIN_SESSION_AGENT_STATE_H_
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ enum class AgentStatus {
   kStopped,
   kFailed,
 };
+inline constexpr size_t kAgentStatusCount = 9;
+// "none", "waiting", …, "needs_permission", …
+const char* AgentStatusName(AgentStatus status);
 
 // A text that all copies of it share.
 class SharedText {
@@ -49,7 +53,7 @@ struct AgentState {
   std::string message;    // For people; not stored.
   absl::Time updated_at;  // Not stored; UnixEpoch() where nothing was told.
   // Stored.
-  std::string runner_id;         // Who runs it, or did so last.
+  std::string runner_id;         // Who runs it; empty while nobody does.
   std::string agent_session_id;  // The agent's own name of its session.
   // A JSON object, or empty. What many hold in memory is without it: see WithoutDetails().
   SharedText details;

@@ -29,6 +29,12 @@ class IdleMap {
     return &found->second->value;
   }
 
+  // The same, but it does not count as a use. It may be one that is about to be dropped.
+  const T* Peek(absl::string_view name) const {
+    const auto found = places_.find(name);
+    return found == places_.end() ? nullptr : &found->second->value;
+  }
+
   // Adds a value under a name that has none. Null where there are as many as there may be.
   T* Add(std::string name, T value, absl::Time now) {
     DropIdle(now);

@@ -98,6 +98,18 @@ std::vector<Permissions::Closed> Permissions::CancelAll() {
   return closed;
 }
 
+std::optional<Permissions::Closed> Permissions::Cancel(const std::string& id) {
+  const auto found = std::find_if(open_.begin(), open_.end(),
+                                  [&](const Open& open) { return open.request.id == id; });
+  if (found == open_.end()) {
+    if (FindAnswer(id) == nullptr) Remember({.request_id = id});
+    return std::nullopt;
+  }
+  Open open = std::move(*found);
+  open_.erase(found);
+  return Close(std::move(open), {.request_id = id});
+}
+
 std::vector<PermissionRequest> Permissions::open() const {
   std::vector<PermissionRequest> requests;
   requests.reserve(open_.size());
@@ -120,9 +132,13 @@ const PermissionAnswer* Permissions::FindAnswer(absl::string_view id) const {
   return nullptr;
 }
 
-Permissions::Closed Permissions::Close(Open open, PermissionAnswer answer) {
-  answers_.push_back(answer);
+void Permissions::Remember(PermissionAnswer answer) {
+  answers_.push_back(std::move(answer));
   if (answers_.size() > kRememberedAnswers) answers_.pop_front();
+}
+
+Permissions::Closed Permissions::Close(Open open, PermissionAnswer answer) {
+  Remember(answer);
   return {std::move(open.request), std::move(answer), std::move(open.askers)};
 }
 

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSIONS_H_
 #define CALLSLIP_TRACKER_DOMAIN_SESSION_PERMISSIONS_H_
 
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -30,6 +31,7 @@ struct PermissionRequest {
   std::string details = {};  // A JSON object: that call, as the agent has described it.
   std::vector<PermissionOption> options;
   absl::Time asked_at;
+  std::string runner_id = {};  // Who asks, where that is a runner.
   friend bool operator==(const PermissionRequest&, const PermissionRequest&) = default;
 };
 
@@ -79,9 +81,12 @@ class Permissions {
   absl::StatusOr<Closed> Answer(PermissionAnswer answer);
   // Ends all requests without an option.
   std::vector<Closed> CancelAll();
+  // The one with that id; one that was not asked yet ends as soon as it is.
+  std::optional<Closed> Cancel(const std::string& id);
 
   // Oldest first.
   std::vector<PermissionRequest> open() const;
+  size_t size() const { return open_.size(); }
   bool empty() const { return open_.empty(); }
   // Takes all askers: the session is going away. Their requests stay open.
   std::vector<std::shared_ptr<PermissionAsker>> TakeAskers();
@@ -93,6 +98,7 @@ class Permissions {
   };
 
   const PermissionAnswer* FindAnswer(absl::string_view id) const;
+  void Remember(PermissionAnswer answer);
   Closed Close(Open open, PermissionAnswer answer);
 
   std::vector<Open> open_;

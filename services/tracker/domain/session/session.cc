@@ -160,6 +160,7 @@ void Session::Advance(absl::Time now) {
   std::erase_if(playbacks_, [&](Playback& playback) { return !PlayOn(playback, now); });
   if (metadata_.state == SessionState::kActive) PollDelivery(now);
   FollowAgent();
+  AnnounceActivity(now);
 }
 
 absl::Time Session::NextTime() const {
@@ -168,6 +169,7 @@ absl::Time Session::NextTime() const {
     next = delivery_.NextTime(receiver_ != nullptr);
   }
   for (const Playback& playback : playbacks_) next = std::min(next, playback.due);
+  if (activity_untold_) next = std::min(next, activity_due_);
   return next;
 }
 
@@ -201,6 +203,11 @@ absl::Status Session::Write(absl::Time now) {
 }
 
 void Session::Abandon(const absl::Status& status) {
+  // One that is unloaded tells at once what it would have told later.
+  if (status.ok() && std::exchange(activity_untold_, false)) {
+    Refresh();
+    notices_->Publish({SessionAction::kActivity, AsNoticed(metadata_)});
+  }
   for (const Observer& observer : std::exchange(observers_, {})) observer.feed->End(status);
   for (const Playback& playback : std::exchange(playbacks_, {})) playback.feed->End(status);
   if (receiver_ != nullptr) std::exchange(receiver_, nullptr)->OnEnd(status);
@@ -240,7 +247,7 @@ absl::StatusOr<std::vector<EventPtr>> Session::AppendAll(std::vector<EventPayloa
                                                          absl::Time now) {
   absl::StatusOr<std::vector<EventPtr>> events = record_->AppendAll(std::move(payloads), now);
   RETURN_IF_ERROR(Checked(events.status()));
-  log_changed_ = counters_changed_ = true;
+  log_changed_ = counters_changed_ = activity_untold_ = true;
   metadata_.updated_at = now;
   for (const EventPtr& event : *events) Appended(event);
   return events;
@@ -267,7 +274,9 @@ void Session::Refresh() {
   metadata_.queue.length = queue_.size();
   metadata_.queue.turn_id = delivery.turn.has_value() ? delivery.turn->id : "";
   metadata_.queue.paused = delivery.pause.has_value();
+  metadata_.queue.pause_reason = delivery.pause.has_value() ? delivery.pause->reason : "";
   metadata_.queue.enabled = delivery.settings.enabled;
+  metadata_.open_permissions = permissions_.size();
   metadata_.needs_agent = receiver_ == nullptr && HasWork(metadata_, enabled_by_default_);
   metadata_.agent.status = told_status_;
   if (told_status_ == AgentStatus::kIdle && delivery.turn.has_value()) {
@@ -294,10 +303,25 @@ void Session::NotifyMetadata() {
 }
 
 void Session::Announce(SessionAction action) {
-  AfterCommit([this, notice = SessionNotice{action, WithoutDetails(metadata_), {}}](
+  AfterCommit([this, notice = SessionNotice{action, WithoutDetails(metadata_)}](
                   const absl::Status& status) {
     if (status.ok()) notices_->Publish(notice);
   });
+}
+
+void Session::AnnounceChange(SessionAction action, decltype(SessionNotice::change) change) {
+  Refresh();
+  AfterCommit([this, notice = SessionNotice{action, AsNoticed(metadata_), std::move(change)}](
+                  const absl::Status& status) {
+    if (status.ok()) notices_->Publish(notice);
+  });
+}
+
+void Session::AnnounceActivity(absl::Time now) {
+  if (!activity_untold_ || now < activity_due_) return;
+  activity_untold_ = false;
+  activity_due_ = now + kActivityInterval;
+  AnnounceChange(SessionAction::kActivity);
 }
 
 }  // namespace callslip::tracker

@@ -106,6 +106,8 @@ class Session {
   absl::StatusOr<AddedAgentText> AddAgentText(const AgentText& piece, absl::Time now) {
     return answers_->Add(*this, piece, now);
   }
+  // Shows those who watch what the agent says. Stored nowhere.
+  void ShowText(StreamedText text) { NotifyAll(std::move(text)); }
   const RecordedAnswer& recorded_answer() const { return answer_; }
   // InvalidField.
   absl::StatusOr<EventPage> Read(const EventQuery& query);
@@ -180,6 +182,10 @@ class Session {
 
   // Permissions.
 
+  // That it is that one's, or nobody's: a runner that was away for too long finds out that the
+  // session is another one's. Empty: no runner. NotAssigned.
+  absl::Status CheckRunner(const std::string& runner_id) const;
+
   // Asks those who watch, now and later; without options, goes on waiting for what was asked
   // before. `asker` gets the answer once it is durable; it is dropped unanswered only with the
   // whole table. Errors are those of Permissions::Ask(), and SessionEnded.
@@ -192,6 +198,8 @@ class Session {
   absl::Status AnswerPermission(PermissionAnswer answer, absl::Time now);
   // Returns how many there were.
   absl::StatusOr<size_t> CancelPermissions(absl::Time now);
+  // As Permissions::Cancel().
+  absl::Status CancelPermission(const std::string& id, absl::Time now);
 
   // For the thread that the session belongs to.
 
@@ -232,6 +240,7 @@ class Session {
   struct Known {
     AgentStatus status;
     QueueSummary queue;
+    size_t open_permissions;
     bool needs_agent;
     bool is_active;
     friend bool operator==(const Known&, const Known&) = default;
@@ -254,9 +263,13 @@ class Session {
   // What happens to be told is told after the commit.
   void Tell(std::shared_ptr<SessionFeed> feed, What what);
   void NotifyAll(const What& what);
+  void Tell(PermissionChange change);
   void NotifyMetadata();
-  // The same for those who follow all sessions of the owner.
+  // The same for those who follow all sessions of the owner: the session, or a change of it.
   void Announce(SessionAction action);
+  void AnnounceChange(SessionAction action, decltype(SessionNotice::change) change = {});
+  // Tells them of new events, where it is time to.
+  void AnnounceActivity(absl::Time now);
   // The queue is to be stored, and all of them are to hear of it.
   void QueueChanged(QueueAction action, std::string message_id = "");
 
@@ -268,6 +281,8 @@ class Session {
   void HandOver(const QueueDelivery::Sent& sent);
   // A turn that is under way has failed, since its runner was lost.
   absl::Status LoseTurn(const char* why, absl::Time now);
+  // The runner is to end its turn.
+  void TellStop(const std::string& turn_id);
   // What is being sent, if anything, waits again.
   void ReturnSending();
   absl::Status CheckPrompt(const std::string& prompt_id) const;
@@ -306,6 +321,9 @@ class Session {
   bool listing_changed_ = false;
   // Counters differ from what was last saved and told.
   bool counters_changed_ = false;
+  // Events were recorded that nobody was told of who follows all sessions, and when they may be.
+  bool activity_untold_ = false;
+  absl::Time activity_due_ = absl::InfinitePast();
   std::vector<std::function<void(const absl::Status&)>> effects_;
 };
 

@@ -28,6 +28,7 @@ absl::Status Session::SetAgentState(AgentChange change, absl::Time now) {
 Session::Known Session::KnownOf(const SessionMetadata& metadata) {
   return {.status = metadata.agent.status,
           .queue = metadata.queue,
+          .open_permissions = metadata.open_permissions,
           .needs_agent = metadata.needs_agent,
           .is_active = metadata.state == SessionState::kActive};
 }

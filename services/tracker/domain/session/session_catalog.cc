@@ -220,6 +220,18 @@ std::vector<SessionMetadata> SessionCatalog::ThatNeedAgent() {
   return sessions;
 }
 
+std::array<int64_t, kAgentStatusCount> SessionCatalog::AgentCounts() {
+  std::array<int64_t, kAgentStatusCount> counts = {};
+  MutexLock lock(&mutex_);
+  for (const auto& [id, session] : sessions_) {
+    if (session.state != SessionState::kActive) continue;
+    const bool is_run = session.agent.status != AgentStatus::kNone;
+    if (!is_run && (!session.needs_agent || session.acp_server.empty())) continue;
+    ++counts[static_cast<size_t>(session.agent.status)];
+  }
+  return counts;
+}
+
 size_t SessionCatalog::size() {
   MutexLock lock(&mutex_);
   return sessions_.size();

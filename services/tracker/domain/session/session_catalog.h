@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CATALOG_H_
 #define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_CATALOG_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -52,6 +53,9 @@ class SessionCatalog {
   std::vector<std::string> ChildrenToEnd();
   // Newest first.
   std::vector<SessionMetadata> ThatNeedAgent();
+  // How many active sessions have an agent that is so, by AgentStatus. Of those that nobody runs
+  // (kNone) the ones that need theirs.
+  std::array<int64_t, kAgentStatusCount> AgentCounts();
   size_t size();
   // Events that were added since the start.
   int64_t appended_events();

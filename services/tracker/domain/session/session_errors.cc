@@ -267,4 +267,12 @@ absl::Status CheckClientId(absl::string_view field, absl::string_view id) {
   return InvalidField(field, absl::StrCat("is longer than ", kMaxClientIdBytes, " bytes"));
 }
 
+absl::Status NotAssigned(absl::string_view session_id, absl::string_view runner_id) {
+  return ErrorWithDetails(
+      absl::StatusCode::kFailedPrecondition,
+      absl::StrCat("session \"", session_id, "\" is not runner \"", runner_id, "\"'s"),
+      {.reason = "not_assigned",
+       .hint = "End its agent: whoever has the session now starts another one."});
+}
+
 }  // namespace callslip::tracker

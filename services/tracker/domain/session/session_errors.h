@@ -62,6 +62,9 @@ absl::Status PermissionAnswered(absl::string_view id);  // permission_answered
 absl::Status TooManyPermissions(size_t limit);          // too_many_permissions
 absl::Status TooManyAskers(size_t limit);               // too_many_permissions
 
+// The session is not that runner's: not_assigned, FAILED_PRECONDITION.
+absl::Status NotAssigned(absl::string_view session_id, absl::string_view runner_id);
+
 // InvalidField where an id that a client chooses has more than kMaxClientIdBytes.
 absl::Status CheckClientId(absl::string_view field, absl::string_view id);
 

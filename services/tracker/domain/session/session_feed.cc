@@ -11,6 +11,12 @@ constexpr size_t kNoticeBytes = 256;
 size_t BytesOf(const SessionUpdate& update) {
   const auto* event = std::get_if<EventPtr>(&update.what);
   if (event != nullptr) return kNoticeBytes + (*event)->bytes;
+  if (const auto* text = std::get_if<StreamedText>(&update.what)) {
+    return kNoticeBytes + text->text.size();
+  }
+  if (const auto* snapshot = std::get_if<SessionSnapshot>(&update.what)) {
+    return kNoticeBytes + (snapshot->text.has_value() ? snapshot->text->text.size() : 0);
+  }
   const auto* agent = std::get_if<AgentState>(&update.what);
   return kNoticeBytes + (agent == nullptr ? 0 : agent->details.size());
 }

@@ -32,6 +32,14 @@ struct QueueStatus {
   std::optional<absl::Time> send_at;  // The end of the delay.
 };
 
+// A piece of an answer as it streams in, which is stored nowhere.
+struct StreamedText {
+  int64_t iteration = 0;
+  int64_t offset = 0;  // Bytes of the answer before it.
+  std::string text;
+  friend bool operator==(const StreamedText&, const StreamedText&) = default;
+};
+
 // Everything of a session that is not an event, at one moment.
 struct SessionSnapshot {
   SessionMetadata metadata;
@@ -39,6 +47,8 @@ struct SessionSnapshot {
   std::optional<Turn> turn;
   std::vector<PermissionRequest> permissions;
   bool has_runner = false;
+  // For observers, and where an answer streams in: up to kMaxStreamedBytes of its end.
+  std::optional<StreamedText> text = {};
 };
 
 enum class QueueAction {
@@ -84,7 +94,7 @@ struct SessionUpdate {
   // The newest event of the session when this happened: where notices belong among the events.
   int64_t max_seq = 0;
   std::variant<SessionSnapshot, EventPtr, QueueChange, TurnChange, PermissionChange,
-               SessionMetadata, AgentState, FeedEnd>
+               SessionMetadata, AgentState, StreamedText, FeedEnd>
       what;
 };
 

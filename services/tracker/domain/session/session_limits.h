@@ -54,6 +54,14 @@ inline constexpr size_t kMaxScanBytes = size_t{8} << 20;
 inline constexpr int kDefaultSessionPage = 50;
 inline constexpr int kMaxSessionPage = 500;
 
+// How often those who follow all sessions are told of one that events are recorded in it: a list
+// moves no faster under somebody's eyes. And what they are told of a question: a line.
+inline constexpr absl::Duration kActivityInterval = absl::Seconds(1);
+inline constexpr size_t kMaxNoticeTitleBytes = 256;
+
+// Of an answer that streams in, what whoever begins to watch is shown of it: its end.
+inline constexpr size_t kMaxStreamedBytes = size_t{256} << 10;
+
 // Prompts whose ids are remembered, so that a repeated one makes no second turn.
 inline constexpr size_t kRememberedPrompts = 256;
 // Questions that an agent may have open at a time, and answers that are kept for who asks again.

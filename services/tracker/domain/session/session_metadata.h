@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_METADATA_H_
 #define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_METADATA_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@ struct QueueSummary {
   size_t length = 0;    // With what is being sent.
   std::string turn_id;  // The turn that is under way; empty where there is none.
   bool paused = false;
+  std::string pause_reason;  // Where it is.
   // Where the session says it itself.
   std::optional<bool> enabled;
   friend bool operator==(const QueueSummary&, const QueueSummary&) = default;
@@ -61,6 +63,8 @@ struct SessionMetadata {
   // Of the token by which its agent is known; empty where there is none.
   std::string agent_token_hash;
   QueueSummary queue;
+  // Questions that wait for an answer. Not stored, as they are not.
+  size_t open_permissions = 0;
   // It has work (see HasWork()), and no runner takes its messages. Not stored, but found out.
   bool needs_agent = false;
   // Why its files can't be read; empty where they can. Not stored: the next call tries again.

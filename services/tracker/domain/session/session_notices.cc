@@ -7,6 +7,16 @@
 
 namespace callslip::tracker {
 
+SessionMetadata AsNoticed(const SessionMetadata& session) {
+  SessionMetadata noticed;
+  noticed.session_id = session.session_id;
+  noticed.owner = session.owner;
+  noticed.max_seq = session.max_seq;
+  noticed.updated_at = session.updated_at;
+  noticed.open_permissions = session.open_permissions;
+  return noticed;
+}
+
 absl::StatusOr<NoticePtr> NoticeFeed::Take() {
   MutexLock lock(&mutex_);
   if (waiting_.empty()) {

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
@@ -28,15 +28,23 @@ enum class SessionAction {
   kDeleted,
   kQueue,
   kAgent,  // Its status.
+  kTurn,
+  kPermission,
+  kActivity,  // Events were recorded.
 };
 
 // What has become of a session, told to those who follow all sessions of its owner.
 struct SessionNotice {
   SessionAction action = SessionAction::kCreated;
-  // As it is after that; with kDeleted and kQueue, its id and owner only.
+  // As it is after that. Where `change` says the rest, and with kDeleted and kActivity, no more of
+  // it than AsNoticed() leaves.
   SessionMetadata session;
-  std::optional<QueueChange> queue;  // With kQueue.
+  // With kQueue, kTurn and kPermission; the latter without options and details, its title cut.
+  std::variant<std::monostate, QueueChange, TurnChange, PermissionChange> change = {};
 };
+
+// Id, owner, newest event, time of it, and how many questions are open.
+SessionMetadata AsNoticed(const SessionMetadata& session);
 
 using NoticePtr = std::shared_ptr<const SessionNotice>;
 

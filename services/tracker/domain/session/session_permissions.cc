@@ -5,17 +5,26 @@
 #include <vector>
 
 #include "common/status_macros.h"
+#include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/session/session.h"
+#include "tracker/domain/session/session_errors.h"
 
 namespace callslip::tracker {
+
+absl::Status Session::CheckRunner(const std::string& runner_id) const {
+  const std::string& present = metadata_.agent.runner_id;
+  if (runner_id.empty() || present.empty() || present == runner_id) return absl::OkStatus();
+  return NotAssigned(metadata_.session_id, runner_id);
+}
 
 absl::StatusOr<PermissionRequest> Session::AskPermission(PermissionRequest request,
                                                          std::shared_ptr<PermissionAsker> asker,
                                                          absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
+  RETURN_IF_ERROR(CheckRunner(request.runner_id));
   RETURN_IF_ERROR(record_->CheckObject("details", request.details));
   ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), asker, now));
-  if (asked.opened) NotifyAll(PermissionChange{asked.request, std::nullopt});
+  if (asked.opened) Tell(PermissionChange{asked.request, std::nullopt});
   if (asked.answer.has_value()) {
     AfterCommit([asker, answer = *asked.answer](const absl::Status& status) {
       asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
@@ -37,6 +46,13 @@ absl::StatusOr<size_t> Session::CancelPermissions(absl::Time now) {
   return all.size();
 }
 
+absl::Status Session::CancelPermission(const std::string& id, absl::Time now) {
+  RETURN_IF_ERROR(CheckClientId("permission_id", id));
+  std::optional<Permissions::Closed> closed = permissions_.Cancel(id);
+  if (!closed.has_value()) return absl::OkStatus();
+  return ClosePermission(*std::move(closed), now);
+}
+
 absl::Status Session::ClosePermission(Permissions::Closed closed, absl::Time now) {
   const PermissionRecord event{.title = closed.request.title,
                                .selected_option = closed.answer.option_id,
@@ -50,8 +66,16 @@ absl::Status Session::ClosePermission(Permissions::Closed closed, absl::Time now
           asker->OnAnswer(status.ok() ? absl::StatusOr<PermissionAnswer>(answer) : status);
         }
       });
-  NotifyAll(PermissionChange{std::move(closed.request), std::move(closed.answer)});
+  Tell(PermissionChange{std::move(closed.request), std::move(closed.answer)});
   return Append(event, now).status();
+}
+
+void Session::Tell(PermissionChange change) {
+  NotifyAll(change);
+  change.request.options.clear();
+  change.request.details.clear();
+  Cut(change.request.title, kMaxNoticeTitleBytes);
+  AnnounceChange(SessionAction::kPermission, std::move(change));
 }
 
 }  // namespace callslip::tracker

@@ -11,6 +11,12 @@
 #include "tracker/domain/session/session_errors.h"
 
 namespace callslip::tracker {
+namespace {
+
+// Why the queue is paused where somebody has stopped the agent.
+constexpr char kStopped[] = "stopped";
+
+}  // namespace
 
 absl::StatusOr<QueuedMessage> Session::AddMessage(MessageRequest request, absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
@@ -129,7 +135,13 @@ absl::Status Session::Attach(std::shared_ptr<MessageReceiver> receiver, absl::st
     }
   }
   const auto& turn = delivery_.state().turn;
-  if (!turn.has_value() || turn->id == turn_id) return absl::OkStatus();
+  if (!turn.has_value()) return absl::OkStatus();
+  if (turn->id == turn_id) {
+    // It was stopped while nobody was there to be told.
+    const auto& pause = delivery_.state().pause;
+    if (pause.has_value() && pause->reason == kStopped) TellStop(turn->id);
+    return absl::OkStatus();
+  }
   return LoseTurn("the session's runner came back without the turn that it had begun", now);
 }
 
@@ -171,7 +183,9 @@ absl::StatusOr<Turn> Session::StartTurn(absl::string_view turn_id, absl::Time no
   RETURN_IF_ERROR(Append(std::move(event), now).status());
   QueueChanged(QueueAction::kRemoved, prompt.id);
   QueueChanged(QueueAction::kSent, prompt.id);
-  NotifyAll(TurnChange{.turn_id = started.turn.id, .queue_id = prompt.id});
+  const TurnChange begun{.turn_id = started.turn.id, .queue_id = prompt.id};
+  NotifyAll(begun);
+  AnnounceChange(SessionAction::kTurn, begun);
   return started.turn;
 }
 
@@ -203,21 +217,25 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
   }
   if (outcome.end != TurnEnd::kCompleted) outcome.reason = delivery_.state().pause->reason;
   RETURN_IF_ERROR(Append(record_->TurnEndOf({finished.turn->id, outcome}), now).status());
-  NotifyAll(TurnChange{std::string(turn_id), finished.turn->prompt.id, outcome});
+  const TurnChange ended{std::string(turn_id), finished.turn->prompt.id, outcome};
+  NotifyAll(ended);
+  AnnounceChange(SessionAction::kTurn, ended);
   if (outcome.end != TurnEnd::kCompleted) QueueChanged(QueueAction::kPaused);
   return absl::OkStatus();
 }
 
 absl::Status Session::StopTurn(absl::Time now) {
-  PauseQueue("stopped", "someone has stopped the agent", now);
+  PauseQueue(kStopped, "someone has stopped the agent", now);
   ReturnSending();
   const auto& turn = delivery_.state().turn;
-  if (turn.has_value() && receiver_ != nullptr) {
-    AfterCommit([receiver = receiver_, turn_id = turn->id](const absl::Status& status) {
-      if (status.ok()) receiver->OnStop(turn_id);
-    });
-  }
+  if (turn.has_value() && receiver_ != nullptr) TellStop(turn->id);
   return CancelPermissions(now).status();
+}
+
+void Session::TellStop(const std::string& turn_id) {
+  AfterCommit([receiver = receiver_, turn_id](const absl::Status& status) {
+    if (status.ok()) receiver->OnStop(turn_id);
+  });
 }
 
 void Session::PollDelivery(absl::Time now) {
@@ -264,12 +282,7 @@ void Session::QueueChanged(QueueAction action, std::string message_id) {
                            .queue_length = queue_.size(),
                            .pause_reason = pause.has_value() ? pause->reason : ""};
   NotifyAll(change);
-  SessionNotice notice{.action = SessionAction::kQueue, .queue = change};
-  notice.session.session_id = metadata_.session_id;
-  notice.session.owner = metadata_.owner;
-  AfterCommit([this, notice = std::move(notice)](const absl::Status& status) {
-    if (status.ok()) notices_->Publish(notice);
-  });
+  AnnounceChange(SessionAction::kQueue, change);
 }
 
 }  // namespace callslip::tracker

@@ -100,7 +100,7 @@ void SessionTable::Create(SessionRequest request, Done<SessionMetadata> done) {
         catalog_.Set(created);
         // Its parent may have ended meanwhile.
         EndChildren(catalog_.ChildrenToEnd(created.parent_session_id));
-        notices_.Publish({SessionAction::kCreated, created, {}});
+        notices_.Publish({SessionAction::kCreated, created});
         (*answer)(created);
       });
   if (posted) return;

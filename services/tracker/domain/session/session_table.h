@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_H_
 #define CALLSLIP_TRACKER_DOMAIN_SESSION_SESSION_TABLE_H_
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -80,6 +81,8 @@ class SessionTable {
   void ApplyRetention(const SessionRetention& retention, absl::Time now);
 
   size_t sessions() { return catalog_.size(); }
+  // See SessionCatalog::AgentCounts().
+  std::array<int64_t, kAgentStatusCount> AgentCounts() { return catalog_.AgentCounts(); }
   // Events that were added to the logs since the start.
   int64_t appended_events() { return catalog_.appended_events(); }
 

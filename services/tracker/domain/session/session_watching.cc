@@ -22,8 +22,10 @@ absl::Status Session::Subscribe(int64_t after_seq, std::shared_ptr<SessionFeed> 
   feed->Begin(limits_, [later = later_, raw = feed.get()] {
     later([raw](Session& session, absl::Time) { session.Refill(raw); });
   });
-  Refresh();
-  Tell(feed, Snapshot());
+  SessionSnapshot snapshot = Snapshot();
+  if (metadata_.state == SessionState::kActive)
+    snapshot.text = answers_->Text(metadata_.session_id);
+  Tell(feed, std::move(snapshot));
   // An observer that has seen more than there is has seen another log: it starts with what comes.
   observers_.push_back({.feed = std::move(feed), .seq = std::min(after_seq, record_->max_seq())});
   FillFromLog(observers_.back());

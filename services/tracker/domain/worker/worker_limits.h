@@ -17,6 +17,8 @@ inline constexpr absl::Duration kConnectedWithin = absl::Seconds(10);
 inline constexpr absl::Duration kForgetWorkerAfter = absl::Hours(1);
 // More than anybody has.
 inline constexpr size_t kMaxWorkers = 1000;
+// Targets in one answer: more than anybody reads.
+inline constexpr int kMaxListedTargets = 1000;
 // Name, version and browser: 64 characters, a line on a screen, of up to four bytes each.
 inline constexpr size_t kMaxWorkerTextBytes = 256;
 // 200 tabs with long titles and URLs.

@@ -103,17 +103,30 @@ void WorkerRegistry::SeeAtWorkLocked(const WorkerActivity& activity, absl::Time 
 }
 
 WorkerCounts WorkerRegistry::Count(const std::vector<WorkerActivity>& activities, absl::Time now) {
-  WorkerCounts counts;
+  WorkerCounts all;
+  for (const auto& [target, counts] : CountByTarget(activities, now)) {
+    all.known += counts.known;
+    all.connected += counts.connected;
+    all.report_bytes += counts.report_bytes;
+  }
+  return all;
+}
+
+std::map<std::string, WorkerCounts> WorkerRegistry::CountByTarget(
+    const std::vector<WorkerActivity>& activities, absl::Time now) {
+  std::map<std::string, WorkerCounts> targets;
   MutexLock lock(&mutex_);
+  // Whoever is at work is known, however long ago its call began.
   for (const WorkerActivity& activity : activities) SeeAtWorkLocked(activity, now);
   ForgetSilentLocked(now);
   for (const auto& [key, record] : workers_) {
+    WorkerCounts& counts = targets[key.first];
     ++counts.known;
     if (record.report != nullptr)
       counts.report_bytes += static_cast<int64_t>(record.report->bytes());
     if (now - record.presence->last_seen() <= kConnectedWithin) ++counts.connected;
   }
-  return counts;
+  return targets;
 }
 
 absl::StatusOr<WorkerPage> WorkerRegistry::List(const std::string& target, int page_size,

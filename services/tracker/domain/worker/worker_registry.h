@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -92,6 +93,9 @@ class WorkerRegistry {
 
   // How many there are of all targets. `activities` as above.
   WorkerCounts Count(const std::vector<WorkerActivity>& activities, absl::Time now);
+  // How many there are of each target that has any.
+  std::map<std::string, WorkerCounts> CountByTarget(const std::vector<WorkerActivity>& activities,
+                                                    absl::Time now);
 
  private:
   using Key = std::pair<std::string, std::string>;  // Target and id.

@@ -1,0 +1,23 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_LOAD_H_
+#define CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_LOAD_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/time/time.h"
+
+namespace callslip::tracker {
+
+// What there is to do for the workers of a target, of some clients.
+struct TargetLoad {
+  std::string target;
+  int64_t queued = 0;
+  // Since when the oldest of these could have been delivered.
+  absl::Time oldest_ready = absl::InfiniteFuture();
+  int64_t delivered = 0;
+  int64_t running = 0;
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_QUEUE_TARGET_LOAD_H_

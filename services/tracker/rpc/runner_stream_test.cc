@@ -1,0 +1,119 @@
+#include "tracker/rpc/runner_stream.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "common/error_details.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tracker/domain/runner/runner_limits.h"
+
+namespace callslip::tracker {
+namespace {
+
+// A call whose caller reads when it is told to.
+class SlowStream final : public ServerStream<v1::Assignment> {
+ public:
+  void SetSource(Source source) override { source_ = std::move(source); }
+  void Wake() override {}
+  void Finish(const absl::Status& status) override {
+    if (!end.has_value()) end = status;
+  }
+  void OnCallerLeft(std::function<void()> action) override { action_ = std::move(action); }
+
+  std::optional<v1::Assignment> Read() {
+    std::optional<Outgoing<v1::Assignment>> next = source_();
+    if (!next.has_value()) return std::nullopt;
+    return std::move(next->message);
+  }
+
+  std::optional<absl::Status> end;
+
+ private:
+  Source source_;
+  std::function<void()> action_;
+};
+
+class RunnerStreamTest : public testing::Test {
+ protected:
+  RunnerStreamTest() {
+    stream_->SetSource([this] { return serve_->Next(); });
+  }
+
+  std::vector<std::string> lookups_;  // Of sessions.
+  bool gone_ = false;
+  const std::shared_ptr<SlowStream> stream_ = std::make_shared<SlowStream>();
+  const std::shared_ptr<RunnerStream> serve_ = std::make_shared<RunnerStream>(
+      stream_,
+      [this](const std::string& session_id, const RunnerStream::Found& found) {
+        lookups_.push_back(session_id);
+        v1::Session session;
+        session.set_session_id(session_id);
+        found(std::move(session));
+      },
+      [this] { gone_ = true; });
+};
+
+TEST_F(RunnerStreamTest, WhoDoesNotReadIsEnded) {
+  serve_->Begin();
+  for (size_t i = 0; i < kMaxWaitingAssignments - 1; ++i) serve_->Release("s", "session_ended");
+  EXPECT_FALSE(stream_->end.has_value());
+  EXPECT_TRUE(stream_->Read()->has_started());
+  serve_->Release("s", "session_ended");
+  EXPECT_FALSE(stream_->end.has_value());
+  serve_->Release("s", "session_ended");
+  ASSERT_TRUE(stream_->end.has_value());
+  EXPECT_EQ(DetailsOf(*stream_->end).reason, "too_slow");
+  EXPECT_TRUE(gone_);
+  EXPECT_FALSE(stream_->Read().has_value());
+}
+
+TEST_F(RunnerStreamTest, ControlsCountToo) {
+  serve_->Begin();
+  for (size_t i = 0; i <= kMaxWaitingAssignments; ++i) serve_->Control("s", {}, nullptr);
+  ASSERT_TRUE(stream_->end.has_value());
+  EXPECT_EQ(DetailsOf(*stream_->end).reason, "too_slow");
+}
+
+TEST_F(RunnerStreamTest, SessionsThatWaitAreOnlyIds) {
+  serve_->Begin();
+  for (size_t i = 0; i < kMaxRunnerSessions; ++i) serve_->Need(absl::StrCat(i));
+  EXPECT_FALSE(stream_->end.has_value());
+  EXPECT_LT(lookups_.size(), 20u);
+  EXPECT_TRUE(stream_->Read()->has_started());
+  for (size_t i = 0; i < kMaxRunnerSessions; ++i) {
+    const auto next = stream_->Read();
+    ASSERT_TRUE(next.has_value() && next->has_needed());
+    EXPECT_EQ(next->session().session_id(), absl::StrCat(i));
+  }
+  EXPECT_EQ(lookups_.size(), kMaxRunnerSessions);
+}
+
+TEST_F(RunnerStreamTest, OneThatComesBackIsToldOfAllSessionsThatAreGone) {
+  for (size_t i = 0; i < kMaxRunnerSessions; ++i) serve_->Release("s", "session_deleted");
+  serve_->Begin();
+  EXPECT_FALSE(stream_->end.has_value());
+}
+
+TEST_F(RunnerStreamTest, WhatIsHandedOutIsSaidToBe) {
+  serve_->Begin();
+  int sent = 0;
+  serve_->Control("s", {}, [&sent] { ++sent; });
+  EXPECT_TRUE(stream_->Read()->has_started());
+  EXPECT_EQ(sent, 0);
+  EXPECT_TRUE(stream_->Read()->has_control());
+  EXPECT_EQ(sent, 1);
+  serve_->OnCallerLeft();
+  EXPECT_TRUE(gone_);
+  serve_->Control("s", {}, [&sent] { ++sent; });
+  EXPECT_FALSE(stream_->Read().has_value());
+  EXPECT_EQ(sent, 1);
+}
+
+}  // namespace
+}  // namespace callslip::tracker
