@@ -2,6 +2,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -200,10 +201,12 @@ TEST(RunnerConfigTest, IdIsMadeOfTheMachinesNameUnlessItIsConfigured) {
   EXPECT_EQ(RunnerIdOf(config, "build"), "mine");
 }
 
-std::string RunnerDoc() {
-  std::ifstream file(CALLSLIP_SOURCE_DIR "/docs/runner.md");
+std::string FileText(const std::string& name) {
+  std::ifstream file(std::string(CALLSLIP_SOURCE_DIR "/") + name);
   return {std::istreambuf_iterator<char>(file), {}};
 }
+
+std::string RunnerDoc() { return FileText("docs/runner.md"); }
 
 TEST(RunnerConfigTest, EveryKeyIsDocumentedAsItIsAndNoOther) {
   const std::string doc = RunnerDoc();
@@ -223,6 +226,23 @@ TEST(RunnerConfigTest, ExampleOfTheDocumentationIsRight) {
   EXPECT_THAT(loaded.problems, IsEmpty());
   EXPECT_FALSE(loaded.config.agents.empty());
   EXPECT_FALSE(loaded.config.workspaces.empty());
+}
+
+// It has no agents until somebody takes the marks off its examples; then they are right.
+TEST(RunnerConfigTest, FileOfThePackageIsRight) {
+  const std::string text = FileText("deploy/debian/runner.yaml");
+  const LoadedConfig idle = ParseRunnerConfig(text, "runner.yaml");
+  EXPECT_THAT(idle.problems, IsEmpty());
+  EXPECT_EQ(idle.config.tracker.ToString(), "unix:/run/callslip/tracker.sock");
+  EXPECT_TRUE(idle.config.agents.empty());
+  EXPECT_TRUE(idle.config.workspaces.empty());
+
+  static const std::regex kMark("\n#(  +[a-z_]+:)");
+  const LoadedConfig used =
+      ParseRunnerConfig(std::regex_replace(text, kMark, "\n$1"), "runner.yaml");
+  EXPECT_THAT(used.problems, IsEmpty());
+  EXPECT_FALSE(used.config.agents.empty());
+  EXPECT_FALSE(used.config.workspaces.empty());
 }
 
 }  // namespace

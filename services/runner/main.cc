@@ -2,25 +2,20 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <future>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/synchronization/mutex.h"
-#include "auth/token_file.h"
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/post.hpp"
@@ -29,15 +24,18 @@
 #include "common/log.h"
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
-#include "common/status_macros.h"
 #include "rpc_client/call_queue.h"
 #include "runner/commands/agent_commands.h"
+#include "runner/commands/agent_inquiry.h"
+#include "runner/commands/login.h"
 #include "runner/commands/prompt.h"
 #include "runner/config.h"
+#include "runner/options.h"
 #include "runner/runner.h"
 #include "runner/session_plans.h"
 #include "runner/timers.h"
 #include "runner/tracker/client_calls.h"
+#include "runner/tracker/health_check.h"
 #include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
@@ -46,94 +44,19 @@ namespace {
 constexpr char kProgram[] = "callslip-runner";
 // What the agents of a runner that stops have: the end of their input, SIGTERM, and then some.
 constexpr std::chrono::seconds kStopTime{20};
+// Below the interval at which orchestrators repeat their health checks.
+constexpr absl::Duration kHealthCheckTimeout = absl::Seconds(2);
 
 int Fail(const absl::Status& status) {
   std::fprintf(stderr, "%s: %s\n", kProgram, std::string(status.message()).c_str());
   return 1;
 }
 
-// What the command line says beside the file, and instead of it.
-struct Options {
-  std::string file;
-  std::string tracker;
-  std::string gateway;
-  std::string token_file;
-  std::string agent;
-  std::string dir;
-
-  void AddTo(OptionSet& options) {
-    options.Add("runner-file", &file,
-                "YAML file with agents and workspaces: see docs/runner.md. Without it there are "
-                "those of --agent and --dir only");
-    options.Add("tracker", &tracker, "instead of the file's: HOST:PORT or unix:PATH");
-    options.Add("gateway", &gateway, "instead of the file's: http://HOST:PORT");
-    options.Add("token-file", &token_file,
-                "instead of the file's: whose first `runner` line counts");
-    options.Add("agent", &agent, "an agent by its command, such as 'opencode acp'");
-    options.Add("dir", &dir, "a workspace, for --agent and all others of the file");
-  }
-};
-
-absl::StatusOr<LoadedConfig> Load(const Options& options) {
-  LoadedConfig loaded;
-  if (!options.file.empty()) {
-    ASSIGN_OR_RETURN(loaded, ReadRunnerConfig(options.file));
-  }
-  RunnerConfig& config = loaded.config;
-  if (!options.tracker.empty()) {
-    ASSIGN_OR_RETURN(config.tracker, ParseAddress(options.tracker));
-  }
-  if (!options.gateway.empty()) config.gateway = options.gateway;
-  if (!options.token_file.empty()) config.token_file = options.token_file;
-  if (!options.agent.empty()) {
-    AgentConfig agent;
-    agent.command = absl::StrSplit(options.agent, ' ', absl::SkipEmpty());
-    if (agent.command.empty()) return absl::InvalidArgumentError("--agent is empty");
-    const std::string name = std::filesystem::path(agent.command.front()).filename();
-    config.agents.insert_or_assign(name, std::move(agent));
-  }
-  if (!options.dir.empty() || (!options.agent.empty() && config.workspaces.empty())) {
-    std::error_code error;
-    const auto dir = std::filesystem::canonical(options.dir.empty() ? "." : options.dir, error);
-    if (error) return absl::NotFoundError(absl::StrCat("--dir: ", error.message()));
-    WorkspaceConfig workspace;
-    workspace.dir = dir;
-    config.workspaces.insert_or_assign("here", std::move(workspace));
-  }
-  return loaded;
-}
-
-// callslip-keeper, where this program is or where packages have it.
-std::string KeeperPath() {
-  std::error_code error;
-  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  const auto beside = here / "callslip-keeper";
-  if (std::filesystem::exists(beside, error)) return beside;
-  return here / "../libexec/callslip/callslip-keeper";
-}
-
-std::string HostName() {
-  char name[HOST_NAME_MAX + 1] = {};
-  gethostname(name, sizeof(name) - 1);
-  return name;
-}
-
-// By which the tracker knows this runner; empty where it needs none.
-absl::StatusOr<std::string> OwnToken(const RunnerConfig& config) {
-  if (config.token_file.empty()) return "";
-  ASSIGN_OR_RETURN(const TokenFile file, LoadTokenFile(config.token_file));
-  for (const TokenFile::Entry& entry : file.entries) {
-    if (entry.principal.role == Role::kRunner && !entry.token.empty()) return entry.token;
-  }
-  return absl::FailedPreconditionError(
-      absl::StrCat(config.token_file, ": has no line of the role runner: add `runner NAME TOKEN`"));
-}
-
 // A runner on a thread of its own.
 class RunningRunner {
  public:
-  RunningRunner(const RunnerConfig& config, const Environment& environment,
-                const std::string& token)
+  RunningRunner(const RunnerConfig& config, const std::string& agent_options,
+                const Environment& environment, const std::string& token)
       : timers_(TimersOf(context_)), calls_(std::make_shared<CallQueue>()) {
     calls_->SetToken(token);
     tracker_ =
@@ -141,7 +64,8 @@ class RunningRunner {
     RunnerSetup setup = SetupOf(config, {.context = &context_,
                                          .environment = environment,
                                          .keeper = KeeperPath(),
-                                         .host_name = HostName()});
+                                         .host_name = HostName(),
+                                         .agent_options = agent_options});
     LogSetup(config, setup.offer);
     runner_.emplace(context_, timers_.get(), tracker_.get(), std::move(setup));
     runner_->Start();
@@ -159,10 +83,16 @@ class RunningRunner {
     context_.stop();
     thread_.join();
     calls_->Stop();
+    if (others_calls_ != nullptr) others_calls_->Stop();
   }
 
   boost::asio::io_context& context() { return context_; }
-  const std::shared_ptr<CallQueue>& calls() { return calls_; }
+  // For somebody else's calls on its thread, which end with it. Once.
+  std::shared_ptr<CallQueue> CallsWith(const std::string& token) {
+    others_calls_ = std::make_shared<CallQueue>();
+    others_calls_->SetToken(token);
+    return others_calls_;
+  }
 
  private:
   static void LogSetup(const RunnerConfig& config, const v1::ServeRequest& offer) {
@@ -183,19 +113,20 @@ class RunningRunner {
       boost::asio::make_work_guard(context_)};
   const std::unique_ptr<Timers> timers_;
   const std::shared_ptr<CallQueue> calls_;
+  std::shared_ptr<CallQueue> others_calls_;
   std::unique_ptr<TrackerCalls> tracker_;
   std::optional<Runner> runner_;
   std::thread thread_;
 };
 
-int Serve(const RunnerConfig& config, const Environment& environment,
-          const ShutdownSignal& shutdown) {
-  const absl::StatusOr<std::string> token = OwnToken(config);
+int Serve(const RunnerConfig& config, const std::string& agent_options,
+          const Environment& environment, const ShutdownSignal& shutdown) {
+  const absl::StatusOr<std::string> token = TokenFor(Role::kRunner, config);
   if (!token.ok()) return Fail(token.status());
   InitLogging(kProgram, config.log_level);
   LogWhatGrpcSays();
   {
-    const RunningRunner runner(config, environment, *token);
+    const RunningRunner runner(config, agent_options, environment, *token);
     NotifyServiceManager(kServiceReady);
     shutdown.Wait();
     NotifyServiceManager(kServiceStopping);
@@ -205,15 +136,26 @@ int Serve(const RunnerConfig& config, const Environment& environment,
   return 0;
 }
 
+// Whether the tracker has a runner of this name, which may be another process.
+int CheckHealth(const RunnerConfig& config) {
+  const absl::StatusOr<std::string> token = TokenFor(Role::kRunner, config);
+  if (!token.ok()) return Fail(token.status());
+  const absl::Status serves =
+      CheckServes(config, RunnerIdOf(config, HostName()), *token, kHealthCheckTimeout);
+  return serves.ok() ? 0 : Fail(serves);
+}
+
 // One message to the first agent of the command line or the file, by a runner of its own.
-int Ask(RunnerConfig config, const std::string& text, const Environment& environment,
-        const ShutdownSignal& shutdown) {
+int Ask(RunnerConfig config, const std::string& agent_options, const std::string& text,
+        const Environment& environment, const ShutdownSignal& shutdown) {
   if (config.agents.empty() || config.workspaces.empty()) {
     return Fail(absl::InvalidArgumentError(
         "prompt needs an agent and a folder: --agent 'opencode acp' --dir ., or a --runner-file"));
   }
-  const absl::StatusOr<std::string> token = OwnToken(config);
+  const absl::StatusOr<std::string> token = TokenFor(Role::kRunner, config);
   if (!token.ok()) return Fail(token.status());
+  const absl::StatusOr<std::string> asker = TokenFor(Role::kClient, config);
+  if (!asker.ok()) return Fail(asker.status());
   InitLogging(kProgram, "error");
   LogWhatGrpcSays();
   const auto& agent = *config.agents.begin();
@@ -221,10 +163,11 @@ int Ask(RunnerConfig config, const std::string& text, const Environment& environ
   // Nobody else is to run it: it ends with this.
   config.runner_id = absl::StrCat("prompt-", getpid());
   std::atomic<int> code = -1;
+  std::unique_ptr<ClientCalls> client;
   {
-    RunningRunner runner(config, environment, *token);
-    const auto client = ConnectAsClient(config.tracker, runner.calls(),
-                                        runner.context().get_executor(), config.TrackerTls());
+    RunningRunner runner(config, agent_options, environment, *token);
+    client = ConnectAsClient(config.tracker, runner.CallsWith(*asker),
+                             runner.context().get_executor(), config.TrackerTls());
     const auto prompt =
         std::make_shared<Prompt>(runner.context(), client.get(), stdout, stderr, STDIN_FILENO);
     boost::asio::post(runner.context(), [&] {
@@ -246,38 +189,69 @@ int Main(int argc, char** argv) {
   // Agents are started with posix_spawn; gRPC is not to prepare for anything else.
   setenv("GRPC_ENABLE_FORK_SUPPORT", "0", 1);
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  const ShutdownSignal shutdown;
+  // These are ended by the terminal's signals as any program is.
+  const absl::string_view first = argc > 1 ? argv[1] : "";
+  const bool is_login = first == "login";
+  std::optional<ShutdownSignal> shutdown;
+  if (!is_login && first != "agents") shutdown.emplace();
   const Environment environment = ParseEnvironment(environ);
-  // Its text is no option.
+  // Text, agent and method are no options.
   std::vector<char*> arguments(argv, argv + argc);
   std::optional<std::string> prompt;
   if (argc > 2 && absl::string_view(argv[1]) == "prompt") {
     prompt = argv[2];
     arguments.erase(arguments.begin() + 1, arguments.begin() + 3);
   }
+  std::vector<std::string> login;
+  while (is_login && login.size() < 2 && arguments.size() > 2 && arguments[2][0] != '-') {
+    login.emplace_back(arguments[2]);
+    arguments.erase(arguments.begin() + 2);
+  }
   Options settings;
   OptionSet options(kProgram, "starts agents for the tracker's sessions");
   options.AddCommand("check", "says what is wrong with the configuration");
-  options.AddCommand("agents", "says which agents are installed");
+  options.AddCommand("agents", "starts each agent, and says which are installed and answer");
+  options.AddCommand("healthcheck", "exits with 0 if the tracker has this runner");
   options.AddCommand("prompt", "`prompt TEXT`: asks an agent, shows what it says, and ends");
+  options.AddCommand(
+      "login", "`login AGENT [METHOD]`: logs in to an agent that wants that, on this terminal");
   settings.AddTo(options);
   const OptionSet::Parsed parsed =
       options.ParseOrExit(static_cast<int>(arguments.size()), arguments.data());
   if (parsed.command == "prompt") {
     return Fail(absl::InvalidArgumentError("prompt needs a text: prompt 'What is in here?' …"));
   }
-  const absl::StatusOr<LoadedConfig> loaded = Load(settings);
+  if (parsed.command == "login" && login.empty()) {
+    return Fail(absl::InvalidArgumentError("login needs an agent: login opencode …"));
+  }
+  const absl::StatusOr<LoadedConfig> loaded = LoadConfig(settings);
   if (!loaded.ok()) return Fail(loaded.status());
   if (parsed.command == "check") return RunCheck(*loaded, environment, std::cout);
   for (const std::string& problem : loaded->problems) {
     std::fprintf(stderr, "%s: %s\n", kProgram, problem.c_str());
   }
   if (!loaded->problems.empty()) return 1;
+  if (parsed.command == "healthcheck") return CheckHealth(loaded->config);
+  const auto home = environment.find("HOME");
+  const InquiryPlace place = {.environment = environment,
+                              .directory = home == environment.end() ? "/" : home->second,
+                              .keeper = KeeperPath()};
   if (parsed.command == "agents") {
-    return RunAgents(loaded->config, environment, nullptr, std::cout);
+    const AgentProbe probe = [&](const std::string& name, const AgentConfig& agent) {
+      return WhoIs(name, agent, place);
+    };
+    return RunAgents(loaded->config, environment, probe, std::cout);
   }
-  if (prompt.has_value()) return Ask(loaded->config, *prompt, environment, shutdown);
-  return Serve(loaded->config, environment, shutdown);
+  if (parsed.command == "login") {
+    login.resize(2);
+    const LoginRequest request = {.agent = login[0], .method = login[1], .place = place};
+    return RunLogin(loaded->config, request, std::cout);
+  }
+  const std::string agent_options = AgentOptions(settings);
+  if (prompt.has_value()) {
+    return Ask(loaded->config, agent_options, *prompt, environment, *shutdown);
+  }
+  return Serve(loaded->config, agent_options, environment, *shutdown);
 }
 
 }  // namespace

@@ -7,11 +7,19 @@
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
 #include "boost/asio/post.hpp"
+#include "common/error_details.h"
 #include "common/log.h"
 #include "common/random.h"
 #include "runner/tracker/persistence.h"
 
 namespace callslip::runner {
+
+namespace {
+
+// Two of one name would else take the sessions from each other all the time.
+constexpr absl::Duration kReplacedPause = absl::Minutes(5);
+
+}  // namespace
 
 Runner::Runner(boost::asio::io_context& context, Timers* timers, TrackerCalls* tracker,
                RunnerSetup setup)
@@ -40,6 +48,13 @@ boost::asio::awaitable<void> Runner::Serve() {
       next = co_await assignments->Next();
     }
     if (stopped_ != nullptr) co_return;
+    if (!next.ok() && DetailsOf(next.status()).reason == "runner_replaced") {
+      Log(LogLevel::kError, "another runner of this name serves: give each a runner_id of its own",
+          {{"runner", host_.runner_id}, {"tried_again_in", absl::FormatDuration(kReplacedPause)}});
+      for (const auto& [id, session] : sessions_) session->Release();
+      co_await Pause(*timers_, kReplacedPause);
+      continue;
+    }
     Log(LogLevel::kWarning, "the tracker gives nothing to do: trying again",
         {{"error", next.ok() ? "the call has ended" : std::string(next.status().message())}});
     co_await Pause(*timers_, again.Next());
@@ -49,6 +64,7 @@ boost::asio::awaitable<void> Runner::Serve() {
 void Runner::Take(const v1::Assignment& assignment) {
   if (assignment.has_started()) {
     Log(LogLevel::kInfo, "serves", {{"runner", host_.runner_id}});
+    for (const auto& [id, session] : sessions_) session->TellAgain();
     return;
   }
   const std::string& id = assignment.session().session_id();
@@ -58,20 +74,47 @@ void Runner::Take(const v1::Assignment& assignment) {
     return Forget();
   }
   std::shared_ptr<SessionRunner> session;
-  if (found != sessions_.end()) {
+  const bool is_new = found == sessions_.end();
+  if (!is_new) {
     session = found->second;
   } else {
     std::optional<SessionPlan> plan = setup_.plan_of(assignment.session());
     if (!plan.has_value()) {
       Log(LogLevel::kWarning, "a session can't be run here", {{"session", id}});
+      boost::asio::co_spawn(context_, GiveUp(assignment), boost::asio::detached);
       return;
     }
     session = std::make_shared<SessionRunner>(&host_, static_cast<AgentScheduler*>(this),
                                               *std::move(plan), assignment.session());
     sessions_.emplace(id, session);
   }
-  if (assignment.has_needed()) session->Need();
+  if (assignment.has_needed() && is_new && !assignment.session().turn_id().empty()) {
+    session->NeedAfter(assignment.session().turn_id());
+  } else if (assignment.has_needed()) {
+    session->Need();
+  }
   if (assignment.has_control()) session->Control(assignment.control());
+}
+
+// It may be another runner's then, and is given to this one again when that has changed.
+boost::asio::awaitable<void> Runner::GiveUp(v1::Assignment assignment) {
+  if (assignment.has_control()) {
+    v1::AnswerControlRequest answer;
+    answer.set_client_id(assignment.session().client_id());
+    answer.set_session_id(assignment.session().session_id());
+    answer.set_control_id(assignment.control().control_id());
+    answer.set_error_reason("agent_not_offered");
+    answer.set_error_message(
+        "the session's runner has no such agent, or no workspace that its folder is in");
+    co_await Persist(*host_.tracker, *timers_, std::move(answer),
+                     [this] { return stopped_ != nullptr; });
+  }
+  v1::ReleaseSessionRequest release;
+  release.set_client_id(assignment.session().client_id());
+  release.set_session_id(assignment.session().session_id());
+  release.set_runner_id(host_.runner_id);
+  co_await Persist(*host_.tracker, *timers_, std::move(release),
+                   [this] { return stopped_ != nullptr; });
 }
 
 void Runner::StepLater() {
@@ -137,6 +180,7 @@ void Runner::Forget() {
 
 void Runner::Stop(std::function<void()> done) {
   stopped_ = std::move(done);
+  host_.is_stopping = true;
   for (const auto& [id, session] : sessions_) session->Stop();
   StepLater();
 }

@@ -43,6 +43,7 @@ class Runner final : private AgentScheduler {
  private:
   boost::asio::awaitable<void> Serve();
   void Take(const v1::Assignment& assignment);
+  boost::asio::awaitable<void> GiveUp(v1::Assignment assignment);
   // Takes the steps that are due, later: what calls this is in the middle of something.
   void StepLater();
   void Step();

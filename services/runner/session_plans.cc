@@ -1,6 +1,8 @@
 #include "runner/session_plans.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,15 @@ bool IsIn(absl::string_view directory, absl::string_view root) {
   absl::ConsumeSuffix(&root, "/");
   return directory == root ||
          (absl::StartsWith(directory, root) && directory.substr(root.size(), 1) == "/");
+}
+
+// False where a link leads out of it. One that is not there is told of when the agent is started.
+bool IsReallyIn(const std::string& directory, const std::string& root) {
+  std::error_code error;
+  const auto real_root = std::filesystem::canonical(root, error);
+  if (error) return true;
+  const auto real = std::filesystem::canonical(directory, error);
+  return error || IsIn(real.string(), real_root.string());
 }
 
 }  // namespace
@@ -68,6 +79,8 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                            .environment = FormatEnvironment(environment),
                            .directory = session.working_dir()};
   plan.settings.auth_method = settings.auth_method;
+  plan.settings.login = absl::StrCat("callslip-runner login ", agent->first,
+                                     place.agent_options.empty() ? "" : " ", place.agent_options);
   plan.settings.offer = {.files = settings.fs, .terminals = settings.terminal, .version = kVersion};
   plan.settings.patience.initialize = settings.start_timeout;
   if (settings.turn_idle_timeout > absl::ZeroDuration()) {
@@ -114,7 +127,14 @@ RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place) {
     for (const std::string& agent : workspace.agents) to.add_agents(agent);
   }
   setup.plan_of = [config, place](const v1::Session& session) {
-    return PlanOf(config, place, session);
+    std::optional<SessionPlan> plan = PlanOf(config, place, session);
+    const auto* workspace = plan.has_value()
+                                ? FindWorkspace(config, session.acp_server(), session.working_dir())
+                                : nullptr;
+    if (workspace != nullptr && !IsReallyIn(session.working_dir(), workspace->second.dir)) {
+      plan.reset();
+    }
+    return plan;
   };
   return setup;
 }

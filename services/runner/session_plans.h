@@ -17,6 +17,7 @@ struct RunnerPlace {
   Environment environment;  // The runner's own.
   std::string keeper;       // The path of callslip-keeper.
   std::string host_name;
+  std::string agent_options;  // By which a command finds the same agents, for a shell.
 };
 
 // The workspace that a directory is in, the innermost of those where `agent` may work; null for

@@ -94,6 +94,7 @@ struct PermissionOption {
 
 // What the agent may only do if somebody allows it.
 struct PermissionQuestion {
+  int64_t number = 0;  // Counts those of a session.
   ToolCallChange tool_call;
   Json details;  // The tool call as it was said.
   std::vector<PermissionOption> options;

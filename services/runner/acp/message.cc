@@ -6,6 +6,10 @@ namespace callslip::runner {
 namespace {
 
 constexpr int kMaxDepth = 64;
+// Values, keys, and the beginnings and ends of arrays and objects: some 40 bytes of memory each.
+// What is long of real agents are texts.
+constexpr int kMaxParts = 500'000;
+struct TooManyParts {};
 
 bool IsId(const Json& id) { return id.is_number() || id.is_string() || id.is_null(); }
 
@@ -19,14 +23,18 @@ std::optional<Json> ParseObject(absl::string_view line) {
   // Before anything is built: most of what agents print beside messages is no object.
   const size_t begin = line.find_first_not_of(" \t");
   if (begin == absl::string_view::npos || line[begin] != '{') return std::nullopt;
-  bool too_deep = false;
+  int parts = 0;
   const auto keep = [&](int depth, Json::parse_event_t, const Json&) {
-    too_deep = too_deep || depth > kMaxDepth;
-    return !too_deep;
+    if (depth > kMaxDepth || ++parts > kMaxParts) throw TooManyParts();
+    return true;
   };
-  Json json = Json::parse(line.begin(), line.end(), keep, /*allow_exceptions=*/false);
-  if (too_deep || !json.is_object()) return std::nullopt;
-  return json;
+  try {
+    Json json = Json::parse(line.begin(), line.end(), keep, /*allow_exceptions=*/false);
+    if (json.is_object()) return json;
+  } catch (const TooManyParts&) {
+    // Nothing more of it is built.
+  }
+  return std::nullopt;
 }
 
 std::optional<RpcError> ErrorFrom(const Json& from) {

@@ -5,8 +5,10 @@
 namespace callslip::runner::acp {
 namespace {
 
+constexpr char kTerminalAuth[] = "terminal-auth";
+
 std::optional<std::string> OptionalText(const Json& json, const char* name) {
-  const Json text = MemberOf(json, name);
+  const Json& text = MemberOf(json, name);
   if (!text.is_string()) return std::nullopt;
   return text.get<std::string>();
 }
@@ -15,7 +17,7 @@ bool IsTrue(const Json& json, const char* name) { return MemberOf(json, name) ==
 
 // An empty object says that there is something, too.
 bool IsThere(const Json& json, const char* name) {
-  const Json member = MemberOf(json, name);
+  const Json& member = MemberOf(json, name);
   return member.is_object() || member == true;
 }
 
@@ -41,6 +43,27 @@ ToolCall ParseCall(const Json& call) {
           .locations = MemberOf(call, "locations"),
           .raw_input = MemberOf(call, "rawInput"),
           .raw_output = MemberOf(call, "rawOutput")};
+}
+
+AuthMethod ParseAuthMethod(const Json& method) {
+  AuthMethod parsed;
+  parsed.id = TextOf(method, "id");
+  parsed.name = TextOf(method, "name");
+  parsed.description = TextOf(method, "description");
+  parsed.is_terminal = TextOf(method, "type") == "terminal";
+  const Json before = MemberOf(MemberOf(method, "_meta"), kTerminalAuth);
+  const Json& how = parsed.is_terminal ? method : before;
+  if (!parsed.is_terminal) parsed.program = TextOf(how, "command");
+  if (!parsed.has_terminal()) return parsed;
+  for (const Json& argument : MemberOf(how, "args")) {
+    if (argument.is_string()) parsed.arguments.push_back(argument.get<std::string>());
+  }
+  const Json environment = MemberOf(how, "env");
+  if (!environment.is_object()) return parsed;
+  for (const auto& [name, value] : environment.items()) {
+    if (value.is_string()) parsed.environment[name] = value.get<std::string>();
+  }
+  return parsed;
 }
 
 Plan ParsePlan(const Json& update) {
@@ -72,10 +95,11 @@ std::string TextOf(const Json& json, const char* name) {
   return OptionalText(json, name).value_or("");
 }
 
-Json MemberOf(const Json& json, const char* name) {
-  if (!json.is_object()) return nullptr;
+const Json& MemberOf(const Json& json, const char* name) {
+  static const Json& none = *new Json();
+  if (!json.is_object()) return none;
   const auto member = json.find(name);
-  return member == json.end() ? Json(nullptr) : *member;
+  return member == json.end() ? none : *member;
 }
 
 Json InitializeParams(const Offer& offer) {
@@ -83,16 +107,19 @@ Json InitializeParams(const Offer& offer) {
       {"protocolVersion", kProtocolVersion},
       {"clientCapabilities",
        {{"fs", {{"readTextFile", offer.files}, {"writeTextFile", offer.files}}},
-        {"terminal", offer.terminals}}},
+        {"terminal", offer.terminals},
+        // By callslip-runner login.
+        {"auth", {{"terminal", true}}},
+        {"_meta", {{kTerminalAuth, true}}}}},
       {"clientInfo", {{"name", "callslip"}, {"title", "Callslip"}, {"version", offer.version}}}};
 }
 
 Capabilities ParseCapabilities(const Json& result) {
   Capabilities agent;
-  const Json version = MemberOf(result, "protocolVersion");
+  const Json& version = MemberOf(result, "protocolVersion");
   if (version.is_number_integer()) agent.version = version.get<int>();
-  const Json can = MemberOf(result, "agentCapabilities");
-  const Json sessions = MemberOf(can, "sessionCapabilities");
+  const Json& can = MemberOf(result, "agentCapabilities");
+  const Json& sessions = MemberOf(can, "sessionCapabilities");
   agent.load = IsTrue(can, "loadSession");
   agent.resume = IsThere(sessions, "resume");
   agent.close = IsThere(sessions, "close");
@@ -101,7 +128,7 @@ Capabilities ParseCapabilities(const Json& result) {
   agent.http_mcp = IsTrue(MemberOf(can, "mcpCapabilities"), "http");
   for (const Json& method : MemberOf(result, "authMethods")) {
     if (!method.is_object()) continue;
-    agent.auth_methods.emplace_back(TextOf(method, "id"), TextOf(method, "name"));
+    agent.auth_methods.push_back(ParseAuthMethod(method));
   }
   agent.agent_info = MemberOf(result, "agentInfo");
   return agent;
@@ -168,7 +195,7 @@ AgentUpdate ParseUpdate(const Json& update) {
 }
 
 PermissionQuestion ParsePermission(const Json& params) {
-  const Json call = MemberOf(params, "toolCall");
+  const Json& call = MemberOf(params, "toolCall");
   PermissionQuestion question{.tool_call = ParseChange(call), .details = call};
   for (const Json& option : MemberOf(params, "options")) {
     if (!option.is_object()) continue;

@@ -1,8 +1,8 @@
 #ifndef CALLSLIP_RUNNER_ACP_MESSAGES_V1_H_
 #define CALLSLIP_RUNNER_ACP_MESSAGES_V1_H_
 
+#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -21,6 +21,23 @@ struct Offer {
 };
 Json InitializeParams(const Offer& offer);
 
+// A way to log in to the agent.
+struct AuthMethod {
+  std::string id;
+  std::string name;         // For people.
+  std::string description;  // For people; may be empty.
+  // The agent does it where it is run on a terminal; else by `authenticate`.
+  bool is_terminal = false;
+  // A program that does it on a terminal instead, as agents told before there was the above:
+  // `_meta.terminal-auth`. Empty: none.
+  std::string program;
+  // Of that program, or else behind those of the agent's own.
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> environment;
+
+  bool has_terminal() const { return is_terminal || !program.empty(); }
+};
+
 // What the agent can do.
 struct Capabilities {
   int version = 0;
@@ -30,7 +47,7 @@ struct Capabilities {
   bool additional_directories = false;
   bool images = false;
   bool http_mcp = false;
-  std::vector<std::pair<std::string, std::string>> auth_methods;  // Id and name.
+  std::vector<AuthMethod> auth_methods;
   Json agent_info;
 };
 Capabilities ParseCapabilities(const Json& result);
@@ -61,9 +78,9 @@ PermissionQuestion ParsePermission(const Json& params);
 Json PermissionAnswer(const PermissionChoice& choice);
 PromptEnd ParsePromptEnd(const Json& result);
 
-// Texts and objects that may be missing or of another type.
+// Texts and objects that may be missing or of another type: empty and null.
 std::string TextOf(const Json& json, const char* name);
-Json MemberOf(const Json& json, const char* name);
+const Json& MemberOf(const Json& json, const char* name);
 
 }  // namespace callslip::runner::acp
 

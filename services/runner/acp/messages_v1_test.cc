@@ -21,11 +21,26 @@ TEST(MessagesV1Test, WhatAnAgentLeavesOutItCannotDo) {
     "agentCapabilities": {"loadSession": true, "promptCapabilities": {"image": true},
       "mcpCapabilities": {"http": true},
       "sessionCapabilities": {"resume": {}, "close": {}, "list": null}},
-    "authMethods": [{"id": "key", "name": "Key"}]})"));
+    "authMethods": [{"id": "key", "name": "Key"}, 7,
+      {"type": "terminal", "id": "tui", "name": "TUI", "args": ["login", 1],
+       "env": {"A": "b", "C": null}},
+      {"id": "old", "_meta": {"terminal-auth": {"command": "agent", "args": ["auth"]}}},
+      {"type": "new", "id": "new", "args": ["x"]}]})"));
   EXPECT_EQ(agent.version, 1);
   EXPECT_TRUE(agent.load && agent.resume && agent.close && agent.images && agent.http_mcp);
   EXPECT_FALSE(agent.additional_directories);
-  EXPECT_THAT(agent.auth_methods, ElementsAre(Pair("key", "Key")));
+  ASSERT_EQ(agent.auth_methods.size(), 4u);
+  EXPECT_EQ(agent.auth_methods[0].id, "key");
+  EXPECT_EQ(agent.auth_methods[0].name, "Key");
+  EXPECT_FALSE(agent.auth_methods[0].has_terminal());
+  EXPECT_TRUE(agent.auth_methods[1].is_terminal);
+  EXPECT_THAT(agent.auth_methods[1].arguments, ElementsAre("login"));
+  EXPECT_THAT(agent.auth_methods[1].environment, ElementsAre(Pair("A", "b")));
+  EXPECT_EQ(agent.auth_methods[1].program, "");
+  EXPECT_FALSE(agent.auth_methods[2].is_terminal);
+  EXPECT_EQ(agent.auth_methods[2].program, "agent");
+  EXPECT_THAT(agent.auth_methods[2].arguments, ElementsAre("auth"));
+  EXPECT_FALSE(agent.auth_methods[3].has_terminal());
 }
 
 TEST(MessagesV1Test, AdditionalDirectoriesAreForAgentsThatKnowOfThem) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
+
 namespace callslip::runner {
 
 Peer::Peer(Listener* listener, std::function<void(std::string)> write)
@@ -43,12 +45,13 @@ void Peer::TakeRequest(const Message& message) {
       open->write(FormatResult(id, std::get<Json>(std::move(answer))));
     }
   };
-  listener_->OnRequest(message.method, message.params, respond);
+  listener_->OnRequest(message.id, message.method, message.params, respond);
 }
 
 void Peer::TakeResponse(Message message, absl::string_view line) {
-  const auto found =
-      message.id.is_number_integer() ? waiting_.find(message.id.get<int64_t>()) : waiting_.end();
+  // As a number: an agent may write 3 as 3.0.
+  const auto found = absl::c_find_if(
+      waiting_, [&message](const auto& request) { return message.id == Json(request.first); });
   if (found == waiting_.end()) return listener_->OnNoise(line);
   const std::function<void(RpcAnswer)> done = std::move(found->second);
   waiting_.erase(found);

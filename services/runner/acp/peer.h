@@ -28,8 +28,9 @@ class Peer {
   class Listener {
    public:
     virtual ~Listener() = default;
-    // Must see to an answer; at most kMaxOpenRequests are open.
-    virtual void OnRequest(const std::string& method, const Json& params, Respond respond) = 0;
+    // Must see to an answer; at most kMaxOpenRequests are open. `id` is the other side's.
+    virtual void OnRequest(const Json& id, const std::string& method, const Json& params,
+                           Respond respond) = 0;
     virtual void OnNotification(const std::string& method, const Json& params) = 0;
     // A line that is no message, or answers nothing that was asked.
     virtual void OnNoise(absl::string_view line) = 0;

@@ -18,8 +18,10 @@ using testing::IsEmpty;
 
 class PeerTest : public testing::Test, public Peer::Listener {
  protected:
-  void OnRequest(const std::string& method, const Json& params, Peer::Respond respond) override {
+  void OnRequest(const Json& id, const std::string& method, const Json& params,
+                 Peer::Respond respond) override {
     heard_.push_back(absl::StrCat("request ", method, " ", params.dump()));
+    ids_.push_back(id);
     responds_.push_back(std::move(respond));
   }
   void OnNotification(const std::string& method, const Json& params) override {
@@ -39,6 +41,7 @@ class PeerTest : public testing::Test, public Peer::Listener {
   std::vector<std::string> written_;
   std::vector<std::string> heard_;
   std::vector<std::string> answers_;
+  std::vector<Json> ids_;  // Of what was asked of us.
   std::vector<Peer::Respond> responds_;
   std::optional<Peer> peer_{std::in_place, this,
                             [this](std::string line) { written_.push_back(std::move(line)); }};
@@ -58,6 +61,20 @@ TEST_F(PeerTest, AnswersFindTheirRequests) {
   Feed(FormatError(1, {kAuthRequired, "log in", {}}));
   EXPECT_THAT(answers_, ElementsAre("\"second\"", "error -32000 log in"));
   EXPECT_EQ(peer_->waiting(), 0u);
+}
+
+TEST_F(PeerTest, ANumberIsTheSameHoweverItIsWritten) {
+  Ask();
+  Ask();
+  Ask();
+  Feed(R"({"id": 3.0, "result": "third"})");
+  Feed(R"({"id": 1e0, "result": "first"})");
+  EXPECT_THAT(answers_, ElementsAre("\"third\"", "\"first\""));
+  EXPECT_THAT(heard_, IsEmpty());
+  Feed(R"({"id": 2.5, "result": "x"})");
+  Feed(R"({"id": "2", "result": "x"})");
+  EXPECT_EQ(heard_.size(), 2u);
+  EXPECT_EQ(peer_->waiting(), 1u);
 }
 
 TEST_F(PeerTest, AnswersToNothingAreNoise) {

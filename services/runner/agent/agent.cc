@@ -1,13 +1,16 @@
 #include "runner/agent/agent.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/text_scan.h"
 
 namespace callslip::runner {
 namespace {
@@ -121,7 +124,12 @@ void Agent::TakeInitialized(RpcAnswer answer) {
                                              " of the protocol; version ", acp::kProtocolVersion,
                                              " is needed. Update the agent")});
   }
-  if (settings_.auth_method.empty()) return Ready();
+  const bool is_terminal =
+      std::any_of(capabilities_.auth_methods.begin(), capabilities_.auth_methods.end(),
+                  [this](const acp::AuthMethod& method) {
+                    return method.is_terminal && method.id == settings_.auth_method;
+                  });
+  if (settings_.auth_method.empty() || is_terminal) return Ready();
   Request("authenticate", {{"methodId", settings_.auth_method}}, [this](RpcAnswer authenticated) {
     if (over_ || why_.has_value()) return;
     if (const auto* error = std::get_if<RpcError>(&authenticated))
@@ -147,15 +155,17 @@ AgentError Agent::ErrorFrom(const RpcError& error) const {
   if (error.code == kAuthRequired) {
     const std::string methods = absl::StrJoin(
         capabilities_.auth_methods, ", ",
-        [](std::string* out, const auto& method) { absl::StrAppend(out, method.first); });
+        [](std::string* out, const acp::AuthMethod& method) { absl::StrAppend(out, method.id); });
     return {"auth_required",
             absl::StrCat("the agent wants somebody to log in",
                          methods.empty() ? "" : absl::StrCat(" (", methods, ")"),
-                         ": do so with its own program, as the user that the runner runs "
-                         "as; or set `auth_method` of agent ",
-                         settings_.name)};
+                         ". On the runner's machine, as its user: ", settings_.login)};
   }
-  const std::string said = AsText(absl::string_view(error.message).substr(0, kToldBytes));
+  std::string all = error.message;
+  // Agents that are made with the protocol's SDK say there what has happened.
+  const std::string details = acp::TextOf(error.data, "details");
+  if (!details.empty()) absl::StrAppend(&all, ": ", details);
+  const std::string said = AsText(CutText(all, kToldBytes));
   if (IsRateLimit(error)) return {"rate_limited", said};
   return {"agent_error", absl::StrCat(said, " (", error.code, ")")};
 }
@@ -237,13 +247,17 @@ void Agent::Restore(const std::string& method, const std::string& id,
             }
             sessions_[id] = session;
             session->Begin(id, std::get<Json>(answer));
-            opened(session);
+            if (method != "session/load") return opened(session);
+            session->AwaitReplay([opened, session](const std::optional<AgentError>& ended) {
+              if (ended.has_value()) return opened(*ended);
+              opened(session);
+            });
           });
 }
 
 void Agent::Await(Opening& opening, absl::Duration silence, const AgentError& error) {
   const absl::Duration left = std::max(heard_time_, opening.since) + silence - timers_->Now();
-  if (left <= absl::ZeroDuration()) return KillFor(error);
+  if (left <= absl::ZeroDuration()) return KillFor(error, opening.session.get());
   opening.timer =
       timers_->After(left, [this, &opening, silence, error] { Await(opening, silence, error); });
 }
@@ -257,15 +271,27 @@ void Agent::EndOpening(const std::shared_ptr<Opening>& opening) {
   early_updates_ = early_bytes_ = 0;
 }
 
-void Agent::KillFor(AgentError error) {
-  if (!why_.has_value()) why_ = std::move(error);
+void Agent::KillFor(AgentError error, const AgentSession* session) {
+  if (!why_.has_value()) {
+    why_ = std::move(error);
+    blamed_ = session;
+  }
   if (process_ != nullptr) process_->Kill();
+}
+
+void Agent::HoldOutput() {
+  if (process_ == nullptr) return;
+  process_->HoldOutput(
+      absl::c_any_of(sessions_, [](const auto& session) { return session.second->is_held_; }));
+  heard_time_ = timers_->Now();
 }
 
 void Agent::Stop() {
   if (!why_.has_value()) why_ = AgentError{"agent_stopped", "the agent was stopped"};
+  // Where there is no process, the timer tells of the end.
+  if (process_ == nullptr) return;
   start_timer_.reset();
-  if (process_ != nullptr) process_->Stop();
+  process_->Stop();
 }
 
 void Agent::Kill() { KillFor({"agent_stopped", "the agent was stopped"}); }
@@ -303,12 +329,20 @@ void Agent::OnEnd(const AgentExit& exit) {
   peer_.Close({.message = why_->message});
   while (!sessions_.empty()) {
     const auto session = std::move(sessions_.extract(sessions_.begin()).mapped());
-    session->End(*why_);
+    session->End(WhyOver(session.get()));
   }
   listener_->OnEnd(*why_);
 }
 
-void Agent::OnRequest(const std::string& method, const Json& params, Peer::Respond respond) {
+AgentError Agent::WhyOver(const AgentSession* session) const {
+  const AgentError why = why_.value_or(AgentError{"agent_crashed", "the agent has ended"});
+  if (blamed_ == nullptr || blamed_ == session) return why;
+  return {"agent_crashed",
+          absl::StrCat("its process was ended over another of its sessions: ", why.message)};
+}
+
+void Agent::OnRequest(const Json& id, const std::string& method, const Json& params,
+                      Peer::Respond respond) {
   const bool is_question = method == "session/request_permission";
   if (!is_question && !absl::StartsWith(method, "fs/") && !absl::StartsWith(method, "terminal/")) {
     return respond(RpcError{kMethodNotFound, absl::StrCat("there is no method ", method)});
@@ -317,13 +351,18 @@ void Agent::OnRequest(const std::string& method, const Json& params, Peer::Respo
   if (session == nullptr) {
     return respond(RpcError{kInvalidParams, "there is no session of that sessionId"});
   }
-  if (is_question) return session->TakeQuestion(params, std::move(respond));
+  if (is_question) return session->TakeQuestion(id, params, std::move(respond));
   session->TakeCall(method, params, respond);
 }
 
 void Agent::OnNotification(const std::string& method, const Json& params) {
+  if (method == "$/cancel_request") {
+    // It names no session.
+    const Json& request = acp::MemberOf(params, "requestId");
+    for (const auto& [id, session] : sessions_) session->TakeWithdrawal(request);
+  }
   if (method != "session/update") return;
-  const Json update = acp::MemberOf(params, "update");
+  const Json& update = acp::MemberOf(params, "update");
   if (AgentSession* session = Find(params)) return session->TakeUpdate(update);
   KeepEarly(acp::TextOf(params, "sessionId"), update);
 }

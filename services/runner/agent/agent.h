@@ -32,7 +32,8 @@ struct AgentPatience {
   absl::Duration silence = absl::Minutes(2);
   // And until the turn is ended for it.
   absl::Duration turn_idle = absl::InfiniteDuration();
-  // What still belongs to a turn comes within this of the last before it, and this in all.
+  // What still belongs to a turn, or to a load, comes within this of the last before it, and of a
+  // turn within this in all.
   absl::Duration late = absl::Milliseconds(100);
   absl::Duration latest = absl::Seconds(1);
 };
@@ -41,6 +42,7 @@ struct AgentSettings {
   std::string name;  // As it is configured.
   AgentCommand command;
   std::string auth_method;  // Empty: none.
+  std::string login;        // The command by which a person logs in to it.
   acp::Offer offer;
   AgentPatience patience;
   StopPatience stop;
@@ -56,6 +58,9 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
     // `answer` may be called at any time, once; later calls have no effect.
     virtual void OnPermission(PermissionQuestion question,
                               std::function<void(PermissionChoice)> answer) = 0;
+    // The agent does not wait for the answer to that question any more. Not told once the session
+    // has ended.
+    virtual void OnPermissionOver(int64_t number) = 0;
     // Of fs/* and terminal/*.
     virtual void OnClientCall(const std::string& method, const Json& params,
                               Peer::Respond respond) = 0;
@@ -82,6 +87,9 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   using Done = std::function<void(RpcAnswer)>;
   void SetMode(const std::string& mode_id, Done done);
   void SetConfigOption(const std::string& id, const std::string& value, Done done);
+  // What it says is not read for now, nor is what its agent's other sessions say.
+  void Hold();
+  void GoOn();
   // The agent may forget it. Nothing is told of it any more, but that a turn under way has ended:
   // as cancelled.
   void Close();
@@ -94,10 +102,16 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   void Begin(std::string id, const Json& answer);
   void Heard();
   void TakeUpdate(const Json& update);
-  void TakeQuestion(const Json& params, Peer::Respond respond);
+  void TakeQuestion(const Json& request, const Json& params, Peer::Respond respond);
+  void TakeWithdrawal(const Json& request);
+  // All that are open, with `cancelled`.
+  void EndQuestions();
   void TakeCall(const std::string& method, const Json& params, const Peer::Respond& respond);
   void TakeAnswer(RpcAnswer answer);
   void AwaitLate();
+  // Calls `replayed` once the agent is done with repeating what was said, or has ended.
+  void AwaitReplay(std::function<void(std::optional<AgentError>)> replayed);
+  void OnReplayed();
   void EndTurn(TurnEnd end);
   void WatchSilence(absl::Duration wait);
   void OnQuiet();
@@ -113,11 +127,18 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
   std::function<void(TurnEnd)> done_;  // Set while there is a turn.
   std::optional<TurnEnd> answered_;    // Its end, while late updates are awaited.
   absl::Time answer_time_;
+  std::function<void(std::optional<AgentError>)> replayed_;  // Set while it repeats.
+  std::vector<AgentUpdate> held_;                            // Which are no repetition.
   bool written_ = false;
   bool cancelled_ = false;
   absl::Time heard_time_;
   bool told_silence_ = false;
-  std::map<int64_t, std::function<void()>> questions_;  // To cancel each.
+  bool is_held_ = false;
+  struct Question {
+    Json request;  // The id that the agent has given it.
+    Peer::Respond respond;
+  };
+  std::map<int64_t, Question> questions_;  // Open ones, by their numbers.
   int64_t last_question_ = 0;
   int open_calls_ = 0;  // Of this end: the agent waits for us.
   std::unique_ptr<Timers::Timer> cancel_timer_;
@@ -190,7 +211,11 @@ class Agent : public std::enable_shared_from_this<Agent>,
   // Kills it unless it is heard of for so long.
   void Await(Opening& opening, absl::Duration silence, const AgentError& error);
   void EndOpening(const std::shared_ptr<Opening>& opening);
-  void KillFor(AgentError error);
+  // For what `session` has done or not done; null: the agent itself.
+  void KillFor(AgentError error, const AgentSession* session = nullptr);
+  void HoldOutput();
+  // The end of the process, as one of its sessions is told of it.
+  AgentError WhyOver(const AgentSession* session) const;
   AgentError ErrorFrom(const RpcError& error) const;
   // Writes the next line with `written` told.
   int64_t Request(absl::string_view method, Json params, std::function<void(RpcAnswer)> done,
@@ -200,7 +225,8 @@ class Agent : public std::enable_shared_from_this<Agent>,
 
   void OnOutput(absl::string_view bytes) override;
   void OnEnd(const AgentExit& exit) override;
-  void OnRequest(const std::string& method, const Json& params, Peer::Respond respond) override;
+  void OnRequest(const Json& id, const std::string& method, const Json& params,
+                 Peer::Respond respond) override;
   void OnNotification(const std::string& method, const Json& params) override;
   void OnNoise(absl::string_view line) override;
 
@@ -219,7 +245,8 @@ class Agent : public std::enable_shared_from_this<Agent>,
   std::function<void(bool)> written_;
   absl::Time heard_time_;
   absl::Time noise_time_ = absl::InfinitePast();
-  std::optional<AgentError> why_;  // It is ended.
+  std::optional<AgentError> why_;         // It is ended.
+  const AgentSession* blamed_ = nullptr;  // The session that it is ended for.
   bool over_ = false;
 };
 

@@ -30,6 +30,7 @@ class Told final : public AgentSession::Listener {
                     std::function<void(PermissionChoice)> answer) override {
     questions.emplace_back(std::move(question), std::move(answer));
   }
+  void OnPermissionOver(int64_t number) override { over.push_back(number); }
   void OnClientCall(const std::string& method, const Json& params, Peer::Respond respond) override {
     calls.push_back(method);
     respond(Json{{"seen", params}});
@@ -40,6 +41,7 @@ class Told final : public AgentSession::Listener {
   std::vector<std::string> said;
   std::vector<AgentUpdate> updates;
   std::vector<std::pair<PermissionQuestion, std::function<void(PermissionChoice)>>> questions;
+  std::vector<int64_t> over;  // Numbers of questions.
   std::vector<std::string> calls;
   std::vector<absl::Duration> silences;
   std::vector<std::string> ends;
@@ -80,7 +82,8 @@ class AgentFixture : public testing::Test, public Agent::Listener {
                            .command = {.arguments = {CALLSLIP_SCRIPTED_AGENT, options},
                                        .environment = {"PATH=/usr/bin:/bin", "ONLY=this"},
                                        .directory = "/tmp"},
-                           .auth_method = auth_method};
+                           .auth_method = auth_method,
+                           .login = "callslip-runner login scripted"};
     settings.patience.turn_idle = turn_idle_;
     agent_ = Agent::Start(context_, &timers_, CALLSLIP_KEEPER_BINARY, std::move(settings), this);
   }
@@ -109,7 +112,7 @@ class AgentFixture : public testing::Test, public Agent::Listener {
     session_.reset();
     refused_.reset();
     agent_->RestoreSession(id, {.directory = "/tmp"}, &told_, Take());
-    RunUntil([this] { return session_ != nullptr || refused_.has_value(); });
+    PassUntil([this] { return session_ != nullptr || refused_.has_value(); });
   }
   void Prompt(const std::string& text) {
     turn_.reset();

@@ -19,6 +19,7 @@
 #include "boost/asio/error.hpp"
 #include "boost/asio/post.hpp"
 #include "common/status_macros.h"
+#include "runner/agent/children.h"
 
 namespace callslip::runner {
 namespace {
@@ -50,6 +51,9 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   return pointers;
 }
 
+// A descriptor that can be read once the process has ended; -1 with errno.
+int EndOf(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
+
 void KeepEnd(std::string& text, size_t bytes) {
   if (text.size() > bytes) text.erase(0, text.size() - bytes);
 }
@@ -74,7 +78,7 @@ AgentProcess::AgentProcess(boost::asio::io_context& context, Listener* listener,
       in_(context),
       out_(context),
       err_(context),
-      keeper_end_(context),
+      end_(context),
       control_(context),
       timer_(context),
       buffer_(kReadBytes) {}
@@ -101,20 +105,21 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
       keeper, "--grace", absl::StrCat(absl::ToInt64Milliseconds(patience_.terminate)), "--"};
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
-  if (const int error = posix_spawn(&keeper_, keeper.c_str(), &actions, nullptr,
-                                    Pointers(arguments).data(), Pointers(environment).data());
+  Children& children = Children::OfThisProcess();
+  if (const int error = children.Spawn(&keeper_, keeper.c_str(), &actions,
+                                       Pointers(arguments).data(), Pointers(environment).data());
       error != 0) {
     return absl::ErrnoToStatus(error, absl::StrCat("cannot start ", keeper));
   }
-  const int keeper_end = static_cast<int>(syscall(SYS_pidfd_open, keeper_, 0));
+  const int keeper_end = EndOf(keeper_);
   if (keeper_end < 0) {
     const int error = errno;
     // The keeper ends as its socket does.
     close(control.Release(0));
-    waitpid(keeper_, nullptr, 0);
+    children.Wait(keeper_);
     return absl::ErrnoToStatus(error, "cannot watch a process");
   }
-  keeper_end_.assign(keeper_end);
+  end_.assign(keeper_end);
   in_.assign(in.Release(1));
   out_.assign(out.Release(0));
   err_.assign(err.Release(0));
@@ -125,18 +130,32 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
 }
 
 void AgentProcess::Begin() {
-  Read(out_, &AgentProcess::TakeOutput);
-  Read(err_, &AgentProcess::TakeWords);
-  keeper_end_.async_wait(Stream::wait_read, [self = shared_from_this()](error_code error) {
-    if (!error) self->OnKeeperEnd();
+  ReadOutput();
+  ReadWords();
+  AwaitEnd(&AgentProcess::OnKeeperEnd);
+}
+
+// Both read where it is taken, so that nothing is on its way when the rest is drained.
+
+void AgentProcess::ReadOutput() {
+  if (is_held_ || !out_.is_open() || std::exchange(reads_output_, true)) return;
+  out_.async_wait(Stream::wait_read, [self = shared_from_this()](error_code error) {
+    self->reads_output_ = false;
+    // It may have been held back meanwhile.
+    if (!error && !self->is_held_ && self->ReadSome(self->out_, &AgentProcess::TakeOutput))
+      self->ReadOutput();
   });
 }
 
-void AgentProcess::Read(Stream& from, Take take) {
-  // Read where it is taken, so that nothing is on its way when the rest is drained.
-  from.async_wait(Stream::wait_read, [self = shared_from_this(), &from, take](error_code error) {
-    if (!error && self->ReadSome(from, take)) self->Read(from, take);
+void AgentProcess::ReadWords() {
+  err_.async_wait(Stream::wait_read, [self = shared_from_this()](error_code error) {
+    if (!error && self->ReadSome(self->err_, &AgentProcess::TakeWords)) self->ReadWords();
   });
+}
+
+void AgentProcess::HoldOutput(bool hold) {
+  is_held_ = hold;
+  ReadOutput();
 }
 
 bool AgentProcess::ReadSome(Stream& from, Take take) {
@@ -227,29 +246,54 @@ void AgentProcess::Order(char what) {
 void AgentProcess::After(absl::Duration wait, void (AgentProcess::*step)()) {
   timer_.expires_after(absl::ToChronoNanoseconds(wait));
   timer_.async_wait([self = shared_from_this(), step](error_code error) {
-    if (!error && self->keeper_end_.is_open()) (self.get()->*step)();
+    if (!error && self->end_.is_open()) (self.get()->*step)();
+  });
+}
+
+void AgentProcess::AwaitEnd(void (AgentProcess::*step)()) {
+  end_.async_wait(Stream::wait_read, [self = shared_from_this(), step](error_code error) {
+    if (!error) (self.get()->*step)();
   });
 }
 
 void AgentProcess::OnKeeperEnd() {
-  error_code ignored;
-  keeper_end_.close(ignored);
-  timer_.cancel();
-  waitpid(keeper_, nullptr, 0);
+  Children::OfThisProcess().Wait(keeper_);
   CloseInput();
+  if (ReadExit()) return Finish();
+  EndStrays();
+}
+
+void AgentProcess::EndStrays() {
+  error_code ignored;
+  end_.close(ignored);
+  const pid_t left = Children::OfThisProcess().KillStrays();
+  if (left == 0) return Finish();
+  const int left_end = EndOf(left);
+  if (left_end < 0) {
+    // No descriptor for it. It has been killed: it does not take long.
+    siginfo_t ended;
+    waitid(P_PID, static_cast<id_t>(left), &ended, WEXITED | WNOWAIT);
+    return EndStrays();
+  }
+  end_.assign(left_end);
+  AwaitEnd(&AgentProcess::EndStrays);
+}
+
+void AgentProcess::Finish() {
+  error_code ignored;
+  end_.close(ignored);
+  timer_.cancel();
   // Whoever wrote to them is gone: what there is is all.
   Drain(out_, &AgentProcess::TakeOutput);
   Drain(err_, &AgentProcess::TakeWords);
-  AgentExit exit = ReadExit();
-  exit.last_words = std::move(last_words_);
+  exit_.last_words = std::move(last_words_);
   control_.close(ignored);
   // After the write that was under way.
-  boost::asio::post(timer_.get_executor(), [self = shared_from_this(), exit = std::move(exit)] {
-    self->listener_->OnEnd(exit);
-  });
+  boost::asio::post(timer_.get_executor(),
+                    [self = shared_from_this()] { self->listener_->OnEnd(self->exit_); });
 }
 
-AgentExit AgentProcess::ReadExit() {
+bool AgentProcess::ReadExit() {
   std::string said;
   std::array<char, 256> buffer;
   error_code error;
@@ -257,17 +301,18 @@ AgentExit AgentProcess::ReadExit() {
     const size_t bytes = control_.read_some(boost::asio::buffer(buffer), error);
     said.append(buffer.data(), bytes);
   }
-  AgentExit exit;
+  bool swept = false;
   for (const absl::string_view line : absl::StrSplit(said, '\n')) {
     const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, ' ');
     const auto is = [&](absl::string_view word) {
-      return parts.first == word && absl::SimpleAtoi(parts.second, &exit.code);
+      return parts.first == word && absl::SimpleAtoi(parts.second, &exit_.code);
     };
-    if (is("failed")) exit.kind = AgentExit::Kind::kNotStarted;
-    if (is("exited")) exit.kind = AgentExit::Kind::kExited;
-    if (is("signalled")) exit.kind = AgentExit::Kind::kSignalled;
+    if (is("failed")) exit_.kind = AgentExit::Kind::kNotStarted;
+    if (is("exited")) exit_.kind = AgentExit::Kind::kExited;
+    if (is("signalled")) exit_.kind = AgentExit::Kind::kSignalled;
+    swept = swept || parts.first == "swept" || parts.first == "failed";
   }
-  return exit;
+  return swept;
 }
 
 }  // namespace callslip::runner

@@ -31,7 +31,7 @@ struct AgentExit {
     kNotStarted,  // `code` is errno.
     kExited,      // `code` is what it returned.
     kSignalled,   // `code` is the signal.
-    kLost,        // Its keeper was killed, and it with that.
+    kLost,        // Its keeper was killed, and it with that, and all that came of it.
   };
   Kind kind = Kind::kLost;
   int code = 0;
@@ -82,6 +82,9 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
 
   size_t unwritten_bytes() const { return unwritten_; }
 
+  // Whether its stdout is left unread: once the pipe is full, the agent waits.
+  void HoldOutput(bool hold);
+
  private:
   using Stream = boost::asio::posix::stream_descriptor;
   using Take = void (AgentProcess::*)(absl::string_view);
@@ -95,7 +98,8 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
 
   absl::Status Spawn(const std::string& keeper, const AgentCommand& command);
   void Begin();
-  void Read(Stream& from, Take take);
+  void ReadOutput();
+  void ReadWords();
   // False at the end.
   bool ReadSome(Stream& from, Take take);
   void Drain(Stream& from, Take take);
@@ -108,25 +112,32 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   void Order(char what);
   void After(absl::Duration wait, void (AgentProcess::*step)());
   void Terminate();
-  // The keeper has ended.
+  void AwaitEnd(void (AgentProcess::*step)());
   void OnKeeperEnd();
-  AgentExit ReadExit();
+  // Of a keeper that was killed before it could do so itself.
+  void EndStrays();
+  void Finish();
+  // What the keeper said; false where it did not say that nothing is left.
+  bool ReadExit();
 
   Listener* listener_;
   const StopPatience patience_;
   Stream in_;
   Stream out_;
   Stream err_;
-  Stream keeper_end_;  // A pidfd.
+  Stream end_;  // A pidfd: of the keeper, then of what it has left, until nothing is.
   boost::asio::local::stream_protocol::socket control_;
   boost::asio::steady_timer timer_;
   pid_t keeper_ = -1;
   bool stopping_ = false;
+  bool is_held_ = false;
+  bool reads_output_ = false;
   std::deque<Outgoing> outgoing_;
   bool writing_ = false;  // The first of them.
   size_t written_ = 0;    // Of the first.
   size_t unwritten_ = 0;
   std::string last_words_;
+  AgentExit exit_;
   std::vector<char> buffer_;
 };
 

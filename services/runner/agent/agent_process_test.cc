@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "boost/asio/io_context.hpp"
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
@@ -187,13 +189,32 @@ TEST_F(AgentProcessTest, WriteThatIsUnderWayIsToldBeforeTheEnd) {
   EXPECT_EQ(process_->unwritten_bytes(), 0u);
 }
 
-TEST_F(AgentProcessTest, KeeperThatIsKilledTakesItAlong) {
-  Start("echo $PPID; read line; sleep 1000");
-  AwaitOutput("\n");
-  int keeper = 0;
-  ASSERT_TRUE(absl::SimpleAtoi(out_, &keeper));
+TEST_F(AgentProcessTest, KeeperThatIsKilledTakesAllThatCameOfItAlong) {
+  // The child of a process that has left the agent's session.
+  Start("echo $PPID; setsid sh -c 'sh -c \"echo \\$\\$; exec sleep 1000\" & wait' & wait");
+  while (std::count(out_.begin(), out_.end(), '\n') < 2) context_.run_one();
+  const std::vector<std::string> lines = absl::StrSplit(out_, '\n');
+  int keeper = 0, fugitive = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(lines[0], &keeper) && absl::SimpleAtoi(lines[1], &fugitive));
+  // Another one, which this does not concern.
+  struct Other : AgentProcess::Listener {
+    void OnOutput(absl::string_view) override {}
+    void OnEnd(const AgentExit& exit) override { ended = exit.kind; }
+    std::optional<Kind> ended;
+  } other;
+  ASSERT_OK_AND_ASSIGN(
+      const auto bystander,
+      AgentProcess::Start(
+          context_, CALLSLIP_KEEPER_BINARY,
+          {.arguments = {"cat"}, .environment = {"PATH=/usr/bin:/bin"}, .directory = "/"}, &other,
+          kPatient));
   kill(keeper, SIGKILL);
   EXPECT_EQ(AwaitEnd().kind, Kind::kLost);
+  EXPECT_EQ(kill(fugitive, 0), -1);
+  EXPECT_EQ(errno, ESRCH);
+  bystander->Stop();
+  while (!other.ended.has_value()) context_.run_one();
+  EXPECT_EQ(other.ended, Kind::kExited);
 }
 
 // Which a child would have from this program.

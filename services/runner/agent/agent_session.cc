@@ -1,14 +1,25 @@
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "runner/agent/agent.h"
 
 namespace callslip::runner {
+namespace {
+
+// Part of the conversation, rather than of how the agent is.
+bool IsSaid(const AgentUpdate& update) {
+  return std::holds_alternative<MessagePiece>(update) || std::holds_alternative<ToolCall>(update) ||
+         std::holds_alternative<ToolCallChange>(update) || std::holds_alternative<Plan>(update);
+}
+
+}  // namespace
 
 void AgentSession::Begin(std::string id, const Json& answer) {
   id_ = std::move(id);
   modes_ = acp::MemberOf(answer, "modes");
   config_options_ = acp::MemberOf(answer, "configOptions");
+  answer_time_ = agent_->timers_->Now();
 }
 
 void AgentSession::Prompt(Json blocks, std::function<void(bool whole)> written,
@@ -37,9 +48,9 @@ void AgentSession::Cancel() {
   if (end_.has_value() || !is_prompting() || answered_.has_value()) return;
   if (std::exchange(cancelled_, true)) return;
   agent_->peer_.Notify("session/cancel", {{"sessionId", id_}});
-  for (const auto& [number, cancel] : std::exchange(questions_, {})) cancel();
+  EndQuestions();
   cancel_timer_ = agent_->timers_->After(agent_->settings_.patience.cancel, [this] {
-    agent_->KillFor({"cancel_ignored", "the agent went on although it was to stop"});
+    agent_->KillFor({"cancel_ignored", "the agent went on although it was to stop"}, this);
   });
 }
 
@@ -63,11 +74,25 @@ void AgentSession::SetConfigOption(const std::string& id, const std::string& val
       });
 }
 
+void AgentSession::Hold() {
+  if (end_.has_value()) return;
+  is_held_ = true;
+  agent_->HoldOutput();
+}
+
+void AgentSession::GoOn() {
+  is_held_ = false;
+  if (end_.has_value()) return;
+  Heard();
+  agent_->HoldOutput();
+}
+
 void AgentSession::Close() {
   if (end_.has_value()) return;
   const auto self = shared_from_this();
   end_ = AgentError{"agent_stopped", "the session was closed"};
   agent_->sessions_.erase(id_);
+  agent_->HoldOutput();
   if (is_prompting() && !answered_.has_value()) {
     agent_->peer_.Notify("session/cancel", {{"sessionId", id_}});
   }
@@ -87,22 +112,47 @@ void AgentSession::TakeUpdate(const Json& update) {
   Heard();
   AgentUpdate parsed = acp::ParseUpdate(update);
   if (const auto* options = std::get_if<ConfigOptions>(&parsed)) config_options_ = options->options;
+  if (replayed_ != nullptr) {
+    if (!IsSaid(parsed) && held_.size() < Agent::kMaxEarlyUpdates) {
+      held_.push_back(std::move(parsed));
+    }
+    return AwaitReplay(std::exchange(replayed_, nullptr));
+  }
   listener_->OnUpdate(std::move(parsed));
   if (answered_.has_value()) AwaitLate();
 }
 
-void AgentSession::TakeQuestion(const Json& params, Peer::Respond respond) {
+void AgentSession::TakeQuestion(const Json& request, const Json& params, Peer::Respond respond) {
   Heard();
   if (cancelled_) return respond(acp::PermissionAnswer(std::nullopt));
-  const int64_t number = ++last_question_;
-  questions_[number] = [respond] { respond(acp::PermissionAnswer(std::nullopt)); };
-  listener_->OnPermission(acp::ParsePermission(params), [weak = weak_from_this(), number,
-                                                         respond](const PermissionChoice& choice) {
+  PermissionQuestion question = acp::ParsePermission(params);
+  const int64_t number = question.number = ++last_question_;
+  questions_[number] = {request, respond};
+  listener_->OnPermission(std::move(question), [weak = weak_from_this(), number,
+                                                respond](const PermissionChoice& choice) {
     const auto self = weak.lock();
     if (self == nullptr || self->questions_.erase(number) == 0) return;
     if (!self->end_.has_value()) self->Heard();
     respond(acp::PermissionAnswer(choice));
   });
+}
+
+void AgentSession::TakeWithdrawal(const Json& request) {
+  const auto found = absl::c_find_if(
+      questions_, [&request](const auto& question) { return question.second.request == request; });
+  if (found == questions_.end()) return;
+  Heard();
+  const auto [number, question] = *found;
+  questions_.erase(found);
+  question.respond(RpcError{kRequestCancelled, "the question was withdrawn", nullptr});
+  listener_->OnPermissionOver(number);
+}
+
+void AgentSession::EndQuestions() {
+  for (const auto& [number, question] : std::exchange(questions_, {})) {
+    question.respond(acp::PermissionAnswer(std::nullopt));
+    if (!end_.has_value()) listener_->OnPermissionOver(number);
+  }
 }
 
 void AgentSession::TakeCall(const std::string& method, const Json& params,
@@ -124,7 +174,7 @@ void AgentSession::TakeAnswer(RpcAnswer answer) {
   TurnEnd end = PromptEnd{};
   if (const auto* error = std::get_if<RpcError>(&answer)) {
     if (agent_->over_) {
-      AgentError why = agent_->why_.value_or(AgentError{"agent_crashed", error->message});
+      AgentError why = agent_->WhyOver(this);
       why.prompt_unsent = !written_;
       return EndTurn(std::move(why));
     }
@@ -149,11 +199,28 @@ void AgentSession::AwaitLate() {
                              [this] { EndTurn(*std::exchange(answered_, std::nullopt)); });
 }
 
+void AgentSession::AwaitReplay(std::function<void(std::optional<AgentError>)> replayed) {
+  replayed_ = std::move(replayed);
+  const AgentPatience& patience = agent_->settings_.patience;
+  const absl::Duration left = answer_time_ + patience.restore - agent_->timers_->Now();
+  late_timer_ = agent_->timers_->After(
+      std::max(std::min(patience.late, left), absl::ZeroDuration()), [this] { OnReplayed(); });
+}
+
+void AgentSession::OnReplayed() {
+  const auto self = shared_from_this();
+  late_timer_.reset();
+  std::exchange(replayed_, nullptr)(std::nullopt);
+  for (AgentUpdate& update : std::exchange(held_, {})) {
+    if (!end_.has_value()) listener_->OnUpdate(std::move(update));
+  }
+}
+
 void AgentSession::EndTurn(TurnEnd end) {
   cancel_timer_.reset();
   silence_timer_.reset();
   late_timer_.reset();
-  for (const auto& [number, cancel] : std::exchange(questions_, {})) cancel();
+  EndQuestions();
   const auto done = std::exchange(done_, nullptr);
   if (done != nullptr) done(std::move(end));
 }
@@ -165,11 +232,12 @@ void AgentSession::WatchSilence(absl::Duration wait) {
 void AgentSession::OnQuiet() {
   const AgentPatience& patience = agent_->settings_.patience;
   // Who waits for us is not silent.
-  if (!questions_.empty() || open_calls_ > 0) heard_time_ = agent_->timers_->Now();
+  if (!questions_.empty() || open_calls_ > 0 || is_held_) heard_time_ = agent_->timers_->Now();
   const absl::Duration silent = agent_->timers_->Now() - heard_time_;
   if (silent >= patience.turn_idle) {
     return agent_->KillFor({"agent_silent", absl::StrCat("nothing was heard of the agent for ",
-                                                         absl::FormatDuration(silent))});
+                                                         absl::FormatDuration(silent))},
+                           this);
   }
   if (silent >= patience.silence && !std::exchange(told_silence_, true)) {
     listener_->OnSilence(silent);
@@ -182,6 +250,10 @@ void AgentSession::OnQuiet() {
 void AgentSession::End(const AgentError& error) {
   if (end_.has_value()) return;
   end_ = error;
+  if (replayed_ != nullptr) {
+    late_timer_.reset();
+    return std::exchange(replayed_, nullptr)(error);
+  }
   if (answered_.has_value()) {
     EndTurn(*std::exchange(answered_, std::nullopt));
   } else if (is_prompting()) {

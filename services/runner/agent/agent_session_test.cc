@@ -70,7 +70,9 @@ TEST_F(AgentSessionTest, ErrorsHaveTheirReason) {
   EXPECT_EQ(Turn(R"([{"error": {"code": -32603, "message": "x", "data": {"status": 429}}}])"),
             "rate_limited");
   EXPECT_EQ(Turn(R"([{"error": {"code": -32000, "message": "x"}}])"), "auth_required");
-  EXPECT_EQ(Turn(R"([{"error": {"code": -32603, "message": "no"}}])"), "agent_error");
+  EXPECT_EQ(Turn(R"([{"error": {"code": -32603, "message": "no", "data": {"details": "x y"}}}])"),
+            "agent_error");
+  EXPECT_EQ(std::get<AgentError>(*turn_).message, "no: x y (-32603)");
   EXPECT_EQ(Turn("it goes on"), "end_turn");
 }
 
@@ -127,6 +129,65 @@ TEST_F(AgentSessionTest, ACancelAnswersAllQuestions) {
   PassUntil([this] { return turn_.has_value(); });
   EXPECT_EQ(Outcome(), "cancelled");
   EXPECT_THAT(told_.said, ElementsAre(HasSubstr("cancelled")));
+}
+
+TEST_F(AgentSessionTest, AQuestionThatIsWithdrawnIsOver) {
+  Start();
+  Open();
+  Prompt(R"([{"ask": {"toolCallId": "t", "title": "Edit a"}, "withdraw": 1}])");
+  PassUntil([this] { return turn_.has_value(); });
+  EXPECT_EQ(Outcome(), "end_turn");
+  EXPECT_THAT(told_.said, ElementsAre("withdrew it"));
+  ASSERT_EQ(told_.questions.size(), 1u);
+  EXPECT_THAT(told_.over, ElementsAre(told_.questions[0].first.number));
+  // Harmless: nobody waits for it.
+  told_.questions[0].second("yes");
+  EXPECT_EQ(Turn("it goes on"), "end_turn");
+}
+
+TEST_F(AgentSessionTest, QuestionsAreOverWithTheirTurn) {
+  Start();
+  Open();
+  Prompt(R"([{"ask": {"toolCallId": "t", "title": "Edit a"}}])");
+  RunUntil([this] { return !told_.questions.empty(); });
+  session_->Cancel();
+  EXPECT_THAT(told_.over, ElementsAre(told_.questions[0].first.number));
+  PassUntil([this] { return turn_.has_value(); });
+  EXPECT_EQ(Outcome(), "cancelled");
+}
+
+TEST_F(AgentSessionTest, WhatIsHeldBackIsReadLater) {
+  Start();
+  Open();
+  session_->Hold();
+  Prompt(R"([{"say": "held"}])");
+  timers_.Advance(absl::Hours(1));
+  // A whole turn of another session's agent of the same machine fits in here.
+  for (int i = 0; i < 100; ++i) context_.run_one_for(std::chrono::milliseconds(1));
+  EXPECT_THAT(told_.said, IsEmpty());
+  EXPECT_THAT(told_.silences, IsEmpty());
+  session_->GoOn();
+  PassUntil([this] { return turn_.has_value(); });
+  EXPECT_EQ(Outcome(), "end_turn");
+  EXPECT_THAT(told_.said, ElementsAre("held"));
+}
+
+TEST_F(AgentSessionTest, OthersOfAProcessAreToldForWhomItWasEnded) {
+  Start(R"({"ignores": ["cancel"]})");
+  Open();
+  const std::shared_ptr<AgentSession> first = session_;
+  Told other;
+  agent_->NewSession({.directory = "/tmp"}, &other, Take());
+  session_.reset();
+  RunUntil([this] { return session_ != nullptr; });
+  const std::shared_ptr<AgentSession> second = std::exchange(session_, first);
+  Prompt(R"([{"say": "begun"}, {"sleep": 60000}])");
+  RunUntil([this] { return !told_.said.empty(); });
+  session_->Cancel();
+  timers_.Advance(absl::Seconds(10));
+  RunUntil([this] { return end_.has_value(); });
+  EXPECT_THAT(told_.ends, ElementsAre("cancel_ignored"));
+  EXPECT_THAT(other.ends, ElementsAre("agent_crashed"));
 }
 
 TEST_F(AgentSessionTest, CallsOfTheAgentAreAnswered) {

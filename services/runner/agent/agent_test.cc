@@ -12,10 +12,12 @@
 namespace callslip::runner {
 namespace {
 
+using testing::_;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
+using testing::VariantWith;
 
 class AgentTest : public AgentFixture {};
 
@@ -85,7 +87,7 @@ TEST_F(AgentTest, WhoeverHasToLogInIsToldHow) {
   RunUntil([this] { return refused_.has_value(); });
   EXPECT_EQ(refused_->reason, "auth_required");
   EXPECT_THAT(refused_->message,
-              AllOf(HasSubstr("by-hand"), HasSubstr("`auth_method` of agent scripted")));
+              AllOf(HasSubstr("(by-hand)"), HasSubstr(": callslip-runner login scripted")));
 }
 
 TEST_F(AgentTest, WhatIsSaidBeforeASessionIsThereIsKept) {
@@ -154,6 +156,29 @@ TEST_F(RestoringAgentTest, LoadsAndDropsWhatIsRepeated) {
   ASSERT_NE(session_, nullptr);
   EXPECT_EQ(Turn("next"), "end_turn");
   EXPECT_THAT(told_.said, ElementsAre("ne", "xt"));
+}
+
+// gemini-cli repeats a session once it has answered.
+TEST_F(RestoringAgentTest, DropsWhatIsRepeatedLate) {
+  const std::string id = Lose("late");
+  Restore(id);
+  ASSERT_NE(session_, nullptr);
+  EXPECT_THAT(told_.updates, ElementsAre(VariantWith<AvailableCommands>(_)));
+  EXPECT_EQ(Turn("next"), "end_turn");
+  EXPECT_THAT(told_.said, ElementsAre("ne", "xt"));
+}
+
+TEST_F(RestoringAgentTest, OneThatEndsWhileItRepeatsIsNotOpened) {
+  const std::string id = Lose("late");
+  session_.reset();
+  agent_->RestoreSession(id, {.directory = "/tmp"}, &told_, Take());
+  const size_t ends = told_.ends.size();
+  RunUntil([this] { return agent_->sessions() == 1; });
+  agent_->Kill();
+  RunUntil([this] { return end_.has_value(); });
+  EXPECT_EQ(session_, nullptr);
+  EXPECT_EQ(refused_->reason, "agent_stopped");
+  EXPECT_EQ(told_.ends.size(), ends);
 }
 
 TEST_F(RestoringAgentTest, NeverBeginsAnewInstead) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/log.h"
+#include "common/text_scan.h"
 #include "runner/agent/agent.h"
 
 namespace callslip::runner {
@@ -24,6 +26,7 @@ class RunningAgent final : public Agent::Listener,
                                              const std::string& keeper, AgentSettings settings) {
     auto running = std::make_shared<RunningAgent>();
     running->self_ = running;
+    running->name_ = settings.name;
     running->agent_ = Agent::Start(context, timers, keeper, std::move(settings), running.get());
     return running;
   }
@@ -46,6 +49,12 @@ class RunningAgent final : public Agent::Listener,
     if (!end_.has_value()) agent_->Stop();
   }
 
+  // Calls it once nothing is left of the agent. Not for one that is over.
+  void WhenOver(std::function<void()> over) { over_.push_back(std::move(over)); }
+
+  // Some session is in it: it does not end by itself.
+  bool has_sessions() const { return !sessions_.empty() && !end_.has_value(); }
+
   Agent& agent() { return *agent_; }
   bool is_over() const { return end_.has_value(); }
 
@@ -58,12 +67,21 @@ class RunningAgent final : public Agent::Listener,
     const auto self = std::exchange(self_, nullptr);
     end_ = error;
     for (const Ready& ready : std::exchange(waiting_, {})) ready(error);
+    for (const auto& over : std::exchange(over_, {})) over();
   }
 
+  void OnNoise(absl::string_view line) override {
+    constexpr size_t kShown = 200;
+    Log(LogLevel::kWarning, "an agent has written what is no message",
+        {{"agent", name_}, {"line", std::string(CutText(line, kShown))}});
+  }
+
+  std::string name_;
   std::shared_ptr<Agent> agent_;
   std::shared_ptr<RunningAgent> self_;  // Until its end.
   std::set<std::string> sessions_;
   std::vector<Ready> waiting_;
+  std::vector<std::function<void()>> over_;
   bool is_ready_ = false;
   std::optional<AgentError> end_;
 };

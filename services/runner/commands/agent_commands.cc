@@ -75,10 +75,6 @@ int RunAgents(const RunnerConfig& config, const Environment& environment, const 
       exit_code = 1;
       continue;
     }
-    if (probe == nullptr) {
-      out << Line(config.agents, name, "there", *program);
-      continue;
-    }
     const absl::StatusOr<std::string> who = probe(name, agent);
     if (!who.ok()) exit_code = 1;
     out << Line(

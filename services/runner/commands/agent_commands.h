@@ -20,8 +20,8 @@ int RunCheck(const LoadedConfig& loaded, const Environment& environment, std::os
 using AgentProbe =
     std::function<absl::StatusOr<std::string>(const std::string& name, const AgentConfig& agent)>;
 
-// `agents`: which of them are installed, where, and what `probe` says of those; null asks none. 1
-// where one is missing or does not answer.
+// `agents`: which of them are installed, where, and what `probe` says of those. 1 where one is
+// missing or does not answer.
 int RunAgents(const RunnerConfig& config, const Environment& environment, const AgentProbe& probe,
               std::ostream& out);
 

@@ -44,10 +44,14 @@ TEST(AgentCommandsTest, CheckOfNothing) {
 
 TEST(AgentCommandsTest, AgentsThatAreThere) {
   std::ostringstream out;
-  EXPECT_EQ(RunAgents(Two().config, kPath, nullptr, out), 1);
+  const AgentProbe probe = [](const std::string& name, const AgentConfig&) {
+    EXPECT_EQ(name, "shell");
+    return "Shell 5";
+  };
+  EXPECT_EQ(RunAgents(Two().config, kPath, probe, out), 1);
   EXPECT_EQ(out.str(),
             "  absent  missing  no-such-agent is not installed\n"
-            "  shell   there    /bin/sh\n");
+            "  shell   answers  /bin/sh: Shell 5\n");
 }
 
 TEST(AgentCommandsTest, AgentsThatAnswer) {

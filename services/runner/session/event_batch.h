@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <deque>
+#include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "callslip/tracker/v1/session.pb.h"
 #include "runner/acp/agent_update.h"
 
@@ -14,12 +16,27 @@ namespace v1 = callslip::tracker::v1;
 
 // The event that an update is recorded as; one without payload where it is none: what the agent
 // says of its commands, modes, settings and usage is its state, and what it repeats of its user was
-// recorded before. A text of JSON above kMaxJsonBytes is left out, and said to be.
+// recorded before. Within what the tracker takes (an event of 4 MiB): names and titles are cut, and
+// a text of JSON above kMaxJsonBytes, or of too many values, is left out, and said to be. Texts of
+// messages may be longer than an event: EventBatch makes several of them.
 v1::SessionEvent EventOf(const AgentUpdate& update);
-inline constexpr size_t kMaxJsonBytes = size_t{1} << 20;
+inline constexpr size_t kMaxJsonBytes = size_t{768} << 10;
+// Of each; the tracker takes 200,000.
+inline constexpr size_t kMaxJsonValues = 100'000;
+inline constexpr size_t kMaxTitleBytes = size_t{16} << 10;
+inline constexpr size_t kMaxPlanEntries = 500;
+inline constexpr size_t kMaxPlanTextBytes = size_t{4} << 10;
+
+// An id of the agent's, in at most kMaxIdBytes: of a longer one the beginning, and a number made of
+// the whole, so that it is still told from others and found again.
+std::string IdText(absl::string_view id);
+inline constexpr size_t kMaxIdBytes = 128;
+
+// In place of an event that the tracker refuses, saying why.
+v1::SessionEvent LeftOut(const v1::SessionEvent& refused, absl::string_view why);
 
 // What is still to be recorded of a session, in its order. Pieces of one message that follow one
-// another become one event, and so do changes of one tool call.
+// another become one event, up to kMaxMergedBytes, and so do changes of one tool call.
 class EventBatch {
  public:
   // Of one call, and of one event that pieces are added to.
@@ -35,6 +52,7 @@ class EventBatch {
   size_t bytes() const { return bytes_; }
 
  private:
+  void Push(v1::SessionEvent event);
   bool Merge(const v1::SessionEvent& event);
 
   std::deque<v1::SessionEvent> events_;

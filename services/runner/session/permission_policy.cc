@@ -44,7 +44,7 @@ std::optional<std::string> PermissionPolicy::Decide(
     absl::string_view kind, const std::vector<PermissionOption>& options) const {
   const auto found = by_kind.find(kind);
   const PermissionRule rule = found == by_kind.end() ? otherwise : found->second;
-  if (Allows(rule) && kind == kSwitchMode) return std::nullopt;
+  if (Allows(rule) && (kind == kSwitchMode || kind.empty())) return std::nullopt;
   for (const absl::string_view wanted : Wanted(rule)) {
     const auto option =
         std::find_if(options.begin(), options.end(),

@@ -33,7 +33,8 @@ struct PermissionPolicy {
   std::map<std::string, PermissionRule, std::less<>> by_kind;  // Of kToolKinds.
 
   // The id of the option to pick, or nothing where a person has to be asked. `kind` is that of the
-  // tool; one that is not known is subject to `otherwise`. A denial picks the kind of rejection
+  // tool; one that there is no rule for is subject to `otherwise`. Where nobody knows what is asked
+  // for (an empty kind) nothing is allowed. A denial picks the kind of rejection
   // that is asked for, or else the other one; an allowance never picks more than was asked for.
   std::optional<std::string> Decide(absl::string_view kind,
                                     const std::vector<PermissionOption>& options) const;

@@ -63,7 +63,7 @@ void ExpectRight(PermissionRule rule, absl::string_view kind,
     if (!can) return;
     EXPECT_TRUE(absl::StartsWith(*decided, "id-of-reject")) << *decided;
     EXPECT_TRUE(!there.contains(asked_for) || *decided == asked_for) << *decided;
-  } else if (kind == "switch_mode") {
+  } else if (kind == "switch_mode" || kind.empty()) {
     EXPECT_EQ(decided, std::nullopt);
   } else if (there.contains(asked_for)) {
     EXPECT_EQ(decided, asked_for);

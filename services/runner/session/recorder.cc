@@ -17,13 +17,25 @@ std::string Content(v1::SessionEvent event) {
   return event.SerializeAsString();
 }
 
+// Because of what they say, whoever may be to blame for that.
+bool AreRefused(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) || absl::IsInternal(status);
+}
+
+void SetAll(std::vector<Later<bool>>& waiting) {
+  for (const Later<bool>& each : std::exchange(waiting, {})) each.Set(true);
+}
+
 }  // namespace
+
+void Recorder::Begin() { status_ = absl::OkStatus(); }
 
 bool Recorder::Add(v1::SessionEvent event) {
   if (!status_.ok()) return false;
   batch_.Add(std::move(event));
   if (batch_.bytes() > kMostWaiting) {
     status_ = absl::ResourceExhaustedError("the tracker was away for too long");
+    batch_ = {};
     return false;
   }
   if (!running_ && !batch_.empty()) {
@@ -44,26 +56,40 @@ boost::asio::awaitable<absl::Status> Recorder::Flush() {
   co_return status_;
 }
 
+boost::asio::awaitable<void> Recorder::WaitForRoom() {
+  const auto self = shared_from_this();
+  if (!running_ || has_room()) co_return;
+  const Later<bool> room(executor_);
+  rooms_.push_back(room);
+  co_await room.Get();
+}
+
 boost::asio::awaitable<void> Recorder::Run() {
   const auto self = shared_from_this();
   while (!batch_.empty() && status_.ok()) {
     const absl::Time begun = timers_->Now();
-    absl::Status appended = co_await Append(batch_.Take());
+    const std::vector<v1::SessionEvent> events = batch_.Take();
+    absl::Status appended = co_await Append(events);
+    if (AreRefused(appended)) appended = co_await AppendEach(events);
     if (!appended.ok()) {
       status_ = std::move(appended);
+      batch_ = {};
       break;
     }
+    if (has_room()) SetAll(rooms_);
     const absl::Duration left = kEvery - (timers_->Now() - begun);
     if (left > absl::ZeroDuration() && flushes_.empty()) co_await Pause(*timers_, left);
   }
   running_ = false;
-  for (const Later<bool>& done : std::exchange(flushes_, {})) done.Set(true);
+  SetAll(rooms_);
+  SetAll(flushes_);
 }
 
 boost::asio::awaitable<absl::Status> Recorder::Append(std::vector<v1::SessionEvent> events) {
   v1::AppendEventsRequest request;
   request.set_client_id(session_.client_id);
   request.set_session_id(session_.session_id);
+  request.set_runner_id(session_.runner_id);
   for (const v1::SessionEvent& event : events) *request.add_events() = event;
   TryAgain again;
   while (true) {
@@ -72,13 +98,26 @@ boost::asio::awaitable<absl::Status> Recorder::Append(std::vector<v1::SessionEve
       last_seq_ = std::max(last_seq_, answer->last_seq());
       co_return absl::OkStatus();
     }
-    if (!IsPassing(answer.status()) || !status_.ok()) co_return answer.status();
+    if (!again.MayPass(answer.status()) || !status_.ok()) co_return answer.status();
     co_await Pause(*timers_, again.Next());
     // Its answer may have been lost, and it may not have been done at all.
     const absl::StatusOr<bool> recorded = co_await WereRecorded(events);
     if (recorded.ok() && *recorded) co_return absl::OkStatus();
     if (!recorded.ok() && !IsPassing(recorded.status())) co_return recorded.status();
   }
+}
+
+boost::asio::awaitable<absl::Status> Recorder::AppendEach(std::vector<v1::SessionEvent> events) {
+  for (const v1::SessionEvent& event : events) {
+    std::vector<v1::SessionEvent> one = {event};
+    absl::Status appended = co_await Append(one);
+    if (AreRefused(appended)) {
+      one = {LeftOut(event, appended.message())};
+      appended = co_await Append(one);
+    }
+    if (!appended.ok()) co_return appended;
+  }
+  co_return absl::OkStatus();
 }
 
 boost::asio::awaitable<absl::StatusOr<bool>> Recorder::WereRecorded(
@@ -88,7 +127,11 @@ boost::asio::awaitable<absl::StatusOr<bool>> Recorder::WereRecorded(
   request.set_session_id(session_.session_id);
   request.set_limit(1000);
   int64_t after = last_seq_;
-  size_t found = 0;  // Of `events`, one behind the other: they were recorded together.
+  std::vector<std::string> wanted;
+  for (const v1::SessionEvent& event : events) wanted.push_back(Content(event));
+  // How many of them what was read ends with: they were recorded together, but others' events may
+  // be the same, so that there may be several beginnings.
+  std::vector<size_t> found;
   while (true) {
     request.set_after_seq(after);
     const auto page =
@@ -96,12 +139,9 @@ boost::asio::awaitable<absl::StatusOr<bool>> Recorder::WereRecorded(
     if (!page.ok()) co_return page.status();
     for (const v1::SessionEvent& event : page->events()) {
       const std::string content = Content(event);
-      if (content == Content(events[found])) {
-        ++found;
-      } else {
-        found = content == Content(events[0]) ? 1 : 0;
-      }
-      if (found == events.size()) {
+      found.push_back(0);
+      std::erase_if(found, [&](size_t& count) { return content != wanted[count++]; });
+      if (!found.empty() && found.front() == wanted.size()) {
         last_seq_ = event.seq();
         co_return true;
       }

@@ -15,10 +15,11 @@
 
 namespace callslip::runner {
 
-// Which session, and whose.
+// Which session, whose, and whose to run.
 struct SessionName {
   std::string client_id;
   std::string session_id;
+  std::string runner_id;  // Who records.
 };
 
 // Records what an agent says, in its order and once, however often the tracker is away meanwhile.
@@ -29,6 +30,8 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   static constexpr absl::Duration kEvery = absl::Milliseconds(25);
   // Above this the tracker does not keep up: Add() is refused.
   static constexpr size_t kMostWaiting = size_t{32} << 20;
+  // Above this the agent is to be held back: see WaitForRoom().
+  static constexpr size_t kManyWaiting = size_t{8} << 20;
 
   // `tracker` and `timers` must outlive its coroutines. `last_seq`: of the session, at least as it
   // was before anything is recorded here.
@@ -40,12 +43,18 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
         session_(std::move(session)),
         last_seq_(last_seq) {}
 
-  // False where nothing is recorded any more: see status().
+  // Where a turn begins: what has kept something of the one before from being recorded may be over.
+  void Begin();
+  // False where nothing is recorded any more: see status(). An event that the tracker refuses is
+  // none of these: that it was left out is recorded in its place.
   bool Add(v1::SessionEvent event);
   // Waits until all that was added is recorded.
   boost::asio::awaitable<absl::Status> Flush();
-  // Why nothing is recorded any more: the session has ended, its client has no room, or the tracker
-  // was away for too long.
+  bool has_room() const { return batch_.bytes() <= kManyWaiting; }
+  // Until there is, or nothing is recorded any more.
+  boost::asio::awaitable<void> WaitForRoom();
+  // Why nothing is recorded any more, until the next turn: the session has ended, its client has no
+  // room, or the tracker was away for too long.
   const absl::Status& status() const { return status_; }
   // Events up to this are known to be others'.
   void Passed(int64_t seq) { last_seq_ = std::max(last_seq_, seq); }
@@ -53,6 +62,8 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
  private:
   boost::asio::awaitable<void> Run();
   boost::asio::awaitable<absl::Status> Append(std::vector<v1::SessionEvent> events);
+  // One by one, without those that are refused.
+  boost::asio::awaitable<absl::Status> AppendEach(std::vector<v1::SessionEvent> events);
   // Whether events that may have been recorded were.
   boost::asio::awaitable<absl::StatusOr<bool>> WereRecorded(
       const std::vector<v1::SessionEvent>& events);
@@ -66,6 +77,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   bool running_ = false;
   absl::Status status_;
   std::vector<Later<bool>> flushes_;
+  std::vector<Later<bool>> rooms_;
 };
 
 }  // namespace callslip::runner

@@ -11,6 +11,7 @@
 #include "common/error_details.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runner/tracker/persistence.h"
 
 namespace callslip::runner {
 namespace {
@@ -21,15 +22,22 @@ using testing::IsEmpty;
 // A log of events that answers each append as the test says.
 class FakeLog final : public TrackerCalls {
  public:
-  enum class How { kRecord, kLoseCall, kLoseAnswer, kRefuse };
+  enum class How { kRecord, kLoseCall, kLoseAnswer, kRefuse, kBreak };
 
   Result<v1::AppendEventsResponse> Call(v1::AppendEventsRequest request) override {
     ++appends;
+    runner_id = request.runner_id();
     const How how = next.empty() ? How::kRecord : next.front();
     if (!next.empty()) next.pop_front();
     if (how == How::kRefuse) {
       co_return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, "over",
                                  {.reason = "session_ended"});
+    }
+    if (how == How::kBreak) co_return absl::InternalError("the request can't be read");
+    for (const v1::SessionEvent& event : request.events()) {
+      if (event.agent_message().text().find(refused) == std::string::npos) continue;
+      co_return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "text is too bad",
+                                 {.reason = "invalid_argument"});
     }
     v1::AppendEventsResponse response;
     response.set_first_seq(static_cast<int64_t>(log.size()) + 1);
@@ -73,11 +81,13 @@ class FakeLog final : public TrackerCalls {
   }
   Result<v1::QueueStatus> Call(v1::FinishTurnRequest) override { return None<v1::QueueStatus>(); }
   Result<v1::QueueStatus> Call(v1::PauseQueueRequest) override { return None<v1::QueueStatus>(); }
-  Result<v1::Session> Call(v1::UpdateSessionRequest) override { return None<v1::Session>(); }
   Result<v1::GetImageResponse> Call(v1::GetImageRequest) override {
     return None<v1::GetImageResponse>();
   }
   Result<v1::Permission> Call(v1::AskPermissionRequest) override { return None<v1::Permission>(); }
+  Result<v1::ListPermissionsResponse> Call(v1::CancelPermissionsRequest) override {
+    return None<v1::ListPermissionsResponse>();
+  }
   Result<v1::AddAgentTextResponse> Call(v1::AddAgentTextRequest) override {
     return None<v1::AddAgentTextResponse>();
   }
@@ -94,8 +104,10 @@ class FakeLog final : public TrackerCalls {
   Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest) override { return nullptr; }
 
   std::deque<How> next;
+  std::string refused = "bad";  // What has it in it is no event.
   std::vector<v1::SessionEvent> log;
   int appends = 0;
+  std::string runner_id;  // Of the last call.
 
  private:
   template <typename T>
@@ -141,7 +153,7 @@ class RecorderTest : public testing::Test {
   FakeTimers timers_;
   FakeLog log_;
   std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>(
-      context_.get_executor(), &log_, &timers_, SessionName{"client", "s"}, 0);
+      context_.get_executor(), &log_, &timers_, SessionName{"client", "s", "r"}, 0);
 };
 
 TEST_F(RecorderTest, TheFirstPieceGoesAtOnceAndTheNextTogether) {
@@ -198,12 +210,99 @@ TEST_F(RecorderTest, TheSameTextBeforeIsAnother) {
   EXPECT_THAT(log_.Texts(), ElementsAre("a", "other", "a"));
 }
 
+TEST_F(RecorderTest, WhatWasRecordedIsFoundBehindOthersThatLookLikeIt) {
+  const auto call = [](const std::string& id) {
+    v1::SessionEvent event;
+    event.mutable_tool_call()->set_tool_call_id(id);
+    return event;
+  };
+  Add("a");
+  log_.Record(call("x"));
+  log_.next = {How::kLoseAnswer};
+  for (const char* id : {"x", "x", "y"}) recorder_->Add(call(id));
+  EXPECT_TRUE(Flush().ok());
+  std::vector<std::string> ids;
+  for (const v1::SessionEvent& event : log_.log) ids.push_back(event.tool_call().tool_call_id());
+  EXPECT_THAT(ids, ElementsAre("", "x", "x", "x", "y"));
+}
+
 TEST_F(RecorderTest, WhereTheSessionHasEndedNothingIsRecordedAnyMore) {
   log_.next = {How::kRefuse};
   Add("a");
   EXPECT_EQ(DetailsOf(Flush()).reason, "session_ended");
   EXPECT_FALSE(Add("b"));
   EXPECT_THAT(log_.Texts(), IsEmpty());
+}
+
+TEST_F(RecorderTest, AnEventThatIsRefusedIsLeftOutAlone) {
+  Add("first", "1");
+  for (const char* text : {"a", "bad", "b"}) Add(text, text);
+  EXPECT_TRUE(Flush().ok());
+  ASSERT_EQ(log_.log.size(), 4);
+  EXPECT_THAT(log_.Texts(), ElementsAre("first", "a", "", "b"));
+  EXPECT_EQ(log_.log[2].other().type(), "agent_update");
+  const Json told = Json::parse(log_.log[2].other().data());
+  EXPECT_EQ(told["left_out"], "agent_message");
+  EXPECT_EQ(told["why"], "text is too bad");
+  EXPECT_TRUE(Add("c"));
+}
+
+TEST_F(RecorderTest, ARequestThatCannotBeReadIsNotSentForEver) {
+  Add("first", "1");
+  log_.next.assign(TryAgain::kMostInternal, How::kBreak);
+  Add("a", "2");
+  EXPECT_TRUE(Flush().ok());
+  EXPECT_THAT(log_.Texts(), ElementsAre("first", "a"));
+}
+
+TEST_F(RecorderTest, TheNextTurnIsRecordedAgain) {
+  log_.next = {How::kRefuse};
+  Add("a");
+  EXPECT_FALSE(Flush().ok());
+  recorder_->Begin();
+  EXPECT_TRUE(Add("b"));
+  EXPECT_TRUE(Flush().ok());
+  EXPECT_THAT(log_.Texts(), ElementsAre("b"));
+}
+
+TEST_F(RecorderTest, NamesWhoseSessionItIs) {
+  Add("a");
+  EXPECT_EQ(log_.runner_id, "r");
+}
+
+TEST_F(RecorderTest, WhoWaitsForRoomGoesOnOnceThereIsSome) {
+  log_.next.assign(3, How::kLoseCall);
+  const std::string much(size_t{1} << 20, 'x');
+  for (int i = 0; recorder_->has_room(); ++i) ASSERT_TRUE(Add(much, std::to_string(i)));
+  bool goes_on = false;
+  boost::asio::co_spawn(
+      context_,
+      [](std::shared_ptr<Recorder> recorder, bool* to) -> boost::asio::awaitable<void> {
+        co_await recorder->WaitForRoom();
+        *to = true;
+      }(recorder_, &goes_on),
+      boost::asio::detached);
+  Run();
+  EXPECT_FALSE(goes_on);
+  EXPECT_TRUE(Flush().ok());
+  EXPECT_TRUE(goes_on);
+  EXPECT_TRUE(recorder_->has_room());
+}
+
+TEST_F(RecorderTest, NobodyWaitsForRoomWhereNothingIsRecordedAnyMore) {
+  log_.next = {How::kLoseCall, How::kRefuse};
+  const std::string much(size_t{9} << 20, 'x');
+  ASSERT_TRUE(Add(much));
+  bool goes_on = false;
+  boost::asio::co_spawn(
+      context_,
+      [](std::shared_ptr<Recorder> recorder, bool* to) -> boost::asio::awaitable<void> {
+        co_await recorder->WaitForRoom();
+        *to = true;
+      }(recorder_, &goes_on),
+      boost::asio::detached);
+  EXPECT_FALSE(Flush().ok());
+  EXPECT_TRUE(goes_on);
 }
 
 TEST_F(RecorderTest, ATrackerThatStaysAwayIsNotWaitedForWithoutBound) {

@@ -11,6 +11,9 @@
 namespace callslip::runner {
 namespace {
 
+// Well below the 8 s that the tracker waits for the answer to a control.
+constexpr absl::Duration kControlTime = absl::Seconds(5);
+
 AgentEnd KindOf(const AgentError& error) {
   if (error.reason == "command_missing") return AgentEnd::kCommandMissing;
   if (error.reason == "not_executable") return AgentEnd::kNotExecutable;
@@ -36,7 +39,7 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
     : host_(host),
       scheduler_(scheduler),
       plan_(std::move(plan)),
-      name_{session.client_id(), session.session_id()},
+      name_{session.client_id(), session.session_id(), host->runner_id},
       recorder_(std::make_shared<Recorder>(host->executor, host->tracker, host->timers, name_,
                                            session.max_seq())),
       agent_session_id_(session.agent().agent_session_id()),
@@ -49,6 +52,7 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
 
 void SessionRunner::Need() {
   released_ = false;
+  is_to_stop_ = false;
   switch (state_) {
     case State::kAsleep:
       return Want();
@@ -63,6 +67,7 @@ void SessionRunner::Need() {
 }
 
 void SessionRunner::Want() {
+  if (host_->is_stopping) return;
   const absl::Duration left = start_at_ - host_->timers->Now();
   if (left > absl::ZeroDuration()) {
     if (start_timer_ != nullptr) return;
@@ -104,8 +109,13 @@ boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> a
   if (life == life_ && !error.has_value()) error = co_await RestoreChoices();
   if (life != life_) co_return;
   if (state_ == State::kStopping) {
-    // One that was opened is told of its end.
-    if (agent_ == nullptr) OnEnd(error.value_or(AgentError{}));
+    // One that was opened is told of its end, unless the process goes on with others.
+    if (agent_ == nullptr) {
+      OnEnd(error.value_or(AgentError{}));
+    } else if (agent->has_sessions()) {
+      agent_->Close();
+      OnEnd({});
+    }
     co_return;
   }
   if (error.has_value()) co_return Fail(*error);
@@ -208,9 +218,23 @@ void SessionRunner::Fail(const AgentError& error) {
           : restarts_.After(KindOf(error), host_->timers->Now(), host_->chance());
   start_at_ = next.value_or(absl::InfinitePast());
   if (!next.has_value()) gave_up_ = error;
+  if (!running->IsAlone(id()) || running->is_over()) {
+    running->Leave(id());
+    return Failed(error, next);
+  }
+  // Its place is another one's once the process is gone.
+  state_ = State::kStopping;
+  running->WhenOver([this, self = shared_from_this(), error, next] { Failed(error, next); });
+  running->Leave(id());
+}
+
+void SessionRunner::Failed(const AgentError& error, std::optional<absl::Time> next) {
+  // Somebody has wanted otherwise while the process ended.
+  const bool is_wanted = wanted_again_;
   EndAgent();
+  if (is_wanted || released_) return;
   AnswerControls(error);
-  if (running != nullptr) running->Leave(id());
+  if (is_to_stop_) return Say(v1::AGENT_STATUS_STOPPED);
   if (next.has_value()) {
     Say(v1::AGENT_STATUS_STARTING, error);
     return Need();
@@ -233,9 +257,10 @@ void SessionRunner::RecordContextLost(const AgentError& why) { recorder_->Add(Co
 void SessionRunner::EndAgent() {
   ++life_;
   state_ = State::kAsleep;
+  WithdrawQuestions();
   agent_.reset();
   running_.reset();
-  EndReceiving();
+  EndReceivingBetweenTurns();
   idle_timer_.reset();
   terminals_.reset();
   files_.reset();
@@ -246,6 +271,9 @@ void SessionRunner::EndAgent() {
 void SessionRunner::Stop() {
   switch (state_) {
     case State::kAsleep:
+      // It was to be started again later.
+      if (std::exchange(start_timer_, nullptr) != nullptr) Say(v1::AGENT_STATUS_STOPPED);
+      return;
     case State::kStopping:
       return;
     case State::kWanted:
@@ -256,7 +284,7 @@ void SessionRunner::Stop() {
     case State::kStarting:
     case State::kRunning:
       state_ = State::kStopping;
-      EndReceiving();
+      EndReceivingBetweenTurns();
       Say(v1::AGENT_STATUS_STOPPING);
       if (agent_ != nullptr && !running_->IsAlone(id())) {
         // The process goes on with others: nobody tells of an end.
@@ -273,6 +301,9 @@ void SessionRunner::Release() {
   released_ = true;
   wanted_again_ = false;
   start_timer_.reset();
+  // They are no longer this runner's to withdraw.
+  questions_.clear();
+  EndReceiving();
   Stop();
 }
 
@@ -327,6 +358,7 @@ void SessionRunner::TakeControl(const std::string& control_id, const v1::AgentCo
   }
   switch (control.action()) {
     case v1::AGENT_ACTION_STOP:
+      is_to_stop_ = true;
       Stop();
       break;
     case v1::AGENT_ACTION_FRESH:
@@ -344,9 +376,13 @@ void SessionRunner::TakeControl(const std::string& control_id, const v1::AgentCo
   const bool is_settled = state_ == State::kAsleep || state_ == State::kRunning;
   if (is_settled) return Spawn(AnswerControl(control_id, {}));
   controls_.push_back(control_id);
+  if (control_timer_ != nullptr) return;
+  // It may take as long as it takes; how it stands is told with the answer.
+  control_timer_ = host_->timers->After(kControlTime, [this] { AnswerControls({}); });
 }
 
 void SessionRunner::AnswerControls(const AgentError& error) {
+  control_timer_.reset();
   for (std::string& control : std::exchange(controls_, {})) {
     Spawn(AnswerControl(std::move(control), error));
   }
@@ -373,12 +409,18 @@ void SessionRunner::Say(v1::AgentStatus status, const AgentError& why) {
   Spawn(Publish());
 }
 
+void SessionRunner::TellAgain() {
+  if (released_ || said_.status() == v1::AGENT_STATUS_UNSPECIFIED) return;
+  Say(said_.status(), {said_.reason(), said_.message()});
+}
+
 boost::asio::awaitable<void> SessionRunner::Publish() {
   const auto self = shared_from_this();
   do {
     publish_again_ = false;
     said_.set_agent_session_id(agent_session_id_);
     said_.set_details(details_.ToText());
+    said_.set_title(std::exchange(title_, ""));
     v1::SetAgentStateRequest request = said_;
     const auto said = co_await Persistently(std::move(request));
     if (!said.ok()) {

@@ -19,6 +19,7 @@
 #include "runner/session/agent_details.h"
 #include "runner/session/recorder.h"
 #include "runner/session/session_plan.h"
+#include "runner/session/tool_calls.h"
 #include "runner/timers.h"
 #include "runner/tracker/tracker_calls.h"
 
@@ -32,6 +33,7 @@ struct SessionHost {
   std::string runner_id;
   // From 0 to 1: so that agents that ended together don't all start together.
   std::function<double()> chance;
+  bool is_stopping = false;  // The runner: no agent is started any more.
 };
 
 // Who decides which sessions have an agent: see RunningAgents.
@@ -70,6 +72,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
 
   // There is something to do for its agent.
   void Need();
+  // The same, where a turn is under way that another process has begun, and that is lost with it.
+  void NeedAfter(const std::string& turn_id);
   // The scheduler has made room: its agent is this one.
   void Begin(std::shared_ptr<RunningAgent> agent);
   // The scheduler has none yet.
@@ -78,6 +82,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void Stop();
   // Does what somebody wants of the agent, and answers.
   void Control(const v1::AgentControl& control);
+  // The tracker may have forgotten how the agent is.
+  void TellAgain();
   // The session is not this runner's any more: ends the agent and tells nobody.
   void Release();
 
@@ -101,6 +107,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   boost::asio::awaitable<std::optional<AgentError>> RestoreChoices();
   boost::asio::awaitable<acp::SessionSetup> Setup();
   void Fail(const AgentError& error);
+  void Failed(const AgentError& error, std::optional<absl::Time> next);
   boost::asio::awaitable<void> PauseQueue(AgentError error);
   void EndAgent();
   void TakeControl(const std::string& control_id, const v1::AgentControl& control);
@@ -113,21 +120,45 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // session_turns.cc: its turns.
   void BeginReceiving();
   void EndReceiving();
-  boost::asio::awaitable<void> Receive(int64_t life);
+  // For the tracker, a turn that nobody receives messages in needs an agent again.
+  void EndReceivingBetweenTurns() {
+    if (!turn_.has_value()) EndReceiving();
+  }
+  // Until `signal` is not receiving_ any more.
+  boost::asio::awaitable<void> Receive(std::shared_ptr<boost::asio::cancellation_signal> signal);
   void TakeMessage(const v1::ReceivedMessage& received);
   boost::asio::awaitable<void> RunTurn();
+  boost::asio::awaitable<void> FailLostTurn(std::string turn_id);
   boost::asio::awaitable<bool> StartTurn();
   boost::asio::awaitable<AgentSession::TurnEnd> PromptAgent();
   boost::asio::awaitable<Json> PromptBlocks();
   boost::asio::awaitable<void> FinishTurn(AgentSession::TurnEnd end);
+  // Until what it has said is recorded.
+  boost::asio::awaitable<void> HoldAgent();
+
+  // session_questions.cc: what it asks for.
   boost::asio::awaitable<void> Ask(PermissionQuestion question, std::string permission_id,
                                    std::function<void(PermissionChoice)> answer);
+  // Nobody waits for the answer any more.
+  boost::asio::awaitable<void> Withdraw(std::string permission_id);
+  void WithdrawQuestions();
 
   // session_shell.cc: commands in its answers.
   boost::asio::awaitable<int32_t> NextIteration();
+  // Shows the present answer as it grows, up to its first command.
+  void ShowAnswer();
+  boost::asio::awaitable<void> SendAnswer();
+  // Once that is done.
+  boost::asio::awaitable<void> Shown();
   // Of the answer that has just ended; what the agent is to be told, empty where there were none.
   boost::asio::awaitable<std::string> RunShellCommands();
-  boost::asio::awaitable<bool> RunShellCommand();
+  // As what the agent has said, and nothing else: what was shown of it, and the rest.
+  boost::asio::awaitable<void> RecordAnswer();
+  // By the ids of commands at the tracker, those of their tool calls.
+  using ShellCommands = std::map<std::string, std::string>;
+  // The first that waits. False where none does; it is taken from `wanted`, and others are refused.
+  boost::asio::awaitable<bool> RunShellCommand(ShellCommands& wanted);
+  boost::asio::awaitable<bool> Refuse(const v1::CommandLease& lease, std::string message);
   boost::asio::awaitable<void> ReadTitles(std::map<std::string, std::string>& titles);
   // Begins a turn of its own with it.
   boost::asio::awaitable<void> PromptWith(std::string results);
@@ -139,6 +170,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void OnUpdate(AgentUpdate update) override;
   void OnPermission(PermissionQuestion question,
                     std::function<void(PermissionChoice)> answer) override;
+  void OnPermissionOver(int64_t number) override;
   void OnClientCall(const std::string& method, const Json& params, Peer::Respond respond) override;
   void OnSilence(absl::Duration silent) override;
   void OnEnd(const AgentError& error) override;
@@ -175,6 +207,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   bool wanted_again_ = false;  // As soon as the present agent has ended.
   bool fresh_ = false;         // Its next agent begins anew.
   bool released_ = false;
+  bool is_to_stop_ = false;  // Somebody wants it so, also where a turn waits for it.
   // As the tracker has it; of an agent that was never asked anything there is none.
   std::string agent_session_id_;
   bool prompted_ = false;  // The present agent has something to forget.
@@ -186,14 +219,21 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   std::optional<Turn> next_turn_;
   std::optional<AgentError> gave_up_;  // A person has to look before it is started again.
   std::string answer_;                 // Of the present turn, where it may have shell commands.
-  std::string results_;                // What they have put out, that the agent was not told yet.
-  int64_t iteration_ = -1;             // Of the last answer; below 0: not known.
-  int rounds_ = 0;                     // Prompts with results in a row.
+  bool answer_is_long_ = false;        // It is recorded as it comes, without a look for them.
+  std::optional<int32_t> answer_iteration_;  // Once some of it was shown.
+  size_t shown_ = 0;                         // Bytes; npos: nothing more of it is to be.
+  std::optional<Later<bool>> showing_;       // While it is being shown.
+  std::string results_;     // What they have put out, that the agent was not told yet.
+  int64_t iteration_ = -1;  // Of the last answer; below 0: not known.
+  int rounds_ = 0;          // Prompts with results in a row.
   std::shared_ptr<CommandProcess> shell_command_;
-  int open_questions_ = 0;
-  int64_t last_question_ = 0;
+  ToolCalls tool_calls_;
+  std::string title_;  // That the tracker was not told yet.
+  bool holds_agent_ = false;
+  std::map<int64_t, std::string> questions_;  // Open ones: the tracker's ids, by their numbers.
 
   std::vector<std::string> controls_;  // That wait for the agent to run.
+  std::unique_ptr<Timers::Timer> control_timer_;
   v1::SetAgentStateRequest said_;
   bool publishing_ = false;
   bool publish_again_ = false;

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/log.h"
+#include "common/text_scan.h"
 #include "runner/session/session_calls.h"
 #include "runner/session/session_runner.h"
 
@@ -17,11 +18,23 @@ constexpr size_t kPieceBytes = size_t{512} << 10;
 // Below the 5 minutes that the tracker gives a command.
 constexpr absl::Duration kCommandTime = absl::Minutes(4);
 constexpr int kPageEvents = 1000;
+// Of an answer that is looked through for commands: an event may be 4 MiB long.
+constexpr size_t kMaxAnswer = size_t{3} << 20;
 
-size_t PieceEnd(const std::string& text, size_t from) {
-  size_t end = std::min(text.size(), from + kPieceBytes);
-  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return end;
+// How much of an answer, of which so much is shown, is shown before its end: none of what may be a
+// command, since one that the tracker knows of is to run within its time.
+size_t ShownEnd(absl::string_view text, size_t shown) {
+  constexpr absl::string_view kTag = "<shell>";
+  const size_t tag = text.find(kTag, shown);
+  if (tag != absl::string_view::npos) return tag;
+  for (size_t size = std::min(kTag.size() - 1, text.size()); size > 0; --size) {
+    if (absl::EndsWith(text, kTag.substr(0, size))) return text.size() - size;
+  }
+  return text.size();
+}
+
+size_t PieceEnd(absl::string_view text, size_t from) {
+  return from + CutText(text.substr(from), kPieceBytes).size();
 }
 
 }  // namespace
@@ -45,12 +58,70 @@ boost::asio::awaitable<int32_t> SessionRunner::NextIteration() {
   co_return static_cast<int32_t>(++iteration_);
 }
 
+void SessionRunner::ShowAnswer() {
+  if (showing_.has_value()) return;
+  showing_.emplace(host_->executor);
+  Spawn([](std::shared_ptr<SessionRunner> self) -> boost::asio::awaitable<void> {
+    co_await self->SendAnswer();
+    std::exchange(self->showing_, std::nullopt)->Set(true);
+  }(shared_from_this()));
+}
+
+boost::asio::awaitable<void> SessionRunner::SendAnswer() {
+  while (true) {
+    answer_is_long_ = answer_is_long_ || answer_.size() > kMaxAnswer;
+    if (answer_is_long_) co_return co_await RecordAnswer();
+    if (!answer_iteration_.has_value()) {
+      answer_iteration_ = co_await NextIteration();
+      shown_ = 0;
+    }
+    const size_t size = ShownEnd(answer_, shown_);
+    if (shown_ >= size) co_return;
+    const size_t end = PieceEnd(absl::string_view(answer_).substr(0, size), shown_);
+    auto piece = For<v1::AddAgentTextRequest>();
+    piece.set_iteration(*answer_iteration_);
+    piece.set_offset(static_cast<int64_t>(shown_));
+    piece.set_text(answer_.substr(shown_, end - shown_));
+    const auto added = co_await host_->tracker->Call(std::move(piece));
+    // What was not shown comes with the whole answer.
+    shown_ = added.ok() ? end : std::string::npos;
+  }
+}
+
+boost::asio::awaitable<void> SessionRunner::Shown() {
+  if (!showing_.has_value()) co_return;
+  const Later<bool> shown = *showing_;
+  co_await shown.Get();
+}
+
+boost::asio::awaitable<void> SessionRunner::RecordAnswer() {
+  size_t recorded = 0;
+  if (answer_iteration_.has_value()) {
+    // What was shown ends with what the tracker knows of it.
+    auto end = For<v1::AddAgentTextRequest>();
+    end.set_iteration(*std::exchange(answer_iteration_, std::nullopt));
+    end.set_offset(0);
+    end.set_end(true);
+    const auto ended = co_await Persistently(std::move(end));
+    if (ended.ok()) recorded = std::min(static_cast<size_t>(ended->length()), answer_.size());
+  }
+  const std::string rest = std::exchange(answer_, "").substr(recorded);
+  if (rest.empty()) co_return;
+  v1::SessionEvent event;
+  event.mutable_agent_message()->set_text(rest);
+  recorder_->Add(std::move(event));
+}
+
 boost::asio::awaitable<std::string> SessionRunner::RunShellCommands() {
   const std::string text = std::exchange(answer_, "");
   if (text.empty()) co_return "";
-  const int32_t iteration = co_await NextIteration();
+  // From its beginning, whatever of it was shown: the tracker passes over what it knows.
+  const int32_t iteration =
+      answer_iteration_.has_value() ? *answer_iteration_ : co_await NextIteration();
+  answer_iteration_.reset();
   std::map<std::string, std::string> titles;  // By the ids of their tool calls.
   std::vector<std::string> order;
+  ShellCommands wanted;
   for (size_t from = 0; from < text.size();) {
     const size_t end = PieceEnd(text, from);
     auto piece = For<v1::AddAgentTextRequest>();
@@ -67,15 +138,17 @@ boost::asio::awaitable<std::string> SessionRunner::RunShellCommands() {
     for (const v1::AddAgentTextResponse::Command& command : added->commands()) {
       order.push_back(command.id());
       titles.emplace(command.id(), "");
+      // One that was refused is recorded as such.
+      if (!command.command_id().empty()) wanted.emplace(command.command_id(), command.id());
     }
     from = end;
   }
   if (order.empty()) co_return "";
-  for (size_t done = 0; done < order.size() && !turn_->is_stopped && !released_;) {
-    const bool has_one = co_await RunShellCommand();
-    // One may have ended without this: cancelled, or refused.
+  // Also where the turn is stopped meanwhile: none is left to the turns that follow.
+  while (!wanted.empty() && !released_) {
+    const bool has_one = co_await RunShellCommand(wanted);
+    // The others have ended without this: somebody has cancelled them.
     if (!has_one) break;
-    ++done;
   }
   co_await ReadTitles(titles);
   std::string results;
@@ -86,7 +159,17 @@ boost::asio::awaitable<std::string> SessionRunner::RunShellCommands() {
   co_return results;
 }
 
-boost::asio::awaitable<bool> SessionRunner::RunShellCommand() {
+boost::asio::awaitable<bool> SessionRunner::Refuse(const v1::CommandLease& lease,
+                                                   std::string message) {
+  v1::CompleteCommandRequest report;
+  report.set_command_id(lease.command().command_id());
+  report.set_lease_token(lease.lease_token());
+  report.mutable_error()->set_code("not_run");
+  report.mutable_error()->set_message(std::move(message));
+  co_return (co_await Persistently(std::move(report))).ok();
+}
+
+boost::asio::awaitable<bool> SessionRunner::RunShellCommand(ShellCommands& wanted) {
   v1::LeaseCommandsRequest ask;
   ask.set_target(absl::StrCat("session-", id()));
   ask.set_worker_id(host_->runner_id);
@@ -95,11 +178,17 @@ boost::asio::awaitable<bool> SessionRunner::RunShellCommand() {
   const auto leased = co_await Persistently(std::move(ask));
   if (!leased.ok() || leased->leases().empty()) co_return false;
   const v1::CommandLease& lease = leased->leases(0);
+  if (wanted.erase(lease.command().command_id()) == 0) {
+    // Of an answer before this one, which nobody waits for any more.
+    co_return co_await Refuse(lease, "the turn that it belongs to is over");
+  }
+  if (turn_->is_stopped) co_return co_await Refuse(lease, "the turn was stopped");
   v1::AcknowledgeCommandRequest begun;
   begun.set_command_id(lease.command().command_id());
   begun.set_lease_token(lease.lease_token());
   begun.set_without_heartbeats(true);
-  (void)co_await Persistently(std::move(begun));
+  // It was cancelled meanwhile, or is another worker's by now.
+  if (!(co_await Persistently(std::move(begun))).ok()) co_return true;
 
   const Json params = Json::parse(lease.command().params(), nullptr, /*allow_exceptions=*/false);
   const Later<CommandResult> ended(host_->executor);

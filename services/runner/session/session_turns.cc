@@ -1,6 +1,7 @@
 // The turns of a session, for SessionRunner.
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -8,34 +9,25 @@
 #include "boost/asio/cancellation_type.hpp"
 #include "common/error_details.h"
 #include "common/log.h"
+#include "common/text_scan.h"
 #include "runner/session/session_calls.h"
 #include "runner/session/session_runner.h"
 
 namespace callslip::runner {
 namespace {
 
-// Below the 60 s at which intermediaries give up.
-constexpr int kAskMs = 55'000;
-// An event may be 4 MiB long.
-constexpr size_t kMaxAnswer = size_t{3} << 20;
+// What the tracker takes of a name.
+constexpr size_t kNameBytes = 256;
+// Of the protocol, besides `end_turn` and `cancelled`.
+constexpr absl::string_view kStopReasons[] = {"max_tokens", "max_turn_requests", "refusal"};
+// Of what is said of the end of a turn.
+constexpr size_t kReasonBytes = 64;
+constexpr size_t kReasonTextBytes = size_t{4} << 10;
 // How long a message may take to come to a session that was started for one.
 constexpr absl::Duration kFirstMessage = absl::Seconds(2);
 
 std::string Dump(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-v1::SessionEvent DecidedByPolicy(const PermissionQuestion& question, const std::string& id,
-                                 const std::string& option) {
-  v1::SessionEvent event;
-  v1::PermissionEvent& permission = *event.mutable_permission();
-  permission.set_title(question.tool_call.title.value_or(""));
-  permission.set_selected_option(option);
-  permission.set_outcome("selected");
-  permission.set_permission_id(id);
-  permission.set_tool_call_id(question.tool_call.id);
-  permission.set_decided_by("policy");
-  return event;
 }
 
 v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& done) {
@@ -50,8 +42,9 @@ v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& 
 }  // namespace
 
 void SessionRunner::BeginReceiving() {
+  if (receiving_ != nullptr) return;  // In a turn that the agent before this one has begun.
   receiving_ = std::make_shared<boost::asio::cancellation_signal>();
-  boost::asio::co_spawn(host_->executor, Receive(life_),
+  boost::asio::co_spawn(host_->executor, Receive(receiving_),
                         boost::asio::bind_cancellation_slot(
                             receiving_->slot(), [self = shared_from_this(), signal = receiving_](
                                                     const std::exception_ptr&) {}));
@@ -62,9 +55,10 @@ void SessionRunner::EndReceiving() {
   if (receiving != nullptr) receiving->emit(boost::asio::cancellation_type::all);
 }
 
-boost::asio::awaitable<void> SessionRunner::Receive(int64_t life) {
+boost::asio::awaitable<void> SessionRunner::Receive(
+    std::shared_ptr<boost::asio::cancellation_signal> signal) {
   const auto self = shared_from_this();
-  const auto is_on = [&] { return life == life_ && state_ == State::kRunning && !released_; };
+  const auto is_on = [&] { return receiving_ == signal; };
   TryAgain again;
   while (is_on()) {
     auto request = For<v1::ReceiveMessagesRequest>();
@@ -77,8 +71,9 @@ boost::asio::awaitable<void> SessionRunner::Receive(int64_t life) {
       next = co_await messages->Next();
     }
     if (!is_on()) co_return;
-    const std::string reason = DetailsOf(next.status()).reason;
+    const std::string reason = callslip::DetailsOf(next.status()).reason;
     if (reason == "unknown_session" || reason == "session_ended" || reason == "receiver_replaced") {
+      receiving_ = nullptr;
       co_return Stop();
     }
     co_await Pause(*host_->timers, again.Next());
@@ -110,7 +105,7 @@ void SessionRunner::NoteBusy() {
                            running_->agent().capabilities().load || plan_.allow_fresh;
   // Who would forget everything is stopped for nobody.
   const bool would_forget = prompted_ && !can_restore;
-  scheduler_->Busy(id(), turn_.has_value() || open_questions_ > 0 || would_forget);
+  scheduler_->Busy(id(), turn_.has_value() || !questions_.empty() || would_forget);
 }
 
 // What it was started for comes with the first answer of the tracker, if at all.
@@ -123,11 +118,21 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
   while (turn_.has_value()) {
     if (turn_->is_begun || co_await StartTurn()) {
       answer_.clear();
+      answer_is_long_ = false;
+      answer_iteration_.reset();
       AgentSession::TurnEnd end = co_await PromptAgent();
       const auto* done = std::get_if<PromptEnd>(&end);
       const bool goes_on = done != nullptr && done->stop_reason == "end_turn";
+      // Until the agent has read them.
+      if (done != nullptr) results_.clear();
       std::string results;
-      if (plan_.shell_commands) results = co_await RunShellCommands();
+      // What was cut off may be half of what was meant.
+      co_await Shown();
+      if (goes_on && !turn_->is_stopped && !released_ && !answer_is_long_) {
+        results = co_await RunShellCommands();
+      } else {
+        co_await RecordAnswer();
+      }
       co_await FinishTurn(std::move(end));
       rounds_ = results.empty() ? 0 : rounds_ + 1;
       if (!results.empty() && goes_on && rounds_ <= kMostRounds && !turn_->is_stopped &&
@@ -139,7 +144,23 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
     }
     turn_ = std::exchange(next_turn_, std::nullopt);
   }
+  if (state_ != State::kRunning) EndReceiving();
   NoteBusy();
+}
+
+void SessionRunner::NeedAfter(const std::string& turn_id) { Spawn(FailLostTurn(turn_id)); }
+
+// Without an agent: there may be none that can be started.
+boost::asio::awaitable<void> SessionRunner::FailLostTurn(std::string turn_id) {
+  const auto self = shared_from_this();
+  auto request = For<v1::FinishTurnRequest>();
+  request.set_turn_id(std::move(turn_id));
+  request.set_outcome(v1::FinishTurnRequest::OUTCOME_FAILED);
+  request.set_reason("runner_lost");
+  request.set_message("the session's runner came back without the turn that it had begun");
+  const auto failed = co_await Persistently(std::move(request));
+  // It has ended otherwise; where it has failed, the queue waits for a person.
+  if (!failed.ok() && !released_) Need();
 }
 
 boost::asio::awaitable<bool> SessionRunner::StartTurn() {
@@ -148,6 +169,7 @@ boost::asio::awaitable<bool> SessionRunner::StartTurn() {
   const auto started = co_await Persistently(std::move(request));
   if (!started.ok()) co_return false;  // Its message waits again, or is gone.
   recorder_->Passed(started->seq());
+  recorder_->Begin();
   turn_->seq = started->seq();
   co_return true;
 }
@@ -160,14 +182,17 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
       if (released_) co_return AgentError{"runner_lost", "the session is another runner's"};
       if (gave_up_.has_value()) co_return *gave_up_;
       if (turn_->is_stopped) break;
-      if (state_ == State::kAsleep) Need();
+      if (host_->is_stopping || is_to_stop_) {
+        co_return AgentError{"agent_stopped", "the agent was stopped before it could be asked"};
+      }
+      if (state_ == State::kAsleep) Want();
       co_await Pause(*host_->timers, absl::Milliseconds(50));
     }
     if (turn_->is_stopped) co_return PromptEnd{.stop_reason = "cancelled", .usage = nullptr};
     const Later<AgentSession::TurnEnd> ended(host_->executor);
     if (!std::exchange(prompted_, true)) {
       agent_session_id_ = agent_->id();
-      Say(said_.status(), {said_.reason(), said_.message()});
+      TellAgain();
     }
     agent_->Prompt(blocks, nullptr,
                    [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); });
@@ -186,9 +211,7 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
 
 boost::asio::awaitable<Json> SessionRunner::PromptBlocks() {
   Json blocks = Json::array();
-  if (const std::string results = std::exchange(results_, ""); !results.empty()) {
-    blocks.push_back(acp::TextBlock(results));
-  }
+  if (!results_.empty()) blocks.push_back(acp::TextBlock(results_));
   blocks.push_back(acp::TextBlock(turn_->message.message()));
   for (const std::string& image_id : turn_->message.image_ids()) {
     auto request = For<v1::GetImageRequest>();
@@ -215,11 +238,11 @@ boost::asio::awaitable<void> SessionRunner::FinishTurn(AgentSession::TurnEnd end
     const bool was_wanted = turn_->is_stopped;
     request.set_outcome(was_wanted ? v1::FinishTurnRequest::OUTCOME_CANCELLED
                                    : v1::FinishTurnRequest::OUTCOME_FAILED);
-    request.set_reason(error->reason);
-    request.set_message(error->message);
+    request.set_reason(std::string(CutText(error->reason, kReasonBytes)));
+    request.set_message(std::string(CutText(error->message, kReasonTextBytes)));
   } else {
     const auto& done = std::get<PromptEnd>(end);
-    request.set_stop_reason(done.stop_reason);
+    request.set_stop_reason(std::string(CutText(done.stop_reason, kReasonBytes)));
     if (done.stop_reason == "cancelled") {
       request.set_outcome(v1::FinishTurnRequest::OUTCOME_CANCELLED);
       request.set_reason("cancelled");
@@ -227,14 +250,16 @@ boost::asio::awaitable<void> SessionRunner::FinishTurn(AgentSession::TurnEnd end
       request.set_outcome(v1::FinishTurnRequest::OUTCOME_COMPLETED);
     } else {
       request.set_outcome(v1::FinishTurnRequest::OUTCOME_FAILED);
-      request.set_reason(done.stop_reason.empty() ? "no_stop_reason" : done.stop_reason);
-      request.set_message(absl::StrCat("the agent has ended the turn: ", request.reason()));
+      const bool is_known = absl::c_linear_search(kStopReasons, done.stop_reason);
+      request.set_reason(is_known ? done.stop_reason : "unknown_stop_reason");
+      request.set_message(
+          absl::StrCat("the agent has ended the turn with \"", request.stop_reason(), "\""));
     }
   }
-  if (!recorded.ok() && request.outcome() == v1::FinishTurnRequest::OUTCOME_COMPLETED) {
+  if (!recorded.ok() && !turn_->is_stopped) {
     request.set_outcome(v1::FinishTurnRequest::OUTCOME_FAILED);
     request.set_reason("recording_failed");
-    request.set_message(std::string(recorded.message()));
+    request.set_message(std::string(CutText(recorded.message(), kReasonTextBytes)));
   }
   const Json usage = details_.usage();
   if (usage.is_object()) {
@@ -253,25 +278,21 @@ boost::asio::awaitable<void> SessionRunner::FinishTurn(AgentSession::TurnEnd end
 void SessionRunner::OnUpdate(AgentUpdate update) {
   if (said_.reason() == "agent_silent") Say(v1::AGENT_STATUS_IDLE);
   if (details_.Take(update)) {
-    Say(said_.status(), {said_.reason(), said_.message()});
+    TellAgain();
     return;
   }
+  if (const auto* call = std::get_if<ToolCall>(&update)) tool_calls_.Take(*call);
+  if (const auto* change = std::get_if<ToolCallChange>(&update)) tool_calls_.Take(*change);
   if (const auto* title = std::get_if<SessionTitle>(&update)) {
-    auto request = For<v1::UpdateSessionRequest>();
-    request.set_name(title->title.substr(0, 256));
-    request.set_if_unnamed(true);
-    Spawn([](std::shared_ptr<SessionRunner> self,
-             v1::UpdateSessionRequest named) -> boost::asio::awaitable<void> {
-      co_await self->Persistently(std::move(named));
-    }(shared_from_this(), std::move(request)));
-    return;
+    title_ = std::string(CutText(title->title, kNameBytes));
+    return TellAgain();
   }
-  if (plan_.shell_commands) {
+  if (plan_.shell_commands && turn_.has_value()) {
     const auto* piece = std::get_if<MessagePiece>(&update);
     if (piece != nullptr && piece->role == MessagePiece::Role::kAgent) {
       // The tracker records the answer as a whole, with what was found in it.
-      const std::string text = acp::TextOf(piece->content, "text");
-      if (answer_.size() + text.size() <= kMaxAnswer) answer_ += text;
+      answer_ += acp::TextOf(piece->content, "text");
+      ShowAnswer();
       return;
     }
   }
@@ -279,70 +300,18 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
     // What can't be recorded is not to be done either.
     agent_->Cancel();
   }
-}
-
-void SessionRunner::OnPermission(PermissionQuestion question,
-                                 std::function<void(PermissionChoice)> answer) {
-  const std::string permission_id = absl::StrCat("acp-", absl::ToUnixSeconds(host_->timers->Now()),
-                                                 "-", life_, "-", ++last_question_);
-  const std::optional<std::string> decided =
-      plan_.permissions.Decide(question.tool_call.kind.value_or("other"), question.options);
-  if (decided.has_value()) {
-    recorder_->Add(DecidedByPolicy(question, permission_id, *decided));
-    return answer(decided);
+  if (!recorder_->has_room() && agent_ != nullptr && !std::exchange(holds_agent_, true)) {
+    Spawn(HoldAgent());
   }
-  ++open_questions_;
-  NoteBusy();
-  Spawn(Ask(std::move(question), permission_id, std::move(answer)));
 }
 
-boost::asio::awaitable<void> SessionRunner::Ask(PermissionQuestion question,
-                                                std::string permission_id,
-                                                std::function<void(PermissionChoice)> answer) {
+boost::asio::awaitable<void> SessionRunner::HoldAgent() {
   const auto self = shared_from_this();
-  const int64_t life = life_;
-  // What the agent has said before is seen before.
-  co_await recorder_->Flush();
-  auto request = For<v1::AskPermissionRequest>();
-  request.set_permission_id(permission_id);
-  request.set_title(question.tool_call.title.value_or("The agent asks for permission"));
-  request.set_tool_call_id(question.tool_call.id.substr(0, 128));
-  request.set_kind(question.tool_call.kind.value_or(""));
-  const std::string details = Dump(question.details);
-  if (question.details.is_object() && details.size() <= (size_t{64} << 10)) {
-    request.set_details(details);
-  }
-  for (const PermissionOption& option : question.options) {
-    v1::Permission::Option& to = *request.add_options();
-    to.set_option_id(option.id);
-    to.set_name(option.name);
-    to.set_kind(option.kind);
-  }
-  request.set_max_wait_ms(kAskMs);
-  PermissionChoice choice;
-  TryAgain again;
-  while (life == life_ && !released_) {
-    const auto asked = co_await host_->tracker->Call(request);
-    if (asked.ok() && asked->answered()) {
-      choice = asked->selected_option();
-      break;
-    }
-    if (asked.ok() && asked->cancelled()) break;
-    if (asked.ok()) continue;
-    const std::string reason = DetailsOf(asked.status()).reason;
-    if (!IsPassing(asked.status()) && reason != "too_many_waits" &&
-        reason != "too_many_permissions") {
-      Log(LogLevel::kWarning, "a permission could not be asked for",
-          {{"session", id()}, {"error", std::string(asked.status().message())}});
-      break;
-    }
-    co_await Pause(*host_->timers, again.Next());
-  }
-  --open_questions_;
-  if (life == life_) {
-    answer(choice);
-    NoteBusy();
-  }
+  const std::shared_ptr<AgentSession> agent = agent_;
+  agent->Hold();
+  co_await recorder_->WaitForRoom();
+  holds_agent_ = false;
+  agent->GoOn();
 }
 
 void SessionRunner::OnClientCall(const std::string& method, const Json& params,

@@ -28,14 +28,23 @@ inline bool IsPassing(const absl::Status& status) {
                               reason == "storage_busy" || reason == "storage_unavailable";
 }
 
-// How long to wait before the next try: 0.1 s, twice as long each time, up to 2 s.
+// When a call is to be tried again: after 0.1 s, twice as long each time, up to 2 s.
 class TryAgain {
  public:
+  // INTERNAL without a reason is a connection that broke in an odd moment, or a request that can't
+  // be read and never will be: after so many of them, some 8 s, it is taken for the latter.
+  static constexpr int kMostInternal = 8;
+
+  bool MayPass(const absl::Status& status) {
+    if (!IsPassing(status)) return false;
+    return status.code() != absl::StatusCode::kInternal || ++internal_ < kMostInternal;
+  }
   absl::Duration Next() { return std::exchange(wait_, std::min(2 * wait_, absl::Seconds(2))); }
   void Reset() { wait_ = absl::Milliseconds(100); }
 
  private:
   absl::Duration wait_ = absl::Milliseconds(100);
+  int internal_ = 0;
 };
 
 // Makes a call that may be repeated until the tracker has answered it, or `gives_up()`.
@@ -45,7 +54,7 @@ auto Persist(TrackerCalls& tracker, Timers& timers, Request request, GivesUp giv
   TryAgain again;
   while (true) {
     auto answer = co_await tracker.Call(request);
-    if (!IsPassing(answer.status()) || gives_up()) co_return answer;
+    if (!again.MayPass(answer.status()) || gives_up()) co_return answer;
     co_await Pause(timers, again.Next());
   }
 }

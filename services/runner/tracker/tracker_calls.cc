@@ -21,6 +21,9 @@ using SessionStub = v1::SessionService::Stub;
 constexpr absl::Duration kMargin = absl::Seconds(1);
 // An image has up to 10 MiB, and comes over any network.
 constexpr absl::Duration kImageDeadline = absl::Seconds(30);
+// What is appended is not given up while a slow disk may still be at it: whoever looked for it then
+// would not find it, and append it once more.
+constexpr absl::Duration kAppendDeadline = absl::Seconds(30);
 
 class GrpcTrackerCalls final : public TrackerCalls {
  public:
@@ -58,13 +61,9 @@ class GrpcTrackerCalls final : public TrackerCalls {
   Result<v1::QueueStatus> Call(v1::PauseQueueRequest request) override {
     return calls_.Unary(queues_.get(), &QueueStub::PrepareAsyncPauseQueue, std::move(request));
   }
-  Result<v1::Session> Call(v1::UpdateSessionRequest request) override {
-    return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncUpdateSession,
-                        std::move(request));
-  }
   Result<v1::AppendEventsResponse> Call(v1::AppendEventsRequest request) override {
-    return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncAppendEvents,
-                        std::move(request));
+    return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncAppendEvents, std::move(request),
+                        OnCancel::kGoOn, kAppendDeadline);
   }
   Result<v1::ReadEventsResponse> Call(v1::ReadEventsRequest request) override {
     return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncReadEvents, std::move(request));
@@ -77,6 +76,10 @@ class GrpcTrackerCalls final : public TrackerCalls {
     const absl::Duration wait = absl::Milliseconds(request.max_wait_ms());
     return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncAskPermission,
                         std::move(request), OnCancel::kEndCall, wait + kMargin);
+  }
+  Result<v1::ListPermissionsResponse> Call(v1::CancelPermissionsRequest request) override {
+    return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncCancelPermissions,
+                        std::move(request));
   }
   Result<v1::AddAgentTextResponse> Call(v1::AddAgentTextRequest request) override {
     return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncAddAgentText,

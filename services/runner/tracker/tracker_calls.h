@@ -39,12 +39,12 @@ class TrackerCalls {
   virtual Result<v1::StartTurnResponse> Call(v1::StartTurnRequest request) = 0;
   virtual Result<v1::QueueStatus> Call(v1::FinishTurnRequest request) = 0;
   virtual Result<v1::QueueStatus> Call(v1::PauseQueueRequest request) = 0;
-  virtual Result<v1::Session> Call(v1::UpdateSessionRequest request) = 0;
   virtual Result<v1::AppendEventsResponse> Call(v1::AppendEventsRequest request) = 0;
   virtual Result<v1::ReadEventsResponse> Call(v1::ReadEventsRequest request) = 0;
   virtual Result<v1::GetImageResponse> Call(v1::GetImageRequest request) = 0;
   // Waits for as long as the request says; is ended where its coroutine is.
   virtual Result<v1::Permission> Call(v1::AskPermissionRequest request) = 0;
+  virtual Result<v1::ListPermissionsResponse> Call(v1::CancelPermissionsRequest request) = 0;
   virtual Result<v1::AddAgentTextResponse> Call(v1::AddAgentTextRequest request) = 0;
   virtual Result<v1::LeaseCommandsResponse> Call(v1::LeaseCommandsRequest request) = 0;
   virtual Result<v1::AcknowledgeCommandResponse> Call(v1::AcknowledgeCommandRequest request) = 0;

@@ -1,0 +1,69 @@
+#include "runner/agent/children.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+#include <vector>
+
+namespace callslip::runner {
+namespace {
+
+// An orphan is given to any thread of its reaper.
+std::vector<pid_t> ChildrenOfAllThreads() {
+  std::vector<pid_t> children;
+  std::error_code ignored;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
+    std::ifstream file(thread.path() / "children");
+    for (pid_t child = 0; file >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+}  // namespace
+
+Children& Children::OfThisProcess() {
+  static auto* const children = new Children();
+  return *children;
+}
+
+Children::Children() { prctl(PR_SET_CHILD_SUBREAPER, 1); }
+
+int Children::Spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
+                    char* const* arguments, char* const* environment) {
+  // Until it is known as one that was started, nobody may look for strays.
+  const absl::MutexLock lock(&mutex_);
+  const int error = posix_spawn(child, path, actions, nullptr, arguments, environment);
+  if (error == 0) own_.insert(*child);
+  return error;
+}
+
+void Children::Wait(pid_t child) {
+  waitpid(child, nullptr, 0);
+  const absl::MutexLock lock(&mutex_);
+  own_.erase(child);
+}
+
+pid_t Children::KillStrays() {
+  const absl::MutexLock lock(&mutex_);
+  for (;;) {
+    pid_t left = 0;
+    bool reaped = false;
+    for (const pid_t child : ChildrenOfAllThreads()) {
+      if (own_.count(child) > 0) continue;
+      kill(child, SIGKILL);
+      if (waitpid(child, nullptr, WNOHANG) == 0) {
+        left = child;
+      } else {
+        reaped = true;
+      }
+    }
+    // What has ended has left its own children, which this look may not have seen.
+    if (!reaped) return left;
+  }
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,115 @@
+#include "runner/commands/login.h"
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "support/temporary_folder.h"
+
+namespace callslip::runner {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// With the scripted agent, which is logged in once it has made a file.
+class LoginTest : public testing::Test {
+ protected:
+  LoginTest() { Configure(R"({"login": ")" + file_ + R"(", "log": ")" + log_ + R"("})"); }
+
+  void Configure(const std::string& options) {
+    config_.agents["scripted"].command = {CALLSLIP_SCRIPTED_AGENT, options};
+  }
+  int Run(const std::string& method, const std::string& agent = "scripted") {
+    std::ostringstream out;
+    const int code = RunLogin(config_, {.agent = agent, .method = method, .place = place_}, out);
+    said_ = out.str();
+    return code;
+  }
+  static std::string Read(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  TemporaryFolder folder_;
+  const std::string file_ = folder_.path() + "/login";
+  const std::string log_ = folder_.path() + "/log";
+  const InquiryPlace place_ = {
+      .environment = {{"PATH", "/usr/bin:/bin"}, {"TERM", "vt52"}, {"SECRET", "s"}},
+      .directory = folder_.path(),
+      .keeper = CALLSLIP_KEEPER_BINARY};
+  RunnerConfig config_;
+  std::string said_;
+};
+
+TEST_F(LoginTest, TheAgentIsRunAsItsMethodSaysOnThisTerminal) {
+  EXPECT_EQ(Run("tui"), 0);
+  EXPECT_EQ(Read(file_), "vt52\n");
+  EXPECT_THAT(said_, HasSubstr("queue is resumed"));
+  // It was asked who it is, and nothing else.
+  EXPECT_THAT(Read(log_), HasSubstr(R"("auth":{"terminal":true})"));
+  EXPECT_THAT(Read(log_), Not(HasSubstr("authenticate")));
+}
+
+TEST_F(LoginTest, OneOfSeveralMethodsHasToBeNamed) {
+  EXPECT_EQ(Run(""), 2);
+  EXPECT_THAT(said_, HasSubstr("tui: On the terminal"));
+  EXPECT_THAT(said_, HasSubstr("broken: "));
+  EXPECT_THAT(said_, HasSubstr("program: A program (Run it)\n"));
+  EXPECT_THAT(said_, Not(HasSubstr("by-hand")));
+  EXPECT_EQ(Run("by-hand"), 1);
+  EXPECT_THAT(said_, HasSubstr("by-hand: By hand\n"));
+}
+
+// As agents have it that know nothing of methods for terminals.
+TEST_F(LoginTest, AProgramMayBeNamedInstead) {
+  EXPECT_EQ(Run("program"), 0);
+  EXPECT_EQ(Read(file_), "vt52\n");
+}
+
+TEST_F(LoginTest, ThatNobodyWasLoggedInIsTold) {
+  EXPECT_EQ(Run("broken"), 1);
+  EXPECT_THAT(said_, HasSubstr("ended with code 3"));
+  EXPECT_EQ(Read(file_), "");
+}
+
+TEST_F(LoginTest, AgentsWithoutATerminalMethodSayWhatElseThereIs) {
+  Configure("{}");
+  EXPECT_EQ(Run(""), 1);
+  EXPECT_THAT(said_, HasSubstr("`auth_method` of agent scripted"));
+  EXPECT_THAT(said_, HasSubstr("by-hand: By hand\n"));
+}
+
+TEST_F(LoginTest, AuthenticateIsCalledWhereItIsConfigured) {
+  config_.agents["scripted"].auth_method = "by-hand";
+  EXPECT_EQ(Run(""), 0);
+  EXPECT_THAT(Read(log_), HasSubstr(R"("methodId":"by-hand")"));
+  // Never with what is for a terminal.
+  config_.agents["scripted"].auth_method = "tui";
+  EXPECT_EQ(Run("tui"), 0);
+  EXPECT_THAT(Read(log_), Not(HasSubstr(R"("methodId":"tui")")));
+}
+
+TEST_F(LoginTest, WhatCannotBeAskedIsSaid) {
+  EXPECT_EQ(Run("", "scriptde"), 1);
+  EXPECT_THAT(said_, HasSubstr("did you mean \"scripted\"?"));
+  config_.agents["gone"].command = {"/nowhere/agent"};
+  EXPECT_EQ(Run("", "gone"), 1);
+  EXPECT_THAT(said_, HasSubstr("command_missing"));
+}
+
+TEST_F(LoginTest, AgentsSayWhoTheyAreOrWhyNot) {
+  const AgentConfig agent = config_.agents["scripted"];
+  EXPECT_EQ(*WhoIs("scripted", agent, place_), "scripted 1");
+  AgentConfig hung = agent;
+  hung.command = {CALLSLIP_SCRIPTED_AGENT, R"({"initialize": "never"})"};
+  hung.start_timeout = absl::Milliseconds(50);
+  EXPECT_THAT(WhoIs("hung", hung, place_).status().message(), HasSubstr("within 50ms"));
+  AgentConfig none;
+  EXPECT_THAT(WhoIs("none", none, place_).status().message(), HasSubstr("`command`"));
+}
+
+}  // namespace
+}  // namespace callslip::runner

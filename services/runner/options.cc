@@ -1,0 +1,105 @@
+#include "runner/options.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "auth/token_file.h"
+#include "common/status_macros.h"
+
+namespace callslip::runner {
+
+void Options::AddTo(OptionSet& options) {
+  options.Add("runner-file", &file,
+              "YAML file with agents and workspaces: see docs/runner.md. Without it there are "
+              "those of --agent and --dir only");
+  options.Add("tracker", &tracker, "instead of the file's: HOST:PORT or unix:PATH");
+  options.Add("gateway", &gateway, "instead of the file's: http://HOST:PORT");
+  options.Add("token-file", &token_file, "instead of the file's: whose first `runner` line counts");
+  options.Add("agent", &agent, "an agent by its command, such as 'opencode acp'");
+  options.Add("dir", &dir, "a workspace, for --agent and all others of the file");
+}
+
+absl::StatusOr<LoadedConfig> LoadConfig(const Options& options) {
+  LoadedConfig loaded;
+  if (!options.file.empty()) {
+    ASSIGN_OR_RETURN(loaded, ReadRunnerConfig(options.file));
+  }
+  RunnerConfig& config = loaded.config;
+  if (!options.tracker.empty()) {
+    ASSIGN_OR_RETURN(config.tracker, ParseAddress(options.tracker));
+  }
+  if (!options.gateway.empty()) config.gateway = options.gateway;
+  if (!options.token_file.empty()) config.token_file = options.token_file;
+  if (!options.agent.empty()) {
+    AgentConfig agent;
+    agent.command = absl::StrSplit(options.agent, ' ', absl::SkipEmpty());
+    if (agent.command.empty()) return absl::InvalidArgumentError("--agent is empty");
+    const std::string name = std::filesystem::path(agent.command.front()).filename();
+    config.agents.insert_or_assign(name, std::move(agent));
+  }
+  if (!options.dir.empty() || (!options.agent.empty() && config.workspaces.empty())) {
+    std::error_code error;
+    const auto dir = std::filesystem::canonical(options.dir.empty() ? "." : options.dir, error);
+    if (error) return absl::NotFoundError(absl::StrCat("--dir: ", error.message()));
+    WorkspaceConfig workspace;
+    workspace.dir = dir;
+    config.workspaces.insert_or_assign("here", std::move(workspace));
+  }
+  return loaded;
+}
+
+std::string AgentOptions(const Options& options) {
+  std::vector<std::string> words;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (value.empty()) return;
+    const bool is_plain = absl::c_all_of(
+        value, [](char c) { return absl::ascii_isalnum(c) || absl::StrContains("/._-+:@=", c); });
+    words.push_back(absl::StrCat(
+        name, " ",
+        is_plain ? value : absl::StrCat("'", absl::StrReplaceAll(value, {{"'", "'\\''"}}), "'")));
+  };
+  std::error_code error;
+  const auto file = std::filesystem::absolute(options.file, error);
+  if (!options.file.empty()) add("--runner-file", file);
+  add("--agent", options.agent);
+  return absl::StrJoin(words, " ");
+}
+
+std::string KeeperPath() {
+  std::error_code error;
+  const auto here = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const auto beside = here / "callslip-keeper";
+  if (std::filesystem::exists(beside, error)) return beside;
+  return here / "../libexec/callslip/callslip-keeper";
+}
+
+std::string HostName() {
+  char name[HOST_NAME_MAX + 1] = {};
+  gethostname(name, sizeof(name) - 1);
+  return name;
+}
+
+absl::StatusOr<std::string> TokenFor(Role role, const RunnerConfig& config) {
+  if (config.token_file.empty()) return "";
+  ASSIGN_OR_RETURN(const TokenFile file, LoadTokenFile(config.token_file));
+  for (const TokenFile::Entry& entry : file.entries) {
+    if (entry.principal.role == role && !entry.token.empty()) return entry.token;
+  }
+  return absl::FailedPreconditionError(absl::StrCat(config.token_file, ": has no line of the role ",
+                                                    RoleName(role), ": add `", RoleName(role),
+                                                    " NAME TOKEN`"));
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,188 @@
+// What the agent of a session asks for, for SessionRunner.
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "common/error_details.h"
+#include "common/log.h"
+#include "common/text_scan.h"
+#include "runner/session/session_calls.h"
+#include "runner/session/session_runner.h"
+
+namespace callslip::runner {
+namespace {
+
+// Below the 60 s at which intermediaries give up.
+constexpr int kAskMs = 55'000;
+// What the tracker takes of a question.
+constexpr size_t kMaxDetails = size_t{64} << 10;
+constexpr int kMostOptions = 16;
+constexpr size_t kOptionNameBytes = size_t{1} << 10;
+constexpr size_t kWordBytes = 64;
+// Of a question that is told of in an error.
+constexpr size_t kToldTitleBytes = 256;
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string TitleOf(const PermissionQuestion& question) {
+  return std::string(CutText(question.tool_call.title.value_or(""), kMaxTitleBytes));
+}
+
+// What the agent has said of what it asks for, within what a question may show: the largest members
+// are left out of more, and named.
+std::string DetailsOf(const PermissionQuestion& question) {
+  if (!question.details.is_object()) return "";
+  Json details = question.details;
+  std::string text = Dump(details);
+  for (const char* member : {"rawOutput", "content", "rawInput", "locations"}) {
+    if (text.size() <= kMaxDetails) return text;
+    if (details.erase(member) == 0) continue;
+    details["left_out"].push_back(member);
+    text = Dump(details);
+  }
+  return text.size() <= kMaxDetails ? text : R"({"left_out":["all"]})";
+}
+
+// The tracker takes 16, with names of 1 KiB.
+void AddOptions(const PermissionQuestion& question, v1::AskPermissionRequest& request) {
+  for (const PermissionOption& option : question.options) {
+    if (request.options_size() == kMostOptions) break;
+    v1::Permission::Option& to = *request.add_options();
+    to.set_option_id(IdText(option.id));
+    to.set_name(std::string(CutText(option.name, kOptionNameBytes)));
+    to.set_kind(std::string(CutText(option.kind, kWordBytes)));
+  }
+}
+
+// The agent's own id of what was selected.
+PermissionChoice ChoiceOf(const PermissionQuestion& question, const std::string& selected) {
+  const auto option = absl::c_find_if(question.options, [&](const PermissionOption& offered) {
+    return IdText(offered.id) == selected;
+  });
+  return option == question.options.end() ? selected : option->id;
+}
+
+// What is picked where nobody could be asked: `cancelled` would end the whole turn.
+PermissionChoice Rejection(const PermissionQuestion& question) {
+  for (const char* kind : {"reject_once", "reject_always"}) {
+    const auto option = absl::c_find_if(
+        question.options, [&](const PermissionOption& offered) { return offered.kind == kind; });
+    if (option != question.options.end()) return option->id;
+  }
+  return std::nullopt;
+}
+
+v1::SessionEvent CouldNotAsk(const PermissionQuestion& question, const absl::Status& why) {
+  v1::SessionEvent event;
+  event.mutable_error()->set_message(absl::StrCat("nobody could be asked for permission for \"",
+                                                  CutText(TitleOf(question), kToldTitleBytes),
+                                                  "\", so it was not given: ", why.message()));
+  return event;
+}
+
+v1::SessionEvent DecidedByPolicy(const PermissionQuestion& question, const std::string& id,
+                                 const std::string& option) {
+  v1::SessionEvent event;
+  v1::PermissionEvent& permission = *event.mutable_permission();
+  permission.set_title(TitleOf(question));
+  permission.set_selected_option(IdText(option));
+  permission.set_outcome("selected");
+  permission.set_permission_id(id);
+  permission.set_tool_call_id(IdText(question.tool_call.id));
+  permission.set_decided_by("policy");
+  return event;
+}
+
+}  // namespace
+
+void SessionRunner::OnPermission(PermissionQuestion question,
+                                 std::function<void(PermissionChoice)> answer) {
+  const std::string permission_id = absl::StrCat("acp-", absl::ToUnixSeconds(host_->timers->Now()),
+                                                 "-", life_, "-", question.number);
+  tool_calls_.Complete(question);
+  const std::optional<std::string> decided =
+      plan_.permissions.Decide(question.tool_call.kind.value_or(""), question.options);
+  if (decided.has_value()) {
+    recorder_->Add(DecidedByPolicy(question, permission_id, *decided));
+    return answer(decided);
+  }
+  questions_[question.number] = permission_id;
+  NoteBusy();
+  Spawn(Ask(std::move(question), permission_id, std::move(answer)));
+}
+
+void SessionRunner::OnPermissionOver(int64_t number) {
+  const auto question = questions_.extract(number);
+  if (!question.empty()) Spawn(Withdraw(question.mapped()));
+  NoteBusy();
+}
+
+void SessionRunner::WithdrawQuestions() {
+  for (auto& [number, permission_id] : std::exchange(questions_, {})) {
+    Spawn(Withdraw(std::move(permission_id)));
+  }
+}
+
+boost::asio::awaitable<void> SessionRunner::Withdraw(std::string permission_id) {
+  const auto self = shared_from_this();
+  auto request = For<v1::CancelPermissionsRequest>();
+  request.set_permission_id(std::move(permission_id));
+  // Refused, the session has ended, and the question with it.
+  co_await Persistently(std::move(request));
+}
+
+boost::asio::awaitable<void> SessionRunner::Ask(PermissionQuestion question,
+                                                std::string permission_id,
+                                                std::function<void(PermissionChoice)> answer) {
+  const auto self = shared_from_this();
+  const auto is_open = [&] {
+    const auto open = questions_.find(question.number);
+    return open != questions_.end() && open->second == permission_id && !released_;
+  };
+  // What the agent has said before is seen before.
+  co_await recorder_->Flush();
+  auto request = For<v1::AskPermissionRequest>();
+  request.set_permission_id(permission_id);
+  request.set_runner_id(host_->runner_id);
+  const std::string title = TitleOf(question);
+  request.set_title(title.empty() ? "The agent asks for permission" : title);
+  request.set_tool_call_id(IdText(question.tool_call.id));
+  request.set_kind(std::string(CutText(question.tool_call.kind.value_or(""), kWordBytes)));
+  request.set_details(DetailsOf(question));
+  AddOptions(question, request);
+  request.set_max_wait_ms(kAskMs);
+  PermissionChoice choice;
+  TryAgain again;
+  while (is_open()) {
+    const auto asked = co_await host_->tracker->Call(request);
+    if (asked.ok() && asked->answered()) {
+      choice = ChoiceOf(question, asked->selected_option());
+      break;
+    }
+    if (asked.ok() && asked->cancelled()) break;
+    if (asked.ok()) {
+      again.Reset();
+      continue;
+    }
+    const std::string reason = callslip::DetailsOf(asked.status()).reason;
+    // Those that there are too many of end some time.
+    const bool may_pass = again.MayPass(asked.status()) || reason == "too_many_waits" ||
+                          reason == "too_many_permissions" || reason == "too_many_askers";
+    if (!may_pass) {
+      Log(LogLevel::kWarning, "a permission could not be asked for",
+          {{"session", id()}, {"error", std::string(asked.status().message())}});
+      recorder_->Add(CouldNotAsk(question, asked.status()));
+      choice = Rejection(question);
+      break;
+    }
+    co_await Pause(*host_->timers, again.Next());
+  }
+  if (!is_open()) co_return;
+  questions_.erase(question.number);
+  answer(choice);
+  NoteBusy();
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,73 @@
+#include "runner/session/tool_calls.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace callslip::runner {
+namespace {
+
+PermissionQuestion QuestionOf(const std::string& id) {
+  return {.tool_call = {.id = id}, .details = Json{{"toolCallId", id}}};
+}
+
+TEST(ToolCallsTest, WhatAQuestionLeavesOutIsWhatWasSaidBefore) {
+  ToolCalls calls;
+  calls.Take(ToolCall{
+      .id = "c", .title = "rm -rf /", .kind = "execute", .raw_input = Json{{"command", "rm"}}});
+  calls.Take(ToolCallChange{.id = "c", .locations = Json::array({1})});
+  PermissionQuestion question = QuestionOf("c");
+  calls.Complete(question);
+  EXPECT_EQ(question.tool_call.title, "rm -rf /");
+  EXPECT_EQ(question.tool_call.kind, "execute");
+  EXPECT_EQ(question.details,
+            Json::parse(R"({"toolCallId": "c", "title": "rm -rf /", "kind": "execute",
+                            "rawInput": {"command": "rm"}, "locations": [1]})"));
+}
+
+TEST(ToolCallsTest, WhatItSaysItselfCounts) {
+  ToolCalls calls;
+  calls.Take(ToolCall{.id = "c", .title = "Read", .kind = "read"});
+  PermissionQuestion question = QuestionOf("c");
+  question.tool_call.kind = "execute";
+  calls.Complete(question);
+  EXPECT_EQ(question.tool_call.kind, "execute");
+  EXPECT_EQ(question.tool_call.title, "Read");
+}
+
+TEST(ToolCallsTest, CallThatNothingWasSaidOfHasNoKind) {
+  ToolCalls calls;
+  calls.Take(ToolCall{.id = "c", .title = "A call without a kind is another one"});
+  PermissionQuestion known = QuestionOf("c");
+  calls.Complete(known);
+  EXPECT_EQ(known.tool_call.kind, "other");
+  PermissionQuestion unknown = QuestionOf("d");
+  calls.Complete(unknown);
+  EXPECT_EQ(unknown.tool_call.kind, std::nullopt);
+  EXPECT_EQ(unknown.details, Json::parse(R"({"toolCallId": "d"})"));
+}
+
+TEST(ToolCallsTest, HasRoomForSoManyOfSuchASize) {
+  ToolCalls calls;
+  for (size_t i = 0; i <= ToolCalls::kMostCalls; ++i) {
+    calls.Take(ToolCall{.id = absl::StrCat(i), .kind = "edit"});
+  }
+  PermissionQuestion first = QuestionOf("0");
+  calls.Complete(first);
+  EXPECT_EQ(first.tool_call.kind, std::nullopt);
+  PermissionQuestion last = QuestionOf(absl::StrCat(ToolCalls::kMostCalls));
+  calls.Complete(last);
+  EXPECT_EQ(last.tool_call.kind, "edit");
+
+  const std::string large(ToolCalls::kMostBytes + 1, 'x');
+  calls.Take(ToolCall{.id = "l", .kind = "edit", .content = large});
+  calls.Take(ToolCall{.id = large, .kind = "edit"});
+  PermissionQuestion question = QuestionOf("l");
+  calls.Complete(question);
+  EXPECT_TRUE(question.tool_call.content.is_null());
+  EXPECT_EQ(question.tool_call.kind, "edit");
+}
+
+}  // namespace
+}  // namespace callslip::runner

@@ -1,0 +1,19 @@
+#ifndef CALLSLIP_RUNNER_TRACKER_HEALTH_CHECK_H_
+#define CALLSLIP_RUNNER_TRACKER_HEALTH_CHECK_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/time/time.h"
+#include "runner/config.h"
+
+namespace callslip::runner {
+
+// Asks the tracker, with `token` unless that is empty, whether it has the runner `runner_id` within
+// `timeout`; UNAVAILABLE where it has not. What `callslip-runner healthcheck` does.
+absl::Status CheckServes(const RunnerConfig& config, const std::string& runner_id,
+                         const std::string& token, absl::Duration timeout);
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_TRACKER_HEALTH_CHECK_H_
