@@ -61,6 +61,10 @@ void GatewayConfig::AddTo(OptionSet& options) {
               "several gateways to look elsewhere; longer than it takes to notice");
   options.Add("drain-grace", &drain_grace, absl::ZeroDuration(), absl::Minutes(5),
               "How long requests under way may take after SIGTERM");
+  options.Add(
+      "web-root", &web_root,
+      "Folder with the files of the page, as web/build.mjs makes them, in place of those in "
+      "this program: for those who write it");
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
                     "The least severe messages that are logged");
   options.AddBytes(

@@ -33,6 +33,7 @@ struct GatewayConfig {
   absl::Duration drain_grace = absl::Seconds(2);
   // Empty: no TLS on the way to the tracker.
   std::string tls_ca;
+  std::string web_root;  // Empty: the page that this program holds.
   std::string log_level = "info";
   int64_t memory = MemoryBudget::kDefault;  // Bytes.
 

@@ -17,8 +17,12 @@
 #include "common/memory_release.h"
 #include "common/random.h"
 #include "common/status_macros.h"
+#include "gateway/api/command_api.h"
+#include "gateway/api/command_hub.h"
+#include "gateway/api/operations_api.h"
 #include "gateway/api/session_api.h"
 #include "gateway/api/session_hub.h"
+#include "gateway/api/who_am_i.h"
 #include "gateway/event_loop.h"
 #include "gateway/extension/browser_log.h"
 #include "gateway/extension/extension_handlers.h"
@@ -39,6 +43,9 @@
 #include "gateway/tracker_access.h"
 #include "gateway/tracker_client/session_client.h"
 #include "gateway/tracker_client/tracker_client.h"
+#include "gateway/web/page_handlers.h"
+#include "gateway/web/page_login.h"
+#include "gateway/web/web_files.h"
 #include "tls/server_tls.h"
 
 namespace callslip::gateway {
@@ -105,6 +112,9 @@ struct GatewayServer::Parts {
             ConnectToSessions(config.tracker, calls, loop.executor(), config.TrackerTls())),
         session_hub(std::make_shared<SessionHub>(loop.executor(), session_client.get())),
         session_api(session_client.get(), session_hub),
+        command_hub(std::make_shared<CommandHub>(loop.executor(), tracker.get())),
+        command_api(tracker.get(), command_hub),
+        operations_api(tracker.get(), &clock),
         mcp_server(MakeCatalog(extend_catalog), tracker.get(), &clock, &sessions),
         mcp(&mcp_server, &sessions),
         pending_queries(tracker.get()),
@@ -117,6 +127,9 @@ struct GatewayServer::Parts {
         resource_server(MakeResourceServer(std::move(issuer_source))),
         session_tokens(
             std::make_shared<SessionTokens>(loop.executor(), session_client.get(), &clock)),
+        web_files(config.web_root.empty() ? FilesInProgram(EmbeddedWebFiles())
+                                          : FilesInFolder(config.web_root)),
+        page(web_files.get()),
         server(
             loop.executor(), LimitsOfThisProcess(config.Memory()),
             [this](std::shared_ptr<HttpRequest> request, Responder responder) {
@@ -125,6 +138,7 @@ struct GatewayServer::Parts {
             [this](HttpRequest& head) { return router->JudgeHead(head); }) {
     if (token_file.has_value()) {
       credentials = std::make_shared<Credentials>(token_file->entries);
+      page_login = std::make_unique<PageLogin>(token_file->session_key, credentials, &clock);
       calls->SetToken(OwnTokenOf(*token_file, config.tracker));
     }
   }
@@ -191,6 +205,11 @@ struct GatewayServer::Parts {
         resource_server.get(), MakeChallenge());
     router->TakeSessionTokens("/mcp", session_tokens.get());
     if (resource_server != nullptr) resource_server->AddRoutes(*router);
+    if (HasPage()) page.AddRoutes(*router);
+    if (page_login != nullptr) {
+      router->LetInFromPage(page_login.get());
+      page_login->AddRoutes(*router);
+    }
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
     router->Add(
@@ -219,7 +238,10 @@ struct GatewayServer::Parts {
           },
           kLargestBodyBytes);
     }
+    AddWhoAmI(*router, credentials != nullptr);
     session_api.AddRoutes(*router);
+    command_api.AddRoutes(*router);
+    operations_api.AddRoutes(*router);
     router->Add("GET", "/metrics", {Role::kViewer, Role::kAdmin},
                 [this](std::shared_ptr<const HttpRequest>) {
                   return HandleMetrics({.requests = &requests,
@@ -236,6 +258,8 @@ struct GatewayServer::Parts {
     });
   }
 
+  bool HasPage() const { return !config.web_root.empty() || !EmbeddedWebFiles().empty(); }
+
   template <typename Handler>
   static HttpHandler HandlerOf(const Handler& handler) {
     return [&handler](std::shared_ptr<const HttpRequest> request) {
@@ -245,6 +269,7 @@ struct GatewayServer::Parts {
 
   const GatewayConfig config;
   std::shared_ptr<Credentials> credentials;  // Null: everyone may call.
+  std::unique_ptr<PageLogin> page_login;     // Null as well: nobody needs to log in.
   std::shared_ptr<ServerTls> tls;            // Null: without.
   // Requests under way are entered here until they end.
   Sessions sessions;
@@ -257,7 +282,10 @@ struct GatewayServer::Parts {
   std::unique_ptr<SessionClient> session_client;
   std::shared_ptr<SessionHub> session_hub;
   const SessionApi session_api;
+  const std::shared_ptr<CommandHub> command_hub;
+  const CommandApi command_api;
   RealClock clock;
+  const OperationsApi operations_api;
   HttpTally requests{&clock};
   McpServer mcp_server;
   const StreamableHttp mcp;
@@ -271,6 +299,8 @@ struct GatewayServer::Parts {
   // Null: no access tokens are taken.
   const std::shared_ptr<ResourceServer> resource_server;
   const std::shared_ptr<SessionTokens> session_tokens;
+  const std::unique_ptr<WebFiles> web_files;
+  const PageHandlers page;
   std::optional<Router> router;
   // Used on the loop.
   bool is_leaving = false;
@@ -291,6 +321,7 @@ void GatewayServer::Take(const TokenFile& tokens) {
       [this, token = OwnTokenOf(tokens, parts_->config.tracker), session_key = tokens.session_key] {
         parts_->calls->SetToken(token);
         parts_->sessions.SetKey(session_key);
+        parts_->page_login->SetKey(session_key);
       });
 }
 
@@ -358,6 +389,7 @@ void GatewayServer::Drain(absl::Duration grace) {
     parts_->mcp_server.subscriptions().End();
     parts_->tracker->EndCalls();
     parts_->session_hub->End();
+    parts_->command_hub->End();
     parts_->session_client->EndCalls();
   });
   is_idle.wait_for(absl::ToChronoMilliseconds(grace));

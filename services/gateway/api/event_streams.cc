@@ -1,3 +1,4 @@
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "gateway/api/session_api.h"
 #include "gateway/http/event_stream.h"
 #include "gateway/http/page_check.h"
+#include "gateway/json/event_cut.h"
 #include "gateway/json/tracker_error.h"
 
 namespace callslip::gateway {
@@ -55,8 +57,15 @@ boost::asio::awaitable<absl::Status> SendRecorded(SessionClient* sessions,
 boost::asio::awaitable<void> SendSession(SessionClient* sessions,
                                          std::shared_ptr<SessionObserver> observer,
                                          v1::ReadEventsRequest request, StreamPtr stream) {
+  // As it is now: what comes while the log is sent comes after it.
+  const Json said = observer->agent_text();
   absl::Status end =
       co_await SendRecorded(sessions, std::move(request), observer->joined_seq(), stream);
+  if (end.ok() && !said.is_null()) {
+    const Json message = {{"type", "agent_text"}, {"data", said}};
+    std::string text = ServerSentEvent(Dump(message));
+    co_await stream->Send(std::move(text));
+  }
   while (end.ok()) {
     const auto updates = co_await observer->Next();
     if (!updates.ok()) {
@@ -90,7 +99,14 @@ boost::asio::awaitable<void> SendMessages(std::shared_ptr<MessageStream<Message>
 
 SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
   if (!absl::StrContains(request->Header("accept"), "text/event-stream")) {
-    co_return co_await Forward<v1::ReadEventsRequest>(sessions_, std::move(request), 200, ToJson);
+    JsonFields fields = JsonFields::OfQuery(request->query);
+    const size_t max_event_bytes = ReadMaxEventBytes(fields);
+    auto read = RequestOf<v1::ReadEventsRequest>(*request);
+    if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+    if (!read.ok()) co_return ErrorResponse(read.status());
+    const auto page = co_await sessions_->Call(*std::move(read));
+    if (!page.ok()) co_return ErrorResponse(page.status());
+    co_return HttpResponse{.body = Dump(PageJson(*page, max_event_bytes))};
   }
   auto joined = co_await hub_->Join(OnBehalfOf(request->principal), request->Parameter("id"));
   if (!joined.ok()) co_return ErrorResponse(joined.status());

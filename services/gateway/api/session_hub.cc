@@ -11,6 +11,7 @@
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/error_details.h"
+#include "gateway/api/streamed_text.h"
 #include "gateway/http/companion.h"
 #include "gateway/json/session_json.h"
 
@@ -86,8 +87,9 @@ struct SessionObserver::Watched {
     Wake();
   }
 
-  // Keeps how the agent is and which questions are open, for those who join later.
+  // Keeps how the agent is, what it says and which questions are open, for those who join later.
   void Note(const v1::SessionUpdate& update) {
+    text.Note(update);
     if (update.has_snapshot()) agent = update.snapshot().session().agent();
     if (update.has_agent()) agent = update.agent();
     auto* open = permissions.mutable_permissions();
@@ -104,8 +106,11 @@ struct SessionObserver::Watched {
 
   // From here on nothing is missed, the first time or again.
   void Open() {
-    if (is_open) Push({{"type", "notices_missed"}, {"data", Json::object()}}, 0);
-    is_open = true;
+    if (std::exchange(is_open, true)) {
+      Push({{"type", "notices_missed"}, {"data", Json::object()}}, 0);
+      const Json said = text.ToJson();
+      if (!said.is_null()) Push({{"type", "agent_text"}, {"data", said}}, 0);
+    }
     Wake();
   }
 
@@ -125,6 +130,7 @@ struct SessionObserver::Watched {
   int64_t max_seq;
   v1::ListPermissionsResponse permissions;  // The open ones.
   v1::AgentState agent;
+  StreamedText text;
   std::deque<ObservedUpdate> waiting;
   size_t bytes = 0;
   uint64_t first = 0;  // The number of the first one that waits.
@@ -152,6 +158,8 @@ const v1::ListPermissionsResponse& SessionObserver::permissions() const {
 }
 
 const v1::AgentState& SessionObserver::agent() const { return watched_->agent; }
+
+Json SessionObserver::agent_text() const { return watched_->text.ToJson(); }
 
 asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> SessionObserver::Next(
     std::chrono::milliseconds at_most) {

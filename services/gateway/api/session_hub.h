@@ -48,6 +48,9 @@ class SessionObserver {
   const v1::ListPermissionsResponse& permissions() const;
   // How the agent is, with its details.
   const v1::AgentState& agent() const;
+  // What there is of an answer that streams in, {"iteration", "offset", "text"}; null where none
+  // does. What came since it joined comes here as well.
+  Json agent_text() const;
 
   // Called once where more has come than waits for an observer, so that one that is held up
   // elsewhere hears of it. Must not destroy the observer.

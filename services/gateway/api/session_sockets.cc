@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -7,7 +9,9 @@
 #include "boost/asio/this_coro.hpp"
 #include "common/error_details.h"
 #include "gateway/api/session_api.h"
+#include "gateway/api/socket_messages.h"
 #include "gateway/http/companion.h"
+#include "gateway/json/event_cut.h"
 #include "gateway/json/session_json.h"
 #include "gateway/json/tracker_error.h"
 
@@ -24,14 +28,6 @@ constexpr auto kUnknown = static_cast<WebSocketCloseCode>(4404);
 
 // A page of events in one message, so that it leaves room for what comes live.
 constexpr size_t kMaxPageBytes = 256 << 10;
-
-void SendMessage(WebSocket& socket, const char* type, Json data) {
-  socket.Send(Dump({{"type", type}, {"data", std::move(data)}}));
-}
-
-void SendFailure(WebSocket& socket, const absl::Status& status, const std::string& request) {
-  socket.Send(Dump(FailureMessage(TrackerErrorOf(status), request)));
-}
 
 // Says why nothing more comes, and closes.
 void CloseWith(WebSocket& socket, const absl::Status& status) {
@@ -99,6 +95,7 @@ class SessionPeer {
 
   asio::awaitable<absl::Status> LoadEvents(JsonFields& data) {
     auto request = RequestOf<v1::ReadEventsRequest>(data);
+    const size_t max_event_bytes = ReadMaxEventBytes(data);
     if (!data.status().ok()) co_return data.status();
     const bool backwards = request.has_before_seq();
     const int64_t after_seq = request.after_seq();
@@ -108,8 +105,8 @@ class SessionPeer {
     // somebody asks from beyond that.
     const int64_t joined_seq = observer_->joined_seq();
     if (!backwards && after_seq <= joined_seq) CutAfter(joined_seq, *page);
-    CutTo(kMaxPageBytes, backwards, *page);
-    SendMessage(*socket_, "events_loaded", ToJson(*page));
+    CutTo(kMaxPageBytes, backwards, max_event_bytes, *page);
+    SendMessage(*socket_, "events_loaded", PageJson(*page, max_event_bytes));
     co_return absl::OkStatus();
   }
 
@@ -124,13 +121,16 @@ class SessionPeer {
     page.set_has_more(false);
   }
 
-  // Keeps the events from the near end that fit, one at least.
-  static void CutTo(size_t max_bytes, bool backwards, v1::ReadEventsResponse& page) {
+  // Keeps the events from the near end that fit, one at least, where each is cut to
+  // `max_event_bytes`; 0: to nothing.
+  static void CutTo(size_t max_bytes, bool backwards, size_t max_event_bytes,
+                    v1::ReadEventsResponse& page) {
     const int count = page.events_size();
     size_t bytes = 0;
     int keep = 0;
     while (keep < count) {
-      bytes += page.events(backwards ? count - 1 - keep : keep).ByteSizeLong();
+      const size_t size = page.events(backwards ? count - 1 - keep : keep).ByteSizeLong();
+      bytes += max_event_bytes == 0 ? size : std::min(size, max_event_bytes);
       if (keep > 0 && bytes > max_bytes) break;
       ++keep;
     }
@@ -184,6 +184,8 @@ asio::awaitable<void> SessionApi::ServeSession(Request request, SocketPtr socket
   connected["session_id"] = id;
   connected["agent"] = ToJson(observer->agent());
   connected["max_seq"] = observer->joined_seq();
+  if (Json text = observer->agent_text(); !text.is_null())
+    connected["agent_text"] = std::move(text);
   SendMessage(*socket, "connected", std::move(connected));
   const auto executor = co_await asio::this_coro::executor;
   const Companion updates(executor, SendUpdates(observer, socket));
@@ -205,12 +207,7 @@ asio::awaitable<void> SessionApi::ServeAll(Request request, SocketPtr socket) co
   SendMessage(*socket, "connected", Json::object());
   const auto executor = co_await asio::this_coro::executor;
   const Companion updates(executor, SendUpdates(observer, socket));
-  // Nothing is asked here; reading is how the peer's leaving is noticed.
-  std::optional<std::string> message = co_await socket->Read();
-  while (message.has_value()) {
-    SendMessage(*socket, "keepalive_ack", Json::object());
-    message = co_await socket->Read();
-  }
+  co_await AnswerKeepalives(socket);
 }
 
 }  // namespace callslip::gateway

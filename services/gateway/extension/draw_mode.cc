@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "common/text_scan.h"
 #include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
@@ -44,7 +45,7 @@ class Reader {
     const Json* value = Find(name);
     if (value == nullptr) return;
     if (!value->is_string()) return Fail(name, "must be a string");
-    to[name] = CutText(value->get_ref<const std::string&>(), max_bytes);
+    to[name] = std::string(CutText(value->get_ref<const std::string&>(), max_bytes));
   }
 
   void Numbers(std::initializer_list<const char*> names) {
@@ -111,7 +112,7 @@ void ReadStyles(Reader& element) {
   for (const auto& [name, value] : styles->items()) {
     if (kept.size() == kMaxStyles) break;
     if (!value.is_string() || name.size() > kMaxNameBytes) continue;
-    kept[name] = CutText(value.get_ref<const std::string&>(), kMaxStyleBytes);
+    kept[name] = std::string(CutText(value.get_ref<const std::string&>(), kMaxStyleBytes));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "common/text_scan.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/json_members.h"
 

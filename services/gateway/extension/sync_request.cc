@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
+#include "common/text_scan.h"
 #include "gateway/extension/browser_log.h"
 #include "gateway/extension/worker_status.h"
 #include "gateway/json/json_members.h"
@@ -143,7 +144,7 @@ std::optional<v1::AcknowledgeCommandRequest> HeartbeatOf(const Json& entry) {
 // "Chrome/131.0.0.0" in what browsers say of themselves.
 std::string BrowserOf(const std::string& user_agent) {
   for (absl::string_view product : absl::StrSplit(user_agent, ' ')) {
-    if (absl::StartsWith(product, "Chrome/")) return CutText(std::string(product), kMaxNameBytes);
+    if (absl::StartsWith(product, "Chrome/")) return std::string(CutText(product, kMaxNameBytes));
   }
   return "";
 }
@@ -153,9 +154,10 @@ v1::WorkerReport ReportOf(const HttpRequest& request, const Json& body) {
   const std::pair<std::string, std::string> client =
       absl::StrSplit(SyncClientName(request), absl::MaxSplits('/', 1));
   v1::WorkerReport report;
-  report.set_name(CutText(client.first, kMaxNameBytes));
+  report.set_name(std::string(CutText(client.first, kMaxNameBytes)));
   const std::string version = TextOf(body, "extension_version");
-  report.set_version(CutText(version.empty() ? client.second : version, kMaxNameBytes));
+  report.set_version(
+      std::string(CutText(version.empty() ? client.second : version, kMaxNameBytes)));
   report.set_browser(BrowserOf(request.Header("user-agent")));
   report.set_paused(MemberOf(settings, "pilot_enabled") == false);
   if (IsTrue(settings, "tracking_enabled")) {
@@ -195,7 +197,7 @@ absl::StatusOr<SyncRequest> ParseSync(const HttpRequest& request) {
     return BadField("missing_session", "Neither ext_session_id nor session_id is there.",
                     "Extensions send one of them from version 6.0.0 on: update the extension.");
   }
-  sync.worker_id = absl::StrCat("sync-", CutText(std::move(session), kMaxSessionBytes));
+  sync.worker_id = absl::StrCat("sync-", CutText(session, kMaxSessionBytes));
   sync.reports_progress = MemberOf(body, "in_progress").is_array();
 
   const Json& settings = MemberOf(body, "settings");

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "common/text_scan.h"
 #include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
@@ -23,8 +24,8 @@ Json KeptTab(const Json& tab) {
     if (MemberOf(tab, field).is_number_integer()) kept[field] = MemberOf(tab, field);
   }
   kept["active"] = IsTrue(tab, "active");
-  kept["title"] = CutText(TextOf(tab, "title"), kMaxTitleBytes);
-  kept["url"] = CutText(TextOf(tab, "url"), kMaxUrlBytes);
+  kept["title"] = std::string(CutText(TextOf(tab, "title"), kMaxTitleBytes));
+  kept["url"] = std::string(CutText(TextOf(tab, "url"), kMaxUrlBytes));
   return kept;
 }
 

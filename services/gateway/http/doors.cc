@@ -21,6 +21,15 @@ HttpResponse OriginRefusal(absl::string_view origin) {
                            : "Pages must be the gateway's own or be named in --allowed-origins.");
 }
 
+// Whether somebody follows a link to the page, or to a place in it.
+bool OpensPage(const HttpRequest& request) {
+  const std::string& path = request.path;
+  return (request.method == "GET" || request.method == "HEAD") &&
+         request.Header("sec-fetch-mode") == "navigate" &&
+         request.Header("sec-fetch-dest") == "document" &&
+         (path == "/" || path == "/ui" || absl::StartsWith(path, "/ui/"));
+}
+
 }  // namespace
 
 Doors::Doors(const Address& listen, const std::vector<std::string>& allowed_hosts,
@@ -67,7 +76,7 @@ std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
   if (const auto origin = request.headers.find("origin"); origin != request.headers.end()) {
     if (!IsAllowedOrigin(origin->second)) return OriginRefusal(origin->second);
   } else if (const std::string& site = request.Header("sec-fetch-site");
-             site == "cross-site" || site == "same-site") {
+             (site == "cross-site" || site == "same-site") && !OpensPage(request)) {
     return ErrorResponse(403, "site_not_allowed", "Requests from other sites are not accepted.",
                          "Pages must be the gateway's own or be named in --allowed-origins.");
   }

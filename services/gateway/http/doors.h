@@ -18,7 +18,7 @@ namespace callslip::gateway {
 //   Origin  must be absent, ours, or on the list.
 //   Sec-Fetch-Site must not name another site where there is no Origin: the requests that a page's
 //           images and scripts make carry none, but browsers say in this header where they come
-//           from.
+//           from. A link to the page (/ui/) may be anywhere: what it opens holds nothing.
 //   Content-Type of a POST must be application/json, which a plain HTML form can't send.
 class Doors {
  public:

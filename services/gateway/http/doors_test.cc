@@ -119,5 +119,27 @@ TEST_F(DoorsTest, PostsMustBeJson) {
   EXPECT_EQ(Check("POST", {{"host", "127.0.0.1:7890"}}), 415);
 }
 
+TEST_F(DoorsTest, LinksToThePagePassFromAnywhere) {
+  const auto follow = [this](const std::string& method, const std::string& path,
+                             const std::string& mode, const std::string& destination) {
+    const auto refusal = doors_.Check({.method = method,
+                                       .path = path,
+                                       .headers = {{"host", "127.0.0.1:7890"},
+                                                   {"sec-fetch-site", "cross-site"},
+                                                   {"sec-fetch-mode", mode},
+                                                   {"sec-fetch-dest", destination}}});
+    return !refusal.has_value();
+  };
+  for (const char* path : {"/", "/ui", "/ui/", "/ui/sessions/1"}) {
+    EXPECT_TRUE(follow("GET", path, "navigate", "document")) << path;
+    EXPECT_FALSE(follow("POST", path, "navigate", "document")) << path;
+    EXPECT_FALSE(follow("GET", path, "navigate", "iframe")) << path;
+    EXPECT_FALSE(follow("GET", path, "no-cors", "script")) << path;
+  }
+  for (const char* path : {"/api/sessions", "/mcp", "/uix", "/metrics"}) {
+    EXPECT_FALSE(follow("GET", path, "navigate", "document")) << path;
+  }
+}
+
 }  // namespace
 }  // namespace callslip::gateway

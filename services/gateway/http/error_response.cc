@@ -29,6 +29,9 @@ int HttpStatusOf(const TrackerError& error) {
       return 429;
     case absl::StatusCode::kUnavailable:
       return 503;
+    // It may be done still.
+    case absl::StatusCode::kDeadlineExceeded:
+      return 504;
     default:
       return 500;
   }

@@ -233,7 +233,7 @@ std::string ResponseHead(const HttpResponse& response, const ConnectionOptions& 
   if (options.keep_alive && options.is_http_1_0) head += "Connection: keep-alive\r\n";
   if (!options.keep_alive && !options.is_http_1_0) head += "Connection: close\r\n";
   if (framing == Framing::kChunks) head += "Transfer-Encoding: chunked\r\n";
-  if (framing == Framing::kLength && response.status != 204) {
+  if (framing == Framing::kLength && response.status != 204 && response.status != 304) {
     absl::StrAppend(&head, "Content-Length: ", response.body.size(), "\r\n");
   }
   head += "\r\n";

@@ -13,7 +13,9 @@ namespace callslip::gateway {
 
 // A path with parameters: "/api/sessions/{id}/queue/{msg_id}". A parameter stands for one whole
 // segment, which is neither empty nor longer than kMaxParameterBytes; all other segments are
-// matched exactly. Split before it is decoded: an encoded slash belongs to its segment.
+// matched exactly. Split before it is decoded: an encoded slash belongs to its segment. A last one
+// with three dots, "/ui/{path...}", stands for all that follows, which is not empty and as long at
+// most.
 class PathPattern {
  public:
   // Ids of every kind are shorter. Counted once decoded.
@@ -31,6 +33,7 @@ class PathPattern {
  private:
   struct Segment {
     bool is_parameter = false;
+    bool is_rest = false;
     std::string text;  // The name of the parameter, or what is to stand there.
   };
 

@@ -39,6 +39,17 @@ TEST(PathPatternTest, SegmentsAreDecodedOneByOne) {
   EXPECT_EQ(Message().Match("/api/sessions/%4/queue/m-2"), std::nullopt);
 }
 
+TEST(PathPatternTest, RestIsAllThatFollows) {
+  const PathPattern pattern("/ui/{path...}");
+  EXPECT_THAT(pattern.Match("/ui/a"), Optional(ElementsAre(Pair("path", "a"))));
+  EXPECT_THAT(pattern.Match("/ui/a/b%20c/"), Optional(ElementsAre(Pair("path", "a/b c/"))));
+  for (const std::string& path :
+       {std::string("/ui"), std::string("/ui/"), std::string("/ui//a"), std::string("/other/a"),
+        "/ui/" + std::string(PathPattern::kMaxParameterBytes, 'x') + "/y"}) {
+    EXPECT_EQ(pattern.Match(path), std::nullopt) << path;
+  }
+}
+
 TEST(PathPatternTest, ParametersAreBounded) {
   const PathPattern pattern("/{id}");
   EXPECT_NE(pattern.Match("/" + std::string(PathPattern::kMaxParameterBytes, 'x')), std::nullopt);

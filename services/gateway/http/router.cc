@@ -6,6 +6,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/functional/any_invocable.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "auth/session_token.h"
@@ -20,17 +21,30 @@ namespace {
 // up. No caller's name.
 constexpr char kSessionsToLookUp[] = "tokens of sessions";
 
+// What browsers ask for.
+constexpr absl::string_view kApi = "/api/";
+
+// Whether it says itself what caches may do.
+bool IsCached(const HttpResponse& response) {
+  return absl::c_any_of(response.headers,
+                        [](const auto& header) { return header.first == "Cache-Control"; });
+}
+
 // The way back to a peer, where the handler may not be the one who answers.
 struct WayBack {
   void Answer(HttpResponse response) {
     if (std::exchange(answered, true)) return;
     if (is_expelled != nullptr && *is_expelled) response = TokenUnknown(*challenge);
+    if (is_private && !IsCached(response)) {
+      response.headers.emplace_back("Cache-Control", "no-store");
+    }
     std::move(respond)(std::move(response));
   }
 
   absl::AnyInvocable<void(HttpResponse) &&> respond;
   const bool* is_expelled;
   const Challenge* challenge;
+  bool is_private;  // No cache is to keep it.
   bool answered = false;
 };
 
@@ -78,8 +92,10 @@ void Router::AddWebSocket(const std::string& path, std::vector<Role> roles,
            {.is_web_socket = true, .roles = std::move(roles), .handler = Spawning(upgrade)});
 }
 
-void Router::AddOpen(const std::string& method, const std::string& path, HttpHandler handler) {
-  AddRoute(method, path, {.open = true, .handler = Spawning(std::move(handler))});
+void Router::AddOpen(const std::string& method, const std::string& path, HttpHandler handler,
+                     uint64_t body_bytes) {
+  AddRoute(method, path,
+           {.open = true, .body_bytes = body_bytes, .handler = Spawning(std::move(handler))});
 }
 
 std::vector<Router::Served> Router::Routes() const {
@@ -149,7 +165,9 @@ std::optional<std::string> Router::CallerOf(const HttpRequest& head, const Place
     return signature->key;
   }
   const std::optional<std::string> token = TokenOf(head, place);
-  CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(head);
+  CredentialPtr known = token.has_value()         ? FindToken(*token)
+                        : IsFromPage(head, token) ? page_->Find(head)
+                                                  : CredentialOfPeer(head);
   if (known == nullptr && IsOfSession(token)) {
     if (head.path != session_path_ || session_tokens_->IsHopeless(*token)) return std::nullopt;
     known = session_tokens_->FindKnown(*token);
@@ -201,10 +219,14 @@ void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signat
                    place);
   }
   const std::optional<std::string> token = TokenOf(*request, place);
-  CredentialPtr known = token.has_value() ? FindToken(*token) : CredentialOfPeer(*request);
+  const bool is_from_page = IsFromPage(*request, token);
+  CredentialPtr known = token.has_value() ? FindToken(*token)
+                        : is_from_page    ? page_->Find(*request)
+                                          : CredentialOfPeer(*request);
   if (known != nullptr) {
     return AdmitAs(std::move(known), std::move(request), std::move(responder), place);
   }
+  if (is_from_page) return refuse(LoginOver());
   if (IsOfSession(token)) {
     return AuthenticateSession(*token, std::move(request), std::move(responder), place);
   }
@@ -287,9 +309,11 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
     tally_->NoteAllowed(*route->tally, request->principal);
   }
   if (responder.credential != nullptr) *responder.credential = request->credential;
+  const bool is_private = absl::StartsWith(request->path, kApi);
   const auto way_back = std::make_shared<WayBack>(WayBack{.respond = std::move(responder.respond),
                                                           .is_expelled = responder.is_expelled,
-                                                          .challenge = &challenge_});
+                                                          .challenge = &challenge_,
+                                                          .is_private = is_private});
   responder.respond = [way_back](HttpResponse response) { way_back->Answer(std::move(response)); };
   try {
     route->handler(std::move(request), std::move(responder));
@@ -306,7 +330,8 @@ const std::vector<Role>& Router::RolesOf(const Route* route) {
 void Router::AddRoute(const std::string& method, const std::string& path, Route route) {
   if (tally_ != nullptr) route.tally = tally_->Add(method, path);
   if (route.body_bytes == 0) {
-    route.body_bytes = method == "GET" || method == "DELETE" ? kNoBodyBytes : kUsualBodyBytes;
+    const bool carries_nothing = method == "GET" || method == "HEAD" || method == "DELETE";
+    route.body_bytes = carries_nothing ? kNoBodyBytes : kUsualBodyBytes;
   }
   MethodsAt(path)[method] = std::move(route);
 }
@@ -344,6 +369,10 @@ HttpResponse Router::AnswerPreflight(const HttpRequest& request, const Methods* 
 
 CredentialPtr Router::FindToken(const std::string& token) const {
   return credentials_ == nullptr ? nullptr : credentials_->FindToken(token);
+}
+
+bool Router::IsFromPage(const HttpRequest& request, const std::optional<std::string>& token) const {
+  return page_ != nullptr && !token.has_value() && page_->IsFromPage(request);
 }
 
 CredentialPtr Router::CredentialOfPeer(const HttpRequest& request) const {

@@ -15,6 +15,7 @@
 #include "gateway/http/doors.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
+#include "gateway/http/page_caller.h"
 #include "gateway/http/path_pattern.h"
 #include "gateway/http/signed_requests.h"
 #include "gateway/http/token_verifier.h"
@@ -31,10 +32,10 @@ using WebSocketHandler = std::function<boost::asio::awaitable<void>(
 // Finds the handler for a method and path. Each request passes, in this order: the doors; its
 // token, what was signed with it, or the certificate of its peer (401); the route, which is 404 for
 // an unknown path and 405, with the methods that exist, for an unknown method; the roles of the
-// route (403). Answers the preflight requests of browsers. HEAD is not served. Every answer to a
-// rightly signed request is proven, also where its handler has thrown or its token was withdrawn
-// meanwhile, but for those to another Host's: somebody may have relayed such a request, and is to
-// get nothing that its sender believes.
+// route (403). Answers the preflight requests of browsers. HEAD is served where it was added. Every
+// answer to a rightly signed request is proven, also where its handler has thrown or its token was
+// withdrawn meanwhile, but for those to another Host's: somebody may have relayed such a request,
+// and is to get nothing that its sender believes.
 class Router {
  public:
   // Without `credentials` and a `verifier` everyone who passes the doors is `local`, and may use
@@ -66,7 +67,8 @@ class Router {
   // (else it is answered as they are). Its token may also be offered as a protocol.
   void AddWebSocket(const std::string& path, std::vector<Role> roles, WebSocketHandler handler);
   // A route that needs no token. Its handler is told nothing of who calls.
-  void AddOpen(const std::string& method, const std::string& path, HttpHandler handler);
+  void AddOpen(const std::string& method, const std::string& path, HttpHandler handler,
+               uint64_t body_bytes = 0);
 
   // Has the tokens of sessions' agents (IsSessionToken()) taken at `path`, from whom `tokens` knows
   // them to be, and refused everywhere else (403); those of the credentials come before them. To be
@@ -75,6 +77,9 @@ class Router {
     session_path_ = path;
     session_tokens_ = tokens;
   }
+
+  // Has whoever has logged in at the page let in. To be called before the first request.
+  void LetInFromPage(const PageCaller* page) { page_ = page; }
 
   // A route as it was added.
   struct Served {
@@ -141,6 +146,8 @@ class Router {
   static const std::vector<Role>& RolesOf(const Route* route);
   // By the token file; null where it is not known there.
   CredentialPtr FindToken(const std::string& token) const;
+  // Whether it comes from the page, and shows no token.
+  bool IsFromPage(const HttpRequest& request, const std::optional<std::string>& token) const;
   // What the peer's certificate is known by, where the request has no Authorization.
   CredentialPtr CredentialOfPeer(const HttpRequest& request) const;
   static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
@@ -153,6 +160,7 @@ class Router {
   const Challenge challenge_;
   std::string session_path_;
   TokenVerifier* session_tokens_ = nullptr;
+  const PageCaller* page_ = nullptr;
   std::map<std::string, Methods> routes_;  // By path.
   struct Pattern {
     std::string path;

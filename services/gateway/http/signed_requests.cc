@@ -54,8 +54,8 @@ void SeenNonces::MakeRoom(int64_t oldest_ms) {
 }
 
 void SignedRequests::Prover::Prove(HttpResponse& response) const {
-  const auto body =
-      response.stream == nullptr ? std::optional<absl::string_view>(response.body) : std::nullopt;
+  std::optional<absl::string_view> body;
+  if (response.stream == nullptr) body = is_head_ ? absl::string_view() : response.body;
   response.headers.emplace_back(kProofHeader, ProveAnswer(token_, nonce_, response.status, body));
 }
 
@@ -79,7 +79,7 @@ std::optional<SignedRequests::Judgement> SignedRequests::Judge(const HttpRequest
   if (verdict == SeenNonces::Verdict::kSeen) return Judgement{.refusal = SignatureReplayed()};
   if (verdict == SeenNonces::Verdict::kUnknown) return Judgement{.refusal = SignatureStale(now)};
   Judgement judgement;
-  judgement.prover.emplace(std::move(token->text), signature->nonce);
+  judgement.prover.emplace(std::move(token->text), signature->nonce, request.method == "HEAD");
   if (verdict == SeenNonces::Verdict::kTooOff) {
     judgement.refusal = SignatureStale(now);
   } else {

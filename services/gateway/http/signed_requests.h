@@ -91,13 +91,15 @@ class SignedRequests {
   // Adds the proof to an answer, as it goes out.
   class Prover {
    public:
-    Prover(std::string token, std::string nonce)
-        : token_(std::move(token)), nonce_(std::move(nonce)) {}
+    // `is_head`: no body of an answer goes out.
+    Prover(std::string token, std::string nonce, bool is_head)
+        : token_(std::move(token)), nonce_(std::move(nonce)), is_head_(is_head) {}
     void Prove(HttpResponse& response) const;
 
    private:
     std::string token_;
     std::string nonce_;
+    bool is_head_;
   };
 
   // One of `credential` and `refusal` is set.

@@ -55,6 +55,7 @@ class SignedRequestsTest : public testing::Test {
                   std::move(responder.respond)({.body = "too late"});
                 });
     router_.AddOpen("GET", "/open", TellCaller);
+    router_.AddOpen("HEAD", "/open", TellCaller);
     router_.AddWebSocket("/ws", {Role::kWorker},
                          [](auto, auto) -> boost::asio::awaitable<void> { co_return; });
   }
@@ -163,6 +164,13 @@ TEST_F(SignedRequestsTest, EveryAnswerToARightSignatureIsProven) {
     EXPECT_TRUE(answer.IsProven()) << status;
     clock_.Advance(absl::Minutes(20));
   }
+}
+
+TEST_F(SignedRequestsTest, AnAnswerWithoutItsBodyIsProvenAsSuch) {
+  const Answer answer = AskSigned({.method = "HEAD", .target = "/open"});
+  // The connection leaves it out.
+  EXPECT_FALSE(answer.response.body.empty());
+  EXPECT_TRUE(IsProofOf(kBrowserToken, answer.nonce, 200, "", ProofIn(answer.response)));
 }
 
 TEST_F(SignedRequestsTest, TheEndOfARequestWhoseTokenIsWithdrawnMeanwhileIsProven) {

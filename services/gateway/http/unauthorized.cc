@@ -73,6 +73,11 @@ HttpResponse TokenMissing(const Challenge& challenge, const std::vector<Role>& r
                        ChallengeText(challenge, roles, "", ""));
 }
 
+HttpResponse LoginOver() {
+  return ErrorResponse(401, "login_over", "This login is over.",
+                       "Log in again at /ui/login: it was too long ago, or its token is gone.");
+}
+
 HttpResponse TokenUnknown(const Challenge& challenge) {
   return WithChallenge(
       ErrorResponse(401, "token_unknown", "The gateway does not know this token, or not any more.",

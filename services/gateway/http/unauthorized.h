@@ -29,6 +29,9 @@ HttpResponse TokenMissing(const Challenge& challenge, const std::vector<Role>& r
 // 401 `token_unknown`, also for a token that was withdrawn, or has expired, while it was used.
 HttpResponse TokenUnknown(const Challenge& challenge = {});
 
+// 401 `login_over`: what the page keeps of a login counts no more.
+HttpResponse LoginOver();
+
 // The answer to a token that a TokenVerifier did not take: 401 `token_invalid`, 403
 // `insufficient_scope` or 503.
 HttpResponse TokenInvalid(const Challenge& challenge, const std::vector<Role>& roles,

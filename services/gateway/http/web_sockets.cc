@@ -17,6 +17,7 @@
 #include "boost/beast/http.hpp"
 #include "boost/beast/websocket.hpp"
 #include "common/log.h"
+#include "common/text_scan.h"
 #include "gateway/http/companion.h"
 
 namespace callslip::gateway {
@@ -50,10 +51,8 @@ http::request<http::empty_body> RequestOf(const WebSocketUpgrade& upgrade) {
 // Cuts between characters: what comes in a close frame must be UTF-8.
 websocket::close_reason ReasonOf(WebSocketCloseCode code, const std::string& text) {
   websocket::close_reason reason(static_cast<websocket::close_code>(code));
-  size_t size = std::min(text.size(), reason.reason.max_size());
-  const auto continues = [&] { return size < text.size() && (text[size] & 0xC0) == 0x80; };
-  while (size > 0 && continues()) --size;
-  reason.reason.assign(text.data(), size);
+  const absl::string_view cut = CutText(text, reason.reason.max_size());
+  reason.reason.assign(cut.data(), cut.size());
   return reason;
 }
 

@@ -34,8 +34,8 @@ class JsonFields {
   // One of `choices`, which has to be there.
   std::string Choice(const char* name, const std::vector<std::string>& choices);
   std::optional<bool> Boolean(const char* name);
-  // From 0 to `max`.
-  std::optional<int64_t> Integer(const char* name, int64_t max);
+  // From `min`, which is 0 or above, to `max`.
+  std::optional<int64_t> Integer(const char* name, int64_t max, int64_t min = 0);
   // From 0 to `max`.
   std::optional<double> Number(const char* name, double max);
   std::vector<std::string> Texts(const char* name);

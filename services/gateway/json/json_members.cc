@@ -40,12 +40,4 @@ std::string TextOf(const Json& json, const char* field) {
 
 bool IsTrue(const Json& json, const char* field) { return MemberOf(json, field) == true; }
 
-std::string CutText(std::string text, size_t max_bytes) {
-  if (text.size() <= max_bytes) return text;
-  size_t end = max_bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  text.resize(end);
-  return text;
-}
-
 }  // namespace callslip::gateway

@@ -29,9 +29,6 @@ std::string TextOf(const Json& json, const char* field);
 // False where the member is not true.
 bool IsTrue(const Json& json, const char* field);
 
-// At most `max_bytes`, cut at a character's boundary.
-std::string CutText(std::string text, size_t max_bytes);
-
 }  // namespace callslip::gateway
 
 #endif  // CALLSLIP_GATEWAY_JSON_JSON_MEMBERS_H_

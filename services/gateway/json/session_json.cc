@@ -71,6 +71,35 @@ Json TurnMessage(const v1::SessionUpdate::TurnChange& change) {
   return MessageOf(change.outcome().empty() ? "turn_started" : "turn_ended", std::move(data));
 }
 
+Json PermissionMessage(const v1::Permission& permission) {
+  return MessageOf(permission.cancelled()  ? "permission_cancelled"
+                   : permission.answered() ? "permission_answered"
+                                           : "permission_asked",
+                   ToJson(permission));
+}
+
+// A change of a session, for those who watch many; null for what is none.
+Json ChangeMessage(const v1::SessionNotice& notice) {
+  const v1::Session& session = notice.session();
+  Json message;
+  if (notice.action() == "queue") {
+    message = QueueMessage(notice.queue());
+  } else if (notice.action() == "turn") {
+    message = TurnMessage(notice.turn());
+  } else if (notice.action() == "permission") {
+    message = PermissionMessage(notice.permission());
+    message["data"].erase("options");  // Which the tracker has left out.
+    message["data"]["open_permissions"] = session.open_permissions();
+  } else if (notice.action() == "activity") {
+    message = MessageOf("session_activity", {{"max_seq", session.max_seq()},
+                                             {"updated_at", WireTime(session.update_time())}});
+  } else {
+    return nullptr;
+  }
+  message["data"]["session_id"] = session.session_id();
+  return message;
+}
+
 template <typename Texts>
 void SetTexts(std::vector<std::string> from, Texts* to) {
   for (std::string& text : from) to->Add(std::move(text));
@@ -81,6 +110,7 @@ void SetTexts(std::vector<std::string> from, Texts* to) {
 Json ToJson(const v1::Session& session) {
   Json json = {{"session_id", session.session_id()},
                {"name", session.name()},
+               {"client_id", session.client_id()},
                {"acp_server", session.acp_server()},
                {"working_dir", session.working_dir()},
                {"status", session.state() == v1::SESSION_STATE_COMPLETED ? "completed" : "active"},
@@ -90,8 +120,10 @@ Json ToJson(const v1::Session& session) {
                {"event_count", session.event_count()},
                {"max_seq", session.max_seq()},
                {"agent", ToJson(session.agent())},
-               {"queue_length", session.queue_length()}};
+               {"queue_length", session.queue_length()},
+               {"open_permissions", session.open_permissions()}};
   AddText(session.turn_id(), "turn_id", json);
+  AddText(session.pause_reason(), "pause_reason", json);
   AddText(session.parent_session_id(), "parent_session_id", json);
   if (!session.parent_session_id().empty()) json["detached"] = session.detached();
   AddText(session.end_reason(), "end_reason", json);
@@ -240,6 +272,10 @@ Json ToJson(const v1::QueueStatus& status) {
   return json;
 }
 
+Json ToJson(const v1::SessionUpdate::AgentText& text) {
+  return {{"iteration", text.iteration()}, {"offset", text.offset()}, {"text", text.text()}};
+}
+
 Json ToJson(const v1::StartTurnResponse& started) {
   return {{"turn_id", started.turn_id()}, {"seq", started.seq()}};
 }
@@ -268,17 +304,14 @@ Json ToMessage(const v1::SessionUpdate& update) {
       return MessageOf("session_updated", ToJson(update.session()));
     case v1::SessionUpdate::kQueue:
       return QueueMessage(update.queue());
-    case v1::SessionUpdate::kPermission: {
-      const v1::Permission& permission = update.permission();
-      return MessageOf(permission.cancelled()  ? "permission_cancelled"
-                       : permission.answered() ? "permission_answered"
-                                               : "permission_asked",
-                       ToJson(permission));
-    }
+    case v1::SessionUpdate::kPermission:
+      return PermissionMessage(update.permission());
     case v1::SessionUpdate::kTurn:
       return TurnMessage(update.turn());
     case v1::SessionUpdate::kAgent:
       return MessageOf("agent_updated", ToJson(update.agent()));
+    case v1::SessionUpdate::kAgentText:
+      return MessageOf("agent_text", ToJson(update.agent_text()));
     default:
       return nullptr;
   }
@@ -286,11 +319,7 @@ Json ToMessage(const v1::SessionUpdate& update) {
 
 Json ToMessage(const v1::SessionNotice& notice) {
   if (!notice.has_session()) return nullptr;
-  if (notice.action() == "queue") {
-    Json message = QueueMessage(notice.queue());
-    message["data"]["session_id"] = notice.session().session_id();
-    return message;
-  }
+  if (Json change = ChangeMessage(notice); !change.is_null()) return change;
   Json data = notice.action() == "deleted" ? Json{{"session_id", notice.session().session_id()}}
                                            : ToJson(notice.session());
   return MessageOf(absl::StrCat("session_", notice.action()).c_str(), std::move(data));

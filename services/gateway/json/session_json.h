@@ -33,6 +33,7 @@ Json ToJson(const v1::ListPermissionsResponse& listed);
 Json ToJson(const v1::QueuedMessage& message);
 Json ToJson(const v1::ListMessagesResponse& listed);
 Json ToJson(const v1::QueueStatus& status);
+Json ToJson(const v1::SessionUpdate::AgentText& text);
 Json ToJson(const v1::StartTurnResponse& started);
 Json ToJson(const v1::ReceivedMessage& received);
 // {"id", "message", "queued_at"}: what whoever has queued a message is told.
@@ -40,12 +41,12 @@ Json QueuedJson(const v1::QueuedMessage& message);
 
 // What changes while somebody watches, as messages {"type", "data"}: `session_updated`,
 // `queue_updated`, `queue_message_sending`, `queue_message_sent`, `permission_asked`,
-// `permission_answered`, `permission_cancelled`, `turn_started`, `turn_ended`, `agent_updated`; an
-// event as above. Null for what tells nothing.
+// `permission_answered`, `permission_cancelled`, `turn_started`, `turn_ended`, `agent_updated`,
+// `agent_text`; an event as above. Null for what tells nothing.
 Json ToMessage(const v1::SessionUpdate& update);
 // The same for all sessions of a client: `session_created`, `session_updated`, `session_ended`,
-// `session_resumed`, `session_deleted`, `session_agent`, and those of queues, with the
-// `session_id`.
+// `session_resumed`, `session_deleted`, `session_agent`, `session_activity`, and those of queues,
+// turns and permissions, with the `session_id`.
 Json ToMessage(const v1::SessionNotice& notice);
 
 // {"type": "request_failed", "data": {"error", "message", "hint", "request"?}}: what is told over a

@@ -323,10 +323,13 @@ McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {
     co_return InvalidParams("params.cursor is none of ours: all tools are on one page.");
   }
   const bool may_submit = MaySubmit(exchange->principal().role);
+  const bool for_agent = !exchange->session_id().empty();
   Json tools = Json::array();
   for (const auto& tool : catalog_.tools) {
     if (!may_submit && !tool->ReadOnly()) continue;
-    Json definition = tool->Definition();
+    Json definition = for_agent ? tool->DefinitionForAgent() : tool->Definition();
+    // It pays for more of `session` instead.
+    if (for_agent) definition.erase("outputSchema");
     if (exchange->origin().version == kLatestLegacyVersion && tool->MayBeTask()) {
       definition["execution"] = {{"taskSupport", "optional"}};
     }

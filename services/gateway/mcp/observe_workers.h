@@ -5,8 +5,6 @@
 
 #include "auth/principal.h"
 #include "boost/asio/awaitable.hpp"
-#include "callslip/tracker/v1/worker.pb.h"
-#include "gateway/json/parse.h"
 #include "gateway/mcp/tool.h"
 #include "gateway/tracker_client/tracker_client.h"
 
@@ -19,9 +17,6 @@ boost::asio::awaitable<ToolResult> ObserveWorkers(TrackerClient* tracker, Princi
 // `observe {what: "browser_log"}`: what browsers have told besides; `kind` empty means all of it.
 boost::asio::awaitable<ToolResult> ObserveBrowserLog(TrackerClient* tracker, Principal principal,
                                                      std::string kind);
-
-// One worker there.
-Json WorkerEntry(const v1::Worker& worker);
 
 }  // namespace callslip::gateway
 

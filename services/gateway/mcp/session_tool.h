@@ -4,23 +4,28 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "absl/time/time.h"
+#include "absl/status/statusor.h"
 #include "common/clock.h"
 #include "gateway/api/session_hub.h"
+#include "gateway/mcp/session_control.h"
+#include "gateway/mcp/session_wait.h"
 #include "gateway/mcp/tool.h"
 #include "gateway/tracker_client/session_client.h"
 
 namespace callslip::gateway {
 
 // Lets an agent work with the session of another one of the same client: see what there is, read
-// it, hand its agent a message, and wait until that has had its turn.
+// it, hand its agent a message, wait until that has had its turn, and get its answer; and make
+// sessions, stop and end them. An agent that lives in a session makes children of that.
 class SessionTool final : public Tool {
  public:
   SessionTool(SessionClient* sessions, std::shared_ptr<SessionHub> hub, Clock* clock)
-      : sessions_(sessions), hub_(std::move(hub)), clock_(clock) {}
+      : sessions_(sessions), hub_(std::move(hub)), clock_(clock), control_(sessions) {}
 
   const Json& Definition() const override;
+  const Json& DefinitionForAgent() const override;
   absl::Duration LongestWait(const Json& arguments) const override;
   boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
                                           Json arguments) const override;
@@ -31,12 +36,16 @@ class SessionTool final : public Tool {
   Answer List(v1::ListSessionsRequest request) const;
   Answer Read(v1::ReadEventsRequest request) const;
   Answer Enqueue(v1::AddMessageRequest request) const;
-  Answer Wait(std::shared_ptr<CallContext> context, std::string session_id,
-              absl::Duration at_most) const;
+  // What has been said in the last turn of the one session that is waited for.
+  Answer LastAnswer(std::shared_ptr<CallContext> context, TurnWait wait) const;
+  // Its events, from a `user_prompt` or some before that.
+  boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> LastTurn(
+      std::string client, std::string session_id) const;
 
   SessionClient* const sessions_;
   const std::shared_ptr<SessionHub> hub_;
   Clock* const clock_;
+  const SessionControl control_;
 };
 
 }  // namespace callslip::gateway

@@ -33,6 +33,8 @@ class Tool {
 
   // Its entry in tools/list.
   virtual const Json& Definition() const = 0;
+  // Its entry for an agent that lives in a session (CallContext::session_id()).
+  virtual const Json& DefinitionForAgent() const { return Definition(); }
   const std::string& Name() const { return Definition()["name"].get_ref<const std::string&>(); }
 
   // Whether principals who may only look may call it.

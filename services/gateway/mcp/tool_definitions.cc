@@ -148,4 +148,35 @@ const Json& SessionDefinition() {
   return definition;
 }
 
+const Json& SessionDefinitionForAgent() {
+  static const auto& definition = *new Json(Json::parse(R"json({
+    "name": "session",
+    "title": "Other agents' sessions",
+    "description": "new: has another agent do message, in a session of its own; agents: which there are. answer: what it said last, after wait_ms. read: events after after_seq, or the last. enqueue: next message. wait: until all turns end, or any. permit: reject what it asks. end: when done.",
+    "inputSchema": {
+      "type": "object",
+      "properties": {
+        "what": {"enum": ["list", "new", "agents", "answer", "read", "enqueue", "wait", "stop", "permit", "end"]},
+        "session_id": {"type": "string"},
+        "session_ids": {"type": "array", "items": {"type": "string"}},
+        "any": {"type": "boolean"},
+        "agent": {"type": "string"},
+        "workspace": {"type": "string"},
+        "name": {"type": "string"},
+        "detach": {"type": "boolean"},
+        "permission_id": {"type": "string"},
+        "option_id": {"type": "string"},
+        "after_seq": {"type": "integer"},
+        "limit": {"type": "integer"},
+        "message": {"type": "string"},
+        "wait_ms": {"type": "integer", "maximum": 30000}
+      },
+      "required": ["what"],
+      "additionalProperties": false
+    },
+    "annotations": {"destructiveHint": false}
+  })json"));
+  return definition;
+}
+
 }  // namespace callslip::gateway

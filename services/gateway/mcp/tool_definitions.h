@@ -10,6 +10,8 @@ const Json& InteractDefinition();
 const Json& ObserveDefinition();
 const Json& AnalyzeDefinition();
 const Json& SessionDefinition();
+// For an agent that lives in a session.
+const Json& SessionDefinitionForAgent();
 
 }  // namespace callslip::gateway
 

@@ -85,11 +85,13 @@ class Feed final : public CommandFeed {
 }  // namespace
 
 std::unique_ptr<CommandFeed> BeginFeed(boost::asio::any_io_executor executor, WatchHub* hub,
-                                       std::string client_id, v1::CommandFilter filter) {
+                                       std::string client_id, std::string owner,
+                                       v1::CommandFilter filter) {
   auto state = std::make_shared<FeedState>(std::move(executor));
   state->hub = hub;
   state->watch_id = hub->Begin(std::make_unique<FeedWatch>(
       Watch::Subject{.client_id = std::move(client_id),
+                     .owner = std::move(owner),
                      .filter = std::make_unique<v1::CommandFilter>(std::move(filter))},
       state));
   return std::make_unique<Feed>(std::move(state));

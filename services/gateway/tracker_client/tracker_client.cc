@@ -161,6 +161,9 @@ class GrpcTrackerClient final : public TrackerClient {
                                               absl::Duration deadline) override {
     return Unary(&WorkerStub::PrepareAsyncListWorkers, std::move(request), deadline);
   }
+  Result<v1::ListTargetsResponse> ListTargets(v1::ListTargetsRequest request) override {
+    return Unary(&WorkerStub::PrepareAsyncListTargets, std::move(request), kUnaryDeadline);
+  }
   Result<v1::AppendWorkerLogResponse> AppendWorkerLog(v1::AppendWorkerLogRequest request) override {
     return Unary(&WorkerStub::PrepareAsyncAppendWorkerLog, std::move(request), kUnaryDeadline,
                  OnCancel::kGoOn);
@@ -179,8 +182,9 @@ class GrpcTrackerClient final : public TrackerClient {
             .waited = hub_.waited()};
   }
 
-  std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) override {
-    return BeginFeed(executor_, &hub_, std::move(client_id), std::move(filter));
+  std::unique_ptr<CommandFeed> Watch(std::string client_id, std::string owner,
+                                     v1::CommandFilter filter) override {
+    return BeginFeed(executor_, &hub_, std::move(client_id), std::move(owner), std::move(filter));
   }
 
   void EndCalls() override {

@@ -111,6 +111,7 @@ class TrackerClient {
   virtual Result<v1::ReportWorkerResponse> ReportWorker(v1::ReportWorkerRequest request) = 0;
   virtual Result<v1::ListWorkersResponse> ListWorkers(v1::ListWorkersRequest request,
                                                       absl::Duration deadline) = 0;
+  virtual Result<v1::ListTargetsResponse> ListTargets(v1::ListTargetsRequest request) = 0;
   virtual Result<v1::AppendWorkerLogResponse> AppendWorkerLog(
       v1::AppendWorkerLogRequest request) = 0;
   virtual Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) = 0;
@@ -119,9 +120,11 @@ class TrackerClient {
   // On the executor of the coroutines. Connects where there is no connection.
   virtual TrackerClientStatistics Statistics() = 0;
 
-  // Follows the client's commands that match: those that are there, and from then on each change.
-  // To be called, and the feed to be used and destroyed, on the executor of the coroutines.
-  virtual std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) = 0;
+  // Follows the commands that match, of the client or of `owner`, as ListCommandsRequest has it:
+  // those that are there, and from then on each change. To be called, and the feed to be used and
+  // destroyed, on the executor of the coroutines.
+  virtual std::unique_ptr<CommandFeed> Watch(std::string client_id, std::string owner,
+                                             v1::CommandFilter filter) = 0;
 
   // Ends waits and held polls, and later ones at once, with an error from the connection, also
   // those of the queue's other clients; what asks or hands over ends by itself soon. For the end of

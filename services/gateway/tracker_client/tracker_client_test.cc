@@ -85,7 +85,7 @@ class ClientFixture : public testing::Test {
         delete over;
       }
     });
-    Do([&] { feed.reset(client_->Watch(client, filter).release()); });
+    Do([&] { feed.reset(client_->Watch(client, "", filter).release()); });
     return feed;
   }
 

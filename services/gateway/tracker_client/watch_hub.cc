@@ -243,6 +243,7 @@ v1::CommandWatch WatchHub::MessageFor(int64_t watch_id, Watch& watch) {
   message.set_watch_id(watch_id);
   message.set_client_id(subject.client_id);
   if (subject.filter != nullptr) {
+    message.set_owner(subject.owner);
     *message.mutable_filter() = *subject.filter;
   } else {
     message.set_command_id(subject.command_id);

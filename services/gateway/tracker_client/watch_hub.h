@@ -50,6 +50,8 @@ class Watch {
  public:
   struct Subject {
     std::string client_id;
+    // Of a filter: whose commands, where they are not the client's.
+    std::string owner = {};
     // One command, or all that match the filter.
     std::string command_id;
     std::unique_ptr<v1::CommandFilter> filter;

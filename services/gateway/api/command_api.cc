@@ -1,0 +1,202 @@
+#include "gateway/api/command_api.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "gateway/api/socket_messages.h"
+#include "gateway/http/companion.h"
+#include "gateway/http/error_response.h"
+#include "gateway/json/command_detail.h"
+#include "gateway/json/command_json.h"
+#include "gateway/json/json_fields.h"
+#include "gateway/json/tracker_error.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+namespace {
+
+// In one answer: a row may hold 8 KiB of context.
+constexpr int kMaxListed = 200;
+
+// Between two messages of changes: as often as somebody can see them.
+constexpr std::chrono::milliseconds kChangesPause{100};
+
+const std::vector<v1::CommandState>& AllStates() {
+  static const auto& states = *new std::vector<v1::CommandState>{
+      v1::COMMAND_STATE_QUEUED,    v1::COMMAND_STATE_DELIVERED, v1::COMMAND_STATE_RUNNING,
+      v1::COMMAND_STATE_COMPLETED, v1::COMMAND_STATE_FAILED,    v1::COMMAND_STATE_TIMED_OUT,
+      v1::COMMAND_STATE_EXPIRED,   v1::COMMAND_STATE_CANCELLED};
+  return states;
+}
+
+// Which states `status` and `stage` mean; none where both are absent.
+void ReadStates(JsonFields& fields, v1::ListCommandsRequest& request) {
+  std::string status;
+  std::string stage;
+  if (fields.Has("status")) {
+    status = fields.Choice("status",
+                           {"pending", "complete", "error", "timeout", "expired", "cancelled"});
+  }
+  if (fields.Has("stage")) {
+    stage = fields.Choice("stage", {"queued", "delivered", "running"});
+    if (!status.empty() && status != "pending") fields.Fail("only pending commands have a stage");
+  }
+  if (status.empty() && stage.empty()) return;
+  if (request.dead_letters()) fields.Fail("dead_letters stands without status and stage");
+  for (const v1::CommandState state : AllStates()) {
+    const bool fits_status = status.empty() || WireStatus(state) == status;
+    const bool fits_stage = stage.empty() || (!IsFinal(state) && StageOf(state) == stage);
+    if (fits_status && fits_stage) request.add_states(state);
+  }
+}
+
+HttpResponse JsonAnswer(int status, const Json& body) {
+  HttpResponse answer{.status = status};
+  answer.body = Dump(body);
+  return answer;
+}
+
+HttpResponse NoResult(const v1::Command& command) {
+  return ErrorResponse(404, "no_result",
+                       absl::StrCat("The command has no result; it is ",
+                                    std::string(WireStatus(command.state())), "."),
+                       "Only commands that are complete have one, until it is forgotten.");
+}
+
+using ObserverPtr = std::shared_ptr<CommandObserver>;
+using SocketPtr = std::shared_ptr<WebSocket>;
+
+// As one message: {"type": "commands", "data": {"commands": [ROW, …]}}.
+std::string RowsMessage(const std::vector<std::shared_ptr<const std::string>>& rows) {
+  return absl::StrCat(
+      R"({"type":"commands","data":{"commands":[)",
+      absl::StrJoin(rows, ",", [](std::string* out, const auto& row) { out->append(*row); }),
+      "]}}");
+}
+
+boost::asio::awaitable<void> SendChanges(ObserverPtr observer, SocketPtr socket) {
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+  while (true) {
+    const auto changes = co_await observer->Next();
+    if (!changes.ok()) {
+      SendFailure(*socket, changes.status(), "");
+      socket->Close(WebSocketCloseCode::kTryAgainLater, TrackerErrorOf(changes.status()).reason);
+      co_return;
+    }
+    if (changes->lost) SendMessage(*socket, "feed_lost", Json::object());
+    if (!changes->rows.empty()) socket->Send(RowsMessage(changes->rows));
+    // What changes meanwhile comes in one message, once the socket has room.
+    timer.expires_after(kChangesPause);
+    co_await timer.async_wait(boost::asio::use_awaitable);
+    co_await socket->AwaitRoom();
+  }
+}
+
+}  // namespace
+
+void CommandApi::AddRoutes(Router& router) const {
+  const std::vector<Role> readers = {Role::kClient, Role::kViewer, Role::kAdmin};
+  const std::vector<Role> writers = {Role::kClient, Role::kAdmin};
+  const std::string one = "/api/commands/{id}";
+  router.Add("GET", "/api/commands", readers,
+             [this](Request request) { return List(std::move(request)); });
+  router.Add("GET", one, readers, [this](Request request) { return Get(std::move(request)); });
+  router.Add("GET", one + "/result", readers,
+             [this](Request request) { return GetResult(std::move(request)); });
+  router.AddWebSocket("/api/commands/ws", readers,
+                      [this](Request request, std::shared_ptr<WebSocket> socket) {
+                        return ServeChanges(std::move(request), std::move(socket));
+                      });
+  router.Add("POST", one + "/cancel", writers,
+             [this](Request request) { return Cancel(std::move(request)); });
+  router.Add("POST", one + "/replay", writers,
+             [this](Request request) { return Replay(std::move(request)); });
+}
+
+CommandApi::Answer CommandApi::List(Request request) const {
+  JsonFields fields = JsonFields::OfQuery(request->query);
+  v1::ListCommandsRequest list;
+  list.set_client_id(OnBehalfOf(request->principal));
+  list.set_owner(fields.Text("client"));
+  list.set_dead_letters(fields.Boolean("dead_letters").value_or(false));
+  ReadStates(fields, list);
+  list.set_target(fields.Text("target"));
+  list.set_label(fields.Text("session"));
+  list.set_page_size(static_cast<int32_t>(fields.Integer("limit", kMaxListed, 1).value_or(0)));
+  list.set_page_token(fields.Text("page_token"));
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  const auto listed = co_await tracker_->List(std::move(list), kUnaryDeadline);
+  if (!listed.ok()) co_return ErrorResponse(listed.status());
+  Json body = {{"commands", Json::array()}};
+  for (const v1::Command& command : listed->commands()) {
+    body["commands"].push_back(CommandRow(command));
+  }
+  if (!listed->next_page_token().empty()) body["next_page_token"] = listed->next_page_token();
+  co_return JsonAnswer(200, body);
+}
+
+boost::asio::awaitable<void> CommandApi::ServeChanges(Request request, SocketPtr socket) const {
+  JsonFields fields = JsonFields::OfQuery(request->query);
+  const CommandHub::Which which{.client_id = OnBehalfOf(request->principal),
+                                .owner = fields.Text("client"),
+                                .target = fields.Text("target"),
+                                .label = fields.Text("session")};
+  const ObserverPtr observer = hub_->Join(which);
+  SendMessage(*socket, "connected", Json::object());
+  const auto executor = co_await boost::asio::this_coro::executor;
+  boost::asio::awaitable<void> work = SendChanges(observer, socket);
+  const Companion sending(executor, std::move(work));
+  co_await AnswerKeepalives(socket);
+}
+
+CommandApi::Answer CommandApi::Get(Request request) const {
+  const auto command = co_await tracker_->Get(OnBehalfOf(request->principal),
+                                              request->Parameter("id"), /*peek=*/true);
+  if (!command.ok()) co_return ErrorResponse(command.status());
+  co_return JsonAnswer(200, CommandDetail(*command));
+}
+
+CommandApi::Answer CommandApi::GetResult(Request request) const {
+  auto command = co_await tracker_->Get(OnBehalfOf(request->principal), request->Parameter("id"),
+                                        /*peek=*/true);
+  if (!command.ok()) co_return ErrorResponse(command.status());
+  if (command->result().empty()) co_return NoResult(*command);
+  HttpResponse answer;
+  // Whatever a page has put into it, nobody shows it as one.
+  answer.headers = {{"X-Content-Type-Options", "nosniff"},
+                    {"Content-Disposition",
+                     absl::StrCat("attachment; filename=\"", command->command_id(), ".json\"")},
+                    {"Cache-Control", "no-store"}};
+  answer.body = std::move(*command->mutable_result());
+  co_return answer;
+}
+
+CommandApi::Answer CommandApi::Cancel(Request request) const {
+  v1::CancelCommandRequest cancel;
+  cancel.set_client_id(OnBehalfOf(request->principal));
+  cancel.set_command_id(request->Parameter("id"));
+  const auto cancelled = co_await tracker_->Cancel(std::move(cancel));
+  if (!cancelled.ok()) co_return ErrorResponse(cancelled.status());
+  co_return JsonAnswer(200, CommandRow(cancelled->command()));
+}
+
+CommandApi::Answer CommandApi::Replay(Request request) const {
+  JsonFields fields = JsonFields::OfBody(request->body);
+  v1::ReplayCommandRequest replay;
+  replay.set_client_id(OnBehalfOf(request->principal));
+  replay.set_command_id(request->Parameter("id"));
+  replay.set_request_id(fields.Text("request_id"));
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  const auto replayed = co_await tracker_->Replay(std::move(replay));
+  if (!replayed.ok()) co_return ErrorResponse(replayed.status());
+  co_return JsonAnswer(replayed->existed() ? 200 : 201, CommandRow(replayed->command()));
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,222 @@
+#include "gateway/api/command_hub.h"
+
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/detached.hpp"
+#include "boost/asio/io_context.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "common/error_details.h"
+#include "common/fake_clock.h"
+#include "gateway/json/parse.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "support/fake_tracker_client.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+using Batch = absl::StatusOr<std::vector<v1::Command>>;
+
+// What a feed of the tracker brings, as the test has it.
+struct FeedScript {
+  explicit FeedScript(asio::io_context& io) : news(io, asio::steady_timer::time_point::max()) {}
+
+  void Push(Batch batch) {
+    batches.push_back(std::move(batch));
+    news.cancel();
+  }
+
+  CommandHub::Which which;
+  std::deque<Batch> batches;
+  asio::steady_timer news;
+  bool left = false;
+};
+
+class ScriptedFeed final : public CommandFeed {
+ public:
+  explicit ScriptedFeed(std::shared_ptr<FeedScript> script) : script_(std::move(script)) {}
+  ~ScriptedFeed() override { script_->left = true; }
+
+  asio::awaitable<Batch> Next() override {
+    while (script_->batches.empty()) {
+      co_await script_->news.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    Batch batch = std::move(script_->batches.front());
+    script_->batches.pop_front();
+    co_return batch;
+  }
+
+ private:
+  const std::shared_ptr<FeedScript> script_;
+};
+
+v1::Command Changed(const std::string& id, int64_t revision) {
+  v1::Command command;
+  command.set_command_id(id);
+  command.set_state(v1::COMMAND_STATE_QUEUED);
+  command.set_revision(revision);
+  return command;
+}
+
+class CommandHubTest : public testing::Test {
+ protected:
+  CommandHubTest() {
+    tracker_.on_watch = [this](const std::string& client_id, const std::string& owner,
+                               const v1::CommandFilter& filter) {
+      feeds_.push_back(std::make_shared<FeedScript>(io_));
+      feeds_.back()->which = {.client_id = client_id,
+                              .owner = owner,
+                              .target = filter.target(),
+                              .label = filter.label()};
+      return std::make_unique<ScriptedFeed>(feeds_.back());
+    };
+  }
+
+  void Run() {
+    io_.restart();
+    io_.poll();
+  }
+
+  // What the observer is told next, as far as it is told anything.
+  absl::StatusOr<CommandObserver::Changes> Next(CommandObserver& observer) {
+    std::optional<absl::StatusOr<CommandObserver::Changes>> told;
+    asio::co_spawn(
+        io_, [&]() -> asio::awaitable<void> { told.emplace(co_await observer.Next()); },
+        asio::detached);
+    Run();
+    EXPECT_TRUE(told.has_value());
+    return told.value_or(absl::InternalError("told nothing"));
+  }
+
+  asio::io_context io_;
+  FakeClock clock_;
+  FakeTrackerClient tracker_{&clock_};
+  std::vector<std::shared_ptr<FeedScript>> feeds_;
+  const std::shared_ptr<CommandHub> hub_ =
+      std::make_shared<CommandHub>(io_.get_executor(), &tracker_);
+};
+
+TEST_F(CommandHubTest, OneFeedAndOneEncodingForAllWhoLookAtTheSame) {
+  const CommandHub::Which which{.client_id = "v@viewer", .owner = "*", .target = "t", .label = "l"};
+  auto first = hub_->Join(which);
+  auto second = hub_->Join(which);
+  auto other = hub_->Join({.client_id = "a"});
+  Run();
+  ASSERT_THAT(feeds_, SizeIs(2));
+  EXPECT_EQ(feeds_[0]->which, which);
+  feeds_[0]->Push(std::vector<v1::Command>{Changed("c", 1)});
+  Run();
+  const auto told = Next(*first);
+  ASSERT_TRUE(told.ok());
+  ASSERT_THAT(told->rows, SizeIs(1));
+  EXPECT_EQ(Json::parse(*told->rows[0])["correlation_id"], "c");
+  EXPECT_THAT(Next(*second)->rows, ElementsAre(told->rows[0]));
+  first.reset();
+  Run();
+  EXPECT_FALSE(feeds_[0]->left);
+  second.reset();
+  Run();
+  EXPECT_TRUE(feeds_[0]->left);
+  EXPECT_FALSE(feeds_[1]->left);
+}
+
+TEST_F(CommandHubTest, WhoReadsSlowlyIsToldTheNewestOfEach) {
+  const auto observer = hub_->Join({.client_id = "a"});
+  Run();
+  feeds_[0]->Push(std::vector<v1::Command>{Changed("c", 1), Changed("d", 1)});
+  feeds_[0]->Push(std::vector<v1::Command>{Changed("c", 2)});
+  Run();
+  const auto told = Next(*observer);
+  ASSERT_THAT(told->rows, SizeIs(2));
+  EXPECT_EQ(Json::parse(*told->rows[0])["revision"], 2) << "at the place of its first change";
+  EXPECT_EQ(Json::parse(*told->rows[1])["correlation_id"], "d");
+  EXPECT_FALSE(told->lost);
+}
+
+TEST_F(CommandHubTest, SomeAreToldAtATimeInTheOrderOfTheirChanges) {
+  const auto observer = hub_->Join({.client_id = "a"});
+  Run();
+  std::vector<v1::Command> many;
+  for (size_t i = 0; i < CommandHub::kMaxRows + 1; ++i) many.push_back(Changed(absl::StrCat(i), 1));
+  feeds_[0]->Push(many);
+  Run();
+  EXPECT_THAT(Next(*observer)->rows, SizeIs(CommandHub::kMaxRows));
+  const auto rest = Next(*observer);
+  ASSERT_THAT(rest->rows, SizeIs(1));
+  EXPECT_EQ(Json::parse(*rest->rows[0])["correlation_id"], absl::StrCat(CommandHub::kMaxRows));
+}
+
+TEST_F(CommandHubTest, WhatIsTooMuchIsDroppedAndThatIsTold) {
+  const auto observer = hub_->Join({.client_id = "a"});
+  Run();
+  std::vector<v1::Command> many;
+  for (size_t i = 0; i < CommandHub::kMaxWaiting + 1; ++i) {
+    many.push_back(Changed(absl::StrCat(i), 1));
+  }
+  feeds_[0]->Push(many);
+  Run();
+  const auto told = Next(*observer);
+  EXPECT_TRUE(told->lost);
+  EXPECT_THAT(told->rows, SizeIs(1)) << "what came after is told";
+}
+
+TEST_F(CommandHubTest, BrokenFeedIsOpenedAnewAndTold) {
+  const auto observer = hub_->Join({.client_id = "a"});
+  Run();
+  feeds_[0]->Push(absl::UnavailableError("the connection was lost"));
+  Run();
+  const auto told = Next(*observer);
+  ASSERT_TRUE(told.ok());
+  EXPECT_TRUE(told->lost);
+  EXPECT_THAT(told->rows, IsEmpty());
+  io_.restart();
+  while (feeds_.size() < 2) io_.run_one();
+  feeds_[1]->Push(std::vector<v1::Command>{Changed("c", 3)});
+  Run();
+  EXPECT_THAT(Next(*observer)->rows, SizeIs(1));
+}
+
+TEST_F(CommandHubTest, WhatIsRefusedIsTheEnd) {
+  for (const auto& [code, reason] :
+       {std::pair(absl::StatusCode::kPermissionDenied, "not_your_client"),
+        std::pair(absl::StatusCode::kResourceExhausted, "too_many_waits")}) {
+    feeds_.clear();
+    const auto observer = hub_->Join({.client_id = "a", .owner = "*"});
+    Run();
+    feeds_[0]->Push(ErrorWithDetails(code, "no", {.reason = reason, .hint = "h"}));
+    Run();
+    EXPECT_EQ(DetailsOf(Next(*observer).status()).reason, reason);
+    EXPECT_THAT(feeds_, SizeIs(1));
+  }
+}
+
+TEST_F(CommandHubTest, FeedThatWasTooSlowIsOpenedAnew) {
+  const auto observer = hub_->Join({.client_id = "a"});
+  Run();
+  feeds_[0]->Push(ErrorWithDetails(absl::StatusCode::kResourceExhausted, "more than is read",
+                                   {.reason = "too_slow", .hint = "h"}));
+  Run();
+  EXPECT_TRUE(Next(*observer)->lost);
+}
+
+TEST_F(CommandHubTest, EndsWithTheGateway) {
+  const auto before = hub_->Join({.client_id = "a"});
+  Run();
+  hub_->End();
+  const auto after = hub_->Join({.client_id = "b"});
+  EXPECT_EQ(DetailsOf(Next(*before).status()).reason, "draining");
+  EXPECT_EQ(DetailsOf(Next(*after).status()).reason, "draining");
+}
+
+}  // namespace
+}  // namespace callslip::gateway

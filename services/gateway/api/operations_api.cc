@@ -1,0 +1,145 @@
+#include "gateway/api/operations_api.h"
+
+#include <chrono>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "gateway/api/socket_messages.h"
+#include "gateway/http/companion.h"
+#include "gateway/http/error_response.h"
+#include "gateway/json/health_json.h"
+#include "gateway/json/json_fields.h"
+#include "gateway/json/worker_json.h"
+#include "gateway/timeouts.h"
+
+namespace callslip::gateway {
+namespace {
+
+namespace asio = boost::asio;
+
+// As many as the tracker lists at once.
+constexpr int kMaxListed = 1000;
+constexpr int kDefaultListed = 200;
+constexpr int kDefaultLogEntries = 100;
+// Of worker logs in one answer.
+constexpr size_t kMaxLogBytes = size_t{1} << 20;
+
+constexpr std::chrono::seconds kEvery{1};
+
+HttpResponse JsonAnswer(const Json& body) {
+  HttpResponse answer;
+  answer.body = Dump(body);
+  return answer;
+}
+
+// For whom a list is made: who sees all clients sees them here at once.
+template <typename List>
+void SetWhose(const Principal& principal, List& list) {
+  list.set_client_id(OnBehalfOf(principal));
+  list.set_all_clients(SeesAllClients(principal.role));
+}
+
+int32_t ReadLimit(JsonFields& fields, int by_default) {
+  return static_cast<int32_t>(fields.Integer("limit", kMaxListed, 1).value_or(by_default));
+}
+
+asio::awaitable<void> SendStatistics(std::shared_ptr<RecentStatistics> recent,
+                                     std::shared_ptr<WebSocket> socket) {
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  while (true) {
+    const auto statistics = co_await recent->Read();
+    if (statistics.ok()) {
+      SendMessage(*socket, "stats", *statistics);
+    } else {
+      SendFailure(*socket, statistics.status(), "");
+    }
+    timer.expires_after(kEvery);
+    co_await timer.async_wait(asio::use_awaitable);
+    co_await socket->AwaitRoom();
+  }
+}
+
+}  // namespace
+
+void OperationsApi::AddRoutes(Router& router) const {
+  const std::vector<Role> readers = {Role::kClient, Role::kViewer, Role::kAdmin};
+  const std::vector<Role> operators = {Role::kViewer, Role::kAdmin};
+  router.Add("GET", "/api/targets", readers,
+             [this](Request request) { return ListTargets(std::move(request)); });
+  router.Add("GET", "/api/workers", readers,
+             [this](Request request) { return ListWorkers(std::move(request)); });
+  router.Add("GET", "/api/worker-log", readers,
+             [this](Request request) { return ListWorkerLog(std::move(request)); });
+  router.Add("GET", "/api/health", operators, [this](const Request&) { return GetHealth(); });
+  router.AddWebSocket("/api/stats/ws", operators,
+                      [this](const Request&, std::shared_ptr<WebSocket> socket) {
+                        return ServeStatistics(std::move(socket));
+                      });
+}
+
+OperationsApi::Answer OperationsApi::ListTargets(Request request) const {
+  JsonFields fields = JsonFields::OfQuery(request->query);
+  v1::ListTargetsRequest list;
+  SetWhose(request->principal, list);
+  list.set_contains(fields.Text("contains"));
+  list.set_page_size(ReadLimit(fields, kDefaultListed));
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  const auto listed = co_await tracker_->ListTargets(std::move(list));
+  if (!listed.ok()) co_return ErrorResponse(listed.status());
+  Json body = {{"targets", Json::array()}, {"total", listed->total()}};
+  for (const v1::Target& target : listed->targets()) {
+    body["targets"].push_back(TargetEntry(target));
+  }
+  co_return JsonAnswer(body);
+}
+
+OperationsApi::Answer OperationsApi::ListWorkers(Request request) const {
+  JsonFields fields = JsonFields::OfQuery(request->query);
+  v1::ListWorkersRequest list;
+  SetWhose(request->principal, list);
+  list.set_target(fields.Text("target"));
+  list.set_page_size(ReadLimit(fields, kDefaultListed));
+  list.set_page_token(fields.Text("page_token"));
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  const auto listed = co_await tracker_->ListWorkers(std::move(list), kUnaryDeadline);
+  if (!listed.ok()) co_return ErrorResponse(listed.status());
+  Json body = {{"workers", Json::array()}};
+  for (const v1::Worker& worker : listed->workers()) {
+    body["workers"].push_back(WorkerEntry(worker));
+  }
+  if (!listed->next_page_token().empty()) body["next_page_token"] = listed->next_page_token();
+  co_return JsonAnswer(body);
+}
+
+OperationsApi::Answer OperationsApi::ListWorkerLog(Request request) const {
+  JsonFields fields = JsonFields::OfQuery(request->query);
+  v1::ListWorkerLogRequest list;
+  list.set_client_id(OnBehalfOf(request->principal));
+  list.set_target(fields.Text("target"));
+  list.set_worker_id(fields.Text("worker"));
+  list.set_kind(fields.Text("kind"));
+  list.set_page_size(ReadLimit(fields, kDefaultLogEntries));
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  const auto listed = co_await tracker_->ListWorkerLog(std::move(list));
+  if (!listed.ok()) co_return ErrorResponse(listed.status());
+  co_return JsonAnswer({{"entries", WorkerLogEntries(*listed, kMaxLogBytes)}});
+}
+
+OperationsApi::Answer OperationsApi::GetHealth() const {
+  const auto health = co_await tracker_->GetHealth(kReadinessDeadline);
+  co_return JsonAnswer(HealthJson(health, clock_->Now() - started_));
+}
+
+asio::awaitable<void> OperationsApi::ServeStatistics(std::shared_ptr<WebSocket> socket) const {
+  SendMessage(*socket, "connected", Json::object());
+  const auto executor = co_await asio::this_coro::executor;
+  asio::awaitable<void> work = SendStatistics(recent_, socket);
+  const Companion sending(executor, std::move(work));
+  co_await AnswerKeepalives(socket);
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,48 @@
+#ifndef CALLSLIP_GATEWAY_API_OPERATIONS_API_H_
+#define CALLSLIP_GATEWAY_API_OPERATIONS_API_H_
+
+#include <memory>
+
+#include "absl/time/time.h"
+#include "boost/asio/awaitable.hpp"
+#include "common/clock.h"
+#include "gateway/api/recent_statistics.h"
+#include "gateway/http/http_message.h"
+#include "gateway/http/router.h"
+#include "gateway/http/web_socket.h"
+#include "gateway/tracker_client/tracker_client.h"
+
+namespace callslip::gateway {
+
+// Who works for which target, and how all of it does. Reference: docs/http.md, "Targets, workers,
+// health".
+class OperationsApi {
+ public:
+  OperationsApi(TrackerClient* tracker, Clock* clock)
+      : tracker_(tracker),
+        clock_(clock),
+        started_(clock->Now()),
+        recent_(std::make_shared<RecentStatistics>(tracker, clock)) {}
+
+  // `this` must outlive the router.
+  void AddRoutes(Router& router) const;
+
+ private:
+  using Request = std::shared_ptr<const HttpRequest>;
+  using Answer = boost::asio::awaitable<HttpResponse>;
+
+  Answer ListTargets(Request request) const;
+  Answer ListWorkers(Request request) const;
+  Answer ListWorkerLog(Request request) const;
+  Answer GetHealth() const;
+  boost::asio::awaitable<void> ServeStatistics(std::shared_ptr<WebSocket> socket) const;
+
+  TrackerClient* const tracker_;
+  Clock* const clock_;
+  const absl::Time started_;
+  const std::shared_ptr<RecentStatistics> recent_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_API_OPERATIONS_API_H_

@@ -1,0 +1,25 @@
+#include "gateway/api/who_am_i.h"
+
+#include <memory>
+#include <string>
+
+#include "common/version.h"
+#include "gateway/json/parse.h"
+
+namespace callslip::gateway {
+
+void AddWhoAmI(Router& router, bool tokens) {
+  const HttpHandler answer =
+      [tokens](std::shared_ptr<HttpRequest> request) -> boost::asio::awaitable<HttpResponse> {
+    const Principal& who = request->principal;
+    HttpResponse response;
+    response.body = Dump(Json{{"name", who.name},
+                              {"role", std::string(RoleName(who.role))},
+                              {"tokens", tokens},
+                              {"version", kVersion}});
+    co_return response;
+  };
+  router.Add("GET", "/api/me", {Role::kClient, Role::kViewer, Role::kAdmin}, answer);
+}
+
+}  // namespace callslip::gateway

@@ -1,0 +1,67 @@
+#ifndef CALLSLIP_GATEWAY_MCP_SESSION_CONTROL_H_
+#define CALLSLIP_GATEWAY_MCP_SESSION_CONTROL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "boost/asio/awaitable.hpp"
+#include "gateway/json/parse.h"
+#include "gateway/tracker_client/session_client.h"
+
+namespace callslip::gateway {
+
+// What an agent does to the sessions of other agents. One that lives in a session itself makes
+// children of that, and stops, answers and ends no other sessions than its children; any other
+// caller those of its client. Errors are the tracker's, and those that are named.
+class SessionControl {
+ public:
+  template <typename T>
+  using Result = boost::asio::awaitable<absl::StatusOr<T>>;
+
+  // Who calls.
+  struct Caller {
+    std::string client;
+    std::string session;  // Of the agent; empty where it lives in none.
+  };
+  // What a new session is to be. Empty: as the caller's session has it, or the only one there is.
+  struct Wish {
+    std::string agent;
+    std::string workspace;  // By its name.
+    std::string name;       // May be empty.
+    std::string message;    // Begins its first turn.
+    bool detach = false;    // It does not end with its parent.
+  };
+
+  explicit SessionControl(SessionClient* sessions) : sessions_(sessions) {}
+
+  // {"agents": [{"name", "title"?, "problem"?}], "workspaces": [{"name", "dir", "agents"}]}.
+  Result<Json> Agents() const;
+  // Makes a session and queues its first message: both or neither, but for a tracker that is lost
+  // between them. INVALID_ARGUMENT, reasons `unknown_agent` and `unknown_workspace`, which name
+  // those that there are.
+  Result<v1::Session> Make(Caller caller, Wish wish) const;
+  // FAILED_PRECONDITION, reason `not_a_child`; so in the two below.
+  Result<v1::QueueStatus> Stop(Caller caller, std::string session_id) const;
+  Result<v1::Session> End(Caller caller, std::string session_id) const;
+  // Rejects what the agent of a session asks for. FAILED_PRECONDITION, reason `person_decides`, for
+  // an option that allows something: an agent would get past what its own workspace asks a person
+  // about.
+  Result<v1::Permission> Permit(Caller caller, std::string session_id, std::string permission_id,
+                                std::string option_id) const;
+
+  // FAILED_PRECONDITION, reason `waits_for_itself`, where one of them is the session of the caller
+  // or was made for it to be in: these turns do not end before its own.
+  boost::asio::awaitable<absl::Status> MayWait(Caller caller, std::vector<std::string> ids) const;
+
+ private:
+  boost::asio::awaitable<absl::Status> MayControl(const Caller& caller,
+                                                  const std::string& session_id) const;
+
+  SessionClient* const sessions_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_MCP_SESSION_CONTROL_H_

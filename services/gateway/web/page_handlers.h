@@ -1,0 +1,32 @@
+#ifndef CALLSLIP_GATEWAY_WEB_PAGE_HANDLERS_H_
+#define CALLSLIP_GATEWAY_WEB_PAGE_HANDLERS_H_
+
+#include <memory>
+
+#include "gateway/http/http_message.h"
+#include "gateway/http/router.h"
+#include "gateway/web/web_files.h"
+
+namespace callslip::gateway {
+
+// The page at /ui/: its files, which hold nothing of anybody and are for everybody. Every path
+// below /ui/ that is no file is a place in the page, whose script finds out which: it gets
+// index.html. What is below /ui/assets/ has its contents in its name and may be kept for ever; all
+// else is asked for again, and answered with 304 where it is still the same.
+class PageHandlers {
+ public:
+  // `files` outlive it.
+  explicit PageHandlers(const WebFiles* files) : files_(files) {}
+
+  // GET and HEAD of /, /ui and all below.
+  void AddRoutes(Router& router) const;
+
+  HttpResponse Answer(const HttpRequest& request) const;
+
+ private:
+  const WebFiles* const files_;
+};
+
+}  // namespace callslip::gateway
+
+#endif  // CALLSLIP_GATEWAY_WEB_PAGE_HANDLERS_H_

@@ -1,0 +1,105 @@
+#include "gateway/web/page_handlers.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class FilesOfTest final : public WebFiles {
+ public:
+  std::optional<WebFile> Find(const std::string& path, bool takes_gzip) const override {
+    const auto file = files.find(path);
+    if (file == files.end()) return std::nullopt;
+    return WebFile{.body = takes_gzip ? absl::StrCat("gzip of ", file->second) : file->second,
+                   .is_gzip = takes_gzip,
+                   .etag = absl::StrCat("\"", file->second, "\"")};
+  }
+
+  std::map<std::string, std::string> files = {
+      {"index.html", "shell"}, {"theme.js", "theme"}, {"assets/main-1.js", "main"}};
+};
+
+class PageHandlersTest : public testing::Test {
+ protected:
+  HttpResponse Get(const std::string& path, HttpHeaders headers = {}) {
+    return page_.Answer({.method = "GET",
+                         .path = absl::StrCat("/ui/", path),
+                         .headers = std::move(headers),
+                         .parameters = {{"path", path}}});
+  }
+
+  static std::string HeaderIn(const HttpResponse& response, const std::string& name) {
+    for (const auto& [key, value] : response.headers) {
+      if (key == name) return value;
+    }
+    return "";
+  }
+
+  FilesOfTest files_;
+  const PageHandlers page_{&files_};
+};
+
+TEST_F(PageHandlersTest, EveryPlaceInThePageIsTheShell) {
+  for (const char* path : {"", "index.html", "sessions", "sessions/s-1", "commands/a/b/c"}) {
+    const HttpResponse response = Get(path);
+    EXPECT_EQ(response.status, 200) << path;
+    EXPECT_EQ(response.body, "shell") << path;
+    EXPECT_EQ(response.content_type, "text/html; charset=utf-8");
+    EXPECT_EQ(HeaderIn(response, "Cache-Control"), "no-cache");
+    EXPECT_THAT(HeaderIn(response, "Content-Security-Policy"),
+                AllOf(HasSubstr("default-src 'none'"), HasSubstr("trusted-types 'none'"),
+                      HasSubstr("frame-ancestors 'none'"), Not(HasSubstr("unsafe"))));
+  }
+}
+
+TEST_F(PageHandlersTest, AssetsAreKeptForEver) {
+  const HttpResponse response = Get("assets/main-1.js");
+  EXPECT_EQ(response.body, "main");
+  EXPECT_EQ(response.content_type, "text/javascript; charset=utf-8");
+  EXPECT_THAT(HeaderIn(response, "Cache-Control"), HasSubstr("immutable"));
+  EXPECT_EQ(HeaderIn(Get("theme.js"), "Cache-Control"), "no-cache");
+}
+
+// A script that is gone must not be answered with the shell, which would be cached as the script.
+TEST_F(PageHandlersTest, AssetsThatAreGoneAreNotFound) {
+  EXPECT_EQ(Get("assets/main-0.js").status, 404);
+  files_.files.clear();
+  EXPECT_EQ(Get("sessions").status, 404);
+}
+
+TEST_F(PageHandlersTest, GzipIsForThoseWhoTakeIt) {
+  for (const char* takes : {"gzip", "gzip, deflate, br, zstd", "br;q=1, GZIP;q=0.5"}) {
+    const HttpResponse response = Get("theme.js", {{"accept-encoding", takes}});
+    EXPECT_EQ(response.body, "gzip of theme") << takes;
+    EXPECT_EQ(HeaderIn(response, "Content-Encoding"), "gzip");
+    EXPECT_EQ(HeaderIn(response, "Vary"), "Accept-Encoding");
+  }
+  for (const char* takes : {"", "br", "gzip;q=0", "gzip;q=0.000", "xgzip"}) {
+    const HttpResponse response = Get("theme.js", {{"accept-encoding", takes}});
+    EXPECT_EQ(response.body, "theme") << takes;
+    EXPECT_EQ(HeaderIn(response, "Content-Encoding"), "");
+  }
+}
+
+TEST_F(PageHandlersTest, WhatIsStillTheSameIsNotSentAgain) {
+  for (const char* known : {"\"theme\"", "W/\"theme\"", "\"other\", \"theme\""}) {
+    const HttpResponse response = Get("theme.js", {{"if-none-match", known}});
+    EXPECT_EQ(response.status, 304) << known;
+    EXPECT_EQ(response.body, "");
+    EXPECT_EQ(HeaderIn(response, "ETag"), "\"theme\"");
+  }
+  EXPECT_EQ(Get("theme.js", {{"if-none-match", "\"shell\""}}).status, 200);
+}
+
+}  // namespace
+}  // namespace callslip::gateway

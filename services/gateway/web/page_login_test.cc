@@ -1,0 +1,179 @@
+#include "gateway/web/page_login.h"
+
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "common/fake_clock.h"
+#include "gateway/json/parse.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::gateway {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<TokenFile::Entry> EntriesOfAllRoles() {
+  std::vector<TokenFile::Entry> entries;
+  for (const Role role :
+       {Role::kClient, Role::kWorker, Role::kViewer, Role::kRunner, Role::kAdmin, Role::kGateway}) {
+    const std::string name(RoleName(role));
+    entries.push_back({{name, role}, absl::StrCat(name, "-0123456789abcdef0123456789")});
+  }
+  return entries;
+}
+
+class PageLoginTest : public testing::Test {
+ protected:
+  struct Kept {
+    int status;
+    std::string body;
+    std::string cookie;  // The header of the answer.
+    std::string key;
+  };
+
+  Kept LogIn(const std::string& role, const std::string& host = "127.0.0.1:7890",
+             const std::string& origin = "http://127.0.0.1:7890") {
+    HttpRequest request{.method = "POST", .path = "/api/login"};
+    request.headers = {{"host", host}, {"origin", origin}};
+    request.body = Dump(Json{{"token", absl::StrCat(role, "-0123456789abcdef0123456789")}});
+    const HttpResponse response = login_.LogIn(request);
+    Kept kept{.status = response.status, .body = response.body};
+    for (const auto& [name, value] : response.headers) {
+      if (name == "Set-Cookie") kept.cookie = value;
+    }
+    const Json body = Json::parse(response.body);
+    if (body.contains("key")) kept.key = body["key"];
+    return kept;
+  }
+
+  // As the browser sends it.
+  static HttpRequest Request(const Kept& kept, const std::string& host = "127.0.0.1:7890") {
+    HttpRequest request{.method = "GET", .path = "/api/sessions"};
+    request.headers = {
+        {"host", host},
+        {"cookie", absl::StrCat("a=b; ", kept.cookie.substr(0, kept.cookie.find(';')), "; c=d")},
+        {"x-callslip-key", kept.key}};
+    return request;
+  }
+
+  std::string WhoIs(const HttpRequest& request) {
+    const CredentialPtr credential = login_.Find(request);
+    return credential == nullptr ? "" : credential->principal().name;
+  }
+
+  FakeClock clock_;
+  std::shared_ptr<Credentials> credentials_ = std::make_shared<Credentials>(EntriesOfAllRoles());
+  PageLogin login_{std::string(32, 'k'), credentials_, &clock_};
+};
+
+TEST_F(PageLoginTest, ThoseWhoMaySeeSomethingLogIn) {
+  for (const TokenFile::Entry& entry : EntriesOfAllRoles()) {
+    const std::string& name = entry.principal.name;
+    const bool may = name == "client" || name == "viewer" || name == "admin";
+    const Kept kept = LogIn(name);
+    EXPECT_EQ(kept.status, may ? 200 : 403) << name;
+    EXPECT_EQ(WhoIs(Request(kept)), may ? name : "") << name;
+    EXPECT_THAT(kept.body, Not(HasSubstr(entry.token)));
+    EXPECT_THAT(kept.cookie, Not(HasSubstr(entry.token)));
+  }
+  EXPECT_EQ(LogIn("nobody").status, 401);
+}
+
+TEST_F(PageLoginTest, CookieIsOutOfReach) {
+  EXPECT_THAT(
+      LogIn("client").cookie,
+      AllOf(HasSubstr("callslip-7890="), HasSubstr("; HttpOnly"), HasSubstr("; SameSite=Strict"),
+            HasSubstr("; Path=/api;"), HasSubstr("; Max-Age=604800"), Not(HasSubstr("Secure"))));
+  EXPECT_THAT(LogIn("client", "callslip.example", "https://callslip.example").cookie,
+              AllOf(HasSubstr("callslip="), HasSubstr("; Secure")));
+}
+
+TEST_F(PageLoginTest, NeitherHalfIsWorthAnything) {
+  const Kept kept = LogIn("client");
+  HttpRequest cookie_alone = Request(kept);
+  cookie_alone.headers.erase("x-callslip-key");
+  EXPECT_FALSE(login_.IsFromPage(cookie_alone));
+  EXPECT_EQ(WhoIs(cookie_alone), "");
+  HttpRequest key_alone = Request(kept);
+  key_alone.headers.erase("cookie");
+  EXPECT_TRUE(login_.IsFromPage(key_alone));
+  EXPECT_EQ(WhoIs(key_alone), "");
+  HttpRequest halves_of_two = Request(kept);
+  halves_of_two.headers["x-callslip-key"] = LogIn("client").key;
+  EXPECT_EQ(WhoIs(halves_of_two), "");
+  // Another gateway's of the same machine has another name.
+  EXPECT_EQ(WhoIs(Request(kept, "127.0.0.1:7891")), "");
+}
+
+TEST_F(PageLoginTest, WebSocketsOfferTheKey) {
+  const Kept kept = LogIn("viewer");
+  HttpRequest request = Request(kept);
+  request.headers.erase("x-callslip-key");
+  request.headers["sec-websocket-protocol"] = absl::StrCat("callslip.v1, callslip.key.", kept.key);
+  EXPECT_TRUE(login_.IsFromPage(request));
+  EXPECT_EQ(WhoIs(request), "viewer");
+}
+
+// Each of its characters counts.
+TEST_F(PageLoginTest, CookieThatWasChangedIsNone) {
+  const Kept kept = LogIn("client");
+  const HttpRequest request = Request(kept);
+  const std::string& cookie = request.Header("cookie");
+  const size_t begin = cookie.find("callslip-7890=") + 14;
+  const size_t end = cookie.find("; c=d");
+  for (size_t at = begin; at < end; ++at) {
+    HttpRequest changed = request;
+    char& character = changed.headers["cookie"][at];
+    character = character == 'a' ? 'b' : 'a';
+    EXPECT_EQ(WhoIs(changed), "") << at;
+  }
+  for (const char* wrong : {"", ".", "v1", "v1....", "v1.a.b.c.d", "v1.a.b.c.d.e"}) {
+    HttpRequest changed = request;
+    changed.headers["cookie"] = absl::StrCat("callslip-7890=", wrong);
+    EXPECT_EQ(WhoIs(changed), "") << wrong;
+  }
+  EXPECT_EQ(WhoIs(request), "client");
+}
+
+TEST_F(PageLoginTest, ItEndsWithItsTime) {
+  const Kept kept = LogIn("client");
+  clock_.Advance(PageLogin::kLifetime - absl::Seconds(2));
+  EXPECT_EQ(WhoIs(Request(kept)), "client");
+  clock_.Advance(absl::Seconds(2));
+  EXPECT_EQ(WhoIs(Request(kept)), "");
+}
+
+TEST_F(PageLoginTest, ItEndsWithItsTokenAndWithTheKey) {
+  const Kept kept = LogIn("client");
+  std::vector<TokenFile::Entry> entries = EntriesOfAllRoles();
+  std::vector<TokenFile::Entry> others = entries;
+  others.erase(others.begin());
+  credentials_->Replace(others);
+  EXPECT_EQ(WhoIs(Request(kept)), "");
+  credentials_->Replace(entries);
+  EXPECT_EQ(WhoIs(Request(kept)), "client");
+  login_.SetKey(std::string(32, 'x'));
+  EXPECT_EQ(WhoIs(Request(kept)), "");
+}
+
+TEST_F(PageLoginTest, GatewaysWithOneFileShareIt) {
+  const Kept kept = LogIn("admin");
+  const PageLogin other(std::string(32, 'k'), std::make_shared<Credentials>(EntriesOfAllRoles()),
+                        &clock_);
+  EXPECT_EQ(other.Find(Request(kept))->principal().name, "admin");
+}
+
+TEST_F(PageLoginTest, LogOutEndsTheCookie) {
+  const HttpResponse response =
+      login_.LogOut({.method = "POST", .headers = {{"host", "127.0.0.1:7890"}}});
+  EXPECT_EQ(response.status, 204);
+  EXPECT_THAT(response.headers[0].second,
+              AllOf(HasSubstr("callslip-7890=;"), HasSubstr("Max-Age=0")));
+}
+
+}  // namespace
+}  // namespace callslip::gateway
