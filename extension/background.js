@@ -13,6 +13,7 @@ import { createDrawMode } from './src/draw_mode/draw_mode.js';
 import { createDrawingPost } from './src/draw_mode/drawing_post.js';
 import { openDrawings } from './src/draw_mode/drawings.js';
 import { createGatewayClient } from './src/gateway_client.js';
+import { isGatewayPage } from './src/gateway_page.js';
 import { keepServing, openedOnce } from './src/keep_serving.js';
 import { WAKE_PERIOD_MINUTES } from './src/limits.js';
 import { createMessages } from './src/messages.js';
@@ -60,6 +61,10 @@ const execute = status.watchRuns(createCommandExecutor({
   actions,
   tabs,
   lanes: createTabLanes(),
+  isOff: async (url) => {
+    const { serverUrl } = await loadSettings({ storage: chrome.storage.local, newId, log });
+    return isGatewayPage(url, serverUrl);
+  },
   tools: {
     browser: chrome,
     tabs,

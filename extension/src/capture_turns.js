@@ -1,6 +1,14 @@
 import { SCREENSHOT_INTERVAL_MS } from './limits.js';
 import { pause } from './waiting.js';
 
+/** How often a capture is tried that came too soon after one that nobody here remembers. */
+const TRIES = 3;
+
+/** The browser counts captures, also those of this extension before it was started anew. */
+function isTooSoon(error) {
+  return String(error?.message).includes('MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND');
+}
+
 /**
  * Lets pictures be taken one at a time, so that two do not bring each other's tabs to the front,
  * and their captures follow each other no faster than the browser allows.
@@ -9,15 +17,18 @@ export function createCaptureTurns({ now }) {
   let last = Promise.resolve();
   let earliestAt = 0;
 
-  async function inTime(capture, signal) {
+  async function inTime(capture, signal, triesLeft = TRIES) {
     const earlyMs = earliestAt - now();
     if (earlyMs > 0) await pause(earlyMs, signal);
     if (signal?.aborted) return undefined;
     try {
       return await capture();
+    } catch (error) {
+      if (triesLeft === 1 || !isTooSoon(error)) throw error;
     } finally {
       earliestAt = now() + SCREENSHOT_INTERVAL_MS;
     }
+    return inTime(capture, signal, triesLeft - 1);
   }
 
   return {

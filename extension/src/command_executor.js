@@ -1,4 +1,5 @@
 import { resultTooLarge, unknownAction, unknownCommandType } from './errors.js';
+import { gatewayPage } from './gateway_page.js';
 import { RESULT_BYTES } from './limits.js';
 import { requireTabId } from './params.js';
 import { aborted } from './waiting.js';
@@ -18,8 +19,10 @@ const ARRIVALS = 'arrivals';
  * - `tabless`: it acts on no tab and waits for no turn;
  * - `openTab({params, tools})`: it brings its own tab;
  * - `closesTab`: the end of the tab is not the end of the action.
+ *
+ * `isOff(url)` tells, or resolves to, whether a page is one where no action is carried out.
  */
-export function createCommandExecutor({ actions, tabs, lanes, tools }) {
+export function createCommandExecutor({ actions, tabs, lanes, tools, isOff = () => false }) {
   async function perform(action, params, tab, run) {
     const { signal } = run;
     const progress = (message, fraction) => {
@@ -61,6 +64,10 @@ export function createCommandExecutor({ actions, tabs, lanes, tools }) {
       const tab = await tabs.named(found.id);
       if (run.signal.aborted) return undefined;
       run.url = tab.url;
+      // A tab that is on its way there is there as soon as a script could be.
+      for (const url of [tab.url, tab.pendingUrl]) {
+        if (!action.openTab && url && await isOff(url)) throw gatewayPage(url);
+      }
       if (!run.started && !(await run.begin())) return undefined;
       return act(action, params, tab, run);
     });

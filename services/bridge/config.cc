@@ -53,6 +53,10 @@ void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
               "Start a tracker and a gateway at the address of --gateway, for all bridges that ask "
               "for it together; they end with the last of these bridges");
   options.Add("json", &target.json, "What doctor finds, as JSON");
+  options.Add("fix", &target.fix,
+              "With doctor: write this bridge, with the options given here, into the configuration "
+              "of the agents that are found; shows each change and asks before");
+  options.Add("yes", &target.yes, "With --fix: ask nothing");
   options.AddChoice("log-level", &target.log_level, {"debug", "info", "warning", "error"},
                     "The least severe lines to log on stderr");
 }

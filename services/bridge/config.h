@@ -25,6 +25,8 @@ struct BridgeOptions {
   CallTimes times;
   bool autostart = false;
   bool json = false;
+  bool fix = false;
+  bool yes = false;
   std::string log_level = "info";
 };
 

@@ -1,7 +1,5 @@
 #include "bridge/doctor.h"
 
-#include <algorithm>
-#include <cstdint>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -11,37 +9,20 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "bridge/abort_switch.h"
 #include "bridge/answers.h"
+#include "bridge/far_links.h"
 #include "bridge/gateway_answer.h"
 #include "bridge/json_rpc.h"
 #include "bridge/json_scan.h"
 #include "bridge/json_string.h"
-#include "bridge/mcp_headers.h"
-#include "common/clock.h"
 #include "common/version.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
 namespace {
 
+using Json = nlohmann::json;
 using State = Link::State;
-
-// A well gateway answers at once; its own look at the tracker takes a second at most.
-constexpr absl::Duration kPatience = absl::Seconds(3);
-
-// A worker that was silent for less than this may have been suspended by its browser, and come
-// back.
-constexpr int64_t kMaxSuspendedMs = 60'000;
-
-constexpr char kMeta[] =
-    R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
-    R"("io.modelcontextprotocol/clientInfo":{"name":"callslip-doctor","version":"1"},)"
-    R"("io.modelcontextprotocol/clientCapabilities":{}})";
-constexpr char kCommandHint[] = "Call interact {action: \"get_page\", wait_ms: 5000}.";
-constexpr char kExtensionHint[] =
-    "Is the browser open, the extension loaded, and the gateway's address (and token) in its "
-    "options?";
 
 constexpr char kPlainTextHint[] =
     "The connection is not encrypted: whoever is on the way can read the token and all results. "
@@ -59,6 +40,8 @@ const char* NameOf(State state) {
       return "broken";
     case State::kUnknown:
       return "unknown";
+    case State::kNone:
+      return "none";
   }
   return "";
 }
@@ -74,24 +57,11 @@ std::optional<std::string> ServerIn(const Message& answer) {
                       DecodeJsonString(FindMember(members, "version").value_or("")).value_or("?"));
 }
 
-// `params` are members of a JSON object, each with a comma behind it.
-Message RequestOf(absl::string_view method, absl::string_view params) {
-  return ParseMessage(absl::StrCat(R"({"jsonrpc":"2.0","id":"doctor","method":")", method,
-                                   R"(","params":{)", params, kMeta, "}}"));
-}
-
-Exchange Send(GatewayClient& gateway, const Message& request) {
-  RealClock clock;
-  AbortSwitch abort(&clock);
-  return gateway.Post(request.line, MirroredHeaders(request), kPatience, abort,
-                      [](const ResponseHead&, absl::string_view) { return false; });
-}
-
 Link Gateway(GatewayClient& gateway) {
   const std::string url = gateway.url().ToString();
   Link link = {.name = "gateway", .state = State::kBroken};
-  const Message request = RequestOf("server/discover", "");
-  Exchange exchange = Send(gateway, request);
+  const Message request = RequestOfDoctor("server/discover", "");
+  Exchange exchange = SendOfDoctor(gateway, request);
   if (exchange.outcome == Exchange::Outcome::kNotSent) {
     link.detail = absl::StrCat("cannot be reached at ", url, exchange.failure.empty() ? "" : ": ",
                                exchange.failure);
@@ -143,7 +113,7 @@ Link Tracker(GatewayClient& gateway, bool reachable) {
     link.detail = "the gateway could not be asked";
     return link;
   }
-  const Exchange exchange = gateway.Ask("GET", "/readyz", {}, 2 * kPatience);
+  const Exchange exchange = gateway.Ask("GET", "/readyz", {}, 2 * kDoctorPatience);
   if (exchange.head.status == 200) {
     link.state = State::kOk;
     link.detail = "answers the gateway";
@@ -157,106 +127,10 @@ Link Tracker(GatewayClient& gateway, bool reachable) {
   return link;
 }
 
-using Json = nlohmann::json;
-
-// What observe {what: "workers"} tells of each worker; nullopt where the gateway does not say.
-std::optional<std::vector<Json>> Workers(GatewayClient& gateway) {
-  const Message request =
-      RequestOf("tools/call", R"("name":"observe","arguments":{"what":"workers"},)");
-  Exchange exchange = Send(gateway, request);
-  const auto found =
-      FindAnswer(exchange.head, std::move(exchange.body), request, gateway.url().ToString());
-  const auto* answer = std::get_if<Message>(&found);
-  if (answer == nullptr) return std::nullopt;
-  const Json json = Json::parse(answer->line, nullptr, /*allow_exceptions=*/false);
-  const Json::json_pointer path("/result/structuredContent/result/workers");
-  if (!json.contains(path) || !json[path].is_array()) return std::nullopt;
-  std::vector<Json> workers;
-  for (const Json& worker : json[path]) {
-    if (worker.is_object()) workers.push_back(worker);
-  }
-  return workers;
-}
-
-std::string TextOf(const Json& json, const char* member) {
-  const auto it = json.find(member);
-  return it != json.end() && it->is_string() ? it->get<std::string>() : "";
-}
-
-int64_t NumberOf(const Json& json, const char* member, int64_t fallback) {
-  const auto it = json.find(member);
-  return it != json.end() && it->is_number_integer() ? it->get<int64_t>() : fallback;
-}
-
-bool IsTrue(const Json& json, const char* member) {
-  const auto it = json.find(member);
-  return it != json.end() && *it == true;
-}
-
-// `Work laptop 0.1.0 for target "browser"`.
-std::string NameOf(const Json& worker) {
-  const std::string name = TextOf(worker, "name");
-  return absl::StrCat(name.empty() ? TextOf(worker, "worker") : name, " ",
-                      TextOf(worker, "version"), " for target \"", TextOf(worker, "target"), "\"");
-}
-
-// `usable` gets those that would take a command now.
-Link Extension(const std::vector<Json>& workers, std::vector<Json>& usable) {
-  Link link = {.name = "extension", .state = State::kBroken, .hint = kExtensionHint};
-  bool paused = false;
-  int64_t silent_ms = kMaxSuspendedMs;
-  for (const Json& worker : workers) {
-    silent_ms = std::min(silent_ms, NumberOf(worker, "last_seen_ms_ago", kMaxSuspendedMs));
-    if (!IsTrue(worker, "connected")) continue;
-    if (IsTrue(worker, "paused")) {
-      paused = true;
-    } else {
-      absl::StrAppend(&link.detail, link.detail.empty() ? "" : "; ", NameOf(worker));
-      usable.push_back(worker);
-    }
-  }
-  if (!usable.empty()) {
-    link.state = State::kOk;
-    link.hint.clear();
-  } else if (paused) {
-    link.detail = "is connected, and its user has paused it";
-    link.hint = "Ask the user to let it go on.";
-  } else if (silent_ms < kMaxSuspendedMs) {
-    link.state = State::kUnknown;
-    link.detail = absl::StrCat("was last heard of ", silent_ms / 1000, " s ago");
-    link.hint = "The browser may have suspended it: it then comes back within a minute.";
-  } else {
-    link.detail = "no browser extension is connected to the gateway";
-  }
-  return link;
-}
-
-Link Tab(const std::vector<Json>& usable) {
-  Link link = {.name = "tab", .detail = "only a command can tell", .hint = kCommandHint};
-  int64_t tabs = 0;
-  bool told = false;
-  std::string active;
-  for (const Json& worker : usable) {
-    const auto list = worker.find("tabs");
-    if (list == worker.end() || !list->is_array()) continue;
-    told = true;
-    tabs += static_cast<int64_t>(list->size()) + NumberOf(worker, "more_tabs", 0);
-    for (const Json& tab : *list) {
-      if (tab.is_object() && IsTrue(tab, "active") && active.empty()) active = TextOf(tab, "url");
-    }
-  }
-  if (!told) return link;
-  link.state = tabs == 0 ? State::kBroken : State::kOk;
-  link.detail = absl::StrCat(tabs, tabs == 1 ? " tab" : " tabs",
-                             active.empty() ? "" : absl::StrCat("; in front: ", active));
-  link.hint = tabs == 0 ? "Open a page in the browser." : "";
-  return link;
-}
-
 }  // namespace
 
 std::optional<std::vector<std::string>> AddressesOfOthers(GatewayClient& gateway) {
-  const Exchange exchange = gateway.Ask("GET", "/healthz", {}, kPatience);
+  const Exchange exchange = gateway.Ask("GET", "/healthz", {}, kDoctorPatience);
   if (exchange.head.status != 200) return std::nullopt;
   const Json health = Json::parse(exchange.body, nullptr, /*allow_exceptions=*/false);
   std::vector<std::string> addresses;
@@ -277,17 +151,7 @@ std::vector<Link> Examine(GatewayClient& gateway) {
   if (taken.has_value() && !taken->empty()) links.push_back(Port(*taken));
   links.push_back(Tracker(gateway, reachable));
   const bool askable = links.back().state == State::kOk;
-  const std::optional<std::vector<Json>> workers = askable ? Workers(gateway) : std::nullopt;
-  if (!workers.has_value()) {
-    const std::string detail =
-        askable ? "the gateway does not tell who polls it" : "the gateway could not be asked";
-    links.push_back({.name = "extension", .detail = detail, .hint = kExtensionHint});
-    links.push_back({.name = "tab", .detail = detail, .hint = kCommandHint});
-    return links;
-  }
-  std::vector<Json> usable;
-  links.push_back(Extension(*workers, usable));
-  links.push_back(Tab(usable));
+  AddFarLinks(gateway, askable, links);
   return links;
 }
 

@@ -9,15 +9,16 @@
 
 namespace callslip::bridge {
 
-// How one link between an agent and a page stands.
+// How one link between an agent and a page stands, or to the agents that sessions have.
 struct Link {
   enum class State {
     kOk,
     kBroken,
     kUnknown,  // Nothing on the way there tells.
+    kNone,     // There is none, and need not be.
   };
 
-  std::string name;  // bridge, gateway, port (where it is taken), tracker, extension, tab
+  std::string name;  // bridge, gateway, port (where it is taken), tracker, extension, tab, runner
   State state = State::kUnknown;
   std::string detail;  // What was found.
   std::string hint;    // What to do next; empty where there is nothing to do.
@@ -37,7 +38,8 @@ bool IsHealthy(const std::vector<Link>& links);
 // A screen for people, a line or two for each link.
 std::string ReportText(const std::vector<Link>& links);
 
-// {"healthy": true, "links": [{"link", "state": "ok" | "broken" | "unknown", "detail", "hint"?}]}
+// {"healthy": true, "links": [{"link", "state": "ok" | "broken" | "unknown" | "none", "detail",
+// "hint"?}]}
 std::string ReportJson(const std::vector<Link>& links);
 
 }  // namespace callslip::bridge

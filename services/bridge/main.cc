@@ -3,11 +3,16 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <iostream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "bridge/autostart.h"
+#include "bridge/clients/client_table.h"
+#include "bridge/clients/fix.h"
 #include "bridge/config.h"
 #include "bridge/doctor.h"
 #include "bridge/gateway_client.h"
@@ -24,6 +29,14 @@
 
 namespace callslip::bridge {
 namespace {
+
+// The same three steps as `./dev up` and the package's README.Debian name.
+constexpr char kNextSteps[] =
+    "Next:\n"
+    "  1. Agent      start it anew: it has the tools of callslip then\n"
+    "  2. Browser    load the extension, and pair it with the gateway; then\n"
+    "                `callslip-bridge doctor` says whether all is connected\n"
+    "  3. Try        ask the agent: what is the title of the page in my browser?\n";
 
 // Every reason to exit (end of stdin, closed stdout, death of the parent) takes the way of the
 // signal that main() waits for.
@@ -66,6 +79,49 @@ int Diagnose(GatewayClient& gateway, bool as_json) {
   return IsHealthy(links) ? 0 : 1;
 }
 
+void Tell(absl::string_view text) { std::cout << text << std::flush; }
+
+// Whatever is no yes is a no, the end of stdin as well.
+bool Ask(absl::string_view question) {
+  Tell(question);
+  std::string answer;
+  std::getline(std::cin, answer);
+  Tell("\n");
+  return answer == "y" || answer == "Y" || answer == "yes";
+}
+
+// Writes this program into the configuration of the agents here.
+int Fix(const BridgeOptions& options, Clock& clock) {
+  const auto clients = FindClients([](const char* name) { return std::getenv(name); });
+  std::error_code error;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+  if (!clients.ok() || error) {
+    std::fprintf(stderr, "callslip-bridge: %s\n",
+                 error ? "the path of this program is not to be had"
+                       : std::string(clients.status().message()).c_str());
+    return 1;
+  }
+  const Person person = {.tell = Tell, .ask = Ask};
+  const Person assenting = {.tell = Tell, .ask = [](absl::string_view) { return true; }};
+  const bool is_well =
+      FixClients(*clients, CommandOf(program, options), options.yes ? assenting : person, clock);
+  if (!options.token.empty() && options.token_file.empty()) {
+    Tell(
+        "CALLSLIP_TOKEN was not written anywhere: agents need it in their environment, or a\n"
+        "--token-file here.\n\n");
+  }
+  Tell(kNextSteps);
+  return is_well ? 0 : 1;
+}
+
+// Nullptr, or what does not go together.
+const char* Contradiction(absl::string_view command, const BridgeOptions& options) {
+  if (options.fix && command != "doctor") return "--fix is for doctor";
+  if (options.fix && options.json) return "--fix asks people, and has no --json";
+  if (options.yes && !options.fix) return "--yes is for --fix";
+  return nullptr;
+}
+
 int Run(int argc, char** argv) {
   ShutdownSignal shutdown;
   ParentWatch parent;
@@ -78,6 +134,10 @@ int Run(int argc, char** argv) {
   option_set.AddCommand(kSuperviseCommand, "runs tracker and gateway; for --autostart only");
   const OptionSet::Parsed parsed = option_set.ParseOrExit(argc, argv);
   if (parsed.command == kSuperviseCommand) options.autostart = true;
+  if (const char* wrong = Contradiction(parsed.command, options); wrong != nullptr) {
+    std::fprintf(stderr, "callslip-bridge: %s\n", wrong);
+    return 2;
+  }
   const absl::StatusOr<BridgeConfig> config = CheckBridgeOptions(options);
   if (!config.ok()) {
     std::fprintf(stderr, "callslip-bridge: %s\n", std::string(config.status().message()).c_str());
@@ -86,6 +146,7 @@ int Run(int argc, char** argv) {
   InitLogging("callslip-bridge", options.log_level);
 
   RealClock clock;
+  if (options.fix) return Fix(options, clock);
   if (parsed.command == kSuperviseCommand) return Supervise(*config->autostart, shutdown, clock);
   GatewayClient gateway(config->gateway, config->token_source, &clock, config->tls);
   if (parsed.command == "doctor") return Diagnose(gateway, options.json);

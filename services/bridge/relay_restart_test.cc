@@ -84,6 +84,8 @@ constexpr ReadingCall kReads[] = {
     {"tools/call", R"({"name":"session","arguments":{"what":"list"}})"},
     {"tools/call", R"({"name":"session","arguments":{"what":"read","session_id":"s"}})"},
     {"tools/call", R"({"name":"session","arguments":{"what":"wait","session_id":"s"}})"},
+    {"tools/call", R"({"name":"session","arguments":{"what":"agents"}})"},
+    {"tools/call", R"({"name":"session","arguments":{"what":"answer","session_id":"s"}})"},
     {"tools/list", "{}"},
     {"resources/list", "{}"},
     {"resources/templates/list", "{}"},

@@ -66,6 +66,11 @@ TEST(TimeoutPolicyTest, AskingForAShortWaitIsFast) {
 TEST(TimeoutPolicyTest, AWaitForASessionIsSlow) {
   EXPECT_EQ(TimeoutOfTool("session", R"({"what":"wait","session_id":"s"})"), absl::Seconds(35));
   EXPECT_EQ(TimeoutOfTool("session", R"({"what":"read","session_id":"s"})"), absl::Seconds(10));
+  for (const char* what : {"new", "answer"}) {
+    const std::string call = absl::StrCat(R"({"what":")", what, R"(")");
+    EXPECT_EQ(TimeoutOfTool("session", call + "}"), absl::Seconds(10)) << what;
+    EXPECT_EQ(TimeoutOfTool("session", call + R"(,"wait_ms":30000})"), absl::Seconds(35)) << what;
+  }
 }
 
 Message ToolCallOf(const std::string& tool, const std::string& arguments) {

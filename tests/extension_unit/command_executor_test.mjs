@@ -78,6 +78,21 @@ describe('command executor', () => {
     assert.deepEqual(run.progress, { message: 'half', fraction: 0.5 });
   });
 
+  test('carries out nothing in a tab that is off, or on its way there', async () => {
+    const off = 'http://127.0.0.1:7890/ui/';
+    execute = createCommandExecutor({ actions, tabs: createTabs(browser), lanes: createTabLanes(), tools: {},
+      isOff: async (url) => url === off });
+    for (const there of [{ url: off }, { url: PAGE.url, pendingUrl: off }]) {
+      browser.open = [{ ...PAGE, ...there }];
+      for (const action of ['act', 'endless', 'close']) {
+        await assert.rejects(execute(command({ action }), newRun()), { code: 'restricted_page', mayHaveExecuted: false });
+      }
+    }
+    assert.deepEqual(log, []);
+    assert.equal(await execute(command({ action: 'look' }), newRun()), 'seen');
+    assert.equal(await execute(command({ action: 'open' }), newRun()), 8);
+  });
+
   test('does not run what could not begin', async () => {
     const run = newRun();
     run.begin = async () => { throw new Error('QUOTA_BYTES'); };

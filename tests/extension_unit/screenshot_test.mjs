@@ -62,6 +62,31 @@ describe('capture turns', () => {
     assert.deepEqual(times.map((time) => time - times[0]), [0, 550, 1_100]);
   });
 
+  test('a capture that the browser finds too soon is made a moment later', async () => {
+    const times = [];
+    const tooSoon = (failures) => async () => {
+      times.push(nowMs);
+      if (times.length > failures) return 'picture';
+      throw new Error('This request exceeds the MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND quota.');
+    };
+    const taken = turns.next(tooSoon(2));
+    await settled();
+    for (let passed = 0; passed < 2_000; passed += 50) await elapse(50);
+    assert.equal(await taken, 'picture');
+    assert.deepEqual(times, [0, 550, 1_100]);
+
+    times.length = 0;
+    const never = assert.rejects(turns.next(tooSoon(100)), /quota/);
+    for (let passed = 0; passed < 3_000; passed += 50) await elapse(50);
+    await never;
+    assert.equal(times.length, 3);
+    await assert.rejects(async () => {
+      const gone = turns.next(async () => { throw new Error('the tab is gone'); });
+      for (let passed = 0; passed < 1_000; passed += 50) await elapse(50);
+      await gone;
+    }, /the tab is gone/);
+  });
+
   test('a capture that nobody waits for is not made', async () => {
     const cancelled = new AbortController();
     const captured = [];

@@ -1,0 +1,129 @@
+#include "bridge/clients/fix.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+#include "bridge/clients/file_replacement.h"
+#include "common/status_macros.h"
+
+namespace callslip::bridge {
+namespace {
+
+// Around what differs.
+constexpr size_t kContextLines = 2;
+constexpr size_t kMaxShownBytes = 160;
+
+std::string WholePath(const std::string& path) {
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
+void AppendLine(std::string& shown, char sign, absl::string_view line) {
+  absl::StrAppend(&shown, "    ", absl::string_view(&sign, 1), " ");
+  for (const char c : line.substr(0, kMaxShownBytes)) {
+    if (c == '\t' || !absl::ascii_iscntrl(c)) shown += c;
+  }
+  absl::StrAppend(&shown, line.size() > kMaxShownBytes ? " …\n" : "\n");
+}
+
+std::string Indented(absl::string_view text) {
+  std::string indented;
+  for (const absl::string_view line : absl::StrSplit(absl::StripSuffix(text, "\n"), '\n')) {
+    absl::StrAppend(&indented, "    ", line, "\n");
+  }
+  return indented;
+}
+
+// What becomes of one client's file; the sentence says it.
+absl::StatusOr<std::string> Configure(const Client& client, const ServerEntry& entry,
+                                      const Person& person, Clock& clock) {
+  ASSIGN_OR_RETURN(const ReadFile file, ReadForReplacement(client.file));
+  ASSIGN_OR_RETURN(const std::string changed, SetEntry(client, file.content, entry));
+  if (changed == file.content) return "is configured already; nothing is changed";
+  const absl::string_view title = file.exists ? "is to be changed" : "is to be made";
+  person.tell(
+      absl::StrCat("  ", file.path, " ", title, ":\n\n", ShowChange(file.content, changed), "\n"));
+  if (!person.ask("  Write it? [y/N] ")) return "is left as it is";
+  ASSIGN_OR_RETURN(const std::string copy, Replace(file, changed, ToWallTime(clock.Now())));
+  return copy.empty() ? "is written" : absl::StrCat("is written; what it was is in\n  ", copy);
+}
+
+}  // namespace
+
+std::vector<std::string> CommandOf(const std::string& program, const BridgeOptions& options) {
+  constexpr absl::string_view kUnix = "unix:";
+  absl::string_view path = options.gateway;
+  std::string gateway = options.gateway;
+  if (absl::ConsumePrefix(&path, kUnix)) {
+    gateway = absl::StrCat(kUnix, WholePath(std::string(path)));
+  }
+  std::vector<std::string> command = {program, "--gateway", gateway};
+  const std::pair<const char*, const std::string*> files[] = {
+      {"--token-file", &options.token_file},
+      {"--tls-ca", &options.tls.authorities},
+      {"--tls-cert", &options.tls.certificate},
+      {"--tls-key", &options.tls.key}};
+  for (const auto& [flag, file] : files) {
+    if (!file->empty()) command.insert(command.end(), {flag, WholePath(*file)});
+  }
+  if (options.autostart) command.emplace_back("--autostart");
+  return command;
+}
+
+bool FixClients(const std::vector<Client>& clients, const std::vector<std::string>& command,
+                const Person& person, Clock& clock) {
+  if (clients.empty()) {
+    person.tell(absl::StrCat("No agent was found; known are ", absl::StrJoin(KnownClients(), ", "),
+                             ".\nAny other that speaks MCP over stdio is to start this:\n\n    ",
+                             absl::StrJoin(command, " "), "\n"));
+    return false;
+  }
+  bool is_all_well = true;
+  for (const Client& client : clients) {
+    const ServerEntry entry = EntryFor(client, command);
+    person.tell(absl::StrCat(client.name, "\n"));
+    const absl::StatusOr<std::string> done = Configure(client, entry, person, clock);
+    if (done.ok()) {
+      person.tell(absl::StrCat("  ", client.file, " ", *done, "\n\n"));
+      continue;
+    }
+    is_all_well = false;
+    person.tell(absl::StrCat("  ", client.file, " is left as it is: ", done.status().message(),
+                             ".\n  Add this to it by hand:\n\n", Indented(EntryText(client, entry)),
+                             "\n"));
+  }
+  return is_all_well;
+}
+
+std::string ShowChange(absl::string_view before, absl::string_view after) {
+  std::vector<absl::string_view> old_lines;
+  if (!before.empty()) old_lines = absl::StrSplit(absl::StripSuffix(before, "\n"), '\n');
+  const std::vector<absl::string_view> lines = absl::StrSplit(absl::StripSuffix(after, "\n"), '\n');
+  const size_t shorter = std::min(old_lines.size(), lines.size());
+  size_t same = 0;
+  while (same < shorter && old_lines[same] == lines[same]) ++same;
+  size_t same_end = 0;
+  while (same_end < shorter - same &&
+         old_lines[old_lines.size() - 1 - same_end] == lines[lines.size() - 1 - same_end]) {
+    ++same_end;
+  }
+  std::string shown;
+  const size_t first = same - std::min(same, kContextLines);
+  const size_t end = lines.size() - same_end;
+  for (size_t i = first; i < same; ++i) AppendLine(shown, ' ', lines[i]);
+  for (size_t i = same; i < old_lines.size() - same_end; ++i) AppendLine(shown, '-', old_lines[i]);
+  for (size_t i = same; i < end; ++i) AppendLine(shown, '+', lines[i]);
+  for (size_t i = end; i < std::min(end + kContextLines, lines.size()); ++i) {
+    AppendLine(shown, ' ', lines[i]);
+  }
+  return shown;
+}
+
+}  // namespace callslip::bridge
