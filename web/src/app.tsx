@@ -1,0 +1,196 @@
+import {effect, untracked} from '@preact/signals';
+import {type ComponentType} from 'preact';
+import {useEffect, useState} from 'preact/hooks';
+import {findMe, logOut, loginNeeded, me, wordsOf} from './api/http.ts';
+import {FailedPage} from './commands/failed.tsx';
+import {CommandsPage} from './commands/table.tsx';
+import {WorkersPage} from './commands/workers.tsx';
+import {Login} from './login.tsx';
+import {OverviewPage} from './overview/overview.tsx';
+import {base, go, place} from './router.ts';
+import {SessionPage} from './session/page.tsx';
+import {SessionList, Welcome} from './sessions/list.tsx';
+import {connection, follow, lastHeard, needing, unfollow} from './sessions/store.ts';
+import {announced} from './ui/announce.ts';
+import {duration, now} from './ui/clock.ts';
+import {Dialog} from './ui/dialog.tsx';
+import {Boundary, Refusal} from './ui/failure.tsx';
+import {Notifications} from './ui/notifications.tsx';
+import {isTyping, setSingleKeys, shortcuts, singleKeys} from './ui/shortcuts.ts';
+
+// The pages by the first word of their path.
+interface Page {
+  path: string;
+  title: string;
+  view: ComponentType<{id: string}>;
+  // Shown beside its link, and told with it.
+  badge?: () => {count: number; says: string};
+}
+// The one at /ui/.
+const first = 'sessions';
+const pages: Page[] = [
+  {path: 'overview', title: 'Overview', view: OverviewPage},
+  {path: 'sessions', title: 'Sessions', view: Sessions, badge: () => ({count: needing.value, says: 'need you'})},
+  {path: 'commands', title: 'Commands', view: CommandsPage},
+  {path: 'failed', title: 'Failed', view: FailedPage},
+  {path: 'workers', title: 'Workers', view: WorkersPage},
+];
+
+function Sessions({id}: {id: string}) {
+  return (
+    <div class={`sessions ${id ? 'has-session' : ''}`}>
+      <Boundary what="The list"><SessionList current={id} /></Boundary>
+      <div class="beside">{id ? <Boundary what={`Session ${id}`}><SessionPage key={id} id={id} /></Boundary> : <Welcome />}</div>
+    </div>);
+}
+
+export function App() {
+  const [failed, setFailed] = useState<unknown>(null);
+  const begin = () => {
+    setFailed(null);
+    void findMe().catch(error => { if (!loginNeeded.peek()) setFailed(error); });
+  };
+  useEffect(begin, []);
+  useKeys();
+  if (loginNeeded.value) return <Login />;
+  if (failed !== null) return <Away error={failed} again={begin} />;
+  if (!me.value) return <p class="empty" aria-busy="true">Loading…</p>;
+  const {page: path, id} = place.value;
+  const page = pages.find(each => each.path === (path || first));
+  return (
+    <>
+      <Top current={page?.path ?? ''} />
+      <Banner />
+      <main id="main">
+        {page
+          ? <Boundary what={page.title}><page.view id={id} /></Boundary>
+          : <div class="empty"><h1>There is no such page</h1><p><a href={base}>To the sessions</a></p></div>}
+      </main>
+      <Refusal />
+      <div class="sr" role="log" aria-live="polite">{announced.value}</div>
+    </>);
+}
+
+// Whoever is known follows all sessions; whoever is not, none.
+effect(() => {
+  const isKnown = me.value !== null && !loginNeeded.value;
+  untracked(isKnown ? follow : unfollow);
+});
+
+// What needs somebody is seen from another tab.
+effect(() => {
+  const title = 'Callslip';
+  document.title = needing.value > 0 ? `(${needing.value}) ${title}` : title;
+});
+
+function Top({current}: {current: string}) {
+  const [isHelping, setHelping] = useState(false);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key === '?' && !isTyping(event) && singleKeys.value) setHelping(true);
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+  return (
+    <header class="top">
+      <a class="skip" href="#main">To the content</a>
+      <a class="brand" href={base}><img src={`${base}icon.svg`} alt="" width="20" height="20" />Callslip</a>
+      <nav aria-label="Pages">
+        {pages.map(({path, title, badge}) => {
+          const shown = badge?.();
+          return (
+            <a key={path} href={`${base}${path}`} aria-current={path === current ? 'page' : undefined}>{title}
+              {shown && shown.count > 0 && <span class="badge" title={`${shown.count} ${shown.says}`}>{shown.count}<span class="sr">{` ${shown.says}`}</span></span>}
+            </a>);
+        })}
+      </nav>
+      <Connection />
+      <span class="who">{me.value && [...new Set([me.value.name, me.value.role])].join(' · ')}</span>
+      <Theme />
+      <button type="button" class="quiet" aria-label="Help" onClick={() => setHelping(true)}>?</button>
+      {me.value?.tokens && <button type="button" class="quiet" onClick={() => void logOut()}>Log out</button>}
+      {isHelping && <Help onClose={() => setHelping(false)} />}
+    </header>);
+}
+
+const states = {live: 'live', connecting: 'connecting', lost: 'connection lost', closed: 'not connected'};
+
+function Connection() {
+  return (
+    <span role="status" aria-label="Connection" class={`connection ${connection.value}`}>
+      <span aria-hidden="true">●</span>{` ${states[connection.value]}`}
+    </span>);
+}
+
+function Banner() {
+  if (connection.value !== 'lost') return null;
+  return (
+    <p class="banner" role="status">
+      {`The gateway does not answer${lastHeard.value ? `; what you see is ${duration(now.value - lastHeard.value)} old` : ''}. `}
+      Trying again; what you write is kept.
+    </p>);
+}
+
+function Theme() {
+  const names = {'': 'as the system', light: 'light', dark: 'dark'};
+  const order = ['', 'light', 'dark'] as const;
+  const [theme, setTheme] = useState(() => (localStorage.getItem('callslip-theme') ?? '') as keyof typeof names);
+  const next = order[(order.indexOf(theme) + 1) % order.length]!;
+  return (
+    <button type="button" class="quiet" aria-label={`Colours: ${names[theme]}. Change to ${names[next]}`} title={`Colours: ${names[theme]}`}
+      onClick={() => {
+        setTheme(next);
+        if (next) localStorage.setItem('callslip-theme', next);
+        else localStorage.removeItem('callslip-theme');
+        document.documentElement.dataset.theme = next;
+      }}>{theme === 'dark' ? '☾' : theme === 'light' ? '☀' : '◐'}</button>);
+}
+
+function Help({onClose}: {onClose: () => void}) {
+  return (
+    <Dialog title="Keys and notifications" onClose={onClose}>
+      <table>
+        <tbody>{shortcuts.map(({keys, does}) => <tr key={keys}><th scope="row"><kbd>{keys}</kbd></th><td>{does}</td></tr>)}</tbody>
+      </table>
+      <label class="check">
+        <input type="checkbox" checked={singleKeys.value} onChange={event => setSingleKeys(event.currentTarget.checked)} />
+        Single keys do something
+      </label>
+      <Notifications />
+      <p class="hint">{`Callslip ${me.value?.version ?? ''} · `}<a href={`${base}licenses.txt`} target="_blank">Licences of what it has in it</a></p>
+      <div class="actions"><button type="button" class="primary" onClick={onClose}>Done</button></div>
+    </Dialog>);
+}
+
+function Away({error, again}: {error: unknown; again: () => void}) {
+  const {message, hint} = wordsOf(error);
+  return (
+    <main class="empty">
+      <h1>{message}</h1>
+      <p>{hint}</p>
+      <button type="button" class="primary" onClick={again}>Try again</button>
+    </main>);
+}
+
+// / goes to what filters, g and a letter to a page.
+function useKeys(): void {
+  useEffect(() => {
+    let before = '';
+    const press = (event: KeyboardEvent) => {
+      if (isTyping(event) || !singleKeys.value) return;
+      const key = event.key;
+      if (key === '/') {
+        event.preventDefault();
+        document.querySelector<HTMLInputElement>('[data-shortcut="/"]')?.focus();
+      }
+      if (before === 'g') {
+        const to = pages.find(({path}) => path.startsWith(key));
+        if (to) go(`${base}${to.path}`);
+      }
+      before = key;
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+}

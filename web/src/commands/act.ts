@@ -1,0 +1,48 @@
+import {post} from '../api/http.ts';
+import type {Command} from './model.ts';
+
+// Ids of replays that were asked for: who asks twice for the same one gets the same replay.
+const replays = new Map<string, string>();
+
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `page-${[...bytes].map(each => each.toString(16).padStart(2, '0')).join('')}`;
+}
+
+const path = (id: string) => `/commands/${encodeURIComponent(id)}`;
+
+export const cancel = (id: string): Promise<unknown> => post(`${path(id)}/cancel`);
+
+// The command that does it once more.
+export function replay(id: string): Promise<Command> {
+  let request = replays.get(id);
+  if (!request) replays.set(id, request = randomId());
+  return post<Command>(`${path(id)}/replay`, {request_id: request});
+}
+
+export interface Replayed {
+  done: number;
+  refused: {id: string; error: unknown}[];
+}
+
+// Replays one after the other, four at a time; `onDone` is told how far it is.
+export async function replayAll(
+  ids: readonly string[], onDone: (so: Replayed) => void, one: (id: string) => Promise<unknown> = replay,
+): Promise<Replayed> {
+  const so: Replayed = {done: 0, refused: []};
+  let next = 0;
+  const work = async () => {
+    while (next < ids.length) {
+      const id = ids[next++]!;
+      try {
+        await one(id);
+      } catch (error) {
+        so.refused.push({id, error});
+      }
+      so.done++;
+      onDone({...so});
+    }
+  };
+  await Promise.all(Array.from({length: 4}, work));
+  return so;
+}

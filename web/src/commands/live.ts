@@ -1,0 +1,117 @@
+import {signal} from '@preact/signals';
+import {useEffect} from 'preact/hooks';
+import {get, whose} from '../api/http.ts';
+import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
+import type {Json} from '../api/types.ts';
+import type {Command} from './model.ts';
+import {CommandStore} from './store.ts';
+
+// All commands that who looks may see, live for as long as a page shows them.
+
+export const rows = signal<readonly Command[]>([]);
+export const feed = signal<SocketState>('closed');
+export const isListed = signal(false);
+// Why they could not be listed just now.
+export const failed = signal<unknown>(null);
+export const store = new CommandStore();
+
+// Rows of a page of the list, and pages of it: what is beyond comes live as soon as it changes.
+const pageLimit = 200;
+const mostPages = 50;
+// Milliseconds that the feed goes on without a page that shows it, or with the page out of sight.
+const lingerMs = 10_000;
+const hiddenMs = 300_000;
+const againMs = 2_000;
+
+interface CommandPage {
+  commands: Command[];
+  next_page_token?: string;
+}
+
+let socket: ReconnectingSocket | null = null;
+let abort: AbortController | null = null;
+let users = 0;
+let linger = 0;
+let hidden = 0;
+let drawing = 0;
+
+const query = () => (whose() ? `client=${encodeURIComponent(whose())}` : '');
+
+// Many batches make one drawing.
+function draw(): void {
+  if (drawing) return;
+  drawing = window.setTimeout(() => {
+    drawing = 0;
+    rows.value = store.sorted();
+  }, 50);
+}
+
+async function list(): Promise<void> {
+  abort?.abort();
+  const mine = (abort = new AbortController());
+  store.listing();
+  const found: Command[] = [];
+  let token = '';
+  try {
+    for (let page = 0; page < mostPages; page++) {
+      const told: CommandPage = await get<CommandPage>(
+        `/commands?${query()}&limit=${pageLimit}${token && `&page_token=${encodeURIComponent(token)}`}`, mine.signal);
+      found.push(...told.commands);
+      token = told.next_page_token ?? '';
+      if (!token) break;
+    }
+    store.listed(found, token === '');
+    isListed.value = true;
+    failed.value = null;
+    draw();
+  } catch (error) {
+    if (mine.signal.aborted) return;
+    failed.value = error;
+    setTimeout(() => { if (socket && !mine.signal.aborted) void list(); }, againMs);
+  }
+}
+
+function open(): void {
+  if (socket) return;
+  // What is there is shown before the feed stands; once it does, it is listed again.
+  void list();
+  socket = new ReconnectingSocket(() => `/commands/ws?${query()}`, {
+    onState: state => { feed.value = state; },
+    onMessage: ({type, data}) => {
+      if (type === 'connected' || type === 'feed_lost') void list();
+      else if (type === 'commands' && Array.isArray(data.commands)) {
+        store.batch(data.commands as Json[] as unknown as Command[]);
+        draw();
+      }
+    },
+  });
+}
+
+function close(): void {
+  abort?.abort();
+  socket?.close();
+  socket = null;
+}
+
+function watchVisibility(): void {
+  clearTimeout(hidden);
+  if (document.visibilityState === 'hidden') hidden = window.setTimeout(close, hiddenMs);
+  else if (users > 0) open();
+}
+
+// For as long as the component is there.
+export function useCommandFeed(): void {
+  useEffect(() => {
+    if (users++ === 0) {
+      clearTimeout(linger);
+      open();
+      document.addEventListener('visibilitychange', watchVisibility);
+    }
+    return () => {
+      if (--users > 0) return;
+      document.removeEventListener('visibilitychange', watchVisibility);
+      clearTimeout(hidden);
+      linger = window.setTimeout(() => { if (users === 0) close(); }, lingerMs);
+    };
+  }, []);
+}

@@ -1,0 +1,104 @@
+import type {Json, JsonObject} from '../api/types.ts';
+
+// A command as the API tells it. Members that do not apply to it are not there.
+export type Status = 'queued' | 'waiting_for_user' | 'pending' | 'complete' | 'error' | 'timeout' | 'expired' | 'cancelled';
+
+export interface TraceEntry {
+  stage: string;
+  // RFC 3339.
+  time: string;
+  source: string;
+  worker?: string;
+}
+
+export interface Command {
+  correlation_id: string;
+  command: string;
+  target: string;
+  client?: string;
+  // Which session's it is: 8 digits of an MCP session, or the id of a recorded one.
+  session?: string;
+  status: Status;
+  // Of one that is pending.
+  stage?: string;
+  revision?: number;
+  attempt?: number;
+  progress?: {fraction?: number; message?: string};
+  created_at: string;
+  completed_at?: string;
+  failed_at?: string;
+  expired_at?: string;
+  cancelled_at?: string;
+  trace?: TraceEntry[];
+  worker?: string;
+  error?: string;
+  message?: string;
+  hint?: string;
+  may_have_executed?: boolean;
+  ordering_key?: string;
+  priority?: number;
+  replay_of?: string;
+  request_id?: string;
+  traceparent?: string;
+}
+
+// What is told of one alone.
+export interface CommandDetail extends Command {
+  params?: Json;
+  result?: Json;
+  result_bytes?: number;
+  late_result?: Json;
+  // Milliseconds by the names of the clocks.
+  deadlines_ms?: Record<string, number>;
+  tab_id?: number;
+  url?: string;
+  context?: JsonObject;
+}
+
+export const isEnded = ({status}: Command): boolean =>
+  status !== 'queued' && status !== 'waiting_for_user' && status !== 'pending';
+// Whether it ended in a way from which it can be replayed.
+export const isFailed = ({status}: Command): boolean =>
+  status === 'error' || status === 'timeout' || status === 'expired';
+
+const stageOf = ({status, stage}: Command): string => stage ?? status;
+export const endedAt = (command: Command): string | undefined =>
+  command.completed_at ?? command.failed_at ?? command.expired_at ?? command.cancelled_at;
+
+// Status and stage in one word, as it is shown.
+export function stateOf(command: Command): string {
+  if (command.status === 'pending') return command.stage ?? 'pending';
+  if (command.status === 'error') return 'failed';
+  if (command.status === 'timeout') return 'timed out';
+  return command.status === 'waiting_for_user' ? 'waits for a person' : command.status;
+}
+export const stateMarks: Record<Status, string> = {
+  queued: '○', waiting_for_user: '◆', pending: '●', complete: '✔', error: '✖', timeout: '✖', expired: '✖', cancelled: '–',
+};
+
+export interface CommandFilter {
+  // '' shows all, 'live' those that have not ended, 'failed' those that can be replayed.
+  status: string;
+  target: string;
+  text: string;
+}
+const stages = ['queued', 'delivered', 'running'];
+export const filterStatuses = ['live', 'failed', ...stages, 'complete', 'error', 'timeout', 'expired', 'cancelled'];
+
+export const filterOf = (query: URLSearchParams): CommandFilter => {
+  const status = query.get('status') ?? '';
+  return {status: filterStatuses.includes(status) ? status : '', target: query.get('target') ?? '', text: query.get('q') ?? ''};
+};
+
+export function matches(command: Command, {status, target, text}: CommandFilter): boolean {
+  if (status === 'live' && isEnded(command)) return false;
+  if (status === 'failed' && !isFailed(command)) return false;
+  if (stages.includes(status) && (isEnded(command) || stageOf(command) !== status)) return false;
+  if (status && ![...stages, 'live', 'failed'].includes(status) && command.status !== status) return false;
+  if (target && command.target !== target) return false;
+  if (!text) return true;
+  const wanted = text.toLowerCase();
+  return [command.correlation_id, command.command, command.target, command.session, command.client, command.error,
+    command.message, command.worker, command.progress?.message, command.ordering_key, command.request_id]
+    .some(each => each?.toLowerCase().includes(wanted));
+}

@@ -1,0 +1,77 @@
+import {isEnded, type Command, type TraceEntry} from './model.ts';
+
+// A stretch in the life of a command; milliseconds since the epoch.
+export interface Phase {
+  kind: 'queued' | 'delivered' | 'running';
+  start: number;
+  end: number;
+  // Not over yet: `end` is now.
+  isOpen: boolean;
+  worker?: string;
+}
+
+const after: Record<string, Phase['kind'] | undefined> = {
+  queued: 'queued', returned: 'queued', sent: 'delivered', started: 'running',
+};
+
+// What a command did when, by its trace. One that is delivered twice is queued twice.
+export function phasesOf(command: Pick<Command, 'status' | 'trace' | 'correlation_id' | 'command' | 'target' | 'created_at'>, now: number): Phase[] {
+  const phases: Phase[] = [];
+  let open: Phase | null = null;
+  for (const {stage, time, worker} of command.trace ?? []) {
+    const at = Date.parse(time);
+    if (Number.isNaN(at) || stage === 'late_result') continue;
+    if (open) {
+      open.end = at;
+      open.isOpen = false;
+      open = null;
+    }
+    const kind = after[stage];
+    if (kind) phases.push(open = {kind, start: at, end: at, isOpen: true, ...(worker ? {worker} : {})});
+  }
+  if (open && !isEnded(command as Command)) open.end = Math.max(open.start, now);
+  return phases;
+}
+
+// When one of its deadlines is over, in milliseconds since the epoch.
+export interface Deadline {
+  name: string;
+  at: number;
+}
+
+// The deadlines that run for a command in the phase that it is in. `clocks` are milliseconds.
+export function deadlinesOf(command: Command, clocks: Record<string, number>): Deadline[] {
+  if (isEnded(command)) return [];
+  const trace = command.trace ?? [];
+  const last = trace.at(-1);
+  const at = (entry: TraceEntry | undefined) => (entry ? Date.parse(entry.time) : NaN);
+  const registered = Date.parse(command.created_at);
+  const found: Deadline[] = [];
+  const add = (name: string, from: number) => {
+    const clock = clocks[name];
+    if (clock && !Number.isNaN(from)) found.push({name, at: from + clock});
+  };
+  if (last?.stage === 'queued' || last?.stage === 'returned') add('schedule_to_start', registered);
+  if (last?.stage === 'sent') add('ack_wait', at(last));
+  if (last?.stage === 'sent' || last?.stage === 'started') {
+    add('start_to_close', at(trace.filter(({stage}) => stage === 'sent').at(-1)));
+  }
+  add('schedule_to_close', registered);
+  return found.sort((a, b) => a.at - b.at);
+}
+
+// Milliseconds in words: "0.02 s", "3.4 s", "2 min 5 s", "1 h 2 min".
+export function lasted(ms: number): string {
+  if (ms < 0) return `−${lasted(-ms)}`;
+  if (ms < 1) return '0 s';
+  if (ms < 10) return `${Math.round(ms)} ms`;
+  const s = ms / 1000;
+  if (s < 1) return `${s.toFixed(2)} s`;
+  if (s < 9.95) return `${s.toFixed(1)} s`;
+  if (s < 59.5) return `${Math.round(s)} s`;
+  const minutes = Math.floor(Math.round(s) / 60);
+  if (minutes < 60) return Math.round(s) % 60 && minutes < 10 ? `${minutes} min ${Math.round(s) % 60} s` : `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return `${Math.floor(hours / 24)} days`;
+}

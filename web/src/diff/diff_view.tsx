@@ -1,0 +1,119 @@
+import {useEffect, useMemo, useReducer, useState} from 'preact/hooks';
+import type {DiffBlock, FileDiff} from './blocks.ts';
+import {fileDiffs} from './blocks.ts';
+import type {DiffLine} from './lines.ts';
+import {changedWords} from './words.ts';
+import {inSlices} from './slices.ts';
+import {isLarge, type DiffSource} from './source.ts';
+
+// Lines that are drawn at a time.
+const lineStep = 400;
+
+// Characters of a source that is compared at once, without a word that it is being done.
+const shortLength = 32 << 10;
+// What was made, for as long as its source is there: a row that comes back into sight is as it was.
+const made = new WeakMap<DiffSource, FileDiff[] | null>();
+
+function madeOf(source: DiffSource): FileDiff[] | null | 'working' {
+  const found = made.get(source);
+  if (found !== undefined) return found;
+  const length = source.kind === 'patch' ? source.patch.length : source.before.length + source.after.length;
+  if (length > shortLength) return 'working';
+  const work = fileDiffs(source);
+  let step = work.next();
+  while (!step.done) step = work.next();
+  made.set(source, step.value);
+  return step.value;
+}
+
+// What a tool call changed in a file, by lines, made in slices so that a long one holds nothing up.
+export function DiffView({source}: {source: DiffSource}) {
+  const [, again] = useReducer((count: number) => count + 1, 0);
+  const [isWanted, setWanted] = useState(() => made.has(source) || !isLarge(source));
+  useEffect(() => {
+    if (!isWanted || made.has(source)) return;
+    const abort = new AbortController();
+    inSlices(fileDiffs(source), files => {
+      made.set(source, files);
+      again(0);
+    }, abort.signal);
+    return () => abort.abort();
+  }, [source, isWanted]);
+
+  if (!isWanted) {
+    return (
+      <div class="diff-ask">
+        <span>The change to <code>{source.path || 'a file'}</code> is large.</span>
+        <button type="button" onClick={() => setWanted(true)}>Show it</button>
+      </div>);
+  }
+  const files = madeOf(source);
+  if (files === 'working') return <p class="diff-note">Comparing…</p>;
+  if (files === null) return <pre class="diff-raw" tabIndex={0}>{source.kind === 'patch' ? source.patch : source.after}</pre>;
+  return <>{files.map((file, at) => <FileView key={`${at} ${file.path}`} file={file} />)}</>;
+}
+
+// How many lines of a file came and went, as "+4 −1".
+export function DiffCount({added, removed}: {added: number; removed: number}) {
+  return (
+    <span class="diff-count">
+      <span class="diff-plus">+{added.toLocaleString('en')}<span class="sr"> lines added</span></span>{' '}
+      <span class="diff-minus">−{removed.toLocaleString('en')}<span class="sr"> lines removed</span></span>
+    </span>);
+}
+
+function FileView({file}: {file: FileDiff}) {
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set());
+  const [shown, setShown] = useState(lineStep);
+  let left = shown;
+  let hidden = 0;
+  const take = (lines: DiffLine[]) => {
+    const some = lines.length <= left ? lines : lines.slice(0, left);
+    left -= some.length;
+    hidden += lines.length - some.length;
+    return some;
+  };
+  const blockOf = (block: DiffBlock, at: number) => {
+    if (block.kind === 'lines' || opened.has(at)) return <Lines key={at} lines={take(block.lines)} />;
+    if (left === 0) return null;
+    const words = `${block.count.toLocaleString('en')} unchanged ${block.count === 1 ? 'line' : 'lines'}`;
+    if (block.lines.length === 0) return <div key={at} class="diff-fold">⋯ {words}</div>;
+    return (
+      <button key={at} type="button" class="diff-fold" onClick={() => setOpened(new Set([...opened, at]))}>
+        ⋯ {words}
+      </button>);
+  };
+  const blocks = file.blocks.map(blockOf);
+  const name = file.path || 'a file';
+  return (
+    <figure class="diff">
+      <figcaption>
+        <code class="diff-path">{name}</code> <DiffCount added={file.added} removed={file.removed} />
+      </figcaption>
+      {file.added + file.removed === 0
+        ? <p class="diff-note">No line differs.</p>
+        : <div class="diff-body" role="region" aria-label={`Changes in ${name}`} tabIndex={0}>{blocks}</div>}
+      {hidden > 0 && (
+        <button type="button" class="diff-fold" onClick={() => setShown(shown + lineStep)}>
+          {hidden.toLocaleString('en')} more lines
+        </button>)}
+    </figure>);
+}
+
+const marks = {same: ' ', removed: '−', added: '+'};
+
+function Lines({lines}: {lines: DiffLine[]}) {
+  const words = useMemo(() => changedWords(lines), [lines]);
+  return (
+    <>
+      {lines.map(line => (
+        <div key={`${line.before} ${line.after}`} class={`diff-line is-${line.kind}`}>
+          <span class="diff-number" aria-hidden="true">{line.before || ''}</span>
+          <span class="diff-number" aria-hidden="true">{line.after || ''}</span>
+          <span class="diff-mark">{marks[line.kind]}</span>
+          <span class="diff-text">
+            {words.get(line)?.map(({text, isChanged}, at) => (isChanged ? <b key={at}>{text}</b> : text)) ?? (line.text || ' ')}
+          </span>
+        </div>))}
+    </>);
+}

@@ -1,0 +1,2 @@
+// What esbuild takes besides scripts.
+declare module '*.css';

@@ -1,0 +1,168 @@
+// The page /ui/overview: whether the gateway is ready or why not, and how much goes through it.
+import type {ComponentChildren} from 'preact';
+import {useEffect, useState} from 'preact/hooks';
+import {me} from '../api/http.ts';
+import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
+import {lasted} from '../commands/timeline.ts';
+import {Failure} from '../ui/failure.tsx';
+import {usePolled} from '../ui/poll.ts';
+import {Needs} from './needs.tsx';
+import {failedShare, rated, ratesOf, recent, sized, withSample, type Sample, type Stats} from './series.ts';
+import {Sparkline} from './sparkline.tsx';
+
+// As observe {what: "health"} tells it.
+export interface Health {
+  ready: boolean;
+  reasons: string[];
+  gateway: {version: string; uptime_s: number};
+  tracker?: {
+    version: string;
+    uptime_s: number;
+    commands: Record<string, number>;
+    queue: {depth: number; longest: number; oldest_ms?: number};
+    workers: {connected: number; known: number};
+    waits: number;
+    failed: number;
+    late_results: number;
+    payload_bytes: number;
+    sessions: number;
+    storage: {events: number; failures: number};
+  };
+}
+
+// What is meant by a reason, and what to do.
+const reasonWords: Record<string, string> = {
+  no_worker: 'No worker is connected. Open the browser that has the extension and switch it on, or start the runner.',
+  tracker_unreachable: 'The gateway cannot reach the tracker. What waits goes on once it is back; see /readyz.',
+  draining: 'The tracker is shutting down and takes no new commands.',
+  storage_failed: 'Something could not be written. Look at the disk of the tracker, and at its log.',
+};
+
+const healthEveryMs = () => 5_000;
+
+export function OverviewPage() {
+  return (
+    <div class="overview page">
+      <header class="page-head"><h1>Overview</h1></header>
+      {/* A client is told of its own alone. */}
+      {me.value?.role === 'client' ? <Needs /> : <Everything />}
+    </div>);
+}
+
+function Everything() {
+  const {value: health, error} = usePolled<Health>('/health', healthEveryMs);
+  const [samples, feed] = useStats();
+  return (
+    <>
+      {error !== null && <Failure error={error} />}
+      {health && <Readiness health={health} />}
+      <Needs />
+      {health && <Tiles health={health} samples={samples} />}
+      {health && <Versions health={health} feed={feed} />}
+    </>);
+}
+
+// Everything of the last two minutes that came while somebody looked.
+function useStats(): [readonly Sample[], SocketState] {
+  const [samples, setSamples] = useState<readonly Sample[]>([]);
+  const [state, setState] = useState<SocketState>('connecting');
+  useEffect(() => {
+    let socket: ReconnectingSocket | null = null;
+    const look = () => {
+      if (document.visibilityState === 'hidden') {
+        socket?.close();
+        socket = null;
+        return;
+      }
+      socket ??= new ReconnectingSocket(() => '/stats/ws', {
+        onState: setState,
+        onMessage: ({type, data}) => {
+          if (type === 'stats') setSamples(before => withSample(before, data as unknown as Stats, Date.now()));
+        },
+      });
+    };
+    look();
+    document.addEventListener('visibilitychange', look);
+    return () => {
+      document.removeEventListener('visibilitychange', look);
+      socket?.close();
+    };
+  }, []);
+  return [samples, state];
+}
+
+function Readiness({health}: {health: Health}) {
+  return (
+    <section class={`readiness${health.ready ? ' is-ready' : ''}`} aria-label="Readiness">
+      <strong><span aria-hidden="true">{health.ready ? '✔' : '✖'}</span> {health.ready ? 'Ready' : 'Not ready'}</strong>
+      {health.reasons.length === 0
+        ? <span>Commands are accepted, and somebody works on them.</span>
+        : <ul>{health.reasons.map(each => <li key={each}>{reasonWords[each] ?? each.replaceAll('_', ' ')}</li>)}</ul>}
+    </section>);
+}
+
+interface TileProps {
+  name: string;
+  value: ComponentChildren;
+  note?: ComponentChildren;
+  href?: string;
+  values?: readonly number[];
+  isWarning?: boolean;
+}
+
+function Tile({name, value, note, href, values, isWarning}: TileProps) {
+  return (
+    <div class={`tile${isWarning ? ' is-warning' : ''}`}>
+      <dt>{href ? <a href={href}>{name}</a> : name}</dt>
+      <dd class="tile-value">{value}</dd>
+      {note && <dd class="tile-note">{note}</dd>}
+      {values && <dd class="tile-line"><Sparkline values={values} /></dd>}
+    </div>);
+}
+
+const ms = (value: number | undefined) => (value === undefined ? '–' : lasted(value));
+const of = (samples: readonly Sample[], read: (sample: Sample) => number | undefined) => samples.map(each => read(each) ?? 0);
+
+function Tiles({health, samples}: {health: Health; samples: readonly Sample[]}) {
+  const {tracker} = health;
+  const last = samples.at(-1);
+  const arrivals = ratesOf(samples, 'registered');
+  const ends = ratesOf(samples, 'completed');
+  const share = failedShare(samples);
+  const queued = last?.queued ?? tracker?.queue.depth ?? 0;
+  const oldest = last ? last.oldest_ms : tracker?.queue.oldest_ms;
+  return (
+    <dl class="tiles">
+      <Tile name="Queued" href="/ui/commands?status=queued" value={queued.toLocaleString('en')} values={of(samples, each => each.queued)}
+        note={oldest ? `oldest ${lasted(oldest)}` : 'nothing waits'} isWarning={(oldest ?? 0) > 10_000} />
+      <Tile name="Handed in" href="/ui/commands" value={rated(recent(arrivals))} values={arrivals} />
+      <Tile name="Completed" value={rated(recent(ends))} values={ends} />
+      <Tile name="Failed" href="/ui/failed" value={share === null ? '0 %' : `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`}
+        values={ratesOf(samples, 'failed')} isWarning={(share ?? 0) > 0.05}
+        note={share === null ? 'nothing ended just now' : 'of what ended in the last 2 minutes'} />
+      {last?.dispatch_p99_ms !== undefined && (
+        <Tile name="Dispatch" value={ms(last.dispatch_p99_ms)} note={`p99; half within ${ms(last.dispatch_p50_ms)}`}
+          values={of(samples, each => each.dispatch_p99_ms)} />)}
+      {last?.journal_p99_ms !== undefined && (
+        <Tile name="Disk" value={ms(last.journal_p99_ms)} note="p99 of a write to the journal" values={of(samples, each => each.journal_p99_ms)} />)}
+      {tracker && (
+        <>
+          <Tile name="Workers" href="/ui/workers" value={`${tracker.workers.connected} of ${tracker.workers.known}`}
+            note="connected, of those known" isWarning={tracker.workers.connected === 0} />
+          <Tile name="Sessions" href="/ui/sessions" value={tracker.sessions.toLocaleString('en')} />
+          <Tile name="In memory" value={sized(last?.payload_bytes ?? tracker.payload_bytes)} note="params and results"
+            values={samples.length > 1 ? of(samples, each => each.payload_bytes) : undefined} />
+        </>)}
+    </dl>);
+}
+
+function Versions({health: {gateway, tracker}, feed}: {health: Health; feed: SocketState}) {
+  return (
+    <p class="muted versions">
+      Gateway {gateway.version}, up {lasted(gateway.uptime_s * 1000)}
+      {tracker && <> · tracker {tracker.version}, up {lasted(tracker.uptime_s * 1000)}</>}
+      {tracker && tracker.late_results > 0 && <> · {tracker.late_results.toLocaleString('en')} late results</>}
+      {me.value?.tokens && <> · as {me.value.name} ({me.value.role})</>}
+      {feed !== 'live' && <> · rates are {feed === 'closed' ? 'paused' : 'connecting…'}</>}
+    </p>);
+}

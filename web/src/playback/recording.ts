@@ -1,0 +1,50 @@
+import type {EventPage, SessionEvent} from '../api/types.ts';
+import {reduce, Reduction, type Part} from '../sessions/log.ts';
+import {Timeline} from './player.ts';
+
+// Events of a page, and bytes of one event: what is longer is cut, since a picture of a session as it
+// was needs no whole outputs.
+const pageLimit = 1_000;
+const eventBytes = 4_096;
+// Events that are played at most: the first ones.
+export const mostEvents = 50_000;
+
+export type PositionPage = EventPage & {next_position?: number};
+export type ReadPage = (path: string, abort: AbortSignal) => Promise<PositionPage>;
+
+// All events of a session in order, page by page; `onLoaded` is told how many there are so far.
+export async function loadEvents(
+  session: string, read: ReadPage, abort: AbortSignal, onLoaded: (loaded: number, length: number) => void,
+  mostBytes = eventBytes,
+): Promise<SessionEvent[]> {
+  const events: SessionEvent[] = [];
+  let position = 0;
+  while (events.length < mostEvents) {
+    const page = await read(`/sessions/${encodeURIComponent(session)}/events?position=${position}` +
+      `&limit=${pageLimit}&max_event_bytes=${mostBytes}`, abort);
+    for (const event of page.events) events.push(event);
+    onLoaded(events.length, page.length);
+    const next = page.next_position ?? position + page.events.length;
+    if (!page.has_more || next <= position) break;
+    position = next;
+  }
+  return events;
+}
+
+// The parts of a conversation at any position: forward by what was added, back from the beginning.
+export class Recording {
+  readonly line: Timeline;
+  private reduction = new Reduction();
+  private position = 0;
+
+  constructor(readonly events: readonly SessionEvent[]) {
+    this.line = new Timeline(events.map(({timestamp}) => Date.parse(timestamp)));
+  }
+
+  at(position: number): Part[] {
+    if (position < this.position) this.reduction = reduce(this.events, position);
+    else for (let next = this.position; next < position; next++) this.reduction.add(this.events[next]!);
+    this.position = position;
+    return this.reduction.parts.slice();
+  }
+}

@@ -1,0 +1,193 @@
+import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {canAct, canActNow, isAway, post} from '../api/http.ts';
+import {Playback} from '../playback/playback.tsx';
+import {go, place, setQuery} from '../router.ts';
+import {nameOf, standing, words} from '../sessions/groups.ts';
+import type {Part} from '../sessions/log.ts';
+import {markSeen} from '../sessions/store.ts';
+import {duration, now} from '../ui/clock.ts';
+import {Confirm} from '../ui/dialog.tsx';
+import {attempt, Boundary, Failure} from '../ui/failure.tsx';
+import {useSingleKeys} from '../ui/keys.ts';
+import {type ListHandle, VirtualList} from '../ui/virtual_list.tsx';
+import {AgentControls} from './agent.tsx';
+import {Composer} from './composer.tsx';
+import {useFeedKeys} from './feed_keys.ts';
+import {PartView} from './parts.tsx';
+import {Permissions} from './permissions.tsx';
+import {QueuePane} from './queue.tsx';
+import {Search, useSearchKeys} from './search.tsx';
+import {SessionStore} from './store.ts';
+import {TranscriptDialog} from './transcript.tsx';
+
+// One session: its conversation, what waits for its agent, and what that asks.
+export function SessionPage({id}: {id: string}) {
+  const store = useMemo(() => new SessionStore(id), [id]);
+  useEffect(() => () => store.close(), [store]);
+  const played = place.value.query.get('play');
+  if (store.isGone.value) {
+    return (
+      <div class="empty">
+        <h1>There is no such session</h1>
+        <p>It was deleted, or is somebody else's. <a href="/ui/sessions">All sessions</a></p>
+      </div>);
+  }
+  return (
+    <div class="session">
+      <Head store={store} />
+      <div class="conversation">
+        {store.error.value !== null && <Failure error={store.error.value} />}
+        {played === null ? (
+          <>
+            <Boundary what="The conversation"><Conversation store={store} /></Boundary>
+            <Boundary what="The question"><Permissions store={store} /></Boundary>
+            <Composer key={id} store={store} />
+          </>) : <Boundary what="The recording"><Played store={store} from={played} /></Boundary>}
+      </div>
+      <aside aria-label="Queue and plan">
+        <Boundary what="The queue"><QueuePane store={store} /></Boundary>
+        <PlanPane store={store} />
+        <FilesPane store={store} />
+      </aside>
+    </div>);
+}
+
+// The session as it was, in the place of what is live.
+function Played({store, from}: {store: SessionStore; from: string}) {
+  const [parts, setParts] = useState<Part[]>([]);
+  const list = useRef<ListHandle>(null);
+  useFeedKeys(parts, store.folds, list);
+  // Where playback began: what it puts into the address afterwards is for others.
+  const start = useMemo(() => (/^\d+$/.test(from) ? Number(from) : 0), [store.id]);
+  return (
+    <>
+      <div class="feed">
+        <VirtualList items={parts} keyOf={part => part.key} handle={list} label="Conversation"
+          row={(part, at) => <PartView part={part} store={store} position={at + 1} count={parts.length} />} />
+      </div>
+      <Playback session={store.id} position={start} onParts={setParts}
+        onSettled={position => setQuery({play: String(position)})} onClose={() => setQuery({play: ''})} />
+    </>);
+}
+
+function Head({store}: {store: SessionStore}) {
+  const session = store.session.value;
+  const [isDeleting, setDeleting] = useState(false);
+  const [isStopping, setStopping] = useState(false);
+  const [isTaking, setTaking] = useState(false);
+  const seen = useTurnTime(session?.turn_id ?? '');
+  // Its prompt is recorded as it begins; where that is not loaded, since when it was seen.
+  const prompt = Date.parse(store.parts.value.findLast(({kind}) => kind === 'prompt')?.time ?? '');
+  const begun = Math.min(prompt || seen, seen);
+  useSingleKeys(event => {
+    if (event.key !== 's' || event.repeat || !session?.turn_id || !canActNow()) return;
+    event.preventDefault();
+    setStopping(true);
+  });
+  if (!session) return <header class="session-head"><h1>{store.id}</h1></header>;
+  const act = (path: string) => attempt(() => post(store.path(path)));
+  return (
+    <header class="session-head">
+      <a class="back" href="/ui/sessions">← Sessions</a>
+      <div class="what">
+        <h1>{nameOf(session)}</h1>
+        <p class="hint">{[session.acp_server, session.working_dir, session.client_id].filter(Boolean).join(' · ')}</p>
+      </div>
+      <p class="standing" role="status" aria-label="Agent">
+        {session.turn_id ? `at work, ${duration(now.value - begun)}` : standing(session) || (session.agent ? words(session.agent.status) : '')}
+        {session.agent?.message ? `: ${session.agent.message}` : ''}
+      </p>
+      {!place.value.query.has('play') && session.max_seq > 0 && (
+        <div class="actions">
+          <button type="button" class="quiet" onClick={() => { store.isSearching.value = true; }}>Search</button>
+          <fieldset class="actions" disabled={isAway.value}>
+            <button type="button" class="quiet" onClick={() => setTaking(true)}>As text</button>
+            <button type="button" class="quiet" onClick={() => setQuery({play: '0'})}>Play back</button>
+          </fieldset>
+        </div>)}
+      {canAct() && (
+        <fieldset class="actions" disabled={isAway.value}>
+          {session.turn_id && <button type="button" class="danger" onClick={() => void act('/stop')}>Stop</button>}
+          <AgentControls store={store} session={session} />
+          {session.status === 'active'
+            ? <button type="button" class="quiet" onClick={() => void act('/end')}>End</button>
+            : <button type="button" class="quiet" onClick={() => void act('/resume')}>Take up again</button>}
+          <button type="button" class="quiet" onClick={() => setDeleting(true)}>Delete</button>
+        </fieldset>)}
+      {isTaking && <TranscriptDialog session={session} onClose={() => setTaking(false)} />}
+      {isStopping && <Confirm title="Stop the agent?" text="Its turn ends where it is; the queue is paused." action="Stop it" keep="Let it work"
+        onNo={() => setStopping(false)} onYes={() => { setStopping(false); void act('/stop'); }} />}
+      {isDeleting && <Confirm title="Delete the session?" text={`${nameOf(session)} and all that was said in it would be gone.`}
+        action="Delete it" onNo={() => setDeleting(false)}
+        onYes={() => {
+          setDeleting(false);
+          void store.change('DELETE', '').then(isDone => { if (isDone) go('/ui/sessions'); });
+        }} />}
+    </header>);
+}
+
+// When the turn was first seen here.
+function useTurnTime(turn: string): number {
+  const begun = useRef({turn: '', at: 0});
+  if (begun.current.turn !== turn) begun.current = {turn, at: Date.now()};
+  return begun.current.at;
+}
+
+function Conversation({store}: {store: SessionStore}) {
+  const parts = store.parts.value;
+  const list = useRef<ListHandle>(null);
+  const [isAtEnd, setAtEnd] = useState(true);
+  const [read, setRead] = useState(0);
+  const last = store.log.lastSeq;
+  useEffect(() => {
+    if (!isAtEnd || document.visibilityState !== 'visible') return;
+    setRead(last);
+    markSeen(store.id, last);
+  }, [isAtEnd, last]);
+  useFeedKeys(parts, store.folds, list);
+  useSearchKeys(store);
+  const fresh = parts.filter(({seq}) => seq > read).length;
+  if (!store.isLoaded.value) return <p class="empty" aria-busy="true">Loading the conversation…</p>;
+  if (parts.length === 0) {
+    return <div class="empty"><h2>Nothing was said yet</h2><p>{canAct() ? 'Write the first message below.' : 'The first event will be shown here.'}</p></div>;
+  }
+  return (
+    <div class="feed">
+      {store.isSearching.value && <Search store={store} parts={parts} list={list} />}
+      <VirtualList items={parts} keyOf={part => part.key} handle={list} label="Conversation"
+        busy={!store.isLoaded.value} onStart={() => store.loadOlder()} onAtEnd={setAtEnd} onHome={() => store.loadAllOlder()}
+        row={(part, at) => <PartView part={part} store={store} position={at + 1} count={parts.length} />} />
+      {store.gathered.value && <p class="pill" role="status">{`Loading what is older: ${store.gathered.value.length.toLocaleString('en')}…`}</p>}
+      {!isAtEnd && !store.gathered.value && (
+        <button type="button" class="pill" onClick={() => list.current?.toEnd()}>
+          {fresh > 0 ? `↓ ${fresh} new` : '↓ Latest'}
+        </button>)}
+    </div>);
+}
+
+function PlanPane({store}: {store: SessionStore}) {
+  void store.parts.value;
+  const entries = store.log.plan?.entries ?? [];
+  if (entries.length === 0) return null;
+  return (
+    <section class="pane" aria-labelledby="plan-title">
+      <h2 id="plan-title">{`Plan ${entries.filter(({status}) => status === 'completed').length}/${entries.length}`}</h2>
+      <ul class="plan">
+        {entries.map(({content, status}, at) => <li key={at} class={status}>{content}<span class="sr">{`, ${words(status)}`}</span></li>)}
+      </ul>
+    </section>);
+}
+
+function FilesPane({store}: {store: SessionStore}) {
+  void store.parts.value;
+  const {files} = store.log;
+  if (files.length === 0) return null;
+  return (
+    <section class="pane" aria-labelledby="files-title">
+      <h2 id="files-title">{`Files ${files.length}`}</h2>
+      <ul class="files">
+        {files.slice(-50).reverse().map(({path, isWritten}) => (
+          <li key={path} title={path}><span class="hint">{isWritten ? 'wrote ' : 'read '}</span>{path}</li>))}
+      </ul>
+    </section>);
+}

@@ -1,0 +1,117 @@
+import {useRef, useState} from 'preact/hooks';
+import {canAct, canActNow, isAway} from '../api/http.ts';
+import type {QueuedMessage} from '../api/types.ts';
+import {words} from '../sessions/groups.ts';
+import {Confirm} from '../ui/dialog.tsx';
+import {useSingleKeys} from '../ui/keys.ts';
+import type {SessionStore} from './store.ts';
+
+// The messages that wait for the agent, in the order in which they will be sent.
+export function QueuePane({store}: {store: SessionStore}) {
+  const messages = store.messages.value;
+  const queue = store.queue.value;
+  const [isClearing, setClearing] = useState(false);
+  const dragged = useRef('');
+  const control = (action: string) => store.change('POST', '/queue-control', {action});
+  const move = (id: string, position: number) => {
+    if (position < 0 || position >= messages.length) return;
+    void store.change('POST', `/queue/${id}/move`, {position});
+  };
+  useSingleKeys(event => {
+    if (event.key === 'p' && !event.repeat && queue && canActNow()) void control(queue.paused ? 'resume' : 'pause');
+  });
+  // A turn has ended badly: somebody has to say what is to become of its message.
+  const isStuck = queue?.paused && queue.pause_reason !== 'paused';
+  return (
+    <section class="pane queue" aria-labelledby="queue-title">
+      <header>
+        <h2 id="queue-title">{`Queue${messages.length ? ` ${messages.length}` : ''}`}</h2>
+        {canAct() && queue && (
+          <fieldset class="actions" disabled={isAway.value}>
+            {queue.paused
+              ? <button type="button" onClick={() => void control('resume')}>Resume</button>
+              : <button type="button" class="quiet" onClick={() => void control('pause')}>Pause</button>}
+            {messages.length > 1 && <button type="button" class="quiet" onClick={() => setClearing(true)}>Clear</button>}
+          </fieldset>)}
+      </header>
+      {queue?.paused && (
+        <div class="paused" role="status">
+          <strong>{`Paused${queue.pause_reason ? `: ${words(queue.pause_reason)}` : ''}`}</strong>
+          {queue.pause_message && <p>{queue.pause_message}</p>}
+          {canAct() && isStuck && (
+            <fieldset class="actions" disabled={isAway.value}>
+              <button type="button" onClick={() => void control('retry')}>Retry</button>
+              <button type="button" onClick={() => void control('skip')}>Skip</button>
+            </fieldset>)}
+        </div>)}
+      {messages.length === 0 && <p class="hint">Nothing waits. What you send now goes to the agent at once.</p>}
+      <ol aria-label="Queue">
+        {messages.map((message, at) => (
+          <Waiting key={message.id} message={message} at={at} store={store} move={move}
+            onDrag={() => { dragged.current = message.id; }}
+            onDrop={() => { if (dragged.current && dragged.current !== message.id) move(dragged.current, at); dragged.current = ''; }} />))}
+      </ol>
+      {queue && queue.delay_seconds > 0 && <p class="hint">{`Each waits ${queue.delay_seconds} s after a turn.`}</p>}
+      {isClearing && <Confirm title="Clear the queue?" text={`${messages.length} messages would be deleted without having been sent.`}
+        action="Delete them" onNo={() => setClearing(false)}
+        onYes={() => { setClearing(false); void store.change('DELETE', '/queue'); }} />}
+    </section>);
+}
+
+interface WaitingProps {
+  message: QueuedMessage;
+  at: number;
+  store: SessionStore;
+  move: (id: string, position: number) => void;
+  onDrag: () => void;
+  onDrop: () => void;
+}
+
+function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
+  const [edited, setEdited] = useState<string | null>(null);
+  const isSending = Boolean(message.turn_id);
+  const save = async () => {
+    if (edited !== null && edited.trim() && edited !== message.message &&
+        !await store.change('PATCH', `/queue/${message.id}`, {message: edited, image_ids: message.image_ids})) return;
+    setEdited(null);
+  };
+  if (edited !== null) {
+    return (
+      <li>
+        <textarea aria-label="Edit message" rows={3} value={edited} ref={node => node?.focus()}
+          onInput={event => setEdited(event.currentTarget.value)}
+          onKeyDown={event => {
+            if (event.key === 'Escape') setEdited(null);
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && canActNow()) void save();
+          }} />
+        <div class="actions">
+          <button type="button" onClick={() => setEdited(null)}>Leave it</button>
+          <button type="button" class="primary" disabled={isAway.value} onClick={() => void save()}>Save</button>
+        </div>
+      </li>);
+  }
+  return (
+    <li draggable={canActNow() && !isSending} data-message-id={message.id} tabIndex={canAct() ? 0 : undefined}
+      onDragStart={onDrag} onDragOver={event => event.preventDefault()} onDrop={onDrop}
+      onKeyDown={event => {
+        if (!canActNow() || event.target !== event.currentTarget) return;
+        if (event.altKey && event.key === 'ArrowUp') { event.preventDefault(); move(message.id, at - 1); }
+        if (event.altKey && event.key === 'ArrowDown') { event.preventDefault(); move(message.id, at + 1); }
+        if (event.key === 'Delete') void store.change('DELETE', `/queue/${message.id}`);
+        if (event.key === 'Enter') setEdited(message.message);
+      }}>
+      <span class="text">{message.message}</span>
+      {message.image_ids.length > 0 && <span class="chip">{message.image_ids.length === 1 ? '1 picture' : `${message.image_ids.length} pictures`}</span>}
+      {isSending ? <span class="hint">is being sent</span> : canAct() && (
+        <fieldset class="tools" disabled={isAway.value}>
+          <Tool name="Move up" sign="↑" isOff={at === 0} act={() => move(message.id, at - 1)} />
+          <Tool name="Move down" sign="↓" act={() => move(message.id, at + 1)} />
+          <Tool name="Edit" sign="✎" act={() => setEdited(message.message)} />
+          <Tool name="Delete" sign="✕" act={() => void store.change('DELETE', `/queue/${message.id}`)} />
+        </fieldset>)}
+    </li>);
+}
+
+function Tool({name, sign, act, isOff = false}: {name: string; sign: string; act: () => void; isOff?: boolean}) {
+  return <button type="button" class="quiet" aria-label={name} title={name} disabled={isOff} onClick={act}>{sign}</button>;
+}

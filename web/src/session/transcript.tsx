@@ -1,0 +1,78 @@
+import {useEffect, useState} from 'preact/hooks';
+import {get} from '../api/http.ts';
+import type {Session} from '../api/types.ts';
+import {inSlices} from '../diff/slices.ts';
+import {loadEvents, mostEvents, type PositionPage} from '../playback/recording.ts';
+import {reduce} from '../sessions/log.ts';
+import {fileName, mostLength, TooLong, transcript} from '../sessions/transcript.ts';
+import {Dialog} from '../ui/dialog.tsx';
+import {Failure} from '../ui/failure.tsx';
+
+// Bytes of one event: of what is longer it is said how much is left out.
+const eventBytes = 256 << 10;
+
+// All that is recorded of the session, older than what is loaded here too. Rejects with TooLong.
+async function load(session: Session, abort: AbortSignal, tell: (progress: string) => void): Promise<string> {
+  let size = 0;
+  const read = async (path: string, signal: AbortSignal) => {
+    const page = await get<PositionPage>(path, signal);
+    size += JSON.stringify(page.events).length;
+    if (size > mostLength || page.length > mostEvents) throw new TooLong();
+    return page;
+  };
+  const events = await loadEvents(session.session_id, read, abort, (loaded, length) =>
+    tell(`Loading… ${loaded.toLocaleString('en')} of ${length.toLocaleString('en')} events`), eventBytes);
+  tell('Writing…');
+  return new Promise((resolve, reject) => {
+    inSlices(transcript(session, reduce(events).parts), resolve, abort, undefined, reject);
+  });
+}
+
+// The conversation as text, to be taken along.
+export function TranscriptDialog({session, onClose}: {session: Session; onClose: () => void}) {
+  const [progress, setProgress] = useState('Loading…');
+  const [text, setText] = useState<string | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  useEffect(() => {
+    const abort = new AbortController();
+    load(session, abort.signal, setProgress).then(setText).catch((failure: unknown) => {
+      if (!abort.signal.aborted) setError(failure);
+    });
+    return () => abort.abort();
+  }, []);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text!);
+      setProgress('Copied.');
+    } catch {
+      setProgress('This browser does not let the page copy: download it instead.');
+    }
+  };
+  return (
+    <Dialog title="The conversation as text" onClose={onClose}>
+      {error !== null && (
+        <Failure error={error}>
+          {error instanceof TooLong && <span>{`All of it is at /api/sessions/${session.session_id}/events, page by page.`}</span>}
+        </Failure>)}
+      {error === null && <p role="status">{text !== null && progress === 'Writing…' ? `${size(text)} of markdown.` : progress}</p>}
+      <div class="actions">
+        <button type="button" onClick={onClose}>{text === null && error === null ? 'Cancel' : 'Close'}</button>
+        <button type="button" disabled={text === null} onClick={() => save(text!, fileName(session))}>Download</button>
+        <button type="button" class="primary" disabled={text === null} onClick={() => void copy()}>Copy as markdown</button>
+      </div>
+    </Dialog>);
+}
+
+const size = (text: string): string => {
+  const {size: bytes} = new Blob([text]);
+  return bytes < 1 << 20 ? `${Math.ceil(bytes / 1024)} KB` : `${(bytes / (1 << 20)).toFixed(1)} MB`;
+};
+
+function save(text: string, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([text], {type: 'text/markdown'}));
+  link.download = name;
+  link.click();
+  // Once the browser has taken it.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

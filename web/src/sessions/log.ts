@@ -1,0 +1,255 @@
+import type {Json, JsonObject, SessionEvent} from '../api/types.ts';
+
+// What a conversation consists of, made of its events alone: whoever has the same events has the same
+// parts, in whatever order and however often they came.
+
+export type ToolStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
+
+interface PartBase {
+  key: string;
+  seq: number;
+  lastSeq: number;
+  time: string;
+  lastTime: string;
+  // Bytes that were left out of what was loaded.
+  omitted?: number;
+}
+export interface TextPart extends PartBase {
+  kind: 'message' | 'thought';
+  text: string;
+  messageId?: string;
+  iteration?: number;
+  // Not recorded yet: as it streams in.
+  isStreaming?: boolean;
+}
+export interface PromptPart extends PartBase {
+  kind: 'prompt';
+  text: string;
+  images: {id: string; name: string; mime_type?: string}[];
+  queueId?: string;
+  number: number;
+}
+export interface ToolPart extends PartBase {
+  kind: 'tool';
+  id: string;
+  title: string;
+  status: ToolStatus;
+  tool: string;
+  rawInput?: Json;
+  rawOutput?: Json;
+  content: JsonObject[];
+  locations: JsonObject[];
+  decisions: JsonObject[];
+}
+export interface PlanPart extends PartBase {
+  kind: 'plan';
+  entries: PlanEntry[];
+}
+export interface PlanEntry {
+  content: string;
+  status: string;
+  priority: string;
+}
+export interface OtherPart extends PartBase {
+  kind: 'permission' | 'turn_end' | 'session_start' | 'session_end' | 'file' | 'error' | 'unknown';
+  type: string;
+  data: JsonObject;
+}
+export type Part = TextPart | PromptPart | ToolPart | PlanPart | OtherPart;
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+const objects = (value: Json | undefined): JsonObject[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// The words of the Agent Client Protocol and those of shell commands, as one.
+const statuses: Record<string, ToolStatus> = {
+  pending: 'queued', queued: 'queued', in_progress: 'running', running: 'running',
+  completed: 'completed', failed: 'failed', cancelled: 'cancelled',
+};
+const isFinal = (status: ToolStatus) => status !== 'queued' && status !== 'running';
+
+// One file that a session has read, written or changed, with how many lines.
+export interface TouchedFile {
+  path: string;
+  seq: number;
+  isWritten: boolean;
+}
+
+// Parts of events that come in order of their seq. A part that changes is another object, so that
+// what shows it can tell by identity.
+export class Reduction {
+  readonly parts: Part[] = [];
+  readonly files = new Map<string, TouchedFile>();
+  plan: PlanPart | null = null;
+  prompts = 0;
+  lastSeq = 0;
+  private readonly tools = new Map<string, number>();
+  private planAt = -1;
+
+  add(event: SessionEvent): void {
+    if (event.seq <= this.lastSeq) return;
+    this.lastSeq = event.seq;
+    const {data} = event;
+    switch (event.type) {
+      case 'agent_message': return this.say('message', event);
+      case 'agent_thought': return this.say('thought', event);
+      case 'user_prompt': {
+        this.planAt = -1;
+        this.prompts += 1;
+        const images = objects(data.images) as unknown as PromptPart['images'];
+        this.push({...this.base(event), kind: 'prompt', text: text(data.message), images,
+          queueId: text(data.queue_id), number: this.prompts});
+        return;
+      }
+      case 'tool_call': case 'tool_call_update': return this.tool(event);
+      case 'plan': return this.planned(event);
+      case 'permission': return this.decided(event);
+      case 'file_read': case 'file_write': {
+        this.touch(text(data.path), event.seq, event.type === 'file_write');
+        return this.other('file', event);
+      }
+      case 'turn_end': case 'session_start': case 'session_end': case 'error':
+        return this.other(event.type, event);
+      default: return this.other('unknown', event);
+    }
+  }
+
+  private base(event: SessionEvent): PartBase {
+    return {key: `e${event.seq}`, seq: event.seq, lastSeq: event.seq, time: event.timestamp,
+      lastTime: event.timestamp, ...(event.omitted_bytes ? {omitted: event.omitted_bytes} : {})};
+  }
+  private push(part: Part): number {
+    return this.parts.push(part) - 1;
+  }
+  private other(kind: OtherPart['kind'], event: SessionEvent): void {
+    this.push({...this.base(event), kind, type: event.type, data: event.data});
+  }
+  private touch(path: string, seq: number, isWritten: boolean): void {
+    if (!path) return;
+    const before = this.files.get(path);
+    this.files.set(path, {path, seq, isWritten: isWritten || (before?.isWritten ?? false)});
+  }
+
+  private say(kind: TextPart['kind'], event: SessionEvent): void {
+    const messageId = text(event.data.message_id);
+    const iteration = typeof event.data.iteration === 'number' ? event.data.iteration : undefined;
+    const last = this.parts.at(-1);
+    if (last?.kind === kind && (last.messageId ?? '') === messageId && last.iteration === iteration) {
+      this.parts[this.parts.length - 1] = {...last, text: last.text + text(event.data.text),
+        lastSeq: event.seq, lastTime: event.timestamp,
+        ...(event.omitted_bytes ? {omitted: (last.omitted ?? 0) + event.omitted_bytes} : {})};
+      return;
+    }
+    this.push({...this.base(event), kind, text: text(event.data.text),
+      ...(messageId ? {messageId} : {}), ...(iteration === undefined ? {} : {iteration})});
+  }
+
+  private tool(event: SessionEvent): void {
+    const {data} = event;
+    const id = text(data.tool_call_id);
+    if (!id) return this.other('unknown', event);
+    let at = this.tools.get(id);
+    if (at === undefined) {
+      // An update that comes before its call stands for it until then.
+      const {omitted: _, ...base} = this.base(event);
+      at = this.push({...base, key: `t${id}`, kind: 'tool', id, title: '', status: 'queued',
+        tool: '', content: [], locations: [], decisions: []});
+      this.tools.set(id, at);
+    }
+    const part = {...(this.parts[at] as ToolPart)};
+    part.lastSeq = event.seq;
+    if (event.omitted_bytes) part.omitted = (part.omitted ?? 0) + event.omitted_bytes;
+    if (text(data.title)) part.title = text(data.title);
+    else if (!part.title && text(data.name)) part.title = text(data.name);
+    if (text(data.kind)) part.tool = text(data.kind);
+    if (data.raw_input !== undefined && data.raw_input !== null) part.rawInput = data.raw_input;
+    if (data.raw_output !== undefined && data.raw_output !== null) part.rawOutput = data.raw_output;
+    if (Array.isArray(data.content)) part.content = objects(data.content);
+    if (Array.isArray(data.locations)) part.locations = objects(data.locations);
+    const told = statuses[text(data.status)];
+    // A call that is told late does not take back an end.
+    if (told && !isFinal(part.status)) {
+      part.status = told;
+      part.lastTime = event.timestamp;
+    }
+    for (const each of part.content) {
+      if (each.type === 'diff') this.touch(text(each.path), event.seq, true);
+    }
+    for (const each of part.locations) this.touch(text(each.path), event.seq, part.tool === 'edit');
+    this.parts[at] = part;
+  }
+
+  private planned(event: SessionEvent): void {
+    const entries = objects(event.data.entries).map(each => ({
+      content: text(each.content), status: text(each.status), priority: text(each.priority)}));
+    const base = this.base(event);
+    // One plan for each turn, which changes in its place.
+    const before = this.parts[this.planAt];
+    const plan: PlanPart = before?.kind === 'plan'
+      ? {...before, entries, lastSeq: event.seq, lastTime: event.timestamp}
+      : {...base, kind: 'plan', entries};
+    if (before?.kind === 'plan') this.parts[this.planAt] = plan;
+    else this.planAt = this.push(plan);
+    this.plan = plan;
+  }
+
+  private decided(event: SessionEvent): void {
+    const at = this.tools.get(text(event.data.tool_call_id));
+    if (at === undefined) return this.other('permission', event);
+    const part = this.parts[at] as ToolPart;
+    this.parts[at] = {...part, lastSeq: event.seq, decisions: [...part.decisions, event.data]};
+  }
+}
+
+// The events of a session, of which some are loaded, and the parts that they make.
+export class EventLog {
+  // By seq, without holes between those that were loaded one after the other.
+  readonly events: SessionEvent[] = [];
+  private reduction = new Reduction();
+
+  get parts(): Part[] { return this.reduction.parts; }
+  get plan(): PlanPart | null { return this.reduction.plan; }
+  get files(): TouchedFile[] { return [...this.reduction.files.values()]; }
+  get firstSeq(): number { return this.events[0]?.seq ?? 0; }
+  get lastSeq(): number { return this.events.at(-1)?.seq ?? 0; }
+
+  // Takes events that may be known, and may come before those that are there. Whether there were new
+  // ones.
+  add(events: readonly SessionEvent[]): boolean {
+    const last = this.lastSeq;
+    const isBehind = events.every((each, at) => each.seq > (at ? events[at - 1]!.seq : last));
+    if (isBehind) {
+      for (const each of events) this.reduction.add(each);
+      this.events.push(...events);
+      return events.length > 0;
+    }
+    const known = new Set(this.events.map(({seq}) => seq));
+    const fresh = events.filter(({seq}) => !known.has(seq) && known.add(seq));
+    if (fresh.length === 0) return false;
+    this.events.push(...fresh);
+    this.events.sort((a, b) => a.seq - b.seq);
+    this.reduction = reduce(this.events);
+    return true;
+  }
+
+  // Puts the event as it was in the place of one that was cut.
+  replace(event: SessionEvent): void {
+    const at = this.events.findIndex(({seq}) => seq === event.seq);
+    if (at < 0) return;
+    this.events[at] = event;
+    this.reduction = reduce(this.events);
+  }
+
+  clear(): void {
+    this.events.length = 0;
+    this.reduction = new Reduction();
+  }
+}
+
+export function reduce(events: readonly SessionEvent[], count = events.length): Reduction {
+  const reduction = new Reduction();
+  for (let at = 0; at < count && at < events.length; at++) reduction.add(events[at]!);
+  return reduction;
+}

@@ -1,0 +1,35 @@
+import type {Session} from '../api/types.ts';
+import {nameOf} from './groups.ts';
+
+// What somebody who does not look may want to be told of: a question, and the end of a turn.
+export interface Notice {
+  // Of the question, or the turn: it is told once.
+  tag: string;
+  session: string;
+  title: string;
+  text: string;
+}
+
+export function noticeOf(session: Session, type: string, data: Record<string, unknown>): Notice | null {
+  const of = {session: session.session_id, title: nameOf(session)};
+  switch (type) {
+    case 'permission_asked': return {...of, tag: String(data.permission_id), text: `asks: ${String(data.title)}`};
+    case 'turn_ended': return {...of, tag: String(data.turn_id), text: `The turn has ${String(data.outcome)}.`};
+    default: return null;
+  }
+}
+
+// What has come about while nothing was heard, between one list of sessions and the next.
+export function missedNotices(before: ReadonlyMap<string, Session>, after: ReadonlyMap<string, Session>): Notice[] {
+  const missed: Notice[] = [];
+  for (const session of after.values()) {
+    const known = before.get(session.session_id);
+    if (!known) continue;
+    const of = {session: session.session_id, title: nameOf(session)};
+    if ((session.open_permissions ?? 0) > (known.open_permissions ?? 0)) {
+      missed.push({...of, tag: `${session.session_id}-asks-${session.max_seq}`, text: 'asks for permission'});
+    }
+    if (known.turn_id && known.turn_id !== session.turn_id) missed.push({...of, tag: known.turn_id, text: 'The turn has ended.'});
+  }
+  return missed;
+}

@@ -1,0 +1,126 @@
+import {computed, signal} from '@preact/signals';
+import {ApiError, get, isAway, whose} from '../api/http.ts';
+import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
+import type {Session, Told} from '../api/types.ts';
+import {announce} from '../ui/announce.ts';
+import {notify} from '../ui/notify.ts';
+import {changed, groupOf, nameOf} from './groups.ts';
+import {missedNotices, type Notice, noticeOf} from './notices.ts';
+
+// All sessions that somebody may see, as they are now.
+const seenKey = 'callslip-seen';
+// More than anybody reads; the rest is found by its link.
+const mostSessions = 2_000;
+
+export const sessions = signal<ReadonlyMap<string, Session>>(new Map());
+export const listed = signal(false);
+export const listError = signal<unknown>(null);
+export const connection = signal<SocketState>('connecting');
+export const lastHeard = signal(0);
+const seen = signal<Record<string, number>>(readSeen());
+
+export const seenOf = (id: string): number => seen.value[id] ?? 0;
+export const needing = computed(() =>
+  [...sessions.value.values()].filter(each => groupOf(each, seenOf(each.session_id)) === 'needs').length);
+
+function readSeen(): Record<string, number> {
+  try {
+    return JSON.parse(localStorage.getItem(seenKey) ?? '{}') as Record<string, number>;
+  } catch {
+    return {};
+  }
+}
+
+// Somebody has read it up to there.
+export function markSeen(id: string, seq: number): void {
+  if (seq <= seenOf(id)) return;
+  const entries = Object.entries({...readSeen(), ...seen.value, [id]: seq});
+  seen.value = Object.fromEntries(entries.slice(-mostSessions));
+  localStorage.setItem(seenKey, JSON.stringify(seen.value));
+}
+
+const query = (): string => (whose() ? `?client=${encodeURIComponent(whose())}` : '');
+let socket: ReconnectingSocket | null = null;
+// What was told while the list was on its way.
+let meanwhile: Told[] | null = null;
+
+export function follow(): void {
+  socket?.close();
+  socket = new ReconnectingSocket(() => `/events/ws${query()}`, {
+    onMessage: take,
+    onState: state => {
+      if (state === 'lost' && connection.value === 'live') announce('The connection is lost.');
+      if (state === 'live' && connection.value === 'lost') announce('The connection is back.');
+      // Trying again is not yet better than lost.
+      if (state !== 'connecting' || connection.value !== 'lost') connection.value = state;
+      isAway.value = connection.value === 'lost';
+    },
+  });
+}
+
+export function unfollow(): void {
+  socket?.close();
+  socket = null;
+  isAway.value = false;
+  sessions.value = new Map();
+  listed.value = false;
+}
+
+async function list(): Promise<void> {
+  meanwhile = [];
+  const found = new Map<string, Session>();
+  try {
+    let token = '';
+    do {
+      const more = token ? `&page_token=${encodeURIComponent(token)}` : '';
+      const page = await get<{sessions: Session[]; next_page_token?: string}>(
+        `/sessions?limit=500${whose() ? `&client=${encodeURIComponent(whose())}` : ''}${more}`);
+      for (const session of page.sessions) found.set(session.session_id, session);
+      token = page.next_page_token ?? '';
+    } while (token && found.size < mostSessions);
+    const before = sessions.value;
+    sessions.value = found;
+    // What was told since is told below.
+    const told = new Set(meanwhile?.map(({data}) => data.session_id));
+    for (const each of missedNotices(before, found)) if (!told.has(each.session)) tell(each);
+    listed.value = true;
+    listError.value = null;
+  } catch (error) {
+    listError.value = error;
+  }
+  const told = meanwhile ?? [];
+  meanwhile = null;
+  for (const each of told) apply(each);
+}
+
+function take(told: Told): void {
+  lastHeard.value = Date.now();
+  if (told.type === 'request_failed') {
+    const {error, message, hint} = told.data;
+    listError.value = new ApiError(0, String(error), String(message), String(hint ?? ''));
+  } else if (told.type === 'connected' || told.type === 'notices_missed') void list();
+  else if (meanwhile) meanwhile.push(told);
+  else apply(told);
+}
+
+function apply({type, data}: Told): void {
+  const id = String(data.session_id ?? '');
+  const before = sessions.value.get(id);
+  const after = changed(before, type, data);
+  if (after === undefined) return;
+  const next = new Map(sessions.value);
+  if (after === null) next.delete(id);
+  else next.set(id, after);
+  sessions.value = next;
+  if (after && type === 'permission_asked') announce(`${nameOf(after)} asks: ${String(data.title)}`);
+  if (after && type === 'turn_ended') announce(`${nameOf(after)}: the turn has ${String(data.outcome)}.`);
+  const notice = after && noticeOf(after, type, data);
+  if (notice) tell(notice, type === 'permission_asked');
+}
+
+// A question that was answered in the meantime is none.
+function tell(notice: Notice, isQuestion = false): void {
+  notify(notice, () => !isQuestion || Boolean(sessions.value.get(notice.session)?.open_permissions));
+}
+
+export const retryList = (): void => { void list(); };

@@ -1,0 +1,126 @@
+import type {Json, Session} from '../api/types.ts';
+import {fileDiffs, type FileDiff} from '../diff/blocks.ts';
+import {diffsOf, isLarge, type DiffSource} from '../diff/source.ts';
+import {nameOf, words} from './groups.ts';
+import {isObject, type OtherPart, type Part, type ToolPart} from './log.ts';
+
+// A conversation as markdown. What was said is quoted and what was done is fenced, so that no text of
+// either is taken for a heading of the whole, for who spoke next, or for anything but what it is.
+
+// Characters of a transcript at most.
+export const mostLength = 32 << 20;
+
+export class TooLong extends Error {
+  constructor() {
+    super(`The conversation is too long for this: more than ${mostLength >> 20} MiB, or 50,000 events.`);
+  }
+}
+
+const lineEnd = /\r\n|\r|\n/;
+const quote = (text: string): string =>
+  text.trim().split(lineEnd).map(line => (line ? `> ${line}` : '>')).join('\n');
+
+const longestRun = (text: string): number =>
+  (text.match(/`+/g) ?? []).reduce((most, {length}) => Math.max(most, length), 0);
+
+// Longer than any run in it, so that nothing in it ends it.
+function fence(text: string, language = ''): string {
+  const marks = '`'.repeat(Math.max(3, longestRun(text) + 1));
+  return `${marks}${language}\n${text.replace(/[\r\n]+$/, '')}\n${marks}`;
+}
+
+// In a line, with nothing in it that is markdown.
+function inline(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  const marks = '`'.repeat(longestRun(line) + 1);
+  return line ? `${marks} ${line} ${marks}` : '';
+}
+const plain = (text: string): string => text.replace(/\s+/g, ' ').trim().replace(/[\\`*_[\]<>&~#|]/g, '\\$&');
+
+const when = (time: string): string => (time ? ` · ${plain(time.slice(0, 19).replace('T', ' '))}` : '');
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+function value(name: string, told: Json | undefined): string[] {
+  if (told === undefined || told === null || told === '') return [];
+  return typeof told === 'string' ? [`${name}:`, fence(told)] : [`${name}:`, fence(JSON.stringify(told, null, 2), 'json')];
+}
+
+const signs = {same: ' ', removed: '-', added: '+'};
+
+function linesOf(file: FileDiff): string {
+  return file.blocks.flatMap(block => (block.kind === 'fold' ? [`@@ ${block.count} unchanged lines @@`]
+    : block.lines.map(line => signs[line.kind] + line.text))).join('\n');
+}
+
+function* change(source: DiffSource): Generator<void, string[]> {
+  const title = `Change to ${inline(source.path) || 'a file'}:`;
+  const whole = source.kind === 'patch' ? fence(source.patch, 'diff') : fence(source.after);
+  if (isLarge(source)) return [title, whole];
+  const files = yield* fileDiffs(source);
+  return [title, ...(files?.map(each => fence(linesOf(each), 'diff')) ?? [whole])];
+}
+
+function* tool(part: ToolPart): Generator<void, string[]> {
+  const out = [`### ${inline(part.title || part.id)}: ${part.status}${when(part.time)}`];
+  const diffs = diffsOf(part);
+  for (const each of diffs) out.push(...yield* change(each));
+  if (diffs.length === 0 || part.content.length > 0) out.push(...value('Input', part.rawInput));
+  for (const each of part.content) {
+    if (each.type === 'diff') continue;
+    const inner = isObject(each.content) && each.content.type === 'text' ? each.content.text : each;
+    out.push(...value('Content', inner));
+  }
+  out.push(...value('Output', part.rawOutput));
+  for (const each of part.decisions) out.push(decision(each));
+  return out;
+}
+
+const decision = (data: {[name: string]: Json}): string =>
+  `Permission: ${plain(text(data.title) || words(text(data.outcome)))}, ${plain(text(data.selected_option) || 'none')}, by ${plain(text(data.decided_by) || 'a person')}`;
+
+function other(part: OtherPart): string[] {
+  const {data} = part;
+  const reason = data.reason ? `: ${plain(words(text(data.reason)))}` : '';
+  switch (part.kind) {
+    case 'turn_end': return ['---', `Turn ${plain(text(data.outcome))}${reason}${when(part.time)}`];
+    case 'session_start': return [`Session begun${when(part.time)}`];
+    case 'session_end': return ['---', `Session ended${reason}${when(part.time)}`];
+    case 'file': return [`${part.type === 'file_write' ? 'Wrote' : 'Read'} ${inline(text(data.path))}`];
+    case 'error': return ['### Error', quote(text(data.message))];
+    case 'permission': return [decision(data)];
+    default: return [`### ${plain(words(part.type))}${when(part.time)}`, fence(JSON.stringify(data, null, 2), 'json')];
+  }
+}
+
+function* partOf(part: Part): Generator<void, string[]> {
+  switch (part.kind) {
+    case 'prompt':
+      return [`## You${when(part.time)}`, quote(part.text), ...part.images.map(({id, name}) => `Picture: ${inline(name || id)}`)];
+    case 'message': return [`## Agent${when(part.time)}`, quote(part.text)];
+    case 'thought': return [`### Thought${when(part.time)}`, quote(part.text)];
+    case 'plan': return ['### Plan', part.entries.map(({content, status}) =>
+      `- [${status === 'completed' ? 'x' : ' '}] ${plain(content)}${status === 'in_progress' ? ' (at work)' : ''}`).join('\n')];
+    case 'tool': return yield* tool(part);
+    default: return other(part);
+  }
+}
+
+// By steps, as changes to files are compared. Throws TooLong.
+export function* transcript(session: Pick<Session, 'name' | 'session_id' | 'acp_server' | 'working_dir'>,
+  parts: readonly Part[], most = mostLength): Generator<void, string> {
+  const about = [session.session_id, session.acp_server, session.working_dir].filter(Boolean).map(inline);
+  const out = [`# ${plain(nameOf(session))}`, about.join(' · ')];
+  let length = 0;
+  for (const part of parts) {
+    const pieces = yield* partOf(part);
+    if (part.omitted) pieces.push(`(${part.omitted.toLocaleString('en')} bytes more)`);
+    for (const each of pieces) length += each.length + 2;
+    if (length > most) throw new TooLong();
+    out.push(...pieces);
+    yield;
+  }
+  return `${out.join('\n\n')}\n`;
+}
+
+export const fileName = (session: Pick<Session, 'name' | 'session_id'>): string =>
+  `${nameOf(session).normalize('NFC').replace(/[^\p{L}\p{N}._-]+/gu, '-').replace(/^[.-]+|[.-]+$/g, '').slice(0, 60) || 'session'}.md`;

@@ -1,0 +1,95 @@
+import {useMemo, useReducer, useRef, useState} from 'preact/hooks';
+import type {Json} from '../api/types.ts';
+import {childStep, counted, foldedLength, morePath, OpenRows, parentRow, rowsOf, summaryOf, type TreeRow} from './json_value.ts';
+
+// A JSON value as a tree. Rows are made as they are opened; arrows, Home, End and Enter move about in
+// it as the tree pattern of ARIA has it.
+export function JsonTree({value, label, isOpen = true}: {value: Json; label: string; isOpen?: boolean}) {
+  const [version, again] = useReducer((count: number) => count + 1, 0);
+  const open = useMemo(() => {
+    const made = new OpenRows();
+    if (isOpen) made.open('');
+    return made;
+  }, []);
+  const [active, setActive] = useState('');
+  const tree = useRef<HTMLDivElement>(null);
+  // What strings hold is not read again for each look at the clock beside them.
+  const rows = useMemo(() => rowsOf(value, open), [value, version]);
+  const at = Math.max(0, rows.findIndex(({path}) => path === active));
+
+  const focus = (index: number) => {
+    const row = rows[Math.max(0, Math.min(rows.length - 1, index))]!;
+    setActive(row.path);
+    tree.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(row.path)}"]`)?.focus();
+  };
+  const toggle = (row: TreeRow) => {
+    if (row.left !== undefined) open.more(row.path.slice(0, -morePath.length));
+    else if (row.isOpen) open.close(row.path);
+    else if (row.isOpen === false) open.open(row.path);
+    else return;
+    again(0);
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = rows[at]!;
+    if (event.key === 'ArrowDown') focus(at + 1);
+    else if (event.key === 'ArrowUp') focus(at - 1);
+    else if (event.key === 'Home') focus(0);
+    else if (event.key === 'End') focus(rows.length - 1);
+    else if (event.key === 'Enter' || event.key === ' ') toggle(row);
+    else if (event.key === 'ArrowRight') {
+      if (row.isOpen === false || row.left !== undefined) toggle(row);
+      else if (row.isOpen) focus(at + 1);
+    } else if (event.key === 'ArrowLeft') {
+      if (row.isOpen) toggle(row);
+      else if (parentRow(rows, at) >= 0) focus(parentRow(rows, at));
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  return (
+    <div class="json-tree" role="tree" aria-label={label} ref={tree} onKeyDown={onKey}>
+      {rows.map((row, index) => (
+        <div key={row.path} class="json-row" role="treeitem" data-path={row.path} aria-level={row.level}
+          aria-posinset={row.position} aria-setsize={row.setSize} aria-selected={index === at}
+          aria-expanded={row.isOpen ?? undefined} tabIndex={index === at ? 0 : -1}
+          style={{paddingInlineStart: `${Math.min(row.level - 1, 12) * 1.1}em`}}
+          onClick={() => {
+            setActive(row.path);
+            // Whoever marks text in an open string does not want it folded.
+            if (!getSelection()?.toString()) toggle(row);
+          }}>
+          <Row row={row} />
+        </div>))}
+    </div>);
+}
+
+function Row({row}: {row: TreeRow}) {
+  if (row.left !== undefined) {
+    const next = Math.min(childStep, row.left);
+    return <span class="json-more">Show {next} more of {row.left.toLocaleString('en')}</span>;
+  }
+  return (
+    <>
+      <span class="json-mark" aria-hidden="true">{row.isOpen === null ? '' : row.isOpen ? '▾' : '▸'}</span>
+      {row.name && <span class="json-name">{row.name}: </span>}
+      <Value row={row} />
+    </>);
+}
+
+function Value({row: {value, picture, isParsed, isOpen}}: {row: TreeRow}) {
+  if (picture) return <img class="json-picture" src={picture} alt="Picture in the value" loading="lazy" />;
+  if (typeof value !== 'string') {
+    return (
+      <span class={`json-${value === null ? 'null' : typeof value}`}>
+        {summaryOf(value)}{isParsed && <em class="json-note"> in a string</em>}
+      </span>);
+  }
+  const isFolded = isOpen === false;
+  return (
+    <span class={`json-string${isOpen ? ' is-open' : ''}`}>
+      {isFolded ? value.slice(0, foldedLength) : value}
+      {isFolded && <em class="json-note">… {counted(value.length - foldedLength, 'more character')}</em>}
+    </span>);
+}

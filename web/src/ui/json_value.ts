@@ -1,0 +1,126 @@
+import type {Json} from '../api/types.ts';
+
+// A JSON value as the rows of a tree, of which only those are made that are open.
+
+export interface TreeRow {
+  // Where it stands in the value, as a JSON pointer (RFC 6901); '' is the value itself.
+  path: string;
+  name: string;
+  value: Json;
+  level: number;
+  // Null where there is nothing to open.
+  isOpen: boolean | null;
+  position: number;
+  setSize: number;
+  // A picture to be shown for the value.
+  picture?: string;
+  // The value is made of what a string holds.
+  isParsed?: boolean;
+  // Children that are not made yet: the row stands for them.
+  left?: number;
+}
+
+// Ends the path of a row that stands for more; no name is escaped to it.
+export const morePath = '/~more';
+// Children of one value that are made at a time.
+export const childStep = 100;
+// Characters of a string before the rest of it is folded.
+export const foldedLength = 300;
+// Characters of a string that is read as JSON, or shown as a picture, at most.
+const parsedLength = 1 << 20;
+const pictureLength = 12 << 20;
+
+const pictureUrl = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
+const pictureType = /^image\/(?:png|jpeg|gif|webp)$/;
+const base64 = /^[A-Za-z0-9+/]{16,}={0,2}$/;
+
+const isObject = (value: Json): value is {[name: string]: Json} =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// The value's picture: a data: URL, or base64 beside its type, as MCP tells images.
+export function pictureOf(value: Json, parent: Json): string | undefined {
+  if (typeof value !== 'string' || value.length > pictureLength) return undefined;
+  if (value.startsWith('data:image/')) return pictureUrl.test(value) ? value : undefined;
+  if (!isObject(parent) || parent.data !== value) return undefined;
+  const type = parent.mimeType ?? parent.mime_type;
+  if (typeof type !== 'string' || !pictureType.test(type) || !base64.test(value)) return undefined;
+  return `data:${type};base64,${value}`;
+}
+
+// What a string holds where that is an object or an array; a number in quotes stays a string.
+export function parsedString(text: string): Json | undefined {
+  const first = text.trimStart()[0];
+  if ((first !== '{' && first !== '[') || text.length > parsedLength) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+const countOf = (value: Json): number =>
+  Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0;
+
+// A value in a few words, as it stands in its row.
+export function summaryOf(value: Json): string {
+  if (Array.isArray(value)) return value.length === 0 ? '[]' : `[${counted(value.length, 'item')}]`;
+  if (!isObject(value)) return typeof value === 'string' ? value : String(value);
+  const names = Object.keys(value);
+  if (names.length === 0) return '{}';
+  const shown = names.slice(0, 3).join(', ');
+  return `{${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown}${names.length > 3 ? ', …' : ''}}`;
+}
+
+export const counted = (count: number, word: string): string =>
+  `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
+
+const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+// What somebody has opened, and how many children of it are made.
+export class OpenRows {
+  private readonly shown = new Map<string, number>();
+
+  isOpen(path: string): boolean { return this.shown.has(path); }
+  count(path: string): number { return this.shown.get(path) ?? 0; }
+  open(path: string): void { if (!this.shown.has(path)) this.shown.set(path, childStep); }
+  close(path: string): void { this.shown.delete(path); }
+  more(path: string): void { this.shown.set(path, this.count(path) + childStep); }
+}
+
+export function rowsOf(value: Json, open: OpenRows): TreeRow[] {
+  const rows: TreeRow[] = [];
+  add(value, null, {path: '', name: '', level: 1, position: 1, setSize: 1});
+  return rows;
+
+  function add(told: Json, parent: Json, at: Pick<TreeRow, 'path' | 'name' | 'level' | 'position' | 'setSize'>): void {
+    const picture = pictureOf(told, parent);
+    const parsed = typeof told === 'string' && !picture ? parsedString(told) : undefined;
+    const shown = parsed === undefined ? told : parsed;
+    const count = countOf(shown);
+    const isLong = typeof shown === 'string' && !picture && shown.length > foldedLength;
+    const canOpen = count > 0 || isLong;
+    const isOpen = canOpen && open.isOpen(at.path);
+    rows.push({...at, value: shown, isOpen: canOpen ? isOpen : null,
+      ...(picture ? {picture} : {}), ...(parsed === undefined ? {} : {isParsed: true})});
+    if (!isOpen || count === 0) return;
+    const made = Math.min(count, open.count(at.path));
+    const child = (name: string, each: Json, position: number) => add(each, shown, {
+      path: `${at.path}/${escaped(name)}`, name, level: at.level + 1, position, setSize: count});
+    if (Array.isArray(shown)) {
+      for (let index = 0; index < made; index++) child(String(index), shown[index]!, index + 1);
+    } else if (isObject(shown)) {
+      Object.keys(shown).slice(0, made).forEach((name, index) => child(name, shown[name]!, index + 1));
+    }
+    if (made < count) {
+      rows.push({path: at.path + morePath, name: '', value: null, level: at.level + 1, isOpen: null,
+        position: made + 1, setSize: count, left: count - made});
+    }
+  }
+}
+
+// The row of what encloses the row at `index`; -1 where it is the outermost.
+export function parentRow(rows: readonly TreeRow[], index: number): number {
+  const level = rows[index]?.level ?? 1;
+  for (let at = index - 1; at >= 0; at--) if (rows[at]!.level < level) return at;
+  return -1;
+}

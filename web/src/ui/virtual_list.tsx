@@ -1,0 +1,177 @@
+import {
+  elementScroll, observeElementOffset, observeElementRect, Virtualizer,
+} from '@tanstack/virtual-core';
+import {type ComponentChildren, type RefObject} from 'preact';
+import {useCallback, useLayoutEffect, useReducer, useRef} from 'preact/hooks';
+
+export interface ListHandle {
+  toEnd: () => void;
+  // Scrolls to a row, and no further than it takes unless told where it is to be.
+  bring: (index: number, where?: Where, more?: Bring) => void;
+  isAtEnd: () => boolean;
+  // The row that has the focus, else the first that begins in sight; and the last one in sight.
+  current: () => {index: number; last: number; isFocused: boolean};
+  // The first row in sight, and where its top is: for coming back.
+  place: () => {key: string; top: number};
+}
+// Where a row is to be in the list: a number is pixels from the top of the list to its own.
+export type Where = 'nearest' | 'start' | 'center' | number;
+export interface Bring {
+  // Whether what is in the row is focused.
+  isFocused?: boolean;
+  // Some text in the row that is to be in the middle, of whatever scrolls in it, too.
+  pick?: (row: HTMLElement) => Range | null;
+}
+
+// Frames that a row may take until it is where it is to be: those around it are measured as they come.
+const mostFrames = 30;
+// Frames in which it does not move any more: what opens in it is measured a frame or two later.
+const stillFrames = 4;
+
+interface Props<T> {
+  items: readonly T[];
+  keyOf: (item: T) => string;
+  row: (item: T, index: number) => ComponentChildren;
+  handle: RefObject<ListHandle | null>;
+  label: string;
+  // Called when the first row comes into sight.
+  onStart?: () => void;
+  onAtEnd?: (isAtEnd: boolean) => void;
+  // Called where somebody wants the first row of all: resolves once that is there.
+  onHome?: () => Promise<void>;
+  busy?: boolean;
+}
+
+function toMiddle(text: Range, feed: Element): void {
+  for (let box = text.startContainer.parentElement; box && feed.contains(box); box = box.parentElement) {
+    const [wanted, seen] = [text.getBoundingClientRect(), box.getBoundingClientRect()];
+    if (box.scrollHeight > box.clientHeight) box.scrollTop += (wanted.top + wanted.bottom - seen.top - seen.bottom) / 2;
+  }
+}
+
+const topIn = (feed: Element, row: Element) => row.getBoundingClientRect().top - feed.getBoundingClientRect().top;
+
+// A list of rows of any height, of which only those in sight are there. It stays at its end where it
+// is at its end; else the rows in sight stay where they are, whatever comes before or behind them.
+export function VirtualList<T>(props: Props<T>) {
+  const {items, keyOf, row, handle, label, busy} = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [, show] = useReducer((count: number) => count + 1, 0);
+  const virtual = useRef<Virtualizer<HTMLDivElement, HTMLDivElement> | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+
+  const options = {
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => 72,
+    getItemKey: (at: number) => {
+      const item = items[at];
+      return item === undefined ? at : keyOf(item);
+    },
+    overscan: 10,
+    anchorTo: 'end' as const,
+    followOnAppend: true,
+    scrollEndThreshold: 40,
+    observeElementRect, observeElementOffset, scrollToFn: elementScroll,
+    onChange: (instance: Virtualizer<HTMLDivElement, HTMLDivElement>) => {
+      show(0);
+      const {onStart, onAtEnd} = latest.current;
+      if (onStart && instance.getVirtualItems()[0]?.index === 0) onStart();
+      onAtEnd?.(instance.isAtEnd(40));
+    },
+  };
+  virtual.current ??= new Virtualizer<HTMLDivElement, HTMLDivElement>(options);
+  const list = virtual.current;
+  list.setOptions(options);
+  useLayoutEffect(() => list._didMount(), [list]);
+  useLayoutEffect(() => { list._willUpdate(); });
+  const wasEmpty = useRef(true);
+  useLayoutEffect(() => {
+    if (items.length > 0 && wasEmpty.current) list.scrollToEnd();
+    wasEmpty.current = items.length === 0;
+  }, [items.length === 0]);
+  const bringing = useRef(0);
+  const inSight = () => {
+    const top = list.scrollOffset ?? 0;
+    const bottom = top + (list.scrollRect?.height ?? 0);
+    return list.getVirtualItems().filter(({start, end}) => end > top + 1 && start < bottom - 1);
+  };
+  const bring = (index: number, where: Where = 'nearest', {isFocused, pick}: Bring = {}) => {
+    const item = items[index];
+    if (item === undefined) return;
+    const key = keyOf(item);
+    const mine = ++bringing.current;
+    let before = NaN;
+    let still = 0;
+    const step = (left: number) => {
+      const feed = scroller.current;
+      if (mine !== bringing.current || left === 0 || !feed) return;
+      // Rows may have come before it.
+      const at = latest.current.items.findIndex(each => keyOf(each) === key);
+      const row = feed.querySelector<HTMLElement>(`[data-index="${at}"]`);
+      if (row) {
+        if (isFocused && !row.contains(document.activeElement)) {
+          row.querySelector<HTMLElement>('[tabindex]')?.focus({preventScroll: true});
+        }
+        const text = pick?.(row);
+        if (typeof where === 'number') feed.scrollTop += topIn(feed, row) - where;
+        else if (text) toMiddle(text, feed);
+        else row.scrollIntoView({block: where});
+        const now = topIn(feed, row);
+        still = Math.abs(now - before) < 1 ? still + 1 : 0;
+        if (still === stillFrames) return;
+        before = now;
+      } else if (at >= 0) {
+        list.scrollToIndex(at, {align: 'center'});
+      }
+      requestAnimationFrame(() => step(left - 1));
+    };
+    step(mostFrames);
+  };
+  handle.current = {
+    toEnd: () => {
+      bringing.current++;
+      list.scrollToEnd();
+    },
+    bring,
+    isAtEnd: () => list.isAtEnd(40),
+    current: () => {
+      const focused = document.activeElement?.closest<HTMLElement>('[data-index]');
+      const seen = inSight();
+      const last = seen.at(-1)?.index ?? items.length - 1;
+      if (focused && scroller.current?.contains(focused)) return {index: Number(focused.dataset.index), last, isFocused: true};
+      const first = seen.find(({start}) => start >= (list.scrollOffset ?? 0) - 1) ?? seen[0];
+      return {index: first?.index ?? last, last, isFocused: false};
+    },
+    place: () => {
+      const first = inSight()[0];
+      return first ? {key: String(first.key), top: first.start - (list.scrollOffset ?? 0)} : {key: '', top: 0};
+    },
+  };
+  const measure = useCallback((node: HTMLDivElement | null) => list.measureElement(node), [list]);
+  const place = useCallback((start: number) => (node: HTMLDivElement | null) => {
+    if (node) node.style.transform = `translateY(${start}px)`;
+    measure(node);
+  }, [measure]);
+
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Home' || !props.onHome || event.target !== event.currentTarget) return;
+    event.preventDefault();
+    // Once what has come is drawn.
+    void props.onHome().then(() => requestAnimationFrame(() => requestAnimationFrame(() => list.scrollToIndex(0, {align: 'start'}))));
+  };
+
+  return (
+    <div class="virtual" ref={scroller} tabIndex={0} role="feed" aria-label={label} aria-busy={busy} onKeyDown={press}>
+      <div class="virtual-space" ref={node => { if (node) node.style.height = `${list.getTotalSize()}px`; }}>
+        {list.getVirtualItems().map(({index, key, start}) => {
+          const item = items[index];
+          return item === undefined ? null : (
+            <div class="virtual-row" key={key} data-index={index} data-key={key} ref={place(start)}>
+              {row(item, index)}
+            </div>);
+        })}
+      </div>
+    </div>);
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import {groupsOf} from '../src/commands/groups.ts';
+import {filterOf, matches, stateOf, type Command} from '../src/commands/model.ts';
+import {CommandStore, keptEnded, keptLive} from '../src/commands/store.ts';
+import {deadlinesOf, lasted, phasesOf} from '../src/commands/timeline.ts';
+
+const time = (ms: number) => new Date(1_700_000_000_000 + ms).toISOString();
+const made = (id: string, more: Partial<Command> = {}): Command => ({
+  correlation_id: id, command: 'execute_js', target: 'browser', status: 'queued', created_at: time(Number(id.slice(1)) || 0), ...more});
+const ids = (store: CommandStore) => store.sorted().map(({correlation_id}) => correlation_id);
+
+test('rows by id, newest first', () => {
+  const store = new CommandStore();
+  store.batch([made('c1'), made('c3'), made('c2')]);
+  store.batch([made('c1', {status: 'complete'})]);
+  assert.deepEqual(ids(store), ['c3', 'c2', 'c1']);
+  assert.equal(store.get('c1')?.status, 'complete');
+});
+
+test('an older revision changes nothing, nor does one that has not ended after an end', () => {
+  const store = new CommandStore();
+  store.batch([made('c1', {revision: 4, status: 'pending', stage: 'running'})]);
+  store.batch([made('c1', {revision: 2})]);
+  assert.equal(store.get('c1')?.stage, 'running');
+  store.batch([made('c1', {revision: 5, status: 'complete'}), made('c1', {revision: 6, status: 'expired', error: 'result_expired'})]);
+  assert.equal(store.get('c1')?.status, 'expired');
+  store.batch([made('c2', {status: 'error'}), made('c2', {status: 'pending'})]);
+  assert.equal(store.get('c2')?.status, 'error');
+});
+
+test('a whole list takes away what is gone, but for what batches told since it was asked for', () => {
+  const store = new CommandStore();
+  store.batch([made('c1'), made('c2', {status: 'complete'}), made('c3')]);
+  store.listing();
+  store.batch([made('c4')]);
+  store.listed([made('c3')], true);
+  assert.deepEqual(ids(store), ['c4', 'c3', 'c2']);
+  assert.deepEqual([store.isGone('c2'), store.isGone('c3'), store.isGone('c4')], [true, false, false]);
+  // A list that is a part of all says nothing of others.
+  store.listing();
+  store.listed([made('c9')], false);
+  assert.deepEqual(ids(store), ['c9', 'c4', 'c3', 'c2']);
+  store.listing();
+  store.listed([made('c2', {status: 'complete'})], true);
+  assert.equal(store.isGone('c2'), false);
+});
+
+test('the last thousand that ended are kept', () => {
+  const store = new CommandStore();
+  store.batch([made('c0')]);
+  for (let at = 1; at <= keptEnded + 5; at++) store.batch([made(`c${at}`, {status: 'complete'})]);
+  assert.equal(store.size, keptEnded + 1);
+  assert.deepEqual([store.get('c0')?.status, store.get('c5'), store.get('c6')?.status], ['queued', undefined, 'complete']);
+});
+
+test('others are bounded too', () => {
+  const store = new CommandStore();
+  store.batch([made('c0', {status: 'complete'}), ...Array.from({length: keptLive + 3}, (_, at) => made(`c${at + 1}`))]);
+  assert.equal(store.size, keptLive + 1);
+  assert.equal(store.get('c3'), undefined);
+  assert.equal(store.get('c0')?.status, 'complete');
+});
+
+test('random batches and lists end at what the tracker has', () => {
+  let seed = 7;
+  const next = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
+  const statuses: Command['status'][] = ['queued', 'pending', 'complete', 'error'];
+  for (let round = 0; round < 50; round++) {
+    const truth = new Map<string, Command>();
+    const history: Command[] = [];
+    const store = new CommandStore();
+    for (let change = 0; change < 200; change++) {
+      const id = `c${next(20)}`;
+      const before = truth.get(id);
+      if (before && statuses.indexOf(before.status) >= 2) continue;
+      const now = made(id, {revision: (before?.revision ?? 0) + 1, status: statuses[next(4)]!});
+      truth.set(id, now);
+      history.push(now);
+    }
+    store.listing();
+    for (let sent = 0; sent < 300; sent++) store.batch([history[next(history.length)]!]);
+    store.listed([...truth.values()], true);
+    for (const [id, row] of truth) assert.deepEqual(store.get(id), row);
+    assert.equal(store.size, truth.size);
+  }
+});
+
+test('filters of the address', () => {
+  const of = (query: string) => filterOf(new URLSearchParams(query));
+  const failed = made('c1', {status: 'timeout', error: 'execution_timeout', worker: 'Work Laptop'});
+  assert.equal(matches(failed, of('')), true);
+  assert.equal(matches(failed, of('status=failed')), true);
+  assert.equal(matches(failed, of('status=live')), false);
+  assert.equal(matches(failed, of('status=nonsense')), true);
+  assert.equal(matches(made('c3', {status: 'pending', stage: 'queued'}), of('status=queued')), true);
+  assert.equal(matches(made('c3', {status: 'pending', stage: 'running'}), of('status=queued')), false);
+  assert.equal(matches(failed, of('status=timeout')), true);
+  assert.equal(matches(failed, of('status=complete')), false);
+  assert.equal(matches(failed, of('target=browser&q=LAPTOP')), true);
+  assert.equal(matches(failed, of('target=other')), false);
+  assert.equal(matches(failed, of('q=elsewhere')), false);
+  assert.equal(matches(made('c2', {status: 'cancelled'}), of('status=failed')), false);
+});
+
+test('status in a word', () => {
+  assert.equal(stateOf(made('c1', {status: 'pending', stage: 'running'})), 'running');
+  assert.equal(stateOf(made('c1', {status: 'waiting_for_user'})), 'waits for a person');
+  assert.equal(stateOf(made('c1', {status: 'timeout'})), 'timed out');
+});
+
+const trace = (...entries: [string, number][]) =>
+  entries.map(([stage, ms]) => ({stage, time: time(ms), source: 'tracker', worker: stage === 'sent' ? 'w' : undefined as never}));
+
+test('phases are those of the trace to the millisecond, with a delivery that came to nothing', () => {
+  const command = made('c0', {status: 'complete', trace: trace(
+    ['queued', 0], ['sent', 20], ['returned', 3020], ['sent', 3021], ['started', 3400], ['resolved', 5500], ['late_result', 6000])});
+  assert.deepEqual(phasesOf(command, 0).map(({kind, start, end, isOpen}) => [kind, end - start, isOpen]), [
+    ['queued', 20, false], ['delivered', 3000, false], ['queued', 1, false], ['delivered', 379, false], ['running', 2100, false]]);
+});
+
+test('a phase that is not over lasts until now', () => {
+  const command = made('c0', {status: 'pending', trace: trace(['queued', 0], ['sent', 20], ['started', 50])});
+  const [, , running] = phasesOf(command, Date.parse(time(1050)));
+  assert.deepEqual([running?.kind, running?.isOpen, running!.end - running!.start], ['running', true, 1000]);
+});
+
+test('deadlines that run', () => {
+  const clocks = {schedule_to_start: 30_000, ack_wait: 3_000, start_to_close: 10_000, schedule_to_close: 45_000};
+  const names = (command: Command) => deadlinesOf(command, clocks).map(({name, at}) => [name, at - Date.parse(time(0))]);
+  assert.deepEqual(names(made('c0', {trace: trace(['queued', 0])})), [['schedule_to_start', 30_000], ['schedule_to_close', 45_000]]);
+  assert.deepEqual(names(made('c0', {status: 'pending', trace: trace(['queued', 0], ['sent', 100])})),
+    [['ack_wait', 3_100], ['start_to_close', 10_100], ['schedule_to_close', 45_000]]);
+  assert.deepEqual(names(made('c0', {status: 'pending', trace: trace(['queued', 0], ['sent', 100], ['started', 200])})),
+    [['start_to_close', 10_100], ['schedule_to_close', 45_000]]);
+  assert.deepEqual(names(made('c0', {status: 'complete', trace: trace(['queued', 0])})), []);
+});
+
+test('how long, in words', () => {
+  const told = [0, 3, 20, 1234, 12_345, 59_700, 125_000, 3_600_000, 3_720_000, 3 * 86_400_000, -5_000].map(lasted);
+  assert.deepEqual(told, ['0 s', '3 ms', '0.02 s', '1.2 s', '12 s', '1 min', '2 min 5 s', '1 h', '1 h 2 min', '3 days', '−5.0 s']);
+});
+
+test('failures in groups, the largest first', () => {
+  const all = [
+    made('c1', {status: 'error', error: 'worker_lost', failed_at: time(9)}),
+    made('c2', {status: 'expired', error: 'never_delivered', may_have_executed: false}),
+    made('c3', {status: 'error', error: 'worker_lost', command: 'click', failed_at: time(5), may_have_executed: false}),
+    made('c4', {status: 'error', error: 'worker_lost', command: 'click', failed_at: time(7)})];
+  const [lost, never] = groupsOf(all, 'error');
+  assert.deepEqual([lost!.name, lost!.commands.length, lost!.mayHaveRun, lost!.first, lost!.last, lost!.kinds],
+    ['worker_lost', 3, 2, time(5), time(9), ['click', 'execute_js']]);
+  assert.deepEqual([never!.name, never!.mayHaveRun], ['never_delivered', 0]);
+  assert.deepEqual(groupsOf(all, 'command').map(({name}) => name), ['click', 'execute_js']);
+});

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import type {JsonObject, SessionEvent} from '../src/api/types.ts';
+import {EventLog, reduce, type Part, type ToolPart} from '../src/sessions/log.ts';
+
+const log = (...told: [string, JsonObject][]): SessionEvent[] => told.map(([type, data], at) => (
+  {seq: at + 1, timestamp: new Date(at * 1000).toISOString(), type, data}));
+const call = (id: string, more: JsonObject = {}): [string, JsonObject] =>
+  ['tool_call', {tool_call_id: id, title: `run ${id}`, status: 'queued', ...more}];
+const update = (id: string, more: JsonObject): [string, JsonObject] =>
+  ['tool_call_update', {tool_call_id: id, ...more}];
+const tools = (parts: Part[]) => parts.filter((part): part is ToolPart => part.kind === 'tool');
+
+// The same numbers each time.
+function random(seed: number): (below: number) => number {
+  let state = seed + 1;
+  return below => {
+    state = (state * 48271) % 2147483647;
+    return state % below;
+  };
+}
+
+test('pieces of a message are one part, thoughts another', () => {
+  const {parts} = reduce(log(['agent_thought', {text: 'hm'}], ['agent_message', {text: 'a', message_id: 'm'}],
+    ['agent_message', {text: 'b', message_id: 'm'}], ['agent_message', {text: 'c', message_id: 'n'}]));
+  assert.deepEqual(parts.map(part => [part.kind, 'text' in part && part.text]),
+    [['thought', 'hm'], ['message', 'ab'], ['message', 'c']]);
+});
+
+test('two equal commands stay two, each with its own end', () => {
+  const {parts} = reduce(log(call('cmd-1-0', {title: 'ls'}), call('cmd-1-1', {title: 'ls'}),
+    update('cmd-1-1', {status: 'running'}), update('cmd-1-0', {status: 'running'}),
+    update('cmd-1-1', {status: 'completed'}), update('cmd-1-0', {status: 'failed'})));
+  assert.deepEqual(tools(parts).map(({id, status}) => [id, status]),
+    [['cmd-1-0', 'failed'], ['cmd-1-1', 'completed']]);
+});
+
+test('an end is final, and absent members change nothing', () => {
+  const {parts} = reduce(log(update('t', {status: 'completed', raw_output: 'done'}),
+    call('t', {kind: 'execute', raw_input: {command: 'ls'}}), update('t', {status: 'in_progress'})));
+  const [tool] = tools(parts);
+  assert.deepEqual([tool?.status, tool?.title, tool?.tool, tool?.rawOutput, tool?.rawInput],
+    ['completed', 'run t', 'execute', 'done', {command: 'ls'}]);
+});
+
+test('a plan changes in its place, once for each turn', () => {
+  const plan = (content: string): [string, JsonObject] =>
+    ['plan', {entries: [{content, status: 'pending', priority: 'low'}]}];
+  const {parts, plan: last} = reduce(log(plan('a'), ['agent_message', {text: 'x'}], plan('b'),
+    ['user_prompt', {message: 'more'}], plan('c')));
+  assert.deepEqual(parts.map(part => part.kind === 'plan' ? part.entries[0]?.content : part.kind),
+    ['b', 'message', 'prompt', 'c']);
+  assert.equal(last?.entries[0]?.content, 'c');
+});
+
+test('what was decided stands at its tool, else by itself; what is unknown stays', () => {
+  const {parts} = reduce(log(call('t'), ['permission', {tool_call_id: 't', outcome: 'selected'}],
+    ['permission', {title: 'other'}], ['of_tomorrow', {a: [1]}]));
+  assert.equal(tools(parts)[0]?.decisions.length, 1);
+  assert.deepEqual(parts.map(({kind}) => kind), ['tool', 'permission', 'unknown']);
+});
+
+test('a thousand logs give the same parts in whatever pieces they come', () => {
+  for (let seed = 0; seed < 1000; seed++) {
+    const next = random(seed);
+    const events = log(...Array.from({length: 40}, (): [string, JsonObject] => {
+      const id = `c${next(5)}`;
+      switch (next(6)) {
+        case 0: return call(id);
+        case 1: return update(id, {status: 'running'});
+        case 2: return update(id, {status: next(2) ? 'completed' : 'failed'});
+        case 3: return ['agent_message', {text: `${next(9)}`, message_id: `m${next(2)}`}];
+        case 4: return ['plan', {entries: [{content: `${next(9)}`, status: 'pending', priority: 'low'}]}];
+        default: return ['user_prompt', {message: 'go on'}];
+      }
+    }));
+    const whole = reduce(events).parts;
+    const cut = next(40);
+    const pieces = new EventLog();
+    pieces.add(events.slice(cut));
+    pieces.add(events.slice(0, cut + 1 + next(5)));
+    for (const each of events) pieces.add([each]);
+    assert.deepEqual(pieces.parts, whole, `seed ${seed}`);
+    // The model: each tool has the first end that was told, or else the last word.
+    for (const tool of tools(whole)) {
+      const told = events.filter(({data}) => data.tool_call_id === tool.id).map(({data}) => data.status);
+      const end = told.find(status => status === 'completed' || status === 'failed');
+      assert.equal(tool.status, end ?? told.at(-1), `seed ${seed}`);
+    }
+  }
+});
+
+test('a part that does not change stays the same object', () => {
+  const pieces = new EventLog();
+  pieces.add(log(call('a'), call('b')));
+  const [a] = pieces.parts;
+  pieces.add([{seq: 3, timestamp: '', type: 'tool_call_update', data: {tool_call_id: 'b', status: 'running'}}]);
+  assert.equal(pieces.parts[0], a);
+});
+
+test('what is left out of a call is counted once', () => {
+  const events = log(call('t'), update('t', {raw_output: 'cut'})).map(each => ({...each, omitted_bytes: 10}));
+  assert.deepEqual([reduce(events.slice(0, 1)).parts[0]?.omitted, reduce(events).parts[0]?.omitted], [10, 20]);
+});

@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import {test} from 'node:test';
+import type {Session} from '../src/api/types.ts';
+import type {Target} from '../src/commands/targets.ts';
+import {needsOf} from '../src/overview/needs.tsx';
+
+const session = (id: string, more: Partial<Session>): Session => ({
+  session_id: id, name: '', acp_server: '', working_dir: '', status: 'active', archived: false, created_at: '', updated_at: '',
+  event_count: 0, max_seq: 0, queue_length: 0, ...more});
+
+test('who waits for a person', () => {
+  const sessions = [session('a', {open_permissions: 1, name: 'fix login'}), session('b/c', {pause_reason: 'rate_limited'}), session('d', {}),
+    session('e', {open_permissions: 2, status: 'completed'})];
+  const targets: Target[] = [
+    {target: 'ci', queued: 31, delivered: 0, running: 0, workers_connected: 0, workers_known: 2},
+    {target: 'ok', queued: 5, delivered: 0, running: 0, workers_connected: 1, workers_known: 1}];
+  assert.deepEqual(needsOf(sessions, targets), [
+    {href: '/ui/sessions/a', name: 'fix login', words: 'asks 1 question'},
+    {href: '/ui/sessions/b%2Fc', name: 'b/c', words: 'queue is paused: rate limited'},
+    {href: '/ui/workers?target=ci', name: 'ci', words: '31 commands queued, and nobody works for it'}]);
+});
