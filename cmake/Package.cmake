@@ -10,7 +10,7 @@ set(doc_folder share/doc/callslip)
 install(DIRECTORY proto/callslip DESTINATION share/callslip/proto
   COMPONENT shared FILES_MATCHING PATTERN *.proto)
 install(DIRECTORY extension DESTINATION share/callslip COMPONENT shared)
-install(FILES README.md ARCHITECTURE.md LICENSE DESTINATION ${doc_folder} COMPONENT shared)
+install(FILES README.md ARCHITECTURE.md CHANGELOG.md LICENSE DESTINATION ${doc_folder} COMPONENT shared)
 install(DIRECTORY docs DESTINATION ${doc_folder} COMPONENT shared)
 install(DIRECTORY deploy/config/ DESTINATION ${doc_folder}/examples COMPONENT shared)
 install(DIRECTORY examples/grpc-js DESTINATION ${doc_folder}/examples
@@ -18,8 +18,9 @@ install(DIRECTORY examples/grpc-js DESTINATION ${doc_folder}/examples
 
 set(debian ${CMAKE_SOURCE_DIR}/deploy/debian)
 install(FILES ${debian}/callslip-tracker.service ${debian}/callslip-gateway.service
+  ${debian}/callslip-runner.service
   DESTINATION /lib/systemd/system COMPONENT system EXCLUDE_FROM_ALL)
-install(FILES ${debian}/tracker.yaml ${debian}/gateway.yaml
+install(FILES ${debian}/tracker.yaml ${debian}/gateway.yaml ${debian}/runner.yaml
   DESTINATION /etc/callslip COMPONENT system EXCLUDE_FROM_ALL)
 install(FILES ${debian}/README.Debian ${debian}/copyright
   DESTINATION /usr/${doc_folder} COMPONENT system EXCLUDE_FROM_ALL)
@@ -30,9 +31,9 @@ set(CPACK_PACKAGE_CONTACT "Callslip maintainers <maintainers@callslip.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "broker between AI agents and the browsers that act for them")
 set(CPACK_PACKAGE_DESCRIPTION
 "An agent hands in a command, gets a correlation id at once, and collects the
- result when it is there. The package holds the tracker and the gateway as
- systemd services, the bridge for agents that speak MCP over stdio, the browser
- extension, and the gRPC contract.")
+ result when it is there. The package holds the tracker, the gateway and the
+ runner of agents as systemd services, the bridge for agents that speak MCP over
+ stdio, the browser extension, and the gRPC contract.")
 set(CPACK_STRIP_FILES ON)
 
 # One package of all components; only in this mode CPack installs what EXCLUDE_FROM_ALL leaves out.
