@@ -11,6 +11,7 @@ import readline from 'node:readline';
 
 // No answer looked at here takes longer than a second; a loaded machine gets a large margin.
 const DEADLINE_MS = 30_000;
+const POLL_MS = 100;
 
 const PROTOCOL_VERSION = '2025-06-18';
 const INITIALIZE = {
@@ -90,6 +91,41 @@ const checks = {
     const end = await call('observe', {what: 'command_result', correlation_id});
     assert.equal(end.status, 'complete', JSON.stringify(end));
     assert.equal(end.result.data, 'done');
+  },
+
+  // The tracker has a runner, which has no agents.
+  async 'runner-idle'(port) {
+    const answer = await request(port, {method: 'GET', path: '/api/runners'});
+    const {runners} = JSON.parse(answer.body);
+    assert.deepEqual(runners.map(({connected, agents}) => [connected, agents]), [[true, []]],
+      answer.body);
+  },
+
+  // An agent of a session says what it is told to. `file`: tokens, where the gateway wants one.
+  async 'agent-answers'(port, agent, dir, file) {
+    const headers = {'content-type': 'application/json'};
+    if (file) {
+      const lines = readFileSync(file, 'utf8').split('\n').map((line) => line.split(' '));
+      headers.authorization = `Bearer ${lines.find(([role]) => role === 'client')[2]}`;
+    }
+    const call = async (method, path, body) => {
+      const options = {method, path: `/api/sessions${path}`, headers};
+      const answer = await request(port, options, body && JSON.stringify(body));
+      assert.ok(answer.status < 300, answer.body);
+      return JSON.parse(answer.body);
+    };
+    const {session_id: id} = await call('POST', '', {acp_server: agent, working_dir: dir});
+    await call('POST', `/${id}/queue`, {message: JSON.stringify([{say: 'well'}])});
+    for (;;) {
+      const {events} = await call('GET', `/${id}/events?limit=100`);
+      const end = events.find(({type}) => type === 'turn_end');
+      if (end) {
+        assert.equal(end.data.outcome, 'completed', JSON.stringify(end));
+        assert.equal(events.find(({type}) => type === 'agent_message')?.data.text, 'well');
+        return;
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
   },
 
   // Runs a command that speaks MCP on its standard input and output, and ends on end of input.

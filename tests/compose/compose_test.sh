@@ -49,6 +49,9 @@ main() {
   local service
   for service in tracker gateway; do
     check "$service is published on loopback only" published_on_loopback_only "$service"
+  done
+  check "the runner is not published" not_published runner
+  for service in "${SERVICES[@]}"; do
     check "$service runs without root and without privileges" runs_unprivileged "$service"
     check "$service has a read-only root file system" has_read_only_root "$service"
     check "$service has a memory limit" has_limit "$service" Memory
@@ -59,6 +62,9 @@ main() {
     compose exec -T tracker touch /var/lib/callslip/compose_test
   check "the gateway refuses a foreign Host" outside foreign-host-refused "$CALLSLIP_GATEWAY_PORT"
   check_answers
+  require "the runner takes an agent" gets_agent
+  check "an agent of a session answers" \
+    outside agent-answers "$CALLSLIP_GATEWAY_PORT" agent /var/lib/callslip
   progress "running the end-to-end test against the services"
   check "a command goes from agent to browser and back" \
     "$here/agent_to_browser.sh" "http://127.0.0.1:$CALLSLIP_GATEWAY_PORT"
@@ -69,16 +75,36 @@ main() {
 # A context for the images' build with the programs of our build in it, and what makes compose use it.
 take_programs() {
   local service
-  mkdir -p "$work/bin" "$work/deploy/packages"
-  cp "$build"/bin/callslip-{tracker,gateway,bridge} "$work/bin/"
+  mkdir -p "$work/bin" "$work/libexec/callslip" "$work/deploy/packages"
+  cp "$build"/bin/callslip-{tracker,gateway,runner,bridge} "$work/bin/"
+  cp "$build/bin/callslip-keeper" "$work/libexec/callslip/"
   cp deploy/Dockerfile "$work/deploy/"
   cp deploy/packages/runtime.txt "$work/deploy/packages/"
   {
     echo "services:"
-    for service in tracker gateway bridge; do
+    for service in "${SERVICES[@]}" bridge; do
       echo "  $service: {build: {context: $work, args: {PROGRAMS: prebuilt}}}"
     done
   } >"$work/prebuilt.yml"
+}
+
+# The tests' own, mounted; the same container otherwise.
+gets_agent() {
+  cat >"$work/agent.yml" <<YAML
+services:
+  runner:
+    environment: {CALLSLIP_AGENT: /usr/local/bin/agent, CALLSLIP_DIR: /var/lib/callslip}
+    volumes: ["$build/test_bin/callslip-scripted-agent:/usr/local/bin/agent:ro"]
+YAML
+  COMPOSE_FILES+=("$work/agent.yml")
+  compose up --detach runner && becomes_healthy runner
+}
+
+not_published() {
+  local ports
+  ports=$(inspect "$1" '{{range .NetworkSettings.Ports}}{{range .}}{{.HostPort}} {{end}}{{end}}')
+  echo "published: $ports"
+  [[ -z $ports ]]
 }
 
 published_on_loopback_only() {

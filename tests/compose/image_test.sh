@@ -41,7 +41,7 @@ main() {
   require "the images build" compose build
   local service version
   version=$(sed -n 's/^project(callslip VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
-  for service in tracker gateway bridge; do
+  for service in "${SERVICES[@]}" bridge; do
     check "$service says its version" says_version "$service" "$version"
     check "$service holds no compiler" holds_no_compiler "$service"
   done

@@ -6,6 +6,7 @@
 # Equal to stop_grace_period in docker-compose.yml.
 readonly STOP_GRACE_SECONDS=10
 readonly HEALTH_LIMIT_SECONDS=60
+readonly SERVICES=(tracker gateway runner)
 
 compose() {
   local file
@@ -19,9 +20,9 @@ start_services() {
   read -r CALLSLIP_GATEWAY_PORT CALLSLIP_TRACKER_PORT < <(two_free_ports)
   export CALLSLIP_GATEWAY_PORT CALLSLIP_TRACKER_PORT
   progress "starting the services on ports $CALLSLIP_GATEWAY_PORT and $CALLSLIP_TRACKER_PORT"
-  require "docker-compose up starts the services" compose up --detach tracker gateway
+  require "docker-compose up starts the services" compose up --detach "${SERVICES[@]}"
   local service
-  for service in tracker gateway; do
+  for service in "${SERVICES[@]}"; do
     require "$service becomes healthy" becomes_healthy "$service"
   done
 }
@@ -36,6 +37,7 @@ check_answers() {
   check "a service with a token of the tracker's file is let in" with_tokens_of_tracker
   check "an agent reaches the tools over the bridge" \
     outside mcp-over-stdio docker-compose run --rm -T bridge
+  check "the runner is there, and idle" outside runner-idle "$CALLSLIP_GATEWAY_PORT"
 }
 
 with_tokens_of_tracker() {
@@ -51,7 +53,7 @@ with_tokens_of_tracker() {
 check_stop() {
   check "the services stop within their grace period" stop_within_grace
   local service
-  for service in tracker gateway; do
+  for service in "${SERVICES[@]}"; do
     check "$service ended by itself, with exit code 0" ended_cleanly "$service"
   done
 }
@@ -59,7 +61,7 @@ check_stop() {
 # With their logs where a check has failed.
 remove_services() {
   if ((failed)); then
-    compose logs --no-color --tail 40 tracker gateway 2>/dev/null || true
+    compose logs --no-color --tail 40 "${SERVICES[@]}" 2>/dev/null || true
   fi
   compose down --volumes --rmi local --timeout "$STOP_GRACE_SECONDS" >/dev/null 2>&1 || true
 }

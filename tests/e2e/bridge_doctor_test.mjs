@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { binary } from './support/processes.js';
+import { RunnerProcess, scriptedAgent } from './support/runner.js';
 import { Services } from './support/services.js';
 
 const TIMEOUT = { timeout: 30_000 };
@@ -40,27 +41,42 @@ test('the doctor names the link that is broken', TIMEOUT, async (context) => {
   const services = await Services.open({ guarded: true });
   context.after(() => services.close());
   const token = ['--token-file', services.tokenFile];
-  const beyond = { extension: 'unknown', tab: 'unknown' };
+  const beyond = { extension: 'unknown', tab: 'unknown', runner: 'unknown' };
+  const noRunner = { runner: 'none' };
   const upTo = { bridge: 'ok', gateway: 'ok', tracker: 'ok' };
   await services.step(async () => {
     assert.deepEqual(await states(services, ...token),
-      { code: 1, ...upTo, extension: 'broken', tab: 'unknown' });
+      { code: 1, ...upTo, extension: 'broken', tab: 'unknown', ...noRunner });
     assert.match((await examine(services, ...token)).stdout, /no browser extension is connected/);
+    assert.match((await examine(services, ...token)).stdout, /^none +runner .*\n.*callslip-runner --agent/m);
 
     await report(services, { paused: true, tabs: [] });
     assert.deepEqual(await states(services, ...token),
-      { code: 1, ...upTo, extension: 'broken', tab: 'unknown' });
+      { code: 1, ...upTo, extension: 'broken', tab: 'unknown', ...noRunner });
     await report(services, { paused: false, tabs: [] });
     assert.deepEqual(await states(services, ...token),
-      { code: 1, ...upTo, extension: 'ok', tab: 'broken' });
+      { code: 1, ...upTo, extension: 'ok', tab: 'broken', ...noRunner });
     const tabs = [{ tab_id: 7, active: true, title: 'Title', url: 'http://page/' }];
     await report(services, { name: 'Work laptop', version: '0.1.0', tabs });
-    assert.deepEqual(await states(services, ...token), { code: 0, ...upTo, extension: 'ok', tab: 'ok' });
+    assert.deepEqual(await states(services, ...token),
+      { code: 0, ...upTo, extension: 'ok', tab: 'ok', ...noRunner });
     const told = (await examine(services, ...token)).stdout;
     assert.match(told, /Work laptop 0\.1\.0 for target "browser"/);
     assert.match(told, /1 tab; in front: http:\/\/page\//);
     const { stdout } = await examine(services, ...token);
     assert.match(stdout, /^ok +gateway +callslip \d/m);
+
+    const runner = await RunnerProcess.open(services,
+      { agents: { scripted: { command: scriptedAgent() }, gone: { command: ['/nowhere/agent'] } } });
+    assert.equal((await states(services, ...token)).runner, 'ok');
+    assert.match((await examine(services, ...token)).stdout,
+      /^ok +runner +runs scripted; not gone: .*\n.*callslip-runner check/m);
+    await runner.stop();
+    await runner.configure({ agents: { gone: { command: ['/nowhere/agent'] } } });
+    await runner.start();
+    assert.deepEqual([(await states(services, ...token)).runner,
+      (await states(services, ...token)).code], ['broken', 1]);
+    await runner.stop();
 
     assert.deepEqual(await states(services),
       { code: 1, bridge: 'ok', gateway: 'broken', tracker: 'unknown', ...beyond });

@@ -1,26 +1,21 @@
 /** Agents in sessions: tracker, gateway and runner as they are, and an agent that does as it is told. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { binary } from './support/processes.js';
-import { AgentSessions, processesWith, RunnerProcess, scriptedAgent } from './support/runner.js';
+import { AgentSessions, processesWith, RunnerProcess, scriptedAgent, until } from './support/runner.js';
 import { Services } from './support/services.js';
 
-/** Until `look` gives something. */
-async function until(look, ms = 20_000) {
-  const patience = performance.now() + ms;
-  for (;;) {
-    const found = await look();
-    if (found) return found;
-    if (performance.now() > patience) throw new Error(`still not so after ${ms} ms: ${look}`);
-    await pause(20);
-  }
-}
+/** What agents remember, so that they can be stopped to make room. */
+const SESSIONS = '/dev/shm/callslip-e2e-sessions';
+/** Whether somebody is logged in to the agent that wants that. */
+const LOGIN = `/dev/shm/callslip-e2e-${process.pid}-login`;
 
 describe('an agent in a session', { timeout: 180_000 }, () => {
   let services;
@@ -31,10 +26,10 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
     const agents = (options) => ({ command: scriptedAgent(options) });
     runner = await RunnerProcess.open(services, {
       agents: {
-        scripted: agents({ modes: true, restore: 'resume', sessions: '/dev/shm/callslip-e2e-sessions' }),
+        scripted: agents({ modes: true, restore: 'resume', sessions: SESSIONS }),
         forgetful: agents({}),
         missing: { command: ['/nowhere/agent'] },
-        locked: agents({ initialize: 'auth' }),
+        locked: agents({ login: LOGIN, restore: 'resume', sessions: SESSIONS }),
         shell: { ...agents({}), shell_commands: true },
         // Crashes at its first two starts.
         shaky: { command: ['sh', '-c', `for i in 1 2; do mkdir /dev/shm/callslip-e2e-${process.pid}-$i \
@@ -46,15 +41,12 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
   });
   after(async () => {
     await services?.close();
-    for (const i of [1, 2]) {
+    for (const i of [1, 2, 'login']) {
       await rm(`/dev/shm/callslip-e2e-${process.pid}-${i}`, { recursive: true, force: true });
     }
   });
 
-  const ended = (id, count) => until(async () => {
-    const turns = await sessions.turns(id);
-    return turns.length >= count && turns;
-  });
+  const ended = (id, count) => sessions.ended(id, count);
 
   test('answers what waits in the queue, and is seen live', () => services.step(async () => {
     const id = await sessions.begin();
@@ -205,6 +197,61 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
     assert.match(await sessions.answer(id), /exit 7/);
   }));
 
+  test('with shell commands is heard as it speaks, up to its first one', () => services.step(async () => {
+    const id = await sessions.begin({ acp_server: 'shell' });
+    const watcher = await sessions.watch(id);
+    await watcher.ofType('connected');
+    const shown = 'I think <b>h\u00e4rd</b> and look: ';
+    await sessions.say(id, [{ say: 'I think ' }, { say: '<b>h\u00e4rd</b> and ' }, { say: 'look: <she' },
+      { say: 'll>echo one</shell> and that was all' }]);
+    await ended(id, 2);
+    const whole = await watcher.find(({ type, data }) =>
+      type === 'agent_message' && data.iteration === 0);
+    assert.equal(whole.data.text, `${shown}<shell>echo one</shell> and that was all`);
+    const before = watcher.messages.slice(0, watcher.messages.indexOf(whole));
+    let heard = '';
+    for (const { data } of before.filter(({ type }) => type === 'agent_text')) {
+      assert.equal(data.iteration, 0);
+      assert.equal(data.offset, Buffer.byteLength(heard));
+      heard += data.text;
+    }
+    assert.equal(heard, shown);
+    await watcher.close();
+    // It would be stopped for no other one, since it would forget everything.
+    await sessions.call('DELETE', `/sessions/${id}`);
+  }));
+
+  test('with shell commands that is stopped is recorded once, and runs nothing', () =>
+    services.step(async () => {
+      const id = await sessions.begin({ acp_server: 'shell' });
+      const watcher = await sessions.watch(id);
+      await sessions.say(id, [{ say: 'I look: <shell>touch stopped</shell> and' }, { sleep: 60_000 }]);
+      await watcher.ofType('agent_text');
+      await sessions.call('POST', `/sessions/${id}/stop`);
+      await ended(id, 1);
+      const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+      const said = events.filter(({ type }) => type === 'agent_message').map(({ data }) => data.text);
+      assert.equal(said.join(''), 'I look: <shell>touch stopped</shell> and');
+      assert.deepEqual(events.filter(({ type }) => type === 'tool_call'), []);
+      await assert.rejects(readFile(join(runner.dir, 'stopped')));
+      await watcher.close();
+      await sessions.call('DELETE', `/sessions/${id}`);
+    }));
+
+  test('takes back what it has asked', () => services.step(async () => {
+    const id = await sessions.begin();
+    const watcher = await sessions.watch(id);
+    await sessions.say(id, [{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit' }, withdraw: 200 },
+      { sleep: 60_000 }]);
+    await watcher.ofType('permission_asked');
+    await watcher.ofType('permission_cancelled');
+    assert.deepEqual((await sessions.call('GET', `/sessions/${id}/permissions`)).permissions, []);
+    assert.equal((await sessions.agent(id)).status, 'prompting');
+    await sessions.call('POST', `/sessions/${id}/stop`);
+    await ended(id, 1);
+    await watcher.close();
+  }));
+
   test('that is not there, or wants a login, says what to do', () => services.step(async () => {
     const missing = await sessions.begin({ acp_server: 'missing', start: false });
     await sessions.say(missing, 'hello');
@@ -216,7 +263,16 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
       return now?.status === 'failed' && now;
     });
     assert.equal(agent.reason, 'auth_required');
-    assert.match(agent.message, /by-hand/);
+    assert.match(agent.message, /\(by-hand, tui, broken, program\)/);
+    // The command that it names, as it is.
+    const [, command] = agent.message.match(/: callslip-runner (login locked --runner-file \S+)$/);
+    const { stdout } = await promisify(execFile)(binary('callslip-runner'),
+      [...command.split(' ').toSpliced(2, 0, 'tui')]);
+    assert.match(stdout, /Who are you\?/);
+    await sessions.queue(locked, 'resume');
+    const [turn] = await ended(locked, 1);
+    assert.equal(turn.outcome, 'completed');
+    assert.equal(await sessions.answer(locked), 'hello');
   }));
 
   test('keeps its mode and settings over a restart', () => services.step(async () => {
@@ -232,6 +288,30 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
     await until(async () => (await sessions.agent(id)).status === 'idle');
     assert.deepEqual(chosen(await sessions.agent(id)), ['act', 'large']);
   }));
+
+  for (const [what, reason] of [['is stopped', 'agent_stopped'], ['crashes', 'agent_crashed']]) {
+    test(`that ${what} in a turn is not started again unasked`, () => services.step(async () => {
+      const id = await sessions.begin();
+      const watcher = await sessions.watch(id);
+      await sessions.say(id, [{ say: 'ready' }, { sleep: 60_000 }]);
+      await until(async () => (await sessions.answer(id)) === 'ready');
+      if (reason === 'agent_stopped') {
+        await sessions.control(id, 'stop');
+      } else {
+        const marked = await processesWith(`CALLSLIP_SESSION_ID=${id}`);
+        process.kill(marked.at(-1), 'SIGKILL');
+      }
+      const [turn] = await ended(id, 1);
+      assert.deepEqual([turn.outcome, turn.reason], ['failed', reason]);
+      const seen = () => watcher.messages.filter(({ type }) => type === 'agent_updated')
+        .map(({ data }) => data.status);
+      await until(() => seen().includes('stopped'));
+      // The runner answers after all that came before.
+      await sessions.control(id, 'stop');
+      assert.deepEqual(seen().slice(seen().indexOf('stopped') + 1), []);
+      watcher.socket.terminate();
+    }));
+  }
 
   test('that is killed leaves nothing behind, nor does its runner', () => services.step(async () => {
     const id = await sessions.begin();
@@ -251,6 +331,18 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
     assert.equal(await sessions.answer(id), 'again');
   }));
 
+  test('that can not be resumed has lost its turn with its runner', () => services.step(async () => {
+    const id = await sessions.begin({ acp_server: 'forgetful' });
+    await sessions.say(id, 'one');
+    await ended(id, 1);
+    await sessions.say(id, [{ say: 'ready' }, { sleep: 60_000 }]);
+    await until(async () => (await sessions.answer(id)) === 'ready');
+    await runner.kill();
+    await runner.start();
+    const [, turn] = await ended(id, 2);
+    assert.deepEqual([turn.outcome, turn.reason], ['failed', 'runner_lost']);
+  }));
+
   test('goes on where the tracker is killed in the middle of a turn', () => services.step(async () => {
     const id = await sessions.begin();
     const watcher = await sessions.watch(id);
@@ -265,10 +357,13 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
       const open = await sessions.call('GET', `/sessions/${id}/permissions`);
       return open.permissions.length === 1 && open;
     });
+    // Which the tracker keeps nowhere.
+    await until(async () => (await sessions.agent(id)).status === 'needs_permission');
     await sessions.call('POST', `/sessions/${id}/permissions/${permission.permission_id}`,
       { option_id: 'yes' });
     const [turn] = await ended(id, 1);
     assert.equal(turn.outcome, 'completed');
+    await until(async () => (await sessions.agent(id)).status === 'idle');
     assert.match(await sessions.answer(id), /^before after answered .*yes/);
     watcher.socket.terminate();
   }));
@@ -327,12 +422,36 @@ describe('callslip-runner prompt', { timeout: 60_000 }, () => {
   });
 });
 
+test('a runner without agents is idle, and its health can be asked', { timeout: 60_000 }, async () => {
+  const services = await Services.open();
+  try {
+    await services.step(async () => {
+      const runner = await RunnerProcess.open(services, { agents: {}, id: 'idle' });
+      const health = () => new Promise((resolve) => {
+        execFile(binary('callslip-runner'), ['healthcheck', '--runner-file', runner.file],
+          (error, stdout, stderr) => resolve({ code: error?.code ?? 0, stderr }));
+      });
+      assert.deepEqual(await health(), { code: 0, stderr: '' });
+      const { runners } = await new AgentSessions(services, runner).call('GET', '/runners');
+      assert.deepEqual(runners.map(({ runner_id: id, agents }) => [id, agents]), [['idle', []]]);
+      await runner.stop();
+      const { code, stderr } = await health();
+      assert.equal(code, 1);
+      assert.match(stderr, /has no runner idle/);
+      await services.tracker.kill();
+      assert.match((await health()).stderr, /does not answer/);
+    });
+  } finally {
+    await services.close();
+  }
+});
+
 test('a runner that is lost is followed by another', { timeout: 60_000 }, async () => {
   const services = await Services.open();
   try {
     await services.step(async () => {
       const agents = { scripted: { command: scriptedAgent(
-        { restore: 'resume', sessions: '/dev/shm/callslip-e2e-sessions' }) } };
+        { restore: 'resume', sessions: SESSIONS }) } };
       const one = await RunnerProcess.open(services, { agents, id: 'one' });
       const two = await RunnerProcess.open(services,
         { agents, id: 'two', workspace: { dir: one.dir } });
@@ -368,7 +487,7 @@ test('more sessions than agents may run all have their turn', { timeout: 120_000
     await services.step(async () => {
       const runner = await RunnerProcess.open(services, {
         agents: { scripted: { command: scriptedAgent(
-          { restore: 'resume', sessions: '/dev/shm/callslip-e2e-sessions' }) } },
+          { restore: 'resume', sessions: SESSIONS }) } },
         workspace: { max_running: 100 },
         limits: { running_agents: 3, starting_agents: 2 },
       });

@@ -165,15 +165,18 @@ describe('a session over a WebSocket', { timeout: 120_000 }, () => {
     const all = await sessions.watchAll();
     await all.ofType('connected');
     const id = await sessions.create();
-    await sessions.append(id, 'not told here');
+    await sessions.append(id, 'not told here, but that it is there');
     await sessions.call('POST', `/sessions/${id}/queue`, { message: 'm' });
     await sessions.call('PATCH', `/sessions/${id}`, { name: 'n' });
     await sessions.call('POST', `/sessions/${id}/end`, {});
     await sessions.call('POST', `/sessions/${id}/resume`);
     await sessions.call('DELETE', `/sessions/${id}`);
     await all.ofType('session_deleted');
-    assert.deepEqual(all.messages.map(({ type }) => type), ['connected', 'session_created',
+    // How often it is told that events are recorded is a matter of time.
+    const told = all.messages.map(({ type }) => type).filter((type) => type !== 'session_activity');
+    assert.deepEqual(told, ['connected', 'session_created',
       'queue_updated', 'session_updated', 'session_ended', 'session_resumed', 'session_deleted']);
+    assert.ok(told.length < all.messages.length);
     for (const { data } of all.messages.slice(1)) assert.equal(data.session_id, id);
     await all.close();
   });

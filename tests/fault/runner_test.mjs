@@ -9,7 +9,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { AgentSessions, processesWith, RunnerProcess, scriptedAgent } from '../e2e/support/runner.js';
+import {
+  AgentSessions, processesWith, RunnerProcess, scriptedAgent, until,
+} from '../e2e/support/runner.js';
 import { Services } from '../e2e/support/services.js';
 
 const ROUNDS = Number(process.env.CALLSLIP_FAULT_ROUNDS ?? 12);
@@ -32,7 +34,7 @@ async function insist(call) {
   }
 }
 
-test('processes that are killed in the middle of turns', { timeout: 300_000 }, async (context) => {
+test('processes that are killed in the middle of turns', { timeout: 60_000 + ROUNDS * 3_000 }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   const runner = await RunnerProcess.open(services, {
@@ -105,8 +107,8 @@ test('processes that are killed in the middle of turns', { timeout: 300_000 }, a
   }
   assert.equal(ends.length, messages);
   for (const id of ids) {
-    const { status } = await sessions.agent(id);
-    assert.ok(['idle', 'stopped'].includes(status), status);
+    // A tracker that is new hears of it when the runner is back.
+    await until(async () => ['idle', 'stopped'].includes((await sessions.agent(id)).status));
   }
   await runner.stop();
   assert.deepEqual(await processesWith(runner.folder), []);

@@ -59,7 +59,8 @@ class AccessTest : public testing::Test {
   void ServeOnLoopback() { services_ = std::make_unique<TestServices>(); }
   void ServeOnAllAddresses() {
     services_ = std::make_unique<TestServices>(
-        gateway::GatewayConfig{.listen = {{.host = "0.0.0.0"}}}, TokensOfAllRoles());
+        gateway::GatewayConfig{.listen = {{.host = "0.0.0.0"}}, .web_root = "."},
+        TokensOfAllRoles());
   }
 
   httplib::Response Ask(const Route& route, httplib::Headers headers,

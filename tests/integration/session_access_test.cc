@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "httplib.h"
 #include "support/test_services.h"
+#include "support/web_socket_client.h"
 
 namespace callslip {
 namespace {
@@ -132,6 +134,120 @@ TEST_F(SessionAccessTest, ViewersAndAdministratorsReachEverybodysSessions) {
   }
   EXPECT_EQ(Ask({"GET", "/api/sessions?client=*"}, Role::kClient)["error"], "not_your_client");
   EXPECT_EQ(Ask({"PATCH", "/api/sessions/s-1"}, Role::kAdmin, {{"name", "x"}}).count("error"), 0u);
+}
+
+// A route of the lists above, about a session and its message that there are.
+Route About(Route route, const std::string& session, const std::string& message) {
+  absl::StrReplaceAll({{"/x", "/" + session}, {"/queue/m", "/queue/" + message}}, &route.path);
+  return route;
+}
+
+TEST_F(SessionAccessTest, AViewerChangesNothingOfASessionThatItSees) {
+  Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
+  const json queued =
+      Ask({"POST", "/api/sessions/s-1/queue"}, Role::kClient, {{"message", "wait"}});
+  const auto all_of_it = [&] {
+    json all;
+    for (const char* part : {"", "/events", "/queue", "/queue-settings", "/permissions"}) {
+      all.push_back(Ask({"GET", absl::StrCat("/api/sessions/s-1", part)}, Role::kClient));
+    }
+    return all;
+  };
+  const json before = all_of_it();
+  EXPECT_EQ(before[2]["count"], 1);
+  const json body = {
+      {"name", "x"},        {"message", "x"},
+      {"text", "x"},        {"iteration", 0},
+      {"position", 0},      {"action", "pause"},
+      {"enabled", false},   {"title", "x"},
+      {"option_id", "yes"}, {"options", {{{"option_id", "yes"}, {"name", "Yes"}, {"kind", ""}}}},
+      {"wait_ms", 0},       {"events", {{{"type", "x"}, {"data", json::object()}}}}};
+  for (const Route& route : kWriting) {
+    const json answer = Ask(About(route, "s-1", queued["id"]), Role::kViewer, body);
+    EXPECT_EQ(answer.value("error", ""), "role_not_allowed") << route.method << " " << route.path;
+  }
+  EXPECT_EQ(all_of_it(), before);
+}
+
+TEST_F(SessionAccessTest, AnAdministratorActsOnASessionOfAnother) {
+  Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
+  Ask({"POST", "/api/sessions/s-1/queue"}, Role::kAdmin, {{"message", "do it"}});
+  Ask({"POST", "/api/sessions/s-1/queue-control"}, Role::kAdmin,
+      {{"action", "pause"}, {"reason", "lunch"}});
+  const json session = Ask({"GET", "/api/sessions/s-1"}, Role::kClient);
+  EXPECT_EQ(session["client_id"], "client");
+  EXPECT_EQ(session["queue_length"], 1);
+  EXPECT_EQ(session["pause_reason"], "lunch");
+  const json asked = Ask({"POST", "/api/sessions/s-1/permissions"}, Role::kClient,
+                         {{"title", "May I?"},
+                          {"wait_ms", 0},
+                          {"options", {{{"option_id", "yes"}, {"name", "Yes"}, {"kind", ""}}}}});
+  EXPECT_EQ(Ask({"GET", "/api/sessions/s-1"}, Role::kViewer)["open_permissions"], 1);
+  const std::string permission = asked["permission_id"];
+  EXPECT_EQ(Ask({"POST", "/api/sessions/s-1/permissions/" + permission}, Role::kAdmin,
+                {{"option_id", "yes"}})["status"],
+            "answered");
+  EXPECT_EQ(Ask({"GET", "/api/sessions/s-1"}, Role::kViewer)["open_permissions"], 0);
+}
+
+TEST_F(SessionAccessTest, WhoFollowsAllSessionsHearsOfThoseItMaySee) {
+  struct Watch {
+    Role role;
+    std::string query;
+    std::string first;  // The type of what it is told first,
+    std::string next;   // and then.
+  };
+  const std::vector<Watch> watches = {
+      {Role::kViewer, "?client=*", "connected", "session_created"},
+      {Role::kViewer, "?client=client", "connected", "session_created"},
+      {Role::kAdmin, "?client=*", "connected", "session_created"},
+      {Role::kClient, "", "connected", "session_created"},
+      {Role::kClient, "?client=client", "connected", "session_created"},
+      // Of its own, and there are none.
+      {Role::kViewer, "", "connected", ""},
+      {Role::kAdmin, "?client=other", "connected", ""},
+      {Role::kClient, "?client=*", "request_failed", ""},
+      {Role::kClient, "?client=admin", "request_failed", ""},
+  };
+  std::vector<std::unique_ptr<gateway::WebSocketClient>> sockets;
+  for (const Watch& watch : watches) {
+    sockets.push_back(std::make_unique<gateway::WebSocketClient>(services_.gateway_address().port));
+    sockets.back()->Send(gateway::WebSocketClient::UpgradeRequest(
+        "/api/events/ws" + watch.query, "Authorization: Bearer " + TokenOf(watch.role) + "\r\n",
+        services_.gateway_address().ToString()));
+    sockets.back()->ReadTo("\r\n\r\n");
+    EXPECT_EQ(json::parse(sockets.back()->ReadText())["type"], watch.first) << watch.query;
+  }
+  Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
+  for (size_t i = 0; i < watches.size(); ++i) {
+    if (watches[i].first != "connected") continue;
+    // Whoever hears of nothing has this as its next answer.
+    if (watches[i].next.empty()) sockets[i]->SendText("{}");
+    const json told = json::parse(sockets[i]->ReadText());
+    EXPECT_EQ(told["type"], watches[i].next.empty() ? "keepalive_ack" : watches[i].next)
+        << RoleName(watches[i].role) << watches[i].query;
+    if (watches[i].next.empty()) continue;
+    EXPECT_EQ(told["data"]["client_id"], "client");
+  }
+}
+
+TEST_F(SessionAccessTest, AViewersSocketShowsASessionAndAnswersNothing) {
+  Ask({"POST", "/api/sessions"}, Role::kClient, {{"session_id", "s-1"}});
+  Ask({"POST", "/api/sessions/s-1/permissions"}, Role::kClient,
+      {{"permission_id", "p-1"},
+       {"title", "May I?"},
+       {"wait_ms", 0},
+       {"options", {{{"option_id", "yes"}, {"name", "Yes"}, {"kind", ""}}}}});
+  gateway::WebSocketClient socket(services_.gateway_address().port);
+  socket.Send(gateway::WebSocketClient::UpgradeRequest(
+      "/api/sessions/s-1/ws", "Authorization: Bearer " + TokenOf(Role::kViewer) + "\r\n",
+      services_.gateway_address().ToString()));
+  socket.ReadTo("\r\n\r\n");
+  EXPECT_EQ(json::parse(socket.ReadText())["data"]["permissions"].size(), 1u);
+  socket.SendText(
+      R"({"type":"permission_answer","data":{"permission_id":"p-1","option_id":"yes"}})");
+  EXPECT_EQ(json::parse(socket.ReadText())["data"]["error"], "role_not_allowed");
+  EXPECT_EQ(Ask({"GET", "/api/sessions/s-1"}, Role::kClient)["open_permissions"], 1);
 }
 
 TEST_F(SessionAccessTest, ForeignSessionsAreUnknownToClients) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "callslip/tracker/v1/queue_service.grpc.pb.h"
 #include "callslip/tracker/v1/runner_service.grpc.pb.h"
 #include "callslip/tracker/v1/session_service.grpc.pb.h"
 #include "gmock/gmock.h"
@@ -34,6 +35,7 @@ class SessionTokenTest : public testing::TestWithParam<bool> {
                             grpc::InsecureChannelCredentials());
     runners_ = v1::RunnerService::NewStub(channel);
     sessions_ = v1::SessionService::NewStub(channel);
+    queues_ = v1::QueueService::NewStub(channel);
     v1::ServeRequest offer;
     offer.set_runner_id("r");
     offer.set_max_agents(1);
@@ -95,6 +97,7 @@ class SessionTokenTest : public testing::TestWithParam<bool> {
   TestServices services_{{}, GetParam() ? FileOfOne() : std::nullopt};
   std::unique_ptr<v1::RunnerService::Stub> runners_;
   std::unique_ptr<v1::SessionService::Stub> sessions_;
+  std::unique_ptr<v1::QueueService::Stub> queues_;
   grpc::ClientContext serve_;
   std::unique_ptr<grpc::ClientReader<v1::Assignment>> serving_;
 };
@@ -120,6 +123,100 @@ TEST_P(SessionTokenTest, AnAgentReadsItsOwnSessionWithoutNamingIt) {
   if (!GetParam()) {
     EXPECT_THAT(refused.dump(), HasSubstr("session_id"));
   }
+}
+
+TEST_P(SessionTokenTest, TheListOfToolsCostsItsAgentLittle) {
+  const std::string token = Issue("s-1");
+  const auto opened = Post("/mcp", token, initialize_);
+  const json list = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/list"}};
+  const json result = Post("/mcp", token, list, opened.header_session_id).body["result"];
+  EXPECT_LE(result.dump().size() / 4, 1200u);
+  const json session = result["tools"].back();
+  ASSERT_EQ(session["name"], "session");
+  EXPECT_THAT(session["inputSchema"]["properties"]["what"].dump(), HasSubstr("\"new\""));
+}
+
+// Three calls: one to make it, one that finds it at work, one for its answer.
+TEST_P(SessionTokenTest, AnAgentHasAnotherOneDoSomething) {
+  const std::string token = Issue("s-1");
+  const std::string mcp_session = Post("/mcp", token, initialize_).header_session_id;
+  const auto call = [&](const json& arguments) {
+    const json request = {{"jsonrpc", "2.0"},
+                          {"id", 1},
+                          {"method", "tools/call"},
+                          {"params", {{"name", "session"}, {"arguments", arguments}}}};
+    return Post("/mcp", token, request, mcp_session).body["result"]["structuredContent"];
+  };
+  const json made = call({{"what", "new"}, {"message", "count"}, {"name", "counter"}});
+  EXPECT_EQ(made["status"], "pending") << made;
+  const std::string child = made["result"]["session_id"];
+
+  grpc::ClientContext receive;
+  v1::ReceiveMessagesRequest receiver;
+  receiver.set_client_id("alice");
+  receiver.set_session_id(child);
+  const auto messages = queues_->ReceiveMessages(&receive, receiver);
+  v1::ReceivedMessage message;
+  ASSERT_TRUE(messages->Read(&message));
+  EXPECT_EQ(message.message().message(), "count");
+  {
+    grpc::ClientContext context;
+    v1::StartTurnRequest start;
+    start.set_client_id("alice");
+    start.set_session_id(child);
+    start.set_turn_id(message.turn_id());
+    v1::StartTurnResponse started;
+    ASSERT_TRUE(queues_->StartTurn(&context, start, &started).ok());
+  }
+  const json waiting = call({{"what", "wait"}, {"session_id", child}, {"wait_ms", 0}});
+  EXPECT_EQ(waiting["final"], false) << waiting;
+  {
+    grpc::ClientContext context;
+    v1::AppendEventsRequest append;
+    append.set_client_id("alice");
+    append.set_session_id(child);
+    append.add_events()->mutable_agent_message()->set_text("one, two");
+    v1::AppendEventsResponse appended;
+    ASSERT_TRUE(sessions_->AppendEvents(&context, append, &appended).ok());
+  }
+  {
+    grpc::ClientContext context;
+    v1::FinishTurnRequest finish;
+    finish.set_client_id("alice");
+    finish.set_session_id(child);
+    finish.set_turn_id(message.turn_id());
+    finish.set_outcome(v1::FinishTurnRequest::OUTCOME_COMPLETED);
+    v1::QueueStatus status;
+    ASSERT_TRUE(queues_->FinishTurn(&context, finish, &status).ok());
+  }
+  const json answer = call({{"what", "answer"}, {"session_id", child}, {"wait_ms", 30'000}});
+  EXPECT_EQ(answer["status"], "complete") << answer;
+  EXPECT_EQ(answer["result"]["text"], "one, two");
+  EXPECT_EQ(answer["result"]["outcome"], "completed");
+  // All that the three have cost besides the text.
+  EXPECT_LE((made.dump().size() + waiting.dump().size() + answer.dump().size()) * 2 / 4, 600u);
+
+  EXPECT_EQ(call({{"what", "wait"}, {"session_id", "s-1"}})["error"], "waits_for_itself");
+  EXPECT_EQ(call({{"what", "end"}, {"session_id", "s-2"}})["error"], "not_a_child");
+  EXPECT_EQ(call({{"what", "answer"}, {"session_id", "s-9"}})["error"], "unknown_session");
+  EXPECT_EQ(call({{"what", "end"}, {"session_id", child}})["status"], "complete");
+  receive.TryCancel();
+  messages->Finish();
+}
+
+TEST_P(SessionTokenTest, AnAgentHasEightChildren) {
+  const std::string token = Issue("s-1");
+  const std::string mcp_session = Post("/mcp", token, initialize_).header_session_id;
+  const json request = {
+      {"jsonrpc", "2.0"},
+      {"id", 1},
+      {"method", "tools/call"},
+      {"params", {{"name", "session"}, {"arguments", {{"what", "new"}, {"message", "m"}}}}}};
+  const auto make = [&] {
+    return Post("/mcp", token, request, mcp_session).body["result"]["structuredContent"];
+  };
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(make()["status"], "pending");
+  EXPECT_EQ(make()["error"], "too_many_children");
 }
 
 TEST_P(SessionTokenTest, ItIsGoodForNothingElse) {

@@ -62,7 +62,9 @@ class FakeSessionClient final : public SessionClient {
   // With the requests that have opened them, in their order.
   std::vector<std::pair<v1::WatchSessionRequest, std::shared_ptr<Opened<v1::SessionUpdate>>>>
       watches;
+  v1::SessionUpdate snapshot = Snapshot();  // The first message of those that are opened.
   std::vector<std::shared_ptr<Opened<v1::SessionNotice>>> global_watches;
+  std::vector<v1::WatchSessionsRequest> global_requests;  // Which have opened these.
   std::vector<std::shared_ptr<Opened<v1::SessionEvent>>> plays;
   std::vector<std::shared_ptr<Opened<v1::ReceivedMessage>>> receivers;
 
@@ -181,12 +183,11 @@ class FakeSessionClient final : public SessionClient {
 
   Stream<v1::SessionUpdate> Open(v1::WatchSessionRequest request) override {
     watches.emplace_back(std::move(request), New<v1::SessionUpdate>());
-    v1::SessionUpdate snapshot;
-    snapshot.mutable_snapshot();
-    watches.back().second->Push(std::move(snapshot));
+    watches.back().second->Push(snapshot);
     return Read(watches.back().second);
   }
-  Stream<v1::SessionNotice> Open(v1::WatchSessionsRequest) override {
+  Stream<v1::SessionNotice> Open(v1::WatchSessionsRequest request) override {
+    global_requests.push_back(std::move(request));
     global_watches.push_back(New<v1::SessionNotice>());
     return Read(global_watches.back());
   }
@@ -202,6 +203,12 @@ class FakeSessionClient final : public SessionClient {
   void EndCalls() override {}
 
  private:
+  static v1::SessionUpdate Snapshot() {
+    v1::SessionUpdate empty;
+    empty.mutable_snapshot();
+    return empty;
+  }
+
   template <typename Message>
   class Reader final : public MessageStream<Message> {
    public:

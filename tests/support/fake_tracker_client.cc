@@ -220,6 +220,11 @@ TrackerClient::Result<v1::ListWorkersResponse> FakeTrackerClient::ListWorkers(
   return Unimplemented<v1::ListWorkersResponse>();
 }
 
+TrackerClient::Result<v1::ListTargetsResponse> FakeTrackerClient::ListTargets(
+    v1::ListTargetsRequest) {
+  return Unimplemented<v1::ListTargetsResponse>();
+}
+
 TrackerClient::Result<v1::AppendWorkerLogResponse> FakeTrackerClient::AppendWorkerLog(
     v1::AppendWorkerLogRequest) {
   return Unimplemented<v1::AppendWorkerLogResponse>();
@@ -231,11 +236,13 @@ TrackerClient::Result<v1::ListWorkerLogResponse> FakeTrackerClient::ListWorkerLo
 }
 
 TrackerClient::Result<v1::GetHealthResponse> FakeTrackerClient::GetHealth(absl::Duration) {
-  return Unimplemented<v1::GetHealthResponse>();
+  if (on_health == nullptr) co_return co_await Unimplemented<v1::GetHealthResponse>();
+  co_return on_health();
 }
 
-std::unique_ptr<CommandFeed> FakeTrackerClient::Watch(std::string, v1::CommandFilter) {
-  return nullptr;
+std::unique_ptr<CommandFeed> FakeTrackerClient::Watch(std::string client_id, std::string owner,
+                                                      v1::CommandFilter filter) {
+  return on_watch == nullptr ? nullptr : on_watch(client_id, owner, filter);
 }
 
 }  // namespace callslip::gateway

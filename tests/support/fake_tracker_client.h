@@ -21,6 +21,12 @@ class FakeTrackerClient final : public TrackerClient {
   // Called for each wait that lasts, before it is answered: what happens meanwhile.
   std::function<void(v1::Command& command, absl::Duration max_wait)> on_wait = TakeStep;
 
+  // What GetHealth() answers, and Watch(): UNIMPLEMENTED and nothing where they are null.
+  std::function<absl::StatusOr<v1::GetHealthResponse>()> on_health;
+  std::function<std::unique_ptr<CommandFeed>(const std::string& client_id, const std::string& owner,
+                                             const v1::CommandFilter& filter)>
+      on_watch;
+
   // So many waits more end as they do where the tracker is away.
   int waits_to_lose = 0;
 
@@ -64,11 +70,13 @@ class FakeTrackerClient final : public TrackerClient {
   Result<v1::ReportWorkerResponse> ReportWorker(v1::ReportWorkerRequest request) override;
   Result<v1::ListWorkersResponse> ListWorkers(v1::ListWorkersRequest request,
                                               absl::Duration deadline) override;
+  Result<v1::ListTargetsResponse> ListTargets(v1::ListTargetsRequest request) override;
   Result<v1::AppendWorkerLogResponse> AppendWorkerLog(v1::AppendWorkerLogRequest request) override;
   Result<v1::ListWorkerLogResponse> ListWorkerLog(v1::ListWorkerLogRequest request) override;
   Result<v1::GetHealthResponse> GetHealth(absl::Duration deadline) override;
   TrackerClientStatistics Statistics() override { return {.waits = waits_}; }
-  std::unique_ptr<CommandFeed> Watch(std::string client_id, v1::CommandFilter filter) override;
+  std::unique_ptr<CommandFeed> Watch(std::string client_id, std::string owner,
+                                     v1::CommandFilter filter) override;
   void EndCalls() override {}
 
  private:

@@ -20,15 +20,17 @@ const NO_GATEWAY = 'http://127.0.0.1:9';
 /**
  * Starts a fresh Chromium with the extension in it, paired with a gateway: by `token`, or else with
  * one that asks for none. Without `serverUrl` it is not paired, as a new one is not; `defaultUrl` is
- * where it would ask then. The profile and the copy of the extension are in a temporary folder that
+ * where it would ask then. `source` is the extension's folder. The profile and the copy of the extension are in a temporary folder that
  * `stop` removes.
  */
-export async function startBrowser({ serverUrl, token = '', defaultUrl = NO_GATEWAY } = {}) {
+export async function startBrowser({
+  serverUrl, token = '', defaultUrl = NO_GATEWAY, source = EXTENSION,
+} = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'callslip-chromium-'));
   const profile = join(folder, 'profile');
   let context;
   try {
-    const extension = await copyExtension(folder, defaultUrl);
+    const extension = await copyExtension(source, folder, defaultUrl);
     context = await chromium.launchPersistentContext(profile, {
       executablePath: EXECUTABLE,
       headless: true,
@@ -168,9 +170,9 @@ class TestBrowser {
  * Copies the extension and changes one thing: the copy's default gateway, to nobody's, so that a test
  * browser never takes work from a gateway that happens to run on this machine.
  */
-async function copyExtension(folder, defaultUrl) {
+async function copyExtension(source, folder, defaultUrl) {
   const copy = join(folder, 'extension');
-  await cp(EXTENSION, copy, { recursive: true });
+  await cp(source, copy, { recursive: true });
   const settings = join(copy, 'src/settings.js');
   const text = await readFile(settings, 'utf8');
   if (!text.includes(DEFAULT_GATEWAY)) throw new Error('The default gateway was not found.');

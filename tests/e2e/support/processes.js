@@ -2,18 +2,30 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const BUILT = fileURLToPath(new URL('../../../build/dev/bin', import.meta.url));
-const BIN = process.env.CALLSLIP_BIN ?? BUILT;
+/** Whole, since what is started from here runs in folders of its own. */
+const BIN = resolve(process.env.CALLSLIP_BIN ?? BUILT);
 
 /** A process gets this long to start listening, and to end after SIGTERM, in ms. */
 const START_PATIENCE_MS = 20_000;
 const STOP_PATIENCE_MS = 5_000;
 
+/** Programs of the version before this one; where none are kept, this one's. */
+const FORMER_BIN = process.env.CALLSLIP_FORMER_BIN ?? BIN;
+const former = new Set();
+
+/** From now on these binaries, and no others, are those of the version before. */
+export function useFormer(names) {
+  former.clear();
+  for (const name of names) former.add(name);
+}
+
 /** The path of one of the binaries under test. */
 export function binary(name) {
-  const path = `${BIN}/${name}`;
+  const path = `${former.has(name) ? FORMER_BIN : BIN}/${name}`;
   if (!existsSync(path)) throw new Error(`${path} is missing: build first, or set CALLSLIP_BIN.`);
   return path;
 }
@@ -21,9 +33,16 @@ export function binary(name) {
 /** What this test process has started and not yet seen end. */
 const running = new Set();
 
+/** Has a process killed when this one ends, whatever the reason. */
+export function endWithThis(child) {
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  return child;
+}
+
 // A test process that ends early must leave nothing behind. Only what it started is in the set.
 process.on('exit', () => {
-  for (const { child } of running) child.kill('SIGKILL');
+  for (const child of running) child.kill('SIGKILL');
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
@@ -35,10 +54,9 @@ export class ServerProcess {
   static async start(name, args, env = {}) {
     const server = new ServerProcess();
     server.name = name;
-    server.child = spawn(binary(name), args,
-      { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
-    running.add(server);
-    server.exited = once(server.child, 'close').finally(() => running.delete(server));
+    server.child = endWithThis(spawn(binary(name), args,
+      { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } }));
+    server.exited = once(server.child, 'close');
     server.child.stderr.setEncoding('utf8').on('data', (text) => { server.log += text; });
     try {
       server.address = await server.#listening();
@@ -64,7 +82,7 @@ export class ServerProcess {
 
   /** Asks the process to end, and insists after a while. */
   async stop() {
-    if (!running.has(this)) return;
+    if (!running.has(this.child)) return;
     this.child.kill('SIGTERM');
     const insist = setTimeout(() => this.child.kill('SIGKILL'), STOP_PATIENCE_MS);
     await this.exited;
@@ -88,7 +106,7 @@ export class ServerProcess {
 
   /** Ends the process without any warning, as a crash does. */
   async kill() {
-    if (!running.has(this)) return;
+    if (!running.has(this.child)) return;
     this.child.kill('SIGKILL');
     await this.exited;
   }

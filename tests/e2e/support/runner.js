@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binary } from './processes.js';
+import { setTimeout as pause } from 'node:timers/promises';
+import { binary, endWithThis } from './processes.js';
 import { Sessions } from './watcher.js';
 
 const STOP_PATIENCE_MS = 20_000;
@@ -41,8 +42,8 @@ export class RunnerProcess {
 
   async start() {
     const begun = this.log.length;
-    this.child = spawn(binary('callslip-runner'), ['--runner-file', this.file],
-      { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.child = endWithThis(spawn(binary('callslip-runner'), ['--runner-file', this.file],
+      { stdio: ['ignore', 'ignore', 'pipe'] }));
     this.exited = once(this.child, 'close');
     this.child.stderr.setEncoding('utf8').on('data', (text) => { this.log += text; });
     while (!this.log.slice(begun).includes('"event":"serves"')) {
@@ -71,6 +72,17 @@ export class RunnerProcess {
   }
 }
 
+/** Until `look` gives something; longer than anything takes on a machine that has much else to do. */
+export async function until(look, ms = 60_000) {
+  const patience = performance.now() + ms;
+  for (;;) {
+    const found = await look();
+    if (found) return found;
+    if (performance.now() > patience) throw new Error(`still not so after ${ms} ms: ${look}`);
+    await pause(20);
+  }
+}
+
 /** Sessions with agents, over REST. */
 export class AgentSessions extends Sessions {
   #runner;
@@ -92,15 +104,32 @@ export class AgentSessions extends Sessions {
     return this.call('POST', `/sessions/${id}/queue`, { message });
   }
 
+  /** All that is recorded, however much that is. */
+  async events(id) {
+    const events = [];
+    for (let page; !page || page.has_more;) {
+      page = await this.call('GET', `/sessions/${id}/events?limit=1000&after_seq=${page?.last_seq ?? 0}`);
+      events.push(...page.events);
+    }
+    return events;
+  }
+
   /** The data of each end of a turn, so far. */
   async turns(id) {
-    const { events } = await this.call('GET', `/sessions/${id}/events?limit=1000`);
-    return events.filter(({ type }) => type === 'turn_end').map(({ data }) => data);
+    return (await this.events(id)).filter(({ type }) => type === 'turn_end').map(({ data }) => data);
+  }
+
+  /** Those, once there are so many. */
+  ended(id, count) {
+    return until(async () => {
+      const turns = await this.turns(id);
+      return turns.length >= count && turns;
+    });
   }
 
   /** What the agent has said since its user last spoke. */
   async answer(id) {
-    const { events } = await this.call('GET', `/sessions/${id}/events?limit=1000`);
+    const events = await this.events(id);
     const asked = events.findLastIndex(({ type }) => type === 'user_prompt');
     return events.slice(asked).filter(({ type }) => type === 'agent_message')
       .map(({ data }) => data.text).join('');

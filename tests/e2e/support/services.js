@@ -16,6 +16,7 @@ export class Services {
   #gatewayOptions;
   #guarded;
 
+  /** `guarded`: `true` where the gateway asks for tokens; `'tracker'` where the tracker does, too. */
   constructor({ gateway = 'callslip-gateway', gatewayOptions = [], guarded = false } = {}) {
     this.#gatewayProgram = gateway;
     this.#gatewayOptions = gatewayOptions;
@@ -42,8 +43,8 @@ export class Services {
     const data = await mkdtemp(join(tmpdir(), 'callslip-tracker-'));
     this.onClose(() => rm(data, { recursive: true, force: true }));
     this.#data = data;
-    await this.startTracker();
     if (this.#guarded) this.tokenFile = join(data, 'tokens');
+    await this.startTracker();
     await this.startGateway();
   }
 
@@ -51,9 +52,12 @@ export class Services {
     return `http://${this.gateway.address}`;
   }
 
-  /** Starts the tracker, on a unix socket; after the first time, at its predecessor's address with its sessions. */
+  /** Starts the tracker, on a unix socket where it asks for no tokens; after the first time, at its predecessor's address with its sessions. */
   async startTracker() {
-    const args = ['--listen', `unix:${this.#data}/tracker.sock`, '--data-dir', this.#data];
+    const asks = this.#guarded === 'tracker';
+    const fresh = asks ? '127.0.0.1:0' : `unix:${this.#data}/tracker.sock`;
+    const args = ['--listen', this.tracker?.address ?? fresh, '--data-dir', this.#data];
+    if (asks) args.push('--token-file', this.tokenFile);
     this.tracker = this.#keep(await ServerProcess.start('callslip-tracker', args));
   }
 

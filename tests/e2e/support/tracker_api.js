@@ -19,6 +19,7 @@ const PROTOS = [
   'callslip/tracker/v1/admin_service.proto',
   'callslip/tracker/v1/annotation_service.proto',
   'callslip/tracker/v1/command_service.proto',
+  'callslip/tracker/v1/queue_service.proto',
   'callslip/tracker/v1/session_service.proto',
   'grpc/health/v1/health.proto',
 ];
@@ -169,6 +170,7 @@ export class TrackerApi {
     this.commands = this.client(packages.callslip.tracker.v1.CommandService);
     this.annotations = this.client(packages.callslip.tracker.v1.AnnotationService);
     this.sessions = this.client(packages.callslip.tracker.v1.SessionService);
+    this.queues = this.client(packages.callslip.tracker.v1.QueueService);
     this.admin = this.client(packages.callslip.tracker.v1.AdminService);
     this.health = this.client(packages.grpc.health.v1.Health);
     this.reflection = this.client(packages.grpc.reflection.v1alpha.ServerReflection);

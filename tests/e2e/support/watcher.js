@@ -139,12 +139,14 @@ export class Follower {
 export class Sessions {
   #services;
   #last = 0;
+  /** Shown where the call names none. */
+  token;
 
   constructor(services) {
     this.#services = services;
   }
 
-  async call(method, path, body, token) {
+  async call(method, path, body, token = this.token) {
     const headers = { 'Content-Type': 'application/json' };
     if (token) headers.Authorization = `Bearer ${token}`;
     const response = await fetch(`${this.#services.gatewayUrl}/api${path}`, {

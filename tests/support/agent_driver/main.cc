@@ -72,6 +72,7 @@ class Driver final : public Agent::Listener, public AgentSession::Listener {
     if (std::exchange(cancels_, false)) return session_->Cancel();
     answer(question.options.empty() ? PermissionChoice() : question.options.front().id);
   }
+  void OnPermissionOver(int64_t /*number*/) override {}
   void OnClientCall(const std::string& method, const Json& /*params*/,
                     Peer::Respond respond) override {
     if (method == "fs/read_text_file") return respond(Json{{"content", "text"}});

@@ -3,11 +3,16 @@
 //
 //   callslip-scripted-agent [OPTIONS]      OPTIONS: a JSON object, all members may be left out
 //
-//   "initialize": "never" | "auth" | "version"   never answers; wants a login for sessions; speaks
-//   2 "new": "never" | "early"                     never answers; says something before its answer
-//   "restore": "resume" | "load" | "never" | "fails"   how a session comes back; with load it
-//   repeats
-//                                                      two updates. Nothing: not at all
+//   "initialize": "never" | "auth" | "version"   never answers; wants a login for sessions;
+//                                                speaks version 2
+//   "new": "never" | "early"                     never answers; says something before its answer
+//   "restore": "resume" | "load" | "late" | "never" | "fails"   how a session comes back; with load
+//                                                it says two updates again, `late` after its
+//                                                answer. Nothing: not at all
+//   "login": FILE                                wants a login for sessions until FILE is there. It
+//                                                is made by the first of its ways to log in on
+//                                                a terminal, `tui`; `broken` ends with 3. And by
+//                                                `program`, for clients that know of such
 //   "modes": true                                has two modes and two settings
 //   "sessions": FILE                             where it remembers its sessions
 //   "log": FILE                                  every line that it is sent
@@ -18,8 +23,13 @@
 // pieces, with a tool call between them.
 //
 //   {"say": TEXT} {"think": TEXT} {"update": {…}}   an update; {"id": TEXT} beside: its message's
-//   {"ask": {toolCall…}, "options": […]}            asks for permission, and says what was answered
+//   {"ask": {toolCall…}, "options": […]}            asks for permission, and says what was
+//   answered;
+//                                                   {"withdraw": MS} beside: it takes it back then
 //   {"call": METHOD, "params": {…}}                 of fs/* or terminal/*, and says the answer
+//   {"say_times": true}                             {"read": NS, "write": NS}: when it got the
+//                                                   prompt and says this, by the steady clock
+//   {"count": N, "every_us": US}                    says 0 to N-1, one each so many µs
 //   {"sleep": MS}                                   a cancel ends it
 //   {"noise": N} {"line": MIB} {"stderr": MIB}      what is no message; a long line; much on stderr
 //   {"spawn": "setsid" | "double"}                  a process that flees, for a minute at most
@@ -58,6 +68,15 @@ class ScriptedAgent {
  public:
   explicit ScriptedAgent(Json options) : options_(std::move(options)) {}
 
+  // What a terminal method has it run as: says something, and keeps the terminal's name.
+  int LogIn(const std::string& code) {
+    const char* const asked = getenv("SCRIPTED_LOGIN");
+    if (asked == nullptr || std::string(asked) != "yes") return 4;
+    std::puts("Who are you?");
+    if (code == "0") std::ofstream(LoginFile()) << getenv("TERM") << '\n';
+    return std::atoi(code.c_str());
+  }
+
   int Run() {
     if (Ignores("term")) signal(SIGTERM, SIG_IGN);
     if (options_.contains("noise")) Noise(options_["noise"].get<int>());
@@ -83,6 +102,8 @@ class ScriptedAgent {
     }
     return false;
   }
+
+  std::string LoginFile() const { return options_["login"].get<std::string>(); }
 
   static void Write(const std::string& bytes) {
     for (size_t done = 0; done < bytes.size();) {
@@ -129,6 +150,7 @@ class ScriptedAgent {
     } else if (message->method == "session/cancel") {
       is_cancelled_ = !Ignores("cancel");
     } else if (message->method == "session/prompt") {
+      read_time_ = SteadyClock::now();
       prompts_.push_back(*std::move(message));
     } else if (message->kind == Message::Kind::kRequest) {
       TakeRequest(*message);
@@ -163,12 +185,36 @@ class ScriptedAgent {
     if (Is("restore", "resume") || Is("restore", "fails")) sessions["resume"] = Json::object();
     Answer(request, {{"protocolVersion", Is("initialize", "version") ? 2 : 1},
                      {"agentCapabilities",
-                      {{"loadSession", Is("restore", "load") || Is("restore", "never")},
+                      {{"loadSession",
+                        Is("restore", "load") || Is("restore", "late") || Is("restore", "never")},
                        {"promptCapabilities", {{"image", true}}},
                        {"mcpCapabilities", {{"http", true}}},
                        {"sessionCapabilities", sessions}}},
                      {"agentInfo", {{"name", "scripted"}, {"version", "1"}}},
-                     {"authMethods", Json::array({{{"id", "by-hand"}, {"name", "By hand"}}})}});
+                     {"authMethods", AuthMethods(request.params)}});
+  }
+
+  Json AuthMethods(const Json& params) const {
+    Json methods = Json::array({{{"id", "by-hand"}, {"name", "By hand"}}});
+    if (!options_.contains("login")) return methods;
+    for (const auto& [id, code] : {std::pair("tui", "0"), std::pair("broken", "3")}) {
+      methods.push_back({{"type", "terminal"},
+                         {"id", id},
+                         {"name", "On the terminal"},
+                         {"args", {"login", code}},
+                         {"env", {{"SCRIPTED_LOGIN", "yes"}}}});
+    }
+    const Json::json_pointer knows("/clientCapabilities/_meta/terminal-auth");
+    if (params.contains(knows) && params[knows] == true) {
+      const Json how = {{"command", "callslip-scripted-agent"},
+                        {"args", {options_.dump(), "login", "0"}},
+                        {"env", {{"SCRIPTED_LOGIN", "yes"}}}};
+      methods.push_back({{"id", "program"},
+                         {"name", "A program"},
+                         {"description", "Run it"},
+                         {"_meta", {{"terminal-auth", how}}}});
+    }
+    return methods;
   }
 
   Json NewAnswer(Json answer) {
@@ -182,7 +228,8 @@ class ScriptedAgent {
 
   void New(const Message& request) {
     if (Is("new", "never")) return;
-    if (Is("initialize", "auth")) {
+    if (Is("initialize", "auth") ||
+        (options_.contains("login") && access(LoginFile().c_str(), F_OK) != 0)) {
       return Write(FormatError(request.id, {kAuthRequired, "log in first", nullptr}));
     }
     mcp_ = request.params["mcpServers"];
@@ -206,11 +253,14 @@ class ScriptedAgent {
     if (!is_known || Is("restore", "fails")) {
       return Write(FormatError(request.id, {kInternalError, "Session not found", nullptr}));
     }
+    if (Is("restore", "late")) Answer(request, NewAnswer(Json::object()));
     if (request.method == "session/load") {
       Say(id, "repeated");
+      Update(id, {{"sessionUpdate", "available_commands_update"},
+                  {"availableCommands", Json::array({{{"name", "help"}}})}});
       Say(id, "repeated too");
     }
-    Answer(request, NewAnswer(Json::object()));
+    if (!Is("restore", "late")) Answer(request, NewAnswer(Json::object()));
   }
 
   void Update(const std::string& session, Json update) {
@@ -254,8 +304,16 @@ class ScriptedAgent {
     params["options"] = step.value(
         "options", Json::array({{{"optionId", "yes"}, {"name", "Yes"}, {"kind", "allow_once"}},
                                 {{"optionId", "no"}, {"name", "No"}, {"kind", "reject_once"}}}));
-    const Json answer = Request("session/request_permission", std::move(params));
-    Say(session, "answered " + answer.dump());
+    if (!step.contains("withdraw")) {
+      const Json answer = Request("session/request_permission", std::move(params));
+      return Say(session, "answered " + answer.dump());
+    }
+    answered_ = false;
+    Write(FormatRequest(++requests_, "session/request_permission", std::move(params)));
+    PumpUntil([this] { return answered_; }, step["withdraw"].get<int>());
+    Write(FormatNotification("$/cancel_request", {{"requestId", requests_}}));
+    PumpUntil([this] { return answered_; });
+    Say(session, "withdrew it");
   }
 
   Json Request(const char* method, Json params) {
@@ -312,6 +370,12 @@ class ScriptedAgent {
     }
     if (step.contains("sleep"))
       PumpUntil([this] { return is_cancelled_; }, step["sleep"].get<int>());
+    if (step.contains("say_times")) {
+      Say(session, Json{{"read", read_time_.time_since_epoch().count()},
+                        {"write", SteadyClock::now().time_since_epoch().count()}}
+                       .dump());
+    }
+    if (step.contains("count")) Count(session, step["count"], step["every_us"]);
     if (step.contains("noise")) Noise(step["noise"]);
     if (step.contains("line")) Write(std::string(step["line"].get<size_t>() << 20, 'x'));
     if (step.contains("stderr")) {
@@ -329,6 +393,18 @@ class ScriptedAgent {
     }
     if (step.contains("exit")) _exit(step["exit"]);
     if (step.contains("kill")) raise(step["kill"]);
+  }
+
+  void Count(const std::string& session, int count, int every_us) {
+    const auto begin = SteadyClock::now();
+    for (int i = 0; i < count && !is_cancelled_; ++i) {
+      const auto left = begin + i * std::chrono::microseconds(every_us) - SteadyClock::now();
+      const auto wait = std::chrono::ceil<std::chrono::milliseconds>(left);
+      if (wait.count() > 0) {
+        PumpUntil([this] { return is_cancelled_; }, static_cast<int>(wait.count()));
+      }
+      Say(session, std::to_string(i) + " ");
+    }
   }
 
   void Repeat(const Message& prompt, const std::string& session, const std::string& text) {
@@ -353,6 +429,7 @@ class ScriptedAgent {
   std::vector<Message> prompts_;
   Json answer_;  // To this end's last request.
   bool answered_ = false;
+  SteadyClock::time_point read_time_;  // Of the last prompt.
   Json mcp_;
   Json config_ = Json::array(
       {{{"id", "model"},
@@ -379,5 +456,7 @@ int main(int argc, char** argv) {
     std::fputs("usage: callslip-scripted-agent ['{\"initialize\": …}']\n", stderr);
     return 2;
   }
-  return callslip::runner::ScriptedAgent(std::move(options)).Run();
+  callslip::runner::ScriptedAgent agent(std::move(options));
+  if (argc > 3 && std::string(argv[2]) == "login") return agent.LogIn(argv[3]);
+  return agent.Run();
 }

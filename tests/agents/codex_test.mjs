@@ -1,0 +1,11 @@
+/** codex-acp in sessions, as it comes from npm, with a fake model. */
+import { codex } from './support/agents.js';
+import { checkAgent } from './support/agent_checks.js';
+import { checkOrphans } from './support/orphans.js';
+import { checkRestarts } from './support/restarts.js';
+import { checkStop } from './support/stops.js';
+
+checkAgent(codex);
+checkStop('ends with its runner', codex);
+checkRestarts('is restored by session/resume', codex);
+checkOrphans('leaves nothing behind', codex);

@@ -1,0 +1,44 @@
+/** Two agents: the one asks the other by the gateway's tools, waits, and reads what it said. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { opencode } from './support/agents.js';
+import { Setting } from './support/setting.js';
+
+/** As models count, roughly: four characters each. */
+const tokensOf = (texts) => Math.ceil(texts.join('').length / 4);
+
+async function asks(setting, context) {
+  const { sessions } = setting;
+  const [asker, asked] = [await setting.begin(), await setting.begin()];
+  const session = (args) =>
+    ({ call: opencode.tool('session'), args: { session_id: asked, ...args } });
+  const question = JSON.stringify([{ say: 'Ask me ' }, { say: 'again.' }]);
+  const script = [session({ what: 'enqueue', message: question }),
+    session({ what: 'wait', wait_ms: 30_000 }), session({ what: 'read', limit: 10 })];
+  await sessions.say(asker, [...script, { repeat: true }]);
+  const [turn] = await setting.ended(asker);
+  assert.equal(turn.outcome, 'completed');
+  assert.equal(await sessions.answer(asked), 'Ask me again.');
+  const [, page] = (await sessions.answer(asker)).split(/\n(.*)/s);
+  const texts = JSON.parse(page).events.filter(({ type }) => type === 'agent_message')
+    .map(({ data }) => data.text);
+  assert.equal(texts.join(''), 'Ask me again.');
+  const calls = (await setting.events(asker)).filter(({ type }) => type === 'tool_call');
+  assert.equal(calls.length, 3);
+  // It was not its own session that it spoke with.
+  assert.equal((await sessions.turns(asked)).length, 1);
+  const { results } = setting.model.asked.findLast(({ script }) => script.length > 2);
+  assert.equal(results.length, 3);
+  const said = script.map(({ args }) => JSON.stringify(args));
+  context.diagnostic(`${calls.length} calls, some ${tokensOf(said)} tokens said and ${tokensOf(results)} `
+    + `read, of which the answer is ${tokensOf(texts)}`);
+}
+
+test('an agent asks another one', { timeout: 120_000 }, async (context) => {
+  const setting = await Setting.open(opencode);
+  try {
+    await setting.step(() => asks(setting, context));
+  } finally {
+    await setting.close();
+  }
+});

@@ -1,0 +1,56 @@
+/**
+ * What the fake model does in a turn: a JSON list in the user's message, of
+ *
+ *   {"say": "text"}                      says it, word by word
+ *   {"call": "tool", "args": {…}}        calls the agent's tool, and goes on with its result
+ *   {"collect": "tool"}                  while the last result says that a command has not ended, asks
+ *                                        `tool` what became of it, as the result says
+ *   {"repeat": true}                     says the last result
+ *   {"hold": "name"}                     waits for the test
+ *
+ * A model remembers nothing: each request has the conversation, and so where the script stands is
+ * counted from the results that are in it.
+ */
+
+/** In a result of the gateway's tools, as it is told to models. */
+const ASK_AGAIN = /observe \{what: 'command_result'|says nothing of what the command did|"final":\s*false/;
+const COMMAND_IDS = /corr-\d+-[0-9a-f]{32}/g;
+
+/** The script in a text of the user's; undefined where there is none. */
+export function scriptIn(text) {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith('[')) return undefined;
+  try {
+    const script = JSON.parse(trimmed);
+    return Array.isArray(script) ? script : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What comes next: `say`s and `hold`s, and a call as the last one, where there is one. */
+export function nextMoves(script, results) {
+  if (script === undefined) return [{ say: 'There is no script in this.' }];
+  const moves = [];
+  let seen = 0;
+  for (const step of script) {
+    if ('call' in step) {
+      if (seen === results.length) return [...moves, step];
+      seen += 1;
+    } else if ('collect' in step) {
+      while (ASK_AGAIN.test(results[seen - 1])) {
+        if (seen === results.length) return [...moves, asking(step.collect, results)];
+        seen += 1;
+      }
+    } else if (seen === results.length) {
+      // What comes before a result was said before it.
+      moves.push('repeat' in step ? { say: results.at(-1) ?? 'nothing' } : step);
+    }
+  }
+  return moves;
+}
+
+function asking(tool, results) {
+  const [id] = results.join(' ').match(COMMAND_IDS).slice(-1);
+  return { call: tool, args: { what: 'command_result', correlation_id: id, wait_ms: 8_000 } };
+}

@@ -1,0 +1,69 @@
+/** Texts and pictures of the store's listing keep to its limits, and are all there. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { root } from './support.mjs';
+
+const store = join(root, 'deploy/store');
+const read = (file) => readFileSync(join(root, file), 'utf8');
+const manifest = JSON.parse(read('extension/manifest.json'));
+
+/** Of the store's dashboard and of the manifest's format, in characters. */
+const LIMITS = [
+  ['the name', manifest.name, 75],
+  ['the summary', manifest.description, 132],
+  ['the description', read('deploy/store/description.txt'), 16_000],
+  ['the single purpose', read('deploy/store/purpose.txt'), 1000],
+  ...[...read('extension/README.md').matchAll(/^\| `([^`]+)` \| (.+) \|$/gm)]
+    .filter(([, name]) => [...manifest.permissions, ...manifest.host_permissions].includes(name))
+    .map(([, name, why]) => [`the reason for ${name}`, why, 1000]),
+];
+
+describe('the listing', () => {
+  test('has a reason for each permission', () => {
+    assert.equal(LIMITS.length, 4 + manifest.permissions.length + manifest.host_permissions.length);
+  });
+
+  for (const [what, text, limit] of LIMITS) {
+    test(`${what} has at most ${limit} characters`, () => {
+      assert.ok(text.trim().length > 0 && text.length <= limit, `${text.length}`);
+    });
+  }
+
+  test('names files that are there', () => {
+    const links = [...read('deploy/store/README.md').matchAll(/\]\(([^)#]+)/g)].map(([, file]) => file);
+    assert.ok(links.length >= 5);
+    assert.deepEqual(links.filter((file) => !existsSync(join(store, file))), []);
+  });
+
+  test('tells of each action that agents can ask for', () => {
+    // Words of the description, by action: what is added has to be told of.
+    const words = {
+      execute_js: 'run a script', navigate: 'follow addresses', back: 'go back', forward: 'go back',
+      reload: 'reload', click: 'click', type: 'type', select: 'choose', scroll: 'scroll',
+      press: 'press keys', hover: 'click', wait_for: 'wait for', get_page: 'read a page',
+      query: 'look for elements', screenshot: 'screenshots', list_tabs: 'find tabs',
+      open_tab: 'open', close_tab: 'close', console: 'console', network: 'requests',
+      draw_mode: 'Draw',
+    };
+    const actions = [...read('extension/README.md').split('## What it does with a command')[1]
+      .split('\n\n')[1].matchAll(/^\| (`[^|]+`) \|/gm)]
+      .flatMap(([, cell]) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+    const text = read('deploy/store/description.txt');
+    assert.ok(actions.length > 15, actions.join());
+    assert.deepEqual(actions.filter((name) => !words[name] || !text.includes(words[name])), []);
+  });
+
+  test('has one to five pictures of 1280 by 800', () => {
+    const pictures = readdirSync(join(store, 'pictures'));
+    assert.ok(pictures.length >= 1 && pictures.length <= 5, pictures.join());
+    for (const name of pictures) {
+      const png = readFileSync(join(store, 'pictures', name));
+      assert.equal(png.toString('latin1', 1, 4), 'PNG', name);
+      assert.deepEqual([png.readUInt32BE(16), png.readUInt32BE(20)], [1280, 800], name);
+      // 24 bits a pixel, without transparency.
+      assert.deepEqual([png[24], png[25]], [8, 2], name);
+    }
+  });
+});

@@ -1,0 +1,57 @@
+/** What the tests of packages share: folders that go away, the packer, and what is in an archive. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import process, { env } from 'node:process';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+
+/** A moment that every archive of a test is of. */
+export const EPOCH = '1767225600';
+
+const folders = [];
+process.on('exit', () => folders.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+export function temporaryFolder() {
+  folders.push(mkdtempSync(join(tmpdir(), 'callslip-deploy-')));
+  return folders.at(-1);
+}
+
+/** Runs pack.sh of `source`, the repository unless it says; returns {status, path, error}. */
+export function pack(args, { source = root, environment = {} } = {}) {
+  const { status, stdout, stderr } = spawnSync(join(source, 'deploy/release/pack.sh'), args, {
+    encoding: 'utf8', env: { ...env, SOURCE_DATE_EPOCH: EPOCH, ...environment }, timeout: 60_000,
+  });
+  return { status, path: stdout.trim(), error: stderr };
+}
+
+/** The folder that an archive was unpacked to, and the names in it in their order. */
+export function unpack(archive) {
+  const folder = temporaryFolder();
+  execFileSync('unzip', ['-q', archive, '-d', folder]);
+  const names = execFileSync('unzip', ['-Z1', archive], { encoding: 'utf8' }).trim().split('\n');
+  return { folder, names };
+}
+
+/** A copy of `source` whose files are of another age, mode and order on disk. */
+export function otherCheckout(folders) {
+  const copy = temporaryFolder();
+  for (const name of folders) {
+    mkdirSync(dirname(join(copy, name)), { recursive: true });
+    execFileSync('cp', ['--recursive', join(root, name), join(copy, name)]);
+  }
+  execFileSync('chmod', ['--recursive', 'go=', copy]);
+  return copy;
+}
+
+/** Stand-ins for the programs of a build, which tell their version and nothing else. */
+export function standIns(version, programs = ['bridge', 'gateway', 'tracker']) {
+  const folder = temporaryFolder();
+  for (const name of programs.map((program) => `callslip-${program}`)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\necho "${name} ${version}"\n`);
+    chmodSync(join(folder, name), 0o755);
+  }
+  return folder;
+}

@@ -1,0 +1,256 @@
+/** doctor --fix: ten homes as they are found, of which nothing is lost. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from
+  'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { test } from 'node:test';
+import { binary } from './support/processes.js';
+
+const TIMEOUT = { timeout: 30_000 };
+const GATEWAY = 'http://127.0.0.1:7890';
+const BACKUP = /\.callslip-backup-\d{8}-\d{6}(-\d+)?$/;
+
+/** An empty home, with these files in it. */
+async function makeHome(context, files = {}) {
+  const home = await mkdtemp(join(tmpdir(), 'callslip-home-'));
+  context.after(() => rm(home, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(home, name)), { recursive: true });
+    await writeFile(join(home, name), content);
+  }
+  return home;
+}
+
+/** Runs it in that home; `answers` is what the person types. */
+async function fix(home, { answers = '', args = ['--yes'], env = {} } = {}) {
+  const child = spawn(binary('callslip-bridge'), ['doctor', '--fix', ...args],
+    { env: { HOME: home, PATH: '/nowhere', ...env }, cwd: home });
+  let output = '';
+  child.stdout.on('data', (data) => { output += data; });
+  child.stderr.on('data', (data) => { output += data; });
+  child.stdin.on('error', () => {});
+  child.stdin.end(answers);
+  const [code] = await once(child, 'close');
+  return { code, output };
+}
+
+/** All that is in a folder: each file's content, each link's target, by its path. */
+async function contents(folder) {
+  const found = {};
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath ?? entry.path, entry.name);
+    if (entry.isSymbolicLink()) found[relative(folder, path)] = `-> ${await readlink(path)}`;
+    if (entry.isFile()) found[relative(folder, path)] = await readFile(path, 'utf8');
+  }
+  return found;
+}
+
+/** Each file that was there is there still, as it was or in one copy. */
+async function assertNothingIsLost(home, before) {
+  const after = await contents(home);
+  for (const [name, content] of Object.entries(before)) {
+    const copies = Object.keys(after)
+      .filter((other) => other.startsWith(`${name}.callslip-backup-`) && BACKUP.test(other));
+    const versions = [name, ...copies].map((each) => after[each]);
+    assert.ok(versions.includes(content), `${name} is lost: ${JSON.stringify(after)}`);
+  }
+  for (const name of Object.keys(after)) assert.doesNotMatch(name, /\.callslip-.{6}$/);
+  return after;
+}
+
+/** The lines of a text. */
+const lines = (text) => text.split('\n').filter((line) => line.trim());
+
+const command = () => realpathSync(binary('callslip-bridge'));
+const ARGS = ['--gateway', GATEWAY];
+
+test('a home without any agent stays empty', TIMEOUT, async (context) => {
+  const home = await makeHome(context);
+  const { code, output } = await fix(home);
+  assert.equal(code, 1);
+  assert.match(output, /No agent was found; known are Claude Code, Codex, Gemini CLI, opencode, VS Code, Cursor/);
+  assert.ok(output.includes(`${command()} --gateway ${GATEWAY}`));
+  assert.deepEqual(await contents(home), {});
+});
+
+test('one agent is configured once it is agreed to, and the next time is left alone', TIMEOUT,
+  async (context) => {
+    const mine = '{\n  "numStartups": 3,\n  "projects": {}\n}\n';
+    const home = await makeHome(context, { '.claude.json': mine });
+    await chmod(join(home, '.claude.json'), 0o640);
+    for (const answers of ['', 'n\n', 'no\n', '\n', 'quite\n']) {
+      const { code, output } = await fix(home, { args: [], answers });
+      assert.equal(code, 0);
+      assert.match(output, /^ {4}\+ +"callslip": \{$/m);
+      assert.match(output, /Write it\? \[y\/N\]/);
+      assert.deepEqual(await contents(home), { '.claude.json': mine });
+    }
+    const { code, output } = await fix(home, { args: [], answers: 'y\n' });
+    assert.equal(code, 0);
+    assert.match(output, /Next:\n {2}1\. Agent .*\n {2}2\. Browser .*\n.*\n {2}3\. Try /);
+    const after = await assertNothingIsLost(home, { '.claude.json': mine });
+    assert.equal(Object.keys(after).length, 2);
+    assert.deepEqual(JSON.parse(after['.claude.json']), {
+      numStartups: 3, projects: {},
+      mcpServers: { callslip: { type: 'stdio', command: command(), args: ARGS } },
+    });
+    assert.equal((await stat(join(home, '.claude.json'))).mode & 0o777, 0o640);
+
+    const again = await fix(home);
+    assert.equal(again.code, 0);
+    assert.match(again.output, /configured already; nothing is changed/);
+    assert.deepEqual(await contents(home), after);
+  });
+
+test('several agents are each configured in their own way', TIMEOUT, async (context) => {
+  const before = {
+    '.claude.json': '{}',
+    '.codex/config.toml': 'model = "x" # mine\n',
+    '.gemini/settings.json': '{"theme": "dark"}',
+    '.config/opencode/opencode.json': '{\n\t"theme": "dark"\n}\n',
+    '.config/Code/User/mcp.json': '{\n  "servers": {},\n  "inputs": []\n}',
+    '.cursor/mcp.json': '{"mcpServers": {"other": {"command": "x"}}}',
+  };
+  const home = await makeHome(context, before);
+  assert.equal((await fix(home)).code, 0);
+  const after = await assertNothingIsLost(home, before);
+  const json = (name) => JSON.parse(after[name]);
+  const plain = { command: command(), args: ARGS };
+  const typed = { type: 'stdio', ...plain };
+  assert.deepEqual(json('.claude.json'), { mcpServers: { callslip: typed } });
+  assert.equal(after['.codex/config.toml'], `model = "x" # mine\n\n[mcp_servers.callslip]\n` +
+    `command = "${command()}"\nargs = ["--gateway", "${GATEWAY}"]\n`);
+  assert.deepEqual(json('.gemini/settings.json'), { theme: 'dark', mcpServers: { callslip: plain } });
+  assert.deepEqual(json('.config/opencode/opencode.json'),
+    { theme: 'dark', mcp: { callslip: { type: 'local', command: [command(), ...ARGS] } } });
+  assert.deepEqual(json('.config/Code/User/mcp.json'), { servers: { callslip: typed }, inputs: [] });
+  assert.deepEqual(json('.cursor/mcp.json'),
+    { mcpServers: { other: { command: 'x' }, callslip: plain } });
+  assert.equal((await fix(home)).output.match(/configured already/g).length, 6);
+  assert.deepEqual(await contents(home), after);
+});
+
+test('broken JSON is left as it is, with what to add where; the others are configured', TIMEOUT,
+  async (context) => {
+    const before = { '.cursor/mcp.json': '{\n  "mcpServers": {\n', '.gemini/settings.json': '{}' };
+    const home = await makeHome(context, before);
+    const { code, output } = await fix(home);
+    assert.equal(code, 1);
+    assert.match(output, /\.cursor\/mcp\.json is left as it is: line 3: .*\n.*Add this to it by hand/);
+    const told = output.slice(output.indexOf('by hand:') + 8);
+    assert.deepEqual(JSON.parse(told.slice(0, told.indexOf('\n\n', 2))),
+      { mcpServers: { callslip: { command: command(), args: ARGS } } });
+    const after = await assertNothingIsLost(home, before);
+    assert.equal(after['.cursor/mcp.json'], before['.cursor/mcp.json']);
+    assert.ok(JSON.parse(after['.gemini/settings.json']).mcpServers.callslip);
+  });
+
+test('comments and last commas stay where they are', TIMEOUT, async (context) => {
+  const mine = '// mine\n{\n\t"mcp": {\n\t\t"x": { "type": "local", "command": ["x"], }, // x\n' +
+    '\t\t/* "y": {}, */\n\t},\n\t// the end\n}\n';
+  const home = await makeHome(context, { '.config/opencode/opencode.jsonc': mine });
+  assert.equal((await fix(home)).code, 0);
+  const after = await assertNothingIsLost(home, { '.config/opencode/opencode.jsonc': mine });
+  const now = lines(after['.config/opencode/opencode.jsonc']);
+  for (const line of lines(mine)) assert.ok(now.includes(line), line);
+  assert.match(now.join('\n'), /\/\/ x\n\t\t"callslip": \{\n\t\t\t"type": "local",\n/);
+});
+
+test('what is write-protected is left as it is', TIMEOUT, async (context) => {
+  const before = { '.claude.json': '{}' };
+  const home = await makeHome(context, before);
+  await chmod(join(home, '.claude.json'), 0o444);
+  const { code, output } = await fix(home);
+  assert.equal(code, 1);
+  assert.match(output, /left as it is: it is write-protected\.\n.*by hand/);
+  assert.deepEqual(await contents(home), before);
+});
+
+test('of a link, the file behind it is changed, and the link stays', TIMEOUT, async (context) => {
+  const home = await makeHome(context, { 'dotfiles/claude.json': '{"a": 1}' });
+  await symlink('dotfiles/claude.json', join(home, '.claude.json'));
+  await mkdir(join(home, '.cursor'));
+  await symlink('nowhere', join(home, '.cursor/mcp.json'));
+  const before = await contents(home);
+  const { code, output } = await fix(home);
+  assert.equal(code, 1);
+  assert.match(output, /\.cursor\/mcp\.json is left as it is: it is a link to nothing/);
+  const after = await assertNothingIsLost(home, before);
+  assert.ok((await lstat(join(home, '.claude.json'))).isSymbolicLink());
+  assert.equal(after['.claude.json'], '-> dotfiles/claude.json');
+  assert.ok(JSON.parse(after['dotfiles/claude.json']).mcpServers.callslip);
+});
+
+test('what says the same in other words is left alone', TIMEOUT, async (context) => {
+  const before = {
+    '.gemini/settings.json': JSON.stringify({ mcpServers: { callslip: {
+      args: ARGS, timeout: 5000, command: command() } } }),
+    '.codex/config.toml': `[mcp_servers."callslip"]\nargs = [\n  '--gateway', # where\n  '${GATEWAY}',\n]\n` +
+      `command = '${command()}'\nstartup_timeout_sec = 20\n`,
+  };
+  const home = await makeHome(context, before);
+  assert.equal((await fix(home)).code, 0);
+  assert.deepEqual(await contents(home), before);
+});
+
+test('what is there differently is shown and asked about', TIMEOUT, async (context) => {
+  const before = {
+    '.gemini/settings.json': '{"mcpServers": {"callslip": {"command": "old", "env": {"A": "b"}}}}',
+    '.cursor/mcp.json': '{\n  "mcpServers": {\n    "callslip": {\n      "url": "http://h/mcp"\n    }\n  }\n}\n',
+    '.codex/config.toml': '[mcp_servers.callslip]\nurl = "http://h/mcp"\n',
+  };
+  const home = await makeHome(context, before);
+  const asked = await fix(home, { args: [], answers: 'n\nn\n' });
+  assert.match(asked.output, /^ {4}- +"url": "http:\/\/h\/mcp"$/m);
+  assert.match(asked.output, /config\.toml is left as it is: \[mcp_servers\.callslip\] is there without a command/);
+  assert.deepEqual(await contents(home), before);
+  assert.equal((await fix(home)).code, 1);
+  const after = await assertNothingIsLost(home, before);
+  assert.deepEqual(JSON.parse(after['.gemini/settings.json']).mcpServers.callslip,
+    { command: command(), args: ARGS, env: { A: 'b' } });
+  assert.deepEqual(JSON.parse(after['.cursor/mcp.json']).mcpServers.callslip,
+    { command: command(), args: ARGS });
+  assert.equal(after['.codex/config.toml'], before['.codex/config.toml']);
+});
+
+test('an empty file is filled, and a file that is missing is made', TIMEOUT, async (context) => {
+  const home = await makeHome(context, { '.config/Code/User/mcp.json': '', 'bin/cursor': '' });
+  await chmod(join(home, 'bin/cursor'), 0o755);
+  const { code } = await fix(home, { env: { PATH: join(home, 'bin') } });
+  assert.equal(code, 0);
+  const after = await assertNothingIsLost(home,
+    { '.config/Code/User/mcp.json': '', 'bin/cursor': '' });
+  assert.equal(JSON.parse(after['.config/Code/User/mcp.json']).servers.callslip.command, command());
+  assert.equal(JSON.parse(after['.cursor/mcp.json']).mcpServers.callslip.command, command());
+  assert.equal((await stat(join(home, '.cursor/mcp.json'))).mode & 0o777, 0o600);
+});
+
+test('the options given are those that agents get; those that do not fit are refused', TIMEOUT,
+  async (context) => {
+    const home = await makeHome(context, { '.gemini/settings.json': '{}', tokens: 'secret\n' });
+    const args = ['--yes', '--gateway', 'unix:run/gateway', '--token-file', 'tokens'];
+    for (const wrong of [['--json'], ['--token-file', 'none'], ['--gateway', 'gopher://x']]) {
+      assert.equal((await fix(home, { args: ['--yes', ...wrong] })).code, 2, wrong.join(' '));
+    }
+    assert.equal((await contents(home))['.gemini/settings.json'], '{}');
+    const { output } = await fix(home, { args });
+    const { args: written } =
+      JSON.parse((await contents(home))['.gemini/settings.json']).mcpServers.callslip;
+    assert.deepEqual(written, ['--gateway', `unix:${home}/run/gateway`, '--token-file', `${home}/tokens`],
+      output);
+    assert.doesNotMatch(output, /secret/);
+  });
+
+test('whatever brings people here ends with the same first question', TIMEOUT, async (context) => {
+  const { output } = await fix(await makeHome(context));
+  const [, question] = output.match(/^ {2}3\. Try +(ask the agent: .*\?)$/m);
+  for (const name of ['dev', 'deploy/debian/README.Debian']) {
+    const text = await readFile(new URL(`../../${name}`, import.meta.url), 'utf8');
+    for (const step of [/^ +1\. Agent .*doctor --fix/m, /^ +2\. Browser /m]) assert.match(text, step);
+    assert.ok(text.includes(`3. Try`) && text.includes(question), name);
+  }
+});

@@ -1,0 +1,266 @@
+/** Commands, failures, workers and the overview at the page, with a real tracker and gateway. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { PageSetting, screen } from './support/page.js';
+import { until } from './support/runner.js';
+import { TrackerApi } from './support/tracker_api.js';
+
+const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+const failing = (code) => ({ error: { code, message: 'The element is not there.', hint: 'Look at the page first.' } });
+
+describe('commands at the page', { timeout: 300_000 }, () => {
+  let setting;
+  let tracker;
+  const people = [];
+  before(async () => {
+    setting = await PageSetting.open({ runner: false });
+    tracker = new TrackerApi(setting.services.tracker.address);
+    setting.services.onClose(async () => tracker.close());
+  });
+  after(() => setting?.close());
+
+  const step = (work) => setting.services.step(work);
+  const open = async (path, options) => {
+    const person = await setting.person(options);
+    people.push(person);
+    return person.open(path);
+  };
+  const check = async (page, where) => {
+    const found = await page.evaluate(`${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })`);
+    assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => String(target)).slice(0, 3)]), [], where);
+  };
+  const command = (more) => tracker.register({ type: 'execute_js', target: 'browser',
+    params: Buffer.from('{"script":"document.title"}'), ...more });
+  const call = async (path) => {
+    const response = await fetch(`${setting.services.gatewayUrl}/api${path}`);
+    assert.equal(response.status, 200, path);
+    return response.json();
+  };
+  const row = (page, id) => page.locator(`tr:has(a[data-id="${id}"])`);
+  const shows = (page, id, status) => until(async () =>
+    (await row(page, id).count()) === 1 && (await row(page, id).getAttribute('data-status')) === status);
+
+  test('says what to do where there is nothing yet', () => step(async () => {
+    const page = await open('commands');
+    await page.getByText('No commands. An agent hands them in').waitFor();
+    await check(page, 'commands');
+    await screen(page, 'commands-empty');
+    for (const [path, words] of [['failed', 'Nothing failed in the last 10 minutes'],
+      ['workers', 'Nobody works here, and nothing waits'], ['overview', 'No worker is connected']]) {
+      await page.goto(setting.url(path));
+      await page.getByText(words).first().waitFor();
+      await check(page, path);
+      await screen(page, `${path}-empty`);
+    }
+  }));
+
+  test('are shown as they change, until each is as the tracker has it', () => step(async () => {
+    const page = await open('commands');
+    await until(async () => (await page.getByText('live', { exact: true }).count()) > 0);
+    const [first, second, third] = [await command(), await command({ type: 'click' }), await command({ type: 'navigate' })];
+    for (const { command_id: id } of [first, second, third]) await shows(page, id, 'pending');
+    const leases = await tracker.lease('browser', 'w1', { max_commands: 3 });
+    await tracker.acknowledge(leases[0]);
+    await row(page, first.command_id).getByText('running').waitFor();
+    await tracker.complete(leases[0], { result: Buffer.from('{"title":"A page"}') });
+    await tracker.complete(leases[1], failing('element_not_found'));
+    await shows(page, first.command_id, 'complete');
+    await shows(page, second.command_id, 'error');
+    // Told as it is: the row of each.
+    const { commands } = await call('/commands');
+    for (const { correlation_id: id, status } of commands) await shows(page, id, status);
+
+    await page.getByRole('searchbox', { name: 'Filter', exact: true }).fill('element_not');
+    await until(async () => (await page.locator('tr[data-status]').count()) === 1);
+    assert.match(page.url(), /q=element_not/);
+    await page.getByLabel('Status').selectOption('complete');
+    await page.getByText(/^0 of 3 commands match/).waitFor();
+    await page.getByRole('button', { name: 'Clear filter' }).click();
+    await until(async () => (await page.locator('tr[data-status]').count()) === 3);
+
+    // One of them, with what it was asked and what came of it.
+    await row(page, first.command_id).locator('a').click();
+    const detail = page.getByRole('region', { name: 'Command', exact: true });
+    await detail.getByText('A page').waitFor();
+    await detail.getByText('document.title').waitFor();
+    await detail.getByText(/^Trace, \d+ steps$/).click();
+    const told = await call(`/commands/${first.command_id}`);
+    const start = Date.parse(told.trace[0].time);
+    assert.deepEqual(await detail.locator('.trace li .number').allTextContents(),
+      told.trace.map(({ time }) => `+${Date.parse(time) - start} ms`));
+    await check(page, 'a command');
+    await screen(page, 'command');
+    // Whoever looks collects nothing: it is still there for who has handed it in.
+    assert.equal((await tracker.get(first.command_id)).state, 'COMMAND_STATE_COMPLETED');
+    await page.keyboard.press('Escape');
+    await detail.waitFor({ state: 'detached' });
+    assert.equal(await row(page, third.command_id).count(), 1);
+  }));
+
+  test('are cancelled and replayed once, however often somebody presses', () => step(async () => {
+    const waiting = await command({ target: 'nobody' });
+    const page = await open(`commands/${waiting.command_id}`);
+    await page.getByRole('button', { name: 'Cancel command' }).dblclick();
+    const detail = page.getByRole('region', { name: 'Command', exact: true });
+    await until(async () => (await detail.getAttribute('data-status')) === 'cancelled');
+    assert.equal((await tracker.get(waiting.command_id)).state, 'COMMAND_STATE_CANCELLED');
+
+    const failed = await command({ target: 'twice' });
+    const [lease] = await tracker.lease('twice', 'w');
+    await tracker.acknowledge(lease);
+    await tracker.complete(lease, failing('page_changed'));
+    await page.goto(setting.url(`commands/${failed.command_id}`));
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    // It has been executed: that is asked about.
+    await page.getByRole('button', { name: 'Replay anyway' }).dblclick();
+    await page.getByText('Replayed as').waitFor();
+    const { commands } = await call('/commands?target=twice');
+    assert.deepEqual(commands.map(({ replay_of: of }) => of).sort(), [failed.command_id, undefined].sort());
+    await page.getByText('Replayed as').getByRole('link').click();
+    await page.getByText('Replay of').waitFor();
+  }));
+
+  test('that failed are seen in groups, and a group is replayed', () => step(async () => {
+    for (let i = 0; i < 3; i += 1) {
+      await command({ target: 'group' });
+      const [lease] = await tracker.lease('group', 'w');
+      await tracker.complete(lease, failing('session_expired'));
+    }
+    const page = await open('failed');
+    const group = page.getByRole('region', { name: 'session_expired' });
+    await group.getByText('×3').waitFor();
+    await check(page, 'failed');
+    await screen(page, 'failed');
+    await group.getByRole('button', { name: /session_expired/ }).click();
+    assert.equal(await group.getByRole('link', { name: 'execute_js' }).count(), 3);
+    await group.getByRole('button', { name: 'Replay 3' }).click();
+    const anyway = group.getByRole('button', { name: 'Replay all 3' });
+    await group.getByText('3 of 3 replayed').or(anyway).first().waitFor();
+    if (await anyway.count()) await anyway.click();
+    await group.getByText('3 of 3 replayed').waitFor();
+    const { commands } = await call('/commands?target=group&stage=queued');
+    assert.equal(commands.length, 3);
+    assert.ok(commands.every(({ replay_of: of }) => of));
+  }));
+
+  test('wait for workers, and it is seen who works and where nobody does', () => step(async () => {
+    const page = await open('workers');
+    const targets = page.getByRole('region', { name: 'Targets' });
+    const target = (name) => targets.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
+    await command({ target: 'ci-runner' });
+    await target('ci-runner').getByText('nobody works for it').waitFor();
+    const held = tracker.lease('ci-runner', 'builder', { max_commands: 1 });
+    const [lease] = await held;
+    await tracker.acknowledge(lease);
+    await target('ci-runner').getByText('1 of 1').waitFor();
+    await page.getByRole('searchbox', { name: 'Filter targets' }).fill('CI-');
+    await until(async () => (await targets.getByRole('row').count()) === 2);
+    await target('ci-runner').getByRole('link').click();
+    const worker = page.getByRole('article').filter({ hasText: 'builder' });
+    await worker.getByRole('link', { name: 'execute_js' }).waitFor();
+    await check(page, 'workers');
+    await screen(page, 'workers');
+  }));
+
+  test('are found again after gateway and tracker were away', () => step(async () => {
+    const page = await open('commands');
+    await until(async () => (await page.locator('tr[data-status]').count()) > 0);
+    await setting.services.gateway.kill();
+    await page.getByText('connecting…').first().waitFor();
+    const meanwhile = await command({ target: 'away' });
+    await setting.services.startGateway();
+    await shows(page, meanwhile.command_id, 'pending');
+    await setting.services.tracker.kill();
+    await setting.services.startTracker();
+    tracker.close();
+    tracker = new TrackerApi(setting.services.tracker.address);
+    const later = await command({ target: 'away' });
+    await shows(page, later.command_id, 'pending');
+    await tracker.call('CancelCommand', { command_id: meanwhile.command_id });
+    await shows(page, meanwhile.command_id, 'cancelled');
+  }));
+
+  test('look well wide and narrow, light and dark', () => step(async () => {
+    for (const width of [1280, 320]) {
+      for (const colours of ['light', 'dark']) {
+        const page = await open('commands', { width, height: width === 320 ? 640 : 800, colours });
+        await until(async () => (await page.locator('tr[data-status]').count()) > 0);
+        for (const path of ['commands', 'failed', 'workers', 'overview']) {
+          await page.goto(setting.url(path));
+          await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
+          if (path === 'overview') await page.getByText('Handed in').waitFor();
+          if (path === 'failed') await page.getByRole('list', { name: 'Failures' }).waitFor();
+          if (path === 'workers') await page.getByRole('region', { name: 'Targets' }).waitFor();
+          const where = `${path}-${width}-${colours}`;
+          await check(page, where);
+          await screen(page, where);
+          const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+          assert.ok(wide <= width, `${where} is ${wide} px wide`);
+        }
+        await page.close();
+      }
+    }
+  }));
+
+  test('rates move while commands come', () => step(async () => {
+    const page = await open('overview');
+    const tile = page.locator('.tile').filter({ hasText: 'Handed in' }).locator('.tile-value');
+    await tile.waitFor();
+    await until(async () => {
+      await command({ target: 'rates' });
+      return (await tile.textContent()) !== '0/s';
+    });
+  }));
+
+  test('nobody has anything to complain of', () => {
+    const lost = /net::ERR|WebSocket connection|Failed to load resource/;
+    assert.deepEqual(people.flatMap(({ complaints }) => complaints).filter((each) => !lost.test(each)), []);
+  });
+});
+
+describe('commands at a guarded page', { timeout: 300_000 }, () => {
+  let setting;
+  let tracker;
+  before(async () => {
+    setting = await PageSetting.open({ runner: false, guarded: true });
+    tracker = new TrackerApi(setting.services.tracker.address);
+    setting.services.onClose(async () => tracker.close());
+  });
+  after(() => setting?.close());
+  const enter = async (name, path) => {
+    const page = await (await setting.person()).open(path);
+    await page.getByLabel('Token').fill(await setting.services.tokenOf(name));
+    await page.getByRole('button', { name: 'Log in' }).click();
+    return page;
+  };
+
+  test('a viewer sees what all have, and changes nothing', () => setting.services.step(async () => {
+    const { command_id: id } = await tracker.register({ client_id: 'agent', target: 'nobody' });
+    const viewer = await enter('viewer', `commands/${id}`);
+    const detail = viewer.getByRole('region', { name: 'Command', exact: true });
+    await detail.getByText('nobody').waitFor();
+    await viewer.locator(`a[data-id="${id}"]`).waitFor();
+    assert.equal(await viewer.getByRole('button', { name: 'Cancel command' }).count(), 0);
+    await viewer.goto(setting.url('overview'));
+    await viewer.getByText('Handed in').waitFor();
+  }));
+
+  test('a client sees its own, and is asked for nothing that it would be refused', () => setting.services.step(async () => {
+    const { command_id: own } = await tracker.register({ client_id: 'agent', target: 'mine' });
+    const { command_id: other } = await tracker.register({ client_id: 'somebody', target: 'theirs' });
+    const client = await enter('agent', 'commands');
+    await client.locator(`a[data-id="${own}"]`).waitFor();
+    assert.equal(await client.locator(`a[data-id="${other}"]`).count(), 0);
+    const refused = [];
+    client.on('response', (response) => { if (response.status() === 403) refused.push(response.url()); });
+    for (const path of ['overview', 'workers', 'failed']) {
+      await client.goto(setting.url(path));
+      await client.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' });
+    }
+    await client.goto(setting.url('workers'));
+    await client.getByRole('link', { name: 'mine', exact: true }).waitFor();
+    assert.equal(await client.getByRole('link', { name: 'theirs', exact: true }).count(), 0);
+    assert.deepEqual(refused, []);
+  }));
+});

@@ -1,0 +1,127 @@
+/** Who gets in at the page, and what is left of a token afterwards. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { chromium } from 'playwright-core';
+import { PageSetting } from './support/page.js';
+import { AgentSessions, until } from './support/runner.js';
+
+const run = promisify(execFile);
+
+describe('logging in at the page', { timeout: 300_000 }, () => {
+  let setting;
+  let sessions;
+  let id;
+  before(async () => {
+    setting = await PageSetting.open({ guarded: true, runner: false });
+    sessions = new AgentSessions(setting.services, null);
+    sessions.token = await setting.services.tokenOf('agent');
+    id = (await sessions.call('POST', '/sessions', { name: 'Of the agent' })).session_id;
+    await sessions.append(id, 'what it has said');
+  });
+  after(() => setting?.close());
+
+  const logIn = async (page, name) => {
+    await page.getByLabel('Token').fill(await setting.services.tokenOf(name));
+    await page.getByRole('button', { name: 'Log in' }).click();
+  };
+
+  test('a wrong token is told, a right one leads to where the link led', async () => {
+    const person = await setting.person();
+    const page = await person.open(`sessions/${id}`);
+    await page.getByLabel('Token').fill('x'.repeat(40));
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByText('The gateway does not know this token').waitFor();
+    await logIn(page, 'admin');
+    await page.getByText('what it has said').waitFor();
+    await page.getByText('admin', { exact: true }).waitFor();
+    await page.reload();
+    await page.getByText('what it has said').waitFor();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Token').waitFor();
+    await person.close();
+  });
+
+  test('a viewer sees everybody and can change nothing', async () => {
+    const person = await setting.person();
+    const page = await person.open('sessions');
+    await logIn(page, 'viewer');
+    await page.locator(`[data-session-id="${id}"]`).click();
+    await page.getByText('what it has said').waitFor();
+    for (const name of ['New session', 'Queue', 'Send now', 'Pause', 'Delete', 'End', 'Agent']) {
+      assert.equal(await page.getByRole('button', { name, exact: true }).count(), 0, name);
+    }
+    assert.equal(await page.getByRole('textbox', { name: 'Message' }).count(), 0);
+    await sessions.call('POST', `/sessions/${id}/permissions`, { title: 'May I?', wait_ms: 0,
+      options: [{ option_id: 'yes', name: 'Yes', kind: 'allow_once' }] });
+    await page.getByRole('group', { name: 'Permission' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Yes' }).count(), 0);
+    await page.keyboard.press('y');
+    assert.equal((await sessions.call('GET', `/sessions/${id}/permissions`)).permissions.length, 1);
+    await person.close();
+  });
+
+  test('neither half of a login is worth anything alone, and the token is kept nowhere', async () => {
+    const token = await setting.services.tokenOf('admin');
+    const profile = await mkdtemp(join(tmpdir(), 'callslip-page-'));
+    try {
+      const context = await chromium.launchPersistentContext(profile, {
+        executablePath: process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium', headless: true,
+        args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'] });
+      const page = await context.newPage();
+      const urls = [];
+      page.on('request', (request) => urls.push(request.url()));
+      await page.goto(setting.url('sessions'));
+      await logIn(page, 'admin');
+      await page.locator(`[data-session-id="${id}"]`).waitFor();
+      const key = await page.evaluate(() => JSON.parse(localStorage.getItem('callslip-login')).key);
+      const [cookie] = await context.cookies(`${setting.services.gatewayUrl}/api/`);
+      assert.ok(cookie.httpOnly && cookie.sameSite === 'Strict' && cookie.path === '/api');
+      const ask = async (headers) => (await fetch(`${setting.services.gatewayUrl}/api/me`, { headers })).status;
+      const half = `${cookie.name}=${cookie.value}`;
+      assert.deepEqual([await ask({ Cookie: half }), await ask({ 'X-Callslip-Key': key }),
+        await ask({ Cookie: half, 'X-Callslip-Key': key })], [401, 401, 200]);
+      const held = await page.evaluate(() => `${document.documentElement.outerHTML}${JSON.stringify({ ...localStorage })}`
+        + JSON.stringify({ ...sessionStorage }) + document.cookie + location.href);
+      assert.ok(!held.includes(token));
+      assert.ok(urls.every((url) => !url.includes(token)));
+      await context.close();
+      const { stdout } = await run('grep', ['-rlaF', '--', token, profile]).catch(({ stdout: found }) => ({ stdout: found }));
+      assert.equal(stdout, '', 'the profile has the token');
+      assert.ok(!setting.services.gateway.log.includes(token) && !setting.services.tracker.log.includes(token));
+    } finally {
+      await rm(profile, { recursive: true, force: true });
+    }
+  });
+
+  test('a link from another site opens the page and nothing else', async () => {
+    // Not by fetch(), which sets these headers itself.
+    const ask = async (path, headers) => {
+      const [response] = await once(get(`${setting.services.gatewayUrl}${path}`, { headers }), 'response');
+      response.resume();
+      return response.statusCode;
+    };
+    const link = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Dest': 'document' };
+    assert.equal(await ask('/ui/sessions', link), 200);
+    assert.equal(await ask('/api/me', { ...link, Authorization: `Bearer ${sessions.token}` }), 403);
+  });
+
+  test('who is logged in sees what happens, over a restart of the gateway too', async () => {
+    const person = await setting.person();
+    const page = await person.open('sessions');
+    await logIn(page, 'agent');
+    await page.locator(`[data-session-id="${id}"]`).waitFor();
+    await setting.services.gateway.kill();
+    await setting.services.startGateway();
+    await until(async () => (await page.getByRole('status', { name: 'Connection' }).textContent()).includes('live'));
+    const { session_id: other } = await sessions.call('POST', '/sessions', { name: 'Later' });
+    await page.locator(`[data-session-id="${other}"]`).waitFor();
+    await person.close();
+  });
+});

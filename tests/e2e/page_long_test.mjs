@@ -1,0 +1,92 @@
+/** A session of ten thousand events, of which only what is in sight is there. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { recordLong } from './support/long_session.js';
+import { PageSetting } from './support/page.js';
+import { AgentSessions, until } from './support/runner.js';
+
+const EVENTS = 10_000;
+const MOST_NODES = 4_000;
+/** What is sent until the newest page is seen, of 20 MB. */
+const MOST_BYTES = 600 * 1024;
+
+describe('a long session', { timeout: 300_000 }, () => {
+  let setting;
+  let sessions;
+  let id;
+  let page;
+  let received = 0;
+  before(async () => {
+    setting = await PageSetting.open({ runner: false });
+    sessions = new AgentSessions(setting.services, null);
+    id = await recordLong(sessions, EVENTS);
+    const person = await setting.person();
+    page = await person.context.newPage();
+    page.on('websocket', (socket) => socket.on('framereceived', ({ payload }) => { received += payload.length; }));
+    await page.goto(setting.url(`sessions/${id}`));
+  });
+  after(() => setting?.close());
+
+  const nodes = () => page.evaluate(() => document.querySelectorAll('*').length);
+  const feed = () => page.getByRole('feed', { name: 'Conversation' });
+  const last = () => page.locator(`article[data-seq="${EVENTS + 1}"]`);
+
+  test('shows its newest page, without loading the rest', async () => {
+    await last().waitFor();
+    assert.ok(received < MOST_BYTES, `${received} bytes`);
+    assert.ok(await nodes() < MOST_NODES);
+    const isAtEnd = await feed().evaluate((each) => each.scrollHeight - each.scrollTop - each.clientHeight < 50);
+    assert.ok(isAtEnd);
+  });
+
+  test('stays at its end while it grows there', async () => {
+    await sessions.append(id, ...Array.from({ length: 20 }, (_, i) => `new ${i}`));
+    await page.getByText('new 19').waitFor();
+    assert.equal(await page.getByRole('button', { name: /new$|Latest/ }).count(), 0);
+  });
+
+  test('moves nothing that is read, and counts what is new', async () => {
+    await feed().hover();
+    for (let at = 0; at < 10; ++at) await page.mouse.wheel(0, -400);
+    await page.getByRole('button', { name: '↓ Latest' }).waitFor();
+    await page.waitForFunction(() => {
+      const { scrollTop } = document.querySelector('[role=feed]');
+      const before = window.before;
+      window.before = scrollTop;
+      return before === scrollTop;
+    }, null, { polling: 200 });
+    const top = () => feed().evaluate((list) => {
+      const edge = list.getBoundingClientRect().top;
+      const row = [...list.querySelectorAll('article')].find((each) => each.getBoundingClientRect().bottom > edge + 1);
+      return [row.dataset.seq, Math.round(row.getBoundingClientRect().top)];
+    });
+    const before = await top();
+    for (let at = 0; at < 10; ++at) {
+      await sessions.call('POST', `/sessions/${id}/events`, { events: Array.from({ length: 10 }, (_, i) =>
+        ({ type: 'tool_call', data: { tool_call_id: `n${at}-${i}`, title: 'x', status: 'completed' } })) });
+    }
+    await page.getByRole('button', { name: '↓ 100 new' }).waitFor();
+    assert.deepEqual(await top(), before);
+    await page.getByRole('button', { name: '↓ 100 new' }).click();
+    await page.locator('article[data-tool-call-id="n9-9"]').waitFor();
+  });
+
+  test('is read back, as little of it as is in sight being there', async () => {
+    const oldest = () => page.locator('article[data-seq]').first().getAttribute('data-seq').then(Number);
+    const before = await oldest();
+    await until(async () => {
+      await feed().evaluate((list) => { list.scrollTop = 0; });
+      await page.waitForTimeout(30);
+      assert.ok(await nodes() < MOST_NODES);
+      return await oldest() < before - 1_000;
+    }, 120_000);
+  });
+
+  test('is gone to its beginning at once, and to its end', async () => {
+    await feed().press('Home');
+    await page.locator('article[data-seq="1"]').waitFor();
+    assert.ok(await nodes() < MOST_NODES);
+    await feed().press('Shift+G');
+    await page.locator('article[data-tool-call-id="n9-9"]').waitFor();
+  });
+});

@@ -1,0 +1,180 @@
+/** What the page looks like, to eyes and to screen readers; and that nothing in a text does anything. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { PageSetting, screen } from './support/page.js';
+import { AgentSessions, until } from './support/runner.js';
+
+const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+
+/** A morning's work, as an agent's runner records it. */
+const WORK = [
+  ['user_prompt', { message: 'The login forgets me whenever the server is restarted. Please mend that.' }],
+  ['agent_thought', { text: 'The login forgets its token. I look at the code first.\nThen I mend it.' }],
+  ['plan', { entries: [
+    { content: 'Read the code', status: 'completed', priority: 'high' },
+    { content: 'Store the token', status: 'in_progress', priority: 'high' },
+    { content: 'Run the tests', status: 'pending', priority: 'low' }] }],
+  ['agent_message', { text: '## What I found\n\nThe login keeps its **token** in memory alone, in `server.ts`:\n\n'
+    + '```ts\nconst token = read();\nif (!token) return Retry(now);\n```\n\n'
+    + '| file | lines |\n|---|---:|\n| auth.ts | 12 |\n| server.ts | 310 |\n' }],
+  ['tool_call', { tool_call_id: 'r', title: 'Read src/auth.ts', kind: 'read', status: 'completed',
+    locations: [{ path: '/src/auth.ts', line: 12 }] }],
+  ['tool_call', { tool_call_id: 'e', title: 'Edit src/auth.ts', kind: 'edit', status: 'failed',
+    content: [{ type: 'diff', path: '/src/auth.ts',
+      oldText: 'function auth(ok) {\n  if (!ok) return;\n  go();\n}\n',
+      newText: 'function auth(ok, now) {\n  if (!ok) return Retry(now);\n  go();\n}\n' }] }],
+  ['tool_call', { tool_call_id: 't', title: 'npm test', kind: 'execute', status: 'failed',
+    raw_output: { exit: 1, failed: ['login survives a restart'] } }],
+  ['agent_message', { text: 'One test still fails, since it has an old build. May I remove that?' }],
+].map(([type, data]) => ({ type, data }));
+
+/** Would do something in a page that makes HTML of a text, or follows any link. */
+const HOSTILE = ['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '<svg onload=alert(1)>',
+  '"><img src=x onerror=alert(1)>', "'-alert(1)-'", '[x](javascript:alert(1))', '![x](javascript:alert(1))',
+  '<a href="javascript:alert(1)">x</a>', '[x](data:text/html,<script>alert(1)</script>)', '<iframe srcdoc="<script>alert(1)</script>">',
+  '`<img src=x onerror=alert(1)>`', '```html\n<script>alert(1)</script>\n```', '| <img src=x onerror=alert(1)> |\n|---|\n| <b onclick=alert(1)>x</b> |',
+  '&lt;img src=x onerror=alert(1)&gt;', '<style>body{display:none}</style>', '<base href="//evil.example/">',
+  '[x]: javascript:alert(1)\n\n[x]', '<math><mi//xlink:href="data:x,<script>alert(1)</script>">', '\u202e<b>txt</b>', '{{constructor.constructor("alert(1)")()}}'];
+
+describe('the page', { timeout: 300_000 }, () => {
+  let setting;
+  let sessions;
+  let full;
+  const people = [];
+  before(async () => {
+    setting = await PageSetting.open({ workspace: { permissions: { default: 'ask' } } });
+    sessions = new AgentSessions(setting.services, setting.runner);
+  });
+  after(() => setting?.close());
+  const step = (work) => setting.services.step(work);
+
+  const person = async (options) => {
+    const one = await setting.person(options);
+    people.push(one);
+    return one;
+  };
+  const check = async (page, where) => {
+    const found = await page.evaluate(`${axe}; axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })`);
+    assert.deepEqual(found.violations.map(({ id, nodes }) => [id, nodes.map(({ target }) => String(target)).slice(0, 3)]), [], where);
+  };
+
+  const views = [
+    ['wide', { width: 1280, height: 800 }], ['narrow', { width: 320, height: 640 }],
+  ].flatMap(([size, area]) => ['light', 'dark'].map((colours) => [`${size}-${colours}`, { ...area, colours }]));
+
+  test('says what to do where there is nothing yet', () => step(async () => {
+    const page = await (await person({})).open();
+    await page.getByText('No sessions yet').waitFor();
+    await check(page, 'empty');
+    await screen(page, 'sessions-empty-wide-light');
+    await page.goto(setting.url('nowhere'));
+    await page.getByText('There is no such page').waitFor();
+    await page.goto(setting.url('sessions/s-unknown'));
+    await page.getByText('There is no such session').waitFor();
+    await check(page, 'an unknown session');
+  }));
+
+  test('is seen and heard, wide and narrow, light and dark', () => step(async () => {
+    const make = async (name, acp_server, working_dir) => (await sessions.call('POST', '/sessions',
+      { name, acp_server, working_dir, start: false })).session_id;
+    full = await make('Mend the login', 'claude-code', '/src/web');
+    await sessions.call('POST', `/sessions/${full}/events`, { events: WORK });
+    for (const text of ['Also update the docs', 'Run all tests once more, please']) await sessions.say(full, text);
+    await sessions.call('POST', `/sessions/${full}/permissions`, { title: 'Remove the build and test again', wait_ms: 0,
+      kind: 'execute', details: { rawInput: { command: 'rm -rf build && npm test' } }, options: [
+        { option_id: 'yes', name: 'Allow', kind: 'allow_once' },
+        { option_id: 'always', name: 'Always allow', kind: 'allow_always' },
+        { option_id: 'no', name: 'Reject', kind: 'reject_once' }] });
+    const other = await make('Write the docs', 'opencode', '/src/docs');
+    await sessions.append(other, 'The first chapter is there.');
+    const busy = await sessions.begin({ name: 'Try the scripted agent' });
+    await sessions.say(busy, [{ say: 'working' }, { sleep: 120_000 }]);
+    await until(async () => (await sessions.answer(busy)) === 'working');
+    for (const [name, options] of views) {
+      const page = await (await person(options)).open(`sessions/${full}`);
+      await page.getByRole('group', { name: 'Permission' }).waitFor();
+      await page.locator('article').first().waitFor();
+      const feed = page.getByRole('feed', { name: 'Conversation' });
+      // It scrolls by itself, so that only what is in sight is drawn, and begins at its end.
+      assert.ok(await feed.evaluate((node) => node.clientHeight) < options.height, `all of ${name} is drawn`);
+      await until(() => feed.evaluate((node) => node.scrollHeight - node.scrollTop - node.clientHeight < 40));
+      await check(page, `session ${name}`);
+      await screen(page, `session-${name}`);
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= options.width, `${name} is ${width} px wide`);
+      await page.goto(setting.url('sessions'));
+      await page.locator(`[data-session-id="${other}"]`).waitFor();
+      await check(page, `sessions ${name}`);
+      await screen(page, `sessions-${name}`);
+    }
+  }));
+
+  test('shows dialogs, playback and what is lost', () => step(async () => {
+    for (const colours of ['light', 'dark']) {
+      const one = await person({ colours });
+      const page = await one.open(`sessions/${full}`);
+      await page.locator('article').first().waitFor();
+      for (const [button, name] of [['New session', 'new-session'], ['Agent', 'agent'], ['Help', 'help']]) {
+        await page.getByRole('button', { name: button, exact: true }).click();
+        await page.getByRole('dialog').waitFor();
+        await check(page, name);
+        await screen(page, `${name}-${colours}`);
+        await page.keyboard.press('Escape');
+        await page.getByRole('dialog').waitFor({ state: 'detached' });
+      }
+      await page.getByRole('button', { name: 'Play back' }).click();
+      await page.getByRole('slider', { name: 'Position' }).fill('4');
+      await page.locator('article').first().waitFor();
+      await check(page, 'playback');
+      await screen(page, `playback-${colours}`);
+      await one.context.setOffline(true);
+      await page.getByText('The gateway does not answer').waitFor({ timeout: 60_000 });
+      await check(page, 'lost');
+      await screen(page, `lost-${colours}`);
+      await one.close();
+    }
+  }));
+
+  test('runs nothing of what it shows', () => step(async () => {
+    const nasty = HOSTILE.join('\n\n');
+    const id = await sessions.begin({ name: HOSTILE[0], start: false });
+    const events = HOSTILE.flatMap((text) => [
+      { type: 'agent_message', data: { text } }, { type: 'agent_thought', data: { text } },
+      { type: 'user_prompt', data: { message: text } },
+      { type: 'tool_call', data: { tool_call_id: text.slice(0, 60), title: text, status: 'failed', kind: text,
+        raw_input: { [text]: text }, raw_output: text, content: [{ type: 'diff', path: text, oldText: text, newText: `${text}\n` }],
+        locations: [{ path: text }] } },
+      { type: 'plan', data: { entries: [{ content: text, status: text, priority: text }] } },
+      { type: 'permission', data: { title: text, selected_option: text, outcome: text } },
+      { type: 'file_write', data: { path: text, size: 1 } }, { type: 'error', data: { message: text, code: text } },
+      { type: text.replaceAll(/[^a-z]/g, '') || 'x', data: { [text]: [text] } }]);
+    await sessions.call('POST', `/sessions/${id}/events`, { events });
+    await sessions.call('POST', `/sessions/${id}/events`, { events: [{ type: 'agent_message', data: { text: nasty } }] });
+    await sessions.call('POST', `/sessions/${id}/queue-control`, { action: 'pause', reason: 'x', message: nasty });
+    await sessions.call('POST', `/sessions/${id}/queue`, { message: nasty });
+    await sessions.call('POST', `/sessions/${id}/permissions`, { title: nasty, wait_ms: 0,
+      details: { rawInput: { command: nasty } }, options: [{ option_id: 'o', name: HOSTILE[0], kind: 'allow_once' }] });
+    const one = await person({});
+    const page = await one.open(`sessions/${id}`);
+    const alerts = [];
+    page.on('dialog', (dialog) => { alerts.push(dialog.message()); void dialog.dismiss(); });
+    await page.getByRole('group', { name: 'Permission' }).waitFor();
+    const feed = page.getByRole('feed', { name: 'Conversation' });
+    await feed.focus();
+    // All of it passes by.
+    for (let at = 0; at < 60; ++at) {
+      await page.keyboard.press('PageUp');
+      await page.waitForTimeout(20);
+    }
+    const links = await page.locator('a').evaluateAll((all) => all.map((each) => each.protocol));
+    assert.deepEqual([...new Set(links)].filter((each) => !/^(https?|mailto):$/.test(each)), []);
+    assert.deepEqual(alerts, []);
+    assert.equal(await page.locator('#app img:not([src="/ui/icon.svg"]), #app iframe, #app script, #app style').count(), 0);
+  }));
+
+  test('nobody has anything to complain of', () => {
+    const lost = /net::ERR|WebSocket connection|status of 404/;
+    assert.deepEqual(people.flatMap(({ complaints }) => complaints).filter((each) => !lost.test(each)), []);
+  });
+});

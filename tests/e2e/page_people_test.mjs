@@ -1,0 +1,264 @@
+/** People at the page, in browsers of their own, with a real tracker, gateway and runner. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { PageSetting } from './support/page.js';
+import { AgentSessions, until } from './support/runner.js';
+
+const ask = (more = {}) => ({ ask: { toolCallId: 't', kind: 'execute', title: 'make clean',
+  rawInput: { command: 'make clean' }, ...more } });
+
+describe('people at a session', { timeout: 300_000 }, () => {
+  let setting;
+  let sessions;
+  const people = [];
+  before(async () => {
+    setting = await PageSetting.open();
+    sessions = new AgentSessions(setting.services, setting.runner);
+  });
+  after(() => setting?.close());
+
+  const step = (work) => setting.services.step(work);
+  const open = async (path) => {
+    const person = await setting.person();
+    people.push(person);
+    return person.open(path);
+  };
+  const queued = (page) => page.getByRole('list', { name: 'Queue' }).getByRole('listitem')
+    .locator('.text').allTextContents();
+  const shows = (page, texts) => until(async () =>
+    JSON.stringify(await queued(page)) === JSON.stringify(texts) && true);
+
+  test('one queues and orders, the other answers; both see the same to the end, whatever is killed', () =>
+    step(async () => {
+      const id = await sessions.begin({ name: 'Shared' });
+      const [one, two] = [await open(`sessions/${id}`), await open(`sessions/${id}`)];
+      const message = one.getByRole('textbox', { name: 'Message' });
+      const send = async (text) => {
+        await message.fill(text);
+        await one.getByRole('button', { name: 'Queue', exact: true }).click();
+        await until(async () => (await message.inputValue()) === '');
+      };
+      // The agent asks, so that what comes next waits.
+      await send(JSON.stringify([{ say: 'working' }, ask()]));
+      const question = two.getByRole('group', { name: 'Permission' });
+      await question.waitFor();
+      assert.match(await question.textContent(), /make clean/);
+      for (const text of ['first', 'second', 'third']) await send(text);
+      await shows(two, ['first', 'second', 'third']);
+      await setting.services.gateway.kill();
+      await one.getByText('The gateway does not answer').waitFor();
+      await setting.services.startGateway();
+      await until(async () => (await one.getByRole('status', { name: 'Connection' }).textContent()).includes('live'));
+      // By keys: the third one to the front.
+      const third = one.getByRole('list', { name: 'Queue' }).getByRole('listitem').nth(2);
+      await third.focus();
+      await one.keyboard.press('Alt+ArrowUp');
+      await shows(two, ['first', 'third', 'second']);
+      await one.getByRole('list', { name: 'Queue' }).getByRole('listitem').nth(1)
+        .getByRole('button', { name: 'Move up' }).click();
+      for (const page of [one, two]) await shows(page, ['third', 'first', 'second']);
+      await setting.services.tracker.kill();
+      await setting.services.startTracker();
+      await setting.services.gateway.kill();
+      await setting.services.startGateway();
+      await until(async () => (await sessions.call('GET', `/sessions/${id}/permissions`)
+        .catch(() => ({ permissions: [] }))).permissions.length === 1);
+      await until(async () => (await two.getByRole('status', { name: 'Connection' }).textContent()).includes('live'));
+      await question.getByRole('button', { name: 'Yes' }).click();
+      await one.getByRole('group', { name: 'Permission' }).waitFor({ state: 'detached' });
+      await sessions.ended(id, 4);
+      const order = ['third', 'first', 'second'];
+      const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+      assert.deepEqual(events.filter(({ type }) => type === 'user_prompt').slice(1)
+        .map(({ data }) => data.message), order);
+      for (const page of [one, two]) {
+        const prompts = page.getByRole('feed', { name: 'Conversation' }).locator('article.prompt');
+        await until(async () => JSON.stringify((await prompts.locator('.markdown').allTextContents()).slice(-3))
+          === JSON.stringify(order));
+        const seqs = await page.locator('article[data-seq]').evaluateAll((all) =>
+          all.map((each) => Number(each.dataset.seq)));
+        assert.deepEqual(seqs, [...new Set(seqs)].sort((a, b) => a - b));
+      }
+    }));
+
+  test('equal shell commands each end under their own id', () => step(async () => {
+    await setting.runner.stop();
+    await setting.runner.configure({ agents: { ...setting.runner.config.agents,
+      shell: { ...setting.runner.config.agents.scripted, shell_commands: true } } });
+    await setting.runner.start();
+    const id = await sessions.begin({ acp_server: 'shell', name: 'Commands' });
+    const page = await open(`sessions/${id}`);
+    await sessions.say(id, [{ say: 'I look: <shell>echo one</shell> ' },
+      { say: '<shell>echo one</shell> <shell>exit 7</shell>' }]);
+    await sessions.ended(id, 2);
+    const parts = page.locator('article[data-command-id]');
+    await until(async () => (await parts.count()) === 3);
+    await until(async () => {
+      const found = await parts.evaluateAll((all) => all.map(({ dataset }) => [dataset.commandId, dataset.status]));
+      return JSON.stringify(found) === JSON.stringify([['cmd-0-0', 'completed'], ['cmd-0-1', 'completed'],
+        ['cmd-0-2', 'completed']]);
+    });
+  }));
+
+  test('the queue is paused, edited, cleared and taken up again', () => step(async () => {
+    const id = await sessions.begin({ name: 'Queue' });
+    const [page, other] = [await open(`sessions/${id}`), await open(`sessions/${id}`)];
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await other.getByRole('button', { name: 'Resume' }).waitFor();
+    // A key does the same, where nobody is writing.
+    await other.keyboard.press('p');
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await other.getByRole('button', { name: 'Pause' }).waitFor();
+    await other.keyboard.press('p');
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    for (const text of ['a', 'b']) await sessions.say(id, text);
+    await shows(page, ['a', 'b']);
+    const first = page.getByRole('list', { name: 'Queue' }).getByRole('listitem').first();
+    await first.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('textbox', { name: 'Edit message' }).fill('changed');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await shows(other, ['changed', 'b']);
+    await page.getByRole('list', { name: 'Queue' }).getByRole('listitem').last()
+      .getByRole('button', { name: 'Delete' }).click();
+    await shows(other, ['changed']);
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await sessions.ended(id, 1);
+    assert.equal(await sessions.answer(id), 'changed');
+    // A turn that fails pauses it, and says why.
+    await sessions.say(id, [{ exit: 3 }]);
+    const why = page.getByText('Paused: agent crashed', { exact: true });
+    await why.waitFor();
+    await page.getByRole('button', { name: 'Skip' }).click();
+    await why.waitFor({ state: 'detached' });
+  }));
+
+  test('what is older can be read after the gateway was away', () => step(async () => {
+    const id = await sessions.begin({ name: 'Long', start: false });
+    const said = (at) => ({ type: 'agent_message', data: { text: `event ${at}`, message_id: `m${at}` } });
+    await sessions.call('POST', `/sessions/${id}/events`, { events: Array.from({ length: 450 }, (_, at) => said(at)) });
+    const page = await open(`sessions/${id}`);
+    await page.getByText('event 449', { exact: true }).waitFor();
+    await setting.services.gateway.kill();
+    await page.getByText('The gateway does not answer').waitFor();
+    await setting.services.startGateway();
+    await until(async () => (await page.getByRole('status', { name: 'Connection' }).textContent()).includes('live'));
+    const feed = page.getByRole('feed', { name: 'Conversation' });
+    await until(async () => {
+      await feed.press('Home');
+      return (await page.getByText('event 0', { exact: true }).count()) === 1;
+    });
+  }));
+
+  test('a call that fails while it is looked at opens', () => step(async () => {
+    const id = await sessions.begin({ name: 'Calls', start: false });
+    const tell = (type, data) => sessions.call('POST', `/sessions/${id}/events`, { events: [{ type, data: { tool_call_id: 'c', ...data } }] });
+    await tell('tool_call', { title: 'make', status: 'in_progress' });
+    const page = await open(`sessions/${id}`);
+    const part = page.locator('[data-tool-call-id="c"]');
+    await part.and(page.locator('[data-status="running"]')).waitFor();
+    assert.equal(await page.getByText('no rule to make it').count(), 0);
+    await tell('tool_call_update', { status: 'failed', raw_output: 'no rule to make it' });
+    await page.getByText('no rule to make it').waitFor();
+    await part.locator('summary').press('Enter');
+    await page.getByText('no rule to make it').waitFor({ state: 'detached' });
+  }));
+
+  test('no key answers what a dialog covers, nor two questions at once', () => step(async () => {
+    const id = await sessions.begin({ name: 'Two questions', start: false });
+    for (const title of ['first', 'second']) {
+      await sessions.call('POST', `/sessions/${id}/permissions`, { title, wait_ms: 0,
+        options: [{ option_id: 'o', name: 'Yes', kind: 'allow_once' }] });
+    }
+    const left = async () => (await sessions.call('GET', `/sessions/${id}/permissions`)).permissions.map(({ title }) => title);
+    const page = await open(`sessions/${id}`);
+    const question = page.getByRole('heading', { name: 'first' });
+    await question.waitFor();
+    await page.getByRole('button', { name: 'Help', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Done' }).focus();
+    const answers = [];
+    page.on('request', (request) => { if (request.method() === 'POST') answers.push(request.url()); });
+    await page.keyboard.press('y');
+    await page.keyboard.press('p');
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    assert.deepEqual(answers, []);
+    await page.keyboard.down('y');
+    await page.getByRole('heading', { name: 'second' }).waitFor();
+    await question.waitFor({ state: 'detached' });
+    // Held down, as a browser repeats it.
+    await page.keyboard.down('y');
+    await page.keyboard.up('y');
+    assert.equal(answers.length, 1);
+    assert.deepEqual(await left(), ['second']);
+  }));
+
+  test('a draft outlives the page, and what was sent is there once', () => step(async () => {
+    const id = await sessions.begin({ name: 'Draft' });
+    const page = await open(`sessions/${id}`);
+    const message = page.getByRole('textbox', { name: 'Message' });
+    await message.fill('half a thought');
+    await page.reload();
+    await until(async () => (await message.inputValue()) === 'half a thought');
+    // Its answer is lost on the way: it is sent again by whoever presses again.
+    let lost = false;
+    await page.route('**/queue', async (route) => {
+      if (lost || route.request().method() !== 'POST') return route.continue();
+      lost = true;
+      await route.fetch();
+      return route.abort();
+    });
+    await page.getByRole('button', { name: 'Queue', exact: true }).click();
+    await page.getByText('The gateway cannot be reached').waitFor();
+    assert.equal(await message.inputValue(), 'half a thought');
+    await page.getByRole('button', { name: 'Queue', exact: true }).click();
+    await until(async () => (await message.inputValue()) === '');
+    await sessions.ended(id, 1);
+    const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=1000`);
+    assert.equal(events.filter(({ type }) => type === 'user_prompt').length, 1);
+  }));
+
+  test('what is needed of somebody is seen in the list, and from another page', () => step(async () => {
+    const page = await open('sessions');
+    const id = await sessions.begin({ name: 'Asks' });
+    await sessions.say(id, [ask()]);
+    const row = page.getByRole('list', { name: 'Needs you' }).locator(`[data-session-id="${id}"]`);
+    await row.waitFor();
+    await until(async () => /^\(\d+\)/.test(await page.title()));
+    await row.click();
+    await page.getByRole('group', { name: 'Permission' }).waitFor();
+    await page.keyboard.press('n');
+    await sessions.ended(id, 1);
+    assert.match(await sessions.answer(id), /"optionId":"no"/);
+  }));
+
+  test('a session is begun, played back, and deleted', () => step(async () => {
+    const page = await open('sessions');
+    await page.getByRole('button', { name: 'New session' }).click();
+    await page.getByLabel('Name').fill('By hand');
+    await page.getByLabel('First message').fill('hello there');
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await page.getByRole('heading', { name: 'By hand' }).waitFor();
+    const said = page.getByRole('feed', { name: 'Conversation' }).getByText('hello', { exact: false });
+    await said.first().waitFor();
+    const [id] = [new URL(page.url()).pathname.split('/').at(-1)];
+    await sessions.ended(id, 1);
+    await page.getByRole('button', { name: 'Play back' }).click();
+    const position = page.getByRole('slider', { name: 'Position' });
+    await position.waitFor();
+    assert.equal(await position.inputValue(), '0');
+    await page.getByRole('button', { name: 'Next event' }).click();
+    await until(async () => (await page.locator('article').count()) === 1);
+    await position.fill(await position.getAttribute('max'));
+    await page.getByText('Turn completed').waitFor();
+    await page.getByRole('button', { name: 'Close playback' }).click();
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete it' }).click();
+    await until(() => page.url().endsWith('/ui/sessions'));
+    await assert.rejects(sessions.call('GET', `/sessions/${id}`), /unknown_session/);
+  }));
+
+  test('nobody has anything to complain of', () => {
+    const lost = /net::ERR|WebSocket connection|Failed to load resource/;
+    assert.deepEqual(people.flatMap(({ complaints }) => complaints).filter((each) => !lost.test(each)), []);
+  });
+});

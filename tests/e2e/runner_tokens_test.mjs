@@ -1,0 +1,130 @@
+/** A runner where everybody has to show who they are, and agents that share a process. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { binary } from './support/processes.js';
+import { AgentSessions, RunnerProcess, scriptedAgent, until } from './support/runner.js';
+import { Services } from './support/services.js';
+
+const run = promisify(execFile);
+
+describe('a runner with a token', { timeout: 120_000 }, () => {
+  let services;
+  let runner;
+  let sessions;
+  before(async () => {
+    services = await Services.open({ guarded: 'tracker' });
+    runner = await RunnerProcess.open(services, {
+      agents: {
+        scripted: { command: scriptedAgent({}) },
+        shell: { command: scriptedAgent({}), shell_commands: true },
+      },
+      more: { token_file: services.tokenFile, gateway: services.gatewayUrl },
+    });
+    sessions = new AgentSessions(services, runner);
+    sessions.token = await services.tokenOf('agent');
+  });
+  after(() => services?.close());
+
+  test('brings messages, asks people and names sessions', () => services.step(async () => {
+    const id = await sessions.begin();
+    const title = `修复登录 ${'é'.repeat(200)}`;
+    await sessions.say(id, [
+      { update: { sessionUpdate: 'session_info_update', title } },
+      { ask: { toolCallId: 'é'.repeat(100), kind: 'edit', title: 'Ändern' } }]);
+    const asked = await until(async () =>
+      (await sessions.call('GET', `/sessions/${id}/permissions`)).permissions[0]);
+    assert.equal(asked.title, 'Ändern');
+    await sessions.call('POST', `/sessions/${id}/permissions/${asked.permission_id}`,
+      { option_id: 'yes' });
+    const [turn] = await sessions.ended(id, 1);
+    assert.equal(turn.outcome, 'completed');
+    const { name } = await until(async () => {
+      const session = await sessions.call('GET', `/sessions/${id}`);
+      return session.name && session;
+    });
+    assert.ok(title.startsWith(name) && name.length > 100, name);
+  }));
+
+  test('runs shell commands', () => services.step(async () => {
+    const id = await sessions.begin({ acp_server: 'shell' });
+    await sessions.say(id, [{ say: '<shell>echo $((6 * 7))</shell>' }]);
+    await sessions.ended(id, 2);
+    assert.match(await sessions.answer(id), /42/);
+  }));
+
+  test('gives its agents tokens of their sessions', () => services.step(async () => {
+    const id = await sessions.begin();
+    await sessions.say(id, [{ say_mcp: true }]);
+    await sessions.ended(id, 1);
+    const [, token] = /Bearer ([^"\\]+)/.exec(await sessions.answer(id));
+    const ask = async (path, body) => (await fetch(`${services.gatewayUrl}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream',
+        Authorization: `Bearer ${token}` },
+      body: JSON.stringify(body),
+    })).status;
+    const initialize = { jsonrpc: '2.0', id: 1, method: 'initialize', params: {
+      protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } } };
+    assert.equal(await ask('/mcp', initialize), 200);
+    assert.equal(await ask('/api/sessions', {}), 403);
+  }));
+
+  test('goes on over a restart of the tracker', () => services.step(async () => {
+    const id = await sessions.begin();
+    await sessions.say(id, [{ say: 'before ' }, { sleep: 500 }, { say: 'after' }]);
+    await until(async () => (await sessions.answer(id)) === 'before ');
+    await services.tracker.kill();
+    await services.startTracker();
+    const [turn] = await sessions.ended(id, 1);
+    assert.equal(turn.outcome, 'completed');
+    assert.equal(await sessions.answer(id), 'before after');
+  }));
+
+  test('answers a prompt on the command line, as a client', async () => {
+    const prompt = (...more) => run(binary('callslip-runner'), ['prompt', '[{"say": "hello there"}]',
+      '--tracker', services.tracker.address, '--agent', scriptedAgent()[0], '--dir', runner.dir,
+      ...more]);
+    const { stdout } = await prompt('--token-file', services.tokenFile);
+    assert.equal(stdout, 'hello there\n');
+  });
+});
+
+test('sessions that share a process', { timeout: 60_000 }, async () => {
+  const services = await Services.open();
+  try {
+    await services.step(async () => {
+      const runner = await RunnerProcess.open(services, {
+        agents: { scripted: { command: scriptedAgent({ ignores: ['cancel'] }) } },
+        limits: { sessions_per_process: 4 },
+      });
+      const sessions = new AgentSessions(services, runner);
+      const [one, two, three] = [await sessions.begin(), await sessions.begin(), await sessions.begin()];
+      for (const id of [one, two, three]) await sessions.say(id, id);
+      for (const id of [one, two, three]) {
+        await sessions.ended(id, 1);
+        assert.equal(await sessions.answer(id), id);
+      }
+      // One that is stopped leaves the others alone.
+      await sessions.control(three, 'stop');
+      await until(async () => (await sessions.agent(three)).status === 'stopped');
+      await sessions.say(two, 'still there');
+      await sessions.ended(two, 2);
+      // One that has the process ended says so to the others.
+      await sessions.say(one, [{ say: 'begun' }, { sleep: 60_000 }]);
+      await sessions.say(two, [{ sleep: 60_000 }]);
+      await until(async () => (await sessions.agent(two)).status === 'prompting');
+      await until(async () => (await sessions.answer(one)) === 'begun');
+      await sessions.call('POST', `/sessions/${one}/stop`);
+      const [, ignored] = await sessions.ended(one, 2);
+      assert.equal(ignored.reason, 'cancel_ignored');
+      const [, , hit] = await sessions.ended(two, 3);
+      assert.deepEqual([hit.outcome, hit.reason], ['failed', 'agent_crashed']);
+      const { pause_message: message } = await sessions.call('GET', `/sessions/${two}/queue-settings`);
+      assert.match(message, /over another of its sessions/);
+    });
+  } finally {
+    await services.close();
+  }
+});

@@ -1,0 +1,80 @@
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { RunnerProcess, scriptedAgent } from './runner.js';
+import { Services } from './services.js';
+
+const EXECUTABLE = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
+/** For what somebody waits for at the page, as `until()` has it. */
+const PATIENCE_MS = 60_000;
+/** Where pictures of the page go, for people to look at. */
+const SCREENS = process.env.CALLSLIP_SCREENS
+  ?? fileURLToPath(new URL('../../../build/dev/screens/', import.meta.url));
+/** The page of a folder in place of the gateway's own, while somebody works on it. */
+const WEB_ROOT = process.env.CALLSLIP_WEB_ROOT;
+
+/** Tracker, gateway and a runner with the scripted agent, and a browser for people who look at them. */
+export class PageSetting {
+  static async open({ guarded = false, agents = {}, workspace = {}, runner = true } = {}) {
+    const setting = new this();
+    setting.services = await Services.open({ guarded,
+      gatewayOptions: WEB_ROOT ? ['--web-root', WEB_ROOT] : [] });
+    setting.services.onClose(() => setting.browser?.close());
+    if (runner) {
+      setting.runner = await RunnerProcess.open(setting.services, {
+        agents: { scripted: { command: scriptedAgent({ modes: true }), title: 'Scripted agent' }, ...agents },
+        workspace: { max_running: 100, ...workspace },
+        limits: { running_agents: 32 },
+        more: guarded ? { token_file: setting.services.tokenFile } : {},
+      });
+    }
+    setting.browser = await chromium.launch({ executablePath: EXECUTABLE,
+      args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update'] });
+    return setting;
+  }
+
+  url(path = '') {
+    return `${this.services.gatewayUrl}/ui/${path}`;
+  }
+
+  /** Somebody's browser, with what it has complained of. */
+  async person({ width = 1280, height = 800, colours = 'light' } = {}) {
+    const context = await this.browser.newContext({ viewport: { width, height }, colorScheme: colours,
+      reducedMotion: 'reduce' });
+    context.setDefaultTimeout(PATIENCE_MS);
+    return new Person(this, context);
+  }
+
+  close() {
+    return this.services.close();
+  }
+}
+
+/** One who looks at the page. */
+export class Person {
+  complaints = [];
+
+  constructor(setting, context) {
+    this.setting = setting;
+    this.context = context;
+  }
+
+  async open(path = '') {
+    const page = await this.context.newPage();
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => this.complaints.push(String(error)));
+    await page.goto(this.setting.url(path));
+    return page;
+  }
+
+  close() {
+    return this.context.close();
+  }
+}
+
+export async function screen(page, name) {
+  mkdirSync(SCREENS, { recursive: true });
+  await page.screenshot({ path: `${SCREENS}/${name}.png` });
+}
