@@ -241,8 +241,8 @@ TrackerClient::Result<v1::GetHealthResponse> FakeTrackerClient::GetHealth(absl::
 }
 
 std::unique_ptr<CommandFeed> FakeTrackerClient::Watch(std::string client_id, std::string owner,
-                                                      v1::CommandFilter filter) {
-  return on_watch == nullptr ? nullptr : on_watch(client_id, owner, filter);
+                                                      v1::CommandFilter filter, bool only_changes) {
+  return on_watch == nullptr ? nullptr : on_watch(client_id, owner, filter, only_changes);
 }
 
 }  // namespace callslip::gateway

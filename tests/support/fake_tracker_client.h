@@ -24,7 +24,7 @@ class FakeTrackerClient final : public TrackerClient {
   // What GetHealth() answers, and Watch(): UNIMPLEMENTED and nothing where they are null.
   std::function<absl::StatusOr<v1::GetHealthResponse>()> on_health;
   std::function<std::unique_ptr<CommandFeed>(const std::string& client_id, const std::string& owner,
-                                             const v1::CommandFilter& filter)>
+                                             const v1::CommandFilter& filter, bool only_changes)>
       on_watch;
 
   // So many waits more end as they do where the tracker is away.
@@ -76,7 +76,7 @@ class FakeTrackerClient final : public TrackerClient {
   Result<v1::GetHealthResponse> GetHealth(absl::Duration deadline) override;
   TrackerClientStatistics Statistics() override { return {.waits = waits_}; }
   std::unique_ptr<CommandFeed> Watch(std::string client_id, std::string owner,
-                                     v1::CommandFilter filter) override;
+                                     v1::CommandFilter filter, bool only_changes) override;
   void EndCalls() override {}
 
  private:

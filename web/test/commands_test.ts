@@ -46,6 +46,16 @@ test('a whole list takes away what is gone, but for what batches told since it w
   assert.equal(store.isGone('c2'), false);
 });
 
+test('what the tracker has forgotten stays, as gone', () => {
+  const store = new CommandStore();
+  store.batch([made('c1', {status: 'complete', revision: 4})]);
+  store.listing();
+  store.batch([made('c1', {status: 'complete', revision: 4, removed: true})]);
+  store.listed([made('c1', {status: 'complete', revision: 4})], true);
+  assert.equal(store.isGone('c1'), true);
+  assert.deepEqual(ids(store), ['c1']);
+});
+
 test('the last thousand that ended are kept', () => {
   const store = new CommandStore();
   store.batch([made('c0')]);

@@ -53,7 +53,21 @@ struct CommandObserver::Watched {
     for (CommandObserver* observer : observers) observer->news_.cancel();
   }
 
+  void Tell(const v1::CommandUpdate& update) {
+    if (!update.has_command()) {  // What came before this may have been missed.
+      for (CommandObserver* observer : observers) observer->Lose();
+      return;
+    }
+    Json row = CommandRow(update.command());
+    if (update.removed()) row["removed"] = true;
+    const auto text = std::make_shared<const std::string>(Dump(row));
+    for (CommandObserver* observer : observers) {
+      observer->Take(update.command().command_id(), text);
+    }
+  }
+
   const CommandHub::Which which;
+  bool only_changes = false;  // See TrackerClient::Watch().
   std::vector<CommandObserver*> observers;
   absl::Status status;  // Why it is over.
   std::optional<Companion> following;
@@ -122,8 +136,8 @@ asio::awaitable<void> CommandHub::Follow(std::shared_ptr<CommandHub> self,
     v1::CommandFilter filter;
     filter.set_target(watched->which.target);
     filter.set_label(watched->which.label);
-    const std::unique_ptr<CommandFeed> feed =
-        self->tracker_->Watch(watched->which.client_id, watched->which.owner, std::move(filter));
+    const std::unique_ptr<CommandFeed> feed = self->tracker_->Watch(
+        watched->which.client_id, watched->which.owner, std::move(filter), watched->only_changes);
     absl::Status end;
     while (watched->status.ok()) {
       const auto changed = co_await feed->Next();
@@ -132,12 +146,10 @@ asio::awaitable<void> CommandHub::Follow(std::shared_ptr<CommandHub> self,
         break;
       }
       pause = kRetryPause;
-      for (const v1::Command& command : *changed) {
-        const auto row = std::make_shared<const std::string>(Dump(CommandRow(command)));
-        for (CommandObserver* observer : watched->observers)
-          observer->Take(command.command_id(), row);
-      }
+      for (const v1::CommandUpdate& update : *changed) watched->Tell(update);
     }
+    // More were there than a feed begins with: who looks lists them.
+    if (DetailsOf(end).reason == "too_slow") watched->only_changes = true;
     if (IsFinal(end)) watched->End(end);
     if (!watched->status.ok()) break;
     for (CommandObserver* observer : watched->observers) observer->Lose();

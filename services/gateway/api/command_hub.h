@@ -27,7 +27,8 @@ class CommandObserver {
 
   // What has changed. `lost`: some may have been missed before; list the commands.
   struct Changes {
-    std::vector<std::shared_ptr<const std::string>> rows;  // JSON, as CommandRow() has it.
+    // JSON, as CommandRow() has it; with "removed" where the tracker has forgotten it.
+    std::vector<std::shared_ptr<const std::string>> rows;
     bool lost = false;
   };
 
@@ -79,8 +80,9 @@ class CommandHub : public std::enable_shared_from_this<CommandHub> {
   CommandHub(boost::asio::any_io_executor executor, TrackerClient* tracker)
       : executor_(std::move(executor)), tracker_(tracker) {}
 
-  // Follows the commands: those that are there, where nobody looks at them yet, and each change
-  // from now on. Who lists them after this misses nothing.
+  // Follows the commands: those that are there, where nobody looks at them yet and they are not too
+  // many, and each change from now on. Who lists them after this, and where some were lost, misses
+  // nothing.
   std::unique_ptr<CommandObserver> Join(const Which& which);
 
   // Ends all observers, and later ones at once.

@@ -25,7 +25,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-using Batch = absl::StatusOr<std::vector<v1::Command>>;
+using Batch = absl::StatusOr<std::vector<v1::CommandUpdate>>;
 
 // What a feed of the tracker brings, as the test has it.
 struct FeedScript {
@@ -37,6 +37,7 @@ struct FeedScript {
   }
 
   CommandHub::Which which;
+  bool only_changes = false;
   std::deque<Batch> batches;
   asio::steady_timer news;
   bool left = false;
@@ -60,24 +61,26 @@ class ScriptedFeed final : public CommandFeed {
   const std::shared_ptr<FeedScript> script_;
 };
 
-v1::Command Changed(const std::string& id, int64_t revision) {
-  v1::Command command;
+v1::CommandUpdate Changed(const std::string& id, int64_t revision) {
+  v1::CommandUpdate update;
+  v1::Command& command = *update.mutable_command();
   command.set_command_id(id);
   command.set_state(v1::COMMAND_STATE_QUEUED);
   command.set_revision(revision);
-  return command;
+  return update;
 }
 
 class CommandHubTest : public testing::Test {
  protected:
   CommandHubTest() {
     tracker_.on_watch = [this](const std::string& client_id, const std::string& owner,
-                               const v1::CommandFilter& filter) {
+                               const v1::CommandFilter& filter, bool only_changes) {
       feeds_.push_back(std::make_shared<FeedScript>(io_));
       feeds_.back()->which = {.client_id = client_id,
                               .owner = owner,
                               .target = filter.target(),
                               .label = filter.label()};
+      feeds_.back()->only_changes = only_changes;
       return std::make_unique<ScriptedFeed>(feeds_.back());
     };
   }
@@ -114,7 +117,7 @@ TEST_F(CommandHubTest, OneFeedAndOneEncodingForAllWhoLookAtTheSame) {
   Run();
   ASSERT_THAT(feeds_, SizeIs(2));
   EXPECT_EQ(feeds_[0]->which, which);
-  feeds_[0]->Push(std::vector<v1::Command>{Changed("c", 1)});
+  feeds_[0]->Push(std::vector<v1::CommandUpdate>{Changed("c", 1)});
   Run();
   const auto told = Next(*first);
   ASSERT_TRUE(told.ok());
@@ -133,8 +136,8 @@ TEST_F(CommandHubTest, OneFeedAndOneEncodingForAllWhoLookAtTheSame) {
 TEST_F(CommandHubTest, WhoReadsSlowlyIsToldTheNewestOfEach) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
-  feeds_[0]->Push(std::vector<v1::Command>{Changed("c", 1), Changed("d", 1)});
-  feeds_[0]->Push(std::vector<v1::Command>{Changed("c", 2)});
+  feeds_[0]->Push(std::vector<v1::CommandUpdate>{Changed("c", 1), Changed("d", 1)});
+  feeds_[0]->Push(std::vector<v1::CommandUpdate>{Changed("c", 2)});
   Run();
   const auto told = Next(*observer);
   ASSERT_THAT(told->rows, SizeIs(2));
@@ -146,7 +149,7 @@ TEST_F(CommandHubTest, WhoReadsSlowlyIsToldTheNewestOfEach) {
 TEST_F(CommandHubTest, SomeAreToldAtATimeInTheOrderOfTheirChanges) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
-  std::vector<v1::Command> many;
+  std::vector<v1::CommandUpdate> many;
   for (size_t i = 0; i < CommandHub::kMaxRows + 1; ++i) many.push_back(Changed(absl::StrCat(i), 1));
   feeds_[0]->Push(many);
   Run();
@@ -159,7 +162,7 @@ TEST_F(CommandHubTest, SomeAreToldAtATimeInTheOrderOfTheirChanges) {
 TEST_F(CommandHubTest, WhatIsTooMuchIsDroppedAndThatIsTold) {
   const auto observer = hub_->Join({.client_id = "a"});
   Run();
-  std::vector<v1::Command> many;
+  std::vector<v1::CommandUpdate> many;
   for (size_t i = 0; i < CommandHub::kMaxWaiting + 1; ++i) {
     many.push_back(Changed(absl::StrCat(i), 1));
   }
@@ -181,7 +184,42 @@ TEST_F(CommandHubTest, BrokenFeedIsOpenedAnewAndTold) {
   EXPECT_THAT(told->rows, IsEmpty());
   io_.restart();
   while (feeds_.size() < 2) io_.run_one();
-  feeds_[1]->Push(std::vector<v1::Command>{Changed("c", 3)});
+  feeds_[1]->Push(std::vector<v1::CommandUpdate>{Changed("c", 3)});
+  Run();
+  EXPECT_THAT(Next(*observer)->rows, SizeIs(1));
+}
+
+TEST_F(CommandHubTest, WhatIsRemovedIsToldSo) {
+  const auto observer = hub_->Join({.client_id = "a"});
+  Run();
+  v1::CommandUpdate removed = Changed("c", 2);
+  removed.set_removed(true);
+  feeds_[0]->Push(std::vector<v1::CommandUpdate>{Changed("c", 2), removed, Changed("d", 1)});
+  Run();
+  const auto told = Next(*observer);
+  ASSERT_THAT(told->rows, SizeIs(2));
+  EXPECT_TRUE(Json::parse(*told->rows[0])["removed"].get<bool>());
+  EXPECT_FALSE(Json::parse(*told->rows[1]).contains("removed"));
+}
+
+TEST_F(CommandHubTest, WhereTooManyAreThereOnlyChangesAreFollowed) {
+  const auto observer = hub_->Join({.client_id = "a"});
+  Run();
+  EXPECT_FALSE(feeds_[0]->only_changes);
+  feeds_[0]->Push(ErrorWithDetails(absl::StatusCode::kResourceExhausted, "too many",
+                                   {.reason = "too_slow", .hint = "h"}));
+  Run();
+  EXPECT_TRUE(Next(*observer)->lost);
+  io_.restart();
+  while (feeds_.size() < 2) io_.run_one();
+  EXPECT_TRUE(feeds_[1]->only_changes);
+  // It has begun: what was listed before may be older.
+  feeds_[1]->Push(std::vector<v1::CommandUpdate>{v1::CommandUpdate()});
+  Run();
+  const auto told = Next(*observer);
+  EXPECT_TRUE(told->lost);
+  EXPECT_THAT(told->rows, IsEmpty());
+  feeds_[1]->Push(std::vector<v1::CommandUpdate>{Changed("c", 1)});
   Run();
   EXPECT_THAT(Next(*observer)->rows, SizeIs(1));
 }

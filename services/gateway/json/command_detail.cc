@@ -13,6 +13,7 @@ Json TraceEntries(const v1::Command& command) {
   for (const v1::TraceEntry& entry : command.trace()) {
     entries.push_back(
         {{"stage", entry.stage()}, {"time", WireTime(entry.time())}, {"source", entry.source()}});
+    if (!entry.worker_id().empty()) entries.back()["worker"] = entry.worker_id();
   }
   return entries;
 }

@@ -25,7 +25,7 @@ struct FeedState {
     changed.cancel();
   }
 
-  std::vector<v1::Command> commands;
+  std::vector<v1::CommandUpdate> updates;
   absl::Status status;
   boost::asio::steady_timer changed;  // Never runs out; its waits are cancelled.
   WatchHub* hub = nullptr;            // As long as the watch goes on.
@@ -38,9 +38,9 @@ class FeedWatch final : public Watch {
       : Watch(std::move(subject)), state_(std::move(state)) {}
   ~FeedWatch() override { state_->hub = nullptr; }
 
-  void OnCommand(v1::Command command) override {
-    if (state_->commands.size() < kMaxWaiting) {
-      state_->commands.push_back(std::move(command));
+  void OnUpdate(v1::CommandUpdate update) override {
+    if (state_->updates.size() < kMaxWaiting) {
+      state_->updates.push_back(std::move(update));
       state_->changed.cancel();
       return;
     }
@@ -66,8 +66,8 @@ class Feed final : public CommandFeed {
     if (state_->hub != nullptr) state_->hub->Remove(state_->watch_id);
   }
 
-  boost::asio::awaitable<absl::StatusOr<std::vector<v1::Command>>> Next() override {
-    while (state_->commands.empty()) {
+  boost::asio::awaitable<absl::StatusOr<std::vector<v1::CommandUpdate>>> Next() override {
+    while (state_->updates.empty()) {
       if (!state_->status.ok()) co_return state_->status;
       co_await state_->changed.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
       const auto cancellation = co_await boost::asio::this_coro::cancellation_state;
@@ -75,7 +75,7 @@ class Feed final : public CommandFeed {
         co_return absl::CancelledError("the caller has left");
       }
     }
-    co_return std::exchange(state_->commands, {});
+    co_return std::exchange(state_->updates, {});
   }
 
  private:
@@ -86,13 +86,14 @@ class Feed final : public CommandFeed {
 
 std::unique_ptr<CommandFeed> BeginFeed(boost::asio::any_io_executor executor, WatchHub* hub,
                                        std::string client_id, std::string owner,
-                                       v1::CommandFilter filter) {
+                                       v1::CommandFilter filter, bool only_changes) {
   auto state = std::make_shared<FeedState>(std::move(executor));
   state->hub = hub;
   state->watch_id = hub->Begin(std::make_unique<FeedWatch>(
       Watch::Subject{.client_id = std::move(client_id),
                      .owner = std::move(owner),
-                     .filter = std::make_unique<v1::CommandFilter>(std::move(filter))},
+                     .filter = std::make_unique<v1::CommandFilter>(std::move(filter)),
+                     .only_changes = only_changes},
       state));
   return std::make_unique<Feed>(std::move(state));
 }

@@ -183,8 +183,9 @@ class GrpcTrackerClient final : public TrackerClient {
   }
 
   std::unique_ptr<CommandFeed> Watch(std::string client_id, std::string owner,
-                                     v1::CommandFilter filter) override {
-    return BeginFeed(executor_, &hub_, std::move(client_id), std::move(owner), std::move(filter));
+                                     v1::CommandFilter filter, bool only_changes) override {
+    return BeginFeed(executor_, &hub_, std::move(client_id), std::move(owner), std::move(filter),
+                     only_changes);
   }
 
   void EndCalls() override {
@@ -218,7 +219,8 @@ class GrpcTrackerClient final : public TrackerClient {
     WaitOp(Subject subject, GrpcTrackerClient* client, Handler handler)
         : Watch(std::move(subject)), client_(client), handler_(std::move(handler)) {}
 
-    void OnCommand(v1::Command command) override {
+    void OnUpdate(v1::CommandUpdate update) override {
+      v1::Command command = std::move(*update.mutable_command());
       if constexpr (std::is_same_v<Handler, CallbackHandler>) {
         slot().clear();
         handler_(std::move(command));

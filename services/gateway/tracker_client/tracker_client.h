@@ -40,13 +40,14 @@ class CommandFeed {
   virtual ~CommandFeed() = default;
 
   // What has come since the last call, once there is something: never empty, each command as it was
-  // when it changed, without params and result; up to 10,000. One call at a time. Waits for the
-  // tracker without limit.
+  // when it changed or was removed, without params and result; up to 10,000. Where only changes are
+  // followed the first one has no command, and says that what happens from now on will be told. One
+  // call at a time. Waits for the tracker without limit.
   //
   // An error is the end of the feed: those of the tracker, among them RESOURCE_EXHAUSTED, reason
   // `too_slow`, where changes come faster than they are taken; UNAVAILABLE without a reason where
   // some may have been missed, because the connection was lost. List the commands, then watch anew.
-  virtual boost::asio::awaitable<absl::StatusOr<std::vector<v1::Command>>> Next() = 0;
+  virtual boost::asio::awaitable<absl::StatusOr<std::vector<v1::CommandUpdate>>> Next() = 0;
 };
 
 // The gateway's way to the tracker: each method is one RPC that a coroutine awaits. Errors are the
@@ -121,10 +122,10 @@ class TrackerClient {
   virtual TrackerClientStatistics Statistics() = 0;
 
   // Follows the commands that match, of the client or of `owner`, as ListCommandsRequest has it:
-  // those that are there, and from then on each change. To be called, and the feed to be used and
-  // destroyed, on the executor of the coroutines.
+  // those that are there unless `only_changes`, and from then on each change and removal. To be
+  // called, and the feed to be used and destroyed, on the executor of the coroutines.
   virtual std::unique_ptr<CommandFeed> Watch(std::string client_id, std::string owner,
-                                             v1::CommandFilter filter) = 0;
+                                             v1::CommandFilter filter, bool only_changes) = 0;
 
   // Ends waits and held polls, and later ones at once, with an error from the connection, also
   // those of the queue's other clients; what asks or hands over ends by itself soon. For the end of

@@ -77,7 +77,8 @@ class ClientFixture : public testing::Test {
 
   // Destroyed among the coroutines, as it is used.
   using Feed = std::unique_ptr<CommandFeed, std::function<void(CommandFeed*)>>;
-  Feed Watch(const std::string& client, const v1::CommandFilter& filter = {}) {
+  Feed Watch(const std::string& client, const v1::CommandFilter& filter = {},
+             bool only_changes = false) {
     Feed feed(nullptr, [this](CommandFeed* over) {
       if (thread_.joinable()) {
         Do([over] { delete over; });
@@ -85,7 +86,7 @@ class ClientFixture : public testing::Test {
         delete over;
       }
     });
-    Do([&] { feed.reset(client_->Watch(client, "", filter).release()); });
+    Do([&] { feed.reset(client_->Watch(client, "", filter, only_changes).release()); });
     return feed;
   }
 
@@ -419,12 +420,25 @@ TEST_F(TrackerClientTest, FeedTellsWhatIsThereAndWhatComes) {
   Feed feed = Watch("", filter);
   auto commands = Await(feed->Next());
   ASSERT_THAT(*commands, SizeIs(1));
-  EXPECT_EQ(commands->front().command_id(), there);
+  EXPECT_EQ(commands->front().command().command_id(), there);
   auto next = Start(feed->Next());
   const std::string comes = Register();
   commands = next.get();
   ASSERT_THAT(*commands, SizeIs(1));
-  EXPECT_EQ(commands->front().command_id(), comes);
+  EXPECT_EQ(commands->front().command().command_id(), comes);
+}
+
+TEST_F(TrackerClientTest, FeedOfChangesSaysThatItHasBegunAndWhatComes) {
+  Register();
+  Feed feed = Watch("", {}, /*only_changes=*/true);
+  auto updates = Await(feed->Next());
+  ASSERT_THAT(*updates, SizeIs(1));
+  EXPECT_FALSE(updates->front().has_command());
+  auto next = Start(feed->Next());
+  const std::string comes = Register();
+  updates = next.get();
+  ASSERT_THAT(*updates, SizeIs(1));
+  EXPECT_EQ(updates->front().command().command_id(), comes);
 }
 
 TEST_F(TrackerClientTest, DestroyedFeedIsFreedAtTheTracker) {
@@ -433,7 +447,7 @@ TEST_F(TrackerClientTest, DestroyedFeedIsFreedAtTheTracker) {
   for (int i = 0; i < 100; ++i) {
     const Feed feed = Watch("");
     ASSERT_OK_AND_ASSIGN(const auto commands, Await(feed->Next()));
-    EXPECT_EQ(commands.front().command_id(), id);
+    EXPECT_EQ(commands.front().command().command_id(), id);
   }
 }
 
@@ -453,13 +467,13 @@ TEST_F(TrackerClientTest, FeedThatMayHaveMissedSomethingSaysSo) {
   BreakConnections();
   EXPECT_THAT(Await(feed->Next()), FailsWith(StatusCode::kUnavailable, ""));
   // One that begins before the whole of the connection is given up ends likewise.
-  absl::StatusOr<std::vector<v1::Command>> commands = absl::UnavailableError("");
+  absl::StatusOr<std::vector<v1::CommandUpdate>> commands = absl::UnavailableError("");
   for (int tries = 0; absl::IsUnavailable(commands.status()) && tries < 1'000; ++tries) {
     feed = Watch("");
     commands = Await(feed->Next());
   }
   ASSERT_OK(commands);
-  EXPECT_EQ(commands->front().command_id(), id);
+  EXPECT_EQ(commands->front().command().command_id(), id);
 }
 
 TEST_F(TrackerClientTest, FeedThatIsNotReadIsGivenUp) {

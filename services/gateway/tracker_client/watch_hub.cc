@@ -244,6 +244,8 @@ v1::CommandWatch WatchHub::MessageFor(int64_t watch_id, Watch& watch) {
   message.set_client_id(subject.client_id);
   if (subject.filter != nullptr) {
     message.set_owner(subject.owner);
+    message.set_only_changes(subject.only_changes);
+    message.set_removals(true);
     *message.mutable_filter() = *subject.filter;
   } else {
     message.set_command_id(subject.command_id);
@@ -264,8 +266,8 @@ void WatchHub::OnUpdate(Stream& stream, v1::CommandUpdate& update) {
   const auto it = watches_.find(watch_id);
   if (it == watches_.end()) return;
   Watch& known = *it->second;
-  if (update.has_command() && known.subject_.filter != nullptr) {
-    known.OnCommand(std::move(*update.mutable_command()));
+  if (known.subject_.filter != nullptr && !update.last() && !update.has_error()) {
+    known.OnUpdate(std::move(update));
     return;
   }
   const bool declined = update.draining() || update.error().reason() == "draining";
@@ -276,7 +278,7 @@ void WatchHub::OnUpdate(Stream& stream, v1::CommandUpdate& update) {
   }
   const std::unique_ptr<Watch> watch = Take(watch_id, /*tell=*/!update.last());
   if (update.has_command()) {
-    watch->OnCommand(std::move(*update.mutable_command()));
+    watch->OnUpdate(std::move(update));
   } else {
     watch->OnEnd(update.has_error() ? FromError(update.error()) : absl::OkStatus());
   }

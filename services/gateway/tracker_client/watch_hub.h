@@ -59,6 +59,8 @@ class Watch {
     // When the tracker is to give up; never for filters. A margin later the hub does.
     absl::Time until = absl::InfiniteFuture();
     bool only_end = false;
+    // Of a filter: see CommandWatch.
+    bool only_changes = false;
 
     // The tracker answers at once: every revision is above 0.
     // Neither a look nor a feed.
@@ -69,8 +71,9 @@ class Watch {
   explicit Watch(Subject subject) : subject_(std::move(subject)) {}
   virtual ~Watch() = default;
 
-  // The state that was waited for, and the end of this watch unless it has a filter.
-  virtual void OnCommand(v1::Command command) = 0;
+  // With the state that was waited for, and the end of this watch. Of a filter each update but the
+  // last, also that it has begun.
+  virtual void OnUpdate(v1::CommandUpdate update) = 0;
   // The end of this watch. OK: its time is over.
   virtual void OnEnd(absl::Status status) = 0;
 

@@ -50,7 +50,9 @@ class WatchHubTest : public testing::Test {
    public:
     FakeWatch(Subject subject, std::vector<std::string>* told)
         : Watch(std::move(subject)), told_(told) {}
-    void OnCommand(v1::Command command) override { told_->push_back(command.command_id()); }
+    void OnUpdate(v1::CommandUpdate update) override {
+      told_->push_back(update.command().command_id());
+    }
     void OnEnd(absl::Status status) override {
       told_->push_back(std::string(absl::StatusCodeToString(status.code())));
     }

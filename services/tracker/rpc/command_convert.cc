@@ -89,6 +89,13 @@ void FillTrace(const CommandSnapshot& command, v1::Command& message) {
     SetText(SourceName(entry.source), added.mutable_source());
     Set(absl::FromUnixNanos(entry.unix_nanos), *added.mutable_time());
   }
+  // The last delivery is that to the last of them.
+  auto worker = command.workers.rbegin();
+  for (int at = message.trace_size(); at-- > 0 && worker != command.workers.rend();) {
+    if (command.trace[at].stage == TraceEntry::Stage::kSent) {
+      message.mutable_trace(at)->set_worker_id(**worker++);
+    }
+  }
 }
 
 void FillDeadlines(const CommandSpec& spec, v1::CommandDeadlines& message) {
@@ -206,6 +213,7 @@ void Fill(const CommandUpdate& update, CommandView view, v1::CommandUpdate& mess
     Fill(*update.command, view, *message.mutable_command());
   }
   message.set_last(update.last);
+  message.set_removed(update.removed);
 }
 
 absl::StatusOr<CommandRequest> RequestFrom(const CallContext& caller,

@@ -42,9 +42,11 @@ TEST_F(TrackerServerTest, CommandTravelsFromClientToWorkerAndBack) {
   EXPECT_EQ(command.client_id(), "local");
   EXPECT_EQ(command.register_time().seconds(), 1769947200);
   std::vector<std::string> stages;
-  for (const auto& entry : command.trace()) stages.push_back(entry.stage() + "/" + entry.source());
-  EXPECT_THAT(stages,
-              ElementsAre("queued/client", "sent/tracker", "started/worker", "resolved/worker"));
+  for (const auto& entry : command.trace()) {
+    stages.push_back(absl::StrCat(entry.stage(), "/", entry.source(), "/", entry.worker_id()));
+  }
+  EXPECT_THAT(stages, ElementsAre("queued/client/", "sent/tracker/w1", "started/worker/",
+                                  "resolved/worker/"));
 }
 
 TEST_F(TrackerServerTest, ErrorsCarryReasonAndHint) {

@@ -152,6 +152,37 @@ TEST_F(WatchCommandsTest, FilterTellsWhatIsThereAndWhatComes) {
   EXPECT_TRUE(update.command().params().empty());
 }
 
+TEST_F(WatchCommandsTest, FilterOfChangesAndRemovals) {
+  const std::string id = Register();
+  v1::WatchCommandsRequest request;
+  v1::CommandWatch& watch = *request.add_add();
+  watch.set_watch_id(1);
+  watch.mutable_filter();
+  watch.set_only_changes(true);
+  watch.set_removals(true);
+  ASSERT_TRUE(stream_->Write(request));
+  EXPECT_EQ(Next().DebugString(), "watch_id: 1\n");
+  v1::CancelCommandRequest cancel;
+  cancel.set_command_id(id);
+  ASSERT_OK(Call(&v1::CommandService::Stub::CancelCommand, cancel));
+  v1::CommandUpdate update = Next();
+  EXPECT_EQ(update.command().state(), v1::COMMAND_STATE_CANCELLED);
+  EXPECT_FALSE(update.removed());
+  clock_.Advance(absl::Minutes(10));
+  update = Next();
+  EXPECT_EQ(update.command().command_id(), id);
+  EXPECT_TRUE(update.removed());
+  EXPECT_FALSE(update.last());
+}
+
+TEST_F(WatchCommandsTest, OnlyFiltersBeginLaterAndTellRemovals) {
+  v1::WatchCommandsRequest request;
+  Add(request, 1, Register())->set_removals(true);
+  Add(request, 2, Register())->set_only_changes(true);
+  ASSERT_TRUE(stream_->Write(request));
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(Next().error().reason(), "invalid_argument");
+}
+
 TEST_F(WatchCommandsTest, WatchEndsWithItsTime) {
   v1::WatchCommandsRequest request;
   Add(request, 1, Register())->mutable_max_wait()->set_seconds(5);

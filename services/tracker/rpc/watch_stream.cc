@@ -96,9 +96,14 @@ absl::StatusOr<CommandTable::Watching> WatchStream::BeginWatch(const v1::Command
                                .feed = shared_from_this(),
                                .watch_id = serial,
                                .only_end = watch.only_end(),
+                               .only_changes = watch.only_changes(),
+                               .removals = watch.removals(),
                                .watcher = std::move(watcher)});
     }
     case v1::CommandWatch::kCommandId: {
+      if (watch.only_changes() || watch.removals()) {
+        return InvalidField("only_changes and removals", "apply to filters only");
+      }
       ASSIGN_OR_RETURN(const absl::Time until, WaitUntil(watch.max_wait(), kMaxScheduleToClose,
                                                          absl::InfiniteDuration(), clock_->Now()));
       if (!watch.owner().empty()) {

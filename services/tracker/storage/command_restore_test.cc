@@ -168,6 +168,9 @@ TEST_F(RestoreTest, RedeliveredCommandKnowsBothOfItsWorkers) {
   const CommandLease second = LeaseOne("w2");
   EXPECT_EQ(second.command->attempt, 2);
   Restart();
+  ASSERT_THAT(Peek(id).workers, SizeIs(2));
+  EXPECT_EQ(*Peek(id).workers[0], "w1");
+  EXPECT_EQ(*Peek(id).workers[1], "w2");
   // The second one never got it: it is the first one's again.
   table_.GiveBack(second, clock_.Now());
   Restart();

@@ -73,6 +73,7 @@ void Encode(const CommandRecord& record, bool is_first, storage::Command& to) {
   to.set_untold(record.untold);
   to.set_end_number(record.end_number);
   to.set_is_read(command.spec->is_read());
+  for (const auto& worker : command.workers) to.add_deliveries(*worker);
 }
 
 void Encode(const CommandRemoval& removal, storage::CommandRemoval& to) {
@@ -203,6 +204,9 @@ std::optional<CommandRecord> Decode(uint64_t sequence, const storage::Command& f
   if (from.has_result()) command->result = ToPayload(from.result());
   if (from.has_late_result()) command->late_result = ToPayload(from.late_result());
   if (from.is_read()) command->spec->MarkRead();
+  for (const std::string& worker : from.deliveries()) {
+    command->workers.push_back(std::make_shared<const std::string>(worker));
+  }
   record.command = std::move(command);
   for (const std::string& text : from.leases()) {
     const std::optional<LeaseToken> lease = LeaseToken::Parse(text);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
+#include "tracker/storage/failing_disk.h"
 #include "tracker/storage/session_table_fixture.h"
 
 namespace callslip::tracker {
@@ -85,6 +86,28 @@ TEST_F(SessionTableTest, ATurnOutlivesItsRunnersConnectionAndATrackersRestart) {
   EXPECT_EQ(Snapshot().turn->id, turn);
   ASSERT_OK(FinishTurn(turn));
   EXPECT_EQ(back->handed.Take().message.message, "second");
+}
+
+// The prompt in the log is all that a turn needs to have begun.
+TEST_F(SessionTableTest, ATurnBeginsWithOneSync) {
+  FailingDisk disk;
+  Reopen(&disk);
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("first"));
+  const std::string turn = runner->handed.Take().turn_id;
+  disk.Fail(2, 100);  // After a write and a sync.
+  ASSERT_OK(StartTurn(turn));
+  EXPECT_TRUE(absl::IsUnavailable(runner->ended.Wait()));
+  EXPECT_GT(disk.failures(), 0);
+  Reopen();
+  const auto back = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(back, turn));
+  EXPECT_EQ(Snapshot().turn->id, turn);
+  EXPECT_TRUE(Messages().empty());
+  EXPECT_OK(FinishTurn(turn));
+  EXPECT_EQ(back->handed.size(), 0u);
 }
 
 TEST_F(SessionTableTest, ARunnerThatComesBackWithoutItsTurnHasLostIt) {

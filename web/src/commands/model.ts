@@ -22,6 +22,8 @@ export interface Command {
   // Of one that is pending.
   stage?: string;
   revision?: number;
+  // The tracker has forgotten it.
+  removed?: boolean;
   attempt?: number;
   progress?: {fraction?: number; message?: string};
   created_at: string;

@@ -10,7 +10,7 @@ export class CommandStore {
   private readonly rows = new Map<string, Command>();
   // Ids in the order in which their ends became known.
   private readonly ended = new Set<string>();
-  // Not at the tracker any more, as a whole list has shown.
+  // Not at the tracker any more, as it was told, or as a whole list has shown.
   private readonly gone = new Set<string>();
   // What batches told of since the list under way was asked for.
   private touched: Set<string> | null = null;
@@ -40,7 +40,11 @@ export class CommandStore {
   // been forgotten there, and how it ended, where that was not seen, is not known.
   listed(commands: readonly Command[], isWhole: boolean): void {
     const told = new Set(commands.map(({correlation_id}) => correlation_id));
-    for (const each of commands) this.put(each);
+    for (const each of commands) {
+      // What was removed meanwhile does not come back.
+      const id = each.correlation_id;
+      if (!this.touched?.has(id) || !this.gone.has(id)) this.put(each);
+    }
     if (isWhole) {
       for (const [id, row] of this.rows) {
         if (told.has(id) || this.touched?.has(id)) continue;
@@ -56,7 +60,8 @@ export class CommandStore {
     const id = told.correlation_id;
     const known = this.rows.get(id);
     if (known && isNewer(known, told)) return;
-    this.gone.delete(id);
+    if (told.removed) this.gone.add(id);
+    else this.gone.delete(id);
     this.rows.set(id, told);
     if (isEnded(told)) this.ended.add(id);
   }

@@ -137,6 +137,9 @@ struct CommandSnapshot {
   int16_t attempt = 0;
   int64_t revision = 1;
   absl::InlinedVector<TraceEntry, 4> trace;
+  // To whom it was delivered, each time; without the first ones where an earlier version has kept
+  // the command.
+  absl::InlinedVector<std::shared_ptr<const std::string>, 1> workers;
   Payload result;
   std::shared_ptr<const CommandError> error;
   std::shared_ptr<const CommandProgress> progress;

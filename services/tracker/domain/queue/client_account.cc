@@ -42,7 +42,8 @@ std::optional<CommandId> ClientAccount::KeepEnded(CommandId id, bool cancelled, 
 }
 
 absl::Status ClientAccount::AddFilter(std::shared_ptr<const FilterWatch> watch,
-                                      const CommandLimits& limits) {
+                                      const CommandLimits& limits,
+                                      std::vector<std::shared_ptr<CommandFeed>>& ready) {
   MutexLock lock(&mutex_);
   int64_t of_watcher = 0;
   int64_t of_others = 0;
@@ -53,6 +54,9 @@ absl::Status ClientAccount::AddFilter(std::shared_ptr<const FilterWatch> watch,
   if (of_watcher >= limits.filters_of_client) return TooManyFilters(limits.filters_of_client);
   if (!watch->watcher.empty() && of_others >= limits.filters_of_others) {
     return TooManyFilters(limits.filters_of_others);
+  }
+  if (watch->only_changes && watch->feed->Push({.watch_id = watch->watch_id})) {
+    ready.push_back(watch->feed);
   }
   filters_.push_back(std::move(watch));
   ++filter_count_;
@@ -69,13 +73,13 @@ bool ClientAccount::RemoveFilter(const FilterWatch* watch) {
 }
 
 void ClientAccount::PushToFilters(const CommandPtr& command,
-                                  std::vector<std::shared_ptr<CommandFeed>>& ready) {
+                                  std::vector<std::shared_ptr<CommandFeed>>& ready, bool removed) {
   if (!has_filters()) return;
   MutexLock lock(&mutex_);
   CommandPtr shown;
   for (auto it = filters_.begin(); it != filters_.end();) {
     const FilterWatch& watch = **it;
-    if (Push(watch, command, shown, ready)) {
+    if (Push(watch, command, removed, shown, ready)) {
       ++it;
       continue;
     }
@@ -94,7 +98,7 @@ bool ClientAccount::PushToFilter(const FilterWatch& watch, const CommandPtr& com
   const bool there =
       absl::c_any_of(filters_, [&](const auto& held) { return held.get() == &watch; });
   CommandPtr shown;
-  return !there || Push(watch, command, shown, ready);
+  return !there || Push(watch, command, /*removed=*/false, shown, ready);
 }
 
 void ClientAccount::EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready) {
@@ -108,13 +112,16 @@ void ClientAccount::EndFilters(std::vector<std::shared_ptr<CommandFeed>>& ready)
   filter_count_ = 0;
 }
 
-bool ClientAccount::Push(const FilterWatch& watch, const CommandPtr& command, CommandPtr& shown,
-                         std::vector<std::shared_ptr<CommandFeed>>& ready) {
+bool ClientAccount::Push(const FilterWatch& watch, const CommandPtr& command, bool removed,
+                         CommandPtr& shown, std::vector<std::shared_ptr<CommandFeed>>& ready) {
+  if (removed && !watch.removals) return true;
   if (!watch.filter.Matches(*command)) return true;
   if (watch.only_end && !IsTerminal(command->state)) return true;
   if (!watch.feed->HasRoom()) return false;
   if (shown == nullptr) shown = Shown(command);
-  if (watch.feed->PushShown({watch.watch_id, shown, absl::OkStatus(), false})) {
+  CommandUpdate update{watch.watch_id, shown};
+  update.removed = removed;
+  if (watch.feed->PushShown(std::move(update))) {
     ready.push_back(watch.feed);
   }
   return true;

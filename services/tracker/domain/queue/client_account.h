@@ -39,6 +39,10 @@ struct FilterWatch {
   std::shared_ptr<CommandFeed> feed;
   int64_t watch_id = 0;
   bool only_end = false;
+  // Not how commands stand when it begins.
+  bool only_changes = false;
+  // Also which ones are removed.
+  bool removals = false;
   // Who watches, and whose limit it counts to; empty is the client itself.
   std::string watcher;
 };
@@ -60,16 +64,19 @@ class ClientAccount {
 
   // RESOURCE_EXHAUSTED where its watcher has as many of them as one may have, or where those of
   // others than the client are as many as all of them may be. The client's own find room always.
-  absl::Status AddFilter(std::shared_ptr<const FilterWatch> watch, const CommandLimits& limits);
+  // One of changes only is told that it has begun.
+  absl::Status AddFilter(std::shared_ptr<const FilterWatch> watch, const CommandLimits& limits,
+                         std::vector<std::shared_ptr<CommandFeed>>& ready);
   // Returns whether it was there: it may have been ended.
   bool RemoveFilter(const FilterWatch* watch);
 
   // Whether it has any filter. One that is added after this was false is told by whoever adds it
   // how things stand.
   bool has_filters() const { return filter_count_ != 0; }
-  // Pushes a change to the filters that it matches, and adds to `ready` the feeds that are to be
-  // told. Called with the lock of the command's partition held.
-  void PushToFilters(const CommandPtr& command, std::vector<std::shared_ptr<CommandFeed>>& ready);
+  // Pushes a change, or that it was removed, to the filters that it matches, and adds to `ready`
+  // the feeds that are to be told. Called with the lock of the command's partition held.
+  void PushToFilters(const CommandPtr& command, std::vector<std::shared_ptr<CommandFeed>>& ready,
+                     bool removed = false);
   // As above, to one filter only; false where its feed is full. Harmless where it was removed or
   // ended.
   bool PushToFilter(const FilterWatch& watch, const CommandPtr& command,
@@ -79,8 +86,8 @@ class ClientAccount {
 
  private:
   // Pushes one, as `shown`, which is made where it is null; false where the filter's feed is full.
-  static bool Push(const FilterWatch& watch, const CommandPtr& command, CommandPtr& shown,
-                   std::vector<std::shared_ptr<CommandFeed>>& ready);
+  static bool Push(const FilterWatch& watch, const CommandPtr& command, bool removed,
+                   CommandPtr& shown, std::vector<std::shared_ptr<CommandFeed>>& ready);
 
   const std::string client_id_;
   // Of `filters_`: spares the lock where there are none, which is nearly always.

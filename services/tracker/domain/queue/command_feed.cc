@@ -47,8 +47,8 @@ std::optional<CommandUpdate> CommandFeed::TakeOne() {
       command = next.shown != nullptr ? std::move(next.shown) : next.watched.lock();
     } while (command == nullptr && !next.last);
   }
-  CommandUpdate update{next.watch_id, std::move(command), std::move(next.error), next.last,
-                       next.peek};
+  CommandUpdate update{next.watch_id, std::move(command), std::move(next.error),
+                       next.last,     next.peek,          next.removed};
   if (next.id == CommandId() || update.command != nullptr) return update;
   // It was the last one of its watch, so that nothing newer is on its way.
   absl::StatusOr<CommandPtr> now = table_.load()->Find(next.id);
@@ -73,7 +73,7 @@ bool CommandFeed::Push(CommandUpdate update) {
   const CommandId id = update.command == nullptr ? CommandId() : update.command->spec->id;
   MutexLock lock(&mutex_);
   return AddLocked({update.watch_id, id, std::move(update.command), nullptr,
-                    std::move(update.error), update.last, update.peek});
+                    std::move(update.error), update.last, update.peek, update.removed});
 }
 
 bool CommandFeed::PushShown(CommandUpdate update) {
@@ -86,7 +86,8 @@ bool CommandFeed::PushShown(CommandUpdate update) {
                     std::move(update.command),
                     std::move(update.error),
                     update.last,
-                    update.peek});
+                    update.peek,
+                    update.removed});
 }
 
 bool CommandFeed::AddLocked(Waiting update) {

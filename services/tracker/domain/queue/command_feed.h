@@ -31,6 +31,8 @@ struct CommandUpdate {
   bool last = false;
   // Whoever takes it only looks, also where it is the last.
   bool peek = false;
+  // The command is not there any more.
+  bool removed = false;
 };
 
 // Where the updates of one reader's watches wait until it takes them. A newer state of a command
@@ -80,6 +82,7 @@ class CommandFeed {
     absl::Status error;
     bool last = false;
     bool peek = false;
+    bool removed = false;
   };
 
   // Adds an update of the watch of one command, or of the end of any watch. Returns whether

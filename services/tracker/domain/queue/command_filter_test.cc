@@ -105,6 +105,41 @@ TEST_F(CommandFilterTest, TellsEndsOnlyWhereNothingElseIsAskedFor) {
   EXPECT_THAT(feed_->Ids(), ElementsAre(ended, id));
 }
 
+TEST_F(CommandFilterTest, TellsChangesOnlyWhereNothingElseIsAskedFor) {
+  const std::string id = Register();
+  ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = feed_, .only_changes = true}));
+  ASSERT_THAT(feed_->seen, SizeIs(1)) << "that it has begun";
+  EXPECT_EQ(feed_->seen[0].command, nullptr);
+  EXPECT_OK(feed_->seen[0].error);
+  EXPECT_FALSE(feed_->seen[0].last);
+  feed_->seen.clear();
+  ASSERT_OK(Cancel(id));
+  EXPECT_THAT(feed_->Ids(), ElementsAre(id));
+}
+
+TEST_F(CommandFilterTest, TellsRemovalsWhereTheyAreAskedFor) {
+  WatchAll(feed_);
+  const auto other = std::make_shared<RecordingFeed>();
+  ASSERT_OK(table_.WatchAll({.clients = kClient, .feed = other, .removals = true}));
+  ASSERT_OK(table_.WatchAll({.clients = ClientScope::All(), .feed = slow_feed_, .removals = true}));
+  const std::string id = Register();
+  ASSERT_OK(Complete(LeaseOne()));
+  Advance(absl::Minutes(1));
+  EXPECT_EQ(StateOf(id), State::kExpired);
+  feed_->seen.clear();
+  other->seen.clear();
+  Advance(absl::Minutes(10));
+  EXPECT_THAT(feed_->seen, IsEmpty());
+  ASSERT_THAT(other->Ids(), ElementsAre(id));
+  EXPECT_TRUE(other->seen[0].removed);
+  EXPECT_FALSE(other->seen[0].last) << "the filter goes on";
+  EXPECT_EQ(other->seen[0].command->state, State::kExpired);
+  // In place of all that was before it.
+  const std::vector<CommandUpdate> taken = slow_feed_->Take(10);
+  ASSERT_THAT(taken, SizeIs(1));
+  EXPECT_TRUE(taken[0].removed);
+}
+
 TEST_F(CommandFilterTest, IsOfOneClient) {
   WatchAll(feed_);
   Register(Request("other"));

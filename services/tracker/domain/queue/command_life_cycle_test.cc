@@ -70,6 +70,26 @@ TEST_F(CommandLifeCycleTest, TraceTellsWhatHappenedWhenAndWhoDidIt) {
   EXPECT_EQ(command.end_time(), registered + absl::Seconds(3));
 }
 
+TEST_F(CommandLifeCycleTest, ItIsKnownWhoHadEachDelivery) {
+  const std::string id = Register(IdempotentRequest());
+  const auto workers = [&] {
+    std::vector<std::string> names;
+    for (const auto& worker : Peek(id).workers) names.push_back(*worker);
+    return names;
+  };
+  EXPECT_THAT(workers(), IsEmpty());
+  ASSERT_THAT(Lease("first"), SizeIs(1));
+  EXPECT_THAT(workers(), ElementsAre("first"));
+  Advance(absl::Seconds(3));
+  EXPECT_EQ(StateOf(id), CommandState::kQueued);
+  const CommandLeases second = Lease("second");
+  ASSERT_THAT(second, SizeIs(1));
+  EXPECT_THAT(workers(), ElementsAre("first", "second"));
+  // What never arrived was no delivery.
+  table_.GiveBack(second[0], clock_.Now());
+  EXPECT_THAT(workers(), ElementsAre("first"));
+}
+
 TEST_F(CommandLifeCycleTest, ResultMayComeWithoutAcknowledgement) {
   const std::string id = Register();
   ASSERT_OK(Complete(LeaseOne()));

@@ -141,6 +141,8 @@ void CommandPartition::RemoveLocked(CommandEntry& entry, Step& step) {
                                         .number = shared_->next_end++}});
   }
 
+  entry.client->account->PushToFilters(entry.view, step.effects.ready, /*removed=*/true);
+  shared_->accounts.OfAll()->PushToFilters(entry.view, step.effects.ready, /*removed=*/true);
   deadlines_.Remove(&entry);
   if (entry.queue != nullptr) {
     // Its worker was never told of its end.

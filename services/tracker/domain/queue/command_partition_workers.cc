@@ -125,6 +125,7 @@ CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker
   entry.queue->workers.Attach(&entry, &worker);
   Change change(entry);
   change.Step(CommandEvent::kDeliver, TraceEntry::Source::kTracker, step.now);
+  change.next->workers.push_back(worker.name);
   CommitLocked(entry, std::move(change), step);
   // None is left where its deadline has passed and was not fired yet.
   const int64_t left = std::max<int64_t>(CloseNanos(*entry.view) - NanosOf(step.now), 0);
@@ -185,6 +186,7 @@ void CommandPartition::ReturnLocked(CommandEntry& entry, Step& step) {
   change.Step(CommandEvent::kReturnToQueue, TraceEntry::Source::kTracker, step.now);
   // Nobody has seen it: it counts as not delivered.
   --change.next->attempt;
+  if (!change.next->workers.empty()) change.next->workers.pop_back();
   change.next->trace.pop_back();
   change.next->trace.pop_back();
   entry.leases.pop_back();

@@ -279,13 +279,14 @@ absl::StatusOr<CommandTable::Watching> CommandTable::WatchAll(FilterWatch watch)
   watching.account = watch.clients.is_all() ? shared_.accounts.OfAll()
                                             : shared_.accounts.Of(watch.clients.client_id());
   watching.filter = std::make_shared<const FilterWatch>(std::move(watch));
-  RETURN_IF_ERROR(watching.account->AddFilter(watching.filter, shared_.limits));
+  CommandEffects effects;
+  RETURN_IF_ERROR(watching.account->AddFilter(watching.filter, shared_.limits, effects.ready));
   // Drain() ends the filters that it finds, of which this one may not be.
   if (draining_ && watching.account->RemoveFilter(watching.filter.get())) return Draining();
-  CommandEffects effects;
-  const bool fits = absl::c_all_of(partitions_, [&](const auto& partition) {
-    return partition->PushMatches(*watching.filter, *watching.account, effects);
-  });
+  const bool fits =
+      watching.filter->only_changes || absl::c_all_of(partitions_, [&](const auto& partition) {
+        return partition->PushMatches(*watching.filter, *watching.account, effects);
+      });
   Run(effects, absl::InfinitePast());
   if (!fits) {
     Unwatch(watching);

@@ -15,6 +15,7 @@ Worker* WorkerPool::Find(const std::string& id, absl::Time now) {
   });
   const auto it = workers_.try_emplace(id).first;
   it->second.id = it->first;
+  it->second.name = std::make_shared<const std::string>(id);
   return &it->second;
 }
 

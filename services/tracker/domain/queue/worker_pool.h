@@ -72,7 +72,8 @@ struct Worker : boost::intrusive::list_base_hook<> {
                                     &CommandEntry::queue_hook>,
       boost::intrusive::constant_time_size<false>>;
 
-  absl::string_view id;  // Its key in the pool.
+  absl::string_view id;                     // Its key in the pool.
+  std::shared_ptr<const std::string> name;  // The same, for what outlives it.
   // When it last reported about a command that points to it.
   absl::Time last_report = absl::InfinitePast();
   int attached = 0;    // Commands that point to it.

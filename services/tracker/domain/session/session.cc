@@ -182,15 +182,19 @@ absl::Status Session::Commit(absl::Time now) {
   RETURN_IF_ERROR(broken_);
   // An effect may cause another one: of a feed that has read all that it was given, say.
   for (auto& effect : std::exchange(effects_, {})) effect(absl::OkStatus());
-  return absl::OkStatus();
+  if (queue_follows_log_) broken_ = SaveQueue(now);
+  return broken_;
+}
+
+absl::Status Session::SaveQueue(absl::Time now) {
+  queue_changed_ = queue_follows_log_ = false;
+  return record_->SaveQueue(queue_.messages(), delivery_.state(), now);
 }
 
 absl::Status Session::Write(absl::Time now) {
   RETURN_IF_ERROR(broken_);
   if (std::exchange(log_changed_, false)) RETURN_IF_ERROR(record_->SyncLog());
-  if (std::exchange(queue_changed_, false)) {
-    RETURN_IF_ERROR(record_->SaveQueue(queue_.messages(), delivery_.state(), now));
-  }
+  if (queue_changed_) RETURN_IF_ERROR(SaveQueue(now));
   const bool listing_changed = std::exchange(listing_changed_, false);
   if (!counters_changed_ && !metadata_changed_ && !listing_changed) return absl::OkStatus();
   Refresh();

@@ -60,7 +60,7 @@ struct PlayRequest {
 // neither its caller nor an observer nor the runner, before Commit() has made it durable, in this
 // order: the log, then the queue, then the metadata. A crash between two of these is put right when
 // the session is loaded: a message whose user_prompt is in the log has been delivered, whatever
-// queue.json says.
+// queue.json says. So the runner that begins a turn waits for the log alone.
 class Session {
  public:
   // Schedules a call on this session's thread for later; nothing where the session is gone by then.
@@ -255,6 +255,7 @@ class Session {
                                                   absl::Time now);
   void Appended(const EventPtr& event);
   absl::Status Write(absl::Time now);
+  absl::Status SaveQueue(absl::Time now);
   // Brings the metadata up to date with what they tell of.
   void Refresh();
   // The same, and has those hear of it who are to.
@@ -272,6 +273,7 @@ class Session {
   void AnnounceActivity(absl::Time now);
   // The queue is to be stored, and all of them are to hear of it.
   void QueueChanged(QueueAction action, std::string message_id = "");
+  void TellQueueChanged(QueueAction action, std::string message_id);
 
   absl::Status CheckObservers() const;
   void Refill(const SessionFeed* feed);
@@ -314,6 +316,8 @@ class Session {
   absl::Status broken_;
   bool log_changed_ = false;
   bool queue_changed_ = false;
+  // The queue has changed as the log tells by itself: it is stored once the callers are answered.
+  bool queue_follows_log_ = false;
   bool metadata_changed_ = false;
   // What is not stored of the agent was told anew.
   bool agent_changed_ = false;

@@ -181,8 +181,9 @@ absl::StatusOr<Turn> Session::StartTurn(absl::string_view turn_id, absl::Time no
   UserPrompt event{.message = prompt.message, .prompt_id = prompt.prompt_id, .queue_id = prompt.id};
   for (const std::string& image : prompt.image_ids) event.images.push_back({.id = image});
   RETURN_IF_ERROR(Append(std::move(event), now).status());
-  QueueChanged(QueueAction::kRemoved, prompt.id);
-  QueueChanged(QueueAction::kSent, prompt.id);
+  queue_follows_log_ = true;
+  TellQueueChanged(QueueAction::kRemoved, prompt.id);
+  TellQueueChanged(QueueAction::kSent, prompt.id);
   const TurnChange begun{.turn_id = started.turn.id, .queue_id = prompt.id};
   NotifyAll(begun);
   AnnounceChange(SessionAction::kTurn, begun);
@@ -276,6 +277,10 @@ void Remember(RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts) {
 
 void Session::QueueChanged(QueueAction action, std::string message_id) {
   queue_changed_ = true;
+  TellQueueChanged(action, std::move(message_id));
+}
+
+void Session::TellQueueChanged(QueueAction action, std::string message_id) {
   const auto& pause = delivery_.state().pause;
   const QueueChange change{.action = action,
                            .message_id = std::move(message_id),
