@@ -84,8 +84,17 @@ describe('a long session', { timeout: 300_000 }, () => {
 
   test('is gone to its beginning at once, and to its end', async () => {
     await feed().press('Home');
-    await page.locator('article[data-seq="1"]').waitFor();
+    const first = page.locator('article[data-seq="1"]');
+    await first.waitFor();
     assert.ok(await nodes() < MOST_NODES);
+    // What lies between comes after it, and moves nothing.
+    const top = () => first.evaluate((each) => each.getBoundingClientRect().top
+      - each.closest('[role=feed]').getBoundingClientRect().top);
+    const before = await top();
+    assert.ok(before >= 0 && before < 100, `${before}`);
+    await until(async () => Number(await first.getAttribute('aria-setsize')) > EVENTS);
+    await page.getByText('Loading what lies between').waitFor({ state: 'detached' });
+    assert.equal(await top(), before);
     await feed().press('Shift+G');
     await page.locator('article[data-tool-call-id="n9-9"]').waitFor();
   });

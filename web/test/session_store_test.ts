@@ -82,6 +82,43 @@ test('a connection lost before its first page asks for the newest page again', (
   assert.deepEqual(Peer.latest.asked, {before_seq: 302});
 }));
 
+test('the first ones come before what lies between, and all of it in its place', () => open((store, lose) => {
+  Peer.latest.join(1_000);
+  Peer.latest.page(801, 1_000, true);
+  void store.loadFirst();
+  assert.deepEqual(Peer.latest.sent.slice(-2).map(({data: {after_seq, before_seq}}) => ({after_seq, before_seq})),
+    [{after_seq: 0, before_seq: undefined}, {after_seq: undefined, before_seq: 801}]);
+  Peer.latest.page(1, 200, true);
+  assert.deepEqual(shown(store), [...upTo(1, 200), ...upTo(801, 1_000)]);
+  assert.equal(store.log.parts[200]?.kind, 'gap');
+  Peer.latest.page(601, 800, true);
+  assert.deepEqual(Peer.latest.asked, {before_seq: 601});
+  // What is live comes behind all of it; a connection that was lost goes on where it was.
+  Peer.latest.tell('agent_message', event(1_001).data, {seq: 1_001});
+  lose();
+  Peer.latest.join(1_001);
+  assert.deepEqual(Peer.latest.sent.map(({data: {after_seq, before_seq}}) => [after_seq, before_seq]), [[1_001, undefined], [undefined, 601]]);
+  Peer.latest.page(1, 0, false);
+  Peer.latest.page(401, 600, true);
+  Peer.latest.page(201, 400, true);
+  assert.deepEqual(shown(store), upTo(1, 1_001));
+  assert.equal(store.hasOlder.value, false);
+  assert.equal(store.gathered.value, null);
+  assert.ok(store.log.parts.every(({kind}) => kind === 'message'));
+}));
+
+test('the first ones of a session that is not much longer leave no gap', () => open(store => {
+  Peer.latest.join(300);
+  Peer.latest.page(101, 300, true);
+  void store.loadFirst();
+  Peer.latest.page(1, 200, true);
+  assert.deepEqual(shown(store), upTo(1, 300));
+  assert.equal(store.log.gapAfter, 0);
+  Peer.latest.page(1, 100, false);
+  assert.deepEqual(shown(store), upTo(1, 300));
+  assert.equal(store.hasOlder.value, false);
+}));
+
 test('what is older may be asked for while what was missed comes', () => open((store, lose) => {
   Peer.latest.join(500);
   Peer.latest.page(301, 500, true);

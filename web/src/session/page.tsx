@@ -155,9 +155,9 @@ function Conversation({store}: {store: SessionStore}) {
     <div class="feed">
       {store.isSearching.value && <Search store={store} parts={parts} list={list} />}
       <VirtualList items={parts} keyOf={part => part.key} handle={list} label="Conversation"
-        busy={!store.isLoaded.value} onStart={() => store.loadOlder()} onAtEnd={setAtEnd} onHome={() => store.loadAllOlder()}
+        busy={!store.isLoaded.value} onStart={() => store.loadOlder()} onAtEnd={setAtEnd} onHome={() => store.loadFirst()}
         row={(part, at) => <PartView part={part} store={store} position={at + 1} count={parts.length} />} />
-      {store.gathered.value && <p class="pill" role="status">{`Loading what is older: ${store.gathered.value.length.toLocaleString('en')}…`}</p>}
+      {store.gathered.value && <p class="pill" role="status">{`Loading what lies between: ${store.gathered.value.length.toLocaleString('en')}…`}</p>}
       {!isAtEnd && !store.gathered.value && (
         <button type="button" class="pill" onClick={() => list.current?.toEnd()}>
           {fresh > 0 ? `↓ ${fresh} new` : '↓ Latest'}

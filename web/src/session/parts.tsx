@@ -56,6 +56,7 @@ function labelOf(part: Part): string {
     case 'thought': return 'Thought';
     case 'tool': return `${part.title || part.id}, ${part.status}`;
     case 'plan': return 'Plan';
+    case 'gap': return 'What is not loaded yet';
     default: return words(part.kind === 'unknown' ? part.type : part.kind);
   }
 }
@@ -67,6 +68,7 @@ function bodyOf(part: Part, folds: Folds) {
     case 'thought': return <Thought part={part} folds={folds} />;
     case 'tool': return <Tool part={part} folds={folds} />;
     case 'plan': return <Plan part={part} />;
+    case 'gap': return <p class="rule">What lies between is being loaded…</p>;
     default: return <Other part={part} folds={folds} />;
   }
 }

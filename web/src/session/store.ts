@@ -44,10 +44,11 @@ export class SessionStore {
 
   private readonly socket: ReconnectingSocket;
   // What was asked for and has not come: pages come in the order in which they were asked for.
-  private asked: ('older' | 'newer')[] = [];
+  private asked: ('first' | 'older' | 'newer')[] = [];
   // Events that came while all that is older is loaded: they are shown together. Null while it is not.
   readonly gathered = signal<SessionEvent[] | null>(null);
-  private whenGathered: (() => void)[] = [];
+  private whenFirst: (() => void)[] = [];
+  private whenDrawn: (() => void)[] = [];
   private refreshing = 0;
   // Changes of the session that were told.
   private told = 0;
@@ -78,20 +79,32 @@ export class SessionStore {
     this.load('older', this.log.firstSeq);
   }
 
-  // All that is older; resolves once it is there, or does not come.
-  loadAllOlder(): Promise<void> {
-    if (!this.hasOlder.value) return Promise.resolve();
-    const done = new Promise<void>(resolve => this.whenGathered.push(resolve));
-    this.gathered.value ??= [];
-    this.loadOlder();
+  // The first ones, and then all that lies between; resolves once the first are there, or don't come.
+  loadFirst(): Promise<void> {
+    if (!this.hasOlder.value || this.log.gapAfter) return Promise.resolve();
+    const done = new Promise<void>(resolve => this.whenFirst.push(resolve));
+    if (!this.asked.includes('first')) this.load('first', 0);
+    this.gather();
     return done;
   }
 
-  private endGathering(): void {
-    const events = this.gathered.value ?? [];
+  private gather(): void {
+    this.gathered.value ??= [];
+    this.loadOlder();
+  }
+
+  private endGathering(gapAfter = this.log.gapAfter): void {
+    const events = this.gathered.value;
     this.gathered.value = null;
-    this.addEvents(events);
-    for (const resolve of this.whenGathered.splice(0)) resolve();
+    if (events) this.addEvents(events, gapAfter);
+    this.endFirst();
+  }
+
+  // Once they are drawn, too.
+  private endFirst(): void {
+    if (this.whenFirst.length === 0) return;
+    this.whenDrawn.push(...this.whenFirst.splice(0));
+    this.draw();
   }
 
   // The event as it was recorded, in the place of the one that was cut.
@@ -120,7 +133,7 @@ export class SessionStore {
     }
   }
 
-  private load(which: 'older' | 'newer', seq: number): void {
+  private load(which: 'first' | 'older' | 'newer', seq: number): void {
     const where: JsonObject = which === 'older' ? {before_seq: seq} : {after_seq: seq};
     const isAsked = this.socket.send('load_events', {...where, limit: pageEvents, max_event_bytes: maxEventBytes});
     if (isAsked) this.asked.push(which);
@@ -174,27 +187,39 @@ export class SessionStore {
     this.endGathering();
     if (this.isLoaded.value) this.load('newer', this.log.lastSeq);
     else this.load('older', Number(data.max_seq) + 1);
+    if (this.log.gapAfter) this.gather();
     this.refreshSoon();
   }
 
   private takePage(page: EventPage): void {
-    const which = this.asked.shift();
-    const gathered = which === 'older' ? this.gathered.value : null;
-    if (gathered) this.gathered.value = page.events.concat(gathered);
-    else this.addEvents(page.events);
-    if (which === 'older') {
-      this.hasOlder.value = page.has_more;
-      this.isLoaded.value = true;
-      if (!gathered) return;
-      if (page.has_more) this.load('older', page.first_seq);
-      else this.endGathering();
-    } else if (page.has_more) {
-      this.load('newer', page.last_seq);
+    switch (this.asked.shift()) {
+      case 'first': {
+        const isApart = page.has_more && page.last_seq + 1 < this.log.firstSeq;
+        this.addEvents(page.events, isApart ? page.last_seq : 0);
+        return this.endFirst();
+      }
+      case 'older': return this.takeOlder(page);
+      default:
+        this.addEvents(page.events);
+        if (page.has_more) this.load('newer', page.last_seq);
     }
   }
 
-  private addEvents(events: SessionEvent[]): void {
-    if (!this.log.add(events)) return;
+  private takeOlder(page: EventPage): void {
+    const {gapAfter} = this.log;
+    const hasOlder = page.has_more && page.first_seq > gapAfter + 1;
+    const gathered = this.gathered.value;
+    if (gathered) this.gathered.value = page.events.concat(gathered);
+    else this.addEvents(page.events, hasOlder ? gapAfter : 0);
+    this.hasOlder.value = hasOlder;
+    this.isLoaded.value = true;
+    if (!gathered) return;
+    if (hasOlder) this.load('older', page.first_seq);
+    else this.endGathering(0);
+  }
+
+  private addEvents(events: SessionEvent[], gapAfter?: number): void {
+    if (!this.log.add(events, gapAfter)) return;
     for (const {type, data} of events) {
       if (type === 'agent_message' && typeof data.iteration === 'number') {
         this.streamed.value = recorded(this.streamed.value, data.iteration);
@@ -212,6 +237,7 @@ export class SessionStore {
       this.drawing = 0;
       this.drawnAt = performance.now();
       this.version.value += 1;
+      for (const resolve of this.whenDrawn.splice(0)) resolve();
     }, Math.max(0, this.drawnAt + every - performance.now()));
   }
 

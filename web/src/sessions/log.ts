@@ -55,7 +55,11 @@ export interface OtherPart extends PartBase {
   type: string;
   data: JsonObject;
 }
-export type Part = TextPart | PromptPart | ToolPart | PlanPart | OtherPart;
+// Events that are not loaded yet, between some that are.
+export interface GapPart extends PartBase {
+  kind: 'gap';
+}
+export type Part = TextPart | PromptPart | ToolPart | PlanPart | OtherPart | GapPart;
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 const objects = (value: Json | undefined): JsonObject[] =>
@@ -114,6 +118,11 @@ export class Reduction {
         return this.other(event.type, event);
       default: return this.other('unknown', event);
     }
+  }
+
+  // Up to the event that is added next something is missing.
+  skip(): void {
+    this.push({key: 'gap', kind: 'gap', seq: 0, lastSeq: this.lastSeq, time: '', lastTime: ''});
   }
 
   private base(event: SessionEvent): PartBase {
@@ -205,21 +214,26 @@ export class Reduction {
 
 // The events of a session, of which some are loaded, and the parts that they make.
 export class EventLog {
-  // By seq, without holes between those that were loaded one after the other.
+  // By seq, without holes but one.
   readonly events: SessionEvent[] = [];
+  // Of the last event before the hole; 0 where there is none.
+  gapAfter = 0;
   private reduction = new Reduction();
 
   get parts(): Part[] { return this.reduction.parts; }
   get plan(): PlanPart | null { return this.reduction.plan; }
   get files(): TouchedFile[] { return [...this.reduction.files.values()]; }
-  get firstSeq(): number { return this.events[0]?.seq ?? 0; }
+  // Of those that are there up to the last one without a hole.
+  get firstSeq(): number { return this.events.find(({seq}) => seq > this.gapAfter)?.seq ?? 0; }
   get lastSeq(): number { return this.events.at(-1)?.seq ?? 0; }
 
-  // Takes events that may be known, and may come before those that are there. Whether there were new
-  // ones.
-  add(events: readonly SessionEvent[]): boolean {
+  // Takes events that may be known, and may come before those that are there. `gapAfter` is as it is
+  // with them. Whether there were new ones.
+  add(events: readonly SessionEvent[], gapAfter = this.gapAfter): boolean {
+    const isAnother = gapAfter !== this.gapAfter;
+    this.gapAfter = gapAfter;
     const last = this.lastSeq;
-    const isBehind = events.every((each, at) => each.seq > (at ? events[at - 1]!.seq : last));
+    const isBehind = !isAnother && events.every((each, at) => each.seq > (at ? events[at - 1]!.seq : last));
     if (isBehind) {
       for (const each of events) this.reduction.add(each);
       this.events.push(...events);
@@ -227,10 +241,10 @@ export class EventLog {
     }
     const known = new Set(this.events.map(({seq}) => seq));
     const fresh = events.filter(({seq}) => !known.has(seq) && known.add(seq));
-    if (fresh.length === 0) return false;
-    this.events.push(...fresh);
+    if (fresh.length === 0 && !isAnother) return false;
+    for (const each of fresh) this.events.push(each);
     this.events.sort((a, b) => a.seq - b.seq);
-    this.reduction = reduce(this.events);
+    this.reduction = reduce(this.events, this.events.length, gapAfter);
     return true;
   }
 
@@ -239,17 +253,20 @@ export class EventLog {
     const at = this.events.findIndex(({seq}) => seq === event.seq);
     if (at < 0) return;
     this.events[at] = event;
-    this.reduction = reduce(this.events);
+    this.reduction = reduce(this.events, this.events.length, this.gapAfter);
   }
 
   clear(): void {
-    this.events.length = 0;
+    this.events.length = this.gapAfter = 0;
     this.reduction = new Reduction();
   }
 }
 
-export function reduce(events: readonly SessionEvent[], count = events.length): Reduction {
+export function reduce(events: readonly SessionEvent[], count = events.length, gapAfter = 0): Reduction {
   const reduction = new Reduction();
-  for (let at = 0; at < count && at < events.length; at++) reduction.add(events[at]!);
+  for (let at = 0; at < count && at < events.length; at++) {
+    if (gapAfter > 0 && reduction.lastSeq === gapAfter) reduction.skip();
+    reduction.add(events[at]!);
+  }
   return reduction;
 }

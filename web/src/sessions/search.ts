@@ -30,6 +30,7 @@ function shown(part: Part): Json | undefined {
   switch (part.kind) {
     case 'prompt': return [part.text, ...part.images.map(({name}) => name)];
     case 'message': case 'thought': return part.text;
+    case 'gap': return '';
     case 'plan': return part.entries.map(({content}) => content);
     case 'tool': return [part.title, part.rawInput ?? null, part.rawOutput ?? null, part.content, part.locations];
     default: return part.data;

@@ -101,6 +101,7 @@ function* partOf(part: Part): Generator<void, string[]> {
     case 'plan': return ['### Plan', part.entries.map(({content, status}) =>
       `- [${status === 'completed' ? 'x' : ' '}] ${plain(content)}${status === 'in_progress' ? ' (at work)' : ''}`).join('\n')];
     case 'tool': return yield* tool(part);
+    case 'gap': return ['…'];
     default: return other(part);
   }
 }
