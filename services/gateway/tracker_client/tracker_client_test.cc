@@ -503,7 +503,7 @@ TEST_F(TrackerClientTest, CancelledNextLeavesTheFeed) {
   Do([&] { signal.emit(asio::cancellation_type::terminal); });
   EXPECT_EQ(cancelled.get().status().code(), StatusCode::kCancelled);
   const std::string id = Register();
-  EXPECT_EQ(Await(feed->Next())->front().command_id(), id);
+  EXPECT_EQ(Await(feed->Next())->front().command().command_id(), id);
 }
 
 TEST_F(TrackerClientTest, CancelExpireAndReplay) {
