@@ -45,7 +45,7 @@ TEST_F(TrackerServerTest, CommandTravelsFromClientToWorkerAndBack) {
   for (const auto& entry : command.trace()) {
     stages.push_back(absl::StrCat(entry.stage(), "/", entry.source(), "/", entry.worker_id()));
   }
-  EXPECT_THAT(stages, ElementsAre("queued/client/", "sent/tracker/w1", "started/worker/",
+  EXPECT_THAT(stages, ElementsAre("queued/client/", "sent/tracker/default", "started/worker/",
                                   "resolved/worker/"));
 }
 

@@ -88,6 +88,22 @@ TEST_F(SessionTableTest, ATurnOutlivesItsRunnersConnectionAndATrackersRestart) {
   EXPECT_EQ(back->handed.Take().message.message, "second");
 }
 
+TEST_F(SessionTableTest, AMessageThatCouldNotBeStoredBeginsNoTurn) {
+  FailingDisk disk;
+  Reopen(&disk);
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  disk.Fail(0, 100);
+  EXPECT_TRUE(absl::IsUnavailable(Add("first").status()));
+  // It was handed over meanwhile.
+  const std::string turn = runner->handed.Take().turn_id;
+  disk.Fail(0, 0);
+  EXPECT_THAT(StartTurn(turn), FailsWith(absl::StatusCode::kFailedPrecondition, "stale_turn"));
+  EXPECT_TRUE(Messages().empty());
+  EXPECT_EQ(ReadAll().size(), 1u);
+}
+
 // The prompt in the log is all that a turn needs to have begun.
 TEST_F(SessionTableTest, ATurnBeginsWithOneSync) {
   FailingDisk disk;

@@ -37,8 +37,9 @@ class MessageReceiver {
   virtual ~MessageReceiver() = default;
 
   // The runner answers with Session::StartTurn(turn_id), and brings the message to its agent only
-  // once that has returned OK; then it ends the turn with FinishTurn(). The same turn_id may come
-  // twice where the runner has come back meanwhile.
+  // once that has returned OK; then it ends the turn with FinishTurn(). The message may not be
+  // stored yet, and the answer be StaleTurn. The same turn_id may come twice where the runner has
+  // come back meanwhile.
   virtual void OnMessage(const std::string& turn_id, const QueuedMessage& message) = 0;
   // Someone wants the agent to stop: the runner ends the turn, as cancelled or as it went.
   virtual void OnStop(const std::string& turn_id) = 0;
@@ -57,10 +58,11 @@ struct PlayRequest {
 //
 // Belongs to one thread (see SessionTable::With), which calls Advance() and Commit() after a round
 // of calls. A call changes what is in memory and adds to what is to be stored; nobody hears of it,
-// neither its caller nor an observer nor the runner, before Commit() has made it durable, in this
-// order: the log, then the queue, then the metadata. A crash between two of these is put right when
-// the session is loaded: a message whose user_prompt is in the log has been delivered, whatever
-// queue.json says. So the runner that begins a turn waits for the log alone.
+// neither its caller nor an observer, before Commit() has made it durable, in this order: the log,
+// then the queue, then the metadata. A crash between two of these is put right when the session is
+// loaded: a message whose user_prompt is in the log has been delivered, whatever queue.json says.
+// So the runner that begins a turn waits for the log alone; and it is handed a message while that
+// is being stored, since it does nothing with it before StartTurn() has returned.
 class Session {
  public:
   // Schedules a call on this session's thread for later; nothing where the session is gone by then.
@@ -280,7 +282,6 @@ class Session {
   void FillFromLog(Observer& observer);
   // Returns false where the playback is over.
   bool PlayOn(Playback& playback, absl::Time now);
-  void HandOver(const QueueDelivery::Sent& sent);
   // A turn that is under way has failed, since its runner was lost.
   absl::Status LoseTurn(const char* why, absl::Time now);
   // The runner is to end its turn.

@@ -34,7 +34,11 @@ absl::StatusOr<QueuedMessage> Session::SendNow(MessageRequest request, absl::Tim
   const size_t before = queue_.size();
   ASSIGN_OR_RETURN(const QueueDelivery::Sent sent, delivery_.SendNow(std::move(request), now));
   if (queue_.size() > before) QueueChanged(QueueAction::kAdded, sent.message.id);
-  HandOver(sent);
+  QueueChanged(QueueAction::kSending, sent.message.id);
+  // Not before the caller, who may be the runner itself, knows of it.
+  AfterCommit([receiver = receiver_, sent](const absl::Status& status) {
+    if (status.ok()) receiver->OnMessage(sent.turn_id, sent.message);
+  });
   return sent.message;
 }
 
@@ -249,14 +253,9 @@ void Session::PollDelivery(absl::Time now) {
     QueueChanged(QueueAction::kReturned, sending);
     QueueChanged(QueueAction::kPaused);
   }
-  if (sent.has_value()) HandOver(*sent);
-}
-
-void Session::HandOver(const QueueDelivery::Sent& sent) {
-  QueueChanged(QueueAction::kSending, sent.message.id);
-  AfterCommit([receiver = receiver_, sent](const absl::Status& status) {
-    if (status.ok()) receiver->OnMessage(sent.turn_id, sent.message);
-  });
+  if (!sent.has_value()) return;
+  QueueChanged(QueueAction::kSending, sent->message.id);
+  receiver_->OnMessage(sent->turn_id, sent->message);
 }
 
 absl::Status Session::CheckPrompt(const std::string& prompt_id) const {
