@@ -110,6 +110,10 @@ void WorkspaceConfig::AddTo(ConfigKeys& keys) {
   keys.Add("agents", &agents, "the agents that may work there; empty: all");
   keys.Add("permissions", &permissions,
            "what is answered, by the kind of tool, when an agent asks for permission");
+  keys.Add(
+      "parents_allow", &parents_allow,
+      "whether an agent may allow what the sessions that it has made ask for, and not only "
+      "reject it; what is allowed to a child its parent can have done without asking a person");
   keys.Add("additional_directories", &additional_directories,
            "further directories that its sessions may use");
   keys.Add("max_running", &max_running, 1, 1'000, "how many agents run there at the same time");

@@ -52,6 +52,7 @@ struct WorkspaceConfig {
   std::string dir;
   std::vector<std::string> agents;  // Empty: all.
   PermissionPolicy permissions;
+  bool parents_allow = false;
   std::vector<std::string> additional_directories;
   int max_running = 4;
   bool allow_fresh = false;

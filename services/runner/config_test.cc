@@ -48,6 +48,7 @@ workspaces:
     dir: /src/web
     agents: [opencode]
     permissions: {default: reject_once, read: allow_once, execute: ask}
+    parents_allow: true
     additional_directories: [/src/lib]
     max_running: 2
     allow_fresh: true
@@ -96,6 +97,7 @@ TEST(RunnerConfigTest, ReadsAllThatThereIs) {
   EXPECT_THAT(workspace.additional_directories, ElementsAre("/src/lib"));
   EXPECT_EQ(workspace.max_running, 2);
   EXPECT_TRUE(workspace.allow_fresh);
+  EXPECT_TRUE(workspace.parents_allow);
 }
 
 // A key that kWhole does not have was forgotten above.

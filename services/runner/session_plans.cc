@@ -96,6 +96,7 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                    .environment = environment,
                    .wrapper = settings.wrapper};
   plan.permissions = workspace->second.permissions;
+  plan.parents_allow = workspace->second.parents_allow;
   plan.shell_commands = settings.shell_commands;
   plan.allow_fresh = workspace->second.allow_fresh;
   return plan;

@@ -229,6 +229,7 @@ Json ToJson(const v1::Permission& permission) {
   AddText(permission.tool_call_id(), "tool_call_id", json);
   AddText(permission.kind(), "kind", json);
   if (!permission.details().empty()) json["details"] = JsonOrText(permission.details());
+  if (permission.parent_may_allow()) json["parent_may_allow"] = true;
   return json;
 }
 
@@ -433,6 +434,7 @@ void ReadFields(JsonFields& fields, v1::AskPermissionRequest& request) {
   request.set_tool_call_id(fields.Text("tool_call_id"));
   request.set_kind(fields.Text("kind"));
   if (fields.Has("details")) request.set_details(Dump(fields.Object("details")));
+  request.set_parent_may_allow(fields.Boolean("parent_may_allow").value_or(false));
   for (const Json& json : fields.Objects("options")) {
     JsonFields members = JsonFields::OfObject(json);
     v1::Permission::Option* option = request.add_options();

@@ -2,15 +2,22 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <set>
 #include <string>
+#include <utility>
 
+#include "absl/algorithm/container.h"
 #include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
 namespace {
 
 constexpr size_t kMaxFiles = 50;
+// How far back the beginning of a turn is looked for; a page has at most 1 MiB.
+constexpr int kTurnPage = 500;
+constexpr int kMaxTurnPages = 8;
 
 bool ChangesFiles(const std::string& kind) {
   return kind == "edit" || kind == "delete" || kind == "move";
@@ -74,6 +81,30 @@ Json LastAnswerJson(const std::vector<v1::SessionEvent>& events, size_t max_byte
   json["text"] = std::move(text);
   if (!files.empty()) json["files"] = files;
   return json;
+}
+
+boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> ReadLastTurn(
+    SessionClient& sessions, std::string client, std::string session_id) {
+  std::vector<v1::SessionEvent> turn;
+  int64_t before = std::numeric_limits<int64_t>::max();
+  for (int i = 0; i < kMaxTurnPages; ++i) {
+    v1::ReadEventsRequest request;
+    request.set_client_id(client);
+    request.set_session_id(session_id);
+    request.set_before_seq(before);
+    request.set_limit(kTurnPage);
+    auto page = co_await sessions.Call(std::move(request));
+    if (!page.ok()) co_return page.status();
+    auto& events = *page->mutable_events();
+    if (events.empty()) break;
+    before = events[0].seq();
+    const bool begins = absl::c_any_of(
+        events, [](const v1::SessionEvent& event) { return event.has_user_prompt(); });
+    turn.insert(turn.begin(), std::make_move_iterator(events.begin()),
+                std::make_move_iterator(events.end()));
+    if (begins || !page->has_more()) break;
+  }
+  co_return turn;
 }
 
 }  // namespace callslip::gateway

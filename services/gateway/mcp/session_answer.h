@@ -2,10 +2,14 @@
 #define CALLSLIP_GATEWAY_MCP_SESSION_ANSWER_H_
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "boost/asio/awaitable.hpp"
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "gateway/json/parse.h"
+#include "gateway/tracker_client/session_client.h"
 
 namespace callslip::gateway {
 
@@ -18,6 +22,10 @@ namespace v1 = callslip::tracker::v1;
 // two. Of a text above `max_bytes` the end is kept. `files` are those that the turn has changed, at
 // most 50. There is an outcome once the turn has ended.
 Json LastAnswerJson(const std::vector<v1::SessionEvent>& events, size_t max_bytes);
+
+// The events of the last turn of a session, from its `user_prompt` on and some before that.
+boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> ReadLastTurn(
+    SessionClient& sessions, std::string client, std::string session_id);
 
 }  // namespace callslip::gateway
 

@@ -121,10 +121,11 @@ class SessionChildrenTest : public testing::Test {
           return page;
         });
     client_.On<v1::ListPermissionsRequest, v1::ListPermissionsResponse>(
-        [](const auto&) -> absl::StatusOr<v1::ListPermissionsResponse> {
+        [this](const auto&) -> absl::StatusOr<v1::ListPermissionsResponse> {
           v1::ListPermissionsResponse listed;
           v1::Permission& permission = *listed.add_permissions();
           permission.set_permission_id("p-1");
+          permission.set_parent_may_allow(parent_may_allow_);
           for (const char* kind : {"allow_once", "reject_once"}) {
             v1::Permission::Option& option = *permission.add_options();
             option.set_option_id(kind);
@@ -158,6 +159,7 @@ class SessionChildrenTest : public testing::Test {
   const std::shared_ptr<SessionHub> hub_;
   const SessionTool tool_;
   const std::shared_ptr<AgentContext> context_;
+  bool parent_may_allow_ = false;
   std::string busy_;  // The session that is in a turn.
   std::vector<v1::SessionEvent> events_;
   std::vector<v1::CreateSessionRequest> created_;
@@ -322,6 +324,14 @@ TEST_F(SessionChildrenTest, StopsAnswersAndEndsItsChildrenOnly) {
                      {"option_id", "allow_once"}}),
             "person_decides");
   EXPECT_EQ(done.size(), 3u);
+  // Unless that is left to its parent.
+  parent_may_allow_ = true;
+  EXPECT_EQ(ErrorOf({{"what", "permit"},
+                     {"session_id", "child"},
+                     {"permission_id", "p-1"},
+                     {"option_id", "allow_once"}}),
+            "");
+  EXPECT_EQ(done.back(), "agent allow_once");
 }
 
 TEST_F(SessionChildrenTest, AnAnswerThatIsUnderWayTellsWhatIsAsked) {

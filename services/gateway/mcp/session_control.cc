@@ -160,11 +160,12 @@ SessionControl::Result<v1::Permission> SessionControl::Permit(Caller caller, std
   if (!listed.ok()) co_return listed.status();
   // What is not open or no option of it is refused by the tracker, in its own words.
   for (const v1::Permission& permission : listed->permissions()) {
-    if (permission.permission_id() != permission_id) continue;
+    if (permission.permission_id() != permission_id || permission.parent_may_allow()) continue;
     for (const v1::Permission::Option& option : permission.options()) {
       if (option.option_id() != option_id || absl::StartsWith(option.kind(), "reject_")) continue;
       co_return Refused("person_decides", "Only a person may allow that.",
-                        "Choose an option whose kind begins with reject_, or wait for a person.");
+                        "Choose an option whose kind begins with reject_, or wait for a person. A "
+                        "workspace with parents_allow in runner.yaml leaves it to you.");
     }
   }
   v1::AnswerPermissionRequest request;

@@ -45,9 +45,9 @@ class SessionControl {
   // FAILED_PRECONDITION, reason `not_a_child`; so in the two below.
   Result<v1::QueueStatus> Stop(Caller caller, std::string session_id) const;
   Result<v1::Session> End(Caller caller, std::string session_id) const;
-  // Rejects what the agent of a session asks for. FAILED_PRECONDITION, reason `person_decides`, for
-  // an option that allows something: an agent would get past what its own workspace asks a person
-  // about.
+  // Answers what the agent of a session asks for. FAILED_PRECONDITION, reason `person_decides`, for
+  // an option that allows something, unless the session's workspace leaves that to its parent: an
+  // agent would get past what its own workspace asks a person about.
   Result<v1::Permission> Permit(Caller caller, std::string session_id, std::string permission_id,
                                 std::string option_id) const;
 

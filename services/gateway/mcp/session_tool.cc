@@ -1,7 +1,6 @@
 #include "gateway/mcp/session_tool.h"
 
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -29,9 +28,6 @@ constexpr size_t kMaxEventBytes = 16 << 10;
 constexpr size_t kCutEventBytes = 2 << 10;
 // Of the text of an answer.
 constexpr size_t kMaxAnswerBytes = 32 << 10;
-// How far back the beginning of a turn is looked for; a page has at most 1 MiB.
-constexpr int kTurnPage = 500;
-constexpr int kMaxTurnPages = 8;
 
 // What was said in a session may come from anywhere.
 ToolResult Complete(Json result, absl::string_view head) {
@@ -258,7 +254,7 @@ SessionTool::Answer SessionTool::LastAnswer(std::shared_ptr<CallContext> context
   absl::Status failure = waited.status();
   Json result;
   if (failure.ok()) {
-    const auto events = co_await LastTurn(client, id);
+    const auto events = co_await ReadLastTurn(*sessions_, client, id);
     failure = events.status();
     if (failure.ok()) result = LastAnswerJson(*events, kMaxAnswerBytes);
   }
@@ -297,30 +293,6 @@ SessionTool::Answer SessionTool::LastAnswer(std::shared_ptr<CallContext> context
   Json answer = {{"status", waited->ended ? "complete" : "pending"}, {"final", waited->ended}};
   answer["result"] = std::move(result);
   co_return TextResult(std::move(answer), std::move(text));
-}
-
-boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> SessionTool::LastTurn(
-    std::string client, std::string session_id) const {
-  std::vector<v1::SessionEvent> turn;
-  int64_t before = std::numeric_limits<int64_t>::max();
-  for (int i = 0; i < kMaxTurnPages; ++i) {
-    v1::ReadEventsRequest request;
-    request.set_client_id(client);
-    request.set_session_id(session_id);
-    request.set_before_seq(before);
-    request.set_limit(kTurnPage);
-    auto page = co_await sessions_->Call(std::move(request));
-    if (!page.ok()) co_return page.status();
-    auto& events = *page->mutable_events();
-    if (events.empty()) break;
-    before = events[0].seq();
-    const bool begins = absl::c_any_of(
-        events, [](const v1::SessionEvent& event) { return event.has_user_prompt(); });
-    turn.insert(turn.begin(), std::make_move_iterator(events.begin()),
-                std::make_move_iterator(events.end()));
-    if (begins || !page->has_more()) break;
-  }
-  co_return turn;
 }
 
 }  // namespace callslip::gateway

@@ -38,9 +38,6 @@ class SessionTool final : public Tool {
   Answer Enqueue(v1::AddMessageRequest request) const;
   // What has been said in the last turn of the one session that is waited for.
   Answer LastAnswer(std::shared_ptr<CallContext> context, TurnWait wait) const;
-  // Its events, from a `user_prompt` or some before that.
-  boost::asio::awaitable<absl::StatusOr<std::vector<v1::SessionEvent>>> LastTurn(
-      std::string client, std::string session_id) const;
 
   SessionClient* const sessions_;
   const std::shared_ptr<SessionHub> hub_;

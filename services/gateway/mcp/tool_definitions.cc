@@ -152,7 +152,7 @@ const Json& SessionDefinitionForAgent() {
   static const auto& definition = *new Json(Json::parse(R"json({
     "name": "session",
     "title": "Other agents' sessions",
-    "description": "new: has another agent do message, in a session of its own; agents: which there are. answer: what it said last, after wait_ms. read: events after after_seq, or the last. enqueue: next message. wait: until all turns end, or any. permit: reject what it asks. end: when done.",
+    "description": "new: has another agent do message, in a session of its own; agents: which there are. answer: what it said last, after wait_ms. read: events after after_seq, or the last. enqueue: next message. wait: until all turns end, or any. permit: answer what it asks. end: when done.",
     "inputSchema": {
       "type": "object",
       "properties": {

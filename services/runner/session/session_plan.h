@@ -23,6 +23,8 @@ struct SessionPlan {
   std::string mcp_url;
   CommandHost commands;  // How its terminals run.
   PermissionPolicy permissions;
+  // Its parent may allow what it asks for.
+  bool parents_allow = false;
   // What stands between <shell> and </shell> in its answers is run.
   bool shell_commands = false;
   // Where the agent has lost what it knew of the session, a new one is begun by itself.

@@ -152,6 +152,7 @@ boost::asio::awaitable<void> SessionRunner::Ask(PermissionQuestion question,
   request.set_kind(std::string(CutText(question.tool_call.kind.value_or(""), kWordBytes)));
   request.set_details(DetailsOf(question));
   AddOptions(question, request);
+  request.set_parent_may_allow(plan_.parents_allow);
   request.set_max_wait_ms(kAskMs);
   PermissionChoice choice;
   TryAgain again;

@@ -428,6 +428,7 @@ void Fill(const PermissionRequest& request, v1::Permission& message) {
     added.set_kind(option.kind);
   }
   Set(request.asked_at, *message.mutable_ask_time());
+  message.set_parent_may_allow(request.parent_may_allow);
 }
 
 void Fill(const PermissionAnswer& answer, v1::Permission& message) {
@@ -556,7 +557,8 @@ PermissionRequest RequestFrom(const v1::AskPermissionRequest& request) {
                                .tool_call_id = request.tool_call_id(),
                                .kind = request.kind(),
                                .details = request.details(),
-                               .runner_id = request.runner_id()};
+                               .runner_id = request.runner_id(),
+                               .parent_may_allow = request.parent_may_allow()};
   for (const v1::Permission::Option& option : request.options()) {
     permission.options.push_back({option.option_id(), option.name(), option.kind()});
   }

@@ -1,4 +1,5 @@
-import {useState} from 'preact/hooks';
+import {computed} from '@preact/signals';
+import {useMemo, useState} from 'preact/hooks';
 import {canAct, isAway, me} from '../api/http.ts';
 import type {Session} from '../api/types.ts';
 import {place, sessionPath, setQuery} from '../router.ts';
@@ -57,6 +58,11 @@ function GroupView({group, title, list, current}: {group: Group; title: string; 
 
 const signs: Record<Group, string> = {needs: '◆', running: '●', unread: '○', idle: '', ended: ''};
 
+// Alone changes with the time: of hundreds of rows no more than what a minute has changed is drawn.
+function Ago({time}: {time: string}) {
+  return <>{useMemo(() => computed(() => ago(time, now.value)), [time])}</>;
+}
+
 function Row({session, group, isCurrent}: {session: Session; group: Group; isCurrent: boolean}) {
   const unread = session.max_seq - seenOf(session.session_id);
   const whose = me.value && session.client_id && session.client_id !== me.value.name ? session.client_id : '';
@@ -67,7 +73,7 @@ function Row({session, group, isCurrent}: {session: Session; group: Group; isCur
       aria-current={isCurrent ? 'page' : undefined}>
       <span class={`sign ${group}`} aria-hidden="true">{signs[group]}</span>
       <span class="name">{nameOf(session)}</span>
-      <span class="when">{ago(session.updated_at, now.value)}</span>
+      <span class="when"><Ago time={session.updated_at} /></span>
       <span class="hint">{[standing(session), session.acp_server, whose].filter(Boolean).join(' · ')}</span>
       {group === 'unread' && unread > 0 && <span class="badge" aria-label={`${unread} new events`}>{unread > 99 ? '99+' : unread}</span>}
     </a>);
