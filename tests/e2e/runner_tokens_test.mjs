@@ -1,6 +1,7 @@
 /** A runner where everybody has to show who they are, and agents that share a process. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { binary } from './support/processes.js';
@@ -8,6 +9,7 @@ import { AgentSessions, RunnerProcess, scriptedAgent, until } from './support/ru
 import { Services } from './support/services.js';
 
 const run = promisify(execFile);
+const MCP_VERSION = '2026-07-28';
 
 describe('a runner with a token', { timeout: 120_000 }, () => {
   let services;
@@ -22,6 +24,11 @@ describe('a runner with a token', { timeout: 120_000 }, () => {
       },
       more: { token_file: services.tokenFile, gateway: services.gatewayUrl },
     });
+    const free = `${runner.dir}/free`;
+    await mkdir(free);
+    await runner.stop();
+    await runner.configure({ workspaces: { ...runner.config.workspaces, free: { dir: free, parents_allow: true } } });
+    await runner.start();
     sessions = new AgentSessions(services, runner);
     sessions.token = await services.tokenOf('agent');
   });
@@ -69,6 +76,45 @@ describe('a runner with a token', { timeout: 120_000 }, () => {
       protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'a', version: '1' } } };
     assert.equal(await ask('/mcp', initialize), 200);
     assert.equal(await ask('/api/sessions', {}), 403);
+  }));
+
+  test('has its agents answer what their children ask, as far as a workspace leaves it to them', () => services.step(async () => {
+    const parent = await sessions.begin();
+    await sessions.say(parent, [{ say_mcp: true }]);
+    await sessions.ended(parent, 1);
+    const [, token] = /Bearer ([^"\\]+)/.exec(await sessions.answer(parent));
+    const session = async (args) => {
+      const params = { name: 'session', arguments: args, _meta: {
+        'io.modelcontextprotocol/protocolVersion': MCP_VERSION,
+        'io.modelcontextprotocol/clientCapabilities': {} } };
+      const answer = await fetch(`${services.gatewayUrl}/mcp`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream',
+          Authorization: `Bearer ${token}`, 'MCP-Protocol-Version': MCP_VERSION,
+          'Mcp-Method': 'tools/call', 'Mcp-Name': 'session' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+      });
+      return (await answer.json()).result.structuredContent;
+    };
+    const message = JSON.stringify([{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit it' } }]);
+    for (const [workspace, allowed] of [['work', false], ['free', true]]) {
+      const { result: made } = await session({ what: 'new', agent: 'scripted', workspace, message });
+      const { permissions: [asked] } = await until(async () => {
+        const { result } = await session({ what: 'answer', session_id: made.session_id });
+        return result.permissions && result;
+      });
+      assert.equal(asked.parent_may_allow, allowed || undefined);
+      const permit = (option) => session({ what: 'permit', session_id: made.session_id,
+        permission_id: asked.permission_id, option_id: option });
+      const told = await permit('yes');
+      if (!allowed) {
+        assert.equal(told.error, 'person_decides');
+        await permit('no');
+      }
+      const { result } = await session({ what: 'answer', session_id: made.session_id, wait_ms: 30_000 });
+      assert.equal(result.outcome, 'completed');
+      assert.match(result.text, allowed ? /yes/ : /no/);
+    }
   }));
 
   test('goes on over a restart of the tracker', () => services.step(async () => {

@@ -21,7 +21,7 @@ export function Login() {
       }}>
         <h1>Callslip</h1>
         <p>Log in with the token of a client, viewer or admin. It is in the gateway's token file, the last word of its line.</p>
-        {why && why.code === 'login_over' && <p class="hint">{why.message}</p>}
+        {why && why.code !== 'token_missing' && <p class="hint">{why.message}</p>}
         {error !== null && <Failure error={error} />}
         <label>Token
           <input name="token" type="password" autocomplete="current-password" required ref={node => node?.focus()} />

@@ -113,6 +113,9 @@ export async function findMe(): Promise<void> {
 
 // What to show a person, whatever was thrown.
 export function wordsOf(error: unknown): {message: string; hint: string} {
-  if (error instanceof ApiError) return {message: error.message, hint: error.hint};
+  if (error instanceof ApiError) {
+    const again = error.retryAfterMs > 0 ? `Worth another try in ${Math.ceil(error.retryAfterMs / 1000)} s.` : '';
+    return {message: error.message, hint: [error.hint, again].filter(Boolean).join(' ')};
+  }
   return {message: error instanceof Error ? error.message : String(error), hint: ''};
 }

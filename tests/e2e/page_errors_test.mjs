@@ -1,0 +1,134 @@
+/** What people are told where something can't be done: each in its own words, with what to do, and nothing typed is lost. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { PageSetting, screen } from './support/page.js';
+import { AgentSessions, until } from './support/runner.js';
+
+/** All that docs/http.md has, which has all that the programs can answer with: [status, code]. */
+const [, table] = readFileSync(new URL('../../docs/http.md', import.meta.url), 'utf8').split('\n## Errors\n');
+const ERRORS = table.split('\n## ')[0].split('\n').flatMap((line) => {
+  const [, status, codes] = /^\| (\d{3}) \| (.*) \|$/.exec(line) ?? [];
+  return status ? [...codes.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, code]) => [Number(status), code]) : [];
+});
+
+describe('what goes wrong', { timeout: 180_000 }, () => {
+  let setting;
+  let sessions;
+  let person;
+  before(async () => {
+    // What is queued stays there.
+    setting = await PageSetting.open({ runner: false });
+    sessions = new AgentSessions(setting.services, null);
+    person = await setting.person();
+  });
+  after(() => setting?.close());
+  const step = (work) => setting.services.step(work);
+  const box = (page) => page.getByRole('textbox', { name: 'Message' });
+  const queue = (page) => page.getByRole('button', { name: 'Queue', exact: true });
+  const open = async (name) => {
+    const { session_id: id } = await sessions.call('POST', '/sessions', { name, start: false });
+    const page = await person.open(`sessions/${id}`);
+    await box(page).waitFor();
+    return { id, page };
+  };
+
+  test('is told in its own words, and what was typed stays', () => step(async () => {
+    assert.ok(ERRORS.length > 50, `${ERRORS.length}`);
+    const { id, page } = await open('Refused');
+    await box(page).fill('typed');
+    for (const [status, code] of ERRORS) {
+      if (status === 401) continue;  // See below.
+      const isBusy = status === 429 || status === 503;
+      await page.route(`**/sessions/${id}/queue`, (route) => (route.request().method() === 'POST'
+        ? route.fulfill({ status, headers: isBusy ? { 'Retry-After': '7' } : {},
+          json: { error: code, message: `Because of ${code}.`, hint: `Do what ${code} needs.` } })
+        : route.continue()));
+      await queue(page).click();
+      const told = page.getByRole('alert').filter({ hasText: `Because of ${code}.` });
+      await told.waitFor();
+      assert.match(await told.textContent(), new RegExp(`Do what ${code} needs\\.`));
+      assert.equal((await told.textContent()).includes('Worth another try in 7 s.'), isBusy);
+      assert.equal(await box(page).inputValue(), 'typed', code);
+      await page.unroute(`**/sessions/${id}/queue`);
+    }
+    await screen(page, 'errors-refused');
+    await queue(page).click();
+    await page.getByRole('list', { name: 'Queue' }).getByText('typed').waitFor();
+    assert.equal(await page.getByRole('alert').count(), 0);
+  }));
+
+  test('a login that is needed again keeps what was typed', () => step(async () => {
+    for (const [status, code] of ERRORS.filter(([each]) => each === 401)) {
+      const { id, page } = await open('Logged out');
+      await box(page).fill(`typed before ${code}`);
+      await page.route(`**/sessions/${id}/queue`, (route) => (route.request().method() === 'POST'
+        ? route.fulfill({ status, json: { error: code, message: `Because of ${code}.`, hint: 'Log in.' } })
+        : route.continue()));
+      await queue(page).click();
+      await page.getByRole('button', { name: 'Log in' }).waitFor();
+      // Who comes for the first time has done nothing wrong.
+      if (code !== 'token_missing') await page.getByText(`Because of ${code}.`).waitFor();
+      await page.unroute(`**/sessions/${id}/queue`);
+      await page.reload();
+      await box(page).waitFor();
+      assert.equal(await box(page).inputValue(), `typed before ${code}`);
+      await page.close();
+    }
+  }));
+
+  test('a tracker that is away is told of, and what was typed is sent once it is back', () => step(async () => {
+    const { page } = await open('Without a tracker');
+    await box(page).fill('sent later');
+    await setting.services.tracker.kill();
+    await queue(page).click();
+    const told = page.getByRole('alert').filter({ hasText: /tracker/i });
+    await told.first().waitFor();
+    await screen(page, 'errors-tracker-away');
+    assert.equal(await box(page).inputValue(), 'sent later');
+    await setting.services.startTracker();
+    await until(async () => {
+      if (await page.getByRole('list', { name: 'Queue' }).getByText('sent later').count()) return true;
+      if (await queue(page).isEnabled()) await queue(page).click();
+      return false;
+    });
+    await until(async () => (await box(page).inputValue()) === '');
+    assert.equal(await page.getByRole('list', { name: 'Queue' }).getByText('sent later').count(), 1);
+  }));
+
+  test('what is too long is said so before and after', () => step(async () => {
+    const { page } = await open('Too long');
+    const long = 'x'.repeat(300 * 1024);
+    await box(page).fill(long);
+    await queue(page).click();
+    const told = page.getByRole('alert').filter({ hasText: /longer|long|bytes/ });
+    await told.waitFor();
+    assert.equal((await box(page).inputValue()).length, long.length);
+  }));
+
+  test('a session that nobody knows is no dead end', () => step(async () => {
+    const page = await person.open('sessions/no-such-session');
+    await page.getByRole('heading', { name: 'There is no such session' }).waitFor();
+    await screen(page, 'errors-unknown-session');
+    await page.getByRole('link', { name: 'All sessions' }).click();
+    await until(() => page.url().endsWith('/ui/sessions'));
+  }));
+
+  test('a part that cannot be drawn leaves the others', () => step(async () => {
+    const { id, page } = await open('Broken');
+    await page.route(`**/sessions/${id}/queue`, (route) => (route.request().method() === 'GET'
+      ? route.fulfill({ json: { messages: [null] } }) : route.continue()));
+    await box(page).fill('one');
+    await queue(page).click();
+    await page.getByText('The queue could not be shown.').waitFor();
+    await screen(page, 'errors-part');
+    await page.getByRole('feed', { name: 'Conversation' }).waitFor();
+    assert.equal(await box(page).inputValue(), '');
+    await page.unroute(`**/sessions/${id}/queue`);
+    await box(page).fill('two');
+    await queue(page).click();
+    await until(async () => (await box(page).inputValue()) === '');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('list', { name: 'Queue' }).getByText('two').waitFor();
+  }));
+});
