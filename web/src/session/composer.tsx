@@ -1,5 +1,6 @@
 import {useRef, useState} from 'preact/hooks';
 import {ApiError, call, canAct, isAway, post} from '../api/http.ts';
+import {agentStatus} from '../sessions/groups.ts';
 import {attempt, Failure} from '../ui/failure.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
 import {type Draft, emptyDraft, readDraft, writeDraft} from './draft.ts';
@@ -56,7 +57,7 @@ export function Composer({store}: {store: SessionStore}) {
   const hint = isAway.value ? 'The gateway is away: what you write is kept here.' : isOver ? 'The session has ended.'
     : queue?.paused ? 'The queue is paused: what you send waits.'
       : session?.turn_id ? 'The agent is at work: what you send waits its turn.'
-        : queue && !queue.has_receiver && !session?.agent ? 'Nobody receives messages yet: they wait.' : '';
+        : queue && session && !queue.has_receiver && !agentStatus(session) ? 'Nobody receives messages yet: they wait.' : '';
   return (
     <form class="composer" onSubmit={event => { event.preventDefault(); void send(false); }}>
       {error !== null && <Failure error={error} />}

@@ -2,7 +2,7 @@ import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {canAct, canActNow, isAway, post} from '../api/http.ts';
 import {Playback} from '../playback/playback.tsx';
 import {go, place, setQuery} from '../router.ts';
-import {nameOf, standing, words} from '../sessions/groups.ts';
+import {agentStatus, nameOf, standing, words} from '../sessions/groups.ts';
 import type {Part} from '../sessions/log.ts';
 import {markSeen} from '../sessions/store.ts';
 import {duration, now} from '../ui/clock.ts';
@@ -94,7 +94,7 @@ function Head({store}: {store: SessionStore}) {
         <p class="hint">{[session.acp_server, session.working_dir, session.client_id].filter(Boolean).join(' · ')}</p>
       </div>
       <p class="standing" role="status" aria-label="Agent">
-        {session.turn_id ? `at work, ${duration(now.value - begun)}` : standing(session) || (session.agent ? words(session.agent.status) : '')}
+        {session.turn_id ? `at work, ${duration(now.value - begun)}` : standing(session) || agentStatus(session)}
         {session.agent?.message ? `: ${session.agent.message}` : ''}
       </p>
       {!place.value.query.has('play') && session.max_seq > 0 && (

@@ -190,7 +190,10 @@ function Other({part, folds}: {part: OtherPart; folds: Folds}) {
         <p class={`rule ${textOf(data.outcome)}`}>
           {`Turn ${textOf(data.outcome)}${data.reason ? `: ${words(textOf(data.reason))}` : ''}`} <Time time={part.time} />
         </p>);
-    case 'session_start': return <p class="rule">{`Session begun · ${textOf(data.acp_server)} in ${textOf(data.working_dir)}`}</p>;
+    case 'session_start': {
+      const [agent, place] = [textOf(data.acp_server), textOf(data.working_dir)];
+      return <p class="rule">{`Session begun${agent && ` · ${agent}`}${place && ` in ${place}`}`}</p>;
+    }
     case 'session_end': return <p class="rule">{`Session ended${data.reason ? `: ${words(textOf(data.reason))}` : ''}`}</p>;
     case 'file':
       return <p class="place">{`${part.type === 'file_write' ? 'Wrote' : 'Read'} ${textOf(data.path)} · ${textOf(data.size)} bytes`}</p>;

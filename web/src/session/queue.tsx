@@ -1,7 +1,7 @@
 import {useRef, useState} from 'preact/hooks';
 import {canAct, canActNow, isAway} from '../api/http.ts';
 import type {QueuedMessage} from '../api/types.ts';
-import {words} from '../sessions/groups.ts';
+import {agentStatus, words} from '../sessions/groups.ts';
 import {Confirm} from '../ui/dialog.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
 import type {SessionStore} from './store.ts';
@@ -20,6 +20,8 @@ export function QueuePane({store}: {store: SessionStore}) {
   useSingleKeys(event => {
     if (event.key === 'p' && !event.repeat && queue && canActNow()) void control(queue.paused ? 'resume' : 'pause');
   });
+  const session = store.session.value;
+  const isNext = session !== null && agentStatus(session) && !session.turn_id && queue && !queue.paused;
   // A turn has ended badly: somebody has to say what is to become of its message.
   const isStuck = queue?.paused && queue.pause_reason !== 'paused';
   return (
@@ -44,7 +46,7 @@ export function QueuePane({store}: {store: SessionStore}) {
               <button type="button" onClick={() => void control('skip')}>Skip</button>
             </fieldset>)}
         </div>)}
-      {messages.length === 0 && <p class="hint">Nothing waits. What you send now goes to the agent at once.</p>}
+      {messages.length === 0 && <p class="hint">{`Nothing waits.${isNext ? ' What you send now goes to the agent at once.' : ''}`}</p>}
       <ol aria-label="Queue">
         {messages.map((message, at) => (
           <Waiting key={message.id} message={message} at={at} store={store} move={move}

@@ -20,6 +20,9 @@ export function groupOf(session: Session, seen: number): Group {
 }
 
 // Why, in a word or two.
+// How its agent is; empty where it has none.
+export const agentStatus = ({agent}: Session): string => (!agent || agent.status === 'none' ? '' : words(agent.status));
+
 export function standing(session: Session): string {
   if (session.open_permissions) {
     return session.open_permissions === 1 ? 'asks for permission' : `asks ${session.open_permissions} questions`;
