@@ -1,5 +1,5 @@
 /**
- * Draws the listing's pictures: the extension in a real Chromium, at a page and a gateway made up for it.
+ * Draws the listing's pictures, and that of draw mode in the README: the extension in a real Chromium, at a page and a gateway made up for it.
  * Run it after a change of what they show:
  *   node deploy/store/draw_pictures.mjs
  * Needs Chromium and the packages of tests/e2e.
@@ -11,6 +11,8 @@ import { Overlay } from '../../tests/e2e/support/overlay.js';
 
 const FOLDER = fileURLToPath(new URL('pictures/', import.meta.url));
 const SIZE = { width: 1280, height: 800 };
+/** Of the picture that the README shows. */
+const PART = { x: 0, y: 0, width: 1280, height: 660 };
 const POPUP = { width: 380, height: 520 };
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Lighthouse Coffee</title><style>
@@ -19,6 +21,9 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Lighthouse Coffee</tit
   main { display: grid; grid-template-columns: repeat(3, 1fr); gap: 32px; padding: 48px 64px }
   h1 { grid-column: 1 / -1; margin: 0 }
   section { padding: 24px; border: 1px solid #ccc; border-radius: 12px }
+  @media (prefers-color-scheme: dark) {
+    body { background: #151a18; color: #e6ebe8 } section { border-color: #444 } button { background: #3d6a55 }
+  }
   .beans { height: 140px; border-radius: 8px; background: linear-gradient(135deg, #6b4b3a, #c9a27e) }
   button { padding: 10px 24px; border: 0; border-radius: 6px; background: #23392f; color: #fff; font: inherit }
   </style><header>Lighthouse Coffee</header><main><h1>Fresh this week</h1>
@@ -38,26 +43,33 @@ try {
     route.fulfill({ contentType: 'text/html', body: PAGE }));
 
   const page = await browser.context.newPage();
-  await page.setViewportSize(SIZE);
-  await page.goto(address);
   await page.bringToFront();
   const overlay = await Overlay.of(page);
-  await gateway.run({ action: 'get_page' });
-  await gateway.run({
-    action: 'draw_mode', tab_id: await browser.tabIdOf(page),
-    message: 'Which of these should I change?',
-  });
-  await overlay.shown();
-  const box = await page.locator('section').nth(1).boundingBox();
-  await overlay.drag({ x: box.x - 10, y: box.y - 10 },
-    { x: box.x + box.width + 10, y: box.y + box.height + 10 });
-  await overlay.note('Put this one first');
-  const button = await page.locator('button').nth(2).boundingBox();
-  await overlay.press(/^Arrow/);
-  await overlay.drag({ x: button.x + 230, y: button.y + 110 },
-    { x: button.x + button.width - 20, y: button.y + button.height });
-  await overlay.note('Larger');
-  await page.mouse.move(640, 780);
+  const draw = async (colorScheme) => {
+    await page.setViewportSize(SIZE);
+    await page.emulateMedia({ colorScheme });
+    await page.goto(address);
+    await gateway.run({ action: 'get_page' });
+    await gateway.run({
+      action: 'draw_mode', tab_id: await browser.tabIdOf(page),
+      message: 'Which of these should I change?',
+    });
+    await overlay.shown();
+    const box = await page.locator('section').nth(1).boundingBox();
+    await overlay.drag({ x: box.x - 10, y: box.y - 10 },
+      { x: box.x + box.width + 10, y: box.y + box.height + 10 });
+    await overlay.note('Put this one first');
+    const button = await page.locator('button').nth(2).boundingBox();
+    await overlay.press(/^Arrow/);
+    await overlay.drag({ x: button.x + 230, y: button.y + 110 },
+      { x: button.x + button.width - 20, y: button.y + button.height });
+    await overlay.note('Larger');
+    await page.mouse.move(640, 780);
+  };
+  await draw('dark');
+  write('../../../docs/pictures/draw-dark.png', await page.screenshot({ clip: PART }));
+  await draw('light');
+  write('../../../docs/pictures/draw-light.png', await page.screenshot({ clip: PART }));
   write('draw.png', await page.screenshot());
   await page.keyboard.press('Escape');
 
