@@ -219,6 +219,54 @@ describe('commands at the page', { timeout: 300_000 }, () => {
   });
 });
 
+describe('ten thousand targets', { timeout: 180_000 }, () => {
+  const TARGETS = 10_000;
+  const AT_ONCE = 200;
+  let setting;
+  before(async () => { setting = await PageSetting.open({ runner: false }); });
+  after(() => setting?.close());
+
+  test('are shown by who needs somebody first, filtered, and never all at once', () => setting.services.step(async () => {
+    const tracker = new TrackerApi(setting.services.tracker.address);
+    setting.services.onClose(async () => tracker.close());
+    for (let from = 0; from < TARGETS; from += AT_ONCE) {
+      await Promise.all(Array.from({ length: AT_ONCE }, (_, at) => tracker.register({ target: `shop-${from + at}` })));
+    }
+    await Promise.all([1, 2, 3].map(() => tracker.register({ target: 'shop-4711' })));
+    const person = await setting.person();
+    const page = await person.context.newPage();
+    const bodies = [];
+    page.on('response', async (response) => {
+      if (response.url().includes('/api/targets')) bodies.push((await response.text().catch(() => '')).length);
+    });
+    await page.goto(setting.url('workers'));
+    const region = page.getByRole('region', { name: 'Targets' });
+    await region.getByText('9,800 more: filter for them.').waitFor();
+    assert.equal(await region.getByRole('row').count(), 201);
+    assert.ok(bodies.every((bytes) => bytes < 64 * 1024), String(bodies));
+    const frames = page.evaluate(() => new Promise((resolve) => {
+      const longest = { ms: 0, last: performance.now() };
+      const frame = (at) => {
+        longest.ms = Math.max(longest.ms, at - longest.last);
+        longest.last = at;
+        if (window.isDone) resolve(longest.ms);
+        else requestAnimationFrame(frame);
+      };
+      requestAnimationFrame(frame);
+    }));
+    frames.catch(() => {});
+    await page.getByRole('searchbox', { name: 'Filter targets' }).fill('SHOP-4711');
+    await until(async () => (await region.getByRole('row').count()) === 2);
+    await region.getByRole('row').filter({ hasText: 'shop-4711' }).getByText('4', { exact: true }).waitFor();
+    await region.getByRole('link', { name: 'shop-4711' }).click();
+    await page.getByText('No worker of shop-4711 was heard of').waitFor();
+    await page.evaluate(() => { window.isDone = true; });
+    console.log(`longest frame ${(await frames).toFixed(0)} ms, ${Math.max(...bodies)} bytes a poll`);
+    await screen(page, 'workers-many');
+    assert.deepEqual(person.complaints, []);
+  }));
+});
+
 describe('commands at a guarded page', { timeout: 300_000 }, () => {
   let setting;
   let tracker;
