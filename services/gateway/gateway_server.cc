@@ -38,6 +38,7 @@
 #include "gateway/mcp/streamable_http.h"
 #include "gateway/metrics_handler.h"
 #include "gateway/oauth/document_source.h"
+#include "gateway/oauth/https_source.h"
 #include "gateway/oauth/resource_server.h"
 #include "gateway/session_tokens.h"
 #include "gateway/tracker_access.h"
@@ -45,6 +46,7 @@
 #include "gateway/tracker_client/tracker_client.h"
 #include "gateway/web/page_handlers.h"
 #include "gateway/web/page_login.h"
+#include "gateway/web/provider_login.h"
 #include "gateway/web/web_files.h"
 #include "tls/server_tls.h"
 
@@ -138,9 +140,13 @@ struct GatewayServer::Parts {
             [this](HttpRequest& head) { return router->JudgeHead(head); }) {
     if (token_file.has_value()) {
       credentials = std::make_shared<Credentials>(token_file->entries);
-      page_login = std::make_unique<PageLogin>(token_file->session_key, credentials, &clock);
       calls->SetToken(OwnTokenOf(*token_file, config.tracker));
     }
+    const bool has_provider = resource_server != nullptr && !config.oauth.page_client.empty();
+    if (token_file.has_value() || has_provider) {
+      page_login = std::make_unique<PageLogin>(SessionKey(config, token_file), credentials, &clock);
+    }
+    if (has_provider) provider_login = MakeProviderLogin();
   }
 
   McpCatalog MakeCatalog(const ExtendCatalog& extend) {
@@ -192,6 +198,23 @@ struct GatewayServer::Parts {
         config.oauth, {.executor = loop.executor(), .clock = &clock, .source = std::move(source)});
   }
 
+  // Null where the authorities that its server is believed by can't be read any more.
+  std::unique_ptr<ProviderLogin> MakeProviderLogin() {
+    auto source = MakeHttpsSource(config.oauth.ca_file);
+    if (!source.ok()) return nullptr;
+    std::vector<std::string> scopes;
+    for (const auto& [scope, role] : resource_server->challenge().scopes) {
+      if (role != Role::kWorker) scopes.push_back(scope);
+    }
+    return std::make_unique<ProviderLogin>(
+        ProviderLogin::Settings{.issuer = config.oauth.issuer,
+                                .client_id = config.oauth.page_client,
+                                .resource = config.oauth.resource,
+                                .scopes = std::move(scopes)},
+        *std::move(source), [server = resource_server] { return server->endpoints(); },
+        resource_server.get(), page_login.get());
+  }
+
   Challenge MakeChallenge() const {
     return resource_server == nullptr ? Challenge() : resource_server->challenge();
   }
@@ -209,6 +232,8 @@ struct GatewayServer::Parts {
     if (page_login != nullptr) {
       router->LetInFromPage(page_login.get());
       page_login->AddRoutes(*router);
+      if (provider_login != nullptr) provider_login->AddRoutes(*router);
+      AddLoginWays(*router, credentials != nullptr, provider_login.get());
     }
     // Viewers get the tools that read.
     const std::vector<Role> agents = {Role::kClient, Role::kViewer, Role::kAdmin};
@@ -238,7 +263,7 @@ struct GatewayServer::Parts {
           },
           kLargestBodyBytes);
     }
-    AddWhoAmI(*router, credentials != nullptr);
+    AddWhoAmI(*router, page_login != nullptr);
     session_api.AddRoutes(*router);
     command_api.AddRoutes(*router);
     operations_api.AddRoutes(*router);
@@ -298,6 +323,7 @@ struct GatewayServer::Parts {
   const ScreenshotsHandler screenshots;
   // Null: no access tokens are taken.
   const std::shared_ptr<ResourceServer> resource_server;
+  std::unique_ptr<ProviderLogin> provider_login;  // Null: nobody logs in there.
   const std::shared_ptr<SessionTokens> session_tokens;
   const std::unique_ptr<WebFiles> web_files;
   const PageHandlers page;

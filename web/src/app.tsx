@@ -56,7 +56,8 @@ export function App() {
   if (failed !== null) return <Away error={failed} again={begin} />;
   if (!me.value) return <p class="empty" aria-busy="true">Loading…</p>;
   const {page: path, id} = place.value;
-  const page = pages.find(each => each.path === (path || first));
+  // Who has come back from a login, and was logged in.
+  const page = pages.find(each => each.path === (path === 'login' ? first : path || first));
   return (
     <>
       <Top current={page?.path ?? ''} />

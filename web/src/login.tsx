@@ -1,12 +1,26 @@
-import {useState} from 'preact/hooks';
+import {useEffect, useState} from 'preact/hooks';
 import {logIn, loginNeeded} from './api/http.ts';
+import {finish, goToProvider, hostOf, isBack, type LoginWays, loginWays} from './api/provider.ts';
+import {base, go} from './router.ts';
 import {Failure} from './ui/failure.tsx';
 
-// Asks for a token, once: what is kept afterwards is worth nothing elsewhere (docs/access.md).
+// Asks for a login, once: what is kept afterwards is worth nothing elsewhere (docs/access.md).
 export function Login() {
+  const [ways, setWays] = useState<LoginWays | null>(null);
   const [error, setError] = useState<unknown>(null);
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, setBusy] = useState(isBack());
   const why = loginNeeded.value;
+  const during = (work: Promise<unknown>) => {
+    setBusy(true);
+    setError(null);
+    void work.catch(setError).finally(() => setBusy(false));
+  };
+  useEffect(() => {
+    // A gateway of before takes tokens.
+    void loginWays().then(setWays).catch(() => setWays({token: true}));
+    if (isBack()) during(finish().then(to => go(to, {replace: true})));
+  }, []);
+  const provider = ways?.provider;
   return (
     <main class="login">
       <form onSubmit={event => {
@@ -14,19 +28,24 @@ export function Login() {
         const form = event.currentTarget;
         const token = String(new FormData(form).get('token') ?? '').trim();
         form.reset();
-        if (!token) return;
-        setBusy(true);
-        setError(null);
-        void logIn(token).catch(setError).finally(() => setBusy(false));
+        if (token) during(logIn(token).then(() => { if (location.pathname === `${base}login`) go(base, {replace: true}); }));
       }}>
         <h1>Callslip</h1>
-        <p>Log in with the token of a client, viewer or admin. It is in the gateway's token file, the last word of its line.</p>
         {why && why.code !== 'token_missing' && <p class="hint">{why.message}</p>}
         {error !== null && <Failure error={error} />}
-        <label>Token
-          <input name="token" type="password" autocomplete="current-password" required ref={node => node?.focus()} />
-        </label>
-        <button type="submit" class="primary" disabled={isBusy}>Log in</button>
+        {provider && (
+          <button type="button" class="primary" disabled={isBusy} onClick={() => during(goToProvider(provider))}>
+            {`Log in with ${hostOf(provider)}`}
+          </button>)}
+        {ways?.token && (
+          <>
+            <p>{`${provider ? 'Or log' : 'Log'} in with the token of a client, viewer or admin. It is in the gateway's token file, the last word of its line.`}</p>
+            <label>Token
+              <input name="token" type="password" autocomplete="current-password" required ref={node => { if (!provider) node?.focus(); }} />
+            </label>
+            <button type="submit" class={provider ? '' : 'primary'} disabled={isBusy}>Log in</button>
+          </>)}
+        {ways && !ways.token && !provider && <p>The gateway has not heard of its authorization server yet. Load the page again in a moment.</p>}
       </form>
     </main>);
 }

@@ -16,6 +16,12 @@ struct Document {
   std::optional<absl::Duration> max_age;  // Of Cache-Control.
 };
 
+// What the authorization server answers to a form.
+struct FormAnswer {
+  int status = 0;
+  std::string body;
+};
+
 // Where documents come from. Used by one thread, but for Stop().
 class DocumentSource {
  public:
@@ -25,7 +31,10 @@ class DocumentSource {
   // not the document.
   virtual absl::StatusOr<Document> Get(const Url& url) = 0;
 
-  // Ends a Get() that is under way, and all others at once. Thread-safe.
+  // Posts a form (application/x-www-form-urlencoded). Blocks. UNAVAILABLE where there is no answer.
+  virtual absl::StatusOr<FormAnswer> Post(const Url& url, const std::string& form) = 0;
+
+  // Ends what is under way, and all that comes later at once. Thread-safe.
   virtual void Stop() = 0;
 };
 

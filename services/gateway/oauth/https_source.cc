@@ -22,7 +22,6 @@
 #include "boost/asio/ssl/stream.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "boost/beast/core/flat_buffer.hpp"
-#include "boost/beast/http/empty_body.hpp"
 #include "boost/beast/http/parser.hpp"
 #include "boost/beast/http/read.hpp"
 #include "boost/beast/http/string_body.hpp"
@@ -43,6 +42,8 @@ using boost::system::error_code;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 using Parser = http::response_parser<http::string_body>;
+using Request = http::request<http::string_body>;
+using Response = Parser::value_type;
 
 absl::Status Failed(absl::string_view step, const error_code& error) {
   return absl::UnavailableError(absl::StrCat("it failed to ", step, ": ", error.message()));
@@ -60,7 +61,7 @@ std::optional<absl::Duration> MaxAgeOf(absl::string_view cache_control) {
   return std::nullopt;
 }
 
-absl::StatusOr<Document> DocumentOf(Parser::value_type response) {
+absl::StatusOr<Document> DocumentOf(Response response) {
   if (response.result() == http::status::not_found) return absl::NotFoundError("status 404");
   if (response.result() != http::status::ok) {
     return absl::UnavailableError(
@@ -73,16 +74,20 @@ absl::StatusOr<Document> DocumentOf(Parser::value_type response) {
   return document;
 }
 
-// One request and its answer, over a stream that is connected.
-template <typename Stream>
-asio::awaitable<absl::StatusOr<Document>> Exchange(Stream& stream, const Url& url,
-                                                   const DocumentLimits& limits) {
+Request RequestFor(http::verb method, const Url& url) {
   std::string target = absl::StartsWith(url.path, "/") ? url.path : absl::StrCat("/", url.path);
-  http::request<http::empty_body> request(http::verb::get, target, 11);
+  Request request(method, target, 11);
   request.set(http::field::host, url.authority);
   request.set(http::field::accept, "application/json");
   request.set(http::field::user_agent, absl::StrCat("callslip-gateway/", kVersion));
   request.set(http::field::connection, "close");
+  return request;
+}
+
+// One request and its answer, over a stream that is connected.
+template <typename Stream>
+asio::awaitable<absl::StatusOr<Response>> Exchange(Stream& stream, const Request& request,
+                                                   const DocumentLimits& limits) {
   auto [write_error, sent] = co_await http::async_write(stream, request, kAwait);
   if (write_error) co_return Failed("take the request", write_error);
   Parser parser;
@@ -91,7 +96,7 @@ asio::awaitable<absl::StatusOr<Document>> Exchange(Stream& stream, const Url& ur
   boost::beast::flat_buffer buffer;
   auto [read_error, received] = co_await http::async_read(stream, buffer, parser, kAwait);
   if (read_error) co_return Failed("answer", read_error);
-  co_return DocumentOf(parser.release());
+  co_return parser.release();
 }
 
 class HttpsSource final : public DocumentSource {
@@ -100,20 +105,19 @@ class HttpsSource final : public DocumentSource {
       : trust_(std::move(trust)), limits_(limits) {}
 
   absl::StatusOr<Document> Get(const Url& url) override {
-    asio::io_context context(1);
-    if (!Enter(&context)) return absl::UnavailableError("this gateway stops");
-    absl::StatusOr<Document> document = absl::UnavailableError(
-        absl::StrCat("there was no answer within ", absl::FormatDuration(limits_.time)));
-    asio::co_spawn(context, Fetch(url),
-                   [&](const std::exception_ptr& failure, absl::StatusOr<Document> fetched) {
-                     document = failure == nullptr
-                                    ? std::move(fetched)
-                                    : absl::UnavailableError("the client of HTTP failed");
-                   });
-    // One deadline for all of it: the context dies with what is not done by then.
-    context.run_for(absl::ToChronoMilliseconds(limits_.time));
-    Enter(nullptr);
-    return document;
+    absl::StatusOr<Response> response = Ask(url, RequestFor(http::verb::get, url));
+    if (!response.ok()) return response.status();
+    return DocumentOf(*std::move(response));
+  }
+
+  absl::StatusOr<FormAnswer> Post(const Url& url, const std::string& form) override {
+    Request request = RequestFor(http::verb::post, url);
+    request.set(http::field::content_type, "application/x-www-form-urlencoded");
+    request.body() = form;
+    request.prepare_payload();
+    absl::StatusOr<Response> response = Ask(url, request);
+    if (!response.ok()) return response.status();
+    return FormAnswer{static_cast<int>(response->result_int()), std::move(response->body())};
   }
 
   void Stop() override {
@@ -123,6 +127,23 @@ class HttpsSource final : public DocumentSource {
   }
 
  private:
+  absl::StatusOr<Response> Ask(const Url& url, const Request& request) {
+    asio::io_context context(1);
+    if (!Enter(&context)) return absl::UnavailableError("this gateway stops");
+    absl::StatusOr<Response> response = absl::UnavailableError(
+        absl::StrCat("there was no answer within ", absl::FormatDuration(limits_.time)));
+    asio::co_spawn(context, Fetch(url, request),
+                   [&](const std::exception_ptr& failure, absl::StatusOr<Response> fetched) {
+                     response = failure == nullptr
+                                    ? std::move(fetched)
+                                    : absl::UnavailableError("the client of HTTP failed");
+                   });
+    // One deadline for all of it: the context dies with what is not done by then.
+    context.run_for(absl::ToChronoMilliseconds(limits_.time));
+    Enter(nullptr);
+    return response;
+  }
+
   // False where nothing may begin any more.
   bool Enter(asio::io_context* context) {
     MutexLock lock(&mutex_);
@@ -132,7 +153,7 @@ class HttpsSource final : public DocumentSource {
 
   // Each co_await stands alone in its statement: g++ 12 makes traps of some that stand in a
   // condition.
-  asio::awaitable<absl::StatusOr<Document>> Fetch(const Url& url) {
+  asio::awaitable<absl::StatusOr<Response>> Fetch(const Url& url, const Request& request) {
     const auto executor = co_await asio::this_coro::executor;
     tcp::resolver resolver(executor);
     const std::string port = absl::StrCat(url.address.port);
@@ -143,9 +164,9 @@ class HttpsSource final : public DocumentSource {
     auto [connect_error, endpoint] = co_await asio::async_connect(socket, endpoints, kAwait);
     if (connect_error) co_return Failed("accept a connection", connect_error);
     if (!url.is_https) {
-      auto plain = Exchange(socket, url, limits_);
-      absl::StatusOr<Document> document = co_await std::move(plain);
-      co_return document;
+      auto plain = Exchange(socket, request, limits_);
+      absl::StatusOr<Response> response = co_await std::move(plain);
+      co_return response;
     }
     ssl::stream<tcp::socket> stream(std::move(socket), trust_);
     SSL_set_tlsext_host_name(stream.native_handle(), url.address.host.c_str());
@@ -153,9 +174,9 @@ class HttpsSource final : public DocumentSource {
     stream.set_verify_callback(ssl::host_name_verification(url.address.host), error);
     auto [tls_error] = co_await stream.async_handshake(ssl::stream_base::client, kAwait);
     if (tls_error) co_return Failed("show a certificate that is believed", tls_error);
-    auto exchange = Exchange(stream, url, limits_);
-    absl::StatusOr<Document> document = co_await std::move(exchange);
-    co_return document;
+    auto exchange = Exchange(stream, request, limits_);
+    absl::StatusOr<Response> response = co_await std::move(exchange);
+    co_return response;
   }
 
   ssl::context trust_;

@@ -44,14 +44,12 @@ absl::StatusOr<Json> FetchMetadata(const std::string& issuer, const Url& issuer_
   return failure;
 }
 
-absl::StatusOr<Url> KeysUrl(const Json& metadata, const Url& issuer) {
-  absl::StatusOr<Url> url = ParseUrl(TextOf(metadata, "jwks_uri"));
+// A URL in the metadata; nullopt where there is none that may be used.
+std::optional<Url> UrlIn(const Json& metadata, const char* name, const Url& issuer) {
+  const absl::StatusOr<Url> url = ParseUrl(TextOf(metadata, name));
   const bool is_trial = !issuer.is_https;
-  if (!url.ok() || !(url->is_https || (is_trial && url->IsTrustworthy()))) {
-    return absl::UnavailableError(absl::StrCat("the metadata of ", issuer.Origin(), issuer.path,
-                                               " has no jwks_uri, or one that is not over https"));
-  }
-  return url;
+  if (!url.ok() || !(url->is_https || (is_trial && url->IsTrustworthy()))) return std::nullopt;
+  return *url;
 }
 
 }  // namespace
@@ -67,12 +65,21 @@ std::vector<Url> MetadataUrls(const Url& issuer) {
 absl::StatusOr<FetchedKeys> FetchIssuerKeys(const std::string& issuer, DocumentSource& source) {
   ASSIGN_OR_RETURN(const Url issuer_url, ParseUrl(issuer));
   ASSIGN_OR_RETURN(const Json metadata, FetchMetadata(issuer, issuer_url, source));
-  ASSIGN_OR_RETURN(const Url url, KeysUrl(metadata, issuer_url));
-  const absl::StatusOr<Document> document = source.Get(url);
-  if (!document.ok()) return Failure(url, document.status().message());
+  const std::optional<Url> url = UrlIn(metadata, "jwks_uri", issuer_url);
+  if (!url.has_value()) {
+    return absl::UnavailableError(absl::StrCat("the metadata of ", issuer_url.Origin(),
+                                               issuer_url.path,
+                                               " has no jwks_uri, or one that is not over https"));
+  }
+  const absl::StatusOr<Document> document = source.Get(*url);
+  if (!document.ok()) return Failure(*url, document.status().message());
   absl::StatusOr<KeySet> keys = KeySet::Parse(document->body);
-  if (!keys.ok()) return Failure(url, keys.status().message());
-  return FetchedKeys{.keys = *std::move(keys), .max_age = document->max_age};
+  if (!keys.ok()) return Failure(*url, keys.status().message());
+  return FetchedKeys{
+      .keys = *std::move(keys),
+      .endpoints = {.authorization = UrlIn(metadata, "authorization_endpoint", issuer_url),
+                    .token = UrlIn(metadata, "token_endpoint", issuer_url)},
+      .max_age = document->max_age};
 }
 
 }  // namespace callslip::gateway

@@ -18,8 +18,16 @@ namespace callslip::gateway {
 // before the well-known part.
 std::vector<Url> MetadataUrls(const Url& issuer);
 
+// Where people agree to a client, and where that gets its tokens. Not set where the server has
+// none, or one that is not over https.
+struct LoginEndpoints {
+  std::optional<Url> authorization;
+  std::optional<Url> token;
+};
+
 struct FetchedKeys {
   KeySet keys;
+  LoginEndpoints endpoints;
   std::optional<absl::Duration> max_age;  // What the server says of how long they last.
 };
 

@@ -95,6 +95,9 @@ class FakeSource final : public DocumentSource {
   explicit FakeSource(FakeDocuments* documents) : documents_(documents) {}
 
   absl::StatusOr<Document> Get(const Url& url) override { return documents_->Get(url); }
+  absl::StatusOr<FormAnswer> Post(const Url& /*url*/, const std::string& /*form*/) override {
+    return absl::UnimplementedError("it has documents only");
+  }
   void Stop() override { documents_->Stop(); }
 
  private:

@@ -32,6 +32,11 @@ std::shared_ptr<const KeySet> IssuerKeys::keys() const {
   return keys_;
 }
 
+LoginEndpoints IssuerKeys::endpoints() const {
+  MutexLock lock(&mutex_);
+  return endpoints_;
+}
+
 bool IssuerKeys::Renew() {
   MutexLock lock(&mutex_);
   if (is_due_) return true;
@@ -82,6 +87,7 @@ absl::Time IssuerKeys::Keep(absl::StatusOr<FetchedKeys> fetched) {
       {{"keys", absl::StrCat(fetched->keys.size())},
        {"usable", absl::StrCat(fetched->keys.usable())}});
   last_success_ = now;
+  endpoints_ = std::move(fetched->endpoints);
   keys_ = std::make_shared<const KeySet>(std::move(fetched->keys));
   return now + std::clamp(fetched->max_age.value_or(kUsualAge), kMinAge, kMaxAge);
 }

@@ -39,6 +39,9 @@ class IssuerKeys {
   // The newest; null while there are none. Does not block.
   std::shared_ptr<const KeySet> keys() const;
 
+  // As the server has told them last; without any before that. Does not block.
+  LoginEndpoints endpoints() const;
+
   // Asks for newer keys. True where they are being fetched, or now will be; false where the last
   // fetch began too short a time ago. Does not block.
   bool Renew();
@@ -61,6 +64,7 @@ class IssuerKeys {
   absl::Time last_start_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   absl::Time last_success_ ABSL_GUARDED_BY(mutex_) = absl::InfinitePast();
   std::shared_ptr<const KeySet> keys_ ABSL_GUARDED_BY(mutex_);
+  LoginEndpoints endpoints_ ABSL_GUARDED_BY(mutex_);
   std::thread thread_;
 };
 

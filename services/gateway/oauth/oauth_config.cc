@@ -47,12 +47,18 @@ void OAuthConfig::AddTo(OptionSet& options) {
       "oauth-ca", &ca_file,
       "File with the certificates of the authorities that --oauth-issuer is believed by, in "
       "PEM; those of this machine without it");
+  options.Add("oauth-page-client", &page_client,
+              "The id of the gateway's page as a public client of --oauth-issuer; people log in "
+              "there then. Its redirect URI is the page's address and /ui/login");
 }
 
 absl::Status OAuthConfig::Validate() const {
   if (issuer.empty() != resource.empty()) {
     return absl::InvalidArgumentError(
         "--oauth-issuer and --oauth-resource belong together: set both, or neither");
+  }
+  if (!is_on() && !page_client.empty()) {
+    return absl::InvalidArgumentError("--oauth-page-client needs --oauth-issuer");
   }
   if (!is_on()) return absl::OkStatus();
   RETURN_IF_ERROR(CheckUrl("--oauth-issuer", issuer));

@@ -17,6 +17,7 @@ struct OAuthConfig {
                                      "callslip.admin=admin", "callslip.work=worker"};
   std::string principal_claim = "sub";
   std::string ca_file;
+  std::string page_client;  // Empty: nobody logs in at the page by way of the issuer.
 
   bool is_on() const { return !issuer.empty(); }
 

@@ -61,6 +61,9 @@ class ResourceServer final : public TokenVerifier,
   // What callers without a token are told.
   const Challenge& challenge() const { return challenge_; }
 
+  // Where people log in, as far as the authorization server has told.
+  LoginEndpoints endpoints() const { return keys_->endpoints(); }
+
   // The protected resource metadata (RFC 9728), as JSON.
   std::string Metadata() const;
   // Serves the metadata where clients look for it.

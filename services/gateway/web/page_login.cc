@@ -1,5 +1,6 @@
 #include "gateway/web/page_login.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -27,6 +28,7 @@ namespace {
 // A token and the JSON around it.
 constexpr uint64_t kLoginBodyBytes = 64 << 10;
 constexpr char kVersion[] = "v1";
+constexpr char kNamedVersion[] = "v2";
 constexpr absl::string_view kKeyProtocol = "callslip.key.";
 
 // Of this gateway: several on one host have ports of their own, and would log each other out.
@@ -76,6 +78,12 @@ std::string Cookie(const HttpRequest& request, absl::string_view value, absl::Du
                       absl::ToInt64Seconds(lifetime), is_secure ? "; Secure" : "");
 }
 
+std::optional<absl::Time> Ends(absl::string_view unix_seconds) {
+  int64_t seconds = 0;
+  if (!absl::SimpleAtoi(unix_seconds, &seconds)) return std::nullopt;
+  return absl::FromUnixSeconds(seconds);
+}
+
 }  // namespace
 
 void PageLogin::SetKey(std::string session_key) {
@@ -117,13 +125,29 @@ HttpResponse PageLogin::LogIn(const HttpRequest& request) const {
   const std::string token = fields.Text("token");
   if (token.empty()) fields.Fail("token is missing");
   if (!fields.status().ok()) return ErrorResponse(fields.status());
-  const CredentialPtr credential = credentials_->FindToken(token);
+  const CredentialPtr credential =
+      credentials_ == nullptr ? nullptr : credentials_->FindToken(token);
   if (credential == nullptr) {
     return ErrorResponse(401, "token_unknown", "The gateway does not know this token.",
                          "Take that of a client, viewer or admin of the file that --token-file of "
                          "the gateway names.");
   }
-  const Principal& who = credential->principal();
+  return Answer(request, credential->principal(),
+                absl::StrCat(kVersion, ".", TokenFingerprint(token)), absl::InfiniteFuture(),
+                token);
+}
+
+HttpResponse PageLogin::LetIn(const HttpRequest& request, const Credential& credential) const {
+  const Principal& who = credential.principal();
+  return Answer(request, who,
+                absl::StrCat(kNamedVersion, ".", absl::WebSafeBase64Escape(who.name), ".",
+                             std::string(RoleName(who.role))),
+                credential.expires(), "");
+}
+
+HttpResponse PageLogin::Answer(const HttpRequest& request, const Principal& who,
+                               std::string payload, absl::Time expires,
+                               absl::string_view token) const {
   if (who.role != Role::kClient && who.role != Role::kViewer && who.role != Role::kAdmin) {
     HttpResponse refusal = ErrorResponse(
         403, "role_not_allowed",
@@ -132,15 +156,15 @@ HttpResponse PageLogin::LogIn(const HttpRequest& request) const {
     refusal.refused = std::make_shared<const Principal>(who);
     return refusal;
   }
+  const absl::Time now = ToWallTime(clock_->Now());
+  const absl::Time end = std::min(expires, now + kLifetime);
   const std::string key = absl::StrCat(RandomHex128(), RandomHex128());
-  const std::string payload =
-      absl::StrCat(kVersion, ".", TokenFingerprint(token), ".",
-                   absl::ToUnixSeconds(ToWallTime(clock_->Now()) + kLifetime), ".", DigestOf(key));
+  absl::StrAppend(&payload, ".", absl::ToUnixSeconds(end), ".", DigestOf(key));
   HttpResponse response;
   response.body =
       Dump(Json{{"name", who.name}, {"role", std::string(RoleName(who.role))}, {"key", key}});
   response.headers = {
-      {"Set-Cookie", Cookie(request, absl::StrCat(payload, ".", Sign(payload, token)), kLifetime)},
+      {"Set-Cookie", Cookie(request, absl::StrCat(payload, ".", Sign(payload, token)), end - now)},
       {"Cache-Control", "no-store"}};
   return response;
 }
@@ -155,18 +179,35 @@ bool PageLogin::IsFromPage(const HttpRequest& request) const { return !KeyOf(req
 
 CredentialPtr PageLogin::Find(const HttpRequest& request) const {
   const absl::string_view cookie = CookieOf(request);
+  if (absl::StartsWith(cookie, absl::StrCat(kNamedVersion, "."))) return FindNamed(request);
   const std::vector<absl::string_view> parts = absl::StrSplit(cookie, '.');
-  if (parts.size() != 5 || parts[0] != kVersion) return nullptr;
+  if (parts.size() != 5 || parts[0] != kVersion || credentials_ == nullptr) return nullptr;
   const std::optional<Credentials::Token> token = credentials_->FindFingerprint(parts[1]);
   const absl::string_view payload = cookie.substr(0, cookie.size() - parts[4].size() - 1);
   if (!token.has_value() || !AreSame(parts[4], Sign(payload, token->text))) return nullptr;
   // From here on it is what was issued.
-  int64_t expires = 0;
-  if (!absl::SimpleAtoi(parts[2], &expires) ||
-      ToWallTime(clock_->Now()) >= absl::FromUnixSeconds(expires)) {
+  const std::optional<absl::Time> end = Ends(parts[2]);
+  if (!end.has_value() || ToWallTime(clock_->Now()) >= *end) return nullptr;
+  return AreSame(parts[3], DigestOf(KeyOf(request))) ? token->credential : nullptr;
+}
+
+CredentialPtr PageLogin::FindNamed(const HttpRequest& request) const {
+  const absl::string_view cookie = CookieOf(request);
+  const std::vector<absl::string_view> parts = absl::StrSplit(cookie, '.');
+  if (parts.size() != 6) return nullptr;
+  const absl::string_view payload = cookie.substr(0, cookie.size() - parts[5].size() - 1);
+  if (!AreSame(parts[5], Sign(payload, ""))) return nullptr;
+  // From here on it is what was issued.
+  std::string name;
+  const std::optional<Role> role = ParseRole(parts[2]);
+  const std::optional<absl::Time> end = Ends(parts[3]);
+  if (!absl::WebSafeBase64Unescape(parts[1], &name) || !role.has_value() || !end.has_value()) {
     return nullptr;
   }
-  return AreSame(parts[3], DigestOf(KeyOf(request))) ? token->credential : nullptr;
+  if (ToWallTime(clock_->Now()) >= *end || !AreSame(parts[4], DigestOf(KeyOf(request)))) {
+    return nullptr;
+  }
+  return std::make_shared<const Credential>(Principal{.name = name, .role = *role}, *end);
 }
 
 }  // namespace callslip::gateway

@@ -27,12 +27,12 @@ namespace callslip::gateway {
 //             header.
 // The cookie is signed with the session key of the token file and with the token itself, so nothing
 // has to be remembered: every gateway with that file takes it, also after a restart, and it ends
-// with the token. Thread-safe.
+// with the token. Who has shown no token of the file is named in the cookie. Thread-safe.
 class PageLogin final : public PageCaller {
  public:
   static constexpr absl::Duration kLifetime = absl::Hours(7 * 24);
 
-  // `clock` must outlive it.
+  // `clock` must outlive it. `credentials` may be null: there is no token file.
   PageLogin(std::string session_key, std::shared_ptr<const Credentials> credentials, Clock* clock)
       : credentials_(std::move(credentials)), clock_(clock), session_key_(std::move(session_key)) {}
 
@@ -48,10 +48,16 @@ class PageLogin final : public PageCaller {
   // 200 {name, role, key}, with the cookie; 401 `token_unknown`; 403 `role_not_allowed` for one
   // that could see nothing on the page.
   HttpResponse LogIn(const HttpRequest& request) const;
+  // The same for whom somebody else vouches for, until that is over: nothing is looked up later on.
+  HttpResponse LetIn(const HttpRequest& request, const Credential& credential) const;
   HttpResponse LogOut(const HttpRequest& request) const;
 
  private:
   std::string Sign(absl::string_view payload, absl::string_view token) const;
+  // The answer to who has got in; the cookie is `payload`, when it ends, and its key.
+  HttpResponse Answer(const HttpRequest& request, const Principal& who, std::string payload,
+                      absl::Time expires, absl::string_view token) const;
+  CredentialPtr FindNamed(const HttpRequest& request) const;
 
   const std::shared_ptr<const Credentials> credentials_;
   Clock* const clock_;

@@ -175,5 +175,39 @@ TEST_F(PageLoginTest, LogOutEndsTheCookie) {
               AllOf(HasSubstr("callslip-7890=;"), HasSubstr("Max-Age=0")));
 }
 
+TEST_F(PageLoginTest, WhomSomebodyElseVouchesForIsNamedInTheCookie) {
+  HttpRequest request{.method = "POST", .path = "/api/login"};
+  request.headers = {{"host", "127.0.0.1:7890"}, {"origin", "http://127.0.0.1:7890"}};
+  const absl::Time end = ToWallTime(clock_.Now()) + absl::Minutes(10);
+  const HttpResponse response =
+      login_.LetIn(request, Credential({"oauth-a.b_c", Role::kAdmin}, end));
+  Kept kept{.status = response.status, .key = Json::parse(response.body)["key"]};
+  for (const auto& [name, value] : response.headers) {
+    if (name == "Set-Cookie") kept.cookie = value;
+  }
+  EXPECT_THAT(kept.cookie, HasSubstr("; Max-Age=600"));
+  const CredentialPtr found = login_.Find(Request(kept));
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->principal(), (Principal{"oauth-a.b_c", Role::kAdmin}));
+  EXPECT_EQ(found->expires(), end);
+  // Nothing of it can be changed, nor either half left out.
+  const size_t value = kept.cookie.find('=') + 1;
+  const size_t over = kept.cookie.find(';');
+  for (size_t at = value; at < over; ++at) {
+    Kept changed = kept;
+    changed.cookie[at] = changed.cookie[at] == 'A' ? 'B' : 'A';
+    EXPECT_EQ(WhoIs(Request(changed)), "") << at;
+  }
+  Kept other = kept;
+  other.key = std::string(64, '0');
+  EXPECT_EQ(WhoIs(Request(other)), "");
+  clock_.Advance(absl::Minutes(10));
+  EXPECT_EQ(WhoIs(Request(kept)), "");
+  // A longer one is as long as one by token.
+  EXPECT_THAT(login_.LetIn(request, Credential({"oauth-x", Role::kViewer})).headers[0].second,
+              HasSubstr("; Max-Age=604800"));
+  EXPECT_EQ(login_.LetIn(request, Credential({"oauth-w", Role::kWorker})).status, 403);
+}
+
 }  // namespace
 }  // namespace callslip::gateway

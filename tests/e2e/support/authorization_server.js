@@ -30,6 +30,8 @@ export class AuthorizationServer {
   /** How often it was asked for its keys, and for tokens by `grant_type`. */
   keyRequests = 0;
   grants = {};
+  #keys = [];
+  #clients = [];
 
   static async start() {
     const server = new AuthorizationServer();
@@ -47,8 +49,18 @@ export class AuthorizationServer {
 
   /** From now on it has other keys, whose names begin with `name`, and none of those before. */
   rotateKeys(name) {
-    const keys = Object.keys(KEY_TYPES).map((alg) => makeKey(alg, `${name}-${alg}`));
-    const provider = new Provider(this.issuer, this.#configuration(keys));
+    this.#keys = Object.keys(KEY_TYPES).map((alg) => makeKey(alg, `${name}-${alg}`));
+    this.#configure();
+  }
+
+  /** One that did not register itself. */
+  addClient(client) {
+    this.#clients.push(client);
+    this.#configure();
+  }
+
+  #configure() {
+    const provider = new Provider(this.issuer, this.#configuration(this.#keys));
     provider.on('grant.success', ({ oidc }) => {
       const type = oidc.params.grant_type;
       this.grants[type] = (this.grants[type] ?? 0) + 1;
@@ -59,6 +71,7 @@ export class AuthorizationServer {
   #configuration(keys) {
     return {
       jwks: { keys },
+      clients: this.#clients,
       cookies: { keys: ['of a test'] },
       scopes: SCOPES,
       clientDefaults: { id_token_signed_response_alg: 'ES256' },

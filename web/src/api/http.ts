@@ -76,7 +76,7 @@ export async function call<T = Json>(
     response.status, told.error ?? 'http_error',
     told.message ?? `The gateway answered with ${response.status}.`, told.hint ?? '',
     Number(response.headers.get('Retry-After') ?? 0) * 1000);
-  if (response.status === 401 && path !== '/login') loginNeeded.value = failure;
+  if (response.status === 401 && !path.startsWith('/login')) loginNeeded.value = failure;
   throw failure;
 }
 
@@ -91,8 +91,11 @@ export async function blob(path: string): Promise<Blob> {
   return response.blob();
 }
 
-export async function logIn(token: string): Promise<void> {
-  login = await post<Login>('/login', {token});
+export const logIn = (token: string): Promise<void> => enter('/login', {token});
+
+// Logs in by what is shown there.
+export async function enter(path: string, shown: unknown): Promise<void> {
+  login = await post<Login>(path, shown);
   localStorage.setItem(keyName, JSON.stringify(login));
   loginNeeded.value = null;
   await findMe();

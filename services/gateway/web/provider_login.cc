@@ -1,0 +1,228 @@
+#include "gateway/web/provider_login.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/post.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/this_coro.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "common/error_details.h"
+#include "common/log.h"
+#include "gateway/http/error_response.h"
+#include "gateway/http/unauthorized.h"
+#include "gateway/json/json_fields.h"
+#include "gateway/json/json_members.h"
+
+namespace callslip::gateway {
+
+namespace asio = boost::asio;
+
+namespace {
+
+constexpr uint64_t kBodyBytes = 64 << 10;
+// Of the word of an error that the server tells.
+constexpr size_t kErrorBytes = 64;
+// Where the page is when people come back.
+constexpr absl::string_view kReturnPath = "/ui/login";
+
+// What another thread, or a callback, brings to a coroutine of the loop.
+template <typename T>
+class Brought {
+ public:
+  explicit Brought(const asio::any_io_executor& loop)
+      : state_(std::make_shared<State>(
+            asio::steady_timer(loop, asio::steady_timer::time_point::max()))) {}
+
+  // On the loop.
+  void Set(T value) const {
+    state_->value.emplace(std::move(value));
+    state_->timer.cancel();
+  }
+  asio::awaitable<T> Get() const {
+    const std::shared_ptr<State> state = state_;
+    // Whoever left is no reason to leave what was begun for them.
+    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
+    while (!state->value.has_value()) {
+      co_await state->timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    }
+    co_return *std::move(state->value);
+  }
+
+ private:
+  struct State {
+    explicit State(asio::steady_timer until) : timer(std::move(until)) {}
+    asio::steady_timer timer;
+    std::optional<T> value;
+  };
+  const std::shared_ptr<State> state_;
+};
+
+std::string FormEncoded(absl::string_view text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string encoded;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (absl::ascii_isalnum(byte) || c == '-' || c == '.' || c == '_' || c == '~') {
+      encoded += c;
+    } else {
+      absl::StrAppend(&encoded, "%", std::string(1, kHex[byte >> 4]),
+                      std::string(1, kHex[byte & 15]));
+    }
+  }
+  return encoded;
+}
+
+std::string Form(const std::vector<std::pair<absl::string_view, absl::string_view>>& fields) {
+  return absl::StrJoin(fields, "&", [](std::string* out, const auto& field) {
+    absl::StrAppend(out, field.first, "=", FormEncoded(field.second));
+  });
+}
+
+HttpResponse Unavailable(absl::string_view message) {
+  HttpResponse response =
+      ErrorResponse(503, "provider_unavailable", std::string(message),
+                    "Try again in a moment; the gateway's log says what fails.");
+  response.headers.emplace_back("Retry-After", "5");
+  return response;
+}
+
+// A word of the server's, of the letters that such words have.
+std::string WordIn(const std::string& body) {
+  const absl::StatusOr<Json> answer = ParseObject(body);
+  std::string word = answer.ok() ? TextOf(*answer, "error") : "";
+  std::erase_if(word, [](char c) { return !absl::ascii_islower(c) && c != '_'; });
+  return word.substr(0, kErrorBytes);
+}
+
+}  // namespace
+
+ProviderLogin::ProviderLogin(Settings settings, std::unique_ptr<DocumentSource> source,
+                             std::function<LoginEndpoints()> endpoints, TokenVerifier* verifier,
+                             const PageLogin* login)
+    : settings_(std::move(settings)),
+      source_(std::move(source)),
+      endpoints_(std::move(endpoints)),
+      verifier_(verifier),
+      login_(login) {}
+
+ProviderLogin::~ProviderLogin() {
+  source_->Stop();
+  thread_.join();
+}
+
+void ProviderLogin::AddRoutes(Router& router) {
+  router.AddOpen(
+      "POST", "/api/login/provider",
+      [this](std::shared_ptr<HttpRequest> request) { return LogIn(std::move(request)); },
+      kBodyBytes);
+}
+
+Json ProviderLogin::Description() const {
+  const LoginEndpoints endpoints = endpoints_();
+  if (!endpoints.authorization.has_value() || !endpoints.token.has_value()) return nullptr;
+  return {{"issuer", settings_.issuer},
+          {"authorization_endpoint",
+           absl::StrCat(endpoints.authorization->Origin(), endpoints.authorization->path)},
+          {"client_id", settings_.client_id},
+          {"scope", absl::StrJoin(settings_.scopes, " ")},
+          {"resource", settings_.resource}};
+}
+
+asio::awaitable<HttpResponse> ProviderLogin::LogIn(std::shared_ptr<HttpRequest> request) {
+  JsonFields fields = JsonFields::OfBody(request->body);
+  const std::string code = fields.Text("code");
+  const std::string verifier = fields.Text("code_verifier");
+  const std::string redirect = fields.Text("redirect_uri");
+  if (code.empty() || verifier.empty()) fields.Fail("code and code_verifier are required");
+  if (redirect != absl::StrCat(request->Header("origin"), kReturnPath)) {
+    fields.Fail(absl::StrCat("redirect_uri has to be the page's own address, ", kReturnPath));
+  }
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  const LoginEndpoints endpoints = endpoints_();
+  if (!endpoints.token.has_value()) {
+    co_return Unavailable("The authorization server was not heard of yet.");
+  }
+  if (waiting_ >= kMostAtOnce) {
+    HttpResponse refusal = ErrorResponse(429, "too_many_logins", "Too many people log in just now.",
+                                         "Try again in a moment.");
+    refusal.headers.emplace_back("Retry-After", "5");
+    co_return refusal;
+  }
+  ++waiting_;
+  auto exchange = Exchange(*endpoints.token, Form({{"grant_type", "authorization_code"},
+                                                   {"code", code},
+                                                   {"code_verifier", verifier},
+                                                   {"redirect_uri", redirect},
+                                                   {"client_id", settings_.client_id},
+                                                   {"resource", settings_.resource}}));
+  const absl::StatusOr<FormAnswer> answer = co_await std::move(exchange);
+  --waiting_;
+  if (!answer.ok() || answer->status >= 500) {
+    Log(LogLevel::kWarning, "the authorization server exchanged no code",
+        {{"reason", answer.ok() ? absl::StrCat("status ", answer->status)
+                                : std::string(answer.status().message())}});
+    co_return Unavailable("The authorization server does not answer.");
+  }
+  const absl::StatusOr<Json> told = ParseObject(answer->body);
+  const std::string token = told.ok() ? TextOf(*told, "access_token") : "";
+  if (answer->status != 200 || token.empty()) {
+    const std::string word = WordIn(answer->body);
+    Log(LogLevel::kInfo, "the authorization server refused a code", {{"error", word}});
+    co_return ErrorResponse(
+        401, "login_refused",
+        absl::StrCat("The authorization server did not let you in",
+                     word.empty() ? "." : absl::StrCat(": ", word, ".")),
+        "Log in again. Where that does not help, the id or the redirect URI of --oauth-page-client "
+        "is not what the server knows.");
+  }
+  auto verified = Verify(token);
+  const absl::StatusOr<CredentialPtr> credential = co_await std::move(verified);
+  if (!credential.ok()) {
+    co_return TokenInvalid({}, {Role::kClient, Role::kViewer, Role::kAdmin}, credential.status());
+  }
+  co_return login_->LetIn(*request, **credential);
+}
+
+asio::awaitable<absl::StatusOr<FormAnswer>> ProviderLogin::Exchange(Url url, std::string form) {
+  const auto loop = co_await asio::this_coro::executor;
+  const Brought<absl::StatusOr<FormAnswer>> brought(loop);
+  asio::post(thread_, [this, loop, brought, url = std::move(url), form = std::move(form)] {
+    absl::StatusOr<FormAnswer> answer = source_->Post(url, form);
+    asio::post(loop,
+               [brought, answer = std::move(answer)]() mutable { brought.Set(std::move(answer)); });
+  });
+  auto got = brought.Get();
+  absl::StatusOr<FormAnswer> answer = co_await std::move(got);
+  co_return answer;
+}
+
+asio::awaitable<absl::StatusOr<CredentialPtr>> ProviderLogin::Verify(std::string token) {
+  const auto loop = co_await asio::this_coro::executor;
+  const Brought<absl::StatusOr<CredentialPtr>> brought(loop);
+  verifier_->Verify(token, [brought](absl::StatusOr<CredentialPtr> verified) {
+    brought.Set(std::move(verified));
+  });
+  auto got = brought.Get();
+  absl::StatusOr<CredentialPtr> verified = co_await std::move(got);
+  co_return verified;
+}
+
+void AddLoginWays(Router& router, bool takes_tokens, const ProviderLogin* provider) {
+  router.AddOpen("GET", "/api/login",
+                 [=](std::shared_ptr<HttpRequest>) -> asio::awaitable<HttpResponse> {
+                   Json ways = {{"token", takes_tokens}};
+                   Json described = provider == nullptr ? Json() : provider->Description();
+                   if (!described.is_null()) ways["provider"] = std::move(described);
+                   HttpResponse response;
+                   response.body = Dump(ways);
+                   response.headers = {{"Cache-Control", "no-store"}};
+                   co_return response;
+                 });
+}
+
+}  // namespace callslip::gateway

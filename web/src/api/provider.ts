@@ -1,0 +1,76 @@
+import {ApiError, enter, get} from './http.ts';
+
+// Logging in by way of the authorization server: authorization code with PKCE (RFC 7636). The gateway
+// exchanges the code; no token comes here.
+export interface Provider {
+  issuer: string;
+  authorization_endpoint: string;
+  client_id: string;
+  scope: string;
+  resource: string;
+}
+export interface LoginWays {
+  token: boolean;
+  provider?: Provider;
+}
+
+// What has to be there still when somebody comes back: in this tab alone, and once.
+interface Journey {
+  state: string;
+  verifier: string;
+  issuer: string;
+  // Where they wanted to go.
+  to: string;
+}
+const name = 'callslip-journey';
+const returnPath = '/ui/login';
+const redirectUri = () => `${location.origin}${returnPath}`;
+
+export const loginWays = (): Promise<LoginWays> => get<LoginWays>('/login');
+export const hostOf = ({issuer}: Provider): string => new URL(issuer).host;
+
+const base64Url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+const random = () => base64Url(crypto.getRandomValues(new Uint8Array(32)));
+
+export async function addressOf(provider: Provider, state: string, verifier: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
+  const url = new URL(provider.authorization_endpoint);
+  for (const [field, value] of Object.entries({
+    response_type: 'code', client_id: provider.client_id, redirect_uri: redirectUri(), scope: provider.scope,
+    resource: provider.resource, state, code_challenge: base64Url(new Uint8Array(digest)), code_challenge_method: 'S256',
+  })) url.searchParams.set(field, value);
+  return url.href;
+}
+
+// Leaves the page.
+export async function goToProvider(provider: Provider): Promise<void> {
+  const journey: Journey = {state: random(), verifier: random(), issuer: provider.issuer,
+    to: location.pathname === returnPath ? '/ui/' : location.pathname + location.search};
+  sessionStorage.setItem(name, JSON.stringify(journey));
+  location.assign(await addressOf(provider, journey.state, journey.verifier));
+}
+
+// Whether somebody comes back from there.
+export const isBack = (): boolean =>
+  location.pathname === returnPath && /[?&](code|error)=/.test(location.search);
+
+// Logs them in, and tells where they wanted to go. What was brought counts once.
+export async function finish(): Promise<string> {
+  const told = new URLSearchParams(location.search);
+  const journey = JSON.parse(sessionStorage.getItem(name) ?? 'null') as Journey | null;
+  sessionStorage.removeItem(name);
+  history.replaceState(null, '', returnPath);
+  const issuer = told.get('iss');
+  // Somebody else's code would log one in as them.
+  if (!journey || told.get('state') !== journey.state || (issuer !== null && issuer !== journey.issuer)) {
+    throw new ApiError(0, 'login_elsewhere', 'This login was not begun in this tab.', 'Begin it here.');
+  }
+  const error = told.get('error');
+  if (error) {
+    throw new ApiError(0, 'login_refused', `${new URL(journey.issuer).host} did not let you in: ${told.get('error_description') ?? error}`,
+      'Log in again, or ask whoever runs it.');
+  }
+  await enter('/login/provider', {code: told.get('code'), code_verifier: journey.verifier, redirect_uri: redirectUri()});
+  return journey.to;
+}
