@@ -3,6 +3,7 @@
 # the path of what it made.
 #   pack.sh extension OUT      the browser extension, for the store
 #   pack.sh mcpb BIN OUT       the bundle for desktop clients, of the programs in the folder BIN
+#   pack.sh npm BIN OUT        the two packages for npm, of the programs in the folder BIN
 #   pack.sh checksums OUT      SHA256SUMS of the files in OUT
 # Files are as old as SOURCE_DATE_EPOCH says, else as the last commit.
 set -euo pipefail
@@ -32,13 +33,19 @@ platform() {
   esac
 }
 
-# zip_folder FOLDER FILE: what may be executed stays so; nothing else of the machine gets into FILE.
-zip_folder() {
-  local folder=$1 file=$2 date
+# level FOLDER: of all modes only that a file may be executed is kept, and all is of one age.
+level() {
+  local date
   date=$(source_date)
-  find "$folder" -type f -perm /111 -exec chmod 755 {} +
-  find "$folder" -type f ! -perm /111 -exec chmod 644 {} +
-  find "$folder" -exec touch --no-dereference --date="@$date" {} +
+  find "$1" -type f -perm /111 -exec chmod 755 {} +
+  find "$1" -type f ! -perm /111 -exec chmod 644 {} +
+  find "$1" -exec touch --no-dereference --date="@$date" {} +
+}
+
+# zip_folder FOLDER FILE: nothing else of the machine gets into FILE.
+zip_folder() {
+  local folder=$1 file=$2
+  level "$folder"
   rm -f "$file"
   (cd "$folder" && find . -type f -printf '%P\n' | sort | zip -q -9 -X -D "$file" -@)
   echo "$file"
@@ -47,12 +54,17 @@ zip_folder() {
 # out_folder OUT: its absolute path, once it is there.
 out_folder() { mkdir -p "$1" && (cd "$1" && pwd); }
 
+# copy_extension FOLDER: what a browser needs of it.
+copy_extension() {
+  mkdir -p "$1"
+  (cd "$ROOT/extension" && find . -type f ! -path '*/node_modules/*' ! -name '.*' \
+    ! -path ./README.md ! -path ./package.json -exec cp --parents -t "$1" {} +)
+}
+
 extension() {
   local out
   out=$(out_folder "$1")
-  mkdir "$work/extension"
-  (cd "$ROOT/extension" && find . -type f ! -path '*/node_modules/*' ! -name '.*' \
-    ! -path ./README.md ! -path ./package.json -exec cp --parents -t "$work/extension" {} +)
+  copy_extension "$work/extension"
   # The store refuses the key, as it gives each extension its own.
   sed --in-place '/^  "key": /d' "$work/extension/manifest.json"
   zip_folder "$work/extension" "$out/callslip-extension-$(version).zip"
@@ -60,17 +72,28 @@ extension() {
 
 is_elf() { [[ $(head --bytes=4 "$1" | tail --bytes=3) == ELF ]]; }
 
-mcpb() {
-  local bin=$1 out program said
-  out=$(out_folder "$2")
-  mkdir -p "$work/mcpb/bin"
-  for program in callslip-bridge callslip-gateway callslip-tracker; do
-    [[ -x $bin/$program ]] || die "$bin has no $program"
+# copy_program FILE FOLDER
+copy_program() {
+  [[ -x $1 ]] || die "${1%/*} has no ${1##*/}"
+  cp "$1" "$2/"
+  if is_elf "$1"; then strip --strip-unneeded "$2/${1##*/}"; fi
+}
+
+# copy_programs BIN FOLDER NAME...: those of this version.
+copy_programs() {
+  local bin=$1 folder=$2 program said
+  mkdir -p "$folder"
+  for program in "${@:3}"; do
+    copy_program "$bin/$program" "$folder"
     said=$("$bin/$program" --version </dev/null) || die "$bin/$program does not run here"
     [[ $said == "$program $(version)" ]] || die "$bin/$program says \"$said\": build $(version) first"
-    cp "$bin/$program" "$work/mcpb/bin/"
-    if is_elf "$bin/$program"; then strip --strip-unneeded "$work/mcpb/bin/$program"; fi
   done
+}
+
+mcpb() {
+  local out
+  out=$(out_folder "$2")
+  copy_programs "$1" "$work/mcpb/bin" callslip-bridge callslip-gateway callslip-tracker
   cp "$ROOT/deploy/mcpb/manifest.json" "$ROOT/deploy/mcpb/icon.png" "$ROOT/LICENSE" "$work/mcpb/"
   zip_folder "$work/mcpb" "$out/callslip-$(version)-$(platform).mcpb"
 }
@@ -85,9 +108,12 @@ checksums() {
   echo "$out/SHA256SUMS"
 }
 
+# shellcheck source=deploy/release/npm.sh
+source "$ROOT/deploy/release/npm.sh"
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case "${1:-} $#" in
-  'extension 2' | 'mcpb 3' | 'checksums 2') "$@" ;;
-  *) die 'usage: pack.sh extension OUT | mcpb BIN OUT | checksums OUT' ;;
+  'extension 2' | 'mcpb 3' | 'npm 3' | 'checksums 2') "$@" ;;
+  *) die 'usage: pack.sh extension OUT | mcpb BIN OUT | npm BIN OUT | checksums OUT' ;;
 esac

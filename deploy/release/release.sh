@@ -26,15 +26,17 @@ check_versions() {
     die "v$version is there already: ./dev version set the next one"
 }
 
-# Each kind prints the path of what it made.
+# Each kind prints the paths of what it made.
 make_packages() {
-  local kind path
+  local kind path paths
   rm -rf "$out"
   mkdir -p "$out"
-  for kind in deb mcpb extension; do
-    path=$(./dev package "$kind")
-    [[ -f $path ]] || die "./dev package $kind made no file"
-    cp "$path" "$out/"
+  for kind in deb mcpb npm extension; do
+    paths=$(./dev package "$kind")
+    while read -r path; do
+      [[ -f $path ]] || die "./dev package $kind made no file"
+      cp "$path" "$out/"
+    done <<<"$paths"
   done
 }
 
@@ -62,6 +64,7 @@ All is in $out. Nothing was published. By hand, in this order (deploy/release/RE
   4. Registry node deploy/release/registry_entry.mjs $out/$bundle URL NAMESPACE/callslip >server.json
               mcp-publisher publish
   5. Store    $out/callslip-extension-$version.zip, with the texts of deploy/store
-  6. Next     ./dev version set the next one, and begin its section in CHANGELOG.md
+  6. npm      npm publish $out/callslip-linux-x64-$version.tgz, then $out/callslip-$version.tgz
+  7. Next     ./dev version set the next one, and begin its section in CHANGELOG.md
 
 TEXT

@@ -25,6 +25,8 @@ const PLACES = [
     files: /(^|\/)(manifest|package|server)\.json$/,
     pattern: /^ +"version": "(\d+\.\d+\.\d+)"/dgm,
   },
+  // The launcher for npm wants the programs of its own version.
+  { files: /(^|\/)package\.json$/, pattern: /^ +"callslip-[a-z0-9-]+": "(\d+\.\d+\.\d+)"/dgm },
   { files: /(^|\/)server\.json$/, pattern: /^ +"identifier": ".*?-(\d+\.\d+\.\d+)[-.]/dgm },
   // Answers of our programs, as the documents show them.
   { files: /^docs\/[^/]+\.md$/, pattern: /"version": "(\d+\.\d+\.\d+)"/dg },

@@ -1,0 +1,42 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+
+/** A program that says `listening on ADDRESS` on its stderr. */
+export class Service {
+  #addresses = [];
+  #looked = () => {};
+
+  /** `log` is given each line of its stderr. */
+  constructor(path, args, log) {
+    this.child = spawn(path, args, { stdio: ['ignore', 'inherit', 'pipe'] });
+    this.hasEnded = false;
+    const lines = createInterface({ input: this.child.stderr });
+    lines.on('line', (line) => {
+      log(line);
+      const [, address] = line.match(/^listening on (.*)/) ?? [];
+      if (address) this.#addresses.push(address);
+      this.#looked();
+    });
+    this.ended = new Promise((resolve) => {
+      const end = () => {
+        this.hasEnded = true;
+        this.#looked();
+        resolve();
+      };
+      // Its last lines have been read by then.
+      this.child.once('close', end);
+      this.child.once('error', (error) => {
+        log(error.message);
+        end();
+      });
+    });
+  }
+
+  /** The first of so many addresses; undefined where it has ended before. */
+  async address(count = 1) {
+    while (this.#addresses.length < count && !this.hasEnded) {
+      await new Promise((resolve) => { this.#looked = resolve; });
+    }
+    return this.#addresses.length < count ? undefined : this.#addresses[0];
+  }
+}
