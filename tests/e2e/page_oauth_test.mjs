@@ -23,7 +23,7 @@ describe('logging in with an authorization server', { timeout: 180_000 }, () => 
     // Each has to know where the other is.
     await services.gateway.stop();
     provider.addClient({ client_id: CLIENT, redirect_uris: [`${services.gatewayUrl}/ui/login`],
-      application_type: 'native', token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] });
+      token_endpoint_auth_method: 'none', grant_types: ['authorization_code'], response_types: ['code'] });
     gatewayOptions.push('--oauth-issuer', provider.issuer, '--oauth-resource', `${services.gatewayUrl}/mcp`,
       '--oauth-page-client', CLIENT);
     await services.startGateway();
