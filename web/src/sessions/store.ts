@@ -1,5 +1,5 @@
 import {computed, signal} from '@preact/signals';
-import {ApiError, findMe, get, isAway, whose} from '../api/http.ts';
+import {ApiError, get, isAway, whose} from '../api/http.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {Session, Told} from '../api/types.ts';
 import {announce} from '../ui/announce.ts';
@@ -55,7 +55,7 @@ export function follow(): void {
       if (state !== 'connecting' || connection.value !== 'lost') connection.value = state;
       isAway.value = connection.value === 'lost';
       // A browser does not tell why: perhaps because the login is over.
-      if (state === 'lost') void findMe().catch(() => undefined);
+      if (state === 'lost') void get('/me').catch(() => undefined);
     },
   });
 }
