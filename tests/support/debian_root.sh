@@ -17,7 +17,10 @@ base_tarball() {
   printf '%s\n' "$tarball"
 }
 
-apt_settings() { (host_sources "$1"; host_apt_options; echo "$2") | sha256sum | cut -c 1-16; }
+# apt_settings [SUITE [PACKAGE,…]]: tells apart what is made with other sources or settings.
+apt_settings() {
+  (host_sources "${1:-bookworm}"; host_apt_options; echo "${2:-}") | sha256sum | cut -c 1-16
+}
 
 make_base_tarball() {
   local tarball=$1 suite=$2 packages=$3 work
