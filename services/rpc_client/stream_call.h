@@ -23,13 +23,17 @@ namespace callslip {
 template <typename Message>
 class StreamCall final : public std::enable_shared_from_this<StreamCall<Message>> {
  public:
-  StreamCall(boost::asio::any_io_executor executor, CallQueue* calls)
+  StreamCall(boost::asio::any_io_executor executor, std::shared_ptr<CallQueue> calls)
       : executor_(std::move(executor)),
-        calls_(calls),
+        calls_(std::move(calls)),
         changed_(executor_, boost::asio::steady_timer::time_point::max()) {
     context_.set_wait_for_ready(true);
     calls_->Add(&context_, /*waits=*/true);
   }
+
+  // Also in the middle of it: while a message waits to be taken nothing is under way.
+  ~StreamCall() { calls_->Remove(&context_); }
+  StreamCall(const StreamCall&) = delete;
 
   // `prepare(context)` returns the reader of a call that was not started yet.
   template <typename Prepare>
@@ -104,7 +108,7 @@ class StreamCall final : public std::enable_shared_from_this<StreamCall<Message>
   }
 
   const boost::asio::any_io_executor executor_;
-  CallQueue* const calls_;
+  const std::shared_ptr<CallQueue> calls_;
   grpc::ClientContext context_;
   std::unique_ptr<grpc::ClientAsyncReader<Message>> stream_;
   Message incoming_;

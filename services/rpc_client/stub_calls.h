@@ -43,7 +43,7 @@ class StubCalls {
                                                                          const Request&,
                                                                          grpc::CompletionQueue*),
       const Request& request) {
-    auto call = std::make_shared<StreamCall<Message>>(executor_, calls_.get());
+    auto call = std::make_shared<StreamCall<Message>>(executor_, calls_);
     call->Start([&](grpc::ClientContext* context) {
       return (stub->*prepare)(context, request, calls_->queue());
     });

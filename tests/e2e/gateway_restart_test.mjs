@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Services } from './support/services.js';
 
 const CLIENTS = 100;
+const LOOKS = 100;
 
 test('clients go on after the gateway was killed', { timeout: 60_000 }, async (context) => {
   const services = await Services.open();
@@ -21,5 +22,24 @@ test('clients go on after the gateway was killed', { timeout: 60_000 }, async (c
     const answers = await Promise.all(agents.map((agent) => agent.ask(id, 0)));
     for (const answer of answers) assert.equal(answer.status, 'pending', JSON.stringify(answer));
     assert.deepEqual(sessions(), before);
+  });
+});
+
+test('the gateway ends as it is asked to, whoever has looked at sessions', { timeout: 60_000 }, async (context) => {
+  const services = await Services.open();
+  context.after(() => services.close());
+  await services.step(async () => {
+    const created = await fetch(`${services.gatewayUrl}/api/sessions`, { method: 'POST',
+      headers: { 'Content-Type': 'application/json' }, body: '{"name": "Looked at"}' });
+    const { session_id: id } = await created.json();
+    const { client } = await services.agentOverHttp();
+    // Each follows the session for a moment, and takes nothing of what came by then.
+    for (let look = 0; look < LOOKS; look += 1) {
+      await client.callTool({ name: 'session', arguments: { what: 'answer', session_id: id } });
+    }
+    const { child } = services.gateway;
+    await services.gateway.stop();
+    assert.deepEqual([child.exitCode, child.signalCode], [0, null], services.gateway.log);
+    await services.startGateway();
   });
 });

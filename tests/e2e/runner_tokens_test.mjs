@@ -22,6 +22,9 @@ describe('a runner with a token', { timeout: 120_000 }, () => {
         scripted: { command: scriptedAgent({}) },
         shell: { command: scriptedAgent({}), shell_commands: true },
       },
+      // None of them can be stopped for another one: they restore nothing.
+      workspace: { max_running: 20 },
+      limits: { running_agents: 20 },
       more: { token_file: services.tokenFile, gateway: services.gatewayUrl },
     });
     const free = `${runner.dir}/free`;
