@@ -152,6 +152,8 @@ describe('who does not look', { timeout: 180_000 }, () => {
     const page = await real.open('sessions');
     const box = await help(page);
     await box.check();
+    // It is kept once the browser has agreed.
+    await until(() => page.evaluate(() => localStorage.getItem('callslip-notifications') === 'on'));
     await page.reload();
     assert.equal(await (await help(page)).isChecked(), true);
   }));

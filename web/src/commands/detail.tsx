@@ -1,5 +1,5 @@
 import type {ComponentChildren} from 'preact';
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {ApiError, blob, canAct, get} from '../api/http.ts';
 import type {Json} from '../api/types.ts';
 import {now} from '../ui/clock.ts';
@@ -33,7 +33,7 @@ export function CommandDetailView({id, onClose}: {id: string; onClose: () => voi
     return () => abort.abort();
   }, [id, change]);
   const head = useRef<HTMLHeadingElement>(null);
-  useEffect(() => head.current?.focus({preventScroll: true}), []);
+  useLayoutEffect(() => head.current?.focus({preventScroll: true}), []);
 
   const command: CommandDetail | undefined = detail && live ? {...detail, ...live} : detail ?? live;
   return (

@@ -1,6 +1,6 @@
 // The page /ui/commands: all commands, live, with filters in the address (status, target, q). Beside it
 // the detail of the one whose id the address has: /ui/commands/{id}.
-import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
+import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {go, place, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
 import {Failure} from '../ui/failure.tsx';
@@ -98,7 +98,7 @@ function Table({shown, selected}: {shown: readonly Command[]; selected: string})
   const [active, setActive] = useState('');
   const current = shown.some(each => each.correlation_id === active) ? active : shown[Math.max(at, 0)]!.correlation_id;
   const wanted = useRef('');
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!wanted.current) return;
     const link = scroller.current?.querySelector<HTMLElement>(`a[data-id="${CSS.escape(wanted.current)}"]`);
     if (link) {

@@ -1,5 +1,5 @@
 import type {RefObject} from 'preact';
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {inSlices} from '../diff/slices.ts';
 import type {Part} from '../sessions/log.ts';
 import {find, type Found, indexIn, pattern, step} from '../sessions/search.ts';
@@ -44,7 +44,8 @@ export function Search({store, parts, list}: {store: SessionStore; parts: Part[]
   // Where to go as soon as something is found.
   const awaited = useRef<1 | -1 | 0>(0);
   const from = useRef<{focus: Element | null; key: string; top: number; isAtEnd: boolean} | null>(null);
-  useEffect(() => {
+  // Before the next key is heard, which is a word's first letter and no shortcut.
+  useLayoutEffect(() => {
     const handle = list.current;
     if (handle) from.current = {focus: document.activeElement, ...handle.place(), isAtEnd: handle.isAtEnd()};
     box.current?.focus();

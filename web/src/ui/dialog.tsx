@@ -1,18 +1,20 @@
 import {type ComponentChildren} from 'preact';
-import {useEffect, useId, useRef} from 'preact/hooks';
+import {useId, useLayoutEffect, useRef} from 'preact/hooks';
 import {isAway} from '../api/http.ts';
 
-// A modal dialog; focus goes into it and comes back.
+// A modal dialog. The browser moves the focus into it when it opens and back when it closes; both happen
+// in the same step as the change of the page, so that the focus is not taken from what has it by then.
 export function Dialog({title, onClose, children}: {title: string; onClose: () => void; children: ComponentChildren}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
-  useEffect(() => {
-    const before = document.activeElement;
-    dialog.current?.showModal();
-    return () => { if (before instanceof HTMLElement) before.focus(); };
+  useLayoutEffect(() => {
+    const shown = dialog.current;
+    shown?.showModal();
+    return () => shown?.close();
   }, []);
   return (
-    <dialog ref={dialog} aria-labelledby={id} onClose={onClose}>
+    // A dialog that is closed because it goes away still sends `close`: nobody is to hear that.
+    <dialog ref={dialog} aria-labelledby={id} onClose={() => { if (dialog.current) onClose(); }}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>);
