@@ -7,29 +7,41 @@ import { aborted } from './waiting.js';
 /** Commands that name no tab must not overtake each other while their tab is looked up. */
 const ARRIVALS = 'arrivals';
 
+/** Lets actions run by themselves. */
+const NOBODY = {
+  check() {},
+  attend: ({ action }) => ({ async begin() {}, run: (setting) => action.run(setting), end() {} }),
+};
+
 /**
  * Carries one command out in its tab: checks it, finds the tab, waits for its turn there, runs the
  * action. Every failure comes out as a CommandError.
  *
- * An action is `{check(params), run({tab, params, tools, signal, progress})}`. `run` resolves to
- * `{data, url}`, where `url` is the page it acted on; `progress(message, fraction)` says how far it
- * has come, `fraction` being between 0 and 1 or left out. Few actions have more:
+ * An action is `{check(params), run({tab, params, tools, caller, signal, progress})}`. `run` resolves to
+ * `{data, url}`, where `url` is the page it acted on; `caller` stands for who is told;
+ * `progress(message, fraction)` says how far it has come, `fraction` being between 0 and 1 or left out.
+ * Few actions have more:
  *
- * - `readsOnly`: it changes nothing, neither in the page nor in the browser;
+ * - `readsOnly`, or `readsOnly(params)`: it changes nothing, neither in the page nor in the browser;
  * - `tabless`: it acts on no tab and waits for no turn;
  * - `openTab({params, tools})`: it brings its own tab;
- * - `closesTab`: the end of the tab is not the end of the action.
+ * - `closesTab`: the end of the tab is not the end of the action;
+ * - what attendance.js reads of it, who is there while it runs.
  *
  * `isOff(url)` tells, or resolves to, whether a page is one where no action is carried out.
  */
-export function createCommandExecutor({ actions, tabs, lanes, tools, isOff = () => false }) {
+export function createCommandExecutor({
+  actions, tabs, lanes, tools, isOff = () => false, attendance = NOBODY,
+}) {
   async function perform(action, params, tab, run) {
     const { signal } = run;
     const progress = (message, fraction) => {
       run.progress = { message, fraction };
     };
     if (tab && !action.closesTab) await tabs.wake(tab, signal);
-    return signal.aborted ? undefined : action.run({ tab, params, tools, signal, progress });
+    if (signal.aborted) return undefined;
+    const setting = { tab, params, tools, caller: run.caller, signal, progress };
+    return run.attended && !action.closesTab ? run.attended.run(setting, run) : action.run(setting);
   }
 
   async function act(action, params, tab, run) {
@@ -51,6 +63,7 @@ export function createCommandExecutor({ actions, tabs, lanes, tools, isOff = () 
 
   async function openTab(action, params, run) {
     if (!(await run.begin())) return undefined;
+    await run.attended.begin();
     return action.openTab({ params, tools });
   }
 
@@ -74,15 +87,23 @@ export function createCommandExecutor({ actions, tabs, lanes, tools, isOff = () 
   }
 
   return async function execute(command, run) {
-    const { type, params } = command;
+    const { type, params, caller } = command;
+    run.caller = typeof caller === 'string' ? caller : '';
     if (type !== 'browser_action') throw unknownCommandType(type);
     const action = Object.hasOwn(actions, params?.action ?? '') && actions[params.action];
     if (!action) throw unknownAction(params?.action, Object.keys(actions));
     requireTabId(params);
+    attendance.check(action, params);
     action.check(params);
-    run.readsOnly = action.readsOnly === true;
-    if (!action.tabless) return inItsTab(action, params, run);
-    return (await run.begin()) ? act(action, params, undefined, run) : undefined;
+    const { readsOnly } = action;
+    run.readsOnly = typeof readsOnly === 'function' ? readsOnly(params) : readsOnly === true;
+    if (action.tabless) return (await run.begin()) ? act(action, params, undefined, run) : undefined;
+    run.attended = attendance.attend({ action, params, timeoutMs: command.timeout_ms });
+    try {
+      return await inItsTab(action, params, run);
+    } finally {
+      run.attended.end();
+    }
   };
 }
 

@@ -4,8 +4,8 @@ import {
   DEFAULT_TIMEOUT_MS,
   HEARTBEAT_INTERVAL_MS,
   MESSAGE_CHARS,
-  URL_CHARS,
 } from './limits.js';
+import { toldAddress } from './told_page.js';
 import { aborted, pause } from './waiting.js';
 
 /**
@@ -26,6 +26,7 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
     run.begin = async () => {
       await journal.begin(command.id);
       run.started = !signal.aborted;
+      run.beganAt ??= wallNow();
       return run.started;
     };
     return run;
@@ -34,7 +35,9 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
   async function work(command, run) {
     try {
       const data = await execute(command, run);
-      return { status: 'complete', result: { success: true, data } };
+      // What cannot stand in the data stands beside it.
+      const page = run.page === undefined ? {} : { page: run.page };
+      return { status: 'complete', result: { success: true, data, ...page } };
     } catch (error) {
       return failure(error, run);
     }
@@ -81,7 +84,7 @@ export function createCommandRunner({ execute, outbox, journal, wallNow, log, ru
         heartbeat(command, run),
         work(command, run),
       ]);
-      const report = outcome && address(command, run, outcome);
+      const report = outcome && { ...address(command, run, outcome), ...workOf(run, wallNow()) };
       ended.abort();
       if (!report || cancelled.signal.aborted) return await journal.finish(command.id);
       await deliver(report, cancelled.signal);
@@ -164,8 +167,16 @@ function isOver(answer) {
 }
 
 function address(command, run, outcome) {
-  const { id, correlation_id } = command;
-  return { id, correlation_id, ...outcome, tab_id: run.tabId, url: run.url?.slice(0, URL_CHARS) };
+  const { id, correlation_id, traceparent, tracestate } = command;
+  const url = run.url && toldAddress(run.url);
+  // The command's `baggage` is for whom its work calls, and not for its reports.
+  const trace = traceparent ? { traceparent, ...(tracestate && { tracestate }) } : {};
+  return { id, correlation_id, ...trace, ...outcome, tab_id: run.tabId, url };
+}
+
+/** When it was at the page, by this clock, which nobody else's is; nothing where it has not begun. */
+function workOf({ started, beganAt }, endedAt) {
+  return started ? { work: { beganAt, endedAt } } : {};
 }
 
 function failure(error, run) {

@@ -77,6 +77,53 @@ export function pageNavigated() {
   });
 }
 
+export function frameGone() {
+  return new CommandError({
+    code: 'frame_gone',
+    message: 'The frame was removed from the page, or has loaded another document.',
+    hint: 'Look at the page again: analyze page.',
+  });
+}
+
+/** `was` tells what the ref stood for, `candidates` are lines of what it could stand for now. */
+export function staleRef({ ref, was, candidates = [], url }) {
+  const like = candidates.length > 0 ? `It could be: ${candidates.join('; ')}` : 'Nothing like it is there.';
+  return new CommandError({
+    code: 'stale_ref',
+    message: `${ref}${was ? ` (${was})` : ''} is not in the page any more; nothing was done.`,
+    hint: `${like} Look at the page again: analyze page.`,
+    mayHaveExecuted: false,
+    url,
+  });
+}
+
+export function frameUnreachable(reason) {
+  return new CommandError({
+    code: 'frame_unreachable',
+    message: `The browser lets no extension act in this frame: ${reason}`,
+    hint: 'What is around the frame can be acted on, and a screenshot shows what is in it.',
+    mayHaveExecuted: false,
+  });
+}
+
+export function pageBlocked({ mayHaveExecuted }) {
+  return new CommandError({
+    code: 'page_blocked',
+    message: 'The page does not answer: a dialog of the browser is open in it, or a script keeps it busy.',
+    hint: 'Ask the person to answer the dialog, or wait. navigate and reload get past a dialog, and past a busy script to another site.',
+    mayHaveExecuted,
+  });
+}
+
+export function fileUnavailable(message) {
+  return new CommandError({
+    code: 'file_unavailable',
+    message,
+    hint: 'Call upload again: files wait at the gateway for a few minutes only.',
+    mayHaveExecuted: false,
+  });
+}
+
 export function noHistory(direction) {
   return new CommandError({
     code: 'no_history',

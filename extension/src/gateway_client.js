@@ -57,12 +57,21 @@ function createGreeting({ ask, now }) {
   };
 }
 
+/** Never negative, as the clock may be set back meanwhile. */
+function toldOf({ beganAt, endedAt }, now) {
+  return {
+    duration_ms: Math.max(0, endedAt - beganAt),
+    ended_ms_ago: Math.max(0, now - endedAt),
+  };
+}
+
 /**
  * The HTTP calls that the extension makes. It retries nothing; all calls throw GatewayUnavailable,
  * GatewayRefused or, where what answers does not know the token, GatewayImpostor.
  */
 export function createGatewayClient(settings) {
-  const { workerId, target, token, now = () => performance.now() } = settings;
+  const { workerId, target, token } = settings;
+  const { now = () => performance.now(), wallNow = () => Date.now() } = settings;
   const provenFetch = createProvenFetch(settings);
   const greeting = token
     ? createGreeting({ ask: () => fetchWithin('/healthz', {}, POST_TIMEOUT_MS), now })
@@ -100,8 +109,8 @@ export function createGatewayClient(settings) {
     }
   }
 
-  function post(path, content, signal, timeoutMs = POST_TIMEOUT_MS) {
-    const headers = { 'Content-Type': 'application/json' };
+  function post(path, content, signal, timeoutMs = POST_TIMEOUT_MS, more = {}) {
+    const headers = { 'Content-Type': 'application/json', ...more };
     const options = { method: 'POST', headers, body: JSON.stringify(content) };
     return request(path, options, timeoutMs, signal);
   }
@@ -130,9 +139,21 @@ export function createGatewayClient(settings) {
       return commands;
     },
 
-    /** Posts one report about one command; resolves to the answer of the gateway. */
-    postResult(report, signal) {
-      return post('/query-result', report, signal);
+    /**
+     * Posts one report about one command, with its `traceparent` and `tracestate`, if it has them,
+     * as headers; resolves to the answer of the gateway. When it was at work is told by how long ago
+     * that was, since no other clock is this one.
+     */
+    postResult({ traceparent, tracestate, work, ...report }, signal) {
+      const trace = { ...(traceparent && { traceparent }), ...(tracestate && { tracestate }) };
+      const body = work ? { ...report, work: toldOf(work, wallNow()) } : report;
+      return post('/query-result', body, signal, POST_TIMEOUT_MS, trace);
+    },
+
+    /** Fetches a part of a file that an upload names: `{base64, size}`. */
+    file(id, offset, signal) {
+      const path = `/files/${encodeURIComponent(id)}?offset=${offset}`;
+      return request(path, { method: 'GET' }, POST_TIMEOUT_MS, signal);
     },
 
     /** Posts one finished drawing; resolves to the answer of the gateway. */

@@ -1,6 +1,7 @@
 import { restrictedPage } from './errors.js';
 
-const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0|\[::\])$/i;
+const LOOPBACK = new RegExp('^(localhost|.+\\.localhost|127\\.\\d+\\.\\d+\\.\\d+|0\\.0\\.0\\.0|\\[::1?\\]'
+  + '|\\[::ffff:(7f[\\da-f]{2}:[\\da-f]+|0:0)\\])$', 'i');
 
 /**
  * Whether `url` is a page of the gateway at `serverUrl`, by any of its names on this machine: there
@@ -20,8 +21,8 @@ export function isGatewayPage(url, serverUrl) {
   if (!/^https?:$/.test(page.protocol)) return false;
   const portOf = ({ protocol, port }) => port || (protocol === 'https:' ? '443' : '80');
   if (portOf(page) !== portOf(gateway)) return false;
-  return page.hostname === gateway.hostname
-    || (LOOPBACK.test(page.hostname) && LOOPBACK.test(gateway.hostname));
+  const [host, own] = [page, gateway].map(({ hostname }) => hostname.replace(/\.$/, ''));
+  return host === own || (LOOPBACK.test(host) && LOOPBACK.test(own));
 }
 
 export function gatewayPage(url) {

@@ -1,53 +1,63 @@
 import { invalidParams } from './errors.js';
+import { keyOf, MODIFIERS, NAMED_KEYS, shiftedKey } from './key_table.js';
+import { KEY_STROKES } from './limits.js';
 
-/** The keys that have a name, and the number that old scripts know each by. */
-const NAMED_KEYS = {
-  Enter: 13,
-  Tab: 9,
-  Escape: 27,
-  Backspace: 8,
-  Delete: 46,
-  Insert: 45,
-  Home: 36,
-  End: 35,
-  PageUp: 33,
-  PageDown: 34,
-  ArrowLeft: 37,
-  ArrowUp: 38,
-  ArrowRight: 39,
-  ArrowDown: 40,
-};
-for (let number = 1; number <= 12; number += 1) NAMED_KEYS[`F${number}`] = 111 + number;
+const HELD = new RegExp(`^((?:(?:${Object.keys(MODIFIERS).join('|')})\\+)*)(.+)$`, 'su');
 
 /**
- * What the members of a KeyboardEvent are for text such as `Enter`, `a` or `Control+Shift+A`.
+ * What the members of a KeyboardEvent are for text such as `Enter`, `a` or `Control+Shift+A`, as
+ * they are on a US keyboard. `held` names the keys that are held meanwhile, those that the text
+ * names and no others: a capital letter has `shiftKey` without them.
  * Throws invalid_params for a key that no keyboard has.
  */
 export function keyStroke(text) {
-  const [, held, name] = text.match(/^((?:(?:Control|Shift|Alt|Meta)\+)*)(.+)$/su);
-  const key = name === 'Space' ? ' ' : name;
-  const single = [...key].length === 1;
-  if (!single && !Object.hasOwn(NAMED_KEYS, key)) {
-    const named = Object.keys(NAMED_KEYS).filter((each) => !/^F\d/.test(each)).join(', ');
-    const requirement = `must be one character, F1 to F12, Space or one of ${named}; `
-      + 'Control+, Shift+, Alt+ and Meta+ may stand before it';
-    throw invalidParams('key', requirement);
-  }
-  const down = (modifier) => held.includes(`${modifier}+`);
-  return {
-    key,
-    code: single ? codeOf(key) : key,
-    keyCode: single ? key.toUpperCase().charCodeAt(0) : NAMED_KEYS[key],
+  const [, prefix, name] = text.match(HELD);
+  const held = prefix.split('+').filter(Boolean);
+  const down = (modifier) => held.includes(modifier);
+  const flags = {
     ctrlKey: down('Control'),
     shiftKey: down('Shift'),
     altKey: down('Alt'),
     metaKey: down('Meta'),
   };
+  const { shiftKey, ...key } = named(name) ?? character(name, flags);
+  return { ...key, ...flags, shiftKey: flags.shiftKey || shiftKey === true, held };
 }
 
-/** The place of the key on the keyboard, where every keyboard agrees about it. */
-function codeOf(character) {
-  if (character === ' ') return 'Space';
-  if (/^[a-z]$/i.test(character)) return `Key${character.toUpperCase()}`;
-  return /^\d$/.test(character) ? `Digit${character}` : '';
+function named(name) {
+  if (Object.hasOwn(NAMED_KEYS, name)) return { key: name, code: name, keyCode: NAMED_KEYS[name] };
+  if (!Object.hasOwn(MODIFIERS, name)) return undefined;
+  const { code, keyCode } = MODIFIERS[name];
+  return { key: name, code, keyCode };
+}
+
+/** With Control, Alt or Meta a letter is the key and not a capital: people write Control+A. */
+function character(name, { ctrlKey, shiftKey, altKey, metaKey }) {
+  const written = name === 'Space' ? ' ' : name;
+  if ([...written].length !== 1) throw noSuchKey();
+  if (shiftKey) return keyOf(shiftedKey(written));
+  const isShortcut = ctrlKey || altKey || metaKey;
+  return keyOf(isShortcut && /^[A-Z]$/.test(written) ? written.toLowerCase() : written);
+}
+
+function noSuchKey() {
+  const names = Object.keys(NAMED_KEYS).filter((each) => !/^F\d/.test(each)).join(', ');
+  return invalidParams('key', `must be one character, F1 to F12, Space or one of ${names}; `
+    + 'Control+, Shift+, Alt+ and Meta+ may stand before it, *3 behind it for three times, and '
+    + 'several are set apart by spaces');
+}
+
+/** The strokes of text such as `ArrowDown*3 Tab Enter`, in their order. */
+export function keyStrokes(text) {
+  if ([...text].length === 1) return [keyStroke(text)];
+  const strokes = [];
+  for (const part of text.trim().split(/\s+/)) {
+    const [, key, times] = part.match(/^(.+)\*(\d+)$/su) ?? [null, part, '1'];
+    if (Number(times) < 1 || strokes.length + Number(times) > KEY_STROKES) {
+      throw invalidParams('key', `must stand for 1 to ${KEY_STROKES} keys`);
+    }
+    const stroke = keyStroke(key);
+    for (let time = 0; time < Number(times); time += 1) strokes.push(stroke);
+  }
+  return strokes;
 }

@@ -74,6 +74,10 @@ export const KEPT_COMMAND_BYTES = 64 * 1024;
 /** The largest result, in bytes of JSON: what one message and one HTTP body should carry. */
 export const RESULT_BYTES = 4 * 1024 * 1024;
 
+/** Files of one upload, and their bytes together: the gateway's limits. */
+export const UPLOADED_FILES = 20;
+export const UPLOADED_BYTES = 32 * 1024 * 1024;
+
 /** The longest error message in a report, in UTF-16 units: as much of it as the gateway keeps. */
 export const MESSAGE_CHARS = 4_000;
 
@@ -171,6 +175,43 @@ export const WAIT_LOOK_MS = 100;
 /** The furthest that one scroll goes, in CSS pixels: what the gateway takes. */
 export const SCROLL_PIXELS = 1_000_000;
 
+/**
+ * How long an action waits until its element is ready, in ms, how often it looks, and how long apart
+ * two looks are that find it in the same place: three pictures of a usual screen.
+ */
+export const TARGET_PATIENCE_MS = 3_000;
+export const TARGET_LOOK_MS = 50;
+export const STABLE_LOOK_MS = 50;
+
+/**
+ * A drag goes in so many steps, so long apart, in ms: what is below it notices each, and libraries that
+ * begin a drag after their own timer get to it.
+ */
+export const DRAG_STEPS = 10;
+export const DRAG_STEP_MS = 16;
+
+/** Steps of one batch, and the pause between two where nobody tells when the page is quiet, in ms. */
+export const BATCH_STEPS = 20;
+export const STEP_PAUSE_MS = 60;
+
+/**
+ * Editors look at what is selected a while after the mouse was let go, Quill after 100 ms: until then
+ * what comes next would act on what was selected before.
+ */
+export const SELECTION_NOTICED_MS = 120;
+
+/** Fields of one fill: more than the longest form that a person fills in at once. */
+export const FILLED_FIELDS = 100;
+
+/** A longer text is put in at once: a key for each character would take too long, in characters. */
+export const TYPED_KEYS = 1_000;
+
+/** An action gives its element up so long before its command is over, to say what is in the way, in ms. */
+export const TARGET_RESERVE_MS = 300;
+
+/** The most keys of one press: a slider from end to end, and far less than the 10 s of a command. */
+export const KEY_STROKES = 500;
+
 /** How many option texts an error of select names: enough to see what there is to choose. */
 export const NAMED_OPTIONS = 20;
 
@@ -203,8 +244,30 @@ export const CONSOLE_SITES = 100;
 export const NETWORK_ENTRIES = 200;
 export const NETWORK_TABS = 100;
 
+/** The longest address that is asked for again, in UTF-16 units: what most servers take. */
+export const REQUEST_URL_CHARS = 16_000;
+
+/** The longest body of a request or an answer that is told, in bytes, and header, in UTF-16 units. */
+export const BODY_BYTES = 16 * 1024;
+export const HEADER_CHARS = 2_000;
+
+/** The longest body of a request in which secrets are looked for, in bytes; of others nothing is told. */
+export const BODY_READ_BYTES = 256 * 1024;
+
+/** Headers and bodies that are remembered of all requests, in UTF-16 units of JSON. */
+export const DETAILS_CHARS = 16_000_000;
+
+/** How long an answer that is fetched again may take, in ms: less than a command has. */
+export const FETCH_AGAIN_MS = 5_000;
+
 /** The tallest picture, in pixels: what a canvas can be on every graphics card. */
 export const PICTURE_HEIGHT = 16_384;
+
+/** The widest picture, in pixels: models look at no more, and shrink what is larger. */
+export const PICTURE_WIDTH = 1_568;
+
+/** A picture that is larger than this as PNG is a JPEG, in bytes: photographs are. */
+export const PNG_BYTES = 1024 * 1024;
 
 /** A long picture that gets no further gives the page its looks back after this long, in ms. */
 export const CAPTURE_PATIENCE_MS = 5_000;
@@ -218,8 +281,89 @@ export const JPEG_QUALITIES = [0.9, 0.7, 0.4];
 /** The browser allows two captures a second; they are spaced a little wider than that, in ms. */
 export const SCREENSHOT_INTERVAL_MS = 550;
 
+/** A tab without an answer from its page for this long, in ms, has a dialog or a script in the way. */
+export const BLOCKED_AFTER_MS = 1_000;
+
+/** The same while an action runs in it, which may keep a slow page busy for longer, in ms. */
+export const BLOCKED_MIDWAY_MS = 5_000;
+
+/** A frame that does not answer for this long is left out, and is asked again only after a while, in ms. */
+export const FRAME_PATIENCE_MS = 1_000;
+export const HUNG_FOR_MS = 30_000;
+
+/** How often it is looked whether it answers, meanwhile, in ms. */
+export const PROBE_INTERVAL_MS = 1_000;
+
+/** How long after a command its tab still has no dialogs of the browser, in ms: for timers it set. */
+export const LINGER_MS = 1_000;
+
+/** Tabs that are opened for a page in one command, whose windows the browser blocked: a click opens one. */
+export const TABS_OPENED = 3;
+
+/** Tabs that a page opened in which its dialogs hold up nothing, either. */
+export const TABS_ARMED = 20;
+
+/** The most that is counted of what happened: a page can say any number. */
+export const EVENTS_COUNTED = 1_000_000_000;
+
+/** What one answer tells of dialogs, of tabs and the like each, and how much of a text in them, in UTF-16 units. */
+export const EVENTS_TOLD = 20;
+export const TEXT_TOLD_CHARS = 200;
+
+/**
+ * A page is quiet when nothing has changed in it for this long, in ms: longer than the steps in
+ * which one change leads to the next. How long that is waited for, and for a page that loads.
+ */
+export const QUIET_MS = 50;
+export const QUIET_PATIENCE_MS = 1_000;
+export const LOAD_PATIENCE_MS = 10_000;
+
+/** The longest report on an action, in UTF-16 units, and the longest address in a line of it. */
+export const REPORT_CHARS = 2_000;
+export const URL_TOLD_CHARS = 300;
+
+/** How long a page may take to say how it is after an action, in ms; a hung frame never does. */
+export const LOOK_PATIENCE_MS = 3_000;
+
+/** Outlines that agents were told, of which changes are told: as many as agents in tabs work at a time. */
+export const OUTLINES_KNOWN = 50;
+
+/** What is left of the time of a command for looking at the page and for the report, in ms. */
+export const REPORT_RESERVE_MS = 300;
+
 /** How long a capture waits for its tab to be painted, in ms; a minimised window never is. */
 export const PAINT_PATIENCE_MS = 1_000;
 
 /** The period of the alarm that wakes a suspended service worker, in minutes: the least allowed. */
 export const WAKE_PERIOD_MINUTES = 0.5;
+
+/** Documents of a tab whose refs are known, the latest: a hundred pages with a few frames each. */
+export const REF_RANGES = 500;
+
+/**
+ * Refs of a tab that are set aside at once for the case that the extension is loaded anew, so that not
+ * each look writes to the disk; and tabs of which that is kept: more than agents work in.
+ */
+export const REFS_ASIDE = 1_000;
+export const TABS_ASIDE = 100;
+
+/**
+ * The text of an outline, in characters, those beyond Latin counted by their bytes: when nothing is
+ * said some 5,000 tokens, and what a caller can ask for.
+ */
+export const PAGE_LINES_CHARS = 20_000;
+export const PAGE_LINES_CHARS_LEAST = 200;
+export const PAGE_LINES_CHARS_MOST = 60_000;
+
+/** Lines of a page with all its frames: twice as many as one frame can have (page/eyes/bounds.js). */
+export const PAGE_LINES = 100_000;
+
+/** Items of a list that an outline still tells of where not all of it can be told. */
+export const LIST_ITEMS = 50;
+
+/** Lines in the answer of find: when nothing is said, and at most. */
+export const FOUND_LINES = 20;
+export const FOUND_LINES_MOST = 100;
+
+/** How much of a long line find tells, in characters: some sentences. */
+export const FOUND_CHARS = 450;

@@ -3,9 +3,10 @@
  * Every answer is an object; one with `error` says in a sentence what went wrong.
  *
  * From the popup: `{about: 'popup', what}` with `waiting` (answers `{drawings}`), `draw`, and, with
- * the `id` of a drawing, `send` and `discard`. From a board: `{about: 'drawing', …}`.
+ * the `id` of a drawing, `send` and `discard`. From a board: `{about: 'drawing', …}`. From
+ * page/relay.js: `{about: 'page', …}`.
  */
-export function createMessages({ drawMode, tabs }) {
+export function createMessages({ drawMode, standIns, tabs }) {
   async function draw() {
     const tab = await tabs.find();
     try {
@@ -24,6 +25,7 @@ export function createMessages({ drawMode, tabs }) {
 
   async function answer(message, sender) {
     if (message?.about === 'drawing' && sender.tab) return drawMode.heard(message, sender.tab.id);
+    if (message?.about === 'page' && sender.tab) return standIns.heard(message, sender.tab.id);
     const isOwnPage = sender.url?.startsWith(`${sender.origin}/`)
       && sender.origin?.startsWith('chrome-extension:');
     if (message?.about !== 'popup' || !isOwnPage || !Object.hasOwn(popup, message.what)) {

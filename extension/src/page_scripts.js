@@ -4,7 +4,7 @@ import { CommandError, pageNavigated } from './errors.js';
 const REPLACED = /frame with id \d+ (was removed|is not ready)|no (frame|document) with id/i;
 
 /** Install what the functions that ask for `elements` share: see the files. */
-const ELEMENTS = ['src/page/selectors.js', 'src/page/elements.js'];
+const ELEMENTS = ['src/page/secret_fields.js', 'src/page/selectors.js', 'src/page/elements.js'];
 
 /**
  * Runs one of the functions of `page/` in the top frame of a tab, once its document is complete.
@@ -14,13 +14,18 @@ const ELEMENTS = ['src/page/selectors.js', 'src/page/elements.js'];
  * arguments that are null, too.
  */
 export function createPageScripts(browser) {
-  async function inject(injection) {
+  async function injectInAll(injection) {
     try {
-      const [{ result } = {}] = await browser.scripting.executeScript(injection);
-      return result;
+      const answers = await browser.scripting.executeScript(injection);
+      return answers.sort((a, b) => a.frameId - b.frameId);
     } catch (error) {
       throw REPLACED.test(error.message) ? pageNavigated() : error;
     }
+  }
+
+  async function inject(injection) {
+    const [{ result } = {}] = await injectInAll(injection);
+    return result;
   }
 
   return {
@@ -38,9 +43,27 @@ export function createPageScripts(browser) {
       return { url, data };
     },
 
-    /** Runs a file of ours among the page's own scripts, and answers its value. */
-    install(tabId, file) {
-      return inject({ target: { tabId }, world: 'MAIN', files: [file] });
+    /**
+     * Runs a file of ours among the page's own scripts in all frames of a tab, and answers its value
+     * in the top frame. Where a frame may run no scripts, none is run.
+     */
+    async install(tabId, file) {
+      const [top] = await injectInAll({ target: { tabId, allFrames: true }, world: 'MAIN', files: [file] });
+      return top?.result;
+    },
+
+    /**
+     * Runs a function among the page's own scripts in all frames. Answers a list of `{frameId, url,
+     * data}`, the top frame first.
+     */
+    async runInAll(tabId, pageFunction, args) {
+      const target = { tabId, allFrames: true };
+      const answers = await injectInAll({
+        target, world: 'MAIN', injectImmediately: true, func: pageFunction, args,
+      });
+      if (!answers[0]?.result) throw pageNavigated();
+      return answers.filter(({ result }) => result)
+        .map(({ frameId, result: { url, data } }) => ({ frameId, url, data }));
     },
   };
 }

@@ -5,9 +5,18 @@ import { SETTING_CHARS, TOKEN_CHARS } from './limits.js';
  * a text, as a sentence, or null; an empty text stands for the default.
  */
 
+/** URL.canParse is younger than the oldest browser that we run in. */
+function parsed(text) {
+  try {
+    return new URL(text);
+  } catch {
+    return null;
+  }
+}
+
 export function serverUrlProblem(text) {
   if (text === '') return null;
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = parsed(text);
   if (!url || !['http:', 'https:'].includes(url.protocol)) {
     return 'The address must begin with http:// or https://.';
   }

@@ -1,4 +1,5 @@
 import { invalidParams } from './errors.js';
+import { hasGap } from './secrets.js';
 
 /** The checks that several actions share. Each throws invalid_params, which names the field. */
 
@@ -78,6 +79,14 @@ export function requirePageUrl(params, field) {
   const text = params[field];
   const allowed = text === 'about:blank' || NAVIGABLE.includes(protocolOf(text));
   if (!allowed) throw invalidParams(field, 'must be an http or https address, or about:blank');
+  requireNoGap(params, field, 'use the tab or the link that has all of it');
+}
+
+/** Refuses the address as agents were told it where that isn't the whole one; `instead` says what to do. */
+export function requireNoGap(params, field, instead) {
+  if (isGiven(params, field) && hasGap(params[field])) {
+    throw invalidParams(field, `has a secret left out; ${instead}`);
+  }
 }
 
 export function isGiven(params, field) {

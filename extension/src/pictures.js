@@ -1,5 +1,5 @@
 import { resultTooLarge } from './errors.js';
-import { JPEG_QUALITIES, RESULT_BYTES } from './limits.js';
+import { JPEG_QUALITIES, PICTURE_WIDTH, PNG_BYTES, RESULT_BYTES } from './limits.js';
 
 /** Base64 takes four characters for three bytes; some are left for the rest of the result. */
 const PICTURE_BYTES = Math.floor(((RESULT_BYTES - 1024) * 3) / 4);
@@ -14,31 +14,45 @@ export async function decodePicture(dataUrl) {
   return createImageBitmap(await response.blob());
 }
 
+/** How much smaller than CSS pixels a picture is drawn, so that it is not wider than it may be. */
+export function scaleFor(width) {
+  return Math.min(1, PICTURE_WIDTH / width);
+}
+
 /**
- * `{mime_type, base64, width, height}` of a capture as it is, or compressed more where it would be
- * too large for a result.
+ * `{mime_type, base64, width, height}` of a capture of a window that is so many CSS pixels wide, in
+ * CSS pixels, so that places in the picture are places in the window. Where it is smaller than that
+ * it has a `scale`. `draw(canvas, scale)` may add to it.
  */
-export async function packCapture(dataUrl) {
+export async function packCapture(dataUrl, viewWidth, draw) {
   const base64 = dataUrl.slice(dataUrl.indexOf(',') + 1);
-  if (base64.length * 0.75 <= PICTURE_BYTES) {
-    return { mime_type: 'image/png', base64, ...sizeOfPng(base64) };
+  const size = sizeOfPng(base64);
+  const isAsAsked = size.width === viewWidth && viewWidth <= PICTURE_WIDTH && !draw;
+  if (isAsAsked && base64.length * 0.75 <= PNG_BYTES) {
+    return { mime_type: 'image/png', base64, ...size };
   }
   const picture = await decodePicture(dataUrl);
-  const canvas = new OffscreenCanvas(picture.width, picture.height);
-  canvas.getContext('2d').drawImage(picture, 0, 0);
-  return packCanvas(canvas);
+  const scale = scaleFor(viewWidth);
+  const height = Math.round((picture.height / picture.width) * viewWidth * scale);
+  const canvas = new OffscreenCanvas(Math.round(viewWidth * scale), Math.max(1, height));
+  canvas.getContext('2d').drawImage(picture, 0, 0, canvas.width, canvas.height);
+  picture.close();
+  draw?.(canvas, scale);
+  const data = await packCanvas(canvas);
+  if (scale < 1) data.scale = scale;
+  return data;
 }
 
 /** The same of what was drawn: a PNG, or where that is too large a JPEG that is not. */
 export async function packCanvas(canvas) {
   const formats = [
-    { type: 'image/png' },
-    ...JPEG_QUALITIES.map((quality) => ({ type: 'image/jpeg', quality })),
+    { type: 'image/png', most: PNG_BYTES },
+    ...JPEG_QUALITIES.map((quality) => ({ type: 'image/jpeg', quality, most: PICTURE_BYTES })),
   ];
   let blob;
-  for (const format of formats) {
+  for (const { most, ...format } of formats) {
     blob = await canvas.convertToBlob(format);
-    if (blob.size <= PICTURE_BYTES) {
+    if (blob.size <= most) {
       const { width, height } = canvas;
       return { mime_type: blob.type, base64: await base64Of(blob), width, height };
     }

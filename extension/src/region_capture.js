@@ -5,37 +5,47 @@ import {
   PICTURE_HEIGHT,
 } from './limits.js';
 import { beginCapture, endCapture, showTile } from './page/capture_region.js';
-import { decodePicture, packCanvas } from './pictures.js';
+import { drawMarks } from './marks.js';
+import { decodePicture, packCanvas, scaleFor } from './pictures.js';
 
 /**
- * Takes a picture of a whole page, or of one element, by scrolling through it. `captureTab()`
- * resolves to what the tab shows, as a data: address, or to undefined when nobody waits for the
- * picture any more.
+ * Takes a picture of a whole page, or of the element of a key, by scrolling through it.
+ * `captureTab()` resolves to what the tab shows, as a data: address, or to undefined when nobody
+ * waits for the picture any more. `marks` are drawn over it.
  */
-export async function captureRegion({ tabId, selector, pageScripts, captureTab, progress }) {
-  const beginArgs = [selector, FIXED_CANDIDATES, CAPTURE_PATIENCE_MS];
+export async function captureRegion({ tabId, key, pageScripts, captureTab, progress, marks }) {
+  const beginArgs = [key, FIXED_CANDIDATES, CAPTURE_PATIENCE_MS];
   const begun = await pageScripts.run(tabId, beginCapture, beginArgs, { elements: true });
   try {
-    const { region, tops, truncated } = planTiles(begun.data);
+    const scale = scaleFor(begun.data.region.width);
+    const { region, tops, truncated } = planTiles({ ...begun.data, pixelRatio: scale });
     let canvas;
     for (const [index, top] of tops.entries()) {
       progress(`${index} of ${tops.length} parts of the picture are taken.`, index / tops.length);
-      const hideFixed = selector !== null || index > 0;
+      const hideFixed = key !== null || index > 0;
       const tileArgs = [region.x, top, hideFixed, PAINT_PATIENCE_MS];
       const { data: tile } = await pageScripts.run(tabId, showTile, tileArgs);
       const capture = await captureTab();
       if (!capture) return undefined;
       const picture = await decodePicture(capture);
-      const scale = picture.width / tile.viewWidth;
+      const perPixel = tile.viewWidth / picture.width;
+      const wide = picture.width * perPixel;
       canvas ??= new OffscreenCanvas(
-        Math.max(1, Math.min(Math.round(region.width * scale), picture.width)),
+        Math.max(1, Math.round(Math.min(region.width, wide) * scale)),
         Math.max(1, Math.min(Math.round(region.height * scale), PICTURE_HEIGHT)),
       );
-      const left = (tile.x - region.x) * scale;
-      canvas.getContext('2d').drawImage(picture, left, (tile.y - region.y) * scale);
+      canvas.getContext('2d').drawImage(
+        picture,
+        (tile.x - region.x) * scale,
+        (tile.y - region.y) * scale,
+        wide * scale,
+        picture.height * perPixel * scale,
+      );
       picture.close();
     }
+    drawMarks(canvas, marks, { ...region, scale });
     const data = await packCanvas(canvas);
+    if (scale < 1) data.scale = scale;
     if (truncated) data.truncated = true;
     return { url: begun.url, data };
   } finally {

@@ -1,6 +1,6 @@
 import { CommandError, executionFailed, noActiveTab, restrictedPage, tabGone } from './errors.js';
-import { TITLE_CHARS, URL_CHARS } from './limits.js';
 import { pageLoaded } from './page_loaded.js';
+import { toldAddress, toldTitle } from './told_page.js';
 
 /** What the browser says when the page, not the script, is the reason for a refusal. */
 const RESTRICTION = /cannot access|cannot be scripted|missing host permission|blocked|error page/i;
@@ -14,8 +14,8 @@ export function describeTab({ id, windowId, active, title, url, pendingUrl }) {
     tab_id: id,
     window_id: windowId,
     active,
-    title: (title ?? '').slice(0, TITLE_CHARS),
-    url: (url || pendingUrl || '').slice(0, URL_CHARS),
+    title: toldTitle(title),
+    url: toldAddress(url || pendingUrl),
   };
 }
 

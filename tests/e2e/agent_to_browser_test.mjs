@@ -1,5 +1,6 @@
 /** The real thing: official MCP client, bridge, gateway, tracker, extension, Chromium. */
-import { after, before, describe } from 'node:test';
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
 import { checkAgentToBrowser } from './support/agent_checks.js';
 import { House } from './support/house.js';
 
@@ -29,3 +30,21 @@ for (const [way, connect] of Object.entries(waysIn)) {
     checkAgentToBrowser(() => setting);
   });
 }
+
+test('two agents in one tab are each told what has changed since they looked', async () => {
+  const page = await house.browser.open(`${house.pages.url}/`);
+  const tab = { tab_id: await house.browser.tabIdOf(page), wait_ms: 20_000 };
+  const agents = [await house.agentOverHttp(), await house.agentOverHttp()];
+  const told = async (agent, tool, args) => {
+    const answer = await agent.call(tool, { ...args, ...tab });
+    assert.ok(!answer.isError, JSON.stringify(answer));
+    return answer.content.map(({ text }) => text).join('\n');
+  };
+  for (const agent of agents) await told(agent, 'analyze', { what: 'page' });
+  await page.evaluate(() => document.body.append(document.createElement('p')));
+  await page.evaluate(() => { document.body.lastChild.textContent = 'Said to both'; });
+  for (const agent of agents) {
+    assert.match(await told(agent, 'interact', { action: 'press', key: 'Shift' }), /\+ Said to both/);
+  }
+  assert.match(await told(agents[0], 'interact', { action: 'press', key: 'Shift' }), /nothing changed/);
+});

@@ -38,7 +38,7 @@ function judge(id, answer, runs) {
   assert.equal(answer.final, true, context);
   if (answer.status === 'complete') {
     assert.equal(runs, 1, context);
-    assert.equal(answer.result.data, '1', context);
+    assert.equal(answer.result, '1', context);
     return 'complete';
   }
   const { code, may_have_executed: mayHaveExecuted } = errorOf(answer);
@@ -101,6 +101,6 @@ test('no command is lost or runs twice', { timeout: 280_000 }, async (context) =
     // What was reported as cut short may have gone on in the page, but not twice.
     for (const [id, runs] of house.pages.counts) assert.equal(runs, 1, `${id} ran ${runs} times`);
     context.diagnostic(JSON.stringify(Object.fromEntries(ends)));
-    assert.equal((await agent.run({ action: 'get_page' })).result.data.title, 'Test page');
+    assert.equal((await agent.run({ action: 'get_page' })).result.title, 'Test page');
   });
 });

@@ -85,7 +85,9 @@ describe('the visible part', () => {
       });
       const picture = await take('noise');
       assert.equal(picture.mime_type, 'image/jpeg');
-      assert.equal(picture.width, 2000);
+      assert.equal(picture.width, 1568);
+      assert.equal(picture.height, 1176);
+      assert.equal(picture.scale, 0.784);
       assert.ok(picture.base64.length < 4 * 1024 * 1024);
     } finally {
       await page.setViewportSize({ width: 1280, height: 720 });
@@ -161,7 +163,50 @@ describe('an element', () => {
   test('has to be visible', async () => {
     await page.evaluate(() => document.querySelector('#sticky').toggleAttribute('hidden'));
     const params = { action: 'screenshot', selector: '#sticky' };
-    const error = await setting.refused(params, 'execution_failed');
-    assert.match(error.message, /not visible/);
+    const error = await setting.refused(params, 'element_hidden');
+    assert.match(error.message, /cannot be seen: display: none/);
+  });
+});
+
+describe('places in a picture', () => {
+  test('are places in the window: what has a ref is marked there', async () => {
+    await page.goto(`${setting.pages.url}/framed`);
+    const plain = await take('unmarked');
+    const marked = await take('marked', { marks: true });
+    const box = await page.locator('button').first().boundingBox();
+    const corner = [[Math.round(box.x), Math.round(box.y + box.height)]];
+    assert.notDeepEqual(await coloursAt(marked, corner), await coloursAt(plain, corner));
+    const { width, height } = marked;
+    assert.deepEqual({ width, height }, { width: plain.width, height: plain.height });
+    const left = await page.evaluate(() => document.documentElement.outerHTML.includes('mark'));
+    assert.equal(left, false);
+    const error = await setting.refused({ action: 'screenshot', marks: 'yes' }, 'invalid_params');
+    assert.match(error.message, /^marks/);
+  });
+
+  test('are the same on a screen with finer pixels', async () => {
+    await page.goto(`${setting.pages.url}/tall`);
+    const session = await page.context().newCDPSession(page);
+    const metrics = { width: 1280, height: 720, deviceScaleFactor: 2, mobile: false };
+    await session.send('Emulation.setDeviceMetricsOverride', metrics);
+    try {
+      const [width, height] = await page.evaluate(() => [innerWidth, innerHeight]);
+      const visible = await take('fine_pixels');
+      assert.deepEqual([visible.width, visible.height], [width, height]);
+      const element = await take('fine_element', { selector: '#third' });
+      assert.deepEqual([element.width, element.height], [300, 500]);
+      const colours = await coloursAt(element, [[1, 1], [298, 498]]);
+      assert.deepEqual(colours, [BLUE, BLUE]);
+    } finally {
+      await session.send('Emulation.clearDeviceMetricsOverride');
+      await page.goto(`${setting.pages.url}/framed`);
+    }
+  });
+
+  test('an element in a frame is brought into view, and is all that is in its picture', async () => {
+    const picture = await take('element_in_frame', { selector: '#green' });
+    assert.deepEqual([picture.width, picture.height], [100, 60]);
+    const points = [[1, 1], [98, 1], [1, 58], [98, 58]];
+    assert.deepEqual(await coloursAt(picture, points), [GREEN, GREEN, GREEN, GREEN]);
   });
 });

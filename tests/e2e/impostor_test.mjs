@@ -69,7 +69,7 @@ describe('a program that takes over from a gateway', () => {
     const params = { action: 'execute_js', script: 'document.title', tab_id: tabId, wait_ms: 20_000 };
     const answer = saidOf(await bridge.call('interact', params));
     assert.equal(answer.status, 'complete', JSON.stringify(answer));
-    return answer.result.data;
+    return answer.result;
   }
 
   test('gets nothing, is not believed, and leaves no trace', TIMEOUT, (context) => house.step(async () => {

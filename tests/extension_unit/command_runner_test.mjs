@@ -106,8 +106,30 @@ describe('command runner', () => {
         status: 'complete',
         result: { success: true, data: { answer: 42 } },
         ...WHERE,
+        work: { beganAt: wallNowMs, endedAt: wallNowMs },
       },
     ]);
+  });
+
+  test('a report has the time at the page, and not that of the wait for it', async () => {
+    let begin;
+    work.turn = new Promise((resolve) => { begin = resolve; });
+    await start();
+    wallNowMs += 300;
+    begin();
+    await settled();
+    const beganAt = wallNowMs;
+    wallNowMs += 40;
+    work.resolve({});
+    await settled();
+    assert.deepEqual(outbox.sent.at(-1).work, { beganAt, endedAt: beganAt + 40 });
+  });
+
+  test('a report of what has not begun has no time at the page', async () => {
+    work.turn = new Promise(() => {});
+    await start({ ...COMMAND, timeout_ms: 500 });
+    await elapse(500);
+    assert.deepEqual([outbox.sent.at(-1).status, outbox.sent.at(-1).work], ['timeout', undefined]);
   });
 
   test('pending leaves 1.8 s after receipt and not before', async () => {
@@ -134,6 +156,7 @@ describe('command runner', () => {
         may_have_executed: true,
       },
       ...WHERE,
+      work: { beganAt: wallNowMs, endedAt: wallNowMs },
     });
     assert.equal(work.run.signal.aborted, true);
   });

@@ -56,6 +56,30 @@ describe('gateway client', () => {
     assert.equal(body, '{"id":"d-1"}');
   });
 
+  test('sends the trace of a command back beside the report', async () => {
+    const { client, requests } = clientAnswered(json({ accepted: true }));
+    await client.postResult({ id: 'd-1', traceparent: '00-1-2-01' });
+    const [{ headers, body }] = requests;
+    assert.deepEqual(headers, { 'Content-Type': 'application/json', traceparent: '00-1-2-01' });
+    assert.equal(body, '{"id":"d-1"}');
+    await client.postResult({ id: 'd-1', traceparent: '00-1-2-01', tracestate: 'a=1' });
+    assert.equal(requests[1].headers.tracestate, 'a=1');
+    assert.equal(requests[1].body, '{"id":"d-1"}');
+  });
+
+  test('tells how long ago the work was, each time that it is told', async () => {
+    let wall = 5_000;
+    const { client, requests } = clientAnswered(json({ accepted: true }), { wallNow: () => wall });
+    const report = { id: 'd-1', work: { beganAt: 4_000, endedAt: 4_900 } };
+    await client.postResult(report);
+    wall = 7_000;
+    await client.postResult(report);
+    wall = 1_000;
+    await client.postResult(report);
+    const told = requests.map(({ body }) => JSON.parse(body).work);
+    assert.deepEqual(told, [100, 2_100, 0].map((ago) => ({ duration_ms: 900, ended_ms_ago: ago })));
+  });
+
   test('posts a drawing', async () => {
     const { client, requests } = clientAnswered(json({ status: 'ok' }));
     assert.deepEqual(await client.completeDrawing({ annotations: [] }), { status: 'ok' });

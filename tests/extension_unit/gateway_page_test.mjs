@@ -6,7 +6,7 @@ test('the gateway is known by all names of this machine', () => {
   const server = 'http://127.0.0.1:7890';
   for (const url of ['http://127.0.0.1:7890/ui/', 'http://localhost:7890/', 'http://[::1]:7890/ui/sessions/a',
     'http://127.1.2.3:7890/', 'http://app.localhost:7890/', 'https://localhost:7890/', 'http://LOCALHOST:7890/ui/',
-    'http://0.0.0.0:7890/', 'view-source:http://localhost:7890/ui/', 'blob:http://localhost:7890/1f2e']) {
+    'http://0.0.0.0:7890/', 'http://localhost.:7890/', 'http://[::ffff:127.0.0.1]:7890/', 'view-source:http://localhost:7890/ui/', 'blob:http://localhost:7890/1f2e']) {
     assert.equal(isGatewayPage(url, server), true, url);
   }
   for (const url of ['http://127.0.0.1:7891/', 'http://example.org:7890/', 'http://example.org/', 'about:blank', '',

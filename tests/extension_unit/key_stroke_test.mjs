@@ -1,21 +1,31 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { keyStroke } from '../../extension/src/key_stroke.js';
+import { keyStroke, keyStrokes } from '../../extension/src/key_stroke.js';
 
-const NONE = { ctrlKey: false, shiftKey: false, altKey: false, metaKey: false };
+const NONE = { ctrlKey: false, shiftKey: false, altKey: false, metaKey: false, held: [] };
+const SHIFT = { shiftKey: true };
 
 describe('key stroke', () => {
   const strokes = [
     ['Enter', { key: 'Enter', code: 'Enter', keyCode: 13 }],
     ['a', { key: 'a', code: 'KeyA', keyCode: 65 }],
+    ['A', { key: 'A', code: 'KeyA', keyCode: 65, ...SHIFT }],
     ['7', { key: '7', code: 'Digit7', keyCode: 55 }],
+    ['(', { key: '(', code: 'Digit9', keyCode: 57, ...SHIFT }],
+    ['.', { key: '.', code: 'Period', keyCode: 190 }],
+    ['é', { key: 'é', code: '', keyCode: 0 }],
     ['Space', { key: ' ', code: 'Space', keyCode: 32 }],
     [' ', { key: ' ', code: 'Space', keyCode: 32 }],
     ['F12', { key: 'F12', code: 'F12', keyCode: 123 }],
-    ['+', { key: '+', code: '', keyCode: 43 }],
-    ['Control++', { key: '+', code: '', keyCode: 43, ctrlKey: true }],
-    ['Control+Shift+A', { key: 'A', code: 'KeyA', keyCode: 65, ctrlKey: true, shiftKey: true }],
-    ['Alt+ArrowLeft', { key: 'ArrowLeft', code: 'ArrowLeft', keyCode: 37, altKey: true }],
+    ['+', { key: '+', code: 'Equal', keyCode: 187, ...SHIFT }],
+    ['Control++', { key: '+', code: 'Equal', keyCode: 187, ...SHIFT, ctrlKey: true, held: ['Control'] }],
+    ['Control+A', { key: 'a', code: 'KeyA', keyCode: 65, ctrlKey: true, held: ['Control'] }],
+    ['Control+Shift+a',
+      { key: 'A', code: 'KeyA', keyCode: 65, ctrlKey: true, ...SHIFT, held: ['Control', 'Shift'] }],
+    ['Shift+1', { key: '!', code: 'Digit1', keyCode: 49, ...SHIFT, held: ['Shift'] }],
+    ['Alt+ArrowLeft',
+      { key: 'ArrowLeft', code: 'ArrowLeft', keyCode: 37, altKey: true, held: ['Alt'] }],
+    ['Shift', { key: 'Shift', code: 'ShiftLeft', keyCode: 16 }],
   ];
   for (const [text, expected] of strokes) {
     test(`"${text}"`, () => assert.deepEqual(keyStroke(text), { ...NONE, ...expected }));
@@ -24,6 +34,25 @@ describe('key stroke', () => {
   for (const text of ['Return', 'ctrl+a', 'Control+', 'ab', 'toString']) {
     test(`"${text}" is no key`, () => {
       assert.throws(() => keyStroke(text), { code: 'invalid_params', message: /^key: / });
+    });
+  }
+});
+
+describe('key strokes', () => {
+  const sequences = [
+    ['ArrowDown*3 Tab  Enter', ['ArrowDown', 'ArrowDown', 'ArrowDown', 'Tab', 'Enter']],
+    [' ', [' ']],
+    ['*', ['*']],
+    ['**2', ['*', '*']],
+    ['Space x', [' ', 'x']],
+  ];
+  for (const [text, keys] of sequences) {
+    test(`"${text}"`, () => assert.deepEqual(keyStrokes(text).map(({ key }) => key), keys));
+  }
+
+  for (const text of ['a*0', 'a*501', 'a*300 b*300', 'a Nothing']) {
+    test(`"${text}" is none`, () => {
+      assert.throws(() => keyStrokes(text), { code: 'invalid_params', message: /^key: / });
     });
   }
 });

@@ -9,7 +9,8 @@ let tabs;
 let network;
 
 beforeEach(() => {
-  const names = ['onBeforeRequest', 'onBeforeRedirect', 'onCompleted', 'onErrorOccurred'];
+  const names = ['onBeforeRequest', 'onSendHeaders', 'onHeadersReceived', 'onBeforeRedirect', 'onResponseStarted',
+    'onCompleted', 'onErrorOccurred'];
   requests = Object.fromEntries(names.map((name) => [name, new FakeEvent()]));
   tabs = { onRemoved: new FakeEvent() };
   network = watchNetwork({ requests, tabs, wallNow: () => 0 });
@@ -22,6 +23,7 @@ function begin(requestId, fields = {}) {
 }
 
 const shown = (requestId, rest) => ({
+  id: requestId,
   time: '1970-01-01T00:00:01.000Z',
   method: 'GET',
   type: 'script',
@@ -47,6 +49,16 @@ describe('network log', () => {
       truncated: false,
       observed_since: '1970-01-01T00:00:00.000Z',
     });
+  });
+
+  test('tells addresses without the secrets in them', () => {
+    begin('a', { url: 'http://page.test/?code=hush' });
+    const redirectUrl = 'http://page.test/#access_token=hush';
+    requests.onBeforeRedirect.fire({ requestId: 'a', timeStamp: 1_040, statusCode: 302, redirectUrl });
+    const [entry] = network.recent(7, 50, '').entries;
+    assert.deepEqual([entry.url, entry.redirected_to],
+      ['http://page.test/?code=(left out)', 'http://page.test/#access_token=(left out)']);
+    assert.equal(network.entry(7, 'a').url, 'http://page.test/?code=hush');
   });
 
   test('picks by address, and the last ones', () => {
@@ -79,5 +91,43 @@ describe('network log', () => {
     for (let tabId = 100; tabId <= 100 + NETWORK_TABS; tabId += 1) begin(`t${tabId}`, { tabId });
     assert.deepEqual(network.recent(100, 50, '').entries, []);
     assert.equal(network.recent(101, 50, '').entries.length, 1);
+  });
+
+  test('tells all of one request, without secrets', () => {
+    const bytes = new TextEncoder().encode('{"name": "Ada", "password": "hush", "api_key": 12}').buffer;
+    begin('a', { method: 'POST', requestBody: { raw: [{ bytes }] } });
+    begin('a', { requestBody: { formData: { user: ['ada'], pwd: ['hush'] } } });
+    const headers = (...pairs) => pairs.map(([name, value]) => ({ name, value }));
+    requests.onSendHeaders.fire({ requestId: 'a', requestHeaders: headers(
+      ['Accept', 'text/html'], ['Authorization', 'Bearer hush'], ['Cookie', 'a=hush'], ['X-Api-Key', 'hush']) });
+    requests.onHeadersReceived.fire({ requestId: 'a', responseHeaders: headers(
+      ['Vary', 'a'], ['vary', 'b'], ['Set-Cookie', 'a=hush'], ['set-cookie', 'b=hush']) });
+    const { entry: first, url } = network.entry(7, 'a');
+    assert.equal(first.request_body, '{"name":"Ada","password":"(left out)","api_key":"(left out)"}');
+    assert.equal(url, 'http://page.test/a');
+    const { entry } = network.entry(7, 'a.2');
+    assert.equal(entry.request_body, 'user=ada&pwd=%28left+out%29');
+    assert.deepEqual(entry.request_headers, {
+      accept: 'text/html', authorization: '(left out)', cookie: '(left out)', 'x-api-key': '(left out)',
+    });
+    assert.deepEqual(entry.response_headers, { vary: 'a, b', 'set-cookie': '(left out)' });
+    assert.equal(network.entry(8, 'a'), undefined);
+    assert.equal(JSON.stringify([first, entry]).includes('hush'), false);
+  });
+
+  test('tells which requests of an action are open, and what it downloads', () => {
+    begin('before', { type: 'xmlhttprequest', timeStamp: 900 });
+    begin('image', { type: 'image' });
+    begin('call', { type: 'xmlhttprequest' });
+    begin('stream', { type: 'xmlhttprequest' });
+    const type = [{ name: 'Content-Type', value: 'text/event-stream' }];
+    requests.onResponseStarted.fire({ requestId: 'stream', responseHeaders: type });
+    assert.deepEqual(network.since(7, 1_000), { open: 1, page: false, endedAt: 0 });
+    begin('page', { type: 'main_frame' });
+    assert.deepEqual(network.since(7, 1_000), { open: 2, page: true, endedAt: 0 });
+    requests.onHeadersReceived.fire({ requestId: 'page', type: 'main_frame', url: 'http://page.test/page',
+      responseHeaders: [{ name: 'Content-Disposition', value: 'attachment; filename=a.pdf' }] });
+    assert.deepEqual(network.downloads(7, 1_000), [{ name: 'a.pdf', url: 'http://page.test/page' }]);
+    assert.deepEqual(network.downloads(7, 1_001), []);
   });
 });

@@ -9,7 +9,7 @@ const readme = await readFile(new URL('../../extension/README.md', import.meta.u
 /** Words in code in the column of parameters that are values or examples of them. */
 const VALUES = new Set([
   'true', 'false', 'visible', 'hidden', 'attached', 'debug', 'log', 'info', 'warn', 'error',
-  'Enter', 'a', 'Control+A', 'about:blank',
+  'Enter', 'a', 'Control+A', 'double', 'right', 'middle', 'Control+Shift', 'force', 'ArrowDown*3 Tab Enter', '{e9', 'e12', '300,120', '**/done', '+0,-40', 'about:blank',
 ]);
 
 const inCode = (cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, text]) => text);
@@ -30,6 +30,9 @@ function described() {
 function askedFor(action) {
   const fine = {
     script: '1', url: 'http://page.test/', selector: '#a', text: 'a', key: 'a', value: 'a', tab_id: 7,
+    fields: { e9: 'a' }, to: '+1,1',
+    files: [{ file_id: 'f', name: 'a', mime_type: '', size: 1 }],
+    steps: [{ action: 'back' }],
   };
   const asked = new Set();
   action.check(new Proxy(fine, {

@@ -3,10 +3,12 @@ import { beforeEach, describe, test } from 'node:test';
 import { back } from '../../extension/src/actions/back.js';
 import { navigate } from '../../extension/src/actions/navigate.js';
 import { openTab } from '../../extension/src/actions/open_tab.js';
+import { gatewayPage } from '../../extension/src/gateway_page.js';
 import { FakeBrowser } from './support/fake_browser.mjs';
 import { settled } from './support/settled.mjs';
 
 const PAGE = { id: 7, windowId: 1, active: true, status: 'complete', url: 'http://page.test/' };
+const OFF = 'http://127.0.0.1:7890/ui/';
 const NEXT = { url: 'http://next.test/', title: 'Next' };
 
 let browser;
@@ -20,10 +22,15 @@ beforeEach(() => {
   said = [];
 });
 
+const isOff = async (url) => url === OFF;
+const guard = async (url) => {
+  if (await isOff(url)) throw gatewayPage(url);
+};
+
 function start(action, params = {}) {
   const { signal } = new AbortController();
   const progress = (message) => said.push(message);
-  return action.run({ tab, params, tools: { browser }, signal, progress });
+  return action.run({ tab, params, tools: { browser, guard, isOff }, signal, progress });
 }
 
 function load(page = NEXT) {
@@ -41,6 +48,20 @@ describe('an action that takes a tab elsewhere', () => {
     load();
     assert.deepEqual(await going, { url: NEXT.url, data: NEXT });
     assert.equal(browser.tabs.onUpdated.listeners.size, 0);
+  });
+
+  test('does not go where no agent acts, and tells nothing of it where it was led there', async () => {
+    const update = async () => assert.fail('nothing was to be done');
+    Object.assign(browser.tabs, { update, create: update });
+    const refused = { code: 'restricted_page', mayHaveExecuted: false };
+    await assert.rejects(start(navigate, { url: OFF }), refused);
+    const tools = { browser, guard, isOff, tabs: { lastWindowId: async () => 1 } };
+    await assert.rejects(openTab.openTab({ params: { url: OFF }, tools }), refused);
+    browser.tabs.update = async () => {};
+    const going = start(navigate, { url: NEXT.url });
+    await settled();
+    load({ url: OFF, title: 'Sessions' });
+    assert.deepEqual(await going, { url: OFF, data: { url: OFF } });
   });
 
   test('tells an error page from the page that was wanted', async () => {
@@ -66,7 +87,7 @@ describe('an action that takes a tab elsewhere', () => {
 describe('a tab that was just opened', () => {
   test('has loaded already where nothing is pending', async () => {
     const { data } = await start(openTab);
-    assert.deepEqual(data, { tab_id: 7, url: PAGE.url, title: undefined });
+    assert.deepEqual(data, { tab_id: 7, url: PAGE.url, title: '' });
   });
 
   test('has not loaded while its first address is pending', async () => {

@@ -1,12 +1,11 @@
 import { CONSOLE_ENTRIES, LOG_ENTRIES } from '../limits.js';
-import { readRecordedConsole } from '../page/read_console.js';
 import { optionalInteger, optionalOneOf } from '../params.js';
 
 const BEGINS_NOW = 'The record of this site begins with this call. Reload the page for what it says ' +
   'from its start.';
 
 /**
- * Answers what the page wrote to its console lately, and the errors that nothing caught: since it
+ * Answers what the page and its frames wrote to their consoles lately, and the errors that nothing caught: since it
  * was first asked, and from the start of each page that the site loads after that.
  */
 export const readConsole = {
@@ -17,12 +16,11 @@ export const readConsole = {
     optionalOneOf(params, 'level', ['debug', 'log', 'info', 'warn', 'error']);
   },
 
-  async run({ tab, params: { limit, level }, tools: { pageScripts, consoleRecords } }) {
+  async run({ tab, params: { limit, level }, tools: { consoleRecords } }) {
     const begins = await consoleRecords.begin(tab.id);
-    const args = [limit ?? LOG_ENTRIES, level ?? null];
-    const options = { world: 'MAIN', early: true };
-    const { url, data } = await pageScripts.run(tab.id, readRecordedConsole, args, options);
-    await consoleRecords.follow(url);
+    const { url, frames, data } =
+      await consoleRecords.read(tab.id, limit ?? LOG_ENTRIES, level ?? null);
+    for (const address of [url, ...frames]) await consoleRecords.follow(address);
     return { url, data: begins ? { ...data, hint: BEGINS_NOW } : data };
   },
 };

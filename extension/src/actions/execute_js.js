@@ -4,6 +4,9 @@ import { requireNonEmptyText } from '../params.js';
 
 /** Evaluates a script among the page's own scripts and answers its value as JSON. */
 export const executeJs = {
+  reported: 'beside',
+  mayBlock: true,
+
   check(params) {
     requireNonEmptyText(params, 'script');
   },

@@ -1,15 +1,17 @@
-import { ELEMENT_TEXT_CHARS } from '../limits.js';
-import { hoverElement } from '../page/hover_element.js';
-import { requireNonEmptyText } from '../params.js';
+import { checkPlace, doneTo, findPlace } from './click.js';
 
-/** Moves the mouse, as far as the page can tell, onto the first element that matches a selector. */
+/** Moves the mouse, as far as the page can tell, onto an element or to a point. */
 export const hover = {
-  check(params) {
-    requireNonEmptyText(params, 'selector');
-  },
+  reported: true,
 
-  run({ tab, params, tools }) {
-    const args = [params.selector, ELEMENT_TEXT_CHARS];
-    return tools.pageScripts.run(tab.id, hoverElement, args, { elements: true });
+  check: checkPlace,
+
+  async run(setting) {
+    const { tab, params: { selector }, tools } = setting;
+    const target = await findPlace(setting);
+    const { x, y } = target;
+    const { url, data } = await tools.targets.act(tab, target, 'mouse.hover', [{ x, y }]);
+    const { said, tag, text } = data;
+    return { url, data: { selector, tag, text, done: doneTo('hovered over', said, target, selector) } };
   },
 };

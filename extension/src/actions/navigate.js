@@ -3,12 +3,16 @@ import { travel } from '../travel.js';
 
 /** Takes the tab to an address and answers once the page has loaded. */
 export const navigate = {
+  reported: true,
+  leavesPage: true,
+
   check(params) {
     requirePageUrl(params, 'url');
   },
 
-  run(setting) {
+  async run(setting) {
     const { url } = setting.params;
+    await setting.tools.guard(url);
     return travel(setting, (browser) => browser.tabs.update(setting.tab.id, { url }));
   },
 };

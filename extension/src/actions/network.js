@@ -1,17 +1,61 @@
+import { invalidParams } from '../errors.js';
+import { fetchedBody, notAgain } from '../fetched_body.js';
 import { LOG_ENTRIES, NETWORK_ENTRIES } from '../limits.js';
-import { optionalInteger, optionalNonEmptyText } from '../params.js';
+import { isGiven, optionalInteger, optionalNonEmptyText } from '../params.js';
+import { shownAddress } from '../secrets.js';
 
-/** Answers the requests that the tab made lately. */
+/** What a page reads from; a document may do something by being opened. */
+const READ = ['xmlhttprequest', 'script', 'stylesheet'];
+
+/** Words in an address that, although it is a GET, may do something. */
+const DOES = new RegExp([
+  '(log|sign)[-_ ]?(out|off)', 'delete', 'remove', 'destroy', 'confirm', 'verif', 'subscri', 'cancel', 'accept',
+  'approve', 'reject', 'revoke', 'activate', 'reset', 'submit', 'purchase', 'checkout', 'vote', 'toggle',
+  'enable', 'disable', 'redeem', 'transfer', '(?<![a-z])(buy|pay|send|create|update|add)(?![a-z])',
+].join('|'), 'i');
+
+/**
+ * Answers the requests that the tab made lately, or all that is known of one of them. That one may be
+ * asked for again, which is more than a look.
+ */
 export const readNetwork = {
-  readsOnly: true,
+  readsOnly: ({ text }) => !isGiven({ text }, 'text'),
 
   check(params) {
     optionalInteger(params, 'limit', { least: 1, most: NETWORK_ENTRIES });
     optionalNonEmptyText(params, 'url_contains');
+    optionalNonEmptyText(params, 'text');
   },
 
-  async run({ tab, params, tools: { network } }) {
-    const { limit, url_contains: part } = params;
+  async run({ tab, params, tools, signal }) {
+    const { limit, url_contains: part, text: id } = params;
+    const { network } = tools;
+    if (isGiven(params, 'text')) return { url: tab.url, data: await whole(tab, id, tools, signal) };
     return { url: tab.url, data: network.recent(tab.id, limit ?? LOG_ENTRIES, part ?? '') };
   },
 };
+
+async function whole(tab, id, { network, fetch, isOff }, signal) {
+  const { entry, url } = network.entry(tab.id, id) ?? {};
+  if (!entry) {
+    throw invalidParams('text', `no request has the id ${id}; network without text lists those there are`);
+  }
+  // The gateway's own answers are for people.
+  if (entry.method !== 'GET' || !/^https?:/.test(url) || await isOff(url)) return entry;
+  const reason = reasonNotTo(entry, url);
+  return { ...entry, response: reason ? notAgain(reason) : await fetchedBody(url, { fetch, signal }) };
+}
+
+/** Why an address is not asked for again, or undefined. */
+function reasonNotTo({ type, status }, url) {
+  if (!READ.includes(type)) return 'only what scripts ask for, scripts and style sheets are asked for again';
+  if (!(status >= 200 && status < 300)) return 'only what was answered with 2xx is asked for again';
+  const { pathname, search } = new URL(url);
+  const words = unescaped(pathname + search);
+  const does = DOES.test(words) || shownAddress(url) !== url;
+  return does ? 'to ask for this address again may do something' : undefined;
+}
+
+function unescaped(text) {
+  return text.replace(/%[\da-f]{2}/gi, (code) => String.fromCharCode(parseInt(code.slice(1), 16)));
+}

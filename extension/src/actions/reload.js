@@ -2,6 +2,9 @@ import { travel } from '../travel.js';
 
 /** Loads the page of the tab again. */
 export const reload = {
+  reported: true,
+  leavesPage: true,
+
   check() {},
 
   run(setting) {

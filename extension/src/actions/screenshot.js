@@ -1,45 +1,107 @@
 import { executionFailed, invalidParams } from '../errors.js';
 import { PAINT_PATIENCE_MS } from '../limits.js';
+import { drawMarks, findMarks, inWindow, placeOfFrame } from '../marks.js';
 import { pagePainted } from '../page/page_painted.js';
 import { isGiven, optionalBoolean, optionalNonEmptyText } from '../params.js';
-import { packCapture } from '../pictures.js';
+import { decodePicture, packCanvas, packCapture, scaleFor } from '../pictures.js';
 import { captureRegion } from '../region_capture.js';
 
 /**
- * Captures the visible part of the tab, the whole page, or an element. The browser can capture only
- * the tab in front of its window, so another one is brought to the front for as long as that takes.
+ * Captures the visible part of the tab, the whole page, or an element, in CSS pixels. The browser can
+ * capture only the tab in front of its window, so another one is brought to the front for as long as
+ * that takes.
  */
 export const screenshot = {
   check(params) {
     optionalBoolean(params, 'full_page');
+    optionalBoolean(params, 'marks');
     optionalNonEmptyText(params, 'selector');
     if (params.full_page && isGiven(params, 'selector')) {
       throw invalidParams('selector', 'cannot stand beside full_page');
     }
   },
 
-  run({ tab, params, tools, signal, progress }) {
-    const { browser, pageScripts } = tools;
+  async run(command) {
+    const { tab, params, tools, signal } = command;
+    const { browser } = tools;
+    const target = isGiven(params, 'selector') ? await targetOf(command) : null;
     return tools.captures.next(async (inTime) => {
       if (signal.aborted) return undefined;
       const [before] = await browser.tabs.query({ active: true, windowId: tab.windowId });
       if (before?.id !== tab.id) await browser.tabs.update(tab.id, { active: true });
       const captureTab = () => inTime(() => capture(browser, tab.id), signal);
       try {
-        if (!params.full_page && !isGiven(params, 'selector')) {
-          const { url } = await pageScripts.run(tab.id, pagePainted, [PAINT_PATIENCE_MS]);
-          const picture = await captureTab();
-          return picture && { url, data: await packCapture(picture) };
-        }
-        const selector = params.selector ?? null;
-        const tabId = tab.id;
-        return await captureRegion({ tabId, selector, pageScripts, captureTab, progress });
+        if (target && target.frameId !== 0) return await inFrame(command, target, captureTab);
+        if (target || params.full_page) return await region(command, target, captureTab);
+        return await visible(command, captureTab);
       } finally {
         if (before && before.id !== tab.id) await bringBack(browser, before.id);
       }
     });
   },
 };
+
+function targetOf({ tab, params: { selector }, tools, signal }) {
+  return tools.targets.find({ tab, selector, need: { need: 'see' }, signal });
+}
+
+/** What has a ref, all of it, where marks are asked for; else nothing. */
+async function marksOf({ tab, params, tools }) {
+  if (!params.marks) return undefined;
+  await tools.outline(tab);
+  return findMarks(tab.id, tools);
+}
+
+function painted(tab, pageScripts) {
+  return pageScripts.run(tab.id, pagePainted, [PAINT_PATIENCE_MS]);
+}
+
+async function visible(command, captureTab) {
+  const { tab, tools: { pageScripts } } = command;
+  const { url, data: { viewWidth } } = await painted(tab, pageScripts);
+  const marks = await marksOf(command);
+  const picture = await captureTab();
+  if (!picture) return undefined;
+  const draw = marks && ((canvas, scale) => drawMarks(canvas, marks, { x: 0, y: 0, scale }));
+  return { url, data: await packCapture(picture, viewWidth, draw) };
+}
+
+async function region(command, target, captureTab) {
+  const { tab, tools: { pageScripts }, progress } = command;
+  const marks = await marksOf(command);
+  const { data: { x, y } } = await painted(tab, pageScripts);
+  // The picture is of the page, and does not know of its place in the window.
+  const inPage = marks?.map((mark) => ({ ...mark, x: mark.x + x, y: mark.y + y }));
+  const key = target?.key ?? null;
+  return captureRegion({ tabId: tab.id, key, pageScripts, captureTab, progress, marks: inPage });
+}
+
+/** An element in a frame: what of it the window shows. */
+async function inFrame(command, target, captureTab) {
+  const { tab, tools: { frames, pageParts, pageScripts } } = command;
+  const { data: box } = await pageParts.call(tab.id, target, 'boxes.ofKey', [target.key]);
+  const { url, data: { viewWidth } } = await painted(tab, pageScripts);
+  const place = placeOfFrame(await frames.tree(tab.id), target.frameId);
+  const { x, y, width, height } = inWindow(box, place);
+  const marks = await marksOf(command);
+  const capture = await captureTab();
+  if (!capture) return undefined;
+  const picture = await decodePicture(capture);
+  const ratio = picture.width / viewWidth;
+  const scale = scaleFor(width);
+  const pixels = (length) => Math.max(1, Math.round(length * scale));
+  const canvas = new OffscreenCanvas(pixels(width), pixels(height));
+  const from = [x, y, width, height].map((length) => length * ratio);
+  canvas.getContext('2d').drawImage(picture, ...from, 0, 0, canvas.width, canvas.height);
+  const [right, bottom] = [(x + width) * ratio, (y + height) * ratio];
+  const truncated = x < 0 || y < 0 || right > picture.width || bottom > picture.height;
+  picture.close();
+  drawMarks(canvas, marks, { x, y, scale });
+  const data = await packCanvas(canvas);
+  if (scale < 1) data.scale = scale;
+  if (truncated) data.truncated = true;
+  return { url, data };
+}
 
 async function capture(browser, tabId) {
   const { windowId } = await browser.tabs.get(tabId);

@@ -1,12 +1,14 @@
 import { invalidParams } from '../errors.js';
 import { NAMED_OPTIONS } from '../limits.js';
-import { selectOptions } from '../page/select_options.js';
 import { isGiven, requireAnyOf, requireNonEmptyText, requireText } from '../params.js';
+import { doneTo } from './click.js';
 
 const CHOICES = ['value', 'values', 'label'];
 
-/** Chooses options of the first `<select>` that matches a selector, by value or by label. */
+/** Chooses options of a `<select>`, by value or by label. */
 export const select = {
+  reported: true,
+
   check(params) {
     requireNonEmptyText(params, 'selector');
     requireAnyOf(params, CHOICES);
@@ -19,10 +21,13 @@ export const select = {
     }
   },
 
-  run({ tab, params, tools }) {
+  async run({ tab, params, tools: { targets }, signal, endsAt }) {
     const { selector, value, values, label } = params;
     const wanted = isGiven(params, 'label') ? { label } : { values: values ?? [value] };
-    const args = [selector, wanted, NAMED_OPTIONS];
-    return tools.pageScripts.run(tab.id, selectOptions, args, { elements: true });
+    const target = await targets.find({ tab, selector, need: { need: 'field' }, signal, endsAt });
+    const { data, url } = await targets.act(tab, target, 'fields.select', [wanted, NAMED_OPTIONS]);
+    const { said, labels, ...holds } = data;
+    const verb = holds.value_left_out ? 'chose in' : `chose ${labels || 'nothing'} in`;
+    return { url, data: { selector, ...holds, done: doneTo(verb, said, target, selector) } };
   },
 };

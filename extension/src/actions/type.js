@@ -1,16 +1,40 @@
-import { typeText } from '../page/type_text.js';
-import { optionalBoolean, requireNonEmptyText, requireText } from '../params.js';
+import { keyStroke } from '../key_stroke.js';
+import { TYPED_KEYS } from '../limits.js';
+import { optionalBoolean, optionalNonEmptyText, requireText } from '../params.js';
+import { doneTo } from './click.js';
 
-/** Types into the first element that matches a selector, after its content or instead of it. */
+/** Types a text with the keys of its characters, into an element or wherever the focus is. */
 export const type = {
+  reported: true,
+
   check(params) {
-    requireNonEmptyText(params, 'selector');
+    optionalNonEmptyText(params, 'selector');
     requireText(params, 'text');
     optionalBoolean(params, 'clear');
   },
 
-  run({ tab, params, tools }) {
-    const args = [params.selector, params.text, params.clear ?? false];
-    return tools.pageScripts.run(tab.id, typeText, args, { elements: true });
+  async run({ tab, params, tools: { targets }, signal, endsAt }) {
+    const { selector, clear = false } = params;
+    const text = params.text.replace(/\r\n?/g, '\n');
+    const need = { need: 'edit' };
+    const target = selector
+      ? await targets.find({ tab, selector, need, signal, endsAt })
+      : await targets.focused({ tab });
+    if (selector) await targets.act(tab, target, 'target.show');
+    const args = [text, { strokes: strokesFor(text), clear }];
+    const { data, url } = await targets.act(tab, target, 'keys.type', args);
+    const { said, ...holds } = data;
+    return { url, data: { selector, ...holds, done: doneTo('typed into', said, target, selector) } };
   },
 };
+
+/** The key of each character of a text; null where there are too many to press them all. */
+function strokesFor(text) {
+  const characters = [...text];
+  if (characters.length > TYPED_KEYS) return null;
+  const stroke = (character) => {
+    if (character === '\n') return keyStroke('Enter');
+    return keyStroke(character);
+  };
+  return Object.fromEntries(characters.map((character) => [character, stroke(character)]));
+}

@@ -1,51 +1,78 @@
+import { CommandError } from '../errors.js';
 import { WAIT_LOOK_MS } from '../limits.js';
-import { stopWaiting, waitForElement } from '../page/wait_for_element.js';
-import { optionalNonEmptyText, optionalOneOf, requireAnyOf } from '../params.js';
+import { optionalNonEmptyText, optionalOneOf, requireAnyOf, requireNoGap } from '../params.js';
+import { refNumber } from '../ref_book.js';
 import { pause } from '../waiting.js';
 
 /**
- * Waits until the page has, or has no longer, a certain element, also beyond the end of the page
- * that is there now. How long is for the command's own running time to say.
+ * Waits until the page has, or has no longer, a certain element or text in any of its frames, or
+ * until it has a certain address; also beyond the end of the page that is there now. How long is for
+ * the command's own running time to say.
  */
 export const waitFor = {
   readsOnly: true,
+  reported: true,
 
   check(params) {
-    requireAnyOf(params, ['selector', 'text']);
+    requireAnyOf(params, ['selector', 'text', 'url']);
     optionalNonEmptyText(params, 'selector');
     optionalNonEmptyText(params, 'text');
+    optionalNonEmptyText(params, 'url');
+    requireNoGap(params, 'url', 'wait for a part without it');
     optionalOneOf(params, 'state', ['visible', 'hidden', 'attached']);
   },
 
   async run({ tab, params, tools, signal, progress }) {
-    const { selector, text } = params;
-    const wanted = { selector, text, state: params.state ?? 'visible' };
+    const { selector, text, url: address } = params;
+    const state = params.state ?? 'visible';
     const startedAt = tools.now();
-    progress(`Waiting until ${selector ?? JSON.stringify(text)} is ${wanted.state}.`);
+    const what = selector ?? (text === undefined || text === null ? null : JSON.stringify(text));
+    progress(what === null
+      ? `Waiting for ${address}.` : `Waiting until ${what} is ${state}.`);
     while (!signal.aborted) {
-      const url = await waitInPage(tab.id, wanted, tools, signal);
+      const url = await look(tab.id, { selector, text, address, state }, tools);
       const waited = Math.round(tools.now() - startedAt);
-      if (url) return { url, data: { matched: true, waited_ms: waited } };
+      if (url !== null) {
+        const done = what === null ? `waited for ${address}` : `waited until ${what} is ${state}`;
+        return { url, data: { matched: true, waited_ms: waited, done } };
+      }
       await pause(WAIT_LOOK_MS, signal);
     }
     return undefined;
   },
 };
 
-/** Resolves to the address of the page that matched, or to null when the page was replaced. */
-async function waitInPage(tabId, wanted, { pageScripts, newId }, signal) {
-  const token = newId();
-  const stop = () => pageScripts.run(tabId, stopWaiting, [token], { early: true }).catch(() => {});
-  signal.addEventListener('abort', stop, { once: true });
+/** The address of the page where all holds, else null; a page that is being replaced has nothing. */
+async function look(tabId, { selector, text, address, state }, { guard, pageParts, tabs }) {
+  const tab = await tabs.named(tabId);
+  if (address && !matchesAddress(tab.url, address)) return null;
+  if (!selector && !text) return tab.status === 'complete' ? tab.url : null;
+  await guard(tab.url);
+  const number = refNumber(selector ?? '');
+  const wanted = number ? { number, text } : { selector, text };
+  let frames;
   try {
-    const args = [wanted, token, WAIT_LOOK_MS];
-    const options = { elements: true, early: true };
-    const { url, data } = await pageScripts.run(tabId, waitForElement, args, options);
-    return data.matched ? url : null;
+    frames = await pageParts.callAll(tabId, 'wait.look', [wanted]);
   } catch (error) {
     if (error.code === 'page_navigated') return null;
     throw error;
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
+  const [top] = frames;
+  if (top) await guard(top.url);
+  if (top?.error) throw new CommandError({ ...top.error, url: top.url });
+  const has = (member) => frames.some(({ result }) => result?.[member]);
+  if (state === 'attached') return has('found') ? top.url : null;
+  if (state === 'visible') return has('shown') ? top.url : null;
+  // What has not arrived yet is not hidden.
+  return top?.result && !top.result.loading && !has('shown') ? top.url : null;
+}
+
+/** `**` stands for anything, `*` for anything without a slash; without either, a part is enough. */
+export function matchesAddress(url, wanted) {
+  if (!wanted.includes('*')) return url.includes(wanted);
+  const parts = wanted.split(/(\*\*|\*)/).map((part) => {
+    if (part === '**') return '.*';
+    return part === '*' ? '[^/]*' : part.replace(/[.+?^${}()|[\]\\]/g, '\\$&');
+  });
+  return new RegExp(`^${parts.join('')}$`).test(url);
 }

@@ -5,6 +5,7 @@ import {
 import { createTabLanes } from '../tab_lanes.js';
 import { boardIsOpenHere, closeBoardHere, openBoardHere } from './page/calls.js';
 import { takePictures } from './pictures.js';
+import { toldAddress } from '../told_page.js';
 
 /** The scripts of the board, in the order in which they need each other. */
 const DRAW_MODE_FILES = [
@@ -82,7 +83,7 @@ export function createDrawMode({ browser, drawings, pageScripts, captures, newId
     try {
       const { url, already } = await show(drawing);
       await bringToFront(tab).catch((error) => log(`Draw mode stays behind: ${error.message}`));
-      return { url, data: { started: true, ...(already && { already }), tab_id: tab.id, url } };
+      return { url, data: { started: true, ...(already && { already }), tab_id: tab.id, url: toldAddress(url) } };
     } catch (error) {
       if (drawing.annotations.length === 0) await store.remove(drawing.id);
       throw error;

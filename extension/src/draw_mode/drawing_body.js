@@ -1,4 +1,5 @@
 import { DRAWING_BYTES } from '../limits.js';
+import { toldAddress, toldTitle } from '../told_page.js';
 
 /**
  * The body of POST /draw-mode/complete for a drawing. The gateway knows one that it has taken
@@ -13,8 +14,8 @@ export function drawingBody(drawing, { workerId, target }, limitBytes = DRAWING_
   const body = {
     drawing_id: drawing.id,
     tab_id: drawing.tabId,
-    url: drawing.url,
-    title: drawing.title,
+    url: toldAddress(drawing.url),
+    title: toldTitle(drawing.title),
     session: drawing.session,
     correlation_ids: drawing.correlationIds,
     worker: workerId,

@@ -1,4 +1,4 @@
-/* global callslipElements */
+/* global callslip, callslipElements */
 /**
  * These run in the page one after the other, and make it hold still for a picture that is put
  * together from several captures: `beginCapture`, `showTile` for each, `endCapture`.
@@ -6,27 +6,24 @@
 
 /**
  * Answers the region of the page that the picture shows, in CSS pixels: an element's, or the whole
- * page where `selector` is null. When nothing more is asked for `patienceMs`, the page gets its
+ * page where `key` is null. When nothing more is asked for `patienceMs`, the page gets its
  * looks back by itself.
  */
-export function beginCapture(selector, fixedCandidates, patienceMs) {
+export function beginCapture(key, fixedCandidates, patienceMs) {
   const url = location.href;
   globalThis.callslipCapture?.end();
   const before = { left: scrollX, top: scrollY, behavior: 'instant' };
   const { clientWidth, scrollHeight } = document.scrollingElement ?? document.documentElement;
   let region = { x: 0, y: 0, width: clientWidth, height: scrollHeight };
   let element = null;
-  if (selector !== null) {
-    const found = callslipElements.find(selector);
-    if (found.refusal) return found.refusal;
-    ({ element } = found);
+  if (key !== null) {
+    try {
+      element = callslip.target.element(key);
+    } catch (error) {
+      return { url, error: error.answer };
+    }
     callslipElements.intoView(element);
     region = callslipElements.boundsOf(element);
-    if (!callslipElements.isVisible(element)) {
-      scrollTo(before);
-      const message = `The element ${selector} is not visible.`;
-      return callslipElements.failed('execution_failed', message);
-    }
   }
 
   const restyled = [];

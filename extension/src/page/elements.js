@@ -1,12 +1,13 @@
-/* global callslipSelectors */
+/* global callslipSecretFields, callslipSelectors */
 /**
  * What the functions of this folder share. It is no module: the browser runs it in the extension's
  * own world of a page, where it leaves `callslipElements` for the function that comes after it. It
- * uses what selectors.js has left there.
+ * uses what selectors.js and secret_fields.js have left there.
  */
 globalThis.callslipElements = (() => {
   const ATTRIBUTES = ['id', 'name', 'type', 'role', 'href', 'src', 'alt', 'title', 'placeholder',
     'aria-label', 'checked', 'disabled'];
+  const { isSecret } = callslipSecretFields;
   const UNSEEN = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD']);
 
   /** The answer of a page function that refuses, having changed nothing. */
@@ -102,13 +103,6 @@ globalThis.callslipElements = (() => {
     return (text || ownText(element)).trim().slice(0, limitChars);
   }
 
-  /** True for a field whose value is nobody's business; also for one that shows its password. */
-  function isSecret(element) {
-    const words = (element.getAttribute('autocomplete') ?? '').toLowerCase().split(/\s+/);
-    return element.type === 'password'
-      || ['current-password', 'new-password', 'one-time-code'].some((word) => words.includes(word));
-  }
-
   function describe(element, { textChars, attributeChars }) {
     const attributes = {};
     for (const name of ATTRIBUTES) {
@@ -148,6 +142,6 @@ globalThis.callslipElements = (() => {
 
   return {
     failed, isSelector, wrongSelector, find, matching, isVisible, boundsOf, textOf, describe,
-    isSecret, intoView, mouseAt,
+    intoView, mouseAt,
   };
 })();

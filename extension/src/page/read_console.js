@@ -1,7 +1,11 @@
-/** Runs in the page, among its own scripts, where record_console.js keeps its entries. */
+/**
+ * Runs in a frame, among its page's own scripts, where record_console.js keeps its entries. One that
+ * may run no scripts has none.
+ */
 export function readRecordedConsole(limit, level) {
   const url = location.href;
   const record = window[Symbol.for('callslip.console')];
+  if (!record) return { url, data: { entries: [], truncated: false } };
   const all = record.entries.filter((entry) => level === null || entry.level === level);
   const data = {
     entries: all.slice(-limit),

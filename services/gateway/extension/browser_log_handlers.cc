@@ -62,7 +62,7 @@ boost::asio::awaitable<HttpResponse> ScreenshotsHandler::Handle(
   if (!result.has_value()) co_return HttpResponse{.body = R"({"status":"ok","stored":false})"};
   // A screenshot names its command alone.
   if (request->principal.scope.holds()) co_return LeaseMissing();
-  const auto completed = co_await tracker_->Complete(*std::move(result));
+  const auto completed = co_await tracker_->Complete(*std::move(result), WorkerTrace());
   if (!completed.ok()) co_return ErrorResponse(completed.status());
   co_return HttpResponse{.body = R"({"status":"ok","stored":true})"};
 }

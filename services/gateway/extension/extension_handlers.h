@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "boost/asio/awaitable.hpp"
+#include "gateway/files/file_store.h"
 #include "gateway/http/http_message.h"
 #include "gateway/tracker_client/tracker_client.h"
 
@@ -50,6 +51,16 @@ class WorkerStatusHandler {
 
  private:
   TrackerClient* const tracker_;
+};
+
+// GET /files/{id}[?offset=BYTES]: a part of a file that an `upload` names.
+class FileHandler {
+ public:
+  explicit FileHandler(FileStore* files) : files_(files) {}
+  boost::asio::awaitable<HttpResponse> Handle(std::shared_ptr<const HttpRequest> request) const;
+
+ private:
+  FileStore* const files_;
 };
 
 }  // namespace callslip::gateway

@@ -1,14 +1,19 @@
 #include "gateway/extension/query_result.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "common/status_macros.h"
 #include "gateway/extension/browser_log.h"
 #include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
 namespace {
+
+// A day, as more makes no sense: a clock was set meanwhile, and no result is lost over that.
+constexpr double kMaxWorkMs = 24 * 3600 * 1000.0;
 
 // {"tab_id":…,"url":…} as far as the report has them.
 std::string ContextOf(const Json& report) {
@@ -63,6 +68,28 @@ absl::StatusOr<v1::CommandError> ErrorOf(const Json& report, absl::string_view d
   return error;
 }
 
+// {"duration_ms", "ended_ms_ago"}.
+absl::Status TakeWork(const Json& report, v1::CompleteCommandRequest& request) {
+  const Json& member = MemberOf(report, "work");
+  if (member.is_null()) return absl::OkStatus();
+  const auto take = [&](const char* name, google::protobuf::Duration& to) {
+    const Json& ms = MemberOf(member, name);
+    if (!ms.is_number() || ms < 0) return false;
+    const absl::Duration given = absl::Milliseconds(std::min(ms.get<double>(), kMaxWorkMs));
+    to.set_seconds(absl::ToInt64Seconds(given));
+    to.set_nanos(static_cast<int32_t>(absl::ToInt64Nanoseconds(given % absl::Seconds(1))));
+    return true;
+  };
+  if (!member.is_object() || !take("duration_ms", *request.mutable_work_time()) ||
+      !take("ended_ms_ago", *request.mutable_work_age())) {
+    return BadField("invalid_field",
+                    "work must be an object with the numbers duration_ms and ended_ms_ago, which "
+                    "are not negative.",
+                    "");
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<QueryResult> Completion(const Json& report, const std::string& status,
                                        v1::CompleteCommandRequest request) {
   if (status == "complete") {
@@ -107,6 +134,7 @@ absl::StatusOr<QueryResult> ParseQueryResult(const std::string& body) {
   request.set_lease_token(lease_token);
   request.set_context(ContextOf(report));
   request.set_place(TabPlace(report));
+  RETURN_IF_ERROR(TakeWork(report, request));
   return Completion(report, status, std::move(request));
 }
 

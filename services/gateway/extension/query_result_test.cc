@@ -1,6 +1,7 @@
 #include "gateway/extension/query_result.h"
 
 #include <string>
+#include <vector>
 
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
@@ -10,7 +11,9 @@ namespace callslip::gateway {
 namespace {
 
 using absl::StatusCode;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 v1::CompleteCommandRequest Completion(const std::string& body) {
   const auto parsed = ParseQueryResult(body);
@@ -26,6 +29,28 @@ TEST(QueryResultTest, PendingAcknowledges) {
   EXPECT_EQ(request.command_id(), "c1");
   EXPECT_EQ(request.lease_token(), "l1");
   EXPECT_EQ(request.context(), R"({"tab_id":7,"url":"http://x/"})");
+}
+
+TEST(QueryResultTest, TheTimeOfTheWorkGoesAlongWithItsEnd) {
+  const auto work_of = [](const std::string& work) -> absl::StatusOr<std::vector<double>> {
+    const auto parsed =
+        ParseQueryResult(R"({"correlation_id":"c1","status":"complete","work":)" + work + "}");
+    if (!parsed.ok()) return parsed.status();
+    const auto& request = std::get<v1::CompleteCommandRequest>(*parsed);
+    const auto seconds = [](const google::protobuf::Duration& time) {
+      return static_cast<double>(time.seconds()) + time.nanos() / 1e9;
+    };
+    if (!request.has_work_time()) return std::vector<double>();
+    return std::vector<double>{seconds(request.work_time()), seconds(request.work_age())};
+  };
+  EXPECT_THAT(*work_of(R"({"duration_ms":1234.5,"ended_ms_ago":0})"), ElementsAre(1.2345, 0));
+  EXPECT_THAT(*work_of(R"({"duration_ms":1e300,"ended_ms_ago":7})"), ElementsAre(86400, 0.007));
+  EXPECT_THAT(*work_of("null"), IsEmpty());
+  for (const char* wrong :
+       {"[]", "{}", "7", R"({"duration_ms":1})", R"({"duration_ms":-1,"ended_ms_ago":0})",
+        R"({"duration_ms":"1","ended_ms_ago":0})"}) {
+    EXPECT_THAT(work_of(wrong), FailsWith(StatusCode::kInvalidArgument, "invalid_field")) << wrong;
+  }
 }
 
 TEST(QueryResultTest, PendingCarriesProgress) {

@@ -35,7 +35,7 @@ Json Translated(const std::string& action, const Json& params, int64_t timeout_m
                 {"params", {{"script", script}, {"timeout_ms", timeout_ms}, {"world", "auto"}}}};
   };
   if (action == "execute_js") return execute(MemberOf(params, "script"));
-  if (action == "get_page") return execute(kGetPage);
+  if (action == "get_page" || action == "page") return execute(kGetPage);
   if (action == "navigate") {
     return {{"type", "browser_action"},
             {"params", {{"action", "navigate"}, {"url", MemberOf(params, "url")}}}};

@@ -74,7 +74,7 @@ boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const Principal& p
     if (IsUnreachable(completed)) co_return completed;
   }
   for (const v1::AcknowledgeCommandRequest& heartbeat : sync.heartbeats) {
-    const auto acknowledged = co_await tracker_->Acknowledge(heartbeat);
+    const auto acknowledged = co_await tracker_->Acknowledge(heartbeat, WorkerTrace());
     if (IsUnreachable(acknowledged.status())) co_return acknowledged.status();
   }
   v1::ReportWorkerRequest report;
@@ -95,7 +95,7 @@ boost::asio::awaitable<absl::Status> SyncHandler::TakeReports(const Principal& p
 
 boost::asio::awaitable<absl::Status> SyncHandler::Complete(
     v1::CompleteCommandRequest result) const {
-  const auto completed = co_await tracker_->Complete(result);
+  const auto completed = co_await tracker_->Complete(result, WorkerTrace());
   if (completed.ok()) co_return absl::OkStatus();
   if (DetailsOf(completed.status()).reason != "result_too_large") co_return completed.status();
   v1::CommandError& error = *result.mutable_error();
@@ -103,7 +103,7 @@ boost::asio::awaitable<absl::Status> SyncHandler::Complete(
   error.set_message(std::string(completed.status().message()));
   error.set_hint("Ask for less at once.");
   error.set_may_have_executed(true);
-  const auto failed = co_await tracker_->Complete(std::move(result));
+  const auto failed = co_await tracker_->Complete(std::move(result), WorkerTrace());
   co_return failed.status();
 }
 
@@ -129,7 +129,7 @@ boost::asio::awaitable<absl::StatusOr<Json>> SyncHandler::TakeCommands(
       refused.set_command_id(each.command().command_id());
       refused.set_lease_token(each.lease_token());
       *refused.mutable_error() = std::move(*refusal);
-      (void)co_await tracker_->Complete(std::move(refused));
+      (void)co_await tracker_->Complete(std::move(refused), WorkerTrace());
       continue;
     }
     const absl::StatusOr<bool> hand_out = co_await HandOut(each, sync);
@@ -147,7 +147,7 @@ boost::asio::awaitable<absl::StatusOr<bool>> SyncHandler::HandOut(const v1::Comm
   acknowledge.set_command_id(lease.command().command_id());
   acknowledge.set_lease_token(lease.lease_token());
   acknowledge.set_without_heartbeats(true);
-  const auto acknowledged = co_await tracker_->Acknowledge(std::move(acknowledge));
+  const auto acknowledged = co_await tracker_->Acknowledge(std::move(acknowledge), WorkerTrace());
   if (!acknowledged.ok()) co_return acknowledged.status();
   co_return !IsFinal(acknowledged->state());
 }

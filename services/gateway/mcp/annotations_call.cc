@@ -110,7 +110,7 @@ boost::asio::awaitable<absl::Status> AnalyzeTool::StartDrawMode(
   v1::RegisterCommandRequest registration;
   registration.set_client_id(OnBehalfOf(context->principal()));
   registration.set_label(context->session_label());
-  registration.set_traceparent(context->trace().ToString());
+  SetTrace(*context, registration);
   registration.set_target(call.request.target());
   registration.set_type("draw_mode");
   registration.set_params(Dump(params));

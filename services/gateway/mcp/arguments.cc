@@ -130,22 +130,48 @@ void Arguments::NeedOneOf(const std::vector<const char*>& names) {
   Fail(absl::StrCat("one of \"", absl::StrJoin(names, "\", \""), "\" is required"));
 }
 
+void Arguments::NeedBoth(const char* one, const char* other) {
+  Fail(absl::StrCat("\"", one, "\" and \"", other, "\" go together"));
+}
+
 void Arguments::NotBoth(const char* one, const char* other) {
   Fail(absl::StrCat("\"", one, "\" and \"", other, "\" can't stand side by side"));
 }
 
-absl::Status Arguments::status() const {
-  std::string problem = problem_;
-  if (problem.empty() && arguments_.is_object()) {
-    for (const auto& [name, value] : arguments_.items()) {
-      if (absl::c_linear_search(known_, name)) continue;
-      const std::set<absl::string_view> known(known_.begin(), known_.end());
-      // Enough of it to be recognised: the model pays for its own mistake.
-      problem = absl::StrCat("\"", Shortened(name), "\" is not used here; known are ",
-                             absl::StrJoin(known, ", "));
-      break;
-    }
+std::optional<Json> Arguments::Object(const char* name, size_t most) {
+  const Json* value = Find(name);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_object() && !value->empty() && value->size() <= most) return *value;
+  Fail(absl::StrCat("\"", name, "\" must be an object of 1 to ", most, " members"));
+  return std::nullopt;
+}
+
+std::optional<std::vector<Json>> Arguments::Objects(const char* name, size_t most) {
+  const Json* value = Find(name);
+  if (value == nullptr) return std::nullopt;
+  const auto is_object = [](const Json& each) { return each.is_object(); };
+  if (value->is_array() && !value->empty() && value->size() <= most &&
+      absl::c_all_of(*value, is_object)) {
+    return std::vector<Json>(value->begin(), value->end());
   }
+  Fail(absl::StrCat("\"", name, "\" must be a list of 1 to ", most, " objects"));
+  return std::nullopt;
+}
+
+std::string Arguments::Problem() const {
+  if (!problem_.empty() || !arguments_.is_object()) return problem_;
+  for (const auto& [name, value] : arguments_.items()) {
+    if (absl::c_linear_search(known_, name)) continue;
+    const std::set<absl::string_view> known(known_.begin(), known_.end());
+    // Enough of it to be recognised: the model pays for its own mistake.
+    return absl::StrCat("\"", Shortened(name), "\" is not used here; known are ",
+                        absl::StrJoin(known, ", "));
+  }
+  return "";
+}
+
+absl::Status Arguments::status() const {
+  const std::string problem = Problem();
   if (problem.empty()) return absl::OkStatus();
   return ErrorWithDetails(
       absl::StatusCode::kInvalidArgument, absl::StrCat(problem, "."),

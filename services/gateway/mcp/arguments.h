@@ -45,12 +45,21 @@ class Arguments {
   int64_t RequiredInteger(const char* name, int64_t min, int64_t max);
   // Says that one of `names` must be there, because none of them was.
   void NeedOneOf(const std::vector<const char*>& names);
+  // Says that the two go together.
+  void NeedBoth(const char* one, const char* other);
   // Says that one of the two is too many.
   void NotBoth(const char* one, const char* other);
+
+  // An object of 1 to `most` members.
+  std::optional<Json> Object(const char* name, size_t most);
+  // A list of 1 to `most` objects.
+  std::optional<std::vector<Json>> Objects(const char* name, size_t most);
 
   // Says that something else is wrong.
   void Fail(absl::string_view problem);
 
+  // What is wrong, as a sentence without its full stop; empty where nothing is.
+  std::string Problem() const;
   // INVALID_ARGUMENT, reason `invalid_arguments`, naming the argument.
   absl::Status status() const;
 

@@ -6,31 +6,14 @@
 
 #include "gateway/json/parse.h"
 #include "gateway/mcp/arguments.h"
+#include "gateway/mcp/browser_fields.h"
 
 namespace callslip::gateway {
 
 // What the browser can do, and which arguments each action takes: the one place that knows it.
 // What an action does with them is told in extension/README.md.
 struct BrowserAction {
-  struct Field {
-    enum class Kind {
-      kText,         // Not empty.
-      kPresentText,  // May be empty.
-      kTexts,
-      kBoolean,
-      kInteger,
-      kPageUrl,  // Of http or https, or about:blank: none that runs in the page that is there.
-      kState,    // Of an element: visible, hidden or attached.
-      kLevel,    // Of the console.
-    };
-
-    const char* name;
-    Kind kind = Kind::kText;
-    bool required = false;
-    // Of kInteger.
-    int64_t min = 0;
-    int64_t max = 0;
-  };
+  using Field = BrowserField;
 
   const char* name;
   std::vector<Field> fields = {};
@@ -38,6 +21,10 @@ struct BrowserAction {
   std::vector<const char*> one_of = {};
   // Of which no two may be there; one that is false is not.
   std::vector<const char*> apart = {};
+  // Of which there are both or none.
+  std::vector<const char*> together = {};
+  // May be a step of a batch: it acts in the tab that the batch has.
+  bool step = false;
   // Reads only, so that it may be delivered twice.
   bool idempotent = false;
 };
@@ -49,7 +36,7 @@ const BrowserAction* FindBrowserAction(const std::string& name);
 std::vector<std::string> BrowserActionNames();
 
 // The params of a command for the browser: `{"action": …}` and the action's own arguments. What is
-// wrong with them is in `arguments.status()`.
+// wrong with them is in `arguments.status()`, which names the step of a batch where it is wrong.
 Json ReadBrowserAction(const BrowserAction& action, Arguments& arguments);
 
 }  // namespace callslip::gateway

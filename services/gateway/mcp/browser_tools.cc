@@ -29,7 +29,43 @@ const std::vector<std::string>& ActionNames() {
   return names;
 }
 
+// What analyze looks at, and the action that gets it.
+constexpr std::pair<const char*, const char*> kLooks[] = {
+    {"page", "page"},       {"find", "find"},       {"screenshot", "screenshot"},
+    {"console", "console"}, {"network", "network"}, {"tabs", "list_tabs"},
+};
+
+std::vector<std::string> AnalyzeNames() {
+  std::vector<std::string> names;
+  for (const auto& [what, action] : kLooks) names.emplace_back(what);
+  names.emplace_back("annotations");
+  return names;
+}
+
+const char* LookOf(const std::string& what) {
+  for (const auto& [name, action] : kLooks) {
+    if (name == what) return action;
+  }
+  return "page";
+}
+
 ToolResult TaskResult(v1::Command command) { return {.task = std::move(command)}; }
+
+// What a worker has to know of the files with these ids, to fetch them.
+absl::StatusOr<Json> DescribeFiles(FileStore& files, const std::string& client, const Json& ids) {
+  Json described = Json::array();
+  int64_t bytes = 0;
+  for (const Json& id : ids) {
+    ASSIGN_OR_RETURN(const FileStore::About file, files.Find(client, id.get<std::string>()));
+    bytes += file.size;
+    described.push_back({{"file_id", file.id},
+                         {"name", file.name},
+                         {"mime_type", file.mime_type},
+                         {"size", file.size}});
+  }
+  if (bytes > FileStore::kBytesOfClient) return FileStore::TooLarge();
+  return described;
+}
 
 absl::StatusOr<v1::CancelCommandRequest> ReadCancel(const Json& json) {
   Arguments arguments(json);
@@ -89,13 +125,21 @@ void BrowserTool::SetRequestId(Arguments& arguments, std::string* request_id) {
   if (request_id->empty()) *request_id = RandomHex128();
 }
 
+void BrowserTool::SetTrace(const CallContext& context, v1::RegisterCommandRequest& registration) {
+  registration.set_traceparent(context.trace().ToString());
+  TraceCompanions companions = context.companions();
+  if (companions.empty()) return;
+  registration.set_tracestate(std::move(companions.tracestate));
+  registration.set_baggage(std::move(companions.baggage));
+}
+
 boost::asio::awaitable<ToolResult> BrowserTool::Submit(std::shared_ptr<CallContext> context,
                                                        absl::StatusOr<BrowserCall> call) const {
   if (!call.ok()) co_return ErrorResult(call.status(), Executed::kNo);
   call->registration.set_client_id(OnBehalfOf(context->principal()));
   call->registration.set_label(context->session_label());
-  const std::string traceparent = context->trace().ToString();
-  call->registration.set_traceparent(traceparent);
+  SetTrace(*context, call->registration);
+  const std::string traceparent = call->registration.traceparent();
   const std::string request_id = call->registration.request_id();
   auto registered = co_await tracker_->Register(std::move(call->registration));
   if (!registered.ok()) co_return NotRegistered(registered.status(), request_id);
@@ -141,13 +185,19 @@ boost::asio::awaitable<ToolResult> BrowserTool::Answer(std::shared_ptr<CallConte
 
 const Json& InteractTool::Definition() const { return InteractDefinition(); }
 
-absl::StatusOr<BrowserTool::BrowserCall> InteractTool::Read(const Json& json) {
+absl::StatusOr<BrowserTool::BrowserCall> InteractTool::Read(const std::string& client,
+                                                            const Json& json) const {
   Arguments arguments(json);
   const std::string name = arguments.Choice("action", ActionNames());
   const BrowserAction* action = FindBrowserAction(name);
   if (action == nullptr) return arguments.status();
   BrowserCall call = ReadCall(*action, arguments);
   RETURN_IF_ERROR(arguments.status());
+  if (name == "upload") {
+    Json params = JsonOrText(call.registration.params());
+    ASSIGN_OR_RETURN(params["files"], DescribeFiles(*files_, client, params["files"]));
+    call.registration.set_params(Dump(params));
+  }
   return call;
 }
 
@@ -156,7 +206,8 @@ boost::asio::awaitable<ToolResult> InteractTool::Call(std::shared_ptr<CallContex
   if (arguments.is_object() && arguments.value("action", Json()) == "cancel") {
     return Cancel(OnBehalfOf(context->principal()), ReadCancel(arguments));
   }
-  return Submit(std::move(context), Read(arguments));
+  absl::StatusOr<BrowserCall> call = Read(OnBehalfOf(context->principal()), arguments);
+  return Submit(std::move(context), std::move(call));
 }
 
 boost::asio::awaitable<ToolResult> InteractTool::Cancel(
@@ -177,8 +228,9 @@ const Json& AnalyzeTool::Definition() const { return AnalyzeDefinition(); }
 
 absl::StatusOr<BrowserTool::BrowserCall> AnalyzeTool::Read(const Json& json) {
   Arguments arguments(json);
-  arguments.Choice("what", {"page", "annotations"});
-  BrowserCall call = ReadCall(*FindBrowserAction("get_page"), arguments);
+  const std::string what = arguments.Choice("what", AnalyzeNames());
+  if (what.empty()) return arguments.status();
+  BrowserCall call = ReadCall(*FindBrowserAction(LookOf(what)), arguments);
   RETURN_IF_ERROR(arguments.status());
   return call;
 }

@@ -7,6 +7,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "common/clock.h"
+#include "gateway/files/file_store.h"
 #include "gateway/mcp/arguments.h"
 #include "gateway/mcp/browser_actions.h"
 #include "gateway/mcp/tool.h"
@@ -34,6 +35,9 @@ class BrowserTool : public Tool {
   boost::asio::awaitable<ToolResult> Submit(std::shared_ptr<CallContext> context,
                                             absl::StatusOr<BrowserCall> call) const;
 
+  // Has the command go on with what the call came with.
+  static void SetTrace(const CallContext& context, v1::RegisterCommandRequest& registration);
+
   // Reads the arguments of the action, and those that all such tools take. What is wrong with them
   // is in `arguments.status()`.
   static BrowserCall ReadCall(const BrowserAction& action, Arguments& arguments);
@@ -56,16 +60,21 @@ class BrowserTool : public Tool {
 // Any action in the browser. Also cancels commands.
 class InteractTool final : public BrowserTool {
  public:
-  using BrowserTool::BrowserTool;
+  // `files` has those of an upload, and outlives the tool.
+  InteractTool(TrackerClient* tracker, Clock* clock, FileStore* files)
+      : BrowserTool(tracker, clock), files_(files) {}
 
   const Json& Definition() const override;
   boost::asio::awaitable<ToolResult> Call(std::shared_ptr<CallContext> context,
                                           Json arguments) const override;
 
  private:
-  static absl::StatusOr<BrowserCall> Read(const Json& json);
+  // Of a call of `client`'s.
+  absl::StatusOr<BrowserCall> Read(const std::string& client, const Json& json) const;
   boost::asio::awaitable<ToolResult> Cancel(std::string client_id,
                                             absl::StatusOr<v1::CancelCommandRequest> request) const;
+
+  FileStore* const files_;
 };
 
 // What only looks at the page, and asks the person in front of it. What it does with annotations is

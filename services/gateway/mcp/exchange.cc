@@ -11,6 +11,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "common/log.h"
 #include "gateway/http/event_stream.h"
+#include "gateway/mcp/call_span.h"
 
 namespace callslip::gateway {
 
@@ -73,14 +74,43 @@ Exchange::Exchange(asio::any_io_executor executor, Origin origin, JsonRpcMessage
 
 TraceContext Exchange::trace() const {
   if (!trace_.empty()) return trace_;
-  const Json& given = MetaMember(message_, "traceparent");
-  if (given.is_string()) {
-    trace_ = TraceContext::Parse(given.get_ref<const std::string&>()).value_or(TraceContext());
-  }
+  trace_ = TraceInMessage();
   if (trace_.empty()) trace_ = origin_.trace;
   if (trace_.empty()) trace_ = TraceContext::New();
   return trace_;
 }
+
+TraceContext Exchange::TraceInMessage() const {
+  const Json& given = MetaMember(message_, "traceparent");
+  if (!given.is_string()) return {};
+  return TraceContext::Parse(given.get_ref<const std::string&>()).value_or(TraceContext());
+}
+
+TraceCompanions Exchange::companions() const {
+  const Json& tracestate = MetaMember(message_, "tracestate");
+  const Json& baggage = MetaMember(message_, "baggage");
+  TraceCompanions companions = origin_.companions;
+  // A trace and its state go together: the message names both, or the HTTP request does.
+  if (!(companions.tracestate.empty() && tracestate.is_null()) && !TraceInMessage().empty()) {
+    companions.tracestate =
+        tracestate.is_string() ? TracestateOf(tracestate.get_ref<const std::string&>()) : "";
+  }
+  if (!baggage.is_string()) return companions;
+  std::string own = BaggageOf(baggage.get_ref<const std::string&>());
+  if (!own.empty()) companions.baggage = std::move(own);
+  return companions;
+}
+
+void Exchange::BeginSpan(absl::string_view method, absl::string_view tool) {
+  trace_ = TraceInMessage();
+  span_ = BeginCallSpan(method, tool, origin_.version, origin_.trace, trace_);
+}
+
+void Exchange::LinkSpan(const std::string& traceparent) {
+  if (span_) span_.Link(TraceContext::Parse(traceparent).value_or(TraceContext()));
+}
+
+void Exchange::EndSpan(const RpcOutcome& outcome) { EndCallSpan(outcome, span_); }
 
 const Json& Exchange::client_capabilities() const {
   return MetaMember(message_, kMetaClientCapabilities);
@@ -173,7 +203,10 @@ void Exchange::FinishWith(absl::FunctionRef<RpcOutcome()> work) {
 }
 
 RpcOutcome Exchange::Failure() const {
-  if (!cancelled_) Log(LogLevel::kError, "a request failed", {{"method", message_.method}});
+  if (!cancelled_) {
+    Log(LogLevel::kError, "a request failed",
+        {{"method", message_.method}, {"traceparent", trace().ToString()}});
+  }
   return RpcError{JsonRpcCode::kInternalError,
                   "The gateway failed to answer. Please report it with its log."};
 }
@@ -187,6 +220,7 @@ void Exchange::Finish(RpcOutcome outcome) {
 void Exchange::Cancel() {
   if (done()) return;
   cancelled_ = true;
+  span_.Fail("cancelled");
   Finish(RpcError{JsonRpcCode::kInternalError, "Cancelled."});
   // The work may hold the last reference to this.
   const auto self = shared_from_this();

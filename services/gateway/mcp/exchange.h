@@ -16,6 +16,7 @@
 #include "boost/asio/steady_timer.hpp"
 #include "gateway/http/http_message.h"
 #include "gateway/mcp/call_context.h"
+#include "telemetry/active_span.h"
 
 namespace callslip::gateway {
 
@@ -36,6 +37,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
     std::optional<int> log_level;
     // Of the HTTP request, if it had one.
     TraceContext trace;
+    TraceCompanions companions;
     std::string agent_session_id;  // The session whose agent asks, if it is one's.
   };
 
@@ -45,6 +47,11 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   const JsonRpcMessage& message() const { return message_; }
   JsonRpcMessage& message() { return message_; }
   void set_as_task(bool as_task) { as_task_ = as_task; }
+  // Has the request recorded, from now until EndSpan(). `tool` is empty where none is called.
+  void BeginSpan(absl::string_view method, absl::string_view tool);
+  // The command that the call turned out to be about, by its `traceparent`.
+  void LinkSpan(const std::string& traceparent);
+  void EndSpan(const RpcOutcome& outcome);
   // What makes the request reachable for other requests, kept until its answer is complete.
   void set_under_way(std::shared_ptr<void> under_way) { under_way_ = std::move(under_way); }
 
@@ -52,8 +59,11 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   const Principal& principal() const override { return origin_.principal; }
   std::string session_label() const override { return origin_.session_label; }
   std::string session_id() const override { return origin_.agent_session_id; }
-  // That of the message, else of the HTTP request, else a new one.
+  // That of the span, where there is one; that of the message, else of the HTTP request, else a new
+  // one.
   TraceContext trace() const override;
+  // Of the same; the message's baggage, else that of the HTTP request.
+  TraceCompanions companions() const override;
   const Json& client_capabilities() const override;
   bool as_task() const override { return as_task_; }
   const Json& params() const override { return message_.params; }
@@ -97,6 +107,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   struct CancelOnExit;
 
   bool done() const { return outcome_.has_value(); }
+  TraceContext TraceInMessage() const;  // Empty where it names none.
   void Send(std::string message);
   RpcOutcome Failure() const;
   void TellNews();
@@ -111,6 +122,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   const Json* progress_token_ = nullptr;  // In message_.
   double last_progress_;
   mutable TraceContext trace_;
+  ActiveSpan span_;
   bool as_task_ = false;
   bool cancelled_ = false;
   std::optional<RpcOutcome> outcome_;

@@ -37,6 +37,8 @@ class Tool {
   virtual const Json& DefinitionForAgent() const { return Definition(); }
   const std::string& Name() const { return Definition()["name"].get_ref<const std::string&>(); }
 
+  // Whether tools/list has it.
+  virtual bool IsListed() const { return true; }
   // Whether principals who may only look may call it.
   virtual bool ReadOnly() const { return false; }
   // Whether its calls can become tasks.

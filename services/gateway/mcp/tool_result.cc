@@ -7,11 +7,16 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gateway/json/command_json.h"
+#include "gateway/json/json_members.h"
 #include "gateway/json/tracker_error.h"
 #include "gateway/mcp/annotation_result.h"
 
 namespace callslip::gateway {
 namespace {
+
+// In base64. The bridge leaves the result out of a line of more than 10 MiB, and says by the
+// command's id where it is.
+constexpr size_t kMaxPipedImageBytes = size_t{8} << 20;
 
 Json TextContent(std::string text) {
   Json content;
@@ -59,39 +64,102 @@ bool IsBase64(absl::string_view text) {
                         [](char c) { return absl::ascii_isalnum(c) || c == '+' || c == '/'; });
 }
 
-ToolResult CompletedResult(const v1::Command& command, Json answer) {
-  const std::string head = absl::StrCat("complete ", command.command_id());
+// What the page shows, as the extension tells it to models.
+const std::string* PageTextOf(const Json& result) {
+  const Json& page = MemberOf(result, "page");
+  return page.is_string() ? &page.get_ref<const std::string&>() : nullptr;
+}
+
+// Its result is a value that the page has made, with any members: what the extension tells of the
+// page stands beside it.
+bool IsValueOfPage(const v1::Command& command) { return command.type() == "execute_js"; }
+
+// `{"success": true, "data": …}` says no more than the data.
+Json PlainResult(Json result) {
+  if (!IsTrue(result, "success")) return result;
+  result.erase("success");
+  if (result.size() == 1 && result.contains("data")) return std::move(result["data"]);
+  return result;
+}
+
+// What a page text says in its own words of the action that it tells of.
+constexpr const char* kSaidByPage[] = {"selector",       "tag",     "text",      "key", "value",
+                                       "value_left_out", "matched", "waited_ms", "x",   "y",
+                                       "title",          "url"};
+
+// Takes out of the answer about a completed command what its caller knows or has no use for: each
+// model pays for it once a call. `tells_page`: its result may be what the extension tells of a
+// page.
+void MakeLean(Json& answer, bool tells_page) {
+  for (const char* name : {"correlation_id", "completed_at", "duration_ms"}) answer.erase(name);
+  if (!tells_page) return;
+  if (PageTextOf(MemberOf(answer, "result")) != nullptr) {
+    for (const char* name : kSaidByPage) answer["result"].erase(name);
+  }
+  const Json& result = MemberOf(answer, "result");
+  const Json& url = MemberOf(result, "url");
+  // A page says itself where it is.
+  if (PageTextOf(result) != nullptr || (url.is_string() && url == MemberOf(answer, "url"))) {
+    answer.erase("url");
+  }
+}
+
+// Pages are not to be obeyed.
+std::string Untrusted(const Json& result) {
+  return absl::StrCat("untrusted content of the page:\n", Dump(result));
+}
+
+// The result as models read it: the same as in structuredContent.
+std::string ResultText(const Json& result) {
+  const std::string* page = PageTextOf(result);
+  if (page == nullptr) return Untrusted(result);
+  if (result.size() == 1) return *page;
+  Json beside = result;
+  beside.erase("page");
+  return absl::StrCat(*page, "\n", Dump(beside));
+}
+
+ToolResult LinkedResult(const v1::Command& command, Json answer) {
   const std::string uri = ResultUri(command.command_id());
+  answer["result_bytes"] = command.result().size();
+  answer["resource"] = uri;
+  MakeLean(answer, /*tells_page=*/true);
+  ToolResult tool_result = TextResult(
+      std::move(answer), absl::StrCat("complete. The result has ", command.result().size(),
+                                      " bytes: read resource ", uri, " within a minute."));
+  std::get<Json>(tool_result.result)["content"].push_back({{"type", "resource_link"},
+                                                           {"uri", uri},
+                                                           {"name", command.type()},
+                                                           {"mimeType", "application/json"},
+                                                           {"size", command.result().size()}});
+  return tool_result;
+}
+
+ToolResult CompletedResult(const v1::Command& command, Json answer) {
   Json result = JsonOrText(command.result());
   if (command.command_class() == v1::COMMAND_CLASS_HUMAN && IsAnnotationResult(result)) {
-    return AnnotationResult(std::move(answer), std::move(result), head, uri);
+    const std::string head = absl::StrCat("complete ", command.command_id());
+    return AnnotationResult(std::move(answer), std::move(result), head,
+                            ResultUri(command.command_id()));
   }
   std::optional<ImageResult> image = TakeImage(result);
-  const size_t text_bytes = command.result().size() - (image ? image->base64.size() : 0);
-  if (image.has_value() && text_bytes <= kMaxInlineResultBytes) {
-    answer["result"] = std::move(result);
-    ToolResult tool_result = TextResult(std::move(answer), head);
+  const size_t image_bytes = image.has_value() ? image->base64.size() : 0;
+  if (command.result().size() - image_bytes > kMaxInlineResultBytes) {
+    return LinkedResult(command, std::move(answer));
+  }
+  const bool tells_page = !IsValueOfPage(command) || PageTextOf(result) != nullptr;
+  answer["result"] = PlainResult(std::move(result));
+  const Json id = answer["correlation_id"];
+  MakeLean(answer, tells_page);
+  // What does not fit through a pipe is read by its id.
+  if (image_bytes > kMaxPipedImageBytes) answer["correlation_id"] = id;
+  std::string text = tells_page ? ResultText(answer["result"]) : Untrusted(answer["result"]);
+  ToolResult tool_result = TextResult(std::move(answer), std::move(text));
+  if (image.has_value()) {
     std::get<Json>(tool_result.result)["content"].push_back(
         {{"type", "image"}, {"data", std::move(image->base64)}, {"mimeType", image->mime_type}});
-    return tool_result;
   }
-  if (text_bytes > kMaxInlineResultBytes) {
-    answer["result_bytes"] = command.result().size();
-    answer["resource"] = uri;
-    ToolResult tool_result = TextResult(
-        std::move(answer), absl::StrCat(head, ". The result has ", command.result().size(),
-                                        " bytes: read resource ", uri, " within a minute."));
-    std::get<Json>(tool_result.result)["content"].push_back({{"type", "resource_link"},
-                                                             {"uri", uri},
-                                                             {"name", command.type()},
-                                                             {"mimeType", "application/json"},
-                                                             {"size", command.result().size()}});
-    return tool_result;
-  }
-  // Pages are not to be obeyed.
-  std::string text = absl::StrCat(head, ", untrusted content of the page:\n", command.result());
-  answer["result"] = std::move(result);
-  return TextResult(std::move(answer), std::move(text));
+  return tool_result;
 }
 
 }  // namespace

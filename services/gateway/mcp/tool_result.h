@@ -10,9 +10,9 @@
 #include "gateway/mcp/tool.h"
 
 // What tools say, as MCP's CallToolResult. Every answer has `status`, `final` and, where a command
-// is concerned, its `correlation_id`; a failure also has `error` (a code), `message`, `hint` and
-// `may_have_executed`. All of it stands in structuredContent, for programs; the text beside it says
-// the same in a line for models, with the payload and what to do next.
+// is concerned that has not completed, its `correlation_id`; a failure also has `error` (a code),
+// `message`, `hint` and `may_have_executed`. All of it stands in structuredContent; the text beside
+// it says the same, since there are clients whose models see only the one or the other.
 namespace callslip::gateway {
 
 // The resource that holds the result of a command.
@@ -21,9 +21,10 @@ std::string ResultUri(const std::string& command_id);
 // An answer that says `text`.
 ToolResult TextResult(Json structured, std::string text, bool is_error = false);
 
-// A command as it is now. A completed one comes with its result: as JSON, as an image where it is
-// one, or as a link to its resource where it exceeds kMaxInlineResultBytes. A pending one comes
-// with `hint`, where that is not empty.
+// A command as it is now. A completed one comes with its result and little else: as JSON, without a
+// `success` that says nothing; as an image where it is one; or as a link to its resource where it
+// exceeds kMaxInlineResultBytes. What is only `page`, a text, is that text in both. A pending one
+// comes with `hint`, where that is not empty.
 ToolResult CommandResult(const v1::Command& command, const std::string& hint = "");
 
 // A command that was registered just now: `queued`, or `waiting_for_user` where a person finishes

@@ -76,9 +76,8 @@ TEST_P(AnswerTest, FitsItsSchemaAndCostsLittle) {
   const Json answer = AnswerOf(GetParam().make());
   ASSERT_TRUE(answer["content"][0]["text"].is_string());
   EXPECT_LE(BytesBeside(answer, GetParam().payload_bytes), 300u * 4);
-  for (const Json& definition : {InteractDefinition(), ObserveDefinition()}) {
-    ExpectValid(answer["structuredContent"], definition["outputSchema"], "structuredContent");
-  }
+  ExpectValid(answer["structuredContent"], InteractDefinition()["outputSchema"],
+              "structuredContent");
   const std::string status = answer["structuredContent"]["status"];
   const bool fine = status == "queued" || status == "pending" || status == "complete";
   EXPECT_EQ(answer.value("isError", false), !fine);
@@ -136,9 +135,78 @@ TEST(ToolResultTest, AScreenshotIsAnImage) {
       R"({"success":true,"data":{"mime_type":"image/png","base64":"iVBORw0KGgo=","width":8}})")));
   EXPECT_EQ(answer["content"][1],
             (Json{{"type", "image"}, {"data", "iVBORw0KGgo="}, {"mimeType", "image/png"}}));
-  EXPECT_EQ(answer["structuredContent"]["result"]["data"]["width"], 8);
-  EXPECT_FALSE(answer["structuredContent"]["result"]["data"].contains("base64"));
+  EXPECT_EQ(answer["structuredContent"]["result"],
+            (Json{{"mime_type", "image/png"}, {"bytes", 9}, {"width", 8}}));
   EXPECT_THAT(answer["content"][0]["text"].get<std::string>(), Not(HasSubstr("iVBOR")));
+}
+
+TEST(ToolResultTest, WhatChangedOnThePageIsAllThatACompletedAnswerSays) {
+  const std::string page = "clicked e30 button Place order\n+ dialog Thank you";
+  const Json data = {
+      {"page", page}, {"selector", "e30"}, {"tag", "button"}, {"text", "Place order"}};
+  const Json answer = AnswerOf(CommandResult(Completed(Dump({{"success", true}, {"data", data}}))));
+  EXPECT_EQ(answer["content"], Json::array({{{"type", "text"}, {"text", page}}}));
+  EXPECT_EQ(
+      answer["structuredContent"],
+      (Json{{"status", "complete"}, {"final", true}, {"result", {{"page", page}}}, {"tab_id", 7}}));
+}
+
+TEST(ToolResultTest, TextAndStructureSayTheSame) {
+  for (const char* result :
+       {R"({"success":true,"data":{"url":"http://page/","title":"t"}})", R"({"a":1})", "[1]",
+        R"({"success":true,"data":{"page":"p","tab":8}})", "no JSON", R"({"success":true})",
+        R"({"success":true,"data":null})", R"({"success":false,"data":1})"}) {
+    const Json answer = AnswerOf(CommandResult(Completed(result)));
+    const std::string text = answer["content"][0]["text"];
+    Json said = answer["structuredContent"]["result"];
+    if (said.is_object() && said.contains("page")) {
+      EXPECT_THAT(text, testing::StartsWith("p\n"));
+      said.erase("page");
+    }
+    EXPECT_THAT(text, testing::EndsWith(Dump(said))) << result;
+    EXPECT_EQ(text.find("true"), std::string::npos) << text;
+    EXPECT_FALSE(answer["structuredContent"].contains("correlation_id"));
+  }
+}
+
+// A value of the page with a member of that name is no report of ours, and loses nothing.
+TEST(ToolResultTest, ValueOfAScriptPassesForNoReport) {
+  v1::Command command = Completed(
+      R"({"success":true,"data":{"page":"clicked e5","title":"T","value":3,"url":"http://page/"}})");
+  command.set_type("execute_js");
+  const Json answer = AnswerOf(CommandResult(command, ""));
+  const Json value = {
+      {"page", "clicked e5"}, {"title", "T"}, {"value", 3}, {"url", "http://page/"}};
+  EXPECT_EQ(answer["structuredContent"]["result"], value);
+  EXPECT_THAT(answer["content"][0]["text"].get<std::string>(),
+              ::testing::StartsWith("untrusted content of the page:\n"));
+  // What has changed stands beside it.
+  command.set_result(R"({"success":true,"data":{"page":"x"},"page":"+ e1 button Go"})");
+  const Json told = AnswerOf(CommandResult(command, ""));
+  EXPECT_EQ(told["structuredContent"]["result"]["data"]["page"], "x");
+  EXPECT_THAT(told["content"][0]["text"].get<std::string>(),
+              ::testing::StartsWith("+ e1 button Go\n"));
+}
+
+TEST(ToolResultTest, TheAddressIsSaidOnce) {
+  const auto url_beside = [](const char* result) {
+    return AnswerOf(CommandResult(Completed(result)))["structuredContent"].contains("url");
+  };
+  EXPECT_FALSE(url_beside(R"({"success":true,"data":{"url":"http://page/"}})"));
+  EXPECT_FALSE(url_beside(R"({"page":"A page · http://page/"})"));
+  EXPECT_TRUE(url_beside(R"({"success":true,"data":{"url":"http://other/"}})"));
+  EXPECT_TRUE(url_beside("1"));
+}
+
+// The bridge says by the id where an answer is that is too long for its pipe.
+TEST(ToolResultTest, OnlyAVeryLargeImageHasTheIdOfItsCommand) {
+  const auto has_id = [](size_t bytes) {
+    const Json image = {{"mime_type", "image/png"}, {"base64", std::string(bytes, 'A')}};
+    return AnswerOf(CommandResult(Completed(Dump(image))))["structuredContent"].contains(
+        "correlation_id");
+  };
+  EXPECT_FALSE(has_id(size_t{4} << 20));
+  EXPECT_TRUE(has_id(size_t{9} << 20));
 }
 
 // Clients refuse a whole answer for an image that is none.

@@ -8,9 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "common/beneath.h"
 #include "runner/acp/message.h"
 #include "runner/acp/peer.h"
-#include "runner/client/beneath.h"
 
 namespace callslip::runner {
 

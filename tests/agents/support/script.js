@@ -8,6 +8,9 @@
  *   {"repeat": true}                     says the last result
  *   {"hold": "name"}                     waits for the test
  *
+ * `<<button Send>>` in the `args` of a call stands for the ref of what is called so in the outlines among
+ * the results, of the newest that has it. Where none has, it says so and ends.
+ *
  * A model remembers nothing: each request has the conversation, and so where the script stands is
  * counted from the results that are in it.
  */
@@ -15,6 +18,9 @@
 /** In a result of the gateway's tools, as it is told to models. */
 const ASK_AGAIN = /observe \{what: 'command_result'|says nothing of what the command did|"final":\s*false/;
 const COMMAND_IDS = /corr-\d+-[0-9a-f]{32}/g;
+const CALLED = /<<(.+?)>>/g;
+/** What ends a name in a line of an outline: states, a value, what is offered, another cell or ref. */
+const NAME_ENDS = '(?= \\[| = | of | placeholder | \\||\\]| e\\d| ?$)';
 
 /** The script in a text of the user's; undefined where there is none. */
 export function scriptIn(text) {
@@ -35,7 +41,7 @@ export function nextMoves(script, results) {
   let seen = 0;
   for (const step of script) {
     if ('call' in step) {
-      if (seen === results.length) return [...moves, step];
+      if (seen === results.length) return [...moves, ...calling(step, results)];
       seen += 1;
     } else if ('collect' in step) {
       while (ASK_AGAIN.test(results[seen - 1])) {
@@ -48,6 +54,28 @@ export function nextMoves(script, results) {
     }
   }
   return moves;
+}
+
+/** The call, with the refs in it; or what is missing, said. */
+function calling({ call, args = {} }, results) {
+  const missing = [];
+  const text = JSON.stringify(args).replace(CALLED, (_, called) => {
+    const ref = refOf(JSON.parse(`"${called}"`), results);
+    if (!ref) missing.push(called);
+    return ref;
+  });
+  if (missing.length > 0) return [{ say: `I see nothing that is called ${missing.join(', ')}.` }];
+  return [{ call, args: JSON.parse(text) }];
+}
+
+function refOf(called, results) {
+  const words = called.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  const line = new RegExp(`\\b(e[1-9]\\d*) ${words}${NAME_ENDS}`, 'm');
+  for (const result of results.toReversed()) {
+    const found = line.exec(result);
+    if (found) return found[1];
+  }
+  return undefined;
 }
 
 function asking(tool, results) {

@@ -4,14 +4,26 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const EXTENSION = fileURLToPath(new URL('../../../extension', import.meta.url));
-const EXECUTABLE = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
+export const EXTENSION = fileURLToPath(new URL('../../../extension', import.meta.url));
+export const EXECUTABLE = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
 
 /** A name that an attacker's DNS server has bound to this machine. */
 export const REBOUND_NAME = 'rebound.test';
 
 /** Only loopback exists for the test browser. */
-const RESOLVER_RULES = `MAP ${REBOUND_NAME} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1`;
+const RESOLVER_RULES = `MAP ${REBOUND_NAME} 127.0.0.1, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost`;
+
+/** What Chromium is told in all tests, with the folder of the extension. */
+export function chromiumArguments(extension) {
+  return [
+    '--no-sandbox',
+    `--disable-extensions-except=${extension}`,
+    `--load-extension=${extension}`,
+    '--disable-background-networking',
+    '--disable-component-update',
+    `--host-resolver-rules=${RESOLVER_RULES}`,
+  ];
+}
 
 /** The address that the extension polls before it has been told another, and a dead one. */
 const DEFAULT_GATEWAY = 'http://127.0.0.1:7890';
@@ -34,14 +46,7 @@ export async function startBrowser({
     context = await chromium.launchPersistentContext(profile, {
       executablePath: EXECUTABLE,
       headless: true,
-      args: [
-        '--no-sandbox',
-        `--disable-extensions-except=${extension}`,
-        `--load-extension=${extension}`,
-        '--disable-background-networking',
-        '--disable-component-update',
-        `--host-resolver-rules=${RESOLVER_RULES}`,
-      ],
+      args: chromiumArguments(extension),
     });
     const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'));
     if (serverUrl) {

@@ -36,9 +36,15 @@ export class ExtensionSetting {
     return { page, tabId: await this.browser.tabIdOf(page) };
   }
 
-  /** Carries a command out and answers the data of its result, which must be a success. */
+  /**
+   * Carries a command out and answers the data of its result, which must be a success; without the
+   * sentence that says what was done.
+   */
   async perform(params, fields) {
-    return assertComplete(await this.gateway.run(params, fields));
+    const data = assertComplete(await this.gateway.run(params, fields));
+    if (typeof data !== 'object' || data === null || !('done' in data)) return data;
+    const { done, ...rest } = data;
+    return rest;
   }
 
   /** Carries a command out that must fail in a certain way, and answers the error. */
@@ -56,10 +62,21 @@ export async function release(page, value) {
   }, value);
 }
 
+/** The data of a success, without what is told of changes beside them: see `changesIn`. */
 export function assertComplete(report) {
   assert.equal(report.status, 'complete', JSON.stringify(report).slice(0, 1000));
   assert.equal(report.result.success, true);
-  return report.result.data;
+  const { data } = report.result;
+  if (data === null || typeof data !== 'object' || !('page' in data)) return data;
+  const { page, ...rest } = data;
+  return Object.keys(rest).length === 0 ? data : rest;
+}
+
+/** The lines that a success tells of what came of it, without the ms in the first. */
+export function changesIn(report) {
+  assert.equal(report.status, 'complete', JSON.stringify(report).slice(0, 1000));
+  const page = report.result.data?.page ?? report.result.page;
+  return page?.replace(/, \d+ ms/, '').split('\n');
 }
 
 export function assertError(report, code) {

@@ -188,7 +188,7 @@ export class FakeGateway {
     if (request.method === 'POST' && url.pathname === '/draw-mode/complete') {
       return this.#receiveDrawing(request, response);
     }
-    response.writeHead(404).end();
+    response.writeHead(404).end('Not found.');
   }
 
   #poll(query, response) {

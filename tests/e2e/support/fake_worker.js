@@ -43,11 +43,15 @@ export class FakeWorker {
     }
   }
 
-  async #answer({ id, correlation_id, params }) {
+  async #answer({ id, correlation_id, params, traceparent, tracestate }) {
     const body = { id, correlation_id, status: 'complete', result: this.#execute(params) };
     await this.#request('/query-result', {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json' },
+      headers: {
+        'Content-Type': 'application/json',
+        ...(traceparent && { traceparent }),
+        ...(tracestate && { tracestate }),
+      },
       body: JSON.stringify(body),
     });
   }

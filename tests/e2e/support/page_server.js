@@ -42,6 +42,12 @@ const PAGES = {
     body: '<!doctype html><title>Trusted types page</title>',
     headers: { 'Content-Security-Policy': "require-trusted-types-for 'script'" },
   },
+  '/framed': {
+    body: `<!doctype html><title>Framed page</title><style>body { margin: 0 } iframe { border: 10px solid #ccc;
+      padding: 5px; margin: 40px 0 0 30px; width: 400px; height: 300px }</style><button>Outside</button>
+      <iframe srcdoc="<style>body { margin: 0 } div { margin: 500px 0 900px 20px; width: 100px; height: 60px;
+      background: #00c800 }</style><div id=green></div><button>Inside</button>"></iframe>`,
+  },
   '/shop': {
     body: `<!doctype html><title>Shop</title><style>
       body { margin: 0; font: 16px sans-serif; height: 3000px }
@@ -148,8 +154,11 @@ const NEVER_ANSWERED = '/never';
 /** What scripts ask, with `?id=…`, for their runs to be counted. */
 const COUNTED = '/count';
 
-/** Serves the pages that the tests act on, from loopback. Any query string is ignored. */
-export async function startPageServer() {
+/**
+ * Serves the pages that the tests act on, from loopback. Any query string is ignored. `own` are pages
+ * of the test, by path: `{body, headers, after}`, `after` being how long it takes, in ms.
+ */
+export async function startPageServer(own = {}) {
   const counts = new Map();
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url, 'http://page');
@@ -159,10 +168,10 @@ export async function startPageServer() {
       counts.set(id, (counts.get(id) ?? 0) + 1);
       return response.writeHead(200).end(String(counts.get(id)));
     }
-    const page = PAGES[pathname];
+    const page = own[pathname] ?? PAGES[pathname];
     if (!page) return response.writeHead(404).end();
     const headers = { 'Content-Type': 'text/html; charset=utf-8', ...page.headers };
-    response.writeHead(200, headers).end(page.body);
+    setTimeout(() => response.writeHead(200, headers).end(page.body), page.after ?? 0);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,0 +1,14 @@
+import { invalidParams } from './errors.js';
+import { isGiven, requireNonEmptyText } from './params.js';
+
+const WORDS = ['double', 'right', 'middle', 'force', 'Control', 'Shift', 'Alt', 'Meta'];
+
+/** How a mouse is used, as a list of words: text such as `double`, `right` or `Control+Shift`. */
+export function howWords({ how }) {
+  if (!isGiven({ how }, 'how')) return [];
+  requireNonEmptyText({ how }, 'how');
+  const words = how.split(/[+,\s]+/).filter(Boolean);
+  const wrong = words.find((word) => !WORDS.includes(word));
+  if (wrong) throw invalidParams('how', `must be made of ${WORDS.join(', ')}, not ${wrong}`);
+  return words;
+}

@@ -1,0 +1,52 @@
+/* global callslip */
+/** Where elements are in the window of this frame, for pictures. */
+callslip.boxes = (() => {
+  const LEAST = 4;
+
+  function boxOf(element) {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return { x: left, y: top, width, height };
+  }
+
+  /** False for what something else is before, as far as that can be told: within the window. */
+  function isOnTop(element, { x, y, width, height }) {
+    const [middleX, middleY] = [x + width / 2, y + height / 2];
+    if (middleX < 0 || middleY < 0 || middleX >= innerWidth || middleY >= innerHeight) return true;
+    let at = document.elementFromPoint(middleX, middleY);
+    while (at && callslip.shadow.rootOf(at)) {
+      const inner = callslip.shadow.rootOf(at).elementFromPoint(middleX, middleY);
+      if (!inner || inner === at) break;
+      at = inner;
+    }
+    if (!at) return false;
+    const { contains } = callslip.shadow;
+    if (contains(element, at) || contains(at, element)) return true;
+    return [...element.labels ?? []].some((label) => contains(label, at));
+  }
+
+  /** True for what a frame does not show; of the page itself all is there, further down. */
+  function isCutOff({ x, y, width, height }) {
+    if (window === window.top) return false;
+    return x >= innerWidth || y >= innerHeight || x + width <= 0 || y + height <= 0;
+  }
+
+  /** The boxes of all that has a ref and can be seen: `{ref, x, y, width, height}`. */
+  function ofRefs() {
+    return callslip.refs.all().flatMap(({ ref }) => {
+      const element = callslip.refs.element(Number(ref.slice(1)));
+      if (!element?.checkVisibility({ checkVisibilityCSS: true })) return [];
+      const box = boxOf(element);
+      if (box.width < LEAST || box.height < LEAST || !isOnTop(element, box) || isCutOff(box)) return [];
+      return [{ ref, ...box }];
+    });
+  }
+
+  /** The box of the element that a command is about, which is brought into view. */
+  function ofKey(key) {
+    const element = callslip.target.element(key);
+    element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+    return boxOf(element);
+  }
+
+  return { ofRefs, ofKey };
+})();

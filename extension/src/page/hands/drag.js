@@ -1,0 +1,190 @@
+/* global callslip */
+/**
+ * Runs in each frame of a page. Drags with the mouse: pointer and mouse events, and those of HTML's
+ * drag and drop where what is dragged has them. The service worker waits between the steps, because
+ * the browser slows the timers of background tabs down.
+ */
+callslip.drag = (() => {
+  const { hitTest, mouse, shadow, target } = callslip;
+
+  /** A browser takes it for a drag once the mouse has moved that far, in CSS pixels. */
+  const THRESHOLD = 3;
+
+  /** How far a drag goes beyond the middle of its goal, in CSS pixels. */
+  const PASSED = 3;
+
+  let current;
+
+  function draggableAt(element) {
+    for (let at = element; at; at = shadow.parentOf(at)) {
+      if (at.draggable) return at;
+    }
+    return null;
+  }
+
+  function dragEvent(element, type, { x, y }, { dataTransfer, cancelable = true, relatedTarget = null }) {
+    const { flags } = current;
+    const init = { ...mouse.init(x, y, { buttons: 1, ...flags }), cancelable, dataTransfer, relatedTarget };
+    return !element.dispatchEvent(new DragEvent(type, init));
+  }
+
+  /** Presses the button on an element. `capture` names the event that tells of a captured pointer. */
+  function begin(key, { x, y, capture, how = [] }) {
+    const wanted = target.element(key);
+    const hit = hitTest.at(x, y);
+    const element = hit && shadow.contains(wanted, hit) ? hit : wanted;
+    const said = target.say(wanted);
+    const flags = { ctrlKey: how.includes('Control'), shiftKey: how.includes('Shift'), altKey: how.includes('Alt') };
+    current = { element, from: { x, y }, flags, capture, captured: null, moved: false, html: null };
+    current.hear = (event) => {
+      const [at] = event.composedPath();
+      current.captured = at instanceof Element ? at : null;
+    };
+    addEventListener(capture, current.hear, true);
+    mouse.moveTo(element, x, y, flags);
+    const watch = (event) => { current.press = event; };
+    addEventListener('mousedown', watch, true);
+    current.compatible = mouse.down(element, x, y, flags);
+    removeEventListener('mousedown', watch, true);
+    const prevented = current.press?.defaultPrevented === true;
+    current.source = prevented ? null : draggableAt(element);
+    return { said };
+  }
+
+  function under({ x, y }) {
+    return hitTest.at(x, y) ?? current.captured ?? document.documentElement;
+  }
+
+  /** Begins HTML's own drag where the element has it; the page may refuse. */
+  function beginHtml() {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.effectAllowed = 'all';
+    const { source } = current;
+    const refused = dragEvent(source, 'dragstart', current.from, { dataTransfer });
+    if (refused) {
+      current.source = null;
+      return;
+    }
+    const { element, from } = current;
+    mouse.send(element, 'pointercancel', mouse.init(from.x, from.y));
+    current.html = { dataTransfer, over: null, accepted: false };
+  }
+
+  function moveHtml(point) {
+    const { html, source } = current;
+    const { dataTransfer } = html;
+    if (source.isConnected) dragEvent(source, 'drag', point, { dataTransfer });
+    const element = under(point);
+    let entered = false;
+    if (html.over !== element) {
+      entered = dragEvent(element, 'dragenter', point, { dataTransfer, relatedTarget: html.over });
+      if (html.over?.isConnected) {
+        dragEvent(html.over, 'dragleave', point, { dataTransfer, cancelable: false, relatedTarget: element });
+      }
+      html.over = element;
+    }
+    dataTransfer.dropEffect = 'move';
+    const over = dragEvent(element, 'dragover', point, { dataTransfer });
+    html.accepted = over || entered;
+  }
+
+  function moveMouse({ x, y }) {
+    const { captured, flags } = current;
+    const held = { buttons: 1, ...flags };
+    if (captured?.isConnected) {
+      mouse.send(captured, 'pointermove', { ...mouse.init(x, y, held), button: -1 });
+      mouse.send(captured, 'mousemove', mouse.init(x, y, held));
+      return;
+    }
+    const element = under({ x, y });
+    mouse.moveTo(element, x, y, held);
+  }
+
+  /** Moves the mouse, with its button down, to a point of this window. */
+  function move(point) {
+    const { from } = current;
+    const far = Math.hypot(point.x - from.x, point.y - from.y) >= THRESHOLD;
+    if (far && !current.moved) {
+      current.moved = true;
+      if (current.source) {
+        moveMouse(point);
+        beginHtml();
+      }
+    }
+    if (current.html) moveHtml(point);
+    else moveMouse(point);
+    current.at = point;
+  }
+
+  /** Lets go. Answers `{mode, accepted}`: in HTML's drag and drop, whether what is there took it. */
+  function end() {
+    const { html, source, captured, capture, compatible, flags, element } = current;
+    const point = current.at ?? current.from;
+    let accepted;
+    if (html) {
+      const { dataTransfer } = html;
+      accepted = html.accepted;
+      const over = under(point);
+      if (accepted) dragEvent(over, 'drop', point, { dataTransfer });
+      else if (html.over) dragEvent(html.over, 'dragleave', point, { dataTransfer, cancelable: false });
+      if (!accepted) dataTransfer.dropEffect = 'none';
+      if (source.isConnected) dragEvent(source, 'dragend', point, { dataTransfer, cancelable: false });
+    } else {
+      const over = captured?.isConnected ? captured : under(point);
+      mouse.up(over, point.x, point.y, { compatible, ...flags });
+      if (captured?.isConnected) mouse.send(captured, 'lostpointercapture', mouse.init(point.x, point.y));
+      clickAround(element, over, point);
+    }
+    removeEventListener(capture, current.hear, true);
+    dispatchEvent(new Event(`${capture}-end`));
+    current = undefined;
+    return { accepted };
+  }
+
+  /** Lets go before the end of the drag that `capture` names: nothing is dropped, nothing clicked. */
+  function cancel(capture) {
+    if (current?.capture === capture) {
+      const { html, source, captured, compatible, flags, hear } = current;
+      const point = current.at ?? current.from;
+      if (html) {
+        const { dataTransfer, over } = html;
+        dataTransfer.dropEffect = 'none';
+        if (over?.isConnected) dragEvent(over, 'dragleave', point, { dataTransfer, cancelable: false });
+        if (source.isConnected) dragEvent(source, 'dragend', point, { dataTransfer, cancelable: false });
+      } else {
+        const over = captured?.isConnected ? captured : under(point);
+        mouse.up(over, point.x, point.y, { compatible, ...flags });
+        if (captured?.isConnected) mouse.send(captured, 'lostpointercapture', mouse.init(point.x, point.y));
+      }
+      removeEventListener(capture, hear, true);
+      current = undefined;
+    }
+    dispatchEvent(new Event(`${capture}-end`));
+  }
+
+  /** The browser clicks on what holds both the place of the press and that of the release. */
+  function clickAround(pressed, released, { x, y }) {
+    if (!pressed.isConnected) return;
+    let common = released;
+    while (common && !shadow.contains(common, pressed)) common = shadow.parentOf(common);
+    if (!common) return;
+    const init = { ...mouse.init(x, y, { detail: 1 }), pointerId: 1, pointerType: 'mouse', isPrimary: true };
+    common.dispatchEvent(new PointerEvent('click', init));
+  }
+
+  /**
+   * The place on an element where a drag from a point ends, which need not be in sight: a little
+   * behind its middle. Lists let things change places once the middle has been passed.
+   */
+  function goal(key, from) {
+    const element = target.element(key);
+    const { left, top, width, height } = hitTest.boxOf(element) ?? element.getBoundingClientRect();
+    const [x, y] = [left + width / 2, top + height / 2];
+    const beyond = (way, size) => Math.sign(Math.round(way)) * Math.min(PASSED, size / 8);
+    return {
+      x: x + beyond(x - from.x, width), y: y + beyond(y - from.y, height), said: target.say(element),
+    };
+  }
+
+  return { begin, cancel, end, goal, move };
+})();

@@ -1,0 +1,272 @@
+/* global callslip */
+/** Runs in each frame of a page. Fills in fields of every kind, so that the page notices. */
+callslip.fields = (() => {
+  const { focus, keyChoices, keyDefaults, mouse, roles, states, target, values } = callslip;
+  const TICKS = ['checkbox', 'switch', 'radio', 'menuitemcheckbox', 'menuitemradio'];
+
+  /** Kinds of input that take a text of a certain form, with an example of it. */
+  const FORMS = {
+    date: '2026-11-24', time: '09:30', month: '2026-11', week: '2026-W48', color: '#1a2b3c',
+    'datetime-local': '2026-11-24T09:30', range: 'a number',
+  };
+
+  /** How much of the label of an option is told, and how many of several. */
+  const LABEL_CHARS = 80;
+  const LABELS = 5;
+
+  const normal = (text) => text.replace(/\s+/g, ' ').trim();
+
+  function failure(code, message, hint) {
+    return new callslip.Failure({ code, message, hint, mayHaveExecuted: false });
+  }
+
+  function kindOf(element) {
+    if (element instanceof HTMLSelectElement) return 'select';
+    const role = roles.of(element);
+    if (TICKS.includes(role) || element.hasAttribute('aria-pressed')) return 'tick';
+    if (element instanceof HTMLInputElement && element.type in FORMS) return 'form';
+    if (element.isContentEditable) return 'rich';
+    return keyDefaults.isTextField(element) ? 'text' : undefined;
+  }
+
+  function field(key) {
+    const element = target.element(key);
+    return element instanceof HTMLLabelElement && element.control ? element.control : element;
+  }
+
+  /** The options of a list that are wanted, by label or by value; refuses what is not there. */
+  function optionsOf(list, wanted, by, named) {
+    if (wanted.length > 1 && !list.multiple) {
+      throw failure('invalid_params', 'values: may name one option, as the element takes one');
+    }
+    const open = [...list.options].filter((each) => !each.disabled);
+    const find = (name) => {
+      if (by === 'value') return open.find(({ value }) => value === name);
+      const label = (option) => normal(option.label || option.text);
+      const exact = open.find((each) => label(each) === normal(name));
+      if (exact || by === 'label') return exact;
+      const lower = normal(name).toLowerCase();
+      return open.find(({ value }) => value === name)
+        ?? open.find((each) => label(each).toLowerCase() === lower);
+    };
+    return wanted.map((name) => {
+      const option = find(String(name));
+      if (option) return option;
+      const text = ({ value, label }) => JSON.stringify(callslip.guard.cut(by === 'value' ? value : normal(label), LABEL_CHARS));
+      const names = [...list.options].slice(0, named).map(text).join(', ');
+      const more = list.options.length > named ? ', …' : '';
+      throw failure('option_not_found', `No option of ${target.say(list)} is named ${name}.`,
+        `There are: ${names}${more}. A disabled option cannot be chosen.`);
+    });
+  }
+
+  function chooseOnly(list, options) {
+    focus.give(list);
+    for (const each of list.options) each.selected = options.includes(each);
+    keyChoices.changed(list);
+  }
+
+  /** Chooses one option, as a click on it does. */
+  function choose(option) {
+    const list = option.closest('select');
+    focus.give(list);
+    if (list.multiple) option.selected = !option.selected;
+    else option.selected = true;
+    keyChoices.changed(list);
+  }
+
+  /** The action `select`: `wanted` is `{values}` or `{label}`. */
+  function select(key, wanted, named) {
+    const list = field(key);
+    if (!(list instanceof HTMLSelectElement)) {
+      throw failure('invalid_params', 'selector: must match a select element');
+    }
+    const asked = wanted.values ?? [wanted.label];
+    const options = optionsOf(list, asked, wanted.values ? 'value' : 'label', named);
+    callslip.scrolling.intoViewIfNeeded(list);
+    chooseOnly(list, options);
+    if (states.isSecret(list)) return { said: target.say(list), value_left_out: true };
+    const chosen = [...list.selectedOptions];
+    const { clean } = callslip.names;
+    const { cut, inner } = callslip.guard;
+    const labels = chosen.slice(0, LABELS).map(({ label }) => inner(cut(clean(label), LABEL_CHARS))).join(', ');
+    return {
+      said: target.say(list),
+      values: chosen.map(({ value }) => value),
+      labels: chosen.length > LABELS ? `${labels} and ${chosen.length - LABELS} more` : labels,
+    };
+  }
+
+  /** The radio button of the same group whose name or value is the text, or the element itself. */
+  function tickOf(element, value) {
+    if (typeof value !== 'string' || ['true', 'false'].includes(value)) return element;
+    const role = roles.of(element);
+    const group = element instanceof HTMLInputElement && element.name
+      ? [...element.getRootNode().querySelectorAll('input')]
+        .filter((each) => each.name === element.name && each.form === element.form)
+      : [...(element.closest('[role=radiogroup]')?.querySelectorAll('[role=radio]') ?? [element])];
+    const name = normal(value).toLowerCase();
+    const found = group.find((each) => each.value === value)
+      ?? group.find((each) => normal(callslip.names.of(each, role)).toLowerCase() === name);
+    if (found) return found;
+    const names = group.map((each) => JSON.stringify(callslip.names.of(each, role))).join(', ');
+    throw failure('option_not_found', `${target.say(element)} has no choice named ${value}.`, `There are: ${names}.`);
+  }
+
+  function isTicked(element) {
+    if (element instanceof HTMLInputElement) return element.checked;
+    return ['aria-checked', 'aria-pressed'].some((name) => element.getAttribute(name) === 'true');
+  }
+
+  function fits(element, text) {
+    const probe = element.cloneNode();
+    probe.value = '';
+    probe.value = text;
+    if (element.type !== 'range') return text === '' || probe.value !== '' && (element.type !== 'color' || probe.value === text.toLowerCase());
+    return text.trim() !== '' && Number(probe.value) === Number(text);
+  }
+
+  function disabled(element) {
+    const reason = target.disabledBecause(element);
+    if (reason) throw failure('element_disabled', `${target.say(element)} is disabled: ${reason}.`);
+  }
+
+  /** Refuses what the field cannot take; answers what it is called. Nothing is changed by it. */
+  function check(key, value, named) {
+    const element = field(key);
+    const said = target.say(element);
+    const kind = kindOf(element);
+    const isText = ['string', 'number'].includes(typeof value);
+    const wrong = (what) => failure('invalid_params', `fields: ${said} takes ${what}, not ${JSON.stringify(value)}`);
+    disabled(element);
+    if (!kind) {
+      const hint = element.type === 'file' ? 'upload puts files into it.' : 'Click it, and then what it shows.';
+      throw failure('not_editable', `${said} cannot be filled in.`, hint);
+    }
+    if (element.readOnly) throw failure('not_editable', `${said} cannot be edited: it is read-only.`);
+    if (kind === 'select') {
+      const list = Array.isArray(value) ? value : [value];
+      if (typeof value === 'boolean') throw wrong('the name of an option');
+      optionsOf(element, list, 'either', named);
+    } else if (kind === 'tick') {
+      if (typeof value !== 'boolean' && typeof value !== 'string') throw wrong('true or false');
+      disabled(tickOf(element, value));
+    } else if (!isText) {
+      throw wrong('a text');
+    } else if (kind === 'form' && !fits(element, String(value))) {
+      const range = element.type === 'range' ? ` from ${element.min || 0} to ${element.max || 100}${element.step && element.step !== 'any' ? ` in steps of ${element.step}` : ''}` : `, such as ${FORMS[element.type]}`;
+      throw wrong(`a ${element.type}${range}`);
+    } else if (element.type === 'number' && (String(value).trim() === '' ? false : !Number.isFinite(Number(value)))) {
+      throw wrong('a number');
+    }
+    return { said };
+  }
+
+  function tick(element, value) {
+    const one = tickOf(element, value);
+    const wanted = one !== element || (value !== false && value !== 'false');
+    if (isTicked(one) !== wanted) {
+      const shown = target.hiddenBecause(one) ? [...one.labels ?? []].find((label) => !target.hiddenBecause(label)) : one;
+      if (shown) {
+        const { x, y } = callslip.hitTest.reach(shown, null);
+        mouse.click(target.keep(shown), { x, y });
+      } else {
+        one.click();
+      }
+    }
+    if (one instanceof HTMLInputElement && one.checked !== wanted) {
+      const message = `${target.say(one)} stays ${one.checked ? 'checked' : 'unchecked'}: the page does not let it change.`;
+      throw new callslip.Failure({ code: 'execution_failed', message, mayHaveExecuted: true });
+    }
+  }
+
+  /** Puts a value into a field whose text nobody types, and tells the page. */
+  function put(element, text) {
+    focus.give(element);
+    if (element.value === text) return;
+    values.set(element, text);
+    keyChoices.changed(element);
+  }
+
+  const textOf = (element) => ('value' in element ? element.value : element.innerText);
+
+  /** As much of a text as the field has room for when it replaces some of what is there. */
+  function fitting(element, text, replaced) {
+    // A number may have that attribute, without any meaning.
+    if (element.maxLength < 0 || element.type === 'number') return text;
+    const room = Math.max(0, element.maxLength - element.value.length + replaced);
+    return text.length > room ? text.slice(0, room).replace(/[\ud800-\udbff]$/, '') : text;
+  }
+
+  /** Puts a text where the selection is, as typing does: trusted events, and it can be undone. */
+  function insert(element, text) {
+    const before = textOf(element);
+    const { selectionStart = null, selectionEnd } = element;
+    // The browser tells of what it inserts, also where that was there already, or is all there is room for.
+    let isTold = false;
+    const hear = () => { isTold = true; };
+    element.addEventListener('input', hear, { capture: true });
+    if (text === '') {
+      if (!keyDefaults.isEmptySelection(element)) document.execCommand('delete');
+    } else {
+      document.execCommand('insertText', false, text);
+    }
+    element.removeEventListener('input', hear, { capture: true });
+    if (isTold || textOf(element) !== before || !('value' in element)) return;
+    const all = selectionStart === null ? [0, before.length] : [selectionStart, selectionEnd];
+    const data = fitting(element, text, all[1] - all[0]);
+    const next = before.slice(0, all[0]) + data + before.slice(all[1]);
+    if (next === before) return;
+    values.set(element, next);
+    const typed = { bubbles: true, composed: true, inputType: 'insertText', data };
+    element.dispatchEvent(new InputEvent('input', typed));
+  }
+
+  function selectAll(element) {
+    if ('select' in element) element.select();
+    else getSelection().selectAllChildren(element);
+  }
+
+  function write(key, value, named) {
+    const element = field(key);
+    callslip.scrolling.intoViewIfNeeded(element);
+    const said = target.say(element);
+    const kind = kindOf(element);
+    focus.watchFirst(element);
+    if (kind === 'select') chooseOnly(element, optionsOf(element, [value].flat(), 'either', named));
+    else if (kind === 'tick') tick(element, value);
+    else if (kind === 'form') put(element, String(value));
+    else {
+      callslip.keys.giveFocus(element);
+      const why = target.disabledBecause(element);
+      if (why) throw becameDisabled(said, why);
+      selectAll(element);
+      insert(element, String(value));
+    }
+    return { said };
+  }
+
+  function becameDisabled(said, why) {
+    return new callslip.Failure({
+      code: 'element_disabled',
+      message: `${said} took the focus, and is disabled since: ${why}. Nothing was written into it.`,
+      hint: 'Look at what the page shows now: analyze page.',
+      mayHaveExecuted: true,
+    });
+  }
+
+  /** Tells the page that the field that was filled in last has changed, as leaving it does. */
+  function leave(key) {
+    focus.commit(field(key));
+  }
+
+  /** What a field holds then, for the answer: never what is nobody's business. */
+  function report(element) {
+    if (states.isSecret(element)) return { value_left_out: true };
+    if ('value' in element) return { value: element.value };
+    // An emptied editor keeps a line break that holds its caret; nobody typed it.
+    return { value: (element.innerText ?? '').replace(/\n$/, '') };
+  }
+
+  return { check, choose, insert, kindOf, leave, put, report, select, selectAll, write };
+})();

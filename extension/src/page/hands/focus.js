@@ -1,0 +1,97 @@
+/* global callslip */
+/**
+ * Runs in each frame of a page. Moves the focus, and tells the page of it where the browser does
+ * not: in a tab that is not in front, `focus()` moves the active element and fires nothing.
+ */
+callslip.focus = (() => {
+  const { shadow } = callslip;
+
+  /** The value that a field had when the page was last told of a change of it. */
+  const told = new WeakMap();
+
+  /** The element that keys go to, through shadow trees; a frame's element where it is in there. */
+  function focused() {
+    let element = document.activeElement ?? document.body ?? document.documentElement;
+    for (let inner; (inner = shadow.rootOf(element)?.activeElement);) element = inner;
+    return element;
+  }
+
+  function send(type, element, relatedTarget) {
+    const bubbles = type.startsWith('focus') && type !== 'focus';
+    const init = { bubbles, composed: true, view: window, relatedTarget };
+    element.dispatchEvent(new FocusEvent(type, init));
+  }
+
+  function isField(element) {
+    return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
+  }
+
+  /** Tells the page that a field has changed, as the browser does once a person leaves it. */
+  function commit(element) {
+    if (!told.has(element) || told.get(element) === element.value) return;
+    told.set(element, element.value);
+    element.dispatchEvent(new Event('change', { bubbles: true }));
+  }
+
+  function watch(element) {
+    if (!isField(element)) return;
+    if (!told.has(element)) {
+      element.addEventListener('change', () => told.set(element, element.value));
+    }
+    told.set(element, element.value);
+  }
+
+  /** Remembers the value of a field that had the focus before it came to us. */
+  function watchFirst(element) {
+    if (!told.has(element)) watch(element);
+  }
+
+  /** Runs what moves the focus; then sends what the browser has not sent. */
+  function move(how) {
+    const from = focused();
+    let heard = false;
+    const hear = (event) => { heard ||= event.isTrusted; };
+    for (const type of ['focus', 'blur']) addEventListener(type, hear, { capture: true });
+    how();
+    for (const type of ['focus', 'blur']) removeEventListener(type, hear, { capture: true });
+    const to = focused();
+    if (to === from) return to;
+    watch(to);
+    if (heard || document.hasFocus()) return to;
+    const isNothing = (element) => element === document.body || !element.isConnected;
+    if (!isNothing(from)) {
+      commit(from);
+      send('blur', from, to);
+      send('focusout', from, to);
+    }
+    if (!isNothing(to)) {
+      send('focus', to, from);
+      send('focusin', to, from);
+    }
+    return to;
+  }
+
+  /** Gives an element the focus, and answers the one that has it then. */
+  function give(element) {
+    return move(() => element.focus({ preventScroll: true }));
+  }
+
+  function canHave(element) {
+    if (element.matches(':disabled')) return false;
+    return element.tabIndex >= 0 || element.hasAttribute('tabindex') || element.isContentEditable;
+  }
+
+  /** What a mouse button does to the focus: to the nearest that can have it, or to nothing. */
+  function giveByMouse(element) {
+    let at = element;
+    const label = element.closest('label')?.control;
+    while (at && !canHave(at)) at = shadow.parentOf(at);
+    if (at) return give(at);
+    const now = focused();
+    // The label gives the focus to its field at the click.
+    if (label && label === now) return now;
+    return move(() => now.blur());
+  }
+
+  return { commit, focused, give, giveByMouse, isField, move, watchFirst };
+})();

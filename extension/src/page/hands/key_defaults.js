@@ -1,0 +1,171 @@
+/* global callslip */
+/**
+ * Runs in each frame of a page. Does what Chromium does with a key where that is part of using a
+ * page: it writes, erases, moves the caret, submits, activates, moves the focus, scrolls. The
+ * browser does nothing of its own for events that come from a script.
+ */
+callslip.keyDefaults = (() => {
+  const { focus, keyChoices, scrolling } = callslip;
+  const NO_TEXT = ['button', 'checkbox', 'color', 'file', 'hidden', 'image', 'radio', 'range',
+    'reset', 'submit'];
+  const ACTIVATED = 'a[href], button, summary, input[type=button], input[type=submit], '
+    + 'input[type=reset], input[type=image], input[type=color], input[type=file]';
+  const SUBMIT = 'button:not([type]), button[type=submit], input[type=submit], input[type=image]';
+
+  /** How far the arrows and a page scroll: as Chromium does it. */
+  const LINE_PIXELS = 40;
+  const PAGE_PART = 0.875;
+
+  const edit = (what, text) => document.execCommand(what, false, text);
+
+  function isTextField(element) {
+    return element instanceof HTMLTextAreaElement
+      || (element instanceof HTMLInputElement && !NO_TEXT.includes(element.type));
+  }
+
+  function isEditable(element) {
+    if (!isTextField(element)) return element.isContentEditable;
+    return !element.readOnly && !element.matches(':disabled');
+  }
+
+  function submit(field) {
+    const { form } = field;
+    if (!form) return;
+    const button = [...form.elements].find((each) => each.matches(SUBMIT))
+      ?? form.querySelector('input[type=image]');
+    if (button) {
+      if (!button.matches(':disabled')) button.click();
+      return;
+    }
+    const texts = [...form.elements].filter((each) => each instanceof HTMLInputElement
+      && isTextField(each));
+    if (texts.length === 1) form.requestSubmit();
+  }
+
+  function enter(target, { shiftKey }) {
+    if (target.matches(ACTIVATED)) return target.click();
+    if (target instanceof HTMLInputElement || target instanceof HTMLSelectElement) {
+      focus.commit(target);
+      return submit(target);
+    }
+    if (!isEditable(target)) return undefined;
+    const isLine = target instanceof HTMLTextAreaElement || shiftKey;
+    return edit(isLine ? 'insertLineBreak' : 'insertParagraph');
+  }
+
+  const PARTS = {
+    ArrowLeft: ['left', 'character', 'word'],
+    ArrowRight: ['right', 'character', 'word'],
+    ArrowUp: ['backward', 'line', 'paragraph'],
+    ArrowDown: ['forward', 'line', 'paragraph'],
+    Home: ['backward', 'lineboundary', 'documentboundary'],
+    End: ['forward', 'lineboundary', 'documentboundary'],
+  };
+
+  function moveCaret(target, { key, ctrlKey, shiftKey, altKey, metaKey }) {
+    if (altKey || metaKey) return false;
+    const alter = shiftKey ? 'extend' : 'move';
+    if (key === 'PageUp' || key === 'PageDown') {
+      if (!(target instanceof HTMLTextAreaElement)) return false;
+      const style = getComputedStyle(target);
+      const height = parseFloat(style.lineHeight) || parseFloat(style.fontSize) * 1.2;
+      const lines = Math.max(1, Math.floor((target.clientHeight * PAGE_PART) / height));
+      const way = key === 'PageUp' ? 'backward' : 'forward';
+      for (let line = 0; line < lines; line += 1) getSelection().modify(alter, way, 'line');
+      return true;
+    }
+    if (!(key in PARTS)) return false;
+    const [way, part, largerPart] = PARTS[key];
+    getSelection().modify(alter, way, ctrlKey ? largerPart : part);
+    return true;
+  }
+
+  function erase(target, { key, ctrlKey }) {
+    const isBack = key === 'Backspace';
+    if (ctrlKey && isEmptySelection(target)) {
+      getSelection().modify('extend', isBack ? 'backward' : 'forward', 'word');
+    }
+    return edit(isBack ? 'delete' : 'forwardDelete');
+  }
+
+  function isEmptySelection(target) {
+    if (isTextField(target) && target.selectionStart !== null) {
+      return target.selectionStart === target.selectionEnd;
+    }
+    return getSelection().isCollapsed;
+  }
+
+  function selectAll(target) {
+    if (isTextField(target)) target.select();
+    else edit('selectAll');
+  }
+
+  function shortcut(target, { key, shiftKey }) {
+    const letter = key.toLowerCase();
+    if (letter === 'a') return selectAll(target);
+    if (letter === 'z' && isEditable(target)) return edit(shiftKey ? 'redo' : 'undo');
+    if (letter === 'y' && isEditable(target)) return edit('redo');
+    return undefined;
+  }
+
+  /** Escape ends what lies on top: a popover, else a dialog that the page has opened as modal. */
+  function escape() {
+    const popover = [...document.querySelectorAll('[popover=auto], [popover=""]')]
+      .findLast((each) => each.matches(':popover-open'));
+    if (popover) return popover.hidePopover();
+    const dialog = [...document.querySelectorAll('dialog')].findLast((each) => each.matches(':modal'));
+    if (!dialog) return undefined;
+    return dialog.dispatchEvent(new Event('cancel', { cancelable: true })) && dialog.close();
+  }
+
+  function scrollBy(target, { key, shiftKey }) {
+    const way = key === ' ' && shiftKey ? -1 : 1;
+    const page = (axis) => Math.floor(PAGE_PART
+      * scrolling.scrollerOf(target, axis)[axis === 'y' ? 'clientHeight' : 'clientWidth']);
+    const by = {
+      ArrowUp: { dy: -LINE_PIXELS },
+      ArrowDown: { dy: LINE_PIXELS },
+      ArrowLeft: { dx: -LINE_PIXELS },
+      ArrowRight: { dx: LINE_PIXELS },
+      PageUp: { dy: -page('y') },
+      PageDown: { dy: page('y') },
+      ' ': { dy: way * page('y') },
+      Home: { y: 0 },
+      End: { y: scrolling.scrollerOf(target, 'y').scrollHeight },
+    }[key];
+    if (by) scrolling.scroll(target, by);
+  }
+
+  /** What the browser does at keydown. */
+  function keydown(target, stroke) {
+    const { key, ctrlKey, metaKey, altKey } = stroke;
+    if (key === 'Tab') return callslip.tabOrder.move(target, stroke.shiftKey);
+    if (key === 'Escape') return escape();
+    if (keyChoices.act(target, stroke)) return undefined;
+    const takesText = isTextField(target) || target.isContentEditable;
+    if (isEditable(target) && (key === 'Backspace' || key === 'Delete')) return erase(target, stroke);
+    if (takesText && moveCaret(target, stroke)) return undefined;
+    if (ctrlKey || metaKey) return shortcut(target, stroke);
+    if (takesText || altKey || key === ' ') return undefined;
+    return scrollBy(target, stroke);
+  }
+
+  /** What the browser does at keypress, which only Enter and keys that write have. */
+  function keypress(target, stroke) {
+    const { key } = stroke;
+    if (key === 'Enter') return enter(target, stroke);
+    if (isEditable(target)) return callslip.fields.insert(target, key);
+    if (target instanceof HTMLSelectElement && key !== ' ') return keyChoices.selectByText(target, key);
+    if (key === ' ' && !target.matches(`input, select, ${ACTIVATED}`)) return scrollBy(target, stroke);
+    return undefined;
+  }
+
+  /** What the browser does at keyup. */
+  function keyup(target, { key, ctrlKey, altKey, metaKey }) {
+    if (key !== ' ' || ctrlKey || altKey || metaKey || target.matches('a')) return;
+    const isToggle = target.matches('input[type=checkbox], input[type=radio]');
+    if (isToggle || target.matches(ACTIVATED)) target.click();
+  }
+
+  return { isEditable, isEmptySelection, isTextField, keydown, keypress, keyup };
+})();

@@ -1,0 +1,151 @@
+/* global callslip */
+/** Runs in each frame of a page. Sends the events of a mouse, in the order in which a browser does. */
+callslip.mouse = (() => {
+  const { focus, shadow, states } = callslip;
+  const BUTTONS = { left: [0, 1], middle: [1, 4], right: [2, 2] };
+
+  /** Where the mouse was last, to say what it leaves. */
+  let over = null;
+
+  function init(x, y, { button = 0, buttons = 0, detail = 0, ...flags } = {}) {
+    return {
+      bubbles: true, cancelable: true, composed: true, view: window,
+      clientX: x, clientY: y, screenX: x + screenX, screenY: y + screenY,
+      button, buttons, detail, ...flags,
+    };
+  }
+
+  function pointer(given) {
+    const pressure = given.buttons ? 0.5 : 0;
+    return { ...given, detail: 0, pointerId: 1, pointerType: 'mouse', isPrimary: true, width: 1, height: 1, pressure };
+  }
+
+  function send(element, type, given) {
+    const event = type.startsWith('pointer')
+      ? new PointerEvent(type, pointer(given)) : new MouseEvent(type, given);
+    return element.dispatchEvent(event);
+  }
+
+  function around(element) {
+    const list = [];
+    for (let at = element; at; at = shadow.parentOf(at)) list.push(at);
+    return list;
+  }
+
+  /** Moves the mouse to a point, which is on the element, and tells what it leaves and enters. */
+  function moveTo(element, x, y, given = {}) {
+    const from = over?.isConnected ? over : null;
+    const at = { ...init(x, y, given), button: given.buttons ? 0 : -1 };
+    const mouse = { ...at, button: 0 };
+    if (from !== element) {
+      const left = from ? around(from) : [];
+      const entered = around(element);
+      const within = (type, list, relatedTarget) => {
+        for (const kind of ['pointer', 'mouse']) {
+          const base = kind === 'pointer' ? at : mouse;
+          for (const each of list) {
+            send(each, kind + type, { ...base, bubbles: false, cancelable: false, relatedTarget });
+          }
+        }
+      };
+      if (from) {
+        send(from, 'pointerout', { ...at, relatedTarget: element });
+        send(from, 'mouseout', { ...mouse, relatedTarget: element });
+        within('leave', left.filter((each) => !entered.includes(each)), element);
+      }
+      send(element, 'pointerover', { ...at, relatedTarget: from });
+      send(element, 'mouseover', { ...mouse, relatedTarget: from });
+      within('enter', entered.filter((each) => !left.includes(each)).reverse(), from);
+      over = element;
+    }
+    send(element, 'pointermove', { ...at, button: -1 });
+    send(element, 'mousemove', mouse);
+  }
+
+  /** Presses a button; the focus goes where a press brings it. True unless the page prevents it. */
+  function down(element, x, y, { name = 'left', detail = 1, ...flags } = {}) {
+    const [button, buttons] = BUTTONS[name];
+    const given = init(x, y, { button, buttons, detail, ...flags });
+    const compatible = send(element, 'pointerdown', given);
+    // A page that prevents pointerdown hears of no mouse events until the button is up.
+    const goesOn = !compatible || send(element, 'mousedown', given);
+    if (compatible && goesOn) focus.giveByMouse(element);
+    return compatible;
+  }
+
+  function up(element, x, y, { name = 'left', detail = 1, compatible = true, ...flags } = {}) {
+    const [button] = BUTTONS[name];
+    const given = init(x, y, { button, detail, ...flags });
+    send(element, 'pointerup', given);
+    if (compatible) send(element, 'mouseup', given);
+  }
+
+  function flagsOf(how) {
+    return {
+      ctrlKey: how.includes('Control'), shiftKey: how.includes('Shift'),
+      altKey: how.includes('Alt'), metaKey: how.includes('Meta'),
+    };
+  }
+
+  function finish(element, x, y, detail, name, flags) {
+    const [button] = BUTTONS[name];
+    const given = { ...pointer(init(x, y, { button, ...flags })), detail };
+    if (name === 'left') return element.dispatchEvent(new PointerEvent('click', given));
+    if (name === 'right') return element.dispatchEvent(new PointerEvent('contextmenu', given));
+    return element.dispatchEvent(new PointerEvent('auxclick', given));
+  }
+
+  /** What can be read on an element; never a value that is nobody's business. */
+  function textOf(element) {
+    if (states.isSecret(element)) return '';
+    return (element.innerText ?? element.textContent ?? '').trim();
+  }
+
+  /**
+   * Clicks on an element, in the innermost one that is at the point. `how` is a list of words:
+   * `double`, `right`, `middle`, `force`, and keys that are held. Answers what was clicked, as it was
+   * before, and `clicks`, how many of them there were: as for a person, none where the page takes the
+   * element away while the button is down.
+   */
+  function click(key, { x, y, how = [] }) {
+    const wanted = callslip.target.element(key);
+    const hit = callslip.hitTest.at(x, y);
+    const label = hit?.closest('label');
+    const isReached = hit && (shadow.contains(wanted, hit) || label?.control === wanted);
+    const element = isReached ? hit : wanted;
+    const said = callslip.target.say(wanted);
+    const tag = wanted.localName;
+    const text = textOf(wanted) || (!states.isSecret(wanted) && wanted.value) || '';
+    if (wanted instanceof HTMLOptionElement) {
+      callslip.fields.choose(wanted);
+      return { said, tag, text, clicks: 1 };
+    }
+    const name = ['right', 'middle'].find((each) => how.includes(each)) ?? 'left';
+    const flags = flagsOf(how);
+    moveTo(element, x, y, flags);
+    let clicks = 0;
+    for (let detail = 1; detail <= (how.includes('double') ? 2 : 1) && clicks === detail - 1; detail += 1) {
+      // The page may have taken it away at the first of two.
+      if (detail === 2 && !element.isConnected) break;
+      const compatible = down(element, x, y, { name, detail, ...flags });
+      const target = element.isConnected ? element : callslip.hitTest.at(x, y) ?? document.body;
+      up(target, x, y, { name, detail, compatible, ...flags });
+      if (target === element) {
+        finish(element, x, y, detail, name, flags);
+        clicks += 1;
+      }
+      if (detail === 2 && element.isConnected) send(element, 'dblclick', init(x, y, { detail, ...flags }));
+    }
+    return { said, tag, text: text.slice(0, 200), clicks };
+  }
+
+  function hover(key, { x, y }) {
+    const wanted = callslip.target.element(key);
+    const hit = callslip.hitTest.at(x, y);
+    const text = textOf(wanted).slice(0, 200);
+    moveTo(hit && shadow.contains(wanted, hit) ? hit : wanted, x, y);
+    return { said: callslip.target.say(wanted), tag: wanted.localName, text };
+  }
+
+  return { click, down, hover, init, moveTo, send, up };
+})();

@@ -1,0 +1,61 @@
+/* global callslip */
+/** Runs in each frame of a page. Scrolls the page and what scrolls within it. */
+callslip.scrolling = (() => {
+  const { parentOf } = callslip.shadow;
+  const ROOM = { x: ['scrollWidth', 'clientWidth', 'overflowX'],
+    y: ['scrollHeight', 'clientHeight', 'overflowY'] };
+
+  function scrolls(element, axis) {
+    const [whole, seen, overflow] = ROOM[axis];
+    if (element[whole] <= element[seen]) return false;
+    return ['auto', 'scroll', 'overlay'].includes(getComputedStyle(element)[overflow])
+      || element instanceof HTMLTextAreaElement;
+  }
+
+  /** The nearest element that scrolls along the axis, the given one included, or the page's. */
+  function scrollerOf(element, axis) {
+    const page = document.scrollingElement ?? document.documentElement;
+    for (let at = element; at && at !== page && at !== document.body; at = parentOf(at)) {
+      if (scrolls(at, axis)) return at;
+    }
+    return page;
+  }
+
+  /** Scrolls by a distance, or `to` a place, what scrolls at the element; answers where it is then. */
+  function scroll(element, { x, y, dx, dy }) {
+    const axis = (dy ?? y) === undefined ? 'x' : 'y';
+    const scroller = scrollerOf(element, axis);
+    const left = x ?? scroller.scrollLeft + (dx ?? 0);
+    const top = y ?? scroller.scrollTop + (dy ?? 0);
+    scroller.scrollTo({ left, top, behavior: 'instant' });
+    return { x: scroller.scrollLeft, y: scroller.scrollTop };
+  }
+
+  function intoView(element) {
+    element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+  }
+
+  /** Scrolls only where the middle of the element is not in the window. */
+  function intoViewIfNeeded(element) {
+    const box = callslip.hitTest.boxOf(element);
+    if (!box) return;
+    const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) intoView(element);
+  }
+
+  /** Scrolls the page, or the one thing that scrolls in its place, as in apps that fill the window. */
+  function page(way) {
+    return scroll(document.documentElement, way);
+  }
+
+  /** Scrolls what scrolls at an element; without a way it brings the element into view. */
+  function at(key, way) {
+    const element = callslip.target.element(key);
+    const said = callslip.target.say(element);
+    if (Object.keys(way).length > 0) return { ...scroll(element, way), said };
+    intoView(element);
+    return { x: scrollX, y: scrollY, said };
+  }
+
+  return { at, page, intoView, intoViewIfNeeded, scroll, scrollerOf };
+})();

@@ -1,0 +1,116 @@
+/**
+ * What of requests is nobody's business: known by the name that it has, and by how it looks. Too much
+ * is left out rather than too little.
+ */
+export const LEFT_OUT = '(left out)';
+
+/** Names in lower case, their words with `_` between them. */
+const SECRET = new RegExp([
+  'auth(?!ors?(_|$))', 'cookie', 'token', 'secret', 'credential', 'session', 'csrf', 'xsrf', 'signature', 'saml',
+  'pass(?!enger|ive|age)', 'kennwort', 'contrase', 'motdepasse', 'wachtwoord', '(^|_)(mdp|senha|parola)(_|$)',
+  'pwd', 'pswd', 'pw\\d*(_|$)', '(^|_)(new_?|old_?|user_?|login_?|card_?|sms_?)?pin(_?code)?\\d*(_|$)',
+  '(api|private|access|secret)_?key', 'jwt', '(^|_)[ht]?otp', 'otp\\d*(_|$)', '(^|_)(mfa|2fa|tfa|pan|sid|ssn|iban)(_|$)',
+  '(^|_)(2fa|mfa|sms|otp|auth\\w*|one_?time|verif\\w*|confirm\\w*|security|login|access|backup|recovery|reset|device|user'
+    + '|activation)_?code(_|$)',
+  '^code$', 'cvc', 'cvv', '(^|_)csc(_|$)', 'card_?(num|no(_|$)|exp|code|holder|id)', '(^|_)cc_?(num|name|exp|month|year|type)',
+].join('|'));
+
+/** Members of a query whose name is a secret's only there. */
+const SECRET_IN_QUERY = /^(key|ticket|sig|hash)$/;
+
+/** Members of an object that tell what another member of it holds. */
+const NAMING = new Set(['name', 'field', 'key', 'id', 'type', 'label', 'path', 'attribute', 'param', 'fieldname']);
+const NAME_CHARS = 64;
+
+const JWT = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*/g;
+const CARD = /(?<![\d.-])[2-6](?:[ -]?\d){12,18}(?![\d.-])/g;
+const GRAPHQL = /^\s*(?:#[^\n]*\n\s*)*(?:(?:query|mutation|subscription|fragment)\b|\{)[^]*\{/;
+const GRAPHQL_TEXT = /"""[^]*?"""|"(?:[^"\\\n]|\\.)*"/g;
+const NAMED = /([\p{L}\p{N}_.[\]-]{2,64})(["']?\s*[:=]\s*)("(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]]+)/gu;
+const DEEPEST = 50;
+
+/** Whether a header, field or member of this name holds what is nobody's business. */
+export function isSecretName(name) {
+  const words = name.slice(0, 1_000).replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1_$2').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '_');
+  return SECRET.test(words.replace(/^_|_$/g, ''));
+}
+
+/** An address without the secrets in its query and its fragment, and without a user's name and password. */
+export function shownAddress(url) {
+  return url.replace(/^([a-z][\w+.-]*:\/\/)[^/?#@]*@/i, '$1')
+    .replace(/([?&#])([^=&#?]*)=([^&#]*)/g, (whole, sign, name, value) => {
+      const given = decoded(name);
+      const isSecret = isSecretName(given) || SECRET_IN_QUERY.test(given.toLowerCase());
+      const inner = decoded(value);
+      const isSafe = !isSecret && (inner === value || shownAddress(inner) === inner) && shownText(inner) === inner;
+      return isSafe ? whole : `${sign}${name}=${LEFT_OUT}`;
+    })
+    .replace(JWT, LEFT_OUT);
+}
+
+/** Where `shownAddress` has left something out: all of a value, or a token between the signs around it. */
+const GAP = /[/=?&#;]\(left(?: |%20)out\)(?=[/?&#;.*]|$)/;
+
+/** True for an address with a secret left out, as agents are told it or as a browser writes that. */
+export function hasGap(url) {
+  return GAP.test(url);
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+/** A text without what stands behind secret names in it, or looks like a token or a card. */
+export function shownText(text) {
+  return text
+    .replace(JWT, LEFT_OUT)
+    .replace(CARD, (digits) => (isCard(digits) ? LEFT_OUT : digits))
+    .replace(NAMED, (whole, name, sign) => (isSecretName(name) ? `${name}${sign}${LEFT_OUT}` : whole));
+}
+
+/** Numbers of cards have a check digit, which few others have by chance. */
+function isCard(text) {
+  const digits = [...text.replace(/\D/g, '')].reverse().map(Number);
+  const sum = digits.reduce((all, digit, at) => all + (at % 2 === 0 ? digit : (digit * 2) % 10 + Math.floor(digit / 5)), 0);
+  return sum % 10 === 0;
+}
+
+/** What JSON holds, without the secrets in it; `within` is the name of what it stands in. */
+export function shownValue(value, within = '', depth = 0) {
+  if (depth > DEEPEST) return LEFT_OUT;
+  if (typeof value === 'string') return shownString(value, depth);
+  if (typeof value === 'number') return shownText(String(value)) === String(value) ? value : LEFT_OUT;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const [name] = value;
+    if (value.length === 2 && isSecretString(name)) return [name, LEFT_OUT];
+    return value.map((each) => shownValue(each, within, depth + 1));
+  }
+  const members = Object.entries(value);
+  const isNamed = members.some(([name, each]) => NAMING.has(name.toLowerCase()) && isSecretString(each));
+  const shown = members.map(([name, each]) => {
+    if (isSecretName(name) || isSecretName(`${within}_${name}`)) return [name, LEFT_OUT];
+    if (isNamed && !(NAMING.has(name.toLowerCase()) && typeof each === 'string')) return [name, LEFT_OUT];
+    return [name, shownValue(each, name, depth + 1)];
+  });
+  return Object.fromEntries(shown);
+}
+
+const isSecretString = (value) =>
+  typeof value === 'string' && value.length <= NAME_CHARS && isSecretName(value);
+
+/** A text may be JSON or GraphQL itself. */
+function shownString(text, depth) {
+  if (/^\s*[[{]/.test(text)) {
+    try {
+      return JSON.stringify(shownValue(JSON.parse(text), '', depth + 1));
+    } catch {
+      // It only begins like that.
+    }
+  }
+  return shownText(GRAPHQL.test(text) ? text.replace(GRAPHQL_TEXT, `"${LEFT_OUT}"`) : text);
+}

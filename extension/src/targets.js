@@ -1,0 +1,220 @@
+import { CommandError, pageNavigated } from './errors.js';
+import { pathIn } from './frames.js';
+import { STABLE_LOOK_MS, TARGET_LOOK_MS, TARGET_PATIENCE_MS } from './limits.js';
+import { refNumber } from './ref_book.js';
+import { pause } from './waiting.js';
+
+/**
+ * Finds the element that an action is about, by its ref or by CSS, in whichever frame and shadow
+ * tree, and waits until the action can be carried out on it: that it is there, is seen, stands
+ * still, is enabled, and that nothing is before it. `guard(url)` rejects for pages, also in frames,
+ * where nothing may be done.
+ */
+export function createTargets({ pageParts, frames, refs, outline, guard, now }) {
+  /** The one element of a tab that matches CSS: `{frameId, documentId, key}`, or `{problem}`. */
+  async function byCss(tab, selector) {
+    const answers = await pageParts.callAll(tab.id, 'target.search', [selector]);
+    if (answers[0]) await guard(answers[0].url);
+    const [wrong] = answers.filter(({ error }) => error);
+    if (wrong && answers.every(({ error }) => error)) {
+      throw new CommandError({ ...wrong.error, url: wrong.url });
+    }
+    const holding = answers.filter(({ result }) => result?.found > 0);
+    const seen = holding.filter(({ result }) => result.shown > 0);
+    const shown = seen.reduce((sum, { result }) => sum + result.shown, 0);
+    if (shown > 1) {
+      const lines = seen.flatMap(({ result }) => result.lines).slice(0, 5);
+      return { problem: severalMatch(selector, shown, lines), final: true };
+    }
+    const [one] = seen.length > 0 ? seen : holding;
+    if (!one) return { problem: notFound(selector) };
+    const place = { frameId: one.frameId, documentId: one.documentId, key: one.result.key };
+    const hidden = holding.reduce((sum, { result }) => sum + result.found, 0);
+    if (seen.length > 0 || hidden === 1) return place;
+    const lines = holding.flatMap(({ result }) => result.lines).slice(0, 5);
+    // Most actions need one that is seen, and say why none is; some can do without.
+    return { ...place, unclear: severalMatch(selector, hidden, lines, { areSeen: false }) };
+  }
+
+  async function byRef(tab, ref) {
+    const { number, instead, ...place } = await refs.resolve(tab, ref);
+    const { data: key } = await pageParts.call(tab.id, place, 'target.ofRef', [number]);
+    return { ...place, key, instead };
+  }
+
+  /** What is in the way of a point in a frame, outside of it; or where the point is in the window. */
+  async function throughFrames(tab, frameId, point) {
+    if (frameId === 0) return {};
+    const path = pathIn(await frames.tree(tab.id), frameId);
+    let { x, y } = point;
+    for (const { parent, owner } of path.slice(1).reverse()) {
+      const args = [owner.key, { x, y }];
+      const { data } = await pageParts.call(tab.id, { frameId: parent }, 'hitTest.through', args);
+      if (data.gone || data.cover) return data;
+      ({ x, y } = data);
+    }
+    return {};
+  }
+
+  async function look(tab, target, need) {
+    const { data, url } = await pageParts.call(tab.id, target, 'target.look', [target.key, need]);
+    // The page may have been replaced while the action waited for its element.
+    await guard(url);
+    if (data.problem || need.need !== 'mouse' || need.force) return data;
+    const { cover } = await throughFrames(tab, target.frameId, data);
+    if (!cover) return data;
+    const problem = {
+      code: 'element_covered',
+      message: `The frame of ${data.said} is covered by ${cover}.`,
+      mayHaveExecuted: false,
+    };
+    return { problem };
+  }
+
+  /** Problems that name elements name their refs, which are given by looking at the page. */
+  async function withRefs(tab, problem, again) {
+    if (!['several_match', 'element_covered'].includes(problem.code)) return problem;
+    await outline(tab).catch(() => {});
+    const { problem: told } = await again().catch(() => ({}));
+    return told?.code === problem.code ? told : problem;
+  }
+
+  /**
+   * `{frameId, documentId, key, x, y, said, instead}` of the element, once it is ready. `need` is what
+   * page/hands/target.js says. `x` and `y` are in the window of its frame. Else it rejects with what
+   * was in the way when the patience was over, 3 s or the time that the command has; nothing was done then.
+   */
+  async function find({ tab, selector, need = {}, signal, endsAt = Infinity }) {
+    const number = refNumber(selector);
+    const until = Math.min(now() + TARGET_PATIENCE_MS, endsAt);
+    const attempt = async () => {
+      const target = number ? await byRef(tab, selector) : await byCss(tab, selector);
+      return target.problem ? target : { ...target, ...await look(tab, target, need) };
+    };
+    for (;;) {
+      let found = await patiently(attempt, tab);
+      if (found.ready && need.need === 'mouse' && found.moved) {
+        await pause(STABLE_LOOK_MS, signal);
+        found = { ...found, ...await patiently(() => look(tab, found, need)) };
+        if (found.ready && found.moved) found = { problem: moving(found.said) };
+      }
+      if (found.ready && found.unclear) found = { problem: found.unclear, final: true };
+      if (signal?.aborted) throw new CommandError(found.problem ?? moving(found.said));
+      if (found.ready) return found;
+      if (found.final || now() >= until) {
+        const { url } = tab;
+        throw new CommandError({ url, ...await withRefs(tab, found.problem, attempt) });
+      }
+      await pause(TARGET_LOOK_MS, signal);
+    }
+  }
+
+  /** A page that is replaced while it is looked at is looked at again. */
+  async function patiently(attempt) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!['page_navigated', 'frame_gone', 'element_not_found'].includes(error.code)) throw error;
+      const { code, message, hint } = error;
+      return { problem: { code, message, hint, mayHaveExecuted: false } };
+    }
+  }
+
+  /** The innermost element at a point of the window: `{frameId, documentId, key, x, y, said}`. */
+  async function at({ tab, x, y }) {
+    const tree = await frames.tree(tab.id);
+    let place = { frameId: 0, documentId: tree[0]?.documentId };
+    let point = { x, y };
+    for (;;) {
+      const args = [point.x, point.y];
+      const { data, url } = await pageParts.call(tab.id, place, 'hitTest.atPoint', args);
+      await guard(url);
+      if (!data.key) throw outside(x, y, tab.url);
+      const inner = data.frame && tree.find(({ parent, owner }) =>
+        parent === place.frameId && owner.key === data.frame);
+      if (!inner) return { ...place, key: data.key, ...point, said: data.said ?? 'a frame' };
+      place = { frameId: inner.frameId, documentId: inner.documentId };
+      point = { x: data.x, y: data.y };
+    }
+  }
+
+  /** Where the window of a target's frame is in the window of the tab: `{left, top}`. */
+  async function offset({ tab, target }) {
+    if (target.frameId === 0) return { left: 0, top: 0 };
+    let [left, top] = [0, 0];
+    for (const { owner } of pathIn(await frames.tree(tab.id), target.frameId).slice(1)) {
+      left += owner.x;
+      top += owner.y;
+    }
+    return { left, top };
+  }
+
+  /** The frame that has the focus: `{frameId, documentId, key: null}`. */
+  async function focused({ tab }) {
+    const tree = await frames.tree(tab.id);
+    let at = tree[0];
+    for (;;) {
+      const { frameId, documentId } = at ?? { frameId: 0 };
+      const place = { frameId, documentId };
+      const { data, url } = await pageParts.call(tab.id, place, 'keys.place', []);
+      await guard(url);
+      at = data.frame && tree.find(({ parent, owner }) => parent === frameId && owner.key === data.frame);
+      if (!at) return { ...place, key: null };
+    }
+  }
+
+  return {
+    find,
+    at,
+    focused,
+    offset,
+
+    /** Runs a method of a part on the element, `(key, …args)`; its page may go away by that. */
+    async act(tab, target, path, args = [], { leaves = true } = {}) {
+      try {
+        const { data, url } = await pageParts.call(tab.id, target, path, [target.key, ...args]);
+        return { data, url };
+      } catch (error) {
+        if (!leaves || error.code !== 'frame_gone') throw error;
+        throw pageNavigated();
+      }
+    },
+  };
+}
+
+function notFound(selector) {
+  return {
+    code: 'element_not_found',
+    message: `No element matches ${selector}.`,
+    hint: 'analyze page shows what is there, with refs; query finds elements by text.',
+    mayHaveExecuted: false,
+  };
+}
+
+function severalMatch(selector, count, lines, { areSeen = true } = {}) {
+  const elements = areSeen ? 'elements that can be seen' : 'elements, none of which can be seen,';
+  return {
+    code: 'several_match',
+    message: `${count} ${elements} match ${selector}: ${lines.join('; ')}`,
+    hint: 'Name one by its ref, or by a selector that matches it alone.',
+    mayHaveExecuted: false,
+  };
+}
+
+function moving(said) {
+  return {
+    code: 'element_covered',
+    message: `${said ?? 'The element'} does not stand still.`,
+    hint: 'Wait until its animation has ended; how: force clicks all the same.',
+    mayHaveExecuted: false,
+  };
+}
+
+function outside(x, y, url) {
+  return new CommandError({
+    code: 'element_not_found',
+    message: `Nothing is at ${x},${y}: the point is outside of the window.`,
+    mayHaveExecuted: false,
+    url,
+  });
+}

@@ -1,0 +1,184 @@
+#include "common/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <utility>
+
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "common/random.h"
+#include "common/status_macros.h"
+
+namespace callslip {
+namespace {
+
+// The kernel gives up where something was renamed while it followed a path with `..` in it.
+constexpr int kMostTries = 64;
+// Of symbolic links to a file that is written.
+constexpr int kMostLinks = 8;
+
+absl::Status Error(int error, absl::string_view path) {
+  switch (error) {
+    case EXDEV:
+      return absl::PermissionDeniedError(absl::StrCat(path, " leads out of its directory"));
+    case ELOOP:
+      return absl::PermissionDeniedError(absl::StrCat(path, " has a symbolic link too many"));
+    case ENOENT:
+      return absl::NotFoundError(absl::StrCat(path, " is not there"));
+    case ENOTDIR:
+      return absl::FailedPreconditionError(
+          absl::StrCat(path, " has a file where it needs a directory"));
+    default:
+      return absl::ErrnoToStatus(error, std::string(path));
+  }
+}
+
+absl::Status NoFile(absl::string_view path, mode_t mode) {
+  return absl::FailedPreconditionError(
+      absl::StrCat(path, S_ISDIR(mode) ? " is a directory" : " is no regular file"));
+}
+
+// A descriptor that says only where something is: nothing is opened, whatever it is. -1 with errno.
+int Locate(int root, absl::string_view path, uint64_t flags) {
+  const std::string text(path);
+  open_how how = {};
+  how.flags = O_PATH | O_CLOEXEC | flags;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  for (int tries = 0;; ++tries) {
+    const long opened = syscall(SYS_openat2, root, text.c_str(), &how, sizeof(how));
+    if (opened >= 0) return static_cast<int>(opened);
+    if ((errno != EAGAIN && errno != EINTR) || tries == kMostTries) return -1;
+  }
+}
+
+// The folder that a path is in, and its name there.
+std::pair<std::string, std::string> Split(absl::string_view path) {
+  const size_t slash = path.rfind('/');
+  if (slash == absl::string_view::npos) return {".", std::string(path)};
+  return {std::string(path.substr(0, slash)), std::string(path.substr(slash + 1))};
+}
+
+absl::StatusOr<OpenFile> MakeFolder(int root, const std::string& path) {
+  absl::StatusOr<OpenFile> folder = OpenFolderBeneath(root, path);
+  if (!absl::IsNotFound(folder.status()) || path == ".") return folder;
+  const auto [above, name] = Split(path);
+  ASSIGN_OR_RETURN(const OpenFile parent, MakeFolder(root, above));
+  if (mkdirat(parent.get(), name.c_str(), 0777) != 0 && errno != EEXIST) return Error(errno, path);
+  return OpenFolderBeneath(root, path);
+}
+
+absl::Status WriteAll(int file, absl::string_view content, absl::string_view path) {
+  while (!content.empty()) {
+    const ssize_t written = write(file, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Error(errno, path);
+    content.remove_prefix(static_cast<size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+// A file of the folder, complete before it gets its name.
+absl::Status Replace(const OpenFile& folder, const std::string& name, const struct stat* before,
+                     absl::string_view path, absl::string_view content) {
+  const std::string unfinished = absl::StrCat(".", RandomHex128(), ".callslip");
+  const OpenFile file(openat(folder.get(), unfinished.c_str(),
+                             O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+  if (file.get() < 0) return Error(errno, path);
+  absl::Cleanup remove = [&] { unlinkat(folder.get(), unfinished.c_str(), 0); };
+  RETURN_IF_ERROR(WriteAll(file.get(), content, path));
+  // But for the bits by which it would run as somebody else: a write clears those, too.
+  if (before != nullptr && fchmod(file.get(), before->st_mode & 0777) != 0) {
+    return Error(errno, path);
+  }
+  if (renameat(folder.get(), unfinished.c_str(), folder.get(), name.c_str()) != 0) {
+    return Error(errno, path);
+  }
+  std::move(remove).Cancel();
+  return absl::OkStatus();
+}
+
+// Where the link that `name` is in `folder` leads, as far as that is not out by its own words.
+absl::StatusOr<std::string> ReadLink(const OpenFile& folder, const std::string& above,
+                                     const std::string& name, absl::string_view path) {
+  std::array<char, PATH_MAX> target;
+  const ssize_t size = readlinkat(folder.get(), name.c_str(), target.data(), target.size());
+  if (size < 0) return Error(errno, path);
+  const absl::string_view text(target.data(), static_cast<size_t>(size));
+  if (text.empty() || text.front() == '/') return Error(EXDEV, path);
+  return absl::StrCat(above, "/", text);
+}
+
+}  // namespace
+
+OpenFile::OpenFile(OpenFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+OpenFile& OpenFile::operator=(OpenFile&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+OpenFile::~OpenFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+absl::StatusOr<OpenFile> OpenFolderBeneath(int root, absl::string_view path) {
+  OpenFile folder(Locate(root, path, O_DIRECTORY));
+  if (folder.get() < 0) return Error(errno, path);
+  return folder;
+}
+
+absl::StatusOr<std::string> ReadBeneath(int root, absl::string_view path, size_t most) {
+  const OpenFile place(Locate(root, path, 0));
+  if (place.get() < 0) return Error(errno, path);
+  struct stat about = {};
+  if (fstat(place.get(), &about) != 0) return Error(errno, path);
+  if (!S_ISREG(about.st_mode)) return NoFile(path, about.st_mode);
+  // The same file, whatever has its name by now.
+  const std::string same = absl::StrCat("/proc/self/fd/", place.get());
+  const OpenFile file(open(same.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (file.get() < 0) return Error(errno, path);
+  std::string content;
+  std::array<char, 64 << 10> buffer;
+  for (;;) {
+    const ssize_t got = read(file.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error(errno, path);
+    if (got == 0) return content;
+    content.append(buffer.data(), static_cast<size_t>(got));
+    if (content.size() > most) {
+      return absl::OutOfRangeError(absl::StrCat(path, " has more than ", most, " bytes"));
+    }
+  }
+}
+
+absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view content) {
+  std::string at(path);
+  for (int links = 0; links <= kMostLinks; ++links) {
+    const auto [above, name] = Split(at);
+    if (name.empty() || name == "." || name == "..") return NoFile(path, S_IFDIR);
+    ASSIGN_OR_RETURN(const OpenFile folder,
+                     links == 0 ? MakeFolder(root, above) : OpenFolderBeneath(root, above));
+    struct stat before = {};
+    if (fstatat(folder.get(), name.c_str(), &before, AT_SYMLINK_NOFOLLOW) != 0) {
+      if (errno != ENOENT) return Error(errno, path);
+      if (links > 0) {
+        return absl::FailedPreconditionError(
+            absl::StrCat(path, " is a symbolic link that leads nowhere"));
+      }
+      return Replace(folder, name, nullptr, path, content);
+    }
+    if (S_ISREG(before.st_mode)) return Replace(folder, name, &before, path, content);
+    if (!S_ISLNK(before.st_mode)) return NoFile(path, before.st_mode);
+    ASSIGN_OR_RETURN(at, ReadLink(folder, above, name, path));
+  }
+  return Error(ELOOP, path);
+}
+
+}  // namespace callslip

@@ -1,0 +1,184 @@
+/**
+ * Pages that were made to keep the eyes of an agent busy: a look at them costs no more than a few times
+ * what is in them. Counted is what is read of the page, as the time depends on the machine.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { EyesSetting } from './support/eyes_setting.js';
+
+const LINKS = 20_000;
+const MILLION = 'word '.repeat(200_000);
+const range = (count, make) => Array.from({ length: count }, (_, at) => make(at)).join('');
+const links = (attributes = '', count = LINKS) => range(count, (at) => `<a href="/${at}" ${attributes}>Link ${at}</a> `);
+const nested = (count, tag, inside) => `${`<${tag}>`.repeat(count)}${inside}${`</${tag.split(' ')[0]}>`.repeat(count)}`;
+const page = (body) => `<!doctype html><title>Hostile</title>${body}`;
+
+const PAGES = {
+  text: page(`<p>${MILLION}</p><p>${links()}</p>`),
+  around: page(`<div>${MILLION}${nested(300, 'div', links())}</div>`),
+  label: page(`<p id="all">${MILLION}</p>${links('aria-labelledby="all"')}`),
+  attribute: page(`<p id="all" aria-label="${MILLION}"></p>${links('aria-labelledby="all"')}`),
+  value: page(`<textarea id="all">${MILLION}</textarea><p id="both"><label for="all">A</label><input aria-label="x"></p>
+    ${links('aria-labelledby="all both"')}`),
+  buttons: page(nested(600, 'div role=button', MILLION) + links()),
+  clicks: page(nested(600, 'div onclick=1', MILLION) + links()),
+  headings: page(nested(600, 'div role=heading', MILLION) + links()),
+  rows: page(`<div role="table">${nested(600, 'div role=row', MILLION)}</div>${links()}`),
+  places: page(nested(300, `section aria-label='${'region '.repeat(28)}'`, links())),
+  labels: page(range(24, (at) => `<label for="box${at}">`) + range(24, (at) => `<input type="checkbox" id="box${at}">`)
+    + '</label>'.repeat(24) + links()),
+  options: page(`<select id="all">${range(LINKS, (at) => `<option>Option ${at}</option>`)}</select>${links('aria-labelledby="all"')}`),
+  details: page(`<details>${links()}</details>${links()}`),
+  base: page(`<base href="http://127.0.0.1/${'long'.repeat(25_000)}/">${links('', 1_000).replaceAll('href="/', 'href="')}`),
+  line: page(`<h1>${links()}</h1><table><tr><td>${range(LINKS, () => '<input><button></button>')}</td></tr></table>
+    <p><a href="/first">First</a>${MILLION}<a href="/last">Last</a></p><ul><li><div role="slider" aria-valuenow="1"
+    aria-valuemin="${MILLION}" aria-valuemax="0"></div></ul>`),
+  selected: page(`<select multiple>${range(LINKS, (at) => `<option selected>Option ${at}</option>`)}</select>`),
+};
+
+let setting;
+before(async () => {
+  setting = await EyesSetting.start((path) => PAGES[path.slice(1)]);
+});
+after(() => setting?.stop());
+
+async function lookAt(name, work) {
+  const { page: shown, tabId } = await setting.open(`/${name}`);
+  try {
+    return await work(tabId, shown);
+  } finally {
+    await shown.close();
+  }
+}
+
+/** Looks at the page in the extension's world, and counts what is read: `{chars, calls, lines}`. */
+function counted(tabId, options = {}) {
+  return setting.attempt(async ([id, given]) => {
+    await window.tools.pageParts.install(id);
+    const [{ result }] = await chrome.scripting.executeScript({
+      target: { tabId: id },
+      func: async (how) => {
+        const read = { chars: 0, calls: 0 };
+        const watch = (type, name, kind) => {
+          const own = Object.getOwnPropertyDescriptor(type, name);
+          Object.defineProperty(type, name, { ...own, [kind](...args) {
+            const answer = Reflect.apply(own[kind], this, args);
+            read.calls += 1;
+            if (typeof answer === 'string') read.chars += answer.length;
+            return answer;
+          } });
+          return () => Object.defineProperty(type, name, own);
+        };
+        // What a text costs is what is made of it: cut is cheap, and cleaned is not.
+        const restore = [
+          watch(Node.prototype, 'textContent', 'get'), watch(HTMLElement.prototype, 'innerText', 'get'),
+          watch(HTMLAnchorElement.prototype, 'href', 'get'), watch(Array.prototype, 'join', 'value'),
+          watch(String.prototype, 'trim', 'value'), watch(String.prototype, 'replace', 'value'),
+          watch(WeakRef.prototype, 'deref', 'value'), watch(window, 'getComputedStyle', 'value'),
+          watch(HTMLOptionElement.prototype, 'text', 'get'), watch(Element.prototype, 'querySelector', 'value'),
+        ];
+        try {
+          const { lines, needs } = await globalThis.callslip.outline.look(how);
+          return { ...read, needs, longest: Math.max(...JSON.parse(lines).map(({ text }) => text.length)) };
+        } finally {
+          for (const undo of restore) undo();
+        }
+      },
+      args: [given],
+    });
+    return result;
+  }, [tabId, options]);
+}
+
+for (const name of Object.keys(PAGES)) {
+  test(`a page with ${name} is read a few times at the most`, (context) => lookAt(name, async (tabId) => {
+    const view = name === 'base' ? 'urls' : 'all';
+    const { chars, calls, longest, needs } = await counted(tabId, { view });
+    context.diagnostic(`${needs} refs, ${chars} units, ${calls} calls, longest line ${longest}`);
+    assert.ok(chars <= 60_000_000, `${chars} units read`);
+    assert.ok(calls <= 1_000_000, `${calls} calls`);
+    assert.ok(longest <= 20_000, `a line of ${longest}`);
+  }));
+}
+
+test('numbers of what is still there are not looked for with each new one', () => lookAt('text', async (tabId, shown) => {
+  await shown.evaluate(() => { document.body.innerHTML = '<p><a href="/x">x</a></p>'.repeat(50_000); });
+  const derefs = await setting.attempt(async ([id]) => {
+    await window.tools.pageParts.install(id);
+    const [{ result }] = await chrome.scripting.executeScript({
+      target: { tabId: id },
+      func: () => {
+        const own = WeakRef.prototype.deref;
+        let calls = 0;
+        WeakRef.prototype.deref = function deref() {
+          calls += 1;
+          // Nobody waits for the end of what does not end.
+          if (calls > 5_000_000) throw new Error('too many');
+          return own.call(this);
+        };
+        let number = 1;
+        try {
+          for (const each of document.links) globalThis.callslip.refs.give(each, number++);
+        } catch {
+          // Told by the number.
+        }
+        WeakRef.prototype.deref = own;
+        return calls;
+      },
+    });
+    return result;
+  }, [tabId]);
+  assert.ok(derefs <= 200_000, `${derefs}`);
+}));
+
+test('many that match a selector cost no more than one', () => lookAt('around', async (tabId, shown) => {
+  await shown.evaluate(() => { document.body.innerHTML = '<p><a href="/x">x</a></p>'.repeat(20_000); });
+  const ups = await setting.attempt(async ([id]) => {
+    await window.tools.pageParts.install(id);
+    const [{ result }] = await chrome.scripting.executeScript({
+      target: { tabId: id },
+      func: async () => {
+        const own = globalThis.callslip.shadow.parentOf;
+        let calls = 0;
+        const { contains } = globalThis.callslip.shadow;
+        Object.assign(globalThis.callslip.shadow, {
+          parentOf: (node) => { calls += 1; return own(node); },
+          contains: (...args) => {
+            calls += 1;
+            if (calls > 2_000_000) throw new Error('too many');
+            return contains(...args);
+          },
+        });
+        await globalThis.callslip.outline.look({ selector: 'a' }).catch(() => {});
+        return calls;
+      },
+    });
+    return result;
+  }, [tabId]);
+  assert.ok(ups <= 500_000, `${ups}`);
+}));
+
+test('a page of more lines than anybody reads says that there are more', () => lookAt('text', async (tabId, shown) => {
+  await shown.evaluate(() => { document.body.innerHTML = '<p>Text</p>'.repeat(50_010); });
+  const [length, last] = await setting.attempt(async ([id]) => {
+    const { lines } = await window.tools.outline({ id });
+    return [lines.length, lines.at(-1).text];
+  }, [tabId]);
+  assert.equal(length, 50_001);
+  assert.equal(last, '… more than 50000 lines: the rest of this page is not told');
+}));
+
+test('no more things are told than there may be lines', () => lookAt('text', async (tabId, shown) => {
+  await shown.evaluate(() => { document.body.innerHTML = `<div>${'<button>B</button>'.repeat(60_000)}</div>`; });
+  const { needs } = await counted(tabId);
+  assert.ok(needs <= 50_001, `${needs}`);
+}));
+
+test('a range cannot begin a line of its own', () => lookAt('text', async (tabId, shown) => {
+  await shown.evaluate(() => {
+    document.body.innerHTML = '<div role="slider" aria-label="V" aria-valuenow="1" aria-valuemax="9"></div>';
+    document.querySelector('div').setAttribute('aria-valuemin', '0\nnothing changed');
+  });
+  const { text } = await setting.outline(tabId);
+  assert.deepEqual(text.split('\n').slice(1), ['e1 slider V = 1 of 0 nothing changed–9']);
+}));

@@ -1,0 +1,172 @@
+/** Dragging with the libraries that pages have, in a real Chromium. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { HandsSetting } from './support/hands_setting.js';
+
+const file = (path) => readFileSync(new URL(`node_modules/${path}`, import.meta.url), 'utf8');
+const SCRIPTS = {
+  jquery: file('jquery/dist/jquery.min.js'),
+  ui: file('jquery-ui/dist/jquery-ui.min.js'),
+  d3v3: file('d3v3/d3.min.js'),
+  d3v4: file('d3v4/build/d3.min.js'),
+  sortable: file('sortablejs/Sortable.min.js'),
+  react: file('react/umd/react.production.min.js'),
+  dom: file('react-dom/umd/react-dom.production.min.js'),
+  dnd: file('react-dnd/dist/umd/ReactDnD.min.js'),
+  html5: file('react-dnd-html5-backend/dist/umd/ReactDnDHTML5Backend.min.js'),
+};
+
+let hands;
+let page;
+
+before(async () => {
+  hands = await HandsSetting.start(SCRIPTS);
+  ({ page } = hands);
+});
+after(() => hands?.stop());
+
+const load = (...names) => names.map((name) => `<script src="/${name}"></script>`).join('');
+const drag = (selector, to, more) => hands.perform({ action: 'drag', selector, to, ...more });
+const box = (selector) => page.evaluate((text) => {
+  const { left, top, width, height } = document.querySelector(text).getBoundingClientRect();
+  return [left, top, width, height].map(Math.round);
+}, selector);
+const texts = (selector) => page.locator(selector).allTextContents();
+
+const STYLE = `<style>body { margin: 0; font: 16px monospace } li { height: 30px; margin: 0 }
+  .box { position: absolute; left: 20px; top: 20px; width: 60px; height: 40px; background: gold }
+  .ui-resizable-handle { position: absolute; right: 0; bottom: 0; width: 12px; height: 12px }</style>`;
+const LIST = `<ul id="list">${['One', 'Two', 'Three', 'Four'].map((each) => `<li id="${each}">${each}</li>`).join('')}</ul>`;
+
+describe('drag', () => {
+  test('jQuery UI draggable', async () => {
+    await hands.show(`${STYLE}${load('jquery', 'ui')}<div id="a" class="box"></div><script>$('#a').draggable()</script>`);
+    await drag('#a', '+70,+45');
+    assert.deepEqual((await box('#a')).slice(0, 2), [90, 65]);
+    await drag('#a', '200,150');
+    assert.deepEqual((await box('#a')).slice(0, 2), [170, 130]);
+  });
+
+  test('jQuery UI sortable', async () => {
+    await hands.show(`${STYLE}${load('jquery', 'ui')}${LIST}<script>$('#list').sortable()</script>`);
+    await drag('#One', '#Three');
+    assert.deepEqual(await texts('li'), ['Two', 'Three', 'One', 'Four']);
+    await drag('#Four', '#Two');
+    assert.deepEqual(await texts('li'), ['Four', 'Two', 'Three', 'One']);
+  });
+
+  test('jQuery UI resizable', async () => {
+    await hands.show(`${STYLE}${load('jquery', 'ui')}<div id="a" class="box"></div><script>$('#a').resizable()</script>`);
+    await drag('.ui-resizable-se', '+50,+30');
+    assert.deepEqual((await box('#a')).slice(2), [110, 70]);
+  });
+
+  test('d3 version 3', async () => {
+    await hands.show(`${load('d3v3')}<svg width="400" height="300"><circle r="20" cx="50" cy="50"/></svg><script>
+      d3.select('circle').call(d3.behavior.drag().on('drag', function () {
+        d3.select(this).attr('cx', d3.event.x).attr('cy', d3.event.y);
+      }));</script>`);
+    await drag('circle', '+100,+50');
+    assert.deepEqual(await page.evaluate(() => ['cx', 'cy'].map((name) =>
+      Math.round(document.querySelector('circle').getAttribute(name)))), [150, 100]);
+  });
+
+  test('d3 version 4', async () => {
+    await hands.show(`${load('d3v4')}<svg width="400" height="300"><circle r="20" cx="50" cy="50"/></svg><script>
+      d3.select('circle').datum({ x: 50, y: 50 }).call(d3.drag().on('drag', function (datum) {
+        d3.select(this).attr('cx', datum.x = d3.event.x).attr('cy', datum.y = d3.event.y);
+      }));</script>`);
+    await drag('circle', '+100,+50');
+    assert.deepEqual(await page.evaluate(() => ['cx', 'cy'].map((name) =>
+      Math.round(document.querySelector('circle').getAttribute(name)))), [150, 100]);
+  });
+
+  test('SortableJS, by HTML\'s drag and drop', async () => {
+    await hands.show(`${STYLE}${load('sortable')}${LIST}<script>new Sortable(list)</script>`);
+    await drag('#One', '#Three');
+    assert.deepEqual(await texts('li'), ['Two', 'Three', 'One', 'Four']);
+  });
+
+  test('SortableJS, by pointer events', async () => {
+    await hands.show(`${STYLE}${load('sortable')}${LIST}<script>new Sortable(list, { forceFallback: true })</script>`);
+    await drag('#Four', '#Two');
+    assert.deepEqual(await texts('li'), ['One', 'Four', 'Two', 'Three']);
+  });
+
+  test('react-dnd, by HTML\'s drag and drop', async () => {
+    await hands.show(`${load('react', 'dom', 'dnd', 'html5')}<div id="root"></div><script>
+      const { createElement: h, useState } = React;
+      const Card = () => {
+        const [, ref] = ReactDnD.useDrag({ item: { type: 'card', name: 'Ace' } });
+        return h('div', { ref, id: 'card', style: { width: 80, height: 40 } }, 'Ace');
+      };
+      const Bin = () => {
+        const [got, setGot] = useState('nothing');
+        const [, ref] = ReactDnD.useDrop({ accept: 'card', drop: ({ name }) => setGot(name) });
+        return h('div', { ref, id: 'bin', style: { width: 200, height: 100, marginTop: 80 } }, got);
+      };
+      const backend = ReactDnDHTML5Backend.HTML5Backend ?? ReactDnDHTML5Backend.default;
+      ReactDOM.createRoot(root).render(h(ReactDnD.DndProvider, { backend }, h(Card), h(Bin)));
+    </script>`);
+    await page.waitForSelector('#bin');
+    await drag('#card', '#bin');
+    assert.equal(await page.textContent('#bin'), 'Ace');
+  });
+
+  test('a slider that captures the pointer', async () => {
+    await hands.show(`${STYLE}<div id="rail" style="width: 300px; height: 40px"><div id="knob" class="box"></div></div><script>
+      window.heard = [];
+      const knob = document.querySelector('#knob');
+      knob.addEventListener('pointerdown', (event) => knob.setPointerCapture(event.pointerId));
+      knob.addEventListener('pointermove', (event) => {
+        if (knob.hasPointerCapture(event.pointerId)) knob.style.left = event.clientX - 30 + 'px';
+      });
+      knob.addEventListener('lostpointercapture', () => heard.push('lost'));
+    </script>`);
+    const before = await page.evaluate(() => Element.prototype.setPointerCapture);
+    await drag('#knob', '+150,+200');
+    assert.equal((await box('#knob'))[0], 170);
+    assert.deepEqual(await page.evaluate(() => window.heard), ['lost']);
+    assert.deepEqual(await page.evaluate(() => String(Element.prototype.setPointerCapture).includes('[native code]')), true);
+    assert.deepEqual(before, await page.evaluate(() => Element.prototype.setPointerCapture));
+  });
+
+  test('from a point, on a canvas', async () => {
+    await hands.show(`<body style="margin: 0"><canvas id="c" width="300" height="200"></canvas><script>
+      window.path = [];
+      for (const type of ['mousedown', 'mousemove', 'mouseup']) {
+        c.addEventListener(type, ({ offsetX, offsetY, buttons }) => path.push([type, Math.round(offsetX), Math.round(offsetY), buttons]));
+      }</script>`);
+    await hands.perform({ action: 'drag', selector: '#c', x: 20, y: 30, to: '+100,+50' });
+    const path = await page.evaluate(() => window.path);
+    assert.deepEqual(path.find(([type]) => type === 'mousedown'), ['mousedown', 20, 30, 1]);
+    assert.deepEqual(path.at(-1), ['mouseup', 120, 80, 0]);
+    assert.ok(path.filter(([type, , , buttons]) => type === 'mousemove' && buttons === 1).length >= 10);
+  });
+
+  test('says that nothing took it, and refuses what is no place', async () => {
+    await hands.show('<p id="p" draggable="true">drag me</p><p id="q" style="margin-top: 100px">here</p>');
+    const report = await hands.setting.gateway.run({ action: 'drag', selector: '#p', to: '#q' });
+    assert.match(JSON.stringify(report.result), /dragged p#p.* to p#q.*; nothing there took it/);
+    await hands.refused({ action: 'drag', selector: '#p' }, 'invalid_params');
+    await hands.refused({ action: 'drag', to: '#p' }, 'invalid_params');
+  });
+
+  test('lets go where it comes to no end, and the page has its own pointer capture again', async () => {
+    await hands.show(`${STYLE}<div id="a" class="box"></div><script>
+      window.heard = [];
+      for (const type of ['pointerup', 'mouseup', 'lostpointercapture', 'click']) a.addEventListener(type, () => heard.push(type));
+      a.addEventListener('pointerdown', (event) => a.setPointerCapture(event.pointerId));
+      // The page is busy for longer than the command may take.
+      a.addEventListener('pointermove', ({ buttons }) => {
+        if (buttons !== 1 || window.busy) return;
+        window.busy = true;
+        for (const end = performance.now() + 1500; performance.now() < end;);
+      });
+    </script>`);
+    await hands.setting.gateway.run({ action: 'drag', selector: '#a', to: '+100,+0' }, { timeout_ms: 1000 });
+    await page.waitForFunction(() => String(Element.prototype.setPointerCapture).includes('[native code]'));
+    assert.deepEqual(await page.evaluate(() => window.heard), ['pointerup', 'mouseup', 'lostpointercapture']);
+  });
+});

@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises';
+import { chromium } from 'playwright-core';
+import { PARTS } from '../../../extension/src/page_parts.js';
+
+const EXECUTABLE = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
+
+/**
+ * A page of a plain Chromium in which the hands of the extension are installed as a script of its
+ * own: real keys and the mouse of the browser can do the same in it, to compare.
+ */
+export class HandsPage {
+  static async start() {
+    const hands = new HandsPage();
+    hands.browser = await chromium.launch({
+      executablePath: EXECUTABLE,
+      args: ['--no-sandbox', '--disable-background-networking'],
+    });
+    hands.page = await hands.browser.newPage();
+    const read = (file) => readFile(new URL(`../../../extension/${file}`, import.meta.url), 'utf8');
+    hands.scripts = await Promise.all(PARTS.map(read));
+    return hands;
+  }
+
+  /** Shows a document, and installs the hands in it. */
+  async show(html) {
+    await this.page.goto('about:blank');
+    await this.page.setContent(html);
+    for (const script of this.scripts) await this.page.evaluate(script);
+  }
+
+  stop() {
+    return this.browser?.close();
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * The hands in a Chromium to which nothing is attached: in a tab in the background a page hears and
+ * shows the same as in front.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { UnattachedSetting } from './support/unattached_browser.js';
+
+const FORM = `<!doctype html><title>Form</title>
+  <input id="name" value="old"><input id="day"><p id="calendar" hidden>Calendar</p><p id="bad" hidden>Too short</p>
+  <div id="editor" contenteditable>draft</div><textarea id="notes"></textarea>
+  <input id="tick" type="checkbox"><input id="range" type="range"><button id="go">Go</button>
+  <ul id="list"><li id="one" draggable="true">One</li><li id="two">Two</li></ul><p id="dropped"></p>
+  <script>
+    window.heard = [];
+    for (const type of ['focusin', 'focusout', 'input', 'change', 'keydown', 'mousedown', 'click']) {
+      document.addEventListener(type, (event) => heard.push(type + ' ' + event.target.id));
+    }
+    day.addEventListener('focus', () => { calendar.hidden = false; });
+    document.querySelector('#name').addEventListener('blur', ({ target }) => { bad.hidden = target.value.length > 2; });
+    one.addEventListener('dragstart', ({ dataTransfer }) => dataTransfer.setData('text/plain', 'One'));
+    two.addEventListener('dragover', (event) => event.preventDefault());
+    two.addEventListener('drop', ({ dataTransfer }) => { dropped.textContent = dataTransfer.getData('text/plain'); });
+  </script>`;
+
+let setting;
+
+before(async () => {
+  setting = await UnattachedSetting.start({ '/hands': { body: FORM } });
+});
+after(() => setting?.stop());
+
+/** Does the same in a tab, and answers what it has come to. */
+async function useIn(background) {
+  const tab = await setting.open('/hands', { background });
+  const act = (params) => setting.perform({ tab_id: tab, ...params });
+  const script = (text) => act({ action: 'execute_js', script: text });
+  assert.equal(await script('document.hidden'), background);
+  await act({ action: 'fill', fields: { '#name': 'Al', '#notes': 'some notes', '#editor': 'final', '#tick': true, '#range': 70 } });
+  await act({ action: 'click', selector: '#day' });
+  await act({ action: 'type', text: 'ab' });
+  await act({ action: 'press', key: 'Backspace Shift+Tab' });
+  await act({ action: 'type', selector: '#notes', text: '!' });
+  await act({ action: 'click', selector: '#go' });
+  await act({ action: 'drag', selector: '#one', to: '#two' });
+  return script(`({
+    values: [...document.querySelectorAll('input, textarea')].map(({ value, checked }) => [value, checked ?? null]),
+    editor: editor.textContent, calendar: calendar.hidden, bad: bad.hidden, dropped: dropped.textContent,
+    heard: heard.filter((each, at) => !each.startsWith('change') || heard.indexOf(each) === at),
+  })`);
+}
+
+describe('a tab in the background', () => {
+  test('hears and shows the same as one in front', async () => {
+    const inFront = await useIn(false);
+    assert.deepEqual(inFront.values.map(([value]) => value), ['Al', 'a', 'some notes!', 'on', '70']);
+    assert.deepEqual([inFront.editor, inFront.calendar, inFront.bad, inFront.dropped], ['final', false, false, 'One']);
+    assert.deepEqual(await useIn(true), inFront);
+  });
+});

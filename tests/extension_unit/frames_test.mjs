@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { arrange, pathIn } from '../../extension/src/frames.js';
+
+const child = (key, place, more = {}) =>
+  ({ key, place, src: '', x: 0, y: 0, width: 300, height: 150, scaleX: 1, scaleY: 1, ...more });
+
+function look(frameId, path, children = [], more = {}) {
+  const { url = `http://page.test/${frameId}`, ...own } = more;
+  const result = { path, width: 300, height: 150, children, ...own };
+  return { frameId, documentId: `D${frameId}`, url, result };
+}
+
+const places = (list) => list.map(({ frameId, parent, owner }) => [frameId, parent, owner?.key]);
+
+describe('the tree of frames', () => {
+  test('follows their places in the lists of their parents', () => {
+    const list = arrange([
+      look(9, [1, 0]), look(0, [], [child(1, 0), child(2, 1)]), look(4, [1], [child(1, 0)]),
+      look(6, [0]),
+    ]);
+    assert.deepEqual(places(list), [[0, null, undefined], [4, 0, 2], [6, 0, 1], [9, 4, 1]]);
+    assert.deepEqual(pathIn(list, 9).map(({ frameId }) => frameId), [0, 4, 9]);
+    assert.deepEqual(pathIn(list, 77), []);
+  });
+
+  test('tells frames in shadow trees apart by address, place and size', () => {
+    const list = arrange([
+      look(0, [], [
+        child(1, -1, { src: 'http://a.test/' }),
+        child(2, -1, { src: 'http://b.test/' }),
+        child(3, -1, { left: 10, top: 90 }),
+        child(4, -1, { left: 10, top: 20 }),
+      ]),
+      look(2, [-1], [], { left: 10, top: 20 }),
+      look(3, [-1], [], { left: 10, top: 90 }),
+      look(4, [-1], [], { url: 'http://b.test/' }),
+      look(5, [-1], [], { url: 'http://a.test/' }),
+    ]);
+    assert.deepEqual(places(list).slice(1), [[2, 0, 4], [3, 0, 3], [4, 0, 2], [5, 0, 1]]);
+  });
+
+  test('leaves out what refused, and keeps what has no place', () => {
+    const list = arrange([
+      look(0, []), look(3, [2]), { frameId: 4, documentId: 'D4', error: { code: 'execution_failed' } },
+    ]);
+    assert.deepEqual(places(list), [[0, null, undefined], [3, null, undefined]]);
+  });
+});

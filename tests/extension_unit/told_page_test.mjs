@@ -1,0 +1,58 @@
+/** Addresses in answers: what an agent needs of them, without the secrets in them. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { invalidParams } from '../../extension/src/errors.js';
+import { waitFor } from '../../extension/src/actions/wait_for.js';
+import { requirePageUrl } from '../../extension/src/params.js';
+import { describeTab } from '../../extension/src/tabs.js';
+import { toldAddress, toldTitle } from '../../extension/src/told_page.js';
+
+const SECRET = 'https://ada:pass@page.test/reset?page=2&token=hush7731&q=red%20shoes#access_token=hush7731&state=x';
+const TOLD = 'https://page.test/reset?page=2&token=(left out)&q=red%20shoes#access_token=(left out)&state=x';
+
+test('an address keeps all but its secrets', () => {
+  assert.equal(toldAddress(SECRET), TOLD);
+  for (const url of ['http://page.test/a?b=c#d', 'about:blank', 'http://page.test/?order=12&view=all', '']) {
+    assert.equal(toldAddress(url), url);
+  }
+  assert.ok(toldAddress(`http://page.test/?a=${'b'.repeat(5_000)}&token=hush`).length <= 2_000);
+});
+
+test('a title that is an address has none, either', () => {
+  assert.equal(toldTitle('page.test/?token=hush7731'), 'page.test/?token=(left out)');
+  // The browser shows some of an address decoded, or cuts it.
+  assert.equal(toldTitle('page.test/my file?q=red shoes&token=hush 7731#x'), 'page.test/my file?q=red shoes&token=(left out)#x');
+  assert.equal(toldTitle('Sign in: /a?code=hush'), 'Sign in: /a?code=(left out)');
+  for (const title of ['Token=rings', 'Q&A', 'What is a token?', '']) assert.equal(toldTitle(title), title);
+});
+
+test('so are open tabs told', () => {
+  const { url, title } = describeTab({ id: 7, windowId: 1, active: true, title: 'Reset', url: SECRET });
+  assert.deepEqual([url, title], [TOLD, 'Reset']);
+});
+
+const JWT = `eyJ${'a'.repeat(20)}.b.c`;
+
+test('nobody goes to an address with something left out', () => {
+  for (const address of ['https://page.test/?token=hush7731', 'https://page.test/#access_token=a&b=c', `https://page.test/in/${JWT}`,
+    `https://page.test/in/${JWT}/now?a=b`]) {
+    const told = toldAddress(address);
+    for (const url of [told, new URL(told).href]) {
+      assert.throws(() => requirePageUrl({ url }, 'url'), invalidParams('url', 'has a secret left out; use the tab or the link that has all of it'));
+    }
+  }
+});
+
+test('nor does anybody wait for one', () => {
+  for (const url of [toldAddress('https://page.test/?token=hush7731'), '**?token=(left%20out)*', '/in/(left out)', 'token=(left out)']) {
+    assert.throws(() => waitFor.check({ url }), invalidParams('url', 'has a secret left out; wait for a part without it'));
+  }
+});
+
+test('an address may have these words of its own', () => {
+  for (const url of ['https://page.test/?token=abc', 'https://page.test/wiki/Verbs_(left out)', 'https://page.test/?q=words (left out) here',
+    'https://page.test/?q=notes%20(left%20out)', 'https://page.test/(left out) in the rain']) {
+    requirePageUrl({ url }, 'url');
+    waitFor.check({ url });
+  }
+});
