@@ -6,6 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "common/mutex.h"
+#include "common/trace_context.h"
 
 namespace callslip {
 
@@ -16,6 +21,13 @@ inline constexpr std::array<int64_t, 20> kLatencyBoundsNanos = {
     5'000'000,      10'000'000,     25'000'000,     50'000'000,      100'000'000,
     250'000'000,    500'000'000,    1'000'000'000,  2'500'000'000,   5'000'000'000,
     10'000'000'000, 30'000'000'000, 60'000'000'000, 120'000'000'000, 600'000'000'000};
+
+// A latency, and the span or command that it is of.
+struct Exemplar {
+  TraceContext trace;
+  int64_t nanos = 0;
+  int64_t unix_nanos = 0;  // When it was measured, by the wall clock.
+};
 
 // How many latencies there were in each bucket, and their sum. Not thread-safe: a few additions,
 // for those who hold a lock already.
@@ -36,10 +48,14 @@ struct LatencyHistogram {
     sum_nanos += nanos;
   }
 
-  void Add(const LatencyHistogram& other) {
-    for (size_t i = 0; i < kBuckets; ++i) counts[i] += other.counts[i];
-    sum_nanos += other.sum_nanos;
+  // The same of something in `trace`, which may be empty, at that time of the process's clock. The
+  // last one of each bucket that is of a sampled trace is kept, so that people find it.
+  void Observe(int64_t nanos, const TraceContext& trace, int64_t at_nanos) {
+    Observe(nanos);
+    if (trace.sampled()) Keep(nanos, trace, at_nanos);
   }
+
+  void Add(const LatencyHistogram& other);
 
   int64_t count() const {
     int64_t all = 0;
@@ -49,6 +65,13 @@ struct LatencyHistogram {
 
   std::array<int64_t, kBuckets> counts{};
   int64_t sum_nanos = 0;
+  // None, or one for each bucket, which may have an empty trace: then there is none.
+  std::vector<Exemplar> exemplars;
+
+ private:
+  friend class SharedLatencyHistogram;
+
+  void Keep(int64_t nanos, const TraceContext& trace, int64_t at_nanos);
 };
 
 // About how long the fastest `part` of them, from 0 to 1, took at most, in nanoseconds: as if those
@@ -77,8 +100,20 @@ class SharedLatencyHistogram {
     sum_nanos_.fetch_add(nanos, std::memory_order_relaxed);
   }
 
+  // As that of LatencyHistogram. Whoever is of a sampled trace takes a lock.
+  void Observe(int64_t nanos, const TraceContext& trace, int64_t at_nanos) {
+    Observe(nanos);
+    if (!trace.sampled()) return;
+    MutexLock lock(&mutex_);
+    kept_.Keep(nanos, trace, at_nanos);
+  }
+
   LatencyHistogram Read() const {
     LatencyHistogram read;
+    {
+      MutexLock lock(&mutex_);
+      read.exemplars = kept_.exemplars;
+    }
     for (size_t i = 0; i < LatencyHistogram::kBuckets; ++i) {
       read.counts[i] = counts_[i].load(std::memory_order_relaxed);
     }
@@ -89,6 +124,8 @@ class SharedLatencyHistogram {
  private:
   std::array<std::atomic<int64_t>, LatencyHistogram::kBuckets> counts_{};
   std::atomic<int64_t> sum_nanos_{0};
+  mutable Mutex mutex_;
+  LatencyHistogram kept_ ABSL_GUARDED_BY(mutex_);  // Its exemplars alone.
 };
 
 }  // namespace callslip

@@ -44,6 +44,13 @@ void AppendJsonString(std::string& out, absl::string_view text) {
   out.push_back('"');
 }
 
+// What OpenTelemetry's log tools look for, beside a `traceparent`: 00-<trace_id>-<span_id>-<flags>.
+void AppendTraceIds(std::string& members, absl::string_view traceparent) {
+  if (traceparent.size() < 52) return;
+  absl::StrAppend(&members, ",\"trace_id\":\"", traceparent.substr(3, 32), "\",\"span_id\":\"",
+                  traceparent.substr(36, 16), "\"");
+}
+
 }  // namespace
 
 void InitLogging(absl::string_view process, absl::string_view level_name) {
@@ -71,6 +78,7 @@ void Log(LogLevel level, absl::string_view event, std::initializer_list<LogField
     AppendJsonString(members, field.key);
     members.push_back(':');
     AppendJsonString(members, field.value);
+    if (field.key == "traceparent") AppendTraceIds(members, field.value);
   }
   Logger()->log(ToSpdlog(level), spdlog::string_view_t(members.data(), members.size()));
 }

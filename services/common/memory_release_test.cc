@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string>
 
 #include "gtest/gtest.h"
 
@@ -17,19 +18,23 @@ class MemoryReleaseTest : public testing::Test {
                          .release = [this](size_t bytes) { spare_ -= std::min(spare_, bytes); }}};
 };
 
-TEST_F(MemoryReleaseTest, WhatABurstLeavesGoesStepByStepButForALittle) {
+TEST_F(MemoryReleaseTest, WhatABurstLeavesGoesStepByStep) {
   spare_ = 300 * kMiB;
   memory_.Look();
   EXPECT_EQ(spare_, 300 * kMiB);  // It may be about to be used.
   memory_.Look();
   EXPECT_EQ(spare_, 300 * kMiB - MemoryRelease::kMostAtOnce);
-  for (int look = 0; look < 10; ++look) memory_.Look();
+  for (int look = 0; look < 4; ++look) memory_.Look();
   EXPECT_EQ(spare_, MemoryRelease::kKept);
+  memory_.Look();
+  EXPECT_EQ(spare_, MemoryRelease::kKept / 2);
+  for (int look = 0; look < 10; ++look) memory_.Look();
+  EXPECT_EQ(spare_, MemoryRelease::kTooLittle);
 }
 
 TEST_F(MemoryReleaseTest, WhatIsInUseNowAndThenStays) {
   for (int look = 0; look < 10; ++look) {
-    spare_ = look % 2 == 0 ? 300 * kMiB : MemoryRelease::kKept;
+    spare_ = look % 2 == 0 ? 300 * kMiB : MemoryRelease::kTooLittle;
     const size_t before = spare_;
     memory_.Look();
     EXPECT_EQ(spare_, before);
@@ -42,6 +47,16 @@ TEST_F(MemoryReleaseTest, OnlyTheLeastOfTwoLooksGoes) {
   spare_ = 300 * kMiB;
   memory_.Look();
   EXPECT_EQ(spare_, 280 * kMiB + MemoryRelease::kKept);
+}
+
+TEST(HeapUseTest, WhatIsAllocatedIsInUse) {
+  const size_t before = HeapUse::OfThisProcess().in_use;
+  const std::string large(64 * kMiB, 'x');
+  const size_t with = HeapUse::OfThisProcess().in_use;
+  // A sanitizer's allocator tells nothing.
+  if (with != 0) {
+    EXPECT_GE(with, before + large.size());
+  }
 }
 
 TEST(SpareMemoryTest, WithoutItsAllocatorThereIsNothingToGive) {

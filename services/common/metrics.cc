@@ -6,25 +6,16 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <limits>
-#include <optional>
-#include <sstream>
 #include <system_error>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "common/memory_release.h"
 #include "common/version.h"
-#include "prometheus/metric_family.h"
-#include "prometheus/text_serializer.h"
 
 namespace callslip {
 namespace {
-
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
-
-constexpr double kNanosPerSecond = 1e9;
 
 std::string FileText(const char* path) {
   std::ifstream file(path);
@@ -57,6 +48,12 @@ double BootTime() {
   return seconds;
 }
 
+// When the process started, likewise.
+double StartSeconds(const std::vector<std::string>& stat) {
+  constexpr size_t kStartTicks = 22;
+  return BootTime() + FieldOf(stat, kStartTicks) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 double OpenFiles() {
   std::error_code error;
   std::filesystem::directory_iterator files("/proc/self/fd", error);
@@ -73,47 +70,27 @@ double MaxFiles() {
 
 }  // namespace
 
-struct MetricsPage::Families {
-  // The labels are those of the metric that is returned.
-  ClientMetric& Add(const std::string& name, const std::string& help, MetricType type,
-                    const MetricLabels& labels) {
-    if (all.empty() || all.back().name != name) all.push_back({name, help, type, {}});
-    ClientMetric& metric = all.back().metric.emplace_back();
-    for (const auto& [label, value] : labels) metric.label.push_back({label, value});
-    return metric;
+void MetricsPage::Add(const std::string& name, const std::string& help, MetricType type,
+                      MetricPoint point) {
+  if (families_.empty() || families_.back().name != name) {
+    families_.push_back({.name = name, .help = help, .type = type});
   }
-
-  std::vector<MetricFamily> all;
-};
-
-MetricsPage::MetricsPage() : families_(std::make_unique<Families>()) {}
-
-MetricsPage::~MetricsPage() = default;
+  families_.back().points.push_back(std::move(point));
+}
 
 void MetricsPage::Counter(const std::string& name, const std::string& help, double value,
                           const MetricLabels& labels) {
-  families_->Add(name, help, MetricType::Counter, labels).counter.value = value;
+  Add(name, help, MetricType::kCounter, {.labels = labels, .value = value});
 }
 
 void MetricsPage::Gauge(const std::string& name, const std::string& help, double value,
                         const MetricLabels& labels) {
-  families_->Add(name, help, MetricType::Gauge, labels).gauge.value = value;
+  Add(name, help, MetricType::kGauge, {.labels = labels, .value = value});
 }
 
 void MetricsPage::Histogram(const std::string& name, const std::string& help,
                             const LatencyHistogram& histogram, const MetricLabels& labels) {
-  ClientMetric::Histogram& out =
-      families_->Add(name, help, MetricType::Histogram, labels).histogram;
-  uint64_t cumulative = 0;
-  for (size_t i = 0; i < LatencyHistogram::kBuckets; ++i) {
-    cumulative += static_cast<uint64_t>(histogram.counts[i]);
-    const bool last = i == kLatencyBoundsNanos.size();
-    const double bound = last ? std::numeric_limits<double>::infinity()
-                              : static_cast<double>(kLatencyBoundsNanos[i]) / kNanosPerSecond;
-    out.bucket.push_back({cumulative, bound});
-  }
-  out.sample_count = cumulative;
-  out.sample_sum = static_cast<double>(histogram.sum_nanos) / kNanosPerSecond;
+  Add(name, help, MetricType::kHistogram, {.labels = labels, .histogram = histogram});
 }
 
 void MetricsPage::Process() {
@@ -121,7 +98,6 @@ void MetricsPage::Process() {
   constexpr size_t kUserTicks = 14;
   constexpr size_t kSystemTicks = 15;
   constexpr size_t kThreads = 20;
-  constexpr size_t kStartTicks = 22;
   constexpr size_t kVirtualBytes = 23;
   constexpr size_t kResidentPages = 24;
   const std::vector<std::string> stat = StatFields();
@@ -130,21 +106,20 @@ void MetricsPage::Process() {
           (FieldOf(stat, kUserTicks) + FieldOf(stat, kSystemTicks)) / ticks);
   Gauge("process_resident_memory_bytes", "Memory in use.",
         FieldOf(stat, kResidentPages) * static_cast<double>(sysconf(_SC_PAGESIZE)));
+  const HeapUse heap = HeapUse::OfThisProcess();
+  Gauge("callslip_heap_in_use_bytes", "What was allocated and not freed.",
+        static_cast<double>(heap.in_use));
+  Gauge("callslip_heap_spare_bytes", "What the allocator keeps for what comes next.",
+        static_cast<double>(heap.spare));
   Gauge("process_virtual_memory_bytes", "Address space in use.", FieldOf(stat, kVirtualBytes));
   Gauge("process_threads", "Threads.", FieldOf(stat, kThreads));
   Gauge("process_open_fds", "Open file descriptors.", OpenFiles());
   Gauge("process_max_fds", "How many file descriptors may be open.", MaxFiles());
   Gauge("process_start_time_seconds", "When the process started, in seconds since 1970.",
-        BootTime() + FieldOf(stat, kStartTicks) / ticks);
+        StartSeconds(stat));
   Gauge("callslip_build_info", "Always 1; the version is a label.", 1, {{"version", kVersion}});
 }
 
-std::string MetricsPage::Text() const {
-  std::ostringstream out;
-  // As numbers are written in the format, whatever the process has set.
-  out.imbue(std::locale::classic());
-  prometheus::TextSerializer().Serialize(out, families_->all);
-  return std::move(out).str();
-}
+absl::Time ProcessStart() { return absl::UnixEpoch() + absl::Seconds(StartSeconds(StatFields())); }
 
 }  // namespace callslip

@@ -1,28 +1,42 @@
 #ifndef CALLSLIP_COMMON_METRICS_H_
 #define CALLSLIP_COMMON_METRICS_H_
 
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "common/latency_histogram.h"
 
 namespace callslip {
 
 using MetricLabels = std::vector<std::pair<std::string, std::string>>;
 
-// What GET /metrics answers: filled from numbers that others keep, at the moment it is asked for.
-// The format and its escaping are prometheus-cpp's, whose headers stay behind this interface.
+enum class MetricType { kCounter, kGauge, kHistogram };
+
+// One series, or with a histogram the series of its buckets.
+struct MetricPoint {
+  MetricLabels labels;
+  double value = 0;            // Not of histograms.
+  LatencyHistogram histogram;  // Of these alone.
+};
+
+// The series of one name.
+struct MetricFamily {
+  std::string name;
+  std::string help;
+  MetricType type = MetricType::kGauge;
+  std::vector<MetricPoint> points;
+};
+
+// What GET /metrics answers, and what is exported to collectors: filled from numbers that others
+// keep, at the moment it is asked for.
 //
 // Calls with the same name add to one family and follow one another; its help and type are those
 // of the first. Every label has few values, known in advance: never a name that a caller has
 // chosen.
 class MetricsPage {
  public:
-  MetricsPage();
-  ~MetricsPage();
-
   // Only ever grows while the process lives. The name ends in _total.
   void Counter(const std::string& name, const std::string& help, double value,
                const MetricLabels& labels = {});
@@ -36,14 +50,16 @@ class MetricsPage {
   // names that Prometheus' own clients use; and callslip_build_info.
   void Process();
 
-  // In the text format.
-  std::string Text() const;
-  static constexpr char kContentType[] = "text/plain; version=0.0.4; charset=utf-8";
+  const std::vector<MetricFamily>& families() const { return families_; }
 
  private:
-  struct Families;
-  const std::unique_ptr<Families> families_;
+  void Add(const std::string& name, const std::string& help, MetricType type, MetricPoint point);
+
+  std::vector<MetricFamily> families_;
 };
+
+// When this process was started, by the wall clock.
+absl::Time ProcessStart();
 
 }  // namespace callslip
 

@@ -1,5 +1,6 @@
 #include "common/metrics.h"
 
+#include "common/metrics_text.h"
 #include "common/version.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -8,6 +9,7 @@
 namespace callslip {
 namespace {
 
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 TEST(LatencyHistogramTest, LatencyIsCountedUpToTheBoundOfItsBucket) {
@@ -36,6 +38,47 @@ TEST(LatencyHistogramTest, SharedOneCountsTheSame) {
   EXPECT_EQ(one.count(), 6);
 }
 
+const TraceContext kSampled =
+    *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+constexpr int64_t kAt = 1'795'509'797'012'256'484;
+
+TEST(LatencyHistogramTest, KeepsTheLastSampledOneOfEachBucket) {
+  LatencyHistogram histogram;
+  SharedLatencyHistogram shared;
+  const auto observe = [&](int64_t nanos, const TraceContext& trace, int64_t at) {
+    histogram.Observe(nanos, trace, at);
+    shared.Observe(nanos, trace, at);
+  };
+  observe(2'000'000, kSampled.WithSampled(false), kAt);
+  observe(2'000'000, TraceContext(), kAt);
+  EXPECT_TRUE(histogram.exemplars.empty());
+  EXPECT_TRUE(shared.Read().exemplars.empty());
+  observe(2'000'000, kSampled, kAt);
+  observe(2'000'001, kSampled.WithSpan(1), kAt + 1);
+  observe(2'000'002, TraceContext(), kAt + 2);
+  for (const auto& exemplars : {histogram.exemplars, shared.Read().exemplars}) {
+    ASSERT_EQ(exemplars.size(), LatencyHistogram::kBuckets);
+    EXPECT_EQ(exemplars[4].trace, kSampled.WithSpan(1));
+    EXPECT_EQ(exemplars[4].nanos, 2'000'001);
+    EXPECT_TRUE(exemplars[3].trace.empty());
+  }
+  EXPECT_EQ(histogram.count(), 5);
+  EXPECT_EQ(shared.Read().count(), 5);
+}
+
+TEST(LatencyHistogramTest, OfTwoTheLaterExemplarsAreKept) {
+  LatencyHistogram one;
+  LatencyHistogram other;
+  one.Observe(2'000'000, kSampled, kAt);
+  other.Add(one);
+  EXPECT_EQ(other.exemplars[4].trace, kSampled);
+  LatencyHistogram later;
+  later.Observe(2'000'000, kSampled.WithSpan(1), kAt + 1);
+  other.Add(later);
+  other.Add(one);
+  EXPECT_EQ(other.exemplars[4].trace, kSampled.WithSpan(1));
+}
+
 TEST(MetricsPageTest, WritesTheTextFormat) {
   LatencyHistogram histogram;
   histogram.Observe(2'000'000);
@@ -45,7 +88,7 @@ TEST(MetricsPageTest, WritesTheTextFormat) {
   page.Counter("calls_total", "Calls.", 4, {{"code", "a \"b\"\n"}});
   page.Gauge("depth", "Depth.", 7);
   page.Histogram("taken_seconds", "Time.", histogram, {{"kind", "x"}});
-  const std::string text = page.Text();
+  const std::string text = PlainMetricsText(page);
   EXPECT_THAT(text, HasSubstr("# HELP calls_total Calls.\n# TYPE calls_total counter\n"
                               "calls_total{code=\"ok\"} 3\n"
                               "calls_total{code=\"a \\\"b\\\"\\n\"} 4\n"));
@@ -60,10 +103,67 @@ TEST(MetricsPageTest, WritesTheTextFormat) {
   EXPECT_DOUBLE_EQ(read.Sum("taken_seconds_sum"), 0.022);
 }
 
+TEST(MetricsPageTest, WritesOpenMetrics) {
+  LatencyHistogram histogram;
+  histogram.Observe(2'000'000);
+  MetricsPage page;
+  page.Counter("calls_total", "Calls of \"a\".", 3, {{"code", "ok"}});
+  page.Gauge("depth", "Depth.", 0.1);
+  page.Histogram("taken_seconds", "Time.", histogram);
+  const std::string text = OpenMetricsText(page);
+  EXPECT_THAT(text, HasSubstr("# HELP calls Calls of \\\"a\\\".\n# TYPE calls counter\n"
+                              "calls_total{code=\"ok\"} 3\n"));
+  EXPECT_THAT(text, HasSubstr("# TYPE depth gauge\ndepth 0.1\n"));
+  EXPECT_THAT(text, HasSubstr("taken_seconds_bucket{le=\"0.0001\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("taken_seconds_bucket{le=\"1.0\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("taken_seconds_bucket{le=\"+Inf\"} 1\n"));
+  EXPECT_THAT(text, EndsWith("\n# EOF\n"));
+}
+
+TEST(MetricsPageTest, ExemplarsAreInOpenMetricsAlone) {
+  LatencyHistogram histogram;
+  histogram.Observe(2'000'000);
+  histogram.Observe(2'000'500, kSampled, kAt);
+  histogram.exemplars[4].unix_nanos = kAt;
+  MetricsPage page;
+  page.Histogram("taken_seconds", "Time.", histogram, {{"kind", "x"}});
+  EXPECT_THAT(OpenMetricsText(page),
+              HasSubstr("taken_seconds_bucket{kind=\"x\",le=\"0.001\"} 0\n"
+                        "taken_seconds_bucket{kind=\"x\",le=\"0.0025\"} 2 # {trace_id="
+                        "\"4bf92f3577b34da6a3ce929d0e0e4736\",span_id=\"00f067aa0ba902b7\"} "
+                        "0.0020005 1795509797.012\n"
+                        "taken_seconds_bucket{kind=\"x\",le=\"0.005\"} 2\n"));
+  EXPECT_EQ(PrometheusText(PlainMetricsText(page)).problems(), "");
+}
+
+TEST(MetricsPageTest, OpenMetricsIsForThoseWhoAskForItByName) {
+  MetricsPage page;
+  const auto is_open = [&page](absl::string_view accept) {
+    const MetricsAnswer answer = AnswerScrape(page, accept);
+    const bool open =
+        answer.content_type == "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    EXPECT_TRUE(open || answer.content_type == "text/plain; version=0.0.4; charset=utf-8");
+    EXPECT_EQ(answer.body, open ? "# EOF\n" : "");
+    return open;
+  };
+  // Prometheus.
+  EXPECT_TRUE(
+      is_open("application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
+              "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"));
+  EXPECT_TRUE(is_open("Application/OpenMetrics-Text"));
+  EXPECT_TRUE(is_open("text/plain, application/openmetrics-text"));
+  EXPECT_FALSE(is_open(""));
+  EXPECT_FALSE(is_open("*/*"));
+  EXPECT_FALSE(is_open("text/html,application/xhtml+xml,*/*;q=0.8"));
+  EXPECT_FALSE(is_open("text/plain;version=0.0.4, application/openmetrics-text; q=0.5"));
+  EXPECT_FALSE(is_open("application/openmetrics-text;q=0"));
+  EXPECT_FALSE(is_open("application/openmetrics-text;q=high"));
+}
+
 TEST(MetricsPageTest, TellsOfTheProcess) {
   MetricsPage page;
   page.Process();
-  const PrometheusText read(page.Text());
+  const PrometheusText read(PlainMetricsText(page));
   EXPECT_EQ(read.problems(), "");
   EXPECT_EQ(read.Sum("callslip_build_info", {{"version", kVersion}}), 1);
   EXPECT_GT(read.Sum("process_resident_memory_bytes"), 1 << 20);

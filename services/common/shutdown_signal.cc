@@ -29,4 +29,10 @@ int ShutdownSignal::Wait() const {
   return number;
 }
 
+bool ShutdownSignal::WaitFor(absl::Duration longest) const {
+  const sigset_t signals = ShutdownSignals();
+  const timespec timeout = absl::ToTimespec(longest);
+  return sigtimedwait(&signals, nullptr, &timeout) > 0;
+}
+
 }  // namespace callslip

@@ -1,6 +1,8 @@
 #ifndef CALLSLIP_COMMON_SHUTDOWN_SIGNAL_H_
 #define CALLSLIP_COMMON_SHUTDOWN_SIGNAL_H_
 
+#include "absl/time/time.h"
+
 namespace callslip {
 
 // Turns SIGTERM and SIGINT into something that main() waits for.
@@ -14,6 +16,8 @@ class ShutdownSignal {
 
   // Blocks until one of the signals arrives; returns its number.
   int Wait() const;
+  // The same for so long at most; false where none has arrived.
+  bool WaitFor(absl::Duration longest) const;
 };
 
 }  // namespace callslip

@@ -13,12 +13,12 @@
 namespace callslip {
 namespace {
 
-constexpr size_t kTraceBytes = 16;
-constexpr size_t kParentBytes = 8;
+constexpr size_t kTraceDigits = 32;
+constexpr size_t kParentDigits = 16;
 // Where the three lie in the text, after the version.
 constexpr size_t kTraceAt = 3;
-constexpr size_t kParentAt = kTraceAt + 2 * kTraceBytes + 1;
-constexpr size_t kFlagsAt = kParentAt + 2 * kParentBytes + 1;
+constexpr size_t kParentAt = kTraceAt + kTraceDigits + 1;
+constexpr size_t kFlagsAt = kParentAt + kParentDigits + 1;
 constexpr size_t kLength = kFlagsAt + 2;
 
 bool IsLowerHex(absl::string_view text) {
@@ -35,8 +35,8 @@ bool IsZero(absl::string_view text) {
 std::optional<TraceContext> TraceContext::Parse(absl::string_view text) {
   if (text.size() < kLength) return std::nullopt;
   const absl::string_view version = text.substr(0, 2);
-  const absl::string_view trace = text.substr(kTraceAt, 2 * kTraceBytes);
-  const absl::string_view parent = text.substr(kParentAt, 2 * kParentBytes);
+  const absl::string_view trace = text.substr(kTraceAt, kTraceDigits);
+  const absl::string_view parent = text.substr(kParentAt, kParentDigits);
   const absl::string_view flags = text.substr(kFlagsAt, 2);
   if (text[kTraceAt - 1] != '-' || text[kParentAt - 1] != '-' || text[kFlagsAt - 1] != '-') {
     return std::nullopt;
@@ -60,6 +60,18 @@ TraceContext TraceContext::New() {
   return context;
 }
 
+TraceContext TraceContext::WithSpan(uint64_t id) const {
+  TraceContext context = *this;
+  std::memcpy(context.bytes_.data() + kTraceBytes, &id, kSpanBytes);
+  return context;
+}
+
+TraceContext TraceContext::WithSampled(bool sampled) const {
+  TraceContext context = *this;
+  context.bytes_.back() = static_cast<uint8_t>((flags() & ~kSampled) | (sampled ? kSampled : 0));
+  return context;
+}
+
 TraceContext TraceContext::ParseOrNew(absl::string_view text) {
   if (const std::optional<TraceContext> given = Parse(text); given.has_value()) return *given;
   return New();
@@ -70,9 +82,9 @@ std::string TraceContext::ToString() const {
   const std::string bytes = absl::BytesToHexString(
       absl::string_view(reinterpret_cast<const char*>(bytes_.data()), bytes_.size()));
   const absl::string_view hex = bytes;
-  return absl::StrCat("00-", hex.substr(0, 2 * kTraceBytes), "-",
-                      hex.substr(2 * kTraceBytes, 2 * kParentBytes), "-",
-                      hex.substr(2 * (kTraceBytes + kParentBytes)));
+  return absl::StrCat("00-", hex.substr(0, kTraceDigits), "-",
+                      hex.substr(kTraceDigits, kParentDigits), "-",
+                      hex.substr(kTraceDigits + kParentDigits));
 }
 
 }  // namespace callslip

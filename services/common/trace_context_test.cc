@@ -50,6 +50,26 @@ TEST(TraceContextTest, NewOnesDifferAndAreWellFormed) {
   EXPECT_EQ(one.ToString().size(), 55u);
 }
 
+TEST(TraceContextTest, HasItsIdsAsBytesAndItsFlags) {
+  const TraceContext context =
+      *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-03");
+  EXPECT_EQ(context.trace_id(), "\x4b\xf9\x2f\x35\x77\xb3\x4d\xa6\xa3\xce\x92\x9d\x0e\x0e\x47\x36");
+  EXPECT_EQ(context.span_id(), absl::string_view("\x00\xf0\x67\xaa\x0b\xa9\x02\xb7", 8));
+  EXPECT_TRUE(context.sampled());
+  EXPECT_FALSE(context.WithSampled(false).sampled());
+  EXPECT_EQ(context.WithSampled(false).flags(), 2);
+  EXPECT_EQ(context.WithSampled(false).WithSampled(true), context);
+}
+
+TEST(TraceContextTest, AnotherSpanIsOfTheSameTrace) {
+  const TraceContext context =
+      *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  const TraceContext other = context.WithSpan(1);
+  EXPECT_EQ(other.trace_id(), context.trace_id());
+  EXPECT_NE(other.span_id(), context.span_id());
+  EXPECT_EQ(TraceContext::Parse(other.ToString()), other);
+}
+
 TEST(TraceContextTest, NoneIsNoText) {
   EXPECT_TRUE(TraceContext().empty());
   EXPECT_EQ(TraceContext().ToString(), "");

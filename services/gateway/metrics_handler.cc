@@ -1,10 +1,12 @@
 #include "gateway/metrics_handler.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "common/metrics.h"
+#include "common/metrics_text.h"
+#include "telemetry/span_metrics.h"
 
 namespace callslip::gateway {
 namespace {
@@ -62,8 +64,7 @@ void AddMemory(const MemoryBudget& budget, const HttpServer& server, MetricsPage
 
 }  // namespace
 
-boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source) {
-  MetricsPage page;
+void AddMetrics(const MetricsSource& source, MetricsPage& page) {
   page.Process();
   AddRequests(*source.requests, page);
   page.Gauge("callslip_http_connections", "Open connections, without WebSockets.",
@@ -79,7 +80,15 @@ boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source) {
   page.Gauge("callslip_waits", "Waits for commands under way.", AsDouble(tracker.waits));
   page.Histogram("callslip_wait_seconds", "How long waits for commands lasted.", tracker.waited);
   AddMemory(source.memory, *source.server, page);
-  HttpResponse response{.body = page.Text(), .content_type = MetricsPage::kContentType};
+  AddSpans(page);
+}
+
+boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source,
+                                                   std::shared_ptr<const HttpRequest> request) {
+  MetricsPage page;
+  AddMetrics(source, page);
+  MetricsAnswer answer = AnswerScrape(page, request->Header("accept"));
+  HttpResponse response{.body = std::move(answer.body), .content_type = answer.content_type};
   response.headers.emplace_back("Cache-Control", "no-store");
   co_return response;
 }

@@ -1,6 +1,9 @@
 #ifndef CALLSLIP_GATEWAY_METRICS_HANDLER_H_
 #define CALLSLIP_GATEWAY_METRICS_HANDLER_H_
 
+#include <memory>
+
+#include "common/metrics.h"
 #include "gateway/http/http_message.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
@@ -19,9 +22,12 @@ struct MetricsSource {
   MemoryBudget memory;
 };
 
-// GET /metrics: the gateway's own numbers in Prometheus' text format; docs/operations.md lists
-// them. The tracker has its own.
-boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source);
+// The gateway's own numbers; docs/operations.md lists them. The tracker has its own.
+void AddMetrics(const MetricsSource& source, MetricsPage& page);
+
+// GET /metrics: the same, in the text format that `request` asks for.
+boost::asio::awaitable<HttpResponse> HandleMetrics(MetricsSource source,
+                                                   std::shared_ptr<const HttpRequest> request);
 
 }  // namespace callslip::gateway
 

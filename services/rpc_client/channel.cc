@@ -1,11 +1,56 @@
 #include "rpc_client/channel.h"
 
+#include <arpa/inet.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "common/rpc_credentials.h"
 #include "grpcpp/grpcpp.h"
 
 namespace callslip {
 
-std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address,
+namespace {
+
+// How gRPC has several: `ipv4:` once, and what stands behind it of each.
+std::string TargetOf(const std::vector<Address>& addresses) {
+  if (addresses.size() == 1) return addresses.front().ToString();
+  return absl::StrCat("ipv4:",
+                      absl::StrJoin(addresses, ",", [](std::string* out, const Address& address) {
+                        absl::StrAppend(out, address.ToString());
+                      }));
+}
+
+bool IsIpv4(const std::string& host) {
+  in_addr address;
+  return inet_pton(AF_INET, host.c_str(), &address) == 1;
+}
+
+// A name, but the one of this machine.
+bool StandsForSeveral(const Address& address) {
+  in6_addr ignored;
+  return !address.is_unix() && address.host != "localhost" && !IsIpv4(address.host) &&
+         inet_pton(AF_INET6, address.host.c_str(), &ignored) != 1;
+}
+
+}  // namespace
+
+absl::Status CheckTrackers(const std::vector<Address>& addresses, bool has_tls) {
+  if (addresses.size() <= 1) return absl::OkStatus();
+  for (const Address& address : addresses) {
+    if (IsIpv4(address.host)) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat("of several trackers each has to be an IPv4 address, and ", address.ToString(),
+                     " is none. One name that stands for all of them will do"));
+  }
+  if (!has_tls) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "with TLS several trackers need one name, which stands for all of them and in their "
+      "certificates");
+}
+
+std::shared_ptr<grpc::Channel> ConnectChannel(const std::vector<Address>& addresses,
                                               const std::optional<TlsFiles>& tls) {
   grpc::ChannelArguments arguments;
   // Only what is needed here: no retries, compression, limits of messages or idle connections; each
@@ -19,12 +64,15 @@ std::shared_ptr<grpc::Channel> ConnectChannel(const Address& address,
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
   arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, 250);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 1000);
-  // One that is gone without a word is noticed within 40 s, also while nothing but waits is held.
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 30'000);
-  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 10'000);
+  // One that is gone without a word is noticed within 40 s, also while nothing but waits is held;
+  // where another one takes over, within two.
+  const bool has_others = addresses.size() > 1 || StandsForSeveral(addresses.front());
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, has_others ? 1'000 : 30'000);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, has_others ? 1'000 : 10'000);
   arguments.SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   return grpc::CreateCustomChannel(
-      address.ToString(), ChannelCredentials(address.is_unix() ? std::nullopt : tls), arguments);
+      TargetOf(addresses), ChannelCredentials(addresses.front().is_unix() ? std::nullopt : tls),
+      arguments);
 }
 
 }  // namespace callslip

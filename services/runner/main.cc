@@ -19,6 +19,7 @@
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/post.hpp"
+#include "common/clock.h"
 #include "common/config.h"
 #include "common/grpc_log.h"
 #include "common/log.h"
@@ -37,6 +38,8 @@
 #include "runner/tracker/client_calls.h"
 #include "runner/tracker/health_check.h"
 #include "runner/tracker/tracker_calls.h"
+#include "telemetry/span_metrics.h"
+#include "telemetry/telemetry.h"
 
 namespace callslip::runner {
 namespace {
@@ -119,14 +122,23 @@ class RunningRunner {
   std::thread thread_;
 };
 
-int Serve(const RunnerConfig& config, const std::string& agent_options,
-          const Environment& environment, const ShutdownSignal& shutdown) {
+int Serve(const RunnerConfig& config, const Options& settings, const Environment& environment,
+          const ShutdownSignal& shutdown) {
   const absl::StatusOr<std::string> token = TokenFor(Role::kRunner, config);
   if (!token.ok()) return Fail(token.status());
   InitLogging(kProgram, config.log_level);
   LogWhatGrpcSays();
+  RealClock clock;
+  const auto telemetry = Telemetry::Start(&clock, kProgram, settings.otlp_endpoint);
+  if (!telemetry.ok()) return Fail(telemetry.status());
+  // It has no door for scrapers.
+  const auto exported = (*telemetry)->ExportMetrics([](MetricsPage& page) {
+    page.Process();
+    AddSpans(page);
+  });
+  if (!exported.ok()) return Fail(exported.status());
   {
-    const RunningRunner runner(config, agent_options, environment, *token);
+    const RunningRunner runner(config, AgentOptions(settings), environment, *token);
     NotifyServiceManager(kServiceReady);
     shutdown.Wait();
     NotifyServiceManager(kServiceStopping);
@@ -247,11 +259,10 @@ int Main(int argc, char** argv) {
     const LoginRequest request = {.agent = login[0], .method = login[1], .place = place};
     return RunLogin(loaded->config, request, std::cout);
   }
-  const std::string agent_options = AgentOptions(settings);
   if (prompt.has_value()) {
-    return Ask(loaded->config, agent_options, *prompt, environment, *shutdown);
+    return Ask(loaded->config, AgentOptions(settings), *prompt, environment, *shutdown);
   }
-  return Serve(loaded->config, agent_options, environment, *shutdown);
+  return Serve(loaded->config, settings, environment, *shutdown);
 }
 
 }  // namespace

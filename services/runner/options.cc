@@ -17,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "auth/token_file.h"
 #include "common/status_macros.h"
+#include "telemetry/otlp_option.h"
 
 namespace callslip::runner {
 
@@ -29,6 +30,7 @@ void Options::AddTo(OptionSet& options) {
   options.Add("token-file", &token_file, "instead of the file's: whose first `runner` line counts");
   options.Add("agent", &agent, "an agent by its command, such as 'opencode acp'");
   options.Add("dir", &dir, "a workspace, for --agent and all others of the file");
+  AddOtlpEndpoint(options, &otlp_endpoint);
 }
 
 absl::StatusOr<LoadedConfig> LoadConfig(const Options& options) {

@@ -18,6 +18,7 @@ struct Options {
   std::string token_file;
   std::string agent;
   std::string dir;
+  std::string otlp_endpoint;
 
   void AddTo(OptionSet& options);
 };

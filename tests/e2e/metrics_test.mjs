@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { request } from 'node:http';
+import { Bridge } from './support/bridge.js';
 import { ServerProcess } from './support/processes.js';
 
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -62,6 +63,43 @@ describe('an operator', { timeout: 60_000 }, () => {
       assert.equal(line.client, 'local');
       assert.equal(line.process, server.name);
       assert.ok(!server.log.includes(SECRET), server.describeLog());
+    }
+  });
+
+  test('finds the lines of what went wrong by the trace of its call, in each program', async (t) => {
+    // Nobody takes the spans.
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_METRICS_EXPORTER: 'none' };
+    const listen = ['--listen', '127.0.0.1:0', '--log-level', 'info'];
+    const recording = await ServerProcess.start('callslip-tracker', listen, env);
+    t.after(() => recording.stop());
+    const behind = await ServerProcess.start('callslip-gateway', [...listen, '--tracker', recording.address], env);
+    t.after(() => behind.stop());
+    const bridge = await Bridge.start(['--gateway', `http://${behind.address}`], env);
+    t.after(() => bridge.close());
+    await bridge.initialize();
+    const meta = { _meta: { traceparent: TRACE } };
+    await bridge.request('tools/call',
+      { name: 'interact', arguments: { action: 'execute_js', script: SECRET }, ...meta });
+    const [query] = await (await fetch(`http://${behind.address}/pending-queries?wait=5`)).json();
+    for (let i = 0; i < 2; ++i) {
+      await fetch(`http://${behind.address}/query-result`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', traceparent: query.traceparent },
+        body: JSON.stringify({ ...query, status: 'complete', result: 1 }),
+      });
+    }
+    await recording.stop();
+    assert.equal((await fetch(`http://${behind.address}/readyz`, { headers: { traceparent: TRACE } })).status, 503);
+    await behind.stop();
+    await bridge.request('tools/call', { name: 'observe', arguments: { what: 'health' }, ...meta });
+
+    for (const [log, event] of [[recording.log, 'late result'], [behind.log, 'request failed'], [bridge.log, 'call failed']]) {
+      const line = log.split('\n').find((each) => each.includes(`"event":"${event}"`));
+      const { trace_id: trace, span_id: span, traceparent } = JSON.parse(line);
+      assert.equal(trace, TRACE.slice(3, 35), line);
+      assert.equal(traceparent, `00-${trace}-${span}-01`);
+      assert.ok(!TRACE.includes(span), 'its own span');
+      assert.ok(!log.includes(SECRET), log);
     }
   });
 

@@ -3,7 +3,7 @@ import {test} from 'node:test';
 import {groupsOf} from '../src/commands/groups.ts';
 import {filterOf, matches, stateOf, type Command} from '../src/commands/model.ts';
 import {CommandStore, keptEnded, keptLive} from '../src/commands/store.ts';
-import {deadlinesOf, lasted, phasesOf} from '../src/commands/timeline.ts';
+import {deadlinesOf, lasted, phasesOf, spanRows, traceIdOf} from '../src/commands/timeline.ts';
 
 const time = (ms: number) => new Date(1_700_000_000_000 + ms).toISOString();
 const made = (id: string, more: Partial<Command> = {}): Command => ({
@@ -162,4 +162,20 @@ test('failures in groups, the largest first', () => {
     ['worker_lost', 3, 2, time(5), time(9), ['click', 'execute_js']]);
   assert.deepEqual([never!.name, never!.mayHaveRun], ['never_delivered', 0]);
   assert.deepEqual(groupsOf(all, 'command').map(({name}) => name), ['click', 'execute_js']);
+});
+
+test('spans lie on one scale, and what is open lasts until now', () => {
+  const rows = spanRows([
+    {name: 'command execute_js', start: time(0), span_id: 'aa'},
+    {name: 'queue browser', start: time(0), end: time(100), span_id: 'bb', parent_span_id: 'aa'},
+    {name: 'process browser', start: time(100), worker: 'w'},
+    {name: 'execute execute_js', start: time(200)},
+    {name: 'work execute_js', start: time(200), end: time(300)},
+  ], 1_700_000_000_000 + 400);
+  assert.deepEqual(rows.map(({depth, from, to, ms, isOpen}) => [depth, from, to, ms, isOpen]),
+    [[0, 0, 1, 400, true], [1, 0, 0.25, 100, false], [1, 0.25, 1, 300, true], [2, 0.5, 1, 200, true],
+      [2, 0.5, 0.75, 100, false]]);
+  assert.deepEqual(rows.map(({id}) => id), ['aa', 'bb', undefined, undefined, undefined]);
+  assert.equal(rows[2]!.worker, 'w');
+  assert.equal(traceIdOf('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'), '4bf92f3577b34da6a3ce929d0e0e4736');
 });

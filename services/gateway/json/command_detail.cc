@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "gateway/json/command_json.h"
+#include "gateway/json/command_spans_json.h"
 
 namespace callslip::gateway {
 namespace {
@@ -67,6 +68,8 @@ Json CommandDetail(const v1::Command& command) {
     detail["result"] = JsonOrText(command.result());
   }
   detail["deadlines_ms"] = DeadlinesMs(command.deadlines());
+  if (!command.traceparent().empty()) detail["traceparent"] = command.traceparent();
+  detail["spans"] = CommandSpans(command);
   return detail;
 }
 

@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "auth/sha256.h"
 #include "gateway/json/json_members.h"
 
 namespace callslip::gateway {
@@ -47,6 +50,15 @@ void AddError(const v1::CommandError& error, Json& answer) {
   answer["message"] = error.message();
   if (!error.hint().empty()) answer["hint"] = error.hint();
   answer["may_have_executed"] = error.may_have_executed();
+}
+
+// Tells the agents apart whose commands a browser carries out, and nothing else of them.
+std::string CallerOf(const v1::Command& command) {
+  constexpr size_t kBytes = 6;
+  const Sha256Digest digest =
+      Sha256(absl::StrCat("caller\n", command.client_id(), "\n", command.label()));
+  return absl::BytesToHexString(
+      absl::string_view(reinterpret_cast<const char*>(digest.data()), kBytes));
 }
 
 }  // namespace
@@ -156,7 +168,10 @@ Json PendingQuery(const v1::CommandLease& lease) {
   query["attempt"] = command.attempt();
   query["timeout_ms"] =
       lease.start_to_close().seconds() * 1000 + lease.start_to_close().nanos() / 1'000'000;
+  query["caller"] = CallerOf(command);
   if (!command.traceparent().empty()) query["traceparent"] = command.traceparent();
+  if (!command.tracestate().empty()) query["tracestate"] = command.tracestate();
+  if (!command.baggage().empty()) query["baggage"] = command.baggage();
   return query;
 }
 

@@ -153,8 +153,10 @@ Json ImageBlock(absl::string_view mime_type, std::string base64) {
   return {{"type", "image"}, {"mimeType", std::string(mime_type)}, {"data", std::move(base64)}};
 }
 
-Json PromptParams(absl::string_view session_id, Json blocks) {
-  return {{"sessionId", std::string(session_id)}, {"prompt", std::move(blocks)}};
+Json PromptParams(absl::string_view session_id, Json blocks, absl::string_view traceparent) {
+  Json params = {{"sessionId", std::string(session_id)}, {"prompt", std::move(blocks)}};
+  if (!traceparent.empty()) params["_meta"] = {{"traceparent", std::string(traceparent)}};
+  return params;
 }
 
 Json ConfigOptionParams(absl::string_view session_id, absl::string_view id, absl::string_view value,

@@ -66,7 +66,8 @@ Json RestoreParams(absl::string_view session_id, const SessionSetup& setup,
 // A text as content of a prompt, and an image of base64.
 Json TextBlock(absl::string_view text);
 Json ImageBlock(absl::string_view mime_type, std::string base64);
-Json PromptParams(absl::string_view session_id, Json blocks);
+// `traceparent` is of W3C Trace Context, for the agent's own spans; it may be empty.
+Json PromptParams(absl::string_view session_id, Json blocks, absl::string_view traceparent = "");
 
 // `value` is of an option that is on or off where it is `true` or `false` and the option says so.
 Json ConfigOptionParams(absl::string_view session_id, absl::string_view id, absl::string_view value,

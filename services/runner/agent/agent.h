@@ -79,7 +79,7 @@ class AgentSession : public std::enable_shared_from_this<AgentSession> {
 
   // One at a time. `written` is told whether all of it was written; `done`, once, how it has ended.
   void Prompt(Json blocks, std::function<void(bool whole)> written,
-              std::function<void(TurnEnd)> done);
+              std::function<void(TurnEnd)> done, absl::string_view traceparent = "");
   bool is_prompting() const { return done_ != nullptr; }
   // Asks the agent to end the turn, and answers what it asks for with `cancelled`. An agent that
   // does not is killed. Harmless without a turn.

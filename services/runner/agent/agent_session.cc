@@ -23,7 +23,7 @@ void AgentSession::Begin(std::string id, const Json& answer) {
 }
 
 void AgentSession::Prompt(Json blocks, std::function<void(bool whole)> written,
-                          std::function<void(TurnEnd)> done) {
+                          std::function<void(TurnEnd)> done, absl::string_view traceparent) {
   if (end_.has_value() || agent_->why_.has_value() || is_prompting()) {
     AgentError error{"agent_error", "a turn is under way"};
     if (!is_prompting()) error = end_.has_value() ? *end_ : *agent_->why_;
@@ -36,7 +36,7 @@ void AgentSession::Prompt(Json blocks, std::function<void(bool whole)> written,
   Heard();
   WatchSilence(std::min(agent_->settings_.patience.silence, agent_->settings_.patience.turn_idle));
   agent_->Request(
-      "session/prompt", acp::PromptParams(id_, std::move(blocks)),
+      "session/prompt", acp::PromptParams(id_, std::move(blocks), traceparent),
       [self = shared_from_this()](RpcAnswer answer) { self->TakeAnswer(std::move(answer)); },
       [self = shared_from_this(), written = std::move(written)](bool whole) {
         self->written_ = whole;

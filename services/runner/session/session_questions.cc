@@ -137,6 +137,7 @@ boost::asio::awaitable<void> SessionRunner::Ask(PermissionQuestion question,
                                                 std::string permission_id,
                                                 std::function<void(PermissionChoice)> answer) {
   const auto self = shared_from_this();
+  const ActiveSpan span = spans_.BeginQuestion();
   const auto is_open = [&] {
     const auto open = questions_.find(question.number);
     return open != questions_.end() && open->second == permission_id && !released_;
@@ -173,7 +174,9 @@ boost::asio::awaitable<void> SessionRunner::Ask(PermissionQuestion question,
                           reason == "too_many_permissions" || reason == "too_many_askers";
     if (!may_pass) {
       Log(LogLevel::kWarning, "a permission could not be asked for",
-          {{"session", id()}, {"error", std::string(asked.status().message())}});
+          {{"session", id()},
+           {"traceparent", span.context().ToString()},
+           {"error", std::string(asked.status().message())}});
       recorder_->Add(CouldNotAsk(question, asked.status()));
       choice = Rejection(question);
       break;

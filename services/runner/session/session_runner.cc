@@ -43,7 +43,9 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
       recorder_(std::make_shared<Recorder>(host->executor, host->tracker, host->timers, name_,
                                            session.max_seq())),
       agent_session_id_(session.agent().agent_session_id()),
-      details_(AgentDetails::Parse(session.agent().details())) {
+      details_(AgentDetails::Parse(session.agent().details())),
+      spans_(plan_.want.agent, session.session_id(),
+             absl::FromUnixSeconds(session.create_time().seconds())) {
   said_ = For<v1::SetAgentStateRequest>();
   said_.set_runner_id(host_->runner_id);
 }
@@ -196,12 +198,16 @@ boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup() {
   const auto issued = co_await Persistently(std::move(request));
   if (!issued.ok()) co_return setup;
   if (!running_->agent().capabilities().http_mcp) co_return setup;
-  setup.mcp_servers.push_back(
-      {{"type", "http"},
-       {"name", "callslip"},
-       {"url", plan_.mcp_url},
-       {"headers", Json::array({{{"name", "Authorization"},
-                                 {"value", absl::StrCat("Bearer ", issued->token())}}})}});
+  Json headers = Json::array(
+      {{{"name", "Authorization"}, {"value", absl::StrCat("Bearer ", issued->token())}}});
+  // Few agents hand on the trace of a prompt: what they call is a part of the session's at least.
+  if (const std::string trace = spans_.Traceparent(); !trace.empty()) {
+    headers.push_back({{"name", "traceparent"}, {"value", trace}});
+  }
+  setup.mcp_servers.push_back({{"type", "http"},
+                               {"name", "callslip"},
+                               {"url", plan_.mcp_url},
+                               {"headers", std::move(headers)}});
   co_return setup;
 }
 
@@ -317,6 +323,7 @@ void SessionRunner::OnEnd(const AgentError& error) {
     start_at_ = next.value_or(absl::InfinitePast());
     Log(LogLevel::kWarning, "an agent has ended",
         {{"session", id()},
+         {"traceparent", spans_.UnderWay()},
          {"agent", plan_.want.agent},
          {"reason", error.reason},
          {"message", error.message}});

@@ -20,6 +20,7 @@
 #include "runner/session/recorder.h"
 #include "runner/session/session_plan.h"
 #include "runner/session/tool_calls.h"
+#include "runner/session/turn_spans.h"
 #include "runner/timers.h"
 #include "runner/tracker/tracker_calls.h"
 
@@ -228,6 +229,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   int rounds_ = 0;          // Prompts with results in a row.
   std::shared_ptr<CommandProcess> shell_command_;
   ToolCalls tool_calls_;
+  TurnSpans spans_;
   std::string title_;  // That the tracker was not told yet.
   bool holds_agent_ = false;
   std::map<int64_t, std::string> questions_;  // Open ones: the tracker's ids, by their numbers.

@@ -132,7 +132,9 @@ boost::asio::awaitable<std::string> SessionRunner::RunShellCommands() {
     const auto added = co_await Persistently(std::move(piece));
     if (!added.ok()) {
       Log(LogLevel::kWarning, "an answer could not be looked through for commands",
-          {{"session", id()}, {"error", std::string(added.status().message())}});
+          {{"session", id()},
+           {"traceparent", spans_.UnderWay()},
+           {"error", std::string(added.status().message())}});
       co_return "";
     }
     for (const v1::AddAgentTextResponse::Command& command : added->commands()) {

@@ -117,6 +117,7 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
   const auto self = shared_from_this();
   while (turn_.has_value()) {
     if (turn_->is_begun || co_await StartTurn()) {
+      spans_.BeginTurn(turn_->id);
       answer_.clear();
       answer_is_long_ = false;
       answer_iteration_.reset();
@@ -194,9 +195,11 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
       agent_session_id_ = agent_->id();
       TellAgain();
     }
-    agent_->Prompt(blocks, nullptr,
-                   [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); });
+    agent_->Prompt(
+        blocks, nullptr, [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); },
+        spans_.BeginPrompt());
     AgentSession::TurnEnd end = co_await ended.Get();
+    spans_.EndPrompt(end);
     const auto* error = std::get_if<AgentError>(&end);
     const bool is_unsent = error != nullptr && error->prompt_unsent &&
                            error->reason != "agent_stopped" && !turn_->is_stopped;
@@ -266,11 +269,15 @@ boost::asio::awaitable<void> SessionRunner::FinishTurn(AgentSession::TurnEnd end
     const std::string text = Dump(usage);
     if (text.size() <= 4096) request.set_usage(text);
   }
+  const v1::FinishTurnRequest told = request;
   const auto finished = co_await Persistently(std::move(request));
+  const std::string trace = spans_.UnderWay();
+  spans_.EndTurn(told);
   if (!finished.ok()) {
     Log(LogLevel::kWarning, "the end of a turn was not taken",
         {{"session", id()},
          {"turn", turn_->id},
+         {"traceparent", trace},
          {"error", std::string(finished.status().message())}});
   }
 }
@@ -281,8 +288,14 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
     TellAgain();
     return;
   }
-  if (const auto* call = std::get_if<ToolCall>(&update)) tool_calls_.Take(*call);
-  if (const auto* change = std::get_if<ToolCallChange>(&update)) tool_calls_.Take(*change);
+  if (const auto* call = std::get_if<ToolCall>(&update)) {
+    tool_calls_.Take(*call);
+    spans_.Take(*call);
+  }
+  if (const auto* change = std::get_if<ToolCallChange>(&update)) {
+    tool_calls_.Take(*change);
+    spans_.Take(*change);
+  }
   if (const auto* title = std::get_if<SessionTitle>(&update)) {
     title_ = std::string(CutText(title->title, kNameBytes));
     return TellAgain();

@@ -17,7 +17,7 @@ class GrpcClientCalls final : public ClientCalls {
  public:
   GrpcClientCalls(const Address& address, std::shared_ptr<CallQueue> calls,
                   boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls)
-      : channel_(ConnectChannel(address, tls)),
+      : channel_(ConnectChannel({address}, tls)),
         queues_(v1::QueueService::NewStub(channel_)),
         sessions_(v1::SessionService::NewStub(channel_)),
         calls_(std::move(calls), std::move(executor)) {}

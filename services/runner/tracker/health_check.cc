@@ -14,7 +14,8 @@ namespace v1 = callslip::tracker::v1;
 
 absl::Status CheckServes(const RunnerConfig& config, const std::string& runner_id,
                          const std::string& token, absl::Duration timeout) {
-  const auto stub = v1::RunnerService::NewStub(ConnectChannel(config.tracker, config.TrackerTls()));
+  const auto stub =
+      v1::RunnerService::NewStub(ConnectChannel({config.tracker}, config.TrackerTls()));
   grpc::ClientContext context;
   context.set_deadline(gpr_time_from_millis(absl::ToInt64Milliseconds(timeout), GPR_TIMESPAN));
   context.set_wait_for_ready(true);

@@ -29,7 +29,7 @@ class GrpcTrackerCalls final : public TrackerCalls {
  public:
   GrpcTrackerCalls(const Address& address, std::shared_ptr<CallQueue> calls,
                    boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls)
-      : channel_(ConnectChannel(address, tls)),
+      : channel_(ConnectChannel({address}, tls)),
         commands_(v1::CommandService::NewStub(channel_)),
         queues_(v1::QueueService::NewStub(channel_)),
         runners_(v1::RunnerService::NewStub(channel_)),

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
-#include "common/metrics.h"
+#include "common/metrics_text.h"
 #include "support/prometheus_text.h"
 #include "tracker/metrics/tracker_metrics.h"
 #include "tracker/rpc/session_server_fixture.h"
@@ -15,7 +15,7 @@ class AgentMetricsTest : public SessionServerTest {
   PrometheusText Scrape() {
     MetricsPage page;
     AddMetrics(server_->Statistics(), page);
-    PrometheusText read(page.Text());
+    PrometheusText read(PlainMetricsText(page));
     EXPECT_EQ(read.problems(), "");
     return read;
   }

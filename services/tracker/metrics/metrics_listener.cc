@@ -6,7 +6,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "civetweb.h"
-#include "common/metrics.h"
 
 namespace callslip::tracker {
 namespace {
@@ -95,7 +94,8 @@ int MetricsListener::Answer(mg_connection* connection) const {
   const std::string path = request.local_uri == nullptr ? "" : request.local_uri;
   if (path != "/metrics") return Refuse(connection, 404, "There is only /metrics.");
   if (std::string(request.request_method) != "GET") return Refuse(connection, 405, "Use GET.");
-  return Send(connection, 200, MetricsPage::kContentType, page_());
+  const MetricsAnswer answer = page_(HeaderOf(connection, "Accept"));
+  return Send(connection, 200, std::string(answer.content_type), answer.body);
 }
 
 }  // namespace callslip::tracker

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "common/address.h"
+#include "common/metrics_text.h"
 #include "common/mutex.h"
 
 struct mg_context;
@@ -23,8 +25,8 @@ namespace callslip::tracker {
 // is many. A peer that is slow is cut off after 5 s.
 class MetricsListener {
  public:
-  // Makes the answer, on the listener's thread.
-  using Page = std::function<std::string()>;
+  // Makes the answer to a scraper with that Accept header, on the listener's thread.
+  using Page = std::function<MetricsAnswer(absl::string_view accept)>;
 
   // Listens on `address`, which must name an IP address. `allowed_hosts` are accepted besides it
   // and the loopback names, each NAME:PORT. UNAVAILABLE where that is not possible.

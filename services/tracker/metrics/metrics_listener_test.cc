@@ -1,5 +1,6 @@
 #include "tracker/metrics/metrics_listener.h"
 
+#include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -11,8 +12,11 @@ namespace {
 class MetricsListenerTest : public testing::Test {
  protected:
   MetricsListenerTest()
-      : listener_(*MetricsListener::Start({.host = "127.0.0.1"}, {"Tracker:7901"},
-                                          [] { return std::string("a 1\n"); })),
+      : listener_(
+            *MetricsListener::Start({.host = "127.0.0.1"}, {"Tracker:7901"},
+                                    [](absl::string_view accept) {
+                                      return MetricsAnswer{"x/y", absl::StrCat("for ", accept)};
+                                    })),
         client_("127.0.0.1", listener_->bound().port) {}
 
   int StatusOf(const std::string& path, const httplib::Headers& headers = {}) {
@@ -25,11 +29,11 @@ class MetricsListenerTest : public testing::Test {
 };
 
 TEST_F(MetricsListenerTest, AnswersWithThePage) {
-  const auto answer = client_.Get("/metrics");
+  const auto answer = client_.Get("/metrics", {{"Accept", "a/b, c/d;q=0.5"}});
   ASSERT_TRUE(answer);
   EXPECT_EQ(answer->status, 200);
-  EXPECT_EQ(answer->body, "a 1\n");
-  EXPECT_EQ(answer->get_header_value("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+  EXPECT_EQ(answer->body, "for a/b, c/d;q=0.5");
+  EXPECT_EQ(answer->get_header_value("Content-Type"), "x/y");
   EXPECT_EQ(answer->get_header_value("Cache-Control"), "no-store");
 }
 
@@ -61,7 +65,8 @@ TEST_F(MetricsListenerTest, PagesOfOthersAreRefused) {
 }
 
 TEST_F(MetricsListenerTest, TakenPortIsAnError) {
-  const auto second = MetricsListener::Start(listener_->bound(), {}, [] { return std::string(); });
+  const auto second = MetricsListener::Start(listener_->bound(), {},
+                                             [](absl::string_view) { return MetricsAnswer(); });
   EXPECT_EQ(second.status().code(), absl::StatusCode::kUnavailable);
 }
 

@@ -149,6 +149,17 @@ void AddMetrics(const TrackerStatistics& statistics, MetricsPage& page) {
   AddRpcs(statistics, page);
 }
 
+void AddCell(const CellStatistics& cell, MetricsPage& page) {
+  page.Gauge("callslip_cell_owned", "Whether this tracker serves the cell that it shares.",
+             cell.may_answer ? 1 : 0);
+  if (cell.epoch == 0) return;
+  page.Gauge("callslip_cell_epoch", "How many owners the cell has had, told by the one of now.",
+             static_cast<double>(cell.epoch));
+  page.Gauge("callslip_cell_has_copy",
+             "Whether the database waits for a standby, told by the owner of now.",
+             cell.has_copy ? 1 : 0);
+}
+
 MemoryUse MemoryUseOf(const TrackerStatistics& statistics) {
   const auto& in_state = statistics.commands.in_state;
   return {.payload_bytes = statistics.payload_bytes,

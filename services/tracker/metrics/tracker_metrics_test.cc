@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "callslip/tracker/v1/admin_service.grpc.pb.h"
+#include "common/metrics_text.h"
 #include "support/prometheus_text.h"
 #include "tracker/rpc/tracker_server_fixture.h"
 
@@ -16,7 +17,7 @@ class TrackerMetricsTest : public TrackerServerTest {
   PrometheusText Scrape() {
     MetricsPage page;
     AddMetrics(server_.Statistics(), page);
-    PrometheusText read(page.Text());
+    PrometheusText read(PlainMetricsText(page));
     EXPECT_EQ(read.problems(), "");
     return read;
   }
@@ -55,6 +56,26 @@ TEST_F(TrackerMetricsTest, CommandsAreTold) {
   EXPECT_EQ(after.Sum("callslip_command_seconds_count", {{"class", "standard"}}), 1);
   EXPECT_GT(after.Sum("callslip_payload_bytes"), 0);
   EXPECT_EQ(after.Sum("callslip_workers", {{"connected", "yes"}}), 1);
+}
+
+TEST(CellMetricsTest, EpochIsToldByWhoHasTheCell) {
+  const auto told = [](const CellStatistics& cell) {
+    MetricsPage page;
+    AddCell(cell, page);
+    PrometheusText read(PlainMetricsText(page));
+    EXPECT_EQ(read.problems(), "");
+    return read;
+  };
+  PrometheusText stands_by = told({});
+  EXPECT_EQ(stands_by.Names().count("callslip_cell_epoch"), 0u);
+  EXPECT_EQ(stands_by.Sum("callslip_cell_owned"), 0);
+  PrometheusText owns = told({.may_answer = true, .epoch = 7});
+  EXPECT_EQ(owns.Sum("callslip_cell_epoch"), 7);
+  EXPECT_EQ(owns.Sum("callslip_cell_owned"), 1);
+  EXPECT_EQ(owns.Sum("callslip_cell_has_copy"), 1);
+  EXPECT_EQ(told({.epoch = 7, .has_copy = false}).Sum("callslip_cell_has_copy"), 0);
+  // While the database does not answer.
+  EXPECT_EQ(told({.epoch = 7}).Sum("callslip_cell_owned"), 0);
 }
 
 TEST_F(TrackerMetricsTest, CallsAreToldByMethodAndCode) {

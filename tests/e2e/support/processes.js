@@ -46,12 +46,17 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 
+const LISTENING = /listening on (\S+:\S+)\n/;
+
 /** A server under test: started on a port of its own choice, ended by its process id. */
 export class ServerProcess {
   log = '';
 
-  /** Starts the binary, with `env` besides this process's, and waits for the line that names its address. */
-  static async start(name, args, env = {}) {
+  /**
+   * Starts the binary, with `env` besides this process's, and waits for the line that names its
+   * address, or another one that it is `ready` with.
+   */
+  static async start(name, args, env = {}, ready = LISTENING) {
     const server = new ServerProcess();
     server.name = name;
     server.child = endWithThis(spawn(binary(name), args,
@@ -59,7 +64,7 @@ export class ServerProcess {
     server.exited = once(server.child, 'close');
     server.child.stderr.setEncoding('utf8').on('data', (text) => { server.log += text; });
     try {
-      server.address = await server.#listening();
+      server.address = await server.#isReady(ready);
     } catch (error) {
       await server.kill();
       throw new Error(`${error.message}\n${server.describeLog()}`);
@@ -67,14 +72,14 @@ export class ServerProcess {
     return server;
   }
 
-  async #listening() {
+  async #isReady(ready) {
     const patience = AbortSignal.timeout(START_PATIENCE_MS);
     const ended = this.exited.then(() => {
       throw new Error(`${this.name} ended before it was listening.`);
     });
     ended.catch(() => {});
     for (;;) {
-      const found = this.log.match(/listening on (\S+:\S+)\n/);
+      const found = this.log.match(ready);
       if (found) return found[1];
       await Promise.race([once(this.child.stderr, 'data', { signal: patience }), ended]);
     }

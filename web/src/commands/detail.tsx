@@ -10,7 +10,7 @@ import {mayHaveRun} from './groups.ts';
 import {rows, store} from './live.ts';
 import {isEnded, isFailed, type CommandDetail} from './model.ts';
 import {commandPath, State} from './table.tsx';
-import {deadlinesOf, lasted, phasesOf} from './timeline.ts';
+import {deadlinesOf, lasted, phasesOf, spanRows, traceIdOf} from './timeline.ts';
 import {TimelineBar} from './timeline_bar.tsx';
 
 // One command: its timeline and trace, what it was asked and what came of it. It is asked for anew
@@ -92,7 +92,7 @@ function Body({command}: {command: CommandDetail}) {
         {command.ordering_key && <Fact name="Ordering key">{command.ordering_key}</Fact>}
         {command.priority ? <Fact name="Priority">{command.priority}</Fact> : null}
         {command.replay_of && <Fact name="Replay of"><a href={commandPath(command.replay_of)}><code>{command.replay_of}</code></a></Fact>}
-        {command.traceparent && <Fact name="Trace parent"><code>{command.traceparent}</code></Fact>}
+        {command.traceparent && <Fact name="Trace id"><code>{traceIdOf(command.traceparent)}</code></Fact>}
       </dl>
       {isFailed(command) && (
         <div class="ended-badly">
@@ -113,6 +113,7 @@ function Body({command}: {command: CommandDetail}) {
               <li key={name} class="deadline">{name.replaceAll('_', ' ')} {at > now.value ? `in ${lasted(at - now.value)}` : 'is over'}</li>))}
           </ol>
         </>)}
+      <Spans command={command} />
       <Trace command={command} />
       {command.params !== undefined && <Value name="Params" value={command.params} />}
       <Result command={command} />
@@ -126,6 +127,30 @@ const Fact = ({name, children}: {name: string; children: ComponentChildren}) =>
 
 const Value = ({name, value, isOpen = true}: {name: string; value: Json; isOpen?: boolean}) =>
   <section class="value"><h3>{name}</h3><JsonTree value={value} label={name} isOpen={isOpen} /></section>;
+
+// As tools for traces draw them, with the ids by which they are found there.
+function Spans({command: {spans}}: {command: CommandDetail}) {
+  if (!spans?.length) return null;
+  return (
+    <details class="spans" open>
+      <summary>Spans</summary>
+      <table>
+        <tbody>
+          {spanRows(spans, now.value).map(({name, id, worker, depth, from, to, ms, isOpen}, at) => (
+            <tr key={at}>
+              <th scope="row" class={`depth-${depth}`}>{name}{worker && <span class="muted"> · {worker}</span>}</th>
+              <td class="number">{lasted(ms)}{isOpen && '…'}</td>
+              <td class="span-bar">
+                <svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
+                  <rect x={from * 100} y={2} width={Math.max(0.6, (to - from) * 100)} height={6} />
+                </svg>
+              </td>
+              <td>{id && <code>{id}</code>}</td>
+            </tr>))}
+        </tbody>
+      </table>
+    </details>);
+}
 
 function Trace({command: {trace}}: {command: CommandDetail}) {
   if (!trace?.length) return null;

@@ -44,8 +44,21 @@ export interface Command {
   traceparent?: string;
 }
 
+// A part of what was done for a command, as a collector of traces has it, too.
+export interface CommandSpan {
+  name: string;
+  start: string;
+  // Of one that is over.
+  end?: string;
+  worker?: string;
+  // Where the tracker records spans.
+  span_id?: string;
+  parent_span_id?: string;
+}
+
 // What is told of one alone.
 export interface CommandDetail extends Command {
+  spans?: CommandSpan[];
   params?: Json;
   result?: Json;
   result_bytes?: number;

@@ -1,4 +1,4 @@
-import {isEnded, type Command, type TraceEntry} from './model.ts';
+import {isEnded, type Command, type CommandSpan, type TraceEntry} from './model.ts';
 
 // A stretch in the life of a command; milliseconds since the epoch.
 export interface Phase {
@@ -32,6 +32,36 @@ export function phasesOf(command: Pick<Command, 'status' | 'trace' | 'correlatio
   if (open && !isEnded(command as Command)) open.end = Math.max(open.start, now);
   return phases;
 }
+
+// A span where it is drawn: parts of the whole from 0 to 1, and how deep it is below the first.
+export interface SpanRow {
+  name: string;
+  id?: string;
+  worker?: string;
+  depth: number;
+  from: number;
+  to: number;
+  ms: number;
+  isOpen: boolean;
+}
+
+// The spans of a command on one scale. Parents come before what is below them.
+export function spanRows(spans: CommandSpan[], now: number): SpanRow[] {
+  const start = Math.min(...spans.map(span => Date.parse(span.start)));
+  const endOf = ({start: from, end}: CommandSpan) => (end ? Date.parse(end) : Math.max(Date.parse(from), now));
+  const whole = Math.max(1, Math.max(...spans.map(endOf)) - start);
+  // Without ids: what is executed is below the delivery, and all else below the command.
+  const depthOf = (name: string) => (name.startsWith('command ') ? 0 : /^(execute|work) /.test(name) ? 2 : 1);
+  return spans.map(span => {
+    const from = Date.parse(span.start) - start;
+    const to = endOf(span) - start;
+    return {name: span.name, depth: depthOf(span.name), from: from / whole, to: to / whole, ms: to - from,
+      isOpen: !span.end, ...(span.span_id ? {id: span.span_id} : {}), ...(span.worker ? {worker: span.worker} : {})};
+  });
+}
+
+// The id of a trace in its `traceparent`.
+export const traceIdOf = (traceparent: string): string => traceparent.split('-')[1] ?? '';
 
 // When one of its deadlines is over, in milliseconds since the epoch.
 export interface Deadline {

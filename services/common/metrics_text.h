@@ -1,0 +1,27 @@
+#ifndef CALLSLIP_COMMON_METRICS_TEXT_H_
+#define CALLSLIP_COMMON_METRICS_TEXT_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "common/metrics.h"
+
+namespace callslip {
+
+// In Prometheus' text format (prometheus.io/docs/instrumenting/exposition_formats).
+std::string PlainMetricsText(const MetricsPage& page);
+// In that of OpenMetrics 1.0 (prometheus.io/docs/specs/om/open_metrics_spec).
+std::string OpenMetricsText(const MetricsPage& page);
+
+struct MetricsAnswer {
+  absl::string_view content_type;  // A literal.
+  std::string body;
+};
+
+// What to answer to a scraper with that Accept header: OpenMetrics where it asks for that by name
+// and does not prefer plain text, else Prometheus' own format.
+MetricsAnswer AnswerScrape(const MetricsPage& page, absl::string_view accept);
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_COMMON_METRICS_TEXT_H_

@@ -1,0 +1,48 @@
+#include "gateway/http/request_span.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "common/trace_context.h"
+#include "telemetry/active_span.h"
+
+namespace callslip::gateway {
+namespace {
+
+constexpr char kHeader[] = "traceparent";
+
+// Attributes of the HTTP conventions; neither the path nor the query, which may hold ids and more.
+void NoteAnswer(int status, ActiveSpan& span) {
+  span.Set("http.response.status_code", int64_t{status});
+  // Of a server, that is: what a caller has done wrong is none of its failures.
+  if (status >= 500) span.Fail(absl::StrCat(status));
+}
+
+}  // namespace
+
+void RecordRequest(const HttpTally::Route& route, HttpRequest& request, Responder& responder) {
+  const bool is_agents = route.method == "POST" && route.path == "/mcp";
+  const std::optional<TraceContext> given = TraceContext::Parse(request.Header(kHeader));
+  TraceContext context = given.value_or(TraceContext());
+  ActiveSpan span =
+      ActiveSpan::Start(SpanKind::kServer, absl::StrCat(route.method, " ", route.path), context,
+                        is_agents ? ActiveSpan::Roots::kBegin : ActiveSpan::Roots::kIgnore);
+  // What stood beside none, or beside a malformed one, is of no trace, and of no new one either.
+  if (!given.has_value()) request.headers.erase("tracestate");
+  if (!context.empty()) request.headers[kHeader] = context.ToString();
+  if (!span) return;
+  span.Set("http.request.method", route.method);
+  span.Set("http.route", route.path);
+  responder.respond = [span = std::move(span), has_left = responder.has_left,
+                       respond = std::move(responder.respond)](HttpResponse response) mutable {
+    const bool left = has_left != nullptr && *has_left;
+    const int status = left ? HttpTally::kPeerHasLeft : response.status;
+    NoteAnswer(response.upgrade != nullptr ? 101 : status, span);
+    response.span = span.context();
+    span.End();
+    std::move(respond)(std::move(response));
+  };
+}
+
+}  // namespace callslip::gateway

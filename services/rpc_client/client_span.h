@@ -1,0 +1,33 @@
+#ifndef CALLSLIP_RPC_CLIENT_CLIENT_SPAN_H_
+#define CALLSLIP_RPC_CLIENT_CLIENT_SPAN_H_
+
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "common/trace_context.h"
+#include "telemetry/active_span.h"
+
+namespace callslip {
+
+// The span of a call to the tracker, by OpenTelemetry's conventions for gRPC. `method` is a
+// literal, `package.Service/Method`. `trace` becomes what the tracker is to be told.
+inline ActiveSpan BeginClientSpan(absl::string_view method, TraceContext& trace) {
+  ActiveSpan span = ActiveSpan::Start(SpanKind::kClient, method, trace);
+  if (!span) return span;
+  span.Set("rpc.system.name", std::string("grpc"));
+  span.Set("rpc.method", std::string(method));
+  return span;
+}
+
+inline void EndClientSpan(const absl::Status& status, ActiveSpan& span) {
+  if (!span) return;
+  const std::string code = absl::StatusCodeToString(status.code());
+  span.Set("rpc.response.status_code", code);
+  if (!status.ok()) span.Fail(code);
+  span.End();
+}
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_RPC_CLIENT_CLIENT_SPAN_H_

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/strings/str_cat.h"
+#include "bridge/http_connection.h"
+#include "common/mutex.h"
+#include "common/rpc_credentials.h"
+#include "grpc/support/time.h"
+#include "grpcpp/generic/generic_stub.h"
+#include "grpcpp/grpcpp.h"
+#include "telemetry/otlp_transport.h"
+
+namespace callslip {
+namespace {
+
+// Which errors the specification of OTLP lets us try again after.
+bool IsToBeTriedAgain(grpc::StatusCode code) {
+  return code == grpc::StatusCode::CANCELLED || code == grpc::StatusCode::DEADLINE_EXCEEDED ||
+         code == grpc::StatusCode::ABORTED || code == grpc::StatusCode::OUT_OF_RANGE ||
+         code == grpc::StatusCode::UNAVAILABLE || code == grpc::StatusCode::DATA_LOSS;
+}
+
+// One call at a time. The bytes are sent as they are, without a stub or messages of gRPC's own.
+class Grpc final : public OtlpTransport {
+ public:
+  explicit Grpc(const OtlpTarget& target)
+      : method_(target.path),
+        headers_(target.headers),
+        timeout_(target.timeout),
+        stub_(Connect(target)) {}
+
+  absl::Status Send(const std::string& request, absl::Duration within) override {
+    grpc::ClientContext context;
+    const int64_t ms = absl::ToInt64Milliseconds(std::min(within, timeout_));
+    context.set_deadline(gpr_time_from_millis(ms, GPR_TIMESPAN));
+    for (const auto& [name, value] : headers_) context.AddMetadata(name, value);
+    if (!Begin(&context)) return absl::CancelledError("stopping");
+    const grpc::Slice slice(request);
+    const auto call =
+        stub_.PrepareUnaryCall(&context, method_, grpc::ByteBuffer(&slice, 1), &queue_);
+    call->StartCall();
+    grpc::ByteBuffer response;
+    grpc::Status status;
+    call->Finish(&response, &status, this);
+    void* tag = nullptr;
+    bool ok = false;
+    queue_.Next(&tag, &ok);
+    End();
+    if (status.ok()) return absl::OkStatus();
+    const std::string said = absl::StrCat("the collector's gRPC status is ", status.error_code());
+    return IsToBeTriedAgain(status.error_code()) ? absl::UnavailableError(said)
+                                                 : absl::InternalError(said);
+  }
+
+  void Abort() override {
+    MutexLock lock(&mutex_);
+    aborted_ = true;
+    if (under_way_ != nullptr) under_way_->TryCancel();
+  }
+
+ private:
+  static std::shared_ptr<grpc::Channel> Connect(const OtlpTarget& target) {
+    const bridge::Endpoint endpoint = bridge::EndpointOf(target.origin);
+    const std::string port =
+        target.origin.rfind(':') > target.origin.rfind('/') ? endpoint.port : "4317";
+    const bool is_v6 = endpoint.host.find(':') != std::string::npos;
+    const std::string host = is_v6 ? absl::StrCat("[", endpoint.host, "]") : endpoint.host;
+    std::optional<TlsFiles> tls;
+    if (endpoint.is_tls) tls = TlsFiles{.authorities = target.ca_file};
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    return grpc::CreateCustomChannel(absl::StrCat(host, ":", port), ChannelCredentials(tls),
+                                     arguments);
+  }
+
+  // False where no call is to be made any more. Then there is none that Abort() could end.
+  bool Begin(grpc::ClientContext* context) {
+    MutexLock lock(&mutex_);
+    if (aborted_) return false;
+    under_way_ = context;
+    return true;
+  }
+  void End() {
+    MutexLock lock(&mutex_);
+    under_way_ = nullptr;
+  }
+
+  const std::string method_;
+  const std::vector<std::pair<std::string, std::string>> headers_;
+  const absl::Duration timeout_;
+  // Polled while a call is under way alone: a second queue that is polled all the time would make
+  // all calls of the process slower (rpc_client/call_queue.h).
+  grpc::CompletionQueue queue_;
+  grpc::GenericStub stub_;
+  Mutex mutex_;
+  grpc::ClientContext* under_way_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  bool aborted_ ABSL_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<OtlpTransport>> GrpcTransport(const OtlpTarget& target) {
+  return std::make_unique<Grpc>(target);
+}
+
+}  // namespace callslip

@@ -1,0 +1,26 @@
+#ifndef CALLSLIP_TELEMETRY_OTLP_METRICS_H_
+#define CALLSLIP_TELEMETRY_OTLP_METRICS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/metrics.h"
+
+namespace callslip {
+
+// From when to when cumulative numbers count, by the wall clock, since 1970.
+struct MetricTimes {
+  int64_t start_nanos = 0;
+  int64_t now_nanos = 0;
+};
+
+// The bytes of an opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest, as
+// EncodeSpans() writes those of spans. Counters are monotonic sums, histograms have their bounds.
+std::string EncodeMetrics(absl::string_view resource, const std::vector<MetricFamily>& families,
+                          const MetricTimes& times);
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_TELEMETRY_OTLP_METRICS_H_

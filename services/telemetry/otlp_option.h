@@ -1,0 +1,19 @@
+#ifndef CALLSLIP_TELEMETRY_OTLP_OPTION_H_
+#define CALLSLIP_TELEMETRY_OTLP_OPTION_H_
+
+#include <string>
+
+#include "common/config.h"
+
+namespace callslip {
+
+// Of every program that records spans; those that have metrics export these as well.
+inline void AddOtlpEndpoint(OptionSet& options, std::string* endpoint) {
+  options.Add("otlp-endpoint", endpoint,
+              "Record spans, and send them and metrics to the OpenTelemetry collector at this URL, "
+              "such as http://127.0.0.1:4318; OpenTelemetry's OTEL_… variables say how");
+}
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_TELEMETRY_OTLP_OPTION_H_

@@ -1,0 +1,38 @@
+#ifndef CALLSLIP_TELEMETRY_SAMPLER_H_
+#define CALLSLIP_TELEMETRY_SAMPLER_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "common/trace_context.h"
+
+namespace callslip {
+
+// Which traces are recorded: one of the six samplers that OTEL_TRACES_SAMPLER may name. Constant.
+class Sampler {
+ public:
+  // `parentbased_always_on`, the default.
+  Sampler() = default;
+
+  // Nullopt for a name that is none of the six, and an argument that the sampler can't have. Those
+  // of ratios take one from 0 to 1, and 1 where it is empty.
+  static std::optional<Sampler> Of(absl::string_view name, absl::string_view argument);
+
+  // See SpanSink::Samples().
+  bool Samples(const TraceContext& parent, const TraceContext& context) const;
+
+ private:
+  Sampler(bool parent_based, uint64_t below) : parent_based_(parent_based), below_(below) {}
+
+  // Trace ids end with 63 random bits; as other implementations do we record the traces whose bits
+  // are below a bound, so that all who have the same ratio record the same ones.
+  static constexpr uint64_t kAll = uint64_t{1} << 63;
+
+  bool parent_based_ = true;
+  uint64_t below_ = kAll;
+};
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_TELEMETRY_SAMPLER_H_

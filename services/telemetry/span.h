@@ -1,0 +1,50 @@
+#ifndef CALLSLIP_TELEMETRY_SPAN_H_
+#define CALLSLIP_TELEMETRY_SPAN_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "common/trace_context.h"
+
+namespace callslip {
+
+// The numbers are those of opentelemetry.proto.trace.v1.Span.SpanKind.
+enum class SpanKind : uint8_t {
+  kInternal = 1,
+  kServer = 2,
+  kClient = 3,
+  kProducer = 4,
+  kConsumer = 5,
+};
+
+// Keys are literals, by OpenTelemetry's semantic conventions 1.45 where these have one, else
+// beginning with `callslip.`.
+struct SpanAttribute {
+  absl::string_view key;
+  std::variant<std::string, int64_t, bool> value;
+};
+
+// Something that one of our programs has done for a trace, and that is over. It names ids, codes
+// and what was chosen from a list; never parameters, results, URLs or tokens.
+struct Span {
+  std::string name;
+  SpanKind kind = SpanKind::kInternal;
+  TraceContext context;  // The trace, and the span's own id.
+  TraceContext parent;   // Empty where the trace begins with it.
+  // By the wall clock, since 1970.
+  int64_t start_nanos = 0;
+  int64_t end_nanos = 0;
+  std::vector<SpanAttribute> attributes;
+  std::vector<TraceContext> links;
+  bool failed = false;
+  // Where its sink keeps it until it was sent; see SpanFile.
+  int place = -1;
+};
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_TELEMETRY_SPAN_H_

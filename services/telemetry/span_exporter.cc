@@ -1,0 +1,156 @@
+#include "telemetry/span_exporter.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "common/mutex.h"
+#include "telemetry/export_thread.h"
+#include "telemetry/otlp_encoding.h"
+
+namespace callslip {
+
+// What the thread works on, and shares with the exporter, which it may outlive.
+class SpanExporter::Worker {
+ public:
+  Worker(Clock* clock, const TelemetrySettings& settings, std::unique_ptr<OtlpTransport> transport,
+         std::unique_ptr<SpanFile> file)
+      : limits_(settings.limits),
+        resource_(EncodeResource(settings.resource)),
+        file_(std::move(file)),
+        thread_(clock, "spans", std::move(transport)) {}
+
+  // As it is to be read should it never end.
+  void Begin(Span& span) {
+    if (file_ == nullptr) return;
+    Span cut = span;
+    cut.end_nanos = cut.start_nanos;
+    cut.failed = true;
+    cut.attributes.push_back({"error.type", std::string("process_ended")});
+    span.place = file_->Put(EncodeSpan(cut));
+  }
+
+  void Add(Span span) {
+    if (file_ != nullptr) Keep(span);
+    int dropped = SpanFile::kNowhere;
+    bool is_batch = false;
+    {
+      MutexLock lock(&mutex_);
+      if (waiting_.size() >= limits_.queue) {
+        ++counts_.dropped;
+        dropped = span.place;
+      } else {
+        waiting_.push_back(std::move(span));
+        is_batch = waiting_.size() == limits_.batch;
+      }
+    }
+    if (file_ != nullptr) file_->Free(dropped);
+    if (is_batch) thread_.Wake();
+  }
+
+  SpanCounts Counts() {
+    MutexLock lock(&mutex_);
+    return counts_;
+  }
+
+  ExportThread& thread() { return thread_; }
+
+  // Of the thread.
+  void Round() {
+    if (!std::exchange(has_begun_, true)) ExportLost();
+    for (std::vector<Span> batch; !(batch = TakeBatch()).empty();) Export(batch);
+  }
+
+ private:
+  // Those that have waited longest. None once the time is over.
+  std::vector<Span> TakeBatch() {
+    MutexLock lock(&mutex_);
+    if (thread_.IsOver()) {
+      counts_.dropped += static_cast<int64_t>(waiting_.size());
+      waiting_.clear();
+    }
+    const auto end =
+        waiting_.begin() + static_cast<std::ptrdiff_t>(std::min(waiting_.size(), limits_.batch));
+    std::vector<Span> batch(std::make_move_iterator(waiting_.begin()),
+                            std::make_move_iterator(end));
+    waiting_.erase(waiting_.begin(), end);
+    return batch;
+  }
+
+  // In its new place before it leaves the one of its beginning.
+  void Keep(Span& span) {
+    std::string bytes = EncodeSpan(span);
+    if (bytes.size() > SpanFile::kMostBytes) {
+      Span shorter = span;
+      shorter.attributes.clear();
+      shorter.links.clear();
+      bytes = EncodeSpan(shorter);
+    }
+    file_->Free(std::exchange(span.place, file_->Put(bytes)));
+  }
+
+  // What others have left.
+  void ExportLost() {
+    if (file_ == nullptr) return;
+    const std::vector<std::pair<int, std::string>> lost = file_->TakeLost();
+    for (size_t begin = 0; begin < lost.size(); begin += limits_.batch) {
+      const size_t end = std::min(begin + limits_.batch, lost.size());
+      std::vector<std::string> batch;
+      for (size_t i = begin; i < end; ++i) batch.push_back(lost[i].second);
+      if (!Send(EncodeRequest(resource_, batch), end - begin)) continue;
+      for (size_t i = begin; i < end; ++i) file_->Free(lost[i].first);
+    }
+  }
+
+  void Export(const std::vector<Span>& batch) {
+    const bool sent = Send(EncodeSpans(resource_, batch), batch.size());
+    // What can't be sent at the end is the next one's.
+    if (file_ == nullptr || (!sent && thread_.IsStopping())) return;
+    for (const Span& span : batch) file_->Free(span.place);
+  }
+
+  bool Send(const std::string& request, size_t spans) {
+    const absl::Status sent = thread_.Send(request);
+    MutexLock lock(&mutex_);
+    (sent.ok() ? counts_.exported : counts_.failed) += static_cast<int64_t>(spans);
+    return sent.ok();
+  }
+
+  const SpanLimits limits_;
+  const std::string resource_;
+  const std::unique_ptr<SpanFile> file_;  // May be null.
+  ExportThread thread_;
+  bool has_begun_ = false;  // The thread's.
+  Mutex mutex_;
+  std::vector<Span> waiting_ ABSL_GUARDED_BY(mutex_);  // limits_.queue at most.
+  SpanCounts counts_ ABSL_GUARDED_BY(mutex_);
+};
+
+SpanExporter::SpanExporter(Clock* clock, const TelemetrySettings& settings,
+                           std::unique_ptr<OtlpTransport> transport, std::unique_ptr<SpanFile> file)
+    : clock_(clock),
+      sampler_(settings.sampler),
+      worker_(std::make_shared<Worker>(clock, settings, std::move(transport), std::move(file))) {
+  worker_->thread().Start(settings.limits.delay, [worker = worker_] { worker->Round(); });
+  worker_->thread().Wake();  // What others have left does not wait.
+}
+
+SpanExporter::~SpanExporter() { Stop(absl::ZeroDuration()); }
+
+void SpanExporter::Stop(absl::Duration within) { worker_->thread().Stop(within); }
+
+bool SpanExporter::Samples(const TraceContext& parent, const TraceContext& context) const {
+  return sampler_.Samples(parent, context);
+}
+
+int64_t SpanExporter::NowNanos() const { return absl::ToUnixNanos(ToWallTime(clock_->Now())); }
+
+void SpanExporter::Begin(Span& span) { worker_->Begin(span); }
+
+void SpanExporter::Record(Span span) { worker_->Add(std::move(span)); }
+
+SpanCounts SpanExporter::Counts() const { return worker_->Counts(); }
+
+}  // namespace callslip

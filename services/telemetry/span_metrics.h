@@ -1,0 +1,26 @@
+#ifndef CALLSLIP_TELEMETRY_SPAN_METRICS_H_
+#define CALLSLIP_TELEMETRY_SPAN_METRICS_H_
+
+#include "common/metrics.h"
+#include "telemetry/span_sink.h"
+
+namespace callslip {
+
+// What has become of this process's spans; nothing where none are recorded.
+inline void AddSpans(MetricsPage& page) {
+  const SpanSink* sink = Spans();
+  if (sink == nullptr) return;
+  const SpanCounts counts = sink->Counts();
+  for (const auto& [result, count] : {std::pair("exported", counts.exported),
+                                      {"dropped", counts.dropped},
+                                      {"failed", counts.failed}}) {
+    page.Counter("callslip_spans_total",
+                 "Spans by what has become of them: the collector took them, there was no room, or "
+                 "it did not take them.",
+                 static_cast<double>(count), {{"result", result}});
+  }
+}
+
+}  // namespace callslip
+
+#endif  // CALLSLIP_TELEMETRY_SPAN_METRICS_H_

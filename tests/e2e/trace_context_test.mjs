@@ -1,0 +1,268 @@
+/**
+ * What W3C Trace Context and Baggage have beside a `traceparent`, from each place where it is taken
+ * to each where it is handed on.
+ */
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Bridge } from './support/bridge.js';
+import { OtlpCollector } from './support/otlp_collector.js';
+import { ServerProcess } from './support/processes.js';
+import { definition, grpc, TrackerApi } from './support/tracker_api.js';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const GIVEN = {
+  traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01`,
+  tracestate: 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7',
+  baggage: 'tenant=blue;public, release=1.2',
+};
+/** Of each kind one that may not go on, and that harms nobody. */
+const MALFORMED = { ...GIVEN, tracestate: 'Congo=1', baggage: 'no=good,' };
+const NO_PARENT = { ...GIVEN, traceparent: '00-none' };
+
+let folder;
+let tracker;
+let gateway;
+let collector;
+let lastTarget = 0;
+
+const trackerArgs = () => ['--listen', `unix:${folder}/tracker.sock`, '--data-dir', folder];
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'callslip-context-'));
+  collector = await OtlpCollector.start();
+  tracker = await ServerProcess.start('callslip-tracker', trackerArgs());
+  gateway = await ServerProcess.start('callslip-gateway',
+    ['--listen', '127.0.0.1:0', '--tracker', tracker.address]);
+});
+
+after(async () => {
+  await gateway.stop();
+  await tracker.stop();
+  await collector.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function withApi(use) {
+  const api = new TrackerApi(tracker.address);
+  try {
+    return await use(api);
+  } finally {
+    api.close();
+  }
+}
+
+/** A call of an agent's that hands in a command for `target`. */
+function interact(target, meta) {
+  const params = { name: 'interact', arguments: { action: 'execute_js', script: '1', target } };
+  return meta ? { ...params, _meta: meta } : params;
+}
+
+/** Posts to /mcp with headers that may come more than once, as fetch() has none. */
+function post(body, headers) {
+  const [host, port] = gateway.address.split(':');
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({
+      host, port, path: '/mcp', method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...headers },
+    }, async (response) => {
+      let text = '';
+      for await (const part of response.setEncoding('utf8')) text += part;
+      resolve({ status: response.statusCode, session: response.headers['mcp-session-id'], text });
+    });
+    sent.on('error', reject);
+    sent.end(JSON.stringify({ jsonrpc: '2.0', ...body }));
+  });
+}
+
+async function callOverHttp(params, headers = {}) {
+  const { session } = await post(
+    { id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } }, {});
+  const { status, text } = await post({ id: 2, method: 'tools/call', params },
+    { ...headers, 'Mcp-Session-Id': session });
+  assert.equal(status, 200, text);
+  assert.equal(JSON.parse(text).result.structuredContent.status, 'queued', text);
+}
+
+async function callOverBridge(params, env = {}) {
+  const bridge = await Bridge.start(['--gateway', `http://${gateway.address}`], env);
+  await bridge.initialize();
+  const { result } = await bridge.request('tools/call', params);
+  await bridge.close();
+  assert.equal(result.structuredContent.status, 'queued');
+}
+
+function registerWithMetadata(api, target, given) {
+  const metadata = new grpc.Metadata();
+  for (const [name, value] of Object.entries(given)) metadata.set(name, value);
+  return new Promise((resolve, reject) => {
+    api.commands.RegisterCommand({ type: 'work', target }, metadata,
+      (error, response) => (error ? reject(error) : resolve(response)));
+  });
+}
+
+/** Where an agent or a service says it: each hands in a command for `target`. */
+const ENTRIES = {
+  'headers of POST /mcp': (target, given) => callOverHttp(interact(target), given),
+  'several headers of POST /mcp': (target, { traceparent, tracestate, baggage }) =>
+    callOverHttp(interact(target),
+      { traceparent, tracestate: tracestate.split(','), baggage: baggage.split(', ') }),
+  '_meta of a message': (target, given) => callOverHttp(interact(target, given)),
+  '_meta of a message that has other headers': (target, given) =>
+    callOverHttp(interact(target, given), {
+      traceparent: '00-11111111111111111111111111111111-2222222222222222-00', tracestate: 'other=1',
+    }),
+  '_meta through the bridge': (target, given) => callOverBridge(interact(target, given)),
+  '_meta through a bridge that records spans': (target, given) =>
+    callOverBridge(interact(target, given), { OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl }),
+  'fields of RegisterCommand': (target, given) =>
+    withApi((api) => api.register({ target, ...given })),
+  'metadata of RegisterCommand': (target, given) =>
+    withApi((api) => registerWithMetadata(api, target, given)),
+};
+
+/** Where whoever executes a command gets it. */
+const EXITS = {
+  'GET /pending-queries': async (target) => {
+    const answer = await fetch(`http://${gateway.address}/pending-queries?target=${target}`);
+    return (await answer.json())[0];
+  },
+  'LeaseCommands': (target) => withApi(async (api) => (await api.lease(target))[0].command),
+  'StreamCommands': (target) => withApi(async (api) => {
+    const messages = api.stream(target);
+    const { leases } = await messages.next();
+    await messages.cancel();
+    return leases[0].command;
+  }),
+};
+
+/** What a delivery has of it; nothing where a field is empty. */
+function saidBy({ traceparent, tracestate, baggage }) {
+  return { traceId: traceparent.split('-')[1], tracestate: tracestate || undefined, baggage: baggage || undefined };
+}
+const WHOLE = { traceId: TRACE_ID, tracestate: GIVEN.tracestate, baggage: GIVEN.baggage };
+/** Pieces of a list are put together without spaces. */
+const withoutSpaces = (said) => ({ ...said, baggage: said.baggage?.replaceAll(', ', ',') });
+
+const targetOfItsOwn = () => `context-${++lastTarget}`;
+
+for (const [entry, handIn] of Object.entries(ENTRIES)) {
+  describe(`from ${entry}`, { timeout: 60_000 }, () => {
+    for (const [exit, take] of Object.entries(EXITS)) {
+      test(`to ${exit}`, async () => {
+        const target = targetOfItsOwn();
+        await handIn(target, GIVEN);
+        assert.deepEqual(withoutSpaces(saidBy(await take(target))), withoutSpaces(WHOLE));
+      });
+    }
+
+    test('nothing that is malformed goes on', async () => {
+      const target = targetOfItsOwn();
+      await handIn(target, MALFORMED);
+      assert.deepEqual(saidBy(await EXITS.LeaseCommands(target)),
+        { traceId: TRACE_ID, tracestate: undefined, baggage: undefined });
+    });
+
+    test('no state goes on without its trace', async () => {
+      const target = targetOfItsOwn();
+      await handIn(target, NO_PARENT);
+      const { traceId, tracestate, baggage } = saidBy(await EXITS.LeaseCommands(target));
+      assert.notEqual(traceId, TRACE_ID);
+      // Of the HTTP request that carries a message with a malformed one.
+      assert.equal(tracestate, entry.includes('other headers') ? 'other=1' : undefined);
+      assert.equal(baggage?.replaceAll(', ', ','), GIVEN.baggage.replaceAll(', ', ','));
+    });
+  });
+}
+
+describe('a command', { timeout: 60_000 }, () => {
+  test('has it when it is delivered again', () => withApi(async (api) => {
+    const target = targetOfItsOwn();
+    const ack_wait = { nanos: 100_000_000 };
+    await api.register({ target, ...GIVEN, idempotent: true, deadlines: { ack_wait } });
+    assert.deepEqual(saidBy((await api.lease(target, 'one'))[0].command), WHOLE);
+    const [{ command }] = await api.lease(target, 'two', { max_wait: { seconds: 10 } });
+    assert.equal(command.attempt, 2);
+    assert.deepEqual(saidBy(command), WHOLE);
+  }));
+
+  test('shows it to nobody but its worker', () => withApi(async (api) => {
+    const { command_id } = await api.register({ target: targetOfItsOwn(), ...GIVEN });
+    const command = await api.get(command_id);
+    assert.deepEqual([command.tracestate, command.baggage], ['', '']);
+    const detail = await fetch(`http://${gateway.address}/api/commands/${command_id}`);
+    assert.doesNotMatch(await detail.text(), /congo|tenant/);
+  }));
+
+  test('has it after a kill of the tracker', async () => {
+    const targets = new Map();
+    for (const [entry, handIn] of Object.entries(ENTRIES)) {
+      targets.set(entry, targetOfItsOwn());
+      await handIn(targets.get(entry), GIVEN);
+    }
+    await tracker.kill();
+    tracker = await ServerProcess.start('callslip-tracker', trackerArgs());
+    for (const [entry, target] of targets) {
+      const said = saidBy(await EXITS.LeaseCommands(target));
+      assert.deepEqual(withoutSpaces(said), withoutSpaces(WHOLE), entry);
+    }
+  });
+});
+
+/** What takes or shows a `traceparent` and hands it on to nobody. */
+const ENDS = {
+  'services/common/log.cc': 'a line of the log',
+  'services/bridge/relay.cc': 'the same',
+  'services/gateway/http/http_tally.cc': 'the same',
+  'services/runner/session/session_questions.cc': 'the same',
+  'services/runner/session/session_shell.cc': 'the same',
+  'services/runner/session/session_turns.cc': 'the same',
+  'services/tracker/rpc/command_log.cc': 'a line of the log',
+  'services/gateway/json/command_detail.cc': 'shown to people, who are not told the rest',
+  'services/gateway/json/command_spans_json.cc': 'the same',
+  'services/gateway/mcp/mcp_server.cc': 'the link of a span to a command',
+  'services/tracker/rpc/rpc_span.cc': 'the span of a call, which goes to a collector',
+  'services/tracker/storage/legacy_rows.cc': 'written before there was anything beside it',
+  'services/runner/acp/messages_v1.cc': 'of a session\'s own trace, beside which nothing goes',
+  'services/runner/agent/agent_session.cc': 'the same',
+  'services/runner/session/session_runner.cc': 'the same',
+};
+
+async function* sourcesIn(path) {
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    const inside = join(path, entry.name);
+    if (entry.isDirectory()) yield* sourcesIn(inside);
+    else if (/(?<!_test)\.(cc|js|proto)$/.test(entry.name)) yield inside;
+  }
+}
+
+describe('no place is forgotten', () => {
+  test('each source that hands on a traceparent hands on the rest', async () => {
+    const without = [];
+    for (const part of ['services', 'extension', 'proto']) {
+      for await (const path of sourcesIn(join(ROOT, part))) {
+        const text = (await readFile(path, 'utf8')).replaceAll(/\/\/.*$/gm, '');
+        if (/traceparent/.test(text) && !/tracestate|companions|SetTrace\(/i.test(text)) {
+          without.push(relative(ROOT, path));
+        }
+      }
+    }
+    assert.deepEqual(without.toSorted(), Object.keys(ENDS).toSorted());
+  });
+
+  test('each message that has a traceparent has the rest', () => {
+    const carriers = Object.entries(definition)
+      .map(([name, { type }]) => [name, type?.field?.map((field) => field.name) ?? []])
+      .filter(([, fields]) => fields.includes('traceparent'));
+    assert.deepEqual(carriers.map(([name]) => name).toSorted(),
+      ['callslip.tracker.v1.Command', 'callslip.tracker.v1.RegisterCommandRequest']);
+    for (const [name, fields] of carriers) {
+      assert.ok(fields.includes('tracestate') && fields.includes('baggage'), name);
+    }
+  });
+});

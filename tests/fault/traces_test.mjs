@@ -1,0 +1,95 @@
+/**
+ * One process after another is killed while a thousand commands go through: no span hangs in the
+ * air, since what a killed process had is sent by the next one.
+ *   CALLSLIP_FAULT_SEED=7 node --test tests/fault/traces_test.mjs
+ */
+import assert from 'node:assert/strict';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Bridge } from '../e2e/support/bridge.js';
+import { OtlpCollector } from '../e2e/support/otlp_collector.js';
+import { Chaos } from './support/chaos.js';
+import { Turns } from './support/turns.js';
+
+const COMMANDS = Number(process.env.CALLSLIP_FAULT_COMMANDS ?? 1000);
+const SEED = Number(process.env.CALLSLIP_FAULT_SEED ?? Date.now() % 2 ** 31);
+/** The runner is killed after every so many others. */
+const STRIKES_FOR_RUNNER = 3;
+
+/** Sessions of that installation, in which turn follows turn until `over` is aborted. */
+async function beginTurns({ fleet }, onClose) {
+  const turns = await Turns.open({
+    get gatewayUrl() { return fleet.gatewayUrl(0); },
+    tracker: fleet.tracker,
+    onClose,
+  });
+  const over = new AbortController();
+  const done = turns.keepOn(over.signal);
+  done.catch(() => {});
+  return {
+    turns,
+    async killRunner() {
+      await turns.runner.kill();
+      await turns.runner.start();
+    },
+    async finish() {
+      over.abort();
+      await done;
+      await turns.finish();
+    },
+  };
+}
+
+test('no span is an orphan where processes are killed', { timeout: 300_000 }, async (context) => {
+  context.diagnostic(`${COMMANDS} commands, CALLSLIP_FAULT_SEED=${SEED}`);
+  const collector = await OtlpCollector.start();
+  const folder = await mkdtemp(join(tmpdir(), 'callslip-spans-'));
+  Object.assign(process.env, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.httpUrl,
+    // The queue is to lose nothing: what is shown is what kills do.
+    OTEL_BSP_MAX_QUEUE_SIZE: '100000',
+    CALLSLIP_SPAN_DIR: folder,
+  });
+  const chaos = await Chaos.start({ seed: SEED });
+  const closers = [];
+  const sessions = await beginTurns(chaos, (close) => closers.push(close));
+  context.after(async () => {
+    for (const close of closers.reverse()) await close();
+    await chaos.close();
+    await collector.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const ended = () => new Set(collector.spans.filter(({ name }) => name.startsWith('command '))
+    .map(({ attributes }) => attributes['messaging.message.id'])).size;
+  const cut = (service) => collector.spans.filter((span) =>
+    span.attributes['error.type'] === 'process_ended' && (!service || span.service === service));
+  let runnerKills = 0;
+  // On until a kill has met a turn, too.
+  const isOver = () => ended() >= COMMANDS && cut('callslip-runner').length > 0;
+  for (let strikes = 1; !isOver(); strikes += 1) {
+    await pause(chaos.random.between(0, 1000));
+    await chaos.progress();
+    await chaos.strike();
+    if (strikes % STRIKES_FOR_RUNNER !== 0) continue;
+    await sessions.killRunner();
+    runnerKills += 1;
+  }
+  await sessions.finish();
+  await chaos.finish();
+  await chaos.close();
+  // Whoever is the last to be killed is followed by nobody but this one.
+  const bridge = await Bridge.start(['--gateway', 'http://127.0.0.1:9']);
+  while ((await readdir(folder)).length > 1) await pause(50);
+  await bridge.close();
+
+  const ids = new Set(collector.spans.map(({ id }) => id));
+  const orphans = collector.spans.filter(({ parent }) => parent !== '' && !ids.has(parent));
+  context.diagnostic(JSON.stringify({
+    commands: ended(), turns: sessions.turns.seen, spans: collector.spans.length, cut: cut().length,
+    kills: { ...chaos.kills, runner: runnerKills } }));
+  assert.deepEqual(orphans.map(({ service, name, parent, traceId }) => `${service} ${name} ${parent} ${traceId}`), []);
+  assert.ok(cut('callslip-gateway').length > 0, 'no kill has met a call under way');
+});
