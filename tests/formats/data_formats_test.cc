@@ -9,13 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -23,6 +21,7 @@
 #include "absl/strings/str_split.h"
 #include "common/status_matchers.h"
 #include "formats/describe.h"
+#include "formats/lay.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "support/temporary_folder.h"
@@ -41,40 +40,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-const fs::path& Formats() {
-  static const fs::path& path = *new fs::path(CALLSLIP_SOURCE_DIR "/tests/formats");
-  return path;
-}
-
-std::string Contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-// The names of the folders that have what is called `holds`.
-std::vector<std::string> Holding(const char* holds) {
-  std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(Formats())) {
-    if (fs::exists(entry.path() / holds)) names.push_back(entry.path().filename());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-// The data directory of a format, as its tracker has left it.
-void Lay(const std::string& format, const std::string& to) {
-  const fs::path from = Formats() / format;
-  auto database = SqliteDatabase::Open(to + "/commands.db");
-  ASSERT_OK(database);
-  ASSERT_OK(database->Run(Contents(from / "commands.sql")));
-  for (const char* log : JournalLog::kFileNames) {
-    const std::string hex = Contents(from / absl::StrCat(log, ".hex"));
-    if (hex.empty()) continue;
-    std::ofstream(to + "/" + log, std::ios::binary)
-        << absl::HexStringToBytes(absl::StrReplaceAll(hex, {{"\n", ""}}));
-  }
-}
 
 // What is to be found there. One that is missing is made, where that is asked for.
 void ExpectFound(const std::string& format, const std::vector<std::string>& lines) {

@@ -190,7 +190,7 @@ CommandRequest ModelDriver::RequestOf(const Op& op) const {
 
 void ModelDriver::RegisterRequest(int slot, const CommandRequest& request) {
   requests_.emplace(slot, request);
-  const auto answer = table_.Register(request, now_);
+  const auto answer = table_.Register(CommandRequest(request), now_);
   const std::optional<ObservedRegistration> observed = Note(slot, answer);
   CommandRequest named = request;
   if (named.client_id.empty()) named.client_id = "local";

@@ -1,7 +1,9 @@
 /**
  * A long run under mixed load while one process after another is killed; see Ledger for what is
  * counted.
- *   node tests/soak/soak.mjs [MINUTES] [--seed N] [--durability MODE]
+ *   node tests/soak/soak.mjs [MINUTES] [--seed N] [--durability MODE] [--cluster]
+ * With --cluster there are three trackers over a database, proxies in all links, and sessions with turns;
+ * what happens to them is in CLUSTER_FAULTS.
  * Exits with 1 if anything that was accepted was lost, if anything happened twice, or if a process
  * is left.
  */
@@ -9,17 +11,21 @@ import { parseArgs } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Chaos } from '../fault/support/chaos.js';
 import { children } from '../fault/support/children.js';
+import { ClusterTurns } from '../fault/support/cluster_turns.js';
 
-const USAGE = 'Usage: ./dev soak [MINUTES] [--seed N] [--durability relaxed|strict|memory]';
+const USAGE = 'Usage: ./dev soak [MINUTES] [--seed N] [--durability relaxed|strict|memory] [--cluster]';
 /** From one kill to the next, and from one line of progress to the next, in ms. */
 const PEACE_MS = [100, 2_000];
+/** What happens to a cluster lasts so long at most, in ms. */
+const LONGEST_MS = 20_000;
 const PROGRESS_MS = 5_000;
 
 function readArguments() {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      seed: { type: 'string' }, durability: { type: 'string' }, help: { type: 'boolean' },
+      seed: { type: 'string' }, durability: { type: 'string' },
+      cluster: { type: 'boolean' }, help: { type: 'boolean' },
     },
   });
   const minutes = Number(positionals[0] ?? 1);
@@ -28,13 +34,13 @@ function readArguments() {
     console.error(USAGE);
     process.exit(values.help ? 0 : 2);
   }
-  return { minutes, seed, durability: values.durability };
+  return { minutes, seed, durability: values.durability, cluster: values.cluster };
 }
 
 function progressLine(chaos, begun) {
   const { ledger, kills } = chaos;
   const seconds = Math.round((performance.now() - begun) / 1000);
-  const struck = Object.entries(kills).map(([kind, count]) => `${kind} ${count}`).join(', ');
+  const struck = Object.entries(kills).filter(([, count]) => count > 0).map(([kind, count]) => `${kind} ${count}`).join(', ');
   const wrong = ledger.complaints.length;
   return `${String(seconds).padStart(5)} s  ${ledger.answers} answers to ${ledger.calls} calls, `
     + `${ledger.open().length} commands open, killed: ${struck}${wrong ? `, WRONG: ${wrong}` : ''}`;
@@ -66,20 +72,23 @@ function report(chaos, leaked) {
   console.log(table([
     ['process', 'killed', 'most memory', 'open files'],
     ...[...usage].map(([kind, { memory, files }]) => [
-      kind, String(kills[kind]).padStart(6), `${memory.toFixed(1)} MiB`.padStart(11),
+      kind, String(kills[kind] ?? '').padStart(6), `${memory.toFixed(1)} MiB`.padStart(11),
       String(files).padStart(10)]),
   ]));
-  for (const complaint of ledger.complaints) console.error(`! ${complaint}`);
 }
 
-async function run({ minutes, seed, durability }) {
+async function run({ minutes, seed, durability, cluster }) {
   console.log(`${minutes} min, --seed ${seed}`);
-  const chaos = await Chaos.start({ seed, bridges: 4, durability });
+  const chaos = await Chaos.start(
+    { seed, bridges: 4, durability, cluster, longestMs: LONGEST_MS });
+  const sessions = cluster && await ClusterTurns.begin(chaos.fleet);
   const begun = performance.now();
   const until = begun + minutes * 60_000;
+  let told = 0;
   const progress = setInterval(() => {
     chaos.ledger.settle();
     console.log(progressLine(chaos, begun));
+    for (; told < chaos.ledger.complaints.length; ++told) console.error(`! ${chaos.ledger.complaints[told]}`);
   }, PROGRESS_MS);
   while (performance.now() < until) {
     const peace = chaos.random.between(...PEACE_MS);
@@ -88,12 +97,16 @@ async function run({ minutes, seed, durability }) {
     await chaos.sample();
     await chaos.strike();
   }
+  await sessions?.finish();
+  await sessions?.close();
   await chaos.finish();
   clearInterval(progress);
   await chaos.sample();
   await chaos.close();
   const leaked = await children();
+  for (const complaint of chaos.ledger.complaints.slice(told)) console.error(`! ${complaint}`);
   report(chaos, leaked);
+  if (sessions) console.log(`\nturns: ${JSON.stringify(sessions.turns.seen)}`);
   const { ledger } = chaos;
   const allAnswered = ledger.answers + ledger.orphaned === ledger.calls;
   return ledger.isClean && ledger.complaints.length === 0 && allAnswered && leaked.length === 0;

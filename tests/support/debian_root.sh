@@ -2,6 +2,9 @@
 # that have sourced checks.sh; only root can make one.
 # shellcheck shell=bash
 
+# shellcheck source=deploy/debian_sources.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/debian_sources.sh"
+
 CACHE_DIR=${XDG_CACHE_HOME:-$HOME/.cache}/callslip
 
 # base_tarball [SUITE [PACKAGE,…]]: the path of the tarball of that Debian, 12 unless it says, and of these
@@ -38,21 +41,4 @@ make_base_tarball() {
   fi
   mv "$work/base.tar" "$tarball"
   rm -rf "$work"
-}
-
-# host_sources SUITE: the host's sources of Debian packages, one a line, as that suite has them. Other
-# vendors' sources are left out.
-host_sources() {
-  local host
-  host=$(. /etc/os-release && echo "${VERSION_CODENAME:-$1}")
-  # shellcheck disable=SC2016  # apt fills these names in, not the shell.
-  apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-    'Created-By: Packages' 'Origin: Debian' |
-    grep -E " $host(-updates|-security)? " | sed -E "s/ $host(-updates|-security)? / $1\1 /" |
-    sort -u || true
-}
-
-# The host's settings about fetching packages: proxies, time-outs, checks of dates.
-host_apt_options() {
-  apt-config dump --no-empty | grep -E '^Acquire::(https?|Check-|Retries|Force)' || true
 }

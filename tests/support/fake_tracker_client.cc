@@ -170,12 +170,12 @@ TrackerClient::Result<v1::LeaseCommandsResponse> FakeTrackerClient::Lease(
 }
 
 TrackerClient::Result<v1::AcknowledgeCommandResponse> FakeTrackerClient::Acknowledge(
-    v1::AcknowledgeCommandRequest) {
+    v1::AcknowledgeCommandRequest, WorkerTrace) {
   return Unimplemented<v1::AcknowledgeCommandResponse>();
 }
 
 TrackerClient::Result<v1::CompleteCommandResponse> FakeTrackerClient::Complete(
-    v1::CompleteCommandRequest) {
+    v1::CompleteCommandRequest, WorkerTrace) {
   return Unimplemented<v1::CompleteCommandResponse>();
 }
 

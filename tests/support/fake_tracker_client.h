@@ -60,9 +60,10 @@ class FakeTrackerClient final : public TrackerClient {
 
   // Those that no agent calls answer UNIMPLEMENTED.
   Result<v1::LeaseCommandsResponse> Lease(v1::LeaseCommandsRequest request) override;
-  Result<v1::AcknowledgeCommandResponse> Acknowledge(
-      v1::AcknowledgeCommandRequest request) override;
-  Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request) override;
+  Result<v1::AcknowledgeCommandResponse> Acknowledge(v1::AcknowledgeCommandRequest request,
+                                                     WorkerTrace trace) override;
+  Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request,
+                                               WorkerTrace trace) override;
   Result<v1::ExpireCommandResponse> Expire(v1::ExpireCommandRequest request) override;
   Result<v1::ReplayCommandResponse> Replay(v1::ReplayCommandRequest request) override;
   Result<v1::AppendAnnotationsResponse> AppendAnnotations(

@@ -50,7 +50,7 @@ TestServices::TestServices(gateway::GatewayConfig config,
   std::signal(SIGPIPE, SIG_IGN);
   StartTracker();
   for (Address& address : config.listen) address.port = 0;
-  config.tracker = tracker_address_;
+  config.tracker = {tracker_address_};
   gateway_ = std::make_unique<gateway::GatewayServer>(config, token_file);
   const absl::StatusOr<std::vector<Address>> bound = gateway_->Start();
   gateway_address_ = ValueOrDie(bound.ok() ? absl::StatusOr<Address>(bound->front())

@@ -1,7 +1,9 @@
 #include "tracker/process/config.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
+#include "telemetry/otlp_option.h"
 #include "tls/server_tls.h"
 #include "tracker/domain/session/session_limits.h"
 
@@ -15,6 +17,24 @@ absl::Status CheckBind(const Address& address, bool allow_insecure_bind) {
       ": other machines could reach it and nothing authenticates them. Set "
       "--token-file, listen on 127.0.0.1, or set --allow-insecure-bind where something "
       "else keeps them out"));
+}
+
+// Everybody on the machine may read command lines, and logs have what libpq says of a URL. One that
+// was not encoded may hold all that ends it for libpq: so every : before an @ counts.
+bool HasPassword(absl::string_view url) {
+  const absl::string_view place = url.substr(url.find("://") + 3);
+  const size_t at = place.rfind('@');
+  return (at != absl::string_view::npos && absl::StrContains(place.substr(0, at), ':')) ||
+         absl::StrContains(place, "?password=") || absl::StrContains(place, "&password=");
+}
+
+absl::Status CheckStorage(const std::string& storage) {
+  const bool is_url =
+      absl::StartsWith(storage, "postgres://") || absl::StartsWith(storage, "postgresql://");
+  if (storage.empty() || (is_url && !HasPassword(storage))) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      "--storage wants postgres://USER@HOST,HOST/DATABASE; passwords stand in the file that "
+      "PGPASSFILE names, and an @ that ends no user is written %40");
 }
 
 }  // namespace
@@ -45,6 +65,13 @@ void TrackerConfig::AddTo(OptionSet& options) {
       "data-dir", &data_dir,
       "Directory of commands and sessions, one tracker each. Without it, they are kept in a "
       "temporary directory and end with the tracker");
+  options.Add("command", &command, "With inspect: the id of the one command to show");
+  options.Add("storage", &storage,
+              "Database of commands and sessions instead of a directory, as in "
+              "postgres://callslip@db1,db2/callslip: of all trackers that name it one serves, and "
+              "another one takes over where that ends");
+  options.Add("storage-without-standby", &storage_without_standby,
+              "Take a database although no other machine has a copy of what it has stored");
   options.AddChoice(
       "durability", &durability, {"memory", "relaxed", "strict"},
       "What accepted commands survive: memory nothing, relaxed a crash of the tracker, "
@@ -61,6 +88,7 @@ void TrackerConfig::AddTo(OptionSet& options) {
               "How long calls under way may take after SIGTERM");
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
                     "The least severe messages that are logged");
+  AddOtlpEndpoint(options, &otlp_endpoint);
   options.Add("schedule-to-start", &deadlines.schedule_to_start, kMin, kMax,
               "How long a command waits for a worker");
   options.Add("ack-wait", &deadlines.ack_wait, kMin, kMax,
@@ -115,8 +143,31 @@ absl::Status TrackerConfig::Validate() const {
           "--metrics-allow-insecure-bind where something else keeps them out"));
     }
   }
+  if (!storage.empty() && !data_dir.empty()) {
+    return absl::InvalidArgumentError(
+        "--storage and --data-dir are two places for the same: name one of them");
+  }
+  RETURN_IF_ERROR(CheckStorage(storage));
+  if (!storage.empty() && durability == "memory") {
+    return absl::InvalidArgumentError(
+        "--durability memory keeps nothing, and --storage everything");
+  }
   RETURN_IF_ERROR(MemoryBudget::Of(memory).status());
   return deadlines.Validate();
+}
+
+absl::Status TrackerConfig::ValidateForCopy(bool moves) const {
+  RETURN_IF_ERROR(CheckStorage(storage));
+  if (moves && (storage.empty() || data_dir.empty())) {
+    return absl::InvalidArgumentError(
+        "import and export need both --data-dir and --storage: import copies the directory into "
+        "the database, export the database into the directory");
+  }
+  if (!moves && storage.empty() == data_dir.empty()) {
+    return absl::InvalidArgumentError(
+        "inspect needs --data-dir or --storage, whichever it is to look at");
+  }
+  return absl::OkStatus();
 }
 
 std::optional<Address> TrackerConfig::MetricsAddress() const {

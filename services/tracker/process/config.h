@@ -26,6 +26,10 @@ struct TrackerConfig {
   std::string tls_client_ca;
   // Empty: what is kept lives in a temporary directory, and ends with the process.
   std::string data_dir;
+  std::string command;  // Of inspect alone.
+  // postgres://…, instead of a directory; empty: none.
+  std::string storage;
+  bool storage_without_standby = false;
   // Of commands: "memory", "relaxed" or "strict".
   std::string durability = "relaxed";
   int poll_threads = 1;
@@ -34,6 +38,7 @@ struct TrackerConfig {
   bool metrics_allow_insecure_bind = false;
   absl::Duration drain_grace = absl::Seconds(5);
   std::string log_level = "info";
+  std::string otlp_endpoint;  // Empty: what OpenTelemetry's variables say.
   CommandDeadlines deadlines;
   bool queue_enabled = true;
   int queue_delay_seconds = 0;
@@ -46,6 +51,9 @@ struct TrackerConfig {
   void AddTo(OptionSet& options);
   // INVALID_ARGUMENT with what to change, where the settings contradict each other.
   absl::Status Validate() const;
+  // The same for inspect, import and export, where --data-dir and --storage name what is looked at
+  // or copied. `moves`: both are needed, else one of them.
+  absl::Status ValidateForCopy(bool moves) const;
 
   // Where metrics are to be served, if they are. Of settings that are valid.
   std::optional<Address> MetricsAddress() const;

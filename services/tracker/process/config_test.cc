@@ -12,6 +12,7 @@ namespace callslip::tracker {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(TrackerConfigTest, DefaultsAreValid) { EXPECT_TRUE(TrackerConfig().Validate().ok()); }
 
@@ -103,6 +104,26 @@ TEST(TrackerConfigTest, RetentionIsSetByOptions) {
   EXPECT_EQ(config.Retention().max_events, 1000);
   EXPECT_EQ(config.Retention().max_bytes, int64_t{3000} << 20);
   EXPECT_EQ(config.Retention().keep_ended, absl::Hours(720));
+}
+
+TEST(TrackerConfigTest, PasswordsOfTheDatabaseStandInNoUrl) {
+  TrackerConfig config;
+  for (const char* url :
+       {"postgres://a:secret@db/c", "postgresql://a:s@cret@db/c", "postgres://a:se/cret@db/c",
+        "postgres://a:se?cret@db/c", "postgres://a:sec%zz@db/c", "postgres://a@b:secret@db/c",
+        "postgres://db/c?password=secret", "postgres://db/c?user=a&password=secret"}) {
+    config.storage = url;
+    for (const absl::Status& refused : {config.Validate(), config.ValidateForCopy(false)}) {
+      EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument) << url;
+      EXPECT_THAT(std::string(refused.message()), HasSubstr("PGPASSFILE"));
+      EXPECT_THAT(std::string(refused.message()), Not(HasSubstr("cret")));
+    }
+  }
+  for (const char* url : {"postgres://a@db1:5432,db2:5433/c", "postgres://[::1]:5432/c",
+                          "postgres://a@db/c?options=-csearch_path%3Dx&application_name=a@b"}) {
+    config.storage = url;
+    EXPECT_OK(config.Validate());
+  }
 }
 
 TEST(TrackerConfigTest, TimersThatDoNotNestAreRefused) {

@@ -10,20 +10,26 @@
 
 namespace callslip::tracker {
 
+std::unique_ptr<DurableJournal> DurableJournal::Over(std::unique_ptr<JournalStorage> storage,
+                                                     JournalCommitter::Where where, Clock* clock) {
+  std::unique_ptr<DurableJournal> kept(new DurableJournal(clock));
+  if (storage == nullptr) return kept;
+  kept->storage_ = std::make_unique<MeasuredJournalStorage>(clock, std::move(storage));
+  kept->committer_ =
+      std::make_unique<JournalCommitter>(clock, &kept->journal_, kept->storage_.get(), where);
+  return kept;
+}
+
 absl::StatusOr<std::unique_ptr<DurableJournal>> DurableJournal::Open(const TrackerConfig& config,
                                                                      const std::string& folder,
                                                                      Clock* clock) {
-  std::unique_ptr<DurableJournal> kept(new DurableJournal(clock));
-  if (config.durability == "memory") return kept;
-  const bool strict = config.durability == "strict";
   using Sync = LoggedJournalStorage::Sync;
+  using Where = JournalCommitter::Where;
+  if (config.durability == "memory") return Over(nullptr, Where::kOnCaller, clock);
+  const bool strict = config.durability == "strict";
   ASSIGN_OR_RETURN(auto storage,
                    LoggedJournalStorage::Open(folder, strict ? Sync::kAlways : Sync::kNever));
-  kept->storage_ = std::make_unique<MeasuredJournalStorage>(clock, std::move(storage));
-  kept->committer_ = std::make_unique<JournalCommitter>(
-      clock, &kept->journal_, kept->storage_.get(),
-      strict ? JournalCommitter::Where::kOnThread : JournalCommitter::Where::kOnCaller);
-  return kept;
+  return Over(std::move(storage), strict ? Where::kOnThread : Where::kOnCaller, clock);
 }
 
 absl::Status DurableJournal::Restore(CommandTable& table, AnnotationStore& annotations) {

@@ -20,6 +20,10 @@ namespace callslip::tracker {
 // and the server.
 class DurableJournal {
  public:
+  // `storage` keeps it; null: nothing does.
+  static std::unique_ptr<DurableJournal> Over(std::unique_ptr<JournalStorage> storage,
+                                              JournalCommitter::Where where, Clock* clock);
+  // Where the settings say: in `folder`.
   static absl::StatusOr<std::unique_ptr<DurableJournal>> Open(const TrackerConfig& config,
                                                               const std::string& folder,
                                                               Clock* clock);

@@ -1,14 +1,22 @@
 #include "tracker/process/inspect.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "common/clock.h"
 #include "common/status_macros.h"
+#include "tracker/postgres/postgres_inspection.h"
+#include "tracker/postgres/postgres_journal_storage.h"
+#include "tracker/process/half_exported.h"
+#include "tracker/rpc/command_spans.h"
 #include "tracker/storage/command_inspection.h"
 #include "tracker/storage/session_inspection.h"
 #include "tracker/storage/sqlite_journal_storage.h"
@@ -91,11 +99,55 @@ std::string SessionsText(const std::vector<SessionInspection>& sessions) {
   return text;
 }
 
+// Parts follow what they are parts of.
+std::string SpansText(std::vector<Span> spans) {
+  std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return std::pair(a.start_nanos, -a.end_nanos) < std::pair(b.start_nanos, -b.end_nanos);
+  });
+  const int64_t begun = spans.front().start_nanos;
+  std::string text = absl::StrFormat("  %12s %12s  %-40s %s\n", "after", "lasts", "span", "id");
+  for (const Span& span : spans) {
+    const auto millis = [](int64_t nanos) { return static_cast<double>(nanos) / 1e6; };
+    absl::StrAppendFormat(&text, "  %9.3f ms %9.3f ms  %-40s %s\n",
+                          millis(span.start_nanos - begun),
+                          millis(span.end_nanos - span.start_nanos), span.name,
+                          absl::BytesToHexString(span.context.span_id()));
+  }
+  return text;
+}
+
+void Show(const CommandSnapshot& command, std::FILE* out) {
+  const CommandSpec& spec = *command.spec;
+  std::fprintf(out, "Command %s, %s\n", spec.id.ToString().c_str(),
+               std::string(CommandStateName(command.state)).c_str());
+  if (!spec.trace.empty()) {
+    std::fprintf(out, "Trace %s\n", absl::BytesToHexString(spec.trace.trace_id()).c_str());
+  }
+  RealClock clock;
+  std::fprintf(out, "\n%s", SpansText(SpansOf(command, absl::ToUnixNanos(clock.Now()))).c_str());
+}
+
 }  // namespace
+
+absl::Status InspectCommand(const std::string& path, const std::string& id, std::FILE* out) {
+  ASSIGN_OR_RETURN(const CommandPtr command, FindStoredCommand(path, id));
+  Show(*command, out);
+  return absl::OkStatus();
+}
+
+absl::Status InspectCommandInDatabase(const std::string& url, const std::string& id,
+                                      std::FILE* out) {
+  ASSIGN_OR_RETURN(const auto journal, PostgresJournalStorage::OpenToRead(url));
+  ASSIGN_OR_RETURN(const CommandPtr command, FindStoredCommand(*journal, id));
+  Show(*command, out);
+  return absl::OkStatus();
+}
 
 absl::Status InspectDataDirectory(const std::string& path, std::FILE* out) {
   ASSIGN_OR_RETURN(const std::vector<SessionInspection> sessions, InspectSessions(path));
-  std::fprintf(out, "Data directory %s\n\n%s\n", path.c_str(), SessionsText(sessions).c_str());
+  std::fprintf(out, "Data directory %s\n\n", path.c_str());
+  if (IsHalfExported(path)) std::fputs("Half exported: do the export again.\n\n", out);
+  std::fprintf(out, "%s\n", SessionsText(sessions).c_str());
   const std::string commands = absl::StrCat(path, "/", SqliteJournalStorage::kFileName);
   std::error_code unreadable;
   if (!std::filesystem::exists(commands, unreadable)) {
@@ -103,6 +155,17 @@ absl::Status InspectDataDirectory(const std::string& path, std::FILE* out) {
     return absl::OkStatus();
   }
   return InspectCommands(path, out);
+}
+
+absl::Status InspectDatabase(const std::string& url, std::FILE* out) {
+  ASSIGN_OR_RETURN(const bool is_half, IsHalfImported(url));
+  ASSIGN_OR_RETURN(const std::vector<SessionInspection> sessions, InspectPostgresSessions(url));
+  // The url may hold a password.
+  std::fputs("Database of --storage\n\n", out);
+  if (is_half) std::fputs("Half imported: do the import again.\n\n", out);
+  std::fprintf(out, "%s\n", SessionsText(sessions).c_str());
+  ASSIGN_OR_RETURN(const auto journal, PostgresJournalStorage::OpenToRead(url));
+  return InspectCommands(*journal, out);
 }
 
 }  // namespace callslip::tracker

@@ -2,8 +2,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/base/thread_annotations.h"
+#include "absl/cleanup/cleanup.h"
 #include "auth/credentials.h"
 #include "auth/token_file.h"
 #include "auth/token_watch.h"
@@ -13,11 +16,14 @@
 #include "common/grpc_log.h"
 #include "common/log.h"
 #include "common/memory_release.h"
-#include "common/metrics.h"
+#include "common/metrics_text.h"
+#include "common/mutex.h"
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
 #include "common/status_macros.h"
 #include "common/timer_thread.h"
+#include "telemetry/span_metrics.h"
+#include "telemetry/telemetry.h"
 #include "tls/server_tls.h"
 #include "tracker/domain/annotation/annotation_store.h"
 #include "tracker/domain/queue/command_table.h"
@@ -26,14 +32,13 @@
 #include "tracker/metrics/metrics_listener.h"
 #include "tracker/metrics/tracker_metrics.h"
 #include "tracker/process/config.h"
-#include "tracker/process/data_directory.h"
-#include "tracker/process/durable_journal.h"
 #include "tracker/process/inspect.h"
+#include "tracker/process/move.h"
+#include "tracker/process/storage.h"
 #include "tracker/rpc/command_log.h"
+#include "tracker/rpc/command_spans.h"
 #include "tracker/rpc/health_check.h"
 #include "tracker/rpc/tracker_server.h"
-#include "tracker/storage/file_session_storage.h"
-#include "tracker/storage/measured_disk.h"
 
 namespace callslip::tracker {
 namespace {
@@ -57,11 +62,27 @@ const Address& AddressForItself(const std::vector<Address>& listen) {
   return listen.front();
 }
 
-int Inspect(const std::string& data_dir) {
-  if (data_dir.empty()) return Fail(absl::InvalidArgumentError("inspect needs --data-dir"));
-  const absl::Status shown = InspectDataDirectory(data_dir, stdout);
-  return shown.ok() ? 0 : Fail(shown);
+absl::Status Inspect(const TrackerConfig& config) {
+  RETURN_IF_ERROR(config.ValidateForCopy(/*moves=*/false));
+  if (config.storage.empty()) {
+    return config.command.empty() ? InspectDataDirectory(config.data_dir, stdout)
+                                  : InspectCommand(config.data_dir, config.command, stdout);
+  }
+  return config.command.empty() ? InspectDatabase(config.storage, stdout)
+                                : InspectCommandInDatabase(config.storage, config.command, stdout);
 }
+
+absl::Status Move(const TrackerConfig& config, const ShutdownSignal& shutdown,
+                  absl::Status (*move)(const MoveRequest&)) {
+  RETURN_IF_ERROR(config.ValidateForCopy(/*moves=*/true));
+  InitLogging(kProgram, "warning");
+  return move({.data_dir = config.data_dir,
+               .storage = config.storage,
+               .standby = !config.storage_without_standby,
+               .is_stopped = [&] { return shutdown.WaitFor(absl::ZeroDuration()); }});
+}
+
+int Exit(const absl::Status& status) { return status.ok() ? 0 : Fail(status); }
 
 // INVALID_ARGUMENT, which names the option, where the files of TLS are of no use now. gRPC would
 // say so to nobody but the peers.
@@ -86,26 +107,69 @@ void ReleaseMemory(TimerThread& timers, MemoryRelease& memory) {
   timers.After(MemoryRelease::kEvery, [&timers, &memory] { ReleaseMemory(timers, memory); });
 }
 
-// Null where they are not to be served. Must be gone before the server is.
-absl::StatusOr<std::unique_ptr<MetricsListener>> ServeMetrics(const TrackerConfig& config,
-                                                              TrackerServer& server,
-                                                              AnnotationStore& annotations) {
-  const std::optional<Address> address = config.MetricsAddress();
-  if (!address.has_value()) return nullptr;
-  ASSIGN_OR_RETURN(auto listener, MetricsListener::Start(
-                                      *address, config.metrics_allowed_hosts,
-                                      [&server, &annotations, budget = config.Memory()] {
-                                        MetricsPage page;
-                                        page.Process();
-                                        const TrackerStatistics statistics = server.Statistics();
-                                        AddMetrics(statistics, page);
-                                        MemoryUse use = MemoryUseOf(statistics);
-                                        use.drawing_bytes = annotations.bytes();
-                                        AddMemory(budget, use, page);
-                                        return page.Text();
-                                      }));
-  std::fprintf(stderr, "metrics on http://%s/metrics\n", listener->bound().ToString().c_str());
-  return listener;
+// What GET /metrics and a collector are told: of a tracker that stands by or is about to serve,
+// little.
+class Metrics {
+ public:
+  explicit Metrics(const TrackerConfig& config) : shares_(!config.storage.empty()) {}
+
+  absl::Status Serve(const TrackerConfig& config, Telemetry& telemetry) {
+    ASSIGN_OR_RETURN(exported_, telemetry.ExportMetrics([this](MetricsPage& page) { Fill(page); }));
+    const std::optional<Address> address = config.MetricsAddress();
+    if (!address.has_value()) return absl::OkStatus();
+    ASSIGN_OR_RETURN(listener_, MetricsListener::Start(*address, config.metrics_allowed_hosts,
+                                                       [this](absl::string_view accept) {
+                                                         MetricsPage page;
+                                                         Fill(page);
+                                                         return AnswerScrape(page, accept);
+                                                       }));
+    std::fprintf(stderr, "metrics on http://%s/metrics\n", listener_->bound().ToString().c_str());
+    return absl::OkStatus();
+  }
+
+  // What a tracker that serves tells.
+  void Tell(MetricExporter::Collect all) {
+    MutexLock lock(&mutex_);
+    all_ = std::move(all);
+  }
+  // It serves no more: what is exported ends with what it has told so far.
+  void Finish() {
+    exported_ = nullptr;
+    Tell(nullptr);
+  }
+
+ private:
+  void Fill(MetricsPage& page) {
+    page.Process();
+    AddSpans(page);
+    MutexLock lock(&mutex_);
+    if (all_ != nullptr) {
+      all_(page);
+    } else if (shares_) {
+      AddCell({}, page);
+    }
+  }
+
+  const bool shares_;
+  Mutex mutex_;
+  MetricExporter::Collect all_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<MetricsListener> listener_;
+  MetricExporter::Collection exported_;
+};
+
+void TellAll(const TrackerConfig& config, const Storage& storage, TrackerServer& server,
+             AnnotationStore& annotations, MetricsPage& page) {
+  const TrackerStatistics statistics = server.Statistics();
+  AddMetrics(statistics, page);
+  MemoryUse use = MemoryUseOf(statistics);
+  use.drawing_bytes = annotations.bytes();
+  AddMemory(config.Memory(), use, page);
+  const Membership* const membership = storage.membership();
+  if (membership == nullptr) return;
+  AddCell({.may_answer = membership->MayAnswer(),
+           .epoch = membership->epoch().value_or(0),
+           .has_copy = membership->has_copy()},
+          page);
 }
 
 int Main(int argc, char** argv) {
@@ -113,53 +177,59 @@ int Main(int argc, char** argv) {
   TrackerConfig config;
   OptionSet options(kProgram, "owns commands, their deadlines and the waits for them");
   options.AddCommand("healthcheck", "exits with 0 if the tracker at --listen is serving");
-  options.AddCommand("inspect", "prints what --data-dir holds, and changes nothing");
+  options.AddCommand("inspect", "prints what --data-dir or --storage holds, and changes nothing");
+  options.AddCommand("import", "copies what --data-dir holds into --storage, which is empty");
+  options.AddCommand("export", "copies what --storage holds into --data-dir, which is empty");
   config.AddTo(options);
   const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
   if (parsed.command == "healthcheck") {
     const Address& address = AddressForItself(config.listen);
-    const absl::Status healthy =
-        CheckHealth(address, address.is_unix() ? std::nullopt : config.Tls(), kHealthCheckTimeout);
-    return healthy.ok() ? 0 : Fail(healthy);
+    return Exit(
+        CheckHealth(address, address.is_unix() ? std::nullopt : config.Tls(), kHealthCheckTimeout));
   }
-  if (parsed.command == "inspect") return Inspect(config.data_dir);
+  if (parsed.command == "inspect") return Exit(Inspect(config));
+  if (parsed.command == "import") return Exit(Move(config, shutdown, &Import));
+  if (parsed.command == "export") return Exit(Move(config, shutdown, &Export));
   if (const absl::Status valid = config.Validate(); !valid.ok()) return Fail(valid);
   if (const absl::Status fit = CheckTls(config); !fit.ok()) return Fail(fit);
   InitLogging(kProgram, config.log_level);
   LogWhatGrpcSays();
   RaiseFileLimit();
 
-  const absl::StatusOr<DataDirectory> data = DataDirectory::Open(config.data_dir);
-  if (!data.ok()) return Fail(data.status());
-  if (data->is_temporary()) {
-    Log(LogLevel::kWarning,
-        "commands, drawings and sessions end with this process, without --data-dir",
-        {{"directory", data->path()}});
-  }
   RealClock clock;
-  MeasuredDisk disk(&clock);
-  const auto storage = FileSessionStorage::Open(data->path(), &disk);
-  if (!storage.ok()) return Fail(storage.status());
+  const auto telemetry = Telemetry::Start(&clock, kProgram, config.otlp_endpoint);
+  if (!telemetry.ok()) return Fail(telemetry.status());
+  Metrics metrics(config);
+  if (const absl::Status served = metrics.Serve(config, **telemetry); !served.ok()) {
+    return Fail(served);
+  }
   // Outlives the sessions, which follow commands.
-  const auto kept = DurableJournal::Open(config, data->path(), &clock);
-  if (!kept.ok()) return Fail(kept.status());
+  const auto storage = Storage::Open(config, &clock, shutdown);
+  if (!storage.ok()) return Fail(storage.status());
+  if (*storage == nullptr) return 0;
+  DurableJournal& kept = (*storage)->journal();
   const MemoryBudget budget = config.Memory();
-  const auto sessions = SessionTable::Open(storage->get(), &clock, budget.sessions, config.Queue());
+  const auto sessions =
+      SessionTable::Open((*storage)->sessions(), &clock, budget.sessions, config.Queue());
   if (!sessions.ok()) return Fail(sessions.status());
   MemoryRelease memory_release;
   TimerThread timers(&clock);
   ReleaseMemory(timers, memory_release);
   ApplyRetention(clock, timers, **sessions, config.Retention());
   CommandLog command_log(&clock);
-  CommandTable table(config.deadlines, budget.commands, (*kept)->journal());
+  CommandTable table(config.deadlines, budget.commands, kept.journal());
   table.SetFailureListener(
       [&command_log](const CommandSnapshot& command) { command_log.Failed(command); });
-  AnnotationStore annotations(&table, budget.annotations, (*kept)->journal());
-  const absl::Status restored = (*kept)->Restore(table, annotations);
+  if (Spans() != nullptr) {
+    table.SetEndListener([](const CommandSnapshot& command) { RecordCommand(command); });
+  }
+  AnnotationStore annotations(&table, budget.annotations, kept.journal());
+  const absl::Status restored = kept.Restore(table, annotations);
   if (!restored.ok()) return Fail(restored);
   DeadlineThread deadline_thread(&clock, &table);
-  TrackerServer server(&clock, &table, sessions->get(), (*kept)->gate(),
-                       {.sessions = &disk, .commands = (*kept)->storage()}, &annotations);
+  TrackerServer server(&clock, &table, sessions->get(), (*storage)->gate(),
+                       {.sessions = (*storage)->disk(), .commands = kept.storage()}, &annotations);
+  server.SetFreeGate((*storage)->free_gate());
   std::optional<TokenWatch> token_watch;
   if (!config.token_file.empty()) {
     const absl::StatusOr<TokenFile> tokens = LoadOrCreateTokenFile(config.token_file);
@@ -170,12 +240,13 @@ int Main(int argc, char** argv) {
                         [&server](const TokenFile&) { server.EndWithdrawn(); });
     Log(LogLevel::kInfo, "callers over TCP need a token", {{"token_file", config.token_file}});
   }
+  if (!(*storage)->AwaitAnswers(shutdown)) return 0;
   const absl::StatusOr<std::vector<Address>> bound =
       server.Start(config.listen, config.poll_threads, config.Tls());
   if (!bound.ok()) return Fail(bound.status());
-  const auto metrics = ServeMetrics(config, server, annotations);
-  if (!metrics.ok()) return Fail(metrics.status());
-  (*kept)->SetStorageListener([&server](bool works) { server.SetStoring(works); });
+  metrics.Tell([&](MetricsPage& page) { TellAll(config, **storage, server, annotations, page); });
+  const absl::Cleanup told = [&metrics] { metrics.Finish(); };
+  kept.SetStorageListener([&server](bool works) { server.SetStoring(works); });
   for (const Address& address : *bound) {
     std::fprintf(stderr, "listening on %s\n", address.ToString().c_str());
   }
@@ -185,7 +256,7 @@ int Main(int argc, char** argv) {
   NotifyServiceManager(kServiceStopping);
   Log(LogLevel::kInfo, "draining");
   server.Drain(config.drain_grace);
-  (*kept)->SetStorageListener(nullptr);
+  kept.SetStorageListener(nullptr);
   Log(LogLevel::kInfo, "stopped");
   return 0;
 }

@@ -89,6 +89,7 @@ struct AsyncServer::Parts {
   std::vector<std::unique_ptr<internal::RpcService>> services;
   grpc::ServerBuilder builder;
   OutputGate* gate = nullptr;
+  OutputGate* free_gate = nullptr;
   Authenticator* authenticator = nullptr;
   internal::LiveCalls live;
   std::vector<Address> bound;
@@ -157,7 +158,7 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
                                .live = &live,
                                .authenticator = authenticator,
                                .access = access,
-                               .gate = outputs == Outputs::kGated ? gate : nullptr});
+                               .gate = outputs == Outputs::kGated ? gate : free_gate});
     for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
   }
 }
@@ -167,6 +168,8 @@ AsyncServer::AsyncServer(Clock* clock) : parts_(std::make_unique<Parts>(clock)) 
 AsyncServer::~AsyncServer() { Stop(absl::ZeroDuration()); }
 
 void AsyncServer::SetGate(OutputGate* gate) { parts_->gate = gate; }
+
+void AsyncServer::SetFreeGate(OutputGate* gate) { parts_->free_gate = gate; }
 
 void AsyncServer::SetAuthenticator(Authenticator* authenticator) {
   parts_->authenticator = authenticator;

@@ -40,9 +40,10 @@ struct Keepalive {
   absl::Duration ping_after = absl::Seconds(60);
   // and cut off where it does not answer.
   absl::Duration answer_within = absl::Seconds(20);
-  // Peers that ping more often are told to go away. They may each 10 s; this is a little less,
-  // since pings that are sent 10 s apart may arrive closer together.
-  absl::Duration peers_ping_every = absl::Seconds(9);
+  // Peers that ping more often are told to go away. They may each second, as gateways do where
+  // another tracker may take over; this is a little less, since pings that are sent a second apart
+  // may arrive closer together.
+  absl::Duration peers_ping_every = absl::Milliseconds(800);
   // Peers that connect and then have not said by now what TLS and HTTP/2 begin with are cut off.
   absl::Duration begun_within = absl::Seconds(10);
 };
@@ -70,6 +71,8 @@ class AsyncServer {
 
   // Lets nothing leave but through `gate`, which must outlive this. Before Start().
   void SetGate(OutputGate* gate);
+  // The same for what is Outputs::kFree.
+  void SetFreeGate(OutputGate* gate);
 
   // Lets nobody in but whom `authenticator` does, which must outlive this. Before Start(). Without
   // one everybody is `local`.

@@ -1,34 +1,20 @@
 #include "tracker/rpc/async_server_calls.h"
 
 #include "common/rpc_status.h"
+#include "tracker/rpc/rpc_span.h"
 
 namespace callslip::tracker::internal {
 
-void LiveCalls::Add(CredentialPtr credential, std::weak_ptr<EndableCall> call) {
-  {
-    MutexLock lock(&mutex_);
-    if (calls_.size() >= sweep_at_) {
-      std::erase_if(calls_, [](const Live& each) { return each.call.expired(); });
-      sweep_at_ = 2 * calls_.size() + 64;
-    }
-    calls_.push_back({credential, call});
-  }
+void LiveCalls::Add(CredentialPtr credential, const std::shared_ptr<EndableCall>& call) {
+  call->place_ = calls_.Add({credential, call});
   // EndWithdrawn() may have looked between the caller's admission and this.
-  if (!credential->IsWithdrawn()) return;
-  if (const auto late = call.lock()) late->CancelCall();
+  if (credential->IsWithdrawn()) call->CancelCall();
 }
 
 void LiveCalls::EndWithdrawn() {
-  std::vector<std::weak_ptr<EndableCall>> withdrawn;
-  {
-    MutexLock lock(&mutex_);
-    for (const Live& each : calls_) {
-      if (each.credential->IsWithdrawn()) withdrawn.push_back(each.call);
-    }
-    std::erase_if(calls_, [](const Live& each) { return each.credential->IsWithdrawn(); });
-  }
-  for (const auto& weak : withdrawn) {
-    if (const auto call = weak.lock()) call->CancelCall();
+  for (const Live& each : calls_.Entries()) {
+    if (!each.credential->IsWithdrawn()) continue;
+    if (const auto call = each.call.lock()) call->CancelCall();
   }
 }
 
@@ -49,7 +35,10 @@ void UnaryCall::OnCompletion(bool ok) {
   begun_ = method_->tally->Begin();
   response_ = method_->types.response->New(&arena_);
   absl::StatusOr<CallContext> caller = method_->Admit(context_, &request_);
-  if (caller.ok()) caller->when_answered = &when_answered_;
+  if (caller.ok()) {
+    caller->when_answered = &when_answered_;
+    span_ = TraceRpc(*method_->descriptor, *request_.message, *caller);
+  }
   status_ =
       caller.ok() ? method_->handler(*caller, *request_.message, *response_) : caller.status();
   if (!method_->queue->TryBegin()) {
@@ -62,7 +51,8 @@ void UnaryCall::OnCompletion(bool ok) {
 }
 
 void UnaryCall::Answer(const absl::Status& status) {
-  method_->tally->End(begun_, status.code());
+  method_->tally->End(begun_, status.code(), span_.context());
+  EndRpcSpan(status, span_);
   if (status.ok()) {
     writer_.Finish(*response_, grpc::Status::OK, this);
   } else {

@@ -12,15 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "auth/credentials.h"
-#include "common/mutex.h"
+#include "common/live_set.h"
 #include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/support/async_unary_call.h"
+#include "telemetry/active_span.h"
 #include "tracker/domain/journal/output_gate.h"
 #include "tracker/rpc/authenticator.h"
 #include "tracker/rpc/call_context.h"
@@ -33,30 +33,35 @@
 
 namespace callslip::tracker::internal {
 
-// A call that lasts, to be ended from outside.
-class EndableCall {
- public:
-  virtual ~EndableCall() = default;
-  virtual void CancelCall() = 0;
-};
+class EndableCall;
 
 // The calls that last, and what their callers were let in by. Thread-safe.
 class LiveCalls {
- public:
-  void Add(CredentialPtr credential, std::weak_ptr<EndableCall> call);
-  // Cancels those whose credentials were withdrawn.
-  void EndWithdrawn();
-
- private:
   struct Live {
     CredentialPtr credential;
     std::weak_ptr<EndableCall> call;
   };
 
-  Mutex mutex_;
-  // Those that are gone are dropped when there are twice as many as the last time.
-  std::vector<Live> calls_ ABSL_GUARDED_BY(mutex_);
-  size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
+ public:
+  using Place = LiveSet<Live>::Place;
+
+  void Add(CredentialPtr credential, const std::shared_ptr<EndableCall>& call);
+  // Cancels those whose credentials were withdrawn.
+  void EndWithdrawn();
+
+ private:
+  LiveSet<Live> calls_;
+};
+
+// A call that lasts, to be ended from outside.
+class EndableCall {
+ public:
+  virtual ~EndableCall() = default;
+  virtual void CancelCall() = 0;
+
+ private:
+  friend class LiveCalls;
+  LiveCalls::Place place_;
 };
 
 // One method on one queue. Held by the calls that it accepts.
@@ -130,6 +135,7 @@ class UnaryCall final : public CompletionTag {
   Message* response_ = nullptr;
   absl::Status status_;
   std::function<void()> when_answered_;
+  ActiveSpan span_;
   int64_t begun_ = 0;  // See RpcTally.
   bool finished_ = false;
 };

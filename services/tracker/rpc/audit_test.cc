@@ -104,6 +104,21 @@ class CallTraceTest : public GuardedAccessTest {
     EXPECT_TRUE(status.ok()) << status.error_message();
     return response.command().traceparent();
   }
+
+  // What the worker of a command gets beside its trace: its state and its baggage.
+  std::pair<std::string, std::string> DeliveredOf(grpc::ClientContext& context,
+                                                  const v1::RegisterCommandRequest& request) {
+    const auto stub = v1::CommandService::NewStub(tcp_);
+    v1::RegisterCommandResponse registered;
+    EXPECT_TRUE(stub->RegisterCommand(&context, request, &registered).ok());
+    grpc::ClientContext of_worker;
+    of_worker.AddMetadata("authorization", "Bearer " + TokenOf("worker"));
+    v1::LeaseCommandsResponse leased;
+    EXPECT_TRUE(stub->LeaseCommands(&of_worker, v1::LeaseCommandsRequest(), &leased).ok());
+    if (leased.leases_size() != 1) return {"none", "none"};
+    const v1::Command& command = leased.leases(0).command();
+    return {command.tracestate(), command.baggage()};
+  }
 };
 
 TEST_F(CallTraceTest, ACommandContinuesTheTraceOfItsCall) {
@@ -111,6 +126,30 @@ TEST_F(CallTraceTest, ACommandContinuesTheTraceOfItsCall) {
   EXPECT_EQ(TraceOf(kOfCall, kOfRequest), kOfRequest) << "what the request names comes first";
   EXPECT_EQ(TraceOf("", kOfRequest), kOfRequest);
   EXPECT_EQ(TraceOf("00-no-trace-01", ""), "");
+}
+
+TEST_F(CallTraceTest, WhatStandsBesideATraceReachesTheWorker) {
+  using Companions = std::pair<std::string, std::string>;
+  const auto deliver = [this](const std::string& of_call, const Companions& call,
+                              const std::string& of_request, const Companions& named) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer " + TokenOf("client"));
+    if (!of_call.empty()) context.AddMetadata("traceparent", of_call);
+    if (!call.first.empty()) context.AddMetadata("tracestate", call.first);
+    if (!call.second.empty()) context.AddMetadata("baggage", call.second);
+    v1::RegisterCommandRequest request;
+    request.set_type("execute_js");
+    request.set_traceparent(of_request);
+    request.set_tracestate(named.first);
+    request.set_baggage(named.second);
+    return DeliveredOf(context, request);
+  };
+  EXPECT_EQ(deliver(kOfCall, {"c=1", "c=2"}, "", {}), Companions("c=1", "c=2"));
+  EXPECT_EQ(deliver("", {}, kOfRequest, {"r=1", "r=2"}), Companions("r=1", "r=2"));
+  EXPECT_EQ(deliver(kOfCall, {"c=1", "c=2"}, kOfRequest, {}), Companions("", "c=2"))
+      << "a state is its trace's";
+  EXPECT_EQ(deliver("00-no-trace-01", {"c=1", "c=2"}, "", {}), Companions("", "c=2"));
+  EXPECT_EQ(deliver(kOfCall, {"C=1", "c"}, "", {}), Companions("", ""));
 }
 
 }  // namespace

@@ -104,6 +104,10 @@ absl::StatusOr<CallContext> Authenticator::Admit(const grpc::ServerContext& cont
   call.peer = context.peer();
   call.deadline = DeadlineOf(context);
   call.trace = std::string(MetadataOf(context, "traceparent").value_or(""));
+  if (TextOf(request, "baggage") != nullptr) {
+    call.companions = {.tracestate = std::string(MetadataOf(context, "tracestate").value_or("")),
+                       .baggage = std::string(MetadataOf(context, "baggage").value_or(""))};
+  }
   const std::string* named = TextOf(request, "client_id");
   const absl::string_view client = named == nullptr ? absl::string_view() : *named;
   if (access.kind == RpcAccess::Kind::kOpen) return call;

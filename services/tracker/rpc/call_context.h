@@ -11,6 +11,8 @@
 #include "absl/time/time.h"
 #include "auth/credentials.h"
 #include "auth/principal.h"
+#include "common/trace_companions.h"
+#include "common/trace_context.h"
 #include "tracker/domain/client_scope.h"
 
 namespace callslip::tracker {
@@ -34,6 +36,14 @@ struct CallContext {
   absl::Time deadline = absl::InfiniteFuture();
   // The `traceparent` of W3C Trace Context that came with the call; may be empty, and malformed.
   std::string trace;
+  // What came beside it, of a call that may begin a trace.
+  TraceCompanions companions;
+  // Where the call belongs in a trace: its own span, if it is recorded. Empty where no spans are.
+  TraceContext span;
+  // The same for the log, where no spans are recorded: what came with the call.
+  TraceContext Trace() const {
+    return span.empty() ? TraceContext::Parse(trace).value_or(TraceContext()) : span;
+  }
 
   // Of a call that is answered at once: what is to be done once its answer, which is none of an
   // error, has left. Null: nobody can tell, and it is done by WhenAnswered() itself.

@@ -1,5 +1,8 @@
 #include "tracker/rpc/command_convert.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "common/error_details.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
+#include "tracker/rpc/command_spans.h"
 #include "tracker/rpc/time_convert.h"
 
 namespace callslip::tracker {
@@ -127,10 +131,26 @@ void FillSpec(const CommandSpec& spec, CommandView view, v1::Command& message) {
                                 : v1::COMMAND_CLASS_STANDARD);
   message.set_priority(spec.priority);
   message.set_idempotent(spec.idempotent);
-  if (!spec.trace.empty()) message.set_traceparent(spec.trace.ToString());
+  if (!spec.trace.empty()) message.set_traceparent(TraceForClients(spec).ToString());
   SetIfKnown(spec.register_time, &v1::Command::mutable_register_time, message);
   SetIfKnown(spec.not_before, &v1::Command::mutable_not_before, message);
   if (view != CommandView::kWithoutPayloads) FillDeadlines(spec, *message.mutable_deadlines());
+}
+
+// What the request names goes before what the metadata of its call does.
+void TakeTrace(const CallContext& caller, const v1::RegisterCommandRequest& request,
+               CommandRequest& command) {
+  const bool is_named = !request.traceparent().empty();
+  const TraceContext given =
+      TraceContext::Parse(is_named ? request.traceparent() : caller.trace).value_or(TraceContext());
+  command.trace = caller.span.empty() ? given : caller.span;
+  const std::string& tracestate = is_named ? request.tracestate() : caller.companions.tracestate;
+  if (!tracestate.empty() && !given.empty()) {
+    command.companions.tracestate = TracestateOf(tracestate);
+  }
+  const std::string& baggage =
+      request.baggage().empty() ? caller.companions.baggage : request.baggage();
+  if (!baggage.empty()) command.companions.baggage = BaggageOf(baggage);
 }
 
 absl::Status OverrideFrom(absl::string_view name, bool present,
@@ -183,6 +203,10 @@ void Fill(const CommandSnapshot& command, CommandView view, v1::Command& message
     error.set_hint(command.error->hint);
     error.set_may_have_executed(command.error->may_have_executed);
   }
+  if (const auto work = command.WorkNanos(); work.has_value()) {
+    Set(absl::FromUnixNanos(work->begin), *message.mutable_work_begin_time());
+    Set(absl::FromUnixNanos(work->end), *message.mutable_work_end_time());
+  }
   if (command.context != nullptr) message.set_context(*command.context);
   if (view != CommandView::kWithoutPayloads) {
     if (command.result != nullptr) message.set_result(*command.result);
@@ -193,6 +217,13 @@ void Fill(const CommandSnapshot& command, CommandView view, v1::Command& message
 
 void Fill(const CommandLease& lease, v1::CommandLease& message) {
   Fill(*lease.command, CommandView::kFull, *message.mutable_command());
+  if (!lease.command->spec->trace.empty()) {
+    message.mutable_command()->set_traceparent(TraceForWorker(*lease.command).ToString());
+  }
+  SetIfAny(lease.command->spec->tracestate(), &v1::Command::mutable_tracestate,
+           *message.mutable_command());
+  SetIfAny(lease.command->spec->baggage(), &v1::Command::mutable_baggage,
+           *message.mutable_command());
   message.set_lease_token(lease.token.ToString());
   Set(lease.start_to_close, *message.mutable_start_to_close());
 }
@@ -238,8 +269,7 @@ absl::StatusOr<CommandRequest> RequestFrom(const CallContext& caller,
   }
   command.idempotent = request.idempotent();
   command.priority = request.priority();
-  const std::string& trace = request.traceparent().empty() ? caller.trace : request.traceparent();
-  command.trace = TraceContext::Parse(trace).value_or(TraceContext());
+  TakeTrace(caller, request, command);
   if (request.has_not_before()) {
     ASSIGN_OR_RETURN(command.not_before, TimeFrom("not_before", request.not_before()));
   }
@@ -273,6 +303,16 @@ absl::StatusOr<CommandFilter> FilterFrom(const v1::CommandFilter& message) {
   filter.label = message.label();
   ASSIGN_OR_RETURN(filter.states, StatesFrom(message.states()));
   return filter;
+}
+
+WorkTime WorkFrom(const v1::CompleteCommandRequest& request) {
+  if (!request.has_work_time()) return {};
+  const auto micros = [](const google::protobuf::Duration& time, uint32_t least) {
+    constexpr double kMost = std::numeric_limits<uint32_t>::max();
+    const double given = static_cast<double>(time.seconds()) * 1e6 + time.nanos() / 1e3;
+    return static_cast<uint32_t>(std::clamp<double>(given, least, kMost));
+  };
+  return {.micros = micros(request.work_time(), 1), .age_micros = micros(request.work_age(), 0)};
 }
 
 absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& request) {

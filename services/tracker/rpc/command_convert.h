@@ -33,6 +33,8 @@ absl::StatusOr<CommandRequest> RequestFrom(const CallContext& caller,
                                            const v1::RegisterCommandRequest& request);
 absl::StatusOr<CommandFilter> FilterFrom(const v1::ListCommandsRequest& request);
 absl::StatusOr<CommandFilter> FilterFrom(const v1::CommandFilter& filter);
+// What makes no sense is as near to it as may be: no result is to be lost over it.
+WorkTime WorkFrom(const v1::CompleteCommandRequest& request);
 absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& request);
 std::optional<CommandProgress> ProgressFrom(const v1::AcknowledgeCommandRequest& request);
 LeaseProof ProofFrom(const std::string& lease_token, int attempt);

@@ -60,13 +60,15 @@ void CommandLog::Refused(const std::string& client_id, const v1::RegisterCommand
        {"left_out", absl::StrCat(*left_out)}});
 }
 
-void CommandLog::LateResult(const std::string& command_id, CommandState state) {
+void CommandLog::LateResult(const std::string& command_id, CommandState state,
+                            const TraceContext& trace) {
   if (!IsLogged(LogLevel::kInfo)) return;
   const std::optional<int64_t> left_out = late_results_.Admit();
   if (!left_out.has_value()) return;
   Log(LogLevel::kInfo, "late result",
       {{"correlation_id", command_id},
        {"state", std::string(CommandStateName(state))},
+       {"traceparent", trace.ToString()},
        {"left_out", absl::StrCat(*left_out)}});
 }
 

@@ -28,7 +28,7 @@ class CommandLog {
   void Refused(const std::string& client_id, const v1::RegisterCommandRequest& request,
                const absl::Status& status);
   // A result came after the command had ended as `state`.
-  void LateResult(const std::string& command_id, CommandState state);
+  void LateResult(const std::string& command_id, CommandState state, const TraceContext& trace);
 
  private:
   static constexpr int kLines = 20;

@@ -4,6 +4,7 @@
 
 #include "common/fake_clock.h"
 #include "common/log.h"
+#include "common/trace_context.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tracker/domain/errors.h"
@@ -16,6 +17,9 @@ using ::testing::Not;
 
 constexpr int kManyLines = 50;
 
+const TraceContext kTrace =
+    *TraceContext::Parse("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+
 class CommandLogTest : public testing::Test {
  protected:
   CommandLogTest() { InitLogging("test", "info"); }
@@ -24,7 +28,7 @@ class CommandLogTest : public testing::Test {
   void Refuse() {
     log_.Refused("local", v1::RegisterCommandRequest(), InvalidField("type", "is required"));
   }
-  void ComeLate() { log_.LateResult("corr-1", CommandState::kExpired); }
+  void ComeLate() { log_.LateResult("corr-1", CommandState::kExpired, kTrace); }
 
   FakeClock clock_;
   CommandLog log_{&clock_};
@@ -36,6 +40,8 @@ TEST_F(CommandLogTest, LinesOfOneKindLeaveRoomForThoseOfAnother) {
   ComeLate();
   const std::string written = testing::internal::GetCapturedStderr();
   EXPECT_THAT(written, HasSubstr("late result"));
+  EXPECT_THAT(written, HasSubstr(R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736")"));
+  EXPECT_THAT(written, HasSubstr(R"("span_id":"00f067aa0ba902b7")"));
   EXPECT_THAT(written, HasSubstr(R"("left_out":"0")"));
 }
 

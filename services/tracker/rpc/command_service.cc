@@ -226,9 +226,10 @@ absl::Status CommandService::Complete(const CallContext& caller,
   ASSIGN_OR_RETURN(
       const CompleteResult result,
       table_->Complete(request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
-                       std::move(outcome), ContextFrom(request.context()), clock_->Now()));
+                       std::move(outcome), ContextFrom(request.context()), clock_->Now(),
+                       WorkFrom(request)));
   worker_log_->Claim(std::move(claim));
-  if (!result.accepted) log_.LateResult(request.command_id(), result.state);
+  if (!result.accepted) log_.LateResult(request.command_id(), result.state, caller.Trace());
   response.set_accepted(result.accepted);
   response.set_state(ToProto(result.state));
   return absl::OkStatus();

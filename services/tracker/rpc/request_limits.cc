@@ -84,6 +84,8 @@ constexpr FieldLimit kLimits[] = {
     {"ordering_key", kName},
     {"place", kName},
     {"traceparent", kName},
+    {"tracestate", kText},
+    {"baggage", kText},
     {"type", kName},
     {"kind", kName},
     {"status", kName},

@@ -16,6 +16,7 @@
 #include "common/clock.h"
 #include "common/latency_histogram.h"
 #include "common/mutex.h"
+#include "common/trace_context.h"
 #include "tracker/metrics/rpc_statistics.h"
 
 namespace callslip::tracker {
@@ -31,11 +32,13 @@ class RpcTally {
     begun_.fetch_add(1, std::memory_order_relaxed);
     return Now();
   }
-  void End(int64_t begun, absl::StatusCode code) {
+  // `span` is that of the call; empty where it has none.
+  void End(int64_t begun, absl::StatusCode code, const TraceContext& span = {}) {
     const auto index = static_cast<size_t>(code);
     ended_[index < kRpcCodes ? index : static_cast<size_t>(absl::StatusCode::kUnknown)].fetch_add(
         1, std::memory_order_relaxed);
-    latency_.Observe(Now() - begun);
+    const int64_t now = Now();
+    latency_.Observe(now - begun, span, now);
   }
 
   RpcStatistics Read() const;

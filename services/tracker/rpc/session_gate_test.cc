@@ -1,4 +1,5 @@
 // What of sessions waits for the commands' storage, and what does not.
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -104,6 +105,49 @@ class SessionGateTest : public WithGate, public SessionServerTest {
     return status;
   }
 };
+
+// Of a tracker whose lease is over.
+class ShutGate final : public OutputGate {
+ public:
+  bool IsOpen() const override { return !shut; }
+  void Pass(Output output) override {
+    output(shut ? absl::UnavailableError("shut") : absl::OkStatus());
+  }
+  void BeginBatch() override {}
+  void EndBatch() override {}
+
+  std::atomic<bool> shut = false;
+};
+
+class WithShutGates {
+ protected:
+  ShutGate shut_gate_;
+};
+
+class SharedCellTest : public WithShutGates, public SessionServerTest {
+ protected:
+  SharedCellTest() : SessionServerTest({}, &shut_gate_, &shut_gate_) { CreateSession(); }
+};
+
+// Also what waits for no storage, since another tracker may have changed it.
+TEST_F(SharedCellTest, NothingIsAnsweredOfSessionsEither) {
+  EXPECT_OK(Call(&S::GetSession, "session_id: 's'"));
+  auto watch = Watch("session_id: 's'");
+  EXPECT_TRUE(watch->Next().has_value());
+  shut_gate_.shut = true;
+  EXPECT_EQ(Call(&S::GetSession, "session_id: 's'").status().code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Call(&S::GetSession, "session_id: 'x'").status().code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Call(&S::ListSessions, "").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Call(&Q::ListMessages, "session_id: 's'").status().code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(Call(&S::AppendEvents, "session_id: 's' events { agent_message { text: 'x' } }")
+                .status()
+                .code(),
+            absl::StatusCode::kUnavailable);
+  EXPECT_EQ(watch->Finish().code(), absl::StatusCode::kUnavailable);
+}
 
 TEST_F(SessionGateTest, NothingButCommandsWaitsForTheCommandsStorage) {
   gate().Shut();

@@ -76,8 +76,9 @@ class SessionServerTest : public testing::Test {
   using C = v1::CommandService::Stub;
   using R = v1::RunnerService::Stub;
 
-  explicit SessionServerTest(const SessionLimits& limits = {}, OutputGate* gate = nullptr)
-      : limits_(limits), gate_(gate) {
+  explicit SessionServerTest(const SessionLimits& limits = {}, OutputGate* gate = nullptr,
+                             OutputGate* free_gate = nullptr)
+      : limits_(limits), gate_(gate), free_gate_(free_gate) {
     Start();
   }
   ~SessionServerTest() override { Stop(absl::ZeroDuration()); }
@@ -88,6 +89,7 @@ class SessionServerTest : public testing::Test {
     commands_ = std::make_unique<CommandTable>(CommandDeadlines{});
     deadlines_ = std::make_unique<DeadlineThread>(&clock_, commands_.get());
     server_ = std::make_unique<TrackerServer>(&clock_, commands_.get(), sessions_.get(), gate_);
+    server_->SetFreeGate(free_gate_);
     const Address address =
         *server_->Start(Address{.unix_path = socket_folder_.path() + "/tracker.sock"}, 2);
     channel_ = grpc::CreateChannel(address.ToString(), grpc::InsecureChannelCredentials());
@@ -167,6 +169,7 @@ class SessionServerTest : public testing::Test {
 
   const SessionLimits limits_;
   OutputGate* const gate_;
+  OutputGate* const free_gate_;
   FakeClock clock_;
   TemporaryFolder socket_folder_;
   TemporaryFolder folder_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "tracker/domain/session/session_limits.h"
 #include "tracker/rpc/session_answer.h"
 #include "tracker/rpc/session_convert.h"
+#include "tracker/rpc/session_span.h"
 #include "tracker/rpc/session_stream.h"
 #include "tracker/rpc/time_convert.h"
 
@@ -187,9 +189,11 @@ absl::Status SessionService::List(const CallContext& caller, const v1::ListSessi
 void SessionService::Create(const CallContext& caller, const v1::CreateSessionRequest& request,
                             const Reply<v1::Session>& reply) {
   // Those of others are unknown.
-  if (const std::string& parent = request.parent_session_id(); !parent.empty()) {
-    const absl::Status known = sessions_->Get(caller.scope, parent).status();
-    if (!known.ok()) return reply->Fail(known);
+  std::optional<SessionMetadata> parent;
+  if (const std::string& id = request.parent_session_id(); !id.empty()) {
+    absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, id);
+    if (!known.ok()) return reply->Fail(known.status());
+    parent = *std::move(known);
   }
   sessions_->table().Create({.session_id = request.session_id(),
                              .name = request.name(),
@@ -198,8 +202,9 @@ void SessionService::Create(const CallContext& caller, const v1::CreateSessionRe
                              .working_dir = request.working_dir(),
                              .parent_session_id = request.parent_session_id(),
                              .detached = request.detached()},
-                            [reply](const absl::StatusOr<SessionMetadata>& session) {
+                            [reply, parent](const absl::StatusOr<SessionMetadata>& session) {
                               if (!session.ok()) return reply->Fail(session.status());
+                              RecordSession(*session, parent);
                               v1::Session response;
                               tracker::Fill(*session, response);
                               reply->Finish(response, [] {});

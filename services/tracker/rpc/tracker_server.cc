@@ -142,6 +142,8 @@ TrackerServer::TrackerServer(Clock* clock, CommandTable* table, SessionTable* se
 
 TrackerServer::~TrackerServer() = default;
 
+void TrackerServer::SetFreeGate(OutputGate* gate) { parts_->server.SetFreeGate(gate); }
+
 void TrackerServer::SetCredentials(std::shared_ptr<const Credentials> credentials) {
   parts_->SetCredentials(std::move(credentials));
 }

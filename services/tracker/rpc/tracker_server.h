@@ -37,6 +37,10 @@ class TrackerServer {
   // `on_change` of their TokenWatch is to call EndWithdrawn().
   void SetCredentials(std::shared_ptr<const Credentials> credentials);
 
+  // From now on, before Start(), what does not wait at the gate passes this one, which must outlive
+  // the server.
+  void SetFreeGate(OutputGate* gate);
+
   // Starts to serve; returns the addresses with the ports that were bound. Once only.
   absl::StatusOr<std::vector<Address>> Start(const std::vector<Address>& addresses, int pollers,
                                              const std::optional<TlsFiles>& tls = std::nullopt);

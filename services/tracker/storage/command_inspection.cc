@@ -1,15 +1,18 @@
 #include "tracker/storage/command_inspection.h"
 
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "common/status_macros.h"
-#include "tracker/storage/entry_rows.h"
+#include "tracker/storage/journal_copy.h"
+#include "tracker/storage/journal_encoding.h"
 #include "tracker/storage/journal_log.h"
 #include "tracker/storage/logged_journal_storage.h"
 #include "tracker/storage/sqlite.h"
+#include "tracker/storage/sqlite_entry_rows.h"
 #include "tracker/storage/sqlite_journal_storage.h"
 
 namespace callslip::tracker {
@@ -77,29 +80,73 @@ absl::Status Check(SqliteDatabase& database) {
   ASSIGN_OR_RETURN(const std::string structure,
                    database.Text("SELECT integrity_check FROM pragma_integrity_check(1)"));
   if (structure != "ok") return absl::DataLossError(structure);
-  const auto clocks = std::make_shared<const CommandDeadlines>();
-  return ReadEntryRows(
-      database, [&](const DeadlineOverrides&, CommandClass) { return clocks; },
-      [](const JournalEntry&) {});
+  return ReadEntryRows(database, ClocksAsBrought, [](const JournalEntry&) {});
 }
 
-}  // namespace
+using StoragePtr = decltype(SqliteJournalStorage::OpenCopy(""))::value_type;
 
-absl::Status InspectCommands(const std::string& folder, std::FILE* out) {
-  const std::string path = absl::StrCat(folder, "/", SqliteJournalStorage::kFileName);
-  // A tracker may go on meanwhile.
+// A copy in a database of SQLite; a tracker may go on meanwhile.
+absl::StatusOr<StoragePtr> CopyOf(const std::string& folder, absl::Status& all) {
   ASSIGN_OR_RETURN(const JournalLogContents log, JournalLogContents::Read(folder));
-  ASSIGN_OR_RETURN(const auto storage, SqliteJournalStorage::OpenCopy(path));
-  absl::Status all = WriteRowsOf(log, *storage);
-  SqliteDatabase& database = storage->database();
+  ASSIGN_OR_RETURN(StoragePtr storage, SqliteJournalStorage::OpenCopy(absl::StrCat(
+                                           folder, "/", SqliteJournalStorage::kFileName)));
+  all = WriteRowsOf(log, *storage);
+  return storage;
+}
+
+// The same of what is kept elsewhere.
+absl::StatusOr<StoragePtr> CopyOf(JournalStorage& journal, absl::Status& all) {
+  ASSIGN_OR_RETURN(StoragePtr storage, SqliteJournalStorage::OpenTemporary());
+  all = CopyJournal(journal, *storage, [](int64_t, int64_t) { return absl::OkStatus(); }).status();
+  return storage;
+}
+
+absl::StatusOr<CommandPtr> Find(JournalStorage& journal, absl::string_view id) {
+  CommandPtr found;
+  RETURN_IF_ERROR(journal.Replay(ClocksAsBrought, [&](const JournalEntry& entry) {
+    const auto* record = std::get_if<CommandRecord>(&entry.change);
+    if (record != nullptr && record->command->spec->id.ToString() == id) found = record->command;
+  }));
+  if (found != nullptr) return found;
+  return absl::NotFoundError(absl::StrCat("there is no command ", id));
+}
+
+// `all`: how it ended to make the copy.
+absl::Status Show(SqliteDatabase& database, absl::Status all, std::FILE* out) {
   for (const auto& part : {&Totals, &Drawings, &Newest}) {
     const absl::StatusOr<std::string> text = part(database);
     if (text.ok()) std::fputs(text->c_str(), out);
     all.Update(text.status());
   }
   all.Update(Check(database));
-  if (all.ok()) return all;
-  return {all.code(), absl::StrCat(folder, ": ", all.message())};
+  return all;
+}
+
+}  // namespace
+
+absl::StatusOr<CommandPtr> FindStoredCommand(const std::string& folder, absl::string_view id) {
+  absl::Status all;
+  ASSIGN_OR_RETURN(const StoragePtr storage, CopyOf(folder, all));
+  RETURN_IF_ERROR(all);
+  return Find(*storage, id);
+}
+
+absl::StatusOr<CommandPtr> FindStoredCommand(JournalStorage& journal, absl::string_view id) {
+  return Find(journal, id);
+}
+
+absl::Status InspectCommands(const std::string& folder, std::FILE* out) {
+  absl::Status all;
+  ASSIGN_OR_RETURN(const StoragePtr storage, CopyOf(folder, all));
+  const absl::Status shown = Show(storage->database(), all, out);
+  if (shown.ok()) return shown;
+  return {shown.code(), absl::StrCat(folder, ": ", shown.message())};
+}
+
+absl::Status InspectCommands(JournalStorage& journal, std::FILE* out) {
+  absl::Status all;
+  ASSIGN_OR_RETURN(const StoragePtr storage, CopyOf(journal, all));
+  return Show(storage->database(), all, out);
 }
 
 }  // namespace callslip::tracker

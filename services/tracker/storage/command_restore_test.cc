@@ -61,6 +61,7 @@ TEST_F(RestoreTest, QueuedCommandIsWholeAgain) {
   request.request_id = "r1";
   request.priority = -7;
   request.trace = TraceContext::New();
+  request.companions = {.tracestate = "a=1", .baggage = "b=" + std::string(5000, '2')};
   request.deadlines.ack_wait = absl::Milliseconds(700);
   request.deadlines.schedule_to_start = absl::Minutes(2);
   const std::string id = Register(request);
@@ -72,6 +73,8 @@ TEST_F(RestoreTest, QueuedCommandIsWholeAgain) {
   EXPECT_EQ(after.spec->label(), "red");
   EXPECT_EQ(after.spec->request_id(), "r1");
   EXPECT_EQ(after.spec->trace, request.trace);
+  EXPECT_EQ(after.spec->tracestate(), "a=1");
+  EXPECT_EQ(after.spec->baggage(), request.companions.baggage);
   EXPECT_EQ(after.spec->sequence, before.spec->sequence);
   EXPECT_EQ(after.spec->register_time, before.spec->register_time);
   EXPECT_EQ(after.spec->deadlines->ack_wait, absl::Milliseconds(700));
@@ -121,10 +124,14 @@ TEST_F(RestoreTest, LeaseLives) {
   ASSERT_OK_AND_ASSIGN(const AcknowledgeResult acknowledged, Acknowledge(lease));
   EXPECT_EQ(acknowledged.state, State::kRunning);
   Restart();
-  ASSERT_OK_AND_ASSIGN(const CompleteResult completed, Complete(lease));
+  ASSERT_OK_AND_ASSIGN(const CompleteResult completed,
+                       table_.Complete(id, ProofOf(lease), CommandResult{Bytes("42")}, nullptr,
+                                       clock_.Now(), {.micros = 300, .age_micros = 20}));
   EXPECT_TRUE(completed.accepted);
   EXPECT_EQ(table_.leased(), 0);
   Restart();
+  EXPECT_EQ(Peek(id).work.micros, 300u);
+  EXPECT_EQ(Peek(id).work.age_micros, 20u);
   EXPECT_EQ(*Peek(id).result, "42");
   EXPECT_EQ(Peek(id).trace.size(), 4u);
 }

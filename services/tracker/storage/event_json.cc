@@ -12,6 +12,8 @@
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/errors.h"
+#include "tracker/domain/session/session_errors.h"
+#include "tracker/domain/session/session_limits.h"
 #include "tracker/storage/json.h"
 
 namespace callslip::tracker {
@@ -334,6 +336,39 @@ std::optional<EndedTurn> DecodeTurnEnd(const OtherEvent& event) {
     return turn;
   }
   return std::nullopt;
+}
+
+namespace {
+
+// Whether reading the line may give another event than the one it was made of.
+bool ChangesWhenRead(const EventPayload& payload, absl::string_view line) {
+  return std::holds_alternative<ToolCall>(payload) || std::holds_alternative<OtherEvent>(payload) ||
+         absl::StrContains(line, "\xEF\xBF\xBD");
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<EncodedEvent>> EncodeEvents(int64_t first_seq, absl::Time now,
+                                                       std::vector<EventPayload> payloads) {
+  std::vector<EncodedEvent> events(payloads.size());
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    const int64_t seq = first_seq + static_cast<int64_t>(i);
+    std::string& line = events[i].line;
+    ASSIGN_OR_RETURN(line, EncodeEvent(seq, now, payloads[i]));
+    if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
+  }
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    const int64_t seq = first_seq + static_cast<int64_t>(i);
+    const absl::string_view line = events[i].line;
+    if (ChangesWhenRead(payloads[i], line)) {
+      events[i].event = DecodeEvent({seq, std::string(EventTypeOf(payloads[i])), now},
+                                    line.substr(0, line.size() - 1));
+    } else {
+      events[i].event = std::make_shared<SessionEvent>(SessionEvent{
+          .seq = seq, .timestamp = now, .payload = std::move(payloads[i]), .bytes = line.size()});
+    }
+  }
+  return events;
 }
 
 }  // namespace callslip::tracker

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -25,6 +26,14 @@ struct EventHead {
 // is replaced.
 absl::StatusOr<std::string> EncodeEvent(int64_t seq, absl::Time timestamp,
                                         const EventPayload& payload);
+
+struct EncodedEvent {
+  EventPtr event;    // As it is when it is read again.
+  std::string line;  // With its newline.
+};
+// Events with the seqs from `first_seq` on, all or none of them. EventTooLarge, InvalidField.
+absl::StatusOr<std::vector<EncodedEvent>> EncodeEvents(int64_t first_seq, absl::Time now,
+                                                       std::vector<EventPayload> payloads);
 
 // Nothing where the line is no event. Reads a line as we write it in a fraction of a microsecond
 // and looks at no more than its beginning; others are parsed.

@@ -14,15 +14,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Lines of other programs may be a little longer than ours; above that they are no events.
-constexpr size_t kMaxLineBytes = 2 * kMaxEventBytes;
 constexpr size_t kFlushBytes = size_t{1} << 20;
-
-// Whether reading the line may give another event than the one it was made of.
-bool ChangesWhenRead(const EventPayload& payload, absl::string_view line) {
-  return std::holds_alternative<ToolCall>(payload) || std::holds_alternative<OtherEvent>(payload) ||
-         absl::StrContains(line, "\xEF\xBF\xBD");
-}
 
 }  // namespace
 
@@ -69,28 +61,14 @@ absl::StatusOr<EventPtr> EventLog::Append(EventPayload payload, absl::Time now) 
 
 absl::StatusOr<std::vector<EventPtr>> EventLog::AppendAll(std::vector<EventPayload> payloads,
                                                           absl::Time now) {
-  std::vector<std::string> lines;
-  lines.reserve(payloads.size());
-  for (const EventPayload& payload : payloads) {
-    const int64_t seq = max_seq_ + 1 + static_cast<int64_t>(lines.size());
-    ASSIGN_OR_RETURN(std::string line, EncodeEvent(seq, now, payload));
-    if (line.size() > kMaxEventBytes) return EventTooLarge(line.size(), kMaxEventBytes);
-    lines.push_back(std::move(line));
-  }
+  ASSIGN_OR_RETURN(std::vector<EncodedEvent> encoded,
+                   EncodeEvents(max_seq_ + 1, now, std::move(payloads)));
   std::vector<EventPtr> events;
-  events.reserve(payloads.size());
-  for (size_t i = 0; i < payloads.size(); ++i) {
-    const absl::string_view line = lines[i];
-    const int64_t seq = max_seq_ + 1;
-    Index(seq, bytes());
-    absl::StrAppend(&unwritten_, line);
-    if (ChangesWhenRead(payloads[i], line)) {
-      events.push_back(DecodeEvent({seq, std::string(EventTypeOf(payloads[i])), now},
-                                   line.substr(0, line.size() - 1)));
-    } else {
-      events.push_back(std::make_shared<SessionEvent>(SessionEvent{
-          .seq = seq, .timestamp = now, .payload = std::move(payloads[i]), .bytes = line.size()}));
-    }
+  events.reserve(encoded.size());
+  for (EncodedEvent& event : encoded) {
+    Index(event.event->seq, bytes());
+    absl::StrAppend(&unwritten_, event.line);
+    events.push_back(std::move(event.event));
     if (unwritten_.size() >= kFlushBytes) RETURN_IF_ERROR(Flush());
   }
   return events;

@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "tracker/domain/session/session_event.h"
+#include "tracker/domain/session/session_limits.h"
 #include "tracker/domain/session/session_metadata.h"
 #include "tracker/storage/disk.h"
 #include "tracker/storage/event_json.h"
@@ -64,6 +65,8 @@ class EventLog {
   void CloseFile() { file_.Close(); }
 
   static constexpr char kFileName[] = "events.jsonl";
+  // Lines of other programs may be a little longer than ours; above that they are no events.
+  static constexpr size_t kMaxLineBytes = 2 * kMaxEventBytes;
   // 24 bytes each.
   static constexpr size_t kMaxIndexEntries = 4096;
 

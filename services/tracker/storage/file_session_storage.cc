@@ -23,8 +23,7 @@
 namespace callslip::tracker {
 namespace {
 
-// Ids of sessions never begin with a dot.
-constexpr char kNewPrefix[] = ".new-";
+// As kNewPrefix.
 constexpr char kRemovedPrefix[] = ".removed-";
 
 std::string Join(const std::string& folder, absl::string_view name) {
@@ -177,24 +176,9 @@ absl::StatusOr<FileSessionStorage::MetadataFile> FileSessionStorage::ReadMetadat
   return file;
 }
 
-absl::StatusOr<LoadedSession> FileSessionStorage::Create(const SessionMetadata& metadata) {
-  const std::string& id = metadata.session_id;
-  RETURN_IF_ERROR(CheckSessionId(id));
-  bool is_half_made = false;
-  {
-    MutexLock lock(&mutex_);
-    is_half_made = half_made_.contains(id);
-  }
-  if (is_half_made) {
-    RETURN_IF_ERROR(Unmake(id));
-  } else {
-    ASSIGN_OR_RETURN(const auto there, disk_->Look(FolderOf(id)));
-    if (there.has_value()) return SessionExists(id);
-  }
-  const absl::Status made = Make(metadata);
-  absl::StatusOr<LoadedSession> created = made.ok() ? Load(id) : made;
-  if (!created.ok()) Unmake(id).IgnoreError();
-  return created;
+absl::StatusOr<bool> FileSessionStorage::Exists(const std::string& id) {
+  ASSIGN_OR_RETURN(const auto there, disk_->Look(FolderOf(id)));
+  return there.has_value();
 }
 
 absl::Status FileSessionStorage::Make(SessionMetadata metadata) {
@@ -217,18 +201,11 @@ absl::Status FileSessionStorage::Make(SessionMetadata metadata) {
   return disk_->SyncFolder(folder_);
 }
 
-absl::Status FileSessionStorage::Unmake(const std::string& id) {
-  const absl::Status removed = Remove(id);
-  const bool is_gone = removed.ok() || absl::IsNotFound(removed);
+absl::Status FileSessionStorage::Unmake(const SessionMetadata& metadata) {
+  const absl::Status removed = Remove(metadata.session_id);
   // What is incomplete does not keep the id from being used.
-  RemoveTree(Join(folder_, kNewPrefix + id)).IgnoreError();
-  MutexLock lock(&mutex_);
-  if (is_gone) {
-    half_made_.erase(id);
-    return absl::OkStatus();
-  }
-  half_made_.insert(id);
-  return removed;
+  RemoveTree(Join(folder_, kNewPrefix + metadata.session_id)).IgnoreError();
+  return absl::IsNotFound(removed) ? absl::OkStatus() : removed;
 }
 
 absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
@@ -251,7 +228,8 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
     RETURN_IF_ERROR(RecordLoss(*file.metadata, *log));
   }
   LoadedSession loaded;
-  loaded.metadata = summary.Complete(id, file.metadata, *log);
+  loaded.metadata = summary.Complete(
+      id, file.metadata, {.events = log->size(), .bytes = log->bytes(), .max_seq = log->max_seq()});
   loaded.prompts = std::move(summary).TakePrompts();
   loaded.last_turn = summary.last_turn();
   loaded.answer = std::move(summary).TakeAnswer();

@@ -3,16 +3,13 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "common/mutex.h"
-#include "tracker/domain/session/session_storage.h"
 #include "tracker/storage/disk.h"
+#include "tracker/storage/movable_session_storage.h"
 
 namespace callslip::tracker {
 
@@ -41,7 +38,7 @@ namespace callslip::tracker {
 // the code `events_lost` says so, and no seq is used twice.
 //
 // Thread-safe for different sessions.
-class FileSessionStorage final : public SessionStorage {
+class FileSessionStorage final : public MovableSessionStorage {
  public:
   // Takes the folder `data_dir`/sessions, which is made where it is missing. The lock goes with the
   // process that holds it, however that ends. DataDirectoryLocked, StorageFailed. `disk` must
@@ -52,9 +49,10 @@ class FileSessionStorage final : public SessionStorage {
   // Reads the metadata of all sessions, and the logs of those that were in use at a crash. What is
   // no session is left alone, and one that can't be loaded is listed with its damage.
   absl::StatusOr<std::vector<SessionMetadata>> List() override;
-  absl::StatusOr<LoadedSession> Create(const SessionMetadata& metadata) override;
   absl::StatusOr<LoadedSession> Load(const std::string& id) override;
   absl::Status Remove(const std::string& id) override;
+  absl::Status Copy(const std::string& id, SessionSink& to) override;
+  absl::StatusOr<std::unique_ptr<SessionSink>> Put(const std::string& id) override;
 
  private:
   // What metadata.json says; nothing where it is missing or means nothing.
@@ -62,6 +60,9 @@ class FileSessionStorage final : public SessionStorage {
     std::optional<SessionMetadata> metadata;
     bool is_damaged = false;
   };
+
+  // Of a folder that is not complete. Ids of sessions never begin with a dot.
+  static constexpr char kNewPrefix[] = ".new-";
 
   FileSessionStorage(std::string folder, Disk* disk, File lock);
 
@@ -75,17 +76,13 @@ class FileSessionStorage final : public SessionStorage {
   absl::Status ReadQueue(const std::string& folder, LoadedSession& loaded);
   // Renames a file that means nothing.
   absl::Status PutAside(const std::string& path);
-  // Makes the folder of a session, complete.
-  absl::Status Make(SessionMetadata metadata);
-  // Removes what Make() has left of it.
-  absl::Status Unmake(const std::string& id);
+  absl::StatusOr<bool> Exists(const std::string& id) override;
+  absl::Status Make(SessionMetadata metadata) override;
+  absl::Status Unmake(const SessionMetadata& metadata) override;
 
   const std::string folder_;
   Disk* const disk_;
   const File lock_;
-  Mutex mutex_;
-  // Sessions that were not made in the end, and whose folders could not be removed.
-  std::set<std::string> half_made_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace callslip::tracker

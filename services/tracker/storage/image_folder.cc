@@ -17,14 +17,14 @@ constexpr char kNameSuffix[] = ".name";
 // Of the digest, which is named by twice as many digits.
 constexpr size_t kIdBytes = 8;
 
-std::string IdOf(const std::string& data) {
+}  // namespace
+
+std::string ImageIdOf(const std::string& data) {
   unsigned char digest[SHA256_DIGEST_LENGTH];
   SHA256(reinterpret_cast<const unsigned char*>(data.data()), data.size(), digest);
   return absl::StrCat("img-", absl::BytesToHexString(absl::string_view(
                                   reinterpret_cast<const char*>(digest), kIdBytes)));
 }
-
-}  // namespace
 
 absl::StatusOr<ImageFolder> ImageFolder::Open(Disk* disk, std::string folder) {
   ImageFolder images(disk, std::move(folder));
@@ -41,7 +41,7 @@ absl::StatusOr<ImageFolder> ImageFolder::Open(Disk* disk, std::string folder) {
 
 absl::StatusOr<ImageRef> ImageFolder::Put(const std::string& data, const std::string& name,
                                           size_t limit) {
-  const std::string id = IdOf(data);
+  const std::string id = ImageIdOf(data);
   ImageRef image{.id = id, .name = name, .mime_type = std::string(ImageTypeOf(data))};
   ASSIGN_OR_RETURN(const auto there, disk_->Look(PathOf(id)));
   if (there.has_value()) {

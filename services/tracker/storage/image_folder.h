@@ -13,6 +13,9 @@
 
 namespace callslip::tracker {
 
+// "img-" and 16 hexadecimal digits of the SHA-256 of its bytes.
+std::string ImageIdOf(const std::string& data);
+
 // The images in the folder of a session: img-{16 hexadecimal digits of the SHA-256 of its bytes},
 // and beside it, where it has one, its name as img-….name.
 class ImageFolder {

@@ -42,6 +42,9 @@ void Encode(const CommandSpec& spec, storage::CommandSpec& to) {
   }
   *to.mutable_deadlines() = EncodeOverrides(spec.deadlines->overrides);
   if (!spec.trace.empty()) *to.mutable_traceparent() = spec.trace.ToString();
+  // Not touched where there is none, which would allocate it.
+  if (!spec.tracestate().empty()) Assign(to.mutable_tracestate(), spec.tracestate());
+  if (!spec.baggage().empty()) Assign(to.mutable_baggage(), spec.baggage());
   to.set_params(*spec.params);
 }
 
@@ -74,6 +77,8 @@ void Encode(const CommandRecord& record, bool is_first, storage::Command& to) {
   to.set_end_number(record.end_number);
   to.set_is_read(command.spec->is_read());
   for (const auto& worker : command.workers) to.add_deliveries(*worker);
+  to.set_work_micros(command.work.micros);
+  to.set_work_age_micros(command.work.age_micros);
 }
 
 void Encode(const CommandRemoval& removal, storage::CommandRemoval& to) {
@@ -155,6 +160,7 @@ std::shared_ptr<const CommandSpec> Decode(uint64_t sequence, const storage::Comm
     request.not_before = absl::FromUnixNanos(from.not_before_nanos());
   }
   request.trace = TraceContext::Parse(from.traceparent()).value_or(TraceContext());
+  request.companions = {.tracestate = from.tracestate(), .baggage = from.baggage()};
   request.params = ToPayload(from.params());
   if (!id.has_value() || !DecodeOverrides(from.deadlines(), request.deadlines)) return nullptr;
   return std::make_shared<const CommandSpec>(*id, request,
@@ -207,6 +213,7 @@ std::optional<CommandRecord> Decode(uint64_t sequence, const storage::Command& f
   for (const std::string& worker : from.deliveries()) {
     command->workers.push_back(std::make_shared<const std::string>(worker));
   }
+  command->work = {.micros = from.work_micros(), .age_micros = from.work_age_micros()};
   record.command = std::move(command);
   for (const std::string& text : from.leases()) {
     const std::optional<LeaseToken> lease = LeaseToken::Parse(text);
@@ -337,18 +344,20 @@ bool JournalEncoder::Finish(bool encoded, size_t size) {
   return encoded;
 }
 
+std::shared_ptr<const CommandDeadlines> ClocksAsBrought(const DeadlineOverrides& overrides,
+                                                        CommandClass) {
+  auto clocks = std::make_shared<CommandDeadlines>();
+  clocks->overrides = overrides;
+  return clocks;
+}
+
 bool DecodeJournal(absl::string_view bytes, const EarlierEntry& earlier,
                    const std::function<void(JournalEntry)>& each) {
-  const ClocksOf own_clocks = [](const DeadlineOverrides& overrides, CommandClass) {
-    auto clocks = std::make_shared<CommandDeadlines>();
-    clocks->overrides = overrides;
-    return clocks;
-  };
   storage::Batch batch;
   if (!batch.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return false;
   for (const storage::Entry& from : batch.entries()) {
     JournalEntry entry;
-    if (!Decode(from, earlier, own_clocks, entry)) return false;
+    if (!Decode(from, earlier, ClocksAsBrought, entry)) return false;
     each(std::move(entry));
   }
   return true;

@@ -39,6 +39,10 @@ class JournalEncoder {
 // The newest entry with that sequence among those that were decoded before, or null.
 using EarlierEntry = std::function<const JournalEntry*(uint64_t sequence)>;
 
+// The clocks of a command that has none but those that it brought along.
+std::shared_ptr<const CommandDeadlines> ClocksAsBrought(const DeadlineOverrides& overrides,
+                                                        CommandClass);
+
 // Gives each entry in its order. What never changes of a command or drawing is what the earlier
 // entry has of it; where there is none, all but its sequence is missing, since somebody else has
 // it; of its clocks each has what it brought along only. False where the bytes are no entries.

@@ -13,7 +13,7 @@
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
 #include "tracker/storage/command_encoding.h"
-#include "tracker/storage/entry_rows.h"
+#include "tracker/storage/sqlite_entry_rows.h"
 
 namespace callslip::tracker {
 namespace {

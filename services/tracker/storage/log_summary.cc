@@ -48,7 +48,7 @@ void LogSummary::See(const EventHead& head, absl::string_view line) {
 }
 
 SessionMetadata LogSummary::Complete(const std::string& id, std::optional<SessionMetadata> known,
-                                     const EventLog& log) const {
+                                     const LogSize& log) const {
   SessionMetadata metadata;
   if (known.has_value()) {
     metadata = *std::move(known);
@@ -65,9 +65,9 @@ SessionMetadata LogSummary::Complete(const std::string& id, std::optional<Sessio
     metadata.end_reason = end_reason_;
   }
   metadata.updated_at = std::max(metadata.updated_at, last_at_);
-  metadata.event_count = log.size();
-  metadata.log_bytes = log.bytes();
-  metadata.max_seq = log.max_seq();
+  metadata.event_count = log.events;
+  metadata.log_bytes = log.bytes;
+  metadata.max_seq = log.max_seq;
   return metadata;
 }
 

@@ -14,9 +14,14 @@
 #include "tracker/domain/session/session_metadata.h"
 #include "tracker/domain/session/session_storage.h"
 #include "tracker/storage/event_json.h"
-#include "tracker/storage/event_log.h"
 
 namespace callslip::tracker {
+
+struct LogSize {
+  int64_t events = 0;
+  int64_t bytes = 0;
+  int64_t max_seq = 0;  // The newest that was ever used.
+};
 
 // What a log says about its session, as far as loading needs it.
 class LogSummary {
@@ -26,7 +31,7 @@ class LogSummary {
 
   // Brings metadata up to date, or makes them where there are none.
   SessionMetadata Complete(const std::string& id, std::optional<SessionMetadata> known,
-                           const EventLog& log) const;
+                           const LogSize& log) const;
 
   std::deque<RecordedPrompt> TakePrompts() && { return std::move(prompts_); }
   const EndedTurn& last_turn() const { return last_turn_; }

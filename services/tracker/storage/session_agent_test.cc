@@ -103,6 +103,7 @@ TEST_F(SessionAgentTest, WhoRunsItSurvivesARestartAndHowItIsDoesNot) {
 }
 
 TEST_F(SessionAgentTest, WhatIsNotStoredCostsNoWrite) {
+  CALLSLIP_ABOUT_FILES();
   ASSERT_OK(Create("s1"));
   ASSERT_OK(Set({.status = AgentStatus::kIdle, .runner_id = "r", .details = "{}"}));
   const std::string before = MetadataFile();
@@ -211,6 +212,7 @@ TEST_F(SessionAgentTest, AQueueThatIsNotSentByItselfNeedsNone) {
 }
 
 TEST_F(SessionAgentTest, ATurnWhoseEndIsInTheLogHasEnded) {
+  CALLSLIP_ABOUT_FILES();
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));

@@ -50,6 +50,7 @@ TEST_F(SessionChildrenTest, EndWhereTheirParentIsDeletedOrArchived) {
 }
 
 TEST_F(SessionChildrenTest, EndAlsoWhereTheTrackerWasKilledBetween) {
+  CALLSLIP_ABOUT_FILES();
   for (const char* id : {"a", "x"}) ASSERT_OK(Create(id));
   ASSERT_OK(CreateChild("b", "a"));
   ASSERT_OK(CreateChild("d", "a", true));

@@ -73,13 +73,17 @@ absl::StatusOr<std::vector<SessionInspection>> InspectSessions(const std::string
     sessions.push_back(Inspect(entries->path().string(), id));
   }
   if (error) return StorageFailed(absl::StrCat("can't read ", folder, ": ", error.message()));
+  SortByChange(sessions);
+  return sessions;
+}
+
+void SortByChange(std::vector<SessionInspection>& sessions) {
   const auto changed = [](const SessionInspection& session) {
     return session.metadata.has_value() ? session.metadata->updated_at : absl::InfinitePast();
   };
   std::sort(sessions.begin(), sessions.end(), [&](const auto& a, const auto& b) {
     return std::pair(changed(b), a.id) < std::pair(changed(a), b.id);
   });
-  return sessions;
 }
 
 }  // namespace callslip::tracker

@@ -34,6 +34,9 @@ struct SessionInspection {
 // that can't be read; what is no folder is passed over.
 absl::StatusOr<std::vector<SessionInspection>> InspectSessions(const std::string& data_dir);
 
+// Those that were changed last come first.
+void SortByChange(std::vector<SessionInspection>& sessions);
+
 }  // namespace callslip::tracker
 
 #endif  // CALLSLIP_TRACKER_STORAGE_SESSION_INSPECTION_H_

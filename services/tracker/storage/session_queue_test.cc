@@ -13,6 +13,7 @@ namespace callslip::tracker {
 namespace {
 
 TEST_F(SessionTableTest, TheQueueFileIsAsDocumented) {
+  CALLSLIP_ABOUT_FILES();
   ASSERT_OK(Create("s1"));
   ASSERT_OK_AND_ASSIGN(const QueuedMessage added, Add("What's the status?"));
   std::ifstream in(PathOf("queue.json"));
@@ -89,6 +90,7 @@ TEST_F(SessionTableTest, ATurnOutlivesItsRunnersConnectionAndATrackersRestart) {
 }
 
 TEST_F(SessionTableTest, AMessageThatCouldNotBeStoredBeginsNoTurn) {
+  CALLSLIP_ABOUT_FILES();
   FailingDisk disk;
   Reopen(&disk);
   ASSERT_OK(Create("s1"));
@@ -106,6 +108,7 @@ TEST_F(SessionTableTest, AMessageThatCouldNotBeStoredBeginsNoTurn) {
 
 // The prompt in the log is all that a turn needs to have begun.
 TEST_F(SessionTableTest, ATurnBeginsWithOneSync) {
+  CALLSLIP_ABOUT_FILES();
   FailingDisk disk;
   Reopen(&disk);
   ASSERT_OK(Create("s1"));
@@ -267,6 +270,7 @@ TEST_F(SessionTableTest, SendNowNeedsARunnerThatIsIdle) {
 }
 
 TEST_F(SessionTableTest, ADamagedQueueIsPutAsideAndSaysSo) {
+  CALLSLIP_ABOUT_FILES();
   ASSERT_OK(Create("s1"));
   Close();
   std::ofstream(PathOf("queue.json")) << "{\"mess";

@@ -19,6 +19,11 @@
 #include "tracker/domain/session/session_table.h"
 #include "tracker/storage/disk.h"
 #include "tracker/storage/file_session_storage.h"
+#ifdef CALLSLIP_SESSIONS_IN_POSTGRES
+#include "support/postgres_server.h"
+#include "tracker/postgres/cell.h"
+#include "tracker/postgres/postgres_session_storage.h"
+#endif
 
 // A SessionTable on real files, for tests. Its calls are made to wait for their answers.
 namespace callslip::tracker {
@@ -137,6 +142,13 @@ class TestFeed final : public SessionFeed {
   Inbox<bool> ready_;
 };
 
+// The first line of a test that is about files.
+#ifdef CALLSLIP_SESSIONS_IN_POSTGRES
+#define CALLSLIP_ABOUT_FILES() GTEST_SKIP() << "about files"
+#else
+#define CALLSLIP_ABOUT_FILES() (void)0
+#endif
+
 class SessionTableTest : public ::testing::Test {
  protected:
   SessionTableTest() { Reopen(); }
@@ -145,9 +157,7 @@ class SessionTableTest : public ::testing::Test {
   void Reopen(Disk* disk = nullptr) {
     Close();
     if (disk == nullptr) disk = &disk_;
-    auto storage = FileSessionStorage::Open(folder_.path(), disk);
-    ASSERT_OK(storage);
-    storage_ = *std::move(storage);
+    OpenStorage(disk);
     auto table = SessionTable::Open(storage_.get(), &clock_, limits_, defaults_, threads_);
     ASSERT_OK(table);
     table_ = *std::move(table);
@@ -156,6 +166,29 @@ class SessionTableTest : public ::testing::Test {
     table_.reset();
     storage_.reset();
   }
+
+  // Most tests are about sessions, wherever they are kept: in files, or, where this is compiled for
+  // them, in PostgreSQL.
+#ifdef CALLSLIP_SESSIONS_IN_POSTGRES
+  void OpenStorage(Disk*) {
+    const auto connection = PostgresConnection::Open(url_);
+    ASSERT_OK(connection);
+    ASSERT_OK(PreparePostgres(**connection, {.standby = false}));
+    PostgresCell cell(url_);
+    const auto seen = cell.Read();
+    ASSERT_OK(seen);
+    const auto epoch = cell.Take(*seen, "test");
+    ASSERT_OK(epoch);
+    storage_ = std::make_unique<PostgresSessionStorage>(url_, *epoch);
+  }
+  const std::string url_ = PostgresServer::Shared().NewSchema();
+#else
+  void OpenStorage(Disk* disk) {
+    auto storage = FileSessionStorage::Open(folder_.path(), disk);
+    ASSERT_OK(storage);
+    storage_ = *std::move(storage);
+  }
+#endif
 
   absl::StatusOr<SessionMetadata> Create(SessionRequest request) {
     Awaited<absl::StatusOr<SessionMetadata>> done;
@@ -249,7 +282,7 @@ class SessionTableTest : public ::testing::Test {
   SessionLimits limits_;
   QueueDefaults defaults_;
   int threads_ = 2;
-  std::unique_ptr<FileSessionStorage> storage_;
+  std::unique_ptr<SessionStorage> storage_;
   std::unique_ptr<SessionTable> table_;
 };
 

@@ -141,6 +141,7 @@ TEST_F(SessionTableTest, MetadataThatAreGoneAreMadeFromTheLog) {
 }
 
 TEST_F(SessionTableTest, TwoProcessesNeverShareADirectory) {
+  CALLSLIP_ABOUT_FILES();
   const auto second = FileSessionStorage::Open(folder_.path(), &disk_);
   EXPECT_THAT(second, FailsWith(absl::StatusCode::kFailedPrecondition, "data_dir_locked"));
   Close();

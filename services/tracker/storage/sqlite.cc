@@ -37,7 +37,7 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenToRead(const std::string& pat
 
 absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenCopy(const std::string& path) {
   ASSIGN_OR_RETURN(const SqliteDatabase original, OpenToRead(path));
-  ASSIGN_OR_RETURN(SqliteDatabase copy, OpenWith("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  ASSIGN_OR_RETURN(SqliteDatabase copy, OpenTemporary());
   // A tracker that starts or ends locks it for a moment.
   sqlite3_busy_timeout(original.get(), 1000);
   sqlite3_backup* const copying = sqlite3_backup_init(copy.get(), "main", original.get(), "main");
@@ -45,6 +45,10 @@ absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenCopy(const std::string& path)
   if (sqlite3_backup_finish(copying) != SQLITE_OK) return copy.Error(absl::StrCat("copy ", path));
   if (!is_whole) return absl::UnavailableError(absl::StrCat("can't copy ", path, ": it is locked"));
   return copy;
+}
+
+absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenTemporary() {
+  return OpenWith("", SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 }
 
 absl::StatusOr<SqliteDatabase> SqliteDatabase::OpenWith(const std::string& path, int flags) {

@@ -25,6 +25,8 @@ class SqliteDatabase {
   static absl::StatusOr<SqliteDatabase> Open(const std::string& path);
   // A temporary database, in memory or a file without a name, with what the one at `path` holds.
   static absl::StatusOr<SqliteDatabase> OpenCopy(const std::string& path);
+  // An empty one of that kind.
+  static absl::StatusOr<SqliteDatabase> OpenTemporary();
   // Changes and makes nothing.
   static absl::StatusOr<SqliteDatabase> OpenToRead(const std::string& path);
 

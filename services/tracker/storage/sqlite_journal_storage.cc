@@ -82,6 +82,16 @@ absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> SqliteJournalStorage::Open
 absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> SqliteJournalStorage::OpenCopy(
     const std::string& path) {
   ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::OpenCopy(path));
+  return Prepared(path, std::move(database));
+}
+
+absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> SqliteJournalStorage::OpenTemporary() {
+  ASSIGN_OR_RETURN(SqliteDatabase database, SqliteDatabase::OpenTemporary());
+  return Prepared("a temporary database", std::move(database));
+}
+
+absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> SqliteJournalStorage::Prepared(
+    const std::string& path, SqliteDatabase database) {
   std::unique_ptr<SqliteJournalStorage> storage(
       new SqliteJournalStorage(path, std::move(database)));
   if (const absl::Status prepared = storage->Prepare(/*sync=*/false); !prepared.ok()) {

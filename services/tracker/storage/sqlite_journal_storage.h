@@ -8,8 +8,8 @@
 
 #include "absl/status/statusor.h"
 #include "tracker/domain/journal/journal.h"
-#include "tracker/storage/entry_rows.h"
 #include "tracker/storage/sqlite.h"
+#include "tracker/storage/sqlite_entry_rows.h"
 
 namespace callslip::tracker {
 
@@ -26,6 +26,9 @@ class SqliteJournalStorage final : public JournalStorage {
   // Opens a copy of the database, which goes with this; the one at `path` is read, and stays as it
   // is.
   static absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> OpenCopy(const std::string& path);
+
+  // An empty one, in memory or a file without a name, which goes with this.
+  static absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> OpenTemporary();
 
   uint64_t position() const override { return position_; }
   absl::Status Append(uint64_t position, absl::Span<const JournalEntry> entries) override;
@@ -54,6 +57,9 @@ class SqliteJournalStorage final : public JournalStorage {
   SqliteJournalStorage(std::string path, SqliteDatabase database)
       : path_(std::move(path)), database_(std::move(database)) {}
 
+  // One that goes with this.
+  static absl::StatusOr<std::unique_ptr<SqliteJournalStorage>> Prepared(const std::string& path,
+                                                                        SqliteDatabase database);
   // `sync`: what the database has already is to survive a power cut.
   absl::Status Prepare(bool sync);
   absl::Status CheckFormat();

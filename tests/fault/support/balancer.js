@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 
-/** How often the gateways are asked whether they are ready, in ms. */
+/** How often the gateways are asked how they are, in ms. */
 const PROBE_MS = 100;
 
 /**
  * One address before several gateways, as a load balancer is: it hands each new connection to the
- * next gateway that is ready, and lets those that there are be.
+ * next gateway that answers and does not drain, and lets those that there are be. See also
+ * deploy/cluster/balancer.cfg.
  */
 export class Balancer {
   #backends = [];
@@ -43,8 +44,8 @@ export class Balancer {
     await Promise.all(this.#backends.map(async (backend) => {
       try {
         const signal = AbortSignal.timeout(1_000);
-        const { ok } = await fetch(`http://${backend.address}/readyz`, { signal });
-        backend.isReady = ok;
+        const response = await fetch(`http://${backend.address}/readyz`, { signal });
+        backend.isReady = !(await response.text()).includes('draining');
       } catch {
         backend.isReady = false;
       }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { BridgePipe, HttpPipe } from './agent_pipe.js';
+import { CLUSTER_FAULTS } from './cluster_faults.js';
 import { Fleet, usageOf } from './fleet.js';
 import { Ledger } from './ledger.js';
 import { Load, TRACKER_CLOCKS } from './load.js';
@@ -13,13 +14,18 @@ const WORKERS_PER_TARGET = 2;
 const KINDS = ['tracker', 'tracker', 'gateway', 'gateway', 'bridge', 'bridge', 'worker'];
 /** How many calls are answered between two kills at least, and how soon, in ms. */
 const ANSWERS_BETWEEN = 10;
-const STANDSTILL_MS = 30_000;
+const STANDSTILL_MS = 60_000;
+/** What happens to a fleet over a database lasts so long at most, in ms, unless it says otherwise. */
+const LONGEST_MS = 6_000;
+/** Until the last command has ended there, in ms: the worst of them again and again. */
+const CLUSTER_LIFE_MS = 180_000;
 /** A tracker lives for this long at least, in ms: gateways take up to 1 s to find it again. */
 const TRACKER_PEACE_MS = 3_000;
 
 /**
  * A whole installation under mixed load, whose processes are killed one after another: a tracker,
- * two gateways, bridges, an agent over HTTP, and simulated workers.
+ * two gateways, bridges, an agent over HTTP, and simulated workers. Over a database it is three trackers,
+ * and what may happen to them is in CLUSTER_FAULTS.
  */
 export class Chaos {
   /** How often each kind of process was killed. */
@@ -29,13 +35,19 @@ export class Chaos {
   #isClosed = false;
   #trackerSince = performance.now();
 
-  /** `durability`: the tracker's option. */
-  static async start({ seed, bridges = 3, agentsPerPipe = 6, http = true, durability = 'relaxed' } = {}) {
+  /** `durability`: the tracker's option. With `cluster` there is a database instead. */
+  static async start({ seed, bridges = 3, agentsPerPipe = 6, http = true, durability = 'relaxed',
+    cluster = false, longestMs = LONGEST_MS } = {}) {
     const chaos = new Chaos();
+    chaos.longestMs = longestMs;
     chaos.random = new Random(seed);
     chaos.ledger = new Ledger({ durable: durability !== 'memory' });
-    chaos.fleet = await Fleet.start({
-      gateways: 2, trackerOptions: [...TRACKER_CLOCKS, '--durability', durability] });
+    chaos.fleet = await Fleet.start(cluster
+      ? { gateways: 2, trackers: 3, database: true, links: true, trackerOptions: TRACKER_CLOCKS }
+      : { gateways: 2, trackerOptions: [...TRACKER_CLOCKS, '--durability', durability] });
+    if (cluster) {
+      for (const name of Object.keys(CLUSTER_FAULTS)) chaos.kills[name] = 0;
+    }
     chaos.workers = TARGETS.flatMap((target) => Array.from({ length: WORKERS_PER_TARGET },
       (_, i) => new SimulatedWorker({
         name: `${target}-${i}`, target, ledger: chaos.ledger,
@@ -48,7 +60,7 @@ export class Chaos {
     if (http) chaos.pipes.push(await HttpPipe.open(url(0), chaos.ledger));
     chaos.load = new Load({
       pipes: chaos.pipes, ledger: chaos.ledger, random: chaos.random,
-      targets: TARGETS, agentsPerPipe,
+      targets: TARGETS, agentsPerPipe, ...(cluster ? { lifeMs: CLUSTER_LIFE_MS } : {}),
     });
     return chaos;
   }
@@ -69,6 +81,10 @@ export class Chaos {
   /** Kills one process, picked at random, and has it back when it returns. */
   async strike() {
     const { random, fleet } = this;
+    if (fleet.postgres) {
+      await this.strikeCluster(random.pick([...Object.keys(CLUSTER_FAULTS), 'bridge', 'worker']));
+      return;
+    }
     let kind = random.pick(KINDS);
     if (kind === 'tracker' && performance.now() < this.#trackerSince + TRACKER_PEACE_MS) {
       kind = 'gateway';
@@ -83,10 +99,31 @@ export class Chaos {
       this.#trackerSince = performance.now();
     } else if (kind === 'gateway') {
       await fleet.killGateway(random.between(0, fleet.gateways.length));
-    } else if (kind === 'bridge') {
-      await random.pick(this.bridges).kill();
     } else {
-      random.pick(this.workers).crash();
+      await this.#strikeOthers(kind);
+    }
+  }
+
+  /** The same, of those over a database; this one. */
+  async strikeCluster(kind) {
+    const { random, fleet } = this;
+    this.kills[kind] += 1;
+    const fault = CLUSTER_FAULTS[kind];
+    if (fault === undefined) {
+      await this.#strikeOthers(kind);
+      return;
+    }
+    this.ledger.trackerDies();
+    await fault(fleet, random, this.longestMs);
+    await fleet.restore();
+    this.ledger.trackerDies();
+  }
+
+  async #strikeOthers(kind) {
+    if (kind === 'bridge') {
+      await this.random.pick(this.bridges).kill();
+    } else {
+      this.random.pick(this.workers).crash();
     }
   }
 
@@ -111,7 +148,7 @@ export class Chaos {
   /** Notes what the processes use at this moment. */
   async sample() {
     const { fleet } = this;
-    const pids = [['tracker', fleet.tracker.child.pid],
+    const pids = [...fleet.trackers.map(({ child }) => ['tracker', child.pid]),
       ...fleet.gateways.map(({ child }) => ['gateway', child.pid]),
       ...this.bridges.map(({ pid }) => ['bridge', pid])];
     for (const [kind, pid] of pids) {

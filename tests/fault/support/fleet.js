@@ -1,36 +1,106 @@
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePorts } from '../../e2e/support/ports.js';
 import { ServerProcess } from '../../e2e/support/processes.js';
+import { Proxy } from '../../e2e/support/proxy.js';
+import { Postgres } from './postgres.js';
 
-/** One tracker and some gateways, each of which may be killed and comes back where it was. */
+/** Said by a tracker that is there, be it that it serves or stands by. */
+const READY = /listening on (\S+:\S+)\n|"event":"standing by"/;
+/** Until one of several serves, in ms. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * Trackers and gateways, each of which may be killed and comes back where it was: one tracker with a
+ * directory, or with `database` several, of which one serves. With `links` there is a proxy in each link of
+ * these: between gateways and trackers, and between trackers and the database's servers.
+ */
 export class Fleet {
   gateways = [];
-  #trackerOptions;
-  #gatewayOptions;
+  trackers = [];
+  /** By gateway and tracker, and by tracker and server; empty without `links`. */
+  trackerLinks = [];
+  databaseLinks = [];
+  #options;
+  /** Of those who ended by themselves or were killed, for whoever asks why. */
+  #logs = [];
 
-  static async start({ gateways = 1, trackerOptions = [], gatewayOptions = [] } = {}) {
+  static async start({ gateways = 1, trackers = 1, database = false, links = false,
+    trackerOptions = [], gatewayOptions = [] } = {}) {
     const fleet = new Fleet();
-    fleet.#trackerOptions = trackerOptions;
-    fleet.#gatewayOptions = gatewayOptions;
+    fleet.#options = { trackerOptions, gatewayOptions };
     fleet.data = await mkdtemp(join(tmpdir(), 'callslip-fleet-'));
-    await fleet.startTracker();
-    for (let i = 0; i < gateways; ++i) await fleet.startGateway(i);
+    try {
+      if (database) await fleet.#openDatabase(trackers, links);
+      for (let i = 0; i < trackers; ++i) await fleet.startTracker(i);
+      if (links) await fleet.#linkGateways(gateways);
+      for (let i = 0; i < gateways; ++i) await fleet.startGateway(i);
+    } catch (error) {
+      await fleet.stop();
+      throw error;
+    }
     return fleet;
   }
 
-  async startTracker() {
-    this.tracker = await ServerProcess.start('callslip-tracker', [
-      '--listen', `unix:${this.data}/tracker.sock`, '--data-dir', this.data,
-      ...this.#trackerOptions,
-    ]);
+  /** The only one, or the first. */
+  get tracker() {
+    return this.trackers[0];
+  }
+
+  /** Where trackers listen, be it that they do. */
+  get trackerAddresses() {
+    return this.ports?.map((port) => `127.0.0.1:${port}`) ?? [this.tracker.address];
+  }
+
+  async startTracker(i = 0) {
+    if (this.trackers[i]) this.#logs.push(this.trackers[i].describeLog());
+    this.trackers[i] = await ServerProcess.start('callslip-tracker',
+      [...this.#placeOf(i), ...this.#options.trackerOptions], {}, READY);
   }
 
   async startGateway(i) {
+    const ways = this.trackerLinks[i]?.map(({ address }) => address) ?? this.trackerAddresses;
     this.gateways[i] = await ServerProcess.start('callslip-gateway', [
-      '--listen', this.gateways[i]?.address ?? '127.0.0.1:0', '--tracker', this.tracker.address,
-      ...this.#gatewayOptions,
+      '--listen', this.gateways[i]?.address ?? '127.0.0.1:0', '--tracker', ways.join(','),
+      ...this.#options.gatewayOptions,
     ]);
+  }
+
+  /** Which tracker serves now; waits until one does. */
+  async owner() {
+    const until = performance.now() + PATIENCE_MS;
+    while (performance.now() < until) {
+      const epochs = this.trackers.map((tracker) => {
+        const serves = isAlive(tracker) && /listening on/.test(tracker.log);
+        return serves ? Number(tracker.log.match(/"epoch":"(\d+)"/)?.[1] ?? 1) : 0;
+      });
+      const newest = Math.max(...epochs);
+      if (newest > 0) return epochs.indexOf(newest);
+      await pause(10);
+    }
+    throw new Error(`no tracker serves:\n${this.trackers.map((one) => one.describeLog().slice(-1_000)).join('\n')}`);
+  }
+
+  /** Has everything run and reach each other again, as those do who look after machines. */
+  async restore() {
+    for (const link of this.links) link.heal();
+    for (const server of [...this.trackers, ...this.gateways]) if (isAlive(server)) server.thaw();
+    const until = performance.now() + PATIENCE_MS;
+    for (let i = 0; i < this.trackers.length; ++i) {
+      while (!isAlive(this.trackers[i])) {
+        // The database may not be back yet.
+        await this.startTracker(i).catch((error) => {
+          if (performance.now() > until) throw error;
+        });
+      }
+    }
+    await this.owner();
+  }
+
+  get links() {
+    return [...this.trackerLinks, ...this.databaseLinks].flat();
   }
 
   gatewayUrl(i) {
@@ -47,15 +117,44 @@ export class Fleet {
   }
 
   printLogs() {
-    for (const server of [this.tracker, ...this.gateways]) {
+    for (const log of this.#logs.slice(-4)) console.error(log.slice(-2_000));
+    for (const server of [...this.trackers, ...this.gateways]) {
       console.error(server.describeLog().slice(-4_000));
     }
   }
 
   async stop() {
-    for (const server of [...this.gateways, this.tracker]) await server.stop();
+    for (const link of this.links) link.heal();
+    for (const server of [...this.gateways, ...this.trackers]) await server.stop();
+    for (const link of this.links) link.stop();
+    await this.postgres?.stop();
     await rm(this.data, { recursive: true, force: true });
   }
+
+  #placeOf(i) {
+    if (!this.postgres) return ['--listen', `unix:${this.data}/tracker.sock`, '--data-dir', this.data];
+    const storage = this.postgres.urlBy(this.databaseLinks[i]?.map(({ port }) => port));
+    return ['--listen', `127.0.0.1:${this.ports[i]}`, '--storage', storage];
+  }
+
+  async #openDatabase(trackers, links) {
+    this.postgres = await Postgres.start();
+    this.ports = await freePorts(trackers);
+    if (!links) return;
+    const servers = this.postgres.sockets.map((path) => `unix:${path}`);
+    this.databaseLinks = await Promise.all(this.ports.map(
+      () => Promise.all(servers.map((server) => Proxy.start(server)))));
+  }
+
+  async #linkGateways(gateways) {
+    this.trackerLinks = await Promise.all(Array.from({ length: gateways },
+      () => Promise.all(this.trackerAddresses.map((address) => Proxy.start(address)))));
+  }
+}
+
+/** Whether it has not ended; it may stand still. */
+export function isAlive({ child }) {
+  return child.exitCode === null && child.signalCode === null;
 }
 
 /** What a process uses: `{memory}` in MiB, the most it had so far, and `{files}` that are open. */

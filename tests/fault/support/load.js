@@ -28,8 +28,9 @@ export class Load {
   #ending = false;
   #loops;
 
-  constructor({ pipes, ledger, random, targets, agentsPerPipe = 3 }) {
-    this.#options = { pipes, ledger, random, targets };
+  /** `lifeMs`: how long a command may take at most. */
+  constructor({ pipes, ledger, random, targets, agentsPerPipe = 3, lifeMs = LIFE_MS }) {
+    this.#options = { pipes, ledger, random, targets, lifeMs };
     this.#loops = pipes.flatMap((pipe) => Array.from({ length: agentsPerPipe },
       () => this.#act(pipe)));
   }
@@ -43,18 +44,18 @@ export class Load {
   async stop() {
     this.end();
     await Promise.all(this.#loops);
-    const { pipes, ledger } = this.#options;
+    const { pipes, ledger, lifeMs } = this.#options;
     await Promise.all(ledger.open().map(
-      ({ job, id }, i) => collect(pipes[i % pipes.length], ledger, job, id)));
+      ({ job, id }, i) => collect(pipes[i % pipes.length], ledger, job, id, lifeMs)));
   }
 
   async #act(pipe) {
-    const { ledger, random } = this.#options;
+    const { ledger, random, lifeMs } = this.#options;
     while (!this.#ending) {
       // What others have left first: results are kept for a minute only.
       const [left] = ledger.open().filter((command) => !command.collecting);
       if (left !== undefined) {
-        await collect(pipe, ledger, left.job, left.id);
+        await collect(pipe, ledger, left.job, left.id, lifeMs);
       } else if (random.chance(0.05)) {
         await pipe.call('observe', { what: random.pick(['pending_commands', 'workers']) });
       } else {
@@ -64,7 +65,7 @@ export class Load {
   }
 
   async #handIn(pipe) {
-    const { ledger, random, targets } = this.#options;
+    const { ledger, random, targets, lifeMs } = this.#options;
     const idempotent = random.chance(0.2);
     const job = ledger.newJob(idempotent);
     const text = instructions(job, this.#workMs(), this.#end());
@@ -74,19 +75,21 @@ export class Load {
       ...(random.chance(0.3) ? { wait_ms: random.between(0, 2_000) } : {}),
     });
     if (answer === null) return;
-    if (answer.correlation_id === undefined) {
+    const id = answer.correlation_id;
+    if (id === undefined && answer.status !== 'complete') {
       ledger.refused += 1;
       await pause(PACE_MS);
       return;
     }
-    const id = answer.correlation_id;
-    ledger.accepted(job, id);
+    // The answer to a call that has waited for the end does not say whose it is.
+    ledger.accepted(job, id ?? `of ${job}`);
     if (hasEnded(answer)) {
       ledger.ended(job, answer);
+      if (id === undefined) return;
     } else {
       const isCancelled = random.chance(0.05);
       if (isCancelled) await pipe.call('interact', { action: 'cancel', correlation_id: id });
-      await collect(pipe, ledger, job, id);
+      await collect(pipe, ledger, job, id, lifeMs);
     }
     // Whoever asks again is told the same.
     if (random.chance(0.1)) await look(pipe, ledger, job, id, 0);
@@ -106,11 +109,11 @@ export class Load {
 }
 
 /** Asks until the command has ended; gives up when its deadlines have long passed. */
-export async function collect(pipe, ledger, job, id) {
+export async function collect(pipe, ledger, job, id, lifeMs = LIFE_MS) {
   const command = ledger.open().find((open) => open.job === job);
   if (command === undefined) return;
   command.collecting = true;
-  const until = command.acceptedAt + LIFE_MS;
+  const until = command.acceptedAt + lifeMs;
   while (!(await look(pipe, ledger, job, id, WAIT_MS))) {
     if (performance.now() > until) break;
     await pause(PACE_MS);
@@ -131,5 +134,6 @@ async function look(pipe, ledger, job, id, waitMs) {
 /** Whether an answer tells the end of a command, and not of the call alone. */
 function hasEnded(answer) {
   const isUnknown = ['unknown_command', 'command_removed'].includes(answer.error);
-  return answer.final === true && (answer.duration_ms !== undefined || isUnknown);
+  const ofCommand = answer.status === 'complete' || answer.duration_ms !== undefined;
+  return answer.final === true && (ofCommand || isUnknown);
 }

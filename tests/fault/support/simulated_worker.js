@@ -63,12 +63,12 @@ export class SimulatedWorker {
     }
   }
 
-  async #work({ id, correlation_id, params }) {
+  async #work({ id, correlation_id, params, traceparent }) {
     const life = this.#life;
     const { ledger } = this.#options;
     const [job, workMs, end] = (params.script ?? params.text).split(' ');
     const data = ledger.executed(job);
-    const report = (body) => this.#report({ id, correlation_id, ...body }, life);
+    const report = (body) => this.#report({ id, correlation_id, ...body }, life, traceparent);
     if (end === 'silent') return;
     const until = performance.now() + Number(workMs);
     while (performance.now() < until) {
@@ -87,12 +87,12 @@ export class SimulatedWorker {
   }
 
   /** Repeated until it is answered; null if the worker died or gave up. */
-  async #report(body, life) {
+  async #report(body, life, traceparent) {
     const until = performance.now() + REPORT_MS;
     while (performance.now() < until && life === this.#life && !this.#stopped.signal.aborted) {
       const answer = await this.#request('/query-result', {
         method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
+        headers: { 'Content-Type': 'application/json', ...(traceparent && { traceparent }) },
         body: JSON.stringify(body),
       });
       if (answer !== null) return answer;

@@ -5,9 +5,11 @@
 namespace callslip::tracker {
 namespace {
 
-std::array<const std::string*, 8> NamesOf(const CommandRequest& request) {
-  return {&request.client_id, &request.target,       &request.type,      &request.request_id,
-          &request.label,     &request.ordering_key, &request.replay_of, &request.subject};
+std::array<const std::string*, 10> NamesOf(const CommandRequest& request) {
+  return {&request.client_id,         &request.target,  &request.type,
+          &request.request_id,        &request.label,   &request.ordering_key,
+          &request.replay_of,         &request.subject, &request.companions.tracestate,
+          &request.companions.baggage};
 }
 
 absl::Time TimeOf(int64_t unix_nanos) {
@@ -73,6 +75,7 @@ CommandRequest CommandSpec::Request() const {
   request.subject = std::string(subject());
   request.not_before = not_before;
   request.trace = trace;
+  request.companions = {.tracestate = std::string(tracestate()), .baggage = std::string(baggage())};
   return request;
 }
 
@@ -103,6 +106,15 @@ int64_t CommandSnapshot::LastNanos(TraceEntry::Stage stage) const {
     if (entry->stage == stage) return entry->unix_nanos;
   }
   return kNotYet;
+}
+
+std::optional<CommandSnapshot::Stretch> CommandSnapshot::WorkNanos() const {
+  const int64_t sent = LastNanos(TraceEntry::Stage::kSent);
+  const int64_t ended = LastNanos(TraceEntry::Stage::kResolved);
+  if (work.micros == 0 || sent == kNotYet || ended < sent) return std::nullopt;
+  constexpr int64_t kNanosOfMicro = 1000;
+  const int64_t end = std::max(sent, ended - kNanosOfMicro * work.age_micros);
+  return Stretch{.begin = std::max(sent, end - kNanosOfMicro * work.micros), .end = end};
 }
 
 absl::Time CommandSnapshot::deliver_time() const {

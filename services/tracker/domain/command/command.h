@@ -14,6 +14,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/trace_companions.h"
 #include "common/trace_context.h"
 #include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/command/command_id.h"
@@ -44,7 +45,9 @@ struct CommandRequest {
   // What it waits for, where that is more than a worker. Never a client's word: whoever registers
   // the command here writes it, and reads it after a restart. Opaque here.
   std::string subject;
-  TraceContext trace;  // Of no effect; handed on.
+  // Of no effect; handed on.
+  TraceContext trace;
+  TraceCompanions companions;
 };
 
 // A request that was accepted. Constant, and shared by everyone who looks at the command.
@@ -64,6 +67,9 @@ class CommandSpec {
   // The id of the command that it replays; empty where it replays none.
   absl::string_view replay_of() const { return Name(6); }
   absl::string_view subject() const { return Name(7); }
+  // What goes beside `trace`.
+  absl::string_view tracestate() const { return Name(8); }
+  absl::string_view baggage() const { return Name(9); }
 
   // True where registering `request` again under the same request_id asks for the same thing.
   bool IsFor(const CommandRequest& request) const;
@@ -78,6 +84,12 @@ class CommandSpec {
   // The read receipt: somebody has been given the result. True where nobody had been before.
   bool MarkRead() const { return !read_ && !read_.exchange(true); }
   bool is_read() const { return read_; }
+
+  // Of params, and of the one name that may be long.
+  int64_t payload_bytes() const {
+    return (params == nullptr ? 0 : static_cast<int64_t>(params->size())) +
+           static_cast<int64_t>(baggage().size());
+  }
 
   // When it may be delivered at the earliest, which is when its clocks start.
   absl::Time ready_time() const { return std::max(register_time, not_before); }
@@ -94,7 +106,7 @@ class CommandSpec {
   const TraceContext trace;
 
  private:
-  static constexpr size_t kNames = 8;
+  static constexpr size_t kNames = 10;
 
   // The request that has made it.
   CommandRequest Request() const;
@@ -130,11 +142,19 @@ struct TraceEntry {
   Source source;
 };
 
+// How long the worker was at a command, and how long before its report it was done: by its own
+// clock, so that it need not be the tracker's. 0 micros: it has not said so.
+struct WorkTime {
+  uint32_t micros = 0;
+  uint32_t age_micros = 0;
+};
+
 // A command as it is at one moment. Constant: each change makes a new one.
 struct CommandSnapshot {
   std::shared_ptr<const CommandSpec> spec;
   CommandState state = CommandState::kQueued;
   int16_t attempt = 0;
+  WorkTime work;  // As reported with its end.
   int64_t revision = 1;
   absl::InlinedVector<TraceEntry, 4> trace;
   // To whom it was delivered, each time; without the first ones where an earlier version has kept
@@ -151,7 +171,7 @@ struct CommandSnapshot {
   }
   // Bytes of all payloads.
   int64_t payload_bytes() const {
-    return BytesOf(spec->params) + BytesOf(result) + BytesOf(context) + BytesOf(late_result);
+    return spec->payload_bytes() + BytesOf(result) + BytesOf(context) + BytesOf(late_result);
   }
   static constexpr int64_t kNotYet = std::numeric_limits<int64_t>::min();
 
@@ -159,6 +179,14 @@ struct CommandSnapshot {
   // kNotYet where it has not.
   int64_t FirstNanos(TraceEntry::Stage stage) const;
   int64_t LastNanos(TraceEntry::Stage stage) const;
+
+  // When its worker was at it, in nanoseconds since 1970: its time up to its report, within its
+  // last delivery. Nullopt where it has not said so.
+  struct Stretch {
+    int64_t begin;
+    int64_t end;
+  };
+  std::optional<Stretch> WorkNanos() const;
 
   // When it was last delivered, first acknowledged, and ended; InfinitePast where it was not.
   absl::Time deliver_time() const;

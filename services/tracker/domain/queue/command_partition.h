@@ -99,6 +99,7 @@ struct CommandEffects {
   std::vector<Tombstones::Dropped> dropped;  // Tombstones.
   absl::Time earliest_deadline = absl::InfiniteFuture();  // Of those that were set.
   std::vector<CommandPtr> failed;  // Ended without having been completed or cancelled.
+  std::vector<CommandPtr> ended;   // All that have, where somebody is to hear of it.
   bool no_leases = false;          // No worker holds a command any more, in any partition.
 };
 
@@ -115,6 +116,7 @@ struct CommandTableShared {
   std::atomic<int64_t> late_results{0};
   std::atomic<uint64_t> next_end{1};
   Journal* journal = nullptr;  // Null: what is here ends with the process.
+  bool hears_ends = false;     // Somebody is to hear of each command that ends.
 
   // A wait of a client, until FreeWait(). TooManyWaits.
   absl::Status ReserveWait(ClientAccount& account);
@@ -182,8 +184,8 @@ class CommandPartition {
                                                 Payload context, Heartbeats heartbeats,
                                                 absl::Time now, CommandEffects& effects);
   absl::StatusOr<CompleteResult> Complete(CommandId id, const LeaseProof& proof,
-                                          CommandOutcome outcome, Payload context, absl::Time now,
-                                          CommandEffects& effects);
+                                          CommandOutcome outcome, Payload context, WorkTime work,
+                                          absl::Time now, CommandEffects& effects);
 
   // What the workers of `target`, or of all targets where it is empty, do now.
   void AddActivities(absl::string_view target, std::vector<WorkerActivity>& activities);

@@ -73,6 +73,9 @@ void CommandPartition::CommitLocked(CommandEntry& entry, Change change, Step& st
   RearmLocked(entry);
   step.Changed(entry, before);
   if (ends) entry.end_number = shared_->next_end++;
+  if (ends && shared_->hears_ends && !IsTerminal(before->state)) {
+    step.effects.ended.push_back(entry.view);
+  }
   if (ends && view.state != CommandState::kCompleted) {
     const std::optional<CommandId> oldest = entry.client->account->KeepEnded(
         entry.spec().id, view.state == CommandState::kCancelled, shared_->limits.failed_of_client);

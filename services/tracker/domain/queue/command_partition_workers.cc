@@ -229,7 +229,8 @@ absl::StatusOr<AcknowledgeResult> CommandPartition::Acknowledge(
 
 absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const LeaseProof& proof,
                                                           CommandOutcome outcome, Payload context,
-                                                          absl::Time now, CommandEffects& effects) {
+                                                          WorkTime work, absl::Time now,
+                                                          CommandEffects& effects) {
   Step step(this, now, effects);
   CommandEntry* entry = EntryLocked(id);
   if (entry == nullptr) {
@@ -257,6 +258,7 @@ absl::StatusOr<CompleteResult> CommandPartition::Complete(CommandId id, const Le
 
   change.by_holder = IsOfHolder(*entry, proof);
   if (HasBytes(context)) change.next->context = std::move(context);
+  change.next->work = work;
   CommandEvent event = CommandEvent::kComplete;
   std::optional<CommandError> error;
   if (auto* failure = std::get_if<CommandFailure>(&outcome); failure != nullptr) {

@@ -84,6 +84,7 @@ void CommandTable::Run(CommandEffects& effects, absl::Time now) {
   if (failure_listener_ != nullptr) {
     for (const CommandPtr& command : effects.failed) failure_listener_(*command);
   }
+  for (const CommandPtr& command : effects.ended) end_listener_(*command);
   if (effects.no_leases) RunNoLeasesAction();
   for (const CommandId id : effects.pushed_out) {
     CommandEffects more;
@@ -92,7 +93,8 @@ void CommandTable::Run(CommandEffects& effects, absl::Time now) {
   }
 }
 
-absl::StatusOr<CommandRegistration> CommandTable::Register(CommandRequest request, absl::Time now) {
+absl::StatusOr<CommandRegistration> CommandTable::Register(CommandRequest&& request,
+                                                           absl::Time now) {
   RETURN_IF_ERROR(CompleteAndCheck(request, now));
   std::shared_ptr<const CommandDeadlines> deadlines = shared_.deadlines;
   if (request.deadlines != DeadlineOverrides()) {
@@ -380,13 +382,13 @@ absl::StatusOr<AcknowledgeResult> CommandTable::Acknowledge(const std::string& i
 absl::StatusOr<CompleteResult> CommandTable::Complete(const std::string& id,
                                                       const LeaseProof& proof,
                                                       CommandOutcome outcome, Payload context,
-                                                      absl::Time now) {
+                                                      absl::Time now, WorkTime work) {
   RETURN_IF_ERROR(CheckContext(context));
   RETURN_IF_ERROR(CheckAndCut(outcome));
   ASSIGN_OR_RETURN(const CommandId known, IdFrom(id, partitions_.size()));
   CommandEffects effects;
   absl::StatusOr<CompleteResult> result = PartitionOf(known).Complete(
-      known, proof, std::move(outcome), std::move(context), now, effects);
+      known, proof, std::move(outcome), std::move(context), work, now, effects);
   Run(effects, now);
   return result;
 }

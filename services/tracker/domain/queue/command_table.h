@@ -61,9 +61,17 @@ class CommandTable {
   // To be called before the table is used by more than one thread.
   void SetFailureListener(FailureListener listener) { failure_listener_ = std::move(listener); }
 
+  // The same for each command that has ended, when it does. That a result was not collected later
+  // is no second end.
+  void SetEndListener(FailureListener listener) {
+    end_listener_ = std::move(listener);
+    shared_.hears_ends = true;
+  }
+
   // For clients.
 
-  absl::StatusOr<CommandRegistration> Register(CommandRequest request, absl::Time now);
+  // Of `request` it leaves nothing that is of use.
+  absl::StatusOr<CommandRegistration> Register(CommandRequest&& request, absl::Time now);
   // The new command is that of the old one's client; `request_id` too.
   absl::StatusOr<CommandRegistration> Replay(const ClientScope& clients, const std::string& id,
                                              std::string request_id, absl::Time now);
@@ -126,7 +134,8 @@ class CommandTable {
                                                 Payload context, absl::Time now,
                                                 Heartbeats heartbeats = Heartbeats::kExpected);
   absl::StatusOr<CompleteResult> Complete(const std::string& id, const LeaseProof& proof,
-                                          CommandOutcome outcome, Payload context, absl::Time now);
+                                          CommandOutcome outcome, Payload context, absl::Time now,
+                                          WorkTime work = {});
 
   // What the workers of `target`, or of all targets where it is empty, do now: those that hold a
   // call or a command. One look at all that is unfinished.
@@ -198,6 +207,7 @@ class CommandTable {
   std::vector<std::unique_ptr<CommandPartition>> partitions_;
   DeadlineListener listener_;
   FailureListener failure_listener_;
+  FailureListener end_listener_;
   std::atomic<bool> draining_{false};
   // Spares the lock where there is none, which is nearly always.
   std::atomic<bool> has_no_leases_action_{false};

@@ -15,6 +15,12 @@ int64_t ReadyNanos(const CommandSnapshot& command) {
   return std::max(registered, absl::ToUnixNanos(not_before));
 }
 
+// From then to its last step. The trace is that of the call which has made it.
+void Observe(const CommandSnapshot& command, LatencyHistogram& latencies) {
+  const int64_t at = command.trace.back().unix_nanos;
+  latencies.Observe(at - ReadyNanos(command), command.spec->trace, at);
+}
+
 size_t EndCodeOf(const CommandSnapshot& command) {
   if (command.error == nullptr) return 0;
   const auto* const code = absl::c_find(kEndCodes, absl::string_view(command.error->code));
@@ -54,7 +60,7 @@ void CommandTally::Changed(const CommandSnapshot& before, const CommandSnapshot&
   ++StateCount(after.state);
   if (after.state == CommandState::kDelivered) {
     if (after.attempt == 1) {
-      statistics_.dispatch.Observe(after.trace.back().unix_nanos - ReadyNanos(after));
+      Observe(after, statistics_.dispatch);
     } else {
       ++statistics_.redelivered;
     }
@@ -68,8 +74,7 @@ void CommandTally::Ended(const CommandSnapshot& command) {
   // It had its end, and its time, before.
   if (kEndCodes[code] == "result_expired") return;
   const bool is_human = command.spec->command_class == CommandClass::kHuman;
-  LatencyHistogram& taken = is_human ? statistics_.human : statistics_.standard;
-  taken.Observe(command.trace.back().unix_nanos - ReadyNanos(command));
+  Observe(command, is_human ? statistics_.human : statistics_.standard);
 }
 
 }  // namespace callslip::tracker

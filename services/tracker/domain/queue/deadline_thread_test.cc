@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "common/fake_clock.h"
 #include "common/mutex.h"
@@ -37,7 +38,7 @@ class DeadlineThreadTest : public testing::Test {
   std::string Register() {
     CommandRequest request;
     request.type = "execute_js";
-    const auto registration = table_.Register(request, clock_.Now());
+    const auto registration = table_.Register(std::move(request), clock_.Now());
     EXPECT_OK(registration);
     return registration->command->spec->id.ToString();
   }

@@ -52,27 +52,18 @@ bool SessionCaller::Hold(const std::shared_ptr<LastingCall>& call) {
   {
     MutexLock lock(&mutex_);
     ended = ended_;
-    if (ended.ok()) {
-      if (lasting_.size() >= sweep_at_) {
-        std::erase_if(lasting_, [](const auto& weak) { return weak.expired(); });
-        sweep_at_ = 2 * lasting_.size() + 64;
-      }
-      lasting_.push_back(call);
-    }
+    if (ended.ok()) call->place_ = lasting_.Add(call);
   }
   if (!ended.ok()) call->End(ended);
   return ended.ok();
 }
 
 void SessionCaller::EndCalls(const absl::Status& status) {
-  std::vector<std::weak_ptr<LastingCall>> lasting;
   {
     MutexLock lock(&mutex_);
     ended_ = status;
-    lasting = std::move(lasting_);
-    lasting_.clear();
   }
-  for (const auto& weak : lasting) {
+  for (const auto& weak : lasting_.Entries()) {
     if (const auto call = weak.lock()) call->End(status);
   }
 }

@@ -5,12 +5,12 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/live_set.h"
 #include "common/mutex.h"
 #include "common/timer_thread.h"
 #include "tracker/domain/client_scope.h"
@@ -24,6 +24,10 @@ class LastingCall {
   virtual ~LastingCall() = default;
   // From now on the call is answered as far as it goes, or with `status`. Any thread.
   virtual void End(const absl::Status& status) = 0;
+
+ private:
+  friend class SessionCaller;
+  LiveSet<std::weak_ptr<LastingCall>>::Place place_;
 };
 
 // How callers reach sessions: those that they may see. All others are unknown. Thread-safe.
@@ -88,9 +92,7 @@ class SessionCaller {
   CondVar idle_;
   int64_t under_way_ ABSL_GUARDED_BY(mutex_) = 0;
   absl::Status ended_ ABSL_GUARDED_BY(mutex_);  // Not OK once EndCalls() was called.
-  // Those that are gone are dropped when there are twice as many as the last time.
-  std::vector<std::weak_ptr<LastingCall>> lasting_ ABSL_GUARDED_BY(mutex_);
-  size_t sweep_at_ ABSL_GUARDED_BY(mutex_) = 64;
+  LiveSet<std::weak_ptr<LastingCall>> lasting_;
 };
 
 }  // namespace callslip::tracker

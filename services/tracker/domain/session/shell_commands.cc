@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/mutex.h"
 #include "common/status_macros.h"
+#include "telemetry/session_trace.h"
 #include "tracker/domain/errors.h"
 
 namespace callslip::tracker {
@@ -203,7 +204,8 @@ std::string ShellCommands::Start(const std::string& client_id, const SessionMeta
                          .target = absl::StrCat("session-", session_id),
                          .type = kType,
                          .request_id = request_id,
-                         .label = session_id};
+                         .label = session_id,
+                         .trace = TraceOfSession(session_id, session.created_at)};
   request.params = std::make_shared<const std::string>(format_.params(command.command));
   // A build takes its time; the clock of quick commands is not meant for it.
   request.deadlines.start_to_close = kMaxStartToClose;

@@ -1,5 +1,5 @@
 // Drawings as rows; commands are in sqlite_journal_storage_test.cc.
-#include "tracker/storage/entry_rows.h"
+#include "tracker/storage/sqlite_entry_rows.h"
 
 #include <filesystem>
 #include <fstream>

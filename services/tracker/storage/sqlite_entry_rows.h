@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_TRACKER_STORAGE_ENTRY_ROWS_H_
-#define CALLSLIP_TRACKER_STORAGE_ENTRY_ROWS_H_
+#ifndef CALLSLIP_TRACKER_STORAGE_SQLITE_ENTRY_ROWS_H_
+#define CALLSLIP_TRACKER_STORAGE_SQLITE_ENTRY_ROWS_H_
 
 #include <cstdint>
 #include <functional>
@@ -9,13 +9,10 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "tracker/domain/journal/journal.h"
-#include "tracker/storage/journal_encoding.h"
+#include "tracker/storage/entry_row.h"
 #include "tracker/storage/sqlite.h"
 
-// What the journal keeps, as rows of `commands.db`: records as the log has them, up to three of a
-// sequence. The first one has what never changes and may be large, such as a command's parameters,
-// and is written once; what has changed since is in the second; the third says that somebody was
-// given the result. What a sequence stands for is what these make of each other; see Supersede().
+// What the journal keeps, as rows of `commands.db`; see entry_row.h.
 namespace callslip::tracker {
 
 inline constexpr char kEntryTables[] = R"sql(
@@ -51,16 +48,14 @@ class EntryRowWriter {
   absl::Status DropOldestTombstones(int64_t count);
 
  private:
-  absl::Status Put(const JournalEntry& entry);
-  absl::Status Remove(uint64_t sequence);
+  absl::Status Put(const EntryRow& row);
 
   SqliteDatabase* database_ = nullptr;
   SqliteStatement put_;
   SqliteStatement remove_;
   SqliteStatement drop_tombstones_;
   SqliteStatement drop_oldest_tombstones_;
-  JournalEncoder encoder_;
-  std::string record_;
+  EntryRowEncoder encoder_;
 };
 
 // Reads all rows, in the order of JournalStorage::Replay(). DATA_LOSS where one is damaged or makes
@@ -68,11 +63,6 @@ class EntryRowWriter {
 absl::Status ReadEntryRows(SqliteDatabase& database, const JournalStorage::ClocksOf& clocks,
                            const std::function<void(JournalEntry)>& each);
 
-// DATA_LOSS, of a row whose contents no tracker has written.
-absl::Status NonsensicalRow(absl::string_view table, int64_t key);
-// DATA_LOSS, of a row that does not have its checksum.
-absl::Status DamagedRow(absl::string_view table, int64_t key);
-
 }  // namespace callslip::tracker
 
-#endif  // CALLSLIP_TRACKER_STORAGE_ENTRY_ROWS_H_
+#endif  // CALLSLIP_TRACKER_STORAGE_SQLITE_ENTRY_ROWS_H_

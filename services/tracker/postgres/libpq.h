@@ -1,0 +1,35 @@
+#ifndef CALLSLIP_TRACKER_POSTGRES_LIBPQ_H_
+#define CALLSLIP_TRACKER_POSTGRES_LIBPQ_H_
+
+#include <libpq-fe.h>
+
+#include "absl/status/status.h"
+
+// What is used of libpq. It is loaded when a database is asked for: it brings sixteen libraries
+// along, which whoever keeps everything in files needs neither in memory nor on the disk.
+// clang-format off
+#define CALLSLIP_LIBPQ(F) \
+  F(clear) F(conninfoFree) F(conninfoParse) F(connectdbParams) F(consumeInput) F(errorMessage) \
+  F(finish) F(flush) F(freemem) F(getResult) \
+  F(getisnull) F(getlength) F(getvalue) F(isBusy) F(ntuples) F(resultErrorField) \
+  F(resultErrorMessage) F(resultStatus) F(sendPrepare) F(sendQuery) F(sendQueryPrepared) \
+  F(setNoticeReceiver) F(setnonblocking) F(socket) F(status)
+// clang-format on
+
+namespace callslip::tracker {
+
+struct Libpq {
+#define CALLSLIP_LIBPQ_MEMBER(name) decltype(&PQ##name) name = nullptr;
+  CALLSLIP_LIBPQ(CALLSLIP_LIBPQ_MEMBER)
+#undef CALLSLIP_LIBPQ_MEMBER
+};
+
+// Loads it where that has not been done. FAILED_PRECONDITION, with what to do, where it is missing.
+// Thread-safe.
+absl::Status LoadLibpq();
+// Once it is loaded.
+const Libpq& Pq();
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_POSTGRES_LIBPQ_H_

@@ -1,0 +1,37 @@
+#include "tracker/storage/movable_session_storage.h"
+
+#include "common/status_macros.h"
+#include "tracker/domain/session/session_errors.h"
+
+namespace callslip::tracker {
+
+absl::StatusOr<LoadedSession> MovableSessionStorage::Create(const SessionMetadata& metadata) {
+  const std::string& id = metadata.session_id;
+  RETURN_IF_ERROR(CheckSessionId(id));
+  if (IsHalfMade(id)) {
+    RETURN_IF_ERROR(Unmake(metadata));
+  } else {
+    ASSIGN_OR_RETURN(const bool exists, Exists(id));
+    if (exists) return SessionExists(id);
+  }
+  const absl::Status made = Make(metadata);
+  absl::StatusOr<LoadedSession> created = made.ok() ? Load(id) : made;
+  SetHalfMade(id, !created.ok() && !absl::IsAlreadyExists(made) && !Unmake(metadata).ok());
+  return created;
+}
+
+bool MovableSessionStorage::IsHalfMade(const std::string& id) {
+  MutexLock lock(&mutex_);
+  return half_made_.contains(id);
+}
+
+void MovableSessionStorage::SetHalfMade(const std::string& id, bool is_half_made) {
+  MutexLock lock(&mutex_);
+  if (is_half_made) {
+    half_made_.insert(id);
+  } else {
+    half_made_.erase(id);
+  }
+}
+
+}  // namespace callslip::tracker

@@ -1,0 +1,146 @@
+/**
+ * Many waits of agents, of each half at a gateway, while the tracker that serves is killed: each ends with its right
+ * answer, once, and soon after its command has ended.
+ *   CALLSLIP_CLUSTER_WAITS=5000 node --test tests/fault/cluster_waits_test.mjs
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { TrackerApi } from '../e2e/support/tracker_api.js';
+import { range, Sessions } from '../e2e/support/watcher.js';
+import { HttpCaller } from './support/callers.js';
+import { Fleet } from './support/fleet.js';
+
+const WAITS = Number(process.env.CALLSLIP_CLUSTER_WAITS ?? 600);
+/** Of a client in the queue of a target; and of a subscription. */
+const PER_TARGET = 100;
+const PER_SUBSCRIPTION = 100;
+/** So many of them are held calls, the others subscriptions to a hundred each. */
+const HELD = 1 / 6;
+const OBSERVERS = 50;
+/** How many calls are under way at a time. */
+const AT_A_TIME = 32;
+
+/** `work` of each item, some at a time. */
+async function each(items, work) {
+  const left = [...items.entries()];
+  await Promise.all(Array.from({ length: AT_A_TIME }, async () => {
+    for (let next; (next = left.pop()) !== undefined;) await work(next[1], next[0]);
+  }));
+}
+
+/** Repeats what no tracker answers. */
+async function insist(call) {
+  const until = performance.now() + 60_000;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!/: 503 /.test(String(error)) || performance.now() > until) throw error;
+      await pause(50);
+    }
+  }
+}
+
+class Waits {
+  /** When each was told of its end, and how, by its id. */
+  told = new Map();
+
+  constructor(callers) {
+    this.callers = callers;
+  }
+
+  async begin(ids) {
+    const held = ids.slice(0, Math.round(ids.length * HELD));
+    held.forEach((id, i) => {
+      this.callers[i % this.callers.length].request('tasks/result', { taskId: id }).then(
+        ({ result, error }) => this.#note(id, result?.structuredContent?.status ?? error?.message),
+        (error) => this.#note(id, error.message));
+    });
+    for (let at = held.length, i = 0; at < ids.length; at += PER_SUBSCRIPTION, ++i) {
+      const some = ids.slice(at, at + PER_SUBSCRIPTION);
+      const subscription = this.callers[i % this.callers.length].listen(some);
+      const take = subscription.take.bind(subscription);
+      subscription.take = (message) => {
+        take(message);
+        const { taskId: id, status } = message.params ?? {};
+        if (message.method === 'notifications/tasks' && status !== 'working') this.#note(id, 'complete');
+      };
+      await subscription.acknowledged;
+    }
+  }
+
+  #note(id, what) {
+    this.told.set(id, [...this.told.get(id) ?? [], { what, at: performance.now() }]);
+  }
+}
+
+test('many waits at a tracker that is killed', { timeout: 120_000 + WAITS * 40 }, async (context) => {
+  const fleet = await Fleet.start({ trackers: 3, database: true, gateways: 2,
+    trackerOptions: ['--schedule-to-start', '10m'] });
+  context.after(() => fleet.stop());
+  const api = async () => new TrackerApi(fleet.trackerAddresses[await fleet.owner()], { ownConnection: true });
+  const before = await api();
+  const targets = Array.from({ length: Math.ceil(WAITS / PER_TARGET) }, (_, i) => `target-${i}`);
+  const ids = [];
+  await each(Array.from({ length: WAITS }, (_, i) => targets[i % targets.length]), async (target) => {
+    ids.push((await before.register({ target })).command_id);
+  });
+  const callers = await Promise.all(fleet.gatewayUrls().map((url) => HttpCaller.open(url)));
+  context.after(() => callers.forEach((caller) => caller.close()));
+  const waits = new Waits(callers);
+  await waits.begin(ids);
+  before.close();
+
+  const owner = await fleet.owner();
+  await fleet.trackers[owner].kill();
+  const killed = performance.now();
+  await fleet.owner();
+  const after = await api();
+  const ended = new Map();
+  await each(targets.flatMap((target) => Array.from({ length: AT_A_TIME }, (_, i) => [target, `${target}-${i}`])),
+    async ([target, worker]) => {
+      for (;;) {
+        const leases = await after.lease(target, worker);
+        if (leases.length === 0) return;
+        for (const lease of leases) {
+          await after.complete(lease);
+          ended.set(lease.command.command_id, performance.now());
+        }
+      }
+    });
+  const until = performance.now() + 60_000;
+  while (waits.told.size < WAITS && performance.now() < until) await pause(50);
+  after.close();
+
+  assert.equal(ended.size, WAITS);
+  const wrong = ids.filter((id) => waits.told.get(id)?.length !== 1 || waits.told.get(id)[0].what !== 'complete');
+  assert.deepEqual(wrong.map((id) => [id, waits.told.get(id)]), []);
+  const late = ids.map((id) => waits.told.get(id)[0].at - ended.get(id)).sort((a, b) => a - b);
+  context.diagnostic(`${WAITS} waits; ms after their events: median ${Math.round(late[WAITS >> 1])}, `
+    + `longest ${Math.round(late.at(-1))}; all ended ${Math.round(performance.now() - killed)} ms after the kill`);
+});
+
+test('observers of a session at a tracker that is killed', { timeout: 120_000 }, async (context) => {
+  const fleet = await Fleet.start({ trackers: 3, database: true, gateways: 2 });
+  context.after(() => fleet.stop());
+  const [sessions, elsewhere] = [0, 1].map((i) => new Sessions(
+    { gatewayUrl: fleet.gatewayUrl(i), gateway: fleet.gateways[i] }));
+  const id = await sessions.create();
+  const watchers = await Promise.all(Array.from({ length: OBSERVERS },
+    (_, i) => (i % 2 === 0 ? sessions : elsewhere).watch(id)));
+  await Promise.all(watchers.map((watcher) => watcher.ofType('connected')));
+  const { last_seq: first } = await sessions.append(id, 'first');
+  await fleet.trackers[await fleet.owner()].kill();
+  let last;
+  for (let i = 0; i < 20; ++i) {
+    ({ last_seq: last } = await insist(() => sessions.append(id, `event ${i}`)));
+  }
+  await Promise.all(watchers.map((watcher) => watcher.withSeq(last)));
+  // On the connection that each had, all of them, once and in their order.
+  for (const watcher of watchers) {
+    assert.equal(watcher.socket.readyState, 1);
+    assert.deepEqual(watcher.seqs(), range(first, last));
+    watcher.socket.terminate();
+  }
+});

@@ -1,0 +1,42 @@
+/**
+ * Of several trackers, the one that a gateway talks to stands still without a word: the gateway notices that
+ * long before it would notice it of a single one, which it has nobody to replace with.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ServerProcess } from '../e2e/support/processes.js';
+
+/** Of one tracker it is 40 s, of several two; calls have their own deadlines beside. */
+const PATIENCE_MS = 20_000;
+
+test('a tracker that stands still is left for another one', { timeout: 90_000 }, async (t) => {
+  const start = async (...words) => {
+    const server = await ServerProcess.start(...words);
+    t.after(() => server.kill());
+    return server;
+  };
+  const trackers = [
+    await start('callslip-tracker', ['--listen', '127.0.0.1:0']),
+    await start('callslip-tracker', ['--listen', '127.0.0.1:0']),
+  ];
+  const gateway = await start('callslip-gateway',
+    ['--listen', '127.0.0.1:0', '--tracker', trackers.map(({ address }) => address).join(',')]);
+  const answers = async () => {
+    const answer = await fetch(`http://${gateway.address}/api/commands`);
+    await answer.text();
+    return answer.ok;
+  };
+  assert.ok(await answers());
+  // Whichever of them it talks to, that one is frozen once.
+  for (const frozen of trackers) {
+    await frozen.freeze();
+    const begun = performance.now();
+    while (!await answers()) {
+      assert.ok(performance.now() - begun < PATIENCE_MS, gateway.describeLog());
+      await pause(50);
+    }
+    t.diagnostic(`answers again after ${Math.round(performance.now() - begun)} ms`);
+    frozen.thaw();
+  }
+});

@@ -1,0 +1,50 @@
+/** A tracker that stands by answers no callers, and tells that it is there. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
+import { until } from '../e2e/support/runner.js';
+import { Fleet } from './support/fleet.js';
+
+/** What trackers tell of the cell, in the order of their numbers: whether they own it, and since which epoch. */
+async function told(fleet) {
+  return Promise.all(fleet.trackers.map(async ({ log }) => {
+    const [, url] = log.match(/metrics on (\S+)\n/);
+    const text = await (await fetch(url)).text();
+    const value = (name) => Number(text.match(new RegExp(`^${name} (\\S+)$`, 'm'))?.[1]);
+    assert.ok(value('process_start_time_seconds') > 0);
+    return [value('callslip_cell_owned'), value('callslip_cell_epoch')];
+  }));
+}
+
+/** Until `isSo` of what trackers tell; one that has just begun tells nothing. */
+function untilTold(fleet, isSo) {
+  return until(async () => {
+    const all = await told(fleet).catch(() => null);
+    return all !== null && isSo(all);
+  }, 30_000);
+}
+
+test('what trackers tell of who serves', { timeout: 90_000 }, async (context) => {
+  const fleet = await Fleet.start({ trackers: 2, database: true, gateways: 0,
+    trackerOptions: ['--metrics-listen', '127.0.0.1:0'] });
+  context.after(() => fleet.stop());
+  const oneOwns = ([[first], [second]]) => first + second === 1;
+  await untilTold(fleet, (all) => isDeepStrictEqual(all, [[1, 1], [0, NaN]]));
+
+  // Nothing can be committed without the database's standby: nobody may answer.
+  await fleet.postgres.kill('standby');
+  await untilTold(fleet, ([[first], [second]]) => first + second === 0);
+  await fleet.postgres.startServer('standby');
+  await fleet.postgres.caughtUp();
+  await untilTold(fleet, oneOwns);
+
+  await fleet.restore();
+  const owner = await fleet.owner();
+  const [[, before]] = (await told(fleet)).filter(([owns]) => owns === 1);
+  await fleet.trackers[owner].kill();
+  // Else it might be faster than the other one.
+  await fleet.owner();
+  await fleet.startTracker(owner);
+  await untilTold(fleet, (all) => oneOwns(all) && all[1 - owner][1] === before + 1);
+  assert.match(fleet.trackers[owner].log, /"event":"standing by"/);
+});

@@ -1,0 +1,39 @@
+import { Proxy } from '../../e2e/support/proxy.js';
+import { Turns } from './turns.js';
+
+/** Longer than all that is away at a time in the worst case, in ms. */
+const PATIENCE_MS = 120_000;
+
+/** Sessions with turns that go on while a fleet over a database has its faults. */
+export class ClusterTurns {
+  #closers = [];
+  #end = new AbortController();
+
+  static async begin(fleet) {
+    const turns = new ClusterTurns();
+    // A runner knows one address: here that of what is before the trackers.
+    const door = await Proxy.start(...fleet.trackerAddresses);
+    turns.#closers.push(() => door.stop());
+    turns.turns = await Turns.open({
+      get gatewayUrl() { return fleet.gatewayUrl(0); },
+      tracker: { address: door.address },
+      onClose: (close) => turns.#closers.push(close),
+    }, { patienceMs: PATIENCE_MS });
+    turns.over = turns.turns.keepOn(turns.#end.signal);
+    turns.over.catch(() => {});
+    return turns;
+  }
+
+  /** Lets what was begun end, and judges it. */
+  async finish() {
+    this.#end.abort();
+    await this.over;
+    await this.turns.finish();
+  }
+
+  /** Harmless when repeated. */
+  async close() {
+    this.#end.abort();
+    for (const close of this.#closers.splice(0).reverse()) await close();
+  }
+}

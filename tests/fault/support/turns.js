@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AgentSessions, processesWith, RunnerProcess, scriptedAgent, until } from '../../e2e/support/runner.js';
+
+/** A turn, in ms; what a test does comes at any time of it, and a little before and after. */
+export const TURN_MS = 300;
+const SESSIONS = 3;
+
+/**
+ * Sessions with an agent, to which messages are sent: each message has its turn, is brought to the agent
+ * once at most, and every turn ends.
+ */
+export class Turns {
+  /** How turns have ended, and why they failed. */
+  seen = { completed: 0, failed: 0, reasons: {} };
+  messages = 0;
+  #ends = [];
+  #patienceMs;
+  #log;
+
+  /** `place`: as Services; of it the gateway's URL, the tracker's address and onClose(). */
+  static async open(place, { patienceMs = 40_000 } = {}) {
+    const turns = new Turns();
+    turns.#patienceMs = patienceMs;
+    const runner = await RunnerProcess.open(place, {
+      agents: { scripted: { command: ['to be set'] } },
+    });
+    turns.runner = runner;
+    await runner.stop();
+    turns.#log = join(runner.folder, 'lines');
+    await runner.configure({ agents: { scripted: { command: scriptedAgent(
+      { restore: 'resume', sessions: join(runner.folder, 'sessions'), log: turns.#log }) } } });
+    await runner.start();
+    turns.sessions = new AgentSessions(place, runner);
+    turns.ids = [];
+    for (let i = 0; i < SESSIONS; i += 1) turns.ids.push(await turns.sessions.begin());
+    return turns;
+  }
+
+  /** A message to each session, until all their turns have ended. */
+  async round() {
+    this.#ends.push(...await Promise.all(this.ids.map((id) => this.#one(id))));
+  }
+
+  /** Rounds until `signal`. */
+  async keepOn(signal) {
+    while (!signal.aborted) await this.round();
+  }
+
+  /** Ends the runner, and fails where any message was brought twice, or none of its agents has ended. */
+  async finish() {
+    const lines = (await readFile(this.#log, 'utf8')).split('\n')
+      .filter((line) => line.includes('session/prompt'));
+    for (const { mark, outcome } of this.#ends) {
+      const times = lines.filter((line) => line.includes(mark)).length;
+      assert.ok(times <= 1, `${mark} was asked ${times} times`);
+      if (outcome === 'completed') assert.equal(times, 1);
+    }
+    assert.equal(this.#ends.length, this.messages);
+    for (const id of this.ids) {
+      // A tracker that is new hears of it when the runner is back.
+      await until(async () => ['idle', 'stopped'].includes(
+        (await this.#insist(() => this.sessions.agent(id))).status));
+    }
+    await this.runner.stop();
+    assert.deepEqual(await processesWith(this.runner.folder), []);
+  }
+
+  async #one(id) {
+    const mark = `mark-${this.messages += 1}.`;
+    const before = (await this.#turns(id)).length;
+    // Handed in twice where the first answer was lost: the prompt's id makes it one.
+    await this.#insist(() => this.sessions.call('POST', `/sessions/${id}/queue`, { prompt_id: mark,
+      message: JSON.stringify([{ say: mark }, { sleep: TURN_MS }, { say: 'end' }]) }).catch((error) => {
+      if (!/duplicate_prompt/.test(String(error))) throw error;
+    }));
+    const turns = await this.#ended(id, before, mark);
+    assert.equal(turns.length, before + 1);
+    const { outcome, reason } = turns.at(-1);
+    this.seen[outcome] += 1;
+    if (outcome === 'completed') {
+      assert.equal(await this.#insist(() => this.sessions.answer(id)), `${mark}end`);
+    } else {
+      this.seen.reasons[reason] = (this.seen.reasons[reason] ?? 0) + 1;
+      await this.#insist(() => this.sessions.queue(id, 'skip').catch((error) => {
+        if (!/queue_not_paused|queue_empty|nothing_to_retry/.test(String(error))) throw error;
+      }));
+    }
+    return { mark, outcome };
+  }
+
+  async #ended(id, before, mark) {
+    const patience = performance.now() + this.#patienceMs;
+    for (;;) {
+      await pause(30);
+      const turns = await this.#turns(id);
+      if (turns.length > before) return turns;
+      if (performance.now() <= patience) continue;
+      const now = await this.sessions.call('GET', `/sessions/${id}`);
+      assert.fail(`${mark} has no end: ${JSON.stringify([now, turns])}\n${this.runner.log}`);
+    }
+  }
+
+  #turns(id) {
+    return this.#insist(() => this.sessions.turns(id));
+  }
+
+  /** Repeats what a gateway or tracker that is being restarted has not answered. */
+  async #insist(call) {
+    const patience = performance.now() + this.#patienceMs;
+    for (;;) {
+      try {
+        return await call();
+      } catch (error) {
+        const passes = /fetch failed|terminated|tracker_unreachable|: 50[0-9] |draining|ECONN/.test(String(error));
+        if (!passes || performance.now() > patience) throw error;
+        await pause(50);
+      }
+    }
+  }
+}
