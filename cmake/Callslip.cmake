@@ -12,6 +12,11 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g1")
 # The same for all, since it defines a macro that what was parsed of headers depends on.
 add_compile_options(-pthread)
 
+# What is shipped is the same in whatever folder it is built.
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+endif()
+
 # g++ looks through all that it has parsed whenever its memory has grown by a part. With headers that
 # were parsed before, that is hundreds of megabytes each time, and next to nothing to give back.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -106,7 +111,7 @@ endfunction()
 add_custom_target(cpp_tests)
 
 # callslip_test(<name> SOURCES <file>... [DEPS <target>...] [HEADERS <kind>] [LABELS <label>]
-# [TIMEOUT <seconds>]): one gtest program, listed test by test. HEADERS as in Precompiled.cmake, `test`
+# [TIMEOUT <seconds>] [WHOLE]): one gtest program, listed test by test. HEADERS as in Precompiled.cmake, `test`
 # unless it says. The label is `cpp`, or `opaque`, which keeps a test from ThreadSanitizer: it goes
 # through gRPC or Asio, whose synchronisation that can't see. A test has a minute unless it says, and takes two of the slots that
 # `./dev test` gives, a core.
@@ -114,7 +119,7 @@ function(callslip_test name)
   if(NOT CALLSLIP_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "HEADERS;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "HEADERS;TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
@@ -135,6 +140,12 @@ function(callslip_test name)
   target_compile_options(${name} PRIVATE ${CALLSLIP_UNOPTIMISED})
   callslip_precompile(${name} ${ARG_HEADERS} UNOPTIMISED)
   add_dependencies(cpp_tests ${name})
+  if(ARG_WHOLE)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+    set_tests_properties(${name} PROPERTIES
+      TIMEOUT ${ARG_TIMEOUT} PROCESSORS 2 LABELS "${ARG_LABELS}")
+    return()
+  endif()
   gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT ${ARG_TIMEOUT} PROCESSORS 2 LABELS "${ARG_LABELS}")
 endfunction()

@@ -13,6 +13,7 @@ install(DIRECTORY extension DESTINATION share/callslip COMPONENT shared)
 install(FILES README.md ARCHITECTURE.md CHANGELOG.md LICENSE DESTINATION ${doc_folder} COMPONENT shared)
 install(DIRECTORY docs DESTINATION ${doc_folder} COMPONENT shared)
 install(DIRECTORY deploy/config/ DESTINATION ${doc_folder}/examples COMPONENT shared)
+install(DIRECTORY deploy/cluster/systemd/ DESTINATION ${doc_folder}/examples/cluster COMPONENT shared)
 install(DIRECTORY examples/grpc-js DESTINATION ${doc_folder}/examples
   COMPONENT shared PATTERN node_modules EXCLUDE)
 
@@ -45,9 +46,21 @@ set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# Loaded where --storage asks for it.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libpq5)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS adduser)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
   ${debian}/conffiles ${debian}/postinst ${debian}/prerm ${debian}/postrm)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+
+# A package for another machine: its libraries, and what is known of their packages, are in its root.
+if(CMAKE_CROSSCOMPILING)
+  set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/PackageSettings.cmake)
+  set(CPACK_CALLSLIP_SYSROOT ${CMAKE_SYSROOT})
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE ${CALLSLIP_DEBIAN_ARCHITECTURE})
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS
+    ${CMAKE_SYSROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE}
+    ${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+endif()
 
 include(CPack)

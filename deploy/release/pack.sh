@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs files that are there into archives that are the same, byte by byte, for the same input. Prints
 # the path of what it made.
+#   pack.sh deb BUILD OUT      the Debian package of the programs in the build folder BUILD
 #   pack.sh extension OUT      the browser extension, for the store
 #   pack.sh mcpb BIN OUT       the bundle for desktop clients, of the programs in the folder BIN
 #   pack.sh npm BIN OUT        the two packages for npm, of the programs in the folder BIN
@@ -90,6 +91,20 @@ copy_programs() {
   done
 }
 
+# CPack gives the parts of the package the age in SOURCE_DATE_EPOCH, and modes as this umask has them.
+deb() {
+  local build out file
+  build=$(cd "$1" && pwd)
+  out=$(out_folder "$2")
+  SOURCE_DATE_EPOCH=$(source_date)
+  export SOURCE_DATE_EPOCH
+  cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/deb" >"$work/log" 2>&1 ||
+    { tail --lines=30 "$work/log" >&2; die "cpack could not make a package of $build"; }
+  file=$(echo "$work"/deb/*.deb)
+  cp "$file" "$out/"
+  echo "$out/${file##*/}"
+}
+
 mcpb() {
   local out
   out=$(out_folder "$2")
@@ -114,6 +129,6 @@ source "$ROOT/deploy/release/npm.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 case "${1:-} $#" in
-  'extension 2' | 'mcpb 3' | 'npm 3' | 'checksums 2') "$@" ;;
-  *) die 'usage: pack.sh extension OUT | mcpb BIN OUT | npm BIN OUT | checksums OUT' ;;
+  'deb 3' | 'extension 2' | 'mcpb 3' | 'npm 3' | 'checksums 2') "$@" ;;
+  *) die 'usage: pack.sh deb BUILD OUT | extension OUT | mcpb BIN OUT | npm BIN OUT | checksums OUT' ;;
 esac

@@ -31,7 +31,7 @@ make_packages() {
   local kind path paths
   rm -rf "$out"
   mkdir -p "$out"
-  for kind in deb mcpb npm extension; do
+  for kind in deb arm64 mcpb npm extension; do
     paths=$(./dev package "$kind")
     while read -r path; do
       [[ -f $path ]] || die "./dev package $kind made no file"

@@ -14,6 +14,7 @@ echo "$*" >>"$CALLS"
 case "$*" in
   version) echo 1.2.3 ;;
   'package deb') echo deb >"$MADE/callslip_1.2.3_amd64.deb"; echo "$MADE/callslip_1.2.3_amd64.deb" ;;
+  'package arm64') echo deb >"$MADE/callslip_1.2.3_arm64.deb"; echo "$MADE/callslip_1.2.3_arm64.deb" ;;
   'package mcpb') echo mcpb >"$MADE/callslip-1.2.3-linux-x64.mcpb"; echo "$MADE/callslip-1.2.3-linux-x64.mcpb" ;;
   'package npm')
     for name in callslip callslip-linux-x64; do
@@ -25,7 +26,8 @@ esac
 `;
 
 const STEPS = [
-  'version', 'version check', 'test', 'package deb', 'package mcpb', 'package npm', 'package extension',
+  'version', 'version check', 'test', 'package deb', 'package arm64', 'package mcpb', 'package npm',
+  'package extension',
 ];
 const DATED = '# Changes\n\n## [1.2.3] - 2026-02-03\n';
 const WHO = ['-c', 'user.name=Test', '-c', 'user.email=test@callslip.invalid'];
@@ -69,9 +71,10 @@ describe('a release', () => {
     assert.deepEqual(readdirSync(out).sort(), [
       'SHA256SUMS', 'callslip-1.2.3-linux-x64.mcpb', 'callslip-1.2.3.tgz',
       'callslip-extension-1.2.3.zip', 'callslip-linux-x64-1.2.3.tgz', 'callslip_1.2.3_amd64.deb',
+      'callslip_1.2.3_arm64.deb',
     ]);
     execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: out, stdio: 'pipe' });
-    assert.equal(readFileSync(join(out, 'SHA256SUMS'), 'utf8').trim().split('\n').length, 5);
+    assert.equal(readFileSync(join(out, 'SHA256SUMS'), 'utf8').trim().split('\n').length, 6);
     assert.match(stdout, /Nothing was published/);
     assert.match(stdout, /registry_entry\.mjs build\/packages\/1\.2\.3\/callslip-1\.2\.3-linux-x64\.mcpb/);
   });

@@ -45,7 +45,8 @@ describe('the listing', () => {
       press: 'press keys', hover: 'click', wait_for: 'wait for', get_page: 'read a page',
       query: 'look for elements', screenshot: 'screenshots', list_tabs: 'find tabs',
       open_tab: 'open', close_tab: 'close', console: 'console', network: 'requests',
-      draw_mode: 'Draw',
+      draw_mode: 'Draw', page: 'outline', find: 'look for text', fill: 'fill forms', drag: 'drag',
+      upload: 'hand over files', select_text: 'select text', batch: 'several of these at once',
     };
     const actions = [...read('extension/README.md').split('## What it does with a command')[1]
       .split('\n\n')[1].matchAll(/^\| (`[^|]+`) \|/gm)]

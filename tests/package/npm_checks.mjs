@@ -105,7 +105,7 @@ test('an agent gets its first answer from the browser', async (context) => {
     { command: 'npx', args: ['callslip', 'bridge'], cwd: project, env: settings, stderr: 'pipe' }));
   closers.push(() => agent.close());
   const { result } = await agent.run({ action: 'execute_js', script: 'document.title' });
-  assert.equal(result.data, 'Test page');
+  assert.equal(result, 'Test page');
   const seconds = (performance.now() - began) / 1000;
   context.diagnostic(`from npm install to the first answer: ${seconds.toFixed(1)} s`);
   assert.equal(type('npx', 'callslip', 'doctor').status, 0);

@@ -41,9 +41,8 @@ main() {
   install_missing_packages
   work=$(mktemp --directory /tmp/callslip-package.XXXXXX)
 
-  require "cpack makes the package" \
-    cpack -G DEB --config "$build/CPackConfig.cmake" -B "$work/cpack"
-  deb=$(echo "$work"/cpack/*.deb)
+  require "the package is made" "$here/../../deploy/release/pack.sh" deb "$build" "$work/packages"
+  deb=$(echo "$work"/packages/*.deb)
   check "its name says what it is" matches "$(basename "$deb")" '^callslip_[0-9.]+_amd64\.deb$'
   check "it depends on the libraries that it loads" \
     matches "$(dpkg-deb --field "$deb" Depends)" 'libgrpc\+\+1\.51.*libssl3'
