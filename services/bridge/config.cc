@@ -5,6 +5,7 @@
 #include "absl/time/time.h"
 #include "bridge/token.h"
 #include "common/status_macros.h"
+#include "telemetry/otlp_option.h"
 
 namespace callslip::bridge {
 namespace {
@@ -59,6 +60,7 @@ void AddBridgeOptions(OptionSet& options, BridgeOptions& target) {
   options.Add("yes", &target.yes, "With --fix: ask nothing");
   options.AddChoice("log-level", &target.log_level, {"debug", "info", "warning", "error"},
                     "The least severe lines to log on stderr");
+  AddOtlpEndpoint(options, &target.otlp_endpoint);
 }
 
 absl::StatusOr<BridgeConfig> CheckBridgeOptions(const BridgeOptions& options) {

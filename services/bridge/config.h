@@ -28,6 +28,7 @@ struct BridgeOptions {
   bool fix = false;
   bool yes = false;
   std::string log_level = "info";
+  std::string otlp_endpoint;  // Empty: what OpenTelemetry's variables say.
 };
 
 // Adds one option for each member but `token`, which must outlive the set.

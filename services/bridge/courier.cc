@@ -53,8 +53,9 @@ class Courier::Attempts {
   bool HasSession() const { return !message_.is_modern && !message_.IsMethod("initialize"); }
 
   std::string HeadersOfMessage() const {
-    if (message_.is_modern) return MirroredHeaders(message_);
-    return HasSession() ? courier_.session_->SessionHeaders() : "";
+    std::string headers(delivery_.header);
+    if (message_.is_modern) return headers + MirroredHeaders(message_);
+    return HasSession() ? headers + courier_.session_->SessionHeaders() : headers;
   }
 
   absl::Duration Silence() const {

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_BRIDGE_COURIER_H_
 #define CALLSLIP_BRIDGE_COURIER_H_
 
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "bridge/abort_switch.h"
 #include "bridge/gateway_client.h"
@@ -30,6 +31,8 @@ class Courier {
     bool counts_from_last_sign = false;
     AbortSwitch* abort;  // The deadline's hand, too.
     GatewayClient::EventSink on_event;
+    // A whole line for the request's head, or nothing.
+    absl::string_view header = "";
   };
 
   // Both must outlive the courier.

@@ -29,7 +29,7 @@ constexpr char kMeta[] =
     R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
     R"("io.modelcontextprotocol/clientInfo":{"name":"callslip-doctor","version":"1"},)"
     R"("io.modelcontextprotocol/clientCapabilities":{}})";
-constexpr char kCommandHint[] = "Call interact {action: \"get_page\", wait_ms: 5000}.";
+constexpr char kCommandHint[] = "Call analyze {what: \"page\", wait_ms: 5000}.";
 constexpr char kExtensionHint[] =
     "Is the browser open, the extension loaded, and the gateway's address (and token) in its "
     "options?";

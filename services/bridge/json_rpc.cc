@@ -32,7 +32,8 @@ std::optional<absl::Duration> WaitOf(JsonMembers arguments) {
 // Whether a call hands in a command that a request_id can stand for.
 bool HandsInCommand(const ToolCall& call) {
   if (call.tool == "interact") return call.action != "cancel";
-  return call.tool == "analyze" && (call.what == "page" || call.asks_person);
+  if (call.tool != "analyze" || call.what.empty()) return false;
+  return call.what != "annotations" || call.asks_person;
 }
 
 // Sets a member of a call's arguments. Leaves arguments that are no object for the gateway to
@@ -55,6 +56,11 @@ void SetArgument(Message& message, absl::string_view name, absl::string_view val
       place(object) + 1,
       absl::StrCat(arguments ? member : absl::StrCat("\"arguments\":{", member, "}"),
                    is_empty ? "" : ","));
+}
+
+// Where a member of the `_meta` of a message stands in its line.
+std::optional<absl::string_view> MetaIn(const JsonScan& scan, absl::string_view name) {
+  return FindMember(InnerMembers(InnerMembers(scan.members, "params"), "_meta"), name);
 }
 
 ToolCall ParseToolCall(JsonMembers params) {
@@ -187,6 +193,41 @@ void AddRequestId(Message& message, const std::function<std::string()>& make) {
 void SetWait(Message& message, absl::Duration wait) {
   SetArgument(message, "wait_ms", absl::StrCat(absl::ToInt64Milliseconds(wait)));
   message.tool_call->wait = wait;
+}
+
+std::string MetaText(const Message& message, absl::string_view name) {
+  const auto value = MetaIn(ScanJson(message.line, /*into=*/"params"), name);
+  return value ? DecodeJsonString(*value).value_or("") : "";
+}
+
+void ReplaceMetaText(Message& message, absl::string_view name, absl::string_view text) {
+  const auto value = MetaIn(ScanJson(message.line, /*into=*/"params"), name);
+  if (!value) return;
+  const auto place = static_cast<size_t>(value->data() - message.line.data());
+  message.line.replace(place, value->size(), Quoted(text));
+}
+
+std::vector<std::string> FilesOf(const Message& message) {
+  if (!message.tool_call || message.tool_call->tool != "interact" ||
+      message.tool_call->action != "upload") {
+    return {};
+  }
+  const JsonScan scan = ScanJson(message.line, /*into=*/"params");
+  const JsonMembers params = InnerMembers(scan.members, "params");
+  const auto value = FindMember(InnerMembers(params, "arguments"), "files");
+  if (!value) return {};
+  const auto list = nlohmann::json::parse(*value, nullptr, /*allow_exceptions=*/false);
+  std::vector<std::string> files;
+  if (!list.is_array()) return {};
+  for (const auto& each : list) {
+    if (!each.is_string()) return {};
+    files.push_back(each.get<std::string>());
+  }
+  return files;
+}
+
+void SetFiles(Message& message, const std::vector<std::string>& files) {
+  SetArgument(message, "files", nlohmann::json(files).dump());
 }
 
 std::string WithId(absl::string_view message, absl::string_view id) {

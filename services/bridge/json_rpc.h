@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
@@ -75,11 +76,23 @@ Message ParseMessage(std::string line);
 
 // Gives a `tools/call` that hands in a command a `request_id` from `make`, unless it has one:
 // repeated with it, the call is the same command. Those are `interact` but for its `cancel`, and
-// `analyze` of a page or of what a person is asked for. All other messages stay as they are.
+// `analyze`, of annotations where a person is asked for some. All other messages stay as they are.
 void AddRequestId(Message& message, const std::function<std::string()>& make);
 
 // Puts `wait_ms` into the arguments of a `tools/call`, in place of the one that is there.
 void SetWait(Message& message, absl::Duration wait);
+
+// A text in the `_meta` of a message, empty where there is none; another in its place, if there is
+// one.
+std::string MetaText(const Message& message, absl::string_view name);
+void ReplaceMetaText(Message& message, absl::string_view name, absl::string_view text);
+
+// The `files` in the arguments of an `upload`; none where they are no list of texts, which the
+// gateway refuses.
+std::vector<std::string> FilesOf(const Message& message);
+
+// Puts others in their place.
+void SetFiles(Message& message, const std::vector<std::string>& files);
 
 // As Message::id_key: of an id in JSON bytes. Empty for anything that is no valid id.
 std::string IdKey(absl::string_view id);

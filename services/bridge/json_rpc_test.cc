@@ -152,6 +152,8 @@ TEST(AddRequestIdTest, IsAddedToEachInteractWithoutOne) {
 TEST(AddRequestIdTest, IsAddedToAnAnalyzeThatHandsInACommand) {
   EXPECT_EQ(WithRequestId(R"({"name":"analyze","arguments":{"what":"page"}})"),
             R"({"name":"analyze","arguments":{"request_id":"r","what":"page"}})");
+  EXPECT_EQ(WithRequestId(R"({"name":"analyze","arguments":{"what":"screenshot"}})"),
+            R"({"name":"analyze","arguments":{"request_id":"r","what":"screenshot"}})");
   EXPECT_EQ(
       WithRequestId(R"({"name":"analyze","arguments":{"what":"annotations","wait":true}})"),
       R"({"name":"analyze","arguments":{"request_id":"r","what":"annotations","wait":true}})");

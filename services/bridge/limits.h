@@ -66,6 +66,14 @@ inline constexpr absl::Duration kConnectPatience = absl::Seconds(5);
 inline constexpr absl::Duration kFirstBackoff = absl::Milliseconds(50);
 inline constexpr absl::Duration kLongestBackoff = absl::Seconds(1);
 
+// Of all files of one upload; the gateway takes no more. A piece of a file with JSON around it fits
+// into a body.
+inline constexpr size_t kMaxUploadBytes = size_t{32} << 20;
+inline constexpr size_t kFilePieceBytes = size_t{1} << 20;
+
+// How long a client has to say which folders are its roots: it asks nobody for that.
+inline constexpr absl::Duration kRootsPatience = absl::Seconds(3);
+
 // Connections that were idle for longer are not used again: the gateway may be about to close
 // them, and a call that meets the closing one is lost in an ambiguous way.
 inline constexpr absl::Duration kMaxIdleConnection = absl::Seconds(2);
@@ -78,6 +86,9 @@ inline constexpr absl::Duration kReadBackstop = absl::Seconds(5);
 inline constexpr absl::Duration kDrainGrace = absl::Milliseconds(400);
 inline constexpr absl::Duration kEndSessionTimeout = absl::Milliseconds(200);
 inline constexpr absl::Duration kExitWithin = absl::Milliseconds(900);
+
+// For the spans of the last calls to be sent to their collector.
+inline constexpr absl::Duration kSpansWithin = absl::Milliseconds(200);
 
 // --autostart. A service that ends by itself is started again after a delay; so is the supervisor.
 inline constexpr absl::Duration kFirstServiceDelay = absl::Milliseconds(100);

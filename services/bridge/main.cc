@@ -26,6 +26,7 @@
 #include "common/config.h"
 #include "common/log.h"
 #include "common/shutdown_signal.h"
+#include "telemetry/telemetry.h"
 
 namespace callslip::bridge {
 namespace {
@@ -154,6 +155,13 @@ int Run(int argc, char** argv) {
     std::thread([&clock, plan = *config->autostart] { StartServices(plan, clock); }).detach();
     std::thread([&] { ReportTakenAddresses(gateway, clock, kStartPatience); }).detach();
   }
+  const auto telemetry = Telemetry::Start(&clock, "callslip-bridge", options.otlp_endpoint,
+                                          /*grpc=*/nullptr);
+  if (!telemetry.ok()) {
+    std::fprintf(stderr, "callslip-bridge: %s\n",
+                 std::string(telemetry.status().message()).c_str());
+    return 2;
+  }
   LineWriter writer(STDOUT_FILENO, RequestExit);
   Relay relay(TimeoutPolicy(config->times), &clock, &gateway, &writer);
   Log(LogLevel::kInfo, "started", {{"gateway", gateway.url().ToString()}});
@@ -173,6 +181,7 @@ int Run(int argc, char** argv) {
   shutdown.Wait();
   std::thread([&clock] { ExitInTime(clock); }).detach();
   relay.Drain(writer.closed() ? absl::ZeroDuration() : kDrainGrace);
+  (*telemetry)->Stop(kSpansWithin);
   Log(LogLevel::kInfo, "stopped");
   // The threads that still read or connect are not worth waiting for.
   std::_Exit(EXIT_SUCCESS);

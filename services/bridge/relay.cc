@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "bridge/call_span.h"
 #include "bridge/gateway_answer.h"
 #include "bridge/json_scan.h"
 #include "bridge/limits.h"
@@ -15,8 +16,10 @@
 namespace callslip::bridge {
 
 struct Relay::Call {
-  Call(Message&& m, const TimeoutPolicy& policy, absl::Time now, absl::Duration t, Clock* clock)
+  Call(Message&& m, CallSpan&& s, const TimeoutPolicy& policy, absl::Time now, absl::Duration t,
+       Clock* clock)
       : message(std::move(m)),
+        span(std::move(s)),
         may_wait(policy.MayWait(message)),
         counts_from_last_sign(policy.CountsFromLastSign(message)),
         received(now),
@@ -26,8 +29,13 @@ struct Relay::Call {
 
   bool is_request() const { return message.is_request(); }
   bool is_initialize() const { return is_request() && message.IsMethod("initialize"); }
+  void EndWith(const Failure& failure) {
+    span.span.Fail(failure.reason);
+    span.span.End();
+  }
 
   const Message message;
+  CallSpan span;  // Ended by whoever has taken the call.
   const bool may_wait;
   const bool counts_from_last_sign;
   const absl::Time received;
@@ -45,6 +53,8 @@ Relay::Relay(const TimeoutPolicy& policy, Clock* clock, GatewayClient* gateway, 
       url_(gateway->url().ToString()),
       session_(gateway),
       courier_(clock, gateway, &session_),
+      roots_(writer),
+      uploads_(&courier_, &roots_, url_),
       deadline_sleeper_(clock->NewSleeper()),
       pool_(std::make_unique<CallPool>(kMaxOpenCalls, kMaxOpenWaits)),
       deadline_thread_([this] { RunDeadlines(); }) {}
@@ -72,11 +82,14 @@ void Relay::HandleLine(std::string line) {
     writer_->WriteLine(ErrorLine("", message.error_code, message.error));
     return;
   }
+  if (roots_.TakeAnswer(message)) return;
   if (!message.cancelled_key.empty() && Cancel(message.cancelled_key)) return;
   AddRequestId(message, RandomHex128);
   if (const auto wait = policy_.ShorterWaitFor(message)) SetWait(message, *wait);
   const absl::Duration timeout = policy_.TimeoutOf(policy_.ClassOf(message));
-  Admit(std::make_shared<Call>(std::move(message), policy_, clock_->Now(), timeout, clock_));
+  CallSpan span = BeginCallSpan(message);
+  Admit(std::make_shared<Call>(std::move(message), std::move(span), policy_, clock_->Now(), timeout,
+                               clock_));
 }
 
 void Relay::HandleTooLongLine(const std::string& id) {
@@ -118,6 +131,7 @@ void Relay::Admit(CallPtr call) {
     }
   }
   if (refusal) {
+    call->span.span.Fail("refused");
     if (!refusal->empty()) writer_->WriteLine(*refusal);
     return;
   }
@@ -163,6 +177,8 @@ bool Relay::Cancel(const std::string& id_key) {
     call = it->second;
     TakeLocked(call);
   }
+  call->span.span.Fail("cancelled");
+  call->span.span.End();
   Answered(call);
   call->abort.Abort();
   return call->message.is_modern;
@@ -200,7 +216,11 @@ void Relay::Answered(const CallPtr& call) {
 void Relay::Finish(const CallPtr& call, const Failure& failure) {
   if (!Take(call)) return;
   Log(LogLevel::kWarning, "call failed",
-      {{"id", call->message.id}, {"method", call->message.method}, {"reason", failure.reason}});
+      {{"id", call->message.id},
+       {"method", call->message.method},
+       {"reason", failure.reason},
+       {"traceparent", TraceparentOf(call->span, call->message)}});
+  call->EndWith(failure);
   if (call->is_request()) writer_->WriteLine(FailureLine(call->message, failure));
   Answered(call);
 }
@@ -210,15 +230,26 @@ void Relay::Run(const CallPtr& call) {
     MutexLock lock(&mutex_);
     if (call->taken) return;
   }
-  Conclude(call,
-           courier_.Deliver({.message = &call->message,
-                             .received = call->received,
-                             .timeout = call->timeout,
-                             .counts_from_last_sign = call->counts_from_last_sign,
-                             .abort = &call->abort,
-                             .on_event = [&](const ResponseHead& head, absl::string_view data) {
-                               return HandleEvent(call, head, data);
-                             }}));
+  if (FilesOf(call->message).empty()) return Send(call, call->message);
+  auto prepared = uploads_.Prepare({.message = &call->message,
+                                    .received = call->received,
+                                    .timeout = call->timeout,
+                                    .abort = &call->abort});
+  if (const Failure* failure = std::get_if<Failure>(&prepared)) return Finish(call, *failure);
+  Send(call, std::get<Message>(prepared));
+}
+
+void Relay::Send(const CallPtr& call, const Message& message) {
+  Conclude(call, courier_.Deliver({.message = &message,
+                                   .received = call->received,
+                                   .timeout = call->timeout,
+                                   .counts_from_last_sign = call->counts_from_last_sign,
+                                   .abort = &call->abort,
+                                   .on_event =
+                                       [&](const ResponseHead& head, absl::string_view data) {
+                                         return HandleEvent(call, head, data);
+                                       },
+                                   .header = call->span.header}));
 }
 
 void Relay::Conclude(const CallPtr& call, Exchange exchange) {
@@ -256,7 +287,11 @@ void Relay::Conclude(const CallPtr& call, Exchange exchange) {
 
 void Relay::ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head, Message&& answer) {
   if (!Take(call)) return;
-  if (call->is_initialize()) session_.Start(call->message, head, answer);
+  EndCallSpan(answer, call->span.span);
+  if (call->is_initialize()) {
+    session_.Start(call->message, head, answer);
+    roots_.Start(call->message);
+  }
   if (call->message.IsMethod("logging/setLevel")) session_.KeepLogLevel(call->message, answer);
   // The agent may send its next call as soon as it has read this line.
   writer_->WriteLine(AnswerLine(call->message, std::move(answer)), [this] { pool_->WillRead(); });
@@ -313,6 +348,7 @@ void Relay::RunDeadlines() {
         const bool sent = call->abort.sent();
         const Failure failure = closing ? BridgeClosing(call->message, sent)
                                         : DeadlinePassed(call->message, call->timeout, sent);
+        call->EndWith(failure);
         writer_->WriteLine(FailureLine(call->message, failure));
       }
       Answered(call);

@@ -13,6 +13,7 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/time/time.h"
+#include "bridge/agent_roots.h"
 #include "bridge/answers.h"
 #include "bridge/call_pool.h"
 #include "bridge/courier.h"
@@ -21,6 +22,7 @@
 #include "bridge/session_keeper.h"
 #include "bridge/stdio.h"
 #include "bridge/timeout_policy.h"
+#include "bridge/uploads.h"
 #include "common/clock.h"
 #include "common/mutex.h"
 
@@ -81,6 +83,7 @@ class Relay {
 
   // What a worker does for a call.
   void Run(const CallPtr& call);
+  void Send(const CallPtr& call, const Message& message);
   void Conclude(const CallPtr& call, Exchange exchange);
   void ConcludeWithAnswer(const CallPtr& call, const ResponseHead& head, Message&& answer);
   // Returns false when the stream has said all it can say.
@@ -104,6 +107,8 @@ class Relay {
   const std::string url_;  // The gateway's, for failures.
   SessionKeeper session_;
   const Courier courier_;
+  AgentRoots roots_;
+  const Uploads uploads_;
   const std::unique_ptr<Sleeper> deadline_sleeper_;
 
   Mutex mutex_;

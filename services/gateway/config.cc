@@ -7,6 +7,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
+#include "rpc_client/channel.h"
+#include "telemetry/otlp_option.h"
 #include "tls/server_tls.h"
 
 namespace callslip::gateway {
@@ -52,7 +54,8 @@ void GatewayConfig::AddTo(OptionSet& options) {
   options.Add("allowed-origins", &allowed_origins,
               "Values of the Origin header to accept besides the gateway's own, such as "
               "chrome-extension://ID");
-  options.Add("tracker", &tracker, "Where the tracker serves gRPC");
+  options.Add("tracker", &tracker,
+              "Where the tracker serves gRPC; of several that share a --storage all of them");
   options.Add("tls-ca", &tls_ca,
               "PEM file of the authorities that may have signed the tracker's certificate: the "
               "gateway then reaches it by TLS, unless over a unix socket");
@@ -67,6 +70,7 @@ void GatewayConfig::AddTo(OptionSet& options) {
       "this program: for those who write it");
   options.AddChoice("log-level", &log_level, {"debug", "info", "warning", "error"},
                     "The least severe messages that are logged");
+  AddOtlpEndpoint(options, &otlp_endpoint);
   options.AddBytes(
       "memory", &memory, int64_t{64} << 20, int64_t{1} << 40,
       "What the gateway may take of memory, such as 512MiB: how many bytes of bodies and "
@@ -80,6 +84,7 @@ std::optional<TlsFiles> GatewayConfig::TrackerTls() const {
 
 absl::Status GatewayConfig::Validate() const {
   RETURN_IF_ERROR(CheckServerFiles(tls));
+  RETURN_IF_ERROR(CheckTrackers(tracker, !tls_ca.empty()));
   RETURN_IF_ERROR(MemoryBudget::Of(memory).status());
   const bool asks_for_tokens = !token_file.empty() || oauth.is_on();
   const bool is_open = !asks_for_tokens && tls.authorities.empty() && !allow_insecure_bind;

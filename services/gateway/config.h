@@ -28,13 +28,14 @@ struct GatewayConfig {
   OAuthConfig oauth;
   std::vector<std::string> allowed_hosts;
   std::vector<std::string> allowed_origins = {kReferenceExtension};
-  Address tracker{.host = "127.0.0.1", .port = 7900};
+  std::vector<Address> tracker = {{.host = "127.0.0.1", .port = 7900}};
   absl::Duration drain_delay = absl::ZeroDuration();
   absl::Duration drain_grace = absl::Seconds(2);
   // Empty: no TLS on the way to the tracker.
   std::string tls_ca;
   std::string web_root;  // Empty: the page that this program holds.
   std::string log_level = "info";
+  std::string otlp_endpoint;                // Empty: what OpenTelemetry's variables say.
   int64_t memory = MemoryBudget::kDefault;  // Bytes.
 
   void AddTo(OptionSet& options);

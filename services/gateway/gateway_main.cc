@@ -11,6 +11,7 @@
 #include "auth/token_command.h"
 #include "auth/token_file.h"
 #include "auth/token_watch.h"
+#include "common/clock.h"
 #include "common/config.h"
 #include "common/grpc_log.h"
 #include "common/log.h"
@@ -20,6 +21,7 @@
 #include "gateway/oauth/document_source.h"
 #include "gateway/oauth/https_source.h"
 #include "gateway/readiness.h"
+#include "telemetry/telemetry.h"
 #include "tls/client_tls.h"
 
 namespace callslip::gateway {
@@ -98,6 +100,9 @@ int GatewayMain(int argc, char** argv, const ExtendCatalog& extend_catalog) {
     Log(LogLevel::kInfo, "access tokens are taken",
         {{"issuer", config.oauth.issuer}, {"resource", config.oauth.resource}});
   }
+  RealClock clock;
+  const auto telemetry = Telemetry::Start(&clock, kProgram, config.otlp_endpoint);
+  if (!telemetry.ok()) return Fail(telemetry.status());
   GatewayServer server(config, token_file, std::move(issuer_source), extend_catalog);
   std::optional<TokenWatch> token_watch;
   if (token_file.has_value()) {
@@ -112,6 +117,9 @@ int GatewayMain(int argc, char** argv, const ExtendCatalog& extend_catalog) {
     std::fprintf(stderr, "listening on %s\n", address.ToString().c_str());
   }
   WarnOfPlainText(config);
+  const auto exported =
+      (*telemetry)->ExportMetrics([&server](MetricsPage& page) { server.AddMetrics(page); });
+  if (!exported.ok()) return Fail(exported.status());
   NotifyServiceManager(kServiceReady);
 
   shutdown.Wait();

@@ -27,12 +27,14 @@
 #include "gateway/extension/browser_log.h"
 #include "gateway/extension/extension_handlers.h"
 #include "gateway/extension/sync_handlers.h"
+#include "gateway/files/file_store.h"
 #include "gateway/health_handlers.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/router.h"
 #include "gateway/http/signed_requests.h"
 #include "gateway/mcp/browser_tools.h"
 #include "gateway/mcp/command_resources.h"
+#include "gateway/mcp/file_tool.h"
 #include "gateway/mcp/observe_tool.h"
 #include "gateway/mcp/session_tool.h"
 #include "gateway/mcp/streamable_http.h"
@@ -82,18 +84,18 @@ constexpr std::chrono::seconds kListenPause{2};
 // By which the tracker at `address` knows this gateway: the first token of its role, which counts
 // there while a new one is being added. Empty where there is none, and over a unix socket, where it
 // needs none.
-std::string OwnTokenOf(const TokenFile& file, const Address& address) {
+std::string OwnTokenOf(const TokenFile& file, const std::vector<Address>& addresses) {
   std::string token;
-  if (address.is_unix()) return token;
+  if (addresses.front().is_unix()) return token;
   for (const TokenFile::Entry& entry : file.entries) {
     if (entry.principal.role == Role::kGateway && token.empty()) token = entry.token;
   }
   return token;
 }
 
-McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
+McpCatalog Catalog(TrackerClient* tracker, Clock* clock, FileStore* files) {
   McpCatalog catalog;
-  catalog.tools.push_back(std::make_unique<InteractTool>(tracker, clock));
+  catalog.tools.push_back(std::make_unique<InteractTool>(tracker, clock, files));
   catalog.tools.push_back(std::make_unique<ObserveTool>(tracker, clock));
   catalog.tools.push_back(std::make_unique<AnalyzeTool>(tracker, clock));
   catalog.resources.push_back(std::make_unique<CommandResources>(tracker));
@@ -123,6 +125,7 @@ struct GatewayServer::Parts {
         query_result(tracker.get()),
         draw_mode(tracker.get()),
         worker_status(tracker.get()),
+        file_handler(&files),
         sync(tracker.get(), &clock),
         sync_health(tracker.get()),
         screenshots(tracker.get()),
@@ -150,9 +153,10 @@ struct GatewayServer::Parts {
   }
 
   McpCatalog MakeCatalog(const ExtendCatalog& extend) {
-    McpCatalog catalog = Catalog(tracker.get(), &clock);
+    McpCatalog catalog = Catalog(tracker.get(), &clock, &files);
     catalog.tools.push_back(
         std::make_unique<SessionTool>(session_client.get(), session_hub, &clock));
+    catalog.tools.push_back(std::make_unique<FileTool>(&files));
     if (extend) {
       const auto announce = [this](const std::string& list) {
         mcp_server.subscriptions().Announce(list);
@@ -188,6 +192,7 @@ struct GatewayServer::Parts {
       timer.expires_after(absl::ToChronoSeconds(MemoryRelease::kEvery));
       co_await timer.async_wait(boost::asio::use_awaitable);
       memory.Look();
+      files.Purge();
     }
   }
 
@@ -251,6 +256,7 @@ struct GatewayServer::Parts {
     router->Add("POST", "/query-result", workers, HandlerOf(query_result), kLargestBodyBytes);
     router->Add("POST", "/draw-mode/complete", workers, HandlerOf(draw_mode), kLargestBodyBytes);
     router->Add("POST", "/worker-status", workers, HandlerOf(worker_status));
+    router->Add("GET", "/files/{id}", workers, HandlerOf(file_handler));
     router->Add("POST", "/sync", workers, HandlerOf(sync), kLargestBodyBytes);
     router->Add("GET", "/health", workers, HandlerOf(sync_health));
     router->Add("POST", "/screenshots", workers, HandlerOf(screenshots), kLargestBodyBytes);
@@ -268,12 +274,8 @@ struct GatewayServer::Parts {
     command_api.AddRoutes(*router);
     operations_api.AddRoutes(*router);
     router->Add("GET", "/metrics", {Role::kViewer, Role::kAdmin},
-                [this](std::shared_ptr<const HttpRequest>) {
-                  return HandleMetrics({.requests = &requests,
-                                        .server = &server,
-                                        .calls = &mcp_server.calls(),
-                                        .tracker = tracker.get(),
-                                        .memory = config.Memory()});
+                [this](std::shared_ptr<const HttpRequest> request) {
+                  return HandleMetrics(Metrics(), std::move(request));
                 });
     router->AddOpen("GET", "/healthz", [this](std::shared_ptr<const HttpRequest>) {
       return HandleHealth(cannot_listen);
@@ -281,6 +283,14 @@ struct GatewayServer::Parts {
     router->AddOpen("GET", "/readyz", [this](std::shared_ptr<const HttpRequest>) {
       return HandleReadiness(&tracker_access, is_leaving);
     });
+  }
+
+  MetricsSource Metrics() {
+    return {.requests = &requests,
+            .server = &server,
+            .calls = &mcp_server.calls(),
+            .tracker = tracker.get(),
+            .memory = config.Memory()};
   }
 
   bool HasPage() const { return !config.web_root.empty() || !EmbeddedWebFiles().empty(); }
@@ -311,6 +321,7 @@ struct GatewayServer::Parts {
   const CommandApi command_api;
   RealClock clock;
   const OperationsApi operations_api;
+  FileStore files{&clock, config.Memory().files_bytes};
   HttpTally requests{&clock};
   McpServer mcp_server;
   const StreamableHttp mcp;
@@ -318,6 +329,7 @@ struct GatewayServer::Parts {
   const QueryResultHandler query_result;
   const DrawModeHandler draw_mode;
   const WorkerStatusHandler worker_status;
+  const FileHandler file_handler;
   const SyncHandler sync;
   const SyncHealthHandler sync_health;
   const ScreenshotsHandler screenshots;
@@ -395,6 +407,15 @@ absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
 std::vector<Router::Served> GatewayServer::Routes() const { return parts_->router->Routes(); }
 
 const McpServer& GatewayServer::mcp() const { return parts_->mcp_server; }
+
+void GatewayServer::AddMetrics(MetricsPage& page) {
+  std::promise<void> added;
+  boost::asio::post(parts_->loop.executor(), [this, &page, &added] {
+    gateway::AddMetrics(parts_->Metrics(), page);
+    added.set_value();
+  });
+  added.get_future().wait();
+}
 
 void GatewayServer::Leave(absl::Duration delay) {
   boost::asio::post(parts_->loop.executor(), [this] {

@@ -14,6 +14,7 @@
 #include "auth/token_file.h"
 #include "common/address.h"
 #include "common/clock.h"
+#include "common/metrics.h"
 #include "gateway/config.h"
 #include "gateway/http/router.h"
 #include "gateway/oauth/document_source.h"
@@ -60,6 +61,10 @@ class GatewayServer {
 
   // What it knows of MCP.
   const McpServer& mcp() const;
+
+  // Adds what GET /metrics tells. From Start() on, from any thread but the loop's, for which it
+  // waits.
+  void AddMetrics(MetricsPage& page);
 
   // Serves on for `delay`, but is not ready any more, and closes each connection after an answer,
   // so that its peer comes back through whatever stands before several gateways. Blocks.

@@ -26,6 +26,7 @@ std::string InMiB(int64_t bytes) { return absl::StrCat((bytes + kMiB - 1) / kMiB
 std::vector<MemoryBudget::Share> MemoryBudget::Shares() const {
   return {
       {"bodies", kCopiesOfBodies * static_cast<int64_t>(http.all_bodies_bytes)},
+      {"files", files_bytes},
       {"unsent", kCopiesOfAnswers * static_cast<int64_t>(http.all_unsent_bytes)},
       {"connections", http.connections * kConnectionBytes},
       {"process", kProcessBytes},
@@ -41,6 +42,7 @@ absl::StatusOr<MemoryBudget> MemoryBudget::Of(int64_t bytes) {
                           &budget.http.all_unsent_bytes, &budget.http.unsent_of_caller_bytes}) {
     *limit = static_cast<uint64_t>(static_cast<double>(*limit) * scale);
   }
+  budget.files_bytes = static_cast<int64_t>(static_cast<double>(budget.files_bytes) * scale);
   // Else nobody could send what may be sent.
   if (budget.http.bodies_of_caller_bytes >= kLargestBodyBytes) return budget;
   const int64_t least = fixed +

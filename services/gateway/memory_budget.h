@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "gateway/files/file_store.h"
 #include "gateway/http/http_limits.h"
 
 namespace callslip::gateway {
@@ -16,6 +17,8 @@ struct MemoryBudget {
 
   int64_t bytes = kDefault;
   HttpLimits http;
+  // Of the files that wait for a browser.
+  int64_t files_bytes = FileStore::kAllBytes;
 
   struct Share {
     const char* table;

@@ -86,7 +86,10 @@ ChildProcess ChildProcess::Fork(const std::function<void(const ParentLink&)>& se
   return child;
 }
 
-ChildProcess ChildProcess::Exec(std::vector<std::string> command) {
+ChildProcess ChildProcess::Exec(const std::string& program,
+                                const std::vector<std::string>& options) {
+  std::vector<std::string> command = {program, "--listen", "127.0.0.1:0", "--log-level", "error"};
+  command.insert(command.end(), options.begin(), options.end());
   const Pipe pipe;
   const pid_t pid = ForkBound();
   if (pid == 0) {

@@ -37,8 +37,8 @@ class ChildProcess {
  public:
   // Forks and runs `serve`, which must not return.
   static ChildProcess Fork(const std::function<void(const ParentLink&)>& serve);
-  // Runs a program that prints `listening on HOST:PORT` on stderr.
-  static ChildProcess Exec(std::vector<std::string> command);
+  // Runs a program of ours with these options, on a port that it picks; it logs errors only.
+  static ChildProcess Exec(const std::string& program, const std::vector<std::string>& options);
 
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;

@@ -41,7 +41,7 @@ Address Silent() {
 void Main() {
   asio::io_context io(1);
   const auto client =
-      gateway::ConnectToTracker(Silent(), std::make_shared<CallQueue>(), io.get_executor());
+      gateway::ConnectToTracker({Silent()}, std::make_shared<CallQueue>(), io.get_executor());
   const auto begin = [&](int count) {
     for (int i = 0; i < count; ++i) asio::co_spawn(io, Await(client.get()), asio::detached);
     io.poll();

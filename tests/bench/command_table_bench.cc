@@ -80,7 +80,7 @@ class Bench {
     request.params = Params();
     for (int64_t i = 0; i < count; ++i) {
       request.target = "waiting-" + std::to_string(i / 100);
-      if (!table_.Register(request, now_).ok()) Die("a command was refused");
+      if (!table_.Register(CommandRequest(request), now_).ok()) Die("a command was refused");
     }
   }
 
@@ -114,9 +114,10 @@ class Bench {
       request.params = Params();
       request.target = i % 2 == 0 ? "waiting-" + std::to_string(i / 100) : "busy";
       request.label = i < kLabelled ? "wanted" : "other";
-      const auto registered = table_.Register(request, now_);
+      const std::string target = request.target;
+      const auto registered = table_.Register(std::move(request), now_);
       if (!registered.ok()) Die("a command was refused");
-      if (i % 2 != 0) LeaseAndComplete(request.target, registered->command->spec->id.ToString());
+      if (i % 2 != 0) LeaseAndComplete(target, registered->command->spec->id.ToString());
     }
   }
   size_t List(const CommandFilter& filter) {

@@ -345,7 +345,7 @@ class StrictCallers {
   }
 
   void Register() {
-    Check(table_.Register(request_, clock_.Now()).status(), "register");
+    Check(table_.Register(tracker::CommandRequest(request_), clock_.Now()).status(), "register");
     committer_.Pass([this](const absl::Status& kept) {
       Check(kept, "keep");
       MutexLock lock(&mutex_);

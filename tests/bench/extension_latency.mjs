@@ -74,7 +74,7 @@ async function measure(agent, script) {
     wait_ms: WAIT_MS,
   });
   const answeredAt = wallNow();
-  const ranAt = structuredContent.result.data;
+  const ranAt = structuredContent.result;
   return { ran: ranAt - calledAt, answered: answeredAt - calledAt };
 }
 

@@ -271,16 +271,10 @@ void Main(const std::string& tracker_path, const std::string& gateway_path) {
   files.rlim_cur = files.rlim_max;
   setrlimit(RLIMIT_NOFILE, &files);
 
-  const std::vector<std::string> common = {"--listen", "127.0.0.1:0", "--log-level", "error"};
-  std::vector<std::string> command = {tracker_path};
-  command.insert(command.end(), common.begin(), common.end());
   // durability_bench tells what it costs to keep commands.
-  command.insert(command.end(), {"--durability", "memory"});
-  const ChildProcess tracker = ChildProcess::Exec(command);
-  command = {gateway_path};
-  command.insert(command.end(), common.begin(), common.end());
-  command.insert(command.end(), {"--tracker", "127.0.0.1:" + std::to_string(tracker.port())});
-  const ChildProcess gateway = ChildProcess::Exec(command);
+  const ChildProcess tracker = ChildProcess::Exec(tracker_path, {"--durability", "memory"});
+  const ChildProcess gateway = ChildProcess::Exec(
+      gateway_path, {"--tracker", "127.0.0.1:" + std::to_string(tracker.port())});
 
   std::string id;
   size_t answer_bytes = 0;

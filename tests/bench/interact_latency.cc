@@ -115,13 +115,9 @@ void Print(const std::vector<std::unique_ptr<Row>>& rows, const Row& beast, cons
 }
 
 void Main(const std::string& tracker_path, const std::string& gateway_path) {
-  const std::vector<std::string> common = {"--listen", "127.0.0.1:0", "--log-level", "error"};
-  std::vector<std::string> command = {tracker_path};
-  command.insert(command.end(), common.begin(), common.end());
-  const ChildProcess tracker = ChildProcess::Exec(command);
-  command[0] = gateway_path;
-  command.insert(command.end(), {"--tracker", "127.0.0.1:" + std::to_string(tracker.port())});
-  const ChildProcess gateway = ChildProcess::Exec(command);
+  const ChildProcess tracker = ChildProcess::Exec(tracker_path, {});
+  const ChildProcess gateway = ChildProcess::Exec(
+      gateway_path, {"--tracker", "127.0.0.1:" + std::to_string(tracker.port())});
 
   // The floors move as many bytes as interact does.
   const std::string queued = LoadClient(gateway.port(), 1, DiscoverCall(gateway.port()))

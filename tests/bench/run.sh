@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the benchmarks of a build one after the other, in about seven minutes. Prints figures
+# Runs the benchmarks of a build one after the other, in about eight minutes. Prints figures
 # and their ratios to floors that are measured in the same run, and judges nothing. Usage:
 #
 #   tests/bench/run.sh build/release
@@ -25,6 +25,7 @@ placed=(taskset --cpu-list 0)
 run interact_latency "${services[@]}"
 placed=(env)
 run gateway_bench "${services[@]}"
+run lists_bench "${services[@]}"
 run stdio_latency "${services[@]}" "$BUILD/bin/callslip-bridge"
 run rpc_apis_bench
 run client_waits_bench

@@ -177,13 +177,9 @@ struct Way {
 
 void Main(const std::vector<std::string>& programs) {
   std::signal(SIGPIPE, SIG_IGN);
-  const std::vector<std::string> common = {"--listen", "127.0.0.1:0", "--log-level", "error"};
-  std::vector<std::string> command = {programs[0]};
-  command.insert(command.end(), common.begin(), common.end());
-  const ChildProcess tracker = ChildProcess::Exec(command);
-  command[0] = programs[1];
-  command.insert(command.end(), {"--tracker", "127.0.0.1:" + std::to_string(tracker.port())});
-  const ChildProcess gateway = ChildProcess::Exec(command);
+  const ChildProcess tracker = ChildProcess::Exec(programs[0], {});
+  const ChildProcess gateway =
+      ChildProcess::Exec(programs[1], {"--tracker", "127.0.0.1:" + std::to_string(tracker.port())});
   const std::string url = "http://127.0.0.1:" + std::to_string(gateway.port());
 
   PipeChild relay([&] { Relay(gateway.port()); });

@@ -158,7 +158,7 @@ TrackerMessages MakeMessages() {
   request.type = "click";
   request.params =
       std::make_shared<const std::string>(R"({"action":"click","selector":"#submit"})");
-  const auto registered = *table.Register(request, now);
+  const auto registered = *table.Register(std::move(request), now);
   const std::string id = registered.command->spec->id.ToString();
   TrackerMessages messages;
   Fill(*registered.command, CommandView::kWithoutParams, *messages.registered.mutable_command());

@@ -47,7 +47,7 @@ for (const mode of ['auto', { pin: MODERN }]) {
       await Agent.over(stdio(services.gatewayUrl), modernClient(mode)));
     assert.equal(agent.client.getProtocolEra(), 'modern');
     const { result } = await agent.run({ action: 'execute_js', script: 'the answer' });
-    assert.equal(result.data, 'the answer');
+    assert.equal(result, 'the answer');
   }));
 }
 
@@ -55,7 +55,7 @@ test('20 agents at once', TIMEOUT, () => services.step(async () => {
   const agents = await Promise.all(Array.from({ length: 20 }, () => services.agentOverBridge()));
   const answers = await Promise.all(agents.map((agent, i) =>
     agent.run({ action: 'execute_js', script: `agent ${i}` })));
-  answers.forEach(({ result }, i) => assert.equal(result.data, `agent ${i}`));
+  answers.forEach(({ result }, i) => assert.equal(result, `agent ${i}`));
 }));
 
 test('a client that asks while the gateway is still starting', TIMEOUT, () =>

@@ -87,9 +87,9 @@ test('the gateway dies and comes back', { timeout: 60_000 }, async (context) => 
 
     const answer = await collect(agent, id);
     assert.equal(answer.status, 'complete', JSON.stringify(answer));
-    assert.equal(answer.result.data, 'kept');
+    assert.equal(answer.result, 'kept');
     const { result } = await agent.run({ action: 'get_page' });
-    assert.equal(result.data.title, 'Test page');
+    assert.equal(result.title, 'Test page');
   });
 });
 
@@ -106,6 +106,6 @@ test('the bridge dies', { timeout: 60_000 }, async (context) => {
     await page.evaluate(() => window.release('finished anyway'));
     const answer = await collect(other, id);
     assert.equal(answer.status, 'complete', JSON.stringify(answer));
-    assert.equal(answer.result.data, 'finished anyway');
+    assert.equal(answer.result, 'finished anyway');
   });
 });

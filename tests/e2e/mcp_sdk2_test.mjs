@@ -58,7 +58,7 @@ for (const { name, transport, mode, era } of CONNECTIONS) {
       assert.deepEqual(agent.toolNames, ['interact', 'observe', 'analyze', 'session']);
 
       const { result } = await agent.run({ action: 'execute_js', script: 'the answer' });
-      assert.equal(result.data, 'the answer');
+      assert.equal(result, 'the answer');
 
       const refused = await agent.call('interact', { action: 'execute_js' });
       assert.equal(refused.isError, true);

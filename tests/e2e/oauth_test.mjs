@@ -106,7 +106,7 @@ test('a client finds the server, registers, has a person agree, and calls', TIME
     const worker = FakeWorker.start(
       services.gatewayUrl, ({ script }) => ({ success: true, data: script }), token);
     const id = await agent.submit({ action: 'execute_js', script: 'the answer' });
-    assert.equal((await agent.collect(id)).result.data, 'the answer');
+    assert.equal((await agent.collect(id)).result, 'the answer');
     await worker.stop();
 
     // The same person sees it with another client too; another person does not.

@@ -287,7 +287,7 @@ describe('commands at a guarded page', { timeout: 300_000 }, () => {
     const { command_id: id } = await tracker.register({ client_id: 'agent', target: 'nobody' });
     const viewer = await enter('viewer', `commands/${id}`);
     const detail = viewer.getByRole('region', { name: 'Command', exact: true });
-    await detail.getByText('nobody').waitFor();
+    await detail.getByText('nobody', { exact: true }).waitFor();
     await viewer.locator(`a[data-id="${id}"]`).waitFor();
     assert.equal(await viewer.getByRole('button', { name: 'Cancel command' }).count(), 0);
     await viewer.goto(setting.url('overview'));

@@ -29,7 +29,7 @@ describe('a gateway with a token file', () => {
       const tabId = await house.browser.tabIdOf(page);
       const answer = await agent.collect(await agent.submit({ ...GET_TITLE, tab_id: tabId }));
       assert.equal(answer.status, 'complete', JSON.stringify(answer));
-      assert.equal(answer.result.data, await page.title());
+      assert.equal(answer.result, await page.title());
     }));
   }
 

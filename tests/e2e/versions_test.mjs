@@ -28,7 +28,7 @@ for (const former of mixtures) {
       services.onClose(() => worker.stop());
       const agent = await services.agentOverBridge();
       const { result } = await agent.run({ action: 'execute_js', script: '6 * 7' });
-      assert.equal(result.data, '6 * 7');
+      assert.equal(result, '6 * 7');
     });
   });
 }

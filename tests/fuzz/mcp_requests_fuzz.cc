@@ -25,6 +25,7 @@
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/post.hpp"
 #include "common/fake_clock.h"
+#include "gateway/files/file_store.h"
 #include "gateway/mcp/browser_tools.h"
 #include "gateway/mcp/command_resources.h"
 #include "gateway/mcp/observe_tool.h"
@@ -148,9 +149,9 @@ class Target {
     io_.poll();
   }
 
-  static McpCatalog Catalog(TrackerClient* tracker, Clock* clock) {
+  static McpCatalog Catalog(TrackerClient* tracker, Clock* clock, FileStore* files) {
     McpCatalog catalog;
-    catalog.tools.push_back(std::make_unique<InteractTool>(tracker, clock));
+    catalog.tools.push_back(std::make_unique<InteractTool>(tracker, clock, files));
     catalog.tools.push_back(std::make_unique<ObserveTool>(tracker, clock));
     catalog.tools.push_back(std::make_unique<AnalyzeTool>(tracker, clock));
     catalog.resources.push_back(std::make_unique<CommandResources>(tracker));
@@ -249,7 +250,8 @@ class Target {
   FakeClock clock_;
   FakeTrackerClient tracker_{&clock_};
   Sessions sessions_{std::string(32, 'k')};
-  McpServer server_{Catalog(&tracker_, &clock_), &tracker_, &clock_, &sessions_};
+  FileStore files_{&clock_, FileStore::kAllBytes};
+  McpServer server_{Catalog(&tracker_, &clock_, &files_), &tracker_, &clock_, &sessions_};
   const StreamableHttp transport_{&server_, &sessions_};
   const std::string session_ = sessions_.Open("2025-11-25", {.name = "agent"});
   const std::string batch_session_ = sessions_.Open("2025-03-26", {.name = "agent"});

@@ -176,7 +176,7 @@ TEST_F(McpTest, TheEndOfASessionEndsItsRequests) {
 TEST_F(McpTest, ASessionOutlivesItsGateway) {
   McpClient client = Client("2025-06-18");
   gateway::GatewayServer second(
-      {.listen = {{.host = "127.0.0.1", .port = 0}}, .tracker = services_.tracker_address()});
+      {.listen = {{.host = "127.0.0.1", .port = 0}}, .tracker = {services_.tracker_address()}});
   const Address address = second.Start()->front();
   services_.StopGateway();
   McpClient heir(address, kModern);
@@ -560,7 +560,7 @@ TEST(McpRoleTest, ASessionIsItsPrincipalsAndOfAnyGatewayWithTheKey) {
     TokenFile tokens = Tokens();
     tokens.session_key = std::string(32, key);
     gateway::GatewayServer second(
-        {.listen = {{.host = "127.0.0.1", .port = 0}}, .tracker = services.tracker_address()},
+        {.listen = {{.host = "127.0.0.1", .port = 0}}, .tracker = {services.tracker_address()}},
         tokens);
     EXPECT_EQ(status(second.Start()->front(), "agent"), key == 'k' ? 200 : 404);
   }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -115,6 +116,28 @@ TEST_F(McpToolsTest, OnlyTheVersionThatKnowsItSaysWhatCanBeATask) {
       EXPECT_EQ(tool.contains("execution"), told) << version << tool["name"];
     }
   }
+}
+
+TEST_F(McpToolsTest, AnalyzeHandsInTheActionsThatLook) {
+  const std::vector<std::pair<json, std::string>> looks = {
+      {{{"what", "page"}, {"view", "text"}}, "page"},
+      {{{"what", "find"}, {"text", "a"}}, "find"},
+      {{{"what", "screenshot"}, {"full_page", true}}, "screenshot"},
+      {{{"what", "console"}}, "console"},
+      {{{"what", "network"}, {"limit", 5}}, "network"},
+      {{{"what", "tabs"}}, "list_tabs"}};
+  for (const auto& [look, action] : looks) {
+    const std::string id = services_.ToolAnswer("analyze", look)["correlation_id"];
+    const json command = services_.Get("/pending-queries").body[0];
+    json params = look;
+    params.erase("what");
+    params["action"] = action;
+    EXPECT_EQ(command["params"], params);
+    services_.Post("/query-result", json{{"correlation_id", id}, {"status", "complete"}}.dump());
+  }
+  EXPECT_EQ(services_.ToolAnswer("analyze", {{"what", "dreams"}})["error"], "invalid_arguments");
+  EXPECT_EQ(services_.ToolAnswer("analyze", {{"what", "page"}, {"text", "a"}})["error"],
+            "invalid_arguments");
 }
 
 // Results.

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "common/metrics.h"
+#include "common/metrics_text.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "httplib.h"
@@ -32,7 +32,7 @@ class MetricsTest : public testing::Test {
   PrometheusText Scrape(const TestServices& services, const httplib::Headers& headers = {}) {
     const auto answer = Get(services, "/metrics", headers);
     EXPECT_EQ(answer->status, 200);
-    EXPECT_EQ(answer->get_header_value("Content-Type"), MetricsPage::kContentType);
+    EXPECT_EQ(answer->get_header_value("Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
     PrometheusText read(answer->body);
     EXPECT_EQ(read.problems(), "");
     return read;
@@ -46,7 +46,7 @@ class MetricsTest : public testing::Test {
   PrometheusText ScrapeTracker(TestServices& services) {
     MetricsPage page;
     tracker::AddMetrics(services.tracker().Statistics(), page);
-    PrometheusText read(page.Text());
+    PrometheusText read(PlainMetricsText(page));
     EXPECT_EQ(read.problems(), "");
     return read;
   }
@@ -182,6 +182,49 @@ TEST_F(MetricsTest, MalformedTraceIsReplacedByANewOne) {
     ASSERT_EQ(queries.size(), 1u);
     EXPECT_THAT(queries[0]["traceparent"].get<std::string>(),
                 MatchesRegex("00-[0-9a-f]{32}-[0-9a-f]{16}-00"));
+  }
+}
+
+TEST_F(MetricsTest, WhatStandsBesideATraceGoesAlong) {
+  TestServices services;
+  const auto polled = [&] { return services.Get("/pending-queries").body[0]; };
+  const std::map<std::string, std::string> http = {
+      {"traceparent", kTraceparent}, {"tracestate", "http=1"}, {"baggage", "of=http"}};
+  (void)Interact(services, http);
+  json query = polled();
+  EXPECT_EQ(query["tracestate"], "http=1");
+  EXPECT_EQ(query["baggage"], "of=http");
+
+  const std::string other = "00-11111111111111111111111111111111-2222222222222222-00";
+  const json meta = {{"traceparent", other}, {"tracestate", "meta=1"}, {"baggage", "of=meta"}};
+  (void)Interact(services, http, meta);
+  query = polled();
+  EXPECT_EQ(query["tracestate"], "meta=1");
+  EXPECT_EQ(query["baggage"], "of=meta");
+
+  // A state is its trace's; baggage is anybody's.
+  (void)Interact(services, http, {{"traceparent", other}});
+  query = polled();
+  EXPECT_FALSE(query.contains("tracestate"));
+  EXPECT_EQ(query["baggage"], "of=http");
+}
+
+TEST_F(MetricsTest, WhatIsMalformedBesideATraceIsDropped) {
+  const std::vector<std::pair<std::map<std::string, std::string>, json>> calls = {
+      {{{"traceparent", kTraceparent}, {"tracestate", "A=1"}, {"baggage", "a b=1"}}, nullptr},
+      {{{"traceparent", "00-none"}, {"tracestate", "a=1"}}, nullptr},
+      {{{"tracestate", "a=1"}}, nullptr},
+      {{}, {{"tracestate", "a=1"}}},
+      {{}, {{"traceparent", kTraceparent}, {"tracestate", 7}, {"baggage", json::array()}}},
+      {{}, {{"traceparent", kTraceparent}, {"tracestate", "a=\n"}, {"baggage", "a=\u00e4"}}},
+  };
+  for (const auto& [headers, meta] : calls) {
+    TestServices services;
+    (void)Interact(services, headers, meta);
+    const json query = services.Get("/pending-queries").body[0];
+    EXPECT_TRUE(query.contains("traceparent"));
+    EXPECT_FALSE(query.contains("tracestate")) << query;
+    EXPECT_FALSE(query.contains("baggage")) << query;
   }
 }
 

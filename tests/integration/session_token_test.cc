@@ -11,6 +11,7 @@
 #include "gmock/gmock.h"
 #include "grpcpp/grpcpp.h"
 #include "gtest/gtest.h"
+#include "support/mcp_client.h"
 #include "support/test_services.h"
 
 namespace callslip {
@@ -127,13 +128,14 @@ TEST_P(SessionTokenTest, AnAgentReadsItsOwnSessionWithoutNamingIt) {
 
 TEST_P(SessionTokenTest, TheListOfToolsCostsItsAgentLittle) {
   const std::string token = Issue("s-1");
-  const auto opened = Post("/mcp", token, initialize_);
-  const json list = {{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/list"}};
-  const json result = Post("/mcp", token, list, opened.header_session_id).body["result"];
-  EXPECT_LE(result.dump().size() / 4, 1200u);
-  const json session = result["tools"].back();
-  ASSERT_EQ(session["name"], "session");
-  EXPECT_THAT(session["inputSchema"]["properties"]["what"].dump(), HasSubstr("\"new\""));
+  for (const char* version : {"2025-03-26", "2025-06-18", "2025-11-25", kModern}) {
+    McpClient agent(services_.gateway_address(), version, token);
+    const json result = agent.Result("tools/list");
+    EXPECT_LE(result.dump().size() / 4, 1200u) << version;
+    const json session = result["tools"].back();
+    ASSERT_EQ(session["name"], "session");
+    EXPECT_THAT(session["inputSchema"]["properties"]["what"].dump(), HasSubstr("\"new\""));
+  }
 }
 
 // Three calls: one to make it, one that finds it at work, one for its answer.

@@ -100,7 +100,7 @@ TEST_F(SyncTest, OldExtensionExecutesInSilenceAndReportsLater) {
                                  {"result", {{"success", true}, {"result", 2}}}}}}});
   const json answer = Observe(id);
   EXPECT_EQ(answer["status"], "complete");
-  EXPECT_EQ(answer["result"], (json{{"success", true}, {"data", 2}}));
+  EXPECT_EQ(answer["result"], 2);
   EXPECT_EQ(answer["tab_id"], 12);
   EXPECT_EQ(answer["url"], "http://page/");
   ASSERT_EQ(after["commands"].size(), 1u);
@@ -243,7 +243,7 @@ TEST_F(SyncTest, WhatItCannotDoIsRefusedAtOnce) {
   tracker::CommandRequest request;
   request.client_id = "local";
   request.type = "make_coffee";
-  const auto registered = services_.table().Register(request, services_.clock().Now());
+  const auto registered = services_.table().Register(std::move(request), services_.clock().Now());
   ASSERT_TRUE(registered.ok());
   const json commands = Sync(New())["commands"];
   ASSERT_EQ(commands.size(), 1u);
@@ -291,7 +291,7 @@ TEST_F(SyncTest, WhatTheTabOfACommandSaysIsItsClients) {
   request.client_id = "alice";
   request.type = "click";
   request.params = std::make_shared<const std::string>(R"({"action":"click","selector":"#a"})");
-  ASSERT_TRUE(services_.table().Register(request, services_.clock().Now()).ok());
+  ASSERT_TRUE(services_.table().Register(std::move(request), services_.clock().Now()).ok());
   const json command = OldSync()["commands"][0];
   const auto log = [this](int tab_id, const char* text) {
     OldSync({{"extension_logs", {{{"tab_id", tab_id}, {"message", text}}}}});

@@ -64,7 +64,7 @@ class TrackerAccessTest : public testing::Test {
   void StartGateway(const std::optional<TokenFile>& file) {
     gateway::GatewayConfig config;
     config.listen = {{.host = "127.0.0.1", .port = 0}};
-    config.tracker = tracker_address_;
+    config.tracker = {tracker_address_};
     gateway_ = std::make_unique<gateway::GatewayServer>(config, file);
     const auto bound = gateway_->Start();
     ASSERT_TRUE(bound.ok()) << bound.status();

@@ -73,6 +73,9 @@ std::vector<std::string> CommandOf(const std::string& program, const BridgeOptio
   for (const auto& [flag, file] : files) {
     if (!file->empty()) command.insert(command.end(), {flag, WholePath(*file)});
   }
+  if (!options.otlp_endpoint.empty()) {
+    command.insert(command.end(), {"--otlp-endpoint", options.otlp_endpoint});
+  }
   if (options.autostart) command.emplace_back("--autostart");
   return command;
 }

@@ -15,7 +15,8 @@ HttpResponse PreflightResponse(const HttpRequest& request, const std::string& me
   response.headers = {{"Access-Control-Allow-Methods", methods},
                       {"Access-Control-Allow-Headers",
                        "content-type, authorization, mcp-protocol-version, mcp-session-id, "
-                       "mcp-method, mcp-name, last-event-id, x-gasoline-client, "
+                       "mcp-method, mcp-name, last-event-id, traceparent, tracestate, baggage, "
+                       "x-gasoline-client, "
                        "x-gasoline-extension-version, x-kaboom-client, "
                        "x-kaboom-extension-version"},
                       // The longest that Chromium keeps it.

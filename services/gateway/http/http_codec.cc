@@ -53,6 +53,9 @@ HttpResponse BadTransferEncoding() {
 constexpr std::array<absl::string_view, 5> kSingleHeaders = {"host", "origin", "authorization",
                                                              "content-type", "transfer-encoding"};
 
+// Those that are told of one after the other, as one list.
+constexpr std::array<absl::string_view, 2> kListHeaders = {"tracestate", "baggage"};
+
 HttpResponse BodyTooLarge(uint64_t limit) {
   return ErrorResponse(413, "body_too_large",
                        absl::StrCat("The body is larger than ", limit, " bytes."),
@@ -99,6 +102,9 @@ struct RequestParser::State final : http::basic_parser<true> {
         value.size());
     if (!is_first && absl::c_linear_search(kSingleHeaders, entered->first)) {
       doubled = entered->first;
+    }
+    if (!is_first && absl::c_linear_search(kListHeaders, entered->first)) {
+      absl::StrAppend(&entered->second, ",", absl::string_view(value.data(), value.size()));
     }
   }
   void on_header_impl(Error&) override {}

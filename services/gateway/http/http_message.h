@@ -13,12 +13,14 @@
 #include "auth/credentials.h"
 #include "auth/principal.h"
 #include "boost/asio/awaitable.hpp"
+#include "common/trace_context.h"
 
 namespace callslip::gateway {
 
 struct WebSocketUpgrade;
 
-// By their names in lower case; the first of equal names.
+// By their names in lower case; the first of equal names, but for `tracestate` and `baggage`, which
+// are one list.
 using HttpHeaders = std::map<std::string, std::string, std::less<>>;
 
 // A request as handlers see it: what any HTTP server could hand them.
@@ -76,6 +78,8 @@ struct HttpResponse {
   // Of an error: its code, as in the body; and whose request it refuses, where that is known.
   std::string error;
   std::shared_ptr<const Principal> refused;
+  // The span of the request, where it is recorded; set by the router.
+  TraceContext span;
   // Where set, the answer is 101 and the connection becomes a WebSocket; nothing else is used.
   std::shared_ptr<const WebSocketUpgrade> upgrade;
 };

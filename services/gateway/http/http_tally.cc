@@ -21,11 +21,13 @@ void HttpTally::Measure(Route* route, Responder& responder) {
                                                         : response.status;
     --route->under_way;
     ++route->ended[status];
-    route->latency.Observe(absl::ToInt64Nanoseconds(clock_->Now() - begun));
+    const absl::Time now = clock_->Now();
+    route->latency.Observe(absl::ToInt64Nanoseconds(now - begun), response.span,
+                           absl::ToUnixNanos(now));
     if (status == 401 || status == 403) {
       NoteRefusal(*route, response);
     } else {
-      LogTrouble(*route, status);
+      LogTrouble(*route, status, response.span);
     }
     std::move(respond)(std::move(response));
   };
@@ -60,7 +62,7 @@ void HttpTally::NoteAllowed(const Route& route, const Principal& who) {
        {"left_out", absl::StrCat(*left_out)}});
 }
 
-void HttpTally::LogTrouble(const Route& route, int status) {
+void HttpTally::LogTrouble(const Route& route, int status, const TraceContext& span) {
   const bool refused = status == 429;
   if (!refused && status < 500) return;
   const std::optional<int64_t> left_out = (refused ? refusals_ : failures_).Admit();
@@ -69,6 +71,7 @@ void HttpTally::LogTrouble(const Route& route, int status) {
       {{"method", route.method},
        {"route", route.path},
        {"status", absl::StrCat(status)},
+       {"traceparent", span.ToString()},
        {"left_out", absl::StrCat(*left_out)}});
 }
 

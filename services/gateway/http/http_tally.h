@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/latency_histogram.h"
 #include "common/log_limit.h"
+#include "common/trace_context.h"
 #include "gateway/http/responder.h"
 
 namespace callslip::gateway {
@@ -57,7 +58,7 @@ class HttpTally {
 
  private:
   void NoteRefusal(const Route& route, const HttpResponse& response);
-  void LogTrouble(const Route& route, int status);
+  void LogTrouble(const Route& route, int status, const TraceContext& span);
 
   Clock* const clock_;
   LogLimit audit_;

@@ -12,6 +12,7 @@
 #include "auth/session_token.h"
 #include "gateway/http/cors.h"
 #include "gateway/http/error_response.h"
+#include "gateway/http/request_span.h"
 #include "gateway/http/web_socket_upgrade.h"
 
 namespace callslip::gateway {
@@ -195,6 +196,7 @@ void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
   const Place place = FindPlace(*request);
   if (tally_ != nullptr) {
     tally_->Measure(place.route == nullptr ? tally_->other() : place.route->tally, responder);
+    if (place.route != nullptr) TraceRequest(*place.route->tally, *request, responder);
   }
   if (request->method == "OPTIONS") {
     return std::move(responder.respond)(AnswerPreflight(*request, place.methods));

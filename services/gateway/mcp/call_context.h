@@ -6,6 +6,7 @@
 
 #include "auth/principal.h"
 #include "boost/asio/awaitable.hpp"
+#include "common/trace_companions.h"
 #include "common/trace_context.h"
 #include "gateway/json/parse.h"
 #include "gateway/mcp/json_rpc.h"
@@ -28,6 +29,8 @@ class CallContext {
   virtual std::string session_id() const { return ""; }
   // Of the caller, or a new one: always the same of one call.
   virtual TraceContext trace() const = 0;
+  // What the caller has beside its trace.
+  virtual TraceCompanions companions() const { return {}; }
   // As the client declared them; an object.
   virtual const Json& client_capabilities() const = 0;
   // True where the answer may be a task (ToolResult::task) instead of a result.

@@ -9,6 +9,7 @@
 #include "boost/asio/use_awaitable.hpp"
 #include "gateway/json/command_json.h"
 #include "gateway/json/tracker_error.h"
+#include "gateway/mcp/call_span.h"
 
 namespace callslip::gateway {
 
@@ -16,6 +17,7 @@ boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
     TrackerClient* tracker, Clock* clock, std::shared_ptr<CallContext> context,
     std::string command_id, absl::Duration max_wait,
     std::function<void(const v1::Command&)> on_step) {
+  const ActiveSpan span = BeginWaitSpan(*context, command_id);
   std::string client = OnBehalfOf(context->principal());
   if (!context->listens() || max_wait == absl::ZeroDuration()) {
     co_return co_await tracker->WaitForEnd(std::move(client), std::move(command_id), max_wait);

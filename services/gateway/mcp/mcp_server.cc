@@ -8,6 +8,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gateway/json/command_json.h"
+#include "gateway/mcp/call_span.h"
 #include "gateway/mcp/command_wait.h"
 #include "gateway/mcp/missing_worker.h"
 #include "gateway/mcp/param_headers.h"
@@ -16,8 +17,9 @@ namespace callslip::gateway {
 namespace {
 
 constexpr char kInstructions[] =
-    "Callslip drives the user's browser. interact hands in an action and returns a correlation_id "
-    "at once; observe {what: 'command_result', correlation_id} gets its result, and never blocks "
+    "Callslip drives the user's browser. analyze {what: 'page'} shows the page with refs, which "
+    "interact takes as selector. Both return a correlation_id at once; observe {what: "
+    "'command_result', correlation_id} gets its result, and never blocks "
     "longer than wait_ms.";
 
 // How long clients may keep what changes with a new release only.
@@ -101,7 +103,7 @@ std::set<const Tool*> ToolsWithHeaders(const McpCatalog& catalog) {
 
 // Adds what a result lacks in the era and version of its request, and leaves out what is unknown
 // there.
-RpcOutcome Finished(const Exchange& exchange, RpcOutcome outcome) {
+RpcOutcome Finished(Exchange& exchange, RpcOutcome outcome) {
   auto* result = std::get_if<Json>(&outcome);
   const bool modern = exchange.era() == Era::kModern;
   if (!modern && result != nullptr && exchange.origin().version == kBatchVersion) {
@@ -115,6 +117,7 @@ RpcOutcome Finished(const Exchange& exchange, RpcOutcome outcome) {
     // The older code is reserved, and means nothing any more.
     if (error->code == JsonRpcCode::kResourceNotFound) error->code = JsonRpcCode::kInvalidParams;
   }
+  exchange.EndSpan(outcome);
   return outcome;
 }
 
@@ -227,13 +230,25 @@ std::optional<McpServer::Wait> McpServer::WaitOf(const Exchange& exchange) const
   return Wait{tool, *std::move(command)};
 }
 
+void McpServer::BeginSpan(Exchange& exchange) const {
+  const JsonRpcMessage& message = exchange.message();
+  // What a caller has made up is no name for a span.
+  const bool is_known = MethodsOf(exchange.era()).contains(message.method);
+  const Tool* tool = message.method == "tools/call" ? FindTool(message) : nullptr;
+  exchange.BeginSpan(is_known ? absl::string_view(message.method) : "_OTHER",
+                     tool == nullptr ? absl::string_view() : tool->Name());
+}
+
 void McpServer::BeginWait(std::shared_ptr<Exchange> exchange, Wait wait) const {
   const absl::Duration at_most = wait.command.at_most;
   std::string client_id = OnBehalfOf(exchange->principal());
   std::string command_id = wait.command.command_id;
+  ActiveSpan span = BeginWaitSpan(*exchange, command_id);
   const auto slot = exchange->BeginWait();
-  auto done = [this, exchange = std::move(exchange),
-               wait = std::move(wait)](const absl::StatusOr<v1::Command>& command) {
+  auto done = [this, exchange = std::move(exchange), wait = std::move(wait),
+               span = std::move(span)](const absl::StatusOr<v1::Command>& command) mutable {
+    span.End();
+    if (command.ok()) exchange->LinkSpan(command->traceparent());
     // A look is to be cheap; who has waited in vain is told whether anybody is there to do it.
     const bool in_vain = command.ok() && command->state() == v1::COMMAND_STATE_QUEUED &&
                          wait.command.at_most > absl::ZeroDuration();
@@ -257,10 +272,11 @@ boost::asio::awaitable<RpcOutcome> McpServer::AfterVainWait(std::shared_ptr<Exch
 }
 
 boost::asio::awaitable<RpcOutcome> McpServer::Handle(std::shared_ptr<Exchange> exchange) {
-  const bool modern = exchange->era() == Era::kModern;
-  const auto& methods = modern ? ModernMethods() : LegacyMethods();
+  const auto& methods = MethodsOf(exchange->era());
   const auto method = methods.find(exchange->message().method);
-  if (method == methods.end()) co_return MethodNotFound(exchange->message().method);
+  if (method == methods.end()) {
+    co_return Finished(*exchange, MethodNotFound(exchange->message().method));
+  }
   const bool is_call = exchange->message().method == "tools/call";
   const Tool* tool = is_call ? FindTool(exchange->message()) : nullptr;
   RpcOutcome outcome = co_await (this->*method->second)(exchange);
@@ -326,10 +342,12 @@ McpServer::Outcome McpServer::ListTools(std::shared_ptr<Exchange> exchange) {
   const bool for_agent = !exchange->session_id().empty();
   Json tools = Json::array();
   for (const auto& tool : catalog_.tools) {
-    if (!may_submit && !tool->ReadOnly()) continue;
+    if (!tool->IsListed() || (!may_submit && !tool->ReadOnly())) continue;
     Json definition = for_agent ? tool->DefinitionForAgent() : tool->Definition();
     // It pays for more of `session` instead.
-    if (for_agent) definition.erase("outputSchema");
+    if (for_agent) {
+      for (const char* name : {"outputSchema", "title"}) definition.erase(name);
+    }
     if (exchange->origin().version == kLatestLegacyVersion && tool->MayBeTask()) {
       definition["execution"] = {{"taskSupport", "optional"}};
     }

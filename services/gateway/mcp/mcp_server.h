@@ -42,6 +42,11 @@ class McpServer {
   // where the request waits for nobody.
   absl::Duration LongestWait(const JsonRpcMessage& request) const;
 
+  // Has `exchange` recorded where spans are.
+  void Trace(Exchange& exchange) const {
+    if (Spans() != nullptr) BeginSpan(exchange);
+  }
+
   // What a request waits for, where a tool does nothing else for it.
   struct Wait {
     const Tool* tool;
@@ -71,6 +76,10 @@ class McpServer {
   static const std::map<std::string, Method>& LegacyMethods();
   static const std::map<std::string, Method>& ModernMethods();
 
+  void BeginSpan(Exchange& exchange) const;
+  static const std::map<std::string, Method>& MethodsOf(Era era) {
+    return era == Era::kModern ? ModernMethods() : LegacyMethods();
+  }
   Json Capabilities(Era era) const;
   const Tool* FindTool(const JsonRpcMessage& message) const;
   // What is answered, counted as a call of `tool`, which may be null.

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "boost/asio/this_coro.hpp"
 #include "gateway/http/error_response.h"
+#include "gateway/mcp/call_span.h"
 #include "gateway/mcp/protocol.h"
 
 namespace callslip::gateway {
@@ -40,6 +41,13 @@ std::optional<HttpResponse> CheckAccept(const HttpRequest& request) {
 
 TraceContext TraceOf(const HttpRequest& request) {
   return TraceContext::Parse(request.Header("traceparent")).value_or(TraceContext());
+}
+
+TraceCompanions CompanionsOf(const HttpRequest& request) {
+  const std::string& tracestate = request.Header("tracestate");
+  const bool has_trace = !tracestate.empty() && !TraceOf(request).empty();
+  return {.tracestate = has_trace ? TracestateOf(tracestate) : "",
+          .baggage = BaggageOf(request.Header("baggage"))};
 }
 
 std::string AgentSessionOf(const HttpRequest& request) {
@@ -99,6 +107,7 @@ StreamableHttp::Taken StreamableHttp::TakeModern(const HttpRequest& request, Jso
                           .version = kModernVersion,
                           .principal = request.principal,
                           .trace = TraceOf(request),
+                          .companions = CompanionsOf(request),
                           .agent_session_id = AgentSessionOf(request)};
   if (const Json& level = MetaMember(message, kMetaLogLevel); !level.is_null()) {
     origin.log_level = LogLevelOf(level);
@@ -134,6 +143,7 @@ std::variant<HttpResponse, Exchange::Origin> StreamableHttp::LegacyOrigin(
       .session_label = session->Label(),
       .log_level = sessions_->LogLevel(session_id),
       .trace = TraceOf(request),
+      .companions = CompanionsOf(request),
       .agent_session_id = AgentSessionOf(request)};
 }
 
@@ -156,6 +166,7 @@ StreamableHttp::Taken StreamableHttp::TakeLegacy(Exchange::Origin origin, JsonRp
 }
 
 void StreamableHttp::Answer(std::shared_ptr<Exchange> exchange, Responder responder) const {
+  server_->Trace(*exchange);
   std::optional<McpServer::Wait> wait = server_->WaitOf(*exchange);
   const bool waits = server_->LongestWait(exchange->message()) > absl::ZeroDuration();
   if (!wait.has_value() && !waits) {
@@ -200,6 +211,7 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
       continue;
     }
     auto exchange = std::make_shared<Exchange>(executor, origin, std::move(*message));
+    server_->Trace(*exchange);
     auto entered = std::make_unique<Sessions::UnderWay>(sessions_, exchange.get());
     if (!entered->unique()) {
       answers.emplace_back(JsonRpcErrorWithoutId(
@@ -238,7 +250,10 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
 
 HttpResponse StreamableHttp::Initialize(const HttpRequest& request,
                                         const JsonRpcMessage& message) const {
+  TraceContext trace;
+  ActiveSpan span = BeginCallSpan(message.method, "", "", TraceOf(request), trace);
   const RpcOutcome outcome = server_->Initialize(message.params);
+  EndCallSpan(outcome, span);
   HttpResponse response{.body = JsonRpcResponse(message.id, outcome)};
   if (const auto* result = std::get_if<Json>(&outcome); result != nullptr) {
     response.headers.emplace_back(

@@ -55,7 +55,7 @@ class RepeatedCallTest : public testing::Test {
     builder.AddListeningPort(address_.ToString(), grpc::InsecureServerCredentials());
     builder.RegisterService(&tracker_);
     server_ = builder.BuildAndStart();
-    client_ = ConnectToTracker(address_, std::make_shared<CallQueue>(), io_.get_executor());
+    client_ = ConnectToTracker({address_}, std::make_shared<CallQueue>(), io_.get_executor());
     thread_ = std::thread([this] { io_.run(); });
   }
   ~RepeatedCallTest() override {

@@ -22,10 +22,10 @@ constexpr absl::Duration kControlWait = absl::Seconds(8);
 
 class GrpcSessionClient final : public SessionClient, private StubCalls {
  public:
-  GrpcSessionClient(const Address& address, std::shared_ptr<CallQueue> calls,
+  GrpcSessionClient(const std::vector<Address>& addresses, std::shared_ptr<CallQueue> calls,
                     boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls)
       : StubCalls(std::move(calls), std::move(executor)),
-        channel_(ConnectChannel(address, tls)),
+        channel_(ConnectChannel(addresses, tls)),
         session_(v1::SessionService::NewStub(channel_)),
         queue_(v1::QueueService::NewStub(channel_)),
         runner_(v1::RunnerService::NewStub(channel_)) {}
@@ -184,11 +184,11 @@ class GrpcSessionClient final : public SessionClient, private StubCalls {
 
 }  // namespace
 
-std::unique_ptr<SessionClient> ConnectToSessions(const Address& address,
+std::unique_ptr<SessionClient> ConnectToSessions(const std::vector<Address>& addresses,
                                                  std::shared_ptr<CallQueue> calls,
                                                  boost::asio::any_io_executor executor,
                                                  const std::optional<TlsFiles>& tls) {
-  return std::make_unique<GrpcSessionClient>(address, std::move(calls), std::move(executor), tls);
+  return std::make_unique<GrpcSessionClient>(addresses, std::move(calls), std::move(executor), tls);
 }
 
 }  // namespace callslip::gateway

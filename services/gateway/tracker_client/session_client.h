@@ -89,7 +89,7 @@ class SessionClient {
 
 // Connects lazily. `executor` is that of all coroutines and runs one at a time. The destruction of
 // the client stops the queue; by then the executor must have stopped, and must still exist.
-std::unique_ptr<SessionClient> ConnectToSessions(const Address& address,
+std::unique_ptr<SessionClient> ConnectToSessions(const std::vector<Address>& addresses,
                                                  std::shared_ptr<CallQueue> calls,
                                                  boost::asio::any_io_executor executor,
                                                  const std::optional<TlsFiles>& tls = std::nullopt);

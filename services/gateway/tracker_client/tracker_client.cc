@@ -22,6 +22,7 @@
 #include "gateway/tracker_client/watch_hub.h"
 #include "rpc_client/async_call.h"
 #include "rpc_client/channel.h"
+#include "rpc_client/client_span.h"
 
 namespace callslip::gateway {
 namespace {
@@ -59,10 +60,10 @@ struct CallbackHandler {
 
 class GrpcTrackerClient final : public TrackerClient {
  public:
-  GrpcTrackerClient(const Address& address, std::shared_ptr<CallQueue> calls,
+  GrpcTrackerClient(const std::vector<Address>& addresses, std::shared_ptr<CallQueue> calls,
                     const boost::asio::any_io_executor& executor,
                     const std::optional<TlsFiles>& tls)
-      : channel_(ConnectChannel(address, tls)),
+      : channel_(ConnectChannel(addresses, tls)),
         stub_(v1::CommandService::NewStub(channel_)),
         annotations_(v1::AnnotationService::NewStub(channel_)),
         workers_(v1::WorkerService::NewStub(channel_)),
@@ -76,6 +77,7 @@ class GrpcTrackerClient final : public TrackerClient {
   ~GrpcTrackerClient() override { calls_->Stop(); }
 
   Result<v1::RegisterCommandResponse> Register(v1::RegisterCommandRequest request) override {
+    if (Spans() != nullptr) return RegisterInTrace(std::move(request));
     return Repeatable(&Stub::PrepareAsyncRegisterCommand, std::move(request));
   }
   Result<v1::ListCommandsResponse> List(v1::ListCommandsRequest request,
@@ -87,14 +89,15 @@ class GrpcTrackerClient final : public TrackerClient {
         std::max(kUnaryDeadline, DurationOf(request.max_wait()) + kRpcMargin);
     return Unary(&Stub::PrepareAsyncLeaseCommands, std::move(request), deadline);
   }
-  Result<v1::AcknowledgeCommandResponse> Acknowledge(
-      v1::AcknowledgeCommandRequest request) override {
-    return Unary(&Stub::PrepareAsyncAcknowledgeCommand, std::move(request), kUnaryDeadline,
-                 OnCancel::kGoOn);
+  Result<v1::AcknowledgeCommandResponse> Acknowledge(v1::AcknowledgeCommandRequest request,
+                                                     WorkerTrace trace) override {
+    return Report(&Stub::PrepareAsyncAcknowledgeCommand, std::move(request),
+                  "callslip.tracker.v1.CommandService/AcknowledgeCommand", std::move(trace));
   }
-  Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request) override {
-    return Unary(&Stub::PrepareAsyncCompleteCommand, std::move(request), kUnaryDeadline,
-                 OnCancel::kGoOn);
+  Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request,
+                                               WorkerTrace trace) override {
+    return Report(&Stub::PrepareAsyncCompleteCommand, std::move(request),
+                  "callslip.tracker.v1.CommandService/CompleteCommand", std::move(trace));
   }
 
   Result<v1::CancelCommandResponse> Cancel(v1::CancelCommandRequest request) override {
@@ -322,6 +325,44 @@ class GrpcTrackerClient final : public TrackerClient {
                            std::move(handler)});
   }
 
+  Result<v1::RegisterCommandResponse> RegisterInTrace(v1::RegisterCommandRequest request) {
+    TraceContext trace = TraceContext::Parse(request.traceparent()).value_or(TraceContext());
+    ActiveSpan span = BeginClientSpan("callslip.tracker.v1.CommandService/RegisterCommand", trace);
+    request.set_traceparent(trace.ToString());
+    auto response = co_await Repeatable(&Stub::PrepareAsyncRegisterCommand, std::move(request));
+    EndClientSpan(response.status(), span);
+    co_return response;
+  }
+
+  // What a worker reports, in its trace, which goes along as metadata.
+  template <typename Request, typename Response>
+  Result<Response> Report(std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (
+                              Stub::*prepare)(grpc::ClientContext*, const Request&,
+                                              grpc::CompletionQueue*),
+                          Request request, absl::string_view method, WorkerTrace trace) {
+    if (trace.context.empty()) {
+      return Unary(prepare, std::move(request), kUnaryDeadline, OnCancel::kGoOn);
+    }
+    return ReportInTrace(prepare, std::move(request), method, std::move(trace));
+  }
+
+  template <typename Request, typename Response>
+  Result<Response> ReportInTrace(std::unique_ptr<grpc::ClientAsyncResponseReader<Response>> (
+                                     Stub::*prepare)(grpc::ClientContext*, const Request&,
+                                                     grpc::CompletionQueue*),
+                                 Request request, absl::string_view method, WorkerTrace trace) {
+    ActiveSpan span = BeginClientSpan(method, trace.context);
+    const auto start = [this, prepare, &trace, &request](grpc::ClientContext* context) {
+      context->AddMetadata("traceparent", trace.context.ToString());
+      if (!trace.tracestate.empty()) context->AddMetadata("tracestate", trace.tracestate);
+      return (stub_.get()->*prepare)(context, request, calls_->queue());
+    };
+    absl::StatusOr<Response> response =
+        co_await AwaitUnary<Response>(calls_.get(), kUnaryDeadline, OnCancel::kGoOn, start);
+    EndClientSpan(response.status(), span);
+    co_return response;
+  }
+
   // A call that hands something over. With a request_id, it is made again within its deadline where
   // the connection broke: it is the same command then.
   template <typename AnyStub, typename Request, typename Response>
@@ -384,11 +425,11 @@ class GrpcTrackerClient final : public TrackerClient {
 
 }  // namespace
 
-std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address,
+std::unique_ptr<TrackerClient> ConnectToTracker(const std::vector<Address>& addresses,
                                                 std::shared_ptr<CallQueue> calls,
                                                 boost::asio::any_io_executor executor,
                                                 const std::optional<TlsFiles>& tls) {
-  return std::make_unique<GrpcTrackerClient>(address, std::move(calls), executor, tls);
+  return std::make_unique<GrpcTrackerClient>(addresses, std::move(calls), executor, tls);
 }
 
 }  // namespace callslip::gateway

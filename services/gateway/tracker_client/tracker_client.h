@@ -21,11 +21,18 @@
 #include "common/address.h"
 #include "common/latency_histogram.h"
 #include "common/tls_files.h"
+#include "common/trace_context.h"
 #include "rpc_client/call_queue.h"
 
 namespace callslip::gateway {
 
 namespace v1 = callslip::tracker::v1;
+
+// What a worker says that its report belongs to; none where `context` is empty.
+struct WorkerTrace {
+  TraceContext context;
+  std::string tracestate;  // Fit to be handed on; see TracestateOf().
+};
 
 // How the way to the tracker does.
 struct TrackerClientStatistics {
@@ -77,9 +84,11 @@ class TrackerClient {
                                                 absl::Duration deadline) = 0;
   // The request's max_wait is the hold; the deadline of the call follows from it.
   virtual Result<v1::LeaseCommandsResponse> Lease(v1::LeaseCommandsRequest request) = 0;
-  virtual Result<v1::AcknowledgeCommandResponse> Acknowledge(
-      v1::AcknowledgeCommandRequest request) = 0;
-  virtual Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request) = 0;
+  // `trace` is the worker's, and may be none.
+  virtual Result<v1::AcknowledgeCommandResponse> Acknowledge(v1::AcknowledgeCommandRequest request,
+                                                             WorkerTrace trace) = 0;
+  virtual Result<v1::CompleteCommandResponse> Complete(v1::CompleteCommandRequest request,
+                                                       WorkerTrace trace) = 0;
 
   virtual Result<v1::CancelCommandResponse> Cancel(v1::CancelCommandRequest request) = 0;
   virtual Result<v1::ExpireCommandResponse> Expire(v1::ExpireCommandRequest request) = 0;
@@ -136,7 +145,7 @@ class TrackerClient {
 // Connects lazily. `executor` is that of all coroutines and runs one at a time. The destruction of
 // the client stops the queue; by then the executor must have stopped, and must still exist. With
 // `tls` the tracker has to prove who it is, unless it is reached over a unix socket.
-std::unique_ptr<TrackerClient> ConnectToTracker(const Address& address,
+std::unique_ptr<TrackerClient> ConnectToTracker(const std::vector<Address>& addresses,
                                                 std::shared_ptr<CallQueue> calls,
                                                 boost::asio::any_io_executor executor,
                                                 const std::optional<TlsFiles>& tls = std::nullopt);

@@ -50,7 +50,7 @@ class ClientFixture : public testing::Test {
   ~ClientFixture() override { StopClient(); }
 
   void StartClient(const Address& address) {
-    client_ = ConnectToTracker(address, std::make_shared<CallQueue>(), io_.get_executor());
+    client_ = ConnectToTracker({address}, std::make_shared<CallQueue>(), io_.get_executor());
     thread_ = std::thread([this] { io_.run(); });
   }
 

@@ -83,7 +83,6 @@ export class Agent {
   async run(params) {
     const answer = await this.collect(await this.submit(params));
     assert.equal(answer.status, 'complete', JSON.stringify(answer));
-    assert.equal(answer.result.success, true);
     return answer;
   }
 
