@@ -160,3 +160,34 @@ test('what was told while the session was read is not taken back by what was rea
     assert.equal(store.session.value?.turn_id, undefined);
   }, fetch);
 });
+
+test('a read that is answered late takes back nothing of one that was begun after it', async () => {
+  const answers: (() => void)[][] = [];
+  let reads = 0;
+  const fetch = (path: string) => new Promise<Response>((resolve, reject) => {
+    if (path === '/api/sessions/s') answers.push([]);
+    const read = answers.length;
+    const body = path.endsWith('/queue') ? {messages: [{id: `m${read}`}]} : path.endsWith('/queue-settings') ? {} : {session_id: 's'};
+    reads++;
+    answers.at(-1)!.push(() => {
+      if (read === 2) reject(new TypeError('Failed to fetch'));
+      else resolve(new Response(JSON.stringify(body), {headers: {'Content-Type': 'application/json'}}));
+    });
+  });
+  const answered = async (read: number) => {
+    for (const each of answers[read - 1]!) each();
+    for (let at = 0; at < 5; at++) await new Promise(resolve => { setImmediate(resolve); });
+  };
+  await open(async store => {
+    Peer.latest.join(0);
+    readAgain?.();
+    Peer.latest.tell('queue_updated', {});
+    readAgain?.();
+    assert.equal(reads, 9);
+    await answered(3);
+    await answered(1);
+    await answered(2);
+    assert.deepEqual(store.messages.value.map(({id}) => id), ['m3']);
+    assert.equal(store.error.value, null);
+  }, fetch);
+});

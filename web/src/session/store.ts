@@ -50,6 +50,9 @@ export class SessionStore {
   private whenFirst: (() => void)[] = [];
   private whenDrawn: (() => void)[] = [];
   private refreshing = 0;
+  // Reads of the session that were begun, and the latest of them that was answered.
+  private reads = 0;
+  private answered = 0;
   // Changes of the session that were told.
   private told = 0;
   private drawing = 0;
@@ -262,10 +265,18 @@ export class SessionStore {
 
   private async refresh(): Promise<void> {
     const {told} = this;
+    const read = ++this.reads;
+    // Answers may overtake each other: one that was begun before tells of an earlier state.
+    const isLatest = () => {
+      if (read < this.answered) return false;
+      this.answered = read;
+      return true;
+    };
     try {
       const [session, waiting, queue] = await Promise.all([
         get<Session>(this.path()), get<{messages: QueuedMessage[]}>(this.path('/queue')),
         get<QueueState>(this.path('/queue-settings'))]);
+      if (!isLatest()) return;
       // What was told meanwhile may be newer.
       if (this.told === told) this.session.value = session;
       else this.refreshSoon();
@@ -273,7 +284,7 @@ export class SessionStore {
       this.queue.value = queue;
       this.error.value = null;
     } catch (error) {
-      this.error.value = error;
+      if (isLatest()) this.error.value = error;
     }
   }
 }

@@ -41,6 +41,8 @@ export function markSeen(id: string, seq: number): void {
 
 const query = (): string => (whose() ? `?client=${encodeURIComponent(whose())}` : '');
 let socket: ReconnectingSocket | null = null;
+// Lists that were asked for: only the latest is shown, as an earlier one may come after it.
+let lists = 0;
 // What was told while the list was on its way.
 let meanwhile: Told[] | null = null;
 
@@ -69,6 +71,7 @@ export function unfollow(): void {
 }
 
 async function list(): Promise<void> {
+  const mine = ++lists;
   meanwhile = [];
   const found = new Map<string, Session>();
   try {
@@ -80,6 +83,7 @@ async function list(): Promise<void> {
       for (const session of page.sessions) found.set(session.session_id, session);
       token = page.next_page_token ?? '';
     } while (token && found.size < mostSessions);
+    if (mine !== lists) return;
     const before = sessions.value;
     sessions.value = found;
     // What was told since is told below.
@@ -88,6 +92,7 @@ async function list(): Promise<void> {
     listed.value = true;
     listError.value = null;
   } catch (error) {
+    if (mine !== lists) return;
     listError.value = error;
   }
   const told = meanwhile ?? [];
