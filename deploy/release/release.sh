@@ -46,7 +46,7 @@ out=build/packages/$version
 step "1 of 4: versions"
 check_versions
 step "2 of 4: tests"
-./dev test
+./dev test --all
 step "3 of 4: packages"
 make_packages
 step "4 of 4: checksums"

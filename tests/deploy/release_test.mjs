@@ -26,7 +26,7 @@ esac
 `;
 
 const STEPS = [
-  'version', 'version check', 'test', 'package deb', 'package arm64', 'package mcpb', 'package npm',
+  'version', 'version check', 'test --all', 'package deb', 'package arm64', 'package mcpb', 'package npm',
   'package extension',
 ];
 const DATED = '# Changes\n\n## [1.2.3] - 2026-02-03\n';

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds a package twice, in clones of the last commit whose paths differ, and compares the bytes. The
 # second build takes nothing from ccache, and its time zone, language and umask are others. It is not
-# among the tests of `./dev test`: on two cores it takes about an hour.
+# among the tests of `./dev test --all`: on two cores it takes about an hour.
 #   reproducible_test.sh KIND [FOLDER]   KIND as of `./dev package`: deb, arm64, mcpb, npm, extension.
 #                                        With FOLDER the clones stay there, and a run that was cut off
 #                                        goes on
