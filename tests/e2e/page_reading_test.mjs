@@ -219,8 +219,17 @@ describe('a conversation is read', { timeout: 180_000 }, () => {
       const at = range?.getBoundingClientRect();
       return at && String(range) === wanted && at.top >= list.top && at.bottom <= list.bottom;
     }, text));
+    // It has the focus as soon as it is there: the next key is a letter of the word that is searched.
+    await page.evaluate(() => { window.focused = new Promise((resolve) => {
+      new MutationObserver((_, observer) => {
+        const found = document.querySelector('[role=search] input');
+        if (!found) return;
+        observer.disconnect();
+        resolve(found === document.activeElement);
+      }).observe(document.body, { childList: true, subtree: true });
+    }); });
     await page.keyboard.press('Control+f');
-    await until(() => box.evaluate((each) => each === document.activeElement));
+    assert.equal(await page.evaluate(() => window.focused), true);
     // More comes from far above while somebody types; nothing moves by itself.
     await box.pressSequentially('needle');
     await tells('5 found');
