@@ -23,8 +23,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr absl::Duration kPatience = absl::Seconds(10);
-
 class HttpConnectionTlsTest : public testing::Test {
  protected:
   HttpConnectionTlsTest() {
@@ -86,7 +84,8 @@ class HttpConnectionTlsTest : public testing::Test {
     const auto tls = ClientTls::Load(files);
     if (!tls.ok()) return tls.status();
     return HttpConnection::Connect(
-        {.is_tls = true, .host = host, .port = absl::StrCat(port_), .tls = *tls}, kPatience);
+        {.is_tls = true, .host = host, .port = absl::StrCat(port_), .tls = *tls},
+        absl::Minutes(10));
   }
   absl::StatusOr<std::unique_ptr<HttpConnection>> Connect(const std::string& host) {
     return Connect(host, {.authorities = Path("ca")});

@@ -26,7 +26,7 @@ constexpr mode_t kNewFolder = 0700;
 // Copies of one second.
 constexpr int kMaxCopies = 100;
 
-absl::Status Failure(absl::string_view what, const std::string& path) {
+absl::Status SystemError(absl::string_view what, const std::string& path) {
   return absl::ErrnoToStatus(errno, absl::StrCat(what, " ", path));
 }
 
@@ -34,10 +34,10 @@ absl::Status WriteAll(int fd, absl::string_view content, const std::string& path
   while (!content.empty()) {
     const ssize_t written = write(fd, content.data(), content.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return Failure("cannot write", path);
+    if (written <= 0) return SystemError("cannot write", path);
     content.remove_prefix(written);
   }
-  return fsync(fd) == 0 ? absl::OkStatus() : Failure("cannot write", path);
+  return fsync(fd) == 0 ? absl::OkStatus() : SystemError("cannot write", path);
 }
 
 // Fills the file that was just made, and gives it owner and mode of `like`.
@@ -45,12 +45,12 @@ absl::Status Fill(int fd, const std::string& path, absl::string_view content,
                   const struct stat* like) {
   if (like != nullptr) {
     struct stat made = {};
-    if (fstat(fd, &made) != 0) return Failure("cannot look at", path);
+    if (fstat(fd, &made) != 0) return SystemError("cannot look at", path);
     const bool is_same_owner = made.st_uid == like->st_uid && made.st_gid == like->st_gid;
     if (!is_same_owner && fchown(fd, like->st_uid, like->st_gid) != 0) {
-      return Failure("cannot keep the owner of", path);
+      return SystemError("cannot keep the owner of", path);
     }
-    if (fchmod(fd, like->st_mode & 07777) != 0) return Failure("cannot keep the mode of", path);
+    if (fchmod(fd, like->st_mode & 07777) != 0) return SystemError("cannot keep the mode of", path);
   }
   return WriteAll(fd, content, path);
 }
@@ -64,7 +64,7 @@ absl::StatusOr<std::string> MakeCopy(const ReadFile& file, const struct stat& li
     std::string path = i == 1 ? first : absl::StrCat(first, "-", i);
     const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kNewFile);
     if (fd < 0 && errno == EEXIST) continue;
-    if (fd < 0) return Failure("cannot make", path);
+    if (fd < 0) return SystemError("cannot make", path);
     const absl::Cleanup closer = [fd] { close(fd); };
     const absl::Status status = Fill(fd, path, file.content, &like);
     if (status.ok()) return path;
@@ -80,7 +80,7 @@ absl::StatusOr<std::string> ReadAll(int fd, const std::string& path) {
   for (;;) {
     const ssize_t size = read(fd, part, sizeof(part));
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return Failure("cannot read", path);
+    if (size < 0) return SystemError("cannot read", path);
     if (size == 0) return content;
     content.append(part, size);
     if (content.size() > kMaxConfigurationBytes) {
@@ -115,9 +115,10 @@ absl::Status MakeFolders(const fs::path& folder) {
   if (folder.empty() || mkdir(folder.c_str(), kNewFolder) == 0 || errno == EEXIST) {
     return absl::OkStatus();
   }
-  if (errno != ENOENT) return Failure("cannot make", folder);
+  if (errno != ENOENT) return SystemError("cannot make", folder);
   RETURN_IF_ERROR(MakeFolders(folder.parent_path()));
-  return mkdir(folder.c_str(), kNewFolder) == 0 ? absl::OkStatus() : Failure("cannot make", folder);
+  return mkdir(folder.c_str(), kNewFolder) == 0 ? absl::OkStatus()
+                                                : SystemError("cannot make", folder);
 }
 
 // Puts the file `temporary` in the place of `file`, if that is still the same.
@@ -126,14 +127,14 @@ absl::Status PutInPlace(const std::string& temporary, const ReadFile& file) {
     // Unlike rename(), it does not replace what is there by now.
     if (link(temporary.c_str(), file.path.c_str()) == 0) return absl::OkStatus();
     if (errno == EEXIST) return absl::AbortedError("somebody has made it meanwhile; try again");
-    return Failure("cannot make", file.path);
+    return SystemError("cannot make", file.path);
   }
   const absl::StatusOr<ReadFile> now = ReadForReplacement(file.path);
   if (!now.ok() || now->content != file.content) {
     return absl::AbortedError("somebody has changed it meanwhile; try again");
   }
   if (rename(temporary.c_str(), file.path.c_str()) != 0)
-    return Failure("cannot replace", file.path);
+    return SystemError("cannot replace", file.path);
   return absl::OkStatus();
 }
 
@@ -150,10 +151,10 @@ absl::StatusOr<ReadFile> ReadForReplacement(const std::string& path) {
   if (error) return absl::UnavailableError(absl::StrCat("cannot find it: ", error.message()));
   // Of a pipe the opening would wait.
   const int fd = open(real.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return Failure("cannot open", real);
+  if (fd < 0) return SystemError("cannot open", real);
   const absl::Cleanup closer = [fd] { close(fd); };
   struct stat found = {};
-  if (fstat(fd, &found) != 0) return Failure("cannot look at", real);
+  if (fstat(fd, &found) != 0) return SystemError("cannot look at", real);
   RETURN_IF_ERROR(CheckKind(found));
   ASSIGN_OR_RETURN(std::string content, ReadAll(fd, real));
   return ReadFile{.path = real, .exists = true, .content = std::move(content)};
@@ -164,7 +165,7 @@ absl::StatusOr<std::string> Replace(const ReadFile& file, absl::string_view cont
   struct stat like = {};
   std::string copy;
   if (file.exists) {
-    if (stat(file.path.c_str(), &like) != 0) return Failure("cannot look at", file.path);
+    if (stat(file.path.c_str(), &like) != 0) return SystemError("cannot look at", file.path);
     ASSIGN_OR_RETURN(copy, MakeCopy(file, like, now));
     SyncFolder(copy);
   } else {
@@ -172,7 +173,7 @@ absl::StatusOr<std::string> Replace(const ReadFile& file, absl::string_view cont
   }
   std::string temporary = file.path + ".callslip-XXXXXX";
   const int fd = mkostemp(temporary.data(), O_CLOEXEC);
-  if (fd < 0) return Failure("cannot make", temporary);
+  if (fd < 0) return SystemError("cannot make", temporary);
   absl::Status status = Fill(fd, temporary, content, file.exists ? &like : nullptr);
   close(fd);
   if (status.ok()) status = PutInPlace(temporary, file);

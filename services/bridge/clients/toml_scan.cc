@@ -176,8 +176,7 @@ bool Reader::TakeStatement(TomlStatement& statement) {
   statement.at = at_;
   if (Sees("[")) {
     const bool is_array = Sees("[[");
-    using Kind = TomlStatement::Kind;
-    statement.kind = is_array ? Kind::kTableOfArray : Kind::kTable;
+    statement.kind = is_array ? TomlStatement::Kind::kTableOfArray : TomlStatement::Kind::kTable;
     if (!Take(is_array ? "[[" : "[") || !TakeKey(statement.key)) return false;
     if (!Take(is_array ? "]]" : "]")) return false;
   } else {

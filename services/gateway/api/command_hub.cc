@@ -4,9 +4,9 @@
 #include <chrono>
 #include <optional>
 
-#include "boost/asio/as_tuple.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/error_details.h"
+#include "gateway/http/await.h"
 #include "gateway/http/companion.h"
 #include "gateway/json/command_detail.h"
 
@@ -15,8 +15,6 @@ namespace callslip::gateway {
 namespace asio = boost::asio;
 
 namespace {
-
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // Between two feeds, of which the first has broken; twice as long where the next one breaks too.
 constexpr std::chrono::milliseconds kRetryPause{250};

@@ -22,7 +22,7 @@ namespace {
 namespace asio = boost::asio;
 
 // As many as the tracker lists at once.
-constexpr int kMaxListed = 1000;
+constexpr int kMaxOperationsListed = 1000;
 constexpr int kDefaultListed = 200;
 constexpr int kDefaultLogEntries = 100;
 // Of worker logs in one answer.
@@ -44,7 +44,8 @@ void SetWhose(const Principal& principal, List& list) {
 }
 
 int32_t ReadLimit(JsonFields& fields, int by_default) {
-  return static_cast<int32_t>(fields.Integer("limit", kMaxListed, 1).value_or(by_default));
+  return static_cast<int32_t>(
+      fields.Integer("limit", kMaxOperationsListed, 1).value_or(by_default));
 }
 
 asio::awaitable<void> SendStatistics(std::shared_ptr<RecentStatistics> recent,

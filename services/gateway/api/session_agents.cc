@@ -18,9 +18,6 @@ namespace {
 
 using HttpRequestPtr = std::shared_ptr<const HttpRequest>;
 
-std::vector<Role> Readers() { return {Role::kClient, Role::kViewer, Role::kAdmin}; }
-std::vector<Role> Writers() { return {Role::kClient, Role::kAdmin}; }
-
 v1::AgentAction ActionOf(const std::string& action) {
   if (action == "start") return v1::AGENT_ACTION_START;
   if (action == "stop") return v1::AGENT_ACTION_STOP;

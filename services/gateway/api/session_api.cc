@@ -9,10 +9,6 @@
 namespace callslip::gateway {
 namespace {
 
-// Those who may look, and those who may change something.
-std::vector<Role> Readers() { return {Role::kClient, Role::kViewer, Role::kAdmin}; }
-std::vector<Role> Writers() { return {Role::kClient, Role::kAdmin}; }
-
 template <typename Response>
 Json WriteJson(const Response& response) {
   return ToJson(response);

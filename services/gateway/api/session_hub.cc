@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include "boost/asio/as_tuple.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
 #include "common/error_details.h"
 #include "gateway/api/streamed_text.h"
+#include "gateway/http/await.h"
 #include "gateway/http/companion.h"
 #include "gateway/json/session_json.h"
 
@@ -20,8 +20,6 @@ namespace callslip::gateway {
 namespace asio = boost::asio;
 
 namespace {
-
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // Between two calls to a tracker that ends them.
 constexpr std::chrono::milliseconds kRetryPause{250};

@@ -3,8 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "boost/asio/as_tuple.hpp"
-#include "boost/asio/use_awaitable.hpp"
+#include "gateway/http/await.h"
 #include "gateway/http/companion.h"
 
 namespace callslip::gateway {
@@ -12,8 +11,6 @@ namespace callslip::gateway {
 namespace asio = boost::asio;
 
 namespace {
-
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // What waits for the peer; one event is taken however large it is.
 constexpr size_t kMaxOutboxBytes = 256 << 10;

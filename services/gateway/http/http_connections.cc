@@ -10,15 +10,14 @@
 
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
-#include "boost/asio/as_tuple.hpp"
 #include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/cancellation_signal.hpp"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/post.hpp"
-#include "boost/asio/use_awaitable.hpp"
 #include "boost/asio/write.hpp"
 #include "common/clock.h"
 #include "common/log.h"
+#include "gateway/http/await.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/http_codec.h"
 
@@ -26,9 +25,6 @@ namespace callslip::gateway {
 namespace {
 
 namespace asio = boost::asio;
-
-// Operations report their error beside their result instead of throwing it.
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // How exact deadlines are, and how often a peer is looked at that has sent its next request early.
 constexpr std::chrono::milliseconds kTick{250};

@@ -3,16 +3,15 @@
 #include <utility>
 #include <vector>
 
-#include "boost/asio/as_tuple.hpp"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
 #include "boost/asio/ip/tcp.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
-#include "boost/asio/use_awaitable.hpp"
 #include "common/log.h"
 #include "common/status_macros.h"
 #include "gateway/http/address_quota.h"
+#include "gateway/http/await.h"
 #include "gateway/http/http_connections.h"
 #include "gateway/http/listener.h"
 #include "gateway/http/transport.h"
@@ -36,9 +35,6 @@ struct HttpServer::State {
 };
 
 namespace {
-
-// Operations report their error beside their result instead of throwing it.
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 constexpr std::chrono::milliseconds kPause{100};
 

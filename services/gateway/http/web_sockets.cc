@@ -8,16 +8,15 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "boost/asio/as_tuple.hpp"
 #include "boost/asio/compose.hpp"
 #include "boost/asio/steady_timer.hpp"
-#include "boost/asio/use_awaitable.hpp"
 #include "boost/beast/core/buffers_to_string.hpp"
 #include "boost/beast/core/flat_buffer.hpp"
 #include "boost/beast/http.hpp"
 #include "boost/beast/websocket.hpp"
 #include "common/log.h"
 #include "common/text_scan.h"
+#include "gateway/http/await.h"
 #include "gateway/http/companion.h"
 
 namespace callslip::gateway {
@@ -27,9 +26,6 @@ namespace asio = boost::asio;
 namespace beast = boost::beast;
 namespace http = beast::http;
 namespace websocket = beast::websocket;
-
-// Operations report their error beside their result instead of throwing it.
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // The buffer in which a message is waited for: idle sockets should be small, and so are most
 // messages. It grows for what is longer, and is then given back.

@@ -10,20 +10,20 @@
 namespace callslip::gateway {
 namespace {
 
-Json ToJson(const v1::AgentOffer& agent) {
+Json OfferJson(const v1::AgentOffer& agent) {
   Json json = {{"name", agent.name()}};
   if (!agent.title().empty()) json["title"] = agent.title();
   if (!agent.problem().empty()) json["problem"] = agent.problem();
   return json;
 }
 
-Json ToJson(const v1::Workspace& workspace) {
+Json WorkspaceJson(const v1::Workspace& workspace) {
   Json json = {{"name", workspace.name()}, {"dir", workspace.dir()}};
   if (!workspace.agents().empty()) json["agents"] = workspace.agents();
   return json;
 }
 
-Json ToJson(const v1::Runner& runner) {
+Json RunnerJson(const v1::Runner& runner) {
   Json json = {{"runner_id", runner.runner_id()},
                {"version", runner.version()},
                {"max_agents", runner.max_agents()},
@@ -34,9 +34,9 @@ Json ToJson(const v1::Runner& runner) {
                {"started_at", WireTime(runner.start_time())},
                {"agents", Json::array()},
                {"workspaces", Json::array()}};
-  for (const v1::AgentOffer& agent : runner.agents()) json["agents"].push_back(ToJson(agent));
+  for (const v1::AgentOffer& agent : runner.agents()) json["agents"].push_back(OfferJson(agent));
   for (const v1::Workspace& each : runner.workspaces()) {
-    json["workspaces"].push_back(ToJson(each));
+    json["workspaces"].push_back(WorkspaceJson(each));
   }
   return json;
 }
@@ -53,7 +53,7 @@ Json ListOf(const std::map<Key, Json>& values) {
 
 Json RunnersJson(const v1::ListRunnersResponse& listed) {
   Json runners = Json::array();
-  for (const v1::Runner& runner : listed.runners()) runners.push_back(ToJson(runner));
+  for (const v1::Runner& runner : listed.runners()) runners.push_back(RunnerJson(runner));
   return {{"runners", std::move(runners)}};
 }
 
@@ -62,7 +62,7 @@ Json AgentsJson(const v1::ListRunnersResponse& listed) {
   for (const v1::Runner& runner : listed.runners()) {
     if (!runner.connected()) continue;
     for (const v1::AgentOffer& offer : runner.agents()) {
-      const auto [agent, is_new] = agents.try_emplace(offer.name(), ToJson(offer));
+      const auto [agent, is_new] = agents.try_emplace(offer.name(), OfferJson(offer));
       Json& json = agent->second;
       if (offer.problem().empty()) json.erase("problem");
       if (!offer.title().empty() && !json.contains("title")) json["title"] = offer.title();

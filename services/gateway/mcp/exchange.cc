@@ -4,12 +4,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "boost/asio/as_tuple.hpp"
 #include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/post.hpp"
-#include "boost/asio/use_awaitable.hpp"
 #include "common/log.h"
+#include "gateway/http/await.h"
 #include "gateway/http/event_stream.h"
 #include "gateway/mcp/call_span.h"
 
@@ -18,8 +17,6 @@ namespace callslip::gateway {
 namespace asio = boost::asio;
 
 namespace {
-
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 // A client that does not read what it asked for is told no more, but for the answer.
 constexpr size_t kMaxOutboxBytes = 1 << 20;

@@ -10,7 +10,6 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
-#include "boost/asio/as_tuple.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/connect.hpp"
@@ -20,7 +19,6 @@
 #include "boost/asio/ssl/context.hpp"
 #include "boost/asio/ssl/host_name_verification.hpp"
 #include "boost/asio/ssl/stream.hpp"
-#include "boost/asio/use_awaitable.hpp"
 #include "boost/beast/core/flat_buffer.hpp"
 #include "boost/beast/http/parser.hpp"
 #include "boost/beast/http/read.hpp"
@@ -28,6 +26,7 @@
 #include "boost/beast/http/write.hpp"
 #include "common/mutex.h"
 #include "common/version.h"
+#include "gateway/http/await.h"
 
 namespace callslip::gateway {
 namespace {
@@ -37,9 +36,6 @@ namespace http = boost::beast::http;
 namespace ssl = boost::asio::ssl;
 using asio::ip::tcp;
 using boost::system::error_code;
-
-// Operations report their error beside their result instead of throwing it.
-constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 
 using Parser = http::response_parser<http::string_body>;
 using Request = http::request<http::string_body>;

@@ -50,15 +50,17 @@ std::optional<RpcError> ErrorFrom(const Json& from) {
   return error;
 }
 
-std::string Line(const Json& message) {
-  return message.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
+std::string Line(const Json& message) { return Dump(message) + '\n'; }
 
 Json WithMethod(absl::string_view method, Json params) {
   return {{"jsonrpc", "2.0"}, {"method", std::string(method)}, {"params", std::move(params)}};
 }
 
 }  // namespace
+
+std::string Dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 std::optional<Message> ParseMessage(absl::string_view line) {
   std::optional<Json> json = ParseObject(line);

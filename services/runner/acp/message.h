@@ -12,6 +12,9 @@ namespace callslip::runner {
 
 using Json = nlohmann::json;
 
+// As one line; bytes that are no UTF-8 become U+FFFD.
+std::string Dump(const Json& json);
+
 // Codes of JSON-RPC and of the protocol.
 inline constexpr int kInvalidParams = -32602;
 inline constexpr int kMethodNotFound = -32601;

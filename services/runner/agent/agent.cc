@@ -20,7 +20,7 @@ constexpr size_t kToldBytes = 4 << 10;
 // What is no UTF-8, or was cut through, becomes U+FFFD: all of it is told over gRPC.
 std::string AsText(absl::string_view bytes) {
   const Json text = std::string(bytes);
-  return Json::parse(text.dump(-1, ' ', false, Json::error_handler_t::replace)).get<std::string>();
+  return Json::parse(Dump(text)).get<std::string>();
 }
 
 AgentError EndOf(const AgentSettings& settings, const AgentExit& exit) {
@@ -61,7 +61,7 @@ bool HasNumber(absl::string_view text, absl::string_view number) {
 bool IsRateLimit(const RpcError& error) {
   std::string text = error.message;
   if (!error.data.is_null()) {
-    absl::StrAppend(&text, " ", error.data.dump(-1, ' ', false, Json::error_handler_t::replace));
+    absl::StrAppend(&text, " ", Dump(error.data));
   }
   absl::AsciiStrToLower(&text);
   return error.code == 429 || HasNumber(text, "429") || absl::StrContains(text, "rate limit") ||
@@ -306,7 +306,7 @@ void Agent::KeepEarly(const std::string& id, const Json& update) {
     return each->drops_updates && each->session->id() == id;
   });
   if (is_restored || openings_.empty()) return;
-  const size_t bytes = update.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+  const size_t bytes = Dump(update).size();
   if (early_updates_ >= kMaxEarlyUpdates || early_bytes_ + bytes > kMaxEarlyBytes) return;
   ++early_updates_;
   early_bytes_ += bytes;

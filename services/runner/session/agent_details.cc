@@ -12,10 +12,6 @@ std::string ValueText(const Json& value) {
   return value.is_boolean() ? (value.get<bool>() ? "true" : "false") : "";
 }
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 }  // namespace
 
 AgentDetails AgentDetails::Parse(absl::string_view text) {

@@ -27,7 +27,7 @@ size_t ValuesIn(const Json& json) {
 
 std::string Text(const Json& json) {
   if (json.is_null()) return "";
-  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = Dump(json);
   // No value is shorter than a digit and a comma.
   const bool fits = text.size() <= kMaxJsonBytes &&
                     (text.size() <= 2 * kMaxJsonValues || ValuesIn(json) <= kMaxJsonValues);

@@ -22,10 +22,6 @@ constexpr size_t kWordBytes = 64;
 // Of a question that is told of in an error.
 constexpr size_t kToldTitleBytes = 256;
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 std::string TitleOf(const PermissionQuestion& question) {
   return std::string(CutText(question.tool_call.title.value_or(""), kMaxTitleBytes));
 }

@@ -27,8 +27,7 @@ AgentEnd KindOf(const AgentError& error) {
 v1::SessionEvent ContextLost(const AgentError& why) {
   v1::SessionEvent event;
   event.mutable_other()->set_type("context_lost");
-  event.mutable_other()->set_data(Json{{"reason", why.reason}, {"message", why.message}}.dump(
-      -1, ' ', false, Json::error_handler_t::replace));
+  event.mutable_other()->set_data(Dump({{"reason", why.reason}, {"message", why.message}}));
   return event;
 }
 

@@ -213,7 +213,7 @@ boost::asio::awaitable<bool> SessionRunner::RunShellCommand(ShellCommands& wante
   report.set_command_id(lease.command().command_id());
   report.set_lease_token(lease.lease_token());
   const Json told = {{"output", result.output.text}, {"exit_code", result.exit_code}};
-  report.set_result(told.dump(-1, ' ', false, Json::error_handler_t::replace));
+  report.set_result(Dump(told));
   co_return (co_await Persistently(std::move(report))).ok();
 }
 

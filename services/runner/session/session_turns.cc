@@ -26,10 +26,6 @@ constexpr size_t kReasonTextBytes = size_t{4} << 10;
 // How long a message may take to come to a session that was started for one.
 constexpr absl::Duration kFirstMessage = absl::Seconds(2);
 
-std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& done) {
   v1::SessionEvent event;
   v1::FileEvent& file =

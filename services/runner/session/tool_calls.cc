@@ -8,7 +8,7 @@ namespace {
 // What is absent in `from` has not changed.
 void Keep(const Json& from, Json& to) {
   if (from.is_null()) return;
-  const size_t bytes = from.dump(-1, ' ', false, Json::error_handler_t::replace).size();
+  const size_t bytes = Dump(from).size();
   to = bytes <= ToolCalls::kMostBytes ? from : Json();
 }
 

@@ -18,7 +18,7 @@ namespace {
 constexpr char kPutLines[] = CALLSLIP_FENCE
     ", put AS (INSERT INTO callslip_events SELECT $2, * FROM unnest($3, $4, $5) "
     "WHERE " CALLSLIP_IF_FENCED ") SELECT count(*) FROM fence";
-constexpr char kPutImage[] = CALLSLIP_FENCE
+constexpr char kCopyImage[] = CALLSLIP_FENCE
     ", put AS (INSERT INTO callslip_images SELECT $2, $3, $4, $5 "
     "WHERE " CALLSLIP_IF_FENCED ") SELECT count(*) FROM fence";
 // By which all that went before is a session.
@@ -44,12 +44,12 @@ class PostgresSessionSink final : public SessionSink {
     return waiting_bytes_ < kFlushBytes ? absl::OkStatus() : Flush();
   }
   absl::Status AddImage(const Image& image) override {
-    return CheckFence(pool_->Query(kPutImage, PostgresParameters()
-                                                  .Add(epoch_)
-                                                  .AddText(id_)
-                                                  .AddText(image.ref.id)
-                                                  .AddText(image.ref.name)
-                                                  .AddBytes(image.data)),
+    return CheckFence(pool_->Query(kCopyImage, PostgresParameters()
+                                                   .Add(epoch_)
+                                                   .AddText(id_)
+                                                   .AddText(image.ref.id)
+                                                   .AddText(image.ref.name)
+                                                   .AddBytes(image.data)),
                       epoch_);
   }
   absl::Status Finish(absl::string_view metadata, absl::string_view queue) override {

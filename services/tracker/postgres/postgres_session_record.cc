@@ -19,7 +19,7 @@ namespace {
 // Each has $2 as the session and $3 as the count of its changes, of which it is the next one.
 #define CALLSLIP_NEXT_CHANGE "WHERE id = $2 AND writes = $3 AND " CALLSLIP_IF_FENCED
 
-constexpr char kAppend[] = CALLSLIP_FENCE
+constexpr char kAppendEvents[] = CALLSLIP_FENCE
     ", grown AS (UPDATE callslip_sessions SET writes = writes + 1, max_seq = $4, "
     "events = events + $5, bytes = bytes + $6 " CALLSLIP_NEXT_CHANGE
     " RETURNING 1), "
@@ -174,17 +174,18 @@ absl::Status PostgresSessionRecord::SyncLog() {
     seqs.emplace_back(head.seq);
     types.emplace_back(head.type);
   }
-  const auto appended = pool_->Query(kAppend, PostgresParameters()
-                                                  .Add(epoch_)
-                                                  .AddText(id_)
-                                                  .Add(extent_.writes)
-                                                  .Add(extent_.max_seq)
-                                                  .Add(static_cast<int64_t>(unwritten_.size()))
-                                                  .Add(static_cast<int64_t>(unwritten_bytes_))
-                                                  .AddArray(seqs)
-                                                  .AddTextArray(types)
-                                                  .AddBytesArray(std::vector<absl::string_view>(
-                                                      unwritten_.begin(), unwritten_.end())));
+  const auto appended = pool_->Query(
+      kAppendEvents,
+      PostgresParameters()
+          .Add(epoch_)
+          .AddText(id_)
+          .Add(extent_.writes)
+          .Add(extent_.max_seq)
+          .Add(static_cast<int64_t>(unwritten_.size()))
+          .Add(static_cast<int64_t>(unwritten_bytes_))
+          .AddArray(seqs)
+          .AddTextArray(types)
+          .AddBytesArray(std::vector<absl::string_view>(unwritten_.begin(), unwritten_.end())));
   RETURN_IF_ERROR(CheckSaved(appended));
   unwritten_.clear();
   unwritten_heads_.clear();

@@ -18,15 +18,11 @@ constexpr char kText[] =
     "An export into this directory has not come to its end. Do it again, which begins anew, or "
     "remove the directory.\n";
 
-std::string Join(const std::string& folder, absl::string_view name) {
-  return absl::StrCat(folder, "/", name);
-}
-
 absl::Status Clear(Disk& disk, const std::string& data_dir, FileSessionStorage& sessions) {
   ASSIGN_OR_RETURN(const std::vector<SessionMetadata> listed, sessions.List());
   for (const SessionMetadata& session : listed)
     RETURN_IF_ERROR(sessions.Remove(session.session_id));
-  const std::string database = Join(data_dir, SqliteJournalStorage::kFileName);
+  const std::string database = JoinPath(data_dir, SqliteJournalStorage::kFileName);
   for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
     RETURN_IF_ERROR(disk.RemoveFile(database + suffix));
   }
@@ -37,7 +33,7 @@ absl::Status Clear(Disk& disk, const std::string& data_dir, FileSessionStorage& 
 
 bool IsHalfExported(const std::string& data_dir) {
   std::error_code unreadable;
-  return std::filesystem::exists(Join(data_dir, kMark), unreadable);
+  return std::filesystem::exists(JoinPath(data_dir, kMark), unreadable);
 }
 
 absl::Status CheckWhole(const std::string& data_dir) {
@@ -57,12 +53,12 @@ absl::Status CheckExportable(Disk& disk, const std::string& data_dir) {
     // What file systems bring along, and what a tracker makes first.
     if (name != "lost+found" && name != "sessions") found = name;
   }
-  const std::string folder = Join(data_dir, "sessions");
+  const std::string folder = JoinPath(data_dir, "sessions");
   ASSIGN_OR_RETURN(const auto has_sessions, disk.Look(folder));
   if (has_sessions.has_value()) {
     ASSIGN_OR_RETURN(const std::vector<std::string> sessions, disk.NamesIn(folder));
     for (const std::string& name : sessions) {
-      if (name != ".lock") found = Join("sessions", name);
+      if (name != ".lock") found = JoinPath("sessions", name);
     }
   }
   if (!found.has_value()) return absl::OkStatus();
@@ -79,7 +75,7 @@ absl::Status BeginExport(Disk& disk, const std::string& data_dir, FileSessionSto
 
 absl::Status EndExport(Disk& disk, const std::string& data_dir) {
   RETURN_IF_ERROR(disk.SyncFolder(data_dir));
-  RETURN_IF_ERROR(disk.RemoveFile(Join(data_dir, kMark)));
+  RETURN_IF_ERROR(disk.RemoveFile(JoinPath(data_dir, kMark)));
   return disk.SyncFolder(data_dir);
 }
 

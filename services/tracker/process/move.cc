@@ -30,7 +30,7 @@ namespace {
 constexpr absl::Duration kSayEvery = absl::Seconds(2);
 // For a cell whose owner is gone: 1.5 s without a beat, and a few looks.
 constexpr absl::Duration kPatience = absl::Seconds(5);
-constexpr absl::Duration kLookEvery = absl::Milliseconds(20);
+constexpr absl::Duration kPollEvery = absl::Milliseconds(20);
 
 using OpenJournal = std::function<absl::StatusOr<std::unique_ptr<JournalStorage>>()>;
 
@@ -121,7 +121,7 @@ absl::StatusOr<std::unique_ptr<Membership>> OwnCell(const MoveRequest& request, 
           absl::StrCat("a tracker owns what is in --storage (", owner,
                        "): stop all trackers that use it, and do it again"));
     }
-    sleeper->SleepUntil(clock->Now() + kLookEvery);
+    sleeper->SleepUntil(clock->Now() + kPollEvery);
   }
   return membership;
 }

@@ -14,7 +14,7 @@ namespace {
 
 // What a message holds unless a single update is larger: far from the size that clients refuse,
 // and small enough not to delay what waits behind it.
-constexpr size_t kMaxMessageBytes = size_t{1} << 20;
+constexpr size_t kMaxUpdateBytes = size_t{1} << 20;
 
 }  // namespace
 
@@ -177,7 +177,7 @@ std::optional<Outgoing<v1::WatchCommandsResponse>> WatchStream::Next() {
   std::vector<CommandUpdate> ends;
   size_t bytes = 0;
   bool over = false;
-  while (next.message.updates_size() < kMaxWatchesInMessage && bytes < kMaxMessageBytes) {
+  while (next.message.updates_size() < kMaxWatchesInMessage && bytes < kMaxUpdateBytes) {
     // One at a time: what is taken keeps its payloads in memory until it is sent.
     std::optional<CommandUpdate> update = TakeOne();
     if (!update.has_value()) break;

@@ -10,10 +10,15 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "tracker/storage/file.h"
 
 namespace callslip::tracker {
+
+inline std::string JoinPath(absl::string_view folder, absl::string_view name) {
+  return absl::StrCat(folder, "/", name);
+}
 
 // One step of the work with a disk, as those see it who count, time or fail steps.
 struct DiskStep {

@@ -15,11 +15,7 @@
 namespace callslip::tracker {
 namespace {
 
-constexpr size_t kFlushBytes = size_t{1} << 20;
-
-std::string Join(const std::string& folder, absl::string_view name) {
-  return absl::StrCat(folder, "/", name);
-}
+constexpr size_t kWriteBytes = size_t{1} << 20;
 
 // Fills a folder, and gives it its name when it is complete.
 class FileSessionSink final : public SessionSink {
@@ -35,7 +31,7 @@ class FileSessionSink final : public SessionSink {
 
   absl::Status AddLine(const EventHead&, absl::string_view line) override {
     absl::StrAppend(&unwritten_, line, "\n");
-    return unwritten_.size() < kFlushBytes ? absl::OkStatus() : Flush();
+    return unwritten_.size() < kWriteBytes ? absl::OkStatus() : Flush();
   }
   absl::Status AddImage(const Image& image) override {
     ASSIGN_OR_RETURN(const ImageRef put, images_.Put(image.data, image.ref.name, SIZE_MAX));
@@ -47,7 +43,7 @@ class FileSessionSink final : public SessionSink {
     RETURN_IF_ERROR(disk_->Sync(log_));
     if (!queue.empty()) RETURN_IF_ERROR(disk_->ReplaceFile(incomplete_, kQueueFile, queue));
     RETURN_IF_ERROR(disk_->ReplaceFile(incomplete_, kMetadataFile, metadata));
-    RETURN_IF_ERROR(disk_->Rename(incomplete_, Join(folder_, id_)));
+    RETURN_IF_ERROR(disk_->Rename(incomplete_, JoinPath(folder_, id_)));
     return disk_->SyncFolder(folder_);
   }
 
@@ -100,11 +96,12 @@ absl::Status CopyImages(Disk* disk, const std::string& folder, SessionSink& to) 
 absl::Status FileSessionStorage::Copy(const std::string& id, SessionSink& to) {
   RETURN_IF_ERROR(Load(id).status());
   const std::string folder = FolderOf(id);
-  RETURN_IF_ERROR(CopyLines(disk_, Join(folder, EventLog::kFileName), to));
+  RETURN_IF_ERROR(CopyLines(disk_, JoinPath(folder, EventLog::kFileName), to));
   RETURN_IF_ERROR(CopyImages(disk_, folder, to));
   ASSIGN_OR_RETURN(const std::string metadata,
-                   disk_->ReadFile(Join(folder, kMetadataFile), kMaxMetadataBytes));
-  absl::StatusOr<std::string> queue = disk_->ReadFile(Join(folder, kQueueFile), kMaxQueueFileBytes);
+                   disk_->ReadFile(JoinPath(folder, kMetadataFile), kMaxMetadataBytes));
+  absl::StatusOr<std::string> queue =
+      disk_->ReadFile(JoinPath(folder, kQueueFile), kMaxQueueFileBytes);
   if (absl::IsNotFound(queue.status())) queue = "";
   RETURN_IF_ERROR(queue.status());
   return to.Finish(metadata, *queue);
@@ -114,10 +111,10 @@ absl::StatusOr<std::unique_ptr<SessionSink>> FileSessionStorage::Put(const std::
   RETURN_IF_ERROR(CheckSessionId(id));
   ASSIGN_OR_RETURN(const bool exists, Exists(id));
   if (exists) return SessionExists(id);
-  const std::string incomplete = Join(folder_, kNewPrefix + id);
+  const std::string incomplete = JoinPath(folder_, kNewPrefix + id);
   RETURN_IF_ERROR(RemoveTree(incomplete));
   RETURN_IF_ERROR(disk_->MakeFolder(incomplete));
-  ASSIGN_OR_RETURN(File log, disk_->OpenEmpty(Join(incomplete, EventLog::kFileName)));
+  ASSIGN_OR_RETURN(File log, disk_->OpenEmpty(JoinPath(incomplete, EventLog::kFileName)));
   ASSIGN_OR_RETURN(ImageFolder images, ImageFolder::Open(disk_, incomplete));
   return std::make_unique<FileSessionSink>(disk_, folder_, incomplete, id, std::move(log),
                                            std::move(images));

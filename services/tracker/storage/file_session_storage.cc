@@ -26,10 +26,6 @@ namespace {
 // As kNewPrefix.
 constexpr char kRemovedPrefix[] = ".removed-";
 
-std::string Join(const std::string& folder, absl::string_view name) {
-  return absl::StrCat(folder, "/", name);
-}
-
 class FileSessionRecord final : public SessionRecord {
  public:
   FileSessionRecord(Disk* disk, std::string folder, std::unique_ptr<EventLog> log,
@@ -92,18 +88,18 @@ FileSessionStorage::FileSessionStorage(std::string folder, Disk* disk, File lock
 
 absl::StatusOr<std::unique_ptr<FileSessionStorage>> FileSessionStorage::Open(
     const std::string& data_dir, Disk* disk) {
-  const std::string folder = Join(data_dir, "sessions");
+  const std::string folder = JoinPath(data_dir, "sessions");
   ASSIGN_OR_RETURN(const auto has_data, disk->Look(data_dir));
   if (!has_data.has_value()) {
     RETURN_IF_ERROR(disk->MakeFolder(data_dir));
-    RETURN_IF_ERROR(disk->SyncFolder(Join(data_dir, "..")));
+    RETURN_IF_ERROR(disk->SyncFolder(JoinPath(data_dir, "..")));
   }
   ASSIGN_OR_RETURN(const auto has_sessions, disk->Look(folder));
   if (!has_sessions.has_value()) {
     RETURN_IF_ERROR(disk->MakeFolder(folder));
     RETURN_IF_ERROR(disk->SyncFolder(data_dir));
   }
-  const std::string path = Join(folder, ".lock");
+  const std::string path = JoinPath(folder, ".lock");
   File lock(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock.is_open()) return DiskError("open", path);
   if (flock(lock.descriptor(), LOCK_EX | LOCK_NB) != 0) {
@@ -130,10 +126,10 @@ std::optional<SessionMetadata> FileSessionStorage::Listed(const std::string& id)
   const absl::StatusOr<MetadataFile> file = ReadMetadata(id);
   const bool has_metadata = file.ok() && file->metadata.has_value();
   if (has_metadata) {
-    const auto log = disk_->Look(Join(FolderOf(id), EventLog::kFileName));
+    const auto log = disk_->Look(JoinPath(FolderOf(id), EventLog::kFileName));
     if (log.ok() && log->has_value() && (*log)->size == file->metadata->log_bytes) {
       const absl::StatusOr<std::string> text =
-          disk_->ReadFile(Join(FolderOf(id), kQueueFile), kMaxQueueFileBytes);
+          disk_->ReadFile(JoinPath(FolderOf(id), kQueueFile), kMaxQueueFileBytes);
       if (absl::IsNotFound(text.status())) return file->metadata;
       const std::optional<QueueFile> queue = text.ok() ? DecodeQueue(*text) : std::nullopt;
       if (queue.has_value()) {
@@ -166,7 +162,7 @@ std::optional<SessionMetadata> FileSessionStorage::Listed(const std::string& id)
 absl::StatusOr<FileSessionStorage::MetadataFile> FileSessionStorage::ReadMetadata(
     const std::string& id) {
   const absl::StatusOr<std::string> text =
-      disk_->ReadFile(Join(FolderOf(id), kMetadataFile), kMaxMetadataBytes);
+      disk_->ReadFile(JoinPath(FolderOf(id), kMetadataFile), kMaxMetadataBytes);
   if (absl::IsNotFound(text.status())) return MetadataFile{};
   if (absl::IsOutOfRange(text.status())) return MetadataFile{.is_damaged = true};
   RETURN_IF_ERROR(text.status());
@@ -182,7 +178,7 @@ absl::StatusOr<bool> FileSessionStorage::Exists(const std::string& id) {
 }
 
 absl::Status FileSessionStorage::Make(SessionMetadata metadata) {
-  const std::string incomplete = Join(folder_, kNewPrefix + metadata.session_id);
+  const std::string incomplete = JoinPath(folder_, kNewPrefix + metadata.session_id);
   RETURN_IF_ERROR(RemoveTree(incomplete));
   RETURN_IF_ERROR(disk_->MakeFolder(incomplete));
   {
@@ -204,7 +200,7 @@ absl::Status FileSessionStorage::Make(SessionMetadata metadata) {
 absl::Status FileSessionStorage::Unmake(const SessionMetadata& metadata) {
   const absl::Status removed = Remove(metadata.session_id);
   // What is incomplete does not keep the id from being used.
-  RemoveTree(Join(folder_, kNewPrefix + metadata.session_id)).IgnoreError();
+  RemoveTree(JoinPath(folder_, kNewPrefix + metadata.session_id)).IgnoreError();
   return absl::IsNotFound(removed) ? absl::OkStatus() : removed;
 }
 
@@ -215,7 +211,7 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
   if (!there.has_value() || !there->is_folder) return SessionNotFound(id);
   ASSIGN_OR_RETURN(const MetadataFile file, ReadMetadata(id));
   if (!file.metadata.has_value() && !file.is_damaged) {
-    ASSIGN_OR_RETURN(const auto has_log, disk_->Look(Join(folder, EventLog::kFileName)));
+    ASSIGN_OR_RETURN(const auto has_log, disk_->Look(JoinPath(folder, EventLog::kFileName)));
     if (!has_log.has_value()) return SessionNotFound(id);
   }
   LogSummary summary;
@@ -236,7 +232,7 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
   ASSIGN_OR_RETURN(ImageFolder images, ImageFolder::Open(disk_, folder));
   loaded.metadata.image_bytes = images.bytes();
   RETURN_IF_ERROR(ReadQueue(folder, loaded));
-  const std::string path = Join(folder, kMetadataFile);
+  const std::string path = JoinPath(folder, kMetadataFile);
   if (file.is_damaged) RETURN_IF_ERROR(PutAside(path));
   if (file.metadata != loaded.metadata) {
     // Where this fails they are made again, and alike, by the next who loads it.
@@ -249,7 +245,7 @@ absl::StatusOr<LoadedSession> FileSessionStorage::Load(const std::string& id) {
 }
 
 absl::Status FileSessionStorage::ReadQueue(const std::string& folder, LoadedSession& loaded) {
-  const std::string path = Join(folder, kQueueFile);
+  const std::string path = JoinPath(folder, kQueueFile);
   const absl::StatusOr<std::string> text = disk_->ReadFile(path, kMaxQueueFileBytes);
   if (absl::IsNotFound(text.status())) return absl::OkStatus();
   if (!absl::IsOutOfRange(text.status())) RETURN_IF_ERROR(text.status());
@@ -280,7 +276,7 @@ absl::Status FileSessionStorage::Remove(const std::string& id) {
   RETURN_IF_ERROR(CheckSessionId(id));
   ASSIGN_OR_RETURN(const auto there, disk_->Look(FolderOf(id)));
   if (!there.has_value()) return SessionNotFound(id);
-  const std::string removed = Join(folder_, kRemovedPrefix + id);
+  const std::string removed = JoinPath(folder_, kRemovedPrefix + id);
   RETURN_IF_ERROR(RemoveTree(removed));
   RETURN_IF_ERROR(disk_->Rename(FolderOf(id), removed));
   RETURN_IF_ERROR(disk_->SyncFolder(folder_));
@@ -289,16 +285,18 @@ absl::Status FileSessionStorage::Remove(const std::string& id) {
   return absl::OkStatus();
 }
 
-std::string FileSessionStorage::FolderOf(const std::string& id) const { return Join(folder_, id); }
+std::string FileSessionStorage::FolderOf(const std::string& id) const {
+  return JoinPath(folder_, id);
+}
 
 void FileSessionStorage::Sweep() {
   const absl::StatusOr<std::vector<std::string>> names = disk_->NamesIn(folder_);
   if (!names.ok()) return;  // List() says why.
   for (const std::string& name : *names) {
     if (!absl::StartsWith(name, kNewPrefix) && !absl::StartsWith(name, kRemovedPrefix)) continue;
-    if (const absl::Status swept = RemoveTree(Join(folder_, name)); !swept.ok()) {
+    if (const absl::Status swept = RemoveTree(JoinPath(folder_, name)); !swept.ok()) {
       Log(LogLevel::kWarning, "what was left of a session can't be removed",
-          {{"path", Join(folder_, name)}, {"error", std::string(swept.message())}});
+          {{"path", JoinPath(folder_, name)}, {"error", std::string(swept.message())}});
     }
   }
 }
@@ -307,7 +305,7 @@ absl::Status FileSessionStorage::RemoveTree(const std::string& folder) {
   ASSIGN_OR_RETURN(const auto there, disk_->Look(folder));
   if (!there.has_value()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::vector<std::string> names, disk_->NamesIn(folder));
-  for (const std::string& name : names) RETURN_IF_ERROR(disk_->RemoveFile(Join(folder, name)));
+  for (const std::string& name : names) RETURN_IF_ERROR(disk_->RemoveFile(JoinPath(folder, name)));
   return disk_->RemoveFolder(folder);
 }
 

@@ -9,7 +9,7 @@
 namespace callslip::tracker {
 namespace {
 
-constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+constexpr absl::Duration kRetryHint = absl::Seconds(1);
 
 absl::Status Precondition(absl::string_view message, const char* reason, const char* hint) {
   return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, message,
@@ -22,7 +22,7 @@ absl::Status NotFound(absl::string_view message, const char* reason, const char*
 
 absl::Status Exhausted(absl::string_view message, const char* reason, const char* hint) {
   return ErrorWithDetails(absl::StatusCode::kResourceExhausted, message,
-                          {.reason = reason, .hint = hint, .retry_after = kRetryAfter});
+                          {.reason = reason, .hint = hint, .retry_after = kRetryHint});
 }
 
 // Whose there are as many as there may be.
@@ -186,7 +186,7 @@ absl::Status MessageQueueFull(size_t depth) {
       absl::StrCat("the queue holds ", depth, " messages already; nothing was accepted"),
       {.reason = "queue_full",
        .hint = "Wait for earlier messages to be sent, or delete some.",
-       .retry_after = kRetryAfter,
+       .retry_after = kRetryHint,
        .depth = static_cast<int>(depth)});
 }
 
