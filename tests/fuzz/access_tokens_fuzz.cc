@@ -2,13 +2,12 @@
 // first byte chooses what the rest is read as. Whatever comes, the parsers return, and nothing that
 // nobody has signed verifies.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "fuzz/require.h"
 #include "gateway/oauth/access_token.h"
 #include "gateway/oauth/base64url.h"
 #include "gateway/oauth/jwt.h"
@@ -18,12 +17,6 @@
 
 namespace callslip::gateway {
 namespace {
-
-void Require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 // Points that everybody knows: the generator of P-256, and the key of RFC 8037.
 const KeySet& Keys() {

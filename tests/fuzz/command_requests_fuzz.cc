@@ -2,8 +2,6 @@
 // as it should, and nothing accepted is left over in the end.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +12,7 @@
 #include "callslip/tracker/v1/command_service.pb.h"
 #include "common/error_details.h"
 #include "common/status_macros.h"
+#include "fuzz/require.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/stubs/logging.h"
 #include "tracker/domain/command/command_limits.h"
@@ -23,12 +22,6 @@
 
 namespace callslip::tracker {
 namespace {
-
-void Require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 class NoReader final : public CommandFeed {
  public:

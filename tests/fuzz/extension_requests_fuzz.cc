@@ -1,10 +1,9 @@
 // What extensions post, whoever made them: the first byte chooses what the rest is read as.
 // Whatever comes, the parsers return, and what they make of it is within the bounds of the tracker.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
+#include "fuzz/require.h"
 #include "gateway/extension/browser_log.h"
 #include "gateway/extension/query_result.h"
 #include "gateway/extension/sync_command.h"
@@ -13,12 +12,6 @@
 
 namespace callslip::gateway {
 namespace {
-
-void Require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "does not hold: %s\n", what);
-  std::abort();
-}
 
 // As the tracker's own, which tests/integration holds together with these.
 constexpr size_t kMaxNameBytes = 128;

@@ -3,8 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "fuzz/require.h"
 #include "google/protobuf/stubs/logging.h"
 #include "tracker/storage/journal_encoding.h"
 #include "tracker/storage/journal_log.h"
@@ -20,12 +19,6 @@
 
 namespace callslip::tracker {
 namespace {
-
-void Require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
 
 const JournalEntry* NoEarlier(uint64_t) { return nullptr; }
 

@@ -5,8 +5,6 @@
 // RequestOf), a space, and the body. Anything else in their place counts as zeros.
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <list>
 #include <memory>
 #include <optional>
@@ -25,6 +23,7 @@
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/post.hpp"
 #include "common/fake_clock.h"
+#include "fuzz/require.h"
 #include "gateway/files/file_store.h"
 #include "gateway/mcp/browser_tools.h"
 #include "gateway/mcp/command_resources.h"
@@ -38,12 +37,6 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr size_t kMaxRequests = 16;
-
-void Require(bool holds, const char* what, absl::string_view where = "") {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s: %s\n", what, std::string(where).c_str());
-  std::abort();
-}
 
 // Whoever made it, no message says `"id":null`, and none is neither request nor answer.
 void RequireMessage(const Json& message, absl::string_view text) {

@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "boost/asio/bind_cancellation_slot.hpp"
+#include "boost/asio/cancellation_signal.hpp"
+#include "boost/asio/cancellation_type.hpp"
 #include "boost/asio/compose.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/beast/core/buffers_to_string.hpp"
@@ -227,7 +230,8 @@ class WebSocketConnection final : public WebSocket,
       if (self->stream_.is_message_done()) self->TakeMessage();
       self->ReadNext();
     };
-    stream_.async_read_some(received_, limit, std::move(when_read));
+    stream_.async_read_some(
+        received_, limit, asio::bind_cancellation_slot(stop_reading_.slot(), std::move(when_read)));
   }
 
   void TakeMessage() {
@@ -264,14 +268,19 @@ class WebSocketConnection final : public WebSocket,
   }
 
   void SendClose() {
+    auto when_closed = [self = shared_from_this()](beast::error_code) { self->CutOff(); };
     stream_.async_close(close_reason_,
-                        [self = shared_from_this()](beast::error_code) { self->CutOff(); });
+                        asio::bind_cancellation_slot(stop_closing_.slot(), std::move(when_closed)));
   }
 
   // Ends the connection, and with it what is under way on it.
   void CutOff() {
     if (std::exchange(over_, true)) return;
     stream_.next_layer().Close();
+    // Where a frame that is none comes while we close, Beast's reading waits for its closing, and
+    // that for its reading: they would keep this for ever.
+    stop_reading_.emit(asio::cancellation_type::terminal);
+    stop_closing_.emit(asio::cancellation_type::terminal);
     closing_ = true;
     unsent_.clear();
     cut_off_.cancel();
@@ -303,6 +312,8 @@ class WebSocketConnection final : public WebSocket,
   websocket::close_reason close_reason_;
   asio::steady_timer cut_off_;  // For a peer that does not take part in the closing.
   bool over_ = false;           // The connection has ended.
+  asio::cancellation_signal stop_reading_;
+  asio::cancellation_signal stop_closing_;
 };
 
 void WebSockets::Serve(Transport transport, std::shared_ptr<const WebSocketUpgrade> upgrade,

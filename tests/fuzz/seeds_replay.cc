@@ -1,4 +1,4 @@
-// Runs the MCP fuzz target without a fuzzer: on its seeds, and on seeds whose lines and bytes have
+// Runs a fuzz target without a fuzzer: on its seeds, and on seeds whose lines and bytes have
 // been mixed and changed by a generator with a fixed seed.
 
 #include <cstdint>
@@ -73,7 +73,7 @@ class Generator {
   std::mt19937_64 random_{1};
 };
 
-TEST(McpFuzzReplay, HoldsForSeedsAndWhatIsMadeOfThem) {
+TEST(SeedsReplay, HoldsForSeedsAndWhatIsMadeOfThem) {
   const std::vector<std::string> seeds = Seeds();
   ASSERT_FALSE(seeds.empty());
   std::vector<std::string> lines;

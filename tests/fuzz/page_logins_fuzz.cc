@@ -1,0 +1,97 @@
+// The cookies and keys that browsers send to the page's gateway, whoever made them. What nobody has
+// signed lets nobody in, and what was signed lets in nobody else, whatever is changed of it.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "common/fake_clock.h"
+#include "fuzz/require.h"
+#include "gateway/json/parse.h"
+#include "gateway/web/page_login.h"
+
+namespace callslip::gateway {
+namespace {
+
+constexpr char kHost[] = "127.0.0.1:7890";
+
+// A gateway, and what a browser has that is logged in: with a token, and by way of an issuer.
+struct Scene {
+  struct Kept {
+    std::string name;
+    std::string cookie;  // NAME=VALUE.
+    std::string key;
+  };
+
+  Scene() {
+    HttpRequest request{.method = "POST", .path = "/api/login"};
+    request.headers = {{"host", kHost}, {"origin", absl::StrCat("http://", kHost)}};
+    request.body = Dump(Json{{"token", "0123456789abcdef0123456789abcdef"}});
+    Keep("client", login.LogIn(request));
+    Keep("somebody",
+         login.LetIn(request, Credential({"somebody", Role::kViewer}, absl::InfiniteFuture())));
+  }
+
+  void Keep(std::string name, const HttpResponse& response) {
+    Require(response.status == 200, "a login");
+    const std::string& cookie = response.headers.front().second;
+    kept.push_back({std::move(name), cookie.substr(0, cookie.find(';')),
+                    Json::parse(response.body)["key"].get<std::string>()});
+  }
+
+  CredentialPtr Find(std::string cookie, std::string key) {
+    HttpRequest request{.method = "GET", .path = "/api/sessions"};
+    request.headers = {
+        {"host", kHost}, {"cookie", std::move(cookie)}, {"x-callslip-key", std::move(key)}};
+    return login.Find(request);
+  }
+
+  FakeClock clock;
+  PageLogin login{std::string(32, 'k'),
+                  std::make_shared<Credentials>(std::vector<TokenFile::Entry>{
+                      {{"client", Role::kClient}, "0123456789abcdef0123456789abcdef"}}),
+                  &clock};
+  std::vector<Kept> kept;
+};
+
+// Changes `text` by each pair of bytes: where, and to what.
+void Change(std::string& text, absl::string_view changes) {
+  for (size_t i = 0; i + 1 < changes.size() && !text.empty(); i += 2) {
+    text[static_cast<unsigned char>(changes[i]) % text.size()] = changes[i + 1];
+  }
+}
+
+}  // namespace
+}  // namespace callslip::gateway
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace callslip::gateway;
+  using callslip::Require;
+  static Scene& scene = *new Scene();
+  if (size < 2) return 0;
+  const Scene::Kept& kept = scene.kept[data[0] % scene.kept.size()];
+  const absl::string_view rest(reinterpret_cast<const char*>(data) + 2, size - 2);
+  std::string cookie = kept.cookie;
+  std::string key = kept.key;
+  switch (data[1] % 4) {
+    case 0:
+      cookie = absl::StrCat("callslip-7890=", rest);
+      break;
+    case 1:
+      Change(cookie, rest);
+      break;
+    case 2:
+      Change(key, rest);
+      break;
+    default:
+      cookie = absl::StrCat(rest.substr(0, rest.size() / 2), ";", cookie, ";",
+                            rest.substr(rest.size() / 2));
+  }
+  const callslip::CredentialPtr found = scene.Find(cookie, key);
+  if (found == nullptr) return 0;
+  Require(found->principal().name == kept.name, "the one who has logged in", cookie);
+  Require(absl::StrContains(cookie, kept.cookie) && key == kept.key, "what was given out", cookie);
+  return 0;
+}
