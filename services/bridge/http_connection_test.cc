@@ -15,7 +15,7 @@
 namespace callslip::bridge {
 namespace {
 
-constexpr absl::Duration kPatience = absl::Seconds(10);
+constexpr absl::Duration kPatience = absl::Minutes(10);
 
 TEST(EndpointOfTest, KnowsTheDefaultPorts) {
   const auto text = [](absl::string_view origin) {

@@ -1,6 +1,7 @@
 /** Two agents: the one asks the other by the gateway's tools, waits, and reads what it said. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { opencode } from './support/agents.js';
 import { Setting } from './support/setting.js';
 
@@ -34,7 +35,7 @@ async function asks(setting, context) {
     + `read, of which the answer is ${tokensOf(texts)}`);
 }
 
-test('an agent asks another one', { timeout: 120_000 }, async (context) => {
+test('an agent asks another one', { timeout: stretched(120_000) }, async (context) => {
   const setting = await Setting.open(opencode);
   try {
     await setting.step(() => asks(setting, context));

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { processesWith } from '../e2e/support/runner.js';
+import { stretched } from '../support/patience.js';
 import { opencode } from './support/agents.js';
 import { Setting } from './support/setting.js';
 import { checkStop } from './support/stops.js';
@@ -44,7 +45,7 @@ async function shared(setting, context) {
   assert.ok(all <= 1.3 * alone, `${all} KiB against ${alone}`);
 }
 
-test('sessions share a process', { timeout: 180_000 }, async (context) => {
+test('sessions share a process', { timeout: stretched(180_000) }, async (context) => {
   const setting = await Setting.open(opencode, { limits: { sessions_per_process: COUNT } });
   try {
     await setting.step(() => shared(setting, context));

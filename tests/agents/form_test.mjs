@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { House } from '../e2e/support/house.js';
+import { stretched } from '../support/patience.js';
 import { opencode } from './support/agents.js';
 import { BookingSite } from './support/booking_site.js';
 import { Setting } from './support/setting.js';
@@ -12,7 +13,7 @@ import { Setting } from './support/setting.js';
 const interact = (args) => ({ call: opencode.tool('interact'), args: { wait_ms: 20_000, ...args } });
 const collect = { collect: opencode.tool('observe') };
 
-describe('an agent books a room', { timeout: 180_000 }, () => {
+describe('an agent books a room', { timeout: stretched(180_000) }, () => {
   let house;
   let setting;
   let site;

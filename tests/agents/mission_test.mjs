@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { House } from '../e2e/support/house.js';
+import { stretched } from '../support/patience.js';
 import { opencode } from './support/agents.js';
 import { Setting } from './support/setting.js';
 
@@ -16,7 +17,7 @@ const UNTIL_RELEASED = `window.runs = (window.runs ?? 0) + 1;
 /** Where the story stands when the tracker is killed. */
 const POINTS = ['before the model speaks', 'in the middle of a command', 'before the model answers'];
 
-describe('a message is answered with what is in the browser', { timeout: 280_000 }, () => {
+describe('a message is answered with what is in the browser', { timeout: stretched(280_000) }, () => {
   let house;
   let setting;
   before(async () => {

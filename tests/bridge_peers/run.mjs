@@ -14,10 +14,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { binary } from '../e2e/support/processes.js';
 import { Services } from '../e2e/support/services.js';
+import { stretched } from '../support/patience.js';
 
 const PACKAGES = ['mcp-remote@0.15', 'supergateway@4'];
 /** Who has not answered after this has given no answer, in ms. */
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = stretched(5_000);
 const INSTALL_PATIENCE_MS = 120_000;
 
 /** Stands before the gateway, hands requests on, sees them all, and does what the gateway never does. */
@@ -224,7 +225,7 @@ const folder = await mkdtemp(join(tmpdir(), 'callslip-peers-'));
 try {
   const columns = {};
   const npm = spawnSync('npm', ['install', '--prefix', folder, '--no-audit', '--no-fund', ...PACKAGES],
-    { timeout: INSTALL_PATIENCE_MS, encoding: 'utf8' });
+    { timeout: stretched(INSTALL_PATIENCE_MS), encoding: 'utf8' });
   if (npm.status === 0) {
     const bin = (name) => join(folder, 'node_modules', '.bin', name);
     columns['mcp-remote'] = await examine(bin('mcp-remote'),

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Services } from '../e2e/support/services.js';
+import { stretched } from '../support/patience.js';
 
 const LINES = {
   '0.1-all': ['conformance-0.1', '--suite', 'all'],
@@ -36,7 +37,7 @@ async function runSuite([edition, ...selection], url, results) {
   const args = [suite, 'server', '--url', url, ...selection, '--output-dir', results];
   const child = spawn(installed('.bin/node'), args, {
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: LINE_PATIENCE_MS,
+    timeout: stretched(LINE_PATIENCE_MS),
   });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text) => { output += text; });

@@ -9,6 +9,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ctest, failedOf, logOf, reasonsIn } from './ctest.js';
+import { stretchDeadlines } from './machine.mjs';
 
 const MOST_FLAKY = 3;
 // So many do not fail by accident; running them again, one by one, would only take time.
@@ -45,6 +46,7 @@ function keep(flaky) {
   return counts;
 }
 
+await stretchDeadlines();
 const { code, tests } = ctest(args);
 const failedAtFirst = failedOf(tests);
 const flaky = repeat(failedAtFirst);

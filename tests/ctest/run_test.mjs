@@ -6,13 +6,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { stretchOf } from './machine.mjs';
 
 const RUN = fileURLToPath(new URL('run.mjs', import.meta.url));
 const STRESS = fileURLToPath(new URL('stress.mjs', import.meta.url));
 
 describe('a run of tests', () => {
   let folder;
-  beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'callslip-run-')); });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'callslip-run-'));
+    env = {};
+  });
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const kept = (name) => join(folder, 'kept', name);
@@ -24,9 +28,10 @@ describe('a run of tests', () => {
   const lay = (tests) => writeFileSync(join(folder, 'CTestTestfile.cmake'), Object.entries(tests).map(([name, script]) =>
     `add_test([==[${name}]==] sh -c [==[${script}]==])
      set_tests_properties([==[${name}]==] PROPERTIES SKIP_RETURN_CODE 77)`).join('\n'));
+  let env;
   const start = (...args) => {
     const { status, stdout } = spawnSync('node', args, { encoding: 'utf8',
-      env: { ...process.env, CALLSLIP_STRESS_LOAD: 1 } });
+      env: { CALLSLIP_STRETCH: '1', ...process.env, CALLSLIP_STRESS_LOAD: 1, ...env } });
     return { status, stdout, lines: stdout.trimEnd().split('\n') };
   };
   const run = (tests, ...more) => {
@@ -38,6 +43,19 @@ describe('a run of tests', () => {
     const { status, lines } = run({ one: 'exit 0', two: 'exit 0', three: 'exit 77' });
     assert.equal(status, 0);
     assert.equal(lines.at(-1), '2 passed, 0 failed, 1 skipped');
+  });
+
+  test('has deadlines that fit the machine', () => {
+    const asks = { one: 'echo "not ok 1 - waits $CALLSLIP_STRETCH"; exit 1' };
+    env = { CALLSLIP_STRETCH: '2.5' };
+    assert.match(run(asks).stdout, /waits 2\.5\n/);
+    env = { CALLSLIP_STRETCH: '' };
+    const { stdout } = run(asks);
+    const [, said] = stdout.match(/: loop \d+\.\d, start \d+\.\d, sync \d+\.\d\. .* are (\d+\.\d\d) times as long\.\n/);
+    assert.match(stdout, new RegExp(`waits ${said}\\n`));
+    assert.ok(Number(said) >= 1);
+    assert.equal(stretchOf({ loop: 0.5, start: 0.9, sync: 0.01 }), 1);
+    assert.equal(stretchOf({ loop: 0.5, start: 3, sync: 1.5 }), 3);
   });
 
   test('of which one passes the second time is green, names it, and keeps what it said', () => {

@@ -10,6 +10,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { ctest, failedOf, logOf, reasonsIn } from './ctest.js';
+import { stretchDeadlines } from './machine.mjs';
 
 const [folder, rounds, ...args] = process.argv.slice(2);
 if (!folder || !/^[1-9]\d*$/.test(rounds ?? '') || args.length === 0) {
@@ -28,6 +29,7 @@ const counts = new Map();
 let found = 0;
 let code = 0;
 try {
+  await stretchDeadlines();
   for (let round = 1; round <= Number(rounds); round++) {
     const run = ctest(args, { stdio: ['ignore', 'ignore', 'inherit'] });
     const failed = failedOf(run.tests);

@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { getMcpConfigForManifest } from '@anthropic-ai/mcpb';
+import { stretched } from '../support/patience.js';
 import { pack, root, temporaryFolder, unpack } from './support.mjs';
 
 const BIN = env.CALLSLIP_BIN ?? join(root, 'build/dev/bin');
@@ -75,7 +76,7 @@ async function useBundle(home, userConfig) {
   }
 }
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 
 test('an agent of the bundle gets its answers, as it is installed', TIMEOUT, () =>
   useBundle(temporaryFolder(), {}));

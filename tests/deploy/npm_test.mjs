@@ -8,6 +8,7 @@ import { arch, env, execPath } from 'node:process';
 import { before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { versionOf } from '../../deploy/release/version.mjs';
+import { stretched } from '../support/patience.js';
 import { otherCheckout, pack, root, standIns, temporaryFolder } from './support.mjs';
 
 const BIN = env.CALLSLIP_BIN ?? join(root, 'build/dev/bin');
@@ -17,7 +18,7 @@ const NAMES = ['bridge', 'gateway', 'keeper', 'runner', 'tracker'];
 const PROGRAMS = NAMES.map((name) => `callslip-${name}`);
 const version = versionOf(root);
 const ONLY = { skip: arch === 'x64' ? false : 'there are programs for x64 only' };
-const TIMEOUT = { ...ONLY, timeout: 60_000 };
+const TIMEOUT = { ...ONLY, timeout: stretched(60_000) };
 
 /** The folders of launcher and programs, unpacked where npm puts them. */
 function install(path) {
@@ -91,7 +92,7 @@ describe('of stand-ins', ONLY, () => {
     assert.deepEqual(await ended, [null, 'SIGTERM']);
     // Its parent is gone, so that it is another one's to take note of its end.
     await assert.rejects(async () => {
-      for (const until = performance.now() + 5_000; performance.now() < until; await pause(10)) {
+      for (const until = performance.now() + stretched(5_000); performance.now() < until; await pause(10)) {
         process.kill(Number(pid), 0);
       }
     }, { code: 'ESRCH' });

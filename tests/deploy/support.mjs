@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import process, { env } from 'node:process';
 import { fileURLToPath } from 'node:url';
+import { stretched } from '../support/patience.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
@@ -22,7 +23,7 @@ export function temporaryFolder() {
 /** Runs pack.sh of `source`, the repository unless it says; returns {status, path, error}. */
 export function pack(args, { source = root, environment = {} } = {}) {
   const { status, stdout, stderr } = spawnSync(join(source, 'deploy/release/pack.sh'), args, {
-    encoding: 'utf8', env: { ...env, SOURCE_DATE_EPOCH: EPOCH, ...environment }, timeout: 60_000,
+    encoding: 'utf8', env: { ...env, SOURCE_DATE_EPOCH: EPOCH, ...environment }, timeout: stretched(60_000),
   });
   return { status, path: stdout.trim(), error: stderr };
 }

@@ -7,10 +7,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { env, execPath } from 'node:process';
 import { test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { root, temporaryFolder } from './support.mjs';
 
 const BIN = env.CALLSLIP_BIN ?? join(root, 'build/dev/bin');
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 
 /** Two ports that are free at the moment, as the announcement has to name them. */
 async function freePorts() {

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import assert from 'node:assert/strict';
 import { promisify } from 'node:util';
 import Ajv2020 from 'ajv/dist/2020.js';
+import { stretched } from '../support/patience.js';
 
 const BIN = process.env.CALLSLIP_BIN;
 const SCHEMA = new URL('./node_modules/@agentclientprotocol/sdk/schema/v1/schema.json', import.meta.url);
@@ -80,7 +81,7 @@ for (const restore of ['resume', 'load']) {
     const { stdout } = await promisify(execFile)(path.join(BIN, '../test_bin/agent_driver'), [
       path.join(BIN, 'callslip-keeper'), 'by-hand', JSON.stringify(STEPS),
       path.join(BIN, '../test_bin/callslip-scripted-agent'), JSON.stringify(options),
-    ], { timeout: 60_000 });
+    ], { timeout: stretched(60_000) });
     assert.deepEqual(stdout.trim().split('\n'), STEPS.map(([name]) =>
       `${name} ${{ prompt: 'end_turn', cancel: 'cancelled' }[name] ?? 'done'}`));
     const lines = (await readFile(log, 'utf8')).trimEnd().split('\n');

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { stretched } from '../support/patience.js';
 import { Agent } from './support/agent.js';
 import { AGENTS_PAGES } from './support/agents_pages.js';
 import { House } from './support/house.js';
@@ -108,7 +109,7 @@ async function perform(text, compare) {
   return written.join('\n');
 }
 
-test('every call is answered as docs/agents.md says', { timeout: 120_000 }, () =>
+test('every call is answered as docs/agents.md says', { timeout: stretched(120_000) }, () =>
   house.step(async () => {
     const text = await readFile(DOCUMENT, 'utf8');
     const isUpdate = process.env.CALLSLIP_UPDATE_GOLDEN === '1';

@@ -9,10 +9,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../support/patience.js';
 import { Bridge } from './support/bridge.js';
 import { binary } from './support/processes.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 const BRIDGES = 20;
 
 /** An address that is free at the moment, and a folder for the files of one test. */

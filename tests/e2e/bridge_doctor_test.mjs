@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { binary } from './support/processes.js';
 import { RunnerProcess, scriptedAgent } from './support/runner.js';
 import { Services } from './support/services.js';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: stretched(30_000) };
 
 /** The exit code of the doctor, and what it says. */
 function examine(services, ...args) {

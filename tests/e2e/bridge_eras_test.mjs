@@ -5,13 +5,14 @@ import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { stretched } from '../support/patience.js';
 import { Agent } from './support/agent.js';
 import { Bridge } from './support/bridge.js';
 import { FakeWorker } from './support/fake_worker.js';
 import { binary, ServerProcess } from './support/processes.js';
 import { Services } from './support/services.js';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: stretched(30_000) };
 const MODERN = '2026-07-28';
 const META = {
   'io.modelcontextprotocol/protocolVersion': MODERN,

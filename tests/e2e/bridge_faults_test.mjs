@@ -5,12 +5,13 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../support/patience.js';
 import { Bridge } from './support/bridge.js';
 import { FakeWorker } from './support/fake_worker.js';
 import { Services } from './support/services.js';
 import { Sessions } from './support/watcher.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 
 /** The classes of calls without their server waits, short enough for a test. */
 const SHORT_TIMEOUTS = ['fast', 'slow', 'blocking'].flatMap((name, i) => [

@@ -8,9 +8,10 @@ import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, sy
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { binary } from './support/processes.js';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: stretched(30_000) };
 const GATEWAY = 'http://127.0.0.1:7890';
 const BACKUP = /\.callslip-backup-\d{8}-\d{6}(-\d+)?$/;
 

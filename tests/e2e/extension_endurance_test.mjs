@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { errorOf } from './support/agent_checks.js';
 import { House } from './support/house.js';
 
@@ -47,7 +48,7 @@ function judge(id, answer, runs) {
   return code;
 }
 
-test('no command is lost or runs twice', { timeout: 280_000 }, async (context) => {
+test('no command is lost or runs twice', { timeout: stretched(280_000) }, async (context) => {
   const seed = Number(process.env.CALLSLIP_SEED ?? Date.now() % 1_000_000);
   context.diagnostic(`CALLSLIP_SEED=${seed}`);
   const random = randomNumbers(seed);

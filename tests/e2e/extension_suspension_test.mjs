@@ -8,6 +8,7 @@ import {
   release,
   UNTIL_RELEASED,
 } from './support/extension_setting.js';
+import { stretched } from '../support/patience.js';
 
 let setting;
 let gateway;
@@ -124,7 +125,7 @@ describe('a service worker that is ended', () => {
 });
 
 describe('a suspended service worker', () => {
-  test('is woken by the alarm and polls again', { timeout: 45_000 }, async () => {
+  test('is woken by the alarm and polls again', { timeout: stretched(45_000) }, async () => {
     await browser.suspendWorker();
     await gateway.pollDropped();
     await gateway.nextPoll();

@@ -1,6 +1,7 @@
 /** A page in the user's browser that tries to use the gateway of the same machine gets nothing. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { REBOUND_NAME } from './support/chromium.js';
 import { House } from './support/house.js';
 
@@ -39,7 +40,7 @@ describe('a page of another origin', () => {
     }
   }
 
-  test('can neither read nor submit', { timeout: 30_000 }, () => house.step(async () => {
+  test('can neither read nor submit', { timeout: stretched(30_000) }, () => house.step(async () => {
     const page = await house.browser.open(`${house.pages.url}/`);
     const withheld = { error: 'TypeError' };
     assert.deepEqual(await fetchIn(page, '/healthz'), withheld);
@@ -51,7 +52,7 @@ describe('a page of another origin', () => {
     await assertNothingWasSubmitted();
   }));
 
-  test('is no other for a frame without an origin', { timeout: 30_000 }, () => house.step(async () => {
+  test('is no other for a frame without an origin', { timeout: stretched(30_000) }, () => house.step(async () => {
     const page = await house.browser.open(`${house.pages.url}/`);
     await page.evaluate(() => {
       const frame = document.createElement('iframe');
@@ -66,7 +67,7 @@ describe('a page of another origin', () => {
     await assertNothingWasSubmitted();
   }));
 
-  test('with a rebound host name is refused', { timeout: 30_000 }, () => house.step(async () => {
+  test('with a rebound host name is refused', { timeout: stretched(30_000) }, () => house.step(async () => {
     const rebound = house.gatewayUrl.replace('127.0.0.1', REBOUND_NAME);
     const page = await house.browser.open(`${rebound}/healthz`);
     assert.match(await page.textContent('body'), /host_not_allowed/);

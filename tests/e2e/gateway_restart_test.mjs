@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { Services } from './support/services.js';
 
 const CLIENTS = 100;
 const LOOKS = 100;
 
-test('clients go on after the gateway was killed', { timeout: 60_000 }, async (context) => {
+test('clients go on after the gateway was killed', { timeout: stretched(60_000) }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   await services.step(async () => {
@@ -25,7 +26,7 @@ test('clients go on after the gateway was killed', { timeout: 60_000 }, async (c
   });
 });
 
-test('the gateway ends as it is asked to, whoever has looked at sessions', { timeout: 60_000 }, async (context) => {
+test('the gateway ends as it is asked to, whoever has looked at sessions', { timeout: stretched(60_000) }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   await services.step(async () => {

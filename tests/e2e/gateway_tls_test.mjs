@@ -9,10 +9,11 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { stretched } from '../support/patience.js';
 import { Bridge } from './support/bridge.js';
 import { binary, ServerProcess } from './support/processes.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 const DEV = fileURLToPath(new URL('../../dev', import.meta.url));
 const run = promisify(execFile);
 const SEES_AGENT = 'client agent cert:agent.callslip.test\n';

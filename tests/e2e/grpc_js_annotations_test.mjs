@@ -1,9 +1,10 @@
 /** AnnotationService over the wire, with gRPC for Node. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { TrackerApi, refusal, startTracker, stateOf, unique } from './support/tracker_api.js';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: stretched(30_000) };
 
 let tracker;
 let api;

@@ -14,11 +14,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import grpc from '@grpc/grpc-js';
 import protoLoader from '@grpc/proto-loader';
+import { stretched } from '../support/patience.js';
 import { ExampleProcess } from './support/example_process.js';
 import { ServerProcess } from './support/processes.js';
 import { Messages, TrackerApi, refusal, startTracker, unique } from './support/tracker_api.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 const DEV = fileURLToPath(new URL('../../dev', import.meta.url));
 const SERVICE = 'callslip.tracker.v1.CommandService';
 const run = promisify(execFile);

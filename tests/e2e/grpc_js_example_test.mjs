@@ -1,11 +1,12 @@
 /** The programs of examples/grpc-js as they are, against a real tracker. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { ExampleProcess } from './support/example_process.js';
 import { Proxy } from './support/proxy.js';
 import { TrackerApi, startTracker, stateOf, unique } from './support/tracker_api.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 const FULL_QUEUE = 100;
 
 let tracker;

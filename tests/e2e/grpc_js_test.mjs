@@ -4,8 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import {
   Messages, TrackerApi, proofOf, refusal, startTracker, stateOf, unique,
 } from './support/tracker_api.js';
+import { stretched } from '../support/patience.js';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: stretched(30_000) };
 const UNKNOWN_ID = `corr-1-${'0'.repeat(32)}`;
 /**
  * What happens to a command, and how it ends. Where the test has something to do before a deadline,

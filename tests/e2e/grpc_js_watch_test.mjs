@@ -1,9 +1,10 @@
 /** Waiting over the wire, with gRPC for Node: WaitForCommand and WatchCommands. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { TrackerApi, refusal, startTracker, stateOf, unique } from './support/tracker_api.js';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: stretched(30_000) };
 const UNKNOWN_ID = `corr-1-${'0'.repeat(32)}`;
 
 let tracker;

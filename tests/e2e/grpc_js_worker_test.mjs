@@ -4,8 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import {
   Messages, TrackerApi, refusal, startTracker, stateOf, unique,
 } from './support/tracker_api.js';
+import { stretched } from '../support/patience.js';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: stretched(30_000) };
 
 let tracker;
 let api;

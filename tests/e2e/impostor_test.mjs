@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { proofOf, signRequest } from '../support/request_signature.js';
 import { Bridge } from './support/bridge.js';
 import { startBrowser } from './support/chromium.js';
@@ -12,7 +13,7 @@ import { House } from './support/house.js';
 import { Impostor, relay } from './support/impostor.js';
 import { Services } from './support/services.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 const UNPROVEN = 'unproven_answer';
 
 /** What the structured answer of a tool call says. */

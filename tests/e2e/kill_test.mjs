@@ -1,6 +1,7 @@
 /** One part after another is killed in mid-command: no call hangs, and the end is told truly. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { errorOf } from './support/agent_checks.js';
 import { House } from './support/house.js';
 import { settlesWithin } from './support/waiting.js';
@@ -12,10 +13,10 @@ const UNTIL_RELEASED = {
 };
 
 /** A question waits up to 8 s; whatever dies meanwhile, it must be settled 2 s later, in ms. */
-const CALL_PATIENCE_MS = 10_000;
+const CALL_PATIENCE_MS = stretched(10_000);
 
 /** The slowest verdict comes 10 s of running time and 2 s of backstop after the delivery, in ms. */
-const VERDICT_PATIENCE_MS = 20_000;
+const VERDICT_PATIENCE_MS = stretched(20_000);
 
 async function houseWithCommand(context, connect) {
   const house = await House.open();
@@ -42,7 +43,7 @@ async function collect(agent, id) {
   return value;
 }
 
-test('the browser dies', { timeout: 60_000 }, async (context) => {
+test('the browser dies', { timeout: stretched(60_000) }, async (context) => {
   const setting = await houseWithCommand(context, (house) => house.agentOverBridge());
   const { house, agent, id: acknowledged } = setting;
   await house.step(async () => {
@@ -73,7 +74,7 @@ test('the browser dies', { timeout: 60_000 }, async (context) => {
   });
 });
 
-test('the gateway dies and comes back', { timeout: 60_000 }, async (context) => {
+test('the gateway dies and comes back', { timeout: stretched(60_000) }, async (context) => {
   const setting = await houseWithCommand(context, (house) => house.agentOverBridge());
   const { house, agent, page, id } = setting;
   await house.step(async () => {
@@ -93,7 +94,7 @@ test('the gateway dies and comes back', { timeout: 60_000 }, async (context) => 
   });
 });
 
-test('the bridge dies', { timeout: 60_000 }, async (context) => {
+test('the bridge dies', { timeout: stretched(60_000) }, async (context) => {
   const setting = await houseWithCommand(context, (house) => house.agentOverBridge());
   const { house, agent, page, id } = setting;
   await house.step(async () => {

@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { stretched } from '../support/patience.js';
 import { FakeWorker } from './support/fake_worker.js';
 import { Services } from './support/services.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 /** One run of the inspector: it connects, calls and ends, in ms. */
 const RUN_PATIENCE_MS = 20_000;
 
@@ -43,7 +44,7 @@ async function inspect(era, method, ...args) {
   const all = [join(PACKAGES, INSPECTOR), ...target, '--method', method, ...args];
   // It keeps files below the home folder.
   const env = { ...process.env, HOME: home };
-  const { stdout } = await promisify(execFile)(NODE, all, { env, timeout: RUN_PATIENCE_MS });
+  const { stdout } = await promisify(execFile)(NODE, all, { env, timeout: stretched(RUN_PATIENCE_MS) });
   return JSON.parse(stdout);
 }
 

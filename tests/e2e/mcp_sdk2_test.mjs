@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { stretched } from '../support/patience.js';
 import { Agent } from './support/agent.js';
 import { FakeWorker } from './support/fake_worker.js';
 import { binary } from './support/processes.js';
 import { Services } from './support/services.js';
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: stretched(30_000) };
 const MODERN = '2026-07-28';
 
 let services;

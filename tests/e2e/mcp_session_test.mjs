@@ -1,10 +1,11 @@
 /** One agent works with another one's session, over the official client. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { Services } from './support/services.js';
 import { Sessions } from './support/watcher.js';
 
-describe('the tool session', { timeout: 60_000 }, () => {
+describe('the tool session', { timeout: stretched(60_000) }, () => {
   let services;
   let sessions;
   before(async () => {

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { OtlpCollector } from './support/otlp_collector.js';
 import { ServerProcess } from './support/processes.js';
 
@@ -89,7 +90,7 @@ const ALIVE = /^(process_|callslip_heap_|callslip_http_connections)|route="\/met
 
 const nanosNow = () => BigInt(Date.now()) * 1_000_000n;
 
-describe('a collector', { timeout: 60_000 }, () => {
+describe('a collector', { timeout: stretched(60_000) }, () => {
   for (const protocol of ['http/protobuf', 'grpc']) {
     test(`gets what the pages tell, and nothing else, over ${protocol}`, async (t) => {
       const collector = await OtlpCollector.start();
@@ -198,7 +199,7 @@ async function completeCommand(gateway) {
   });
 }
 
-describe('an exemplar', { timeout: 60_000 }, () => {
+describe('an exemplar', { timeout: stretched(60_000) }, () => {
   const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
   const HISTOGRAMS = {
     'callslip-gateway': ['callslip_http_seconds'],
@@ -283,7 +284,7 @@ const BAD = {
   refuses: null,
 };
 
-describe('a collector of metrics', { timeout: 60_000 }, () => {
+describe('a collector of metrics', { timeout: stretched(60_000) }, () => {
   for (const [how, behave] of Object.entries(BAD)) {
     for (const protocol of ['http/protobuf', 'grpc']) {
       test(`that ${how} is waited for by nobody, over ${protocol}`, async (t) => {
@@ -310,10 +311,10 @@ describe('a collector of metrics', { timeout: 60_000 }, () => {
           assert.equal((await callTool(gateway)).structuredContent.status, 'queued');
           for (const page of Object.values(pages)) assert.equal((await fetch(page)).status, 200);
         }
-        assert.ok(performance.now() - began < 5000, `${performance.now() - began} ms`);
+        assert.ok(performance.now() - began < stretched(5_000), `${performance.now() - began} ms`);
         const stopping = performance.now();
         await Promise.all([gateway.stop(), tracker.stop()]);
-        assert.ok(performance.now() - stopping < 4500, `${performance.now() - stopping} ms`);
+        assert.ok(performance.now() - stopping < stretched(4_500), `${performance.now() - stopping} ms`);
         for (const { child } of [gateway, tracker]) assert.equal(child.exitCode, 0);
       });
     }

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { request } from 'node:http';
+import { stretched } from '../support/patience.js';
 import { Bridge } from './support/bridge.js';
 import { ServerProcess } from './support/processes.js';
 
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 const SECRET = 'secret-of-the-page';
 
-describe('an operator', { timeout: 60_000 }, () => {
+describe('an operator', { timeout: stretched(60_000) }, () => {
   const servers = [];
   let tracker;
   let gateway;

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { stretched } from '../support/patience.js';
 import { House } from './support/house.js';
 import { OtlpCollector } from './support/otlp_collector.js';
 import { binary } from './support/processes.js';
@@ -45,7 +46,7 @@ function pathsOf(way) {
   ].map((path) => path.map(([service, name]) => `${service}: ${name}`).join(' > '));
 }
 
-describe('a mission', { timeout: 120_000 }, () => {
+describe('a mission', { timeout: stretched(120_000) }, () => {
   let house;
   let collector;
   let spans;

@@ -10,6 +10,7 @@ import {
 } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { stretched } from '../support/patience.js';
 import { Agent } from './support/agent.js';
 import { AuthorizationServer, OAuthClient } from './support/authorization_server.js';
 import { FakeWorker } from './support/fake_worker.js';
@@ -26,7 +27,7 @@ const INITIALIZE = {
   },
 };
 
-const TIMEOUT = { timeout: 30_000 };
+const TIMEOUT = { timeout: stretched(30_000) };
 
 let provider;
 let services;
@@ -190,7 +191,7 @@ test('a held call ends with its token, and goes on with a refreshed one', TIMEOU
     assert.match(challenge, /error="invalid_token", resource_metadata="/);
   }));
 
-test('keys that are rotated are fetched again, once for all who come', { timeout: 60_000 }, () =>
+test('keys that are rotated are fetched again, once for all who come', { timeout: stretched(60_000) }, () =>
   services.step(async () => {
     const old = await tokenFor('alice', 'callslip.client');
     const before = provider.keyRequests;

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { AGENTS_PAGES } from './support/agents_pages.js';
 import { House } from './support/house.js';
 
@@ -42,7 +43,7 @@ for (const [name, see] of Object.entries(SEES)) {
       await house.browser.open(`${house.pages.url}/second`);
     });
 
-    const check = (task, work) => test(task, { timeout: 60_000 }, () => house.step(work));
+    const check = (task, work) => test(task, { timeout: stretched(60_000) }, () => house.step(work));
     const call = async (tool, args) => see(await agent.call(tool, { wait_ms: 15_000, ...args }));
     const act = (action, args) => call('interact', { action, ...args });
     const look = (args) => call('analyze', { what: 'page', ...args });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { PageSetting, screen } from './support/page.js';
 import { until } from './support/runner.js';
 import { TrackerApi } from './support/tracker_api.js';
@@ -9,7 +10,7 @@ import { TrackerApi } from './support/tracker_api.js';
 const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const failing = (code) => ({ error: { code, message: 'The element is not there.', hint: 'Look at the page first.' } });
 
-describe('commands at the page', { timeout: 300_000 }, () => {
+describe('commands at the page', { timeout: stretched(300_000) }, () => {
   let setting;
   let tracker;
   const people = [];
@@ -219,7 +220,7 @@ describe('commands at the page', { timeout: 300_000 }, () => {
   });
 });
 
-describe('ten thousand targets', { timeout: 180_000 }, () => {
+describe('ten thousand targets', { timeout: stretched(180_000) }, () => {
   const TARGETS = 10_000;
   const AT_ONCE = 200;
   let setting;
@@ -267,7 +268,7 @@ describe('ten thousand targets', { timeout: 180_000 }, () => {
   }));
 });
 
-describe('commands at a guarded page', { timeout: 300_000 }, () => {
+describe('commands at a guarded page', { timeout: stretched(300_000) }, () => {
   let setting;
   let tracker;
   before(async () => {

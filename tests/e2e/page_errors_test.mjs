@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
@@ -12,7 +13,7 @@ const ERRORS = table.split('\n## ')[0].split('\n').flatMap((line) => {
   return status ? [...codes.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map(([, code]) => [Number(status), code]) : [];
 });
 
-describe('what goes wrong', { timeout: 180_000 }, () => {
+describe('what goes wrong', { timeout: stretched(180_000) }, () => {
   let setting;
   let sessions;
   let person;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { actions } from '../../extension/src/actions/index.js';
+import { stretched } from '../support/patience.js';
 import { House } from './support/house.js';
 
 let house;
@@ -15,7 +16,7 @@ const more = { click: { selector: 'button' }, type: { selector: 'input', text: '
   fill: { fields: { input: 'x' } }, drag: { selector: 'a', to: 'b' }, select_text: { text: 'a' }, find: { text: 'a' },
   batch: { steps: [{ action: 'press', key: 'y' }] } };
 
-test('every action of a tab ends with restricted_page there', { timeout: 300_000 }, () => house.step(async () => {
+test('every action of a tab ends with restricted_page there', { timeout: stretched(300_000) }, () => house.step(async () => {
   const agent = await house.agentOverHttp();
   const url = `${house.gatewayUrl}/ui/`;
   const page = await house.browser.open(url);
@@ -32,7 +33,7 @@ test('every action of a tab ends with restricted_page there', { timeout: 300_000
   assert.equal(page.url(), url);
 }));
 
-test('no way leads an agent to what is on it', { timeout: 120_000 }, () => house.step(async () => {
+test('no way leads an agent to what is on it', { timeout: stretched(120_000) }, () => house.step(async () => {
   const agent = await house.agentOverHttp();
   const url = `${house.gatewayUrl}/ui/`;
   const done = async (command) => agent.collect(await agent.submit(command));

@@ -9,12 +9,13 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { chromium } from 'playwright-core';
+import { stretched } from '../support/patience.js';
 import { PageSetting } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
 const run = promisify(execFile);
 
-describe('logging in at the page', { timeout: 300_000 }, () => {
+describe('logging in at the page', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
   let id;

@@ -1,6 +1,7 @@
 /** A session of ten thousand events, of which only what is in sight is there. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { recordLong } from './support/long_session.js';
 import { PageSetting } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
@@ -10,7 +11,7 @@ const MOST_NODES = 4_000;
 /** What is sent until the newest page is seen, of 20 MB. */
 const MOST_BYTES = 600 * 1024;
 
-describe('a long session', { timeout: 300_000 }, () => {
+describe('a long session', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
   let id;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
@@ -37,7 +38,7 @@ const HOSTILE = ['<img src=x onerror=alert(1)>', '<script>alert(1)</script>', '<
   '&lt;img src=x onerror=alert(1)&gt;', '<style>body{display:none}</style>', '<base href="//evil.example/">',
   '[x]: javascript:alert(1)\n\n[x]', '<math><mi//xlink:href="data:x,<script>alert(1)</script>">', '\u202e<b>txt</b>', '{{constructor.constructor("alert(1)")()}}'];
 
-describe('the page', { timeout: 300_000 }, () => {
+describe('the page', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
   let full;
@@ -129,7 +130,7 @@ describe('the page', { timeout: 300_000 }, () => {
       await check(page, 'playback');
       await screen(page, `playback-${colours}`);
       await one.context.setOffline(true);
-      await page.getByText('The gateway does not answer').waitFor({ timeout: 60_000 });
+      await page.getByText('The gateway does not answer').waitFor({ timeout: stretched(60_000) });
       await check(page, 'lost');
       await screen(page, `lost-${colours}`);
       await one.close();

@@ -1,6 +1,7 @@
 /** Notifications of the page, for who asked for them and does not look; and a gateway that is away. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
@@ -28,7 +29,7 @@ function record({ permission = 'granted', isBroken = false } = {}) {
   if (localStorage.getItem('callslip-notifications')) window.Notification.permission = permission;
 }
 
-describe('who does not look', { timeout: 180_000 }, () => {
+describe('who does not look', { timeout: stretched(180_000) }, () => {
   let setting;
   let sessions;
   const people = [];
@@ -99,7 +100,7 @@ describe('who does not look', { timeout: 180_000 }, () => {
     // What came about while nothing was heard, too.
     const before = await both();
     await one.context.setOffline(true);
-    await Promise.all([page, second].map((each) => each.getByText('The gateway does not answer').waitFor({ timeout: 60_000 })));
+    await Promise.all([page, second].map((each) => each.getByText('The gateway does not answer').waitFor({ timeout: stretched(60_000) })));
     await ask(id, 'a question');
     await one.context.setOffline(false);
     await until(async () => (await both()).length === before.length + 1);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
+import { stretched } from '../support/patience.js';
 import { AuthorizationServer } from './support/authorization_server.js';
 import { Person, screen } from './support/page.js';
 import { Services } from './support/services.js';
@@ -10,7 +11,7 @@ import { Services } from './support/services.js';
 const axe = await readFile(new URL('../../web/node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
 const CLIENT = 'callslip-page';
 
-describe('logging in with an authorization server', { timeout: 180_000 }, () => {
+describe('logging in with an authorization server', { timeout: stretched(180_000) }, () => {
   let provider;
   let services;
   let browser;

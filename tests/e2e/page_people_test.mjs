@@ -1,13 +1,14 @@
 /** People at the page, in browsers of their own, with a real tracker, gateway and runner. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { PageSetting } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
 const ask = (more = {}) => ({ ask: { toolCallId: 't', kind: 'execute', title: 'make clean',
   rawInput: { command: 'make clean' }, ...more } });
 
-describe('people at a session', { timeout: 300_000 }, () => {
+describe('people at a session', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
   const people = [];

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
-describe('a conversation is read', { timeout: 180_000 }, () => {
+describe('a conversation is read', { timeout: stretched(180_000) }, () => {
   let setting;
   let sessions;
   const people = [];

@@ -1,6 +1,7 @@
 /** What a session left behind, in a real browser: played back, its changes to files, its values. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { PageSetting } from './support/page.js';
 import { until } from './support/runner.js';
 import { Sessions } from './support/watcher.js';
@@ -8,7 +9,7 @@ import { Sessions } from './support/watcher.js';
 const EVENTS = 10_000;
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 
-describe('what a session left behind', { timeout: 300_000 }, () => {
+describe('what a session left behind', { timeout: stretched(300_000) }, () => {
   let setting;
   let sessions;
   const people = [];

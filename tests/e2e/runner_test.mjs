@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { stretched } from '../support/patience.js';
 import { binary } from './support/processes.js';
 import { AgentSessions, processesWith, RunnerProcess, scriptedAgent, until } from './support/runner.js';
 import { Services } from './support/services.js';
@@ -17,7 +18,7 @@ const SESSIONS = '/dev/shm/callslip-e2e-sessions';
 /** Whether somebody is logged in to the agent that wants that. */
 const LOGIN = `/dev/shm/callslip-e2e-${process.pid}-login`;
 
-describe('an agent in a session', { timeout: 180_000 }, () => {
+describe('an agent in a session', { timeout: stretched(180_000) }, () => {
   let services;
   let runner;
   let sessions;
@@ -321,7 +322,7 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
     // With its keeper.
     assert.equal((await processesWith(mark)).length, 4);
     await runner.kill();
-    await until(async () => (await processesWith(mark)).length === 0, 5_000);
+    await until(async () => (await processesWith(mark)).length === 0, stretched(5_000));
     await runner.start();
     const [turn] = await ended(id, 1);
     assert.deepEqual([turn.outcome, turn.reason], ['failed', 'runner_lost']);
@@ -369,7 +370,7 @@ describe('an agent in a session', { timeout: 180_000 }, () => {
   }));
 });
 
-describe('callslip-runner prompt', { timeout: 60_000 }, () => {
+describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
   let services;
   let folder;
   before(async () => {
@@ -422,7 +423,7 @@ describe('callslip-runner prompt', { timeout: 60_000 }, () => {
   });
 });
 
-test('a runner without agents is idle, and its health can be asked', { timeout: 60_000 }, async () => {
+test('a runner without agents is idle, and its health can be asked', { timeout: stretched(60_000) }, async () => {
   const services = await Services.open();
   try {
     await services.step(async () => {
@@ -446,7 +447,7 @@ test('a runner without agents is idle, and its health can be asked', { timeout: 
   }
 });
 
-test('a runner that is lost is followed by another', { timeout: 60_000 }, async () => {
+test('a runner that is lost is followed by another', { timeout: stretched(60_000) }, async () => {
   const services = await Services.open();
   try {
     await services.step(async () => {
@@ -465,11 +466,11 @@ test('a runner that is lost is followed by another', { timeout: 60_000 }, async 
       const [turn] = await until(async () => {
         const turns = await sessions.turns(id);
         return turns.length > 0 && turns;
-      }, 15_000);
+      }, stretched(15_000));
       assert.deepEqual([turn.outcome, turn.reason], ['failed', 'runner_lost']);
       await sessions.queue(id, 'skip');
       await sessions.say(id, 'again');
-      await until(async () => (await sessions.turns(id)).length === 2, 15_000);
+      await until(async () => (await sessions.turns(id)).length === 2, stretched(15_000));
       assert.equal(await sessions.answer(id), 'again');
       assert.notEqual((await sessions.agent(id)).runner_id, first);
       const { runners: all } = await sessions.call('GET', '/runners');
@@ -481,7 +482,7 @@ test('a runner that is lost is followed by another', { timeout: 60_000 }, async 
   }
 });
 
-test('more sessions than agents may run all have their turn', { timeout: 120_000 }, async () => {
+test('more sessions than agents may run all have their turn', { timeout: stretched(120_000) }, async () => {
   const services = await Services.open();
   try {
     await services.step(async () => {

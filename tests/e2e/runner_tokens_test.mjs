@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { stretched } from '../support/patience.js';
 import { binary } from './support/processes.js';
 import { AgentSessions, RunnerProcess, scriptedAgent, until } from './support/runner.js';
 import { Services } from './support/services.js';
@@ -11,7 +12,7 @@ import { Services } from './support/services.js';
 const run = promisify(execFile);
 const MCP_VERSION = '2026-07-28';
 
-describe('a runner with a token', { timeout: 120_000 }, () => {
+describe('a runner with a token', { timeout: stretched(120_000) }, () => {
   let services;
   let runner;
   let sessions;
@@ -140,7 +141,7 @@ describe('a runner with a token', { timeout: 120_000 }, () => {
   });
 });
 
-test('sessions that share a process', { timeout: 60_000 }, async () => {
+test('sessions that share a process', { timeout: stretched(60_000) }, async () => {
   const services = await Services.open();
   try {
     await services.step(async () => {

@@ -1,10 +1,11 @@
 /** Sessions as a page of the gateway's own origin sees them, in a real browser. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { House } from './support/house.js';
 import { Sessions, range } from './support/watcher.js';
 
-describe('a page of the gateway', { timeout: 120_000 }, () => {
+describe('a page of the gateway', { timeout: stretched(120_000) }, () => {
   let house;
   let sessions;
   let page;

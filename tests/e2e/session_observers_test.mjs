@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { Services } from './support/services.js';
 import { Follower, Sessions, range } from './support/watcher.js';
 
@@ -9,7 +10,7 @@ const OBSERVERS = 1000;
 const CALLS = 20;
 const EVENTS_OF_CALL = 10;
 
-describe('observers of a session', { timeout: 240_000 }, () => {
+describe('observers of a session', { timeout: stretched(240_000) }, () => {
   let services;
   let sessions;
   before(async () => {

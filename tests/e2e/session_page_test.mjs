@@ -1,10 +1,11 @@
 /** What a page needs that shows sessions: who waits for whom, text as it streams in, long events. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { Services } from './support/services.js';
 import { Sessions } from './support/watcher.js';
 
-describe('a page that shows sessions', { timeout: 120_000 }, () => {
+describe('a page that shows sessions', { timeout: stretched(120_000) }, () => {
   let services;
   let sessions;
   before(async () => {

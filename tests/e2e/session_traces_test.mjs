@@ -1,6 +1,7 @@
 /** The spans of a session, from its creation to what its agent does in the browser. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { FakeWorker } from './support/fake_worker.js';
 import { OtlpCollector } from './support/otlp_collector.js';
 import { AgentSessions, RunnerProcess, scriptedAgent } from './support/runner.js';
@@ -31,7 +32,7 @@ async function callTool({ url, headers }, name, args) {
   return (await called.json()).result;
 }
 
-describe('a session', { timeout: 60_000 }, () => {
+describe('a session', { timeout: stretched(60_000) }, () => {
   test('is one tree: its turns, what its agent does and what its agent calls', async () => {
     const collector = await OtlpCollector.start();
     Object.assign(process.env,

@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { Services } from './support/services.js';
 import { Sessions, range } from './support/watcher.js';
 
-describe('a session over a WebSocket', { timeout: 120_000 }, () => {
+describe('a session over a WebSocket', { timeout: stretched(120_000) }, () => {
   let services;
   let sessions;
   before(async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { House } from './support/house.js';
 import { binary } from './support/processes.js';
 
@@ -23,7 +24,7 @@ describe('a gateway with a token file', () => {
   });
 
   for (const way of ['agentOverBridge', 'agentOverHttp']) {
-    test(`serves an ${way} and the extension`, { timeout: 60_000 }, () => house.step(async () => {
+    test(`serves an ${way} and the extension`, { timeout: stretched(60_000) }, () => house.step(async () => {
       const agent = await house[way]();
       const page = await house.browser.open(`${house.pages.url}/`);
       const tabId = await house.browser.tabIdOf(page);
@@ -57,7 +58,7 @@ describe('a gateway with a token file', () => {
     assert.equal((await request('GET', '/readyz')).status, 200);
   });
 
-  test('is tested from the options page', { timeout: 30_000 }, async () => {
+  test('is tested from the options page', { timeout: stretched(30_000) }, async () => {
     const options = await house.browser.openExtensionPage('/options.html');
     const outcomes = [
       [await house.tokenOf('extension'), 'Connected: the gateway accepts this browser.'],
@@ -78,7 +79,7 @@ describe('a gateway with a token file', () => {
     await options.close();
   });
 
-  test('keeps its tokens over a restart', { timeout: 30_000 }, async () => {
+  test('keeps its tokens over a restart', { timeout: stretched(30_000) }, async () => {
     await house.gateway.stop();
     await house.startGateway();
     const headers = { Authorization: `Bearer ${await house.tokenOf('extension')}` };
@@ -90,7 +91,7 @@ describe('a gateway with a token file', () => {
 describe('a gateway that others can reach', () => {
   const refusal = (...args) => {
     const run = spawnSync(binary('callslip-gateway'), ['--listen', '0.0.0.0:0', ...args],
-      { encoding: 'utf8', timeout: 10_000 });
+      { encoding: 'utf8', timeout: stretched(10_000) });
     assert.equal(run.status, 1, run.stderr);
     return run.stderr;
   };

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { stretched } from '../support/patience.js';
 import { Bridge } from './support/bridge.js';
 import { OtlpCollector } from './support/otlp_collector.js';
 import { ServerProcess } from './support/processes.js';
@@ -152,7 +153,7 @@ const withoutSpaces = (said) => ({ ...said, baggage: said.baggage?.replaceAll(',
 const targetOfItsOwn = () => `context-${++lastTarget}`;
 
 for (const [entry, handIn] of Object.entries(ENTRIES)) {
-  describe(`from ${entry}`, { timeout: 60_000 }, () => {
+  describe(`from ${entry}`, { timeout: stretched(60_000) }, () => {
     for (const [exit, take] of Object.entries(EXITS)) {
       test(`to ${exit}`, async () => {
         const target = targetOfItsOwn();
@@ -180,7 +181,7 @@ for (const [entry, handIn] of Object.entries(ENTRIES)) {
   });
 }
 
-describe('a command', { timeout: 60_000 }, () => {
+describe('a command', { timeout: stretched(60_000) }, () => {
   test('has it when it is delivered again', () => withApi(async (api) => {
     const target = targetOfItsOwn();
     const ack_wait = { nanos: 100_000_000 };

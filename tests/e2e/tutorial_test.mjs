@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { startBrowser } from './support/chromium.js';
 import { startPageServer } from './support/page_server.js';
 import { binary, endWithThis } from './support/processes.js';
@@ -76,7 +77,7 @@ const patternOf = (shown) =>
   new RegExp(shown.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
     .join('[^]*'));
 
-test('the tutorial does what it says', { timeout: 60_000 }, async (context) => {
+test('the tutorial does what it says', { timeout: stretched(60_000) }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   const pages = await startPageServer();

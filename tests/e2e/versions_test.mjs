@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { FakeWorker } from './support/fake_worker.js';
 import { useFormer } from './support/processes.js';
 import { Services } from './support/services.js';
@@ -19,7 +20,7 @@ afterEach(() => services?.close());
 after(() => useFormer([]));
 
 for (const former of mixtures) {
-  test(`with ${former.join(' and ')} of the version before`, { timeout: 60_000 }, async () => {
+  test(`with ${former.join(' and ')} of the version before`, { timeout: stretched(60_000) }, async () => {
     useFormer(former);
     services = await Services.open({ guarded: 'tracker' });
     await services.step(async () => {

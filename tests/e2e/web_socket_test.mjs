@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, test } from 'node:test';
 import { WebSocket } from 'ws';
+import { stretched } from '../support/patience.js';
 import { ServerProcess } from './support/processes.js';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const PROTOCOLS = ['callslip.v1', `callslip.bearer.${TOKEN}`];
 
-describe('a WebSocket', { timeout: 30_000 }, () => {
+describe('a WebSocket', { timeout: stretched(30_000) }, () => {
   let server;
   before(async () => { server = await ServerProcess.start('../test_bin/web_socket_echo', [TOKEN]); });
   after(() => server?.stop());

@@ -9,6 +9,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { ServerProcess } from './support/processes.js';
 import { TrackerApi, refusal, stateOf } from './support/tracker_api.js';
 import { Watcher } from './support/watcher.js';
@@ -167,7 +168,7 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('whose line is removed loses all that it holds, and nobody else', { timeout: 60_000 },
+test('whose line is removed loses all that it holds, and nobody else', { timeout: stretched(60_000) },
   async (context) => {
     const watching = new TrackerApi(tracker.address, { token: operator });
     context.after(() => watching.close());

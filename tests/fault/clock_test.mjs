@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TrackerApi } from '../e2e/support/tracker_api.js';
+import { stretched } from '../support/patience.js';
 import { Chaos } from './support/chaos.js';
 
 const LIBRARY = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
@@ -40,7 +41,7 @@ async function assertTimesOf(tracker, offset) {
   }
 }
 
-test('steps of the wall clock', { timeout: 100_000 }, async (context) => {
+test('steps of the wall clock', { timeout: stretched(100_000) }, async (context) => {
   assert.ok(existsSync(LIBRARY), 'This test needs Debian\'s package "faketime".');
   const folder = await mkdtemp(join(tmpdir(), 'callslip-clock-'));
   context.after(() => rm(folder, { recursive: true, force: true }));

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { TrackerApi } from '../e2e/support/tracker_api.js';
 import { range, Sessions } from '../e2e/support/watcher.js';
+import { stretched } from '../support/patience.js';
 import { HttpCaller } from './support/callers.js';
 import { Fleet } from './support/fleet.js';
 
@@ -31,7 +32,7 @@ async function each(items, work) {
 
 /** Repeats what no tracker answers. */
 async function insist(call) {
-  const until = performance.now() + 60_000;
+  const until = performance.now() + stretched(60_000);
   for (;;) {
     try {
       return await call();
@@ -75,7 +76,7 @@ class Waits {
   }
 }
 
-test('many waits at a tracker that is killed', { timeout: 120_000 + WAITS * 40 }, async (context) => {
+test('many waits at a tracker that is killed', { timeout: stretched(120_000 + WAITS * 40) }, async (context) => {
   const fleet = await Fleet.start({ trackers: 3, database: true, gateways: 2,
     trackerOptions: ['--schedule-to-start', '10m'] });
   context.after(() => fleet.stop());
@@ -109,7 +110,7 @@ test('many waits at a tracker that is killed', { timeout: 120_000 + WAITS * 40 }
         }
       }
     });
-  const until = performance.now() + 60_000;
+  const until = performance.now() + stretched(60_000);
   while (waits.told.size < WAITS && performance.now() < until) await pause(50);
   after.close();
 
@@ -121,7 +122,7 @@ test('many waits at a tracker that is killed', { timeout: 120_000 + WAITS * 40 }
     + `longest ${Math.round(late.at(-1))}; all ended ${Math.round(performance.now() - killed)} ms after the kill`);
 });
 
-test('observers of a session at a tracker that is killed', { timeout: 120_000 }, async (context) => {
+test('observers of a session at a tracker that is killed', { timeout: stretched(120_000) }, async (context) => {
   const fleet = await Fleet.start({ trackers: 3, database: true, gateways: 2 });
   context.after(() => fleet.stop());
   const [sessions, elsewhere] = [0, 1].map((i) => new Sessions(

@@ -6,9 +6,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ServerProcess } from '../e2e/support/processes.js';
 import { TrackerApi } from '../e2e/support/tracker_api.js';
+import { stretched } from '../support/patience.js';
 import { SmallDisk } from './support/small_disk.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 
 /** A tracker whose data are on a small disk, and what it has recorded for certain. */
 class Recorder {

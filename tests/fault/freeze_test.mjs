@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../support/patience.js';
 import { Chaos } from './support/chaos.js';
 
 /** The longest of the shortened timeouts is that of a blocking call, 12 s. */
@@ -20,7 +21,7 @@ const VICTIMS = {
   bridge: ({ bridges }) => bridges[0],
 };
 
-describe('a frozen', { concurrency: true, timeout: 100_000 }, () => {
+describe('a frozen', { concurrency: true, timeout: stretched(100_000) }, () => {
   for (const [kind, victimOf] of Object.entries(VICTIMS)) {
     it(kind, async (context) => {
       // Agents without a bridge have nobody who answers in place of a frozen gateway.

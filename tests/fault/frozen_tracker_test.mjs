@@ -6,11 +6,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServerProcess } from '../e2e/support/processes.js';
+import { stretched } from '../support/patience.js';
 
 /** Of one tracker it is 40 s, of several two; calls have their own deadlines beside. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = stretched(20_000);
 
-test('a tracker that stands still is left for another one', { timeout: 90_000 }, async (t) => {
+test('a tracker that stands still is left for another one', { timeout: stretched(90_000) }, async (t) => {
   const start = async (...words) => {
     const server = await ServerProcess.start(...words);
     t.after(() => server.kill());

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from '../e2e/support/agent.js';
+import { stretched } from '../support/patience.js';
 import { HttpPipe, BridgePipe } from './support/agent_pipe.js';
 import { Balancer } from './support/balancer.js';
 import { Fleet } from './support/fleet.js';
@@ -15,7 +16,7 @@ import { SimulatedWorker } from './support/simulated_worker.js';
 const DRAIN_DELAY = ['--drain-delay', '3s'];
 const SETTLED_MS = 1_000;
 
-test('a gateway that is told to stop', { timeout: 60_000 }, async (context) => {
+test('a gateway that is told to stop', { timeout: stretched(60_000) }, async (context) => {
   const fleet = await Fleet.start({ gatewayOptions: ['--drain-delay', '1s'] });
   context.after(() => fleet.stop());
   const url = fleet.gatewayUrl(0);
@@ -38,7 +39,7 @@ test('a gateway that is told to stop', { timeout: 60_000 }, async (context) => {
   assert.equal(fleet.gateways[0].child.exitCode, 0);
 });
 
-test('what a stopping gateway was handed is answered', { timeout: 60_000 }, async (context) => {
+test('what a stopping gateway was handed is answered', { timeout: stretched(60_000) }, async (context) => {
   const fleet = await Fleet.start();
   context.after(() => fleet.stop());
   const [gateway] = fleet.gateways;
@@ -55,7 +56,7 @@ test('what a stopping gateway was handed is answered', { timeout: 60_000 }, asyn
   await gateway.exited;
 });
 
-test('a tracker that is told to stop', { timeout: 60_000 }, async (context) => {
+test('a tracker that is told to stop', { timeout: stretched(60_000) }, async (context) => {
   const fleet = await Fleet.start();
   context.after(() => fleet.stop());
   const agent = await Agent.overHttp(fleet.gatewayUrl(0));
@@ -70,7 +71,7 @@ test('a tracker that is told to stop', { timeout: 60_000 }, async (context) => {
   assert.equal(fleet.tracker.child.exitCode, 0);
 });
 
-test('two gateways behind one address, restarted in turn', { timeout: 60_000 }, async (context) => {
+test('two gateways behind one address, restarted in turn', { timeout: stretched(60_000) }, async (context) => {
   const balancer = await Balancer.start();
   context.after(() => balancer.stop());
   const fleet = await Fleet.start({

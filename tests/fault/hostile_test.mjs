@@ -15,6 +15,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FakeWorker } from '../e2e/support/fake_worker.js';
 import { binary, ServerProcess } from '../e2e/support/processes.js';
+import { stretched } from '../support/patience.js';
 import { HttpCaller } from './support/callers.js';
 import { Strangers } from './support/strangers.js';
 
@@ -28,7 +29,7 @@ const SYNC_MS = 2_000;
 /** Between two calls of an agent, in ms. */
 const PACE_MS = 200;
 /** No call of an agent takes longer unless it hangs, in ms: the gateway gives up before. */
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = stretched(40_000);
 /** How much longer one in a hundred calls may take beside strangers, than without or than this, in ms. */
 const MOST_TIMES_SLOWER = 20;
 const USUAL_MS = 100;
@@ -197,7 +198,7 @@ class Scene {
   }
 }
 
-const TIMEOUT = { timeout: (2 * SECONDS + QUIET_S + 120) * 1_000 };
+const TIMEOUT = { timeout: stretched((2 * SECONDS + QUIET_S + 120) * 1_000) };
 test('a hostile hour', TIMEOUT, async (context) => {
   const scene = await Scene.open();
   context.after(() => scene.close());

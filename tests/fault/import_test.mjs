@@ -13,6 +13,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { FakeWorker } from '../e2e/support/fake_worker.js';
 import { binary, endWithThis, ServerProcess } from '../e2e/support/processes.js';
+import { stretched } from '../support/patience.js';
 import { Postgres } from './support/postgres.js';
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(100_000, 7)]);
@@ -129,7 +130,7 @@ function still({ commands, ...others }) {
   return { ...others, commands: commands.map(({ correlation_id, status, params, result }) => ({ correlation_id, status, params, result })) };
 }
 
-test('to a database and back', { timeout: 240_000 }, async (t) => {
+test('to a database and back', { timeout: stretched(240_000) }, async (t) => {
   const data = join(folder, 'data');
   const { everything, image } = await fill(data);
   assert.equal(everything.commands.length, COMMANDS + 1);

@@ -6,9 +6,10 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServerProcess } from '../e2e/support/processes.js';
 import { TrackerApi } from '../e2e/support/tracker_api.js';
+import { stretched } from '../support/patience.js';
 import { SmallDisk } from './support/small_disk.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 const PAGE_BYTES = 4_096;
 const PARAMS = Buffer.from(JSON.stringify({ text: 'x'.repeat(4_000) }));
 

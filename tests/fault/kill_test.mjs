@@ -6,13 +6,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../support/patience.js';
 import { Chaos } from './support/chaos.js';
 import { children } from './support/children.js';
 
 const ROUNDS = Number(process.env.CALLSLIP_FAULT_ROUNDS ?? 40);
 const SEED = Number(process.env.CALLSLIP_FAULT_SEED ?? Date.now() % 2 ** 31);
 
-test('kills at random moments', { timeout: 60_000 + ROUNDS * 3_000 }, async (context) => {
+test('kills at random moments', { timeout: stretched(60_000 + ROUNDS * 3_000) }, async (context) => {
   context.diagnostic(`${ROUNDS} rounds, CALLSLIP_FAULT_SEED=${SEED}`);
   const chaos = await Chaos.start({ seed: SEED, durability: process.env.CALLSLIP_FAULT_DURABILITY });
   context.after(() => chaos.close());

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../support/patience.js';
 import { BridgePipe } from './support/agent_pipe.js';
 import { Fleet, usageOf } from './support/fleet.js';
 import { Ledger } from './support/ledger.js';
@@ -22,7 +23,7 @@ const TICK_MS = 100;
 /** What a tracker may need for some thousand commands, in MiB. */
 const MOST_MEMORY = 100;
 
-test('twice as much as can be done', { timeout: 60_000 + SECONDS * 1_000 }, async (context) => {
+test('twice as much as can be done', { timeout: stretched(60_000 + SECONDS * 1_000) }, async (context) => {
   const fleet = await Fleet.start({ trackerOptions: TRACKER_CLOCKS });
   context.after(() => fleet.stop());
   const ledger = new Ledger({ durable: true });

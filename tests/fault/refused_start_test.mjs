@@ -12,13 +12,14 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { binary, endWithThis, ServerProcess } from '../e2e/support/processes.js';
 import { until } from '../e2e/support/runner.js';
+import { stretched } from '../support/patience.js';
 import * as connection from './refused/connection.js';
 import * as database from './refused/database.js';
 import * as options from './refused/options.js';
 import { Postgres } from './support/postgres.js';
 
 /** Longer than libpq and the tracker give a database that does not answer. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = stretched(20_000);
 const NOBODY = 65534;
 const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1';
 /** A role of its own, with a password; the others need none. */

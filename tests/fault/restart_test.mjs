@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Agent } from '../e2e/support/agent.js';
+import { stretched } from '../support/patience.js';
 import { Fleet } from './support/fleet.js';
 
-const TIMEOUT = { timeout: 60_000 };
+const TIMEOUT = { timeout: stretched(60_000) };
 
 class Installation {
   static async start(context) {

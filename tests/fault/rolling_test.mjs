@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../support/patience.js';
 import { BridgePipe, HttpPipe } from './support/agent_pipe.js';
 import { Balancer } from './support/balancer.js';
 import { Fleet } from './support/fleet.js';
@@ -19,7 +20,7 @@ const SETTLED_MS = 1_000;
 const TARGETS = ['browser', 'worker'];
 const PIPES = 6;
 
-test('a rolling restart', { timeout: 180_000 }, async (context) => {
+test('a rolling restart', { timeout: stretched(180_000) }, async (context) => {
   const balancer = await Balancer.start();
   context.after(() => balancer.stop());
   const fleet = await Fleet.start({

@@ -7,11 +7,12 @@ import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Services } from '../e2e/support/services.js';
+import { stretched } from '../support/patience.js';
 import { TURN_MS, Turns } from './support/turns.js';
 
 const ROUNDS = Number(process.env.CALLSLIP_FAULT_ROUNDS ?? 12);
 
-test('processes that are killed in the middle of turns', { timeout: 60_000 + ROUNDS * 3_000 }, async (context) => {
+test('processes that are killed in the middle of turns', { timeout: stretched(60_000 + ROUNDS * 3_000) }, async (context) => {
   const services = await Services.open();
   context.after(() => services.close());
   const turns = await Turns.open(services);

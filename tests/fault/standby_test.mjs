@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { until } from '../e2e/support/runner.js';
+import { stretched } from '../support/patience.js';
 import { Fleet } from './support/fleet.js';
 
 /** What trackers tell of the cell, in the order of their numbers: whether they own it, and since which epoch. */
@@ -24,7 +25,7 @@ function untilTold(fleet, isSo) {
   }, 30_000);
 }
 
-test('what trackers tell of who serves', { timeout: 90_000 }, async (context) => {
+test('what trackers tell of who serves', { timeout: stretched(90_000) }, async (context) => {
   const fleet = await Fleet.start({ trackers: 2, database: true, gateways: 0,
     trackerOptions: ['--metrics-listen', '127.0.0.1:0'] });
   context.after(() => fleet.stop());

@@ -10,12 +10,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from '../e2e/support/agent.js';
 import { ServerProcess } from '../e2e/support/processes.js';
 import { settlesWithin } from '../e2e/support/waiting.js';
+import { stretched } from '../support/patience.js';
 import { BridgePipe } from './support/agent_pipe.js';
 import { Ledger } from './support/ledger.js';
 
 /** `interact` gives a tracker that is away 1.5 s; what is late is 2 s more. */
-const ANSWER_MS = 3_500;
-const START_MS = 5_000;
+const ANSWER_MS = stretched(3_500);
+const START_MS = stretched(5_000);
 
 async function occupiedAddress(context) {
   const server = createServer().listen(0, '127.0.0.1');
@@ -34,7 +35,7 @@ for (const name of ['callslip-tracker', 'callslip-gateway']) {
   });
 }
 
-test('the tracker comes after the gateway', { timeout: 60_000 }, async (context) => {
+test('the tracker comes after the gateway', { timeout: stretched(60_000) }, async (context) => {
   const folder = await mkdtemp(join(tmpdir(), 'callslip-start-'));
   context.after(() => rm(folder, { recursive: true, force: true }));
   const tracker = `unix:${join(folder, 'socket')}`;

@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../support/patience.js';
 import { Chaos } from './support/chaos.js';
 import { children } from './support/children.js';
 import { CLUSTER_FAULTS } from './support/cluster_faults.js';
@@ -26,7 +27,7 @@ function* faults(random) {
   for (;;) yield random.pick([...NAMES, 'bridge', 'worker']);
 }
 
-test('takeovers under load', { timeout: 120_000 + ROUNDS * 20_000 }, async (context) => {
+test('takeovers under load', { timeout: stretched(120_000 + ROUNDS * 20_000) }, async (context) => {
   context.diagnostic(`${ROUNDS} rounds, CALLSLIP_FAULT_SEED=${SEED}`);
   const chaos = await Chaos.start({ seed: SEED, durability: 'strict', cluster: true, longestMs: LONGEST_MS });
   context.after(() => chaos.close());

@@ -11,6 +11,7 @@ import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Bridge } from '../e2e/support/bridge.js';
 import { OtlpCollector } from '../e2e/support/otlp_collector.js';
+import { stretched } from '../support/patience.js';
 import { Chaos } from './support/chaos.js';
 import { Turns } from './support/turns.js';
 
@@ -43,7 +44,7 @@ async function beginTurns({ fleet }, onClose) {
   };
 }
 
-test('no span is an orphan where processes are killed', { timeout: 300_000 }, async (context) => {
+test('no span is an orphan where processes are killed', { timeout: stretched(300_000) }, async (context) => {
   context.diagnostic(`${COMMANDS} commands, CALLSLIP_FAULT_SEED=${SEED}`);
   const collector = await OtlpCollector.start();
   const folder = await mkdtemp(join(tmpdir(), 'callslip-spans-'));

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Watcher } from '../e2e/support/watcher.js';
+import { stretched } from '../support/patience.js';
 import { BridgeCaller, HttpCaller } from './support/callers.js';
 import { Fleet } from './support/fleet.js';
 
@@ -209,7 +210,7 @@ class Scene {
   }
 }
 
-describe('under many waits a tracker that is', { concurrency: true, timeout: 100_000 }, () => {
+describe('under many waits a tracker that is', { concurrency: true, timeout: stretched(100_000) }, () => {
   for (const [way, go] of Object.entries(WAYS)) {
     it(way, async (context) => {
       const fleet = await Fleet.start({ trackerOptions: TRACKER });

@@ -73,6 +73,9 @@ confine nlohmann/json 'nlohmann/' 'services/bridge/*.cc' services/gateway/json/p
   services/tracker/storage/json.h services/runner/acp/message.h
 confine httplib 'httplib' 'services/bridge/fake_gateway.*'
 confine GoogleTest 'gtest/|gmock/' services/common/status_matchers.h
+forbid "a test waits as long as the machine needs (stretched() of tests/support/patience.js)" \
+  '[{,] timeout: [0-9]' 'tests/*.mjs' 'tests/*.js' ':!tests/e2e/bridge_fix_test.mjs' ':!tests/bench/*' \
+  ':!tests/soak/*' ':!tests/miniwob/*'
 forbid "tests bind port 0" 'callslip-(tracker|gateway).*--listen [^ ]*:[1-9]' 'tests/*.mjs' 'tests/*.cc'
 
 printf 'files that include%s\n' "${heavy_headers%,}"

@@ -5,11 +5,12 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { stretched } from '../../support/patience.js';
 import { Setting } from './setting.js';
 
 /** What every agent of the table has to show. */
 export function checkAgent(agent) {
-  describe(`${agent.name} in a session`, { timeout: 240_000 }, () => {
+  describe(`${agent.name} in a session`, { timeout: stretched(240_000) }, () => {
     let setting;
     let sessions;
     before(async () => {

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { processesWith } from '../../e2e/support/runner.js';
+import { stretched } from '../../support/patience.js';
 import { Setting, until } from './setting.js';
 
 const ROUNDS = Number(process.env.CALLSLIP_AGENT_ROUNDS ?? 1);
 /** The keeper has 2 s for an agent whose runner is gone. */
-const END_PATIENCE_MS = 10_000;
+const END_PATIENCE_MS = stretched(10_000);
 
 /** Who is killed in each round, and how the turn that was under way ends by it. */
 const VICTIMS = { runner: 'runner_lost', agent: 'agent_crashed', keeper: 'agent_crashed' };
@@ -17,7 +18,7 @@ const VICTIMS = { runner: 'runner_lost', agent: 'agent_crashed', keeper: 'agent_
  * from the agent's. Says how long the last one took to end.
  */
 export function checkOrphans(name, agent, wrap = (command) => command, rounds = ROUNDS) {
-  test(name, { timeout: 60_000 + rounds * 120_000 }, async (context) => {
+  test(name, { timeout: stretched(60_000 + rounds * 120_000) }, async (context) => {
     const setting = await Setting.open(agent, {
       change: (entry) => ({ ...entry, command: wrap(entry.command) }),
       workspace: { permissions: { default: 'allow_once' } },

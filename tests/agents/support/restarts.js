@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { stretched } from '../../support/patience.js';
 import { Setting } from './setting.js';
 
 const ROUNDS = Number(process.env.CALLSLIP_AGENT_ROUNDS ?? 2);
@@ -9,7 +10,7 @@ const ROUNDS = Number(process.env.CALLSLIP_AGENT_ROUNDS ?? 2);
  * `change` as of Setting.open(); `kills`: every second time the runner is killed.
  */
 export function checkRestarts(name, agent, { change, kills = true, rounds = ROUNDS } = {}) {
-  test(name, { timeout: 60_000 + rounds * 30_000 }, async () => {
+  test(name, { timeout: stretched(60_000 + rounds * 30_000) }, async () => {
     const workspace = { permissions: { default: 'allow_once' } };
     const setting = await Setting.open(agent, { change, workspace });
     try {

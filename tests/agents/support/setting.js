@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AgentSessions, RunnerProcess } from '../../e2e/support/runner.js';
 import { Services } from '../../e2e/support/services.js';
+import { stretched } from '../../support/patience.js';
 import { FakeModel } from './fake_model.js';
 import { Nowhere } from './nowhere.js';
 
 /** Real agents start and answer slowly on a busy machine, in ms. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = stretched(60_000);
 
 /** Looks again and again, until `look` gives something. */
 export async function until(look, ms = PATIENCE_MS) {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { processesWith } from '../../e2e/support/runner.js';
+import { stretched } from '../../support/patience.js';
 import { Setting } from './setting.js';
 
 /** Runs the agent, and writes to the file $0 that it was asked to end, and the code that it ended with. */
@@ -13,7 +14,7 @@ const WITNESS = 'trap "echo asked >> $0" TERM; "$@"; echo "$?" >> "$0"';
  * input, unasked, and with 0. Says how long that took.
  */
 export function checkStop(name, agent, { count = 1 } = {}) {
-  test(name, { timeout: 60_000 + count * 20_000 }, async (context) => {
+  test(name, { timeout: stretched(60_000 + count * 20_000) }, async (context) => {
     const setting = await Setting.open(agent, {
       change: (entry) => ({ ...entry, command: ['sh', '-c', WITNESS, 'ends', ...entry.command] }),
       limits: { running_agents: count },

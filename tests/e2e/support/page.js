@@ -1,12 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { stretched } from '../../support/patience.js';
 import { RunnerProcess, scriptedAgent } from './runner.js';
 import { Services } from './services.js';
 
 const EXECUTABLE = process.env.CALLSLIP_CHROMIUM ?? '/usr/bin/chromium';
 /** For what somebody waits for at the page, as `until()` has it. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = stretched(60_000);
 /** Where pictures of the page go, for people to look at. */
 const SCREENS = process.env.CALLSLIP_SCREENS
   ?? fileURLToPath(new URL('../../../build/dev/screens/', import.meta.url));

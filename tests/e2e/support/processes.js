@@ -4,14 +4,15 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { stretched } from '../../support/patience.js';
 
 const BUILT = fileURLToPath(new URL('../../../build/dev/bin', import.meta.url));
 /** Whole, since what is started from here runs in folders of its own. */
 const BIN = resolve(process.env.CALLSLIP_BIN ?? BUILT);
 
 /** A process gets this long to start listening, and to end after SIGTERM, in ms. */
-const START_PATIENCE_MS = 20_000;
-const STOP_PATIENCE_MS = 5_000;
+const START_PATIENCE_MS = stretched(20_000);
+const STOP_PATIENCE_MS = stretched(5_000);
 
 /** Programs of the version before this one; where none are kept, this one's. */
 const FORMER_BIN = process.env.CALLSLIP_FORMER_BIN ?? BIN;

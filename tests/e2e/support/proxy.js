@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../../support/patience.js';
 
 /** How long a new connection may take to whom it is for, in ms. */
-const CONNECT_MS = 2_000;
+const CONNECT_MS = stretched(2_000);
 
 /** Stands between a client and a server, and can break what is between them. */
 export class Proxy {

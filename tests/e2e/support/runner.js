@@ -4,10 +4,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../../support/patience.js';
 import { binary, endWithThis } from './processes.js';
 import { Sessions } from './watcher.js';
 
-const STOP_PATIENCE_MS = 20_000;
+const STOP_PATIENCE_MS = stretched(20_000);
 
 /** The agent that does as it is told (tests/support/scripted_agent), as a command. */
 export function scriptedAgent(options = {}) {
@@ -73,7 +74,7 @@ export class RunnerProcess {
 }
 
 /** Until `look` gives something; longer than anything takes on a machine that has much else to do. */
-export async function until(look, ms = 60_000) {
+export async function until(look, ms = stretched(60_000)) {
   const patience = performance.now() + ms;
   for (;;) {
     const found = await look();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import grpc from '@grpc/grpc-js';
 import protoLoader from '@grpc/proto-loader';
+import { stretched } from '../../support/patience.js';
 import { ServerProcess } from './processes.js';
 import { reflectionDefinition } from './reflection.js';
 
@@ -13,7 +14,7 @@ export { grpc };
 const PROTO_FOLDER = fileURLToPath(new URL('../../../proto', import.meta.url));
 const MAX_MESSAGE_BYTES = 16 << 20;
 /** No call of a test takes longer unless something is broken, in ms. */
-const CALL_PATIENCE_MS = 40_000;
+const CALL_PATIENCE_MS = stretched(40_000);
 
 const PROTOS = [
   'callslip/tracker/v1/admin_service.proto',

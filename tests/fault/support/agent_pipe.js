@@ -1,5 +1,6 @@
 import { Agent } from '../../e2e/support/agent.js';
 import { Bridge } from '../../e2e/support/bridge.js';
+import { stretched } from '../../support/patience.js';
 
 /** The bridge's classes of calls, shorter than by default: timeout and longest wait, in ms. */
 const CLASSES = { fast: [5_000, 2_000], slow: [8_000, 5_000], blocking: [12_000, 8_000] };
@@ -10,7 +11,7 @@ const CLASS_OPTIONS = Object.entries(CLASSES).flatMap(([name, [timeout, wait]]) 
 const GATEWAY_MS = 2_000;
 
 /** A call that is not answered this long after its deadline never is, in ms. */
-const HUNG_MS = 5_000;
+const HUNG_MS = stretched(5_000);
 
 /** What `interact` and `analyze` may take, and the other calls, in ms. */
 function deadlineOf(name) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../../support/patience.js';
 import { BridgePipe, HttpPipe } from './agent_pipe.js';
 import { CLUSTER_FAULTS } from './cluster_faults.js';
 import { Fleet, usageOf } from './fleet.js';
@@ -14,11 +15,11 @@ const WORKERS_PER_TARGET = 2;
 const KINDS = ['tracker', 'tracker', 'gateway', 'gateway', 'bridge', 'bridge', 'worker'];
 /** How many calls are answered between two kills at least, and how soon, in ms. */
 const ANSWERS_BETWEEN = 10;
-const STANDSTILL_MS = 60_000;
+const STANDSTILL_MS = stretched(60_000);
 /** What happens to a fleet over a database lasts so long at most, in ms, unless it says otherwise. */
 const LONGEST_MS = 6_000;
 /** Until the last command has ended there, in ms: the worst of them again and again. */
-const CLUSTER_LIFE_MS = 180_000;
+const CLUSTER_LIFE_MS = stretched(180_000);
 /** A tracker lives for this long at least, in ms: gateways take up to 1 s to find it again. */
 const TRACKER_PEACE_MS = 3_000;
 

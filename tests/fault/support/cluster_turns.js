@@ -1,8 +1,9 @@
 import { Proxy } from '../../e2e/support/proxy.js';
+import { stretched } from '../../support/patience.js';
 import { Turns } from './turns.js';
 
 /** Longer than all that is away at a time in the worst case, in ms. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = stretched(120_000);
 
 /** Sessions with turns that go on while a fleet over a database has its faults. */
 export class ClusterTurns {

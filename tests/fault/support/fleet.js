@@ -5,12 +5,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '../../e2e/support/ports.js';
 import { ServerProcess } from '../../e2e/support/processes.js';
 import { Proxy } from '../../e2e/support/proxy.js';
+import { stretched } from '../../support/patience.js';
 import { Postgres } from './postgres.js';
 
 /** Said by a tracker that is there, be it that it serves or stands by. */
 const READY = /listening on (\S+:\S+)\n|"event":"standing by"/;
 /** Until one of several serves, in ms. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = stretched(60_000);
 
 /**
  * Trackers and gateways, each of which may be killed and comes back where it was: one tracker with a

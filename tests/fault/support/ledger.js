@@ -1,7 +1,9 @@
+import { stretched } from '../../support/patience.js';
+
 /** How the answer about a command that was removed says that it had failed. */
 const FAILED = /ended as (expired|failed|timed_out|cancelled)/;
 /** What is late is answered this long after its deadline, in ms. */
-const LATE_MS = 2_000;
+const LATE_MS = stretched(2_000);
 
 /**
  * The books of a run: what agents handed in, what workers executed and reported, and how it ended.

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../../support/patience.js';
 import { instructions } from './simulated_worker.js';
 
 /** The tracker's clocks, shorter than by default, so that every end is seen soon. */
@@ -10,7 +11,7 @@ export const TRACKER_CLOCKS = [
  * What a command may take at most with these: two deliveries with their backstops, what a tracker that
  * is killed again and again puts off, and slack.
  */
-const LIFE_MS = 4_000 + 2 * (2_100 + 3_000 + 2_000) + 2 * 15_000 + 5_000;
+const LIFE_MS = stretched(4_000 + 2 * (2_100 + 3_000 + 2_000) + 2 * 15_000 + 5_000);
 /** Between two looks at a command that has not ended, or calls that failed. */
 const PACE_MS = 20;
 /** How long one question waits for the end. */

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '../../e2e/support/ports.js';
 import { endWithThis } from '../../e2e/support/processes.js';
+import { stretched } from '../../support/patience.js';
 
 const PROGRAMS = '/usr/lib/postgresql/15/bin';
 const NOBODY = 65534;
 const NAMES = ['one', 'two'];
 /** A server gets this long to start, and a standby to catch up, in ms. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = stretched(30_000);
 
 /**
  * Two servers of PostgreSQL on unix sockets in a folder of their own, of which one is the primary and the other its

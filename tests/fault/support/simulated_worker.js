@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { stretched } from '../../support/patience.js';
 
 /** How long one poll is held, in s, and how often work in progress is reported, in ms. */
 const POLL_S = 1;
@@ -6,7 +7,7 @@ const HEARTBEAT_MS = 400;
 /** A gateway that is away is back in a moment, in ms. */
 const RETRY_MS = 50;
 /** How long a worker tries to report a result, in ms; its command has ended by then. */
-const REPORT_MS = 20_000;
+const REPORT_MS = stretched(20_000);
 
 /**
  * What a worker is told to do, as the text that commands carry: takes `workMs`, and ends in one of

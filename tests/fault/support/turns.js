@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AgentSessions, processesWith, RunnerProcess, scriptedAgent, until } from '../../e2e/support/runner.js';
+import { stretched } from '../../support/patience.js';
 
 /** A turn, in ms; what a test does comes at any time of it, and a little before and after. */
 export const TURN_MS = 300;
@@ -21,7 +22,7 @@ export class Turns {
   #log;
 
   /** `place`: as Services; of it the gateway's URL, the tracker's address and onClose(). */
-  static async open(place, { patienceMs = 40_000 } = {}) {
+  static async open(place, { patienceMs = stretched(40_000) } = {}) {
     const turns = new Turns();
     turns.#patienceMs = patienceMs;
     const runner = await RunnerProcess.open(place, {
