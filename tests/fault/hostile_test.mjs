@@ -1,5 +1,5 @@
 /**
- * A hostile hour, in half a minute, after as long without: strangers try at once all that has ever
+ * A hostile hour, in twelve seconds, after as long without: strangers try at once all that has ever
  * cost others something, and the disk takes long for each sync. Whoever is honest beside them is
  * answered, and neither tracker nor gateway takes more memory than it has been given, nor keeps what
  * it took.
@@ -19,7 +19,7 @@ import { stretched } from '../support/patience.js';
 import { HttpCaller } from './support/callers.js';
 import { Strangers } from './support/strangers.js';
 
-const SECONDS = Number(process.env.CALLSLIP_FAULT_HOSTILE_S ?? 25);
+const SECONDS = Number(process.env.CALLSLIP_FAULT_HOSTILE_S ?? 12);
 const MIB = 1 << 20;
 const AGENTS = 50;
 const STRANGERS = 24;
