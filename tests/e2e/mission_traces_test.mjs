@@ -82,7 +82,12 @@ describe('a mission', { timeout: stretched(120_000) }, () => {
     await collector.until(2, ({ name }) => name === REPORT[0][1]);
     // How a bridge begins is of no prompt.
     const { traceId } = collector.spans.find(({ name }) => name === 'session');
-    spans = collector.spans.filter((span) => span.traceId === traceId);
+    // Each process sends its spans when it comes to it: those of callers may come last.
+    await collector.untilSo(() => {
+      spans = collector.spans.filter((span) => span.traceId === traceId);
+      const ids = new Set(spans.map(({ id }) => id));
+      return spans.every(({ parent }) => parent === '' || ids.has(parent));
+    });
   });
   after(() => house?.close());
 
@@ -97,7 +102,6 @@ describe('a mission', { timeout: stretched(120_000) }, () => {
     }
     const roots = spans.filter(({ parent }) => parent === '');
     assert.deepEqual(roots.map(({ name }) => name), ['session']);
-    assert.deepEqual(spans.filter(({ parent }) => parent !== '' && !byId.has(parent)), []);
   });
 
   test('tells how long the page took, within its delivery', () => {

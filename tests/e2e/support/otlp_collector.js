@@ -102,17 +102,18 @@ export class OtlpCollector {
 
   /** The spans once there are `count` that `wanted` says yes to. */
   async until(count, wanted = () => true) {
-    while (this.spans.filter(wanted).length < count) {
-      await new Promise((resolve) => { this.#waiters.add(resolve); });
-    }
+    await this.untilSo(() => this.spans.filter(wanted).length >= count);
     return this.spans;
+  }
+
+  /** Until `look`, at what has come, finds it so. */
+  async untilSo(look) {
+    while (!look()) await new Promise((resolve) => { this.#waiters.add(resolve); });
   }
 
   /** The first export that `wanted` says yes to. */
   async untilExport(wanted) {
-    while (!this.exports.some(wanted)) {
-      await new Promise((resolve) => { this.#waiters.add(resolve); });
-    }
+    await this.untilSo(() => this.exports.some(wanted));
     return this.exports.find(wanted);
   }
 
