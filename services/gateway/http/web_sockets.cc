@@ -235,18 +235,21 @@ class WebSocketConnection final : public WebSocket,
   }
 
   void TakeMessage() {
-    if (!closing_ && !stream_.got_text()) {
-      Close(WebSocketCloseCode::kUnsupportedData, "Send text.");
-    } else if (!closing_) {
-      unread_.push_back(beast::buffers_to_string(received_.data()));
-      unread_bytes_ += unread_.back().size() + kMessageOverhead;
-      news_.cancel();
-      if (unread_bytes_ > all_->limits_.unread_bytes) {
-        Close(WebSocketCloseCode::kPolicyViolation, "More messages came than are read.");
-      }
-    }
+    if (!closing_) Keep(beast::buffers_to_string(received_.data()));
     received_.clear();
     if (received_.capacity() > kIdleBufferBytes) received_.shrink_to_fit();
+  }
+
+  void Keep(std::string message) {
+    if (!stream_.got_text()) return Close(WebSocketCloseCode::kUnsupportedData, "Send text.");
+    // Beast takes a text that ends within a character where the last of its frames is empty.
+    if (!IsUtf8(message)) return Close(WebSocketCloseCode::kInvalidPayload, "Send UTF-8.");
+    unread_bytes_ += message.size() + kMessageOverhead;
+    unread_.push_back(std::move(message));
+    news_.cancel();
+    if (unread_bytes_ > all_->limits_.unread_bytes) {
+      Close(WebSocketCloseCode::kPolicyViolation, "More messages came than are read.");
+    }
   }
 
   void WriteNext() {

@@ -70,6 +70,10 @@ TEST_F(WebSocketsTest, WhatMayNotBeSentCloses) {
   const std::string half(limits_.web_socket.message_bytes / 2, 'x');
   EXPECT_EQ(CodeAfter(Masked(kFin | kBinary, "bytes")), 1003);
   EXPECT_EQ(CodeAfter(Masked(kFin | kText, "\xC3(")), 1007);
+  EXPECT_EQ(CodeAfter(Masked(kText, "\xC3") + Masked(kFin | kContinuation, "")), 1007);
+  EXPECT_EQ(CodeAfter(Masked(kText, "\xF0\x9F") + Masked(kContinuation, "\x98") +
+                      Masked(kFin | kContinuation, "")),
+            1007);
   EXPECT_EQ(CodeAfter(Masked(kFin | kText, half + half + "x")), 1009);
   EXPECT_EQ(CodeAfter(Masked(kText, half) + Masked(kContinuation, half) +
                       Masked(kFin | kContinuation, "x")),
