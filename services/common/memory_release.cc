@@ -34,7 +34,7 @@ size_t FreePages() { return PropertyOf("tcmalloc.pageheap_free_bytes"); }
 SpareMemory SpareMemory::OfThisProcess() {
   if (!HasTcmalloc()) return {};
   return {.bytes = FreePages,
-          .release = [](size_t bytes) { MallocExtension_ReleaseToSystem(bytes); }};
+          .release = [](size_t most) { MallocExtension_ReleaseToSystem(most); }};
 }
 
 HeapUse HeapUse::OfThisProcess() {
