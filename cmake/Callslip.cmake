@@ -119,7 +119,8 @@ endfunction()
 add_custom_target(cpp_tests)
 
 # callslip_test(<name> SOURCES <file>... [DEPS <target>...] [HEADERS <kind>] [LABELS <label>]
-# [WHOLE]): one gtest program, listed test by test, or as one test if it is WHOLE. HEADERS as in
+# [PREFIX <text>] [WHOLE]): one gtest program, listed test by test, or as one test if it is WHOLE.
+# PREFIX begins the names of its tests, for programs that share a source. HEADERS as in
 # Precompiled.cmake, `test` unless it says. The label is `cpp`, or `opaque`, which keeps a test from
 # ThreadSanitizer: it goes through gRPC or Asio, whose synchronisation that can't see. A test waits for what
 # has to come without a deadline; one that hangs is ended after ten minutes. It takes two of the slots
@@ -128,7 +129,7 @@ function(callslip_test name)
   if(NOT CALLSLIP_BUILD_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "WHOLE" "HEADERS" "SOURCES;DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "HEADERS;PREFIX" "SOURCES;DEPS;LABELS" ${ARGN})
   if(NOT ARG_HEADERS)
     set(ARG_HEADERS test)
   endif()
@@ -152,6 +153,6 @@ function(callslip_test name)
       TIMEOUT 600 PROCESSORS 2 LABELS "${ARG_LABELS}")
     return()
   endif()
-  gtest_discover_tests(${name} NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
+  gtest_discover_tests(${name} TEST_PREFIX "${ARG_PREFIX}" NO_PRETTY_VALUES DISCOVERY_TIMEOUT 60
     PROPERTIES TIMEOUT 600 PROCESSORS 2 LABELS "${ARG_LABELS}")
 endfunction()

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,15 @@ void Replay(const std::string& input) {
   LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(input.data()), input.size());
 }
 
+// By name: a folder is listed in another order on each machine.
 std::vector<std::string> Seeds() {
-  std::vector<std::string> seeds;
+  std::set<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(CALLSLIP_SEEDS_DIR)) {
-    std::ifstream file(entry.path(), std::ios::binary);
+    paths.insert(entry.path());
+  }
+  std::vector<std::string> seeds;
+  for (const std::filesystem::path& path : paths) {
+    std::ifstream file(path, std::ios::binary);
     seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
   return seeds;

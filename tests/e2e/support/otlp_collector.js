@@ -2,12 +2,15 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import grpc from '@grpc/grpc-js';
 import otlp from '@opentelemetry/otlp-transformer/build/src/generated/root.js';
+import { stretched } from '../../support/patience.js';
 
 // What OpenTelemetry's own package for JavaScript has made of the official protos.
 const {
   ExportTraceServiceRequest: Request, ExportTraceServiceResponse: Response,
 } = otlp.opentelemetry.proto.collector.trace.v1;
 const { ExportMetricsServiceRequest: MetricsRequest } = otlp.opentelemetry.proto.collector.metrics.v1;
+
+const PATIENCE_MS = 60_000;
 
 const hex = (bytes) => Buffer.from(bytes).toString('hex');
 const empty = Buffer.from(Response.encode(Response.create()).finish());
@@ -108,7 +111,16 @@ export class OtlpCollector {
 
   /** Until `look`, at what has come, finds it so. */
   async untilSo(look) {
-    while (!look()) await new Promise((resolve) => { this.#waiters.add(resolve); });
+    const end = Date.now() + stretched(PATIENCE_MS);
+    while (!look()) {
+      if (Date.now() > end) {
+        throw new Error(`Still not so, with ${this.spans.length} spans: ${look}`);
+      }
+      await new Promise((resolve) => {
+        this.#waiters.add(resolve);
+        setTimeout(resolve, end + 1 - Date.now()).unref();
+      });
+    }
   }
 
   /** The first export that `wanted` says yes to. */
