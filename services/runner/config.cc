@@ -18,11 +18,23 @@ namespace {
 constexpr size_t kLongestName = 64;
 constexpr size_t kMostAgents = 100;
 constexpr size_t kMostWorkspaces = 1'000;
+constexpr size_t kMostChildrenIn = 16;
 
 bool IsName(absl::string_view text, absl::string_view marks) {
   return !text.empty() && text.size() <= kLongestName && absl::c_all_of(text, [&](char c) {
     return absl::ascii_isalnum(c) || absl::StrContains(marks, c);
   });
+}
+
+// They may be those of another runner.
+void CheckNames(const std::vector<std::string>& names, size_t most, absl::string_view where,
+                std::vector<std::string>& problems) {
+  if (names.size() > most) problems.push_back(absl::StrCat(where, ": more than ", most));
+  for (const std::string& name : names) {
+    if (IsName(name, "._-")) continue;
+    problems.push_back(absl::StrCat(where, ": \"", name, "\" is no name: write 1 to 64 letters, ",
+                                    "digits, `.`, `_`, `-`"));
+  }
 }
 
 // Reads a map of names to maps.
@@ -103,6 +115,11 @@ void AgentConfig::AddTo(ConfigKeys& keys) {
            "quoted one runs, too");
   keys.Add("sessions_per_process", &sessions_per_process, 0, 64,
            "how many sessions share a process; 0: as `limits` has it");
+  keys.Add(
+      "children", &children,
+      "the agents that sessions made by it may have, beside itself; empty: all that are confined "
+      "no less: with the same `wrapper`, or any where it has none, with `shell_commands` only if "
+      "it has them, and beside a `wrapper` with `fs` and `terminal` only if it has them");
 }
 
 void WorkspaceConfig::AddTo(ConfigKeys& keys) {
@@ -119,6 +136,10 @@ void WorkspaceConfig::AddTo(ConfigKeys& keys) {
   keys.Add("max_running", &max_running, 1, 1'000, "how many agents run there at the same time");
   keys.Add("allow_fresh", &allow_fresh,
            "whether a session whose agent has lost its context goes on without it, unasked");
+  keys.Add(
+      "children_in", &children_in,
+      "the workspaces in which its agents may make sessions, beside this one; the rules of those "
+      "hold for these: up to 16");
 }
 
 void RunnerConfig::AddTo(ConfigKeys& keys) {
@@ -157,6 +178,14 @@ LoadedConfig ParseRunnerConfig(const std::string& text, absl::string_view file) 
   if (!id.empty() && !IsName(id, "_-")) {
     loaded.problems.push_back(
         absl::StrCat(file, ": runner_id \"", id, "\": write 1 to 64 letters, digits, `_`, `-`"));
+  }
+  for (const auto& [name, agent] : loaded.config.agents) {
+    CheckNames(agent.children, kMostAgents, absl::StrCat(file, ": agents.", name, ".children"),
+               loaded.problems);
+  }
+  for (const auto& [name, workspace] : loaded.config.workspaces) {
+    CheckNames(workspace.children_in, kMostChildrenIn,
+               absl::StrCat(file, ": workspaces.", name, ".children_in"), loaded.problems);
   }
   return loaded;
 }

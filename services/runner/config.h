@@ -42,7 +42,8 @@ struct AgentConfig {
   bool fs = true;
   bool terminal = true;
   bool shell_commands = false;
-  int sessions_per_process = 0;  // As the limits have it.
+  int sessions_per_process = 0;       // As the limits have it.
+  std::vector<std::string> children;  // Empty: see ChildrenOf() of session_plans.h.
 
   void AddTo(ConfigKeys& keys);
 };
@@ -56,6 +57,7 @@ struct WorkspaceConfig {
   std::vector<std::string> additional_directories;
   int max_running = 4;
   bool allow_fresh = false;
+  std::vector<std::string> children_in;
 
   void AddTo(ConfigKeys& keys);
 };

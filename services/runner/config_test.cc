@@ -42,6 +42,7 @@ agents:
     terminal: false
     shell_commands: true
     sessions_per_process: 8
+    children: [plain]
   plain: {command: [plain]}
 workspaces:
   web:
@@ -52,6 +53,7 @@ workspaces:
     additional_directories: [/src/lib]
     max_running: 2
     allow_fresh: true
+    children_in: [app]
   app: {dir: /src/app}
 )";
 
@@ -86,6 +88,7 @@ TEST(RunnerConfigTest, ReadsAllThatThereIs) {
   EXPECT_FALSE(agent.terminal);
   EXPECT_TRUE(agent.shell_commands);
   EXPECT_EQ(agent.sessions_per_process, 8);
+  EXPECT_THAT(agent.children, ElementsAre("plain"));
 
   ASSERT_EQ(config.workspaces.size(), 2u);
   const WorkspaceConfig& workspace = config.workspaces.at("web");
@@ -98,6 +101,17 @@ TEST(RunnerConfigTest, ReadsAllThatThereIs) {
   EXPECT_EQ(workspace.max_running, 2);
   EXPECT_TRUE(workspace.allow_fresh);
   EXPECT_TRUE(workspace.parents_allow);
+  EXPECT_THAT(workspace.children_in, ElementsAre("app"));
+}
+
+TEST(RunnerConfigTest, ChildrenAreNamesOfWhichThereMayBeSoMany) {
+  std::string text =
+      "agents: {a: {command: [a], children: [a b]}}\nworkspaces: {w: {dir: /w, children_in: [";
+  for (int i = 0; i < 16; ++i) text += "x, ";
+  const auto problems = ParseRunnerConfig(text + "'']}}", "r.yaml").problems;
+  EXPECT_THAT(problems, ElementsAre(HasSubstr("agents.a.children: \"a b\" is no name"),
+                                    HasSubstr("workspaces.w.children_in: more than 16"),
+                                    HasSubstr("workspaces.w.children_in: \"\" is no name")));
 }
 
 // A key that kWhole does not have was forgotten above.

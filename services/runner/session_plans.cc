@@ -7,24 +7,22 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/directories.h"
 #include "common/version.h"
 #include "runner/config_check.h"
 
 namespace callslip::runner {
 namespace {
 
-bool IsIn(absl::string_view directory, absl::string_view root) {
-  if (!absl::StartsWith(directory, "/")) return false;
-  for (const absl::string_view part : absl::StrSplit(directory, '/')) {
-    if (part == "..") return false;
-  }
-  absl::ConsumeSuffix(&root, "/");
-  return directory == root ||
-         (absl::StartsWith(directory, root) && directory.substr(root.size(), 1) == "/");
+// Whether what `child` may do without asking anybody, `parent` may, too.
+bool IsConfinedNoLess(const AgentConfig& child, const AgentConfig& parent) {
+  if (child.shell_commands && !parent.shell_commands) return false;
+  if (parent.wrapper.empty()) return true;
+  // What the runner does for an agent is done outside of its wrapper, or beside it.
+  return child.wrapper == parent.wrapper && (parent.fs || !child.fs) &&
+         (parent.terminal || !child.terminal);
 }
 
 // False where a link leads out of it. One that is not there is told of when the agent is started.
@@ -33,7 +31,7 @@ bool IsReallyIn(const std::string& directory, const std::string& root) {
   const auto real_root = std::filesystem::canonical(root, error);
   if (error) return true;
   const auto real = std::filesystem::canonical(directory, error);
-  return error || IsIn(real.string(), real_root.string());
+  return error || IsInside(real.string(), real_root.string());
 }
 
 }  // namespace
@@ -46,10 +44,20 @@ const std::pair<const std::string, WorkspaceConfig>* FindWorkspace(const RunnerC
     const auto& [name, settings] = workspace;
     const bool is_allowed =
         settings.agents.empty() || absl::c_linear_search(settings.agents, agent);
-    if (!is_allowed || !IsIn(directory, settings.dir)) continue;
-    if (best == nullptr || settings.dir.size() > best->second.dir.size()) best = &workspace;
+    if (!is_allowed || !IsInside(directory, settings.dir)) continue;
+    if (best == nullptr || DepthOf(settings.dir) > DepthOf(best->second.dir)) best = &workspace;
   }
   return best;
+}
+
+std::vector<std::string> ChildrenOf(const RunnerConfig& config, const std::string& agent) {
+  const AgentConfig& parent = config.agents.at(agent);
+  if (!parent.children.empty()) return parent.children;
+  std::vector<std::string> children;
+  for (const auto& [name, child] : config.agents) {
+    if (name != agent && IsConfinedNoLess(child, parent)) children.push_back(name);
+  }
+  return children;
 }
 
 std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace& place,
@@ -115,6 +123,7 @@ RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place) {
     v1::AgentOffer& to = *offer.add_agents();
     to.set_name(name);
     to.set_title(agent.title);
+    for (const std::string& child : ChildrenOf(config, name)) to.add_children(child);
     const auto problem =
         absl::c_find_if(problems, [&, &agent_name = name](const ConfigProblem& each) {
           return each.of == ConfigProblem::Of::kAgent && each.name == agent_name;
@@ -126,6 +135,7 @@ RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place) {
     to.set_name(name);
     to.set_dir(workspace.dir);
     for (const std::string& agent : workspace.agents) to.add_agents(agent);
+    for (const std::string& other : workspace.children_in) to.add_children_in(other);
   }
   setup.plan_of = [config, place](const v1::Session& session) {
     std::optional<SessionPlan> plan = PlanOf(config, place, session);

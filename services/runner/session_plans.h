@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "runner/config.h"
@@ -25,6 +27,10 @@ struct RunnerPlace {
 const std::pair<const std::string, WorkspaceConfig>* FindWorkspace(const RunnerConfig& config,
                                                                    absl::string_view agent,
                                                                    absl::string_view directory);
+
+// The agents that sessions made by that one may have, beside itself, as `children` of
+// docs/runner.md has it.
+std::vector<std::string> ChildrenOf(const RunnerConfig& config, const std::string& agent);
 
 // How the agent of a session is run; nothing where its agent or its directory is none of ours.
 std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace& place,

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace callslip::runner {
@@ -42,6 +44,48 @@ TEST(SessionPlansTest, TheInnermostWorkspaceOfTheAgentCounts) {
   for (const char* none : {"", "src", "/", "/src-evil", "/src/../etc", "/src/inner/..", "/sr"}) {
     EXPECT_EQ(WorkspaceOf("one", none), "") << none;
   }
+}
+
+// All pairs of ways to be confined: what a child may do beyond its parent keeps it from being one.
+TEST(SessionPlansTest, ChildrenAreConfinedNoLess) {
+  RunnerConfig config;
+  for (int set = 0; set < 16; ++set) {
+    AgentConfig& agent = config.agents[absl::StrCat("a", set)];
+    if ((set & 1) != 0) agent.wrapper = {"bwrap"};
+    agent.shell_commands = (set & 2) != 0;
+    agent.fs = (set & 4) != 0;
+    agent.terminal = (set & 8) != 0;
+  }
+  config.agents["else"].wrapper = {"bwrap", "--share-net"};
+  for (const auto& [parent_name, parent] : config.agents) {
+    const std::vector<std::string> children = ChildrenOf(config, parent_name);
+    for (const auto& [name, child] : config.agents) {
+      SCOPED_TRACE(absl::StrCat(name, " of ", parent_name));
+      const bool is_child = absl::c_linear_search(children, name);
+      bool may = name != parent_name;
+      if (child.shell_commands && !parent.shell_commands) may = false;
+      if (!parent.wrapper.empty() && child.wrapper != parent.wrapper) may = false;
+      if (!parent.wrapper.empty() && child.fs && !parent.fs) may = false;
+      if (!parent.wrapper.empty() && child.terminal && !parent.terminal) may = false;
+      EXPECT_EQ(is_child, may);
+    }
+  }
+  config.agents["a1"].children = {"a0", "of-another-runner"};
+  EXPECT_EQ(ChildrenOf(config, "a1"), config.agents["a1"].children);
+}
+
+TEST(SessionPlansTest, TheOfferSaysWhoMayHaveWhichChildrenWhere) {
+  RunnerConfig config = Config();
+  config.agents["one"].wrapper = {"bwrap"};
+  config.workspaces["inner"].children_in = {"src"};
+  const RunnerSetup setup = SetupOf(config, RunnerPlace());
+  ASSERT_EQ(setup.offer.agents_size(), 2);
+  EXPECT_EQ(setup.offer.agents(0).children_size(), 0);
+  ASSERT_EQ(setup.offer.agents(1).children_size(), 1);
+  EXPECT_EQ(setup.offer.agents(1).children(0), "one");
+  ASSERT_EQ(setup.offer.workspaces(0).children_in_size(), 1);
+  EXPECT_EQ(setup.offer.workspaces(0).children_in(0), "src");
+  EXPECT_EQ(setup.offer.workspaces(1).children_in_size(), 0);
 }
 
 TEST(SessionPlansTest, WhatIsNoneOfOursHasNoPlan) {

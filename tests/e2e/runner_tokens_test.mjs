@@ -28,10 +28,16 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
       limits: { running_agents: 20 },
       more: { token_file: services.tokenFile, gateway: services.gatewayUrl },
     });
-    const free = `${runner.dir}/free`;
+    const [free, other] = ['free', 'other'].map((name) => `${runner.dir}/${name}`);
     await mkdir(free);
+    await mkdir(other);
     await runner.stop();
-    await runner.configure({ workspaces: { ...runner.config.workspaces, free: { dir: free, parents_allow: true } } });
+    const { work } = runner.config.workspaces;
+    await runner.configure({ workspaces: {
+      work: { ...work, children_in: ['free'] },
+      free: { dir: free, parents_allow: true },
+      other: { dir: other, permissions: { default: 'allow_once' } },
+    } });
     await runner.start();
     sessions = new AgentSessions(services, runner);
     sessions.token = await services.tokenOf('agent');
@@ -82,12 +88,13 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
     assert.equal(await ask('/api/sessions', {}), 403);
   }));
 
-  test('has its agents answer what their children ask, as far as a workspace leaves it to them', () => services.step(async () => {
-    const parent = await sessions.begin();
-    await sessions.say(parent, [{ say_mcp: true }]);
-    await sessions.ended(parent, 1);
-    const [, token] = /Bearer ([^"\\]+)/.exec(await sessions.answer(parent));
-    const session = async (args) => {
+  /** A session whose agent `call`s the tool `session` with the token that it was given. */
+  async function agentWithTools() {
+    const id = await sessions.begin();
+    await sessions.say(id, [{ say_mcp: true }]);
+    await sessions.ended(id, 1);
+    const [, token] = /Bearer ([^"\\]+)/.exec(await sessions.answer(id));
+    const call = async (args) => {
       const params = { name: 'session', arguments: args, _meta: {
         'io.modelcontextprotocol/protocolVersion': MCP_VERSION,
         'io.modelcontextprotocol/clientCapabilities': {} } };
@@ -100,6 +107,25 @@ describe('a runner with a token', { timeout: stretched(120_000) }, () => {
       });
       return (await answer.json()).result.structuredContent;
     };
+    return { id, call };
+  }
+
+  test('holds an agent to its own rules, whoever does the work', () => services.step(async () => {
+    const { id, call } = await agentWithTools();
+    const make = (wish) => call({ what: 'new', message: '[]', agent: 'scripted', ...wish });
+    assert.equal((await make({ workspace: 'other' })).error, 'workspace_not_allowed');
+    assert.equal((await make({ agent: 'shell' })).error, 'agent_not_allowed');
+    const { result: child } = await make({});
+    const stranger = await sessions.begin();
+    const write = (session_id) => call({ what: 'enqueue', session_id, message: '[]' });
+    assert.equal((await write(stranger)).error, 'not_related');
+    for (const own of [id, child.session_id]) assert.equal((await write(own)).status, 'complete');
+    assert.equal((await call({ what: 'stop', session_id: stranger })).error, 'not_a_child');
+    await call({ what: 'end', session_id: child.session_id });
+  }));
+
+  test('has its agents answer what their children ask, as far as a workspace leaves it to them', () => services.step(async () => {
+    const { call: session } = await agentWithTools();
     const message = JSON.stringify([{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit it' } }]);
     for (const [workspace, allowed] of [['work', false], ['free', true]]) {
       const { result: made } = await session({ what: 'new', agent: 'scripted', workspace, message });

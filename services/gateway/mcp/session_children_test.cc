@@ -121,11 +121,10 @@ class SessionChildrenTest : public testing::Test {
           return page;
         });
     client_.On<v1::ListPermissionsRequest, v1::ListPermissionsResponse>(
-        [this](const auto&) -> absl::StatusOr<v1::ListPermissionsResponse> {
+        [](const auto&) -> absl::StatusOr<v1::ListPermissionsResponse> {
           v1::ListPermissionsResponse listed;
           v1::Permission& permission = *listed.add_permissions();
           permission.set_permission_id("p-1");
-          permission.set_parent_may_allow(parent_may_allow_);
           for (const char* kind : {"allow_once", "reject_once"}) {
             v1::Permission::Option& option = *permission.add_options();
             option.set_option_id(kind);
@@ -159,7 +158,6 @@ class SessionChildrenTest : public testing::Test {
   const std::shared_ptr<SessionHub> hub_;
   const SessionTool tool_;
   const std::shared_ptr<AgentContext> context_;
-  bool parent_may_allow_ = false;
   std::string busy_;  // The session that is in a turn.
   std::vector<v1::SessionEvent> events_;
   std::vector<v1::CreateSessionRequest> created_;
@@ -198,7 +196,8 @@ TEST_F(SessionChildrenTest, MakesAChildThatIsAsItsParentUnlessToldOtherwise) {
   EXPECT_EQ(created_[1].working_dir(), "/web");
   EXPECT_EQ(created_[1].name(), "n");
   EXPECT_TRUE(created_[1].detached());
-  EXPECT_EQ(added_[0].source_id(), "session-parent");
+  EXPECT_EQ(created_[0].by_session_id(), "parent");
+  EXPECT_EQ(added_[0].by_session_id(), "parent");
   EXPECT_EQ(added_[0].message(), "do");
 }
 
@@ -287,51 +286,39 @@ TEST_F(SessionChildrenTest, AWaitNamesEachSessionOnceAndFew) {
   }
 }
 
-TEST_F(SessionChildrenTest, StopsAnswersAndEndsItsChildrenOnly) {
+// What it may is decided by the tracker, which has to know who calls.
+TEST_F(SessionChildrenTest, SaysForWhichSessionItStopsAnswersEndsAndWrites) {
   std::vector<std::string> done;
   client_.On<v1::StopTurnRequest, v1::QueueStatus>(
       [&](const auto& request) -> absl::StatusOr<v1::QueueStatus> {
-        done.push_back("stop " + request.session_id());
+        done.push_back("stop " + request.session_id() + " by " + request.by_session_id());
         return v1::QueueStatus();
       });
   client_.On<v1::EndSessionRequest, v1::Session>(
       [&](const auto& request) -> absl::StatusOr<v1::Session> {
-        done.push_back("end " + request.session_id());
+        done.push_back("end " + request.session_id() + " by " + request.by_session_id());
         return v1::Session();
       });
   client_.On<v1::AnswerPermissionRequest, v1::Permission>(
       [&](const auto& request) -> absl::StatusOr<v1::Permission> {
-        done.push_back(request.decided_by() + " " + request.option_id());
+        done.push_back(request.decided_by() + " " + request.option_id() + " by " +
+                       request.by_session_id());
         return v1::Permission();
       });
-  const auto all = [&](const std::string& id, const std::string& error) {
-    EXPECT_EQ(ErrorOf({{"what", "stop"}, {"session_id", id}}), error) << id;
-    EXPECT_EQ(ErrorOf({{"what", "end"}, {"session_id", id}}), error) << id;
-    EXPECT_EQ(ErrorOf({{"what", "permit"},
-                       {"session_id", id},
-                       {"permission_id", "p-1"},
-                       {"option_id", "reject_once"}}),
-              error)
-        << id;
-  };
-  for (const char* id : {"parent", "top", "other"}) all(id, "not_a_child");
-  EXPECT_TRUE(done.empty());
-  all("child", "");
-  EXPECT_THAT(done, ElementsAre("stop child", "end child", "agent reject_once"));
-  EXPECT_EQ(ErrorOf({{"what", "permit"},
-                     {"session_id", "child"},
-                     {"permission_id", "p-1"},
-                     {"option_id", "allow_once"}}),
-            "person_decides");
-  EXPECT_EQ(done.size(), 3u);
-  // Unless that is left to its parent.
-  parent_may_allow_ = true;
-  EXPECT_EQ(ErrorOf({{"what", "permit"},
-                     {"session_id", "child"},
-                     {"permission_id", "p-1"},
-                     {"option_id", "allow_once"}}),
-            "");
-  EXPECT_EQ(done.back(), "agent allow_once");
+  for (const char* own : {"parent", ""}) {
+    context_->own = own;
+    Call({{"what", "stop"}, {"session_id", "child"}});
+    Call({{"what", "end"}, {"session_id", "child"}});
+    Call({{"what", "permit"},
+          {"session_id", "child"},
+          {"permission_id", "p-1"},
+          {"option_id", "allow_once"}});
+    Call({{"what", "enqueue"}, {"session_id", "child"}, {"message", "m"}});
+    EXPECT_EQ(added_.back().by_session_id(), own);
+  }
+  EXPECT_THAT(
+      done, ElementsAre("stop child by parent", "end child by parent", "agent allow_once by parent",
+                        "stop child by ", "end child by ", "agent allow_once by "));
 }
 
 TEST_F(SessionChildrenTest, AnAnswerThatIsUnderWayTellsWhatIsAsked) {

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/error_details.h"
@@ -106,6 +105,7 @@ SessionControl::Result<v1::Session> SessionControl::Make(Caller caller, Wish wis
   create.set_acp_server(wish.agent);
   create.set_working_dir(*dir);
   create.set_parent_session_id(caller.session);
+  create.set_by_session_id(caller.session);
   create.set_detached(wish.detach);
   const auto session = co_await sessions_->Call(std::move(create));
   if (!session.ok()) co_return session.status();
@@ -114,7 +114,7 @@ SessionControl::Result<v1::Session> SessionControl::Make(Caller caller, Wish wis
   add.set_client_id(caller.client);
   add.set_session_id(session->session_id());
   add.set_message(wish.message);
-  if (!caller.session.empty()) add.set_source_id(absl::StrCat("session-", caller.session));
+  add.set_by_session_id(caller.session);
   const auto queued = co_await sessions_->Call(std::move(add));
   if (!queued.ok()) {
     // Nobody would have anything from a session without its message.
@@ -129,21 +129,19 @@ SessionControl::Result<v1::Session> SessionControl::Make(Caller caller, Wish wis
 
 SessionControl::Result<v1::QueueStatus> SessionControl::Stop(Caller caller,
                                                              std::string session_id) const {
-  const absl::Status may = co_await MayControl(caller, session_id);
-  if (!may.ok()) co_return may;
   v1::StopTurnRequest request;
   request.set_client_id(caller.client);
   request.set_session_id(session_id);
+  request.set_by_session_id(caller.session);
   co_return co_await sessions_->Call(std::move(request));
 }
 
 SessionControl::Result<v1::Session> SessionControl::End(Caller caller,
                                                         std::string session_id) const {
-  const absl::Status may = co_await MayControl(caller, session_id);
-  if (!may.ok()) co_return may;
   v1::EndSessionRequest request;
   request.set_client_id(caller.client);
   request.set_session_id(session_id);
+  request.set_by_session_id(caller.session);
   request.set_reason("ended_by_agent");
   co_return co_await sessions_->Call(std::move(request));
 }
@@ -151,41 +149,14 @@ SessionControl::Result<v1::Session> SessionControl::End(Caller caller,
 SessionControl::Result<v1::Permission> SessionControl::Permit(Caller caller, std::string session_id,
                                                               std::string permission_id,
                                                               std::string option_id) const {
-  const absl::Status may = co_await MayControl(caller, session_id);
-  if (!may.ok()) co_return may;
-  v1::ListPermissionsRequest list;
-  list.set_client_id(caller.client);
-  list.set_session_id(session_id);
-  const auto listed = co_await sessions_->Call(std::move(list));
-  if (!listed.ok()) co_return listed.status();
-  // What is not open or no option of it is refused by the tracker, in its own words.
-  for (const v1::Permission& permission : listed->permissions()) {
-    if (permission.permission_id() != permission_id || permission.parent_may_allow()) continue;
-    for (const v1::Permission::Option& option : permission.options()) {
-      if (option.option_id() != option_id || absl::StartsWith(option.kind(), "reject_")) continue;
-      co_return Refused("person_decides", "Only a person may allow that.",
-                        "Choose an option whose kind begins with reject_, or wait for a person. A "
-                        "workspace with parents_allow in runner.yaml leaves it to you.");
-    }
-  }
   v1::AnswerPermissionRequest request;
   request.set_client_id(caller.client);
   request.set_session_id(session_id);
+  request.set_by_session_id(caller.session);
   request.set_permission_id(permission_id);
   request.set_option_id(option_id);
   request.set_decided_by("agent");
   co_return co_await sessions_->Call(std::move(request));
-}
-
-boost::asio::awaitable<absl::Status> SessionControl::MayControl(
-    const Caller& caller, const std::string& session_id) const {
-  if (caller.session.empty()) co_return absl::OkStatus();
-  v1::GetSessionRequest get = Get(caller.client, session_id);
-  const auto session = co_await sessions_->Call(std::move(get));
-  if (!session.ok()) co_return session.status();
-  if (session->parent_session_id() == caller.session) co_return absl::OkStatus();
-  co_return Refused("not_a_child", absl::StrCat("Session ", session_id, " is not yours."),
-                    "Stop, answer and end only sessions that you have made yourself.");
 }
 
 boost::asio::awaitable<absl::Status> SessionControl::MayWait(Caller caller,

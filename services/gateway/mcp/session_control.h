@@ -12,9 +12,8 @@
 
 namespace callslip::gateway {
 
-// What an agent does to the sessions of other agents. One that lives in a session itself makes
-// children of that, and stops, answers and ends no other sessions than its children; any other
-// caller those of its client. Errors are the tracker's, and those that are named.
+// What an agent does to the sessions of other agents. What one that lives in a session itself may
+// do is decided by the tracker. Errors are the tracker's, and those that are named.
 class SessionControl {
  public:
   template <typename T>
@@ -42,12 +41,9 @@ class SessionControl {
   // between them. INVALID_ARGUMENT, reasons `unknown_agent` and `unknown_workspace`, which name
   // those that there are.
   Result<v1::Session> Make(Caller caller, Wish wish) const;
-  // FAILED_PRECONDITION, reason `not_a_child`; so in the two below.
   Result<v1::QueueStatus> Stop(Caller caller, std::string session_id) const;
   Result<v1::Session> End(Caller caller, std::string session_id) const;
-  // Answers what the agent of a session asks for. FAILED_PRECONDITION, reason `person_decides`, for
-  // an option that allows something, unless the session's workspace leaves that to its parent: an
-  // agent would get past what its own workspace asks a person about.
+  // Answers what the agent of a session asks for, as an agent.
   Result<v1::Permission> Permit(Caller caller, std::string session_id, std::string permission_id,
                                 std::string option_id) const;
 
@@ -56,9 +52,6 @@ class SessionControl {
   boost::asio::awaitable<absl::Status> MayWait(Caller caller, std::vector<std::string> ids) const;
 
  private:
-  boost::asio::awaitable<absl::Status> MayControl(const Caller& caller,
-                                                  const std::string& session_id) const;
-
   SessionClient* const sessions_;
 };
 

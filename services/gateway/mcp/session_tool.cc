@@ -176,7 +176,7 @@ boost::asio::awaitable<ToolResult> SessionTool::Call(std::shared_ptr<CallContext
     request.set_client_id(caller.client);
     request.set_session_id(id);
     request.set_message(message);
-    if (!caller.session.empty()) request.set_source_id(absl::StrCat("session-", caller.session));
+    request.set_by_session_id(caller.session);
     co_return co_await Enqueue(std::move(request));
   }
   if (what == "agents") {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
+#include "tracker/domain/session/agent_rights.h"
 #include "tracker/domain/session/session_limits.h"
 #include "tracker/rpc/session_answer.h"
 #include "tracker/rpc/session_convert.h"
@@ -114,9 +116,18 @@ void QueueService::AnswerStatus(const CallContext& caller, const Request& reques
 
 void QueueService::Add(const CallContext& caller, const v1::AddMessageRequest& request,
                        const Reply<v1::QueuedMessage>& reply) {
+  std::optional<SessionMetadata> by;
+  if (const std::string& id = request.by_session_id(); !id.empty()) {
+    absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, id);
+    if (!known.ok()) return reply->Fail(known.status());
+    by = *std::move(known);
+  }
   AnswerMessage(caller, request, reply,
-                [message = RequestFrom(caller, request), at_once = request.now()](Session& session,
-                                                                                  absl::Time now) {
+                [message = RequestFrom(caller, request), at_once = request.now(), by](
+                    Session& session, absl::Time now) -> absl::StatusOr<QueuedMessage> {
+                  if (by.has_value()) {
+                    RETURN_IF_ERROR(CheckWritesTo(*by, session.metadata()));
+                  }
                   return at_once ? session.SendNow(message, now) : session.AddMessage(message, now);
                 });
 }
@@ -220,7 +231,10 @@ void QueueService::Resume(const CallContext& caller, const v1::ResumeQueueReques
 void QueueService::Stop(const CallContext& caller, const v1::StopTurnRequest& request,
                         const Reply<v1::QueueStatus>& reply) {
   AnswerStatus(caller, request, reply,
-               [](Session& session, absl::Time now) { return session.StopTurn(now); });
+               [by = request.by_session_id()](Session& session, absl::Time now) -> absl::Status {
+                 if (!by.empty()) RETURN_IF_ERROR(CheckControls(by, session.metadata()));
+                 return session.StopTurn(now);
+               });
 }
 
 void QueueService::Receive(const CallContext& caller, const v1::ReceiveMessagesRequest& request,

@@ -12,12 +12,16 @@ RunnerOffer OfferFrom(const v1::ServeRequest& request) {
                     .version = request.version(),
                     .max_agents = request.max_agents()};
   for (const v1::AgentOffer& agent : request.agents()) {
-    offer.agents.push_back({agent.name(), agent.title(), agent.problem()});
+    offer.agents.push_back({agent.name(),
+                            agent.title(),
+                            agent.problem(),
+                            {agent.children().begin(), agent.children().end()}});
   }
   for (const v1::Workspace& workspace : request.workspaces()) {
     offer.workspaces.push_back({workspace.name(),
                                 workspace.dir(),
-                                {workspace.agents().begin(), workspace.agents().end()}});
+                                {workspace.agents().begin(), workspace.agents().end()},
+                                {workspace.children_in().begin(), workspace.children_in().end()}});
   }
   return offer;
 }
@@ -64,12 +68,14 @@ void Fill(const RunnerInfo& runner, v1::Runner& message) {
     offer.set_name(agent.name);
     offer.set_title(agent.title);
     offer.set_problem(agent.problem);
+    offer.mutable_children()->Add(agent.children.begin(), agent.children.end());
   }
   for (const Workspace& each : runner.offer.workspaces) {
     v1::Workspace& workspace = *message.add_workspaces();
     workspace.set_name(each.name);
     workspace.set_dir(each.dir);
     workspace.mutable_agents()->Add(each.agents.begin(), each.agents.end());
+    workspace.mutable_children_in()->Add(each.children_in.begin(), each.children_in.end());
   }
   message.set_max_agents(runner.offer.max_agents);
   message.set_running_agents(runner.running_agents);

@@ -14,6 +14,10 @@ namespace {
 // How soon what has to be done is tried again where the storage is busy.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
+AgentPlace PlaceOf(const SessionMetadata& session) {
+  return {session.acp_server, session.working_dir};
+}
+
 }  // namespace
 
 RunnerService::RunnerService(Clock* clock, SessionCaller* sessions,
@@ -80,6 +84,11 @@ RunnerCounts RunnerService::Count() {
   return table_.CountRunners();
 }
 
+absl::Status RunnerService::CheckChild(const SessionMetadata& parent, const AgentPlace& child) {
+  MutexLock lock(&mutex_);
+  return table_.CheckChild(parent.session_id, PlaceOf(parent), child);
+}
+
 // What sessions need.
 
 void RunnerService::OnNeeded(const SessionMetadata& session) {
@@ -115,7 +124,7 @@ void RunnerService::TakeAway(const std::string& session_id, const char* reason,
 }
 
 RunnerService::RunnerStreamPtr RunnerService::AssignLocked(const SessionMetadata& session) {
-  return StreamLocked(table_.Assign(session.session_id, session.acp_server, session.working_dir));
+  return StreamLocked(table_.Assign(session.session_id, PlaceOf(session)));
 }
 
 RunnerService::RunnerStreamPtr RunnerService::StreamLocked(const std::string& runner_id) {
@@ -403,7 +412,7 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
     MutexLock lock(&mutex_);
     runner_id = table_.RunnerOf(id);
     if (runner_id.empty() && !is_stop) {
-      runner_id = table_.Assign(id, session.acp_server, session.working_dir, /*anyway=*/true);
+      runner_id = table_.Assign(id, PlaceOf(session), /*anyway=*/true);
     }
     stream = StreamLocked(runner_id);
   }

@@ -52,6 +52,9 @@ class RunnerService final : public AgentNeedsListener {
   std::vector<RunnerInfo> Runners();
   RunnerCounts Count();
 
+  // Whether the agent of `parent` may make a session at `child`: see RunnerTable.
+  absl::Status CheckChild(const SessionMetadata& parent, const AgentPlace& child);
+
   void OnNeeded(const SessionMetadata& session) override;
   void OnEnded(const SessionMetadata& session) override;
   void OnDeleted(const std::string& session_id) override;

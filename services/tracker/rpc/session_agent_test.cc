@@ -128,7 +128,7 @@ TEST_F(SessionAgentRpcTest, APermissionSaysWhatItIsAboutAndWhoHasGivenIt) {
   CreateSession();
   const std::string ask =
       "session_id: 's' permission_id: 'p' title: 'write?' kind: 'edit' "
-      "options { option_id: 'yes' } details: ";
+      "options { option_id: 'no' kind: 'reject_once' } details: ";
   EXPECT_THAT(Call(&S::AskPermission, ask + "'7'"),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
   ASSERT_OK(Call(&S::AskPermission, ask + R"('{"path":"/a"}')"));
@@ -136,7 +136,7 @@ TEST_F(SessionAgentRpcTest, APermissionSaysWhatItIsAboutAndWhoHasGivenIt) {
   EXPECT_EQ(open.kind(), "edit");
   EXPECT_EQ(open.details(), R"({"path":"/a"})");
   ASSERT_OK(Call(&S::AnswerPermission,
-                 "session_id: 's' permission_id: 'p' option_id: 'yes' decided_by: 'agent'"));
+                 "session_id: 's' permission_id: 'p' option_id: 'no' decided_by: 'agent'"));
   const auto page = Call(&S::ReadEvents, "session_id: 's' type: 'permission'");
   EXPECT_EQ(page->events(0).permission().decided_by(), "agent");
   EXPECT_EQ(page->events(0).permission().permission_id(), "p");

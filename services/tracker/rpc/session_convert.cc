@@ -566,9 +566,11 @@ PermissionRequest RequestFrom(const v1::AskPermissionRequest& request) {
 }
 
 MessageRequest RequestFrom(const CallContext& caller, const v1::AddMessageRequest& request) {
+  std::string source = request.source_id().empty() ? caller.client_id : request.source_id();
+  if (!request.by_session_id().empty()) source = absl::StrCat("session-", request.by_session_id());
   return {.message = request.message(),
           .image_ids = {request.image_ids().begin(), request.image_ids().end()},
-          .client_id = request.source_id().empty() ? caller.client_id : request.source_id(),
+          .client_id = std::move(source),
           .prompt_id = request.prompt_id()};
 }
 

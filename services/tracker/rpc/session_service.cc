@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
+#include "tracker/domain/session/agent_rights.h"
 #include "tracker/domain/session/permission_wait.h"
 #include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
@@ -188,12 +189,20 @@ absl::Status SessionService::List(const CallContext& caller, const v1::ListSessi
 
 void SessionService::Create(const CallContext& caller, const v1::CreateSessionRequest& request,
                             const Reply<v1::Session>& reply) {
+  const std::string& by = request.by_session_id();
+  if (!by.empty() && by != request.parent_session_id()) {
+    return reply->Fail(InvalidField("parent_session_id", "has to be as by_session_id"));
+  }
   // Those of others are unknown.
   std::optional<SessionMetadata> parent;
   if (const std::string& id = request.parent_session_id(); !id.empty()) {
     absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, id);
     if (!known.ok()) return reply->Fail(known.status());
     parent = *std::move(known);
+  }
+  if (!by.empty()) {
+    const absl::Status may = check_child_(*parent, {request.acp_server(), request.working_dir()});
+    if (!may.ok()) return reply->Fail(may);
   }
   sessions_->table().Create({.session_id = request.session_id(),
                              .name = request.name(),
@@ -239,7 +248,9 @@ void SessionService::Update(const CallContext& caller, const v1::UpdateSessionRe
 void SessionService::EndSession(const CallContext& caller, const v1::EndSessionRequest& request,
                                 const Reply<v1::Session>& reply) {
   Change(caller.scope, request.session_id(), reply,
-         [reason = request.reason()](Session& session, absl::Time now) {
+         [reason = request.reason(), by = request.by_session_id()](Session& session,
+                                                                   absl::Time now) -> absl::Status {
+           if (!by.empty()) RETURN_IF_ERROR(CheckControls(by, session.metadata()));
            return session.End(reason, now);
          });
 }
@@ -509,14 +520,16 @@ void SessionService::Ask(const CallContext& caller, const v1::AskPermissionReque
 void SessionService::AnswerPermission(const CallContext& caller,
                                       const v1::AnswerPermissionRequest& request,
                                       const Reply<v1::Permission>& reply) {
+  const std::string& by = request.by_session_id();
   PermissionAnswer answer{.request_id = request.permission_id(),
                           .option_id = request.option_id(),
                           .answered_by = caller.client_id,
-                          .decided_by = request.decided_by()};
+                          .decided_by = by.empty() ? request.decided_by() : kByAgent};
   AnswerFrom<v1::Permission, v1::Permission>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [answer = std::move(answer)](Session& session,
-                                   absl::Time now) -> absl::StatusOr<v1::Permission> {
+      [answer = std::move(answer), by](Session& session,
+                                       absl::Time now) -> absl::StatusOr<v1::Permission> {
+        if (!by.empty()) RETURN_IF_ERROR(CheckControls(by, session.metadata()));
         const std::vector<PermissionRequest> open = session.Snapshot().permissions;
         RETURN_IF_ERROR(session.AnswerPermission(answer, now));
         v1::Permission permission;

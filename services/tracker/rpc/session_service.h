@@ -1,12 +1,15 @@
 #ifndef CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_
 #define CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_
 
+#include <functional>
 #include <memory>
+#include <utility>
 
 #include "callslip/tracker/v1/session_service.pb.h"
 #include "common/clock.h"
 #include "tracker/domain/journal/output_gate.h"
 #include "tracker/domain/queue/command_table.h"
+#include "tracker/domain/runner/runner.h"
 #include "tracker/domain/session/player_table.h"
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/domain/session/shell_commands.h"
@@ -23,14 +26,19 @@ class SessionService {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.SessionService";
 
+  // RunnerService::CheckChild().
+  using CheckChild =
+      std::function<absl::Status(const SessionMetadata& parent, const AgentPlace& child)>;
+
   // `commands` runs the commands that agents' answers hold, whose changes are known once `gate`,
   // which may be null, lets them out. All must outlive this.
   SessionService(Clock* clock, CommandTable* commands, SessionCaller* sessions,
-                 std::shared_ptr<TimerThread> timers, OutputGate* gate)
+                 std::shared_ptr<TimerThread> timers, OutputGate* gate, CheckChild check_child)
       : clock_(clock),
         commands_(commands),
         sessions_(sessions),
         gate_(gate),
+        check_child_(std::move(check_child)),
         shell_commands_(clock, commands, sessions, std::move(timers), gate, kShellJson) {}
 
   // Before the server is started.
@@ -107,6 +115,7 @@ class SessionService {
   CommandTable* const commands_;
   SessionCaller* const sessions_;
   OutputGate* const gate_;
+  const CheckChild check_child_;
   ShellCommands shell_commands_;
   PlayerTable players_;
 };

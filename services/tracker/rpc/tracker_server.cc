@@ -53,7 +53,10 @@ struct SessionParts {
   SessionParts(Clock* clock, CommandTable* commands, SessionTable* table, OutputGate* gate)
       : timers(std::make_shared<TimerThread>(clock)),
         caller(table, timers),
-        sessions(clock, commands, &caller, timers, gate),
+        sessions(clock, commands, &caller, timers, gate,
+                 [this](const SessionMetadata& parent, const AgentPlace& child) {
+                   return runners.CheckChild(parent, child);
+                 }),
         queues(&caller),
         runners(clock, &caller, timers) {}
   ~SessionParts() {

@@ -24,7 +24,7 @@ class SessionPermissionsTest : public SessionTableTest {
       return s.AskPermission({.id = id,
                               .title = "write a.txt?",
                               .tool_call_id = "call-1",
-                              .options = {{"yes", "Allow", "allow_once"}, {"no", "Reject", ""}}},
+                              .options = {{"yes", "Allow", "allow_once"}, {"no", "Reject", "reject_once"}}},
                              // The test keeps it.
                              std::shared_ptr<PermissionAsker>(std::shared_ptr<void>(), &answer),
                              now);
@@ -107,7 +107,7 @@ TEST_F(SessionPermissionsTest, WhoHasDecidedIsRecorded) {
   ASSERT_OK(Ask("perm-1", answer));
   const auto give = [&](const std::string& decided_by) {
     return Run([&](Session& s, absl::Time now) {
-      return s.AnswerPermission({"perm-1", "yes", "tab-1", decided_by}, now);
+      return s.AnswerPermission({"perm-1", "no", "tab-1", decided_by}, now);
     });
   };
   EXPECT_THAT(give("policy"), kInvalid);

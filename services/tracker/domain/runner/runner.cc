@@ -1,13 +1,12 @@
 #include "tracker/domain/runner/runner.h"
 
-#include <algorithm>
-
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "common/directories.h"
 #include "common/status_macros.h"
 #include "tracker/domain/errors.h"
+#include "tracker/domain/runner/runner_errors.h"
 #include "tracker/domain/runner/runner_limits.h"
 
 namespace callslip::tracker {
@@ -30,12 +29,17 @@ absl::Status CheckCount(absl::string_view field, size_t count, size_t most) {
   return InvalidField(field, absl::StrCat("must be at most ", most));
 }
 
-bool IsAbsolute(absl::string_view path) { return !path.empty() && path[0] == '/'; }
+absl::Status CheckNames(absl::string_view field, const std::vector<std::string>& names,
+                        size_t most) {
+  RETURN_IF_ERROR(CheckCount(field, names.size(), most));
+  for (const std::string& name : names) RETURN_IF_ERROR(CheckName(field, name, "._-"));
+  return absl::OkStatus();
+}
 
-std::vector<absl::string_view> ComponentsOf(absl::string_view path) {
-  std::vector<absl::string_view> components = absl::StrSplit(path, '/', absl::SkipEmpty());
-  std::erase(components, ".");
-  return components;
+const AgentOffer* AgentOf(const RunnerOffer& offer, absl::string_view acp_server) {
+  const auto agent = absl::c_find_if(
+      offer.agents, [&](const AgentOffer& each) { return each.name == acp_server; });
+  return agent == offer.agents.end() ? nullptr : &*agent;
 }
 
 }  // namespace
@@ -46,6 +50,7 @@ absl::Status CheckOffer(const RunnerOffer& offer) {
   RETURN_IF_ERROR(CheckCount("workspaces", offer.workspaces.size(), kMaxWorkspacesOfRunner));
   for (const AgentOffer& agent : offer.agents) {
     RETURN_IF_ERROR(CheckName("agents.name", agent.name, "._-"));
+    RETURN_IF_ERROR(CheckNames("agents.children", agent.children, kMaxAgentsOfRunner));
   }
   for (const Workspace& workspace : offer.workspaces) {
     RETURN_IF_ERROR(CheckName("workspaces.name", workspace.name, "._-"));
@@ -54,29 +59,44 @@ absl::Status CheckOffer(const RunnerOffer& offer) {
       return InvalidField("workspaces.dir", "has to be an absolute path without \"..\"");
     }
     RETURN_IF_ERROR(CheckCount("workspaces.agents", workspace.agents.size(), kMaxAgentsOfRunner));
+    RETURN_IF_ERROR(CheckNames("workspaces.children_in", workspace.children_in, kMaxChildrenIn));
   }
   if (offer.max_agents < 1) return InvalidField("max_agents", "has to be at least 1");
   return absl::OkStatus();
 }
 
-bool IsInside(absl::string_view path, absl::string_view dir) {
-  if (!IsAbsolute(path) || !IsAbsolute(dir)) return false;
-  const std::vector<absl::string_view> inner = ComponentsOf(path);
-  const std::vector<absl::string_view> outer = ComponentsOf(dir);
-  if (absl::c_linear_search(inner, "..") || absl::c_linear_search(outer, "..")) return false;
-  return outer.size() <= inner.size() && std::equal(outer.begin(), outer.end(), inner.begin());
+const Workspace* WorkspaceOf(const RunnerOffer& offer, const AgentPlace& place) {
+  if (AgentOf(offer, place.acp_server) == nullptr) return nullptr;
+  const Workspace* best = nullptr;
+  for (const Workspace& each : offer.workspaces) {
+    const bool is_allowed =
+        each.agents.empty() || absl::c_linear_search(each.agents, place.acp_server);
+    if (!is_allowed || !IsInside(place.working_dir, each.dir)) continue;
+    if (best == nullptr || DepthOf(each.dir) > DepthOf(best->dir)) best = &each;
+  }
+  return best;
 }
 
-Fit FitOf(const RunnerOffer& offer, absl::string_view acp_server, absl::string_view working_dir) {
-  const auto agent = absl::c_find_if(
-      offer.agents, [&](const AgentOffer& each) { return each.name == acp_server; });
-  if (agent == offer.agents.end()) return Fit::kNone;
-  const bool has_workspace = absl::c_any_of(offer.workspaces, [&](const Workspace& each) {
-    return (each.agents.empty() || absl::c_linear_search(each.agents, acp_server)) &&
-           IsInside(working_dir, each.dir);
-  });
-  if (!has_workspace) return Fit::kNone;
-  return agent->problem.empty() ? Fit::kGood : Fit::kProblem;
+Fit FitOf(const RunnerOffer& offer, const AgentPlace& place) {
+  if (WorkspaceOf(offer, place) == nullptr) return Fit::kNone;
+  return AgentOf(offer, place.acp_server)->problem.empty() ? Fit::kGood : Fit::kProblem;
+}
+
+absl::Status CheckChild(const RunnerOffer& offer, const AgentPlace& parent,
+                        const RunnerOffer& offer_of_child, const AgentPlace& child) {
+  const Workspace* const from = WorkspaceOf(offer, parent);
+  const Workspace* const to = WorkspaceOf(offer_of_child, child);
+  // A parent whose runner serves it no longer may have no child anywhere.
+  if (from == nullptr) return NoRunnerFor(parent.acp_server, parent.working_dir);
+  if (to == nullptr) return NoRunnerFor(child.acp_server, child.working_dir);
+  if (to->name != from->name && !absl::c_linear_search(from->children_in, to->name)) {
+    return WorkspaceNotAllowed(*from, to->name);
+  }
+  const AgentOffer& agent = *AgentOf(offer, parent.acp_server);
+  if (child.acp_server != agent.name && !absl::c_linear_search(agent.children, child.acp_server)) {
+    return AgentNotAllowed(agent, child.acp_server);
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace callslip::tracker

@@ -15,6 +15,8 @@ struct AgentOffer {
   std::string name;
   std::string title;    // For people; may be empty.
   std::string problem;  // Why it can't be started; empty where it can.
+  // Those that sessions made by it may have, beside itself.
+  std::vector<std::string> children = {};
 };
 
 // A directory whose sessions a runner serves.
@@ -22,6 +24,8 @@ struct Workspace {
   std::string name;
   std::string dir;                  // Absolute.
   std::vector<std::string> agents;  // That may work there. Empty: all of the runner.
+  // Where sessions that are made by its agents may work, too.
+  std::vector<std::string> children_in = {};
 };
 
 // What a runner says of itself.
@@ -53,9 +57,15 @@ struct RunnerCounts {
 // and there are no more than there may be.
 absl::Status CheckOffer(const RunnerOffer& offer);
 
-// Whether `path` is `dir` or below it, by components. False where either is not absolute or has a
-// component `..`.
-bool IsInside(absl::string_view path, absl::string_view dir);
+// What a session is run by: the agent that it names, in its directory.
+struct AgentPlace {
+  std::string acp_server;
+  std::string working_dir;
+};
+
+// The workspace whose rules hold there: of those that the agent may work in the innermost one. Null
+// where there is none, or no such agent.
+const Workspace* WorkspaceOf(const RunnerOffer& offer, const AgentPlace& place);
 
 // How well a runner suits a session.
 enum class Fit {
@@ -63,7 +73,13 @@ enum class Fit {
   kProblem,  // It has, but the agent can't be started.
   kGood,
 };
-Fit FitOf(const RunnerOffer& offer, absl::string_view acp_server, absl::string_view working_dir);
+Fit FitOf(const RunnerOffer& offer, const AgentPlace& place);
+
+// Whether an agent at `parent`, which is that runner's, may make a session at `child`, which suits
+// it, too: one whose rules are no laxer, or that its own allow. AgentNotAllowed,
+// WorkspaceNotAllowed.
+absl::Status CheckChild(const RunnerOffer& offer, const AgentPlace& parent,
+                        const RunnerOffer& offer_of_child, const AgentPlace& child);
 
 }  // namespace callslip::tracker
 

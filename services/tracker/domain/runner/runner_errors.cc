@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "common/error_details.h"
 #include "tracker/domain/command/command_validation.h"
@@ -45,6 +46,37 @@ absl::Status RunnerTooSlow() {
                           {.reason = "too_slow",
                            .hint = "Call Serve again, with the sessions that are the runner's.",
                            .retry_after = absl::Seconds(1)});
+}
+
+absl::Status AgentNotAllowed(const AgentOffer& parent, absl::string_view child) {
+  const std::string others =
+      parent.children.empty() ? "" : absl::StrCat(", ", absl::StrJoin(parent.children, ", "));
+  return ErrorWithDetails(
+      StatusCode::kFailedPrecondition,
+      absl::StrCat("the agent \"", parent.name, "\" may have no session with \"", child,
+                   "\", which is confined less"),
+      {.reason = "agent_not_allowed",
+       .hint = absl::StrCat("Name one of these: ", parent.name, others, ". A person can list ",
+                            child, " in agents.", parent.name, ".children of runner.yaml.")});
+}
+
+absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view child) {
+  const std::string others =
+      parent.children_in.empty() ? "" : absl::StrCat(", ", absl::StrJoin(parent.children_in, ", "));
+  return ErrorWithDetails(
+      StatusCode::kFailedPrecondition,
+      absl::StrCat("an agent of the workspace \"", parent.name, "\" may make no session in \"",
+                   child, "\", where other rules hold"),
+      {.reason = "workspace_not_allowed",
+       .hint =
+           absl::StrCat("Name one of these: ", parent.name, others, ". A person can list ", child,
+                        " in workspaces.", parent.name, ".children_in of runner.yaml.")});
+}
+
+absl::Status RunnerAway() {
+  return ErrorWithDetails(
+      StatusCode::kUnavailable, "the runner of the agent that calls is not connected",
+      {.reason = "runner_away", .hint = "Send the call again.", .retry_after = absl::Seconds(1)});
 }
 
 absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir) {

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "tracker/domain/runner/runner.h"
 
 // Every error of runners, by name. The reason (see ErrorDetails) of each stands behind it; it is
 // part of the public API.
@@ -15,6 +16,12 @@ absl::Status RunnerReplaced(absl::string_view id);  // runner_replaced, ABORTED
 absl::Status RunnerTooSlow();                       // too_slow, RESOURCE_EXHAUSTED
 // No runner has that agent and a workspace with that directory.
 absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir);  // no_runner
+// What an agent may not have a session of its own do: agent_not_allowed, workspace_not_allowed;
+// both FAILED_PRECONDITION.
+absl::Status AgentNotAllowed(const AgentOffer& parent, absl::string_view child);
+absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view child);
+// Nobody can say what an agent may do while its runner is not connected.
+absl::Status RunnerAway();  // runner_away, UNAVAILABLE
 // The session's runner has given it up.
 absl::Status RunnerGaveUp();                 // no_runner
 absl::Status RunnerSilent();                 // runner_silent, DEADLINE_EXCEEDED

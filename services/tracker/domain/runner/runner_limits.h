@@ -12,6 +12,8 @@ inline constexpr size_t kMaxRunnerSessions = 10'000;  // Of all runners.
 inline constexpr size_t kMaxRunnerNameBytes = 64;
 inline constexpr size_t kMaxAgentsOfRunner = 100;
 inline constexpr size_t kMaxWorkspacesOfRunner = 1000;
+// Further workspaces that one lets sessions be made in.
+inline constexpr size_t kMaxChildrenIn = 16;
 // How long a runner that is gone keeps its sessions, and how long it is known.
 inline constexpr absl::Duration kRunnerLease = absl::Seconds(10);
 inline constexpr absl::Duration kForgetRunnerAfter = absl::Hours(1);

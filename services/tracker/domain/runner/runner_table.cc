@@ -83,8 +83,8 @@ void RunnerTable::Keep(const std::string& session_id, const std::string& runner_
   Give(session_id, runner_id, AgentStatus::kNone);
 }
 
-std::string RunnerTable::Assign(const std::string& session_id, const std::string& acp_server,
-                                const std::string& working_dir, bool anyway) {
+std::string RunnerTable::Assign(const std::string& session_id, const AgentPlace& place,
+                                bool anyway) {
   if (const std::string owner = RunnerOf(session_id); !owner.empty()) return owner;
   const auto unwilling = given_up_.find(session_id);
   const std::string* best = nullptr;
@@ -94,7 +94,7 @@ std::string RunnerTable::Assign(const std::string& session_id, const std::string
   for (const auto& [id, runner] : runners_) {
     if (!runner.connected) continue;
     if (!anyway && unwilling != given_up_.end() && unwilling->second == id) continue;
-    const Fit fit = FitOf(*runner.offer, acp_server, working_dir);
+    const Fit fit = FitOf(*runner.offer, place);
     if (fit == Fit::kNone || fit < best_fit) continue;
     const int64_t load = runner.running + runner.waiting;
     const int64_t room = runner.offer->max_agents;
@@ -108,6 +108,19 @@ std::string RunnerTable::Assign(const std::string& session_id, const std::string
   // It counts from now on, or many sessions at once would all be the same runner's.
   if (best == nullptr || !Give(session_id, *best, AgentStatus::kStarting)) return "";
   return *best;
+}
+
+absl::Status RunnerTable::CheckChild(const std::string& session_id, const AgentPlace& parent,
+                                     const AgentPlace& child) const {
+  const auto owner = runners_.find(RunnerOf(session_id));
+  if (owner == runners_.end() || !owner->second.offer.has_value()) return RunnerAway();
+  absl::Status checked = NoRunnerFor(child.acp_server, child.working_dir);
+  for (const auto& [id, runner] : runners_) {
+    if (!runner.offer.has_value() || FitOf(*runner.offer, child) == Fit::kNone) continue;
+    checked = tracker::CheckChild(*owner->second.offer, parent, *runner.offer, child);
+    if (!checked.ok()) break;
+  }
+  return checked;
 }
 
 bool RunnerTable::Give(const std::string& session_id, const std::string& runner_id,

@@ -34,8 +34,7 @@ class RunnerTable {
   // Gives a session that is nobody's to the runner that suits best. Returns whose it is then;
   // empty: nobody's, since there is none or no room. One that has given it up gets it again once it
   // has called anew, or `anyway`.
-  std::string Assign(const std::string& session_id, const std::string& acp_server,
-                     const std::string& working_dir, bool anyway = false);
+  std::string Assign(const std::string& session_id, const AgentPlace& place, bool anyway = false);
   // It is nobody's from now on. Returns whose it was.
   std::string Unassign(const std::string& session_id);
   // The same where it is that runner's, which does not want it. False where it is not.
@@ -49,6 +48,11 @@ class RunnerTable {
   std::vector<std::string> Expire(absl::Time now);
   // When to call Expire() next; InfiniteFuture where it has nothing to do.
   absl::Time NextTime() const;
+
+  // Whether the agent of `session_id`, which works at `parent`, may make a session at `child`,
+  // whichever runner that will be given to: see CheckChild() of runner.h. RunnerAway, NoRunnerFor.
+  absl::Status CheckChild(const std::string& session_id, const AgentPlace& parent,
+                          const AgentPlace& child) const;
 
   bool IsConnected(const std::string& runner_id) const;
   std::set<std::string> SessionsOf(const std::string& runner_id) const;

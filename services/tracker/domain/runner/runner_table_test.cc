@@ -37,7 +37,7 @@ class RunnerTableTest : public testing::Test {
     return others.ok() ? *others : std::vector<std::string>();
   }
   std::string Assign(const std::string& session) {
-    return table_.Assign(session, "claude", "/web/app");
+    return table_.Assign(session, {"claude", "/web/app"});
   }
   std::vector<std::string> After(absl::Duration wait) {
     now_ += wait;
@@ -55,8 +55,8 @@ TEST_F(RunnerTableTest, GivesASessionToTheOneThatSuits) {
   Connect(Offer("r"));
   EXPECT_EQ(Assign("s"), "r");
   EXPECT_EQ(table_.RunnerOf("s"), "r");
-  EXPECT_EQ(table_.Assign("t", "gemini", "/web"), "");
-  EXPECT_EQ(table_.Assign("t", "claude", "/web-evil"), "");
+  EXPECT_EQ(table_.Assign("t", {"gemini", "/web"}), "");
+  EXPECT_EQ(table_.Assign("t", {"claude", "/web-evil"}), "");
 }
 
 TEST_F(RunnerTableTest, ASessionHasOneRunner) {
@@ -177,7 +177,7 @@ TEST_F(RunnerTableTest, OneThatGaveASessionUpGetsItAnywayOrOnceItHasCalledAnew) 
   Connect(Offer("a"));
   Assign("s");
   table_.GiveUp("s", "a");
-  EXPECT_EQ(table_.Assign("s", "claude", "/web", /*anyway=*/true), "a");
+  EXPECT_EQ(table_.Assign("s", {"claude", "/web"}, /*anyway=*/true), "a");
   table_.GiveUp("s", "a");
   Connect(Offer("a"));
   EXPECT_EQ(Assign("s"), "a");
@@ -267,6 +267,31 @@ TEST_F(RunnerTableTest, ListsThemByTheirId) {
   EXPECT_EQ(runners[1].waiting_agents, 1);
   EXPECT_EQ(runners[1].sessions, 3);
   EXPECT_EQ(runners[1].known_since, now_);
+}
+
+// A child may be given to any of them.
+TEST_F(RunnerTableTest, AChildIsAllowedByTheRulesOfEachRunnerThatMayGetIt) {
+  const AgentPlace place{"claude", "/web/app"};
+  EXPECT_THAT(table_.CheckChild("s", place, place),
+              FailsWith(StatusCode::kUnavailable, "runner_away"));
+  table_.Keep("s", "a", now_);
+  EXPECT_THAT(table_.CheckChild("s", place, place),
+              FailsWith(StatusCode::kUnavailable, "runner_away"));
+  Connect(Offer("a"), {"s"});
+  EXPECT_OK(table_.CheckChild("s", place, place));
+  EXPECT_THAT(table_.CheckChild("s", place, {"claude", "/lib"}),
+              FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  Connect(Offer("b"));
+  EXPECT_OK(table_.CheckChild("s", place, place));
+  RunnerOffer other = Offer("c");
+  other.workspaces[0].name = "lax";
+  Connect(other);
+  EXPECT_THAT(table_.CheckChild("s", place, place),
+              FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
+  // It comes back, and may get it then.
+  table_.Disconnect("c", now_);
+  EXPECT_THAT(table_.CheckChild("s", place, place),
+              FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "tracker/domain/runner/runner.h"
 
+#include <set>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -12,30 +14,6 @@ namespace {
 
 using absl::StatusCode;
 
-TEST(WorkspaceDirTest, HoldsItselfAndWhatIsBelow) {
-  EXPECT_TRUE(IsInside("/web", "/web"));
-  EXPECT_TRUE(IsInside("/web/app/src", "/web"));
-  EXPECT_TRUE(IsInside("/web/app", "/web/"));
-  EXPECT_TRUE(IsInside("//web/./app/", "/web"));
-  EXPECT_TRUE(IsInside("/anything", "/"));
-  EXPECT_FALSE(IsInside("/", "/web"));
-  EXPECT_FALSE(IsInside("/home/web", "/web"));
-}
-
-TEST(WorkspaceDirTest, GoesByComponentsAndNotByPrefix) {
-  EXPECT_FALSE(IsInside("/web-evil", "/web"));
-  EXPECT_FALSE(IsInside("/website/a", "/web"));
-}
-
-TEST(WorkspaceDirTest, HoldsNothingThatLeadsUpwardsOrIsRelative) {
-  EXPECT_FALSE(IsInside("/web/../etc", "/web"));
-  EXPECT_FALSE(IsInside("/web/a/..", "/web"));
-  EXPECT_FALSE(IsInside("web", "/web"));
-  EXPECT_FALSE(IsInside("", "/"));
-  EXPECT_FALSE(IsInside("/web", "web"));
-  EXPECT_FALSE(IsInside("/web/../x", "/web/.."));
-}
-
 RunnerOffer Offer() {
   return {.runner_id = "r",
           .version = "1",
@@ -45,13 +23,80 @@ RunnerOffer Offer() {
 }
 
 TEST(RunnerFitTest, NeedsTheAgentAndAWorkspaceThatAllowsIt) {
-  EXPECT_EQ(FitOf(Offer(), "claude", "/web/app"), Fit::kGood);
-  EXPECT_EQ(FitOf(Offer(), "codex", "/web/app"), Fit::kProblem);
-  EXPECT_EQ(FitOf(Offer(), "codex", "/lib"), Fit::kProblem);
-  EXPECT_EQ(FitOf(Offer(), "claude", "/lib"), Fit::kNone);
-  EXPECT_EQ(FitOf(Offer(), "claude", "/elsewhere"), Fit::kNone);
-  EXPECT_EQ(FitOf(Offer(), "gemini", "/web"), Fit::kNone);
-  EXPECT_EQ(FitOf(Offer(), "", "/web"), Fit::kNone);
+  EXPECT_EQ(FitOf(Offer(), {"claude", "/web/app"}), Fit::kGood);
+  EXPECT_EQ(FitOf(Offer(), {"codex", "/web/app"}), Fit::kProblem);
+  EXPECT_EQ(FitOf(Offer(), {"codex", "/lib"}), Fit::kProblem);
+  EXPECT_EQ(FitOf(Offer(), {"claude", "/lib"}), Fit::kNone);
+  EXPECT_EQ(FitOf(Offer(), {"claude", "/elsewhere"}), Fit::kNone);
+  EXPECT_EQ(FitOf(Offer(), {"gemini", "/web"}), Fit::kNone);
+  EXPECT_EQ(FitOf(Offer(), {"", "/web"}), Fit::kNone);
+}
+
+TEST(WorkspaceOfTest, IsTheInnermostThatTheAgentMayWorkIn) {
+  RunnerOffer offer = Offer();
+  offer.workspaces.push_back({"inner", "/web/inner", {"codex"}});
+  offer.workspaces.push_back({"innermost", "//web/./inner/most", {"codex"}});
+  const auto name = [&](const AgentPlace& place) {
+    const Workspace* workspace = WorkspaceOf(offer, place);
+    return workspace == nullptr ? "" : workspace->name;
+  };
+  EXPECT_EQ(name({"codex", "/web"}), "web");
+  EXPECT_EQ(name({"codex", "/web/inner"}), "inner");
+  EXPECT_EQ(name({"codex", "/web/inner/most/of"}), "innermost");
+  EXPECT_EQ(name({"claude", "/web/inner/most"}), "web");
+  EXPECT_EQ(name({"claude", "/lib"}), "");
+  EXPECT_EQ(name({"gemini", "/web"}), "");
+}
+
+// Each agent at each place as the parent, each as the child: what is allowed is written down here,
+// and everything else is refused.
+TEST(ChildRulesTest, AChildHasTheRulesOfItsParentUnlessThoseAllowMore) {
+  const RunnerOffer offer{.runner_id = "r",
+                          .version = "1",
+                          .agents = {{"boxed", "", "", {}},
+                                     {"open", "", "", {"boxed", "shell"}},
+                                     {"shell", "", "", {"boxed", "open"}}},
+                          .workspaces = {{"strict", "/strict", {}, {}},
+                                         {"lax", "/strict/lax", {"open", "shell"}, {"strict"}},
+                                         {"other", "/other", {}, {}}},
+                          .max_agents = 2};
+  const std::set<std::string> workspaces = {"strict>strict", "other>other", "lax>lax",
+                                            "lax>strict"};
+  const std::set<std::string> agents = {"boxed>boxed", "open>open",   "open>boxed", "open>shell",
+                                        "shell>shell", "shell>boxed", "shell>open"};
+  int allowed = 0;
+  for (const AgentOffer& parent_agent : offer.agents) {
+    for (const AgentOffer& child_agent : offer.agents) {
+      for (const char* parent_dir : {"/strict/app", "/strict/lax/app", "/other"}) {
+        for (const char* child_dir : {"/strict", "/strict/lax", "/other/app"}) {
+          const AgentPlace parent{parent_agent.name, parent_dir};
+          const AgentPlace child{child_agent.name, child_dir};
+          SCOPED_TRACE(absl::StrCat(parent.acp_server, " ", parent_dir, " > ", child.acp_server,
+                                    " ", child_dir));
+          const std::string way =
+              absl::StrCat(WorkspaceOf(offer, parent)->name, ">", WorkspaceOf(offer, child)->name);
+          const absl::Status checked = CheckChild(offer, parent, offer, child);
+          if (!workspaces.contains(way)) {
+            EXPECT_THAT(checked,
+                        FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
+          } else if (!agents.contains(absl::StrCat(parent.acp_server, ">", child.acp_server))) {
+            EXPECT_THAT(checked, FailsWith(StatusCode::kFailedPrecondition, "agent_not_allowed"));
+          } else {
+            EXPECT_OK(checked);
+            ++allowed;
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(allowed, 10);
+  for (const AgentPlace& nowhere : {AgentPlace{"open", "/"}, AgentPlace{"gone", "/other"},
+                                    AgentPlace{"", "/other"}, AgentPlace{"open", "/other/.."}}) {
+    EXPECT_THAT(CheckChild(offer, {"open", "/other"}, offer, nowhere),
+                FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+    EXPECT_THAT(CheckChild(offer, nowhere, offer, {"open", "/other"}),
+                FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  }
 }
 
 TEST(RunnerOfferTest, IsRefusedWhereItIsNoneThatCouldServe) {
@@ -68,6 +113,12 @@ TEST(RunnerOfferTest, IsRefusedWhereItIsNoneThatCouldServe) {
   is_refused([](RunnerOffer& offer) {
     offer.agents.resize(kMaxAgentsOfRunner + 1, {"a", "", ""});
   });
+  is_refused([](RunnerOffer& offer) { offer.agents[0].children = {"a b"}; });
+  is_refused(
+      [](RunnerOffer& offer) { offer.agents[0].children.assign(kMaxAgentsOfRunner + 1, "a"); });
+  is_refused([](RunnerOffer& offer) { offer.workspaces[0].children_in = {""}; });
+  is_refused(
+      [](RunnerOffer& offer) { offer.workspaces[0].children_in.assign(kMaxChildrenIn + 1, "w"); });
   is_refused([](RunnerOffer& offer) { offer.workspaces[0].name = ""; });
   is_refused([](RunnerOffer& offer) { offer.workspaces[0].dir = "web"; });
   is_refused([](RunnerOffer& offer) { offer.workspaces[0].dir = "/web/../etc"; });

@@ -14,6 +14,10 @@
 namespace callslip::tracker {
 namespace {
 
+bool IsRejection(const PermissionOption& option) {
+  return option.kind == "reject_once" || option.kind == "reject_always";
+}
+
 absl::Status CheckSize(absl::string_view field, const std::string& text, size_t most) {
   if (text.size() <= most) return absl::OkStatus();
   return InvalidField(field, absl::StrCat("is longer than ", most, " bytes"));
@@ -68,8 +72,8 @@ void Permissions::Remove(const PermissionAsker* asker) {
 }
 
 absl::StatusOr<Permissions::Closed> Permissions::Answer(PermissionAnswer answer) {
-  if (answer.decided_by.empty()) answer.decided_by = "person";
-  if (answer.decided_by != "person" && answer.decided_by != "agent") {
+  if (answer.decided_by.empty()) answer.decided_by = kByPerson;
+  if (answer.decided_by != kByPerson && answer.decided_by != kByAgent) {
     return InvalidField("decided_by", "has to be \"person\" or \"agent\"");
   }
   const auto found = std::find_if(open_.begin(), open_.end(), [&](const Open& open) {
@@ -79,10 +83,18 @@ absl::StatusOr<Permissions::Closed> Permissions::Answer(PermissionAnswer answer)
     return FindAnswer(answer.request_id) != nullptr ? PermissionAnswered(answer.request_id)
                                                     : PermissionNotFound(answer.request_id);
   }
-  const auto& options = found->request.options;
-  if (std::none_of(options.begin(), options.end(),
-                   [&](const PermissionOption& option) { return option.id == answer.option_id; })) {
+  const PermissionOption* chosen = nullptr;
+  for (const PermissionOption& option : found->request.options) {
+    if (option.id != answer.option_id) continue;
+    chosen = &option;
+    // Of two with the same id the asker may take either.
+    if (!IsRejection(option)) break;
+  }
+  if (chosen == nullptr) {
     return InvalidField("option_id", "is none of those that the request offers");
+  }
+  if (answer.decided_by == kByAgent && !found->request.parent_may_allow && !IsRejection(*chosen)) {
+    return PersonDecides();
   }
   Open open = std::move(*found);
   open_.erase(found);

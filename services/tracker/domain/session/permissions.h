@@ -22,6 +22,10 @@ struct PermissionOption {
   friend bool operator==(const PermissionOption&, const PermissionOption&) = default;
 };
 
+// Who has decided.
+inline constexpr char kByPerson[] = "person";
+inline constexpr char kByAgent[] = "agent";
+
 // What an agent asks the people who watch its session.
 struct PermissionRequest {
   std::string id;  // perm-{16 hexadecimal digits} where the asker chose none.
@@ -40,7 +44,7 @@ struct PermissionAnswer {
   std::string request_id;
   std::string option_id;    // Empty where it was cancelled.
   std::string answered_by;  // The client's id.
-  // "person" or "agent"; empty means the first, and is all there is where it was cancelled.
+  // kByPerson or kByAgent; empty means the first, and is all there is where it was cancelled.
   std::string decided_by = {};
   bool cancelled() const { return option_id.empty(); }
   friend bool operator==(const PermissionAnswer&, const PermissionAnswer&) = default;
@@ -73,7 +77,8 @@ class Permissions {
   void Remove(const PermissionAsker* asker);
 
   // The first answer holds. PermissionNotFound, PermissionAnswered, InvalidField for an option that
-  // the request does not have.
+  // the request does not have; PersonDecides where an agent picks one that is no rejection, unless
+  // its parent may allow.
   struct Closed {
     PermissionRequest request;
     PermissionAnswer answer;

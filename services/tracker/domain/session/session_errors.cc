@@ -267,6 +267,27 @@ absl::Status CheckClientId(absl::string_view field, absl::string_view id) {
   return InvalidField(field, absl::StrCat("is longer than ", kMaxClientIdBytes, " bytes"));
 }
 
+absl::Status PersonDecides() {
+  return Precondition(
+      "only a person may allow that", "person_decides",
+      "Choose an option of the kind reject_once or reject_always, or wait for a "
+      "person. A workspace with parents_allow in runner.yaml leaves it to the parent.");
+}
+
+absl::Status NotAChild(absl::string_view session_id) {
+  return Precondition(absl::StrCat("session \"", session_id, "\" was not made by the caller's"),
+                      "not_a_child",
+                      "Stop, answer and end only sessions that you have made yourself.");
+}
+
+absl::Status NotRelated(absl::string_view session_id) {
+  return Precondition(
+      absl::StrCat("session \"", session_id,
+                   "\" is neither the caller's nor its parent, and was not made by it"),
+      "not_related",
+      "Write to your own session, to the one that has made it, and to those that you have made.");
+}
+
 absl::Status NotAssigned(absl::string_view session_id, absl::string_view runner_id) {
   return ErrorWithDetails(
       absl::StatusCode::kFailedPrecondition,

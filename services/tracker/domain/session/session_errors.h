@@ -62,6 +62,12 @@ absl::Status PermissionAnswered(absl::string_view id);  // permission_answered
 absl::Status TooManyPermissions(size_t limit);          // too_many_permissions
 absl::Status TooManyAskers(size_t limit);               // too_many_permissions
 
+// An agent chose what only a person may choose: person_decides, FAILED_PRECONDITION.
+absl::Status PersonDecides();
+// The agent of another session calls, which may not do that to this one; FAILED_PRECONDITION.
+absl::Status NotAChild(absl::string_view session_id);   // not_a_child
+absl::Status NotRelated(absl::string_view session_id);  // not_related
+
 // The session is not that runner's: not_assigned, FAILED_PRECONDITION.
 absl::Status NotAssigned(absl::string_view session_id, absl::string_view runner_id);
 

@@ -1,0 +1,39 @@
+#include "common/directories.h"
+
+#include "gtest/gtest.h"
+
+namespace callslip {
+namespace {
+
+TEST(DirectoriesTest, HoldsItselfAndWhatIsBelow) {
+  EXPECT_TRUE(IsInside("/web", "/web"));
+  EXPECT_TRUE(IsInside("/web/app/src", "/web"));
+  EXPECT_TRUE(IsInside("/web/app", "/web/"));
+  EXPECT_TRUE(IsInside("//web/./app/", "/web"));
+  EXPECT_TRUE(IsInside("/anything", "/"));
+  EXPECT_FALSE(IsInside("/", "/web"));
+  EXPECT_FALSE(IsInside("/home/web", "/web"));
+}
+
+TEST(DirectoriesTest, GoesByComponentsAndNotByPrefix) {
+  EXPECT_FALSE(IsInside("/web-evil", "/web"));
+  EXPECT_FALSE(IsInside("/website/a", "/web"));
+}
+
+TEST(DirectoriesTest, HoldsNothingThatLeadsUpwardsOrIsRelative) {
+  EXPECT_FALSE(IsInside("/web/../etc", "/web"));
+  EXPECT_FALSE(IsInside("/web/a/..", "/web"));
+  EXPECT_FALSE(IsInside("web", "/web"));
+  EXPECT_FALSE(IsInside("", "/"));
+  EXPECT_FALSE(IsInside("/web", "web"));
+  EXPECT_FALSE(IsInside("/web/../x", "/web/.."));
+}
+
+TEST(DirectoriesTest, ADepthIsNotWhatItIsWrittenWith) {
+  EXPECT_EQ(DepthOf("/"), 0u);
+  EXPECT_EQ(DepthOf("/web"), 1u);
+  EXPECT_EQ(DepthOf("//web/./app/"), 2u);
+}
+
+}  // namespace
+}  // namespace callslip

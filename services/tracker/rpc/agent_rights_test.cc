@@ -1,0 +1,124 @@
+// What the agent of one session may do to others, over the real listener.
+#include <map>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "tracker/rpc/session_server_fixture.h"
+
+namespace callslip::tracker {
+namespace {
+
+using absl::StatusCode;
+
+// parent ─ own ─ child ─ grandchild, sibling beside own, and stranger, which nobody has made.
+class AgentRightsTest : public SessionServerTest {
+ protected:
+  AgentRightsTest() {
+    Make("parent", "");
+    Make("own", "parent");
+    Make("sibling", "parent");
+    Make("child", "own");
+    Make("grandchild", "child");
+    Make("stranger", "");
+  }
+
+  void Make(const std::string& id, const std::string& parent) {
+    ASSERT_OK(
+        Call(&S::CreateSession, absl::StrCat("session_id: '", id, "' parent_session_id: '", parent,
+                                             "' acp_server: 'claude' working_dir: '/web/app' ",
+                                             parent.empty() ? "" : "detached: true")));
+    ASSERT_OK(Call(&S::AskPermission,
+                   absl::StrCat("session_id: '", id, "' permission_id: 'p' title: 'rm?' ",
+                                "options { option_id: 'yes' kind: 'allow_once' } ",
+                                "options { option_id: 'no' kind: 'reject_once' }")));
+  }
+  // What each of them is told that the agent of `own` does, by what it does.
+  std::map<std::string, absl::Status> Try(const std::string& id) {
+    const std::string by = absl::StrCat("session_id: '", id, "' by_session_id: 'own' ");
+    std::map<std::string, absl::Status> told;
+    told["write"] = Call(&Q::AddMessage, by + "message: 'm'").status();
+    told["write now"] = Call(&Q::AddMessage, by + "message: 'm' now: true").status();
+    told["stop"] = Call(&Q::StopTurn, by).status();
+    told["allow"] = Call(&S::AnswerPermission, by + "permission_id: 'p' option_id: 'yes'").status();
+    told["reject"] = Call(&S::AnswerPermission, by + "permission_id: 'p' option_id: 'no'").status();
+    told["end"] = Call(&S::EndSession, by + "reason: 'r'").status();
+    return told;
+  }
+};
+
+TEST_F(AgentRightsTest, ItWritesToThoseThatItKnowsAndControlsItsChildren) {
+  for (const std::string id : {"stranger", "sibling", "grandchild", "parent", "own", "child"}) {
+    const bool may_write = id == "parent" || id == "own" || id == "child";
+    const bool may_control = id == "child";
+    for (const auto& [what, told] : Try(id)) {
+      SCOPED_TRACE(absl::StrCat(what, " ", id));
+      if (what == "allow" && may_control) {
+        EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "person_decides"));
+      } else if (what.starts_with("write")) {
+        if (may_write) {
+          EXPECT_OK(told);
+        } else {
+          EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "not_related"));
+        }
+      } else if (may_control) {
+        EXPECT_OK(told);
+      } else {
+        EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "not_a_child"));
+      }
+    }
+    // What was refused has changed nothing.
+    if (!may_control) {
+      EXPECT_EQ(Call(&S::GetSession, "session_id: '" + id + "'")->end_reason(), "");
+      EXPECT_EQ(Call(&S::ListPermissions, "session_id: '" + id + "'")->permissions_size(), 1);
+    }
+    const auto messages = Call(&Q::ListMessages, "session_id: '" + id + "'");
+    EXPECT_EQ(messages->messages_size(), may_write && !may_control ? 2 : 0) << id;
+    for (const v1::QueuedMessage& message : messages->messages()) {
+      EXPECT_EQ(message.client_id(), "session-own");
+    }
+  }
+}
+
+TEST_F(AgentRightsTest, AnAnswerOfItsIsThatOfAnAgentWhateverItSays) {
+  ASSERT_OK(Call(&S::AnswerPermission,
+                 "session_id: 'child' by_session_id: 'own' permission_id: 'p' option_id: 'no' "
+                 "decided_by: 'person'"));
+  const auto page = Call(&S::ReadEvents, "session_id: 'child' type: 'permission'");
+  EXPECT_EQ(page->events(0).permission().decided_by(), "agent");
+}
+
+TEST_F(AgentRightsTest, ItMakesChildrenOfItsOwnSessionWhereItsRunnerAllows) {
+  const std::string by = "by_session_id: 'own' parent_session_id: 'own' working_dir: '/web/app' ";
+  EXPECT_THAT(Call(&S::CreateSession, by + "acp_server: 'claude'"),
+              FailsWith(StatusCode::kUnavailable, "runner_away"));
+  const auto serving = Serve(
+      "runner_id: 'r' max_agents: 2 agents { name: 'claude' children: 'boxed' } "
+      "agents { name: 'boxed' } agents { name: 'codex' } "
+      "workspaces { name: 'web' dir: '/web' } workspaces { name: 'lax' dir: '/lax' } "
+      "session_ids: 'own'");
+  ASSERT_TRUE(serving->Next()->has_started());
+  EXPECT_OK(Call(&S::CreateSession, by + "acp_server: 'claude'"));
+  EXPECT_OK(Call(&S::CreateSession, by + "acp_server: 'boxed'"));
+  EXPECT_THAT(Call(&S::CreateSession, by + "acp_server: 'codex'"),
+              FailsWith(StatusCode::kFailedPrecondition, "agent_not_allowed"));
+  EXPECT_THAT(Call(&S::CreateSession, by + "acp_server: 'gemini'"),
+              FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  EXPECT_THAT(Call(&S::CreateSession, by), FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  EXPECT_THAT(Call(&S::CreateSession,
+                   "by_session_id: 'own' parent_session_id: 'own' acp_server: 'claude' "
+                   "working_dir: '/lax'"),
+              FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
+  for (const char* parent : {"", "child", "parent"}) {
+    EXPECT_THAT(
+        Call(&S::CreateSession, absl::StrCat("by_session_id: 'own' parent_session_id: '", parent,
+                                             "' acp_server: 'claude' working_dir: '/web/app'")),
+        FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+  }
+  // A person may.
+  EXPECT_OK(
+      Call(&S::CreateSession, "parent_session_id: 'own' acp_server: 'codex' working_dir: '/lax'"));
+}
+
+}  // namespace
+}  // namespace callslip::tracker
