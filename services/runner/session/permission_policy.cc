@@ -1,11 +1,9 @@
 #include "runner/session/permission_policy.h"
 
-#include <algorithm>
+#include "absl/algorithm/container.h"
 
 namespace callslip::runner {
 namespace {
-
-constexpr absl::string_view kSwitchMode = "switch_mode";
 
 absl::string_view Name(PermissionRule rule) { return kPermissionRules[static_cast<size_t>(rule)]; }
 
@@ -44,12 +42,16 @@ std::optional<std::string> PermissionPolicy::Decide(
     absl::string_view kind, const std::vector<PermissionOption>& options) const {
   const auto found = by_kind.find(kind);
   const PermissionRule rule = found == by_kind.end() ? otherwise : found->second;
-  if (Allows(rule) && (kind == kSwitchMode || kind.empty())) return std::nullopt;
+  if (Allows(rule) && !absl::c_linear_search(kToolKinds, kind)) return std::nullopt;
   for (const absl::string_view wanted : Wanted(rule)) {
-    const auto option =
-        std::find_if(options.begin(), options.end(),
-                     [&](const PermissionOption& offered) { return offered.kind == wanted; });
-    if (option != options.end()) return option->id;
+    const PermissionOption* only = nullptr;
+    for (const PermissionOption& offered : options) {
+      if (offered.kind != wanted) continue;
+      // Of several it is a choice, which no rule makes.
+      if (only != nullptr) return std::nullopt;
+      only = &offered;
+    }
+    if (only != nullptr) return only->id;
   }
   return std::nullopt;
 }

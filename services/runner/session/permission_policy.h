@@ -33,9 +33,10 @@ struct PermissionPolicy {
   std::map<std::string, PermissionRule, std::less<>> by_kind;  // Of kToolKinds.
 
   // The id of the option to pick, or nothing where a person has to be asked. `kind` is that of the
-  // tool; one that there is no rule for is subject to `otherwise`. Where nobody knows what is asked
-  // for (an empty kind) nothing is allowed. A denial picks the kind of rejection
-  // that is asked for, or else the other one; an allowance never picks more than was asked for.
+  // tool; one that there is no rule for is subject to `otherwise`. Nothing is allowed of a kind
+  // that is none of kToolKinds, since nobody knows what that is. A denial picks the kind of
+  // rejection that is asked for, or else the other one; an allowance never picks more than was
+  // asked for. Where several options are of the kind to pick, a person chooses.
   std::optional<std::string> Decide(absl::string_view kind,
                                     const std::vector<PermissionOption>& options) const;
 };

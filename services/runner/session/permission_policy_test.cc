@@ -63,7 +63,7 @@ void ExpectRight(PermissionRule rule, absl::string_view kind,
     if (!can) return;
     EXPECT_TRUE(absl::StartsWith(*decided, "id-of-reject")) << *decided;
     EXPECT_TRUE(!there.contains(asked_for) || *decided == asked_for) << *decided;
-  } else if (kind == "switch_mode" || kind.empty()) {
+  } else if (kind == "switch_mode" || kind == "of_next_year" || kind.empty()) {
     EXPECT_EQ(decided, std::nullopt);
   } else if (there.contains(asked_for)) {
     EXPECT_EQ(decided, asked_for);
@@ -100,11 +100,26 @@ TEST(PermissionPolicyTest, AsksUnlessItIsTold) {
   EXPECT_EQ(PermissionPolicy().Decide("read", {{"yes", "allow_once"}}), std::nullopt);
 }
 
-TEST(PermissionPolicyTest, FirstOfItsKindIsPicked) {
-  const PermissionPolicy policy{PermissionRule::kAllowOnce, {}};
-  EXPECT_EQ(
-      policy.Decide("read", {{.id = "a", .kind = "allow_once"}, {.id = "b", .kind = "allow_once"}}),
-      "a");
+// Whichever rule: two options of its kind are a question of which one, and not of whether.
+TEST(PermissionPolicyTest, NoRuleChoosesAmongOptionsOfOneKind) {
+  int decisions = 0;
+  for (const std::string& kind : KindsOfTools()) {
+    for (const PermissionRule rule : Rules()) {
+      const PermissionPolicy policy{rule, {}};
+      for (std::vector<PermissionOption> options : SetsOfOptions()) {
+        const std::optional<std::string> decided = policy.Decide(kind, options);
+        if (!decided.has_value()) continue;
+        std::vector<PermissionOption> more;
+        for (const PermissionOption& option : options) {
+          if (option.id == *decided) more.push_back({.id = "b", .kind = option.kind});
+        }
+        options.insert(options.end(), more.begin(), more.end());
+        EXPECT_EQ(policy.Decide(kind, options), std::nullopt) << kind << " " << *decided;
+        ++decisions;
+      }
+    }
+  }
+  EXPECT_GT(decisions, 1'000);
 }
 
 TEST(PermissionPolicyTest, RulesThatThereAreNot) {

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"
 #include "common/log.h"
+#include "common/random.h"
 #include "common/text_scan.h"
 #include "runner/session/session_calls.h"
 #include "runner/session/session_runner.h"
@@ -95,9 +96,9 @@ v1::SessionEvent DecidedByPolicy(const PermissionQuestion& question, const std::
 
 void SessionRunner::OnPermission(PermissionQuestion question,
                                  std::function<void(PermissionChoice)> answer) {
-  const std::string permission_id = absl::StrCat("acp-", absl::ToUnixSeconds(host_->timers->Now()),
-                                                 "-", life_, "-", question.number);
-  tool_calls_.Complete(question);
+  // Nobody can answer it before it is asked.
+  const std::string permission_id = absl::StrCat("acp-", RandomHex128());
+  if (tool_calls_.has_value()) tool_calls_->Complete(question);
   const std::optional<std::string> decided =
       plan_.permissions.Decide(question.tool_call.kind.value_or(""), question.options);
   if (decided.has_value()) {

@@ -228,7 +228,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   int64_t iteration_ = -1;  // Of the last answer; below 0: not known.
   int rounds_ = 0;          // Prompts with results in a row.
   std::shared_ptr<CommandProcess> shell_command_;
-  ToolCalls tool_calls_;
+  std::optional<ToolCalls> tool_calls_;  // Of the prompt that is under way.
   TurnSpans spans_;
   std::string title_;  // That the tracker was not told yet.
   bool holds_agent_ = false;

@@ -191,10 +191,12 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
       agent_session_id_ = agent_->id();
       TellAgain();
     }
+    tool_calls_.emplace();
     agent_->Prompt(
         blocks, nullptr, [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); },
         spans_.BeginPrompt());
     AgentSession::TurnEnd end = co_await ended.Get();
+    tool_calls_.reset();
     spans_.EndPrompt(end);
     const auto* error = std::get_if<AgentError>(&end);
     const bool is_unsent = error != nullptr && error->prompt_unsent &&
@@ -285,11 +287,11 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
     return;
   }
   if (const auto* call = std::get_if<ToolCall>(&update)) {
-    tool_calls_.Take(*call);
+    if (tool_calls_.has_value()) tool_calls_->Take(*call);
     spans_.Take(*call);
   }
   if (const auto* change = std::get_if<ToolCallChange>(&update)) {
-    tool_calls_.Take(*change);
+    if (tool_calls_.has_value()) tool_calls_->Take(*change);
     spans_.Take(*change);
   }
   if (const auto* title = std::get_if<SessionTitle>(&update)) {

@@ -2,8 +2,14 @@
 
 #include <utility>
 
+#include "absl/strings/string_view.h"
+
 namespace callslip::runner {
 namespace {
+
+bool HasEnded(absl::string_view status) {
+  return status == "completed" || status == "failed" || status == "cancelled";
+}
 
 // What is absent in `from` has not changed.
 void Keep(const Json& from, Json& to) {
@@ -44,12 +50,19 @@ ToolCallChange& ToolCalls::Entry(const std::string& id) {
   return call;
 }
 
+void ToolCalls::Forget(const std::string& id) {
+  if (calls_.erase(id) > 0) std::erase(order_, id);
+}
+
 void ToolCalls::Take(const ToolCall& call) {
+  // Whatever had that id is over.
+  Forget(call.id);
   if (call.id.empty() || call.id.size() > kMostBytes) return;
   // The protocol's default.
   Take(ToolCallChange{.id = call.id,
                       .title = call.title,
                       .kind = call.kind.empty() ? "other" : call.kind,
+                      .status = call.status,
                       .content = call.content,
                       .locations = call.locations,
                       .raw_input = call.raw_input});
@@ -57,6 +70,7 @@ void ToolCalls::Take(const ToolCall& call) {
 
 void ToolCalls::Take(const ToolCallChange& change) {
   if (change.id.empty() || change.id.size() > kMostBytes) return;
+  if (change.status.has_value() && HasEnded(*change.status)) return Forget(change.id);
   ToolCallChange& call = Entry(change.id);
   Keep(change.title, call.title);
   Keep(change.kind, call.kind);

@@ -10,8 +10,9 @@
 
 namespace callslip::runner {
 
-// What the agent has said of its tool calls: where it asks for permission it may name a call, and
-// leave out all that it has said before, its kind among that.
+// What the agent has said of its tool calls that have not ended: where it asks for permission it
+// may name a call, and leave out all that it has said before, its kind among that. Ids may come
+// again with the next prompt or process, so there is one of these for each prompt.
 class ToolCalls {
  public:
   // The first of more is forgotten.
@@ -27,6 +28,7 @@ class ToolCalls {
 
  private:
   ToolCallChange& Entry(const std::string& id);
+  void Forget(const std::string& id);
 
   std::map<std::string, ToolCallChange> calls_;
   std::deque<std::string> order_;

@@ -48,6 +48,41 @@ TEST(ToolCallsTest, CallThatNothingWasSaidOfHasNoKind) {
   EXPECT_EQ(unknown.details, Json::parse(R"({"toolCallId": "d"})"));
 }
 
+TEST(ToolCallsTest, OfACallThatHasEndedNothingIsKept) {
+  for (const char* status : {"completed", "failed", "cancelled"}) {
+    ToolCalls calls;
+    calls.Take(ToolCall{.id = "c", .title = "Read", .kind = "read"});
+    calls.Take(ToolCall{.id = "d", .title = "Edit", .kind = "edit", .status = "pending"});
+    calls.Take(ToolCallChange{.id = "c", .status = status});
+    // What comes of it later does not bring it back.
+    calls.Take(ToolCallChange{.id = "c", .locations = Json::array({1})});
+    PermissionQuestion ended = QuestionOf("c");
+    calls.Complete(ended);
+    EXPECT_EQ(ended.tool_call.kind, std::nullopt) << status;
+    EXPECT_EQ(ended.tool_call.title, std::nullopt) << status;
+    PermissionQuestion open = QuestionOf("d");
+    calls.Complete(open);
+    EXPECT_EQ(open.tool_call.kind, "edit") << status;
+    // One that is told whole when it has ended is none either.
+    calls.Take(ToolCall{.id = "e", .kind = "read", .status = status});
+    PermissionQuestion whole = QuestionOf("e");
+    calls.Complete(whole);
+    EXPECT_EQ(whole.tool_call.kind, std::nullopt) << status;
+  }
+}
+
+TEST(ToolCallsTest, AnIdThatComesAgainIsAnotherCall) {
+  ToolCalls calls;
+  calls.Take(
+      ToolCall{.id = "c", .title = "Read", .kind = "read", .raw_input = Json{{"path", "a"}}});
+  calls.Take(ToolCall{.id = "c", .title = "Run"});
+  PermissionQuestion question = QuestionOf("c");
+  calls.Complete(question);
+  EXPECT_EQ(question.tool_call.kind, "other");
+  EXPECT_EQ(question.details,
+            Json::parse(R"({"toolCallId": "c", "title": "Run", "kind": "other"})"));
+}
+
 TEST(ToolCallsTest, HasRoomForSoManyOfSuchASize) {
   ToolCalls calls;
   for (size_t i = 0; i <= ToolCalls::kMostCalls; ++i) {
