@@ -21,13 +21,13 @@ class SessionPermissionsTest : public SessionTableTest {
 
   absl::StatusOr<PermissionRequest> Ask(const std::string& id, Answer& answer) {
     return With<PermissionRequest>([&](Session& s, absl::Time now) {
-      return s.AskPermission({.id = id,
-                              .title = "write a.txt?",
-                              .tool_call_id = "call-1",
-                              .options = {{"yes", "Allow", "allow_once"}, {"no", "Reject", "reject_once"}}},
-                             // The test keeps it.
-                             std::shared_ptr<PermissionAsker>(std::shared_ptr<void>(), &answer),
-                             now);
+      return s.AskPermission(
+          {.id = id,
+           .title = "write a.txt?",
+           .tool_call_id = "call-1",
+           .options = {{"yes", "Allow", "allow_once"}, {"no", "Reject", "reject_once"}}},
+          // The test keeps it.
+          std::shared_ptr<PermissionAsker>(std::shared_ptr<void>(), &answer), now);
     });
   }
   absl::Status Give(const std::string& id, const std::string& option,
