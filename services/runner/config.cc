@@ -26,17 +26,6 @@ bool IsName(absl::string_view text, absl::string_view marks) {
   });
 }
 
-// They may be those of another runner.
-void CheckNames(const std::vector<std::string>& names, size_t most, absl::string_view where,
-                std::vector<std::string>& problems) {
-  if (names.size() > most) problems.push_back(absl::StrCat(where, ": more than ", most));
-  for (const std::string& name : names) {
-    if (IsName(name, "._-")) continue;
-    problems.push_back(absl::StrCat(where, ": \"", name, "\" is no name: write 1 to 64 letters, ",
-                                    "digits, `.`, `_`, `-`"));
-  }
-}
-
 // Reads a map of names to maps.
 template <typename T>
 void ReadNamed(const YAML::Node& node, absl::string_view file, absl::string_view what, size_t most,
@@ -117,7 +106,8 @@ void AgentConfig::AddTo(ConfigKeys& keys) {
            "how many sessions share a process; 0: as `limits` has it");
   keys.Add(
       "children", &children,
-      "the agents that sessions made by it may have, beside itself; empty: all that are confined "
+      "the agents that sessions made by it may have, beside itself, instead of all that are "
+      "confined "
       "no less: with the same `wrapper`, or any where it has none, with `shell_commands` only if "
       "it has them, and beside a `wrapper` with `fs` and `terminal` only if it has them");
 }
@@ -179,13 +169,10 @@ LoadedConfig ParseRunnerConfig(const std::string& text, absl::string_view file) 
     loaded.problems.push_back(
         absl::StrCat(file, ": runner_id \"", id, "\": write 1 to 64 letters, digits, `_`, `-`"));
   }
-  for (const auto& [name, agent] : loaded.config.agents) {
-    CheckNames(agent.children, kMostAgents, absl::StrCat(file, ": agents.", name, ".children"),
-               loaded.problems);
-  }
   for (const auto& [name, workspace] : loaded.config.workspaces) {
-    CheckNames(workspace.children_in, kMostChildrenIn,
-               absl::StrCat(file, ": workspaces.", name, ".children_in"), loaded.problems);
+    if (workspace.children_in.size() <= kMostChildrenIn) continue;
+    loaded.problems.push_back(
+        absl::StrCat(file, ": workspaces.", name, ".children_in: more than ", kMostChildrenIn));
   }
   return loaded;
 }

@@ -80,6 +80,7 @@ class Check {
     if (!agent.wrapper.empty()) {
       Note(Of::kAgent, name, ProgramProblem(agent.wrapper[0], environment));
     }
+    CheckNames(Of::kAgent, name, "agent", agent.children, config_.agents);
     for (const std::string& server : agent.mcp) {
       if (server == "callslip") continue;
       Note(Of::kAgent, name,
@@ -101,12 +102,20 @@ class Check {
     for (const std::string& directory : workspace.additional_directories) {
       Note(Of::kWorkspace, name, DirectoryProblem(directory));
     }
+    CheckNames(Of::kWorkspace, name, "agent", workspace.agents, config_.agents);
+    CheckNames(Of::kWorkspace, name, "workspace", workspace.children_in, config_.workspaces);
+  }
+
+  template <typename Section>
+  void CheckNames(Of of, const std::string& name, const char* what,
+                  const std::vector<std::string>& named,
+                  const std::map<std::string, Section>& there_are) {
     std::vector<std::string> names;
-    for (const auto& [agent, unused] : config_.agents) names.push_back(agent);
-    for (const std::string& agent : workspace.agents) {
-      if (config_.agents.contains(agent)) continue;
-      Note(Of::kWorkspace, name,
-           absl::StrCat("there is no agent \"", agent, "\"", Suggestion(agent, names)));
+    for (const auto& [each, unused] : there_are) names.push_back(each);
+    for (const std::string& each : named) {
+      if (there_are.contains(each)) continue;
+      Note(of, name,
+           absl::StrCat("there is no ", what, " \"", each, "\"", Suggestion(each, names)));
     }
   }
 

@@ -104,14 +104,12 @@ TEST(RunnerConfigTest, ReadsAllThatThereIs) {
   EXPECT_THAT(workspace.children_in, ElementsAre("app"));
 }
 
-TEST(RunnerConfigTest, ChildrenAreNamesOfWhichThereMayBeSoMany) {
-  std::string text =
-      "agents: {a: {command: [a], children: [a b]}}\nworkspaces: {w: {dir: /w, children_in: [";
+TEST(RunnerConfigTest, ChildrenWorkInSoManyWorkspaces) {
+  std::string text = "workspaces: {w: {dir: /w, children_in: [";
   for (int i = 0; i < 16; ++i) text += "x, ";
-  const auto problems = ParseRunnerConfig(text + "'']}}", "r.yaml").problems;
-  EXPECT_THAT(problems, ElementsAre(HasSubstr("agents.a.children: \"a b\" is no name"),
-                                    HasSubstr("workspaces.w.children_in: more than 16"),
-                                    HasSubstr("workspaces.w.children_in: \"\" is no name")));
+  EXPECT_THAT(ParseRunnerConfig(text + "]}}", "r.yaml").problems, IsEmpty());
+  EXPECT_THAT(ParseRunnerConfig(text + "y]}}", "r.yaml").problems,
+              ElementsAre("r.yaml: workspaces.w.children_in: more than 16"));
 }
 
 // A key that kWhole does not have was forgotten above.

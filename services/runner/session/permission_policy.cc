@@ -24,6 +24,12 @@ std::vector<absl::string_view> Wanted(PermissionRule rule) {
   return {};
 }
 
+bool IsClear(const PermissionOption& option, const std::vector<PermissionOption>& all) {
+  return !option.id.empty() && absl::c_count_if(all, [&](const PermissionOption& other) {
+                                 return other.id == option.id;
+                               }) == 1;
+}
+
 bool Allows(PermissionRule rule) {
   return rule == PermissionRule::kAllowOnce || rule == PermissionRule::kAllowAlways;
 }
@@ -51,7 +57,9 @@ std::optional<std::string> PermissionPolicy::Decide(
       if (only != nullptr) return std::nullopt;
       only = &offered;
     }
-    if (only != nullptr) return only->id;
+    // An id that says nothing, or that another option has too, may be taken for something else.
+    if (only != nullptr && IsClear(*only, options)) return only->id;
+    if (only != nullptr) return std::nullopt;
   }
   return std::nullopt;
 }

@@ -122,6 +122,20 @@ TEST(PermissionPolicyTest, NoRuleChoosesAmongOptionsOfOneKind) {
   EXPECT_GT(decisions, 1'000);
 }
 
+TEST(PermissionPolicyTest, AnIdThatMayBeTakenForAnotherIsLeftToAPerson) {
+  for (const PermissionRule rule : Rules()) {
+    for (const absl::string_view other : kOptionKinds) {
+      const PermissionPolicy policy{rule, {}};
+      const std::string wanted(kPermissionRules[static_cast<size_t>(rule)]);
+      if (wanted == other) continue;
+      EXPECT_EQ(policy.Decide(
+                    "read", {{.id = "x", .kind = wanted}, {.id = "x", .kind = std::string(other)}}),
+                std::nullopt);
+      EXPECT_EQ(policy.Decide("read", {{.id = "", .kind = wanted}}), std::nullopt);
+    }
+  }
+}
+
 TEST(PermissionPolicyTest, RulesThatThereAreNot) {
   for (const char* text : {"", "allow", "ALLOW_ONCE", "cancelled"}) {
     EXPECT_EQ(ParsePermissionRule(text), std::nullopt) << text;

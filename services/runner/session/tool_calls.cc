@@ -7,8 +7,9 @@
 namespace callslip::runner {
 namespace {
 
-bool HasEnded(absl::string_view status) {
-  return status == "completed" || status == "failed" || status == "cancelled";
+// Whatever other words there are for its end.
+bool IsOpen(absl::string_view status) {
+  return status.empty() || status == "pending" || status == "in_progress";
 }
 
 // What is absent in `from` has not changed.
@@ -38,18 +39,6 @@ void Add(const char* name, const Json& known, Json& asked, Json& details) {
 
 }  // namespace
 
-ToolCallChange& ToolCalls::Entry(const std::string& id) {
-  const auto [entry, is_new] = calls_.try_emplace(id);
-  ToolCallChange& call = entry->second;
-  if (!is_new) return call;
-  order_.push_back(id);
-  if (order_.size() > kMostCalls) {
-    calls_.erase(order_.front());
-    order_.pop_front();
-  }
-  return call;
-}
-
 void ToolCalls::Forget(const std::string& id) {
   if (calls_.erase(id) > 0) std::erase(order_, id);
 }
@@ -57,31 +46,34 @@ void ToolCalls::Forget(const std::string& id) {
 void ToolCalls::Take(const ToolCall& call) {
   // Whatever had that id is over.
   Forget(call.id);
-  if (call.id.empty() || call.id.size() > kMostBytes) return;
+  if (call.id.empty() || call.id.size() > kMostBytes || !IsOpen(call.status)) return;
+  if (calls_.size() == kMostCalls) Forget(order_.front());
+  order_.push_back(call.id);
+  ToolCallChange& known = calls_[call.id];
+  Keep(call.title, known.title);
   // The protocol's default.
-  Take(ToolCallChange{.id = call.id,
-                      .title = call.title,
-                      .kind = call.kind.empty() ? "other" : call.kind,
-                      .status = call.status,
-                      .content = call.content,
-                      .locations = call.locations,
-                      .raw_input = call.raw_input});
+  Keep(call.kind.empty() ? "other" : call.kind, known.kind);
+  Keep(call.content, known.content);
+  Keep(call.locations, known.locations);
+  Keep(call.raw_input, known.raw_input);
 }
 
 void ToolCalls::Take(const ToolCallChange& change) {
-  if (change.id.empty() || change.id.size() > kMostBytes) return;
-  if (change.status.has_value() && HasEnded(*change.status)) return Forget(change.id);
-  ToolCallChange& call = Entry(change.id);
-  Keep(change.title, call.title);
-  Keep(change.kind, call.kind);
-  Keep(change.content, call.content);
-  Keep(change.locations, call.locations);
-  Keep(change.raw_input, call.raw_input);
+  const auto found = calls_.find(change.id);
+  // What has not begun, or has ended, does not begin so.
+  if (found == calls_.end()) return;
+  if (!IsOpen(change.status.value_or(""))) return Forget(change.id);
+  ToolCallChange& known = found->second;
+  Keep(change.title, known.title);
+  Keep(change.kind, known.kind);
+  Keep(change.content, known.content);
+  Keep(change.locations, known.locations);
+  Keep(change.raw_input, known.raw_input);
 }
 
 void ToolCalls::Complete(PermissionQuestion& question) const {
   const auto found = calls_.find(question.tool_call.id);
-  if (found == calls_.end()) return;
+  if (found == calls_.end() || !IsOpen(question.tool_call.status.value_or(""))) return;
   const ToolCallChange& known = found->second;
   if (!question.details.is_object()) question.details = Json::object();
   ToolCallChange& asked = question.tool_call;

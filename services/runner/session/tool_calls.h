@@ -27,7 +27,6 @@ class ToolCalls {
   void Complete(PermissionQuestion& question) const;
 
  private:
-  ToolCallChange& Entry(const std::string& id);
   void Forget(const std::string& id);
 
   std::map<std::string, ToolCallChange> calls_;

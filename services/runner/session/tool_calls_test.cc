@@ -49,17 +49,21 @@ TEST(ToolCallsTest, CallThatNothingWasSaidOfHasNoKind) {
 }
 
 TEST(ToolCallsTest, OfACallThatHasEndedNothingIsKept) {
-  for (const char* status : {"completed", "failed", "cancelled"}) {
+  for (const char* status : {"completed", "failed", "cancelled", "canceled", "done"}) {
     ToolCalls calls;
     calls.Take(ToolCall{.id = "c", .title = "Read", .kind = "read"});
     calls.Take(ToolCall{.id = "d", .title = "Edit", .kind = "edit", .status = "pending"});
     calls.Take(ToolCallChange{.id = "c", .status = status});
     // What comes of it later does not bring it back.
-    calls.Take(ToolCallChange{.id = "c", .locations = Json::array({1})});
+    calls.Take(ToolCallChange{.id = "c", .title = "Read", .kind = "read"});
     PermissionQuestion ended = QuestionOf("c");
     calls.Complete(ended);
     EXPECT_EQ(ended.tool_call.kind, std::nullopt) << status;
     EXPECT_EQ(ended.tool_call.title, std::nullopt) << status;
+    PermissionQuestion over = QuestionOf("d");
+    over.tool_call.status = status;
+    calls.Complete(over);
+    EXPECT_EQ(over.tool_call.kind, std::nullopt) << status;
     PermissionQuestion open = QuestionOf("d");
     calls.Complete(open);
     EXPECT_EQ(open.tool_call.kind, "edit") << status;
@@ -69,6 +73,14 @@ TEST(ToolCallsTest, OfACallThatHasEndedNothingIsKept) {
     calls.Complete(whole);
     EXPECT_EQ(whole.tool_call.kind, std::nullopt) << status;
   }
+}
+
+TEST(ToolCallsTest, ACallBeginsByItsBeginningOnly) {
+  ToolCalls calls;
+  calls.Take(ToolCallChange{.id = "c", .title = "Read", .kind = "read"});
+  PermissionQuestion question = QuestionOf("c");
+  calls.Complete(question);
+  EXPECT_EQ(question.tool_call.kind, std::nullopt);
 }
 
 TEST(ToolCallsTest, AnIdThatComesAgainIsAnotherCall) {
