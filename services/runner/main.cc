@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <future>
 #include <iostream>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "common/config.h"
 #include "common/grpc_log.h"
 #include "common/log.h"
+#include "common/random.h"
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
 #include "rpc_client/call_queue.h"
@@ -58,8 +60,10 @@ int Fail(const absl::Status& status) {
 // A runner on a thread of its own.
 class RunningRunner {
  public:
+  // `change` what is served, where that is not all of the configuration.
   RunningRunner(const RunnerConfig& config, const std::string& agent_options,
-                const Environment& environment, const std::string& token)
+                const Environment& environment, const std::string& token,
+                const std::function<void(RunnerSetup&)>& change = nullptr)
       : timers_(TimersOf(context_)), calls_(std::make_shared<CallQueue>()) {
     calls_->SetToken(token);
     tracker_ =
@@ -69,6 +73,7 @@ class RunningRunner {
                                          .keeper = KeeperPath(),
                                          .host_name = HostName(),
                                          .agent_options = agent_options});
+    if (change != nullptr) change(setup);
     LogSetup(config, setup.offer);
     runner_.emplace(context_, timers_.get(), tracker_.get(), std::move(setup));
     runner_->Start();
@@ -177,16 +182,29 @@ int Ask(RunnerConfig config, const std::string& agent_options, const std::string
   std::atomic<int> code = -1;
   std::unique_ptr<ClientCalls> client;
   {
-    RunningRunner runner(config, agent_options, environment, *token);
+    // Only this runner serves it, and nothing else: not before that is so, it is made.
+    const std::string session_id = absl::StrCat("prompt-", RandomHex128());
+    bool is_serving = false;
+    std::function<void()> begin;
+    RunningRunner runner(config, agent_options, environment, *token, [&](RunnerSetup& setup) {
+      setup.offer.set_only_session_id(session_id);
+      setup.when_serving = [&] {
+        is_serving = true;
+        if (begin != nullptr) std::exchange(begin, nullptr)();
+      };
+    });
     client = ConnectAsClient(config.tracker, runner.CallsWith(*asker),
                              runner.context().get_executor(), config.TrackerTls());
     const auto prompt =
         std::make_shared<Prompt>(runner.context(), client.get(), stdout, stderr, STDIN_FILENO);
     boost::asio::post(runner.context(), [&] {
-      prompt->Start({agent.first, workspace.second.dir, text}, [&code](int ended) {
-        code = ended;
-        kill(getpid(), SIGTERM);
-      });
+      begin = [&] {
+        prompt->Start({session_id, agent.first, workspace.second.dir, text}, [&code](int ended) {
+          code = ended;
+          kill(getpid(), SIGTERM);
+        });
+      };
+      if (is_serving) std::exchange(begin, nullptr)();
     });
     shutdown.Wait();
     if (code < 0) {

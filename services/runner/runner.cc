@@ -16,8 +16,8 @@ namespace callslip::runner {
 
 namespace {
 
-// Two of one name would else take the sessions from each other all the time.
-constexpr absl::Duration kReplacedPause = absl::Minutes(5);
+// Another process of this name may end at any time.
+constexpr absl::Duration kNameTakenPause = absl::Seconds(10);
 
 }  // namespace
 
@@ -26,6 +26,7 @@ Runner::Runner(boost::asio::io_context& context, Timers* timers, TrackerCalls* t
     : context_(context),
       timers_(timers),
       setup_(std::move(setup)),
+      instance_(RandomHex128()),
       host_{.executor = context.get_executor(),
             .timers = timers,
             .tracker = tracker,
@@ -39,7 +40,13 @@ boost::asio::awaitable<void> Runner::Serve() {
   TryAgain again;
   while (stopped_ == nullptr) {
     v1::ServeRequest request = setup_.offer;
-    for (const auto& [id, session] : sessions_) request.add_session_ids(id);
+    request.set_instance(instance_);
+    for (const auto& [id, session] : sessions_) {
+      if (session->is_released()) continue;
+      v1::HeldSession& held = *request.add_held();
+      held.set_session_id(id);
+      held.set_lease(session->lease());
+    }
     const auto assignments = host_.tracker->Open(std::move(request));
     absl::StatusOr<std::optional<v1::Assignment>> next = co_await assignments->Next();
     while (stopped_ == nullptr && next.ok() && next->has_value()) {
@@ -48,11 +55,12 @@ boost::asio::awaitable<void> Runner::Serve() {
       next = co_await assignments->Next();
     }
     if (stopped_ != nullptr) co_return;
-    if (!next.ok() && DetailsOf(next.status()).reason == "runner_replaced") {
+    if (!next.ok() && DetailsOf(next.status()).reason == "runner_name_taken") {
       Log(LogLevel::kError, "another runner of this name serves: give each a runner_id of its own",
-          {{"runner", host_.runner_id}, {"tried_again_in", absl::FormatDuration(kReplacedPause)}});
+          {{"runner", host_.runner_id}, {"tried_again_in", absl::FormatDuration(kNameTakenPause)}});
+      // What this one had is that one's now.
       for (const auto& [id, session] : sessions_) session->Release();
-      co_await Pause(*timers_, kReplacedPause);
+      co_await Pause(*timers_, kNameTakenPause);
       continue;
     }
     Log(LogLevel::kWarning, "the tracker gives nothing to do: trying again",
@@ -65,16 +73,24 @@ void Runner::Take(const v1::Assignment& assignment) {
   if (assignment.has_started()) {
     Log(LogLevel::kInfo, "serves", {{"runner", host_.runner_id}});
     for (const auto& [id, session] : sessions_) session->TellAgain();
+    if (setup_.when_serving != nullptr) setup_.when_serving();
     return;
   }
   const std::string& id = assignment.session().session_id();
   const auto found = sessions_.find(id);
   if (assignment.has_released()) {
+    later_.erase(id);
     if (found != sessions_.end()) found->second->Release();
     return Forget();
   }
   std::shared_ptr<SessionRunner> session;
   const bool is_new = found == sessions_.end();
+  if (!is_new && (found->second->is_released() || found->second->lease() != assignment.lease())) {
+    // It was somebody else's meanwhile. What this runner had of it ends first, and is forgotten.
+    found->second->Release();
+    later_[id].push_back(assignment);
+    return Forget();
+  }
   if (!is_new) {
     session = found->second;
   } else {
@@ -85,7 +101,7 @@ void Runner::Take(const v1::Assignment& assignment) {
       return;
     }
     session = std::make_shared<SessionRunner>(&host_, static_cast<AgentScheduler*>(this),
-                                              *std::move(plan), assignment.session());
+                                              *std::move(plan), assignment);
     sessions_.emplace(id, session);
   }
   if (assignment.has_needed() && is_new && !assignment.session().turn_id().empty()) {
@@ -102,6 +118,7 @@ boost::asio::awaitable<void> Runner::GiveUp(v1::Assignment assignment) {
     v1::AnswerControlRequest answer;
     answer.set_client_id(assignment.session().client_id());
     answer.set_session_id(assignment.session().session_id());
+    answer.set_lease(assignment.lease());
     answer.set_control_id(assignment.control().control_id());
     answer.set_error_reason("agent_not_offered");
     answer.set_error_message(
@@ -112,7 +129,7 @@ boost::asio::awaitable<void> Runner::GiveUp(v1::Assignment assignment) {
   v1::ReleaseSessionRequest release;
   release.set_client_id(assignment.session().client_id());
   release.set_session_id(assignment.session().session_id());
-  release.set_runner_id(host_.runner_id);
+  release.set_lease(assignment.lease());
   co_await Persist(*host_.tracker, *timers_, std::move(release),
                    [this] { return stopped_ != nullptr; });
 }
@@ -176,10 +193,21 @@ void Runner::Step() {
 // What sleeps is the tracker's to remember.
 void Runner::Forget() {
   std::erase_if(sessions_, [](const auto& each) { return each.second->is_asleep(); });
+  std::vector<v1::Assignment> now;
+  for (auto each = later_.begin(); each != later_.end();) {
+    if (sessions_.contains(each->first)) {
+      ++each;
+      continue;
+    }
+    now.insert(now.end(), each->second.begin(), each->second.end());
+    each = later_.erase(each);
+  }
+  for (const v1::Assignment& assignment : now) Take(assignment);
 }
 
 void Runner::Stop(std::function<void()> done) {
   stopped_ = std::move(done);
+  later_.clear();
   host_.is_stopping = true;
   for (const auto& [id, session] : sessions_) session->Stop();
   StepLater();

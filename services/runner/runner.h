@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/io_context.hpp"
@@ -18,11 +19,12 @@ namespace callslip::runner {
 
 // What a runner is, and what it can run.
 struct RunnerSetup {
-  v1::ServeRequest offer;  // Without session ids.
+  v1::ServeRequest offer;  // Without sessions, and the process.
   AgentLimits limits;
   std::string keeper;  // The path of callslip-keeper.
   // How the agent of a session is run; nothing where it can't be, which the offer rules out.
   std::function<std::optional<SessionPlan>(const v1::Session&)> plan_of;
+  std::function<void()> when_serving;  // Each time that the tracker begins to give it sessions.
 };
 
 // Serves the sessions that the tracker gives it, and decides which of them have an agent. Lives on
@@ -58,10 +60,13 @@ class Runner final : private AgentScheduler {
   boost::asio::io_context& context_;
   Timers* const timers_;
   const RunnerSetup setup_;
+  const std::string instance_;
   SessionHost host_;
   RunningAgents scheduler_;
   // Those that have been given to it and have done anything since.
   std::map<std::string, std::shared_ptr<SessionRunner>> sessions_;
+  // What is to be done once they have ended under the lease before.
+  std::map<std::string, std::vector<v1::Assignment>> later_;
   std::map<int64_t, std::weak_ptr<RunningAgent>> processes_;
   std::unique_ptr<Timers::Timer> step_timer_;
   bool stepping_ = false;

@@ -70,7 +70,7 @@ TEST(SessionPlansTest, ChildrenAreConfinedNoLess) {
       EXPECT_EQ(is_child, may);
     }
   }
-  config.agents["a1"].children = {"a0", "of-another-runner"};
+  config.agents["a1"].children = {"a0", "a2"};
   EXPECT_EQ(ChildrenOf(config, "a1"), config.agents["a1"].children);
 }
 

@@ -157,6 +157,19 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
       assert.equal(await sessions.answer(id), 'two');
     }));
 
+  test('of a session that is ended in a turn, and resumed at once, begins anew', () => services.step(async () => {
+    const id = await sessions.begin();
+    await sessions.say(id, [{ say: 'begun' }, { sleep: 60_000 }]);
+    await until(async () => (await sessions.answer(id)) === 'begun');
+    await sessions.call('POST', `/sessions/${id}/end`);
+    await sessions.call('POST', `/sessions/${id}/resume`);
+    await sessions.queue(id, 'resume').catch(() => {});
+    await sessions.say(id, 'again');
+    const turns = await sessions.ended(id, 2);
+    assert.deepEqual(turns.map(({ outcome }) => outcome), ['cancelled', 'completed']);
+    assert.equal(await sessions.answer(id), 'again');
+  }));
+
   test('is asked one message after the other, however many wait', () => services.step(async () => {
     const id = await sessions.begin();
     const texts = Array.from({ length: 40 }, (_, i) => `message ${i}`);

@@ -39,10 +39,13 @@ class SessionTokenTest : public testing::TestWithParam<bool> {
     queues_ = v1::QueueService::NewStub(channel);
     v1::ServeRequest offer;
     offer.set_runner_id("r");
-    offer.set_max_agents(1);
+    offer.set_max_agents(4);
     offer.add_agents()->set_name("claude");
     offer.add_workspaces()->set_name("web");
     offer.mutable_workspaces(0)->set_dir("/web");
+    serving_ = runners_->Serve(&serve_, offer);
+    v1::Assignment started;
+    EXPECT_TRUE(serving_->Read(&started));
     for (const char* id : {"s-1", "s-2"}) {
       grpc::ClientContext call;
       v1::CreateSessionRequest request;
@@ -52,15 +55,29 @@ class SessionTokenTest : public testing::TestWithParam<bool> {
       request.set_working_dir("/web/app");
       v1::Session session;
       EXPECT_TRUE(sessions_->CreateSession(&call, request, &session).ok());
-      offer.add_session_ids(id);
+      grpc::ClientContext add;
+      v1::AddMessageRequest message;
+      message.set_client_id("alice");
+      message.set_session_id(id);
+      message.set_message("Begin.");
+      v1::QueuedMessage added;
+      EXPECT_TRUE(queues_->AddMessage(&add, message, &added).ok());
+      lease_[id] = NextLease(id);
     }
-    serving_ = runners_->Serve(&serve_, offer);
-    v1::Assignment started;
-    EXPECT_TRUE(serving_->Read(&started));
   }
   ~SessionTokenTest() override {
     serve_.TryCancel();
     serving_->Finish();
+  }
+
+  // That comes with the next need of that session.
+  int64_t NextLease(const std::string& session_id) {
+    v1::Assignment next;
+    while (serving_->Read(&next)) {
+      if (next.has_needed() && next.session().session_id() == session_id) return next.lease();
+    }
+    ADD_FAILURE() << "the runner was not given " << session_id;
+    return 0;
   }
 
   std::string Issue(const std::string& session_id) {
@@ -68,7 +85,7 @@ class SessionTokenTest : public testing::TestWithParam<bool> {
     v1::IssueSessionTokenRequest request;
     request.set_client_id("alice");
     request.set_session_id(session_id);
-    request.set_runner_id("r");
+    request.set_lease(lease_[session_id]);
     v1::IssueSessionTokenResponse issued;
     const grpc::Status status = runners_->IssueSessionToken(&call, request, &issued);
     EXPECT_TRUE(status.ok()) << status.error_message();
@@ -101,6 +118,7 @@ class SessionTokenTest : public testing::TestWithParam<bool> {
   std::unique_ptr<v1::QueueService::Stub> queues_;
   grpc::ClientContext serve_;
   std::unique_ptr<grpc::ClientReader<v1::Assignment>> serving_;
+  std::map<std::string, int64_t> lease_;
 };
 
 INSTANTIATE_TEST_SUITE_P(AnyGateway, SessionTokenTest, testing::Bool(),
@@ -152,11 +170,13 @@ TEST_P(SessionTokenTest, AnAgentHasAnotherOneDoSomething) {
   const json made = call({{"what", "new"}, {"message", "count"}, {"name", "counter"}});
   EXPECT_EQ(made["status"], "pending") << made;
   const std::string child = made["result"]["session_id"];
+  const int64_t lease = NextLease(child);
 
   grpc::ClientContext receive;
   v1::ReceiveMessagesRequest receiver;
   receiver.set_client_id("alice");
   receiver.set_session_id(child);
+  receiver.set_lease(lease);
   const auto messages = queues_->ReceiveMessages(&receive, receiver);
   v1::ReceivedMessage message;
   ASSERT_TRUE(messages->Read(&message));
@@ -166,6 +186,7 @@ TEST_P(SessionTokenTest, AnAgentHasAnotherOneDoSomething) {
     v1::StartTurnRequest start;
     start.set_client_id("alice");
     start.set_session_id(child);
+    start.set_lease(lease);
     start.set_turn_id(message.turn_id());
     v1::StartTurnResponse started;
     ASSERT_TRUE(queues_->StartTurn(&context, start, &started).ok());
@@ -186,6 +207,7 @@ TEST_P(SessionTokenTest, AnAgentHasAnotherOneDoSomething) {
     v1::FinishTurnRequest finish;
     finish.set_client_id("alice");
     finish.set_session_id(child);
+    finish.set_lease(lease);
     finish.set_turn_id(message.turn_id());
     finish.set_outcome(v1::FinishTurnRequest::OUTCOME_COMPLETED);
     v1::QueueStatus status;

@@ -100,6 +100,8 @@ class SessionChildrenTest : public testing::Test {
           runner.mutable_agents(2)->set_problem("its command is missing");
           runner.add_workspaces()->set_name("web");
           runner.mutable_workspaces(0)->set_dir("/web");
+          runner.add_workspaces()->set_name("lib");
+          runner.mutable_workspaces(1)->set_dir("/lib");
           return listed;
         });
     client_.On<v1::CreateSessionRequest, v1::Session>(
@@ -169,7 +171,7 @@ TEST_F(SessionChildrenTest, TellsWhichAgentsThereAre) {
   const Json result = Call({{"what", "agents"}})["result"];
   EXPECT_EQ(result["agents"][2]["name"], "codex");
   EXPECT_EQ(result["agents"][0]["problem"], "its command is missing");
-  EXPECT_EQ(result["workspaces"][0]["dir"], "/web");
+  EXPECT_EQ(result["workspaces"][1]["dir"], "/web");
   EXPECT_FALSE(result["agents"][0].contains("runner_ids"));
 }
 
@@ -183,17 +185,20 @@ TEST_F(SessionChildrenTest, MakesAChildThatIsAsItsParentUnlessToldOtherwise) {
   Call({{"what", "new"},
         {"message", "do"},
         {"agent", "codex"},
-        {"workspace", "web"},
+        {"workspace", "lib"},
         {"name", "n"},
         {"detach", true}});
-  ASSERT_EQ(created_.size(), 2u);
+  // In its own workspace it is where its parent is.
+  Call({{"what", "new"}, {"message", "do"}, {"workspace", "web"}});
+  ASSERT_EQ(created_.size(), 3u);
+  EXPECT_EQ(created_[2].working_dir(), "/web/app");
   EXPECT_EQ(created_[0].client_id(), "alice");
   EXPECT_EQ(created_[0].parent_session_id(), "parent");
   EXPECT_EQ(created_[0].acp_server(), "claude");
   EXPECT_EQ(created_[0].working_dir(), "/web/app");
   EXPECT_FALSE(created_[0].detached());
   EXPECT_EQ(created_[1].acp_server(), "codex");
-  EXPECT_EQ(created_[1].working_dir(), "/web");
+  EXPECT_EQ(created_[1].working_dir(), "/lib");
   EXPECT_EQ(created_[1].name(), "n");
   EXPECT_TRUE(created_[1].detached());
   EXPECT_EQ(created_[0].by_session_id(), "parent");

@@ -5,6 +5,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "common/directories.h"
 #include "common/error_details.h"
 #include "gateway/json/json_members.h"
 #include "gateway/json/runner_json.h"
@@ -48,7 +49,20 @@ v1::GetSessionRequest Get(const std::string& client, const std::string& session_
   return request;
 }
 
-// Fills what the wish leaves open in, and finds the directory.
+// The name of the innermost workspace that it is in; empty: none.
+std::string WorkspaceOf(const v1::Session& session, const Json& workspaces) {
+  const Json* best = nullptr;
+  for (const Json& each : workspaces) {
+    if (!IsInside(session.working_dir(), TextOf(each, "dir"))) continue;
+    if (best == nullptr || DepthOf(TextOf(each, "dir")) > DepthOf(TextOf(*best, "dir"))) {
+      best = &each;
+    }
+  }
+  return best == nullptr ? "" : TextOf(*best, "name");
+}
+
+// Fills what the wish leaves open in, and finds the directory. In its own workspace a child works
+// where its parent does.
 absl::StatusOr<std::string> Complete(const v1::Session& parent, const Json& offers,
                                      SessionControl::Wish& wish) {
   const Json& agents = offers["agents"];
@@ -69,6 +83,7 @@ absl::StatusOr<std::string> Complete(const v1::Session& parent, const Json& offe
   }
   const Json* const workspace = Named(workspaces, wish.workspace);
   if (workspace == nullptr) return Unknown("workspace", wish.workspace, workspaces);
+  if (WorkspaceOf(parent, workspaces) == wish.workspace) return parent.working_dir();
   return TextOf(*workspace, "dir");
 }
 

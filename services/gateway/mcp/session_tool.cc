@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "common/error_details.h"
 #include "gateway/json/command_json.h"
 #include "gateway/json/event_cut.h"
 #include "gateway/json/session_json.h"
@@ -79,7 +80,8 @@ ToolResult WaitResult(const WaitedFor& waited) {
 
 // What becomes of a call that changes something and has failed.
 ToolResult Refusal(const absl::Status& status) {
-  const bool refused = status.code() != absl::StatusCode::kUnavailable;
+  const bool refused =
+      status.code() != absl::StatusCode::kUnavailable || DetailsOf(status).reason == "runner_away";
   return ErrorResult(status, refused ? Executed::kNo : Executed::kPerhaps);
 }
 
@@ -236,10 +238,7 @@ SessionTool::Answer SessionTool::Read(v1::ReadEventsRequest request) const {
 SessionTool::Answer SessionTool::Enqueue(v1::AddMessageRequest request) const {
   const std::string id = request.session_id();
   const auto message = co_await sessions_->Call(std::move(request));
-  if (!message.ok()) {
-    const bool refused = message.status().code() != absl::StatusCode::kUnavailable;
-    co_return ErrorResult(message.status(), refused ? Executed::kNo : Executed::kPerhaps);
-  }
+  if (!message.ok()) co_return Refusal(message.status());
   co_return Complete(
       QueuedJson(*message),
       absl::StrCat("queued; session {what: 'wait', session_id: '", id, "'} waits for its turn:"));

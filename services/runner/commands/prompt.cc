@@ -52,6 +52,7 @@ void Prompt::Start(Question question, Done done) {
 
 boost::asio::awaitable<int> Prompt::Run(Question question) {
   v1::CreateSessionRequest create;
+  create.set_session_id(question.session_id);
   create.set_acp_server(question.agent);
   create.set_working_dir(question.directory);
   const auto session = co_await tracker_->Call(std::move(create));
@@ -70,6 +71,11 @@ boost::asio::awaitable<int> Prompt::Run(Question question) {
   }
   const int code = co_await Follow();
   Say(absl::StrCat("session ", session_id_));
+  v1::EndSessionRequest end;
+  end.set_session_id(session_id_);
+  end.set_reason("prompt_ended");
+  const auto ended = co_await tracker_->Call(std::move(end));
+  if (!ended.ok()) Say(absl::StrCat("not ended: ", std::string(ended.status().message())));
   co_return code;
 }
 

@@ -19,6 +19,7 @@ namespace callslip::runner {
 class Prompt : public std::enable_shared_from_this<Prompt> {
  public:
   struct Question {
+    std::string session_id;  // Of the session that is made for it, and ended after it.
     std::string agent;
     std::string directory;
     std::string text;

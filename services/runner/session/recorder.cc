@@ -89,7 +89,7 @@ boost::asio::awaitable<absl::Status> Recorder::Append(std::vector<v1::SessionEve
   v1::AppendEventsRequest request;
   request.set_client_id(session_.client_id);
   request.set_session_id(session_.session_id);
-  request.set_runner_id(session_.runner_id);
+  request.set_lease(session_.lease);
   for (const v1::SessionEvent& event : events) *request.add_events() = event;
   TryAgain again;
   while (true) {

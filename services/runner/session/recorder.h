@@ -15,11 +15,11 @@
 
 namespace callslip::runner {
 
-// Which session, whose, and whose to run.
+// Which session, whose, and by what lease this runner has it.
 struct SessionName {
   std::string client_id;
   std::string session_id;
-  std::string runner_id;  // Who records.
+  int64_t lease = 0;
 };
 
 // Records what an agent says, in its order and once, however often the tracker is away meanwhile.

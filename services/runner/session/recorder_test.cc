@@ -26,7 +26,7 @@ class FakeLog final : public TrackerCalls {
 
   Result<v1::AppendEventsResponse> Call(v1::AppendEventsRequest request) override {
     ++appends;
-    runner_id = request.runner_id();
+    lease = request.lease();
     const How how = next.empty() ? How::kRecord : next.front();
     if (!next.empty()) next.pop_front();
     if (how == How::kRefuse) {
@@ -107,7 +107,7 @@ class FakeLog final : public TrackerCalls {
   std::string refused = "bad";  // What has it in it is no event.
   std::vector<v1::SessionEvent> log;
   int appends = 0;
-  std::string runner_id;  // Of the last call.
+  int64_t lease = 0;  // Of the last call.
 
  private:
   template <typename T>
@@ -153,7 +153,7 @@ class RecorderTest : public testing::Test {
   FakeTimers timers_;
   FakeLog log_;
   std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>(
-      context_.get_executor(), &log_, &timers_, SessionName{"client", "s", "r"}, 0);
+      context_.get_executor(), &log_, &timers_, SessionName{"client", "s", 7}, 0);
 };
 
 TEST_F(RecorderTest, TheFirstPieceGoesAtOnceAndTheNextTogether) {
@@ -267,7 +267,7 @@ TEST_F(RecorderTest, TheNextTurnIsRecordedAgain) {
 
 TEST_F(RecorderTest, NamesWhoseSessionItIs) {
   Add("a");
-  EXPECT_EQ(log_.runner_id, "r");
+  EXPECT_EQ(log_.lease, 7);
 }
 
 TEST_F(RecorderTest, WhoWaitsForRoomGoesOnOnceThereIsSome) {

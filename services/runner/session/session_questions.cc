@@ -1,5 +1,7 @@
 // What the agent of a session asks for, for SessionRunner.
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
@@ -17,7 +19,7 @@ namespace {
 constexpr int kAskMs = 55'000;
 // What the tracker takes of a question.
 constexpr size_t kMaxDetails = size_t{64} << 10;
-constexpr int kMostOptions = 16;
+constexpr size_t kMostOptions = 16;
 constexpr size_t kOptionNameBytes = size_t{1} << 10;
 constexpr size_t kWordBytes = 64;
 // Of a question that is told of in an error.
@@ -42,23 +44,49 @@ std::string DetailsOf(const PermissionQuestion& question) {
   return text.size() <= kMaxDetails ? text : R"({"left_out":["all"]})";
 }
 
-// The tracker takes 16, with names of 1 KiB.
-void AddOptions(const PermissionQuestion& question, v1::AskPermissionRequest& request) {
+bool IsRejection(const PermissionOption& option) {
+  return option.kind == "reject_once" || option.kind == "reject_always";
+}
+
+// What each option is called at the tracker: as the agent has it, where that means this one alone.
+std::vector<std::string> OptionIds(const PermissionQuestion& question) {
+  std::vector<std::string> ids;
   for (const PermissionOption& option : question.options) {
-    if (request.options_size() == kMostOptions) break;
+    std::string id = IdText(option.id);
+    for (size_t number = ids.size() + 1; id.empty() || absl::c_linear_search(ids, id); ++number) {
+      id = absl::StrCat("option-", number);
+    }
+    ids.push_back(std::move(id));
+  }
+  return ids;
+}
+
+// The tracker takes 16, with names of 1 KiB. One to reject with is among them, where there is one.
+void AddOptions(const PermissionQuestion& question, v1::AskPermissionRequest& request) {
+  const std::vector<PermissionOption>& options = question.options;
+  std::vector<size_t> shown;
+  for (size_t i = 0; i < options.size(); ++i) {
+    if (shown.size() < kMostOptions) {
+      shown.push_back(i);
+    } else if (IsRejection(options[i]) &&
+               absl::c_none_of(shown, [&](size_t each) { return IsRejection(options[each]); })) {
+      shown.back() = i;
+    }
+  }
+  const std::vector<std::string> ids = OptionIds(question);
+  for (const size_t i : shown) {
     v1::Permission::Option& to = *request.add_options();
-    to.set_option_id(IdText(option.id));
-    to.set_name(std::string(CutText(option.name, kOptionNameBytes)));
-    to.set_kind(std::string(CutText(option.kind, kWordBytes)));
+    to.set_option_id(ids[i]);
+    to.set_name(std::string(CutText(options[i].name, kOptionNameBytes)));
+    to.set_kind(std::string(CutText(options[i].kind, kWordBytes)));
   }
 }
 
 // The agent's own id of what was selected.
 PermissionChoice ChoiceOf(const PermissionQuestion& question, const std::string& selected) {
-  const auto option = absl::c_find_if(question.options, [&](const PermissionOption& offered) {
-    return IdText(offered.id) == selected;
-  });
-  return option == question.options.end() ? selected : option->id;
+  const std::vector<std::string> ids = OptionIds(question);
+  const auto found = absl::c_find(ids, selected);
+  return found == ids.end() ? selected : question.options[found - ids.begin()].id;
 }
 
 // What is picked where nobody could be asked: `cancelled` would end the whole turn.
@@ -143,7 +171,6 @@ boost::asio::awaitable<void> SessionRunner::Ask(PermissionQuestion question,
   co_await recorder_->Flush();
   auto request = For<v1::AskPermissionRequest>();
   request.set_permission_id(permission_id);
-  request.set_runner_id(host_->runner_id);
   const std::string title = TitleOf(question);
   request.set_title(title.empty() ? "The agent asks for permission" : title);
   request.set_tool_call_id(IdText(question.tool_call.id));

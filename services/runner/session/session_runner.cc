@@ -34,25 +34,23 @@ v1::SessionEvent ContextLost(const AgentError& why) {
 }  // namespace
 
 SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, SessionPlan plan,
-                             const v1::Session& session)
+                             const v1::Assignment& assignment)
     : host_(host),
       scheduler_(scheduler),
       plan_(std::move(plan)),
-      name_{session.client_id(), session.session_id(), host->runner_id},
+      name_{assignment.session().client_id(), assignment.session().session_id(),
+            assignment.lease()},
       recorder_(std::make_shared<Recorder>(host->executor, host->tracker, host->timers, name_,
-                                           session.max_seq())),
-      agent_session_id_(session.agent().agent_session_id()),
-      details_(AgentDetails::Parse(session.agent().details())),
-      spans_(plan_.want.agent, session.session_id(),
-             absl::FromUnixSeconds(session.create_time().seconds())) {
-  said_ = For<v1::SetAgentStateRequest>();
-  said_.set_runner_id(host_->runner_id);
-}
+                                           assignment.session().max_seq())),
+      agent_session_id_(assignment.session().agent().agent_session_id()),
+      details_(AgentDetails::Parse(assignment.session().agent().details())),
+      spans_(plan_.want.agent, assignment.session().session_id(),
+             absl::FromUnixSeconds(assignment.session().create_time().seconds())),
+      said_(For<v1::SetAgentStateRequest>()) {}
 
 // The agent's life.
 
 void SessionRunner::Need() {
-  released_ = false;
   is_to_stop_ = false;
   switch (state_) {
     case State::kAsleep:
@@ -193,7 +191,6 @@ boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup() {
   acp::SessionSetup setup = plan_.setup;
   if (plan_.mcp_url.empty()) co_return setup;
   auto request = For<v1::IssueSessionTokenRequest>();
-  request.set_runner_id(host_->runner_id);
   const auto issued = co_await Persistently(std::move(request));
   if (!issued.ok()) co_return setup;
   if (!running_->agent().capabilities().http_mcp) co_return setup;
@@ -435,6 +432,8 @@ boost::asio::awaitable<void> SessionRunner::Publish() {
     }
   } while (publish_again_ && !released_);
   publishing_ = false;
+  // Another lease may wait for the end of this.
+  if (released_) scheduler_->Ended(id());
 }
 
 }  // namespace callslip::runner

@@ -60,14 +60,17 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
  public:
   // `host` and `scheduler` must outlive it and its coroutines.
   SessionRunner(SessionHost* host, AgentScheduler* scheduler, SessionPlan plan,
-                const v1::Session& session);
+                const v1::Assignment& assignment);
 
   const std::string& id() const { return name_.session_id; }
+  // By which the tracker knows that it has the session still.
+  int64_t lease() const { return name_.lease; }
+  bool is_released() const { return released_; }
   const SessionPlan& plan() const { return plan_; }
   // Nothing of it runs, nothing is to, and nothing is to be remembered.
   bool is_asleep() const {
     return state_ == State::kAsleep && start_timer_ == nullptr && !turn_.has_value() &&
-           !publishing_ && !restarts_.Remembers(host_->timers->Now());
+           !publishing_ && (released_ || !restarts_.Remembers(host_->timers->Now()));
   }
   bool has_turn() const { return turn_.has_value(); }
 
@@ -181,6 +184,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
     Request request;
     request.set_client_id(name_.client_id);
     request.set_session_id(name_.session_id);
+    if constexpr (requires { request.set_lease(0); }) request.set_lease(name_.lease);
     return request;
   }
   // Repeats the call until it is answered, or the session is not ours any more.

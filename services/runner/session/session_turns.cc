@@ -68,7 +68,8 @@ boost::asio::awaitable<void> SessionRunner::Receive(
     }
     if (!is_on()) co_return;
     const std::string reason = callslip::DetailsOf(next.status()).reason;
-    if (reason == "unknown_session" || reason == "session_ended" || reason == "receiver_replaced") {
+    if (reason == "unknown_session" || reason == "session_ended" || reason == "receiver_replaced" ||
+        reason == "not_assigned") {
       receiving_ = nullptr;
       co_return Stop();
     }

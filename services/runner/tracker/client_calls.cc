@@ -26,6 +26,9 @@ class GrpcClientCalls final : public ClientCalls {
     return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncCreateSession,
                         std::move(request));
   }
+  Result<v1::Session> Call(v1::EndSessionRequest request) override {
+    return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncEndSession, std::move(request));
+  }
   Result<v1::QueuedMessage> Call(v1::AddMessageRequest request) override {
     return calls_.Unary(queues_.get(), &QueueStub::PrepareAsyncAddMessage, std::move(request));
   }

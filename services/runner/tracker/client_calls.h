@@ -27,6 +27,7 @@ class ClientCalls {
   virtual ~ClientCalls() = default;
 
   virtual Result<v1::Session> Call(v1::CreateSessionRequest request) = 0;
+  virtual Result<v1::Session> Call(v1::EndSessionRequest request) = 0;
   virtual Result<v1::QueuedMessage> Call(v1::AddMessageRequest request) = 0;
   virtual Result<v1::Permission> Call(v1::AnswerPermissionRequest request) = 0;
   virtual Result<v1::QueueStatus> Call(v1::StopTurnRequest request) = 0;

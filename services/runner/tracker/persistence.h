@@ -19,13 +19,14 @@ namespace callslip::runner {
 inline bool IsPassing(const absl::Status& status) {
   if (status.ok()) return false;
   const std::string reason = DetailsOf(status).reason;
-  return reason.empty() ? status.code() == absl::StatusCode::kUnavailable ||
-                              status.code() == absl::StatusCode::kDeadlineExceeded ||
-                              status.code() == absl::StatusCode::kCancelled ||
-                              status.code() == absl::StatusCode::kUnknown ||
-                              status.code() == absl::StatusCode::kInternal
-                        : reason == "draining" || reason == "storage_failed" ||
-                              reason == "storage_busy" || reason == "storage_unavailable";
+  return reason.empty()
+             ? status.code() == absl::StatusCode::kUnavailable ||
+                   status.code() == absl::StatusCode::kDeadlineExceeded ||
+                   status.code() == absl::StatusCode::kCancelled ||
+                   status.code() == absl::StatusCode::kUnknown ||
+                   status.code() == absl::StatusCode::kInternal
+             : reason == "draining" || reason == "storage_failed" || reason == "storage_busy" ||
+                   reason == "storage_unavailable" || reason == "runner_away";
 }
 
 // When a call is to be tried again: after 0.1 s, twice as long each time, up to 2 s.

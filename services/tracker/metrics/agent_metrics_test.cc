@@ -2,6 +2,7 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "common/metrics_text.h"
 #include "support/prometheus_text.h"
 #include "tracker/metrics/tracker_metrics.h"
@@ -41,7 +42,8 @@ TEST_F(AgentMetricsTest, AgentsAreToldByHowTheyAre) {
   EXPECT_EQ(Scrape().Sum("callslip_runners", {{"connected", "yes"}}), 1);
   const auto needed = serving->Next();
   ASSERT_TRUE(needed.has_value() && needed->has_needed());
-  const std::string state = "session_id: '1' runner_id: 'r' status: AGENT_STATUS_";
+  const std::string by = absl::StrCat("session_id: '1' lease: ", needed->lease(), " ");
+  const std::string state = by + "status: AGENT_STATUS_";
   for (const std::string status :
        {"waiting", "starting", "idle", "stopping", "stopped", "failed"}) {
     ASSERT_OK(Call(&R::SetAgentState, state + absl::AsciiStrToUpper(status)));
@@ -49,10 +51,10 @@ TEST_F(AgentMetricsTest, AgentsAreToldByHowTheyAre) {
     EXPECT_EQ(Scrape().Sum("callslip_agents"), 1) << status;
   }
   ASSERT_OK(Call(&R::SetAgentState, state + "IDLE"));
-  const auto receiver = Receive("session_id: '1'");
+  const auto receiver = Receive(by);
   const auto message = receiver->Next();
   ASSERT_TRUE(message.has_value());
-  ASSERT_OK(Call(&Q::StartTurn, "session_id: '1' turn_id: '" + message->turn_id() + "'"));
+  ASSERT_OK(Call(&Q::StartTurn, by + "turn_id: '" + message->turn_id() + "'"));
   EXPECT_EQ(Agents("prompting"), 1);
   ASSERT_OK(Call(&S::EndSession, "session_id: '1'"));
   EXPECT_EQ(Scrape().Sum("callslip_agents"), 0);

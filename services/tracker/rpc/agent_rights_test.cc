@@ -11,22 +11,29 @@ namespace {
 
 using absl::StatusCode;
 
-// parent ─ own ─ child ─ grandchild, sibling beside own, and stranger, which nobody has made.
+// parent ─ own ─ child, sibling beside own with a child of its own, and stranger, which nobody has
+// made.
 class AgentRightsTest : public SessionServerTest {
  protected:
   AgentRightsTest() {
+    serving_ = Serve(
+        "runner_id: 'r' max_agents: 2 agents { name: 'claude' children: 'boxed' } "
+        "agents { name: 'boxed' } agents { name: 'codex' } "
+        "workspaces { name: 'web' dir: '/web' } "
+        "workspaces { name: 'lax' dir: '/lax' children_in: 'web' }");
+    EXPECT_TRUE(serving_->Next()->has_started());
     Make("parent", "");
     Make("own", "parent");
     Make("sibling", "parent");
     Make("child", "own");
-    Make("grandchild", "child");
+    Make("nephew", "sibling");
     Make("stranger", "");
   }
 
-  void Make(const std::string& id, const std::string& parent) {
+  void Make(const std::string& id, const std::string& parent, const std::string& dir = "/web/app") {
     ASSERT_OK(
         Call(&S::CreateSession, absl::StrCat("session_id: '", id, "' parent_session_id: '", parent,
-                                             "' acp_server: 'claude' working_dir: '/web/app' ",
+                                             "' acp_server: 'claude' working_dir: '", dir, "' ",
                                              parent.empty() ? "" : "detached: true")));
     ASSERT_OK(Call(&S::AskPermission,
                    absl::StrCat("session_id: '", id, "' permission_id: 'p' title: 'rm?' ",
@@ -39,16 +46,18 @@ class AgentRightsTest : public SessionServerTest {
     std::map<std::string, absl::Status> told;
     told["write"] = Call(&Q::AddMessage, by + "message: 'm'").status();
     told["write now"] = Call(&Q::AddMessage, by + "message: 'm' now: true").status();
-    told["stop"] = Call(&Q::StopTurn, by).status();
     told["allow"] = Call(&S::AnswerPermission, by + "permission_id: 'p' option_id: 'yes'").status();
     told["reject"] = Call(&S::AnswerPermission, by + "permission_id: 'p' option_id: 'no'").status();
+    told["stop"] = Call(&Q::StopTurn, by).status();
     told["end"] = Call(&S::EndSession, by + "reason: 'r'").status();
     return told;
   }
+
+  std::unique_ptr<StreamReader<v1::Assignment>> serving_;
 };
 
 TEST_F(AgentRightsTest, ItWritesToThoseThatItKnowsAndControlsItsChildren) {
-  for (const std::string id : {"stranger", "sibling", "grandchild", "parent", "own", "child"}) {
+  for (const std::string id : {"stranger", "sibling", "nephew", "parent", "own", "child"}) {
     const bool may_write = id == "parent" || id == "own" || id == "child";
     const bool may_control = id == "child";
     for (const auto& [what, told] : Try(id)) {
@@ -56,7 +65,10 @@ TEST_F(AgentRightsTest, ItWritesToThoseThatItKnowsAndControlsItsChildren) {
       if (what == "allow" && may_control) {
         EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "person_decides"));
       } else if (what.starts_with("write")) {
-        if (may_write) {
+        if (may_write && what == "write now") {
+          // Nobody is there to take it.
+          EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+        } else if (may_write) {
           EXPECT_OK(told);
         } else {
           EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "not_related"));
@@ -73,7 +85,7 @@ TEST_F(AgentRightsTest, ItWritesToThoseThatItKnowsAndControlsItsChildren) {
       EXPECT_EQ(Call(&S::ListPermissions, "session_id: '" + id + "'")->permissions_size(), 1);
     }
     const auto messages = Call(&Q::ListMessages, "session_id: '" + id + "'");
-    EXPECT_EQ(messages->messages_size(), may_write && !may_control ? 2 : 0) << id;
+    EXPECT_EQ(messages->messages_size(), may_write ? 1 : 0) << id;
     for (const v1::QueuedMessage& message : messages->messages()) {
       EXPECT_EQ(message.client_id(), "session-own");
     }
@@ -88,36 +100,57 @@ TEST_F(AgentRightsTest, AnAnswerOfItsIsThatOfAnAgentWhateverItSays) {
   EXPECT_EQ(page->events(0).permission().decided_by(), "agent");
 }
 
-TEST_F(AgentRightsTest, ItMakesChildrenOfItsOwnSessionWhereItsRunnerAllows) {
-  const std::string by = "by_session_id: 'own' parent_session_id: 'own' working_dir: '/web/app' ";
-  EXPECT_THAT(Call(&S::CreateSession, by + "acp_server: 'claude'"),
-              FailsWith(StatusCode::kUnavailable, "runner_away"));
-  const auto serving = Serve(
-      "runner_id: 'r' max_agents: 2 agents { name: 'claude' children: 'boxed' } "
-      "agents { name: 'boxed' } agents { name: 'codex' } "
-      "workspaces { name: 'web' dir: '/web' } workspaces { name: 'lax' dir: '/lax' } "
-      "session_ids: 'own'");
-  ASSERT_TRUE(serving->Next()->has_started());
-  EXPECT_OK(Call(&S::CreateSession, by + "acp_server: 'claude'"));
+TEST_F(AgentRightsTest, ItMakesChildrenOfItsOwnSessionWhereARunnerAllows) {
+  // Whatever the call says of the parent.
+  const std::string by =
+      "by_session_id: 'own' parent_session_id: 'stranger' working_dir: '/web/app' ";
+  const auto child = Call(&S::CreateSession, by + "acp_server: 'claude'");
+  ASSERT_OK(child);
+  EXPECT_EQ(child->parent_session_id(), "own");
   EXPECT_OK(Call(&S::CreateSession, by + "acp_server: 'boxed'"));
   EXPECT_THAT(Call(&S::CreateSession, by + "acp_server: 'codex'"),
               FailsWith(StatusCode::kFailedPrecondition, "agent_not_allowed"));
   EXPECT_THAT(Call(&S::CreateSession, by + "acp_server: 'gemini'"),
               FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
   EXPECT_THAT(Call(&S::CreateSession, by), FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
-  EXPECT_THAT(Call(&S::CreateSession,
-                   "by_session_id: 'own' parent_session_id: 'own' acp_server: 'claude' "
-                   "working_dir: '/lax'"),
-              FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
-  for (const char* parent : {"", "child", "parent"}) {
+  for (const char* dir : {"/lax", "/web"}) {
     EXPECT_THAT(
-        Call(&S::CreateSession, absl::StrCat("by_session_id: 'own' parent_session_id: '", parent,
-                                             "' acp_server: 'claude' working_dir: '/web/app'")),
-        FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
+        Call(&S::CreateSession,
+             absl::StrCat("by_session_id: 'own' acp_server: 'claude' working_dir: '", dir, "'")),
+        FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
   }
   // A person may.
   EXPECT_OK(
       Call(&S::CreateSession, "parent_session_id: 'own' acp_server: 'codex' working_dir: '/lax'"));
+}
+
+// What it writes to its parent is done by that one's rules.
+TEST_F(AgentRightsTest, ItGetsNothingDoneByAParentWhoseRulesAreLaxer) {
+  Make("lax", "", "/lax");
+  Make("strict", "lax");
+  EXPECT_THAT(Call(&Q::AddMessage, "session_id: 'lax' by_session_id: 'strict' message: 'rm -rf /'"),
+              FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
+  EXPECT_OK(Call(&Q::AddMessage, "session_id: 'strict' by_session_id: 'lax' message: 'look'"));
+}
+
+TEST_F(AgentRightsTest, ThatOfASessionThatHasEndedDoesNothing) {
+  ASSERT_OK(Call(&S::EndSession, "session_id: 'own'"));
+  for (const auto& [what, told] : Try("child")) {
+    EXPECT_THAT(told, FailsWith(StatusCode::kFailedPrecondition, "session_ended")) << what;
+  }
+  EXPECT_THAT(
+      Call(&S::CreateSession, "by_session_id: 'own' acp_server: 'claude' working_dir: '/web/app'"),
+      FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
+}
+
+TEST_F(AgentRightsTest, WhoTakesTheIdOfAParentIsNone) {
+  clock_.Advance(absl::Seconds(1));
+  ASSERT_OK(Call(&S::EndSession, "session_id: 'own'"));
+  ASSERT_OK(Call(&S::DeleteSession, "session_id: 'own'"));
+  Make("own", "parent");
+  for (const auto& [what, told] : Try("child")) {
+    EXPECT_FALSE(told.ok()) << what;
+  }
 }
 
 }  // namespace

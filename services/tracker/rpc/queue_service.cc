@@ -11,6 +11,7 @@
 #include "tracker/domain/command/command_validation.h"
 #include "tracker/domain/errors.h"
 #include "tracker/domain/session/agent_rights.h"
+#include "tracker/domain/session/session_errors.h"
 #include "tracker/domain/session/session_limits.h"
 #include "tracker/rpc/session_answer.h"
 #include "tracker/rpc/session_convert.h"
@@ -116,20 +117,28 @@ void QueueService::AnswerStatus(const CallContext& caller, const Request& reques
 
 void QueueService::Add(const CallContext& caller, const v1::AddMessageRequest& request,
                        const Reply<v1::QueuedMessage>& reply) {
-  std::optional<SessionMetadata> by;
-  if (const std::string& id = request.by_session_id(); !id.empty()) {
-    absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, id);
-    if (!known.ok()) return reply->Fail(known.status());
-    by = *std::move(known);
-  }
+  const auto by = sessions_->GetActing(caller.scope, request.by_session_id());
+  if (!by.ok()) return reply->Fail(by.status());
   AnswerMessage(caller, request, reply,
-                [message = RequestFrom(caller, request), at_once = request.now(), by](
+                [this, message = RequestFrom(caller, request), at_once = request.now(), by = *by](
                     Session& session, absl::Time now) -> absl::StatusOr<QueuedMessage> {
-                  if (by.has_value()) {
-                    RETURN_IF_ERROR(CheckWritesTo(*by, session.metadata()));
-                  }
+                  if (by.has_value()) RETURN_IF_ERROR(CheckWrites(*by, session.metadata()));
                   return at_once ? session.SendNow(message, now) : session.AddMessage(message, now);
                 });
+}
+
+// What a message says is done by the rules of the session that gets it.
+absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionMetadata& to) {
+  switch (RelationTo(by, to)) {
+    case Relation::kOwn:
+    case Relation::kChild:
+      return absl::OkStatus();
+    case Relation::kParent:
+      return runners_->CheckChild(PlaceOf(by), PlaceOf(to));
+    case Relation::kNone:
+      break;
+  }
+  return NotRelated(to.session_id);
 }
 
 void QueueService::Get(const CallContext& caller, const v1::GetMessageRequest& request,
@@ -215,10 +224,13 @@ void QueueService::Pause(const CallContext& caller, const v1::PauseQueueRequest&
   std::string message = request.message();
   Cut(reason, kMaxReasonBytes);
   Cut(message, kMaxReasonTextBytes);
-  AnswerStatus(caller, request, reply, [reason, message](Session& session, absl::Time now) {
-    session.PauseQueue(reason, message, now);
-    return absl::OkStatus();
-  });
+  AnswerStatus(caller, request, reply,
+               [this, reason, message, lease = request.lease()](Session& session,
+                                                                absl::Time now) -> absl::Status {
+                 if (lease != 0) RETURN_IF_ERROR(CheckLease(session, lease));
+                 session.PauseQueue(reason, message, now);
+                 return absl::OkStatus();
+               });
 }
 
 void QueueService::Resume(const CallContext& caller, const v1::ResumeQueueRequest& request,
@@ -230,11 +242,17 @@ void QueueService::Resume(const CallContext& caller, const v1::ResumeQueueReques
 
 void QueueService::Stop(const CallContext& caller, const v1::StopTurnRequest& request,
                         const Reply<v1::QueueStatus>& reply) {
+  const auto by = sessions_->GetActing(caller.scope, request.by_session_id());
+  if (!by.ok()) return reply->Fail(by.status());
   AnswerStatus(caller, request, reply,
-               [by = request.by_session_id()](Session& session, absl::Time now) -> absl::Status {
-                 if (!by.empty()) RETURN_IF_ERROR(CheckControls(by, session.metadata()));
+               [by = *by](Session& session, absl::Time now) -> absl::Status {
+                 if (by.has_value()) RETURN_IF_ERROR(CheckControls(*by, session.metadata()));
                  return session.StopTurn(now);
                });
+}
+
+absl::Status QueueService::CheckLease(Session& session, int64_t lease) {
+  return runners_->CheckLease(session.metadata().session_id, lease);
 }
 
 void QueueService::Receive(const CallContext& caller, const v1::ReceiveMessagesRequest& request,
@@ -245,8 +263,9 @@ void QueueService::Receive(const CallContext& caller, const v1::ReceiveMessagesR
   if (!sessions_->Hold(receiver)) return;
   sessions_->With<std::monostate>(
       caller.scope, session_id,
-      [this, session_id, receiver, turn_id = request.turn_id()](
+      [this, session_id, receiver, turn_id = request.turn_id(), lease = request.lease()](
           Session& session, absl::Time now) -> absl::StatusOr<std::monostate> {
+        RETURN_IF_ERROR(CheckLease(session, lease));
         RETURN_IF_ERROR(session.Attach(receiver, turn_id, now));
         MutexLock lock(&mutex_);
         absl::erase_if(receivers_, [](const auto& other) { return other.second.expired(); });
@@ -288,6 +307,7 @@ void QueueService::Start(const CallContext& caller, const v1::StartTurnRequest& 
       *sessions_, caller.scope, request.session_id(), reply,
       [this, request, client_id = caller.client_id](
           Session& session, absl::Time now) -> absl::StatusOr<v1::StartTurnResponse> {
+        RETURN_IF_ERROR(CheckLease(session, request.lease()));
         std::string turn_id = request.turn_id();
         if (turn_id.empty()) {
           const MessageRequest prompt = RequestFrom(request.prompt(), client_id);
@@ -310,7 +330,9 @@ void QueueService::Finish(const CallContext& caller, const v1::FinishTurnRequest
   const absl::StatusOr<TurnOutcome> outcome = OutcomeFrom(request);
   if (!outcome.ok()) return reply->Fail(outcome.status());
   AnswerStatus(caller, request, reply,
-               [turn_id = request.turn_id(), outcome = *outcome](Session& session, absl::Time now) {
+               [this, turn_id = request.turn_id(), outcome = *outcome, lease = request.lease()](
+                   Session& session, absl::Time now) -> absl::Status {
+                 RETURN_IF_ERROR(CheckLease(session, lease));
                  return session.FinishTurn(turn_id, outcome, now);
                });
 }

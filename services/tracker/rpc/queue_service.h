@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "callslip/tracker/v1/queue_service.pb.h"
 #include "common/mutex.h"
+#include "tracker/domain/runner/session_runners.h"
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/rpc/async_server.h"
 #include "tracker/rpc/call_context.h"
@@ -23,7 +24,8 @@ class QueueService {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.QueueService";
 
-  explicit QueueService(SessionCaller* sessions) : sessions_(sessions) {}
+  QueueService(SessionCaller* sessions, SessionRunners* runners)
+      : sessions_(sessions), runners_(runners) {}
 
   // Before the server is started.
   static void AddTo(AsyncServer& server) { server.AddService(kName); }
@@ -62,6 +64,8 @@ class QueueService {
   void Stop(const CallContext& caller, const v1::StopTurnRequest& request,
             const Reply<v1::QueueStatus>& reply);
 
+  absl::Status CheckLease(Session& session, int64_t lease);
+  absl::Status CheckWrites(const SessionMetadata& by, const SessionMetadata& to);
   void Receive(const CallContext& caller, const v1::ReceiveMessagesRequest& request,
                const std::shared_ptr<ReceiveStream::Stream>& stream);
   void Start(const CallContext& caller, const v1::StartTurnRequest& request,
@@ -85,6 +89,7 @@ class QueueService {
                                         absl::Time now);
 
   SessionCaller* const sessions_;
+  SessionRunners* const runners_;
   Mutex mutex_;
   // The sessions' runners.
   absl::flat_hash_map<std::string, std::weak_ptr<ReceiveStream>> receivers_ ABSL_GUARDED_BY(mutex_);

@@ -134,7 +134,9 @@ constexpr FieldLimit kLimits[] = {
     {"tabs", 2 * kMiB},
     // Several.
     {"states", 0, 100},
-    {"session_ids", kName, kMany},
+    {"held", kName, kMany},
+    {"instance", kName},
+    {"only_session_id", kName},
     {"agents", kText, 100},
     {"children", kName, 100},
     {"workspaces", kText, 1000},

@@ -10,7 +10,9 @@ namespace callslip::tracker {
 RunnerOffer OfferFrom(const v1::ServeRequest& request) {
   RunnerOffer offer{.runner_id = request.runner_id(),
                     .version = request.version(),
-                    .max_agents = request.max_agents()};
+                    .max_agents = request.max_agents(),
+                    .instance = request.instance(),
+                    .only_session = request.only_session_id()};
   for (const v1::AgentOffer& agent : request.agents()) {
     offer.agents.push_back({agent.name(),
                             agent.title(),
@@ -31,10 +33,7 @@ absl::StatusOr<AgentChange> ChangeFrom(const v1::SetAgentStateRequest& request) 
   if (status == AgentStatus::kNone) {
     return InvalidField("status", "is required: a session is given up by ReleaseSession");
   }
-  AgentChange change{.status = status,
-                     .reason = request.reason(),
-                     .message = request.message(),
-                     .runner_id = request.runner_id()};
+  AgentChange change{.status = status, .reason = request.reason(), .message = request.message()};
   if (request.has_agent_session_id()) change.agent_session_id = request.agent_session_id();
   if (request.has_details()) change.details = request.details();
   return change;
@@ -68,14 +67,12 @@ void Fill(const RunnerInfo& runner, v1::Runner& message) {
     offer.set_name(agent.name);
     offer.set_title(agent.title);
     offer.set_problem(agent.problem);
-    offer.mutable_children()->Add(agent.children.begin(), agent.children.end());
   }
   for (const Workspace& each : runner.offer.workspaces) {
     v1::Workspace& workspace = *message.add_workspaces();
     workspace.set_name(each.name);
     workspace.set_dir(each.dir);
     workspace.mutable_agents()->Add(each.agents.begin(), each.agents.end());
-    workspace.mutable_children_in()->Add(each.children_in.begin(), each.children_in.end());
   }
   message.set_max_agents(runner.offer.max_agents);
   message.set_running_agents(runner.running_agents);

@@ -14,10 +14,6 @@ namespace {
 // How soon what has to be done is tried again where the storage is busy.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
-AgentPlace PlaceOf(const SessionMetadata& session) {
-  return {session.acp_server, session.working_dir};
-}
-
 }  // namespace
 
 RunnerService::RunnerService(Clock* clock, SessionCaller* sessions,
@@ -84,9 +80,14 @@ RunnerCounts RunnerService::Count() {
   return table_.CountRunners();
 }
 
-absl::Status RunnerService::CheckChild(const SessionMetadata& parent, const AgentPlace& child) {
+absl::Status RunnerService::CheckChild(const AgentPlace& maker, const AgentPlace& child) {
   MutexLock lock(&mutex_);
-  return table_.CheckChild(parent.session_id, PlaceOf(parent), child);
+  return table_.CheckChild(maker, child);
+}
+
+absl::Status RunnerService::CheckLease(const std::string& session_id, int64_t lease) {
+  MutexLock lock(&mutex_);
+  return table_.CheckLease(session_id, lease);
 }
 
 // What sessions need.
@@ -124,7 +125,7 @@ void RunnerService::TakeAway(const std::string& session_id, const char* reason,
 }
 
 RunnerService::RunnerStreamPtr RunnerService::AssignLocked(const SessionMetadata& session) {
-  return StreamLocked(table_.Assign(session.session_id, PlaceOf(session)));
+  return StreamLocked(table_.Assign(session.session_id, PlaceOf(session), session.maker));
 }
 
 RunnerService::RunnerStreamPtr RunnerService::StreamLocked(const std::string& runner_id) {
@@ -153,13 +154,15 @@ void RunnerService::Find(const std::string& runner_id, const std::string& sessio
           return;
         }
         if (!session.ok()) return found(session.status());
-        // It may have become another one's meanwhile, or nobody's.
-        if (const absl::Status mine = CheckAssigned(session_id, runner_id); !mine.ok()) {
-          return found(mine);
+        v1::Assignment assignment;
+        {
+          // It may have become another one's meanwhile, or nobody's.
+          MutexLock lock(&mutex_);
+          if (table_.RunnerOf(session_id) != runner_id) return found(NotAssigned(session_id));
+          assignment.set_lease(table_.LeaseOf(session_id));
         }
-        v1::Session message;
-        Fill(*session, message);
-        found(std::move(message));
+        Fill(*session, *assignment.mutable_session());
+        found(std::move(assignment));
       });
 }
 
@@ -220,19 +223,19 @@ absl::Status RunnerService::Connect(const v1::ServeRequest& request,
   ToTell needed;
   {
     MutexLock lock(&mutex_);
-    std::vector<std::string> sessions;
-    for (const std::string& session_id : request.session_ids()) {
-      const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(session_id);
+    std::vector<HeldSession> held;
+    for (const v1::HeldSession& each : request.held()) {
+      const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(each.session_id());
       if (!session.ok()) {
-        released.emplace_back(session_id, "session_deleted");
+        released.emplace_back(each.session_id(), "session_deleted");
       } else if (session->state != SessionState::kActive) {
-        released.emplace_back(session_id, "session_ended");
+        released.emplace_back(each.session_id(), "session_ended");
       } else {
-        sessions.push_back(session_id);
+        held.push_back({each.session_id(), each.lease()});
       }
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> others,
-                     table_.Connect(OfferFrom(request), sessions, clock_->Now()));
+                     table_.Connect(OfferFrom(request), held, clock_->Now()));
     for (const std::string& session_id : others) {
       released.emplace_back(session_id, "runner_replaced");
     }
@@ -307,11 +310,13 @@ absl::Status RunnerService::List(const CallContext&, const v1::ListRunnersReques
 
 // Sessions of runners.
 
-absl::Status RunnerService::CheckAssigned(const std::string& session_id,
-                                          const std::string& runner_id) {
+absl::StatusOr<std::string> RunnerService::RunnerWith(const std::string& session_id,
+                                                      int64_t lease) {
   MutexLock lock(&mutex_);
-  if (!runner_id.empty() && table_.RunnerOf(session_id) == runner_id) return absl::OkStatus();
-  return NotAssigned(session_id, runner_id);
+  RETURN_IF_ERROR(table_.CheckLease(session_id, lease));
+  std::string runner_id = table_.RunnerOf(session_id);
+  if (runner_id.empty()) return NotAssigned(session_id);
+  return runner_id;
 }
 
 void RunnerService::SetState(const CallContext& caller, const v1::SetAgentStateRequest& request,
@@ -320,9 +325,10 @@ void RunnerService::SetState(const CallContext& caller, const v1::SetAgentStateR
   if (!change.ok()) return reply->Fail(change.status());
   AnswerFrom<AgentState, v1::AgentState>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [this, id = request.session_id(), change = *change, title = request.title()](
-          Session& session, absl::Time now) -> absl::StatusOr<AgentState> {
-        RETURN_IF_ERROR(CheckAssigned(id, *change.runner_id));
+      [this, id = request.session_id(), lease = request.lease(), change = *change,
+       title = request.title()](Session& session,
+                                absl::Time now) mutable -> absl::StatusOr<AgentState> {
+        ASSIGN_OR_RETURN(change.runner_id, RunnerWith(id, lease));
         if (!title.empty() && session.metadata().name.empty()) {
           RETURN_IF_ERROR(session.Rename(title, now));
         }
@@ -342,7 +348,7 @@ absl::Status RunnerService::Release(const CallContext& caller,
   ToTell needed;
   {
     MutexLock lock(&mutex_);
-    if (!table_.GiveUp(id, request.runner_id())) return absl::OkStatus();
+    if (!table_.GiveUp(id, request.lease())) return absl::OkStatus();
     if (session.needs_agent) needed.emplace_back(AssignLocked(session), id);
   }
   controls_.Fail(id, RunnerGaveUp());
@@ -356,9 +362,9 @@ void RunnerService::IssueToken(const CallContext& caller,
                                const Reply<v1::IssueSessionTokenResponse>& reply) {
   AnswerFrom<std::string, v1::IssueSessionTokenResponse>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [this, id = request.session_id(), runner_id = request.runner_id()](
+      [this, id = request.session_id(), lease = request.lease()](
           Session& session, absl::Time now) -> absl::StatusOr<std::string> {
-        RETURN_IF_ERROR(CheckAssigned(id, runner_id));
+        ASSIGN_OR_RETURN(const std::string runner_id, RunnerWith(id, lease));
         const std::string token = NewSessionToken();
         const std::string hash = HashOfToken(token);
         RETURN_IF_ERROR(session.SetAgentState({.runner_id = runner_id, .token_hash = hash}, now));
@@ -412,7 +418,7 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
     MutexLock lock(&mutex_);
     runner_id = table_.RunnerOf(id);
     if (runner_id.empty() && !is_stop) {
-      runner_id = table_.Assign(id, PlaceOf(session), /*anyway=*/true);
+      runner_id = table_.Assign(id, PlaceOf(session), session.maker, /*anyway=*/true);
     }
     stream = StreamLocked(runner_id);
   }
@@ -437,6 +443,8 @@ void RunnerService::AnswerControl(const CallContext& caller,
   const std::string& id = request.session_id();
   const absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, id);
   if (!known.ok()) return reply->Fail(known.status());
+  const absl::Status may = RunnerWith(id, request.lease()).status();
+  if (!may.ok()) return reply->Fail(may);
   const RunnerControls::Reply waiting = controls_.Take(id, request.control_id());
   reply->Finish({}, [] {});
   if (waiting == nullptr) return;

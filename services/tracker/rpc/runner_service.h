@@ -18,6 +18,7 @@
 #include "common/mutex.h"
 #include "common/timer_thread.h"
 #include "tracker/domain/runner/runner_table.h"
+#include "tracker/domain/runner/session_runners.h"
 #include "tracker/domain/session/agent_needs.h"
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/rpc/async_server.h"
@@ -32,7 +33,7 @@ namespace callslip::tracker {
 // RunnerService: which runner has which session, told by what sessions need and what runners say.
 // The contract is in runner_service.proto. Must outlive the server that it serves on and the calls
 // of `sessions`.
-class RunnerService final : public AgentNeedsListener {
+class RunnerService final : public AgentNeedsListener, public SessionRunners {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.RunnerService";
 
@@ -52,8 +53,8 @@ class RunnerService final : public AgentNeedsListener {
   std::vector<RunnerInfo> Runners();
   RunnerCounts Count();
 
-  // Whether the agent of `parent` may make a session at `child`: see RunnerTable.
-  absl::Status CheckChild(const SessionMetadata& parent, const AgentPlace& child);
+  absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child) override;
+  absl::Status CheckLease(const std::string& session_id, int64_t lease) override;
 
   void OnNeeded(const SessionMetadata& session) override;
   void OnEnded(const SessionMetadata& session) override;
@@ -91,8 +92,8 @@ class RunnerService final : public AgentNeedsListener {
   void AnswerControl(const CallContext& caller, const v1::AnswerControlRequest& request,
                      const Reply<v1::AnswerControlResponse>& reply);
 
-  // NotAssigned.
-  absl::Status CheckAssigned(const std::string& session_id, const std::string& runner_id);
+  // Of the session, which a runner has by that lease: NotAssigned, RunnerAway.
+  absl::StatusOr<std::string> RunnerWith(const std::string& session_id, int64_t lease);
   // The runner that a session is given to; null where that is nobody, or not connected.
   RunnerStreamPtr AssignLocked(const SessionMetadata& session)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

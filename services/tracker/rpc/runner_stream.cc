@@ -62,8 +62,8 @@ void RunnerStream::GoOn() {
   while (const std::optional<std::vector<Task>> tasks = Take()) {
     for (const Task& task : *tasks) {
       find_(task.session_id,
-            [self = shared_from_this(), task](absl::StatusOr<v1::Session> session) {
-              self->OnFound(task, std::move(session));
+            [self = shared_from_this(), task](absl::StatusOr<v1::Assignment> assignment) {
+              self->OnFound(task, std::move(assignment));
             });
     }
   }
@@ -93,14 +93,13 @@ std::optional<std::vector<RunnerStream::Task>> RunnerStream::Take() {
   return std::nullopt;
 }
 
-void RunnerStream::OnFound(const Task& task, absl::StatusOr<v1::Session> session) {
+void RunnerStream::OnFound(const Task& task, absl::StatusOr<v1::Assignment> assignment) {
   {
     MutexLock lock(&mutex_);
     --finding_;
     if (over_) return;
-    if (session.ok()) {
-      Ready ready{.on_sent = task.on_sent};
-      *ready.message.mutable_session() = *std::move(session);
+    if (assignment.ok()) {
+      Ready ready{.message = *std::move(assignment), .on_sent = task.on_sent};
       if (task.control.has_value()) {
         *ready.message.mutable_control() = *task.control;
       } else {

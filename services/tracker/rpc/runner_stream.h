@@ -26,7 +26,8 @@ namespace callslip::tracker {
 class RunnerStream final : public LastingCall, public std::enable_shared_from_this<RunnerStream> {
  public:
   using Stream = ServerStream<v1::Assignment>;
-  using Found = std::function<void(absl::StatusOr<v1::Session>)>;
+  // A session and its lease, without what is to be done.
+  using Found = std::function<void(absl::StatusOr<v1::Assignment>)>;
   // Calls `found` once, at once or later, with a session of the runner, or an error where it is
   // none any more.
   using Find = std::function<void(const std::string& session_id, Found found)>;
@@ -67,7 +68,7 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
   void GoOn();
   // What to look up now; none where there is nothing to be done any more.
   std::optional<std::vector<Task>> Take();
-  void OnFound(const Task& task, absl::StatusOr<v1::Session> session);
+  void OnFound(const Task& task, absl::StatusOr<v1::Assignment> assignment);
 
   StreamOfSession<v1::Assignment> stream_;
   const Find find_;

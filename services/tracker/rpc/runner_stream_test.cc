@@ -52,9 +52,9 @@ class RunnerStreamTest : public testing::Test {
       stream_,
       [this](const std::string& session_id, const RunnerStream::Found& found) {
         lookups_.push_back(session_id);
-        v1::Session session;
-        session.set_session_id(session_id);
-        found(std::move(session));
+        v1::Assignment assignment;
+        assignment.mutable_session()->set_session_id(session_id);
+        found(std::move(assignment));
       },
       [this] { gone_ = true; });
 };

@@ -557,7 +557,6 @@ PermissionRequest RequestFrom(const v1::AskPermissionRequest& request) {
                                .tool_call_id = request.tool_call_id(),
                                .kind = request.kind(),
                                .details = request.details(),
-                               .runner_id = request.runner_id(),
                                .parent_may_allow = request.parent_may_allow()};
   for (const v1::Permission::Option& option : request.options()) {
     permission.options.push_back({option.option_id(), option.name(), option.kind()});

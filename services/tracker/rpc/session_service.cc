@@ -189,28 +189,30 @@ absl::Status SessionService::List(const CallContext& caller, const v1::ListSessi
 
 void SessionService::Create(const CallContext& caller, const v1::CreateSessionRequest& request,
                             const Reply<v1::Session>& reply) {
-  const std::string& by = request.by_session_id();
-  if (!by.empty() && by != request.parent_session_id()) {
-    return reply->Fail(InvalidField("parent_session_id", "has to be as by_session_id"));
-  }
-  // Those of others are unknown.
-  std::optional<SessionMetadata> parent;
-  if (const std::string& id = request.parent_session_id(); !id.empty()) {
-    absl::StatusOr<SessionMetadata> known = sessions_->Get(caller.scope, id);
+  const auto by = sessions_->GetActing(caller.scope, request.by_session_id());
+  if (!by.ok()) return reply->Fail(by.status());
+  std::optional<SessionMetadata> parent = *by;
+  std::optional<AgentPlace> maker;
+  if (parent.has_value()) {
+    maker = PlaceOf(*parent);
+    const absl::Status may =
+        runners_->CheckChild(*maker, {request.acp_server(), request.working_dir()});
+    if (!may.ok()) return reply->Fail(may);
+  } else if (!request.parent_session_id().empty()) {
+    // Those of others are unknown.
+    absl::StatusOr<SessionMetadata> known =
+        sessions_->Get(caller.scope, request.parent_session_id());
     if (!known.ok()) return reply->Fail(known.status());
     parent = *std::move(known);
-  }
-  if (!by.empty()) {
-    const absl::Status may = check_child_(*parent, {request.acp_server(), request.working_dir()});
-    if (!may.ok()) return reply->Fail(may);
   }
   sessions_->table().Create({.session_id = request.session_id(),
                              .name = request.name(),
                              .owner = caller.client_id,
                              .acp_server = request.acp_server(),
                              .working_dir = request.working_dir(),
-                             .parent_session_id = request.parent_session_id(),
-                             .detached = request.detached()},
+                             .parent_session_id = parent.has_value() ? parent->session_id : "",
+                             .detached = request.detached(),
+                             .maker = std::move(maker)},
                             [reply, parent](const absl::StatusOr<SessionMetadata>& session) {
                               if (!session.ok()) return reply->Fail(session.status());
                               RecordSession(*session, parent);
@@ -247,10 +249,11 @@ void SessionService::Update(const CallContext& caller, const v1::UpdateSessionRe
 
 void SessionService::EndSession(const CallContext& caller, const v1::EndSessionRequest& request,
                                 const Reply<v1::Session>& reply) {
+  const auto by = sessions_->GetActing(caller.scope, request.by_session_id());
+  if (!by.ok()) return reply->Fail(by.status());
   Change(caller.scope, request.session_id(), reply,
-         [reason = request.reason(), by = request.by_session_id()](Session& session,
-                                                                   absl::Time now) -> absl::Status {
-           if (!by.empty()) RETURN_IF_ERROR(CheckControls(by, session.metadata()));
+         [reason = request.reason(), by = *by](Session& session, absl::Time now) -> absl::Status {
+           if (by.has_value()) RETURN_IF_ERROR(CheckControls(*by, session.metadata()));
            return session.End(reason, now);
          });
 }
@@ -271,6 +274,12 @@ void SessionService::Delete(const CallContext& caller, const v1::DeleteSessionRe
   });
 }
 
+absl::Status SessionService::CheckLease(Session& session, int64_t lease) {
+  // Others may do that, too.
+  if (lease == 0) return absl::OkStatus();
+  return runners_->CheckLease(session.metadata().session_id, lease);
+}
+
 void SessionService::Append(const CallContext& caller, const v1::AppendEventsRequest& request,
                             const Reply<v1::AppendEventsResponse>& reply) {
   absl::StatusOr<std::vector<EventPayload>> payloads = PayloadsFrom(request);
@@ -279,9 +288,9 @@ void SessionService::Append(const CallContext& caller, const v1::AppendEventsReq
   if (!room.ok()) return reply->Fail(room);
   AnswerFrom<Appended, v1::AppendEventsResponse>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [payloads = *std::move(payloads), runner_id = request.runner_id()](
+      [this, payloads = *std::move(payloads), lease = request.lease()](
           Session& session, absl::Time now) -> absl::StatusOr<Appended> {
-        RETURN_IF_ERROR(session.CheckRunner(runner_id));
+        RETURN_IF_ERROR(CheckLease(session, lease));
         return Record(payloads, session, now);
       },
       [](const Appended& appended, v1::AppendEventsResponse& response) {
@@ -458,7 +467,9 @@ void SessionService::AddText(const CallContext& caller, const v1::AddAgentTextRe
   if (request.has_offset()) piece.offset = request.offset();
   sessions_->With<AddedAgentText>(
       caller.scope, session_id,
-      [piece = std::move(piece)](Session& session, absl::Time now) {
+      [this, piece = std::move(piece), lease = request.lease()](
+          Session& session, absl::Time now) -> absl::StatusOr<AddedAgentText> {
+        RETURN_IF_ERROR(runners_->CheckLease(session.metadata().session_id, lease));
         return session.AddAgentText(piece, now);
       },
       [this, client_id, session = *known, reply](const absl::StatusOr<AddedAgentText>& added) {
@@ -512,7 +523,9 @@ void SessionService::Ask(const CallContext& caller, const v1::AskPermissionReque
         reply->Finish(std::move(permission), [] {});
       },
       std::move(place));
-  wait->Begin(RequestFrom(request), until);
+  wait->Begin(RequestFrom(request), until, [this, lease = request.lease()](Session& session) {
+    return CheckLease(session, lease);
+  });
   sessions_->Hold(wait);
   reply->OnCallerLeft([wait] { wait->OnCallerLeft(); });
 }
@@ -520,16 +533,17 @@ void SessionService::Ask(const CallContext& caller, const v1::AskPermissionReque
 void SessionService::AnswerPermission(const CallContext& caller,
                                       const v1::AnswerPermissionRequest& request,
                                       const Reply<v1::Permission>& reply) {
-  const std::string& by = request.by_session_id();
+  const auto by = sessions_->GetActing(caller.scope, request.by_session_id());
+  if (!by.ok()) return reply->Fail(by.status());
   PermissionAnswer answer{.request_id = request.permission_id(),
                           .option_id = request.option_id(),
                           .answered_by = caller.client_id,
-                          .decided_by = by.empty() ? request.decided_by() : kByAgent};
+                          .decided_by = by->has_value() ? kByAgent : request.decided_by()};
   AnswerFrom<v1::Permission, v1::Permission>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [answer = std::move(answer), by](Session& session,
-                                       absl::Time now) -> absl::StatusOr<v1::Permission> {
-        if (!by.empty()) RETURN_IF_ERROR(CheckControls(by, session.metadata()));
+      [answer = std::move(answer), by = *by](Session& session,
+                                             absl::Time now) -> absl::StatusOr<v1::Permission> {
+        if (by.has_value()) RETURN_IF_ERROR(CheckControls(*by, session.metadata()));
         const std::vector<PermissionRequest> open = session.Snapshot().permissions;
         RETURN_IF_ERROR(session.AnswerPermission(answer, now));
         v1::Permission permission;
@@ -556,8 +570,9 @@ void SessionService::CancelPermissions(const CallContext& caller,
                                        const Reply<v1::ListPermissionsResponse>& reply) {
   AnswerFrom<std::vector<v1::Permission>, v1::ListPermissionsResponse>(
       *sessions_, caller.scope, request.session_id(), reply,
-      [id = request.permission_id()](
+      [this, id = request.permission_id(), lease = request.lease()](
           Session& session, absl::Time now) -> absl::StatusOr<std::vector<v1::Permission>> {
+        RETURN_IF_ERROR(CheckLease(session, lease));
         std::vector<v1::Permission> open = OpenPermissions(session);
         if (id.empty()) {
           RETURN_IF_ERROR(session.CancelPermissions(now).status());

@@ -1,7 +1,6 @@
 #ifndef CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_
 #define CALLSLIP_TRACKER_RPC_SESSION_SERVICE_H_
 
-#include <functional>
 #include <memory>
 #include <utility>
 
@@ -9,7 +8,7 @@
 #include "common/clock.h"
 #include "tracker/domain/journal/output_gate.h"
 #include "tracker/domain/queue/command_table.h"
-#include "tracker/domain/runner/runner.h"
+#include "tracker/domain/runner/session_runners.h"
 #include "tracker/domain/session/player_table.h"
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/domain/session/shell_commands.h"
@@ -26,19 +25,15 @@ class SessionService {
  public:
   static constexpr char kName[] = "callslip.tracker.v1.SessionService";
 
-  // RunnerService::CheckChild().
-  using CheckChild =
-      std::function<absl::Status(const SessionMetadata& parent, const AgentPlace& child)>;
-
   // `commands` runs the commands that agents' answers hold, whose changes are known once `gate`,
   // which may be null, lets them out. All must outlive this.
   SessionService(Clock* clock, CommandTable* commands, SessionCaller* sessions,
-                 std::shared_ptr<TimerThread> timers, OutputGate* gate, CheckChild check_child)
+                 std::shared_ptr<TimerThread> timers, OutputGate* gate, SessionRunners* runners)
       : clock_(clock),
         commands_(commands),
         sessions_(sessions),
         gate_(gate),
-        check_child_(std::move(check_child)),
+        runners_(runners),
         shell_commands_(clock, commands, sessions, std::move(timers), gate, kShellJson) {}
 
   // Before the server is started.
@@ -75,6 +70,8 @@ class SessionService {
               const Reply<v1::Session>& reply);
   void Delete(const CallContext& caller, const v1::DeleteSessionRequest& request,
               const Reply<v1::DeleteSessionResponse>& reply);
+  // Of a call that is not only a runner's.
+  absl::Status CheckLease(Session& session, int64_t lease);
   void Append(const CallContext& caller, const v1::AppendEventsRequest& request,
               const Reply<v1::AppendEventsResponse>& reply);
   void Read(const CallContext& caller, const v1::ReadEventsRequest& request,
@@ -115,7 +112,7 @@ class SessionService {
   CommandTable* const commands_;
   SessionCaller* const sessions_;
   OutputGate* const gate_;
-  const CheckChild check_child_;
+  SessionRunners* const runners_;
   ShellCommands shell_commands_;
   PlayerTable players_;
 };

@@ -53,12 +53,9 @@ struct SessionParts {
   SessionParts(Clock* clock, CommandTable* commands, SessionTable* table, OutputGate* gate)
       : timers(std::make_shared<TimerThread>(clock)),
         caller(table, timers),
-        sessions(clock, commands, &caller, timers, gate,
-                 [this](const SessionMetadata& parent, const AgentPlace& child) {
-                   return runners.CheckChild(parent, child);
-                 }),
-        queues(&caller),
-        runners(clock, &caller, timers) {}
+        runners(clock, &caller, timers),
+        sessions(clock, commands, &caller, timers, gate, &runners),
+        queues(&caller, &runners) {}
   ~SessionParts() {
     // Whatever may still call the services.
     runners.Stop();
@@ -68,9 +65,9 @@ struct SessionParts {
 
   const std::shared_ptr<TimerThread> timers;
   SessionCaller caller;
+  RunnerService runners;
   SessionService sessions;
   QueueService queues;
-  RunnerService runners;
 };
 
 }  // namespace

@@ -113,6 +113,10 @@ std::string EncodeMetadata(const SessionMetadata& metadata) {
     json["depth"] = metadata.depth;
     json["detached"] = metadata.detached;
   }
+  if (metadata.maker.has_value()) {
+    json["maker"] = {{"acp_server", metadata.maker->acp_server},
+                     {"working_dir", metadata.maker->working_dir}};
+  }
   const FileJson agent = AgentJson(metadata.agent);
   if (!agent.empty()) json["agent"] = agent;
   if (!metadata.agent_token_hash.empty()) json["agent_token_hash"] = metadata.agent_token_hash;
@@ -145,6 +149,9 @@ std::optional<SessionMetadata> DecodeMetadata(absl::string_view text) {
   metadata.parent_session_id = StringAt(*json, "parent_session_id");
   metadata.depth = static_cast<int>(IntAt(*json, "depth"));
   metadata.detached = BoolAt(*json, "detached");
+  if (const Json* maker = Find(*json, "maker"); maker != nullptr) {
+    metadata.maker = {StringAt(*maker, "acp_server"), StringAt(*maker, "working_dir")};
+  }
   if (const Json* agent = Find(*json, "agent"); agent != nullptr) {
     metadata.agent = AgentOf(*agent);
   }

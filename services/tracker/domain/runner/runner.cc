@@ -77,22 +77,25 @@ const Workspace* WorkspaceOf(const RunnerOffer& offer, const AgentPlace& place) 
   return best;
 }
 
-Fit FitOf(const RunnerOffer& offer, const AgentPlace& place) {
+Fit FitOf(const RunnerOffer& offer, const AgentPlace& place,
+          const std::optional<AgentPlace>& maker) {
   if (WorkspaceOf(offer, place) == nullptr) return Fit::kNone;
+  if (maker.has_value() && !CheckChild(offer, *maker, place).ok()) return Fit::kNone;
   return AgentOf(offer, place.acp_server)->problem.empty() ? Fit::kGood : Fit::kProblem;
 }
 
-absl::Status CheckChild(const RunnerOffer& offer, const AgentPlace& parent,
-                        const RunnerOffer& offer_of_child, const AgentPlace& child) {
-  const Workspace* const from = WorkspaceOf(offer, parent);
-  const Workspace* const to = WorkspaceOf(offer_of_child, child);
-  // A parent whose runner serves it no longer may have no child anywhere.
-  if (from == nullptr) return NoRunnerFor(parent.acp_server, parent.working_dir);
+absl::Status CheckChild(const RunnerOffer& offer, const AgentPlace& maker,
+                        const AgentPlace& child) {
+  const Workspace* const from = WorkspaceOf(offer, maker);
+  const Workspace* const to = WorkspaceOf(offer, child);
+  if (from == nullptr) return NoRunnerFor(maker.acp_server, maker.working_dir);
   if (to == nullptr) return NoRunnerFor(child.acp_server, child.working_dir);
-  if (to->name != from->name && !absl::c_linear_search(from->children_in, to->name)) {
-    return WorkspaceNotAllowed(*from, to->name);
+  // In its own workspace no higher than it is itself.
+  const bool is_own = to == from && IsInside(child.working_dir, maker.working_dir);
+  if (!is_own && !absl::c_linear_search(from->children_in, to->name)) {
+    return WorkspaceNotAllowed(*from, maker.working_dir, to->name);
   }
-  const AgentOffer& agent = *AgentOf(offer, parent.acp_server);
+  const AgentOffer& agent = *AgentOf(offer, maker.acp_server);
   if (child.acp_server != agent.name && !absl::c_linear_search(agent.children, child.acp_server)) {
     return AgentNotAllowed(agent, child.acp_server);
   }

@@ -1,12 +1,15 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_H_
 #define CALLSLIP_TRACKER_DOMAIN_RUNNER_RUNNER_H_
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/session/session_metadata.h"
 
 namespace callslip::tracker {
 
@@ -28,6 +31,12 @@ struct Workspace {
   std::vector<std::string> children_in = {};
 };
 
+// A session that a runner holds, by the number that it was given with it.
+struct HeldSession {
+  std::string session_id;
+  int64_t lease = 0;
+};
+
 // What a runner says of itself.
 struct RunnerOffer {
   std::string runner_id;
@@ -35,6 +44,11 @@ struct RunnerOffer {
   std::vector<AgentOffer> agents;
   std::vector<Workspace> workspaces;
   int max_agents = 1;  // At a time.
+  // Of the process: no two have the same.
+  std::string instance = {};
+  // The only session that it serves, and that nobody else is given meanwhile. Empty: all that suit
+  // it.
+  std::string only_session = {};
 };
 
 // A runner as lists have it.
@@ -57,12 +71,6 @@ struct RunnerCounts {
 // and there are no more than there may be.
 absl::Status CheckOffer(const RunnerOffer& offer);
 
-// What a session is run by: the agent that it names, in its directory.
-struct AgentPlace {
-  std::string acp_server;
-  std::string working_dir;
-};
-
 // The workspace whose rules hold there: of those that the agent may work in the innermost one. Null
 // where there is none, or no such agent.
 const Workspace* WorkspaceOf(const RunnerOffer& offer, const AgentPlace& place);
@@ -73,13 +81,14 @@ enum class Fit {
   kProblem,  // It has, but the agent can't be started.
   kGood,
 };
-Fit FitOf(const RunnerOffer& offer, const AgentPlace& place);
+// `maker` is the place of the agent that has made the session, where one has.
+Fit FitOf(const RunnerOffer& offer, const AgentPlace& place,
+          const std::optional<AgentPlace>& maker = std::nullopt);
 
-// Whether an agent at `parent`, which is that runner's, may make a session at `child`, which suits
-// it, too: one whose rules are no laxer, or that its own allow. AgentNotAllowed,
+// Whether an agent at `maker` may have a session at `child`, as this runner has it: where its own
+// rules hold, or where they allow it. NoRunnerFor where it serves one of both not, AgentNotAllowed,
 // WorkspaceNotAllowed.
-absl::Status CheckChild(const RunnerOffer& offer, const AgentPlace& parent,
-                        const RunnerOffer& offer_of_child, const AgentPlace& child);
+absl::Status CheckChild(const RunnerOffer& offer, const AgentPlace& maker, const AgentPlace& child);
 
 }  // namespace callslip::tracker
 

@@ -40,6 +40,15 @@ absl::Status RunnerReplaced(absl::string_view id) {
        .hint = "Leave the sessions to it, or give this runner an id of its own."});
 }
 
+absl::Status RunnerNameTaken(absl::string_view id) {
+  return ErrorWithDetails(
+      StatusCode::kAlreadyExists, absl::StrCat("another process serves as runner \"", id, "\""),
+      {.reason = "runner_name_taken",
+       .hint = "Give each runner a runner_id of its own. One whose machine has gone is let go of "
+               "within a minute.",
+       .retry_after = absl::Seconds(10)});
+}
+
 absl::Status RunnerTooSlow() {
   return ErrorWithDetails(StatusCode::kResourceExhausted,
                           "the runner does not read what it is to do",
@@ -53,29 +62,32 @@ absl::Status AgentNotAllowed(const AgentOffer& parent, absl::string_view child) 
       parent.children.empty() ? "" : absl::StrCat(", ", absl::StrJoin(parent.children, ", "));
   return ErrorWithDetails(
       StatusCode::kFailedPrecondition,
-      absl::StrCat("the agent \"", parent.name, "\" may have no session with \"", child,
-                   "\", which is confined less"),
+      absl::StrCat("the agent \"", parent.name, "\" may have no session with \"", child, "\""),
       {.reason = "agent_not_allowed",
-       .hint = absl::StrCat("Name one of these: ", parent.name, others, ". A person can list ",
-                            child, " in agents.", parent.name, ".children of runner.yaml.")});
+       .hint = absl::StrCat("Name one of these: ", parent.name, others,
+                            ". A person decides that by agents.", parent.name,
+                            ".children in runner.yaml.")});
 }
 
-absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view child) {
+absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view working_dir,
+                                 absl::string_view child) {
   const std::string others =
-      parent.children_in.empty() ? "" : absl::StrCat(", ", absl::StrJoin(parent.children_in, ", "));
+      parent.children_in.empty()
+          ? ""
+          : absl::StrCat(" Or name one of these: ", absl::StrJoin(parent.children_in, ", "), ".");
   return ErrorWithDetails(
       StatusCode::kFailedPrecondition,
-      absl::StrCat("an agent of the workspace \"", parent.name, "\" may make no session in \"",
-                   child, "\", where other rules hold"),
+      absl::StrCat("an agent in \"", working_dir, "\" may make no session in the workspace \"",
+                   child, "\" outside of that"),
       {.reason = "workspace_not_allowed",
-       .hint =
-           absl::StrCat("Name one of these: ", parent.name, others, ". A person can list ", child,
-                        " in workspaces.", parent.name, ".children_in of runner.yaml.")});
+       .hint = absl::StrCat("Name no workspace: then it works in your directory.", others,
+                            " A person decides that by workspaces.", parent.name,
+                            ".children_in in runner.yaml.")});
 }
 
 absl::Status RunnerAway() {
   return ErrorWithDetails(
-      StatusCode::kUnavailable, "the runner of the agent that calls is not connected",
+      StatusCode::kUnavailable, "the runner has not connected yet",
       {.reason = "runner_away", .hint = "Send the call again.", .retry_after = absl::Seconds(1)});
 }
 

@@ -11,16 +11,18 @@
 // part of the public API.
 namespace callslip::tracker {
 
-absl::Status TooManyRunners(size_t limit);          // too_many_runners, RESOURCE_EXHAUSTED
-absl::Status RunnerReplaced(absl::string_view id);  // runner_replaced, ABORTED
-absl::Status RunnerTooSlow();                       // too_slow, RESOURCE_EXHAUSTED
+absl::Status TooManyRunners(size_t limit);           // too_many_runners, RESOURCE_EXHAUSTED
+absl::Status RunnerReplaced(absl::string_view id);   // runner_replaced, ABORTED
+absl::Status RunnerNameTaken(absl::string_view id);  // runner_name_taken, ALREADY_EXISTS
+absl::Status RunnerTooSlow();                        // too_slow, RESOURCE_EXHAUSTED
 // No runner has that agent and a workspace with that directory.
 absl::Status NoRunnerFor(absl::string_view acp_server, absl::string_view working_dir);  // no_runner
 // What an agent may not have a session of its own do: agent_not_allowed, workspace_not_allowed;
 // both FAILED_PRECONDITION.
 absl::Status AgentNotAllowed(const AgentOffer& parent, absl::string_view child);
-absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view child);
-// Nobody can say what an agent may do while its runner is not connected.
+absl::Status WorkspaceNotAllowed(const Workspace& parent, absl::string_view working_dir,
+                                 absl::string_view child);
+// Nobody can say what an agent may do, or whose lease is good, while the runner is not connected.
 absl::Status RunnerAway();  // runner_away, UNAVAILABLE
 // The session's runner has given it up.
 absl::Status RunnerGaveUp();                 // no_runner

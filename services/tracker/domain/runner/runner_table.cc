@@ -4,12 +4,16 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/random.h"
 #include "common/status_macros.h"
 #include "tracker/domain/runner/runner_errors.h"
 #include "tracker/domain/runner/runner_limits.h"
+#include "tracker/domain/session/session_errors.h"
 
 namespace callslip::tracker {
 namespace {
+
+int64_t NewLease() { return static_cast<int64_t>(Random64() >> 1 | 1); }
 
 bool Runs(AgentStatus status) {
   switch (status) {
@@ -30,11 +34,16 @@ bool Runs(AgentStatus status) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> RunnerTable::Connect(
-    RunnerOffer offer, const std::vector<std::string>& sessions, absl::Time now) {
+absl::StatusOr<std::vector<std::string>> RunnerTable::Connect(RunnerOffer offer,
+                                                              const std::vector<HeldSession>& held,
+                                                              absl::Time now) {
   RETURN_IF_ERROR(CheckOffer(offer));
   const std::string id = offer.runner_id;
   const auto found = runners_.find(id);
+  if (found != runners_.end() && found->second.connected &&
+      found->second.offer->instance != offer.instance) {
+    return RunnerNameTaken(id);
+  }
   if (found == runners_.end() || !found->second.offer.has_value()) {
     if (known_runners_ >= kMaxRunners && !MakeRoom()) return TooManyRunners(kMaxRunners);
     ++known_runners_;
@@ -45,10 +54,21 @@ absl::StatusOr<std::vector<std::string>> RunnerTable::Connect(
   runner.offer = std::move(offer);
   runner.connected = true;
   std::vector<std::string> others;
-  for (const std::string& session : sessions) {
-    if (const std::string owner = RunnerOf(session); owner == id) continue;
-    // How its agent is the runner says next.
-    if (!Give(session, id, AgentStatus::kNone)) others.push_back(session);
+  std::set<std::string> still;
+  for (const HeldSession& each : held) {
+    const auto session = sessions_.find(each.session_id);
+    const bool is_its = session != sessions_.end() && session->second.runner_id == id &&
+                        each.lease != 0 &&
+                        (session->second.lease == each.lease || session->second.lease == 0);
+    if (!is_its) {
+      others.push_back(each.session_id);
+      continue;
+    }
+    session->second.lease = each.lease;
+    still.insert(each.session_id);
+  }
+  for (const std::string& session : runner.sessions) {
+    if (!still.contains(session)) sessions_[session].lease = NewLease();
   }
   return others;
 }
@@ -80,11 +100,11 @@ void RunnerTable::Keep(const std::string& session_id, const std::string& runner_
     runner->second.known_since = now;
     runner->second.gone_since = now;
   }
-  Give(session_id, runner_id, AgentStatus::kNone);
+  Give(session_id, {.runner_id = runner_id});
 }
 
 std::string RunnerTable::Assign(const std::string& session_id, const AgentPlace& place,
-                                bool anyway) {
+                                const std::optional<AgentPlace>& maker, bool anyway) {
   if (const std::string owner = RunnerOf(session_id); !owner.empty()) return owner;
   const auto unwilling = given_up_.find(session_id);
   const std::string* best = nullptr;
@@ -93,9 +113,16 @@ std::string RunnerTable::Assign(const std::string& session_id, const AgentPlace&
   int64_t best_room = 1;
   for (const auto& [id, runner] : runners_) {
     if (!runner.connected) continue;
+    const std::string& only = runner.offer->only_session;
+    if (!only.empty() && only != session_id) continue;
     if (!anyway && unwilling != given_up_.end() && unwilling->second == id) continue;
-    const Fit fit = FitOf(*runner.offer, place);
-    if (fit == Fit::kNone || fit < best_fit) continue;
+    const Fit fit = FitOf(*runner.offer, place, maker);
+    if (fit == Fit::kNone) continue;
+    if (!only.empty()) {
+      best = &id;
+      break;
+    }
+    if (fit < best_fit) continue;
     const int64_t load = runner.running + runner.waiting;
     const int64_t room = runner.offer->max_agents;
     // They come by their ids: of equals the first one stays.
@@ -105,32 +132,35 @@ std::string RunnerTable::Assign(const std::string& session_id, const AgentPlace&
     best_load = load;
     best_room = room;
   }
+  if (best == nullptr) return "";
+  std::string runner_id = *best;
   // It counts from now on, or many sessions at once would all be the same runner's.
-  if (best == nullptr || !Give(session_id, *best, AgentStatus::kStarting)) return "";
-  return *best;
+  const bool given = Give(
+      session_id, {.runner_id = runner_id, .lease = NewLease(), .status = AgentStatus::kStarting});
+  return given ? runner_id : "";
 }
 
-absl::Status RunnerTable::CheckChild(const std::string& session_id, const AgentPlace& parent,
-                                     const AgentPlace& child) const {
-  const auto owner = runners_.find(RunnerOf(session_id));
-  if (owner == runners_.end() || !owner->second.offer.has_value()) return RunnerAway();
-  absl::Status checked = NoRunnerFor(child.acp_server, child.working_dir);
+absl::Status RunnerTable::CheckChild(const AgentPlace& maker, const AgentPlace& child) const {
+  absl::Status checked = RunnerAway();
   for (const auto& [id, runner] : runners_) {
-    if (!runner.offer.has_value() || FitOf(*runner.offer, child) == Fit::kNone) continue;
-    checked = tracker::CheckChild(*owner->second.offer, parent, *runner.offer, child);
-    if (!checked.ok()) break;
+    if (!runner.connected || !runner.offer->only_session.empty()) continue;
+    const absl::Status by_this = tracker::CheckChild(*runner.offer, maker, child);
+    if (by_this.ok()) return by_this;
+    // That a runner knows the places says more than that another one does not.
+    if (absl::IsUnavailable(checked) || WorkspaceOf(*runner.offer, child) != nullptr) {
+      checked = by_this;
+    }
   }
   return checked;
 }
 
-bool RunnerTable::Give(const std::string& session_id, const std::string& runner_id,
-                       AgentStatus status) {
+bool RunnerTable::Give(const std::string& session_id, Assigned assigned) {
   if (sessions_.contains(session_id) || sessions_.size() >= kMaxRunnerSessions) return false;
-  sessions_[session_id] = {runner_id, status};
   given_up_.erase(session_id);
-  Runner& runner = runners_[runner_id];
+  Runner& runner = runners_[assigned.runner_id];
   runner.sessions.insert(session_id);
-  Count(runner, status, 1);
+  Count(runner, assigned.status, 1);
+  sessions_[session_id] = std::move(assigned);
   return true;
 }
 
@@ -146,9 +176,9 @@ std::string RunnerTable::Unassign(const std::string& session_id) {
   return runner_id;
 }
 
-bool RunnerTable::GiveUp(const std::string& session_id, const std::string& runner_id) {
-  if (RunnerOf(session_id) != runner_id) return false;
-  Unassign(session_id);
+bool RunnerTable::GiveUp(const std::string& session_id, int64_t lease) {
+  if (lease == 0 || LeaseOf(session_id) != lease) return false;
+  const std::string runner_id = Unassign(session_id);
   if (given_up_.size() < kMaxRunnerSessions) given_up_[session_id] = runner_id;
   return true;
 }
@@ -156,6 +186,22 @@ bool RunnerTable::GiveUp(const std::string& session_id, const std::string& runne
 std::string RunnerTable::RunnerOf(const std::string& session_id) const {
   const auto found = sessions_.find(session_id);
   return found == sessions_.end() ? "" : found->second.runner_id;
+}
+
+int64_t RunnerTable::LeaseOf(const std::string& session_id) const {
+  const auto found = sessions_.find(session_id);
+  return found == sessions_.end() ? 0 : found->second.lease;
+}
+
+absl::Status RunnerTable::CheckLease(const std::string& session_id, int64_t lease) const {
+  const auto found = sessions_.find(session_id);
+  if (found == sessions_.end()) {
+    return lease == 0 ? absl::OkStatus() : NotAssigned(session_id);
+  }
+  if (lease == 0 || (found->second.lease != 0 && found->second.lease != lease)) {
+    return NotAssigned(session_id);
+  }
+  return found->second.lease == 0 ? RunnerAway() : absl::OkStatus();
 }
 
 void RunnerTable::SetStatus(const std::string& session_id, AgentStatus status) {

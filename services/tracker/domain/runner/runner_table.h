@@ -16,31 +16,40 @@
 namespace callslip::tracker {
 
 // Which runners there are, and which sessions are whose: of one at a time. A runner is connected
-// while its Serve call is there; once that has gone it keeps its sessions for kRunnerLease. Not
-// thread-safe.
+// while its Serve call is there; once that has gone it keeps its sessions for kRunnerLease. Each
+// time that a session is given to a process this has a number, its lease, which no other time has:
+// by that a process knows, and is known, to have it still. Not thread-safe.
 class RunnerTable {
  public:
-  // The runner has called. `sessions` are those that it believes are its: returns those of them
-  // that are another one's, or for which there is no room. InvalidField, TooManyRunners.
+  // The runner has called. `held` are the sessions that it believes are its: returns those of them
+  // that are not. Those of its name that it does not hold are given to it anew. InvalidField,
+  // TooManyRunners; RunnerNameTaken while another process of that name is connected.
   absl::StatusOr<std::vector<std::string>> Connect(RunnerOffer offer,
-                                                   const std::vector<std::string>& sessions,
+                                                   const std::vector<HeldSession>& held,
                                                    absl::Time now);
   // Its call has gone.
   void Disconnect(const std::string& runner_id, absl::Time now);
 
   // At the start: a session that was a runner's before is kept for it, as if its call had gone now.
+  // Its lease is the one that the runner says it has.
   void Keep(const std::string& session_id, const std::string& runner_id, absl::Time now);
 
   // Gives a session that is nobody's to the runner that suits best. Returns whose it is then;
   // empty: nobody's, since there is none or no room. One that has given it up gets it again once it
   // has called anew, or `anyway`.
-  std::string Assign(const std::string& session_id, const AgentPlace& place, bool anyway = false);
+  std::string Assign(const std::string& session_id, const AgentPlace& place,
+                     const std::optional<AgentPlace>& maker = std::nullopt, bool anyway = false);
   // It is nobody's from now on. Returns whose it was.
   std::string Unassign(const std::string& session_id);
-  // The same where it is that runner's, which does not want it. False where it is not.
-  bool GiveUp(const std::string& session_id, const std::string& runner_id);
+  // The same where that lease is its runner's, which does not want it. False where it is not.
+  bool GiveUp(const std::string& session_id, int64_t lease);
   // Whose it is; empty: nobody's.
   std::string RunnerOf(const std::string& session_id) const;
+  // 0: nobody's, or not known since the start.
+  int64_t LeaseOf(const std::string& session_id) const;
+  // Whether a call with this lease acts for the runner that has the session; 0 does where nobody
+  // has it. NotAssigned; RunnerAway while its lease is not known.
+  absl::Status CheckLease(const std::string& session_id, int64_t lease) const;
   // How the agent of a session that is somebody's is.
   void SetStatus(const std::string& session_id, AgentStatus status);
 
@@ -49,10 +58,9 @@ class RunnerTable {
   // When to call Expire() next; InfiniteFuture where it has nothing to do.
   absl::Time NextTime() const;
 
-  // Whether the agent of `session_id`, which works at `parent`, may make a session at `child`,
-  // whichever runner that will be given to: see CheckChild() of runner.h. RunnerAway, NoRunnerFor.
-  absl::Status CheckChild(const std::string& session_id, const AgentPlace& parent,
-                          const AgentPlace& child) const;
+  // Whether an agent at `maker` may make a session at `child`: some runner that is connected has it
+  // so, and gets it. Errors as of CheckChild() in runner.h; RunnerAway where none is connected.
+  absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child) const;
 
   bool IsConnected(const std::string& runner_id) const;
   std::set<std::string> SessionsOf(const std::string& runner_id) const;
@@ -73,6 +81,7 @@ class RunnerTable {
   };
   struct Assigned {
     std::string runner_id;
+    int64_t lease = 0;  // Not known.
     AgentStatus status = AgentStatus::kNone;
   };
 
@@ -80,7 +89,7 @@ class RunnerTable {
   static void Count(Runner& runner, AgentStatus status, int by);
   // Forgets the one that has been gone for longest and has no session; false where there is none.
   bool MakeRoom();
-  bool Give(const std::string& session_id, const std::string& runner_id, AgentStatus status);
+  bool Give(const std::string& session_id, Assigned assigned);
 
   std::map<std::string, Runner> runners_;
   size_t known_runners_ = 0;  // With an offer.

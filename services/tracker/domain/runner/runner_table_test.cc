@@ -1,5 +1,7 @@
 #include "tracker/domain/runner/runner_table.h"
 
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,14 +33,15 @@ class RunnerTableTest : public testing::Test {
             .max_agents = max_agents};
   }
   std::vector<std::string> Connect(const RunnerOffer& offer,
-                                   const std::vector<std::string>& sessions = {}) {
-    const auto others = table_.Connect(offer, sessions, now_);
+                                   const std::vector<HeldSession>& held = {}) {
+    const auto others = table_.Connect(offer, held, now_);
     EXPECT_OK(others);
     return others.ok() ? *others : std::vector<std::string>();
   }
   std::string Assign(const std::string& session) {
     return table_.Assign(session, {"claude", "/web/app"});
   }
+  HeldSession Held(const std::string& session) { return {session, table_.LeaseOf(session)}; }
   std::vector<std::string> After(absl::Duration wait) {
     now_ += wait;
     return table_.Expire(now_);
@@ -64,9 +67,10 @@ TEST_F(RunnerTableTest, ASessionHasOneRunner) {
   EXPECT_EQ(Assign("s"), "a");
   Connect(Offer("b", 100));
   EXPECT_EQ(Assign("s"), "a");
-  EXPECT_THAT(Connect(Offer("b"), {"s", "t"}), ElementsAre("s"));
+  // Neither what is another one's nor what nobody has given it is its.
+  EXPECT_THAT(Connect(Offer("b"), {Held("s"), {"t", 7}}), ElementsAre("s", "t"));
   EXPECT_EQ(table_.RunnerOf("s"), "a");
-  EXPECT_EQ(table_.RunnerOf("t"), "b");
+  EXPECT_EQ(table_.RunnerOf("t"), "");
 }
 
 TEST_F(RunnerTableTest, ChoosesTheOneThatRunsFewestForItsSize) {
@@ -125,22 +129,95 @@ TEST_F(RunnerTableTest, ARunnerThatComesBackInTimeLosesNothing) {
   Assign("s");
   table_.Disconnect("a", now_);
   EXPECT_THAT(After(kRunnerLease - kMoment), IsEmpty());
-  EXPECT_THAT(Connect(Offer("a")), IsEmpty());
+  const HeldSession held = Held("s");
+  EXPECT_THAT(Connect(Offer("a"), {held}), IsEmpty());
+  EXPECT_EQ(table_.LeaseOf("s"), held.lease);
   EXPECT_EQ(table_.NextTime(), absl::InfiniteFuture());
   EXPECT_THAT(After(absl::Hours(2)), IsEmpty());
   EXPECT_EQ(table_.RunnerOf("s"), "a");
 }
 
-TEST_F(RunnerTableTest, ARunnerThatComesBackLateGetsWhatNobodyHasTaken) {
+TEST_F(RunnerTableTest, ARunnerThatComesBackLateHasNothing) {
   Connect(Offer("a"));
   Assign("1");
   Assign("2");
+  const std::vector<HeldSession> held = {Held("1"), Held("2")};
   table_.Disconnect("a", now_);
   EXPECT_THAT(After(kRunnerLease), UnorderedElementsAre("1", "2"));
   Connect(Offer("b"));
   EXPECT_EQ(Assign("1"), "b");
-  EXPECT_THAT(Connect(Offer("a"), {"1", "2"}), ElementsAre("1"));
-  EXPECT_EQ(table_.RunnerOf("2"), "a");
+  EXPECT_THAT(Connect(Offer("a"), held), ElementsAre("1", "2"));
+  EXPECT_EQ(table_.RunnerOf("2"), "");
+}
+
+// Who acts for the runner of a session is who says its lease.
+TEST_F(RunnerTableTest, ALeaseIsGoodForOneTimeThatASessionIsGiven) {
+  const auto not_assigned = FailsWith(StatusCode::kFailedPrecondition, "not_assigned");
+  EXPECT_OK(table_.CheckLease("s", 0));
+  EXPECT_THAT(table_.CheckLease("s", 7), not_assigned);
+  std::set<int64_t> leases;
+  const auto expect_new = [&](const std::string& why) {
+    SCOPED_TRACE(why);
+    const int64_t lease = table_.LeaseOf("s");
+    EXPECT_GT(lease, 0);
+    EXPECT_OK(table_.CheckLease("s", lease));
+    EXPECT_THAT(table_.CheckLease("s", 0), not_assigned);
+    for (const int64_t old : leases) EXPECT_THAT(table_.CheckLease("s", old), not_assigned);
+    EXPECT_TRUE(leases.insert(lease).second);
+  };
+  Connect(Offer("a"));
+  Assign("s");
+  expect_new("it is given");
+  table_.Unassign("s");
+  EXPECT_OK(table_.CheckLease("s", 0));
+  Assign("s");
+  expect_new("it is given again");
+  Connect(Offer("a"));
+  expect_new("its runner knows nothing of it");
+  Connect(Offer("a"), {{"s", *leases.begin()}});
+  expect_new("its runner knows an old one");
+}
+
+TEST_F(RunnerTableTest, AfterAStartALeaseIsWhatItsRunnerSays) {
+  table_.Keep("s", "a", now_);
+  EXPECT_THAT(table_.CheckLease("s", 7), FailsWith(StatusCode::kUnavailable, "runner_away"));
+  EXPECT_THAT(table_.CheckLease("s", 0),
+              FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+  EXPECT_THAT(Connect(Offer("b"), {{"s", 7}}), ElementsAre("s"));
+  EXPECT_THAT(Connect(Offer("a"), {{"s", 7}}), IsEmpty());
+  EXPECT_OK(table_.CheckLease("s", 7));
+}
+
+TEST_F(RunnerTableTest, ANameIsOneProcessesAtATime) {
+  RunnerOffer first = Offer("a");
+  first.instance = "1";
+  RunnerOffer second = Offer("a");
+  second.instance = "2";
+  Connect(first);
+  Assign("s");
+  const int64_t lease = table_.LeaseOf("s");
+  EXPECT_THAT(table_.Connect(second, {}, now_),
+              FailsWith(StatusCode::kAlreadyExists, "runner_name_taken"));
+  EXPECT_OK(table_.CheckLease("s", lease));
+  Connect(first, {{"s", lease}});  // Its connection was lost.
+  EXPECT_OK(table_.CheckLease("s", lease));
+  table_.Disconnect("a", now_);
+  Connect(second);
+  EXPECT_THAT(table_.CheckLease("s", lease),
+              FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
+  EXPECT_THAT(table_.Connect(first, {{"s", lease}}, now_),
+              FailsWith(StatusCode::kAlreadyExists, "runner_name_taken"));
+}
+
+TEST_F(RunnerTableTest, OneThatServesOneSessionHasThatAndNoOther) {
+  Connect(Offer("service", 100));
+  RunnerOffer only = Offer("z");
+  only.only_session = "mine";
+  Connect(only);
+  EXPECT_EQ(Assign("mine"), "z");
+  EXPECT_EQ(Assign("other"), "service");
+  table_.Disconnect("service", now_);
+  EXPECT_EQ(Assign("third"), "");
 }
 
 TEST_F(RunnerTableTest, OneThatIsGoneGetsNothingNew) {
@@ -156,7 +233,7 @@ TEST_F(RunnerTableTest, KeepsWhatWasARunnersBeforeTheStart) {
   Connect(Offer("c"));
   EXPECT_EQ(Assign("1"), "a");
   now_ += absl::Seconds(5);
-  EXPECT_THAT(Connect(Offer("a"), {"1"}), IsEmpty());
+  EXPECT_THAT(Connect(Offer("a"), {{"1", 7}}), IsEmpty());
   EXPECT_THAT(After(absl::Seconds(5)), ElementsAre("2"));
   EXPECT_EQ(Assign("2"), "a");
   EXPECT_EQ(table_.RunnerOf("1"), "a");
@@ -165,9 +242,10 @@ TEST_F(RunnerTableTest, KeepsWhatWasARunnersBeforeTheStart) {
 TEST_F(RunnerTableTest, OneThatGivesASessionUpDoesNotGetItAgainByItself) {
   Connect(Offer("a"));
   Assign("s");
-  EXPECT_FALSE(table_.GiveUp("s", "b"));
+  EXPECT_FALSE(table_.GiveUp("s", 7));
+  EXPECT_FALSE(table_.GiveUp("t", 0));
   EXPECT_EQ(table_.RunnerOf("s"), "a");
-  EXPECT_TRUE(table_.GiveUp("s", "a"));
+  EXPECT_TRUE(table_.GiveUp("s", table_.LeaseOf("s")));
   EXPECT_EQ(Assign("s"), "");
   Connect(Offer("b"));
   EXPECT_EQ(Assign("s"), "b");
@@ -176,9 +254,9 @@ TEST_F(RunnerTableTest, OneThatGivesASessionUpDoesNotGetItAgainByItself) {
 TEST_F(RunnerTableTest, OneThatGaveASessionUpGetsItAnywayOrOnceItHasCalledAnew) {
   Connect(Offer("a"));
   Assign("s");
-  table_.GiveUp("s", "a");
-  EXPECT_EQ(table_.Assign("s", {"claude", "/web"}, /*anyway=*/true), "a");
-  table_.GiveUp("s", "a");
+  table_.GiveUp("s", table_.LeaseOf("s"));
+  EXPECT_EQ(table_.Assign("s", {"claude", "/web"}, std::nullopt, /*anyway=*/true), "a");
+  table_.GiveUp("s", table_.LeaseOf("s"));
   Connect(Offer("a"));
   EXPECT_EQ(Assign("s"), "a");
 }
@@ -239,7 +317,6 @@ TEST_F(RunnerTableTest, HasNoMoreSessionsThanThereMayBe) {
   Connect(Offer("a"));
   for (size_t i = 0; i < kMaxRunnerSessions; ++i) ASSERT_EQ(Assign(absl::StrCat(i)), "a");
   EXPECT_EQ(Assign("more"), "");
-  EXPECT_THAT(Connect(Offer("a"), {"more"}), ElementsAre("more"));
   table_.Unassign("0");
   EXPECT_EQ(Assign("more"), "a");
 }
@@ -269,28 +346,34 @@ TEST_F(RunnerTableTest, ListsThemByTheirId) {
   EXPECT_EQ(runners[1].known_since, now_);
 }
 
-// A child may be given to any of them.
-TEST_F(RunnerTableTest, AChildIsAllowedByTheRulesOfEachRunnerThatMayGetIt) {
+// A runner goes by its own file alone.
+TEST_F(RunnerTableTest, AChildIsForARunnerThatAllowsIt) {
   const AgentPlace place{"claude", "/web/app"};
-  EXPECT_THAT(table_.CheckChild("s", place, place),
-              FailsWith(StatusCode::kUnavailable, "runner_away"));
-  table_.Keep("s", "a", now_);
-  EXPECT_THAT(table_.CheckChild("s", place, place),
-              FailsWith(StatusCode::kUnavailable, "runner_away"));
-  Connect(Offer("a"), {"s"});
-  EXPECT_OK(table_.CheckChild("s", place, place));
-  EXPECT_THAT(table_.CheckChild("s", place, {"claude", "/lib"}),
-              FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
-  Connect(Offer("b"));
-  EXPECT_OK(table_.CheckChild("s", place, place));
-  RunnerOffer other = Offer("c");
-  other.workspaces[0].name = "lax";
-  Connect(other);
-  EXPECT_THAT(table_.CheckChild("s", place, place),
+  EXPECT_THAT(table_.CheckChild(place, place), FailsWith(StatusCode::kUnavailable, "runner_away"));
+  RunnerOffer strict = Offer("strict");
+  strict.workspaces.push_back({"lib", "/lib", {}});
+  Connect(strict);
+  EXPECT_OK(table_.CheckChild(place, place));
+  const AgentPlace child{"claude", "/lib"};
+  EXPECT_THAT(table_.CheckChild(place, child),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
-  // It comes back, and may get it then.
-  table_.Disconnect("c", now_);
-  EXPECT_THAT(table_.CheckChild("s", place, place),
+  EXPECT_EQ(table_.Assign("s", child, place), "");
+  // That another one does not have the place says nothing.
+  Connect(Offer("other"));
+  EXPECT_THAT(table_.CheckChild(place, child),
+              FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
+  EXPECT_THAT(table_.CheckChild(place, {"claude", "/nowhere"}),
+              FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  RunnerOffer lax = strict;
+  lax.runner_id = "lax";
+  lax.workspaces[0].children_in = {"lib"};
+  Connect(lax);
+  EXPECT_OK(table_.CheckChild(place, child));
+  EXPECT_EQ(table_.Assign("s", child, place), "lax");
+  // A person's may be anybody's.
+  EXPECT_NE(table_.Assign("t", child), "");
+  table_.Disconnect("lax", now_);
+  EXPECT_THAT(table_.CheckChild(place, child),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "common/directories.h"
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -68,15 +69,16 @@ TEST(ChildRulesTest, AChildHasTheRulesOfItsParentUnlessThoseAllowMore) {
   for (const AgentOffer& parent_agent : offer.agents) {
     for (const AgentOffer& child_agent : offer.agents) {
       for (const char* parent_dir : {"/strict/app", "/strict/lax/app", "/other"}) {
-        for (const char* child_dir : {"/strict", "/strict/lax", "/other/app"}) {
+        for (const char* child_dir : {"/strict/app/src", "/strict/lax/app", "/other/app"}) {
           const AgentPlace parent{parent_agent.name, parent_dir};
           const AgentPlace child{child_agent.name, child_dir};
           SCOPED_TRACE(absl::StrCat(parent.acp_server, " ", parent_dir, " > ", child.acp_server,
                                     " ", child_dir));
           const std::string way =
               absl::StrCat(WorkspaceOf(offer, parent)->name, ">", WorkspaceOf(offer, child)->name);
-          const absl::Status checked = CheckChild(offer, parent, offer, child);
-          if (!workspaces.contains(way)) {
+          const absl::Status checked = CheckChild(offer, parent, child);
+          const bool is_own = WorkspaceOf(offer, parent) == WorkspaceOf(offer, child);
+          if (!workspaces.contains(way) || (is_own && !IsInside(child_dir, parent_dir))) {
             EXPECT_THAT(checked,
                         FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
           } else if (!agents.contains(absl::StrCat(parent.acp_server, ">", child.acp_server))) {
@@ -92,10 +94,23 @@ TEST(ChildRulesTest, AChildHasTheRulesOfItsParentUnlessThoseAllowMore) {
   EXPECT_GT(allowed, 10);
   for (const AgentPlace& nowhere : {AgentPlace{"open", "/"}, AgentPlace{"gone", "/other"},
                                     AgentPlace{"", "/other"}, AgentPlace{"open", "/other/.."}}) {
-    EXPECT_THAT(CheckChild(offer, {"open", "/other"}, offer, nowhere),
+    EXPECT_THAT(CheckChild(offer, {"open", "/other"}, nowhere),
                 FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
-    EXPECT_THAT(CheckChild(offer, nowhere, offer, {"open", "/other"}),
+    EXPECT_THAT(CheckChild(offer, nowhere, {"open", "/other"}),
                 FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  }
+}
+
+TEST(ChildRulesTest, InItsOwnWorkspaceAChildWorksNoHigherThanItsParent) {
+  const RunnerOffer offer = Offer();
+  const auto check = [&](const std::string& dir) {
+    return CheckChild(offer, {"claude", "/web/app"}, {"claude", dir});
+  };
+  for (const char* dir : {"/web/app", "/web/app/", "/web/./app", "/web/app/src"}) {
+    EXPECT_OK(check(dir)) << dir;
+  }
+  for (const char* dir : {"/web", "/web/application", "/web/lib"}) {
+    EXPECT_THAT(check(dir), FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
   }
 }
 

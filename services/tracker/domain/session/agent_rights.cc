@@ -3,17 +3,23 @@
 #include "tracker/domain/session/session_errors.h"
 
 namespace callslip::tracker {
+namespace {
 
-absl::Status CheckControls(const std::string& by, const SessionMetadata& session) {
-  if (session.parent_session_id == by) return absl::OkStatus();
-  return NotAChild(session.session_id);
+// A session that has come after it was made is another one under a parent's id.
+bool HasMade(const SessionMetadata& parent, const SessionMetadata& child) {
+  return child.parent_session_id == parent.session_id && child.created_at >= parent.created_at;
 }
 
-absl::Status CheckWritesTo(const SessionMetadata& by, const SessionMetadata& session) {
-  const bool is_related = session.session_id == by.session_id ||
-                          session.parent_session_id == by.session_id ||
-                          session.session_id == by.parent_session_id;
-  return is_related ? absl::OkStatus() : NotRelated(session.session_id);
+}  // namespace
+
+absl::Status CheckControls(const SessionMetadata& by, const SessionMetadata& session) {
+  return HasMade(by, session) ? absl::OkStatus() : NotAChild(session.session_id);
+}
+
+Relation RelationTo(const SessionMetadata& by, const SessionMetadata& session) {
+  if (session.session_id == by.session_id) return Relation::kOwn;
+  if (HasMade(by, session)) return Relation::kChild;
+  return HasMade(session, by) ? Relation::kParent : Relation::kNone;
 }
 
 }  // namespace callslip::tracker

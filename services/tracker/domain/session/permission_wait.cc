@@ -3,12 +3,16 @@
 #include <utility>
 #include <variant>
 
+#include "common/status_macros.h"
+
 namespace callslip::tracker {
 
-void PermissionWait::Begin(const PermissionRequest& request, absl::Time until) {
+void PermissionWait::Begin(const PermissionRequest& request, absl::Time until, Check check) {
   sessions_->With<PermissionRequest>(
       clients_, session_id_,
-      [self = shared_from_this(), request](Session& session, absl::Time now) {
+      [self = shared_from_this(), request, check = std::move(check)](
+          Session& session, absl::Time now) -> absl::StatusOr<PermissionRequest> {
+        RETURN_IF_ERROR(check(session));
         return session.AskPermission(request, self, now);
       },
       [self = shared_from_this()](const absl::StatusOr<PermissionRequest>& asked) {

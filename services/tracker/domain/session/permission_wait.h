@@ -41,8 +41,9 @@ class PermissionWait final : public LastingCall,
         done_(std::move(done)),
         place_(std::move(place)) {}
 
-  // Asks, and waits until then at most.
-  void Begin(const PermissionRequest& request, absl::Time until);
+  // Asks where `check` has nothing against it, and waits until then at most.
+  using Check = std::function<absl::Status(Session&)>;
+  void Begin(const PermissionRequest& request, absl::Time until, Check check);
   // Maybe before the question is stored.
   void OnAnswer(const absl::StatusOr<PermissionAnswer>& answer) override;
   // It has waited for long enough: asks no longer, and looks how the question stands then.

@@ -35,7 +35,6 @@ struct PermissionRequest {
   std::string details = {};  // A JSON object: that call, as the agent has described it.
   std::vector<PermissionOption> options;
   absl::Time asked_at;
-  std::string runner_id = {};     // Who asks, where that is a runner.
   bool parent_may_allow = false;  // See Permission of session.proto.
   friend bool operator==(const PermissionRequest&, const PermissionRequest&) = default;
 };

@@ -184,10 +184,6 @@ class Session {
 
   // Permissions.
 
-  // That it is that one's, or nobody's: a runner that was away for too long finds out that the
-  // session is another one's. Empty: no runner. NotAssigned.
-  absl::Status CheckRunner(const std::string& runner_id) const;
-
   // Asks those who watch, now and later; without options, goes on waiting for what was asked
   // before. `asker` gets the answer once it is durable; it is dropped unanswered only with the
   // whole table. Errors are those of Permissions::Ask(), and SessionEnded.

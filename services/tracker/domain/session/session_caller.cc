@@ -29,6 +29,14 @@ absl::Status SessionCaller::Unknown(const SessionMetadata& session) {
   return SessionNotFound(session.session_id);
 }
 
+absl::StatusOr<std::optional<SessionMetadata>> SessionCaller::GetActing(
+    const ClientScope& clients, const std::string& by_session_id) {
+  if (by_session_id.empty()) return std::nullopt;
+  ASSIGN_OR_RETURN(SessionMetadata by, Get(clients, by_session_id));
+  if (by.state != SessionState::kActive) return SessionEnded(by_session_id);
+  return by;
+}
+
 absl::Status SessionCaller::CheckRoom(const ClientScope& clients, const std::string& session_id) {
   RETURN_IF_ERROR(CheckKnown(clients, session_id));
   return table_->CheckRoom(session_id);

@@ -47,6 +47,11 @@ class SessionCaller {
   // SessionNotFound unless the session is of `clients`.
   absl::StatusOr<SessionMetadata> Get(const ClientScope& clients, const std::string& session_id);
 
+  // The session whose agent calls by that `by_session_id`; none where that is empty.
+  // SessionNotFound, SessionEnded.
+  absl::StatusOr<std::optional<SessionMetadata>> GetActing(const ClientScope& clients,
+                                                           const std::string& by_session_id);
+
   // Whether more may be recorded in a session of `clients`. SessionNotFound, TooManyLogBytes.
   absl::Status CheckRoom(const ClientScope& clients, const std::string& session_id);
 

@@ -288,12 +288,10 @@ absl::Status NotRelated(absl::string_view session_id) {
       "Write to your own session, to the one that has made it, and to those that you have made.");
 }
 
-absl::Status NotAssigned(absl::string_view session_id, absl::string_view runner_id) {
-  return ErrorWithDetails(
-      absl::StatusCode::kFailedPrecondition,
-      absl::StrCat("session \"", session_id, "\" is not runner \"", runner_id, "\"'s"),
-      {.reason = "not_assigned",
-       .hint = "End its agent: whoever has the session now starts another one."});
+absl::Status NotAssigned(absl::string_view session_id) {
+  return Precondition(
+      absl::StrCat("session \"", session_id, "\" is another runner's, or nobody's"), "not_assigned",
+      "Leave it alone: what a runner is to do comes over its Serve call, with the lease to name.");
 }
 
 }  // namespace callslip::tracker

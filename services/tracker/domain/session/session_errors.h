@@ -68,8 +68,9 @@ absl::Status PersonDecides();
 absl::Status NotAChild(absl::string_view session_id);   // not_a_child
 absl::Status NotRelated(absl::string_view session_id);  // not_related
 
-// The session is not that runner's: not_assigned, FAILED_PRECONDITION.
-absl::Status NotAssigned(absl::string_view session_id, absl::string_view runner_id);
+// The session is a runner's, and the caller is not that one, or not any more: not_assigned,
+// FAILED_PRECONDITION.
+absl::Status NotAssigned(absl::string_view session_id);
 
 // InvalidField where an id that a client chooses has more than kMaxClientIdBytes.
 absl::Status CheckClientId(absl::string_view field, absl::string_view id);

@@ -15,6 +15,10 @@ absl::string_view SessionStateName(SessionState state) {
   return state == SessionState::kActive ? "active" : "completed";
 }
 
+AgentPlace PlaceOf(const SessionMetadata& session) {
+  return {session.acp_server, session.working_dir};
+}
+
 bool HasWork(const SessionMetadata& session, bool enabled_by_default) {
   if (session.state != SessionState::kActive || !session.damage.empty()) return false;
   const QueueSummary& queue = session.queue;

@@ -34,6 +34,13 @@ struct QueueSummary {
   friend bool operator==(const QueueSummary&, const QueueSummary&) = default;
 };
 
+// What a session is run by: the agent that it names, in its directory.
+struct AgentPlace {
+  std::string acp_server;
+  std::string working_dir;
+  friend bool operator==(const AgentPlace&, const AgentPlace&) = default;
+};
+
 struct SessionMetadata {
   std::string session_id;
   std::string name;
@@ -59,6 +66,8 @@ struct SessionMetadata {
   int depth = 0;
   // It does not end with its parent.
   bool detached = false;
+  // Where the agent is that has made it, whose rules hold for it: none where a person has.
+  std::optional<AgentPlace> maker;
   AgentState agent;
   // Of the token by which its agent is known; empty where there is none.
   std::string agent_token_hash;
@@ -71,6 +80,8 @@ struct SessionMetadata {
   std::string damage;
   friend bool operator==(const SessionMetadata&, const SessionMetadata&) = default;
 };
+
+AgentPlace PlaceOf(const SessionMetadata& session);
 
 // Whether an agent has something to do: a turn that is under way, or a message that is to be sent,
 // now or later, by itself. Never where the session has ended or can't be read.
@@ -92,6 +103,7 @@ struct SessionRequest {
   // Whose agent makes it; empty: none.
   std::string parent_session_id = {};
   bool detached = false;
+  std::optional<AgentPlace> maker = std::nullopt;
 };
 
 struct SessionFilter {

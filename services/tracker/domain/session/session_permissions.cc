@@ -11,17 +11,10 @@
 
 namespace callslip::tracker {
 
-absl::Status Session::CheckRunner(const std::string& runner_id) const {
-  const std::string& present = metadata_.agent.runner_id;
-  if (runner_id.empty() || present.empty() || present == runner_id) return absl::OkStatus();
-  return NotAssigned(metadata_.session_id, runner_id);
-}
-
 absl::StatusOr<PermissionRequest> Session::AskPermission(PermissionRequest request,
                                                          std::shared_ptr<PermissionAsker> asker,
                                                          absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
-  RETURN_IF_ERROR(CheckRunner(request.runner_id));
   RETURN_IF_ERROR(record_->CheckObject("details", request.details));
   ASSIGN_OR_RETURN(Permissions::Asked asked, permissions_.Ask(std::move(request), asker, now));
   if (asked.opened) Tell(PermissionChange{asked.request, std::nullopt});

@@ -88,7 +88,8 @@ void SessionTable::Create(SessionRequest request, Done<SessionMetadata> done) {
                            .updated_at = now,
                            .parent_session_id = std::move(request.parent_session_id),
                            .depth = *depth,
-                           .detached = request.detached};
+                           .detached = request.detached,
+                           .maker = std::move(request.maker)};
   const auto answer = std::make_shared<Done<SessionMetadata>>(std::move(done));
   const bool posted = ThreadOf(id).Create(
       std::move(metadata), [this, id, answer](absl::StatusOr<Session*> session, absl::Time) {
