@@ -20,6 +20,7 @@
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "boost/asio/post.hpp"
+#include "boost/asio/steady_timer.hpp"
 #include "common/clock.h"
 #include "common/config.h"
 #include "common/grpc_log.h"
@@ -49,6 +50,8 @@ namespace {
 constexpr char kProgram[] = "callslip-runner";
 // What the agents of a runner that stops have: the end of their input, SIGTERM, and then some.
 constexpr std::chrono::seconds kStopTime{20};
+// How long the tracker may take to have a prompt's runner serve.
+constexpr std::chrono::seconds kServingTime{10};
 // Below the interval at which orchestrators repeat their health checks.
 constexpr absl::Duration kHealthCheckTimeout = absl::Seconds(2);
 
@@ -177,40 +180,72 @@ int Ask(RunnerConfig config, const std::string& agent_options, const std::string
   LogWhatGrpcSays();
   const auto& agent = *config.agents.begin();
   const auto& workspace = *config.workspaces.begin();
-  // Nobody else is to run it: it ends with this.
-  config.runner_id = absl::StrCat("prompt-", getpid());
+  const std::string session_id = absl::StrCat("prompt-", RandomHex128());
+  // It ends with this, and so does its runner, whose name no other has.
+  config.runner_id = session_id;
   std::atomic<int> code = -1;
+  const auto end = [&code](int ended) {
+    code = ended;
+    kill(getpid(), SIGTERM);
+  };
   std::unique_ptr<ClientCalls> client;
   {
-    // Only this runner serves it, and nothing else: not before that is so, it is made.
-    const std::string session_id = absl::StrCat("prompt-", RandomHex128());
-    bool is_serving = false;
+    // Of the runner's thread. The session is made once the runner serves: then nobody else gets it.
+    std::optional<absl::Status> served;
     std::function<void()> begin;
+    const auto go_on = [&] {
+      if (begin == nullptr || !served.has_value()) return;
+      const std::function<void()> ask = std::exchange(begin, nullptr);
+      if (served->ok()) return ask();
+      std::fprintf(stderr, "no session: %s\n", std::string(served->message()).c_str());
+      end(1);
+    };
     RunningRunner runner(config, agent_options, environment, *token, [&](RunnerSetup& setup) {
       setup.offer.set_only_session_id(session_id);
       setup.when_serving = [&] {
-        is_serving = true;
-        if (begin != nullptr) std::exchange(begin, nullptr)();
+        served = absl::OkStatus();
+        go_on();
+      };
+      setup.when_refused = [&](const absl::Status& why) {
+        if (!served.has_value()) {
+          served = why.ok() ? absl::UnavailableError("the tracker has ended the call") : why;
+        }
+        go_on();
       };
     });
     client = ConnectAsClient(config.tracker, runner.CallsWith(*asker),
                              runner.context().get_executor(), config.TrackerTls());
     const auto prompt =
         std::make_shared<Prompt>(runner.context(), client.get(), stdout, stderr, STDIN_FILENO);
+    boost::asio::steady_timer patience(runner.context(), kServingTime);
     boost::asio::post(runner.context(), [&] {
-      begin = [&] {
-        prompt->Start({session_id, agent.first, workspace.second.dir, text}, [&code](int ended) {
-          code = ended;
-          kill(getpid(), SIGTERM);
-        });
-      };
-      if (is_serving) std::exchange(begin, nullptr)();
+      begin = [&] { prompt->Start({session_id, agent.first, workspace.second.dir, text}, end); };
+      patience.async_wait([&](const boost::system::error_code& error) {
+        if (error) return;
+        if (!served.has_value()) {
+          served = absl::DeadlineExceededError(
+              absl::StrCat("the tracker at ", config.tracker.ToString(), " does not answer"));
+        }
+        go_on();
+      });
+      go_on();
     });
     shutdown.Wait();
     if (code < 0) {
-      boost::asio::post(runner.context(), [&] { prompt->Stop(); });
+      boost::asio::post(runner.context(), [&] {
+        if (std::exchange(begin, nullptr) != nullptr) return end(130);
+        prompt->Stop();
+      });
       shutdown.Wait();
     }
+    // From here on nothing begins any more.
+    std::promise<void> is_over;
+    boost::asio::post(runner.context(), [&] {
+      begin = nullptr;
+      patience.cancel();
+      is_over.set_value();
+    });
+    is_over.get_future().wait();
   }
   return code < 0 ? 1 : code.load();
 }

@@ -42,10 +42,11 @@ boost::asio::awaitable<void> Runner::Serve() {
     v1::ServeRequest request = setup_.offer;
     request.set_instance(instance_);
     for (const auto& [id, session] : sessions_) {
-      if (session->is_released()) continue;
+      const auto later = later_.find(id);
+      if (session->is_released() && later == later_.end()) continue;
       v1::HeldSession& held = *request.add_held();
       held.set_session_id(id);
-      held.set_lease(session->lease());
+      held.set_lease(later == later_.end() ? session->lease() : later->second.front().lease());
     }
     const auto assignments = host_.tracker->Open(std::move(request));
     absl::StatusOr<std::optional<v1::Assignment>> next = co_await assignments->Next();
@@ -58,11 +59,14 @@ boost::asio::awaitable<void> Runner::Serve() {
     if (!next.ok() && DetailsOf(next.status()).reason == "runner_name_taken") {
       Log(LogLevel::kError, "another runner of this name serves: give each a runner_id of its own",
           {{"runner", host_.runner_id}, {"tried_again_in", absl::FormatDuration(kNameTakenPause)}});
+      if (setup_.when_refused != nullptr) setup_.when_refused(next.status());
       // What this one had is that one's now.
+      later_.clear();
       for (const auto& [id, session] : sessions_) session->Release();
       co_await Pause(*timers_, kNameTakenPause);
       continue;
     }
+    if (setup_.when_refused != nullptr) setup_.when_refused(next.status());
     Log(LogLevel::kWarning, "the tracker gives nothing to do: trying again",
         {{"error", next.ok() ? "the call has ended" : std::string(next.status().message())}});
     co_await Pause(*timers_, again.Next());
@@ -79,8 +83,14 @@ void Runner::Take(const v1::Assignment& assignment) {
   const std::string& id = assignment.session().session_id();
   const auto found = sessions_.find(id);
   if (assignment.has_released()) {
-    later_.erase(id);
-    if (found != sessions_.end()) found->second->Release();
+    // It may have been given to this runner anew meanwhile.
+    const auto later = later_.find(id);
+    if (later != later_.end() && later->second.front().lease() == assignment.lease()) {
+      later_.erase(later);
+    }
+    if (found != sessions_.end() && found->second->lease() == assignment.lease()) {
+      found->second->Release();
+    }
     return Forget();
   }
   std::shared_ptr<SessionRunner> session;
@@ -88,7 +98,7 @@ void Runner::Take(const v1::Assignment& assignment) {
   if (!is_new && (found->second->is_released() || found->second->lease() != assignment.lease())) {
     // It was somebody else's meanwhile. What this runner had of it ends first, and is forgotten.
     found->second->Release();
-    later_[id].push_back(assignment);
+    Keep(assignment);
     return Forget();
   }
   if (!is_new) {
@@ -110,6 +120,15 @@ void Runner::Take(const v1::Assignment& assignment) {
     session->Need();
   }
   if (assignment.has_control()) session->Control(assignment.control());
+}
+
+// One need of the newest lease, and its controls, of which the tracker has few.
+void Runner::Keep(const v1::Assignment& assignment) {
+  std::vector<v1::Assignment>& kept = later_[assignment.session().session_id()];
+  std::erase_if(kept, [&](const v1::Assignment& each) {
+    return each.lease() != assignment.lease() || (each.has_needed() && assignment.has_needed());
+  });
+  kept.push_back(assignment);
 }
 
 // It may be another runner's then, and is given to this one again when that has changed.

@@ -24,7 +24,9 @@ struct RunnerSetup {
   std::string keeper;  // The path of callslip-keeper.
   // How the agent of a session is run; nothing where it can't be, which the offer rules out.
   std::function<std::optional<SessionPlan>(const v1::Session&)> plan_of;
-  std::function<void()> when_serving;  // Each time that the tracker begins to give it sessions.
+  // Each time that the tracker begins to give it sessions, and each time that it does not any more.
+  std::function<void()> when_serving;
+  std::function<void(const absl::Status&)> when_refused;
 };
 
 // Serves the sessions that the tracker gives it, and decides which of them have an agent. Lives on
@@ -45,6 +47,7 @@ class Runner final : private AgentScheduler {
  private:
   boost::asio::awaitable<void> Serve();
   void Take(const v1::Assignment& assignment);
+  void Keep(const v1::Assignment& assignment);
   boost::asio::awaitable<void> GiveUp(v1::Assignment assignment);
   // Takes the steps that are due, later: what calls this is in the middle of something.
   void StepLater();

@@ -61,15 +61,7 @@ boost::asio::awaitable<int> Prompt::Run(Question question) {
     co_return 1;
   }
   session_id_ = session->session_id();
-  v1::AddMessageRequest message;
-  message.set_session_id(session_id_);
-  message.set_message(question.text);
-  const auto added = co_await tracker_->Call(std::move(message));
-  if (!added.ok()) {
-    Say(absl::StrCat("not asked: ", std::string(added.status().message())));
-    co_return 1;
-  }
-  const int code = co_await Follow();
+  const int code = co_await AskAgent(question.text);
   Say(absl::StrCat("session ", session_id_));
   v1::EndSessionRequest end;
   end.set_session_id(session_id_);
@@ -77,6 +69,18 @@ boost::asio::awaitable<int> Prompt::Run(Question question) {
   const auto ended = co_await tracker_->Call(std::move(end));
   if (!ended.ok()) Say(absl::StrCat("not ended: ", std::string(ended.status().message())));
   co_return code;
+}
+
+boost::asio::awaitable<int> Prompt::AskAgent(std::string text) {
+  v1::AddMessageRequest message;
+  message.set_session_id(session_id_);
+  message.set_message(std::move(text));
+  const auto added = co_await tracker_->Call(std::move(message));
+  if (!added.ok()) {
+    Say(absl::StrCat("not asked: ", std::string(added.status().message())));
+    co_return 1;
+  }
+  co_return co_await Follow();
 }
 
 boost::asio::awaitable<int> Prompt::Follow() {
@@ -105,7 +109,10 @@ int Prompt::Take(const v1::SessionUpdate& update) {
       !update.permission().cancelled()) {
     Ask(update.permission());
   }
-  if (!update.has_turn() || update.turn().outcome().empty()) return kGoOn;
+  if (update.has_turn()) in_turn_ = update.turn().outcome().empty();
+  // Without a turn there is none whose end would be told.
+  if (stopped_ && !in_turn_ && !update.has_turn()) return kStopped;
+  if (!update.has_turn() || in_turn_) return kGoOn;
   const v1::SessionUpdate::TurnChange& turn = update.turn();
   if (turn.outcome() == "completed") {
     Say("");
@@ -181,6 +188,7 @@ boost::asio::awaitable<void> Prompt::Answer(v1::Permission permission) {
 }
 
 void Prompt::Stop() {
+  stopped_ = true;
   if (session_id_.empty()) return;
   boost::asio::co_spawn(
       context_,

@@ -40,6 +40,7 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
 
  private:
   boost::asio::awaitable<int> Run(Question question);
+  boost::asio::awaitable<int> AskAgent(std::string text);
   boost::asio::awaitable<int> Follow();
   // An exit code, or -1 to go on.
   int Take(const v1::SessionUpdate& update);
@@ -60,6 +61,8 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   std::string status_;
   bool in_line_ = false;
   bool asking_ = false;
+  bool in_turn_ = false;
+  bool stopped_ = false;
 };
 
 }  // namespace callslip::runner

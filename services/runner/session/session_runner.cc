@@ -306,6 +306,7 @@ void SessionRunner::Release() {
   // They are no longer this runner's to withdraw.
   questions_.clear();
   EndReceiving();
+  if (shell_command_ != nullptr) shell_command_->Kill();
   Stop();
 }
 
@@ -433,7 +434,7 @@ boost::asio::awaitable<void> SessionRunner::Publish() {
   } while (publish_again_ && !released_);
   publishing_ = false;
   // Another lease may wait for the end of this.
-  if (released_) scheduler_->Ended(id());
+  if (released_) NoteBusy();
 }
 
 }  // namespace callslip::runner

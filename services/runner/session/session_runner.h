@@ -70,7 +70,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // Nothing of it runs, nothing is to, and nothing is to be remembered.
   bool is_asleep() const {
     return state_ == State::kAsleep && start_timer_ == nullptr && !turn_.has_value() &&
-           !publishing_ && (released_ || !restarts_.Remembers(host_->timers->Now()));
+           !publishing_ && !failing_turn_ &&
+           (released_ || !restarts_.Remembers(host_->timers->Now()));
   }
   bool has_turn() const { return turn_.has_value(); }
 
@@ -222,6 +223,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   std::optional<Turn> turn_;
   // What came before the tracker's answer to the end of the turn before it.
   std::optional<Turn> next_turn_;
+  bool failing_turn_ = false;          // That another process has begun.
   std::optional<AgentError> gave_up_;  // A person has to look before it is started again.
   std::string answer_;                 // Of the present turn, where it may have shell commands.
   bool answer_is_long_ = false;        // It is recorded as it comes, without a look for them.

@@ -146,7 +146,10 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
   NoteBusy();
 }
 
-void SessionRunner::NeedAfter(const std::string& turn_id) { Spawn(FailLostTurn(turn_id)); }
+void SessionRunner::NeedAfter(const std::string& turn_id) {
+  failing_turn_ = true;
+  Spawn(FailLostTurn(turn_id));
+}
 
 // Without an agent: there may be none that can be started.
 boost::asio::awaitable<void> SessionRunner::FailLostTurn(std::string turn_id) {
@@ -157,8 +160,11 @@ boost::asio::awaitable<void> SessionRunner::FailLostTurn(std::string turn_id) {
   request.set_reason("runner_lost");
   request.set_message("the session's runner came back without the turn that it had begun");
   const auto failed = co_await Persistently(std::move(request));
+  failing_turn_ = false;
   // It has ended otherwise; where it has failed, the queue waits for a person.
-  if (!failed.ok() && !released_) Need();
+  const bool is_lost = callslip::DetailsOf(failed.status()).reason == "not_assigned";
+  if (!failed.ok() && !released_ && !is_lost) Need();
+  NoteBusy();
 }
 
 boost::asio::awaitable<bool> SessionRunner::StartTurn() {

@@ -143,14 +143,44 @@ TEST_F(AgentRightsTest, ThatOfASessionThatHasEndedDoesNothing) {
       FailsWith(StatusCode::kFailedPrecondition, "session_ended"));
 }
 
-TEST_F(AgentRightsTest, WhoTakesTheIdOfAParentIsNone) {
-  clock_.Advance(absl::Seconds(1));
-  ASSERT_OK(Call(&S::EndSession, "session_id: 'own'"));
+TEST_F(AgentRightsTest, NobodyTakesTheIdOfAParent) {
   ASSERT_OK(Call(&S::DeleteSession, "session_id: 'own'"));
-  Make("own", "parent");
-  for (const auto& [what, told] : Try("child")) {
-    EXPECT_FALSE(told.ok()) << what;
-  }
+  const std::string again = "session_id: 'own' acp_server: 'claude' working_dir: '/web/app'";
+  EXPECT_THAT(Call(&S::CreateSession, again),
+              FailsWith(StatusCode::kAlreadyExists, "session_exists"));
+  ASSERT_OK(Call(&S::DeleteSession, "session_id: 'child'"));
+  EXPECT_OK(Call(&S::CreateSession, again));
+}
+
+// What a person has made for it may be under other rules.
+TEST_F(AgentRightsTest, ItWritesToAChildOfAPersonWhereItMightHaveMadeIt) {
+  Make("codex", "own", "/lax");
+  EXPECT_THAT(Call(&Q::AddMessage, "session_id: 'codex' by_session_id: 'own' message: 'm'"),
+              FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
+}
+
+TEST_F(AgentRightsTest, TheRulesOfItsMakerHoldForAChildOverARestart) {
+  const auto child =
+      Call(&S::CreateSession, "by_session_id: 'own' acp_server: 'boxed' working_dir: '/web/app'");
+  ASSERT_OK(child);
+  const std::string id = child->session_id();
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: '" + id + "' message: 'm'"));
+  ASSERT_OK(Call(&Q::AddMessage, "session_id: 'stranger' message: 'm'"));
+  serving_ = nullptr;
+  Stop(absl::ZeroDuration());
+  Start();
+  // The first one does not allow it, whatever else it serves.
+  const auto serve = [this](const std::string& runner, const std::string& children) {
+    auto serving =
+        Serve("runner_id: '" + runner + "' max_agents: 9 agents { name: 'claude' " + children +
+              "} agents { name: 'boxed' } workspaces { name: 'web' dir: '/web' }");
+    EXPECT_TRUE(serving->Next()->has_started());
+    return serving;
+  };
+  const auto first = serve("first", "");
+  EXPECT_EQ(first->Next()->session().session_id(), "stranger");
+  const auto second = serve("second", "children: 'boxed' ");
+  EXPECT_EQ(second->Next()->session().session_id(), id);
 }
 
 }  // namespace

@@ -131,14 +131,17 @@ void QueueService::Add(const CallContext& caller, const v1::AddMessageRequest& r
 absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionMetadata& to) {
   switch (RelationTo(by, to)) {
     case Relation::kOwn:
-    case Relation::kChild:
       return absl::OkStatus();
-    case Relation::kParent:
-      return runners_->CheckChild(PlaceOf(by), PlaceOf(to));
-    case Relation::kNone:
+    case Relation::kChild:
+      // What an agent has made is where its rules hold.
+      if (to.maker.has_value()) return absl::OkStatus();
       break;
+    case Relation::kParent:
+      break;
+    case Relation::kNone:
+      return NotRelated(to.session_id);
   }
-  return NotRelated(to.session_id);
+  return runners_->CheckChild(PlaceOf(by), PlaceOf(to), to.session_id);
 }
 
 void QueueService::Get(const CallContext& caller, const v1::GetMessageRequest& request,

@@ -80,9 +80,10 @@ RunnerCounts RunnerService::Count() {
   return table_.CountRunners();
 }
 
-absl::Status RunnerService::CheckChild(const AgentPlace& maker, const AgentPlace& child) {
+absl::Status RunnerService::CheckChild(const AgentPlace& maker, const AgentPlace& child,
+                                       const std::string& session_id) {
   MutexLock lock(&mutex_);
-  return table_.CheckChild(maker, child);
+  return table_.CheckChild(maker, child, session_id);
 }
 
 absl::Status RunnerService::CheckLease(const std::string& session_id, int64_t lease) {
@@ -113,14 +114,16 @@ void RunnerService::OnDeleted(const std::string& session_id) {
 void RunnerService::TakeAway(const std::string& session_id, const char* reason,
                              const absl::Status& why) {
   std::string runner_id;
+  int64_t lease = 0;
   RunnerStreamPtr stream;
   {
     MutexLock lock(&mutex_);
+    lease = table_.LeaseOf(session_id);
     runner_id = table_.Unassign(session_id);
     stream = StreamLocked(runner_id);
   }
   controls_.Fail(session_id, why);
-  if (stream != nullptr) stream->Release(session_id, reason);
+  if (stream != nullptr) stream->Release({session_id, lease}, reason);
   if (!runner_id.empty()) Forsake(session_id, Turn::kGoesOn);
 }
 
@@ -218,27 +221,30 @@ absl::Status RunnerService::Connect(const v1::ServeRequest& request,
                                     const RunnerStreamPtr& stream) {
   const std::string& runner_id = request.runner_id();
   RunnerStreamPtr replaced;
-  std::vector<std::pair<std::string, const char*>> released;
+  std::vector<std::pair<HeldSession, const char*>> released;
+  std::vector<std::string> lost;
   std::vector<std::string> mine;
   ToTell needed;
   {
     MutexLock lock(&mutex_);
     std::vector<HeldSession> held;
     for (const v1::HeldSession& each : request.held()) {
-      const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(each.session_id());
+      HeldSession one{each.session_id(), each.lease()};
+      const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(one.session_id);
       if (!session.ok()) {
-        released.emplace_back(each.session_id(), "session_deleted");
+        released.emplace_back(std::move(one), "session_deleted");
       } else if (session->state != SessionState::kActive) {
-        released.emplace_back(each.session_id(), "session_ended");
+        released.emplace_back(std::move(one), "session_ended");
       } else {
-        held.push_back({each.session_id(), each.lease()});
+        held.push_back(std::move(one));
       }
     }
-    ASSIGN_OR_RETURN(const std::vector<std::string> others,
+    ASSIGN_OR_RETURN(RunnerTable::Connected connected,
                      table_.Connect(OfferFrom(request), held, clock_->Now()));
-    for (const std::string& session_id : others) {
-      released.emplace_back(session_id, "runner_replaced");
+    for (HeldSession& other : connected.others) {
+      released.emplace_back(std::move(other), "runner_replaced");
     }
+    lost = std::move(connected.lost);
     replaced = std::exchange(streams_[runner_id], stream);
     for (const std::string& session_id : table_.SessionsOf(runner_id)) mine.push_back(session_id);
     for (const SessionMetadata& session : sessions_->table().ThatNeedAgent()) {
@@ -249,8 +255,10 @@ absl::Status RunnerService::Connect(const v1::ServeRequest& request,
     SetTimerLocked();
   }
   if (replaced != nullptr) replaced->End(RunnerReplaced(runner_id));
+  // Before the process is told of them.
+  for (const std::string& session_id : lost) Forsake(session_id, Turn::kFails);
   stream->Begin();
-  for (const auto& [session_id, reason] : released) stream->Release(session_id, reason);
+  for (const auto& [held, reason] : released) stream->Release(held, reason);
   TellNeeded(needed);
   for (const std::string& session_id : mine) {
     for (const v1::AgentControl& control : controls_.Unsent(session_id)) {
@@ -348,6 +356,8 @@ absl::Status RunnerService::Release(const CallContext& caller,
   ToTell needed;
   {
     MutexLock lock(&mutex_);
+    const absl::Status checked = table_.CheckLease(id, request.lease());
+    if (absl::IsUnavailable(checked)) return checked;
     if (!table_.GiveUp(id, request.lease())) return absl::OkStatus();
     if (session.needs_agent) needed.emplace_back(AssignLocked(session), id);
   }
@@ -417,6 +427,10 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
   {
     MutexLock lock(&mutex_);
     runner_id = table_.RunnerOf(id);
+    if (runner_id.empty() && !asked.has_action()) {
+      return reply->Fail(
+          ControlFailed("agent_not_running", "the agent does not run: start it first"));
+    }
     if (runner_id.empty() && !is_stop) {
       runner_id = table_.Assign(id, PlaceOf(session), session.maker, /*anyway=*/true);
     }

@@ -53,7 +53,8 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   std::vector<RunnerInfo> Runners();
   RunnerCounts Count();
 
-  absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child) override;
+  absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child,
+                          const std::string& session_id) override;
   absl::Status CheckLease(const std::string& session_id, int64_t lease) override;
 
   void OnNeeded(const SessionMetadata& session) override;

@@ -39,12 +39,13 @@ void RunnerStream::Add(Task task) {
   GoOn();
 }
 
-void RunnerStream::Release(const std::string& session_id, const std::string& reason) {
+void RunnerStream::Release(const HeldSession& held, const std::string& reason) {
   {
     MutexLock lock(&mutex_);
     if (over_) return;
     v1::Assignment message;
-    message.mutable_session()->set_session_id(session_id);
+    message.mutable_session()->set_session_id(held.session_id);
+    message.set_lease(held.lease);
     message.mutable_released()->set_reason(reason);
     ready_.push_back({std::move(message), nullptr});
   }

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "callslip/tracker/v1/runner_service.pb.h"
 #include "common/mutex.h"
+#include "tracker/domain/runner/runner.h"
 #include "tracker/domain/session/session_caller.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/session_stream.h"
@@ -42,7 +43,7 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
   // Calls `on_sent` once it is handed out.
   void Control(const std::string& session_id, v1::AgentControl control,
                std::function<void()> on_sent);
-  void Release(const std::string& session_id, const std::string& reason);
+  void Release(const HeldSession& held, const std::string& reason);
 
   void End(const absl::Status& status) override;
   void OnCallerLeft();

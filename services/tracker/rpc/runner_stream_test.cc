@@ -61,12 +61,13 @@ class RunnerStreamTest : public testing::Test {
 
 TEST_F(RunnerStreamTest, WhoDoesNotReadIsEnded) {
   serve_->Begin();
-  for (size_t i = 0; i < kMaxWaitingAssignments - 1; ++i) serve_->Release("s", "session_ended");
+  for (size_t i = 0; i < kMaxWaitingAssignments - 1; ++i)
+    serve_->Release({"s", 7}, "session_ended");
   EXPECT_FALSE(stream_->end.has_value());
   EXPECT_TRUE(stream_->Read()->has_started());
-  serve_->Release("s", "session_ended");
+  serve_->Release({"s", 7}, "session_ended");
   EXPECT_FALSE(stream_->end.has_value());
-  serve_->Release("s", "session_ended");
+  serve_->Release({"s", 7}, "session_ended");
   ASSERT_TRUE(stream_->end.has_value());
   EXPECT_EQ(DetailsOf(*stream_->end).reason, "too_slow");
   EXPECT_TRUE(gone_);
@@ -95,7 +96,7 @@ TEST_F(RunnerStreamTest, SessionsThatWaitAreOnlyIds) {
 }
 
 TEST_F(RunnerStreamTest, OneThatComesBackIsToldOfAllSessionsThatAreGone) {
-  for (size_t i = 0; i < kMaxRunnerSessions; ++i) serve_->Release("s", "session_deleted");
+  for (size_t i = 0; i < kMaxRunnerSessions; ++i) serve_->Release({"s", 7}, "session_deleted");
   serve_->Begin();
   EXPECT_FALSE(stream_->end.has_value());
 }

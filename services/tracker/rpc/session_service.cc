@@ -196,7 +196,7 @@ void SessionService::Create(const CallContext& caller, const v1::CreateSessionRe
   if (parent.has_value()) {
     maker = PlaceOf(*parent);
     const absl::Status may =
-        runners_->CheckChild(*maker, {request.acp_server(), request.working_dir()});
+        runners_->CheckChild(*maker, {request.acp_server(), request.working_dir()}, "");
     if (!may.ok()) return reply->Fail(may);
   } else if (!request.parent_session_id().empty()) {
     // Those of others are unknown.

@@ -34,9 +34,9 @@ bool Runs(AgentStatus status) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<std::string>> RunnerTable::Connect(RunnerOffer offer,
-                                                              const std::vector<HeldSession>& held,
-                                                              absl::Time now) {
+absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
+                                                            const std::vector<HeldSession>& held,
+                                                            absl::Time now) {
   RETURN_IF_ERROR(CheckOffer(offer));
   const std::string id = offer.runner_id;
   const auto found = runners_.find(id);
@@ -53,7 +53,7 @@ absl::StatusOr<std::vector<std::string>> RunnerTable::Connect(RunnerOffer offer,
   Runner& runner = runners_[id];
   runner.offer = std::move(offer);
   runner.connected = true;
-  std::vector<std::string> others;
+  Connected connected;
   std::set<std::string> still;
   for (const HeldSession& each : held) {
     const auto session = sessions_.find(each.session_id);
@@ -61,16 +61,21 @@ absl::StatusOr<std::vector<std::string>> RunnerTable::Connect(RunnerOffer offer,
                         each.lease != 0 &&
                         (session->second.lease == each.lease || session->second.lease == 0);
     if (!is_its) {
-      others.push_back(each.session_id);
+      connected.others.push_back(each);
       continue;
     }
     session->second.lease = each.lease;
     still.insert(each.session_id);
   }
   for (const std::string& session : runner.sessions) {
-    if (!still.contains(session)) sessions_[session].lease = NewLease();
+    if (still.contains(session)) continue;
+    Assigned& assigned = sessions_[session];
+    assigned.lease = NewLease();
+    if (!Runs(assigned.status) && assigned.status != AgentStatus::kWaiting) continue;
+    connected.lost.push_back(session);
+    Count(runner, std::exchange(assigned.status, AgentStatus::kNone), -1);
   }
-  return others;
+  return connected;
 }
 
 bool RunnerTable::MakeRoom() {
@@ -111,18 +116,15 @@ std::string RunnerTable::Assign(const std::string& session_id, const AgentPlace&
   Fit best_fit = Fit::kNone;
   int64_t best_load = 0;
   int64_t best_room = 1;
+  const bool is_ones_own = std::any_of(runners_.begin(), runners_.end(), [&](const auto& each) {
+    return each.second.connected && each.second.offer->only_session == session_id;
+  });
   for (const auto& [id, runner] : runners_) {
     if (!runner.connected) continue;
-    const std::string& only = runner.offer->only_session;
-    if (!only.empty() && only != session_id) continue;
+    if (runner.offer->only_session != (is_ones_own ? session_id : "")) continue;
     if (!anyway && unwilling != given_up_.end() && unwilling->second == id) continue;
     const Fit fit = FitOf(*runner.offer, place, maker);
-    if (fit == Fit::kNone) continue;
-    if (!only.empty()) {
-      best = &id;
-      break;
-    }
-    if (fit < best_fit) continue;
+    if (fit == Fit::kNone || fit < best_fit) continue;
     const int64_t load = runner.running + runner.waiting;
     const int64_t room = runner.offer->max_agents;
     // They come by their ids: of equals the first one stays.
@@ -140,15 +142,22 @@ std::string RunnerTable::Assign(const std::string& session_id, const AgentPlace&
   return given ? runner_id : "";
 }
 
-absl::Status RunnerTable::CheckChild(const AgentPlace& maker, const AgentPlace& child) const {
+absl::Status RunnerTable::CheckChild(const AgentPlace& maker, const AgentPlace& child,
+                                     const std::string& session_id) const {
+  if (const auto owner = runners_.find(RunnerOf(session_id)); owner != runners_.end()) {
+    if (!owner->second.offer.has_value()) return RunnerAway();
+    return tracker::CheckChild(*owner->second.offer, maker, child);
+  }
   absl::Status checked = RunnerAway();
   for (const auto& [id, runner] : runners_) {
-    if (!runner.connected || !runner.offer->only_session.empty()) continue;
-    const absl::Status by_this = tracker::CheckChild(*runner.offer, maker, child);
+    if (!runner.connected) continue;
+    absl::Status by_this = runner.offer->only_session.empty()
+                               ? tracker::CheckChild(*runner.offer, maker, child)
+                               : NoRunnerFor(child.acp_server, child.working_dir);
     if (by_this.ok()) return by_this;
-    // That a runner knows the places says more than that another one does not.
-    if (absl::IsUnavailable(checked) || WorkspaceOf(*runner.offer, child) != nullptr) {
-      checked = by_this;
+    // That a runner knows the place says more than that another one does not.
+    if (absl::IsUnavailable(checked) || FitOf(*runner.offer, child) != Fit::kNone) {
+      checked = std::move(by_this);
     }
   }
   return checked;

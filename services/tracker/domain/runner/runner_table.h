@@ -21,12 +21,16 @@ namespace callslip::tracker {
 // by that a process knows, and is known, to have it still. Not thread-safe.
 class RunnerTable {
  public:
-  // The runner has called. `held` are the sessions that it believes are its: returns those of them
-  // that are not. Those of its name that it does not hold are given to it anew. InvalidField,
+  // The runner has called. `held` are the sessions that it believes are its. InvalidField,
   // TooManyRunners; RunnerNameTaken while another process of that name is connected.
-  absl::StatusOr<std::vector<std::string>> Connect(RunnerOffer offer,
-                                                   const std::vector<HeldSession>& held,
-                                                   absl::Time now);
+  struct Connected {
+    std::vector<HeldSession> others;  // Of `held`, which are not its.
+    // Of its name, which it does not hold, though their agents ran: they are given to it anew, and
+    // what was there of them is lost.
+    std::vector<std::string> lost;
+  };
+  absl::StatusOr<Connected> Connect(RunnerOffer offer, const std::vector<HeldSession>& held,
+                                    absl::Time now);
   // Its call has gone.
   void Disconnect(const std::string& runner_id, absl::Time now);
 
@@ -58,9 +62,11 @@ class RunnerTable {
   // When to call Expire() next; InfiniteFuture where it has nothing to do.
   absl::Time NextTime() const;
 
-  // Whether an agent at `maker` may make a session at `child`: some runner that is connected has it
-  // so, and gets it. Errors as of CheckChild() in runner.h; RunnerAway where none is connected.
-  absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child) const;
+  // Whether an agent at `maker` may have a session at `child`: the runner has it so that has
+  // `session_id`, or where nobody does, some runner that is connected. Errors as of CheckChild() in
+  // runner.h; RunnerAway where none is connected.
+  absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child,
+                          const std::string& session_id = "") const;
 
   bool IsConnected(const std::string& runner_id) const;
   std::set<std::string> SessionsOf(const std::string& runner_id) const;

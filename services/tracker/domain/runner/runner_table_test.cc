@@ -34,9 +34,12 @@ class RunnerTableTest : public testing::Test {
   }
   std::vector<std::string> Connect(const RunnerOffer& offer,
                                    const std::vector<HeldSession>& held = {}) {
-    const auto others = table_.Connect(offer, held, now_);
-    EXPECT_OK(others);
-    return others.ok() ? *others : std::vector<std::string>();
+    const auto connected = table_.Connect(offer, held, now_);
+    EXPECT_OK(connected);
+    std::vector<std::string> others;
+    if (!connected.ok()) return others;
+    for (const HeldSession& other : connected->others) others.push_back(other.session_id);
+    return others;
   }
   std::string Assign(const std::string& session) {
     return table_.Assign(session, {"claude", "/web/app"});
@@ -178,6 +181,17 @@ TEST_F(RunnerTableTest, ALeaseIsGoodForOneTimeThatASessionIsGiven) {
   expect_new("its runner knows an old one");
 }
 
+TEST_F(RunnerTableTest, WhatAProcessThatIsGoneRanIsLost) {
+  Connect(Offer("a", 3));
+  for (const char* session : {"held", "ran", "slept"}) EXPECT_EQ(Assign(session), "a");
+  table_.SetStatus("ran", AgentStatus::kPrompting);
+  table_.SetStatus("slept", AgentStatus::kStopped);
+  const auto again = table_.Connect(Offer("a", 3), {Held("held")}, now_);
+  ASSERT_OK(again);
+  EXPECT_THAT(again->lost, ElementsAre("ran"));
+  EXPECT_EQ(table_.List()[0].running_agents, 1);
+}
+
 TEST_F(RunnerTableTest, AfterAStartALeaseIsWhatItsRunnerSays) {
   table_.Keep("s", "a", now_);
   EXPECT_THAT(table_.CheckLease("s", 7), FailsWith(StatusCode::kUnavailable, "runner_away"));
@@ -216,6 +230,9 @@ TEST_F(RunnerTableTest, OneThatServesOneSessionHasThatAndNoOther) {
   Connect(only);
   EXPECT_EQ(Assign("mine"), "z");
   EXPECT_EQ(Assign("other"), "service");
+  // Not even where that one does not want it.
+  table_.GiveUp("mine", table_.LeaseOf("mine"));
+  EXPECT_EQ(Assign("mine"), "");
   table_.Disconnect("service", now_);
   EXPECT_EQ(Assign("third"), "");
 }
@@ -370,6 +387,14 @@ TEST_F(RunnerTableTest, AChildIsForARunnerThatAllowsIt) {
   Connect(lax);
   EXPECT_OK(table_.CheckChild(place, child));
   EXPECT_EQ(table_.Assign("s", child, place), "lax");
+  // One that is somebody's goes by that one's.
+  EXPECT_OK(table_.CheckChild(place, child, "s"));
+  Assign("t");
+  table_.Unassign("t");
+  EXPECT_EQ(table_.Assign("u", {"claude", "/web"}), "other");
+  EXPECT_THAT(table_.CheckChild(place, child, "u"),
+              FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
+  table_.Unassign("u");
   // A person's may be anybody's.
   EXPECT_NE(table_.Assign("t", child), "");
   table_.Disconnect("lax", now_);

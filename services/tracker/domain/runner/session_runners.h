@@ -15,8 +15,10 @@ class SessionRunners {
  public:
   virtual ~SessionRunners() = default;
 
-  // Whether an agent at `maker` may make a session at `child`: see RunnerTable::CheckChild().
-  virtual absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child) = 0;
+  // Whether an agent at `maker` may have a session at `child`, which is `session_id` or new: see
+  // RunnerTable::CheckChild().
+  virtual absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child,
+                                  const std::string& session_id) = 0;
 
   // Whether a call with this lease may act for the session's runner: see RunnerTable::CheckLease().
   // To be asked on the session's thread, so that what a new runner does comes after it.

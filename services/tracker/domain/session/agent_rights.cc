@@ -5,9 +5,8 @@
 namespace callslip::tracker {
 namespace {
 
-// A session that has come after it was made is another one under a parent's id.
 bool HasMade(const SessionMetadata& parent, const SessionMetadata& child) {
-  return child.parent_session_id == parent.session_id && child.created_at >= parent.created_at;
+  return child.parent_session_id == parent.session_id;
 }
 
 }  // namespace

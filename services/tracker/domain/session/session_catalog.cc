@@ -48,7 +48,10 @@ absl::StatusOr<int> SessionCatalog::ReserveChild(const std::string& id, const st
 }
 
 absl::Status SessionCatalog::ReserveLocked(const std::string& id, const std::string& owner) {
-  if (sessions_.contains(id) || reserved_.contains(id)) return SessionExists(id);
+  // Children that have outlived their parent would be those of another one.
+  if (sessions_.contains(id) || reserved_.contains(id) || children_.contains(id)) {
+    return SessionExists(id);
+  }
   if (of_all_.sessions >= limits_.sessions) return TooManySessions(limits_.sessions, false);
   if (ShareOfLocked(owner).sessions >= limits_.sessions_of_client) {
     return TooManySessions(limits_.sessions_of_client, true);

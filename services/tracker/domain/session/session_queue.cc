@@ -160,7 +160,9 @@ absl::Status Session::LoseRunner(absl::Time now) {
     AfterCommit([lost = receiver_](const absl::Status&) { lost->OnEnd(ReceiverReplaced()); });
     Detach(receiver_.get());
   }
-  return LoseTurn("the session's runner was lost in the middle of the turn", now);
+  RETURN_IF_ERROR(LoseTurn("the session's runner was lost in the middle of the turn", now));
+  // Nobody waits for their answers any more.
+  return CancelPermissions(now).status();
 }
 
 void Session::Detach(const MessageReceiver* receiver) {
