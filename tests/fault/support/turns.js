@@ -61,8 +61,8 @@ export class Turns {
     }
     assert.equal(this.#ends.length, this.messages);
     for (const id of this.ids) {
-      // A tracker that is new hears of it when the runner is back.
-      await until(async () => ['idle', 'stopped'].includes(
+      // A tracker that is new hears of it when the runner is back; a runner that is new has none yet.
+      await until(async () => ['idle', 'stopped', 'none'].includes(
         (await this.#insist(() => this.sessions.agent(id))).status));
     }
     await this.runner.stop();
