@@ -128,8 +128,8 @@ void WorkspaceConfig::AddTo(ConfigKeys& keys) {
            "whether a session whose agent has lost its context goes on without it, unasked");
   keys.Add(
       "children_in", &children_in,
-      "the workspaces in which its agents may make sessions, beside this one; the rules of those "
-      "hold for these: up to 16");
+      "the workspaces in which its agents may make sessions, beside this one; these sessions have "
+      "the rules of the workspace that they are in: up to 16");
 }
 
 void RunnerConfig::AddTo(ConfigKeys& keys) {
