@@ -413,7 +413,9 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
   test('shows what the agent says, and exits with how its turn ends', async () => {
     const { out, err, code } = await ask([{ say: 'one ' }, { say: 'two' }]);
     assert.deepEqual([out, code], ['one two\n', 0]);
-    assert.match(err, /session \S+/);
+    const [, id] = /session (\S+)/.exec(err);
+    const session = await (await fetch(`${services.gatewayUrl}/api/sessions/${id}`)).json();
+    assert.deepEqual([session.status, session.end_reason], ['completed', 'prompt_ended']);
     const failed = await ask([{ say: 'one' }, { exit: 3 }]);
     assert.equal(failed.code, 1);
     assert.match(failed.err, /agent_crashed.*code 3/);

@@ -427,11 +427,8 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
   {
     MutexLock lock(&mutex_);
     runner_id = table_.RunnerOf(id);
-    if (runner_id.empty() && !asked.has_action()) {
-      return reply->Fail(
-          ControlFailed("agent_not_running", "the agent does not run: start it first"));
-    }
-    if (runner_id.empty() && !is_stop) {
+    // Nobody starts an agent by a mode or a setting.
+    if (runner_id.empty() && asked.has_action() && !is_stop) {
       runner_id = table_.Assign(id, PlaceOf(session), session.maker, /*anyway=*/true);
     }
     stream = StreamLocked(runner_id);
@@ -440,6 +437,10 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
     v1::AgentState state;
     Fill(session.agent, state);
     return reply->Finish(std::move(state), [] {});
+  }
+  if (runner_id.empty() && !asked.has_action()) {
+    return reply->Fail(
+        ControlFailed("agent_not_running", "the agent does not run: start it first"));
   }
   if (runner_id.empty()) return reply->Fail(NoRunnerFor(session.acp_server, session.working_dir));
   v1::AgentControl control = asked;

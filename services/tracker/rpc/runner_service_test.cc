@@ -348,6 +348,8 @@ TEST_F(RunnerServiceTest, AControlThatNobodyCanDoFails) {
   EXPECT_THAT(Control("action: AGENT_ACTION_START").get(),
               FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
   EXPECT_OK(Control("action: AGENT_ACTION_STOP").get());
+  EXPECT_THAT(Control("mode_id: 'plan'").get(),
+              FailsWith(StatusCode::kFailedPrecondition, "agent_not_running"));
   EXPECT_THAT(Control("").get(), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
   EXPECT_THAT(Control("mode_id: ''").get(),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
