@@ -128,6 +128,10 @@ OpenFile::~OpenFile() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
+std::string OpenFile::PathForOthers() const {
+  return absl::StrCat("/proc/", getpid(), "/fd/", descriptor_);
+}
+
 absl::StatusOr<OpenFile> OpenFolderBeneath(int root, absl::string_view path) {
   OpenFile folder(Locate(root, path, O_DIRECTORY));
   if (folder.get() < 0) return Error(errno, path);

@@ -21,6 +21,9 @@ class OpenFile {
   ~OpenFile();
 
   int get() const { return descriptor_; }
+  // A path to it for processes that this one starts while it is open, whatever has its name by
+  // then.
+  std::string PathForOthers() const;
 
  private:
   int descriptor_;

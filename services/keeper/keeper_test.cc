@@ -184,6 +184,39 @@ TEST_F(KeeperTest, NothingOutlivesAnAgentThatExits) {
   ExpectNothingLeft();
 }
 
+TEST_F(KeeperTest, WhatLingersLivesUntilItIsToEnd) {
+  StartWith({"--linger", "--", "sh", "-c",
+             "exec 4<&0; setsid sh -c 'read line; echo alive; sleep 1000' <&4 & exit 3"});
+  NumberOf("started");
+  EXPECT_EQ(NumberOf("exited"), 3);
+  // To nobody: the shell is gone, and its group may be another's.
+  Order('t');
+  EXPECT_EQ(write(in_[1], "\n", 1), 1);
+  EXPECT_EQ(out_of_agent_->Next(), "alive");
+  Order('k');
+  EXPECT_GE(NumberOf("swept"), 1);
+  ExpectNothingLeft();
+}
+
+TEST_F(KeeperTest, NothingIsLeftToLinger) {
+  StartWith(
+      {"--linger", "--", "sh", "-c", "exec 4<&0; setsid sh -c 'read line; exit 5' <&4 & exit 3"});
+  NumberOf("started");
+  EXPECT_EQ(NumberOf("exited"), 3);
+  EXPECT_EQ(write(in_[1], "\n", 1), 1);
+  EXPECT_EQ(NumberOf("swept"), 0);
+  ExpectNothingLeft();
+}
+
+TEST_F(KeeperTest, WhatLingersDoesNotOutliveTheRunner) {
+  StartWith({"--linger", "--", "sh", "-c", absl::StrCat(kFugitives, "echo ready; exit 0")});
+  NumberOf("started");
+  EXPECT_EQ(NumberOf("exited"), 0);
+  EXPECT_EQ(out_of_agent_->Next(), "ready");
+  LeaveKeeper();
+  ExpectNothingLeft();
+}
+
 TEST_F(KeeperTest, NothingOutlivesTheRunner) {
   Start(absl::StrCat("trap 'echo asked; exit 0' TERM; ", kFugitives,
                      "echo ready; while :; do wait; done"));
@@ -285,6 +318,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Wrong{{}}, Wrong{{"--"}}, Wrong{{"sh"}}, Wrong{{"--grace", "-1", "--", "sh"}},
                     Wrong{{"--grace", "1s", "--", "sh"}}, Wrong{{"--grace", "", "--", "sh"}},
                     Wrong{{"--grace", "600001", "--", "sh"}}, Wrong{{"--grace", "1"}},
+                    Wrong{{"--linger"}}, Wrong{{"--linger", "sh"}},
                     Wrong{{"--", "sh"}, /*with_control=*/false}));
 
 }  // namespace

@@ -2,14 +2,14 @@
 // whoever has asked for it, called the runner here: neither what left the agent's process group and
 // session nor what its parent left behind. One process per agent, so it links nothing but libc.
 //
-//   callslip-keeper [--grace MS] -- COMMAND [ARGUMENT]...
+//   callslip-keeper [--grace MS] [--linger] -- COMMAND [ARGUMENT]...
 //
 // COMMAND is looked up in PATH, gets the keeper's stdin, stdout, stderr and environment, and is the
 // leader of a session of its own. Descriptor 3 is a socket to the runner; the keeper writes lines:
 //
 //   started PID      it runs
 //   failed ERRNO     it could not be started; the keeper ends
-//   exited CODE      it has ended; what it left behind is being ended
+//   exited CODE      it has ended; what it left behind is being ended, or lives on with --linger
 //   signalled SIGNAL the same
 //   swept COUNT      nothing is left; so many processes had to be killed. The keeper ends, with 0.
 //
@@ -17,6 +17,9 @@
 //
 //   t  SIGTERM to the agent's process group
 //   k  SIGKILL to all that there is
+//
+// With --linger, what COMMAND has left behind lives on until it ends by itself, `k`, or the end of
+// the socket: a shell that has started a server in the background, for example.
 //
 // Where the socket's other end goes, the agent gets SIGTERM and, --grace later (2,000 ms unless it
 // says), SIGKILL with all that there is. Signals that end other programs are ignored here: whoever
@@ -117,11 +120,13 @@ pid_t Start(char** command, const sigset_t& mask) {
 
 class Keeper {
  public:
-  Keeper(pid_t agent, int signals, long grace) : agent_(agent), signals_(signals), grace_(grace) {}
+  Keeper(pid_t agent, int signals, long grace, bool lingers)
+      : agent_(agent), signals_(signals), grace_(grace), lingers_(lingers) {}
 
-  // Until the agent has ended, or is to end at once.
+  // Until the agent has ended, with all that it left behind where that lingers; or until they are
+  // to end at once.
   void Watch() {
-    while (agent_lives_ && (kill_at_ == kNever || NowMs() < kill_at_)) {
+    while (IsNeeded() && (kill_at_ == kNever || NowMs() < kill_at_)) {
       pollfd watched[] = {{signals_, POLLIN, 0}, {runner_lives_ ? kRunner : -1, POLLIN, 0}};
       const long left = kill_at_ == kNever ? -1 : kill_at_ - NowMs();
       if (poll(watched, 2, static_cast<int>(left)) < 0) continue;
@@ -129,8 +134,10 @@ class Keeper {
       if (watched[0].revents != 0) {
         signalfd_siginfo ended;
         (void)!read(signals_, &ended, sizeof(ended));
-        while (Reap(WNOHANG) > 0) {
+        pid_t reaped = 0;
+        while ((reaped = Reap(WNOHANG)) > 0) {
         }
+        any_child_ = reaped == 0;
       }
     }
   }
@@ -150,6 +157,8 @@ class Keeper {
   }
 
  private:
+  bool IsNeeded() const { return agent_lives_ || (lingers_ && any_child_ && runner_lives_); }
+
   void Listen() {
     char order = 0;
     const ssize_t got = read(kRunner, &order, 1);
@@ -158,7 +167,8 @@ class Keeper {
       runner_lives_ = false;
       kill_at_ = NowMs() + grace_;
     }
-    if (got <= 0 || order == 't') kill(-agent_, SIGTERM);
+    // Once it has ended, its number may be another's.
+    if ((got <= 0 || order == 't') && agent_lives_) kill(-agent_, SIGTERM);
     if (got > 0 && order == 'k') kill_at_ = NowMs();
   }
 
@@ -193,7 +203,9 @@ class Keeper {
   const pid_t agent_;
   const int signals_;
   const long grace_;
+  const bool lingers_;
   bool agent_lives_ = true;
+  bool any_child_ = true;
   bool runner_lives_ = true;
   long kill_at_ = kNever;
 };
@@ -211,8 +223,11 @@ int main(int count, char** words) {
     }
     at += 2;
   }
+  const bool lingers = at < count && strcmp(words[at], "--linger") == 0;
+  if (lingers) ++at;
   if (at + 1 >= count || strcmp(words[at], "--") != 0) {
-    return Fail(kWrongUse, "usage: callslip-keeper [--grace MS] -- COMMAND [ARGUMENT]...");
+    return Fail(kWrongUse,
+                "usage: callslip-keeper [--grace MS] [--linger] -- COMMAND [ARGUMENT]...");
   }
   char** command = words + at + 1;
   if (fcntl(kRunner, F_SETFD, FD_CLOEXEC) != 0) {
@@ -235,7 +250,7 @@ int main(int count, char** words) {
     return 0;
   }
   Tell("started", agent);
-  Keeper keeper(agent, signals, grace);
+  Keeper keeper(agent, signals, grace, lingers);
   keeper.Watch();
   Tell("swept", keeper.Sweep());
   return 0;

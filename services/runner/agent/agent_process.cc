@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -68,6 +69,7 @@ absl::StatusOr<std::shared_ptr<AgentProcess>> AgentProcess::Start(boost::asio::i
   std::shared_ptr<AgentProcess> process(new AgentProcess(context, listener, patience));
   RETURN_IF_ERROR(process->Spawn(keeper, command));
   process->Begin();
+  if (command.lingers) process->ReadControl();
   return process;
 }
 
@@ -102,13 +104,19 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
   posix_spawn_file_actions_addclosefrom_np(&actions, kControl + 1);
   posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
   std::vector<std::string> arguments = {
-      keeper, "--grace", absl::StrCat(absl::ToInt64Milliseconds(patience_.terminate)), "--"};
+      keeper, "--grace", absl::StrCat(absl::ToInt64Milliseconds(patience_.terminate))};
+  if (command.lingers) arguments.emplace_back("--linger");
+  arguments.emplace_back("--");
   arguments.insert(arguments.end(), command.arguments.begin(), command.arguments.end());
   std::vector<std::string> environment = command.environment;
   Children& children = Children::OfThisProcess();
   if (const int error = children.Spawn(&keeper_, keeper.c_str(), &actions,
                                        Pointers(arguments).data(), Pointers(environment).data());
       error != 0) {
+    // The spawned process changes to it, and fails as a program does that is not there.
+    if (access(command.directory.c_str(), X_OK) != 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat("cannot work in ", command.directory));
+    }
     return absl::ErrnoToStatus(error, absl::StrCat("cannot start ", keeper));
   }
   const int keeper_end = EndOf(keeper_);
@@ -126,6 +134,7 @@ absl::Status AgentProcess::Spawn(const std::string& keeper, const AgentCommand& 
   control_.assign(boost::asio::local::stream_protocol(), control.Release(0));
   out_.non_blocking(true);
   err_.non_blocking(true);
+  control_.non_blocking(true);
   return absl::OkStatus();
 }
 
@@ -151,6 +160,23 @@ void AgentProcess::ReadWords() {
   err_.async_wait(Stream::wait_read, [self = shared_from_this()](error_code error) {
     if (!error && self->ReadSome(self->err_, &AgentProcess::TakeWords)) self->ReadWords();
   });
+}
+
+void AgentProcess::ReadControl() {
+  control_.async_wait(boost::asio::socket_base::wait_read,
+                      [self = shared_from_this()](error_code error) {
+                        if (error || !self->control_.is_open()) return;
+                        const bool says_more = self->ReadSaid();
+                        if (self->exit_.kind == AgentExit::Kind::kLost) {
+                          if (says_more) self->ReadControl();
+                          return;
+                        }
+                        // All that the command has put out is in the pipe: no more than that is
+                        // read here, since what it has left behind may go on writing.
+                        if (self->out_.is_open())
+                          self->ReadSome(self->out_, &AgentProcess::TakeOutput);
+                        self->listener_->OnExit(self->exit_);
+                      });
 }
 
 void AgentProcess::HoldOutput(bool hold) {
@@ -293,16 +319,16 @@ void AgentProcess::Finish() {
                     [self = shared_from_this()] { self->listener_->OnEnd(self->exit_); });
 }
 
-bool AgentProcess::ReadExit() {
-  std::string said;
+bool AgentProcess::ReadSaid() {
   std::array<char, 256> buffer;
   error_code error;
   while (!error) {
     const size_t bytes = control_.read_some(boost::asio::buffer(buffer), error);
-    said.append(buffer.data(), bytes);
+    said_.append(buffer.data(), bytes);
   }
-  bool swept = false;
-  for (const absl::string_view line : absl::StrSplit(said, '\n')) {
+  std::vector<absl::string_view> lines = absl::StrSplit(said_, '\n');
+  lines.pop_back();  // Not whole yet.
+  for (const absl::string_view line : lines) {
     const std::pair<absl::string_view, absl::string_view> parts = absl::StrSplit(line, ' ');
     const auto is = [&](absl::string_view word) {
       return parts.first == word && absl::SimpleAtoi(parts.second, &exit_.code);
@@ -310,9 +336,13 @@ bool AgentProcess::ReadExit() {
     if (is("failed")) exit_.kind = AgentExit::Kind::kNotStarted;
     if (is("exited")) exit_.kind = AgentExit::Kind::kExited;
     if (is("signalled")) exit_.kind = AgentExit::Kind::kSignalled;
-    swept = swept || parts.first == "swept" || parts.first == "failed";
   }
-  return swept;
+  return error == boost::asio::error::would_block;
+}
+
+bool AgentProcess::ReadExit() {
+  ReadSaid();
+  return absl::StrContains(said_, "swept ") || absl::StrContains(said_, "failed ");
 }
 
 }  // namespace callslip::runner

@@ -23,6 +23,8 @@ struct AgentCommand {
   std::vector<std::string> arguments;    // The first is looked up in PATH of `environment`.
   std::vector<std::string> environment;  // "NAME=value". Nothing else is inherited.
   std::string directory;                 // Where it begins.
+  // What it leaves behind lives on until Kill().
+  bool lingers = false;
 };
 
 // How an agent has ended.
@@ -54,7 +56,10 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
     virtual ~Listener() = default;
     // From its stdout, as it comes.
     virtual void OnOutput(absl::string_view bytes) = 0;
-    // Once, after all output.
+    // The command itself has ended, and what it left behind may live on. Told only where that
+    // lingers, once, after what the command has put out, and never after OnEnd().
+    virtual void OnExit(const AgentExit& /*exit*/) {}
+    // Once, after all output: nothing is left.
     virtual void OnEnd(const AgentExit& exit) = 0;
   };
 
@@ -74,6 +79,8 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   // agent can't have read a line that this ends with.
   void Write(std::string bytes, std::function<void(bool whole)> done = nullptr);
 
+  // Closes its stdin. What is not written by now never is.
+  void CloseInput();
   // Closes its stdin; asks it to end with SIGTERM, and kills it with all that came of it, as
   // `patience` has it. Harmless when repeated.
   void Stop();
@@ -100,6 +107,8 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   void Begin();
   void ReadOutput();
   void ReadWords();
+  // What the keeper says, where the command's own end is to be told.
+  void ReadControl();
   // False at the end.
   bool ReadSome(Stream& from, Take take);
   void Drain(Stream& from, Take take);
@@ -108,7 +117,6 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   void WriteNext();
   void EndFirst(bool whole);
   void FailWrites();
-  void CloseInput();
   void Order(char what);
   void After(absl::Duration wait, void (AgentProcess::*step)());
   void Terminate();
@@ -117,8 +125,10 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   // Of a keeper that was killed before it could do so itself.
   void EndStrays();
   void Finish();
-  // What the keeper said; false where it did not say that nothing is left.
+  // Reads all that the keeper has said. False where it did not say that nothing is left.
   bool ReadExit();
+  // Takes what it has said so far. False where it says no more.
+  bool ReadSaid();
 
   Listener* listener_;
   const StopPatience patience_;
@@ -137,6 +147,7 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   size_t written_ = 0;    // Of the first.
   size_t unwritten_ = 0;
   std::string last_words_;
+  std::string said_;  // By the keeper.
   AgentExit exit_;
   std::vector<char> buffer_;
 };

@@ -3,20 +3,48 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "boost/asio/steady_timer.hpp"
 #include "common/status_macros.h"
 
 namespace callslip::runner {
 namespace {
 
-// A shell gives the command no input and one place for its output, and becomes the command.
-std::vector<std::string> WithoutInput(const std::vector<std::string>& words) {
+// One word for a shell, whatever is in it.
+std::string Quoted(absl::string_view text) {
+  return absl::StrCat("'", absl::StrReplaceAll(text, {{"'", "'\\''"}}), "'");
+}
+
+// As many words, or a shell and the line that one alone is.
+std::vector<std::string> WordsOf(const Command& command) {
+  const std::vector<std::string>& words = command.words;
   const bool is_word =
       words.size() != 1 || words[0].find_first_of(" \t\n|&;<>()$`\\\"'*?[#~%") == std::string::npos;
-  std::vector<std::string> all = {"sh", "-c", "exec \"$@\" </dev/null 2>&1", "sh"};
-  if (!is_word) all.insert(all.end(), {"sh", "-c"});
+  if (is_word) return words;
+  return {"sh", "-c", words[0]};
+}
+
+// A shell gives the command no input and one place for its output, and becomes the command. Where
+// there are variables for it, the shell is told so on its stdin: no keeper and no wrapper has them
+// in its environment, and nobody else sees them in a list of processes.
+std::vector<std::string> BehindShell(const std::vector<std::string>& words, bool is_told) {
+  std::vector<std::string> all = {
+      "sh", "-c", is_told ? "eval \"$(cat)\"; exit 126" : "exec \"$@\" </dev/null 2>&1", "sh"};
   all.insert(all.end(), words.begin(), words.end());
   return all;
+}
+
+// What such a shell is told. `env` takes variables of all names, which shells do not; but a command
+// with `=` in it for one of them, where another shell stands in between.
+std::string Telling(const std::vector<std::string>& words, const Environment& environment) {
+  std::string script = "exec </dev/null 2>&1\nexec env --";
+  for (const auto& [name, value] : environment) {
+    absl::StrAppend(&script, " ", Quoted(absl::StrCat(name, "=", value)));
+  }
+  if (absl::StrContains(words.front(), '=')) absl::StrAppend(&script, " sh -c 'exec \"$@\"' sh");
+  return absl::StrCat(script, " \"$@\"\n");
 }
 
 // The last `limit` bytes at most, from the beginning of a character.
@@ -37,16 +65,22 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> CommandProcess::Start(
   if (command.words.empty() || command.words[0].empty()) {
     return absl::InvalidArgumentError("there is no command");
   }
-  Environment environment = host.environment;
-  for (const auto& [name, value] : command.environment) environment[name] = value;
   std::shared_ptr<CommandProcess> process(
       new CommandProcess(std::min(command.output_limit, kMostOutput), std::move(on_end)));
-  const AgentCommand start = {.arguments = Wrapped(host.wrapper, WithoutInput(command.words)),
-                              .environment = FormatEnvironment(environment),
-                              .directory = command.directory};
+  const std::vector<std::string> words = WordsOf(command);
+  const bool is_told = !command.environment.empty();
+  const AgentCommand start = {.arguments = Wrapped(host.wrapper, BehindShell(words, is_told)),
+                              .environment = FormatEnvironment(host.environment),
+                              .directory = command.directory,
+                              .lingers = command.lingers};
   ASSIGN_OR_RETURN(process->process_,
                    AgentProcess::Start(*host.context, host.keeper, start, process.get()));
   process->self_ = process;
+  if (is_told) {
+    const std::shared_ptr<AgentProcess> shell = process->process_;
+    shell->Write(Telling(words, command.environment),
+                 [shell](bool /*whole*/) { shell->CloseInput(); });
+  }
   return process;
 }
 
@@ -82,13 +116,17 @@ void CommandProcess::OnOutput(absl::string_view bytes) {
   truncated_ = true;
 }
 
-void CommandProcess::OnEnd(const AgentExit& exit) {
-  const std::shared_ptr<CommandProcess> self = std::move(self_);
-  process_ = nullptr;
+void CommandProcess::OnExit(const AgentExit& exit) {
   exit_ = exit;
   // Of what could not even become a shell, such as a wrapper that is not there.
   if (exit.kind == AgentExit::Kind::kNotStarted) OnOutput("callslip-runner: cannot be started\n");
   if (const auto on_end = std::move(on_end_); on_end != nullptr) on_end();
+}
+
+void CommandProcess::OnEnd(const AgentExit& exit) {
+  const std::shared_ptr<CommandProcess> self = std::move(self_);
+  process_ = nullptr;
+  if (!exit_.has_value()) OnExit(exit);
 }
 
 absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
@@ -123,7 +161,8 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
 Command ShellCommand(absl::string_view line, std::string directory) {
   return {.words = {"sh", "-c", std::string(line)},
           .environment = {},
-          .directory = std::move(directory)};
+          .directory = std::move(directory),
+          .lingers = false};
 }
 
 }  // namespace callslip::runner

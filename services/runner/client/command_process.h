@@ -20,16 +20,20 @@ namespace callslip::runner {
 struct CommandHost {
   boost::asio::io_context* context = nullptr;
   std::string keeper;                // The path of callslip-keeper.
-  Environment environment;           // The agent's.
+  Environment environment;           // As configured for the agent.
   std::vector<std::string> wrapper;  // The agent's.
 };
 
 struct Command {
   // The first is looked up in PATH. One alone is a line for `sh -c` where it is no single word.
   std::vector<std::string> words;
-  Environment environment;  // Besides the agent's.
-  std::string directory;    // Any that can be changed to.
+  // Besides the agent's. Whoever has asked for the command may have chosen it: only the command
+  // sees it, behind the wrapper.
+  Environment environment;
+  std::string directory;  // Any that can be changed to.
   size_t output_limit = 1 << 20;
+  // What it leaves behind lives on, and may put out more, until Kill().
+  bool lingers = false;
 };
 
 // What a command has printed, on stdout and stderr in the order in which it came.
@@ -39,15 +43,16 @@ struct CommandOutput {
 };
 
 // One command, with no input, in a session of its own behind a keeper: nothing that came of it
-// outlives it. Lives until it has ended, whoever holds it: the io_context has to run until then.
-// What can't be executed ends with 127 or 126, as in a shell, and says why in its output.
+// outlives this. Lives until nothing of it is left, whoever holds it: the io_context has to run
+// until then. What can't be executed ends with 127 or 126, as in a shell, and says why in its
+// output.
 class CommandProcess : private AgentProcess::Listener,
                        public std::enable_shared_from_this<CommandProcess> {
  public:
   static constexpr size_t kMostOutput = 1 << 20;  // Bytes.
 
-  // `on_end` is called once, later. An error where the directory is not there, or the system has no
-  // room for a process.
+  // `on_end` is called once, later: when the command itself has ended. An error where the directory
+  // is not there, or the system has no room for a process.
   static absl::StatusOr<std::shared_ptr<CommandProcess>> Start(const CommandHost& host,
                                                                const Command& command,
                                                                std::function<void()> on_end);
@@ -69,6 +74,7 @@ class CommandProcess : private AgentProcess::Listener,
       : limit_(limit), on_end_(std::move(on_end)) {}
 
   void OnOutput(absl::string_view bytes) override;
+  void OnExit(const AgentExit& exit) override;
   void OnEnd(const AgentExit& exit) override;
 
   const size_t limit_;

@@ -1,6 +1,9 @@
 #include "runner/client/command_process.h"
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -9,6 +12,7 @@
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "support/temporary_folder.h"
 
 namespace callslip::runner {
 namespace {
@@ -49,6 +53,78 @@ TEST_F(CommandProcessTest, HasTheAgentsEnvironmentAndItsOwn) {
   EXPECT_EQ(
       Run({.words = {"env | sort"}, .environment = {{"OWN", "1"}}, .directory = "/"}).output.text,
       "OF=agent\nOWN=1\nPATH=/usr/bin:/bin\nPWD=/\n");
+}
+
+// Whatever the agent sets, neither the keeper nor the wrapper has it, and no list of processes
+// does.
+TEST_F(CommandProcessTest, NobodyElseSeesItsOwnEnvironment) {
+  TemporaryFolder folder;
+  const std::string confine = folder.path() + "/confine";
+  std::ofstream(confine) << "#!/bin/sh\n"
+                            "env > "
+                         << folder.path()
+                         << "/wrapper\n"
+                            "tr '\\0' '\\n' </proc/$PPID/environ > "
+                         << folder.path()
+                         << "/keeper\n"
+                            "tr '\\0' '\\n' </proc/$PPID/cmdline > "
+                         << folder.path()
+                         << "/words\n"
+                            "\"$@\"\n";
+  std::filesystem::permissions(confine, std::filesystem::perms::owner_all);
+  const std::string evil = folder.path() + "/evil";
+  std::filesystem::create_directory(evil);
+  for (const char* name : {"/confine", "/sh", "/env", "/cat"}) {
+    std::ofstream(evil + name) << "#!/bin/sh\necho replaced >> " << folder.path() << "/replaced\n";
+    std::filesystem::permissions(evil + name, std::filesystem::perms::owner_all);
+  }
+  host_.environment["PATH"] = folder.path() + ":/usr/bin:/bin";
+  host_.wrapper = {"confine"};
+  const Environment own = {{"PATH", evil + ":/usr/bin:/bin"},
+                           {"LD_PRELOAD", "libm.so.6"},
+                           {"ENV", evil + "/confine"},
+                           {"BASH_ENV", evil + "/confine"},
+                           {"IFS", "x"},
+                           {"TOKEN", "secret"}};
+  const CommandResult result =
+      Run({.words = {"/bin/sh", "-c", "echo $TOKEN; tr '\\0' '\\n' </proc/$$/cmdline"},
+           .environment = own,
+           .directory = "/"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.output.text, testing::HasSubstr("secret\n/bin/sh\n-c\n"));
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/replaced"));
+  for (const char* seen : {"/wrapper", "/keeper", "/words"}) {
+    std::ifstream file(folder.path() + seen);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("secret"))) << seen;
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("evil"))) << seen;
+    EXPECT_THAT(text, testing::Not(testing::HasSubstr("LD_PRELOAD"))) << seen;
+    EXPECT_FALSE(text.empty()) << seen;
+  }
+}
+
+TEST_F(CommandProcessTest, ItsVariablesAreAsTheyAre) {
+  const Environment own = {{"A", ""},      {"B", "it's \"$OF\" `x` \\ !\n*"},
+                           {"C", "\n\n"},  {"1-odd.name", "odd"},
+                           {"-i", "dash"}, {"D", "\xff\xe2\x82\xac"},
+                           {"OF", "me"},   {"LONG", std::string(100'000, 'l')}};
+  const CommandOutput output =
+      Run({.words = {"env", "-0"}, .environment = own, .directory = "/"}).output;
+  for (const auto& [name, value] : own) {
+    const std::string variable = absl::StrCat(name, "=", value, std::string(1, '\0'));
+    EXPECT_TRUE(absl::StrContains(output.text, variable)) << name;
+  }
+  // And the command is what it is, also where it looks like a variable or an option.
+  EXPECT_EQ(Run({.words = {"a=b", "c"}, .environment = {{"A", "1"}}, .directory = "/"}).exit_code,
+            127);
+  EXPECT_EQ(
+      Run({.words = {"echo $A; exit 4"}, .environment = {{"A", "1"}}, .directory = "/"}).exit_code,
+      4);
+  // More than the system takes.
+  const CommandResult refused = Run(
+      {.words = {"true"}, .environment = {{"A", std::string(3'000'000, 'x')}}, .directory = "/"});
+  EXPECT_EQ(refused.exit_code, 126);
+  EXPECT_THAT(refused.output.text, testing::HasSubstr("too long"));
 }
 
 TEST_F(CommandProcessTest, WordsAreWordsAndALineAloneIsALine) {

@@ -1,7 +1,6 @@
 #include "runner/client/terminals.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include <utility>
 
@@ -141,8 +140,10 @@ absl::StatusOr<std::string> Terminals::Create(const Json& params) {
   const Command command = {
       .words = std::move(words),
       .environment = std::move(environment),
-      .directory = absl::StrCat("/proc/", getpid(), "/fd/", folder.get()),
-      .output_limit = static_cast<size_t>(limit.value_or(CommandProcess::kMostOutput))};
+      .directory = folder.PathForOthers(),
+      .output_limit = static_cast<size_t>(limit.value_or(CommandProcess::kMostOutput)),
+      // A server that it starts in the background is there for the commands after it.
+      .lingers = true};
   ASSIGN_OR_RETURN(std::shared_ptr<CommandProcess> process,
                    CommandProcess::Start(host_, command, [this, id] { OnEnd(id); }));
   ++last_id_;

@@ -16,7 +16,8 @@
 namespace callslip::runner {
 
 // The commands that an agent has the runner run for one session: `terminal/create`, `output`,
-// `wait_for_exit`, `kill` and `release`. All of them end with this.
+// `wait_for_exit`, `kill` and `release`. What a command leaves behind lives until its terminal is
+// killed or released. All of them end with this.
 class Terminals {
  public:
   static constexpr size_t kMost = 16;

@@ -1,7 +1,10 @@
 #include "runner/client/terminals.h"
 
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +57,10 @@ class TerminalsTest : public testing::Test {
       }
     });
     return *answer;
+  }
+  bool Is(const std::string& path) { return std::filesystem::exists(dir_ + path); }
+  void AwaitFile(const std::string& path) {
+    while (!Is(path)) context_.run_for(std::chrono::milliseconds(5));
   }
   std::string Create(const std::string& line) {
     const Json answer = Call("terminal/create", {{"command", line}}).value();
@@ -123,6 +130,38 @@ TEST_F(TerminalsTest, OutputIsThereWhileItRunsAndIsCut) {
   const std::string id = created["terminalId"];
   EXPECT_EQ(AwaitLine(id), "45\n");
   EXPECT_EQ(Output(id)["truncated"], true);
+}
+
+// A server that a shell has started with `&` is there for whatever the agent does next.
+TEST_F(TerminalsTest, WhatRunsInTheBackgroundLivesUntilTheRelease) {
+  const std::string id = Create(
+      "setsid sh -c 'while ! [ -e go ]; do sleep 0.01; done; echo later; touch gone; sleep 1000' & "
+      "echo $! started");
+  const Json status = {{"exitCode", 0}, {"signal", nullptr}};
+  EXPECT_EQ(AwaitExit(id), status);
+  const std::string said = Output(id)["output"].get<std::string>();
+  EXPECT_TRUE(absl::EndsWith(said, " started\n")) << said;
+  const int server = std::atoi(said.c_str());
+  EXPECT_EQ(kill(server, 0), 0);
+  std::ofstream(dir_ + "/go") << "";
+  AwaitFile("/gone");
+  while (!absl::EndsWith(Output(id)["output"].get<std::string>(), "later\n")) context_.run_one();
+  EXPECT_EQ(Output(id)["exitStatus"], status);
+  EXPECT_EQ(Call("terminal/release", {{"terminalId", id}}), Json::object());
+  context_.restart();
+  context_.run();  // Until nothing is left.
+  EXPECT_EQ(kill(server, 0), -1);
+}
+
+TEST_F(TerminalsTest, KillEndsWhatRunsInTheBackgroundToo) {
+  const std::string id = Create("sleep 1000 & echo $!");
+  const Json status = AwaitExit(id);
+  const int server = std::atoi(Output(id)["output"].get<std::string>().c_str());
+  EXPECT_EQ(Call("terminal/kill", {{"terminalId", id}}), Json::object());
+  context_.restart();
+  context_.run();
+  EXPECT_EQ(kill(server, 0), -1);
+  EXPECT_EQ(AwaitExit(id), status);  // As it was.
 }
 
 TEST_F(TerminalsTest, KillKeepsWhatItHasSaid) {
