@@ -87,7 +87,8 @@ void AgentConfig::AddTo(ConfigKeys& keys) {
   keys.Add("command", &command,
            "the program and its arguments, such as `[opencode, acp]`; no shell; required");
   keys.Add("wrapper", &wrapper,
-           "a program that confines it and its terminals, such as `[bwrap, --ro-bind, /, /]`");
+           "a program that confines it and its terminals, such as `[bwrap, --ro-bind, /, /]`: see "
+           "[Confinement](#confinement)");
   keys.Add("env", &env, "variables of its environment");
   keys.Add("env_from", &env_from, "names of variables that it gets from the runner's environment");
   keys.Add("auth_method", &auth_method, "the method of `authenticate` to use; empty: none");

@@ -8,9 +8,12 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "common/directories.h"
 #include "runner/config_keys.h"
 
 namespace callslip::runner {
@@ -51,6 +54,20 @@ std::string RealPath(const std::string& path) {
   return real == nullptr ? path : real.get();
 }
 
+// Whether agents may put programs into a folder of PATH, or another folder in its place.
+bool MayBeAgents(const std::string& folder, const RunnerConfig& config) {
+  if (!IsInside(folder, "/")) return true;  // Relative, or with `..`.
+  return absl::c_any_of(config.workspaces, [&](const auto& workspace) {
+    const std::string& dir = workspace.second.dir;
+    if (IsInside(folder, dir)) return true;
+    // What one in another leads to is for agents to say.
+    const bool is_inner = absl::c_any_of(config.workspaces, [&](const auto& outer) {
+      return IsInside(dir, outer.second.dir) && DepthOf(outer.second.dir) < DepthOf(dir);
+    });
+    return !is_inner && IsInside(RealPath(folder), RealPath(dir));
+  });
+}
+
 class Check {
  public:
   Check(const RunnerConfig& config, const Environment& environment)
@@ -77,9 +94,8 @@ class Check {
     } else {
       Note(Of::kAgent, name, ProgramProblem(agent.command[0], environment));
     }
-    if (!agent.wrapper.empty()) {
-      Note(Of::kAgent, name, ProgramProblem(agent.wrapper[0], environment));
-    }
+    const auto wrapper = WrapperOf(config_, agent, environment_);
+    if (!wrapper.ok()) Note(Of::kAgent, name, std::string(wrapper.status().message()));
     CheckNames(Of::kAgent, name, "agent", agent.children, config_.agents);
     for (const std::string& server : agent.mcp) {
       if (server == "callslip") continue;
@@ -129,6 +145,33 @@ class Check {
 
 std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environment& environment) {
   return Check(config, environment).Run();
+}
+
+absl::StatusOr<std::vector<std::string>> WrapperOf(const RunnerConfig& config,
+                                                   const AgentConfig& agent,
+                                                   const Environment& environment) {
+  std::vector<std::string> wrapper = agent.wrapper;
+  if (wrapper.empty()) return wrapper;
+  std::string& program = wrapper.front();
+  Environment own = AgentEnvironment(environment, {.env = agent.env, .env_from = agent.env_from});
+  if (absl::StrContains(program, '/') && !absl::StartsWith(program, "/")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("\"", program, "\" depends on where it is started: write its whole path"));
+  }
+  std::vector<std::string> folders = absl::StrSplit(own["PATH"], ':');
+  std::erase_if(folders, [&](const std::string& folder) { return MayBeAgents(folder, config); });
+  const bool is_there = FindProgram(program, own).has_value();
+  own["PATH"] = absl::StrJoin(folders, ":");
+  if (is_there && !FindProgram(program, own).has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("\"", program, "\" is only in folders of PATH that are relative or in a ",
+                     "workspace, where an agent could replace it: write its whole path"));
+  }
+  if (const std::string problem = ProgramProblem(program, own); !problem.empty()) {
+    return absl::NotFoundError(problem);
+  }
+  program = *FindProgram(program, own);
+  return wrapper;
 }
 
 std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment) {

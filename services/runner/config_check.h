@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "runner/agent/agent_environment.h"
 #include "runner/config.h"
 
@@ -23,6 +24,13 @@ std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environ
 
 // Where the program of an agent is; nothing where it is not there.
 std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment);
+
+// The wrapper of an agent by the whole path of its program, so that no agent can put another in its
+// place: it is looked up in PATH as that is configured, but in none of its folders that belong to a
+// workspace, and in none that is relative. Empty where there is none; an error says what to do.
+absl::StatusOr<std::vector<std::string>> WrapperOf(const RunnerConfig& config,
+                                                   const AgentConfig& agent,
+                                                   const Environment& environment);
 
 }  // namespace callslip::runner
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -72,6 +73,56 @@ TEST_F(ConfigCheckTest, SaysAllThatIsWrongAtOnce) {
                   "d: `dir` is missing: write the absolute path of a directory",
                   "d: " + dir_ + "/absent is not there, or is hidden from the runner's user",
                   "x: workspace web has the same directory: remove one"));
+}
+
+// Where it is looked up by its name, no agent can have put another.
+TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
+  std::filesystem::create_directories(dir_ + "/web/bin");
+  std::filesystem::create_directories(dir_ + "/bin");
+  std::filesystem::create_directory_symlink(dir_ + "/web/bin", dir_ + "/linked");
+  for (const char* way : {"/web/bin/confine", "/bin/confine", "/bin/none"}) {
+    std::ofstream(dir_ + way) << "#!/bin/sh\n";
+    std::filesystem::permissions(dir_ + way, std::filesystem::perms::owner_all);
+  }
+  const std::string whole = dir_ + "/web/bin/confine";
+  const std::string replaceable =
+      "\"confine\" is only in folders of PATH that are relative or in a ";
+  struct Row {
+    std::string program;
+    std::string path;
+    std::string found;  // Or what is said.
+  };
+  // A link of an agent's, where there was a workspace: nobody's wrapper is lost by that.
+  config_.workspaces["inner"].dir = dir_ + "/web/inner";
+  std::filesystem::create_directory_symlink("/", dir_ + "/web/inner");
+  // And one where PATH leads.
+  std::filesystem::create_directory_symlink(dir_ + "/bin", dir_ + "/web/led");
+  const Row rows[] = {
+      {"confine", dir_ + "/bin", dir_ + "/bin/confine"},
+      {"confine", dir_ + "/web/bin:" + dir_ + "/bin", dir_ + "/bin/confine"},
+      {"confine", dir_ + "/linked:" + dir_ + "/web/./bin/:" + dir_ + "/bin", dir_ + "/bin/confine"},
+      {"confine", ".:bin::" + dir_ + "/bin", dir_ + "/bin/confine"},
+      {"confine", dir_ + "/web/bin", replaceable},
+      {"confine", dir_ + "/linked:/usr/bin", replaceable},
+      {"confine", dir_ + "/web/led:" + dir_ + "/web/../bin", replaceable},
+      {whole, "/usr/bin", whole},
+      {"bin/confine", dir_ + "/bin", "\"bin/confine\" depends on where it is started"},
+      {"./confine", dir_ + "/bin", "\"./confine\" depends on where it is started"},
+      {"absent", "/usr/bin", "\"absent\" is not in /usr/bin"},
+  };
+  for (const Row& row : rows) {
+    AgentConfig agent = {.command = {"sh"}, .wrapper = {row.program, "--arg"}};
+    agent.env["PATH"] = row.path;
+    const auto wrapper = WrapperOf(config_, agent, {{"PATH", "/usr/bin:/bin"}});
+    SCOPED_TRACE(row.program + " in " + row.path);
+    if (row.found.front() == '/') {
+      ASSERT_OK(wrapper);
+      EXPECT_THAT(*wrapper, ElementsAre(row.found, "--arg"));
+    } else {
+      EXPECT_THAT(std::string(wrapper.status().message()), testing::StartsWith(row.found));
+    }
+  }
+  EXPECT_THAT(*WrapperOf(config_, config_.agents["shell"], {}), IsEmpty());
 }
 
 TEST_F(ConfigCheckTest, ProgramIsLookedForInTheAgentsOwnPath) {

@@ -75,7 +75,15 @@ int RunAgents(const RunnerConfig& config, const Environment& environment, const 
       exit_code = 1;
       continue;
     }
-    const absl::StatusOr<std::string> who = probe(name, agent);
+    const auto wrapper = WrapperOf(config, agent, environment);
+    if (!wrapper.ok()) {
+      out << Line(config.agents, name, "missing", wrapper.status().message());
+      exit_code = 1;
+      continue;
+    }
+    AgentConfig confined = agent;
+    confined.wrapper = *wrapper;
+    const absl::StatusOr<std::string> who = probe(name, confined);
     if (!who.ok()) exit_code = 1;
     out << Line(
         config.agents, name, who.ok() ? "answers" : "silent",

@@ -16,6 +16,7 @@
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "runner/config_check.h"
 #include "runner/config_keys.h"
 
 namespace callslip::runner {
@@ -39,6 +40,25 @@ Environment EnvironmentOf(const AgentConfig& agent, const LoginRequest& login) {
 std::string PathOf(const std::string& program, const AgentConfig& agent) {
   const std::string& own = agent.command.front();
   return std::filesystem::path(own).filename() == program ? own : program;
+}
+
+// What a method runs, and what it has in its environment then. Where the agent is confined, what it
+// has said itself comes behind the wrapper, and no option or variable of that is among it.
+std::vector<std::string> CommandOf(const AuthMethod& method, const AgentConfig& agent,
+                                   Environment& environment) {
+  std::vector<std::string> words = agent.command;
+  if (!method.program.empty()) words = {PathOf(method.program, agent)};
+  words.insert(words.end(), method.arguments.begin(), method.arguments.end());
+  if (agent.wrapper.empty()) {
+    for (const auto& [name, value] : method.environment) environment[name] = value;
+    return words;
+  }
+  std::vector<std::string> behind = {"env", "--"};
+  for (const auto& [name, value] : method.environment) {
+    behind.push_back(absl::StrCat(name, "=", value));
+  }
+  behind.insert(behind.end(), words.begin(), words.end());
+  return Wrapped(agent.wrapper, behind);
 }
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
@@ -148,12 +168,13 @@ int RunLogin(const RunnerConfig& config, const LoginRequest& login, std::ostream
         out, absl::StrCat("there is no agent \"", login.agent, "\"", Suggestion(login.agent, names),
                           "; there are: ", names.empty() ? "none" : absl::StrJoin(names, ", ")));
   }
-  const AgentConfig& agent = found->second;
+  AgentConfig agent = found->second;
   if (agent.command.empty()) {
     return Refuse(out, absl::StrCat("agent ", login.agent, " has no `command`"));
   }
-  Environment environment = EnvironmentOf(agent, login);
-  std::vector<std::string> command = Wrapped(agent.wrapper, agent.command);
+  auto wrapper = WrapperOf(config, agent, login.place.environment);
+  if (!wrapper.ok()) return Refuse(out, std::string(wrapper.status().message()));
+  agent.wrapper = *std::move(wrapper);
   const auto told = Inquire(login.agent, agent, login.place);
   if (const auto* error = std::get_if<AgentError>(&told)) {
     return Refuse(out, absl::StrCat(error->reason, ": ", error->message));
@@ -170,9 +191,8 @@ int RunLogin(const RunnerConfig& config, const LoginRequest& login, std::ostream
   int code = 0;
   const std::optional<AuthMethod> method = Choose(methods, login, out, code);
   if (!method.has_value()) return code;
-  if (!method->program.empty()) command = Wrapped(agent.wrapper, {PathOf(method->program, agent)});
-  command.insert(command.end(), method->arguments.begin(), method->arguments.end());
-  for (const auto& [name, value] : method->environment) environment[name] = value;
+  Environment environment = EnvironmentOf(agent, login);
+  std::vector<std::string> command = CommandOf(*method, agent, environment);
   out << "agent " << login.agent << ": " << method->name << std::endl;
   if (const std::string bad = RunOnTerminal(std::move(command), environment, login.place.directory);
       !bad.empty()) {

@@ -1,5 +1,6 @@
 #include "runner/commands/login.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -69,6 +70,30 @@ TEST_F(LoginTest, AProgramMayBeNamedInstead) {
   EXPECT_EQ(Read(file_), "vt52\n");
 }
 
+// What the agent says of its ways to log in comes behind its wrapper, which has nothing of it.
+TEST_F(LoginTest, WhatTheAgentSaysIsConfinedWithIt) {
+  const std::string confine = folder_.path() + "/confine";
+  std::ofstream(confine) << "#!/bin/sh\n{ env; echo \"$@\"; } >> " << folder_.path()
+                         << "/wrapper\nexec \"$@\"\n";
+  std::filesystem::permissions(confine, std::filesystem::perms::owner_all);
+  config_.agents["scripted"].wrapper = {"confine"};
+  config_.agents["scripted"].env["PATH"] = folder_.path() + ":/usr/bin:/bin";
+  for (const char* method : {"tui", "program"}) {
+    std::filesystem::remove(file_);
+    std::filesystem::remove(folder_.path() + "/wrapper");
+    EXPECT_EQ(Run(method), 0) << said_;
+    EXPECT_EQ(Read(file_), "vt52\n");
+    const std::string seen = Read(folder_.path() + "/wrapper");
+    EXPECT_THAT(seen, HasSubstr("\nenv -- SCRIPTED_LOGIN=yes "));
+    EXPECT_THAT(seen, Not(HasSubstr("\nSCRIPTED_LOGIN=")));
+  }
+  // A program that its own words would make an option of the wrapper.
+  config_.agents["scripted"].wrapper = {"env", "WRAPPED=yes"};
+  Configure(R"({"login": ")" + file_ + R"(", "program": "-u"})");
+  EXPECT_EQ(Run("program"), 1);
+  EXPECT_THAT(said_, HasSubstr("ended with code 127"));
+}
+
 TEST_F(LoginTest, ThatNobodyWasLoggedInIsTold) {
   EXPECT_EQ(Run("broken"), 1);
   EXPECT_THAT(said_, HasSubstr("ended with code 3"));
@@ -98,6 +123,13 @@ TEST_F(LoginTest, WhatCannotBeAskedIsSaid) {
   config_.agents["gone"].command = {"/nowhere/agent"};
   EXPECT_EQ(Run("", "gone"), 1);
   EXPECT_THAT(said_, HasSubstr("command_missing"));
+}
+
+TEST_F(LoginTest, AFolderThatIsNotThereIsNamed) {
+  InquiryPlace nowhere = place_;
+  nowhere.directory = "/no/such/home";
+  EXPECT_THAT(WhoIs("scripted", config_.agents["scripted"], nowhere).status().message(),
+              HasSubstr("cannot work in /no/such/home: No such file or directory"));
 }
 
 TEST_F(LoginTest, AgentsSayWhoTheyAreOrWhyNot) {

@@ -13,6 +13,7 @@
 //                                                is made by the first of its ways to log in on
 //                                                a terminal, `tui`; `broken` ends with 3. And by
 //                                                `program`, for clients that know of such
+//   "program": NAME                              which that runs, instead of this
 //   "modes": true                                has two modes and two settings
 //   "sessions": FILE                             where it remembers its sessions
 //   "log": FILE                                  every line that it is sent
@@ -206,7 +207,7 @@ class ScriptedAgent {
     }
     const Json::json_pointer knows("/clientCapabilities/_meta/terminal-auth");
     if (params.contains(knows) && params[knows] == true) {
-      const Json how = {{"command", "callslip-scripted-agent"},
+      const Json how = {{"command", options_.value("program", "callslip-scripted-agent")},
                         {"args", {options_.dump(), "login", "0"}},
                         {"env", {{"SCRIPTED_LOGIN", "yes"}}}};
       methods.push_back({{"id", "program"},
