@@ -29,6 +29,18 @@ TEST(DirectoriesTest, HoldsNothingThatLeadsUpwardsOrIsRelative) {
   EXPECT_FALSE(IsInside("/web/../x", "/web/.."));
 }
 
+TEST(DirectoriesTest, TheWayFromOneToAnother) {
+  EXPECT_EQ(RelativeTo("/web/app/src", "/web"), "app/src");
+  EXPECT_EQ(RelativeTo("//web/./app/", "/web//"), "app");
+  EXPECT_EQ(RelativeTo("/web/", "/web"), ".");
+  EXPECT_EQ(RelativeTo("/web", "/"), "web");
+  EXPECT_EQ(RelativeTo("/", "/"), ".");
+  EXPECT_EQ(RelativeTo("/website", "/web"), std::nullopt);
+  EXPECT_EQ(RelativeTo("/", "/web"), std::nullopt);
+  EXPECT_EQ(RelativeTo("/web/../etc", "/web"), std::nullopt);
+  EXPECT_EQ(RelativeTo("web/app", "web"), std::nullopt);
+}
+
 TEST(DirectoriesTest, ADepthIsNotWhatItIsWrittenWith) {
   EXPECT_EQ(DepthOf("/"), 0u);
   EXPECT_EQ(DepthOf("/web"), 1u);

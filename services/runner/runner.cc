@@ -171,15 +171,16 @@ void Runner::Step() {
     const std::shared_ptr<SessionRunner> session = found->second;
     switch (step.kind) {
       case AgentStep::Kind::kStart: {
-        auto agent =
-            RunningAgent::Start(context_, timers_, setup_.keeper, session->plan().settings);
+        std::optional<AgentSettings> settings = session->Prepare();
+        if (!settings.has_value()) break;
+        auto agent = RunningAgent::Start(context_, timers_, setup_.keeper, *std::move(settings));
         processes_[step.process] = agent;
         session->Begin(std::move(agent));
         break;
       }
       case AgentStep::Kind::kJoin:
         if (auto agent = processes_[step.process].lock(); agent != nullptr) {
-          session->Begin(std::move(agent));
+          if (session->Prepare().has_value()) session->Begin(std::move(agent));
         } else {
           scheduler_.Ended(step.session);
           session->Stop();

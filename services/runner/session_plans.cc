@@ -1,8 +1,6 @@
 #include "runner/session_plans.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,13 +23,24 @@ bool IsConfinedNoLess(const AgentConfig& child, const AgentConfig& parent) {
          (parent.terminal || !child.terminal);
 }
 
-// False where a link leads out of it. One that is not there is told of when the agent is started.
-bool IsReallyIn(const std::string& directory, const std::string& root) {
-  std::error_code error;
-  const auto real_root = std::filesystem::canonical(root, error);
-  if (error) return true;
-  const auto real = std::filesystem::canonical(directory, error);
-  return error || IsInside(real.string(), real_root.string());
+// Beneath every workspace that it is in, from the outermost: agents there may rename what is below.
+// With `by_each`, beneath every folder on the way, too.
+FolderWay WayTo(const RunnerConfig& config, const std::string& directory, bool by_each = false) {
+  FolderWay way;
+  for (const auto& [name, workspace] : config.workspaces) {
+    if (IsInside(directory, workspace.dir)) way.push_back(workspace.dir);
+  }
+  absl::c_sort(way,
+               [](const std::string& a, const std::string& b) { return DepthOf(a) < DepthOf(b); });
+  if (by_each && !way.empty()) {
+    const std::string innermost = way.back();
+    for (size_t at = 0; (at = directory.find('/', at + 1)) != std::string::npos;) {
+      std::string above = directory.substr(0, at);
+      if (IsInside(above, innermost)) way.push_back(std::move(above));
+    }
+  }
+  way.push_back(directory);
+  return way;
 }
 
 }  // namespace
@@ -76,6 +85,13 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                                            .session_id = shared > 1 ? "" : session.session_id(),
                                            .agent_id = agent->first});
   SessionPlan plan;
+  absl::StatusOr<std::vector<std::string>> wrapper = WrapperOf(config, settings, place.environment);
+  if (!wrapper.ok()) {
+    plan.problem = AgentError{
+        "command_missing",
+        absl::StrCat(wrapper.status().message(), " (`wrapper` of agent ", agent->first, ")")};
+    wrapper.emplace();
+  }
   plan.want = {.session = session.session_id(),
                .agent = agent->first,
                .workspace = workspace->first,
@@ -83,7 +99,7 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                .sessions_per_process = shared,
                .max_running = workspace->second.max_running};
   plan.settings.name = agent->first;
-  plan.settings.command = {.arguments = Wrapped(settings.wrapper, settings.command),
+  plan.settings.command = {.arguments = Wrapped(*wrapper, settings.command),
                            .environment = FormatEnvironment(environment),
                            .directory = session.working_dir()};
   plan.settings.auth_method = settings.auth_method;
@@ -102,7 +118,13 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
   plan.commands = {.context = place.context,
                    .keeper = place.keeper,
                    .environment = environment,
-                   .wrapper = settings.wrapper};
+                   .wrapper = *std::move(wrapper)};
+  // A child works in its parent's directory or below, whatever link its parent has put there.
+  const bool is_child = !session.parent_session_id().empty();
+  plan.folders.push_back(WayTo(config, session.working_dir(), is_child));
+  for (const std::string& more : workspace->second.additional_directories) {
+    plan.folders.push_back(WayTo(config, more));
+  }
   plan.permissions = workspace->second.permissions;
   plan.parents_allow = workspace->second.parents_allow;
   plan.shell_commands = settings.shell_commands;
@@ -138,14 +160,7 @@ RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place) {
     for (const std::string& other : workspace.children_in) to.add_children_in(other);
   }
   setup.plan_of = [config, place](const v1::Session& session) {
-    std::optional<SessionPlan> plan = PlanOf(config, place, session);
-    const auto* workspace = plan.has_value()
-                                ? FindWorkspace(config, session.acp_server(), session.working_dir())
-                                : nullptr;
-    if (workspace != nullptr && !IsReallyIn(session.working_dir(), workspace->second.dir)) {
-      plan.reset();
-    }
-    return plan;
+    return PlanOf(config, place, session);
   };
   return setup;
 }

@@ -94,6 +94,57 @@ TEST(SessionPlansTest, WhatIsNoneOfOursHasNoPlan) {
   EXPECT_FALSE(PlanOf(Config(), place, Session("one", "/elsewhere")).has_value());
 }
 
+// Through every workspace that it is in, whoever may work there.
+TEST(SessionPlansTest, AFolderIsReachedBeneathItsWorkspaces) {
+  RunnerConfig config = Config();
+  config.workspaces["deep"].dir = "/src/inner/a/b/";
+  config.workspaces["src"].additional_directories = {"/src/inner/lib", "/opt/lib"};
+  const auto plan = PlanOf(config, RunnerPlace(), Session("shared", "/src/inner/a/b/c"));
+  ASSERT_TRUE(plan.has_value());
+  const std::vector<FolderWay> ways = {
+      {"/src", "/src/inner", "/src/inner/a/b/", "/src/inner/a/b/c"},
+  };
+  EXPECT_EQ(plan->folders, ways);
+  config.workspaces.erase("deep");
+  const auto other = PlanOf(config, RunnerPlace(), Session("shared", "/src/x"));
+  ASSERT_TRUE(other.has_value());
+  const std::vector<FolderWay> more = {
+      {"/src", "/src/x"},
+      {"/src", "/src/inner", "/src/inner/lib"},
+      {"/opt/lib"},
+  };
+  EXPECT_EQ(other->folders, more);
+}
+
+// A link in the folder of the agent that has made a session leads the session nowhere else.
+TEST(SessionPlansTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
+  v1::Session child = Session("one", "/src/app/sub/dir");
+  child.set_parent_session_id("parent");
+  const auto plan = PlanOf(Config(), RunnerPlace(), child);
+  ASSERT_TRUE(plan.has_value());
+  const std::vector<FolderWay> ways = {
+      {"/src", "/src", "/src/app", "/src/app/sub", "/src/app/sub/dir"}};
+  EXPECT_EQ(plan->folders, ways);
+}
+
+TEST(SessionPlansTest, AWrapperIsStartedByItsWholePath) {
+  RunnerConfig config = Config();
+  config.agents["one"].wrapper = {"env", "-i"};
+  auto plan = PlanOf(config, RunnerPlace(), Session("one", "/src"));
+  ASSERT_TRUE(plan.has_value());
+  EXPECT_FALSE(plan->problem.has_value());
+  const std::vector<std::string> wrapper = {"/usr/bin/env", "-i"};
+  EXPECT_EQ(plan->commands.wrapper, wrapper);
+  const std::vector<std::string> command = {"/usr/bin/env", "-i", "one", "acp"};
+  EXPECT_EQ(plan->settings.command.arguments, command);
+  // One that is not there is no reason to do without.
+  config.agents["one"].wrapper = {"no-such-wrapper"};
+  plan = PlanOf(config, RunnerPlace(), Session("one", "/src"));
+  ASSERT_TRUE(plan.has_value());
+  ASSERT_TRUE(plan->problem.has_value());
+  EXPECT_EQ(plan->problem->reason, "command_missing");
+}
+
 TEST(SessionPlansTest, AProcessOfSeveralNamesNoSession) {
   const RunnerPlace place;
   const auto own = PlanOf(Config(), place, Session("one", "/src"));

@@ -13,6 +13,7 @@ bool MayGoBetterNextTime(AgentEnd end) {
       return true;
     case AgentEnd::kCommandMissing:
     case AgentEnd::kNotExecutable:
+    case AgentEnd::kNoDirectory:
     case AgentEnd::kLoginNeeded:
       return false;
   }

@@ -14,7 +14,8 @@ enum class AgentEnd {
   kHung,            // Did not answer in time, and was ended for that.
   kProtocolError,   // Said what can't be read any further.
   kCommandMissing,  // What is configured is not there,
-  kNotExecutable,   // or is no program.
+  kNotExecutable,   // or is no program,
+  kNoDirectory,     // or the session has nowhere to work.
   kLoginNeeded,     // A person has to log in.
 };
 

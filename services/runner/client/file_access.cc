@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -14,25 +16,13 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
+#include "common/directories.h"
 #include "common/status_macros.h"
 #include "common/text_scan.h"
 #include "runner/client/client_params.h"
 
 namespace callslip::runner {
 namespace {
-
-// What is left of a path in this folder; nothing where it is elsewhere. No `/dir-evil` is in
-// `/dir`.
-std::optional<std::string> Beneath(absl::string_view folder, absl::string_view path) {
-  if (folder != "/" && !absl::ConsumePrefix(&path, folder)) return std::nullopt;
-  if (path.empty()) return ".";
-  if (path.front() != '/') return std::nullopt;
-  // Empty parts and single dots lead nowhere.
-  std::vector<absl::string_view> parts = absl::StrSplit(path, '/', absl::SkipEmpty());
-  std::erase(parts, ".");
-  return parts.empty() ? "." : absl::StrJoin(parts, "/");
-}
 
 std::string RealPath(int folder, const std::string& otherwise) {
   std::array<char, PATH_MAX> real;
@@ -41,10 +31,43 @@ std::string RealPath(int folder, const std::string& otherwise) {
   return size > 0 ? std::string(real.data(), static_cast<size_t>(size)) : otherwise;
 }
 
-// Without slashes at its end.
-std::string Trimmed(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
+// Beneath a folder that is open, and whose path is `above`.
+absl::StatusOr<OpenFile> OpenBelow(const OpenFile& folder, const std::string& above,
+                                   const std::string& path) {
+  const std::optional<std::string> inside = RelativeTo(path, above);
+  if (!inside.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(path, " is not inside of ", above));
+  }
+  absl::StatusOr<OpenFile> opened = OpenFolderBeneath(folder.get(), *inside);
+  if (!absl::IsPermissionDenied(opened.status())) return opened;
+  // A link that names all of its way may lead to a place inside, too, which has a way without
+  // links.
+  std::error_code error;
+  const std::string real = std::filesystem::canonical(path, error);
+  const std::optional<std::string> by_itself = RelativeTo(real, RealPath(folder.get(), above));
+  if (error) return opened;
+  if (!by_itself.has_value()) {
+    return absl::PermissionDeniedError(absl::StrCat(path, " leads out of ", above));
+  }
+  return OpenFolderBeneath(folder.get(), *by_itself);
+}
+
+absl::StatusOr<OpenFile> Open(const FolderWay& way) {
+  const std::string& first = way.front();
+  if (!absl::StartsWith(first, "/")) {
+    return absl::InvalidArgumentError(absl::StrCat(first, " is no absolute path"));
+  }
+  OpenFile folder(open(first.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (folder.get() < 0) return absl::ErrnoToStatus(errno, first);
+  for (size_t i = 1; i < way.size(); ++i) {
+    absl::StatusOr<OpenFile> next = OpenBelow(folder, way[i - 1], way[i]);
+    if (absl::IsNotFound(next.status())) {
+      return absl::NotFoundError(absl::StrCat(way[i], " is not there"));
+    }
+    if (!next.ok()) return next;
+    folder = *std::move(next);
+  }
+  return folder;
 }
 
 absl::Status TooLarge(absl::string_view path) {
@@ -71,17 +94,15 @@ FileAccess::Done Failed(const absl::Status& status) { return {.answer = ErrorAns
 
 }  // namespace
 
-absl::StatusOr<FileAccess> FileAccess::Of(const std::vector<std::string>& folders) {
+absl::StatusOr<FileAccess> FileAccess::Of(const std::vector<FolderWay>& folders) {
   if (folders.empty()) return absl::InvalidArgumentError("a session has a working directory");
   FileAccess access;
-  for (const std::string& folder : folders) {
-    OpenFile opened(open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    if (!absl::StartsWith(folder, "/") || opened.get() < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("\"", folder, "\" has to be the absolute path of a directory"));
-    }
-    std::string real = RealPath(opened.get(), folder);
-    access.roots_.push_back({Trimmed(folder), std::move(real), std::move(opened)});
+  for (const FolderWay& way : folders) {
+    absl::StatusOr<OpenFile> opened = Open(way);
+    if (!opened.ok() && access.roots_.empty()) return opened.status();
+    if (!opened.ok()) continue;
+    std::string real = RealPath(opened->get(), way.back());
+    access.roots_.push_back({way.back(), std::move(real), *std::move(opened)});
   }
   return access;
 }
@@ -100,7 +121,7 @@ absl::StatusOr<FileAccess::Inside> FileAccess::Find(absl::string_view path) cons
   }
   for (const Root& root : roots_) {
     for (const std::string* folder : {&root.path, &root.real}) {
-      if (std::optional<std::string> inside = Beneath(*folder, path); inside.has_value()) {
+      if (std::optional<std::string> inside = RelativeTo(path, *folder); inside.has_value()) {
         return Inside{root.folder.get(), *std::move(inside)};
       }
     }

@@ -14,6 +14,11 @@
 
 namespace callslip::runner {
 
+// How a folder is reached: the first by its path, each of the others, which is inside of the one
+// before it, beneath that: no link leads out of it, whoever has made that link, and whenever. All
+// absolute.
+using FolderWay = std::vector<std::string>;
+
 // What an agent reads and writes through the runner: text files in the folders of its session, and
 // nothing else. The kernel sees to that (openat2, RESOLVE_BENEATH, from a descriptor of the
 // folder): whatever is swapped meanwhile, no path leads out, be it by `..`, a symbolic link or a
@@ -27,9 +32,10 @@ class FileAccess {
  public:
   static constexpr int64_t kMostBytes = 10 << 20;
 
-  // `folders`: the session's working directory and its additional ones, absolute; one at least. An
-  // error where one of them is no directory.
-  static absl::StatusOr<FileAccess> Of(const std::vector<std::string>& folders);
+  // `folders`: the session's working directory and its additional ones; one at least. They are
+  // opened here, once: what is renamed or replaced later is not followed. An error where the first
+  // can't be; others that can't be are left out.
+  static absl::StatusOr<FileAccess> Of(const std::vector<FolderWay>& folders);
 
   // What was done, for the log of the session.
   struct Done {
@@ -50,6 +56,8 @@ class FileAccess {
 
   // Where the session works: the first of them.
   const std::string& working_directory() const { return roots_.front().path; }
+  // The same for a process to begin in, as long as this is there.
+  std::string PathForProcesses() const { return roots_.front().folder.PathForOthers(); }
 
  private:
   struct Root {

@@ -39,7 +39,7 @@ class FileAccessTest : public testing::Test {
     Put("/dir-evil/secret", "secret");
     Put("/more/file", "more");
     Put("/dir/file", "one\ntwo\nthree\n");
-    auto access = FileAccess::Of({dir_, base_ + "/more"});
+    auto access = FileAccess::Of({FolderWay{dir_}, FolderWay{base_ + "/more"}});
     EXPECT_OK(access);
     access_.emplace(*std::move(access));
   }
@@ -138,8 +138,8 @@ TEST_F(FileAccessTest, WhoeverHasItOpenSeesTheOldOneAsAWhole) {
 
 TEST_F(FileAccessTest, FolderIsKnownByItsRealNameToo) {
   fs::create_directory_symlink(dir_, base_ + "/link");
-  ASSERT_OK_AND_ASSIGN(const FileAccess access, FileAccess::Of({base_ + "/link/"}));
-  EXPECT_EQ(access.working_directory(), base_ + "/link");
+  ASSERT_OK_AND_ASSIGN(const FileAccess access, FileAccess::Of({FolderWay{base_ + "/link/"}}));
+  EXPECT_EQ(access.working_directory(), base_ + "/link/");
   for (const char* way : {"/link/file", "/dir/file"}) {
     EXPECT_EQ(Said(access.ReadTextFile({{"path", base_ + way}, {"limit", 1}})), "one\n") << way;
   }
@@ -195,7 +195,7 @@ TEST_F(FileAccessTest, WhatIsNotInsideIsNeitherReadNorWritten) {
 }
 
 TEST_F(FileAccessTest, DeviceInsideIsNotOpened) {
-  ASSERT_OK_AND_ASSIGN(const FileAccess access, FileAccess::Of({"/dev"}));
+  ASSERT_OK_AND_ASSIGN(const FileAccess access, FileAccess::Of({FolderWay{"/dev"}}));
   EXPECT_EQ(Said(access.ReadTextFile({{"path", "/dev/zero"}})), "-32602 zero is no regular file");
   EXPECT_EQ(Said(access.WriteTextFile({{"path", "/dev/null"}, {"content", "x"}})),
             "-32602 null is no regular file");
@@ -231,8 +231,72 @@ TEST_F(FileAccessTest, ErrorsSayWhatToDo) {
   EXPECT_EQ(Said(access_->WriteTextFile({{"path", dir_ + "/new"}})),
             "-32602 `content` has to be a text");
   EXPECT_FALSE(FileAccess::Of({}).ok());
-  EXPECT_FALSE(FileAccess::Of({"relative"}).ok());
-  EXPECT_FALSE(FileAccess::Of({dir_ + "/file"}).ok());
+  EXPECT_FALSE(FileAccess::Of({FolderWay{"relative"}}).ok());
+  EXPECT_FALSE(FileAccess::Of({FolderWay{dir_ + "/file"}}).ok());
+}
+
+// Each step of the way is beneath the one before it, whatever is put in its place.
+TEST_F(FileAccessTest, NoFolderOnTheWayIsALinkThatLeadsOut) {
+  fs::create_directories(dir_ + "/team/app/sub");
+  const std::string team = dir_ + "/team", app = dir_ + "/team/app";
+  struct Row {
+    std::string what;    // Is replaced,
+    std::string target;  // by a link to this; empty: it is only taken away.
+    std::string said;    // Empty: the app is where it was, or inside.
+  };
+  const Row rows[] = {
+      {team, base_ + "/out", team + " leads out of " + dir_},
+      {team, "../out", team + " leads out of " + dir_},
+      {team, "/", team + " leads out of " + dir_},
+      {team, "", team + " is not there"},
+      {team, "other", ""},
+      {team, dir_ + "/other", ""},
+      {app, "/", app + " leads out of " + team},
+      {app, base_ + "/out", app + " leads out of " + team},
+      {app, "../other/app", app + " leads out of " + team},
+      {app, dir_ + "/other/app", app + " leads out of " + team},
+      {app, "app", "app has a symbolic link too many"},
+      {app, "", app + " is not there"},
+      {app, "inside", ""},
+      {app, team + "/inside", ""},
+  };
+  for (const Row& row : rows) {
+    SCOPED_TRACE(row.what + " -> " + row.target);
+    fs::create_directories(dir_ + "/other/app/sub");
+    fs::create_directories(dir_ + "/team/inside/sub");
+    fs::rename(row.what, base_ + "/kept");
+    if (!row.target.empty()) fs::create_directory_symlink(row.target, row.what);
+    const auto access = FileAccess::Of({FolderWay{dir_, team, app}});
+    EXPECT_EQ(access.status().message(), row.said);
+    if (access.ok()) {
+      EXPECT_EQ(Said(access->WriteTextFile({{"path", app + "/sub/new"}, {"content", "new"}})),
+                "written");
+    }
+    fs::remove(row.what);
+    fs::rename(base_ + "/kept", row.what);
+  }
+  EXPECT_FALSE(FileAccess::Of({FolderWay{dir_, base_ + "/out"}}).ok());
+  // What is only additional may be away.
+  const auto access = FileAccess::Of({FolderWay{dir_}, FolderWay{dir_, dir_ + "/none"}});
+  ASSERT_OK(access);
+  EXPECT_THAT(Said(access->ReadTextFile({{"path", dir_ + "/none/file"}})), HasSubstr("not there"));
+}
+
+// As an agent does that may write where its own folder is.
+TEST_F(FileAccessTest, WhatIsOpenStaysWhateverIsPutInItsPlace) {
+  fs::create_directory(dir_ + "/app");
+  Put("/dir/app/file", "mine");
+  ASSERT_OK_AND_ASSIGN(const FileAccess access, FileAccess::Of({FolderWay{dir_, dir_ + "/app"}}));
+  fs::rename(dir_ + "/app", dir_ + "/app.was");
+  fs::create_directory_symlink("/", dir_ + "/app");
+  const std::string secret = dir_ + "/app" + base_ + "/out/secret";
+  EXPECT_THAT(Said(access.ReadTextFile({{"path", secret}})), HasSubstr("not there"));
+  EXPECT_EQ(Said(access.ReadTextFile({{"path", dir_ + "/app/file"}})), "mine");
+  const std::string outside = dir_ + "/app" + base_ + "/out/new";
+  EXPECT_EQ(Said(access.WriteTextFile({{"path", outside}, {"content", "x"}})), "written");
+  EXPECT_EQ(Get("/dir/app.was" + base_ + "/out/new"), "x");
+  EXPECT_THAT(Names("/out"), ElementsAre("secret"));
+  EXPECT_EQ(fs::canonical(access.PathForProcesses()), dir_ + "/app.was");
 }
 
 TEST_F(FileAccessTest, SizeHasALimit) {

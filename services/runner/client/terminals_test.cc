@@ -28,7 +28,7 @@ class TerminalsTest : public testing::Test {
     std::string made = testing::TempDir() + "/terminals-XXXXXX";
     dir_ = std::filesystem::canonical(mkdtemp(made.data()));
     std::filesystem::create_directory(dir_ + "/sub");
-    auto files = FileAccess::Of({dir_});
+    auto files = FileAccess::Of({FolderWay{dir_}});
     EXPECT_OK(files);
     files_.emplace(*std::move(files));
     terminals_ = std::make_unique<Terminals>(

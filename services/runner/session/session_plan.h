@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_RUNNER_SESSION_SESSION_PLAN_H_
 #define CALLSLIP_RUNNER_SESSION_SESSION_PLAN_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "runner/acp/messages_v1.h"
 #include "runner/agent/agent.h"
 #include "runner/client/command_process.h"
+#include "runner/client/file_access.h"
 #include "runner/running_agents.h"
 #include "runner/session/permission_policy.h"
 
@@ -22,6 +24,11 @@ struct SessionPlan {
   // not told.
   std::string mcp_url;
   CommandHost commands;  // How its terminals run.
+  // Where its agent and terminals work and files are read and written: the session's directory,
+  // then the additional ones. Each is reached beneath the workspaces that it is in.
+  std::vector<FolderWay> folders;
+  // Why its agent can't be started, whenever that is tried.
+  std::optional<AgentError> problem;
   PermissionPolicy permissions;
   // Its parent may allow what it asks for.
   bool parents_allow = false;

@@ -17,6 +17,7 @@ constexpr absl::Duration kControlTime = absl::Seconds(5);
 AgentEnd KindOf(const AgentError& error) {
   if (error.reason == "command_missing") return AgentEnd::kCommandMissing;
   if (error.reason == "not_executable") return AgentEnd::kNotExecutable;
+  if (error.reason == "directory_unusable") return AgentEnd::kNoDirectory;
   if (error.reason == "auth_required") return AgentEnd::kLoginNeeded;
   if (error.reason == "protocol_error" || error.reason == "unsupported_version") {
     return AgentEnd::kProtocolError;
@@ -88,6 +89,35 @@ void SessionRunner::TellWaiting() {
   Say(v1::AGENT_STATUS_WAITING,
       {"too_many_agents", "as many agents run as may; it starts when another one has stopped"});
   AnswerControls({});
+}
+
+std::optional<AgentSettings> SessionRunner::Prepare() {
+  std::optional<AgentError> error = plan_.problem;
+  absl::StatusOr<FileAccess> files = FileAccess::Of(plan_.folders);
+  if (!error.has_value() && !files.ok()) {
+    error = AgentError{
+        "directory_unusable",
+        absl::StrCat("the session can't work in its directory: ", files.status().message())};
+  }
+  if (error.has_value()) {
+    LogNoStart(*error);
+    gave_up_ = error;
+    Failed(*error, std::nullopt);
+    return std::nullopt;
+  }
+  files_ = *std::move(files);
+  terminals_ = std::make_unique<Terminals>(plan_.commands, &*files_);
+  AgentSettings settings = plan_.settings;
+  settings.command.directory = files_->PathForProcesses();
+  return settings;
+}
+
+void SessionRunner::LogNoStart(const AgentError& error) const {
+  Log(LogLevel::kWarning, "an agent could not be started",
+      {{"session", id()},
+       {"agent", plan_.want.agent},
+       {"reason", error.reason},
+       {"message", error.message}});
 }
 
 void SessionRunner::Begin(std::shared_ptr<RunningAgent> agent) {
@@ -209,11 +239,7 @@ boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup() {
 
 void SessionRunner::Fail(const AgentError& error) {
   const std::shared_ptr<RunningAgent> running = running_;
-  Log(LogLevel::kWarning, "an agent could not be started",
-      {{"session", id()},
-       {"agent", plan_.want.agent},
-       {"reason", error.reason},
-       {"message", error.message}});
+  LogNoStart(error);
   const std::optional<absl::Time> next =
       error.reason == "cannot_restore"
           ? std::nullopt
@@ -265,7 +291,6 @@ void SessionRunner::EndAgent() {
   EndReceivingBetweenTurns();
   idle_timer_.reset();
   terminals_.reset();
-  files_.reset();
   scheduler_->Ended(id());
   if (std::exchange(wanted_again_, false) && !released_) Want();
 }

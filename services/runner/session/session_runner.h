@@ -79,7 +79,11 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void Need();
   // The same, where a turn is under way that another process has begun, and that is lost with it.
   void NeedAfter(const std::string& turn_id);
-  // The scheduler has made room: its agent is this one.
+  // The scheduler has made room. Opens the folders that its agent is to work in, before there is an
+  // agent that could replace them; nothing where that fails, which is told then. Else how it is
+  // started, and Begin() is to follow.
+  std::optional<AgentSettings> Prepare();
+  // Its agent is this one.
   void Begin(std::shared_ptr<RunningAgent> agent);
   // The scheduler has none yet.
   void TellWaiting();
@@ -111,6 +115,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   boost::asio::awaitable<std::optional<AgentError>> OpenSession(Agent& agent);
   boost::asio::awaitable<std::optional<AgentError>> RestoreChoices();
   boost::asio::awaitable<acp::SessionSetup> Setup();
+  void LogNoStart(const AgentError& error) const;
   void Fail(const AgentError& error);
   void Failed(const AgentError& error, std::optional<absl::Time> next);
   boost::asio::awaitable<void> PauseQueue(AgentError error);
@@ -204,7 +209,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   int64_t life_ = 0;  // Counts its agents, so that what began with one ends with it.
   std::shared_ptr<RunningAgent> running_;
   std::shared_ptr<AgentSession> agent_;
-  std::optional<FileAccess> files_;
+  std::optional<FileAccess> files_;  // As of the start of the last agent.
   std::unique_ptr<Terminals> terminals_;
   AgentRestarts restarts_;
   absl::Time start_at_ = absl::InfinitePast();

@@ -195,7 +195,7 @@ boost::asio::awaitable<bool> SessionRunner::RunShellCommand(ShellCommands& wante
   const Json params = Json::parse(lease.command().params(), nullptr, /*allow_exceptions=*/false);
   const Later<CommandResult> ended(host_->executor);
   const auto process = RunCommand(
-      plan_.commands, ShellCommand(acp::TextOf(params, "command"), plan_.setup.directory),
+      plan_.commands, ShellCommand(acp::TextOf(params, "command"), files_->PathForProcesses()),
       kCommandTime, [ended](const CommandResult& result) { ended.Set(result); });
   CommandResult result;
   if (process.ok()) {

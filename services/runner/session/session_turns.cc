@@ -334,15 +334,6 @@ boost::asio::awaitable<void> SessionRunner::HoldAgent() {
 
 void SessionRunner::OnClientCall(const std::string& method, const Json& params,
                                  Peer::Respond respond) {
-  if (!files_.has_value()) {
-    std::vector<std::string> folders = {plan_.setup.directory};
-    for (const std::string& more : plan_.setup.additional_directories) folders.push_back(more);
-    absl::StatusOr<FileAccess> files = FileAccess::Of(folders);
-    if (!files.ok())
-      return respond(RpcError{kInternalError, std::string(files.status().message()), nullptr});
-    files_ = *std::move(files);
-    terminals_ = std::make_unique<Terminals>(plan_.commands, &*files_);
-  }
   if (Terminals::Has(method) && plan_.settings.offer.terminals) {
     return terminals_->Call(method, params, std::move(respond));
   }
