@@ -186,10 +186,10 @@ TEST_F(KeeperTest, NothingOutlivesAnAgentThatExits) {
 
 TEST_F(KeeperTest, WhatLingersLivesUntilItIsToEnd) {
   StartWith({"--linger", "--", "sh", "-c",
-             "exec 4<&0; setsid sh -c 'read line; echo alive; sleep 1000' <&4 & exit 3"});
+             "exec 4<&0; sh -c 'read line; echo alive; sleep 1000' <&4 & exit 3"});
   NumberOf("started");
   EXPECT_EQ(NumberOf("exited"), 3);
-  // To nobody: the shell is gone, and its group may be another's.
+  // To nobody: the number of the shell, which is gone, may be another group's.
   Order('t');
   EXPECT_EQ(write(in_[1], "\n", 1), 1);
   EXPECT_EQ(out_of_agent_->Next(), "alive");

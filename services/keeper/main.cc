@@ -128,7 +128,8 @@ class Keeper {
   void Watch() {
     while (IsNeeded() && (kill_at_ == kNever || NowMs() < kill_at_)) {
       pollfd watched[] = {{signals_, POLLIN, 0}, {runner_lives_ ? kRunner : -1, POLLIN, 0}};
-      const long left = kill_at_ == kNever ? -1 : kill_at_ - NowMs();
+      const long until_kill = kill_at_ - NowMs();
+      const long left = kill_at_ == kNever ? -1 : until_kill > 0 ? until_kill : 0;
       if (poll(watched, 2, static_cast<int>(left)) < 0) continue;
       if (watched[1].revents != 0) Listen();
       if (watched[0].revents != 0) {

@@ -8,12 +8,11 @@
 #include <memory>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "common/directories.h"
+#include "runner/agent_directories.h"
 #include "runner/config_keys.h"
 
 namespace callslip::runner {
@@ -54,24 +53,10 @@ std::string RealPath(const std::string& path) {
   return real == nullptr ? path : real.get();
 }
 
-// Whether agents may put programs into a folder of PATH, or another folder in its place.
-bool MayBeAgents(const std::string& folder, const RunnerConfig& config) {
-  if (!IsInside(folder, "/")) return true;  // Relative, or with `..`.
-  return absl::c_any_of(config.workspaces, [&](const auto& workspace) {
-    const std::string& dir = workspace.second.dir;
-    if (IsInside(folder, dir)) return true;
-    // What one in another leads to is for agents to say.
-    const bool is_inner = absl::c_any_of(config.workspaces, [&](const auto& outer) {
-      return IsInside(dir, outer.second.dir) && DepthOf(outer.second.dir) < DepthOf(dir);
-    });
-    return !is_inner && IsInside(RealPath(folder), RealPath(dir));
-  });
-}
-
 class Check {
  public:
   Check(const RunnerConfig& config, const Environment& environment)
-      : config_(config), environment_(environment) {}
+      : config_(config), environment_(environment), directories_(config) {}
 
   std::vector<ConfigProblem> Run() && {
     Note(Of::kRunner, "", FileProblem(config_.token_file));
@@ -108,7 +93,7 @@ class Check {
     if (workspace.dir.empty()) {
       Note(Of::kWorkspace, name, "`dir` is missing: write the absolute path of a directory");
     } else {
-      Note(Of::kWorkspace, name, DirectoryProblem(workspace.dir));
+      CheckDirectory(name, workspace.dir);
       const auto [other, is_first] = by_dir_.emplace(RealPath(workspace.dir), name);
       if (!is_first) {
         Note(Of::kWorkspace, name,
@@ -116,10 +101,16 @@ class Check {
       }
     }
     for (const std::string& directory : workspace.additional_directories) {
-      Note(Of::kWorkspace, name, DirectoryProblem(directory));
+      CheckDirectory(name, directory);
     }
     CheckNames(Of::kWorkspace, name, "agent", workspace.agents, config_.agents);
     CheckNames(Of::kWorkspace, name, "workspace", workspace.children_in, config_.workspaces);
+  }
+
+  void CheckDirectory(const std::string& workspace, const std::string& directory) {
+    std::string problem = DirectoryProblem(directory);
+    if (problem.empty()) problem = directories_.ProblemOf(directory);
+    Note(Of::kWorkspace, workspace, std::move(problem));
   }
 
   template <typename Section>
@@ -137,6 +128,7 @@ class Check {
 
   const RunnerConfig& config_;
   const Environment& environment_;
+  const AgentDirectories directories_;
   std::map<std::string, std::string> by_dir_;  // The workspace that has it.
   std::vector<ConfigProblem> problems_;
 };
@@ -158,19 +150,20 @@ absl::StatusOr<std::vector<std::string>> WrapperOf(const RunnerConfig& config,
     return absl::InvalidArgumentError(
         absl::StrCat("\"", program, "\" depends on where it is started: write its whole path"));
   }
-  std::vector<std::string> folders = absl::StrSplit(own["PATH"], ':');
-  std::erase_if(folders, [&](const std::string& folder) { return MayBeAgents(folder, config); });
-  const bool is_there = FindProgram(program, own).has_value();
-  own["PATH"] = absl::StrJoin(folders, ":");
-  if (is_there && !FindProgram(program, own).has_value()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("\"", program, "\" is only in folders of PATH that are relative or in a ",
-                     "workspace, where an agent could replace it: write its whole path"));
-  }
   if (const std::string problem = ProgramProblem(program, own); !problem.empty()) {
     return absl::NotFoundError(problem);
   }
-  program = *FindProgram(program, own);
+  const AgentDirectories agents(config);
+  std::vector<std::string> folders = absl::StrSplit(own["PATH"], ':');
+  std::erase_if(folders, [&](const std::string& folder) { return agents.MayReplace(folder); });
+  own["PATH"] = absl::StrJoin(folders, ":");
+  const std::optional<std::string> found = FindProgram(program, own);
+  if (!found.has_value()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("\"", program, "\" is only in folders of PATH that are relative, or in which ",
+                     "agents may write, and could replace it: write its whole path"));
+  }
+  program = *found;
   return wrapper;
 }
 

@@ -26,8 +26,8 @@ std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environ
 std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment& environment);
 
 // The wrapper of an agent by the whole path of its program, so that no agent can put another in its
-// place: it is looked up in PATH as that is configured, but in none of its folders that belong to a
-// workspace, and in none that is relative. Empty where there is none; an error says what to do.
+// place: it is looked up in PATH as that is configured, but in none of its folders where agents may
+// write, and in none that is relative. Empty where there is none; an error says what to do.
 absl::StatusOr<std::vector<std::string>> WrapperOf(const RunnerConfig& config,
                                                    const AgentConfig& agent,
                                                    const Environment& environment);

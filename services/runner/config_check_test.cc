@@ -86,7 +86,7 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
   }
   const std::string whole = dir_ + "/web/bin/confine";
   const std::string replaceable =
-      "\"confine\" is only in folders of PATH that are relative or in a ";
+      "\"confine\" is only in folders of PATH that are relative, or in ";
   struct Row {
     std::string program;
     std::string path;

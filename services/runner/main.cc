@@ -29,6 +29,7 @@
 #include "common/service_notify.h"
 #include "common/shutdown_signal.h"
 #include "rpc_client/call_queue.h"
+#include "runner/agent/children.h"
 #include "runner/commands/agent_commands.h"
 #include "runner/commands/agent_inquiry.h"
 #include "runner/commands/login.h"
@@ -89,10 +90,11 @@ class RunningRunner {
     boost::asio::post(context_,
                       [this, stopped] { runner_->Stop([stopped] { stopped->set_value(); }); });
     if (is_stopped.wait_for(kStopTime) != std::future_status::ready) {
-      Log(LogLevel::kWarning, "some agents did not stop in time; their keepers end them");
+      Log(LogLevel::kWarning, "some agents did not stop in time: they are killed");
     }
     context_.stop();
     thread_.join();
+    Children::OfThisProcess().KillAll();
     calls_->Stop();
     if (others_calls_ != nullptr) others_calls_->Stop();
   }

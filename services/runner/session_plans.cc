@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/directories.h"
+#include "common/log.h"
 #include "common/version.h"
+#include "runner/agent_directories.h"
 #include "runner/config_check.h"
 
 namespace callslip::runner {
@@ -21,26 +23,6 @@ bool IsConfinedNoLess(const AgentConfig& child, const AgentConfig& parent) {
   // What the runner does for an agent is done outside of its wrapper, or beside it.
   return child.wrapper == parent.wrapper && (parent.fs || !child.fs) &&
          (parent.terminal || !child.terminal);
-}
-
-// Beneath every workspace that it is in, from the outermost: agents there may rename what is below.
-// With `by_each`, beneath every folder on the way, too.
-FolderWay WayTo(const RunnerConfig& config, const std::string& directory, bool by_each = false) {
-  FolderWay way;
-  for (const auto& [name, workspace] : config.workspaces) {
-    if (IsInside(directory, workspace.dir)) way.push_back(workspace.dir);
-  }
-  absl::c_sort(way,
-               [](const std::string& a, const std::string& b) { return DepthOf(a) < DepthOf(b); });
-  if (by_each && !way.empty()) {
-    const std::string innermost = way.back();
-    for (size_t at = 0; (at = directory.find('/', at + 1)) != std::string::npos;) {
-      std::string above = directory.substr(0, at);
-      if (IsInside(above, innermost)) way.push_back(std::move(above));
-    }
-  }
-  way.push_back(directory);
-  return way;
 }
 
 }  // namespace
@@ -107,6 +89,7 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                                      place.agent_options.empty() ? "" : " ", place.agent_options);
   plan.settings.offer = {.files = settings.fs, .terminals = settings.terminal, .version = kVersion};
   plan.settings.patience.initialize = settings.start_timeout;
+  plan.settings.patience.start += settings.start_timeout;
   if (settings.turn_idle_timeout > absl::ZeroDuration()) {
     plan.settings.patience.turn_idle = settings.turn_idle_timeout;
   }
@@ -119,11 +102,20 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                    .keeper = place.keeper,
                    .environment = environment,
                    .wrapper = *std::move(wrapper)};
+  const AgentDirectories directories(config);
   // A child works in its parent's directory or below, whatever link its parent has put there.
   const bool is_child = !session.parent_session_id().empty();
-  plan.folders.push_back(WayTo(config, session.working_dir(), is_child));
+  plan.folders.push_back(directories.WayTo(session.working_dir(), is_child));
   for (const std::string& more : workspace->second.additional_directories) {
-    plan.folders.push_back(WayTo(config, more));
+    if (const std::string problem = directories.ProblemOf(more); problem.empty()) {
+      plan.folders.push_back(directories.WayTo(more));
+    } else {
+      Log(LogLevel::kWarning, "an additional directory is left out",
+          {{"workspace", workspace->first}, {"problem", problem}});
+    }
+  }
+  if (std::string problem = directories.ProblemOf(workspace->second.dir); !problem.empty()) {
+    plan.problem = AgentError{"directory_unusable", std::move(problem)};
   }
   plan.permissions = workspace->second.permissions;
   plan.parents_allow = workspace->second.parents_allow;

@@ -1,7 +1,9 @@
 #include "runner/agent/agent_process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -54,6 +56,12 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 
 // A descriptor that can be read once the process has ended; -1 with errno.
 int EndOf(pid_t process) { return static_cast<int>(syscall(SYS_pidfd_open, process, 0)); }
+
+// Bytes that can be read at once.
+size_t Readable(int descriptor) {
+  int bytes = 0;
+  return ioctl(descriptor, FIONREAD, &bytes) == 0 ? static_cast<size_t>(bytes) : 0;
+}
 
 void KeepEnd(std::string& text, size_t bytes) {
   if (text.size() > bytes) text.erase(0, text.size() - bytes);
@@ -151,8 +159,9 @@ void AgentProcess::ReadOutput() {
   out_.async_wait(Stream::wait_read, [self = shared_from_this()](error_code error) {
     self->reads_output_ = false;
     // It may have been held back meanwhile.
-    if (!error && !self->is_held_ && self->ReadSome(self->out_, &AgentProcess::TakeOutput))
-      self->ReadOutput();
+    if (error || self->is_held_) return;
+    if (self->ReadSome(self->out_, &AgentProcess::TakeOutput)) return self->ReadOutput();
+    if (self->out_.is_open()) self->TellPipeEnd("stdout");
   });
 }
 
@@ -163,20 +172,23 @@ void AgentProcess::ReadWords() {
 }
 
 void AgentProcess::ReadControl() {
-  control_.async_wait(boost::asio::socket_base::wait_read,
-                      [self = shared_from_this()](error_code error) {
-                        if (error || !self->control_.is_open()) return;
-                        const bool says_more = self->ReadSaid();
-                        if (self->exit_.kind == AgentExit::Kind::kLost) {
-                          if (says_more) self->ReadControl();
-                          return;
-                        }
-                        // All that the command has put out is in the pipe: no more than that is
-                        // read here, since what it has left behind may go on writing.
-                        if (self->out_.is_open())
-                          self->ReadSome(self->out_, &AgentProcess::TakeOutput);
-                        self->listener_->OnExit(self->exit_);
-                      });
+  control_.async_wait(
+      boost::asio::socket_base::wait_read, [self = shared_from_this()](error_code error) {
+        if (error || !self->control_.is_open()) return;
+        const bool says_more = self->ReadSaid();
+        if (self->exit_.kind == AgentExit::Kind::kLost) {
+          if (says_more) self->ReadControl();
+          return;
+        }
+        // All that the command has put out is in the pipe: no more than that is read here, since
+        // what it has left behind may go on writing.
+        size_t left = self->out_.is_open() ? Readable(self->out_.native_handle()) : 0;
+        while (left > 0 && self->out_.is_open()) {
+          self->ReadSome(self->out_, &AgentProcess::TakeOutput);
+          left -= std::min(left, kReadBytes);
+        }
+        self->listener_->OnExit(self->exit_);
+      });
 }
 
 void AgentProcess::HoldOutput(bool hold) {
@@ -224,7 +236,12 @@ void AgentProcess::WriteNext() {
                          self->unwritten_ -= written;
                          if (self->written_ == self->outgoing_.front().bytes.size())
                            self->EndFirst(true);
-                         if (error) return self->CloseInput();
+                         if (error) {
+                           const bool was_open = self->in_.is_open();
+                           self->CloseInput();
+                           if (was_open) self->TellPipeEnd("stdin");
+                           return;
+                         }
                          if (!self->in_.is_open()) return self->FailWrites();
                          self->WriteNext();
                        });
@@ -235,6 +252,10 @@ void AgentProcess::EndFirst(bool whole) {
   outgoing_.pop_front();
   unwritten_ -= first.bytes.size() - std::exchange(written_, 0);
   if (first.done != nullptr) first.done(whole);
+}
+
+void AgentProcess::TellPipeEnd(absl::string_view which) {
+  if (!stopping_) listener_->OnPipeEnd(which);
 }
 
 void AgentProcess::FailWrites() {
@@ -262,6 +283,11 @@ void AgentProcess::Terminate() {
 void AgentProcess::Kill() {
   stopping_ = true;
   Order('k');
+  After(patience_.keeper, &AgentProcess::KillKeeper);
+}
+
+void AgentProcess::KillKeeper() {
+  syscall(SYS_pidfd_send_signal, end_.native_handle(), SIGKILL, nullptr, 0);
 }
 
 void AgentProcess::Order(char what) {

@@ -45,6 +45,9 @@ struct AgentExit {
 struct StopPatience {
   absl::Duration end_of_input = absl::Seconds(10);
   absl::Duration terminate = absl::Seconds(2);
+  // For its keeper to kill it with all that came of it: an agent may have stopped that (SIGSTOP).
+  // The keeper is killed then, and what it leaves is this process's to kill.
+  absl::Duration keeper = absl::Seconds(5);
 };
 
 // One agent and its keeper (services/keeper): bytes in, bytes out, and an end behind which nothing
@@ -59,6 +62,9 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
     // The command itself has ended, and what it left behind may live on. Told only where that
     // lingers, once, after what the command has put out, and never after OnEnd().
     virtual void OnExit(const AgentExit& /*exit*/) {}
+    // It has closed its `stdout`, or its `stdin`, which is known once something is written to it;
+    // and nobody has asked it to end. Each is told once at most.
+    virtual void OnPipeEnd(absl::string_view /*which*/) {}
     // Once, after all output: nothing is left.
     virtual void OnEnd(const AgentExit& exit) = 0;
   };
@@ -116,10 +122,13 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   void TakeWords(absl::string_view bytes);
   void WriteNext();
   void EndFirst(bool whole);
+  // Unless it was asked to end.
+  void TellPipeEnd(absl::string_view which);
   void FailWrites();
   void Order(char what);
   void After(absl::Duration wait, void (AgentProcess::*step)());
   void Terminate();
+  void KillKeeper();
   void AwaitEnd(void (AgentProcess::*step)());
   void OnKeeperEnd();
   // Of a keeper that was killed before it could do so itself.

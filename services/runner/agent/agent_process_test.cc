@@ -15,6 +15,7 @@
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "runner/agent/children.h"
 
 namespace callslip::runner {
 namespace {
@@ -33,6 +34,10 @@ class AgentProcessTest : public testing::Test, public AgentProcess::Listener {
   void OnOutput(absl::string_view bytes) override {
     EXPECT_FALSE(ended_);
     out_.append(bytes.data(), bytes.size());
+  }
+  void OnExit(const AgentExit& exit) override {
+    EXPECT_FALSE(ended_ || exited_.has_value());
+    exited_ = exit;
   }
   void OnEnd(const AgentExit& exit) override {
     EXPECT_FALSE(std::exchange(ended_, true));
@@ -69,6 +74,7 @@ class AgentProcessTest : public testing::Test, public AgentProcess::Listener {
   std::shared_ptr<AgentProcess> process_;
   std::string out_;
   std::vector<bool> writes_;
+  std::optional<AgentExit> exited_;  // The command itself.
   AgentExit exit_;
   bool ended_ = false;
 };
@@ -240,6 +246,43 @@ TEST_F(AgentProcessTest, EightEndTogether) {
   }
   for (const auto& agent : agents) agent->Stop();
   while (counter.ended < 8) context_.run_one();
+}
+
+// An agent may do so with whatever runs as the same user.
+TEST_F(AgentProcessTest, OneThatStopsItsKeeperEndsAllTheSame) {
+  StopPatience patience = kPatient;
+  patience.keeper = absl::Milliseconds(10);
+  Start("kill -STOP $PPID; setsid sh -c 'echo $$; exec sleep 1000' & sleep 1000", patience);
+  AwaitOutput("\n");
+  int fugitive = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(out_, &fugitive));
+  process_->Kill();
+  EXPECT_EQ(AwaitEnd().kind, Kind::kLost);
+  EXPECT_EQ(kill(fugitive, 0), -1);
+}
+
+TEST_F(AgentProcessTest, AllEndWithThisProcess) {
+  Start("kill -STOP $PPID; setsid sh -c 'echo $$; exec sleep 1000' & sleep 1000");
+  AwaitOutput("\n");
+  int fugitive = 0;
+  ASSERT_TRUE(absl::SimpleAtoi(out_, &fugitive));
+  Children::OfThisProcess().KillAll();
+  EXPECT_EQ(kill(fugitive, 0), -1);
+  EXPECT_EQ(AwaitEnd().kind, Kind::kLost);
+}
+
+TEST_F(AgentProcessTest, WhatLingersEndsWhenItIsKilled) {
+  StartWith({.arguments = {"sh", "-c", "head -c 300000 /dev/zero; sleep 1000 & exit 3"},
+             .environment = {"PATH=/usr/bin:/bin"},
+             .directory = "/tmp",
+             .lingers = true},
+            kPatient);
+  while (!exited_.has_value()) context_.run_one();
+  EXPECT_EQ(exited_->code, 3);
+  EXPECT_EQ(out_.size(), 300'000u);
+  EXPECT_FALSE(ended_);
+  process_->Kill();
+  EXPECT_EQ(AwaitEnd().code, 3);
 }
 
 }  // namespace

@@ -1,7 +1,10 @@
 #include "runner/agent/children.h"
 
+#include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <filesystem>
@@ -63,6 +66,25 @@ pid_t Children::KillStrays() {
     }
     // What has ended has left its own children, which this look may not have seen.
     if (!reaped) return left;
+  }
+}
+
+void Children::KillAll() {
+  std::set<pid_t> keepers;
+  {
+    const absl::MutexLock lock(&mutex_);
+    keepers = own_;
+  }
+  for (const pid_t keeper : keepers) kill(keeper, SIGKILL);
+  for (const pid_t keeper : keepers) Wait(keeper);
+  constexpr int kTries = 50, kTryMs = 100;
+  for (int i = 0; i < kTries; ++i) {
+    const pid_t left = KillStrays();
+    if (left == 0) return;
+    const int end = static_cast<int>(syscall(SYS_pidfd_open, left, 0));
+    pollfd watched = {end, POLLIN, 0};
+    poll(&watched, 1, kTryMs);
+    if (end >= 0) close(end);
   }
 }
 

@@ -28,6 +28,10 @@ class Children {
   // may leave further ones, or 0 where none is left.
   pid_t KillStrays();
 
+  // Kills all keepers that there still are, with all that came of them. Waits for their end, for
+  // some seconds at most. For the end of this process.
+  void KillAll();
+
  private:
   Children();
 

@@ -100,7 +100,10 @@ absl::StatusOr<FileAccess> FileAccess::Of(const std::vector<FolderWay>& folders)
   for (const FolderWay& way : folders) {
     absl::StatusOr<OpenFile> opened = Open(way);
     if (!opened.ok() && access.roots_.empty()) return opened.status();
-    if (!opened.ok()) continue;
+    if (!opened.ok()) {
+      access.left_out_.emplace_back(opened.status().message());
+      continue;
+    }
     std::string real = RealPath(opened->get(), way.back());
     access.roots_.push_back({way.back(), std::move(real), *std::move(opened)});
   }

@@ -54,6 +54,9 @@ class FileAccess {
   // A descriptor of a folder inside, for a command to begin in. An error as agents are told it.
   absl::StatusOr<OpenFile> OpenFolder(absl::string_view path) const;
 
+  // Why some of the additional ones were left out.
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
   // Where the session works: the first of them.
   const std::string& working_directory() const { return roots_.front().path; }
   // The same for a process to begin in, as long as this is there.
@@ -76,6 +79,7 @@ class FileAccess {
   absl::Status Write(absl::string_view path, absl::string_view content) const;
 
   std::vector<Root> roots_;
+  std::vector<std::string> left_out_;
 };
 
 }  // namespace callslip::runner
