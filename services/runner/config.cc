@@ -92,8 +92,10 @@ void AgentConfig::AddTo(ConfigKeys& keys) {
   keys.Add("env", &env, "variables of its environment");
   keys.Add("env_from", &env_from, "names of variables that it gets from the runner's environment");
   keys.Add("auth_method", &auth_method, "the method of `authenticate` to use; empty: none");
-  keys.Add("start_timeout", &start_timeout, absl::Seconds(1), absl::Hours(1),
-           "how long it may take to answer `initialize`");
+  keys.Add(
+      "start_timeout", &start_timeout, absl::Seconds(1), absl::Hours(1),
+      "how long it may take to answer `initialize`, and as long again to take back its mode and "
+      "settings");
   keys.Add("turn_idle_timeout", &turn_idle_timeout, absl::ZeroDuration(), absl::Hours(24 * 7),
            "a turn in which it has said nothing for so long is ended; 0: never");
   keys.Add("mcp", &mcp, "the MCP servers that it gets; there is `callslip`, the gateway");

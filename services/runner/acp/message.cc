@@ -37,9 +37,13 @@ std::optional<Json> ParseObject(absl::string_view line) {
   return std::nullopt;
 }
 
-std::optional<RpcError> ErrorFrom(const Json& from) {
-  if (!from.is_object()) return std::nullopt;
+// Of what is there and not null.
+RpcError ErrorFrom(const Json& from) {
   RpcError error;
+  if (!from.is_object()) {
+    error.message = from.is_string() ? from.get<std::string>() : Dump(from);
+    return error;
+  }
   if (const auto code = from.find("code"); code != from.end() && code->is_number_integer()) {
     error.code = code->get<int>();
   }
@@ -78,8 +82,12 @@ std::optional<Message> ParseMessage(absl::string_view line) {
   }
   if (!has_id) return std::nullopt;
   message.kind = Message::Kind::kResponse;
-  message.error = ErrorFrom(Take(*json, "error"));
-  if (!message.error.has_value() && !json->contains("result")) return std::nullopt;
+  const bool says_so = json->contains("jsonrpc") || json->size() == 1;
+  if (const Json error = Take(*json, "error"); !error.is_null()) {
+    message.error = ErrorFrom(error);
+  } else if (!json->contains("result") && !json->contains("error") && !says_so) {
+    return std::nullopt;
+  }
   message.result = Take(*json, "result");
   return message;
 }

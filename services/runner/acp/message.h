@@ -40,6 +40,9 @@ struct Message {
   std::optional<RpcError> error;
 };
 
+// A response with neither a result nor an error has null for its result: JavaScript leaves out what
+// is undefined. An error that is no object is its own message.
+//
 // Nothing for what is no message: text that an agent prints beside them, scalars, arrays, what
 // nests deeper than 64 levels or is not UTF-8. Whether `jsonrpc` is there is not looked at, since
 // agents have left it out.

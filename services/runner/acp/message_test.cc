@@ -1,6 +1,7 @@
 #include "runner/acp/message.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
@@ -58,6 +59,26 @@ TEST(MessageTest, NullIsAResult) {
   EXPECT_EQ(message->kind, Kind::kResponse);
 }
 
+TEST(MessageTest, NoResultIsNull) {
+  for (const char* line :
+       {R"({"jsonrpc":"2.0","id":1})", R"({"id":1})", R"({"id":1,"error":null})",
+        R"({"jsonrpc":"2.0","id":1,"_meta":{}})", R"({"id":1,"result":null,"error":null})"}) {
+    const auto message = ParseMessage(line);
+    ASSERT_TRUE(message.has_value()) << line;
+    EXPECT_EQ(message->kind, Kind::kResponse) << line;
+    EXPECT_TRUE(message->result.is_null() && !message->error.has_value()) << line;
+  }
+}
+
+TEST(MessageTest, AnErrorOfAnyKindIsOne) {
+  for (const auto& [error, text] : {std::pair(R"("no")", "no"), std::pair("7", "7"),
+                                    std::pair("false", "false"), std::pair("[]", "[]")}) {
+    const auto message = ParseMessage(absl::StrCat(R"({"id":1,"error":)", error, "}"));
+    ASSERT_TRUE(message.has_value() && message->error.has_value()) << error;
+    EXPECT_EQ(message->error->message, text);
+  }
+}
+
 TEST(MessageTest, ErrorsMayBeBare) {
   const auto message = ParseMessage(R"({"id":1,"error":{"code":"x","message":3}})");
   ASSERT_TRUE(message.has_value() && message->error.has_value());
@@ -83,11 +104,11 @@ TEST(MessageTest, EverythingElseIsNoMessage) {
            std::string("{}"),
            std::string("{level: info}"),
            std::string(R"({"level":"info"})"),
-           std::string(R"({"id":1})"),
+           std::string(R"({"id":1,"level":"info"})"),
+           std::string(R"({"jsonrpc":"2.0"})"),
            std::string(R"({"id":{},"method":"m"})"),
            std::string(R"({"id":1,"method":7})"),
            std::string(R"({"result":1})"),
-           std::string(R"({"id":1,"error":"no"})"),
            std::string(R"({"id":1,"method":"m"}{})"),
            std::string("{\"id\":1,\"method\":\"\xff\xfe\"}"),
            absl::StrCat(R"({"id":1,"method":"m","params":)", std::string(1'000'000, '['), "}"),

@@ -296,6 +296,13 @@ void Agent::Stop() {
 
 void Agent::Kill() { KillFor({"agent_stopped", "the agent was stopped"}); }
 
+void Agent::OnPipeEnd(absl::string_view which) {
+  // One that is ending closes them as well.
+  pipe_timer_ = timers_->After(settings_.patience.pipe_end, [this, which = std::string(which)] {
+    KillFor({"protocol_error", absl::StrCat("the agent has closed its ", which, " and runs on")});
+  });
+}
+
 AgentSession* Agent::Find(const Json& params) {
   const auto found = sessions_.find(acp::TextOf(params, "sessionId"));
   return found == sessions_.end() ? nullptr : found->second.get();
@@ -323,6 +330,7 @@ void Agent::OnEnd(const AgentExit& exit) {
   const std::shared_ptr<Agent> self = shared_from_this();
   over_ = true;
   start_timer_.reset();
+  pipe_timer_.reset();
   if (!why_.has_value()) why_ = EndOf(settings_, exit);
   process_.reset();
   for (const auto& opening : openings_) opening->timer.reset();
@@ -343,6 +351,11 @@ AgentError Agent::WhyOver(const AgentSession* session) const {
 
 void Agent::OnRequest(const Json& id, const std::string& method, const Json& params,
                       Peer::Respond respond) {
+  if (method == "session/update" || method == "$/cancel_request") {
+    // With an id, if only null, for which no answer is meant.
+    OnNotification(method, params);
+    return respond(Json());
+  }
   const bool is_question = method == "session/request_permission";
   if (!is_question && !absl::StartsWith(method, "fs/") && !absl::StartsWith(method, "terminal/")) {
     return respond(RpcError{kMethodNotFound, absl::StrCat("there is no method ", method)});

@@ -26,6 +26,11 @@ struct AgentPatience {
   absl::Duration new_session = absl::Seconds(120);
   // Without an update, while it restores one.
   absl::Duration restore = absl::Seconds(120);
+  // From its start until its session is ready, whatever it says meanwhile. The part that takes its
+  // mode and settings back has `initialize`.
+  absl::Duration start = absl::Minutes(10);
+  // For its end once it has closed stdin or stdout: nobody can speak with it any more.
+  absl::Duration pipe_end = absl::Seconds(2);
   // Until it has ended a turn that was cancelled.
   absl::Duration cancel = absl::Seconds(10);
   // Of a turn without a word of it, until that is told.
@@ -181,6 +186,8 @@ class Agent : public std::enable_shared_from_this<Agent>,
   // Ends it with all its sessions; OnEnd() tells when that is done. Kill() does not wait for it.
   void Stop();
   void Kill();
+  // The same, for what `session` has done or not done; null: the agent itself.
+  void KillFor(AgentError error, const AgentSession* session = nullptr);
 
   const acp::Capabilities& capabilities() const { return capabilities_; }
   size_t sessions() const { return sessions_.size(); }
@@ -211,8 +218,6 @@ class Agent : public std::enable_shared_from_this<Agent>,
   // Kills it unless it is heard of for so long.
   void Await(Opening& opening, absl::Duration silence, const AgentError& error);
   void EndOpening(const std::shared_ptr<Opening>& opening);
-  // For what `session` has done or not done; null: the agent itself.
-  void KillFor(AgentError error, const AgentSession* session = nullptr);
   void HoldOutput();
   // The end of the process, as one of its sessions is told of it.
   AgentError WhyOver(const AgentSession* session) const;
@@ -224,6 +229,7 @@ class Agent : public std::enable_shared_from_this<Agent>,
   void KeepEarly(const std::string& id, const Json& update);
 
   void OnOutput(absl::string_view bytes) override;
+  void OnPipeEnd(absl::string_view which) override;
   void OnEnd(const AgentExit& exit) override;
   void OnRequest(const Json& id, const std::string& method, const Json& params,
                  Peer::Respond respond) override;
@@ -237,6 +243,7 @@ class Agent : public std::enable_shared_from_this<Agent>,
   std::shared_ptr<AgentProcess> process_;
   acp::Capabilities capabilities_;
   std::unique_ptr<Timers::Timer> start_timer_;
+  std::unique_ptr<Timers::Timer> pipe_timer_;
   std::map<std::string, std::shared_ptr<AgentSession>> sessions_;
   std::vector<std::shared_ptr<Opening>> openings_;
   std::map<std::string, std::vector<Json>> early_;

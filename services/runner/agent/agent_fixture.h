@@ -85,6 +85,7 @@ class AgentFixture : public testing::Test, public Agent::Listener {
                            .auth_method = auth_method,
                            .login = "callslip-runner login scripted"};
     settings.patience.turn_idle = turn_idle_;
+    settings.patience.pipe_end = pipe_end_;
     agent_ = Agent::Start(context_, &timers_, CALLSLIP_KEEPER_BINARY, std::move(settings), this);
   }
   void Start(const std::string& options = "{}") {
@@ -140,6 +141,8 @@ class AgentFixture : public testing::Test, public Agent::Listener {
   std::shared_ptr<Agent> agent_;
   std::shared_ptr<AgentSession> session_;
   absl::Duration turn_idle_ = absl::InfiniteDuration();
+  // Longer than a process takes to end, however much time passes meanwhile.
+  absl::Duration pipe_end_ = absl::Hours(100);
   bool ready_ = false;
   int noises_ = 0;
   bool written_ = false;

@@ -1,7 +1,5 @@
 #include "runner/agent/agent_restarts.h"
 
-#include <algorithm>
-
 namespace callslip::runner {
 namespace {
 
@@ -13,7 +11,7 @@ bool MayGoBetterNextTime(AgentEnd end) {
       return true;
     case AgentEnd::kCommandMissing:
     case AgentEnd::kNotExecutable:
-    case AgentEnd::kNoDirectory:
+    case AgentEnd::kOtherVersion:
     case AgentEnd::kLoginNeeded:
       return false;
   }
@@ -24,13 +22,13 @@ bool MayGoBetterNextTime(AgentEnd end) {
 
 std::optional<absl::Time> AgentRestarts::After(AgentEnd end, absl::Time now, double chance) {
   if (!MayGoBetterNextTime(end)) return std::nullopt;
-  while (!ends_.empty() && ends_.front() <= now - kWindow) ends_.pop_front();
-  if (ends_.size() >= kMost) return std::nullopt;
+  if (ends_ >= kMost) return std::nullopt;
   absl::Duration wait;
-  if (!ends_.empty()) wait = absl::Seconds(1 << (ends_.size() - 1));
-  ends_.push_back(now);
+  if (ends_ > 0) wait = absl::Seconds(1 << (ends_ - 1));
+  ++ends_;
+  last_ = now;
   constexpr double kSpread = 0.2;
-  return now + std::min(wait, kLongest) * (1 - kSpread + 2 * kSpread * chance);
+  return now + wait * (1 - kSpread + 2 * kSpread * chance);
 }
 
 }  // namespace callslip::runner

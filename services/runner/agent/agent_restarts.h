@@ -1,7 +1,6 @@
 #ifndef CALLSLIP_RUNNER_AGENT_AGENT_RESTARTS_H_
 #define CALLSLIP_RUNNER_AGENT_AGENT_RESTARTS_H_
 
-#include <deque>
 #include <optional>
 
 #include "absl/time/time.h"
@@ -14,32 +13,33 @@ enum class AgentEnd {
   kHung,            // Did not answer in time, and was ended for that.
   kProtocolError,   // Said what can't be read any further.
   kCommandMissing,  // What is configured is not there,
-  kNotExecutable,   // or is no program,
-  kNoDirectory,     // or the session has nowhere to work.
+  kNotExecutable,   // or is no program.
+  kOtherVersion,    // Speaks none of the protocol's versions that are known here.
   kLoginNeeded,     // A person has to log in.
 };
 
 // Whether and when the agent of a session is started again after an end that nobody has asked for:
-// at once, after 1 s, 2 s, 4 s … 30 s, each give or take a fifth; five times in ten minutes, and
-// never where it would end the same way.
+// at once, after 1 s, 2 s, 4 s, 8 s, each give or take a fifth; five times without a turn that the
+// agent has ended, however long each start takes; and never where it would end the same way.
 class AgentRestarts {
  public:
   static constexpr int kMost = 5;
-  static constexpr absl::Duration kWindow = absl::Minutes(10);
-  static constexpr absl::Duration kLongest = absl::Seconds(30);
+  // Of an end, where nothing has come after it.
+  static constexpr absl::Duration kMemory = absl::Minutes(10);
 
   // It has ended at `now`: when the next start is due. Nothing where a person has to look first.
   // `chance` is from 0 to 1, so that agents that ended together don't all start together.
   std::optional<absl::Time> After(AgentEnd end, absl::Time now, double chance);
 
   // Whether it counts for anything still.
-  bool Remembers(absl::Time now) const { return !ends_.empty() && ends_.back() + kWindow > now; }
+  bool Remembers(absl::Time now) const { return ends_ > 0 && last_ + kMemory > now; }
 
-  // A person has looked, and wants it started.
-  void Clear() { ends_.clear(); }
+  // The agent has ended a turn as it should, or a person has looked, and wants it started.
+  void Clear() { ends_ = 0; }
 
  private:
-  std::deque<absl::Time> ends_;  // Of the last ten minutes, that were followed by a start.
+  int ends_ = 0;     // In a row, that were followed by a start.
+  absl::Time last_;  // Of them.
 };
 
 }  // namespace callslip::runner

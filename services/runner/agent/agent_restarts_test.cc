@@ -27,20 +27,25 @@ TEST(AgentRestartsTest, WaitsLongerEachTimeAndGivesUp) {
   EXPECT_FALSE(WaitAfter(restarts, kNow).has_value());
 }
 
-TEST(AgentRestartsTest, WhatIsLongAgoDoesNotCount) {
-  AgentRestarts restarts;
-  for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(WaitAfter(restarts, kNow + i * AgentRestarts::kWindow), absl::ZeroDuration());
+// An agent that hangs for two minutes at each start fails as one that ends at once does.
+TEST(AgentRestartsTest, GivesUpHoweverLongAStartTakes) {
+  for (const absl::Duration each : {absl::ZeroDuration(), absl::Minutes(2), absl::Hours(1)}) {
+    AgentRestarts restarts;
+    for (int i = 0; i < AgentRestarts::kMost; ++i) {
+      EXPECT_TRUE(WaitAfter(restarts, kNow + i * each).has_value()) << each;
+    }
+    EXPECT_FALSE(WaitAfter(restarts, kNow + AgentRestarts::kMost * each).has_value()) << each;
   }
 }
 
-TEST(AgentRestartsTest, ComesBackWhenTheWindowHasPassed) {
+TEST(AgentRestartsTest, IsForgottenWhereNothingComesAfterIt) {
   AgentRestarts restarts;
-  for (int i = 0; i < AgentRestarts::kMost; ++i) {
-    ASSERT_TRUE(WaitAfter(restarts, kNow + absl::Minutes(i)).has_value());
-  }
-  EXPECT_FALSE(WaitAfter(restarts, kNow + absl::Minutes(9)).has_value());
-  EXPECT_TRUE(WaitAfter(restarts, kNow + absl::Minutes(10)).has_value());
+  EXPECT_FALSE(restarts.Remembers(kNow));
+  (void)WaitAfter(restarts, kNow);
+  EXPECT_TRUE(restarts.Remembers(kNow + absl::Minutes(9)));
+  EXPECT_FALSE(restarts.Remembers(kNow + AgentRestarts::kMemory));
+  restarts.Clear();
+  EXPECT_FALSE(restarts.Remembers(kNow));
 }
 
 TEST(AgentRestartsTest, IsSpreadByAFifth) {
@@ -51,7 +56,7 @@ TEST(AgentRestartsTest, IsSpreadByAFifth) {
   }
 }
 
-TEST(AgentRestartsTest, PersonMayStartItAnew) {
+TEST(AgentRestartsTest, BeginsAnewAfterATurnOrAPerson) {
   AgentRestarts restarts;
   while (WaitAfter(restarts, kNow).has_value()) {
   }
@@ -60,8 +65,8 @@ TEST(AgentRestartsTest, PersonMayStartItAnew) {
 }
 
 TEST(AgentRestartsTest, WhatWouldEndTheSameWayIsNotTried) {
-  for (const AgentEnd end :
-       {AgentEnd::kCommandMissing, AgentEnd::kNotExecutable, AgentEnd::kLoginNeeded}) {
+  for (const AgentEnd end : {AgentEnd::kCommandMissing, AgentEnd::kNotExecutable,
+                             AgentEnd::kOtherVersion, AgentEnd::kLoginNeeded}) {
     AgentRestarts restarts;
     EXPECT_FALSE(restarts.After(end, kNow, kMiddle).has_value());
   }

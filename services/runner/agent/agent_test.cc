@@ -1,6 +1,9 @@
 #include "runner/agent/agent.h"
 
+#include <fstream>
+#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -79,6 +82,69 @@ TEST_F(AgentTest, SessionsThatDoNotBeginAreEnded) {
   RunUntil([this] { return end_.has_value(); });
   EXPECT_EQ(refused_->reason, "new_session_timeout");
   EXPECT_EQ(end_->reason, "new_session_timeout");
+}
+
+// Also one that talks: it is no use to anybody.
+TEST_F(AgentTest, WhoHasClosedItsStdoutIsEnded) {
+  pipe_end_ = absl::Seconds(2);
+  Start();
+  Open();
+  EXPECT_EQ(Turn(R"([{"say": "begun"}, {"close": "stdout"}])"), "protocol_error");
+  PassUntil([this] { return end_.has_value(); });
+  EXPECT_THAT(end_->message, HasSubstr("closed its stdout"));
+}
+
+TEST_F(AgentTest, WhoHasClosedItsStdinIsEnded) {
+  pipe_end_ = absl::Seconds(2);
+  Start();
+  Open();
+  Prompt(R"([{"say": "begun"}, {"close": "stdin"}])");
+  RunUntil([this] { return !told_.said.empty(); });
+  while (!end_.has_value()) {
+    session_->SetMode("any", [](const RpcAnswer&) {});
+    if (context_.poll() == 0) context_.run_one_for(std::chrono::milliseconds(1));
+    timers_.Advance(absl::Milliseconds(10));
+  }
+  EXPECT_EQ(Outcome(), "protocol_error");
+  EXPECT_THAT(end_->message, HasSubstr("closed its stdin"));
+}
+
+TEST_F(AgentTest, AnAnswerWithoutAResultIsOne) {
+  for (const char* method :
+       {"session/load", "session/set_mode", "session/prompt", "authenticate"}) {
+    SCOPED_TRACE(method);
+    TemporaryFolder folder;
+    const std::string sessions = folder.path() + "/sessions";
+    std::ofstream(sessions) << "s\n";
+    Begin(absl::StrCat(R"({"restore": "load", "sessions": ")", sessions, R"(", "at": {")", method,
+                       R"(": "void"}})"),
+          /*auth_method=*/"by-hand");
+    RunUntil([this] { return ready_ || end_.has_value(); });
+    ASSERT_TRUE(ready_);
+    Restore("s");
+    ASSERT_NE(session_, nullptr);
+    std::optional<RpcAnswer> set;
+    session_->SetMode("m", [&](RpcAnswer answer) { set = std::move(answer); });
+    RunUntil([&] { return set.has_value(); });
+    EXPECT_TRUE(std::holds_alternative<Json>(*set));
+    Turn("hello");
+    EXPECT_TRUE(std::holds_alternative<PromptEnd>(*turn_));
+    agent_->Stop();
+    PassUntil([this] { return end_.has_value(); });
+  }
+}
+
+// For which no answer is meant, although some agents number them.
+TEST_F(AgentTest, AnUpdateWithAnIdIsOne) {
+  for (const char* id : {"null", "77", R"("x")"}) {
+    Start();
+    Open();
+    told_.said.clear();
+    EXPECT_EQ(Turn(absl::StrCat(R"([{"update_as": )", id, "}]")), "end_turn");
+    EXPECT_THAT(told_.said, ElementsAre("numbered"));
+    agent_->Stop();
+    PassUntil([this] { return end_.has_value(); });
+  }
 }
 
 TEST_F(AgentTest, WhoeverHasToLogInIsToldHow) {

@@ -57,6 +57,8 @@ class RunningAgent final : public Agent::Listener,
 
   Agent& agent() { return *agent_; }
   bool is_over() const { return end_.has_value(); }
+  // How it has ended.
+  const std::optional<AgentError>& end() const { return end_; }
 
  private:
   void OnReady() override {

@@ -17,11 +17,9 @@ constexpr absl::Duration kControlTime = absl::Seconds(5);
 AgentEnd KindOf(const AgentError& error) {
   if (error.reason == "command_missing") return AgentEnd::kCommandMissing;
   if (error.reason == "not_executable") return AgentEnd::kNotExecutable;
-  if (error.reason == "directory_unusable") return AgentEnd::kNoDirectory;
   if (error.reason == "auth_required") return AgentEnd::kLoginNeeded;
-  if (error.reason == "protocol_error" || error.reason == "unsupported_version") {
-    return AgentEnd::kProtocolError;
-  }
+  if (error.reason == "unsupported_version") return AgentEnd::kOtherVersion;
+  if (error.reason == "protocol_error") return AgentEnd::kProtocolError;
   return error.reason == "agent_crashed" ? AgentEnd::kCrashed : AgentEnd::kHung;
 }
 
@@ -57,7 +55,8 @@ void SessionRunner::Need() {
     case State::kAsleep:
       return Want();
     case State::kStopping:
-      wanted_again_ = true;
+      // What its failed start comes to is decided already.
+      if (!failing_start_) wanted_again_ = true;
       return;
     case State::kWanted:
     case State::kStarting:
@@ -106,6 +105,10 @@ std::optional<AgentSettings> SessionRunner::Prepare() {
     return std::nullopt;
   }
   files_ = *std::move(files);
+  for (const std::string& why : files_->left_out()) {
+    Log(LogLevel::kWarning, "an additional directory is left out",
+        {{"session", id()}, {"workspace", plan_.want.workspace}, {"error", why}});
+  }
   terminals_ = std::make_unique<Terminals>(plan_.commands, &*files_);
   AgentSettings settings = plan_.settings;
   settings.command.directory = files_->PathForProcesses();
@@ -124,7 +127,9 @@ void SessionRunner::Begin(std::shared_ptr<RunningAgent> agent) {
   state_ = State::kStarting;
   ++life_;
   running_ = agent;
-  Say(v1::AGENT_STATUS_STARTING);
+  // Why the one before it has ended, until this one is ready.
+  Say(v1::AGENT_STATUS_STARTING, last_end_);
+  StartWithin(plan_.settings.patience.start);
   Spawn(Open(std::move(agent)));
 }
 
@@ -147,8 +152,10 @@ boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> a
     }
     co_return;
   }
+  start_deadline_.reset();
   if (error.has_value()) co_return Fail(*error);
   state_ = State::kRunning;
+  last_end_ = {};
   Say(v1::AGENT_STATUS_IDLE);
   AnswerControls({});
   BeginReceiving();
@@ -156,12 +163,20 @@ boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> a
   NoteIdleLater();
 }
 
+void SessionRunner::StartWithin(absl::Duration wait) {
+  start_deadline_ = host_->timers->After(wait, [this, wait] {
+    running_->agent().KillFor({"start_timeout", absl::StrCat("the agent was not ready within ",
+                                                             absl::FormatDuration(wait))},
+                              agent_.get());
+  });
+}
+
 boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(Agent& agent) {
   using Opened = std::variant<std::shared_ptr<AgentSession>, AgentError>;
   const std::shared_ptr<RunningAgent> running = running_;
   const acp::SessionSetup setup = co_await Setup();
-  if (running->is_over()) co_return AgentError{"agent_crashed", "the agent has ended"};
-  const bool is_new = agent_session_id_.empty() || std::exchange(fresh_, false);
+  if (running->is_over()) co_return running->end();
+  const bool is_new = agent_session_id_.empty() || fresh_;
   const bool had_one = !agent_session_id_.empty();
   std::optional<Later<Opened>> opened(host_->executor);
   const auto take = [](const Later<Opened>& later) {
@@ -175,16 +190,19 @@ boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(Age
   Opened result = co_await opened->Get();
   if (const auto* error = std::get_if<AgentError>(&result);
       error != nullptr && error->reason == "cannot_restore") {
-    RecordContextLost(*error);
+    // However often it is tried.
+    if (!std::exchange(told_lost_, true)) RecordContextLost(*error);
     if (!plan_.allow_fresh || running->is_over()) co_return *error;
     opened.emplace(host_->executor);
     agent.NewSession(setup, this, take(*opened));
     result = co_await opened->Get();
-  } else if (is_new && had_one) {
+  }
+  if (const auto* error = std::get_if<AgentError>(&result)) co_return *error;
+  if (is_new && had_one && !told_lost_) {
     const AgentError asked = {"fresh", "a new context was asked for"};
     RecordContextLost(asked);
   }
-  if (const auto* error = std::get_if<AgentError>(&result)) co_return *error;
+  fresh_ = told_lost_ = false;
   agent_ = std::get<std::shared_ptr<AgentSession>>(result);
   prompted_ = agent_->id() == agent_session_id_;
   if (!prompted_) agent_session_id_.clear();
@@ -192,6 +210,7 @@ boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(Age
 }
 
 boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices() {
+  StartWithin(plan_.settings.patience.initialize);
   const AgentDetails before = std::exchange(details_, {});
   details_.SetAgentInfo(running_->agent().capabilities().agent_info);
   details_.SetModes(agent_->modes());
@@ -213,8 +232,9 @@ boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices(
       agent->SetConfigOption(id, to, std::move(done));
     });
   }
-  if (running->is_over()) co_return AgentError{"agent_crashed", "the agent has ended"};
-  co_return std::nullopt;
+  // They are still to be taken back, by the next one.
+  if (running->is_over()) details_ = before;
+  co_return running->end();
 }
 
 boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup() {
@@ -252,11 +272,16 @@ void SessionRunner::Fail(const AgentError& error) {
   }
   // Its place is another one's once the process is gone.
   state_ = State::kStopping;
-  running->WhenOver([this, self = shared_from_this(), error, next] { Failed(error, next); });
+  failing_start_ = true;
+  running->WhenOver([this, self = shared_from_this(), error, next] {
+    failing_start_ = false;
+    Failed(error, next);
+  });
   running->Leave(id());
 }
 
 void SessionRunner::Failed(const AgentError& error, std::optional<absl::Time> next) {
+  last_end_ = error;
   // Somebody has wanted otherwise while the process ended.
   const bool is_wanted = wanted_again_;
   EndAgent();
@@ -285,12 +310,14 @@ void SessionRunner::RecordContextLost(const AgentError& why) { recorder_->Add(Co
 void SessionRunner::EndAgent() {
   ++life_;
   state_ = State::kAsleep;
+  start_deadline_.reset();
   WithdrawQuestions();
   agent_.reset();
   running_.reset();
   EndReceivingBetweenTurns();
   idle_timer_.reset();
   terminals_.reset();
+  files_.reset();
   scheduler_->Ended(id());
   if (std::exchange(wanted_again_, false) && !released_) Want();
 }
@@ -311,6 +338,7 @@ void SessionRunner::Stop() {
     case State::kStarting:
     case State::kRunning:
       state_ = State::kStopping;
+      start_deadline_.reset();
       EndReceivingBetweenTurns();
       Say(v1::AGENT_STATUS_STOPPING);
       if (agent_ != nullptr && !running_->IsAlone(id())) {
@@ -349,6 +377,7 @@ void SessionRunner::OnEnd(const AgentError& error) {
          {"agent", plan_.want.agent},
          {"reason", error.reason},
          {"message", error.message}});
+    last_end_ = error;
     Say(next.has_value() ? v1::AGENT_STATUS_STOPPED : v1::AGENT_STATUS_FAILED, error);
     AnswerControls(error);
     if (!next.has_value()) gave_up_ = error;
@@ -401,6 +430,7 @@ void SessionRunner::TakeControl(const std::string& control_id, const v1::AgentCo
       start_at_ = absl::InfinitePast();
       start_timer_.reset();
       Need();
+      wanted_again_ = wanted_again_ || state_ == State::kStopping;
   }
   const bool is_settled = state_ == State::kAsleep || state_ == State::kRunning;
   if (is_settled) return Spawn(AnswerControl(control_id, {}));

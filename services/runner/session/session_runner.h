@@ -71,7 +71,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   bool is_asleep() const {
     return state_ == State::kAsleep && start_timer_ == nullptr && !turn_.has_value() &&
            !publishing_ && !failing_turn_ &&
-           (released_ || !restarts_.Remembers(host_->timers->Now()));
+           (released_ || (!fresh_ && !told_lost_ && !restarts_.Remembers(host_->timers->Now())));
   }
   bool has_turn() const { return turn_.has_value(); }
 
@@ -112,6 +112,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // session_runner.cc: the agent's life.
   void Want();
   boost::asio::awaitable<void> Open(std::shared_ptr<RunningAgent> agent);
+  // Ends an agent that is not ready by then.
+  void StartWithin(absl::Duration wait);
   boost::asio::awaitable<std::optional<AgentError>> OpenSession(Agent& agent);
   boost::asio::awaitable<std::optional<AgentError>> RestoreChoices();
   boost::asio::awaitable<acp::SessionSetup> Setup();
@@ -209,14 +211,18 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   int64_t life_ = 0;  // Counts its agents, so that what began with one ends with it.
   std::shared_ptr<RunningAgent> running_;
   std::shared_ptr<AgentSession> agent_;
-  std::optional<FileAccess> files_;  // As of the start of the last agent.
+  std::optional<FileAccess> files_;  // As of the start of the present agent.
   std::unique_ptr<Terminals> terminals_;
   AgentRestarts restarts_;
   absl::Time start_at_ = absl::InfinitePast();
   std::unique_ptr<Timers::Timer> start_timer_;
+  std::unique_ptr<Timers::Timer> start_deadline_;
   std::unique_ptr<Timers::Timer> idle_timer_;
-  bool wanted_again_ = false;  // As soon as the present agent has ended.
-  bool fresh_ = false;         // Its next agent begins anew.
+  bool wanted_again_ = false;   // As soon as the present agent has ended.
+  bool failing_start_ = false;  // While the process ends that could not be started.
+  AgentError last_end_;         // Which nobody has asked for, and no agent was ready since.
+  bool fresh_ = false;          // Its agent's next session is a new one: until there is one.
+  bool told_lost_ = false;      // So until then.
   bool released_ = false;
   bool is_to_stop_ = false;  // Somebody wants it so, also where a turn waits for it.
   // As the tracker has it; of an agent that was never asked anything there is none.

@@ -194,9 +194,21 @@ boost::asio::awaitable<bool> SessionRunner::RunShellCommand(ShellCommands& wante
 
   const Json params = Json::parse(lease.command().params(), nullptr, /*allow_exceptions=*/false);
   const Later<CommandResult> ended(host_->executor);
-  const auto process = RunCommand(
-      plan_.commands, ShellCommand(acp::TextOf(params, "command"), files_->PathForProcesses()),
-      kCommandTime, [ended](const CommandResult& result) { ended.Set(result); });
+  absl::Status can_begin;
+  if (!files_.has_value()) {
+    // Its agent has ended with its answer.
+    absl::StatusOr<FileAccess> files = FileAccess::Of(plan_.folders);
+    can_begin = files.status();
+    if (files.ok()) files_ = *std::move(files);
+  }
+  absl::StatusOr<std::shared_ptr<CommandProcess>> process = nullptr;
+  if (!can_begin.ok()) {
+    process = can_begin;
+  } else {
+    process = RunCommand(plan_.commands,
+                         ShellCommand(acp::TextOf(params, "command"), files_->PathForProcesses()),
+                         kCommandTime, [ended](const CommandResult& told) { ended.Set(told); });
+  }
   CommandResult result;
   if (process.ok()) {
     shell_command_ = *process;

@@ -17,6 +17,10 @@
 //   "modes": true                                has two modes and two settings
 //   "sessions": FILE                             where it remembers its sessions
 //   "log": FILE                                  every line that it is sent
+//   "at": {METHOD: "never" | "void" | "garbage" | "error" | "exit"}   what it does when it is asked
+//   for
+//                                                that: nothing, an answer without a result, one
+//                                                that makes no sense, an error, or it ends
 //   "ignores": ["cancel", "eof", "term"]
 //   "noise": N                                   lines of all sorts before its first message
 //
@@ -24,6 +28,7 @@
 // pieces, with a tool call between them.
 //
 //   {"say": TEXT} {"think": TEXT} {"update": {…}}   an update; {"id": TEXT} beside: its message's
+//   {"update_as": ID}                               one that has an id, as requests have
 //   {"ask": {toolCall…}, "options": […]}            asks for permission, and says what was
 //   answered;
 //                                                   {"withdraw": MS} beside: it takes it back then
@@ -36,6 +41,7 @@
 //   {"spawn": "setsid" | "double"}                  a process that flees, for a minute at most
 //   {"say_env": true} {"say_mcp": true}             its variables' names; the servers it was given
 //   {"exit": CODE} {"kill": SIGNAL}                 it ends
+//   {"close": "stdin" | "stdout"}                   it can't be spoken with any more, and lives on
 //   {"error": {code, message}} {"stop": REASON}     how the turn ends; else with end_turn
 //   {"answer": "never" | "twice"} {"late": TEXT}    and what comes after its end
 #include <fcntl.h>
@@ -150,12 +156,24 @@ class ScriptedAgent {
                                            : std::move(message->result);
     } else if (message->method == "session/cancel") {
       is_cancelled_ = !Ignores("cancel");
+    } else if (message->kind == Message::Kind::kRequest && Fails(*message)) {
     } else if (message->method == "session/prompt") {
       read_time_ = SteadyClock::now();
       prompts_.push_back(*std::move(message));
     } else if (message->kind == Message::Kind::kRequest) {
       TakeRequest(*message);
     }
+  }
+
+  // Whether it is to do something else than to answer.
+  bool Fails(const Message& request) const {
+    const Json at = options_.value("at", Json::object());
+    const std::string what = at.value(request.method, "");
+    if (what == "exit") _exit(7);
+    if (what == "void") Write(Json({{"jsonrpc", "2.0"}, {"id", request.id}}).dump() + "\n");
+    if (what == "garbage") Write(FormatResult(request.id, Json::array({1, "two", nullptr})));
+    if (what == "error") Write(FormatError(request.id, {kInternalError, "no luck", nullptr}));
+    return !what.empty();
   }
 
   void TakeRequest(const Message& request) {
@@ -363,6 +381,13 @@ class ScriptedAgent {
     if (step.contains("say")) Say(session, step["say"], step);
     if (step.contains("think")) Say(session, step["think"], step, "agent_thought_chunk");
     if (step.contains("update")) Update(session, step["update"]);
+    if (step.contains("update_as")) {
+      const Json content = {{"type", "text"}, {"text", "numbered"}};
+      Write(FormatRequest(
+          step["update_as"], "session/update",
+          {{"sessionId", session},
+           {"update", {{"sessionUpdate", "agent_message_chunk"}, {"content", content}}}}));
+    }
     if (step.contains("ask")) Ask(session, step);
     if (step.contains("call")) {
       Json params = step["params"];
@@ -391,6 +416,10 @@ class ScriptedAgent {
         names += std::string(*each).substr(0, std::string(*each).find('=')) + " ";
       }
       Say(session, names);
+    }
+    if (step.contains("close")) {
+      close(step["close"] == "stdin" ? STDIN_FILENO : STDOUT_FILENO);
+      for (;;) pause();
     }
     if (step.contains("exit")) _exit(step["exit"]);
     if (step.contains("kill")) raise(step["kill"]);

@@ -1,0 +1,138 @@
+/** An agent that fails at each method in turn, in each way: it ends with a name, and disturbs nobody. */
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
+import { AgentSessions, RunnerProcess, scriptedAgent, until } from './support/runner.js';
+import { Services } from './support/services.js';
+
+const FOLDER = `/dev/shm/callslip-failures-${process.pid}`;
+/** Longer than any agent that starts beside all others takes. */
+const START_TIMEOUT = `${Math.ceil(stretched(3_000) / 1_000)}s`;
+const READY = 'ready';
+
+/** What the agent's state says, or READY where it goes on as if nothing was; by method and failure. */
+const STARTS = {
+  initialize: { never: 'start_timeout', exit: 'agent_crashed', error: 'agent_error',
+    void: 'unsupported_version', garbage: 'unsupported_version' },
+  authenticate: { never: 'start_timeout', exit: 'agent_crashed', error: 'agent_error',
+    void: READY, garbage: READY },
+  'session/new': { exit: 'agent_crashed', error: 'agent_error', void: 'agent_error',
+    garbage: 'agent_error' },
+};
+/** The same at a start that is to give back what there was. */
+const RESTORES = {
+  'session/resume': { exit: 'agent_crashed', error: 'cannot_restore', void: READY, garbage: READY },
+  'session/load': { exit: 'agent_crashed', error: 'cannot_restore', void: READY, garbage: READY },
+  'session/set_mode': { never: 'start_timeout', exit: 'agent_crashed', error: READY, void: READY,
+    garbage: READY },
+  'session/set_config_option': { never: 'start_timeout', exit: 'agent_crashed', error: READY,
+    void: READY, garbage: READY },
+};
+/** How a turn ends. */
+const TURNS = {
+  'session/prompt': { exit: 'agent_crashed', error: 'agent_error', void: 'unknown_stop_reason',
+    garbage: 'unknown_stop_reason' },
+};
+
+const rows = (table) => Object.entries(table).flatMap(([method, ways]) =>
+  Object.entries(ways).map(([way, reason]) => ({ method, way, reason, agent: nameOf(method, way) })));
+const nameOf = (method, way) => `${method.replace('/', '-')}-${way}`;
+
+describe('an agent that fails', { timeout: stretched(180_000) }, () => {
+  let services;
+  let runner;
+  let sessions;
+  before(async () => {
+    services = await Services.open();
+    const agents = { healthy: { command: scriptedAgent({}) } };
+    for (const { method, way, agent } of [STARTS, RESTORES, TURNS].flatMap(rows)) {
+      const restores = method in RESTORES;
+      const options = { modes: true, restore: method === 'session/load' ? 'load' : 'resume',
+        sessions: `${FOLDER}-sessions`, at: { [method]: way } };
+      const [program, ...rest] = scriptedAgent(options);
+      // It has something to give back before it fails.
+      const first = scriptedAgent({ ...options, at: {} });
+      agents[agent] = { start_timeout: START_TIMEOUT, auth_method: 'by-hand', command: restores
+        ? ['sh', '-c', `if [ -e ${FOLDER}-${agent} ]; then exec "$0" "$2"; fi; exec "$0" "$1"`,
+          program, first[1], ...rest]
+        : [program, ...rest] };
+    }
+    runner = await RunnerProcess.open(services, { agents,
+      workspace: { max_running: 100 }, limits: { running_agents: 100, starting_agents: 50 } });
+    sessions = new AgentSessions(services, runner);
+  });
+  after(async () => {
+    await services?.close();
+    await Promise.all([...rows(RESTORES).map(({ agent }) => agent), 'sessions'].map((name) =>
+      rm(`${FOLDER}-${name}`, { recursive: true, force: true })));
+  });
+
+  /** Until the state of its agent, or the end of the turn that it goes on to, says `reason`. */
+  const says = (id, reason, turns) => until(async () => {
+    if (reason === READY) return (await sessions.turns(id)).length > turns;
+    const agent = await sessions.agent(id);
+    return agent?.reason === reason && agent.message !== '';
+  });
+  const begin = (agent) => sessions.begin({ acp_server: agent });
+
+  test('is started without what it can do without, and ends otherwise, while another works on', () =>
+    services.step(async () => {
+      const healthy = await begin('healthy');
+      const all = Promise.all([
+        ...rows(STARTS).map(async ({ agent, reason }) => {
+          const id = await begin(agent);
+          await sessions.say(id, 'hello');
+          await says(id, reason, 0).catch((error) => assert.fail(`${agent}: ${error.message}`));
+        }),
+        ...rows(RESTORES).map(async ({ agent, reason }) => {
+          const id = await begin(agent);
+          await sessions.say(id, [
+            { update: { sessionUpdate: 'current_mode_update', currentModeId: 'act' } },
+            { update: { sessionUpdate: 'config_option_update', configOptions: [{ id: 'model',
+              name: 'Model', category: 'model', type: 'select', currentValue: 'large',
+              options: [{ value: 'small', name: 'Small' }, { value: 'large', name: 'Large' }] }] } }]);
+          await sessions.ended(id, 1);
+          await writeFile(`${FOLDER}-${agent}`, '');
+          await sessions.control(id, 'stop');
+          await sessions.say(id, 'hello');
+          await says(id, reason, 1).catch((error) => assert.fail(`${agent}: ${error.message}`));
+        }),
+        ...rows(TURNS).map(async ({ agent, reason }) => {
+          const id = await begin(agent);
+          await sessions.say(id, 'hello');
+          const [turn] = await sessions.ended(id, 1);
+          assert.deepEqual([agent, turn.outcome, turn.reason], [agent, 'failed', reason]);
+        }),
+      ]);
+      let turns = 0;
+      let done = false;
+      const stop = () => { done = true; };
+      all.then(stop, stop);
+      while (!done) {
+        await sessions.say(healthy, `message ${turns}`);
+        await sessions.ended(healthy, ++turns);
+      }
+      await all;
+      assert.ok((await sessions.turns(healthy)).every(({ outcome }) => outcome === 'completed'));
+    }));
+
+  test('says why it is started again, until it is ready; and is given up after five times', () =>
+    services.step(async () => {
+      const id = await begin(nameOf('session/new', 'error'));
+      await sessions.say(id, 'hello');
+      const seen = new Set();
+      const agent = await until(async () => {
+        const now = await sessions.agent(id);
+        if (now?.reason) seen.add(`${now.status} ${now.reason}`);
+        return now?.status === 'failed' && now;
+      });
+      assert.deepEqual([...seen].sort(), ['failed agent_error', 'starting agent_error']);
+      assert.match(agent.message, /no luck/);
+      assert.equal((await sessions.call('GET', `/sessions/${id}`)).pause_reason, 'agent_error');
+      // Of no version that is spoken here: not a second time.
+      const other = await begin(nameOf('initialize', 'void'));
+      await sessions.say(other, 'hello');
+      await until(async () => (await sessions.agent(other))?.status === 'failed');
+    }));
+});
