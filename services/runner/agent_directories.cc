@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -18,18 +19,14 @@ namespace {
 // As the kernel has it.
 constexpr int kMostLinks = 40;
 
-bool IsInAny(const std::string& path, const std::vector<std::string>& directories) {
-  return absl::c_any_of(directories,
-                        [&](const std::string& directory) { return IsInside(path, directory); });
-}
-
-// Agents in a directory can't replace that itself.
-bool IsBelow(const std::string& path, const std::string& directory) {
-  return IsInside(path, directory) && !IsInside(directory, path);
-}
-
 std::string Below(const std::string& directory, absl::string_view name) {
   return absl::StrCat(directory == "/" ? "" : directory, "/", name);
+}
+
+// As each path is written that means the same; `path` is absolute.
+std::string Plain(const std::string& path) {
+  const std::optional<std::string> way = RelativeTo(path, "/");
+  return !way.has_value() || *way == "." ? "/" : absl::StrCat("/", *way);
 }
 
 }  // namespace
@@ -40,27 +37,45 @@ AgentDirectories::AgentDirectories(const RunnerConfig& config) {
     paths.insert(workspace.dir);
     paths.insert(workspace.additional_directories.begin(), workspace.additional_directories.end());
   }
-  std::erase_if(paths, [](const std::string& path) { return !IsInside(path, "/"); });
   for (const std::string& path : paths) {
-    std::vector<std::string> others;
-    for (const std::string& other : paths) {
-      if (!IsInside(other, path)) others.push_back(other);
-    }
-    places_.push_back({path, Follow(path, others)});
+    if (IsInside(path, "/")) places_.push_back({path, path});
   }
   absl::c_stable_sort(
       places_, [](const Place& a, const Place& b) { return DepthOf(a.path) < DepthOf(b.path); });
-  for (const Place& place : places_) {
-    all_.push_back(place.path);
-    all_.push_back(place.followed);
+  for (size_t i = 0; i < places_.size(); ++i) index_[Plain(places_[i].path)].push_back(i);
+  for (Place& place : places_) {
+    place.followed =
+        Follow(place.path, [&](const Place& other) { return !IsInside(other.path, place.path); });
+  }
+  for (size_t i = 0; i < places_.size(); ++i) {
+    const std::string followed = Plain(places_[i].followed);
+    if (followed != Plain(places_[i].path)) index_[followed].push_back(i);
   }
 }
 
-std::string AgentDirectories::Follow(const std::string& path,
-                                     const std::vector<std::string>& until) {
+std::vector<const AgentDirectories::Place*> AgentDirectories::PlacesOf(const std::string& path,
+                                                                       const Counts& counts) const {
+  std::vector<const Place*> places;
+  const std::string plain = Plain(path);
+  for (size_t end = 0; end != std::string::npos; end = plain.find('/', end + 1)) {
+    const auto found = index_.find(end == 0 ? "/" : plain.substr(0, end));
+    if (found == index_.end()) continue;
+    for (const size_t each : found->second) {
+      if (counts(places_[each])) places.push_back(&places_[each]);
+    }
+  }
+  if (const auto found = index_.find(plain); plain != "/" && found != index_.end()) {
+    for (const size_t each : found->second) {
+      if (counts(places_[each])) places.push_back(&places_[each]);
+    }
+  }
+  return places;
+}
+
+std::string AgentDirectories::Follow(const std::string& path, const Counts& counts) const {
   std::deque<std::string> rest = absl::StrSplit(path, '/', absl::SkipEmpty());
   std::string at = "/";
-  for (int links = 0; !rest.empty() && !IsInAny(at, until);) {
+  for (int links = 0; !rest.empty() && PlacesOf(at, counts).empty();) {
     const std::string name = std::move(rest.front());
     rest.pop_front();
     if (name == ".") continue;
@@ -84,8 +99,9 @@ std::string AgentDirectories::Follow(const std::string& path,
 
 std::vector<std::string> AgentDirectories::WayTo(const std::string& directory, bool by_each) const {
   std::vector<std::string> way;
-  for (const Place& place : places_) {
-    if (IsInside(directory, place.path)) way.push_back(place.path);
+  for (const Place* place :
+       PlacesOf(directory, [&](const Place& each) { return IsInside(directory, each.path); })) {
+    way.push_back(place->path);
   }
   if (by_each && !way.empty()) {
     const std::string innermost = way.back();
@@ -99,32 +115,33 @@ std::vector<std::string> AgentDirectories::WayTo(const std::string& directory, b
 }
 
 bool AgentDirectories::MayReplace(const std::string& directory) const {
+  const auto all = [](const Place&) { return true; };
   // What is relative, or has `..` in it, is anywhere.
-  return !IsInside(directory, "/") || IsInAny(Follow(directory, all_), all_);
+  return !IsInside(directory, "/") || !PlacesOf(Follow(directory, all), all).empty();
 }
 
 std::string AgentDirectories::ProblemOf(const std::string& directory) const {
-  std::vector<std::string> others;
-  for (const Place& place : places_) {
-    if (IsInside(place.path, directory)) continue;
-    others.insert(others.end(), {place.path, place.followed});
-  }
-  const std::string followed = Follow(directory, others);
-  for (const Place& place : places_) {
-    if (IsInside(directory, place.path) || IsInside(place.path, directory)) continue;
-    if (!IsBelow(followed, place.path) && !IsBelow(followed, place.followed)) continue;
-    return absl::StrCat(directory, " is in ", place.path,
-                        " by a link, where agents could replace it: write ", place.path,
+  const std::string followed =
+      Follow(directory, [&](const Place& place) { return !IsInside(place.path, directory); });
+  // Agents in a directory can't replace that itself.
+  const auto leads_below = [&](const Place& place) {
+    return !IsInside(directory, place.path) && !IsInside(place.path, directory) &&
+           !IsInside(place.path, followed) && !IsInside(place.followed, followed);
+  };
+  if (const auto led = PlacesOf(followed, leads_below); !led.empty()) {
+    return absl::StrCat(directory, " is in ", led.front()->path,
+                        " by a link, where agents could replace it: write ", led.front()->path,
                         " and the way from there");
   }
   std::error_code error;
   const std::string real = std::filesystem::canonical(directory, error).string();
   if (error) return "";
-  for (const Place& place : places_) {
-    if (place.path == directory || !IsInside(directory, place.path)) continue;
-    const std::string real_place = std::filesystem::canonical(place.path, error).string();
+  for (const Place* place : PlacesOf(directory, [&](const Place& each) {
+         return each.path != directory && IsInside(directory, each.path);
+       })) {
+    const std::string real_place = std::filesystem::canonical(place->path, error).string();
     if (error || IsInside(real, real_place)) continue;
-    return absl::StrCat(directory, " leads out of ", place.path,
+    return absl::StrCat(directory, " leads out of ", place->path,
                         " by a link, which an agent may have put there: write ", real,
                         " if that is meant");
   }

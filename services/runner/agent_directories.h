@@ -1,10 +1,11 @@
 #ifndef CALLSLIP_RUNNER_AGENT_DIRECTORIES_H_
 #define CALLSLIP_RUNNER_AGENT_DIRECTORIES_H_
 
+#include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "runner/config.h"
 
 namespace callslip::runner {
@@ -32,12 +33,18 @@ class AgentDirectories {
     std::string path;      // As configured,
     std::string followed;  // and where that leads, as far as no agent has a say in it.
   };
+  // Whether a place counts.
+  using Counts = std::function<bool(const Place&)>;
 
-  // Follows the links of a path until it is in one of `until`; the rest stays as it is written.
-  static std::string Follow(const std::string& path, const std::vector<std::string>& until);
+  // Those that a path is in, the outer ones first.
+  std::vector<const Place*> PlacesOf(const std::string& path, const Counts& counts) const;
+  // Follows the links of a path until it is in a place that counts; the rest stays as it is
+  // written.
+  std::string Follow(const std::string& path, const Counts& counts) const;
 
-  std::vector<Place> places_;     // Each once, the outer ones first.
-  std::vector<std::string> all_;  // Both paths of each.
+  std::vector<Place> places_;  // Each once, the outer ones first.
+  // By both paths of each, without what may be written in several ways.
+  std::unordered_map<std::string, std::vector<size_t>> index_;
 };
 
 }  // namespace callslip::runner

@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "runner/agent_directories.h"
 #include "runner/config_keys.h"
 
 namespace callslip::runner {
@@ -79,7 +78,7 @@ class Check {
     } else {
       Note(Of::kAgent, name, ProgramProblem(agent.command[0], environment));
     }
-    const auto wrapper = WrapperOf(config_, agent, environment_);
+    const auto wrapper = WrapperOf(directories_, agent, environment_);
     if (!wrapper.ok()) Note(Of::kAgent, name, std::string(wrapper.status().message()));
     CheckNames(Of::kAgent, name, "agent", agent.children, config_.agents);
     for (const std::string& server : agent.mcp) {
@@ -139,7 +138,7 @@ std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environ
   return Check(config, environment).Run();
 }
 
-absl::StatusOr<std::vector<std::string>> WrapperOf(const RunnerConfig& config,
+absl::StatusOr<std::vector<std::string>> WrapperOf(const AgentDirectories& directories,
                                                    const AgentConfig& agent,
                                                    const Environment& environment) {
   std::vector<std::string> wrapper = agent.wrapper;
@@ -153,9 +152,8 @@ absl::StatusOr<std::vector<std::string>> WrapperOf(const RunnerConfig& config,
   if (const std::string problem = ProgramProblem(program, own); !problem.empty()) {
     return absl::NotFoundError(problem);
   }
-  const AgentDirectories agents(config);
   std::vector<std::string> folders = absl::StrSplit(own["PATH"], ':');
-  std::erase_if(folders, [&](const std::string& folder) { return agents.MayReplace(folder); });
+  std::erase_if(folders, [&](const std::string& folder) { return directories.MayReplace(folder); });
   own["PATH"] = absl::StrJoin(folders, ":");
   const std::optional<std::string> found = FindProgram(program, own);
   if (!found.has_value()) {

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "runner/agent/agent_environment.h"
+#include "runner/agent_directories.h"
 #include "runner/config.h"
 
 namespace callslip::runner {
@@ -28,7 +29,7 @@ std::optional<std::string> ProgramOf(const AgentConfig& agent, const Environment
 // The wrapper of an agent by the whole path of its program, so that no agent can put another in its
 // place: it is looked up in PATH as that is configured, but in none of its folders where agents may
 // write, and in none that is relative. Empty where there is none; an error says what to do.
-absl::StatusOr<std::vector<std::string>> WrapperOf(const RunnerConfig& config,
+absl::StatusOr<std::vector<std::string>> WrapperOf(const AgentDirectories& directories,
                                                    const AgentConfig& agent,
                                                    const Environment& environment);
 

@@ -113,7 +113,7 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
   for (const Row& row : rows) {
     AgentConfig agent = {.command = {"sh"}, .wrapper = {row.program, "--arg"}};
     agent.env["PATH"] = row.path;
-    const auto wrapper = WrapperOf(config_, agent, {{"PATH", "/usr/bin:/bin"}});
+    const auto wrapper = WrapperOf(AgentDirectories(config_), agent, {{"PATH", "/usr/bin:/bin"}});
     SCOPED_TRACE(row.program + " in " + row.path);
     if (row.found.front() == '/') {
       ASSERT_OK(wrapper);
@@ -122,7 +122,7 @@ TEST_F(ConfigCheckTest, AWrapperIsFoundWhereNoAgentCanReplaceIt) {
       EXPECT_THAT(std::string(wrapper.status().message()), testing::StartsWith(row.found));
     }
   }
-  EXPECT_THAT(*WrapperOf(config_, config_.agents["shell"], {}), IsEmpty());
+  EXPECT_THAT(*WrapperOf(AgentDirectories(config_), config_.agents["shell"], {}), IsEmpty());
 }
 
 TEST_F(ConfigCheckTest, ProgramIsLookedForInTheAgentsOwnPath) {

@@ -171,7 +171,7 @@ void Runner::Step() {
     const std::shared_ptr<SessionRunner> session = found->second;
     switch (step.kind) {
       case AgentStep::Kind::kStart: {
-        std::optional<AgentSettings> settings = session->Prepare();
+        std::optional<AgentSettings> settings = session->Prepare(setup_.plan_of);
         if (!settings.has_value()) break;
         auto agent = RunningAgent::Start(context_, timers_, setup_.keeper, *std::move(settings));
         processes_[step.process] = agent;
@@ -180,7 +180,7 @@ void Runner::Step() {
       }
       case AgentStep::Kind::kJoin:
         if (auto agent = processes_[step.process].lock(); agent != nullptr) {
-          if (session->Prepare().has_value()) session->Begin(std::move(agent));
+          if (session->Prepare(setup_.plan_of).has_value()) session->Begin(std::move(agent));
         } else {
           scheduler_.Ended(step.session);
           session->Stop();

@@ -1,6 +1,7 @@
 #include "runner/session_plans.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -10,7 +11,6 @@
 #include "common/directories.h"
 #include "common/log.h"
 #include "common/version.h"
-#include "runner/agent_directories.h"
 #include "runner/config_check.h"
 
 namespace callslip::runner {
@@ -51,8 +51,8 @@ std::vector<std::string> ChildrenOf(const RunnerConfig& config, const std::strin
   return children;
 }
 
-std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace& place,
-                                  const v1::Session& session) {
+std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const AgentDirectories& directories,
+                                  const RunnerPlace& place, const v1::Session& session) {
   const auto agent = config.agents.find(session.acp_server());
   if (agent == config.agents.end()) return std::nullopt;
   const auto* workspace = FindWorkspace(config, agent->first, session.working_dir());
@@ -67,7 +67,8 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                                            .session_id = shared > 1 ? "" : session.session_id(),
                                            .agent_id = agent->first});
   SessionPlan plan;
-  absl::StatusOr<std::vector<std::string>> wrapper = WrapperOf(config, settings, place.environment);
+  absl::StatusOr<std::vector<std::string>> wrapper =
+      WrapperOf(directories, settings, place.environment);
   if (!wrapper.ok()) {
     plan.problem = AgentError{
         "command_missing",
@@ -102,7 +103,6 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace&
                    .keeper = place.keeper,
                    .environment = environment,
                    .wrapper = *std::move(wrapper)};
-  const AgentDirectories directories(config);
   // A child works in its parent's directory or below, whatever link its parent has put there.
   const bool is_child = !session.parent_session_id().empty();
   plan.folders.push_back(directories.WayTo(session.working_dir(), is_child));
@@ -151,8 +151,9 @@ RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place) {
     for (const std::string& agent : workspace.agents) to.add_agents(agent);
     for (const std::string& other : workspace.children_in) to.add_children_in(other);
   }
-  setup.plan_of = [config, place](const v1::Session& session) {
-    return PlanOf(config, place, session);
+  setup.plan_of = [config, place, directories = std::make_shared<const AgentDirectories>(config)](
+                      const v1::Session& session) {
+    return PlanOf(config, *directories, place, session);
   };
   return setup;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "runner/agent_directories.h"
 #include "runner/config.h"
 #include "runner/runner.h"
 #include "runner/session/session_plan.h"
@@ -33,8 +34,8 @@ const std::pair<const std::string, WorkspaceConfig>* FindWorkspace(const RunnerC
 std::vector<std::string> ChildrenOf(const RunnerConfig& config, const std::string& agent);
 
 // How the agent of a session is run; nothing where its agent or its directory is none of ours.
-std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const RunnerPlace& place,
-                                  const v1::Session& session);
+std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const AgentDirectories& directories,
+                                  const RunnerPlace& place, const v1::Session& session);
 
 // What the runner offers: each agent with what keeps it from working, each workspace.
 RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place);

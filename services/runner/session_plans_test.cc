@@ -30,6 +30,11 @@ v1::Session Session(const std::string& agent, const std::string& directory) {
   return session;
 }
 
+std::optional<SessionPlan> Plan(const RunnerConfig& config, const RunnerPlace& place,
+                                const v1::Session& session) {
+  return PlanOf(config, AgentDirectories(config), place, session);
+}
+
 std::string WorkspaceOf(const std::string& agent, const std::string& directory) {
   const RunnerConfig config = Config();
   const auto* workspace = FindWorkspace(config, agent, directory);
@@ -90,8 +95,8 @@ TEST(SessionPlansTest, TheOfferSaysWhoMayHaveWhichChildrenWhere) {
 
 TEST(SessionPlansTest, WhatIsNoneOfOursHasNoPlan) {
   const RunnerPlace place;
-  EXPECT_FALSE(PlanOf(Config(), place, Session("another", "/src")).has_value());
-  EXPECT_FALSE(PlanOf(Config(), place, Session("one", "/elsewhere")).has_value());
+  EXPECT_FALSE(Plan(Config(), place, Session("another", "/src")).has_value());
+  EXPECT_FALSE(Plan(Config(), place, Session("one", "/elsewhere")).has_value());
 }
 
 // Through every workspace that it is in, whoever may work there.
@@ -99,14 +104,14 @@ TEST(SessionPlansTest, AFolderIsReachedBeneathItsWorkspaces) {
   RunnerConfig config = Config();
   config.workspaces["deep"].dir = "/src/inner/a/b/";
   config.workspaces["src"].additional_directories = {"/src/inner/lib", "/opt/lib"};
-  const auto plan = PlanOf(config, RunnerPlace(), Session("shared", "/src/inner/a/b/c"));
+  const auto plan = Plan(config, RunnerPlace(), Session("shared", "/src/inner/a/b/c"));
   ASSERT_TRUE(plan.has_value());
   const std::vector<FolderWay> ways = {
       {"/src", "/src/inner", "/src/inner/a/b/", "/src/inner/a/b/c"},
   };
   EXPECT_EQ(plan->folders, ways);
   config.workspaces.erase("deep");
-  const auto other = PlanOf(config, RunnerPlace(), Session("shared", "/src/x"));
+  const auto other = Plan(config, RunnerPlace(), Session("shared", "/src/x"));
   ASSERT_TRUE(other.has_value());
   const std::vector<FolderWay> more = {
       {"/src", "/src/x"},
@@ -120,7 +125,7 @@ TEST(SessionPlansTest, AFolderIsReachedBeneathItsWorkspaces) {
 TEST(SessionPlansTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
   v1::Session child = Session("one", "/src/app/sub/dir");
   child.set_parent_session_id("parent");
-  const auto plan = PlanOf(Config(), RunnerPlace(), child);
+  const auto plan = Plan(Config(), RunnerPlace(), child);
   ASSERT_TRUE(plan.has_value());
   const std::vector<FolderWay> ways = {
       {"/src", "/src", "/src/app", "/src/app/sub", "/src/app/sub/dir"}};
@@ -130,7 +135,7 @@ TEST(SessionPlansTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
 TEST(SessionPlansTest, AWrapperIsStartedByItsWholePath) {
   RunnerConfig config = Config();
   config.agents["one"].wrapper = {"env", "-i"};
-  auto plan = PlanOf(config, RunnerPlace(), Session("one", "/src"));
+  auto plan = Plan(config, RunnerPlace(), Session("one", "/src"));
   ASSERT_TRUE(plan.has_value());
   EXPECT_FALSE(plan->problem.has_value());
   const std::vector<std::string> wrapper = {"/usr/bin/env", "-i"};
@@ -139,7 +144,7 @@ TEST(SessionPlansTest, AWrapperIsStartedByItsWholePath) {
   EXPECT_EQ(plan->settings.command.arguments, command);
   // One that is not there is no reason to do without.
   config.agents["one"].wrapper = {"no-such-wrapper"};
-  plan = PlanOf(config, RunnerPlace(), Session("one", "/src"));
+  plan = Plan(config, RunnerPlace(), Session("one", "/src"));
   ASSERT_TRUE(plan.has_value());
   ASSERT_TRUE(plan->problem.has_value());
   EXPECT_EQ(plan->problem->reason, "command_missing");
@@ -147,7 +152,7 @@ TEST(SessionPlansTest, AWrapperIsStartedByItsWholePath) {
 
 TEST(SessionPlansTest, AProcessOfSeveralNamesNoSession) {
   const RunnerPlace place;
-  const auto own = PlanOf(Config(), place, Session("one", "/src"));
+  const auto own = Plan(Config(), place, Session("one", "/src"));
   ASSERT_TRUE(own.has_value());
   EXPECT_EQ(own->mcp_url, "http://127.0.0.1:7890/mcp");
   const auto names = [](const SessionPlan& plan) {
@@ -156,7 +161,7 @@ TEST(SessionPlansTest, AProcessOfSeveralNamesNoSession) {
     return all;
   };
   EXPECT_NE(names(*own).find("CALLSLIP_SESSION_ID=s\n"), std::string::npos);
-  const auto shared = PlanOf(Config(), place, Session("shared", "/src"));
+  const auto shared = Plan(Config(), place, Session("shared", "/src"));
   ASSERT_TRUE(shared.has_value());
   EXPECT_EQ(shared->want.sessions_per_process, 4);
   EXPECT_EQ(shared->mcp_url, "");

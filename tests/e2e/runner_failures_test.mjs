@@ -45,7 +45,11 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
   let sessions;
   before(async () => {
     services = await Services.open();
-    const agents = { healthy: { command: scriptedAgent({}) } };
+    const agents = {
+      healthy: { command: scriptedAgent({}) },
+      slow: { command: scriptedAgent({ restore: 'resume', sessions: `${FOLDER}-sessions`,
+        delay: { 'session/resume': 2_000 } }) },
+    };
     for (const { method, way, agent } of [STARTS, RESTORES, TURNS].flatMap(rows)) {
       const restores = method in RESTORES;
       const options = { modes: true, restore: method === 'session/load' ? 'load' : 'resume',
@@ -115,6 +119,30 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
       }
       await all;
       assert.ok((await sessions.turns(healthy)).every(({ outcome }) => outcome === 'completed'));
+    }));
+
+  test('has a new context where one is wanted, once, also while the old one is given back', () =>
+    services.step(async () => {
+      const id = await begin('slow');
+      const context = async () => (await sessions.agent(id)).agent_session_id;
+      const lost = async () => (await sessions.events(id)).filter(({ type }) => type === 'context_lost');
+      await sessions.say(id, 'one');
+      await sessions.ended(id, 1);
+      const first = await context();
+      await sessions.control(id, 'stop');
+      await sessions.say(id, 'two');
+      await until(async () => (await sessions.agent(id)).status === 'starting');
+      await sessions.control(id, 'fresh');
+      await sessions.ended(id, 2);
+      assert.notEqual(await context(), first);
+      assert.deepEqual((await lost()).map(({ data }) => data.reason), ['fresh']);
+      // And what is said from then on is kept.
+      const second = await context();
+      await sessions.control(id, 'stop');
+      await sessions.say(id, 'three');
+      await sessions.ended(id, 3);
+      assert.equal(await context(), second);
+      assert.equal((await lost()).length, 1);
     }));
 
   test('says why it is started again, until it is ready; and is given up after five times', () =>

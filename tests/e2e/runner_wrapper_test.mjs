@@ -171,7 +171,12 @@ for (const [name, wrapper] of Object.entries(WRAPPERS)) {
       const inner = await sessions.begin({ working_dir: team + runner.folder });
       await refused(inner, [read(team + secret)]);
       assert.ok(!JSON.stringify(await sessions.events(inner)).includes(SECRET));
+      // Somebody puts it right, and wants it to go on.
       await rm(team);
+      await mkdir(team + runner.folder, { recursive: true });
+      await sessions.queue(inner, 'resume');
+      await sessions.ended(inner, 1);
+      assert.match(await sessions.answer(inner), /is not there/);
     }));
 
     test('links a file to no other that is kept from it', () => services.step(async () => {

@@ -276,13 +276,30 @@ void Agent::KillFor(AgentError error, const AgentSession* session) {
     why_ = std::move(error);
     blamed_ = session;
   }
-  if (process_ != nullptr) process_->Kill();
+  if (process_ == nullptr) return;
+  process_->Kill();
+  // Whatever it still says.
+  process_->HoldOutput(true);
+}
+
+void Agent::GiveUp(AgentError error, const AgentSession::Listener* whose) {
+  const AgentSession* blamed = nullptr;
+  for (const auto& opening : openings_) {
+    if (opening->session->listener_ == whose) blamed = opening->session.get();
+  }
+  for (const auto& [id, session] : sessions_) {
+    if (session->listener_ == whose) blamed = session.get();
+  }
+  KillFor(std::move(error), blamed);
+}
+
+bool Agent::is_held() const {
+  return absl::c_any_of(sessions_, [](const auto& session) { return session.second->is_held_; });
 }
 
 void Agent::HoldOutput() {
   if (process_ == nullptr) return;
-  process_->HoldOutput(
-      absl::c_any_of(sessions_, [](const auto& session) { return session.second->is_held_; }));
+  process_->HoldOutput(is_held());
   heard_time_ = timers_->Now();
 }
 

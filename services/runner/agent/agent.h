@@ -186,8 +186,12 @@ class Agent : public std::enable_shared_from_this<Agent>,
   // Ends it with all its sessions; OnEnd() tells when that is done. Kill() does not wait for it.
   void Stop();
   void Kill();
-  // The same, for what `session` has done or not done; null: the agent itself.
-  void KillFor(AgentError error, const AgentSession* session = nullptr);
+  // The same, for what the session of `whose` has not come to, also while it is being opened. All
+  // its sessions are told; others, that it was for that one.
+  void GiveUp(AgentError error, const AgentSession::Listener* whose);
+
+  // What it says is not read for now: some session has said so.
+  bool is_held() const;
 
   const acp::Capabilities& capabilities() const { return capabilities_; }
   size_t sessions() const { return sessions_.size(); }
@@ -218,6 +222,8 @@ class Agent : public std::enable_shared_from_this<Agent>,
   // Kills it unless it is heard of for so long.
   void Await(Opening& opening, absl::Duration silence, const AgentError& error);
   void EndOpening(const std::shared_ptr<Opening>& opening);
+  // For what `session` has done or not done; null: the agent itself.
+  void KillFor(AgentError error, const AgentSession* session = nullptr);
   void HoldOutput();
   // The end of the process, as one of its sessions is told of it.
   AgentError WhyOver(const AgentSession* session) const;

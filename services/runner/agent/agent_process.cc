@@ -155,12 +155,13 @@ void AgentProcess::Begin() {
 // Both read where it is taken, so that nothing is on its way when the rest is drained.
 
 void AgentProcess::ReadOutput() {
-  if (is_held_ || !out_.is_open() || std::exchange(reads_output_, true)) return;
+  if (is_held_ || out_ended_ || !out_.is_open() || std::exchange(reads_output_, true)) return;
   out_.async_wait(Stream::wait_read, [self = shared_from_this()](error_code error) {
     self->reads_output_ = false;
     // It may have been held back meanwhile.
     if (error || self->is_held_) return;
     if (self->ReadSome(self->out_, &AgentProcess::TakeOutput)) return self->ReadOutput();
+    self->out_ended_ = true;
     if (self->out_.is_open()) self->TellPipeEnd("stdout");
   });
 }
@@ -282,6 +283,7 @@ void AgentProcess::Terminate() {
 
 void AgentProcess::Kill() {
   stopping_ = true;
+  if (std::exchange(killing_, true)) return;
   Order('k');
   After(patience_.keeper, &AgentProcess::KillKeeper);
 }

@@ -149,8 +149,10 @@ class AgentProcess : public std::enable_shared_from_this<AgentProcess> {
   boost::asio::steady_timer timer_;
   pid_t keeper_ = -1;
   bool stopping_ = false;
+  bool killing_ = false;
   bool is_held_ = false;
   bool reads_output_ = false;
+  bool out_ended_ = false;
   std::deque<Outgoing> outgoing_;
   bool writing_ = false;  // The first of them.
   size_t written_ = 0;    // Of the first.

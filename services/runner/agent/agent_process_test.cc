@@ -261,6 +261,19 @@ TEST_F(AgentProcessTest, OneThatStopsItsKeeperEndsAllTheSame) {
   EXPECT_EQ(kill(fugitive, 0), -1);
 }
 
+// However often it is asked for: an agent that floods is asked for it with each line.
+TEST_F(AgentProcessTest, AKeeperHasItsTimeOnce) {
+  StopPatience patience = kPatient;
+  patience.keeper = absl::Milliseconds(50);
+  Start("kill -STOP $PPID; exec yes", patience);
+  AwaitOutput("\n");
+  while (!ended_) {
+    process_->Kill();
+    context_.run_one();
+  }
+  EXPECT_EQ(exit_.kind, Kind::kLost);
+}
+
 TEST_F(AgentProcessTest, AllEndWithThisProcess) {
   Start("kill -STOP $PPID; setsid sh -c 'echo $$; exec sleep 1000' & sleep 1000");
   AwaitOutput("\n");

@@ -66,6 +66,7 @@ int RunAgents(const RunnerConfig& config, const Environment& environment, const 
               std::ostream& out) {
   if (config.agents.empty()) out << "no agents are configured: add one to `agents`\n";
   int exit_code = 0;
+  const AgentDirectories directories(config);
   for (const auto& [name, agent] : config.agents) {
     const std::optional<std::string> program = ProgramOf(agent, environment);
     if (!program.has_value()) {
@@ -75,7 +76,7 @@ int RunAgents(const RunnerConfig& config, const Environment& environment, const 
       exit_code = 1;
       continue;
     }
-    const auto wrapper = WrapperOf(config, agent, environment);
+    const auto wrapper = WrapperOf(directories, agent, environment);
     if (!wrapper.ok()) {
       out << Line(config.agents, name, "missing", wrapper.status().message());
       exit_code = 1;

@@ -172,7 +172,7 @@ int RunLogin(const RunnerConfig& config, const LoginRequest& login, std::ostream
   if (agent.command.empty()) {
     return Refuse(out, absl::StrCat("agent ", login.agent, " has no `command`"));
   }
-  auto wrapper = WrapperOf(config, agent, login.place.environment);
+  auto wrapper = WrapperOf(AgentDirectories(config), agent, login.place.environment);
   if (!wrapper.ok()) return Refuse(out, std::string(wrapper.status().message()));
   agent.wrapper = *std::move(wrapper);
   const auto told = Inquire(login.agent, agent, login.place);

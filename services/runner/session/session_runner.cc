@@ -30,6 +30,16 @@ v1::SessionEvent ContextLost(const AgentError& why) {
   return event;
 }
 
+// What a plan is made of.
+v1::Session SessionOf(const v1::Assignment& assignment) {
+  v1::Session session;
+  session.set_session_id(assignment.session().session_id());
+  session.set_acp_server(assignment.session().acp_server());
+  session.set_working_dir(assignment.session().working_dir());
+  session.set_parent_session_id(assignment.session().parent_session_id());
+  return session;
+}
+
 }  // namespace
 
 SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, SessionPlan plan,
@@ -37,6 +47,7 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
     : host_(host),
       scheduler_(scheduler),
       plan_(std::move(plan)),
+      session_(SessionOf(assignment)),
       name_{assignment.session().client_id(), assignment.session().session_id(),
             assignment.lease()},
       recorder_(std::make_shared<Recorder>(host->executor, host->tracker, host->timers, name_,
@@ -79,7 +90,8 @@ void SessionRunner::Want() {
   }
   start_timer_.reset();
   state_ = State::kWanted;
-  gave_up_.reset();
+  // Somebody has looked.
+  if (std::exchange(gave_up_, std::nullopt).has_value()) restarts_.Clear();
   scheduler_->Want(plan_.want);
 }
 
@@ -90,7 +102,9 @@ void SessionRunner::TellWaiting() {
   AnswerControls({});
 }
 
-std::optional<AgentSettings> SessionRunner::Prepare() {
+std::optional<AgentSettings> SessionRunner::Prepare(const MakePlan& plan_of) {
+  // What was wrong may have been put right.
+  if (plan_.problem.has_value()) plan_ = plan_of(session_).value_or(plan_);
   std::optional<AgentError> error = plan_.problem;
   absl::StatusOr<FileAccess> files = FileAccess::Of(plan_.folders);
   if (!error.has_value() && !files.ok()) {
@@ -129,27 +143,22 @@ void SessionRunner::Begin(std::shared_ptr<RunningAgent> agent) {
   running_ = agent;
   // Why the one before it has ended, until this one is ready.
   Say(v1::AGENT_STATUS_STARTING, last_end_);
-  StartWithin(plan_.settings.patience.start);
   Spawn(Open(std::move(agent)));
 }
 
 boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> agent) {
   const auto self = shared_from_this();
   const int64_t life = life_;
+  const auto goes_on = [&] { return life == life_ && state_ == State::kStarting; };
   const Later<std::optional<AgentError>> ready(host_->executor);
   agent->Enter(id(), [ready](const std::optional<AgentError>& error) { ready.Set(error); });
   std::optional<AgentError> error = co_await ready.Get();
-  if (life == life_ && !error.has_value()) error = co_await OpenSession(agent->agent());
-  if (life == life_ && !error.has_value()) error = co_await RestoreChoices();
+  if (goes_on() && !error.has_value()) error = co_await OpenSession(agent, life);
+  if (goes_on() && !error.has_value()) error = co_await RestoreChoices(life);
   if (life != life_) co_return;
   if (state_ == State::kStopping) {
-    // One that was opened is told of its end, unless the process goes on with others.
-    if (agent_ == nullptr) {
-      OnEnd(error.value_or(AgentError{}));
-    } else if (agent->has_sessions()) {
-      agent_->Close();
-      OnEnd({});
-    }
+    // One that was opened is told of its end.
+    if (agent_ == nullptr) OnEnd(error.value_or(AgentError{}));
     co_return;
   }
   start_deadline_.reset();
@@ -165,76 +174,96 @@ boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> a
 
 void SessionRunner::StartWithin(absl::Duration wait) {
   start_deadline_ = host_->timers->After(wait, [this, wait] {
-    running_->agent().KillFor({"start_timeout", absl::StrCat("the agent was not ready within ",
-                                                             absl::FormatDuration(wait))},
-                              agent_.get());
+    // Its answer may be there, unread.
+    if (running_->agent().is_held()) return StartWithin(wait);
+    running_->agent().GiveUp({"start_timeout", absl::StrCat("the agent was not ready within ",
+                                                            absl::FormatDuration(wait))},
+                             this);
   });
 }
 
-boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(Agent& agent) {
+boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(
+    std::shared_ptr<RunningAgent> running, int64_t life) {
   using Opened = std::variant<std::shared_ptr<AgentSession>, AgentError>;
-  const std::shared_ptr<RunningAgent> running = running_;
   const acp::SessionSetup setup = co_await Setup();
   if (running->is_over()) co_return running->end();
-  const bool is_new = agent_session_id_.empty() || fresh_;
+  if (life != life_ || state_ != State::kStarting) co_return std::nullopt;
+  StartWithin(plan_.settings.patience.start);
+  bool is_new = agent_session_id_.empty() || fresh_;
   const bool had_one = !agent_session_id_.empty();
   std::optional<Later<Opened>> opened(host_->executor);
-  const auto take = [](const Later<Opened>& later) {
-    return [later](Opened result) { later.Set(std::move(result)); };
+  const auto take = [this, self = shared_from_this(), life](const Later<Opened>& later) {
+    return [this, self, life, later](Opened result) {
+      // The process goes on, and this session was left meanwhile.
+      auto* session = std::get_if<std::shared_ptr<AgentSession>>(&result);
+      if (session != nullptr && life != life_) (*session)->Close();
+      later.Set(std::move(result));
+    };
   };
   if (is_new) {
-    agent.NewSession(setup, this, take(*opened));
+    running->agent().NewSession(setup, this, take(*opened));
   } else {
-    agent.RestoreSession(agent_session_id_, setup, this, take(*opened));
+    running->agent().RestoreSession(agent_session_id_, setup, this, take(*opened));
   }
   Opened result = co_await opened->Get();
-  if (const auto* error = std::get_if<AgentError>(&result);
-      error != nullptr && error->reason == "cannot_restore") {
-    // However often it is tried.
-    if (!std::exchange(told_lost_, true)) RecordContextLost(*error);
-    if (!plan_.allow_fresh || running->is_over()) co_return *error;
+  if (life != life_) co_return std::nullopt;
+  const auto* error = std::get_if<AgentError>(&result);
+  AgentError why = {"fresh", "a new context was asked for"};
+  if (error != nullptr && error->reason == "cannot_restore") {
+    why = *error;
+    if (!plan_.allow_fresh || running->is_over() || state_ != State::kStarting) {
+      // However often it is tried.
+      if (!std::exchange(told_lost_, true)) RecordContextLost(why);
+      co_return why;
+    }
+    is_new = true;
     opened.emplace(host_->executor);
-    agent.NewSession(setup, this, take(*opened));
+    running->agent().NewSession(setup, this, take(*opened));
     result = co_await opened->Get();
+    if (life != life_) co_return std::nullopt;
+    error = std::get_if<AgentError>(&result);
   }
-  if (const auto* error = std::get_if<AgentError>(&result)) co_return *error;
-  if (is_new && had_one && !told_lost_) {
-    const AgentError asked = {"fresh", "a new context was asked for"};
-    RecordContextLost(asked);
-  }
-  fresh_ = told_lost_ = false;
+  if (error != nullptr) co_return *error;
+  if (is_new && had_one && !told_lost_) RecordContextLost(why);
+  told_lost_ = false;
+  if (is_new) fresh_ = false;
   agent_ = std::get<std::shared_ptr<AgentSession>>(result);
   prompted_ = agent_->id() == agent_session_id_;
   if (!prompted_) agent_session_id_.clear();
   co_return std::nullopt;
 }
 
-boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices() {
+boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices(int64_t life) {
   StartWithin(plan_.settings.patience.initialize);
-  const AgentDetails before = std::exchange(details_, {});
-  details_.SetAgentInfo(running_->agent().capabilities().agent_info);
-  details_.SetModes(agent_->modes());
-  details_.SetConfigOptions(agent_->config_options());
-  const std::string mode = details_.ModeToRestore(before);
   const std::shared_ptr<AgentSession> agent = agent_;
   const std::shared_ptr<RunningAgent> running = running_;
+  AgentDetails details;
+  details.SetAgentInfo(running->agent().capabilities().agent_info);
+  details.SetModes(agent->modes());
+  details.SetConfigOptions(agent->config_options());
+  const auto goes_on = [&] {
+    return life == life_ && state_ == State::kStarting && !running->is_over();
+  };
   const auto await = [&](auto set) -> boost::asio::awaitable<bool> {
-    if (running->is_over()) co_return false;
     const Later<bool> done(host_->executor);
     set([done](const RpcAnswer& answer) { done.Set(std::holds_alternative<Json>(answer)); });
     co_return co_await done.Get();
   };
+  const std::string mode = details.ModeToRestore(details_);
   if (!mode.empty() && co_await await([&](auto done) { agent->SetMode(mode, std::move(done)); })) {
-    details_.Take(CurrentMode{mode});
+    details.Take(CurrentMode{mode});
   }
-  for (const auto& [option, value] : details_.OptionsToRestore(before)) {
+  if (!goes_on()) co_return running->end();
+  for (const auto& [option, value] : details.OptionsToRestore(details_)) {
     co_await await([&, &id = option, &to = value](auto done) {
       agent->SetConfigOption(id, to, std::move(done));
     });
+    // Until all are taken back, they are still to be.
+    if (!goes_on()) co_return running->end();
   }
-  // They are still to be taken back, by the next one.
-  if (running->is_over()) details_ = before;
-  co_return running->end();
+  details.SetConfigOptions(agent->config_options());
+  details_ = std::move(details);
+  co_return std::nullopt;
 }
 
 boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup() {
@@ -286,7 +315,7 @@ void SessionRunner::Failed(const AgentError& error, std::optional<absl::Time> ne
   const bool is_wanted = wanted_again_;
   EndAgent();
   if (is_wanted || released_) return;
-  AnswerControls(error);
+  AnswerControls(is_to_stop_ ? AgentError{} : error);
   if (is_to_stop_) return Say(v1::AGENT_STATUS_STOPPED);
   if (next.has_value()) {
     Say(v1::AGENT_STATUS_STARTING, error);
@@ -341,9 +370,10 @@ void SessionRunner::Stop() {
       start_deadline_.reset();
       EndReceivingBetweenTurns();
       Say(v1::AGENT_STATUS_STOPPING);
-      if (agent_ != nullptr && !running_->IsAlone(id())) {
-        // The process goes on with others: nobody tells of an end.
-        agent_->Close();
+      if (!running_->IsAlone(id())) {
+        // The process goes on with others: nobody tells of an end. What is still being opened is
+        // closed when it is there.
+        if (agent_ != nullptr) agent_->Close();
         running_->Leave(id());
         return OnEnd({});
       }
@@ -417,6 +447,7 @@ void SessionRunner::TakeControl(const std::string& control_id, const v1::AgentCo
   switch (control.action()) {
     case v1::AGENT_ACTION_STOP:
       is_to_stop_ = true;
+      wanted_again_ = false;
       Stop();
       break;
     case v1::AGENT_ACTION_FRESH:
@@ -488,8 +519,8 @@ boost::asio::awaitable<void> SessionRunner::Publish() {
     }
   } while (publish_again_ && !released_);
   publishing_ = false;
-  // Another lease may wait for the end of this.
-  if (released_) NoteBusy();
+  // It may be forgotten now, and another lease may wait for that.
+  if (state_ == State::kAsleep) NoteBusy();
 }
 
 }  // namespace callslip::runner

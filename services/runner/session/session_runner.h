@@ -82,7 +82,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // The scheduler has made room. Opens the folders that its agent is to work in, before there is an
   // agent that could replace them; nothing where that fails, which is told then. Else how it is
   // started, and Begin() is to follow.
-  std::optional<AgentSettings> Prepare();
+  using MakePlan = std::function<std::optional<SessionPlan>(const v1::Session&)>;
+  std::optional<AgentSettings> Prepare(const MakePlan& plan_of);
   // Its agent is this one.
   void Begin(std::shared_ptr<RunningAgent> agent);
   // The scheduler has none yet.
@@ -114,8 +115,10 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   boost::asio::awaitable<void> Open(std::shared_ptr<RunningAgent> agent);
   // Ends an agent that is not ready by then.
   void StartWithin(absl::Duration wait);
-  boost::asio::awaitable<std::optional<AgentError>> OpenSession(Agent& agent);
-  boost::asio::awaitable<std::optional<AgentError>> RestoreChoices();
+  // These go on for the life of the agent that they begin with, and change nothing after it.
+  boost::asio::awaitable<std::optional<AgentError>> OpenSession(
+      std::shared_ptr<RunningAgent> running, int64_t life);
+  boost::asio::awaitable<std::optional<AgentError>> RestoreChoices(int64_t life);
   boost::asio::awaitable<acp::SessionSetup> Setup();
   void LogNoStart(const AgentError& error) const;
   void Fail(const AgentError& error);
@@ -203,7 +206,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
 
   SessionHost* const host_;
   AgentScheduler* const scheduler_;
-  const SessionPlan plan_;
+  SessionPlan plan_;
+  const v1::Session session_;  // What the plan is made of.
   const SessionName name_;
   const std::shared_ptr<Recorder> recorder_;
 

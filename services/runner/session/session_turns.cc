@@ -123,7 +123,7 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
       const bool goes_on = done != nullptr && done->stop_reason == "end_turn";
       // Until the agent has read them.
       if (done != nullptr) results_.clear();
-      if (done != nullptr) restarts_.Clear();
+      if (done != nullptr && !turn_->is_stopped) restarts_.Clear();
       std::string results;
       // What was cut off may be half of what was meant.
       co_await Shown();

@@ -21,6 +21,7 @@
 //   for
 //                                                that: nothing, an answer without a result, one
 //                                                that makes no sense, an error, or it ends
+//   "delay": {METHOD: MS}                        how long it takes to answer that
 //   "ignores": ["cancel", "eof", "term"]
 //   "noise": N                                   lines of all sorts before its first message
 //
@@ -165,7 +166,7 @@ class ScriptedAgent {
     }
   }
 
-  // Whether it is to do something else than to answer.
+  // Whether it is to do something else than to answer, once its time for that is over.
   bool Fails(const Message& request) const {
     const Json at = options_.value("at", Json::object());
     const std::string what = at.value(request.method, "");
@@ -173,6 +174,8 @@ class ScriptedAgent {
     if (what == "void") Write(Json({{"jsonrpc", "2.0"}, {"id", request.id}}).dump() + "\n");
     if (what == "garbage") Write(FormatResult(request.id, Json::array({1, "two", nullptr})));
     if (what == "error") Write(FormatError(request.id, {kInternalError, "no luck", nullptr}));
+    const Json delay = options_.value("delay", Json::object());
+    poll(nullptr, 0, delay.value(request.method, 0));
     return !what.empty();
   }
 
