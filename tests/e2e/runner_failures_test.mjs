@@ -101,6 +101,11 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
           await sessions.control(id, 'stop');
           await sessions.say(id, 'hello');
           await says(id, reason, 1).catch((error) => assert.fail(`${agent}: ${error.message}`));
+          if (reason === READY) return;
+          // Which the next one is to have.
+          const { details } = await sessions.agent(id);
+          assert.deepEqual([agent, details.modes.currentModeId, details.config_options[0].currentValue],
+            [agent, 'act', 'large']);
         }),
         ...rows(TURNS).map(async ({ agent, reason }) => {
           const id = await begin(agent);

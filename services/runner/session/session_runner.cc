@@ -237,10 +237,11 @@ boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices(
   StartWithin(plan_.settings.patience.initialize);
   const std::shared_ptr<AgentSession> agent = agent_;
   const std::shared_ptr<RunningAgent> running = running_;
-  AgentDetails details;
-  details.SetAgentInfo(running->agent().capabilities().agent_info);
-  details.SetModes(agent->modes());
-  details.SetConfigOptions(agent->config_options());
+  const AgentDetails before = std::exchange(details_, {});
+  to_restore_ = before;
+  details_.SetAgentInfo(running->agent().capabilities().agent_info);
+  details_.SetModes(agent->modes());
+  details_.SetConfigOptions(agent->config_options());
   const auto goes_on = [&] {
     return life == life_ && state_ == State::kStarting && !running->is_over();
   };
@@ -249,20 +250,18 @@ boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices(
     set([done](const RpcAnswer& answer) { done.Set(std::holds_alternative<Json>(answer)); });
     co_return co_await done.Get();
   };
-  const std::string mode = details.ModeToRestore(details_);
-  if (!mode.empty() && co_await await([&](auto done) { agent->SetMode(mode, std::move(done)); })) {
-    details.Take(CurrentMode{mode});
+  if (const std::string mode = details_.ModeToRestore(before); !mode.empty()) {
+    const bool is_set = co_await await([&](auto done) { agent->SetMode(mode, std::move(done)); });
+    if (!goes_on()) co_return running->end();
+    if (is_set) details_.Take(CurrentMode{mode});
   }
-  if (!goes_on()) co_return running->end();
-  for (const auto& [option, value] : details.OptionsToRestore(details_)) {
+  for (const auto& [option, value] : details_.OptionsToRestore(before)) {
     co_await await([&, &id = option, &to = value](auto done) {
       agent->SetConfigOption(id, to, std::move(done));
     });
-    // Until all are taken back, they are still to be.
     if (!goes_on()) co_return running->end();
   }
-  details.SetConfigOptions(agent->config_options());
-  details_ = std::move(details);
+  to_restore_.reset();
   co_return std::nullopt;
 }
 
@@ -340,6 +339,8 @@ void SessionRunner::EndAgent() {
   ++life_;
   state_ = State::kAsleep;
   start_deadline_.reset();
+  // The next one is to take them back.
+  if (to_restore_.has_value()) details_ = *std::exchange(to_restore_, std::nullopt);
   WithdrawQuestions();
   agent_.reset();
   running_.reset();
@@ -509,7 +510,7 @@ boost::asio::awaitable<void> SessionRunner::Publish() {
   do {
     publish_again_ = false;
     said_.set_agent_session_id(agent_session_id_);
-    said_.set_details(details_.ToText());
+    said_.set_details(to_restore_.value_or(details_).ToText());
     said_.set_title(std::exchange(title_, ""));
     v1::SetAgentStateRequest request = said_;
     const auto said = co_await Persistently(std::move(request));

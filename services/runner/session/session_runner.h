@@ -233,6 +233,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   std::string agent_session_id_;
   bool prompted_ = false;  // The present agent has something to forget.
   AgentDetails details_;
+  std::optional<AgentDetails> to_restore_;  // While the present agent takes its choices back.
 
   std::shared_ptr<boost::asio::cancellation_signal> receiving_;  // While messages are received.
   std::optional<Turn> turn_;
