@@ -48,6 +48,8 @@ AgentDirectories::AgentDirectories(const RunnerConfig& config) {
         Follow(place.path, [&](const Place& other) { return !IsInside(other.path, place.path); });
   }
   for (size_t i = 0; i < places_.size(); ++i) {
+    // One that goes on with `..` inside of another is known by its path only.
+    if (!IsInside(places_[i].followed, "/")) places_[i].followed = places_[i].path;
     const std::string followed = Plain(places_[i].followed);
     if (followed != Plain(places_[i].path)) index_[followed].push_back(i);
   }

@@ -279,7 +279,8 @@ void Agent::KillFor(AgentError error, const AgentSession* session) {
   if (process_ == nullptr) return;
   process_->Kill();
   // Whatever it still says.
-  process_->HoldOutput(true);
+  is_killed_ = true;
+  HoldOutput();
 }
 
 void Agent::GiveUp(AgentError error, const AgentSession::Listener* whose) {
@@ -299,7 +300,7 @@ bool Agent::is_held() const {
 
 void Agent::HoldOutput() {
   if (process_ == nullptr) return;
-  process_->HoldOutput(is_held());
+  process_->HoldOutput(is_killed_ || is_held());
   heard_time_ = timers_->Now();
 }
 

@@ -260,6 +260,7 @@ class Agent : public std::enable_shared_from_this<Agent>,
   absl::Time noise_time_ = absl::InfinitePast();
   std::optional<AgentError> why_;         // It is ended.
   const AgentSession* blamed_ = nullptr;  // The session that it is ended for.
+  bool is_killed_ = false;
   bool over_ = false;
 };
 

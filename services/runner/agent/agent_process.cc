@@ -277,6 +277,7 @@ void AgentProcess::Stop() {
 }
 
 void AgentProcess::Terminate() {
+  if (killing_) return;
   Order('t');
   After(patience_.terminate, &AgentProcess::Kill);
 }

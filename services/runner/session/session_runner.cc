@@ -157,8 +157,15 @@ boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> a
   if (goes_on() && !error.has_value()) error = co_await RestoreChoices(life);
   if (life != life_) co_return;
   if (state_ == State::kStopping) {
-    // One that was opened is told of its end.
-    if (agent_ == nullptr) OnEnd(error.value_or(AgentError{}));
+    // One that was opened is told of its end, unless the process goes on with others.
+    if (agent_ == nullptr && !agent->is_over() && !agent->has_sessions()) {
+      agent->WhenOver([this, self] { OnEnd({}); });
+    } else if (agent_ == nullptr) {
+      OnEnd(error.value_or(AgentError{}));
+    } else if (agent->has_sessions()) {
+      agent_->Close();
+      OnEnd({});
+    }
     co_return;
   }
   start_deadline_.reset();
@@ -185,20 +192,15 @@ void SessionRunner::StartWithin(absl::Duration wait) {
 boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(
     std::shared_ptr<RunningAgent> running, int64_t life) {
   using Opened = std::variant<std::shared_ptr<AgentSession>, AgentError>;
-  const acp::SessionSetup setup = co_await Setup();
+  const acp::SessionSetup setup = co_await Setup(running);
   if (running->is_over()) co_return running->end();
   if (life != life_ || state_ != State::kStarting) co_return std::nullopt;
   StartWithin(plan_.settings.patience.start);
   bool is_new = agent_session_id_.empty() || fresh_;
   const bool had_one = !agent_session_id_.empty();
   std::optional<Later<Opened>> opened(host_->executor);
-  const auto take = [this, self = shared_from_this(), life](const Later<Opened>& later) {
-    return [this, self, life, later](Opened result) {
-      // The process goes on, and this session was left meanwhile.
-      auto* session = std::get_if<std::shared_ptr<AgentSession>>(&result);
-      if (session != nullptr && life != life_) (*session)->Close();
-      later.Set(std::move(result));
-    };
+  const auto take = [](const Later<Opened>& later) {
+    return [later](Opened result) { later.Set(std::move(result)); };
   };
   if (is_new) {
     running->agent().NewSession(setup, this, take(*opened));
@@ -261,17 +263,19 @@ boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices(
     });
     if (!goes_on()) co_return running->end();
   }
+  if (!goes_on()) co_return running->end();
   to_restore_.reset();
   co_return std::nullopt;
 }
 
-boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup() {
+boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup(
+    std::shared_ptr<RunningAgent> running) {
   acp::SessionSetup setup = plan_.setup;
   if (plan_.mcp_url.empty()) co_return setup;
   auto request = For<v1::IssueSessionTokenRequest>();
   const auto issued = co_await Persistently(std::move(request));
   if (!issued.ok()) co_return setup;
-  if (!running_->agent().capabilities().http_mcp) co_return setup;
+  if (!running->agent().capabilities().http_mcp) co_return setup;
   Json headers = Json::array(
       {{{"name", "Authorization"}, {"value", absl::StrCat("Bearer ", issued->token())}}});
   // Few agents hand on the trace of a prompt: what they call is a part of the session's at least.
@@ -368,13 +372,13 @@ void SessionRunner::Stop() {
     case State::kStarting:
     case State::kRunning:
       state_ = State::kStopping;
-      start_deadline_.reset();
+      // What hangs in a process that goes on with others has its deadline still.
+      if (agent_ != nullptr || running_->IsAlone(id())) start_deadline_.reset();
       EndReceivingBetweenTurns();
       Say(v1::AGENT_STATUS_STOPPING);
-      if (!running_->IsAlone(id())) {
-        // The process goes on with others: nobody tells of an end. What is still being opened is
-        // closed when it is there.
-        if (agent_ != nullptr) agent_->Close();
+      if (agent_ != nullptr && !running_->IsAlone(id())) {
+        // The process goes on with others: nobody tells of an end.
+        agent_->Close();
         running_->Leave(id());
         return OnEnd({});
       }

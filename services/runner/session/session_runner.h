@@ -119,7 +119,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   boost::asio::awaitable<std::optional<AgentError>> OpenSession(
       std::shared_ptr<RunningAgent> running, int64_t life);
   boost::asio::awaitable<std::optional<AgentError>> RestoreChoices(int64_t life);
-  boost::asio::awaitable<acp::SessionSetup> Setup();
+  boost::asio::awaitable<acp::SessionSetup> Setup(std::shared_ptr<RunningAgent> running);
   void LogNoStart(const AgentError& error) const;
   void Fail(const AgentError& error);
   void Failed(const AgentError& error, std::optional<absl::Time> next);

@@ -335,6 +335,9 @@ boost::asio::awaitable<void> SessionRunner::HoldAgent() {
 
 void SessionRunner::OnClientCall(const std::string& method, const Json& params,
                                  Peer::Respond respond) {
+  if (terminals_ == nullptr || !files_.has_value()) {
+    return respond(RpcError{kInternalError, "the session is over", nullptr});
+  }
   if (Terminals::Has(method) && plan_.settings.offer.terminals) {
     return terminals_->Call(method, params, std::move(respond));
   }
