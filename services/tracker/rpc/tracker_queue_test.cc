@@ -61,8 +61,10 @@ TEST_F(TrackerQueueTest, MessagesWaitAreChangedAndLeave) {
   EXPECT_EQ(added.client_id(), "tab");
   EXPECT_EQ(added.prompt_id(), "p");
   EXPECT_THAT(added.image_ids(), ElementsAre("i"));
-  EXPECT_EQ(OfSession(&Q::AddMessage, "message: 'a' prompt_id: 'p'")->message_id(),
+  EXPECT_EQ(OfSession(&Q::AddMessage, "message: 'a' image_ids: 'i' prompt_id: 'p'")->message_id(),
             added.message_id());
+  EXPECT_THAT(OfSession(&Q::AddMessage, "message: 'b' image_ids: 'i' prompt_id: 'p'"),
+              FailsWith(StatusCode::kAlreadyExists, "prompt_id_reused"));
   const std::string b = Add("b");
   const std::string c = Add("c");
   EXPECT_THAT(Messages(), ElementsAre("a", "b", "c"));

@@ -37,7 +37,7 @@ void LogSummary::See(const EventHead& head, absl::string_view line) {
   const EventPtr event = DecodeEvent(head, line);
   answer_.See(*event);
   if (const auto* prompt = std::get_if<UserPrompt>(&event->payload)) {
-    Remember({prompt->prompt_id, prompt->queue_id}, prompts_);
+    Remember(RecordedPrompt(*prompt), prompts_);
   } else if (const auto* start = std::get_if<SessionStart>(&event->payload)) {
     start_ = *start;
   } else if (const auto* end = std::get_if<SessionEnd>(&event->payload)) {

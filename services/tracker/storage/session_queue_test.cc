@@ -250,9 +250,12 @@ TEST_F(SessionTableTest, TheSamePromptHasOneTurn) {
   ASSERT_OK(Attach(runner));
   ASSERT_OK(StartTurn(runner->handed.Take().turn_id));
   const auto duplicate = FailsWith(absl::StatusCode::kAlreadyExists, "duplicate_prompt");
+  const auto reused = FailsWith(absl::StatusCode::kAlreadyExists, "prompt_id_reused");
   EXPECT_THAT(Add("first", "prompt-1"), duplicate);
+  EXPECT_THAT(Add("second", "prompt-1"), reused);
   Reopen();
   EXPECT_THAT(Add("first", "prompt-1"), duplicate);
+  EXPECT_THAT(Add("second", "prompt-1"), reused);
 }
 
 TEST_F(SessionTableTest, SendNowNeedsARunnerThatIsIdle) {

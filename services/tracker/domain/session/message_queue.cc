@@ -48,11 +48,8 @@ MessageQueue::MessageQueue(size_t capacity, std::deque<QueuedMessage> messages)
 
 absl::StatusOr<QueuedMessage> MessageQueue::Add(MessageRequest request, absl::Time now) {
   RETURN_IF_ERROR(Check(request));
-  if (!request.prompt_id.empty()) {
-    for (const QueuedMessage& message : messages_) {
-      if (message.prompt_id == request.prompt_id) return message;
-    }
-  }
+  ASSIGN_OR_RETURN(const QueuedMessage* queued, FindPrompt(request));
+  if (queued != nullptr) return *queued;
   if (messages_.size() >= capacity_ ||
       Bytes() + BytesOf(request.message, request.image_ids) > kMaxQueueBytes) {
     return MessageQueueFull(messages_.size());
@@ -62,12 +59,23 @@ absl::StatusOr<QueuedMessage> MessageQueue::Add(MessageRequest request, absl::Ti
 
 absl::StatusOr<QueuedMessage> MessageQueue::AddFirst(MessageRequest request, absl::Time now) {
   RETURN_IF_ERROR(Check(request));
-  for (const QueuedMessage& message : messages_) {
-    if (request.prompt_id.empty() || message.prompt_id != request.prompt_id) continue;
-    RETURN_IF_ERROR(Move(std::string(message.id), 0));
+  ASSIGN_OR_RETURN(const QueuedMessage* queued, FindPrompt(request));
+  if (queued != nullptr) {
+    RETURN_IF_ERROR(Move(std::string(queued->id), 0));
     return messages_.front();
   }
   return messages_.emplace_front(Make(std::move(request), now));
+}
+
+absl::StatusOr<const QueuedMessage*> MessageQueue::FindPrompt(const MessageRequest& request) const {
+  for (const QueuedMessage& queued : messages_) {
+    if (request.prompt_id.empty() || queued.prompt_id != request.prompt_id) continue;
+    if (queued.message != request.message || queued.image_ids != request.image_ids) {
+      return PromptIdReused(request.prompt_id);
+    }
+    return &queued;
+  }
+  return nullptr;
 }
 
 QueuedMessage MessageQueue::Make(MessageRequest request, absl::Time now) const {

@@ -19,7 +19,8 @@ struct MessageRequest {
   std::string message;
   std::vector<std::string> image_ids;
   std::string client_id;
-  // Makes the call idempotent: while the prompt is queued, the same id gives the same message.
+  // Makes the call idempotent: while the prompt is queued, the same id gives the same message. With
+  // another text or other images it is refused.
   std::string prompt_id;
 };
 
@@ -45,7 +46,8 @@ class MessageQueue {
   explicit MessageQueue(size_t capacity, std::deque<QueuedMessage> messages = {});
 
   // InvalidField, EmptyMessage, MessageQueueFull. Returns what is queued under `request.prompt_id`
-  // already where there is such a message.
+  // already where there is such a message; PromptIdReused where it says something else, be it that
+  // it was edited.
   absl::StatusOr<QueuedMessage> Add(MessageRequest request, absl::Time now);
   // As above, but as the first message, and beyond the capacity: there is one such message at a
   // time. What is queued under the same prompt_id moves there. No message may be being sent.
@@ -85,6 +87,8 @@ class MessageQueue {
   using Iterator = std::deque<QueuedMessage>::iterator;
 
   absl::StatusOr<Iterator> FindWaiting(absl::string_view id);
+  // What is queued under the request's prompt_id; null where nothing is. PromptIdReused.
+  absl::StatusOr<const QueuedMessage*> FindPrompt(const MessageRequest& request) const;
   QueuedMessage Make(MessageRequest request, absl::Time now) const;
   std::string NewId(absl::Time now) const;
   size_t Bytes() const;

@@ -51,6 +51,24 @@ TEST(MessageQueueTest, KeepsAllThatCameWithAMessage) {
   EXPECT_EQ(*queue.Get(added.id), added);
 }
 
+TEST(MessageQueueTest, OneIdIsOnePrompt) {
+  using Add = absl::StatusOr<QueuedMessage> (MessageQueue::*)(MessageRequest, absl::Time);
+  const auto reused = FailsWith(absl::StatusCode::kAlreadyExists, "prompt_id_reused");
+  for (const Add add : {&MessageQueue::Add, &MessageQueue::AddFirst}) {
+    MessageQueue queue(100);
+    const MessageRequest deploy = {"deploy", {"image-1"}, "tab-1", "prompt-1"};
+    ASSERT_OK_AND_ASSIGN(const QueuedMessage added, queue.Add(deploy, kNow));
+    EXPECT_EQ((queue.*add)(deploy, kNow)->id, added.id);
+    EXPECT_THAT((queue.*add)({"do not deploy", {"image-1"}, "tab-1", "prompt-1"}, kNow), reused);
+    EXPECT_THAT((queue.*add)({"deploy", {"image-2"}, "tab-1", "prompt-1"}, kNow), reused);
+    EXPECT_THAT((queue.*add)({"deploy", {}, "tab-1", "prompt-1"}, kNow), reused);
+    EXPECT_EQ(queue.messages(), std::deque<QueuedMessage>{added});
+    ASSERT_OK(queue.Edit(added.id, {.message = "deploy tomorrow"}));
+    EXPECT_THAT((queue.*add)(deploy, kNow), reused);
+    EXPECT_EQ((queue.*add)({"deploy tomorrow", {}, "tab-1", "prompt-1"}, kNow)->id, added.id);
+  }
+}
+
 TEST(MessageQueueTest, EmptyQueueAndUnknownIdAreTwoErrors) {
   MessageQueue queue(100);
   const auto unknown = FailsWith(absl::StatusCode::kNotFound, "unknown_message");

@@ -260,7 +260,7 @@ absl::StatusOr<std::vector<EventPtr>> Session::AppendAll(std::vector<EventPayloa
 void Session::Appended(const EventPtr& event) {
   answer_.See(*event);
   if (const auto* prompt = std::get_if<UserPrompt>(&event->payload); prompt != nullptr) {
-    Remember({.prompt_id = prompt->prompt_id, .queue_id = prompt->queue_id}, prompts_);
+    Remember(RecordedPrompt(*prompt), prompts_);
   }
   for (Observer& observer : observers_) {
     if (observer.behind) continue;  // It comes to this one when it reads the log.

@@ -136,7 +136,8 @@ class Session {
 
   // The queue. Errors are those of MessageQueue and QueueDelivery, and SessionEnded for what adds.
 
-  // DuplicatePrompt where the prompt_id has had its turn.
+  // DuplicatePrompt where the prompt_id has had its turn, PromptIdReused where that said something
+  // else.
   absl::StatusOr<QueuedMessage> AddMessage(MessageRequest request, absl::Time now);
   // As above, but past all others and at once, be the queue paused or disabled. TurnInProgress,
   // NoRunner.
@@ -284,7 +285,7 @@ class Session {
   void TellStop(const std::string& turn_id);
   // What is being sent, if anything, waits again.
   void ReturnSending();
-  absl::Status CheckPrompt(const std::string& prompt_id) const;
+  absl::Status CheckPrompt(const MessageRequest& request) const;
   void PollDelivery(absl::Time now);
   absl::Status ClosePermission(Permissions::Closed closed, absl::Time now);
 

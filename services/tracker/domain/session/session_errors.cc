@@ -231,6 +231,14 @@ absl::Status DuplicatePrompt(absl::string_view prompt_id) {
       {.reason = "duplicate_prompt", .hint = "Nothing is to be done: it had its turn."});
 }
 
+absl::Status PromptIdReused(absl::string_view prompt_id) {
+  return ErrorWithDetails(
+      absl::StatusCode::kAlreadyExists,
+      absl::StrCat("prompt id \"", prompt_id, "\" belongs to a prompt with another text or images"),
+      {.reason = "prompt_id_reused",
+       .hint = "Nothing was changed. Send it under an id of its own."});
+}
+
 absl::Status NoRunner() {
   return Precondition("no runner takes this session's messages", "no_runner",
                       "Add the message to the queue: it is sent once a runner is there.");

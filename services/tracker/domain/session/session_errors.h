@@ -54,6 +54,7 @@ absl::Status NothingToRetry();                       // nothing_to_retry
 absl::Status TurnInProgress(absl::string_view turn_id);     // turn_in_progress
 absl::Status StaleTurn(absl::string_view turn_id);          // stale_turn
 absl::Status DuplicatePrompt(absl::string_view prompt_id);  // duplicate_prompt, ALREADY_EXISTS
+absl::Status PromptIdReused(absl::string_view prompt_id);   // prompt_id_reused, ALREADY_EXISTS
 absl::Status NoRunner();                                    // no_runner
 absl::Status ReceiverReplaced();                            // receiver_replaced, ABORTED
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/hash/hash.h"
 #include "absl/strings/str_cat.h"
 #include "common/status_macros.h"
 #include "tracker/domain/command/command_validation.h"
@@ -20,7 +21,7 @@ constexpr char kStopped[] = "stopped";
 
 absl::StatusOr<QueuedMessage> Session::AddMessage(MessageRequest request, absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
-  RETURN_IF_ERROR(CheckPrompt(request.prompt_id));
+  RETURN_IF_ERROR(CheckPrompt(request));
   const size_t before = queue_.size();
   ASSIGN_OR_RETURN(QueuedMessage added, queue_.Add(std::move(request), now));
   if (queue_.size() > before) QueueChanged(QueueAction::kAdded, added.id);
@@ -29,7 +30,7 @@ absl::StatusOr<QueuedMessage> Session::AddMessage(MessageRequest request, absl::
 
 absl::StatusOr<QueuedMessage> Session::SendNow(MessageRequest request, absl::Time now) {
   RETURN_IF_ERROR(CheckActive());
-  RETURN_IF_ERROR(CheckPrompt(request.prompt_id));
+  RETURN_IF_ERROR(CheckPrompt(request));
   if (receiver_ == nullptr) return NoRunner();
   const size_t before = queue_.size();
   ASSIGN_OR_RETURN(const QueueDelivery::Sent sent, delivery_.SendNow(std::move(request), now));
@@ -260,12 +261,26 @@ void Session::PollDelivery(absl::Time now) {
   receiver_->OnMessage(sent->turn_id, sent->message);
 }
 
-absl::Status Session::CheckPrompt(const std::string& prompt_id) const {
-  if (prompt_id.empty()) return absl::OkStatus();
-  const bool known =
-      std::any_of(prompts_.begin(), prompts_.end(),
-                  [&](const RecordedPrompt& prompt) { return prompt.prompt_id == prompt_id; });
-  return known ? DuplicatePrompt(prompt_id) : absl::OkStatus();
+absl::Status Session::CheckPrompt(const MessageRequest& request) const {
+  if (request.prompt_id.empty()) return absl::OkStatus();
+  const auto known = std::find_if(
+      prompts_.begin(), prompts_.end(),
+      [&](const RecordedPrompt& prompt) { return prompt.prompt_id == request.prompt_id; });
+  if (known == prompts_.end()) return absl::OkStatus();
+  return known->content == ContentOf(request.message, request.image_ids)
+             ? DuplicatePrompt(request.prompt_id)
+             : PromptIdReused(request.prompt_id);
+}
+
+size_t ContentOf(const std::string& message, const std::vector<std::string>& image_ids) {
+  return absl::HashOf(message, image_ids);
+}
+
+RecordedPrompt::RecordedPrompt(const UserPrompt& prompt)
+    : prompt_id(prompt.prompt_id), queue_id(prompt.queue_id) {
+  std::vector<std::string> image_ids;
+  for (const ImageRef& image : prompt.images) image_ids.push_back(image.id);
+  content = ContentOf(prompt.message, image_ids);
 }
 
 void Remember(RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts) {

@@ -71,9 +71,16 @@ class SessionRecord : public EventSource {
 
 // A user_prompt of the log.
 struct RecordedPrompt {
+  explicit RecordedPrompt(const UserPrompt& prompt);
+
   std::string prompt_id;
   std::string queue_id;
+  size_t content = 0;  // ContentOf() it. Not stored: it is of this process.
 };
+
+// A hash of what a prompt says, by which one that is sent once more is told from another one under
+// the same id.
+size_t ContentOf(const std::string& message, const std::vector<std::string>& image_ids);
 
 // Adds one to those that are remembered, the last kRememberedPrompts.
 void Remember(RecordedPrompt prompt, std::deque<RecordedPrompt>& prompts);
