@@ -86,7 +86,7 @@ boost::asio::awaitable<void> SendChanges(ObserverPtr observer, SocketPtr socket)
   while (true) {
     const auto changes = co_await observer->Next();
     if (!changes.ok()) {
-      SendFailure(*socket, changes.status(), "");
+      SendFailure(*socket, changes.status());
       socket->Close(WebSocketCloseCode::kTryAgainLater, TrackerErrorOf(changes.status()).reason);
       co_return;
     }

@@ -56,7 +56,7 @@ asio::awaitable<void> SendStatistics(std::shared_ptr<RecentStatistics> recent,
     if (statistics.ok()) {
       SendMessage(*socket, "stats", *statistics);
     } else {
-      SendFailure(*socket, statistics.status(), "");
+      SendFailure(*socket, statistics.status());
     }
     timer.expires_after(kEvery);
     co_await timer.async_wait(asio::use_awaitable);

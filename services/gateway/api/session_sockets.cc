@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "boost/asio/this_coro.hpp"
 #include "common/error_details.h"
 #include "gateway/api/session_api.h"
@@ -29,11 +30,13 @@ constexpr auto kUnknown = static_cast<WebSocketCloseCode>(4404);
 // A page of events in one message, so that it leaves room for what comes live.
 constexpr size_t kMaxPageBytes = 256 << 10;
 
+constexpr size_t kMaxRequestIdBytes = 64;
+
 // Says why nothing more comes, and closes.
 void CloseWith(WebSocket& socket, const absl::Status& status) {
   const TrackerError error = TrackerErrorOf(status);
   const bool is_too_slow = error.reason == "too_slow";
-  if (!is_too_slow) SendFailure(socket, status, "");
+  if (!is_too_slow) SendFailure(socket, status);
   socket.Close(
       error.code == absl::StatusCode::kNotFound ? kUnknown : WebSocketCloseCode::kTryAgainLater,
       is_too_slow ? "too slow" : error.reason);
@@ -74,16 +77,30 @@ class SessionPeer {
     const std::string type =
         envelope.Choice("type", {"load_events", "keepalive", "permission_answer"});
     JsonFields data = JsonFields::OfObject(envelope.Object("data"));
+    const std::string request_id = RequestIdOf(data);
     absl::Status status = envelope.status().ok() ? data.status() : envelope.status();
-    if (status.ok() && type == "load_events") status = co_await LoadEvents(data);
+    if (status.ok() && type == "load_events") status = co_await LoadEvents(data, request_id);
     if (status.ok() && type == "permission_answer") status = co_await AnswerPermission(data);
     if (status.ok() && type == "keepalive") {
-      SendMessage(*socket_, "keepalive_ack", {{"max_seq", observer_->max_seq()}});
+      Answer("keepalive_ack", {{"max_seq", observer_->max_seq()}}, request_id);
     }
-    if (!status.ok()) SendFailure(*socket_, status, type);
+    if (!status.ok()) SendFailure(*socket_, status, type, request_id);
   }
 
  private:
+  // By what the peer tells the answers to its messages apart.
+  static std::string RequestIdOf(JsonFields& data) {
+    std::string id = data.Text("request_id");
+    if (id.size() <= kMaxRequestIdBytes) return id;
+    data.Fail(absl::StrCat("request_id is longer than ", kMaxRequestIdBytes, " bytes"));
+    return "";
+  }
+
+  void Answer(const char* type, Json data, const std::string& request_id) {
+    if (!request_id.empty()) data["request_id"] = request_id;
+    SendMessage(*socket_, type, std::move(data));
+  }
+
   template <typename Request>
   Request RequestOf(JsonFields& data) const {
     Request request;
@@ -93,7 +110,7 @@ class SessionPeer {
     return request;
   }
 
-  asio::awaitable<absl::Status> LoadEvents(JsonFields& data) {
+  asio::awaitable<absl::Status> LoadEvents(JsonFields& data, const std::string& request_id) {
     auto request = RequestOf<v1::ReadEventsRequest>(data);
     const size_t max_event_bytes = ReadMaxEventBytes(data);
     if (!data.status().ok()) co_return data.status();
@@ -106,7 +123,7 @@ class SessionPeer {
     const int64_t joined_seq = observer_->joined_seq();
     if (!backwards && after_seq <= joined_seq) CutAfter(joined_seq, *page);
     CutTo(kMaxPageBytes, backwards, max_event_bytes, *page);
-    SendMessage(*socket_, "events_loaded", PageJson(*page, max_event_bytes));
+    Answer("events_loaded", PageJson(*page, max_event_bytes), request_id);
     co_return absl::OkStatus();
   }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gateway/api/session_api_fixture.h"
 #include "gmock/gmock.h"
 #include "support/fake_body_writer.h"
@@ -14,6 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
 
 TEST_F(SessionApiTest, TellsASocketThatTheSessionIsUnknown) {
   const auto socket = Connect("/api/sessions/nope/ws");
@@ -57,6 +59,30 @@ TEST_F(SessionApiTest, LoadsAndThenTellsWhatComes) {
   socket->Leave();
   Run();
   EXPECT_TRUE(client_.watches[0].second->left);
+}
+
+TEST_F(SessionApiTest, AnAnswerHasTheIdOfWhatItAnswers) {
+  max_seq_ = 3;
+  const auto socket = Connect("/api/sessions/s-1/ws");
+  socket->Say(R"({"type":"load_events","data":{"after_seq":0,"request_id":"newer"}})");
+  socket->Say(R"({"type":"load_events","data":{"after_seq":"x","request_id":"wrong"}})");
+  socket->Say(R"({"type":"keepalive","data":{"request_id":"alive"}})");
+  socket->Say(R"({"type":"dance","data":{"request_id":"unknown"}})");
+  socket->Say(R"({"type":"keepalive","data":{"request_id":7}})");
+  const std::string too_long(65, 'x');
+  socket->Say(Dump({{"type", "keepalive"}, {"data", {{"request_id", too_long}}}}));
+  Run();
+  std::vector<std::string> answers;
+  for (size_t i = 1; i < socket->sent.size(); ++i) {
+    const Json message = socket->Message(i);
+    answers.push_back(absl::StrCat(std::string(message["type"]), " ",
+                                   message["data"].value("request_id", "none")));
+  }
+  EXPECT_THAT(answers, UnorderedElementsAre("events_loaded newer", "request_failed wrong",
+                                            "keepalive_ack alive", "request_failed unknown",
+                                            "request_failed none", "request_failed none"));
+  socket->Leave();
+  Run();
 }
 
 TEST_F(SessionApiTest, LoadsNothingForWhoHasSeenAllThatThereWas) {

@@ -12,8 +12,9 @@ void SendMessage(WebSocket& socket, const char* type, Json data) {
   socket.Send(Dump({{"type", type}, {"data", std::move(data)}}));
 }
 
-void SendFailure(WebSocket& socket, const absl::Status& status, const std::string& request) {
-  socket.Send(Dump(FailureMessage(TrackerErrorOf(status), request)));
+void SendFailure(WebSocket& socket, const absl::Status& status, const std::string& request,
+                 const std::string& request_id) {
+  socket.Send(Dump(FailureMessage(TrackerErrorOf(status), request, request_id)));
 }
 
 boost::asio::awaitable<void> AnswerKeepalives(std::shared_ptr<WebSocket> socket) {

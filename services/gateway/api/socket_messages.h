@@ -15,9 +15,10 @@ namespace callslip::gateway {
 // {"type", "data"}.
 void SendMessage(WebSocket& socket, const char* type, Json data);
 
-// {"type": "error"}: what went wrong with the message `request` of the peer, or with the socket
-// where that is empty.
-void SendFailure(WebSocket& socket, const absl::Status& status, const std::string& request);
+// {"type": "request_failed"}: what went wrong with the message `request` of the peer, or with the
+// socket where that is empty.
+void SendFailure(WebSocket& socket, const absl::Status& status, const std::string& request = "",
+                 const std::string& request_id = "");
 
 // Answers whatever the peer says with `keepalive_ack`, until it leaves.
 boost::asio::awaitable<void> AnswerKeepalives(std::shared_ptr<WebSocket> socket);

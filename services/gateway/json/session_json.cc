@@ -326,9 +326,14 @@ Json ToMessage(const v1::SessionNotice& notice) {
   return MessageOf(absl::StrCat("session_", notice.action()).c_str(), std::move(data));
 }
 
-Json FailureMessage(const TrackerError& error, const std::string& request) {
+Json FailureMessage(const TrackerError& error, const std::string& request,
+                    const std::string& request_id) {
   Json data = {{"error", error.reason}, {"message", error.message}, {"hint", error.hint}};
+  if (error.retry_after.has_value()) {
+    data["retry_after_ms"] = absl::ToInt64Milliseconds(*error.retry_after);
+  }
   AddText(request, "request", data);
+  AddText(request_id, "request_id", data);
   return MessageOf("request_failed", std::move(data));
 }
 

@@ -49,10 +49,11 @@ Json ToMessage(const v1::SessionUpdate& update);
 // turns and permissions, with the `session_id`.
 Json ToMessage(const v1::SessionNotice& notice);
 
-// {"type": "request_failed", "data": {"error", "message", "hint", "request"?}}: what is told over a
-// stream or a socket where an HTTP error would be the answer. `request` is the type of the message
-// that has failed.
-Json FailureMessage(const TrackerError& error, const std::string& request = "");
+// {"type": "request_failed", "data": {"error", "message", "hint", "retry_after_ms"?, "request"?,
+// "request_id"?}}: what is told over a stream or a socket where an HTTP error would be the answer.
+// `request` is the type of the message that has failed, `request_id` what its sender calls it.
+Json FailureMessage(const TrackerError& error, const std::string& request = "",
+                    const std::string& request_id = "");
 
 // An event of the body {"type", "data"}. Of another type, or with other data than its type has, it
 // becomes an OtherEvent, which is kept as it is. INVALID_ARGUMENT, reason `invalid_field`.
