@@ -13,6 +13,7 @@
 #include "gtest/gtest.h"
 #include "httplib.h"
 #include "support/access_table.h"
+#include "support/mcp_client.h"
 #include "support/test_services.h"
 
 namespace callslip {
@@ -37,15 +38,14 @@ const std::vector<Role> kRoles = {Role::kClient, Role::kWorker, Role::kViewer, R
 
 std::string NameOf(Role role) { return std::string(RoleName(role)); }
 
-std::string BearerOf(const std::string& name) {
-  return "Bearer " + name + "-" + std::string(40, '0');
-}
+std::string SecretOf(const std::string& name) { return name + "-" + std::string(40, '0'); }
+std::string BearerOf(const std::string& name) { return "Bearer " + SecretOf(name); }
 
 TokenFile TokensOfAllRoles() {
   TokenFile file;
   file.session_key = std::string(32, 'k');
   const auto add = [&](const std::string& name, Role role) {
-    file.entries.push_back({{name, role}, BearerOf(name).substr(std::string("Bearer ").size())});
+    file.entries.push_back({{name, role}, SecretOf(name)});
   };
   for (const Role role : kRoles) add(NameOf(role), role);
   add("client-2", Role::kClient);
@@ -93,6 +93,12 @@ class AccessTest : public testing::Test {
     EXPECT_EQ(response.status, status);
     EXPECT_EQ(ErrorOf(response), error);
     EXPECT_FALSE(response.has_header("Access-Control-Allow-Origin"));
+  }
+
+  json AsWorker(const std::string& method, const std::string& path, const json& body) {
+    const auto response = Ask({method, path}, {{"Authorization", BearerOf("worker")}}, body.dump());
+    EXPECT_EQ(response.status, 200) << path << response.body;
+    return json::parse(response.body);
   }
 
   static std::string ToolCall(const std::string& tool, const json& arguments) {
@@ -301,14 +307,37 @@ TEST_F(AccessTest, ViewersAndAdministratorsReachEverybodysCommands) {
             "cancelled");
 }
 
+TEST_F(AccessTest, ListeningToOthersCommandsCollectsNothing) {
+  for (const char* name : {"viewer", "admin"}) {
+    ServeOnAllAddresses();
+    const std::string id =
+        CallTool("client", "interact", {{"action", "get_page"}})["correlation_id"];
+    McpClient listener({.host = "127.0.0.1", .port = services_->gateway_address().port},
+                       "2026-07-28", SecretOf(name));
+    listener.capabilities["extensions"]["io.modelcontextprotocol/tasks"] = json::object();
+    HttpStream stream = listener.Open(listener.Request(
+        "subscriptions/listen",
+        {{"notifications",
+          {{"taskIds", {id}}, {"resourceSubscriptions", {"callslip://result/" + id}}}}}));
+    EXPECT_EQ(stream.Event()["method"], "notifications/subscriptions/acknowledged");
+    services_->AwaitWaits(2);
+    const json query = AsWorker("GET", "/pending-queries?worker=w1", {}).at(0);
+    AsWorker("POST", "/query-result",
+             {{"correlation_id", id}, {"id", query["id"]}, {"status", "complete"}});
+    while (stream.Event()["method"] != "notifications/resources/updated") {
+    }
+    // What was collected is removed then, and the rest has expired.
+    services_->clock().Advance(absl::Seconds(61));
+    json left;
+    do {
+      left = CallTool("admin", "observe", {{"what", "command_result"}, {"correlation_id", id}});
+    } while (left["status"] == "complete");
+    EXPECT_EQ(left["error"], "result_expired") << name << left;
+  }
+}
+
 TEST_F(AccessTest, ClientsSeeWhatTheirOwnCommandsTabsSaid) {
   ServeOnAllAddresses();
-  const auto as_worker = [this](const std::string& method, const std::string& path,
-                                const json& body) {
-    const auto response = Ask({method, path}, {{"Authorization", BearerOf("worker")}}, body.dump());
-    EXPECT_EQ(response.status, 200) << path << response.body;
-    return json::parse(response.body);
-  };
   const auto said = [this](const std::string& name) {
     const json log = CallTool(name, "observe", {{"what", "browser_log"}});
     json texts = json::array();
@@ -316,15 +345,15 @@ TEST_F(AccessTest, ClientsSeeWhatTheirOwnCommandsTabsSaid) {
     return texts;
   };
   CallTool("client", "interact", {{"action", "get_page"}});
-  const json query = as_worker("GET", "/pending-queries?worker=w1", {}).at(0);
-  as_worker("POST", "/logs?worker=w1",
-            {{"entries", {{{"tab_id", 7}, {"text", "a"}}, {{"tabId", 8}, {"text", "b"}}}}});
+  const json query = AsWorker("GET", "/pending-queries?worker=w1", {}).at(0);
+  AsWorker("POST", "/logs?worker=w1",
+           {{"entries", {{{"tab_id", 7}, {"text", "a"}}, {{"tabId", 8}, {"text", "b"}}}}});
   EXPECT_EQ(said("client"), json::array());
-  as_worker("POST", "/query-result",
-            {{"correlation_id", query["correlation_id"]},
-             {"id", query["id"]},
-             {"status", "complete"},
-             {"tab_id", 7}});
+  AsWorker("POST", "/query-result",
+           {{"correlation_id", query["correlation_id"]},
+            {"id", query["id"]},
+            {"status", "complete"},
+            {"tab_id", 7}});
   EXPECT_EQ(said("client"), json({"a"}));
   EXPECT_EQ(said("client-2"), json::array());
   for (const char* name : {"viewer", "admin"}) EXPECT_EQ(said(name), json({"b", "a"})) << name;

@@ -75,12 +75,14 @@ v1::Command Lost(v1::Command command, const absl::Status& why) {
 }
 
 // Tells each change of a command from now on until it has ended, whatever becomes of the tracker
-// meanwhile. `told` gets the command.
+// meanwhile. `told` gets the command. It is `who` that listens: what others have handed in is not
+// collected by that.
 template <typename Told>
-asio::awaitable<void> Follow(TrackerClient* tracker, v1::Command command, Told told) {
+asio::awaitable<void> Follow(TrackerClient* tracker, std::string who, v1::Command command,
+                             Told told) {
   while (!IsFinal(command.state())) {
-    auto next = co_await tracker->WaitForChange(command.client_id(), command.command_id(),
-                                                command.revision(), kBlockingWait);
+    auto next = co_await tracker->WaitForChange(who, command.command_id(), command.revision(),
+                                                kBlockingWait);
     const bool is_news = next.ok() && next->revision() > command.revision();
     if (next.ok() ? !is_news : PassesWithTime(next.status())) {
       co_await PauseForDrain();
@@ -110,11 +112,12 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
   }
   const asio::any_io_executor executor = co_await asio::this_coro::executor;
   const auto listener = std::make_shared<Listener>(this, exchange, executor);
+  const std::string who = OnBehalfOf(exchange->principal());
   const auto follow = [&](v1::Command command, auto told) {
     auto signal = std::make_shared<asio::cancellation_signal>();
     listener->watches.push_back(signal);
     asio::co_spawn(
-        executor, Follow(tracker_, std::move(command), std::move(told)),
+        executor, Follow(tracker_, who, std::move(command), std::move(told)),
         asio::bind_cancellation_slot(signal->slot(), [signal](const std::exception_ptr&) {}));
   };
 
@@ -129,7 +132,7 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
   std::vector<v1::Command> tasks;
   for (const std::string& id : task_ids) {
     if (id.size() > kMaxIdBytes) continue;
-    auto command = co_await tracker_->Get(OnBehalfOf(exchange->principal()), id, /*peek=*/true);
+    auto command = co_await tracker_->Get(who, id, /*peek=*/true);
     if (!command.ok() && PassesWithTime(command.status())) co_return RpcErrorOf(command.status());
     if (!command.ok()) continue;
     honoured["taskIds"].push_back(id);
@@ -139,7 +142,7 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
   for (const std::string& uri : uris) {
     const std::optional<std::string> id = CommandResources::CommandIdOf(uri);
     if (!id.has_value()) continue;
-    auto command = co_await tracker_->Get(OnBehalfOf(exchange->principal()), *id, /*peek=*/true);
+    auto command = co_await tracker_->Get(who, *id, /*peek=*/true);
     if (!command.ok() && PassesWithTime(command.status())) co_return RpcErrorOf(command.status());
     if (!command.ok()) continue;
     honoured["resourceSubscriptions"].push_back(uri);
