@@ -27,8 +27,8 @@ class DocumentSource {
  public:
   virtual ~DocumentSource() = default;
 
-  // Blocks. NOT_FOUND where the server says that there is none, UNAVAILABLE for whatever else is
-  // not the document.
+  // Blocks. NOT_FOUND where the server answers with another status than 200, UNAVAILABLE where it
+  // gives no answer, or none that may be used.
   virtual absl::StatusOr<Document> Get(const Url& url) = 0;
 
   // Posts a form (application/x-www-form-urlencoded). Blocks. UNAVAILABLE where there is no answer.

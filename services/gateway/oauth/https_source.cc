@@ -58,10 +58,8 @@ std::optional<absl::Duration> MaxAgeOf(absl::string_view cache_control) {
 }
 
 absl::StatusOr<Document> DocumentOf(Response response) {
-  if (response.result() == http::status::not_found) return absl::NotFoundError("status 404");
   if (response.result() != http::status::ok) {
-    return absl::UnavailableError(
-        absl::StrCat("it answered with the status ", response.result_int()));
+    return absl::NotFoundError(absl::StrCat("status ", response.result_int()));
   }
   const auto cache_control = response[http::field::cache_control];
   Document document{.max_age =

@@ -1,8 +1,11 @@
 #include "gateway/oauth/issuer_documents.h"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "common/status_macros.h"
@@ -23,25 +26,31 @@ absl::Status Failure(const Url& url, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat(url.Origin(), url.path, ": ", why));
 }
 
+// The metadata of `issuer` at `url`. NOT_FOUND where the server has something else there: for paths
+// that they do not know, some answer 400, 403 or a redirect, or with a page.
+absl::StatusOr<Json> FetchMetadataAt(const Url& url, const std::string& issuer,
+                                     DocumentSource& source) {
+  ASSIGN_OR_RETURN(const Document document, source.Get(url));
+  absl::StatusOr<Json> metadata = ParseObject(document.body);
+  if (!metadata.ok()) return absl::NotFoundError(metadata.status().message());
+  if (TextOf(*metadata, "issuer") != issuer) {
+    return absl::NotFoundError(absl::StrCat("its issuer is not ", issuer));
+  }
+  return metadata;
+}
+
 // The metadata; what is not found in one place is looked for in the next.
 absl::StatusOr<Json> FetchMetadata(const std::string& issuer, const Url& issuer_url,
                                    DocumentSource& source) {
-  absl::Status failure;
+  std::vector<std::string> failures;
   for (const Url& url : MetadataUrls(issuer_url)) {
-    const absl::StatusOr<Document> document = source.Get(url);
-    if (!document.ok()) {
-      failure = Failure(url, document.status().message());
-      if (absl::IsNotFound(document.status())) continue;
-      return failure;
-    }
-    absl::StatusOr<Json> metadata = ParseObject(document->body);
-    if (!metadata.ok()) return Failure(url, metadata.status().message());
-    if (TextOf(*metadata, "issuer") != issuer) {
-      return Failure(url, absl::StrCat("its issuer is not ", issuer));
-    }
-    return metadata;
+    absl::StatusOr<Json> metadata = FetchMetadataAt(url, issuer, source);
+    if (metadata.ok()) return metadata;
+    failures.emplace_back(Failure(url, metadata.status().message()).message());
+    // A server that is away is so at its other places.
+    if (!absl::IsNotFound(metadata.status())) break;
   }
-  return failure;
+  return absl::UnavailableError(absl::StrJoin(failures, "; "));
 }
 
 // A URL in the metadata; nullopt where there is none that may be used.

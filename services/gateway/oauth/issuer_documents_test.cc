@@ -12,6 +12,7 @@
 namespace callslip::gateway {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -62,13 +63,31 @@ TEST_F(FetchIssuerKeysTest, LooksInOnePlaceAfterTheOther) {
   EXPECT_EQ(documents_.log().size(), 4u);
 }
 
-TEST_F(FetchIssuerKeysTest, DoesNotLookFurtherWhereAServerFails) {
-  documents_.Put("https://as.example/.well-known/oauth-authorization-server",
-                 absl::UnavailableError("it answered with the status 302"));
+// Whatever stands in front of the issuer has its own way of saying that it knows no such path.
+TEST_F(FetchIssuerKeysTest, LooksFurtherWhereAServerHasSomethingElse) {
+  const std::string first = "https://as.example/.well-known/oauth-authorization-server";
+  const std::string second = "https://as.example/.well-known/openid-configuration";
   documents_.Put(
-      "https://as.example/.well-known/openid-configuration",
+      second,
       Json{{"issuer", "https://as.example"}, {"jwks_uri", "https://as.example/keys"}}.dump());
-  EXPECT_THAT(Fetch("https://as.example"), HasSubstr("302"));
+  documents_.Put("https://as.example/keys", KeySetText({}));
+  for (const int status : {301, 302, 400, 401, 403, 404, 405, 410, 429, 500, 503}) {
+    documents_.Put(first, absl::NotFoundError(absl::StrCat("status ", status)));
+    EXPECT_EQ(Fetch("https://as.example"), "OK") << status;
+  }
+  for (const char* body : {"<html>", "", "[]", "{}", R"({"issuer":"https://other.example"})"}) {
+    documents_.Put(first, body);
+    EXPECT_EQ(Fetch("https://as.example"), "OK") << body;
+  }
+  documents_.Put(second, absl::NotFoundError("status 403"));
+  EXPECT_THAT(Fetch("https://as.example"),
+              AllOf(HasSubstr(first + ": its issuer"), HasSubstr(second + ": status 403")));
+}
+
+TEST_F(FetchIssuerKeysTest, DoesNotLookFurtherWhereAServerIsAway) {
+  documents_.Put("https://as.example/.well-known/oauth-authorization-server",
+                 absl::UnavailableError("no answer within 5s"));
+  EXPECT_THAT(Fetch("https://as.example"), HasSubstr("no answer"));
   EXPECT_EQ(documents_.log().size(), 1u);
 }
 
