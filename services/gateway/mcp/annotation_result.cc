@@ -116,6 +116,15 @@ bool IsAnnotationResult(const Json& result) {
   return !result.empty() && absl::c_all_of(result, IsDrawing);
 }
 
+Json DrawingsOf(const v1::ListAnnotationsResponse& listed) {
+  Json drawings = Json::array();
+  for (const v1::Drawing& each : listed.drawings()) {
+    Json drawing = JsonOrText(each.content());
+    if (IsDrawing(drawing)) drawings.insert(drawings.begin(), std::move(drawing));
+  }
+  return drawings;
+}
+
 ToolResult AnnotationResult(Json answer, Json result, const std::string& head,
                             const std::string& uri) {
   const bool is_list = result.is_array();

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "callslip/tracker/v1/annotation_service.pb.h"
 #include "gateway/json/parse.h"
 #include "gateway/mcp/tool.h"
 
@@ -11,8 +12,14 @@
 // where the rest still exceeds kMaxInlineResultBytes, and then the annotations that come last.
 namespace callslip::gateway {
 
+namespace v1 = callslip::tracker::v1;
+
 // True for the result of a request for annotations: a drawing, or a list of some.
 bool IsAnnotationResult(const Json& result);
+
+// Those of a list, oldest first, as an array. What is no drawing is left out: trackers of before
+// took whatever came.
+Json DrawingsOf(const v1::ListAnnotationsResponse& listed);
 
 // An answer with `result`, of which IsAnnotationResult() is true: a drawing, or the drawings of a
 // session, oldest first, as {"session", "drawings"}. `answer` is all else that structuredContent

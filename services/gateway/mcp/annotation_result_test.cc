@@ -157,6 +157,20 @@ TEST(AnnotationResultTest, OtherResultsAreNoAnnotations) {
   }
 }
 
+TEST(AnnotationResultTest, WhatIsNoDrawingIsNotListed) {
+  v1::ListAnnotationsResponse listed;
+  const auto add = [&](const std::string& content) { listed.add_drawings()->set_content(content); };
+  add(R"({"annotations":[],"n":2})");
+  for (const char* other : {"x", "\"text\"", "[1]", "5", "", R"({"annotations":5})",
+                            R"([{"annotations":[]}])", R"({"annotations":[1]})"}) {
+    add(other);
+  }
+  add(R"({"annotations":[],"n":1})");
+  EXPECT_EQ(Dump(DrawingsOf(listed)), R"([{"annotations":[],"n":1},{"annotations":[],"n":2}])");
+  listed.Clear();
+  EXPECT_EQ(DrawingsOf(listed), Json::array());
+}
+
 v1::Command Human(v1::CommandState state) {
   v1::Command command;
   command.set_command_id("ann_1");

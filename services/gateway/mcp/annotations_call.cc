@@ -85,20 +85,15 @@ boost::asio::awaitable<ToolResult> AnalyzeTool::ListAnnotations(
   const auto listed = co_await tracker_->ListAnnotations(std::move(list));
   if (!listed.ok()) co_return ErrorResult(listed.status(), Executed::kNo);
   Json answer = {{"status", "complete"}, {"final", true}};
-  if (listed->drawings().empty()) {
+  Json drawings = DrawingsOf(*listed);
+  if (drawings.empty()) {
     answer["result"] = {{"annotations", Json::array()}};
     answer["message"] = "There are no annotations. Ask the user for some with wait: true.";
     std::string text = answer["message"];
     co_return TextResult(std::move(answer), std::move(text));
   }
-  Json drawings = JsonOrText(listed->drawings(0).content());
-  if (!request.session().empty()) {
-    drawings = Json::array();
-    for (const v1::Drawing& drawing : listed->drawings()) {
-      drawings.insert(drawings.begin(), JsonOrText(drawing.content()));
-    }
-  }
-  co_return AnnotationResult(std::move(answer), std::move(drawings), "complete");
+  Json result = request.session().empty() ? Json(drawings.back()) : std::move(drawings);
+  co_return AnnotationResult(std::move(answer), std::move(result), "complete");
 }
 
 boost::asio::awaitable<absl::Status> AnalyzeTool::StartDrawMode(

@@ -81,8 +81,10 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   // For work without a coroutine: what Cancel() emits to. Whoever takes it holds the exchange until
   // the work has ended, and needs no params any more.
   boost::asio::cancellation_slot BeginWait();
-  // Finishes with what `work` makes, and answers at once. `work` throws nothing of ours, but the
-  // libraries under it may.
+  // What is answered, and logged, where the work has thrown: ours throws nothing, but the libraries
+  // under it may.
+  RpcOutcome Failure() const;
+  // Finishes with what `work` makes, and answers at once.
   void FinishWith(absl::FunctionRef<RpcOutcome()> work);
   // The request is over. Only the first call counts.
   void Finish(RpcOutcome outcome);
@@ -109,7 +111,6 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   bool done() const { return outcome_.has_value(); }
   TraceContext TraceInMessage() const;  // Empty where it names none.
   void Send(std::string message);
-  RpcOutcome Failure() const;
   void TellNews();
   void Answer();
   // Until there is something to send or the work has ended, or the time is over.

@@ -1,5 +1,6 @@
 #include "gateway/mcp/streamable_http.h"
 
+#include <exception>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "boost/asio/this_coro.hpp"
+#include "boost/system/system_error.hpp"
 #include "gateway/http/error_response.h"
 #include "gateway/mcp/call_span.h"
 #include "gateway/mcp/protocol.h"
@@ -184,9 +186,17 @@ void StreamableHttp::Answer(std::shared_ptr<Exchange> exchange, Responder respon
 }
 
 asio::awaitable<HttpResponse> StreamableHttp::AnswerNow(std::shared_ptr<Exchange> exchange) const {
-  const RpcOutcome outcome = co_await server_->Handle(exchange);
+  std::optional<RpcOutcome> outcome;
+  try {
+    outcome = co_await server_->Handle(exchange);
+  } catch (const boost::system::system_error&) {
+    throw;  // The peer has left.
+  } catch (const std::exception&) {
+    // An answer has the id of its request, also this one.
+    outcome = exchange->Failure();
+  }
   if (exchange->cancelled()) co_return Accepted();
-  co_return exchange->ResponseOf(outcome);
+  co_return exchange->ResponseOf(*outcome);
 }
 
 asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origin,

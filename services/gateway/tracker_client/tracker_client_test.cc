@@ -205,14 +205,14 @@ TEST_F(TrackerClientTest, DrawingWakesTheWaitAndIsListed) {
   AwaitWaits(1);
   v1::AppendAnnotationsRequest append;
   append.mutable_drawing()->set_tab_id(7);
-  append.mutable_drawing()->set_content("42");
+  append.mutable_drawing()->set_content(R"({"annotations":[]})");
   const auto appended = Await(client_->AppendAnnotations(append));
   ASSERT_OK(appended);
   EXPECT_EQ(appended->completed_command_ids_size(), 1);
-  EXPECT_EQ(wait.get()->result(), "42");
+  EXPECT_EQ(wait.get()->result(), R"({"annotations":[]})");
   const auto listed = Await(client_->ListAnnotations({}));
   ASSERT_OK(listed);
-  EXPECT_EQ(listed->drawings(0).content(), "42");
+  EXPECT_EQ(listed->drawings(0).content(), R"({"annotations":[]})");
 }
 
 TEST_F(TrackerClientTest, EndThatWasBeforeAnswersAtOnce) {

@@ -1,11 +1,15 @@
 #include "tracker/rpc/annotation_convert.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "google/protobuf/struct.pb.h"
 #include "google/protobuf/util/json_util.h"
+#include "tracker/domain/errors.h"
 #include "tracker/rpc/time_convert.h"
+#include "tracker/storage/json.h"
 
 namespace callslip::tracker {
 namespace {
@@ -30,6 +34,15 @@ Payload ParamsOf(const v1::RequestAnnotationsRequest& request) {
   return std::make_shared<const std::string>(std::move(json));
 }
 
+// What the members of a drawing and of its annotations are, its worker and its readers know.
+bool IsDrawing(const std::string& content) {
+  if (content.empty()) return true;  // That it is missing is said elsewhere.
+  const std::optional<Json> json = ParseJson(content);
+  const Json* annotations = json.has_value() ? Find(*json, "annotations") : nullptr;
+  return annotations != nullptr && annotations->is_array() &&
+         absl::c_all_of(*annotations, [](const Json& each) { return each.is_object(); });
+}
+
 }  // namespace
 
 AnnotationRequest RequestFrom(const CallContext& caller,
@@ -43,13 +56,18 @@ AnnotationRequest RequestFrom(const CallContext& caller,
 
 AnnotationQuery QueryFrom(const v1::ListAnnotationsRequest& request) { return QueryOf(request); }
 
-Drawing DrawingFrom(const v1::Drawing& drawing) {
-  return {.target = drawing.target(),
-          .tab_id = drawing.tab_id(),
-          .url = drawing.url(),
-          .title = drawing.title(),
-          .session = drawing.session(),
-          .content = std::make_shared<const std::string>(drawing.content())};
+absl::StatusOr<Drawing> DrawingFrom(const v1::Drawing& drawing) {
+  // What is too large is refused by its size.
+  if (drawing.content().size() <= kMaxDrawingBytes && !IsDrawing(drawing.content())) {
+    return InvalidField("drawing.content",
+                        "is no JSON object with a member `annotations`, an array of objects");
+  }
+  return Drawing{.target = drawing.target(),
+                 .tab_id = drawing.tab_id(),
+                 .url = drawing.url(),
+                 .title = drawing.title(),
+                 .session = drawing.session(),
+                 .content = std::make_shared<const std::string>(drawing.content())};
 }
 
 void Fill(const Drawing& drawing, v1::Drawing& message) {

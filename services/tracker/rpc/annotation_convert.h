@@ -13,7 +13,8 @@ namespace callslip::tracker {
 AnnotationRequest RequestFrom(const CallContext& caller,
                               const v1::RequestAnnotationsRequest& request);
 AnnotationQuery QueryFrom(const v1::ListAnnotationsRequest& request);
-Drawing DrawingFrom(const v1::Drawing& drawing);
+// InvalidField where its content is no drawing.
+absl::StatusOr<Drawing> DrawingFrom(const v1::Drawing& drawing);
 
 void Fill(const Drawing& drawing, v1::Drawing& message);
 

@@ -40,7 +40,7 @@ absl::Status AnnotationService::Request(const CallContext& caller,
 absl::Status AnnotationService::Append(const CallContext& caller,
                                        const v1::AppendAnnotationsRequest& request,
                                        v1::AppendAnnotationsResponse& response) {
-  Drawing drawing = DrawingFrom(request.drawing());
+  ASSIGN_OR_RETURN(Drawing drawing, DrawingFrom(request.drawing()));
   std::string any_name;
   RETURN_IF_ERROR(HoldToScope(*caller.principal, drawing.target, any_name));
   const std::vector<std::string> command_ids(request.command_ids().begin(),

@@ -3,6 +3,7 @@
 #include <string>
 #include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "callslip/tracker/v1/annotation_service.grpc.pb.h"
 #include "tracker/rpc/tracker_server_fixture.h"
 
@@ -12,6 +13,8 @@ namespace {
 using absl::StatusCode;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
+
+std::string DrawingOf(int number) { return absl::StrCat(R"({"annotations":[],"n":)", number, "}"); }
 
 class AnnotationServiceTest : public TrackerServerTest {
  protected:
@@ -95,17 +98,17 @@ TEST_F(AnnotationServiceTest, DrawingWakesTheWaitForItsCommand) {
 }
 
 TEST_F(AnnotationServiceTest, DrawingThatIsThereIsAnsweredAtOnce) {
-  ASSERT_OK(Draw("1"));
+  ASSERT_OK(Draw(DrawingOf(1)));
   ASSERT_OK_AND_ASSIGN(const auto asked, Ask());
   EXPECT_EQ(asked.command().state(), v1::COMMAND_STATE_COMPLETED);
-  EXPECT_EQ(asked.command().result(), "1");
+  EXPECT_EQ(asked.command().result(), DrawingOf(1));
   EXPECT_EQ(Ask()->command().state(), v1::COMMAND_STATE_QUEUED);
 }
 
 TEST_F(AnnotationServiceTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
   const std::string id = Ask()->command().command_id();
   for (int i = 0; i < 2; ++i) {
-    ASSERT_OK_AND_ASSIGN(const auto appended, Draw("1", "review", "", "d1"));
+    ASSERT_OK_AND_ASSIGN(const auto appended, Draw(DrawingOf(1), "review", "", "d1"));
     EXPECT_THAT(appended.completed_command_ids(), ElementsAre(id));
     EXPECT_TRUE(appended.stored());
   }
@@ -113,10 +116,10 @@ TEST_F(AnnotationServiceTest, RepeatedDrawingIsKeptOnceAndAnsweredTheSame) {
 }
 
 TEST_F(AnnotationServiceTest, SessionIsReadWholeAndListed) {
-  ASSERT_OK(Draw("1", "my \"review\""));
-  ASSERT_OK(Draw("2", "my \"review\""));
+  ASSERT_OK(Draw(DrawingOf(1), "my \"review\""));
+  ASSERT_OK(Draw(DrawingOf(2), "my \"review\""));
   ASSERT_OK_AND_ASSIGN(const auto asked, Ask("my \"review\""));
-  EXPECT_EQ(asked.command().result(), "[1,2]");
+  EXPECT_EQ(asked.command().result(), absl::StrCat("[", DrawingOf(1), ",", DrawingOf(2), "]"));
   EXPECT_EQ(Read(asked.command().command_id()).params(), R"({"session":"my \"review\""})");
 
   v1::ListAnnotationsRequest request;
@@ -131,11 +134,11 @@ TEST_F(AnnotationServiceTest, SessionIsReadWholeAndListed) {
   EXPECT_EQ(drawing.url(), "http://page/");
   EXPECT_EQ(drawing.title(), "A page");
   EXPECT_EQ(drawing.session(), "my \"review\"");
-  EXPECT_EQ(drawing.content(), "2");
+  EXPECT_EQ(drawing.content(), DrawingOf(2));
   EXPECT_EQ(drawing.append_time().seconds(), absl::ToUnixSeconds(clock_.Now()));
   request.set_page_token(page.next_page_token());
   ASSERT_OK_AND_ASSIGN(page, CallAnnotations(&Stub::ListAnnotations, request));
-  EXPECT_EQ(page.drawings(0).content(), "1");
+  EXPECT_EQ(page.drawings(0).content(), DrawingOf(1));
   EXPECT_TRUE(page.next_page_token().empty());
 }
 
@@ -148,8 +151,16 @@ TEST_F(AnnotationServiceTest, RequestIdReusedForOtherAnnotationsIsRefused) {
 }
 
 TEST_F(AnnotationServiceTest, ErrorsCarryTheirReasons) {
+  for (const char* content :
+       {"x", "\"text\"", "5", "null", "[1]", "[]", "{}", R"({"annotations":5})",
+        R"({"annotations":{}})", R"({"annotations":null})", R"({"annotations":[1]})",
+        R"({"annotations":[{},"x"]})", R"({"annotations":[]} {})",
+        "{\"annotations\":[{\"note\":\"\xff\"}]}"}) {
+    EXPECT_THAT(Draw(content), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"))
+        << content;
+  }
   EXPECT_THAT(Draw(""), FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
-  EXPECT_THAT(Draw("1", "", "", std::string(129, 'd')),
+  EXPECT_THAT(Draw(DrawingOf(1), "", "", std::string(129, 'd')),
               FailsWith(StatusCode::kInvalidArgument, "invalid_argument"));
   EXPECT_THAT(Draw(std::string(8 << 20, '1')),
               FailsWith(StatusCode::kInvalidArgument, "drawing_too_large"));
@@ -169,7 +180,7 @@ TEST_F(AnnotationServiceTest, RequestThatNobodyAnswersExpiresAfterTenMinutes) {
   while (command.state() == v1::COMMAND_STATE_QUEUED) command = Read(id);
   EXPECT_EQ(command.state(), v1::COMMAND_STATE_EXPIRED);
   EXPECT_EQ(command.error().code(), "user_did_not_finish");
-  EXPECT_EQ(Draw("1", "", id)->completed_command_ids_size(), 0);
+  EXPECT_EQ(Draw(DrawingOf(1), "", id)->completed_command_ids_size(), 0);
 }
 
 TEST_F(AnnotationServiceTest, DrainStillTakesDrawings) {
@@ -182,7 +193,7 @@ TEST_F(AnnotationServiceTest, DrainStillTakesDrawings) {
   while (Lease().ok()) {
   }
   EXPECT_THAT(Ask(), FailsWith(StatusCode::kUnavailable, "draining"));
-  EXPECT_THAT(Draw("1", "", id)->completed_command_ids(), ElementsAre(id));
+  EXPECT_THAT(Draw(DrawingOf(1), "", id)->completed_command_ids(), ElementsAre(id));
   ASSERT_OK(Complete(lease->leases(0)));
   drain.join();
 }
