@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/any_invocable.h"
 #include "auth/token_file.h"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
@@ -140,7 +141,10 @@ struct GatewayServer::Parts {
             [this](std::shared_ptr<HttpRequest> request, Responder responder) {
               router->Handle(std::move(request), std::move(responder));
             },
-            [this](HttpRequest& head) { return router->JudgeHead(head); }) {
+            [this](const std::shared_ptr<HttpRequest>& head,
+                   absl::AnyInvocable<void(HeadVerdict) &&> done) {
+              router->JudgeHead(head, std::move(done));
+            }) {
     if (token_file.has_value()) {
       credentials = std::make_shared<Credentials>(token_file->entries);
       calls->SetToken(OwnTokenOf(*token_file, config.tracker));
@@ -166,22 +170,24 @@ struct GatewayServer::Parts {
     return catalog;
   }
 
-  // Of `address`; a Unix-domain socket needs no TLS.
-  absl::StatusOr<Address> Listen(const Address& address) {
-    return server.Listen(address, address.is_unix() ? nullptr : tls);
+  // At one of the addresses of --listen; a Unix-domain socket needs no TLS.
+  absl::StatusOr<Address> Listen(size_t listener) {
+    const Address& address = config.listen[listener];
+    return server.Listen(address, address.is_unix() ? nullptr : tls, listener);
   }
 
   // Tries an address again until it is free.
-  boost::asio::awaitable<void> ListenWhenFree(Address address) {
+  boost::asio::awaitable<void> ListenWhenFree(size_t listener) {
     boost::asio::steady_timer timer(loop.executor());
     for (;;) {
       timer.expires_after(kListenPause);
       co_await timer.async_wait(boost::asio::use_awaitable);
       if (is_leaving) co_return;
-      if (Listen(address).ok()) break;
+      if (Listen(listener).ok()) break;
     }
-    std::erase(cannot_listen, address.ToString());
-    Log(LogLevel::kInfo, "listening", {{"address", address.ToString()}});
+    const std::string address = config.listen[listener].ToString();
+    std::erase(cannot_listen, address);
+    Log(LogLevel::kInfo, "listening", {{"address", address}});
   }
 
   // Again and again.
@@ -374,11 +380,12 @@ absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
     ASSIGN_OR_RETURN(parts.tls, ServerTls::Load(config.tls));
   }
   std::vector<Address> bound;
-  std::vector<Address> taken;
-  for (const Address& address : config.listen) {
-    const absl::StatusOr<Address> listening = parts.Listen(address);
+  std::vector<Address> all = config.listen;
+  for (size_t listener = 0; listener < all.size(); ++listener) {
+    const absl::StatusOr<Address> listening = parts.Listen(listener);
     if (listening.ok()) {
       bound.push_back(*listening);
+      all[listener] = *listening;
       continue;
     }
     if (!config.listen_when_free || !absl::IsUnavailable(listening.status())) {
@@ -386,16 +393,11 @@ absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
     }
     Log(LogLevel::kError, "cannot listen yet",
         {{"reason", std::string(listening.status().message())}});
-    taken.push_back(address);
-    parts.cannot_listen.push_back(address.ToString());
-  }
-  if (bound.empty()) return absl::UnavailableError("no address of --listen is free");
-  std::vector<Address> all = bound;
-  for (const Address& address : taken) {
-    all.push_back(address);
-    boost::asio::co_spawn(parts.loop.executor(), parts.ListenWhenFree(address),
+    parts.cannot_listen.push_back(config.listen[listener].ToString());
+    boost::asio::co_spawn(parts.loop.executor(), parts.ListenWhenFree(listener),
                           boost::asio::detached);
   }
+  if (bound.empty()) return absl::UnavailableError("no address of --listen is free");
   parts.MakeRouter(all);
   boost::asio::co_spawn(parts.loop.executor(), parts.tracker_access.Watch(&parts.is_leaving),
                         boost::asio::detached);

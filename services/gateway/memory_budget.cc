@@ -16,7 +16,8 @@ constexpr int64_t kConnectionBytes = 2000;
 constexpr int64_t kProcessBytes = 64 * kMiB;
 
 int64_t FixedBytes(const HttpLimits& http) {
-  return http.connections * kConnectionBytes + kProcessBytes;
+  return http.connections * kConnectionBytes + kProcessBytes +
+         kCopiesOfBodies * static_cast<int64_t>(http.strangers_bodies_bytes);
 }
 
 std::string InMiB(int64_t bytes) { return absl::StrCat((bytes + kMiB - 1) / kMiB, "MiB"); }
@@ -25,7 +26,8 @@ std::string InMiB(int64_t bytes) { return absl::StrCat((bytes + kMiB - 1) / kMiB
 
 std::vector<MemoryBudget::Share> MemoryBudget::Shares() const {
   return {
-      {"bodies", kCopiesOfBodies * static_cast<int64_t>(http.all_bodies_bytes)},
+      {"bodies",
+       kCopiesOfBodies * static_cast<int64_t>(http.all_bodies_bytes + http.strangers_bodies_bytes)},
       {"files", files_bytes},
       {"unsent", kCopiesOfAnswers * static_cast<int64_t>(http.all_unsent_bytes)},
       {"connections", http.connections * kConnectionBytes},

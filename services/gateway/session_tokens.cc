@@ -55,17 +55,6 @@ void SessionTokens::Verify(const std::string& token, Done done) {
   boost::asio::co_spawn(executor_, Look(shared_from_this(), token, digest), boost::asio::detached);
 }
 
-bool SessionTokens::IsHopeless(const std::string& token) {
-  if (!IsWellFormedSessionToken(token)) return true;
-  const Entry* known = FindFresh(Sha256(token));
-  return known != nullptr && known->credential == nullptr;
-}
-
-CredentialPtr SessionTokens::FindKnown(const std::string& token) {
-  const Entry* known = FindFresh(Sha256(token));
-  return known == nullptr ? nullptr : known->credential;
-}
-
 const SessionTokens::Entry* SessionTokens::FindFresh(const Sha256Digest& digest) {
   const auto found = by_digest_.find(digest);
   if (found == by_digest_.end() || clock_->Now() >= found->second->until) return nullptr;

@@ -43,8 +43,6 @@ class SessionTokens final : public TokenVerifier,
   // RESOURCE_EXHAUSTED, reason `too_many_lookups`; else what has kept the tracker from saying, as
   // TrackerErrorOf() has it, such as UNAVAILABLE `tracker_unreachable`.
   void Verify(const std::string& token, Done done) override;
-  bool IsHopeless(const std::string& token) override;
-  CredentialPtr FindKnown(const std::string& token) override;
 
   size_t size() const { return entries_.size(); }
 

@@ -93,7 +93,7 @@ class SessionApiTest : public testing::Test {
       : client_(io_.get_executor()),
         hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_)),
         api_(&client_, hub_),
-        router_(Doors({.host = "127.0.0.1", .port = 7890}, {}, {}), std::move(tokens)) {
+        router_(Doors({{.host = "127.0.0.1", .port = 7890}}, {}, {}), std::move(tokens)) {
     api_.AddRoutes(router_);
     client_.On<v1::GetSessionRequest, v1::Session>(
         [this](const auto& request) -> absl::StatusOr<v1::Session> {

@@ -36,6 +36,13 @@ class BodyBudget {
         : budget_(other.budget_),
           who_(std::exchange(other.who_, "")),
           bytes_(std::exchange(other.bytes_, 0)) {}
+    // Of another budget, perhaps.
+    Place& operator=(Place&& other) noexcept {
+      std::swap(budget_, other.budget_);
+      std::swap(who_, other.who_);
+      std::swap(bytes_, other.bytes_);
+      return *this;
+    }
 
     // Whose body it is. Before the first Grow().
     void SetCaller(std::string who) { who_ = std::move(who); }

@@ -3,7 +3,6 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/strip.h"
 #include "gateway/http/error_response.h"
 
 namespace callslip::gateway {
@@ -32,37 +31,30 @@ bool OpensPage(const HttpRequest& request) {
 
 }  // namespace
 
-Doors::Doors(const Address& listen, const std::vector<std::string>& allowed_hosts,
-             const std::vector<std::string>& allowed_origins)
-    : Doors(std::vector<Address>{listen}, allowed_hosts, allowed_origins, /*is_tls=*/false) {}
-
 Doors::Doors(const std::vector<Address>& listen, const std::vector<std::string>& allowed_hosts,
-             const std::vector<std::string>& allowed_origins, bool is_tls)
-    : own_scheme_(is_tls ? "https://" : "http://"),
-      origins_(allowed_origins.begin(), allowed_origins.end()) {
+             const std::vector<std::string>& allowed_origins, bool is_tls) {
+  const absl::string_view scheme = is_tls ? "https://" : "http://";
   for (const Address& address : listen) {
-    if (address.is_unix()) {
-      hosts_.insert("localhost");
-      continue;
+    Door& door = doors_.emplace_back();
+    for (const std::string& host : allowed_hosts) door.hosts.insert(absl::AsciiStrToLower(host));
+    if (!address.is_unix()) {
+      const std::string text = absl::AsciiStrToLower(address.ToString());
+      door.hosts.insert(text);
+      // Clients leave out the port that is usual.
+      if (address.port == (is_tls ? 443 : 80)) door.hosts.insert(text.substr(0, text.rfind(':')));
+      for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) {
+        door.hosts.insert(absl::StrCat(name, ":", address.port));
+      }
     }
-    const std::string text = absl::AsciiStrToLower(address.ToString());
-    hosts_.insert(text);
-    // Clients leave out the port that is usual.
-    if (address.port == (is_tls ? 443 : 80)) hosts_.insert(text.substr(0, text.rfind(':')));
-    for (const char* name : {"127.0.0.1", "localhost", "[::1]"}) {
-      hosts_.insert(absl::StrCat(name, ":", address.port));
-    }
+    for (const std::string& host : door.hosts) door.origins.insert(absl::StrCat(scheme, host));
+    door.origins.insert(allowed_origins.begin(), allowed_origins.end());
+    // Of clients. Whatever serves a page at http://localhost, this socket does not.
+    if (address.is_unix()) door.hosts.insert("localhost");
   }
-  for (const std::string& host : allowed_hosts) hosts_.insert(absl::AsciiStrToLower(host));
-}
-
-bool Doors::IsAllowedOrigin(absl::string_view origin) const {
-  return origins_.contains(origin) ||
-         (absl::ConsumePrefix(&origin, own_scheme_) && hosts_.contains(origin));
 }
 
 bool Doors::IsForUs(const HttpRequest& request) const {
-  return hosts_.contains(absl::AsciiStrToLower(request.Header("host")));
+  return doors_.at(request.listener).hosts.contains(absl::AsciiStrToLower(request.Header("host")));
 }
 
 std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
@@ -74,7 +66,9 @@ std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
                          "--allowed-hosts.");
   }
   if (const auto origin = request.headers.find("origin"); origin != request.headers.end()) {
-    if (!IsAllowedOrigin(origin->second)) return OriginRefusal(origin->second);
+    if (!doors_.at(request.listener).origins.contains(origin->second)) {
+      return OriginRefusal(origin->second);
+    }
   } else if (const std::string& site = request.Header("sec-fetch-site");
              (site == "cross-site" || site == "same-site") && !OpensPage(request)) {
     return ErrorResponse(403, "site_not_allowed", "Requests from other sites are not accepted.",

@@ -13,23 +13,22 @@ namespace callslip::gateway {
 
 // What every request has to pass, whatever it asks for. Without these checks any web page that a
 // user visits could send commands to the gateway on the same machine:
-//   Host    must be one of ours, with its port: a page that rebinds its DNS name to 127.0.0.1
-//           still sends its own name.
-//   Origin  must be absent, ours, or on the list.
+//   Host    must be one of the listener's that it came by, with its port: a page that rebinds its
+//           DNS name to 127.0.0.1 still sends its own name.
+//   Origin  must be absent, on the list, or of a page that this listener serves.
 //   Sec-Fetch-Site must not name another site where there is no Origin: the requests that a page's
 //           images and scripts make carry none, but browsers say in this header where they come
 //           from. A link to the page (/ui/) may be anywhere: what it opens holds nothing.
 //   Content-Type of a POST must be application/json, which a plain HTML form can't send.
 class Doors {
  public:
-  // Accepts `listen` itself, the loopback names with its port, and `allowed_hosts` ("name:port").
-  // `allowed_origins` are compared as a whole ("chrome-extension://id").
-  Doors(const Address& listen, const std::vector<std::string>& allowed_hosts,
-        const std::vector<std::string>& allowed_origins);
-  // The same for several addresses, over HTTPS where `is_tls` (pages of another scheme are not the
-  // gateway's own). A Unix-domain socket is `localhost`.
+  // Accepts the listener's address itself, the loopback names with its port, and `allowed_hosts`
+  // ("name:port"); over HTTPS where `is_tls` (pages of another scheme are not the gateway's own).
+  // A Unix-domain socket is `localhost`, where no browser gets a page. `allowed_origins` are
+  // compared as a whole ("chrome-extension://id"). `listen` are the listeners by
+  // HttpRequest::listener.
   Doors(const std::vector<Address>& listen, const std::vector<std::string>& allowed_hosts,
-        const std::vector<std::string>& allowed_origins, bool is_tls);
+        const std::vector<std::string>& allowed_origins, bool is_tls = false);
 
   // Whether its Host is one of ours: if not, it may be on its way to somebody else.
   bool IsForUs(const HttpRequest& request) const;
@@ -38,11 +37,12 @@ class Doors {
   std::optional<HttpResponse> Check(const HttpRequest& request) const;
 
  private:
-  bool IsAllowedOrigin(absl::string_view origin) const;
+  struct Door {
+    absl::flat_hash_set<std::string> hosts;
+    absl::flat_hash_set<std::string> origins;
+  };
 
-  const std::string own_scheme_;
-  absl::flat_hash_set<std::string> hosts_;
-  absl::flat_hash_set<std::string> origins_;
+  std::vector<Door> doors_;  // By listener.
 };
 
 }  // namespace callslip::gateway

@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -20,7 +22,7 @@ class DoorsTest : public testing::Test {
     return refusal.has_value() ? refusal->status : 0;
   }
 
-  Doors doors_{{.host = "127.0.0.1", .port = 7890}, {"gateway:7890"}, {kExtension}};
+  Doors doors_{{{.host = "127.0.0.1", .port = 7890}}, {"gateway:7890"}, {kExtension}};
 };
 
 TEST_F(DoorsTest, OwnHostsPass) {
@@ -39,7 +41,7 @@ TEST_F(DoorsTest, OtherHostsAreRefused) {
 }
 
 TEST_F(DoorsTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
-  const Doors ipv6({.host = "FD00::1", .port = 7890}, {}, {});
+  const Doors ipv6({{.host = "FD00::1", .port = 7890}}, {}, {});
   for (const char* host : {"[fd00::1]:7890", "[FD00::1]:7890", "[::1]:7890"}) {
     EXPECT_FALSE(ipv6.Check({.method = "GET", .headers = {{"host", host}}}).has_value()) << host;
   }
@@ -48,21 +50,50 @@ TEST_F(DoorsTest, Ipv6AddressesAndCapitalsOfTheListenerAreOwnHosts) {
   }
 }
 
-TEST_F(DoorsTest, SeveralListenersAreAllOwnHostsAndASocketIsLocalhost) {
-  const Doors doors({{.host = "10.0.0.1", .port = 443}, {.unix_path = "/run/s"}}, {}, {},
-                    /*is_tls=*/true);
-  const auto passes = [&](const std::string& host, const std::string& origin) {
+TEST_F(DoorsTest, AListenerKnowsItsOwnHostsAndPages) {
+  const Doors doors(
+      {{.host = "10.0.0.1", .port = 443}, {.host = "10.0.0.2", .port = 7890}, {.unix_path = "/s"}},
+      {"gateway.test"}, {kExtension}, /*is_tls=*/true);
+  const auto passes = [&](size_t listener, const std::string& host, const std::string& origin) {
     HttpHeaders headers = {{"host", host}};
     if (!origin.empty()) headers.emplace("origin", origin);
-    return !doors.Check({.method = "GET", .headers = std::move(headers)}).has_value();
+    const auto refusal =
+        doors.Check({.method = "GET", .headers = std::move(headers), .listener = listener});
+    return !refusal.has_value();
   };
-  for (const char* host : {"10.0.0.1:443", "10.0.0.1", "localhost", "localhost:443"}) {
-    EXPECT_TRUE(passes(host, "")) << host;
+  const std::vector<std::vector<std::string>> hosts = {
+      {"10.0.0.1:443", "10.0.0.1", "localhost:443"}, {"10.0.0.2:7890", "localhost:7890"}, {}};
+  for (size_t listener = 0; listener < hosts.size(); ++listener) {
+    for (size_t other = 0; other < hosts.size(); ++other) {
+      for (const std::string& host : hosts[other]) {
+        EXPECT_EQ(passes(listener, host, ""), listener == other) << listener << host;
+        EXPECT_EQ(passes(listener, host, "https://" + host), listener == other) << host;
+        EXPECT_EQ(passes(listener, "gateway.test", "https://" + host), listener == other) << host;
+        EXPECT_FALSE(passes(listener, host, "http://" + host)) << host;
+      }
+    }
+    for (const char* host : {"10.0.0.1:80", "127.0.0.1", "localhost:80", ""}) {
+      EXPECT_FALSE(passes(listener, host, "")) << host;
+    }
+    EXPECT_TRUE(passes(listener, "gateway.test", "https://gateway.test"));
+    EXPECT_TRUE(passes(listener, "gateway.test", kExtension));
   }
-  EXPECT_FALSE(passes("10.0.0.1:80", ""));
-  EXPECT_FALSE(passes("127.0.0.1", ""));
-  EXPECT_TRUE(passes("10.0.0.1", "https://10.0.0.1"));
-  EXPECT_FALSE(passes("10.0.0.1", "http://10.0.0.1"));
+}
+
+// Whatever it is that serves pages at port 80 of this machine, it is another program.
+TEST_F(DoorsTest, NobodyHasAPageOverASocket) {
+  const Doors doors({{.host = "127.0.0.1", .port = 7890}, {.unix_path = "/s"}}, {}, {});
+  const auto passes = [&](size_t listener, HttpHeaders headers) {
+    return !doors.Check({.method = "GET", .headers = std::move(headers), .listener = listener})
+                .has_value();
+  };
+  EXPECT_TRUE(passes(1, {{"host", "localhost"}}));
+  EXPECT_FALSE(passes(0, {{"host", "localhost"}}));
+  for (const char* origin : {"http://localhost", "https://localhost", "http://localhost:80",
+                             "http://127.0.0.1", "http://localhost:7890"}) {
+    EXPECT_FALSE(passes(1, {{"host", "localhost"}, {"origin", origin}})) << origin;
+  }
+  EXPECT_FALSE(passes(0, {{"host", "127.0.0.1:7890"}, {"origin", "http://localhost"}}));
 }
 
 TEST_F(DoorsTest, OnlyNamedExtensionsAndOwnPagesMayBeTheOrigin) {

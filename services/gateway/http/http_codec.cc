@@ -194,7 +194,7 @@ size_t RequestParser::ReadSize() const {
 
 bool RequestParser::HasHead() const { return state_->is_header_done(); }
 
-HttpRequest& RequestParser::head() { return *state_->request; }
+const std::shared_ptr<HttpRequest>& RequestParser::head() const { return state_->request; }
 
 RequestParser::Next RequestParser::LimitBody(uint64_t bytes) {
   State& parser = *state_;

@@ -42,7 +42,7 @@ class RequestParser {
   // From here on it is the body that is waited for.
   bool HasHead() const;
   // The request without the rest of its body. From then on.
-  HttpRequest& head();
+  const std::shared_ptr<HttpRequest>& head() const;
   // That its body is at most so large. kRefuse where it is said to be larger, else kRead; refused
   // later where it turns out to be. From then on, once.
   Next LimitBody(uint64_t bytes);

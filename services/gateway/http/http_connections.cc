@@ -26,6 +26,9 @@ namespace {
 
 namespace asio = boost::asio;
 
+// On whose account the bodies are that came with signatures. No caller's name.
+constexpr char kClaims[] = "signatures to judge";
+
 // How exact deadlines are, and how often a peer is looked at that has sent its next request early.
 constexpr std::chrono::milliseconds kTick{250};
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
@@ -62,8 +65,9 @@ void LogFailure(absl::string_view message, const std::exception& error) {
 // Held by whatever is to call it back.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(Transport transport, std::shared_ptr<Connections> all)
+  Connection(Transport transport, size_t listener, std::shared_ptr<Connections> all)
       : transport_(std::move(transport)),
+        listener_(listener),
         all_(std::move(all)),
         index_(all_->open_.size()),
         queue_(&all_->busy_),
@@ -112,6 +116,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Ends what is awaited of the peer.
   void Close() { transport_.Close(); }
+
+  bool IsStranger() const { return account_ == BodyAccount::kStranger && body_place_.bytes() > 0; }
+
+  // Makes room for another one.
+  void Evict() {
+    Enter(all_->busy_);
+    body_place_ = BodyBudget::Place(all_->bodies_);
+    Close();
+  }
 
  private:
   class StreamWriter;
@@ -170,50 +183,74 @@ class Connection : public std::enable_shared_from_this<Connection> {
     const HttpLimits& limits = all_->limits_;
     if (!parser_.has_value()) {
       parser_.emplace(limits);
-      Enter(all_->busy_);
+      Enter(all_->unknown_);
       if (!is_new_) ExpireAfter(limits.header_time);
     }
     const bool had_head = parser_->HasHead();
     const RequestParser::Next next = parser_->Parse(received_);
     if (next == RequestParser::Next::kDone) return Handle();
     if (next == RequestParser::Next::kRefuse) return Run(Refuse(parser_->TakeRefusal()));
-    if (parser_->HasHead()) {
-      if (!had_head && !MayHaveBody()) return;
-      if (!body_place_.Grow(parser_->body_bytes())) return Run(Refuse(TooManyBodies()));
-      if (!had_head) parser_->ReserveBody();
-    }
-    if (next == RequestParser::Next::kContinue && !SendContinue()) return Close();
-    if (!had_head && parser_->HasHead()) ExpireAfter(limits.body_time);
-    is_new_ = is_new_ && !parser_->HasHead();
-    AwaitReadable();
+    if (!parser_->HasHead()) return AwaitReadable();
+    if (had_head || all_->judge_ == nullptr) return AwaitBody(next, !had_head);
+    parser_->head()->peer_names = transport_.peer_names();
+    parser_->head()->listener = listener_;
+    // Nothing more is read before it is known from whom.
+    reading_ = false;
+    all_->judge_(parser_->head(), [self = shared_from_this(), next](HeadVerdict verdict) {
+      self->reading_ = true;
+      if (self->MayHaveBody(std::move(verdict))) self->AwaitBody(next, true);
+    });
   }
 
   // Whether the rest of a body is to be read. Else it is seen to.
-  bool MayHaveBody() {
-    if (all_->judge_ == nullptr) return true;
-    HttpRequest& head = parser_->head();
-    head.peer_names = transport_.peer_names();
-    HeadVerdict verdict = all_->judge_(head);
+  bool MayHaveBody(HeadVerdict verdict) {
     if (verdict.is_refused) {
       is_cut_ = true;
       Handle();
       return false;
     }
-    body_place_.SetCaller(std::move(verdict.caller));
     if (parser_->LimitBody(verdict.body_bytes) == RequestParser::Next::kRefuse) {
       Run(Refuse(parser_->TakeRefusal()));
       return false;
     }
+    account_ = verdict.account;
+    if (account_ == BodyAccount::kStranger) {
+      body_place_ = BodyBudget::Place(all_->strangers_bodies_);
+    } else if (account_ == BodyAccount::kClaimed) {
+      body_place_.SetCaller(kClaims);
+    } else {
+      body_place_.SetCaller(std::move(verdict.caller));
+      Enter(all_->busy_);
+    }
     return true;
+  }
+
+  void AwaitBody(RequestParser::Next next, bool is_new) {
+    const uint64_t bytes = parser_->body_bytes();
+    while (!body_place_.Grow(bytes)) {
+      if (account_ == BodyAccount::kStranger && all_->EndLongestStranger(this)) continue;
+      return Run(Refuse(TooManyBodies()));
+    }
+    if (is_new) {
+      parser_->ReserveBody();
+      ExpireAfter(account_ == BodyAccount::kStranger ? all_->limits_.strangers_body_time
+                                                     : all_->limits_.body_time);
+      is_new_ = false;
+    }
+    if (next == RequestParser::Next::kContinue && !SendContinue()) return Close();
+    AwaitReadable();
   }
 
   // Leaves the request to its handler, which responds at once or at any time.
   void Handle() {
+    Enter(all_->busy_);
     std::shared_ptr<HttpRequest> request = parser_->TakeRequest();
     request->peer_names = transport_.peer_names();
+    request->listener = listener_;
     if (body_place_.bytes() > 0) {
       request->body_place = std::make_shared<BodyBudget::Place>(std::move(body_place_));
     }
+    account_ = BodyAccount::kKnown;
     options_ = parser_->options();
     request->is_cut = is_cut_;
     if (is_cut_) options_.keep_alive = false;
@@ -424,6 +461,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
 
   Transport transport_;
+  const size_t listener_;
   const std::shared_ptr<Connections> all_;
   size_t index_;                                  // In `all_->open_`.
   std::list<Connection*>* queue_;                 // One of those of `all_`.
@@ -444,8 +482,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool peer_left_ = false;
   CredentialPtr credential_;  // Of the present request, which has to end with it.
   bool expelled_ = false;
-  BodyBudget::Place body_place_;  // Of the request that arrives.
-  bool is_cut_ = false;           // The present request is refused by its head.
+  BodyBudget::Place body_place_;               // Of the request that arrives.
+  BodyAccount account_ = BodyAccount::kKnown;  // So is this.
+  bool is_cut_ = false;                        // The present request is refused by its head.
 };
 
 class Connection::StreamWriter final : public BodyWriter {
@@ -496,19 +535,31 @@ Connections::Connections(const asio::any_io_executor& executor, const HttpLimits
       handler_(std::move(handler)),
       judge_(std::move(judge)),
       bodies_(std::make_shared<BodyBudget>(limits.all_bodies_bytes, limits.bodies_of_caller_bytes)),
+      strangers_bodies_(std::make_shared<BodyBudget>(limits.strangers_bodies_bytes,
+                                                     limits.strangers_bodies_bytes)),
       unsent_(std::make_shared<BodyBudget>(limits.all_unsent_bytes, limits.unsent_of_caller_bytes)),
       web_sockets_(std::make_shared<WebSockets>(limits.web_socket)),
       timer_(executor) {}
 
-void Connections::Serve(Transport transport) {
-  std::make_shared<Connection>(std::move(transport), shared_from_this())->Start();
+void Connections::Serve(Transport transport, size_t listener) {
+  std::make_shared<Connection>(std::move(transport), listener, shared_from_this())->Start();
   if (at_handshake_.size() > limits_.handshakes) at_handshake_.front()->Close();
   StartTicking();
 }
 
-bool Connections::CloseLongestIdle() {
-  if (idle_.empty()) return false;
-  idle_.front()->Close();
+bool Connections::MakeRoom() {
+  const std::list<Connection*>& longest = idle_.empty() ? unknown_ : idle_;
+  if (longest.empty()) return false;
+  longest.front()->Evict();
+  return true;
+}
+
+bool Connections::EndLongestStranger(const Connection* next) {
+  const auto longest = std::find_if(unknown_.begin(), unknown_.end(), [next](const auto* each) {
+    return each != next && each->IsStranger();
+  });
+  if (longest == unknown_.end()) return false;
+  (*longest)->Evict();
   return true;
 }
 

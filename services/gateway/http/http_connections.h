@@ -29,15 +29,18 @@ class Connections : public std::enable_shared_from_this<Connections> {
 
   // Serves a peer until either side closes. Of too many that are still at their handshakes, the
   // one that has been so for longest is closed.
-  void Serve(Transport transport);
+  // `listener` is by which one it came.
+  void Serve(Transport transport, size_t listener);
 
-  // Closes the one that has been without a request for longest, to make room. False where all are
-  // busy.
-  bool CloseLongestIdle();
+  // Closes the one that has been without a request for longest, or else the one that has been
+  // sending one for longest without its being known from whom. False where all are busy.
+  bool MakeRoom();
 
   int64_t connections() const { return static_cast<int64_t>(open_.size()); }
   int64_t web_sockets() const { return static_cast<int64_t>(web_sockets_->size()); }
-  int64_t body_bytes() const { return static_cast<int64_t>(bodies_->taken()); }
+  int64_t body_bytes() const {
+    return static_cast<int64_t>(bodies_->taken() + strangers_bodies_->taken());
+  }
   int64_t unsent_bytes() const { return static_cast<int64_t>(unsent_->taken()); }
   bool IsFull() const { return connections() + web_sockets() >= limits_.connections; }
 
@@ -51,6 +54,9 @@ class Connections : public std::enable_shared_from_this<Connections> {
  private:
   friend class Connection;
 
+  // Ends the stranger whose body has been on its way for longest. False where there is none but
+  // `next`.
+  bool EndLongestStranger(const Connection* next);
   void StartTicking();
   void Tick();
   void TellIfIdle();
@@ -60,6 +66,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
   const RespondingHandler handler_;
   const HeadJudge judge_;  // May be null.
   const std::shared_ptr<BodyBudget> bodies_;
+  const std::shared_ptr<BodyBudget> strangers_bodies_;
   const std::shared_ptr<BodyBudget> unsent_;
   // Connections that were upgraded, and are no longer among the open ones here.
   const std::shared_ptr<WebSockets> web_sockets_;
@@ -71,7 +78,8 @@ class Connections : public std::enable_shared_from_this<Connections> {
   std::vector<Connection*> open_;
   // Each of them is also in one of these, behind those that came there before.
   std::list<Connection*> at_handshake_;
-  std::list<Connection*> idle_;  // Before the first byte of a request.
+  std::list<Connection*> idle_;     // Before the first byte of a request.
+  std::list<Connection*> unknown_;  // A request is coming, and it is not known from whom.
   std::list<Connection*> busy_;
   // What one of them has just read, and takes up at once.
   std::array<char, RequestParser::kMaxReadBytes> read_buffer_;

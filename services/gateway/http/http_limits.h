@@ -23,7 +23,7 @@ struct WebSocketLimits {
   std::chrono::milliseconds close_time{1500};
 };
 
-// How large a body may be, by what it is for. None is below what is read at once (64 KiB).
+// How large a body may be, by what it is for.
 //
 // A request that carries nothing.
 inline constexpr uint64_t kNoBodyBytes = 64 << 10;
@@ -47,14 +47,19 @@ struct HttpLimits {
   // requests: two of the largest, and smaller ones. There are up to three of each at a time: as it
   // came, and what is made of it; as a message, and as bytes of gRPC's.
   uint64_t all_bodies_bytes = 32 << 20;
-  // Of these, for one caller, so that nobody fills them for the others: two of the largest.
+  // Of these, for one caller, so that nobody fills them for the others: two of the largest. As much
+  // for all requests whose signatures are yet to be judged.
   uint64_t bodies_of_caller_bytes = 24 << 20;
+  // Besides those, of strangers: logins, of 4 KiB at the most. The one that has been on its way for
+  // longest makes room for the next.
+  uint64_t strangers_bodies_bytes = 1 << 20;
   // Of answers, and of pieces of streams, that the kernel has not taken at once, since their peers
   // read slowly or not at all. Beyond it a connection is cut off.
   uint64_t all_unsent_bytes = 24 << 20;
   uint64_t unsent_of_caller_bytes = 16 << 20;
   // 10,000 held waits and room for everything else. When all places are taken, whoever comes gets
-  // that of the connection that has been idle for longest.
+  // that of the connection that has been idle for longest, or else of the one that has been sending
+  // a request for longest without its being known from whom.
   int connections = 16'384;
   // Of these, for one address of another machine (or one /64 of IPv6); the rest is for others.
   // Proxies have many clients behind one address.
@@ -70,6 +75,8 @@ struct HttpLimits {
   std::chrono::seconds header_time{10};
   // For the whole body: 12 MiB in it is a modem's pace.
   std::chrono::seconds body_time{60};
+  // The same where whoever sends it is not known: it is a packet.
+  std::chrono::seconds strangers_body_time{5};
   // For the whole response, or for each piece of one that is streamed, to a peer that reads slowly.
   std::chrono::seconds write_time{30};
   WebSocketLimits web_socket;

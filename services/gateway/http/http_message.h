@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_HTTP_HTTP_MESSAGE_H_
 #define CALLSLIP_GATEWAY_HTTP_HTTP_MESSAGE_H_
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +18,7 @@
 
 namespace callslip::gateway {
 
+struct Caller;
 struct WebSocketUpgrade;
 
 // By their names in lower case; the first of equal names, but for `tracestate` and `baggage`, which
@@ -37,9 +39,15 @@ struct HttpRequest {
   // What the body takes of what all bodies may, until the request has ended. Null where it came
   // with its head.
   std::shared_ptr<void> body_place;
+  // Which of the server's listeners it came by, as HttpServer::Listen() was told. Set by the
+  // connection.
+  size_t listener = 0;
   // The alternative names in the certificate that the peer has shown, and that was checked. Null
   // where there is none. Set by the connection.
   std::shared_ptr<const std::vector<std::string>> peer_names;
+  // Who sends it, where that was worked out before its body was read. Set by the router, for
+  // itself.
+  std::shared_ptr<const Caller> caller;
   // Who calls, and what by: null where nothing had to be shown. Set by the router.
   Principal principal;
   CredentialPtr credential;

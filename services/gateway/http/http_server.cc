@@ -46,7 +46,7 @@ asio::awaitable<void> AwaitPlace(std::shared_ptr<HttpServer::State> server,
     // Nobody goes before somebody comes.
     co_await listener->acceptor().async_wait(asio::socket_base::wait_read, kAwait);
     if (!server->connections->IsFull()) co_return;
-    if (server->connections->CloseLongestIdle()) {
+    if (server->connections->MakeRoom()) {
       // It goes in a turn of its own.
       co_await asio::post(server->executor, kAwait);
       continue;
@@ -57,7 +57,7 @@ asio::awaitable<void> AwaitPlace(std::shared_ptr<HttpServer::State> server,
   }
 }
 
-void Serve(HttpServer::State& server, const Listener& listener, const ServerTls* tls,
+void Serve(HttpServer::State& server, const Listener& listener, const ServerTls* tls, size_t index,
            Transport::Socket socket) {
   boost::system::error_code error;
   std::shared_ptr<void> place;
@@ -74,12 +74,13 @@ void Serve(HttpServer::State& server, const Listener& listener, const ServerTls*
     session = tls->NewSession();
     if (session == nullptr) return;
   }
-  server.connections->Serve(Transport(std::move(socket), std::move(session), std::move(place)));
+  server.connections->Serve(Transport(std::move(socket), std::move(session), std::move(place)),
+                            index);
 }
 
 asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server,
                              std::shared_ptr<Listener> listener,
-                             std::shared_ptr<const ServerTls> tls) {
+                             std::shared_ptr<const ServerTls> tls, size_t index) {
   asio::steady_timer pause(server->executor);
   for (;;) {
     co_await AwaitPlace(server, listener);
@@ -92,7 +93,7 @@ asio::awaitable<void> Accept(std::shared_ptr<HttpServer::State> server,
       co_await pause.async_wait(kAwait);
       continue;
     }
-    Serve(*server, *listener, tls.get(), std::move(socket));
+    Serve(*server, *listener, tls.get(), index, std::move(socket));
   }
 }
 
@@ -105,10 +106,10 @@ HttpServer::HttpServer(const asio::any_io_executor& executor, const HttpLimits& 
 HttpServer::~HttpServer() = default;
 
 absl::StatusOr<Address> HttpServer::Listen(const Address& address,
-                                           std::shared_ptr<const ServerTls> tls) {
+                                           std::shared_ptr<const ServerTls> tls, size_t index) {
   ASSIGN_OR_RETURN(std::shared_ptr<Listener> listener, Listener::Open(state_->executor, address));
   state_->listeners.push_back(listener);
-  asio::co_spawn(state_->executor, Accept(state_, listener, std::move(tls)), asio::detached);
+  asio::co_spawn(state_->executor, Accept(state_, listener, std::move(tls), index), asio::detached);
   return listener->address();
 }
 

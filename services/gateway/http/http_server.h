@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_GATEWAY_HTTP_HTTP_SERVER_H_
 #define CALLSLIP_GATEWAY_HTTP_HTTP_SERVER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,9 +33,10 @@ class HttpServer {
 
   // Starts to accept; returns the address with the port that was bound. Errors as for
   // Listener::Open(). May be called for several addresses, each with TLS or without; `tls` is used
-  // from the server's executor.
+  // from the server's executor. Requests that come by it say so (HttpRequest::listener).
   absl::StatusOr<Address> Listen(const Address& address,
-                                 std::shared_ptr<const ServerTls> tls = nullptr);
+                                 std::shared_ptr<const ServerTls> tls = nullptr,
+                                 size_t listener = 0);
 
   // From now on closes each connection after the answer that is due; accepts new ones. On the
   // executor.

@@ -1,6 +1,9 @@
 #include "gateway/http/http_server.h"
 
 #include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <thread>
@@ -77,16 +80,28 @@ class HttpServerTest : public testing::Test {
                         "Content-Length: ", body.size(), "\r\n\r\n", body);
   }
 
-  // Returns once so many connections are open. Each look is a turn of the server's thread.
+  using Verdict = absl::AnyInvocable<void(HeadVerdict) &&>;
+
+  // What `look` returns, in a turn of the server's thread.
+  template <typename Look>
+  auto OnLoop(Look look) {
+    std::optional<decltype(look())> seen;
+    Event looked;
+    asio::post(context_, [&] {
+      seen = look();
+      looked.Tell();
+    });
+    looked.Await();
+    return *seen;
+  }
+
+  int64_t connections() {
+    return OnLoop([this] { return server_->connections(); });
+  }
+
+  // Returns once so many connections are open.
   void AwaitConnections(int64_t count) {
-    int64_t open = -1;
-    while (open != count) {
-      Event looked;
-      asio::post(context_, [&] {
-        open = server_->connections();
-        looked.Tell();
-      });
-      looked.Await();
+    while (connections() != count) {
     }
   }
 
@@ -411,9 +426,9 @@ TEST_F(HttpServerTest, HandlerIsCancelledWhenItsPeerSendsMoreAndLeaves) {
 }
 
 TEST_F(HttpServerTest, AHeadIsJudgedBeforeItsBodyIsRead) {
-  Serve(Echo, [](HttpRequest& head) -> HeadVerdict {
-    if (head.path == "/refused") return {.is_refused = true};
-    return {.body_bytes = 100'000};
+  Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
+    if (head->path == "/refused") return std::move(done)({.is_refused = true});
+    std::move(done)({.body_bytes = 100'000});
   });
   // The handler says why, and whatever follows is no request.
   RawConnection refused(port_);
@@ -489,7 +504,9 @@ TEST_F(HttpServerTest, OnlySoManyBytesOfBodiesAreOnTheirWay) {
 TEST_F(HttpServerTest, NobodyTakesTheBytesOfBodiesForTheOthers) {
   limits_.all_bodies_bytes = 1'000'000;
   limits_.bodies_of_caller_bytes = 600'000;
-  Serve(Echo, [](HttpRequest& head) -> HeadVerdict { return {.caller = head.path}; });
+  Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
+    std::move(done)({.caller = head->path});
+  });
   const auto begin = [](const std::string& caller, size_t bytes) {
     return absl::StrCat("POST ", caller, " HTTP/1.1\r\nHost: test\r\nContent-Length: ", bytes,
                         "\r\nExpect: 100-continue\r\n\r\n");
@@ -503,6 +520,77 @@ TEST_F(HttpServerTest, NobodyTakesTheBytesOfBodiesForTheOthers) {
   RawConnection other(port_);
   other.Send(begin("/alice", 500'000));
   EXPECT_THAT(other.ReadTo("\r\n\r\n"), HasSubstr("100 Continue"));
+}
+
+// Their heads come, and little more.
+TEST_F(HttpServerTest, StrangersTakeNothingFromTheOthers) {
+  limits_.all_bodies_bytes = limits_.bodies_of_caller_bytes = 1'000'000;
+  limits_.strangers_bodies_bytes = 2 * 4096;
+  limits_.connections = 8;
+  Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
+    const std::string& who = head->path;
+    if (who == "/stranger") {
+      return std::move(done)({.body_bytes = 4096, .account = BodyAccount::kStranger});
+    }
+    if (who == "/claimed") return std::move(done)({.account = BodyAccount::kClaimed});
+    std::move(done)({.caller = who});
+  });
+  const auto begin = [](RawConnection& peer, const std::string& caller, size_t bytes) {
+    peer.Send(absl::StrCat("POST ", caller, " HTTP/1.1\r\nHost: test\r\nContent-Length: ", bytes,
+                           "\r\nExpect: 100-continue\r\n\r\n"));
+    return peer.ReadTo("\r\n\r\n");
+  };
+  std::vector<std::unique_ptr<RawConnection>> strangers;
+  for (int i = 0; i < 4; ++i) {
+    strangers.push_back(std::make_unique<RawConnection>(port_));
+    EXPECT_THAT(begin(*strangers.back(), "/stranger", 4096), HasSubstr("100 Continue"));
+  }
+  // The ones that have been on their way for longest made room.
+  EXPECT_EQ(strangers[0]->ReadAll(), "");
+  EXPECT_EQ(strangers[1]->ReadAll(), "");
+  RawConnection too_large(port_);
+  EXPECT_THAT(begin(too_large, "/stranger", 4097), HasSubstr(" 413 "));
+  RawConnection alice(port_);
+  EXPECT_THAT(begin(alice, "/alice", 600'000), HasSubstr("100 Continue"));
+  RawConnection claimed(port_);
+  EXPECT_THAT(begin(claimed, "/claimed", 400'000), HasSubstr("100 Continue"));
+  // All places are taken, then; whose those are is not known.
+  while (connections() < limits_.connections) {
+    strangers.push_back(std::make_unique<RawConnection>(port_));
+    strangers.back()->Send("G");
+  }
+  RawConnection bob(port_);
+  bob.Send(Post("from bob", ""));
+  EXPECT_THAT(bob.ReadTo("from bob"), HasSubstr(" 200 "));
+  alice.Send(std::string(600'000, 'a'));
+  EXPECT_THAT(alice.ReadTo("\r\n\r\n"), HasSubstr(" 200 "));
+}
+
+TEST_F(HttpServerTest, NothingIsReadWhileItIsNotKnownFromWhom) {
+  std::array<Event, 2> judged;
+  std::vector<Verdict> verdicts;
+  Serve(Echo, [&](const std::shared_ptr<HttpRequest>&, Verdict done) {
+    verdicts.push_back(std::move(done));
+    judged[verdicts.size() - 1].Tell();
+  });
+  const std::string head = "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 300000\r\n\r\n";
+  RawConnection peer(port_);
+  peer.Send(head);
+  judged[0].Await();
+  RawConnection gone(port_);
+  gone.Send(head);
+  judged[1].Await();
+  gone.Leave();
+  EXPECT_EQ(OnLoop([&] {
+              const int64_t taken = server_->body_bytes();
+              for (Verdict& done : verdicts) std::move(done)({.caller = "alice"});
+              verdicts.clear();
+              return taken;
+            }),
+            0);
+  peer.Send(std::string(299'999, 'a') + "z");
+  EXPECT_THAT(peer.ReadTo("z"), StartsWith("HTTP/1.1 200 "));
+  AwaitConnections(1);
 }
 
 TEST_F(HttpServerTest, OnlySoManyBytesOfAnswersWaitForTheirReaders) {

@@ -41,6 +41,13 @@ using RespondingHandler = std::function<void(std::shared_ptr<HttpRequest>, Respo
 using HttpHandler =
     std::function<boost::asio::awaitable<HttpResponse>(std::shared_ptr<HttpRequest>)>;
 
+// Of whom a body is, while it is read.
+enum class BodyAccount {
+  kKnown,     // Of a caller who was let in.
+  kClaimed,   // Of a caller, it says: its signature is judged with its body.
+  kStranger,  // Of somebody who need not show anything.
+};
+
 // What becomes of a request whose head is here, and its body not yet.
 struct HeadVerdict {
   // Whatever the body is, it will be refused: the handler gets it as it is, to say so, and the
@@ -48,11 +55,14 @@ struct HeadVerdict {
   bool is_refused = false;
   // A larger body is refused with 413.
   uint64_t body_bytes = kLargestBodyBytes;
-  // On whose account it comes: a principal, or whoever has shown the same. Empty for all who need
-  // to show nothing.
+  // On whose account it comes; of a stranger's nobody is told apart.
+  BodyAccount account = BodyAccount::kKnown;
   std::string caller = {};
 };
-using HeadJudge = std::function<HeadVerdict(HttpRequest& head)>;
+// Calls `done` once, on the executor, before it returns or later. What it changes in `head` stays
+// in the request.
+using HeadJudge = std::function<void(const std::shared_ptr<HttpRequest>& head,
+                                     absl::AnyInvocable<void(HeadVerdict) &&> done)>;
 
 // `handler` as the former kind.
 RespondingHandler Spawning(HttpHandler handler);

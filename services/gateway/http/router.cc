@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "auth/session_token.h"
+#include "common/clock.h"
 #include "gateway/http/cors.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/request_span.h"
@@ -17,10 +17,6 @@
 
 namespace callslip::gateway {
 namespace {
-
-// On whose account the bodies are read that come with tokens of sessions which are yet to be looked
-// up. No caller's name.
-constexpr char kSessionsToLookUp[] = "tokens of sessions";
 
 // What browsers ask for.
 constexpr absl::string_view kApi = "/api/";
@@ -48,12 +44,6 @@ struct WayBack {
   bool is_private;  // No cache is to keep it.
   bool answered = false;
 };
-
-// Whoever was a stranger when the head came, and is none any more.
-HttpResponse NotRead() {
-  return ErrorResponse(401, "token_unknown", "The gateway did not know this token a moment ago.",
-                       "Send the request again.");
-}
 
 template <typename Methods>
 std::string NamesOf(const Methods& methods) {
@@ -142,47 +132,32 @@ Router::Signature Router::JudgeSignature(const HttpRequest& request, Responder& 
   return signature;
 }
 
-HeadVerdict Router::JudgeHead(HttpRequest& head) const {
-  if (doors_.Check(head).has_value()) return {.is_refused = true};
-  const Place place = FindPlace(head);
-  if (place.route == nullptr) {
-    // What was signed is not refused before it is seen by whom: the answer is to be proven.
-    return {.is_refused = !IsSignatureHeader(head.Header("authorization")),
-            .body_bytes = kNoBodyBytes};
+void Router::JudgeHead(const std::shared_ptr<HttpRequest>& head,
+                       absl::AnyInvocable<void(HeadVerdict) &&> done) const {
+  const auto refuse = [&done] { std::move(done)({.is_refused = true}); };
+  if (doors_.Check(*head).has_value()) return refuse();
+  const Place place = FindPlace(*head);
+  const uint64_t body_bytes = place.route == nullptr ? kNoBodyBytes : place.route->body_bytes;
+  if (place.route != nullptr && place.route->open) {
+    return std::move(done)({.body_bytes = body_bytes, .account = BodyAccount::kStranger});
   }
-  if (place.route->open) return {.body_bytes = place.route->body_bytes};
-  std::optional<std::string> caller = CallerOf(head, place);
-  if (!caller.has_value()) return {.is_refused = true};
-  return {.body_bytes = place.route->body_bytes, .caller = *std::move(caller)};
-}
-
-std::optional<std::string> Router::CallerOf(const HttpRequest& head, const Place& place) const {
-  const std::string& authorization = head.Header("authorization");
-  if (signed_requests_ != nullptr && IsSignatureHeader(authorization)) {
-    const std::optional<RequestSignature> signature = ParseSignature(authorization);
-    if (!signature.has_value() || !credentials_->FindFingerprint(signature->key).has_value()) {
-      return std::nullopt;
-    }
-    return signature->key;
+  // What was signed is not refused before it is seen by whom: the answer is to be proven.
+  if (signed_requests_ != nullptr && IsSignatureHeader(head->Header("authorization"))) {
+    const std::optional<Principal> claimed = signed_requests_->ClaimedBy(*head);
+    if (!claimed.has_value()) return refuse();
+    return std::move(done)(
+        {.body_bytes = body_bytes, .account = BodyAccount::kClaimed, .caller = claimed->name});
   }
-  const std::optional<std::string> token = TokenOf(head, place);
-  CredentialPtr known = token.has_value()         ? FindToken(*token)
-                        : IsFromPage(head, token) ? page_->Find(head)
-                                                  : CredentialOfPeer(head);
-  if (known == nullptr && IsOfSession(token)) {
-    if (head.path != session_path_ || session_tokens_->IsHopeless(*token)) return std::nullopt;
-    known = session_tokens_->FindKnown(*token);
-    if (known == nullptr) return kSessionsToLookUp;
-  }
-  if (known != nullptr) {
-    if (!absl::c_linear_search(place.route->roles, known->principal().role)) return std::nullopt;
-    return known->principal().name;
-  }
-  if (credentials_ == nullptr && verifier_ == nullptr) return "";
-  if (!token.has_value() || verifier_ == nullptr || verifier_->IsHopeless(*token)) {
-    return std::nullopt;
-  }
-  return *token;
+  callers_.Identify(
+      *head, PurposeOf(place.route),
+      [head, route = place.route, body_bytes, done = std::move(done)](Caller caller) mutable {
+        const Principal principal = caller.principal();
+        const bool is_refused =
+            route == nullptr || caller.refusal != nullptr || !MayUse(route, principal.role);
+        head->caller = std::make_shared<const Caller>(std::move(caller));
+        std::move(done)(
+            {.is_refused = is_refused, .body_bytes = body_bytes, .caller = principal.name});
+      });
 }
 
 Router::Place Router::FindPlace(HttpRequest& request) const {
@@ -209,88 +184,42 @@ void Router::Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
 
 void Router::Authenticate(std::shared_ptr<HttpRequest> request, Signature signature,
                           Responder responder, const Place& place) const {
-  const bool is_web_socket = place.route != nullptr && place.route->is_web_socket;
-  const auto refuse = [&responder](HttpResponse refusal) {
-    std::move(responder.respond)(std::move(refusal));
-  };
+  const Callers::Purpose purpose = PurposeOf(place.route);
   if (signature.has_value()) {
-    if (signature->refusal.has_value()) return refuse(*std::move(signature->refusal));
+    if (signature->refusal.has_value()) {
+      return std::move(responder.respond)(*std::move(signature->refusal));
+    }
     // Nothing would prove what comes over the socket.
-    if (is_web_socket) return refuse(TokenMissing(challenge_, RolesOf(place.route), is_web_socket));
-    return AdmitAs(std::move(signature->credential), std::move(request), std::move(responder),
-                   place);
+    if (purpose.is_web_socket) {
+      return std::move(responder.respond)(TokenMissing(callers_.challenge(), purpose.roles, true));
+    }
+    return AdmitAs({.credential = std::move(signature->credential)}, std::move(request),
+                   std::move(responder), place);
   }
-  const std::optional<std::string> token = TokenOf(*request, place);
-  const bool is_from_page = IsFromPage(*request, token);
-  CredentialPtr known = token.has_value() ? FindToken(*token)
-                        : is_from_page    ? page_->Find(*request)
-                                          : CredentialOfPeer(*request);
-  if (known != nullptr) {
-    return AdmitAs(std::move(known), std::move(request), std::move(responder), place);
+  if (const std::shared_ptr<const Caller> caller = std::move(request->caller); caller != nullptr) {
+    return AdmitAs(*caller, std::move(request), std::move(responder), place);
   }
-  if (is_from_page) return refuse(LoginOver());
-  if (IsOfSession(token)) {
-    return AuthenticateSession(*token, std::move(request), std::move(responder), place);
-  }
-  if (credentials_ == nullptr && verifier_ == nullptr) {
-    request->principal = {.name = kLocalName, .role = Role::kLocal};
-    return Admit(std::move(request), std::move(responder), place);
-  }
-  if (!token.has_value()) {
-    return refuse(TokenMissing(challenge_, RolesOf(place.route), is_web_socket));
-  }
-  if (verifier_ == nullptr) return refuse(TokenUnknown(challenge_));
-  verifier_->Verify(
-      *token, [this, place, request = std::move(request),
-               responder = std::move(responder)](absl::StatusOr<CredentialPtr> verified) mutable {
-        AdmitVerified(std::move(verified), std::move(request), std::move(responder), place);
-      });
+  const HttpRequest& asked = *request;
+  callers_.Identify(asked, purpose,
+                    [this, place, request = std::move(request),
+                     responder = std::move(responder)](Caller caller) mutable {
+                      // Its leaving was told while nobody listened.
+                      if (responder.has_left != nullptr && *responder.has_left) {
+                        return std::move(responder.respond)({});
+                      }
+                      AdmitAs(std::move(caller), std::move(request), std::move(responder), place);
+                    });
 }
 
-void Router::AuthenticateSession(const std::string& token, std::shared_ptr<HttpRequest> request,
-                                 Responder responder, const Place& place) const {
-  if (request->path != session_path_) {
-    return std::move(responder.respond)(SessionTokenElsewhere(session_path_));
+void Router::AdmitAs(Caller caller, std::shared_ptr<HttpRequest> request, Responder responder,
+                     const Place& place) const {
+  if (caller.refusal != nullptr) return std::move(responder.respond)(*caller.refusal);
+  // It may have ended while the body was on its way.
+  if (caller.credential != nullptr && caller.credential->IsOver(WallTime())) {
+    return std::move(responder.respond)(TokenUnknown(callers_.challenge()));
   }
-  session_tokens_->Verify(
-      token, [this, place, request = std::move(request),
-              responder = std::move(responder)](absl::StatusOr<CredentialPtr> verified) mutable {
-        if (!verified.ok()) {
-          return std::move(responder.respond)(SessionTokenRefused(challenge_, verified.status()));
-        }
-        AdmitVerified(std::move(verified), std::move(request), std::move(responder), place);
-      });
-}
-
-bool Router::IsOfSession(const std::optional<std::string>& token) const {
-  return session_tokens_ != nullptr && token.has_value() && IsSessionToken(*token);
-}
-
-std::optional<std::string> Router::TokenOf(const HttpRequest& request, const Place& place) {
-  std::optional<std::string> token(BearerTokenOf(request.Header("authorization")));
-  const bool is_web_socket = place.route != nullptr && place.route->is_web_socket;
-  if (!token.has_value() && is_web_socket) token = OfferedToken(request);
-  return token;
-}
-
-void Router::AdmitVerified(absl::StatusOr<CredentialPtr> verified,
-                           std::shared_ptr<HttpRequest> request, Responder responder,
-                           const Place& place) const {
-  if (!verified.ok()) {
-    return std::move(responder.respond)(
-        TokenInvalid(challenge_, RolesOf(place.route), verified.status()));
-  }
-  // Its leaving was told while nobody listened.
-  if (responder.has_left != nullptr && *responder.has_left) {
-    return std::move(responder.respond)({});
-  }
-  AdmitAs(*std::move(verified), std::move(request), std::move(responder), place);
-}
-
-void Router::AdmitAs(CredentialPtr credential, std::shared_ptr<HttpRequest> request,
-                     Responder responder, const Place& place) const {
-  request->principal = credential->principal();
-  request->credential = std::move(credential);
+  request->principal = caller.principal();
+  request->credential = std::move(caller.credential);
   Admit(std::move(request), std::move(responder), place);
 }
 
@@ -301,10 +230,10 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
     return std::move(responder.respond)(NotServed(*request, place.methods));
   }
   const Role role = request->principal.role;
-  if (role != Role::kLocal && !absl::c_linear_search(route->roles, role)) {
-    return std::move(responder.respond)(RoleNotAllowed(challenge_, route->roles, *request));
+  if (!MayUse(route, role)) {
+    return std::move(responder.respond)(
+        RoleNotAllowed(callers_.challenge(), route->roles, *request));
   }
-  if (request->is_cut) return std::move(responder.respond)(NotRead());
   // Workers' calls name nobody to the tracker, which tells all else that administrators change.
   if (role == Role::kAdmin && tally_ != nullptr &&
       absl::c_linear_search(route->roles, Role::kWorker)) {
@@ -314,7 +243,7 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
   const bool is_private = absl::StartsWith(request->path, kApi);
   const auto way_back = std::make_shared<WayBack>(WayBack{.respond = std::move(responder.respond),
                                                           .is_expelled = responder.is_expelled,
-                                                          .challenge = &challenge_,
+                                                          .challenge = &callers_.challenge(),
                                                           .is_private = is_private});
   responder.respond = [way_back](HttpResponse response) { way_back->Answer(std::move(response)); };
   try {
@@ -324,14 +253,19 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
   }
 }
 
-const std::vector<Role>& Router::RolesOf(const Route* route) {
+bool Router::MayUse(const Route* route, Role role) {
+  return route == nullptr || role == Role::kLocal || absl::c_linear_search(route->roles, role);
+}
+
+Callers::Purpose Router::PurposeOf(const Route* route) {
   static const std::vector<Role>& none = *new std::vector<Role>();
-  return route == nullptr ? none : route->roles;
+  if (route == nullptr) return {.roles = none};
+  return {.is_web_socket = route->is_web_socket, .roles = route->roles};
 }
 
 void Router::AddRoute(const std::string& method, const std::string& path, Route route) {
   if (tally_ != nullptr) route.tally = tally_->Add(method, path);
-  if (route.body_bytes == 0) {
+  if (!route.open && route.body_bytes == 0) {
     const bool carries_nothing = method == "GET" || method == "HEAD" || method == "DELETE";
     route.body_bytes = carries_nothing ? kNoBodyBytes : kUsualBodyBytes;
   }
@@ -367,24 +301,6 @@ HttpResponse Router::AnswerPreflight(const HttpRequest& request, const Methods* 
                          "of our paths.");
   }
   return PreflightResponse(request, NamesOf(*methods));
-}
-
-CredentialPtr Router::FindToken(const std::string& token) const {
-  return credentials_ == nullptr ? nullptr : credentials_->FindToken(token);
-}
-
-bool Router::IsFromPage(const HttpRequest& request, const std::optional<std::string>& token) const {
-  return page_ != nullptr && !token.has_value() && page_->IsFromPage(request);
-}
-
-CredentialPtr Router::CredentialOfPeer(const HttpRequest& request) const {
-  // A header that holds no token was meant to hold one.
-  const bool shows_nothing = request.Header("authorization").empty();
-  if (credentials_ == nullptr || request.peer_names == nullptr || !shows_nothing) return nullptr;
-  for (const std::string& name : *request.peer_names) {
-    if (CredentialPtr known = credentials_->FindCertificate(name); known != nullptr) return known;
-  }
-  return nullptr;
 }
 
 HttpResponse Router::NotServed(const HttpRequest& request, const Methods* methods) {

@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/statusor.h"
+#include "absl/functional/any_invocable.h"
 #include "auth/credentials.h"
 #include "auth/principal.h"
+#include "gateway/http/callers.h"
 #include "gateway/http/doors.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
@@ -46,11 +47,9 @@ class Router {
          std::shared_ptr<SignedRequests> signed_requests = nullptr,
          TokenVerifier* verifier = nullptr, Challenge challenge = {})
       : doors_(std::move(doors)),
-        credentials_(std::move(credentials)),
+        callers_(std::move(credentials), verifier, std::move(challenge)),
         tally_(tally),
-        signed_requests_(std::move(signed_requests)),
-        verifier_(verifier),
-        challenge_(std::move(challenge)) {}
+        signed_requests_(std::move(signed_requests)) {}
 
   // To be called before the first request. `path` is matched whole, and before those that have
   // {parameters} (PathPattern); of these, the first that matches is taken. The handler finds in
@@ -66,7 +65,8 @@ class Router {
   // A GET that is upgraded to a WebSocket, once it has passed all that other requests have to
   // (else it is answered as they are). Its token may also be offered as a protocol.
   void AddWebSocket(const std::string& path, std::vector<Role> roles, WebSocketHandler handler);
-  // A route that needs no token. Its handler is told nothing of who calls.
+  // A route that needs no token. Its handler is told nothing of who calls. Without `body_bytes` it
+  // takes no body but one that comes with its head: whoever sends it may be a stranger.
   void AddOpen(const std::string& method, const std::string& path, HttpHandler handler,
                uint64_t body_bytes = 0);
 
@@ -74,12 +74,11 @@ class Router {
   // them to be, and refused everywhere else (403); those of the credentials come before them. To be
   // called before the first request. Without it they are tokens as all others.
   void TakeSessionTokens(const std::string& path, TokenVerifier* tokens) {
-    session_path_ = path;
-    session_tokens_ = tokens;
+    callers_.TakeSessionTokens(path, tokens);
   }
 
   // Has whoever has logged in at the page let in. To be called before the first request.
-  void LetInFromPage(const PageCaller* page) { page_ = page; }
+  void LetInFromPage(const PageCaller* page) { callers_.LetInFromPage(page); }
 
   // A route as it was added.
   struct Served {
@@ -91,8 +90,10 @@ class Router {
   };
   std::vector<Served> Routes() const;
 
-  // What Handle() will make of it, as far as its head tells: so that strangers have no bodies read.
-  HeadVerdict JudgeHead(HttpRequest& head) const;
+  // What Handle() will make of a request, as its head tells: who sends it is worked out here, once,
+  // so that strangers have no bodies read. Calls `done` once, before it returns or later.
+  void JudgeHead(const std::shared_ptr<HttpRequest>& head,
+                 absl::AnyInvocable<void(HeadVerdict) &&> done) const;
 
   void Handle(std::shared_ptr<HttpRequest> request, Responder responder) const;
 
@@ -118,8 +119,6 @@ class Router {
   void Dispatch(std::shared_ptr<HttpRequest> request, Signature signature,
                 Responder responder) const;
   Place FindPlace(HttpRequest& request) const;
-  // On whose account its body is read; nullopt where nothing in it could have this one let in.
-  std::optional<std::string> CallerOf(const HttpRequest& head, const Place& place) const;
   void AddRoute(const std::string& method, const std::string& path, Route route);
   Methods& MethodsAt(const std::string& path);
   // The routes at the path of `request`, whose parameters are set. Nullptr where there are none.
@@ -128,39 +127,20 @@ class Router {
   // Says who calls in `request`, which is then admitted, or refuses it.
   void Authenticate(std::shared_ptr<HttpRequest> request, Signature signature, Responder responder,
                     const Place& place) const;
-  // The same by the token of a session.
-  void AuthenticateSession(const std::string& token, std::shared_ptr<HttpRequest> request,
-                           Responder responder, const Place& place) const;
-  bool IsOfSession(const std::optional<std::string>& token) const;
-  // The same by what a verifier has answered.
-  void AdmitVerified(absl::StatusOr<CredentialPtr> verified, std::shared_ptr<HttpRequest> request,
-                     Responder responder, const Place& place) const;
-  void AdmitAs(CredentialPtr credential, std::shared_ptr<HttpRequest> request, Responder responder,
+  void AdmitAs(Caller caller, std::shared_ptr<HttpRequest> request, Responder responder,
                const Place& place) const;
   // Leaves a request of somebody who is known to its handler, if there is one for their role. A
   // handler that throws is answered for, and so is one whose caller's credential ends before (401).
   void Admit(std::shared_ptr<HttpRequest> request, Responder responder, const Place& place) const;
-  // What the request shows, over a WebSocket also as a protocol.
-  static std::optional<std::string> TokenOf(const HttpRequest& request, const Place& place);
-  // None where there is no route.
-  static const std::vector<Role>& RolesOf(const Route* route);
-  // By the token file; null where it is not known there.
-  CredentialPtr FindToken(const std::string& token) const;
-  // Whether it comes from the page, and shows no token.
-  bool IsFromPage(const HttpRequest& request, const std::optional<std::string>& token) const;
-  // What the peer's certificate is known by, where the request has no Authorization.
-  CredentialPtr CredentialOfPeer(const HttpRequest& request) const;
+  // Whether somebody of that role may use it; null: what is not served, which is told to all.
+  static bool MayUse(const Route* route, Role role);
+  static Callers::Purpose PurposeOf(const Route* route);
   static HttpResponse NotServed(const HttpRequest& request, const Methods* methods);
 
   const Doors doors_;
-  const std::shared_ptr<const Credentials> credentials_;
+  Callers callers_;
   HttpTally* const tally_;
   const std::shared_ptr<SignedRequests> signed_requests_;
-  TokenVerifier* const verifier_;
-  const Challenge challenge_;
-  std::string session_path_;
-  TokenVerifier* session_tokens_ = nullptr;
-  const PageCaller* page_ = nullptr;
   std::map<std::string, Methods> routes_;  // By path.
   struct Pattern {
     std::string path;

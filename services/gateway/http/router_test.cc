@@ -49,7 +49,7 @@ class RouterTest : public testing::Test {
 
   static Router MakeRouter(std::shared_ptr<const Credentials> tokens,
                            TokenVerifier* verifier = nullptr, Challenge challenge = {}) {
-    Router router(Doors({.host = "127.0.0.1", .port = 7890}, {}, {kExtension}), std::move(tokens),
+    Router router(Doors({{.host = "127.0.0.1", .port = 7890}}, {}, {kExtension}), std::move(tokens),
                   nullptr, nullptr, verifier, std::move(challenge));
     router.Add("GET", "/work", {Role::kWorker, Role::kAdmin}, TellCaller);
     router.Add("POST", "/work", {Role::kAdmin}, TellCaller);
@@ -82,6 +82,10 @@ class RouterTest : public testing::Test {
     if (!names.empty()) {
       request->peer_names = std::make_shared<const std::vector<std::string>>(names);
     }
+    return Send(router, std::move(request));
+  }
+
+  static HttpResponse Send(const Router& router, std::shared_ptr<HttpRequest> request) {
     boost::asio::io_context context;
     HttpResponse answer;
     router.Handle(std::move(request),
@@ -89,6 +93,24 @@ class RouterTest : public testing::Test {
                    .executor = context.get_executor()});
     context.run();
     return answer;
+  }
+
+  // What is made of a request whose body is still to come; nullopt while that is not known.
+  static std::optional<HeadVerdict> Judge(const Router& router,
+                                          const std::shared_ptr<HttpRequest>& head) {
+    auto verdict = std::make_shared<std::optional<HeadVerdict>>();
+    router.JudgeHead(head, [verdict](HeadVerdict judged) { *verdict = std::move(judged); });
+    return *verdict;
+  }
+  static std::shared_ptr<HttpRequest> HeadOf(const std::string& method, const std::string& path,
+                                             HttpHeaders headers) {
+    headers.emplace("host", kHost);
+    if (method == "POST") headers.emplace("content-type", "application/json");
+    auto head = std::make_shared<HttpRequest>();
+    head->method = method;
+    EXPECT_TRUE(ParseTarget(path, *head));
+    head->headers = std::move(headers);
+    return head;
   }
 
   static HttpHeaders With(Role role) { return {{"authorization", "Bearer " + TokenOf(role)}}; }
@@ -188,8 +210,6 @@ class FakeVerifier final : public TokenVerifier {
     const Role role = *ParseRole(token.substr(0, token.find('-')));
     return std::make_shared<Credential>(Principal{"oauth-" + token, role});
   }
-
-  bool IsHopeless(const std::string& token) override { return token == "hopeless"; }
 
   absl::Status refusal;
   bool hold = false;
@@ -352,18 +372,10 @@ TEST_F(RouterTest, AnswersAreSharedWithAllowedOriginsOnly) {
   EXPECT_EQ(HeaderOf(Ask(open_, "GET", "/work"), "Access-Control-Allow-Origin"), "");
 }
 
-TEST_F(RouterTest, AHeadTellsStrangersFromOthers) {
-  FakeVerifier verifier;
-  const Router router = MakeRouter(TokensOfAllRoles(), &verifier);
-  const auto refused = [&router](const std::string& method, const std::string& path,
-                                 HttpHeaders headers) {
-    headers.emplace("host", kHost);
-    if (method == "POST") headers.emplace("content-type", "application/json");
-    HttpRequest head;
-    head.method = method;
-    EXPECT_TRUE(ParseTarget(path, head));
-    head.headers = std::move(headers);
-    return router.JudgeHead(head).is_refused;
+TEST_F(VerifyingRouterTest, AHeadTellsStrangersFromOthers) {
+  const auto refused = [this](const std::string& method, const std::string& path,
+                              HttpHeaders headers) {
+    return Judge(router_, HeadOf(method, path, std::move(headers)))->is_refused;
   };
   EXPECT_FALSE(refused("POST", "/work", With(Role::kAdmin)));
   EXPECT_TRUE(refused("POST", "/work", With(Role::kWorker)));
@@ -373,46 +385,59 @@ TEST_F(RouterTest, AHeadTellsStrangersFromOthers) {
   HttpHeaders from_page = With(Role::kAdmin);
   from_page.emplace("origin", "https://evil.example");
   EXPECT_TRUE(refused("POST", "/work", from_page));
-  // Whose token takes longer to judge is no stranger yet.
+  EXPECT_EQ(verifier_.asked, 0);
   EXPECT_FALSE(refused("POST", "/work", {{"authorization", "Bearer admin-of-others"}}));
-  EXPECT_TRUE(refused("POST", "/work", {{"authorization", "Bearer hopeless"}}));
-  EXPECT_FALSE(verifier.asked);
+  EXPECT_TRUE(refused("POST", "/work", {{"authorization", "Bearer worker-of-others"}}));
+  verifier_.refusal = absl::UnauthenticatedError("no");
+  EXPECT_TRUE(refused("POST", "/work", {{"authorization", "Bearer admin-of-others"}}));
 }
 
-TEST_F(RouterTest, AHeadTellsOnWhoseAccountItsBodyIs) {
-  FakeVerifier verifier;
-  const Router router = MakeRouter(TokensOfAllRoles(), &verifier);
-  const auto caller = [](const Router& which, HttpHeaders headers) {
-    HttpRequest head;
-    head.method = "GET";
-    EXPECT_TRUE(ParseTarget("/work", head));
-    head.headers = std::move(headers);
-    head.headers.emplace("host", kHost);
-    return which.JudgeHead(head).caller;
+TEST_F(VerifyingRouterTest, AHeadTellsOnWhoseAccountItsBodyIs) {
+  const auto judge = [](const Router& router, const std::string& path, HttpHeaders headers) {
+    return *Judge(router, HeadOf("GET", path, std::move(headers)));
   };
-  EXPECT_EQ(caller(open_, {}), "");
-  EXPECT_EQ(caller(router, With(Role::kAdmin)), "admin-1");
-  EXPECT_EQ(caller(router, With(Role::kWorker)), "worker-1");
-  // Not known yet: whoever has the same token.
-  EXPECT_EQ(caller(router, {{"authorization", "Bearer admin-of-others"}}), "admin-of-others");
+  EXPECT_EQ(judge(open_, "/work", {}).caller, "local");
+  EXPECT_EQ(judge(router_, "/work", With(Role::kAdmin)).caller, "admin-1");
+  EXPECT_EQ(judge(router_, "/work", With(Role::kWorker)).caller, "worker-1");
+  EXPECT_EQ(judge(router_, "/work", {{"authorization", "Bearer admin-of-others"}}).caller,
+            "oauth-admin-of-others");
+  for (const Router* router : {&open_, &router_}) {
+    const HeadVerdict stranger = judge(*router, "/open", With(Role::kAdmin));
+    EXPECT_EQ(stranger.account, BodyAccount::kStranger);
+    EXPECT_EQ(stranger.body_bytes, 0u);
+  }
 }
 
-// Its token came into the file between the two.
-TEST_F(RouterTest, WhatWasNotReadIsNotHandled) {
-  auto request = std::make_shared<HttpRequest>();
-  request->method = "POST";
-  ASSERT_TRUE(ParseTarget("/work", *request));
-  request->headers = With(Role::kAdmin);
-  request->headers.emplace("host", kHost);
-  request->headers.emplace("content-type", "application/json");
-  request->is_cut = true;
-  boost::asio::io_context context;
-  HttpResponse answer;
-  guarded_.Handle(std::move(request),
-                  {.respond = [&](HttpResponse response) { answer = std::move(response); },
-                   .executor = context.get_executor()});
-  context.run();
-  EXPECT_EQ(answer.status, 401);
+// No body is read before it is known from whom; then nobody is asked again.
+TEST_F(VerifyingRouterTest, WhoCallsIsWorkedOutOnce) {
+  verifier_.hold = true;
+  const auto head = HeadOf("POST", "/work", {{"authorization", "Bearer admin-of-others"}});
+  std::optional<HeadVerdict> verdict;
+  router_.JudgeHead(head, [&](HeadVerdict judged) { verdict = std::move(judged); });
+  EXPECT_FALSE(verdict.has_value());
+  const auto credential = std::make_shared<Credential>(Principal{"oauth-1", Role::kAdmin});
+  std::move(verifier_.held)(credential);
+  ASSERT_TRUE(verdict.has_value());
+  EXPECT_EQ(verdict->caller, "oauth-1");
+  EXPECT_EQ(Send(router_, std::make_shared<HttpRequest>(*head)).body, "oauth-1");
+  EXPECT_EQ(verifier_.asked, 1);
+  // What it was let in by has ended while its body came.
+  credential->Withdraw();
+  EXPECT_EQ(ErrorCodeOf(Send(router_, head)), "token_unknown");
+  EXPECT_EQ(verifier_.asked, 1);
+}
+
+TEST_F(VerifyingRouterTest, WhatWasNotReadIsNotHandled) {
+  const auto head = HeadOf("POST", "/work", {{"authorization", "Bearer worker-of-others"}});
+  EXPECT_TRUE(Judge(router_, head)->is_refused);
+  head->is_cut = true;
+  EXPECT_EQ(ErrorCodeOf(Send(router_, head)), "role_not_allowed");
+  const auto stranger = HeadOf("POST", "/work", {{"authorization", "Bearer x"}});
+  verifier_.refusal = absl::UnauthenticatedError("no");
+  EXPECT_TRUE(Judge(router_, stranger)->is_refused);
+  // Meanwhile it has got to be known; its body was not read.
+  verifier_.refusal = absl::OkStatus();
+  EXPECT_EQ(Send(router_, stranger).status, 401);
 }
 
 }  // namespace

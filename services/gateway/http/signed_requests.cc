@@ -59,6 +59,14 @@ void SignedRequests::Prover::Prove(HttpResponse& response) const {
   response.headers.emplace_back(kProofHeader, ProveAnswer(token_, nonce_, response.status, body));
 }
 
+std::optional<Principal> SignedRequests::ClaimedBy(const HttpRequest& head) const {
+  const auto signature = ParseSignature(head.Header("authorization"));
+  if (!signature.has_value()) return std::nullopt;
+  const auto token = credentials_->FindFingerprint(signature->key);
+  if (!token.has_value()) return std::nullopt;
+  return token->credential->principal();
+}
+
 std::optional<SignedRequests::Judgement> SignedRequests::Judge(const HttpRequest& request) {
   const std::string& authorization = request.Header("authorization");
   if (!IsSignatureHeader(authorization)) return std::nullopt;

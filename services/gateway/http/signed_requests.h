@@ -111,6 +111,10 @@ class SignedRequests {
     std::optional<Prover> prover;
   };
 
+  // Whose a request is as it says, before its body is there to judge it by. Nullopt where it can't
+  // be anybody's.
+  std::optional<Principal> ClaimedBy(const HttpRequest& head) const;
+
   // Nullopt for a request whose Authorization is of another scheme, or absent.
   std::optional<Judgement> Judge(const HttpRequest& request);
 

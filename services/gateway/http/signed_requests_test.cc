@@ -134,7 +134,7 @@ class SignedRequestsTest : public testing::Test {
   bool is_expelled_ = false;  // What the caller was let in by was withdrawn meanwhile.
   const std::shared_ptr<Credentials> credentials_ = std::make_shared<Credentials>(
       std::vector<TokenFile::Entry>{{{"browser", Role::kWorker}, kBrowserToken}});
-  Router router_{Doors({.host = "127.0.0.1", .port = 7890}, {}, {}), credentials_, nullptr,
+  Router router_{Doors({{.host = "127.0.0.1", .port = 7890}}, {}, {}), credentials_, nullptr,
                  std::make_shared<SignedRequests>(credentials_, &clock_, /*max_nonces=*/3)};
 };
 

@@ -20,12 +20,6 @@ class TokenVerifier {
 
   // Calls `done` once: mostly before it returns, or a few seconds later, on the loop.
   virtual void Verify(const std::string& token, Done done) = 0;
-
-  // Whether it would be refused now and later. False where that is not known at once.
-  virtual bool IsHopeless(const std::string& /*token*/) { return false; }
-
-  // The credential, where that is known at once.
-  virtual CredentialPtr FindKnown(const std::string& /*token*/) { return nullptr; }
 };
 
 }  // namespace callslip::gateway

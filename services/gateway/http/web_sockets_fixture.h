@@ -41,7 +41,7 @@ class WebSocketsTest : public testing::Test {
 
   // At /ws/{id}.
   void Serve(WebSocketHandler handler, std::shared_ptr<const Credentials> tokens = nullptr) {
-    router_.emplace(Doors({.host = "127.0.0.1", .port = 1}, {"test"}, {"http://page.test"}),
+    router_.emplace(Doors({{.host = "127.0.0.1", .port = 1}}, {"test"}, {"http://page.test"}),
                     std::move(tokens));
     router_->AddWebSocket("/ws/{id}", {Role::kViewer, Role::kAdmin}, std::move(handler));
     router_->Add("GET", "/plain", {Role::kAdmin}, Plain);

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-std::string Caller(const std::string& client_id, const std::string& label) {
+std::string CallerMadeOf(const std::string& client_id, const std::string& label) {
   v1::CommandLease lease;
   lease.mutable_command()->set_client_id(client_id);
   lease.mutable_command()->set_label(label);
@@ -23,12 +23,12 @@ std::string Caller(const std::string& client_id, const std::string& label) {
 }
 
 TEST(PendingQueryTest, TellsCallersApartAndNothingElseOfThem) {
-  const std::string caller = Caller("agent-a", "session-1");
+  const std::string caller = CallerMadeOf("agent-a", "session-1");
   EXPECT_THAT(caller, MatchesRegex("[0-9a-f]{12}"));
-  EXPECT_EQ(Caller("agent-a", "session-1"), caller);
-  EXPECT_NE(Caller("agent-a", "session-2"), caller);
-  EXPECT_NE(Caller("agent-b", "session-1"), caller);
-  EXPECT_NE(Caller("agent-a", ""), Caller("agent-b", ""));
+  EXPECT_EQ(CallerMadeOf("agent-a", "session-1"), caller);
+  EXPECT_NE(CallerMadeOf("agent-a", "session-2"), caller);
+  EXPECT_NE(CallerMadeOf("agent-b", "session-1"), caller);
+  EXPECT_NE(CallerMadeOf("agent-a", ""), CallerMadeOf("agent-b", ""));
 }
 
 }  // namespace

@@ -86,11 +86,6 @@ void ResourceServer::Verify(const std::string& token, Done done) {
   Answer(std::move(verified), std::move(done));
 }
 
-bool ResourceServer::IsHopeless(const std::string& token) {
-  const absl::StatusOr<CredentialPtr> checked = Check(token);
-  return !checked.ok() && !NewerKeysMayHelp(checked.status());
-}
-
 absl::StatusOr<CredentialPtr> ResourceServer::Check(const std::string& token) {
   const absl::Time now = wall_time_();
   if (CredentialPtr known = cache_.Find(token, now); known != nullptr) return known;

@@ -56,7 +56,6 @@ class ResourceServer final : public TokenVerifier,
   // `signature_wrong`; of PERMISSION_DENIED `insufficient_scope`; of UNAVAILABLE, while there are
   // no keys, `keys_unavailable`.
   void Verify(const std::string& token, Done done) override;
-  bool IsHopeless(const std::string& token) override;
 
   // What callers without a token are told.
   const Challenge& challenge() const { return challenge_; }

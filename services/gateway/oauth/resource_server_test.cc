@@ -107,24 +107,6 @@ TEST_F(ResourceServerTest, ATokenOfANewKeyWaitsForTheKeysAndIsTaken) {
   EXPECT_EQ(fetches(), 2);
 }
 
-TEST_F(ResourceServerTest, WhatNewerKeysCanNotHelpIsHopeless) {
-  documents_.Hold();
-  Start(Config());
-  documents_.AwaitHeld();
-  EXPECT_FALSE(server_->IsHopeless(GoodToken()));
-  documents_.Release();
-  AwaitFetch();
-  EXPECT_FALSE(server_->IsHopeless(GoodToken()));
-  EXPECT_FALSE(server_->IsHopeless(Token(Header("EdDSA", "new"), Claims(), EdTestKey())));
-  Json expired = Claims();
-  expired["exp"] = absl::ToUnixSeconds(clock_.Now()) - 3600;
-  for (const std::string& token :
-       {std::string("no token"), Token(Header("ES256", "ec"), expired, EcTestKey()),
-        Token(Header("ES256", "ec"), Claims(), TestKey::Ec())}) {
-    EXPECT_TRUE(server_->IsHopeless(token));
-  }
-}
-
 TEST_F(ResourceServerTest, NobodyWaitsForKeysForLong) {
   documents_.Hold();
   Start(Config(), absl::Milliseconds(1));

@@ -26,7 +26,7 @@ namespace callslip::gateway {
 namespace {
 
 // A token and the JSON around it.
-constexpr uint64_t kLoginBodyBytes = 64 << 10;
+constexpr uint64_t kLoginBodyBytes = 4 << 10;
 constexpr char kVersion[] = "v1";
 constexpr char kNamedVersion[] = "v2";
 constexpr absl::string_view kKeyProtocol = "callslip.key.";

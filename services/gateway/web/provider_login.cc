@@ -24,7 +24,7 @@ namespace asio = boost::asio;
 
 namespace {
 
-constexpr uint64_t kBodyBytes = 64 << 10;
+constexpr uint64_t kBodyBytes = 8 << 10;
 // Of the word of an error that the server tells.
 constexpr size_t kErrorBytes = 64;
 // Where the page is when people come back.
