@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_AUTH_CREDENTIALS_H_
 #define CALLSLIP_AUTH_CREDENTIALS_H_
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <optional>
@@ -26,13 +27,21 @@ class Credential {
   explicit Credential(Principal principal, absl::Time expires = absl::InfiniteFuture(),
                       std::string session_id = "")
       : principal_(std::move(principal)), expires_(expires), session_id_(std::move(session_id)) {}
+  // What somebody has got by showing `whole`: it ends with that, or before.
+  Credential(std::shared_ptr<const Credential> whole, absl::Time expires)
+      : principal_(whole->principal_),
+        expires_(std::min(expires, whole->expires_)),
+        whole_(std::move(whole)) {}
 
   const Principal& principal() const { return principal_; }
   // By the wall clock.
   absl::Time expires() const { return expires_; }
   // The session whose agent has shown it; empty where it is no agent of a session.
   const std::string& session_id() const { return session_id_; }
-  bool IsWithdrawn() const { return withdrawn_.load(std::memory_order_relaxed); }
+  bool IsWithdrawn() const {
+    return withdrawn_.load(std::memory_order_relaxed) ||
+           (whole_ != nullptr && whole_->IsWithdrawn());
+  }
   bool IsOver(absl::Time now) const { return IsWithdrawn() || now >= expires_; }
 
   void Withdraw() { withdrawn_ = true; }
@@ -41,6 +50,7 @@ class Credential {
   const Principal principal_;
   const absl::Time expires_;
   const std::string session_id_;
+  const std::shared_ptr<const Credential> whole_;  // Mostly null.
   std::atomic<bool> withdrawn_{false};
 };
 using CredentialPtr = std::shared_ptr<const Credential>;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/functional/any_invocable.h"
+#include "absl/strings/str_cat.h"
 #include "auth/token_file.h"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
@@ -153,7 +154,11 @@ struct GatewayServer::Parts {
     if (token_file.has_value() || has_provider) {
       page_login = std::make_unique<PageLogin>(SessionKey(config, token_file), credentials, &clock);
     }
-    if (has_provider) provider_login = MakeProviderLogin();
+    if (!has_provider) return;
+    page_login->Believe(resource_server.get(),
+                        absl::StrCat(config.oauth.issuer, " ", config.oauth.page_client, " ",
+                                     config.oauth.resource));
+    provider_login = MakeProviderLogin();
   }
 
   McpCatalog MakeCatalog(const ExtendCatalog& extend) {

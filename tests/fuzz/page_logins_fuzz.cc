@@ -10,6 +10,7 @@
 #include "common/fake_clock.h"
 #include "fuzz/require.h"
 #include "gateway/json/parse.h"
+#include "gateway/oauth/fake_grants.h"
 #include "gateway/web/page_login.h"
 
 namespace callslip::gateway {
@@ -30,8 +31,8 @@ struct Scene {
     request.headers = {{"host", kHost}, {"origin", absl::StrCat("http://", kHost)}};
     request.body = Dump(Json{{"token", "0123456789abcdef0123456789abcdef"}});
     Keep("client", login.LogIn(request));
-    Keep("somebody",
-         login.LetIn(request, Credential({"somebody", Role::kViewer}, absl::InfiniteFuture())));
+    login.Believe(&grants, "https://issuer.test page");
+    Keep("oauth-alice", login.LetIn(request, grants.grant));
   }
 
   void Keep(std::string name, const HttpResponse& response) {
@@ -45,10 +46,12 @@ struct Scene {
     HttpRequest request{.method = "GET", .path = "/api/sessions"};
     request.headers = {
         {"host", kHost}, {"cookie", std::move(cookie)}, {"x-callslip-key", std::move(key)}};
-    return login.Find(request);
+    grants.given.clear();
+    return login.Find(request).value_or(nullptr);
   }
 
   FakeClock clock;
+  FakeGrants grants;
   PageLogin login{std::string(32, 'k'),
                   std::make_shared<Credentials>(std::vector<TokenFile::Entry>{
                       {{"client", Role::kClient}, "0123456789abcdef0123456789abcdef"}}),

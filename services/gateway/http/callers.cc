@@ -19,10 +19,10 @@ Callers::Found Callers::Find(const HttpRequest& request, const std::optional<std
     if (known != nullptr) return {.caller = {.credential = std::move(known)}};
   }
   if (!token.has_value()) {
-    const bool is_from_page = page_ != nullptr && page_->IsFromPage(request);
-    CredentialPtr known = is_from_page ? page_->Find(request) : CredentialOfPeer(request);
+    if (page_ != nullptr && page_->IsFromPage(request))
+      return {.caller = FindAtPage(request, purpose)};
+    CredentialPtr known = CredentialOfPeer(request);
     if (known != nullptr) return {.caller = {.credential = std::move(known)}};
-    if (is_from_page) return {.caller = Refused(LoginOver())};
   }
   if (session_tokens_ != nullptr && token.has_value() && IsSessionToken(*token)) {
     if (request.path == session_path_) return {.verifier = session_tokens_};
@@ -34,6 +34,14 @@ Callers::Found Callers::Find(const HttpRequest& request, const std::optional<std
   }
   if (verifier_ == nullptr) return {.caller = Refused(TokenUnknown(challenge_))};
   return {.verifier = verifier_};
+}
+
+Caller Callers::FindAtPage(const HttpRequest& request, const Purpose& purpose) const {
+  absl::StatusOr<CredentialPtr> known = page_->Find(request);
+  if (known.ok()) return {.credential = *std::move(known)};
+  return Refused(absl::IsUnavailable(known.status())
+                     ? TokenInvalid(challenge_, purpose.roles, known.status())
+                     : LoginOver());
 }
 
 std::optional<std::string> Callers::TokenOf(const HttpRequest& request, const Purpose& purpose) {

@@ -48,7 +48,7 @@ class Callers {
     session_path_ = path;
     session_tokens_ = tokens;
   }
-  void LetInFromPage(const PageCaller* page) { page_ = page; }
+  void LetInFromPage(PageCaller* page) { page_ = page; }
 
   // What the request is for.
   struct Purpose {
@@ -83,6 +83,7 @@ class Callers {
   // What is known at once.
   Found Find(const HttpRequest& request, const std::optional<std::string>& token,
              const Purpose& purpose) const;
+  Caller FindAtPage(const HttpRequest& request, const Purpose& purpose) const;
   // By what the peer's certificate is known, where the request has no Authorization. Null where it
   // is not.
   CredentialPtr CredentialOfPeer(const HttpRequest& request) const;
@@ -94,7 +95,7 @@ class Callers {
   const Challenge challenge_;
   std::string session_path_;
   TokenVerifier* session_tokens_ = nullptr;
-  const PageCaller* page_ = nullptr;
+  PageCaller* page_ = nullptr;
 };
 
 }  // namespace callslip::gateway

@@ -78,7 +78,7 @@ class Router {
   }
 
   // Has whoever has logged in at the page let in. To be called before the first request.
-  void LetInFromPage(const PageCaller* page) { callers_.LetInFromPage(page); }
+  void LetInFromPage(PageCaller* page) { callers_.LetInFromPage(page); }
 
   // A route as it was added.
   struct Served {

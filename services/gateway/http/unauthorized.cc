@@ -74,8 +74,10 @@ HttpResponse TokenMissing(const Challenge& challenge, const std::vector<Role>& r
 }
 
 HttpResponse LoginOver() {
-  return ErrorResponse(401, "login_over", "This login is over.",
-                       "Log in again at /ui/login: it was too long ago, or its token is gone.");
+  return ErrorResponse(
+      401, "login_over", "This login is over.",
+      "Log in again at /ui/login: it was ended, it was too long ago, or what it rested on "
+      "counts no more.");
 }
 
 HttpResponse TokenUnknown(const Challenge& challenge) {

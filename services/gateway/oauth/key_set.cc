@@ -45,6 +45,13 @@ bool KeySet::Has(const PublicKey& key) const {
                         [&](const Entry& entry) { return entry.key.ok() && *entry.key == key; });
 }
 
+std::optional<PublicKey> KeySet::FindThumbprint(absl::string_view thumbprint) const {
+  for (const Entry& entry : keys_) {
+    if (entry.key.ok() && entry.key->Thumbprint() == thumbprint) return *entry.key;
+  }
+  return std::nullopt;
+}
+
 size_t KeySet::usable() const {
   return static_cast<size_t>(
       absl::c_count_if(keys_, [](const Entry& entry) { return entry.key.ok(); }));

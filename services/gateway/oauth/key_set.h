@@ -2,6 +2,7 @@
 #define CALLSLIP_GATEWAY_OAUTH_KEY_SET_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ class KeySet {
   absl::StatusOr<PublicKey> Find(const std::string& key_id, JwtAlgorithm algorithm) const;
 
   bool Has(const PublicKey& key) const;
+  // By PublicKey::Thumbprint(). Nullopt where there is none such.
+  std::optional<PublicKey> FindThumbprint(absl::string_view thumbprint) const;
   size_t size() const { return keys_.size(); }
   // Those that can be used.
   size_t usable() const;

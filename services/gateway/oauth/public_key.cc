@@ -5,7 +5,9 @@
 #include <string>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "auth/sha256.h"
 #include "common/status_macros.h"
 #include "gateway/json/json_members.h"
 #include "gateway/oauth/base64url.h"
@@ -15,6 +17,7 @@
 #include "openssl/err.h"
 #include "openssl/evp.h"
 #include "openssl/param_build.h"
+#include "openssl/x509.h"
 
 namespace callslip::gateway {
 namespace {
@@ -187,6 +190,16 @@ bool PublicKey::Verifies(absl::string_view text, absl::string_view signature) co
          EVP_DigestVerifyInit(context.get(), nullptr, digest, nullptr, key_.get()) == 1 &&
          EVP_DigestVerify(context.get(), BytesOf(signature), signature.size(), BytesOf(text),
                           text.size()) == 1;
+}
+
+std::string PublicKey::Thumbprint() const {
+  unsigned char* der = nullptr;
+  const int size = i2d_PUBKEY(key_.get(), &der);
+  const Sha256Digest digest = Sha256(absl::string_view(reinterpret_cast<const char*>(der),
+                                                       size > 0 ? static_cast<size_t>(size) : 0));
+  OPENSSL_free(der);
+  return absl::WebSafeBase64Escape(
+      absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
 }
 
 bool PublicKey::operator==(const PublicKey& other) const {

@@ -24,6 +24,8 @@ class PublicKey {
   // Whether `signature`, as RFC 7518 has it, is this key's of `text`.
   bool Verifies(absl::string_view text, absl::string_view signature) const;
 
+  // What tells it from all others: a digest, in base64url.
+  std::string Thumbprint() const;
   // Whether they are the same key.
   bool operator==(const PublicKey& other) const;
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "boost/asio/post.hpp"
 #include "common/error_details.h"
@@ -89,25 +90,57 @@ void ResourceServer::Verify(const std::string& token, Done done) {
 absl::StatusOr<CredentialPtr> ResourceServer::Check(const std::string& token) {
   const absl::Time now = wall_time_();
   if (CredentialPtr known = cache_.Find(token, now); known != nullptr) return known;
-  return CheckAnew(token, now);
+  ASSIGN_OR_RETURN(const Signed read, Read(token, now));
+  return Admit(token, read.claims, read.key);
 }
 
-absl::StatusOr<CredentialPtr> ResourceServer::CheckAnew(const std::string& token, absl::Time now) {
+absl::StatusOr<ResourceServer::Signed> ResourceServer::Read(const std::string& token,
+                                                            absl::Time now) const {
   ASSIGN_OR_RETURN(const Jwt jwt, ParseJwt(token));
   // Before the signature, so that a token for somebody else makes us fetch no keys.
-  ASSIGN_OR_RETURN(const AccessToken claims, CheckClaims(jwt.claims, rules_, now));
+  ASSIGN_OR_RETURN(AccessToken claims, CheckClaims(jwt.claims, rules_, now));
   const std::shared_ptr<const KeySet> keys = keys_->keys();
   if (keys == nullptr) return KeysUnavailable();
-  ASSIGN_OR_RETURN(const PublicKey key, keys->Find(jwt.key_id, jwt.algorithm));
+  ASSIGN_OR_RETURN(PublicKey key, keys->Find(jwt.key_id, jwt.algorithm));
   if (!key.Verifies(jwt.signed_part, jwt.signature)) {
     return TokenRefused("signature_wrong", "The token's signature is wrong.");
   }
+  return Signed{std::move(claims), std::move(key)};
+}
+
+absl::StatusOr<CredentialPtr> ResourceServer::Admit(absl::string_view name,
+                                                    const AccessToken& claims,
+                                                    const PublicKey& key) {
   const std::optional<Role> role = roles_.RoleOf(claims.scopes);
   if (!role.has_value()) return NoRole();
   Principal principal{.name = ProviderPrincipalName(rules_.issuer, claims.caller), .role = *role};
   auto credential = std::make_shared<Credential>(std::move(principal), claims.expires);
-  cache_.Add(token, credential, key);
+  cache_.Add(name, credential, key);
   return credential;
+}
+
+absl::StatusOr<Grant> ResourceServer::GrantOf(const std::string& token) {
+  ASSIGN_OR_RETURN(const Signed read, Read(token, wall_time_()));
+  return Grant{.caller = read.claims.caller,
+               .scopes = read.claims.scopes,
+               .key = read.key.Thumbprint(),
+               .expires = read.claims.expires};
+}
+
+absl::StatusOr<CredentialPtr> ResourceServer::Find(const Grant& grant) {
+  // No token is such a text.
+  const std::string name = absl::StrCat(grant.key, "\n", absl::ToUnixSeconds(grant.expires), "\n",
+                                        grant.caller, "\n", absl::StrJoin(grant.scopes, "\n"));
+  const absl::Time now = wall_time_();
+  if (CredentialPtr known = cache_.Find(name, now); known != nullptr) return known;
+  if (now >= grant.expires) return TokenRefused("token_expired", "The token has expired.");
+  const std::shared_ptr<const KeySet> keys = keys_->keys();
+  if (keys == nullptr) return KeysUnavailable();
+  const std::optional<PublicKey> key = keys->FindThumbprint(grant.key);
+  if (!key.has_value()) {
+    return TokenRefused("key_unknown", "The key that has signed the token counts no more.");
+  }
+  return Admit(name, {grant.caller, grant.scopes, grant.expires}, *key);
 }
 
 void ResourceServer::Answer(absl::StatusOr<CredentialPtr> verified, Done done) {

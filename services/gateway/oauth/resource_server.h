@@ -16,10 +16,10 @@
 #include "common/log_limit.h"
 #include "gateway/http/http_message.h"
 #include "gateway/http/router.h"
-#include "gateway/http/token_verifier.h"
 #include "gateway/http/unauthorized.h"
 #include "gateway/oauth/access_token.h"
 #include "gateway/oauth/document_source.h"
+#include "gateway/oauth/grants.h"
 #include "gateway/oauth/issuer_keys.h"
 #include "gateway/oauth/jwt.h"
 #include "gateway/oauth/oauth_config.h"
@@ -32,8 +32,7 @@ namespace callslip::gateway {
 // (RFC 9068) that are for this resource (RFC 8707), and says where to get them (RFC 9728).
 //
 // Used on one executor, which runs one function at a time.
-class ResourceServer final : public TokenVerifier,
-                             public std::enable_shared_from_this<ResourceServer> {
+class ResourceServer final : public Grants, public std::enable_shared_from_this<ResourceServer> {
  public:
   struct Surroundings {
     boost::asio::any_io_executor executor;
@@ -56,6 +55,8 @@ class ResourceServer final : public TokenVerifier,
   // `signature_wrong`; of PERMISSION_DENIED `insufficient_scope`; of UNAVAILABLE, while there are
   // no keys, `keys_unavailable`.
   void Verify(const std::string& token, Done done) override;
+  absl::StatusOr<Grant> GrantOf(const std::string& token) override;
+  absl::StatusOr<CredentialPtr> Find(const Grant& grant) override;
 
   // What callers without a token are told.
   const Challenge& challenge() const { return challenge_; }
@@ -77,8 +78,15 @@ class ResourceServer final : public TokenVerifier,
   ResourceServer(const OAuthConfig& config, Surroundings& surroundings);
 
   absl::StatusOr<CredentialPtr> Check(const std::string& token);
-  // A token that is not in the cache.
-  absl::StatusOr<CredentialPtr> CheckAnew(const std::string& token, absl::Time now);
+  // What a token says whose signature is right.
+  struct Signed {
+    AccessToken claims;
+    PublicKey key;
+  };
+  absl::StatusOr<Signed> Read(const std::string& token, absl::Time now) const;
+  // Lets in who has `claims`; kept under `name` as long as `key` counts.
+  absl::StatusOr<CredentialPtr> Admit(absl::string_view name, const AccessToken& claims,
+                                      const PublicKey& key);
   void Answer(absl::StatusOr<CredentialPtr> verified, Done done);
   void Hold(const std::string& token, Done done);
   // Answers those that wait by the keys that there are now.

@@ -44,6 +44,52 @@ TEST_F(ResourceServerTest, ATokenEndsWhenItHasExpiredThoughItIsKnown) {
   EXPECT_TRUE(credential->IsOver(clock_.Now()));
 }
 
+TEST_F(ResourceServerTest, AGrantIsWhatItsTokenIs) {
+  StartWithKeys();
+  const std::string token = GoodToken();
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr by_token, AskNow(token));
+  ASSERT_OK_AND_ASSIGN(const Grant grant, server_->GrantOf(token));
+  ASSERT_OK_AND_ASSIGN(const CredentialPtr found, server_->Find(grant));
+  EXPECT_EQ(found->principal(), by_token->principal());
+  EXPECT_EQ(found->expires(), by_token->expires());
+  EXPECT_EQ(*server_->Find(grant), found);
+  // Another one's is another one.
+  ASSERT_OK_AND_ASSIGN(const Grant of_bob, server_->GrantOf(GoodToken("bob")));
+  EXPECT_NE((*server_->Find(of_bob))->principal(), found->principal());
+  Grant scopeless = grant;
+  scopeless.scopes = {"openid"};
+  EXPECT_TRUE(absl::IsPermissionDenied(server_->Find(scopeless).status()));
+  EXPECT_TRUE(absl::IsUnauthenticated(
+      server_->GrantOf(Token(Header("ES256", "ec"), Claims(), TestKey::Ec())).status()));
+  // The key is withdrawn, and another one may have its name.
+  PutKeys({TestKey::Ec().Jwk("ec")});
+  clock_.Advance(IssuerKeys::kUsualAge);
+  AwaitFetch();
+  EXPECT_TRUE(found->IsWithdrawn());
+  EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
+}
+
+TEST_F(ResourceServerTest, AGrantEndsWithItsTime) {
+  StartWithKeys();
+  ASSERT_OK_AND_ASSIGN(const Grant grant, server_->GrantOf(GoodToken()));
+  clock_.Advance(absl::Seconds(300));
+  EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
+}
+
+TEST_F(ResourceServerTest, AGrantIsNotJudgedWithoutKeys) {
+  documents_.Hold();
+  Start(Config());
+  documents_.AwaitHeld();
+  const Grant grant = {.caller = "alice",
+                       .scopes = {"callslip.client"},
+                       .key = "of no key",
+                       .expires = absl::InfiniteFuture()};
+  EXPECT_TRUE(absl::IsUnavailable(server_->Find(grant).status()));
+  documents_.Release();
+  AwaitFetch();
+  EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
+}
+
 TEST_F(ResourceServerTest, TheScopeWithMostRightsCounts) {
   StartWithKeys();
   const auto role_of = [&](const char* scope) {

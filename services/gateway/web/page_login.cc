@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -15,9 +16,12 @@
 #include "auth/sha256.h"
 #include "auth/token_file.h"
 #include "common/random.h"
+#include "common/status_macros.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/unauthorized.h"
 #include "gateway/json/json_fields.h"
+#include "gateway/json/json_members.h"
+#include "gateway/json/parse.h"
 #include "openssl/crypto.h"
 #include "openssl/evp.h"
 #include "openssl/hmac.h"
@@ -27,8 +31,7 @@ namespace {
 
 // A token and the JSON around it.
 constexpr uint64_t kLoginBodyBytes = 4 << 10;
-constexpr char kVersion[] = "v1";
-constexpr char kNamedVersion[] = "v2";
+constexpr absl::string_view kVersion = "v3.";
 constexpr absl::string_view kKeyProtocol = "callslip.key.";
 
 // Of this gateway: several on one host have ports of their own, and would log each other out.
@@ -78,10 +81,29 @@ std::string Cookie(const HttpRequest& request, absl::string_view value, absl::Du
                       absl::ToInt64Seconds(lifetime), is_secure ? "; Secure" : "");
 }
 
-std::optional<absl::Time> Ends(absl::string_view unix_seconds) {
-  int64_t seconds = 0;
-  if (!absl::SimpleAtoi(unix_seconds, &seconds)) return std::nullopt;
-  return absl::FromUnixSeconds(seconds);
+absl::Status NobodyIsLoggedIn() { return absl::UnauthenticatedError("nobody is logged in"); }
+
+// A cookie's parts: what it says, and the signature of that. Nullopt for what is no cookie of ours.
+struct Parts {
+  absl::string_view payload;
+  absl::string_view signature;
+  Json said;
+};
+std::optional<Parts> PartsOf(absl::string_view cookie) {
+  if (!absl::ConsumePrefix(&cookie, kVersion)) return std::nullopt;
+  const size_t dot = cookie.find('.');
+  std::string said;
+  if (dot == absl::string_view::npos ||
+      !absl::WebSafeBase64Unescape(cookie.substr(0, dot), &said)) {
+    return std::nullopt;
+  }
+  absl::StatusOr<Json> json = ParseObject(said);
+  if (!json.ok()) return std::nullopt;
+  return Parts{cookie.substr(0, dot), cookie.substr(dot + 1), *std::move(json)};
+}
+
+Json ToJson(const Grant& grant) {
+  return {{"caller", grant.caller}, {"scopes", grant.scopes}, {"key", grant.key}};
 }
 
 }  // namespace
@@ -89,6 +111,11 @@ std::optional<absl::Time> Ends(absl::string_view unix_seconds) {
 void PageLogin::SetKey(std::string session_key) {
   const MutexLock lock(&mutex_);
   session_key_ = std::move(session_key);
+}
+
+void PageLogin::Believe(Grants* grants, std::string server) {
+  grants_ = grants;
+  server_ = std::move(server);
 }
 
 void PageLogin::AddRoutes(Router& router) {
@@ -106,9 +133,9 @@ void PageLogin::AddRoutes(Router& router) {
       kLoginBodyBytes);
 }
 
-std::string PageLogin::Sign(absl::string_view payload, absl::string_view token) const {
+std::string PageLogin::Sign(absl::string_view payload, absl::string_view secret) const {
   // The key signs the ids of MCP sessions, too: none of those begins like this.
-  const std::string text = absl::StrCat("page-login ", payload, " ", token);
+  const std::string text = absl::StrCat("page-login ", payload, " ", secret);
   std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
   unsigned int bytes = 0;
   {
@@ -132,22 +159,18 @@ HttpResponse PageLogin::LogIn(const HttpRequest& request) const {
                          "Take that of a client, viewer or admin of the file that --token-file of "
                          "the gateway names.");
   }
-  return Answer(request, credential->principal(),
-                absl::StrCat(kVersion, ".", TokenFingerprint(token)), absl::InfiniteFuture(),
-                token);
+  return Answer(request, *credential, {.fingerprint = TokenFingerprint(token)}, token);
 }
 
-HttpResponse PageLogin::LetIn(const HttpRequest& request, const Credential& credential) const {
+HttpResponse PageLogin::LetIn(const HttpRequest& request, const Grant& grant) const {
+  const absl::StatusOr<CredentialPtr> credential = grants_->Find(grant);
+  if (!credential.ok()) return TokenInvalid({}, {}, credential.status());
+  return Answer(request, **credential, {.grant = grant}, server_);
+}
+
+HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& credential,
+                               Login login, absl::string_view secret) const {
   const Principal& who = credential.principal();
-  return Answer(request, who,
-                absl::StrCat(kNamedVersion, ".", absl::WebSafeBase64Escape(who.name), ".",
-                             std::string(RoleName(who.role))),
-                credential.expires(), "");
-}
-
-HttpResponse PageLogin::Answer(const HttpRequest& request, const Principal& who,
-                               std::string payload, absl::Time expires,
-                               absl::string_view token) const {
   if (who.role != Role::kClient && who.role != Role::kViewer && who.role != Role::kAdmin) {
     HttpResponse refusal = ErrorResponse(
         403, "role_not_allowed",
@@ -157,19 +180,36 @@ HttpResponse PageLogin::Answer(const HttpRequest& request, const Principal& who,
     return refusal;
   }
   const absl::Time now = ToWallTime(clock_->Now());
-  const absl::Time end = std::min(expires, now + kLifetime);
+  const absl::Time end = std::min(credential.expires(), now + kLifetime);
   const std::string key = absl::StrCat(RandomHex128(), RandomHex128());
-  absl::StrAppend(&payload, ".", absl::ToUnixSeconds(end), ".", DigestOf(key));
+  Json said = {{"id", DigestOf(key)}, {"end", absl::ToUnixSeconds(end)}};
+  if (login.grant.has_value()) {
+    said["grant"] = ToJson(*login.grant);
+  } else {
+    said["token"] = login.fingerprint;
+  }
+  const std::string payload = absl::WebSafeBase64Escape(Dump(said));
   HttpResponse response;
   response.body =
       Dump(Json{{"name", who.name}, {"role", std::string(RoleName(who.role))}, {"key", key}});
   response.headers = {
-      {"Set-Cookie", Cookie(request, absl::StrCat(payload, ".", Sign(payload, token)), end - now)},
+      {"Set-Cookie",
+       Cookie(request, absl::StrCat(kVersion, payload, ".", Sign(payload, secret)), end - now)},
       {"Cache-Control", "no-store"}};
   return response;
 }
 
-HttpResponse PageLogin::LogOut(const HttpRequest& request) const {
+HttpResponse PageLogin::LogOut(const HttpRequest& request) {
+  if (const std::optional<Login> login = Read(request); login.has_value()) {
+    if (logged_out_.size() == kMaxLoggedOut) {
+      logged_out_.erase(absl::c_min_element(
+          logged_out_, [](const auto& a, const auto& b) { return a.second < b.second; }));
+    }
+    logged_out_.emplace(login->id, login->end);
+    const auto found = in_use_.find(login->id);
+    const auto credential = found == in_use_.end() ? nullptr : found->second.lock();
+    if (credential != nullptr) credential->Withdraw();
+  }
   HttpResponse response{.status = 204};
   response.headers = {{"Set-Cookie", Cookie(request, "", absl::ZeroDuration())}};
   return response;
@@ -177,37 +217,56 @@ HttpResponse PageLogin::LogOut(const HttpRequest& request) const {
 
 bool PageLogin::IsFromPage(const HttpRequest& request) const { return !KeyOf(request).empty(); }
 
-CredentialPtr PageLogin::Find(const HttpRequest& request) const {
-  const absl::string_view cookie = CookieOf(request);
-  if (absl::StartsWith(cookie, absl::StrCat(kNamedVersion, "."))) return FindNamed(request);
-  const std::vector<absl::string_view> parts = absl::StrSplit(cookie, '.');
-  if (parts.size() != 5 || parts[0] != kVersion || credentials_ == nullptr) return nullptr;
-  const std::optional<Credentials::Token> token = credentials_->FindFingerprint(parts[1]);
-  const absl::string_view payload = cookie.substr(0, cookie.size() - parts[4].size() - 1);
-  if (!token.has_value() || !AreSame(parts[4], Sign(payload, token->text))) return nullptr;
-  // From here on it is what was issued.
-  const std::optional<absl::Time> end = Ends(parts[2]);
-  if (!end.has_value() || ToWallTime(clock_->Now()) >= *end) return nullptr;
-  return AreSame(parts[3], DigestOf(KeyOf(request))) ? token->credential : nullptr;
+absl::StatusOr<CredentialPtr> PageLogin::Find(const HttpRequest& request) {
+  const std::optional<Login> login = Read(request);
+  if (!login.has_value()) return NobodyIsLoggedIn();
+  ASSIGN_OR_RETURN(CredentialPtr whole, WholeOf(*login));
+  std::weak_ptr<Credential>& known = in_use_[login->id];
+  std::shared_ptr<Credential> credential = known.lock();
+  if (credential == nullptr || credential->IsWithdrawn()) {
+    credential = std::make_shared<Credential>(std::move(whole), login->end);
+    known = credential;
+  }
+  if (in_use_.size() >= forget_at_) {
+    absl::erase_if(in_use_, [](const auto& each) { return each.second.expired(); });
+    forget_at_ = std::max<size_t>(1000, 2 * in_use_.size());
+  }
+  return CredentialPtr(std::move(credential));
 }
 
-CredentialPtr PageLogin::FindNamed(const HttpRequest& request) const {
-  const absl::string_view cookie = CookieOf(request);
-  const std::vector<absl::string_view> parts = absl::StrSplit(cookie, '.');
-  if (parts.size() != 6) return nullptr;
-  const absl::string_view payload = cookie.substr(0, cookie.size() - parts[5].size() - 1);
-  if (!AreSame(parts[5], Sign(payload, ""))) return nullptr;
+std::optional<PageLogin::Login> PageLogin::Read(const HttpRequest& request) const {
+  const std::optional<Parts> parts = PartsOf(CookieOf(request));
+  if (!parts.has_value()) return std::nullopt;
+  const Json grant = parts->said.value("grant", Json());
+  std::string secret = server_;
+  Login login{.id = TextOf(parts->said, "id"), .fingerprint = TextOf(parts->said, "token")};
+  if (grant.is_null()) {
+    if (credentials_ == nullptr) return std::nullopt;
+    std::optional<Credentials::Token> token = credentials_->FindFingerprint(login.fingerprint);
+    if (!token.has_value()) return std::nullopt;
+    secret = std::move(token->text);
+  } else if (grants_ == nullptr) {
+    return std::nullopt;
+  }
+  if (!AreSame(parts->signature, Sign(parts->payload, secret))) return std::nullopt;
   // From here on it is what was issued.
-  std::string name;
-  const std::optional<Role> role = ParseRole(parts[2]);
-  const std::optional<absl::Time> end = Ends(parts[3]);
-  if (!absl::WebSafeBase64Unescape(parts[1], &name) || !role.has_value() || !end.has_value()) {
-    return nullptr;
+  login.end = absl::FromUnixSeconds(parts->said["end"].get<int64_t>());
+  if (!grant.is_null()) {
+    login.grant = Grant{.caller = TextOf(grant, "caller"),
+                        .scopes = grant["scopes"].get<std::vector<std::string>>(),
+                        .key = TextOf(grant, "key"),
+                        .expires = login.end};
   }
-  if (ToWallTime(clock_->Now()) >= *end || !AreSame(parts[4], DigestOf(KeyOf(request)))) {
-    return nullptr;
-  }
-  return std::make_shared<const Credential>(Principal{.name = name, .role = *role}, *end);
+  const bool is_over = ToWallTime(clock_->Now()) >= login.end || logged_out_.contains(login.id);
+  if (is_over || !AreSame(login.id, DigestOf(KeyOf(request)))) return std::nullopt;
+  return login;
+}
+
+absl::StatusOr<CredentialPtr> PageLogin::WholeOf(const Login& login) const {
+  if (login.grant.has_value()) return grants_->Find(*login.grant);
+  std::optional<Credentials::Token> token = credentials_->FindFingerprint(login.fingerprint);
+  if (!token.has_value()) return NobodyIsLoggedIn();
+  return std::move(token->credential);
 }
 
 }  // namespace callslip::gateway

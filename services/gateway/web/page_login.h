@@ -1,11 +1,14 @@
 #ifndef CALLSLIP_GATEWAY_WEB_PAGE_LOGIN_H_
 #define CALLSLIP_GATEWAY_WEB_PAGE_LOGIN_H_
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/base/thread_annotations.h"
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "auth/credentials.h"
@@ -14,23 +17,31 @@
 #include "gateway/http/http_message.h"
 #include "gateway/http/page_caller.h"
 #include "gateway/http/router.h"
+#include "gateway/oauth/grants.h"
 
 namespace callslip::gateway {
 
-// Logs people in at the page with a token of the token file, which the page then forgets. What it
-// keeps instead has two halves, neither of which is worth anything alone:
+// Logs people in at the page with a token of the token file, which the page then forgets, or with
+// what an authorization server has said of them. What the page keeps instead has two halves,
+// neither of which is worth anything alone:
 //   a cookie  out of reach for scripts, sent to /api/ of this host alone, and by no page of another
 //             site. But cookies ignore ports: another server of the same machine may get to see it.
 //   a key     which the page keeps in its own origin's storage, and sends as X-Callslip-Key, or to
-//   a
-//             WebSocket as the protocol callslip.key.KEY. A page of another origin can send no such
-//             header.
-// The cookie is signed with the session key of the token file and with the token itself, so nothing
-// has to be remembered: every gateway with that file takes it, also after a restart, and it ends
-// with the token. Who has shown no token of the file is named in the cookie. Thread-safe.
+//             a WebSocket as the protocol callslip.key.KEY. A page of another origin can send no
+//             such header.
+// The cookie says what the login was for, and is signed with the session key of the token file and
+// with the token itself, or with what the gateway knows the authorization server by. So every
+// gateway with that file takes it, also after a restart, and it ends with the token, or with the
+// server's key, the scopes' role, or that server's being asked at all. Logging out ends it at this
+// gateway, with all that was begun by it, until the cookie ends.
+//
+// Used on the loop, but for SetKey().
 class PageLogin final : public PageCaller {
  public:
   static constexpr absl::Duration kLifetime = absl::Hours(7 * 24);
+  // Logins that were ended before their time; some hundred bytes each. Of more, those that would
+  // have ended first are forgotten.
+  static constexpr size_t kMaxLoggedOut = 10'000;
 
   // `clock` must outlive it. `credentials` may be null: there is no token file.
   PageLogin(std::string session_key, std::shared_ptr<const Credentials> credentials, Clock* clock)
@@ -38,31 +49,52 @@ class PageLogin final : public PageCaller {
 
   // What is signed with another key from now on counts no more.
   void SetKey(std::string session_key);
+  // Takes logins by what `grants` has verified. `server` says which authorization server that is,
+  // and what it knows the gateway by: the logins of others are none. Before the first request.
+  void Believe(Grants* grants, std::string server);
 
   // POST /api/login {token} and POST /api/logout, for everybody.
   void AddRoutes(Router& router);
 
   bool IsFromPage(const HttpRequest& request) const override;
-  CredentialPtr Find(const HttpRequest& request) const override;
+  absl::StatusOr<CredentialPtr> Find(const HttpRequest& request) override;
 
   // 200 {name, role, key}, with the cookie; 401 `token_unknown`; 403 `role_not_allowed` for one
   // that could see nothing on the page.
   HttpResponse LogIn(const HttpRequest& request) const;
-  // The same for whom somebody else vouches for, until that is over: nothing is looked up later on.
-  HttpResponse LetIn(const HttpRequest& request, const Credential& credential) const;
-  HttpResponse LogOut(const HttpRequest& request) const;
+  // The same for whom the authorization server vouches for.
+  HttpResponse LetIn(const HttpRequest& request, const Grant& grant) const;
+  // 204, also where nobody has logged in.
+  HttpResponse LogOut(const HttpRequest& request);
 
  private:
-  std::string Sign(absl::string_view payload, absl::string_view token) const;
-  // The answer to who has got in; the cookie is `payload`, when it ends, and its key.
-  HttpResponse Answer(const HttpRequest& request, const Principal& who, std::string payload,
-                      absl::Time expires, absl::string_view token) const;
-  CredentialPtr FindNamed(const HttpRequest& request) const;
+  // What a cookie says, with its other half.
+  struct Login {
+    std::string id;                   // Of the key's half.
+    std::string fingerprint;          // Of the token that was shown,
+    std::optional<Grant> grant = {};  // or what was granted.
+    absl::Time end;
+  };
+
+  std::string Sign(absl::string_view payload, absl::string_view secret) const;
+  // The answer to who has got in by what `login` says; `secret` is nobody else's.
+  HttpResponse Answer(const HttpRequest& request, const Credential& credential, Login login,
+                      absl::string_view secret) const;
+  // What is shown and was issued here; nullopt for anything else, and for what has ended.
+  std::optional<Login> Read(const HttpRequest& request) const;
+  // What the login was for, as far as that still counts.
+  absl::StatusOr<CredentialPtr> WholeOf(const Login& login) const;
 
   const std::shared_ptr<const Credentials> credentials_;
   Clock* const clock_;
+  Grants* grants_ = nullptr;
+  std::string server_;
   mutable Mutex mutex_;
   std::string session_key_ ABSL_GUARDED_BY(mutex_);
+  // By id.
+  absl::flat_hash_map<std::string, absl::Time> logged_out_;  // When each would have ended.
+  absl::flat_hash_map<std::string, std::weak_ptr<Credential>> in_use_;
+  size_t forget_at_ = 1000;  // When so many were in use, those that are not any more are forgotten.
 };
 
 }  // namespace callslip::gateway

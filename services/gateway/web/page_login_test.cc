@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "common/fake_clock.h"
 #include "gateway/json/parse.h"
+#include "gateway/oauth/fake_grants.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -28,6 +29,8 @@ std::vector<TokenFile::Entry> EntriesOfAllRoles() {
 
 class PageLoginTest : public testing::Test {
  protected:
+  PageLoginTest() { login_.Believe(&grants_, "https://issuer.test page"); }
+
   struct Kept {
     int status;
     std::string body;
@@ -40,7 +43,15 @@ class PageLoginTest : public testing::Test {
     HttpRequest request{.method = "POST", .path = "/api/login"};
     request.headers = {{"host", host}, {"origin", origin}};
     request.body = Dump(Json{{"token", absl::StrCat(role, "-0123456789abcdef0123456789")}});
-    const HttpResponse response = login_.LogIn(request);
+    return KeptOf(login_.LogIn(request));
+  }
+  // By way of the authorization server.
+  Kept LetIn() {
+    HttpRequest request{.method = "POST", .path = "/api/login/provider"};
+    request.headers = {{"host", "127.0.0.1:7890"}, {"origin", "http://127.0.0.1:7890"}};
+    return KeptOf(login_.LetIn(request, grants_.grant));
+  }
+  static Kept KeptOf(const HttpResponse& response) {
     Kept kept{.status = response.status, .body = response.body};
     for (const auto& [name, value] : response.headers) {
       if (name == "Set-Cookie") kept.cookie = value;
@@ -61,12 +72,13 @@ class PageLoginTest : public testing::Test {
   }
 
   std::string WhoIs(const HttpRequest& request) {
-    const CredentialPtr credential = login_.Find(request);
+    const CredentialPtr credential = login_.Find(request).value_or(nullptr);
     return credential == nullptr ? "" : credential->principal().name;
   }
 
   FakeClock clock_;
   std::shared_ptr<Credentials> credentials_ = std::make_shared<Credentials>(EntriesOfAllRoles());
+  FakeGrants grants_;
   PageLogin login_{std::string(32, 'k'), credentials_, &clock_};
 };
 
@@ -131,7 +143,9 @@ TEST_F(PageLoginTest, CookieThatWasChangedIsNone) {
     character = character == 'a' ? 'b' : 'a';
     EXPECT_EQ(WhoIs(changed), "") << at;
   }
-  for (const char* wrong : {"", ".", "v1", "v1....", "v1.a.b.c.d", "v1.a.b.c.d.e"}) {
+  // {}, and what says too little.
+  for (const char* wrong : {"", ".", "v3", "v3.", "v3..", "v3.e30.", "v3.e30.x",
+                            "v3.eyJncmFudCI6e319.x", "v3.bnVsbA.x", "v3.!.x", "v1.a.b.c.d"}) {
     HttpRequest changed = request;
     changed.headers["cookie"] = absl::StrCat("callslip-7890=", wrong);
     EXPECT_EQ(WhoIs(changed), "") << wrong;
@@ -162,34 +176,58 @@ TEST_F(PageLoginTest, ItEndsWithItsTokenAndWithTheKey) {
 
 TEST_F(PageLoginTest, GatewaysWithOneFileShareIt) {
   const Kept kept = LogIn("admin");
-  const PageLogin other(std::string(32, 'k'), std::make_shared<Credentials>(EntriesOfAllRoles()),
-                        &clock_);
-  EXPECT_EQ(other.Find(Request(kept))->principal().name, "admin");
+  PageLogin other(std::string(32, 'k'), std::make_shared<Credentials>(EntriesOfAllRoles()),
+                  &clock_);
+  EXPECT_EQ((*other.Find(Request(kept)))->principal().name, "admin");
 }
 
-TEST_F(PageLoginTest, LogOutEndsTheCookie) {
-  const HttpResponse response =
-      login_.LogOut({.method = "POST", .headers = {{"host", "127.0.0.1:7890"}}});
-  EXPECT_EQ(response.status, 204);
-  EXPECT_THAT(response.headers[0].second,
-              AllOf(HasSubstr("callslip-7890=;"), HasSubstr("Max-Age=0")));
-}
+TEST_F(PageLoginTest, LoggingOutEndsIt) {
+  for (const bool by_issuer : {false, true}) {
+    const Kept kept = by_issuer ? LetIn() : LogIn("client");
+    const Kept other = by_issuer ? LetIn() : LogIn("client");
+    const CredentialPtr held = *login_.Find(Request(kept));
+    const CredentialPtr held_by_other = *login_.Find(Request(other));
+    // Neither half, nor both of two logins, end one.
+    HttpRequest halves = Request(kept);
+    halves.headers["x-callslip-key"] = other.key;
+    EXPECT_EQ(login_.LogOut(halves).status, 204);
+    halves.headers.erase("x-callslip-key");
+    login_.LogOut(halves);
+    EXPECT_FALSE(held->IsWithdrawn());
 
-TEST_F(PageLoginTest, WhomSomebodyElseVouchesForIsNamedInTheCookie) {
-  HttpRequest request{.method = "POST", .path = "/api/login"};
-  request.headers = {{"host", "127.0.0.1:7890"}, {"origin", "http://127.0.0.1:7890"}};
-  const absl::Time end = ToWallTime(clock_.Now()) + absl::Minutes(10);
-  const HttpResponse response =
-      login_.LetIn(request, Credential({"oauth-a.b_c", Role::kAdmin}, end));
-  Kept kept{.status = response.status, .key = Json::parse(response.body)["key"]};
-  for (const auto& [name, value] : response.headers) {
-    if (name == "Set-Cookie") kept.cookie = value;
+    const HttpResponse response = login_.LogOut(Request(kept));
+    EXPECT_EQ(response.status, 204);
+    EXPECT_THAT(response.headers[0].second,
+                AllOf(HasSubstr("callslip-7890=;"), HasSubstr("Max-Age=0")));
+    EXPECT_EQ(WhoIs(Request(kept)), "");
+    EXPECT_TRUE(held->IsWithdrawn());
+    EXPECT_NE(WhoIs(Request(other)), "");
+    EXPECT_FALSE(held_by_other->IsWithdrawn());
+    EXPECT_EQ(login_.LogOut(Request(kept)).status, 204);
   }
+}
+
+TEST_F(PageLoginTest, WhatWasBegunByItEndsWithIt) {
+  const Kept kept = LogIn("client");
+  const CredentialPtr held = *login_.Find(Request(kept));
+  EXPECT_EQ(*login_.Find(Request(kept)), held);
+  EXPECT_EQ(held->expires(), ToWallTime(clock_.Now()) + PageLogin::kLifetime);
+  credentials_->Replace({});
+  EXPECT_TRUE(held->IsWithdrawn());
+  const Kept by_issuer = LetIn();
+  const CredentialPtr held_by_issuer = *login_.Find(Request(by_issuer));
+  EXPECT_FALSE(held_by_issuer->IsWithdrawn());
+  grants_.given.back()->Withdraw();
+  EXPECT_TRUE(held_by_issuer->IsWithdrawn());
+}
+
+TEST_F(PageLoginTest, ALoginByAnIssuerEndsWithWhatItRestsOn) {
+  grants_.grant.expires = ToWallTime(clock_.Now()) + absl::Minutes(10);
+  const Kept kept = LetIn();
   EXPECT_THAT(kept.cookie, HasSubstr("; Max-Age=600"));
-  const CredentialPtr found = login_.Find(Request(kept));
-  ASSERT_NE(found, nullptr);
-  EXPECT_EQ(found->principal(), (Principal{"oauth-a.b_c", Role::kAdmin}));
-  EXPECT_EQ(found->expires(), end);
+  const CredentialPtr found = *login_.Find(Request(kept));
+  EXPECT_EQ(found->principal(), (Principal{"oauth-alice", Role::kViewer}));
+  EXPECT_EQ(found->expires(), grants_.grant.expires);
   // Nothing of it can be changed, nor either half left out.
   const size_t value = kept.cookie.find('=') + 1;
   const size_t over = kept.cookie.find(';');
@@ -201,12 +239,46 @@ TEST_F(PageLoginTest, WhomSomebodyElseVouchesForIsNamedInTheCookie) {
   Kept other = kept;
   other.key = std::string(64, '0');
   EXPECT_EQ(WhoIs(Request(other)), "");
+
+  // The role is that which the scopes give now.
+  const Grant grant = grants_.grant;
+  grants_.role = Role::kAdmin;
+  grants_.given.back()->Withdraw();
+  EXPECT_EQ((*login_.Find(Request(kept)))->principal().role, Role::kAdmin);
+  grants_.grant.scopes = {"other"};
+  EXPECT_EQ(WhoIs(Request(kept)), "");
+  grants_.grant = grant;
+  grants_.grant.key = "newer";
+  EXPECT_EQ(WhoIs(Request(kept)), "");
+  grants_.grant = grant;
+  EXPECT_EQ(WhoIs(Request(kept)), "oauth-alice");
+  // While nobody knows yet, it is not over.
+  grants_.refusal = absl::UnavailableError("no keys yet");
+  EXPECT_TRUE(absl::IsUnavailable(login_.Find(Request(kept)).status()));
+  grants_.refusal = absl::OkStatus();
   clock_.Advance(absl::Minutes(10));
   EXPECT_EQ(WhoIs(Request(kept)), "");
-  // A longer one is as long as one by token.
-  EXPECT_THAT(login_.LetIn(request, Credential({"oauth-x", Role::kViewer})).headers[0].second,
-              HasSubstr("; Max-Age=604800"));
-  EXPECT_EQ(login_.LetIn(request, Credential({"oauth-w", Role::kWorker})).status, 403);
+}
+
+TEST_F(PageLoginTest, TheLoginsOfOtherServersAreNone) {
+  const Kept kept = LetIn();
+  const auto found_by = [&](Grants* grants, const std::string& server) {
+    PageLogin gateway(std::string(32, 'k'), credentials_, &clock_);
+    if (grants != nullptr) gateway.Believe(grants, server);
+    return gateway.Find(Request(kept)).ok();
+  };
+  EXPECT_TRUE(found_by(&grants_, "https://issuer.test page"));
+  EXPECT_FALSE(found_by(&grants_, "https://issuer.test other"));
+  EXPECT_FALSE(found_by(&grants_, "https://other.test page"));
+  EXPECT_FALSE(found_by(nullptr, ""));
+}
+
+TEST_F(PageLoginTest, ALoginByAnIssuerIsAsLongAsOneByToken) {
+  EXPECT_THAT(LetIn().cookie, HasSubstr("; Max-Age=604800"));
+  grants_.role = Role::kWorker;
+  EXPECT_EQ(LetIn().status, 403);
+  grants_.refusal = absl::UnauthenticatedError("no");
+  EXPECT_EQ(LetIn().status, 401);
 }
 
 }  // namespace

@@ -102,12 +102,12 @@ std::string WordIn(const std::string& body) {
 }  // namespace
 
 ProviderLogin::ProviderLogin(Settings settings, std::unique_ptr<DocumentSource> source,
-                             std::function<LoginEndpoints()> endpoints, TokenVerifier* verifier,
+                             std::function<LoginEndpoints()> endpoints, Grants* grants,
                              const PageLogin* login)
     : settings_(std::move(settings)),
       source_(std::move(source)),
       endpoints_(std::move(endpoints)),
-      verifier_(verifier),
+      grants_(grants),
       login_(login) {}
 
 ProviderLogin::~ProviderLogin() {
@@ -185,7 +185,11 @@ asio::awaitable<HttpResponse> ProviderLogin::LogIn(std::shared_ptr<HttpRequest> 
   if (!credential.ok()) {
     co_return TokenInvalid({}, {Role::kClient, Role::kViewer, Role::kAdmin}, credential.status());
   }
-  co_return login_->LetIn(*request, **credential);
+  const absl::StatusOr<Grant> grant = grants_->GrantOf(token);
+  if (!grant.ok()) {
+    co_return TokenInvalid({}, {Role::kClient, Role::kViewer, Role::kAdmin}, grant.status());
+  }
+  co_return login_->LetIn(*request, *grant);
 }
 
 asio::awaitable<absl::StatusOr<FormAnswer>> ProviderLogin::Exchange(Url url, std::string form) {
@@ -204,7 +208,7 @@ asio::awaitable<absl::StatusOr<FormAnswer>> ProviderLogin::Exchange(Url url, std
 asio::awaitable<absl::StatusOr<CredentialPtr>> ProviderLogin::Verify(std::string token) {
   const auto loop = co_await asio::this_coro::executor;
   const Brought<absl::StatusOr<CredentialPtr>> brought(loop);
-  verifier_->Verify(token, [brought](absl::StatusOr<CredentialPtr> verified) {
+  grants_->Verify(token, [brought](absl::StatusOr<CredentialPtr> verified) {
     brought.Set(std::move(verified));
   });
   auto got = brought.Get();

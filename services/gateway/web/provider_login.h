@@ -11,8 +11,8 @@
 #include "boost/asio/thread_pool.hpp"
 #include "gateway/http/http_message.h"
 #include "gateway/http/router.h"
-#include "gateway/http/token_verifier.h"
 #include "gateway/oauth/document_source.h"
+#include "gateway/oauth/grants.h"
 #include "gateway/oauth/issuer_documents.h"
 #include "gateway/web/page_login.h"
 
@@ -35,10 +35,9 @@ class ProviderLogin final {
   // Codes that wait to be exchanged; each holds its request.
   static constexpr int kMostAtOnce = 16;
 
-  // `source`, `verifier` and `login` as long as this; `endpoints` as the server has told them.
+  // `source`, `grants` and `login` as long as this; `endpoints` as the server has told them.
   ProviderLogin(Settings settings, std::unique_ptr<DocumentSource> source,
-                std::function<LoginEndpoints()> endpoints, TokenVerifier* verifier,
-                const PageLogin* login);
+                std::function<LoginEndpoints()> endpoints, Grants* grants, const PageLogin* login);
   // Ends the exchange that is under way.
   ~ProviderLogin();
 
@@ -60,7 +59,7 @@ class ProviderLogin final {
   const Settings settings_;
   const std::unique_ptr<DocumentSource> source_;
   const std::function<LoginEndpoints()> endpoints_;
-  TokenVerifier* const verifier_;
+  Grants* const grants_;
   const PageLogin* const login_;
   int waiting_ = 0;
   boost::asio::thread_pool thread_{1};

@@ -9,6 +9,7 @@
 #include "common/error_details.h"
 #include "common/fake_clock.h"
 #include "gateway/json/parse.h"
+#include "gateway/oauth/fake_grants.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
@@ -38,19 +39,10 @@ class TokenEndpoint final : public DocumentSource {
   std::vector<std::string> forms;
 };
 
-class ScriptedVerifier final : public TokenVerifier {
- public:
-  void Verify(const std::string& token, Done done) override {
-    seen.push_back(token);
-    std::move(done)(answer);
-  }
-
-  std::vector<std::string> seen;
-  absl::StatusOr<CredentialPtr> answer = absl::UnavailableError("not set");
-};
-
 class ProviderLoginTest : public testing::Test {
  protected:
+  ProviderLoginTest() { page_.Believe(&grants_, "https://login.example page"); }
+
   Json Body(const std::string& redirect = absl::StrCat(kOrigin, "/ui/login")) {
     return {{"code", "c&1"}, {"code_verifier", "v 2"}, {"redirect_uri", redirect}};
   }
@@ -79,13 +71,13 @@ class ProviderLoginTest : public testing::Test {
     request.headers = {{"host", "gw.example"},
                        {"cookie", cookie},
                        {"x-callslip-key", Json::parse(response.body)["key"].get<std::string>()}};
-    return page_.Find(request);
+    return page_.Find(request).value_or(nullptr);
   }
 
   boost::asio::io_context io_;
   FakeClock clock_;
   TokenEndpoint* const server_ = new TokenEndpoint();  // Of login_.
-  ScriptedVerifier verifier_;
+  FakeGrants grants_;
   PageLogin page_{std::string(32, 'k'), nullptr, &clock_};
   LoginEndpoints endpoints_{.authorization = *ParseUrl("https://login.example/authorize"),
                             .token = *ParseUrl(kTokenUrl)};
@@ -95,19 +87,17 @@ class ProviderLoginTest : public testing::Test {
                         .scopes = {"callslip.client", "callslip.view"}},
                        std::unique_ptr<DocumentSource>(server_),
                        [this] { return endpoints_; },
-                       &verifier_,
+                       &grants_,
                        &page_};
 };
 
 TEST_F(ProviderLoginTest, ACodeBecomesALoginThatEndsWithItsToken) {
   server_->answer = FormAnswer{200, R"({"access_token":"the-token","expires_in":60})"};
-  const absl::Time end = ToWallTime(clock_.Now()) + absl::Minutes(10);
-  verifier_.answer = std::make_shared<const Credential>(
-      Principal{.name = "oauth-alice", .role = Role::kViewer}, end);
+  grants_.grant.expires = ToWallTime(clock_.Now()) + absl::Minutes(10);
   const HttpResponse response = LogIn(Body());
   EXPECT_EQ(response.status, 200) << response.body;
   EXPECT_THAT(response.body, Not(HasSubstr("the-token")));
-  EXPECT_THAT(verifier_.seen, ElementsAre("the-token"));
+  EXPECT_THAT(grants_.seen, ElementsAre("the-token"));
   EXPECT_THAT(server_->forms,
               ElementsAre("grant_type=authorization_code&code=c%261&code_verifier=v%202&"
                           "redirect_uri=https%3A%2F%2Fgw.example%2Fui%2Flogin&client_id=page&"
@@ -125,7 +115,7 @@ TEST_F(ProviderLoginTest, WhatTheServerRefusesIsSaid) {
   EXPECT_EQ(response.status, 401);
   EXPECT_EQ(response.error, "login_refused");
   EXPECT_THAT(response.body, HasSubstr("did not let you in: invalid_grantb."));
-  EXPECT_THAT(verifier_.seen, IsEmpty());
+  EXPECT_THAT(grants_.seen, IsEmpty());
 }
 
 TEST_F(ProviderLoginTest, AServerThatIsAwayIsNobodysFault) {
@@ -144,11 +134,11 @@ TEST_F(ProviderLoginTest, AServerThatIsAwayIsNobodysFault) {
 
 TEST_F(ProviderLoginTest, ATokenThatIsNotForHereLogsNobodyIn) {
   server_->answer = FormAnswer{200, R"({"access_token":"t"})"};
-  verifier_.answer = ErrorWithDetails(absl::StatusCode::kUnauthenticated, "wrong audience",
-                                      {.reason = "audience_wrong"});
+  grants_.refusal = ErrorWithDetails(absl::StatusCode::kUnauthenticated, "wrong audience",
+                                     {.reason = "audience_wrong"});
   EXPECT_EQ(LogIn(Body()).status, 401);
-  verifier_.answer =
-      std::make_shared<const Credential>(Principal{.name = "oauth-worker", .role = Role::kWorker});
+  grants_.refusal = absl::OkStatus();
+  grants_.role = Role::kWorker;
   EXPECT_EQ(LogIn(Body()).error, "role_not_allowed");
 }
 
