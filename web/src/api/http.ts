@@ -1,4 +1,5 @@
 import {signal} from '@preact/signals';
+import {keep, stored} from '../ui/storage.ts';
 import type {Json, Me, Role} from './types.ts';
 
 // What the API has refused, in its words.
@@ -25,7 +26,7 @@ interface Login {
 
 function storedLogin(): Login | null {
   try {
-    const login = JSON.parse(localStorage.getItem(keyName) ?? 'null') as Login | null;
+    const login = JSON.parse(stored(keyName) ?? 'null') as Login | null;
     return typeof login?.key === 'string' ? login : null;
   } catch {
     return null;
@@ -96,7 +97,7 @@ export const logIn = (token: string): Promise<void> => enter('/login', {token});
 // Logs in by what is shown there.
 export async function enter(path: string, shown: unknown): Promise<void> {
   login = await post<Login>(path, shown);
-  localStorage.setItem(keyName, JSON.stringify(login));
+  keep(keyName, JSON.stringify(login));
   loginNeeded.value = null;
   await findMe();
 }
@@ -104,7 +105,7 @@ export async function enter(path: string, shown: unknown): Promise<void> {
 export async function logOut(): Promise<void> {
   await post('/logout').catch(() => undefined);
   login = null;
-  localStorage.removeItem(keyName);
+  keep(keyName, null);
   me.value = null;
   await findMe().catch(() => undefined);
 }

@@ -4,6 +4,7 @@ import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {Session, Told} from '../api/types.ts';
 import {announce} from '../ui/announce.ts';
 import {notify} from '../ui/notify.ts';
+import {keep, stored} from '../ui/storage.ts';
 import {changed, groupOf, nameOf} from './groups.ts';
 import {missedNotices, type Notice, noticeOf} from './notices.ts';
 
@@ -25,7 +26,7 @@ export const needing = computed(() =>
 
 function readSeen(): Record<string, number> {
   try {
-    return JSON.parse(localStorage.getItem(seenKey) ?? '{}') as Record<string, number>;
+    return JSON.parse(stored(seenKey) ?? '{}') as Record<string, number>;
   } catch {
     return {};
   }
@@ -36,7 +37,7 @@ export function markSeen(id: string, seq: number): void {
   if (seq <= seenOf(id)) return;
   const entries = Object.entries({...readSeen(), ...seen.value, [id]: seq});
   seen.value = Object.fromEntries(entries.slice(-mostSessions));
-  localStorage.setItem(seenKey, JSON.stringify(seen.value));
+  keep(seenKey, JSON.stringify(seen.value));
 }
 
 const query = (): string => (whose() ? `?client=${encodeURIComponent(whose())}` : '');

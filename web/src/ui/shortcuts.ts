@@ -1,12 +1,13 @@
 import {signal} from '@preact/signals';
+import {keep, stored} from './storage.ts';
 
 // Single keys that do something can be switched off: a voice control says letters, too (WCAG 2.1.4).
 const name = 'callslip-keys';
-export const singleKeys = signal(typeof localStorage === 'undefined' || localStorage.getItem(name) !== 'off');
+export const singleKeys = signal(stored(name) !== 'off');
 
 export function setSingleKeys(on: boolean): void {
   singleKeys.value = on;
-  localStorage.setItem(name, on ? 'on' : 'off');
+  keep(name, on ? 'on' : 'off');
 }
 
 // Whether a key is none of the page's: it is written, or there is a dialog over what it would act on.
