@@ -1,14 +1,16 @@
 import {Component, type ComponentChildren} from 'preact';
 import {useMemo} from 'preact/hooks';
 import {isAway} from '../api/http.ts';
-import type {Json} from '../api/types.ts';
+import type {Json, JsonObject} from '../api/types.ts';
 import {words} from '../sessions/groups.ts';
 import type {OtherPart, Part, PlanPart, PromptPart, TextPart, ToolPart} from '../sessions/log.ts';
 import {clockTime, now} from '../ui/clock.ts';
 import {DiffView} from '../diff/diff_view.tsx';
 import {diffsOf} from '../diff/source.ts';
 import {JsonTree} from '../ui/json_tree.tsx';
+import {pretty} from '../ui/json_value.ts';
 import {Code, Markdown} from '../ui/markdown.tsx';
+import {visible} from '../ui/visible.ts';
 import type {Folds} from './folds.ts';
 import type {SessionStore} from './store.ts';
 
@@ -54,7 +56,7 @@ function labelOf(part: Part): string {
     case 'prompt': return `You, prompt ${part.number}`;
     case 'message': return 'Agent';
     case 'thought': return 'Thought';
-    case 'tool': return `${part.title || part.id}, ${part.status}`;
+    case 'tool': return `${visible(part.title || part.id)}, ${part.status}`;
     case 'plan': return 'Plan';
     case 'gap': return 'What is not loaded yet';
     default: return words(part.kind === 'unknown' ? part.type : part.kind);
@@ -119,7 +121,7 @@ function Tool({part, folds}: {part: ToolPart; folds: Folds}) {
   const title = (
     <>
       <span class={`mark ${part.status}`} aria-hidden="true">{markOf(part.status)}</span>
-      <span class="title">{part.title || part.id}</span>
+      <span class="title">{visible(part.title || part.id)}</span>
       <span class="status">{part.status}</span>
       <span class="took">{took(part)}</span>
     </>);
@@ -127,7 +129,9 @@ function Tool({part, folds}: {part: ToolPart; folds: Folds}) {
 }
 
 const textOf = (value: Json | undefined): string =>
-  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : pretty(value);
+
+export const placeOf = ({path, line}: JsonObject): string => visible(`${textOf(path)}${line ? `:${textOf(line)}` : ''}`);
 
 function Value({name, value}: {name: string; value: Json}) {
   return (
@@ -141,8 +145,7 @@ function ToolBody({part}: {part: ToolPart}) {
   const diffs = useMemo(() => diffsOf(part), [part.content, part.rawInput, part.rawOutput]);
   return (
     <div class="tool-body">
-      {part.locations.map(({path, line}, at) =>
-        <div key={at} class="place">{`${textOf(path)}${line ? `:${textOf(line)}` : ''}`}</div>)}
+      {part.locations.map((each, at) => <div key={at} class="place">{placeOf(each)}</div>)}
       {/* A part of two texts would show changes that nobody made. */}
       {diffs.map((each, at) => (part.omitted
         ? <p key={at} class="hint">{`What changed in ${each.path || 'a file'} is longer than what is loaded.`}</p>
@@ -157,7 +160,7 @@ function ToolBody({part}: {part: ToolPart}) {
     </div>);
 }
 
-function Content({value}: {value: {[name: string]: Json}}) {
+function Content({value}: {value: JsonObject}) {
   const inner = value.content;
   if (value.type === 'content' && typeof inner === 'object' && inner !== null && !Array.isArray(inner) && inner.type === 'text') {
     return <Markdown text={textOf(inner.text)} />;
@@ -198,7 +201,7 @@ function Other({part, folds}: {part: OtherPart; folds: Folds}) {
     case 'file':
       return <p class="place">{`${part.type === 'file_write' ? 'Wrote' : 'Read'} ${textOf(data.path)} · ${textOf(data.size)} bytes`}</p>;
     case 'permission':
-      return <p class="hint">{`${textOf(data.title)}: ${textOf(data.selected_option) || words(textOf(data.outcome))}, by ${textOf(data.decided_by) || 'a person'}`}</p>;
+      return <p class="hint">{`${visible(textOf(data.title))}: ${textOf(data.selected_option) || words(textOf(data.outcome))}, by ${textOf(data.decided_by) || 'a person'}`}</p>;
     default:
       return (
         <Folded part={part} folds={folds} title={words(part.type)}>

@@ -5,6 +5,7 @@ import {agentStatus, words} from '../sessions/groups.ts';
 import {Confirm} from '../ui/dialog.tsx';
 import {refuse} from '../ui/failure.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
+import {visible} from '../ui/visible.ts';
 import {draftOf} from './draft.ts';
 import type {SessionStore} from './store.ts';
 
@@ -120,7 +121,7 @@ function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
         if (event.key === 'Delete') void store.change('DELETE', `/queue/${message.id}`);
         if (event.key === 'Enter') begin();
       }}>
-      <span class="text">{message.message}</span>
+      <span class="text">{visible(message.message)}</span>
       {message.image_ids.length > 0 && <span class="chip">{message.image_ids.length === 1 ? '1 picture' : `${message.image_ids.length} pictures`}</span>}
       {isSending ? <span class="hint">is being sent</span> : canAct() && (
         <fieldset class="tools" disabled={isAway.value}>

@@ -62,7 +62,7 @@ export interface GapPart extends PartBase {
 export type Part = TextPart | PromptPart | ToolPart | PlanPart | OtherPart | GapPart;
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-const objects = (value: Json | undefined): JsonObject[] =>
+export const objects = (value: Json | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

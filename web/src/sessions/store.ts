@@ -5,6 +5,7 @@ import type {Session, Told} from '../api/types.ts';
 import {announce} from '../ui/announce.ts';
 import {notify} from '../ui/notify.ts';
 import {keep, stored} from '../ui/storage.ts';
+import {visible} from '../ui/visible.ts';
 import {changed, groupOf, nameOf} from './groups.ts';
 import {missedNotices, type Notice, noticeOf} from './notices.ts';
 
@@ -120,7 +121,7 @@ function apply({type, data}: Told): void {
   if (after === null) next.delete(id);
   else next.set(id, after);
   sessions.value = next;
-  if (after && type === 'permission_asked') announce(`${nameOf(after)} asks: ${String(data.title)}`);
+  if (after && type === 'permission_asked') announce(`${nameOf(after)} asks: ${visible(String(data.title))}`);
   if (after && type === 'turn_ended') announce(`${nameOf(after)}: the turn has ${String(data.outcome)}.`);
   const notice = after && noticeOf(after, type, data);
   if (notice) tell(notice, type === 'permission_asked');

@@ -1,6 +1,7 @@
 import {Lexer, type Token, type Tokens} from 'marked';
 import {Component, Fragment, type ComponentChildren} from 'preact';
 import {safeHref} from './links.ts';
+import {visible} from './visible.ts';
 
 // Markdown as elements. No text is ever made HTML: tags in it are shown as they are.
 
@@ -117,7 +118,7 @@ export function Code({text, language}: {text: string; language?: string | undefi
   return (
     <div class="code">
       {language && <span class="code-language">{language}</span>}
-      <pre tabIndex={0} role="region" aria-label={language ? `Code, ${language}` : 'Code'}><code>{text}</code></pre>
+      <pre tabIndex={0} role="region" aria-label={language ? `Code, ${language}` : 'Code'}><code>{visible(text)}</code></pre>
     </div>);
 }
 

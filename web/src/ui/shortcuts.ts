@@ -26,7 +26,7 @@ export const shortcuts: Shortcut[] = [
   {keys: '?', does: 'Show this'}, {keys: '/', does: 'Filter the list'}, {keys: 'g o s c f w', does: 'g, then the letter of a page: go there'},
   {keys: 'm', does: 'Write a message'}, {keys: 'Ctrl+Enter', does: 'Queue the message'},
   {keys: 'Ctrl+Shift+Enter', does: 'Send the message now'},
-  {keys: 'y a n', does: 'Allow once, allow always, reject what is asked first'},
+  {keys: 'y n', does: 'Allow once, reject what is asked first, once it is read'},
   {keys: 'j k', does: 'Next and previous part; on a part, the arrows do the same'},
   {keys: '[ ]', does: 'Previous and next prompt'}, {keys: 'Home, G', does: 'To the first, to the latest'},
   {keys: 'f', does: 'Search the conversation, as Ctrl+F; Enter and Shift+Enter go on, Escape goes back'},
