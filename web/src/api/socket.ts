@@ -91,7 +91,7 @@ export class ReconnectingSocket {
       this.ends.onState('live');
     }
     if (told.seq) this.lastSeen = told.seq;
-    if (told.type !== 'keepalive_ack') this.ends.onMessage(told);
+    this.ends.onMessage(told);
   }
 
   private ask(): void {

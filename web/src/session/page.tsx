@@ -147,12 +147,15 @@ function Conversation({store}: {store: SessionStore}) {
   useFeedKeys(parts, store.folds, list);
   useSearchKeys(store);
   const fresh = parts.filter(({seq}) => seq > read).length;
-  if (!store.isLoaded.value) return <p class="empty" aria-busy="true">Loading the conversation…</p>;
+  const unloaded = store.loadError.value !== null && (
+    <Failure error={store.loadError.value}><span>What is missing of the conversation is asked for again.</span></Failure>);
+  if (!store.isLoaded.value) return unloaded || <p class="empty" aria-busy="true">Loading the conversation…</p>;
   if (parts.length === 0) {
     return <div class="empty"><h2>Nothing was said yet</h2><p>{canAct() ? 'Write the first message below.' : 'The first event will be shown here.'}</p></div>;
   }
   return (
     <div class="feed">
+      {unloaded && <div class="feed-failure">{unloaded}</div>}
       {store.isSearching.value && <Search store={store} parts={parts} list={list} />}
       <VirtualList items={parts} keyOf={part => part.key} handle={list} label="Conversation"
         busy={!store.isLoaded.value} onStart={() => store.loadOlder()} onAtEnd={setAtEnd} onHome={() => store.loadFirst()}

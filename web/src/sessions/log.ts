@@ -122,7 +122,7 @@ export class Reduction {
 
   // Up to the event that is added next something is missing.
   skip(): void {
-    this.push({key: 'gap', kind: 'gap', seq: 0, lastSeq: this.lastSeq, time: '', lastTime: ''});
+    this.push({key: `gap${this.lastSeq}`, kind: 'gap', seq: 0, lastSeq: this.lastSeq, time: '', lastTime: ''});
   }
 
   private base(event: SessionEvent): PartBase {
@@ -212,39 +212,53 @@ export class Reduction {
   }
 }
 
+// From one seq to another, both with it.
+export interface Span {
+  from: number;
+  to: number;
+}
+
 // The events of a session, of which some are loaded, and the parts that they make.
 export class EventLog {
-  // By seq, without holes but one.
+  // By seq.
   readonly events: SessionEvent[] = [];
-  // Of the last event before the hole; 0 where there is none.
-  gapAfter = 0;
+  // Of what nothing is missing, in order and apart from each other. Not every seq has an event.
+  private spans: Span[] = [];
   private reduction = new Reduction();
 
   get parts(): Part[] { return this.reduction.parts; }
   get plan(): PlanPart | null { return this.reduction.plan; }
   get files(): TouchedFile[] { return [...this.reduction.files.values()]; }
-  // Of those that are there up to the last one without a hole.
-  get firstSeq(): number { return this.events.find(({seq}) => seq > this.gapAfter)?.seq ?? 0; }
   get lastSeq(): number { return this.events.at(-1)?.seq ?? 0; }
+  // From where to where something of it is there; 0 where nothing is.
+  get start(): number { return this.spans[0]?.from ?? 0; }
+  get end(): number { return this.spans.at(-1)?.to ?? 0; }
+  // The last of what is missing in between.
+  get hole(): Span | null {
+    const [before, after] = this.spans.slice(-2);
+    return before && after ? {from: before.to + 1, to: after.from - 1} : null;
+  }
 
-  // Takes events that may be known, and may come before those that are there. `gapAfter` is as it is
-  // with them. Whether there were new ones.
-  add(events: readonly SessionEvent[], gapAfter = this.gapAfter): boolean {
-    const isAnother = gapAfter !== this.gapAfter;
-    this.gapAfter = gapAfter;
-    const last = this.lastSeq;
-    const isBehind = !isAnother && events.every((each, at) => each.seq > (at ? events[at - 1]!.seq : last));
-    if (isBehind) {
+  // Takes all events from one seq to another; some may be known. Whether anything is different then.
+  add(events: readonly SessionEvent[], from = events[0]?.seq ?? 1, to = events.at(-1)?.seq ?? 0): boolean {
+    if (to < from) return false;
+    const {end} = this;
+    if (from > end && events.every((each, at) => at === 0 || each.seq > events[at - 1]!.seq)) {
+      const isApart = end > 0 && from > end + 1;
+      if (isApart) this.reduction.skip();
       for (const each of events) this.reduction.add(each);
       this.events.push(...events);
-      return events.length > 0;
+      this.cover(from, to);
+      return isApart || events.length > 0;
     }
+    const holes = this.spans.length;
+    this.cover(from, to);
     const known = new Set(this.events.map(({seq}) => seq));
     const fresh = events.filter(({seq}) => !known.has(seq) && known.add(seq));
-    if (fresh.length === 0 && !isAnother) return false;
+    if (fresh.length === 0 && this.spans.length === holes) return false;
     for (const each of fresh) this.events.push(each);
     this.events.sort((a, b) => a.seq - b.seq);
-    this.reduction = reduce(this.events, this.events.length, gapAfter);
+    this.reduce();
     return true;
   }
 
@@ -253,20 +267,31 @@ export class EventLog {
     const at = this.events.findIndex(({seq}) => seq === event.seq);
     if (at < 0) return;
     this.events[at] = event;
-    this.reduction = reduce(this.events, this.events.length, this.gapAfter);
+    this.reduce();
   }
 
-  clear(): void {
-    this.events.length = this.gapAfter = 0;
-    this.reduction = new Reduction();
+  private cover(from: number, to: number): void {
+    const touched = this.spans.filter(each => each.from <= to + 1 && each.to >= from - 1);
+    const all: Span = {from: Math.min(from, ...touched.map(each => each.from)), to: Math.max(to, ...touched.map(each => each.to))};
+    this.spans = [...this.spans.filter(each => !touched.includes(each)), all].sort((a, b) => a.from - b.from);
+  }
+
+  private reduce(): void {
+    this.reduction = reduce(this.events, this.events.length, this.spans);
   }
 }
 
-export function reduce(events: readonly SessionEvent[], count = events.length, gapAfter = 0): Reduction {
+// With `spans`, what is missing between them is a part of its own.
+export function reduce(events: readonly SessionEvent[], count = events.length, spans: readonly Span[] = []): Reduction {
   const reduction = new Reduction();
+  let span = 0;
   for (let at = 0; at < count && at < events.length; at++) {
-    if (gapAfter > 0 && reduction.lastSeq === gapAfter) reduction.skip();
-    reduction.add(events[at]!);
+    const event = events[at]!;
+    if (event.seq > (spans[span]?.to ?? Infinity)) {
+      while (event.seq > (spans[span]?.to ?? Infinity)) span++;
+      reduction.skip();
+    }
+    reduction.add(event);
   }
   return reduction;
 }
