@@ -167,6 +167,27 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     await until(() => page.url().endsWith('/ui/sessions'));
   }));
 
+  test('what an agent writes hides nothing and holds nothing up', () => step(async () => {
+    const { id, page } = await open('Hostile');
+    const say = (text, at) => sessions.call('POST', `/sessions/${id}/events`,
+      { events: [{ type: 'agent_message', data: { text, message_id: `m${at}` } }] });
+    const deep = JSON.parse(`${'['.repeat(60)}${']'.repeat(60)}`);
+    await sessions.call('POST', `/sessions/${id}/events`, { events: [
+      { type: 'agent_message', data: { text: 'said before', message_id: 'before' } },
+      { type: 'tool_call', data: { tool_call_id: 't', title: 'deep', status: 'failed', raw_input: deep } }] });
+    for (const [at, text] of ['>'.repeat(6_000), 'a_'.repeat(30_000), `${'- '.repeat(5_000)}a`, '*a **b '.repeat(5_000), `\`\`\`\n${'x'.repeat(60_000)}`].entries()) {
+      await say(text, at);
+    }
+    await say('said **after**', 'after');
+    for (const again of [false, true]) {
+      if (again) await page.reload();
+      await page.getByText('said after').waitFor();
+      await page.getByRole('feed', { name: 'Conversation' }).press('Home');
+      await page.getByText('said before').waitFor();
+      assert.equal(await page.getByText('could not be shown').count(), 0);
+    }
+  }));
+
   test('a part that cannot be drawn leaves the others', () => step(async () => {
     const { id, page } = await open('Broken');
     await page.route(`**/sessions/${id}/queue`, (route) => (route.request().method() === 'GET'

@@ -61,7 +61,7 @@ export function App() {
   const page = pages.find(each => each.path === (path === 'login' ? first : path || first));
   return (
     <>
-      <Top current={page?.path ?? ''} />
+      <Boundary what="The head of the page"><Top current={page?.path ?? ''} /></Boundary>
       <Banner />
       <main id="main">
         {page

@@ -245,7 +245,7 @@ test('a session of which nothing is left is loaded', () => open(store => {
 }));
 
 test('whatever is lost on the way, in the end all of it is there', () => {
-  for (let seed = 0; seed < 200; seed++) {
+  for (let seed = 0; seed < 40; seed++) {
     open((store, lose) => {
       let state = seed + 1;
       const next = (below: number) => (state = (state * 48271) % 2147483647) % below;

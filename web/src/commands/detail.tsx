@@ -3,8 +3,9 @@ import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {ApiError, blob, canAct, get} from '../api/http.ts';
 import type {Json} from '../api/types.ts';
 import {now} from '../ui/clock.ts';
-import {Failure} from '../ui/failure.tsx';
+import {Boundary, Failure} from '../ui/failure.tsx';
 import {JsonTree} from '../ui/json_tree.tsx';
+import {pretty} from '../ui/json_value.ts';
 import {visible} from '../ui/visible.ts';
 import {cancel, replay} from './act.ts';
 import {mayHaveRun} from './groups.ts';
@@ -127,7 +128,7 @@ const Fact = ({name, children}: {name: string; children: ComponentChildren}) =>
   <div><dt>{name}</dt><dd>{children}</dd></div>;
 
 const Value = ({name, value, isOpen = true}: {name: string; value: Json; isOpen?: boolean}) =>
-  <section class="value"><h3>{name}</h3><JsonTree value={value} label={name} isOpen={isOpen} /></section>;
+  <section class="value"><h3>{name}</h3><Boundary of={value} plain={() => pretty(value)}><JsonTree value={value} label={name} isOpen={isOpen} /></Boundary></section>;
 
 // As tools for traces draw them, with the ids by which they are found there.
 function Spans({command: {spans}}: {command: CommandDetail}) {

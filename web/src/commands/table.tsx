@@ -3,7 +3,7 @@
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {go, place, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
-import {Failure} from '../ui/failure.tsx';
+import {Boundary, Failure} from '../ui/failure.tsx';
 import {visible} from '../ui/visible.ts';
 import {CommandDetailView} from './detail.tsx';
 import {failed, feed, isListed, rows, store, useCommandFeed} from './live.ts';
@@ -38,7 +38,7 @@ export function CommandsPage({id}: {id?: string}) {
           {' '}<span>{feed.value === 'live' ? 'live' : feed.value === 'closed' ? 'paused' : 'connecting…'}</span>
         </p>
       </section>
-      {id && <CommandDetailView key={id} id={id} onClose={() => go(`/ui/commands${location.search}`)} />}
+      {id && <Boundary what="The command"><CommandDetailView key={id} id={id} onClose={() => go(`/ui/commands${location.search}`)} /></Boundary>}
     </div>);
 }
 

@@ -2,7 +2,7 @@ import {useState} from 'preact/hooks';
 import {isAway, post} from '../api/http.ts';
 import type {ConfigOption, ConfigValue, Session} from '../api/types.ts';
 import {Dialog} from '../ui/dialog.tsx';
-import {attempt} from '../ui/failure.tsx';
+import {attempt, Boundary} from '../ui/failure.tsx';
 import type {SessionStore} from './store.ts';
 
 // The agent itself: starting and stopping it, its modes and its settings, in a dialog of their own.
@@ -12,7 +12,7 @@ export function AgentControls({store, session}: {store: SessionStore; session: S
   return (
     <>
       <button type="button" class="quiet" onClick={() => open(true)}>Agent</button>
-      {isOpen && <AgentDialog store={store} session={session} onClose={() => open(false)} />}
+      {isOpen && <Boundary what="What the agent tells of itself"><AgentDialog store={store} session={session} onClose={() => open(false)} /></Boundary>}
     </>);
 }
 

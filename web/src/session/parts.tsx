@@ -7,6 +7,7 @@ import type {OtherPart, Part, PlanPart, PromptPart, TextPart, ToolPart} from '..
 import {clockTime, now} from '../ui/clock.ts';
 import {DiffView} from '../diff/diff_view.tsx';
 import {diffsOf} from '../diff/source.ts';
+import {Boundary} from '../ui/failure.tsx';
 import {JsonTree} from '../ui/json_tree.tsx';
 import {pretty} from '../ui/json_value.ts';
 import {Code, Markdown} from '../ui/markdown.tsx';
@@ -38,7 +39,7 @@ export class PartView extends Component<Props> {
         aria-label={labelOf(part)} data-seq={part.seq || undefined}
         data-tool-call-id={tool?.id} data-command-id={tool?.id.startsWith('cmd-') ? tool.id : undefined}
         data-status={tool?.status}>
-        {bodyOf(part, store.folds)}
+        <Boundary of={part} plain={() => plainOf(part)}><Body part={part} folds={store.folds} /></Boundary>
         {part.omitted ? <Rest part={part} store={store} /> : null}
       </article>);
   }
@@ -63,7 +64,10 @@ function labelOf(part: Part): string {
   }
 }
 
-function bodyOf(part: Part, folds: Folds) {
+// All of it as text, where it cannot be drawn as what it is.
+const plainOf = (part: Part): string => ('text' in part ? part.text : textOf(part as unknown as Json));
+
+function Body({part, folds}: {part: Part; folds: Folds}) {
   switch (part.kind) {
     case 'prompt': return <Prompt part={part} />;
     case 'message': return <Said part={part} />;
@@ -137,7 +141,9 @@ function Value({name, value}: {name: string; value: Json}) {
   return (
     <>
       <h4>{name}</h4>
-      {typeof value === 'object' && value !== null ? <JsonTree label={name} value={value} /> : <Code text={textOf(value)} />}
+      <Boundary of={value} plain={() => textOf(value)}>
+        {typeof value === 'object' && value !== null ? <JsonTree label={name} value={value} /> : <Code text={textOf(value)} />}
+      </Boundary>
     </>);
 }
 
@@ -149,7 +155,7 @@ function ToolBody({part}: {part: ToolPart}) {
       {/* A part of two texts would show changes that nobody made. */}
       {diffs.map((each, at) => (part.omitted
         ? <p key={at} class="hint">{`What changed in ${each.path || 'a file'} is longer than what is loaded.`}</p>
-        : <DiffView key={at} source={each} />))}
+        : <Boundary key={at} of={each} plain={() => (each.kind === 'patch' ? each.patch : each.after)}><DiffView source={each} /></Boundary>))}
       {part.rawInput !== undefined && (diffs.length === 0 || part.content.length > 0) && <Value name="Input" value={part.rawInput} />}
       {part.content.filter(({type}) => type !== 'diff').map((each, at) => <Content key={at} value={each} />)}
       {part.rawOutput !== undefined && <Value name="Output" value={part.rawOutput} />}

@@ -5,6 +5,7 @@ import type {Json, JsonObject, Permission, PermissionOption} from '../api/types.
 import {DiffView} from '../diff/diff_view.tsx';
 import {diffsOf} from '../diff/source.ts';
 import {isObject, objects} from '../sessions/log.ts';
+import {Boundary} from '../ui/failure.tsx';
 import {pretty} from '../ui/json_value.ts';
 import {useSingleKeys} from '../ui/keys.ts';
 import {Code} from '../ui/markdown.tsx';
@@ -23,11 +24,11 @@ export function Permissions({store}: {store: SessionStore}) {
   if (!first) return null;
   return (
     <section class="permissions" aria-label="Permissions">
-      <Question key={first.permission_id} permission={first} store={store} isFirst />
+      <Boundary key={first.permission_id} what="This question"><Question permission={first} store={store} isFirst /></Boundary>
       {rest.length > 0 && (
         <details>
           <summary>{`${rest.length} more ${rest.length === 1 ? 'question waits' : 'questions wait'}`}</summary>
-          {rest.map(each => <Question key={each.permission_id} permission={each} store={store} />)}
+          {rest.map(each => <Boundary key={each.permission_id} what="This question"><Question permission={each} store={store} /></Boundary>)}
         </details>)}
     </section>);
 }
@@ -55,7 +56,7 @@ function Question({permission, store, isFirst = false}: {permission: Permission;
     <div role="group" aria-label="Permission" class="question" data-permission-id={permission.permission_id}>
       <Whole>
         <h3>{visible(permission.title)}</h3>
-        <Asked permission={permission} />
+        <Boundary of={asked} plain={() => visible(asked)}><Asked permission={permission} /></Boundary>
       </Whole>
       {canAct() ? (
         <fieldset class="actions" disabled={isAway.value} ref={options}>

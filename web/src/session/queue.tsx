@@ -3,7 +3,7 @@ import {canAct, canActNow, isAway} from '../api/http.ts';
 import type {QueuedMessage} from '../api/types.ts';
 import {agentStatus, words} from '../sessions/groups.ts';
 import {Confirm} from '../ui/dialog.tsx';
-import {refuse} from '../ui/failure.tsx';
+import {Boundary, refuse} from '../ui/failure.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
 import {visible} from '../ui/visible.ts';
 import {draftOf} from './draft.ts';
@@ -57,9 +57,11 @@ export function QueuePane({store}: {store: SessionStore}) {
       {messages.length === 0 && <p class="hint">{`Nothing waits.${isNext ? ' What you send now goes to the agent at once.' : ''}`}</p>}
       <ol aria-label="Queue">
         {messages.map((message, at) => (
-          <Waiting key={message.id} message={message} at={at} store={store} move={move}
-            onDrag={() => { dragged.current = message.id; }}
-            onDrop={() => { if (dragged.current && dragged.current !== message.id) move(dragged.current, at); dragged.current = ''; }} />))}
+          <Boundary key={message.id} what="A message">
+            <Waiting message={message} at={at} store={store} move={move}
+              onDrag={() => { dragged.current = message.id; }}
+              onDrop={() => { if (dragged.current && dragged.current !== message.id) move(dragged.current, at); dragged.current = ''; }} />
+          </Boundary>))}
       </ol>
       {queue && queue.delay_seconds > 0 && <p class="hint">{`Each waits ${queue.delay_seconds} s after a turn.`}</p>}
       {isClearing && <Confirm title="Clear the queue?" text={`${messages.length} messages would be deleted without having been sent.`}
