@@ -42,7 +42,7 @@ const upTo = (first: number, last: number) => Array.from({length: last - first +
 // The timer of a lost connection, run by the test.
 let again: (() => void) | undefined;
 let readAgain: (() => void) | undefined;
-// That of a page that could not be had, and how long it is.
+// That of what could not be had, and how long it is.
 let loadAgain: (() => void) | undefined;
 let waited = 0;
 async function open(run: (store: SessionStore, lose: () => void) => void | Promise<void>, fetch: unknown = () => new Promise(() => {})) {
@@ -321,16 +321,15 @@ test('what was told while the session was read is not taken back by what was rea
   }, fetch);
 });
 
-test('a read that is answered late takes back nothing of one that was begun after it', async () => {
+test('a session is read once at a time, and once more for what came meanwhile', async () => {
   const answers: (() => void)[][] = [];
-  let reads = 0;
-  const fetch = (path: string) => new Promise<Response>((resolve, reject) => {
+  const fetch = (path: string, {signal}: {signal: AbortSignal}) => new Promise<Response>((resolve, reject) => {
     if (path === '/api/sessions/s') answers.push([]);
     const read = answers.length;
     const body = path.endsWith('/queue') ? {messages: [{id: `m${read}`}]} : path.endsWith('/queue-settings') ? {} : {session_id: 's'};
-    reads++;
+    signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
     answers.at(-1)!.push(() => {
-      if (read === 2) reject(new TypeError('Failed to fetch'));
+      if (read === 3) reject(new TypeError('Failed to fetch'));
       else resolve(new Response(JSON.stringify(body), {headers: {'Content-Type': 'application/json'}}));
     });
   });
@@ -338,16 +337,31 @@ test('a read that is answered late takes back nothing of one that was begun afte
     for (const each of answers[read - 1]!) each();
     for (let at = 0; at < 5; at++) await new Promise(resolve => { setImmediate(resolve); });
   };
+  let closed: SessionStore | undefined;
   await open(async store => {
+    closed = store;
+    // The read of before a connection is not waited for.
     Peer.latest.join(0);
-    readAgain?.();
+    assert.equal(answers.length, 2);
+    for (let at = 0; at < 3; at++) {
+      Peer.latest.tell('queue_updated', {});
+      readAgain?.();
+    }
+    assert.equal(answers.length, 2);
+    await answered(2);
+    await answered(1);
+    assert.deepEqual(store.messages.value.map(({id}) => id), ['m2']);
+    assert.equal(answers.length, 3);
+    // What failed is said, and tried again.
+    await answered(3);
+    assert.match(String(store.error.value), /cannot be reached/);
+    loadAgain?.();
+    await answered(4);
+    assert.deepEqual(store.messages.value.map(({id}) => id), ['m4']);
+    assert.equal(store.error.value, null);
     Peer.latest.tell('queue_updated', {});
     readAgain?.();
-    assert.equal(reads, 9);
-    await answered(3);
-    await answered(1);
-    await answered(2);
-    assert.deepEqual(store.messages.value.map(({id}) => id), ['m3']);
-    assert.equal(store.error.value, null);
   }, fetch);
+  await answered(5);
+  assert.deepEqual(closed?.messages.value.map(({id}) => id), ['m4']);
 });

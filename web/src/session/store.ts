@@ -1,5 +1,6 @@
 import {computed, signal} from '@preact/signals';
 import {call, get, post} from '../api/http.ts';
+import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {AgentText, EventPage, JsonObject, Permission, QueuedMessage, QueueState, Session, SessionEvent, Told} from '../api/types.ts';
 import {append, recorded, type Streamed} from '../sessions/agent_text.ts';
@@ -68,11 +69,9 @@ export class SessionStore {
   private whenFirst: (() => void)[] = [];
   private whenDrawn: (() => void)[] = [];
   private refreshing = 0;
-  // Reads of the session that were begun, and the latest of them that was answered.
-  private reads = 0;
-  private answered = 0;
   // Changes of the session that were told.
   private told = 0;
+  private readonly reads = new Reread(abort => this.read(abort), error => { this.error.value = error; });
   private drawing = 0;
   private drawnAt = 0;
 
@@ -82,10 +81,11 @@ export class SessionStore {
       onState: state => { this.state.value = state; },
       onGone: () => { this.isGone.value = true; },
     });
-    void this.refresh();
+    this.reads.ask();
   }
 
   close(): void {
+    this.reads.stop();
     clearTimeout(this.refreshing);
     clearTimeout(this.drawing);
     clearTimeout(this.retry);
@@ -228,7 +228,7 @@ export class SessionStore {
     this.filling = this.gathered.value = null;
     this.endFirst();
     this.goOn();
-    this.refreshSoon();
+    this.reads.anew();
   }
 
   // Whether it is that of the page that was asked for. A gateway of before does not say.
@@ -328,32 +328,21 @@ export class SessionStore {
     if (this.refreshing) return;
     this.refreshing = window.setTimeout(() => {
       this.refreshing = 0;
-      void this.refresh();
+      this.reads.ask();
     }, 30);
   }
 
-  private async refresh(): Promise<void> {
+  private async read(abort: AbortSignal): Promise<void> {
     const {told} = this;
-    const read = ++this.reads;
-    // Answers may overtake each other: one that was begun before tells of an earlier state.
-    const isLatest = () => {
-      if (read < this.answered) return false;
-      this.answered = read;
-      return true;
-    };
-    try {
-      const [session, waiting, queue] = await Promise.all([
-        get<Session>(this.path()), get<{messages: QueuedMessage[]}>(this.path('/queue')),
-        get<QueueState>(this.path('/queue-settings'))]);
-      if (!isLatest()) return;
-      // What was told meanwhile may be newer.
-      if (this.told === told) this.session.value = session;
-      else this.refreshSoon();
-      this.messages.value = waiting.messages;
-      this.queue.value = queue;
-      this.error.value = null;
-    } catch (error) {
-      if (isLatest()) this.error.value = error;
-    }
+    const [session, waiting, queue] = await Promise.all([
+      get<Session>(this.path(), abort), get<{messages: QueuedMessage[]}>(this.path('/queue'), abort),
+      get<QueueState>(this.path('/queue-settings'), abort)]);
+    if (abort.aborted) return;
+    // What was told meanwhile may be newer.
+    if (this.told === told) this.session.value = session;
+    else this.refreshSoon();
+    this.messages.value = waiting.messages;
+    this.queue.value = queue;
+    this.error.value = null;
   }
 }

@@ -1,5 +1,6 @@
 import {computed, signal} from '@preact/signals';
 import {ApiError, get, isAway, whose} from '../api/http.ts';
+import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {Session, Told} from '../api/types.ts';
 import {announce} from '../ui/announce.ts';
@@ -43,8 +44,6 @@ export function markSeen(id: string, seq: number): void {
 
 const query = (): string => (whose() ? `?client=${encodeURIComponent(whose())}` : '');
 let socket: ReconnectingSocket | null = null;
-// Lists that were asked for: only the latest is shown, as an earlier one may come after it.
-let lists = 0;
 // What was told while the list was on its way.
 let meanwhile: Told[] | null = null;
 
@@ -67,13 +66,16 @@ export function follow(): void {
 export function unfollow(): void {
   socket?.close();
   socket = null;
+  lists.stop();
+  meanwhile = null;
   isAway.value = false;
   sessions.value = new Map();
   listed.value = false;
 }
 
-async function list(): Promise<void> {
-  const mine = ++lists;
+const lists = new Reread(list, error => { listError.value = error; });
+
+async function list(abort: AbortSignal): Promise<void> {
   meanwhile = [];
   const found = new Map<string, Session>();
   try {
@@ -81,25 +83,25 @@ async function list(): Promise<void> {
     do {
       const more = token ? `&page_token=${encodeURIComponent(token)}` : '';
       const page = await get<{sessions: Session[]; next_page_token?: string}>(
-        `/sessions?limit=500${whose() ? `&client=${encodeURIComponent(whose())}` : ''}${more}`);
+        `/sessions?limit=500${whose() ? `&client=${encodeURIComponent(whose())}` : ''}${more}`, abort);
       for (const session of page.sessions) found.set(session.session_id, session);
       token = page.next_page_token ?? '';
     } while (token && found.size < mostSessions);
-    if (mine !== lists) return;
+    if (abort.aborted) return;
     const before = sessions.value;
     sessions.value = found;
     // What was told since is told below.
-    const told = new Set(meanwhile?.map(({data}) => data.session_id));
+    const told = new Set(meanwhile.map(({data}) => data.session_id));
     for (const each of missedNotices(before, found)) if (!told.has(each.session)) tell(each);
     listed.value = true;
     listError.value = null;
-  } catch (error) {
-    if (mine !== lists) return;
-    listError.value = error;
+  } finally {
+    if (!abort.aborted) {
+      const told = meanwhile;
+      meanwhile = null;
+      for (const each of told) apply(each);
+    }
   }
-  const told = meanwhile ?? [];
-  meanwhile = null;
-  for (const each of told) apply(each);
 }
 
 function take(told: Told): void {
@@ -107,7 +109,8 @@ function take(told: Told): void {
   if (told.type === 'request_failed') {
     const {error, message, hint} = told.data;
     listError.value = new ApiError(0, String(error), String(message), String(hint ?? ''));
-  } else if (told.type === 'connected' || told.type === 'notices_missed') void list();
+  } else if (told.type === 'connected') lists.anew();
+  else if (told.type === 'notices_missed') lists.ask();
   else if (meanwhile) meanwhile.push(told);
   else apply(told);
 }
@@ -132,4 +135,4 @@ function tell(notice: Notice, isQuestion = false): void {
   notify(notice, () => !isQuestion || Boolean(sessions.value.get(notice.session)?.open_permissions));
 }
 
-export const retryList = (): void => { void list(); };
+export const retryList = (): void => lists.anew();
