@@ -1,5 +1,5 @@
 import {computed, signal} from '@preact/signals';
-import {ApiError, get, isAway, whose} from '../api/http.ts';
+import {ApiError, get, isAway, me, whose} from '../api/http.ts';
 import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {Session, Told} from '../api/types.ts';
@@ -11,7 +11,8 @@ import {changed, groupOf, nameOf} from './groups.ts';
 import {missedNotices, type Notice, noticeOf} from './notices.ts';
 
 // All sessions that somebody may see, as they are now.
-const seenKey = 'callslip-seen';
+// By who looks.
+const seenKey = () => `callslip-seen/${encodeURIComponent(me.peek()?.name ?? '')}`;
 // More than anybody reads; the rest is found by its link.
 const mostSessions = 2_000;
 
@@ -20,7 +21,7 @@ export const listed = signal(false);
 export const listError = signal<unknown>(null);
 export const connection = signal<SocketState>('connecting');
 export const lastHeard = signal(0);
-const seen = signal<Record<string, number>>(readSeen());
+const seen = signal<Record<string, number>>({});
 
 export const seenOf = (id: string): number => seen.value[id] ?? 0;
 export const needing = computed(() =>
@@ -28,7 +29,7 @@ export const needing = computed(() =>
 
 function readSeen(): Record<string, number> {
   try {
-    return JSON.parse(stored(seenKey) ?? '{}') as Record<string, number>;
+    return JSON.parse(stored(seenKey()) ?? '{}') as Record<string, number>;
   } catch {
     return {};
   }
@@ -39,7 +40,7 @@ export function markSeen(id: string, seq: number): void {
   if (seq <= seenOf(id)) return;
   const entries = Object.entries({...readSeen(), ...seen.value, [id]: seq});
   seen.value = Object.fromEntries(entries.slice(-mostSessions));
-  keep(seenKey, JSON.stringify(seen.value));
+  keep(seenKey(), JSON.stringify(seen.value));
 }
 
 const query = (): string => (whose() ? `?client=${encodeURIComponent(whose())}` : '');
@@ -48,6 +49,7 @@ let socket: ReconnectingSocket | null = null;
 let meanwhile: Told[] | null = null;
 
 export function follow(): void {
+  seen.value = readSeen();
   socket?.close();
   socket = new ReconnectingSocket(() => `/events/ws${query()}`, {
     onMessage: take,
