@@ -28,7 +28,7 @@ export const shortcuts: Shortcut[] = [
   {keys: 'Ctrl+Shift+Enter', does: 'Send the message now'},
   {keys: 'y n', does: 'Allow once, reject what is asked first, once it is read'},
   {keys: 'j k', does: 'Next and previous part; on a part, the arrows do the same'},
-  {keys: '[ ]', does: 'Previous and next prompt'}, {keys: 'Home, G', does: 'To the first, to the latest'},
+  {keys: '[ ]', does: 'Previous and next prompt'}, {keys: 'Home, End G', does: 'To the first, to the latest'},
   {keys: 'f', does: 'Search the conversation, as Ctrl+F; Enter and Shift+Enter go on, Escape goes back'},
   {keys: 'e E', does: 'Open or close this part, all parts'}, {keys: 's', does: 'Stop the agent, after asking'},
   {keys: 'p', does: 'Pause or resume the queue'},
