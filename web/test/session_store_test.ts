@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {SessionStore} from '../src/session/store.ts';
+import {mostBytes, SessionStore} from '../src/session/store.ts';
 
 type Told = {type: string; data: Record<string, unknown>};
 
@@ -232,6 +232,31 @@ test('what was not told live is had, and what nobody has is not asked for again'
   assert.equal(Peer.latest.count, 2);
   loadAgain!();
   assert.equal(Peer.latest.count, 3);
+}));
+
+test('live events are cut as loaded ones are, and the oldest go where there are too many', () => open(store => {
+  Peer.latest.join(2_000);
+  Peer.latest.page(1_801, 2_000, true);
+  const long = (seq: number) => Peer.latest.tell('agent_message', {text: 'x'.repeat(17_000), message_id: `m${seq}`}, {seq});
+  long(2_001);
+  assert.ok(JSON.stringify(store.log.events.at(-1)).length < 17_000);
+  assert.deepEqual(store.log.parts.at(-1)?.cut, [2_001]);
+  let seq = 2_001;
+  store.isReadAtEnd = false;
+  while (store.log.bytes < mostBytes * 1.5) long(++seq);
+  // Somebody reads the oldest of it.
+  assert.equal(store.log.start, 1_801);
+  while (store.log.bytes > mostBytes) long(++seq);
+  assert.ok(store.log.start > 1_801);
+  store.isReadAtEnd = true;
+  for (let at = 0; at < 200; at++) {
+    long(++seq);
+    assert.ok(store.log.bytes <= mostBytes);
+  }
+  assert.equal(store.hasOlder.value, true);
+  const {start} = store.log;
+  store.loadOlder();
+  assert.deepEqual(Peer.latest.asked, {before_seq: start});
 }));
 
 test('a session of which nothing is left is loaded', () => open(store => {

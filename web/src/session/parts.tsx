@@ -47,7 +47,7 @@ export class PartView extends Component<Props> {
 
 function Rest({part, store}: {part: Part; store: SessionStore}) {
   return (
-    <button type="button" class="quiet" disabled={isAway.value} onClick={() => void store.loadWhole(part.lastSeq)}>
+    <button type="button" class="quiet" disabled={isAway.value} onClick={() => void store.loadWhole(...part.cut ?? [])}>
       {`Load the ${Math.ceil((part.omitted ?? 0) / 1024)} KB that are left out`}
     </button>);
 }

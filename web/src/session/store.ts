@@ -4,14 +4,18 @@ import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {AgentText, EventPage, JsonObject, Permission, QueuedMessage, QueueState, Session, SessionEvent, Told} from '../api/types.ts';
 import {append, recorded, type Streamed} from '../sessions/agent_text.ts';
+import {cut} from '../sessions/cut.ts';
 import {EventLog, type Part, type Span} from '../sessions/log.ts';
 import {attempt, refuse} from '../ui/failure.tsx';
 import {Folds} from './folds.ts';
 
 // One session that is looked at: its events as far as they are loaded, and what it is doing.
 const pageEvents = 200;
-// Of what is loaded; the rest of a longer event is fetched when somebody wants to see it.
+// Of an event, loaded or live; the rest of a longer one is fetched when somebody wants to see it.
 const maxEventBytes = 16_384;
+// Of all events that are here while more come live: the oldest go, down to three quarters of it, and are
+// loaded again by who goes back to them. Whoever is there just now may have twice as much.
+export const mostBytes = 32 << 20;
 
 // Milliseconds until a page that could not be had is asked for again, where nothing is told of it.
 const firstRetryMs = 250;
@@ -37,6 +41,8 @@ export class SessionStore {
   readonly isGone = signal(false);
   readonly hasOlder = signal(false);
   readonly isLoaded = signal(false);
+  // Whether nobody looks at what is older.
+  isReadAtEnd = true;
   private readonly version = signal(0);
   private readonly streamed = signal<Streamed | null>(null);
   readonly parts = computed<Part[]>(() => {
@@ -118,13 +124,15 @@ export class SessionStore {
     this.draw();
   }
 
-  // The event as it was recorded, in the place of the one that was cut.
-  async loadWhole(seq: number): Promise<void> {
-    const page = await attempt(() => get<EventPage>(`${this.path('/events')}?after_seq=${seq - 1}&limit=1`));
-    const whole = page?.events[0];
-    if (whole?.seq !== seq) return;
-    this.log.replace(whole);
-    this.draw();
+  // Events as they were recorded, in the place of those that were cut.
+  async loadWhole(...seqs: number[]): Promise<void> {
+    for (const seq of seqs) {
+      const page = await attempt(() => get<EventPage>(`${this.path('/events')}?after_seq=${seq - 1}&limit=1`));
+      const whole = page?.events[0];
+      if (whole?.seq !== seq) return;
+      this.log.replace(whole);
+      this.draw();
+    }
   }
 
   answer(permission: Permission, option: string): Promise<unknown> {
@@ -170,7 +178,8 @@ export class SessionStore {
     const {type, data} = told;
     if (told.seq !== undefined) {
       this.newest = Math.max(this.newest, told.seq);
-      this.addEvents([{seq: told.seq, timestamp: told.timestamp ?? '', type, data}]);
+      this.addEvents([cut({seq: told.seq, timestamp: told.timestamp ?? '', type, data}, maxEventBytes)]);
+      this.forget();
       return this.goOn();
     }
     switch (type) {
@@ -286,6 +295,13 @@ export class SessionStore {
       this.retry = 0;
       this.goOn();
     }, wait * (1 + Math.random() / 4));
+  }
+
+  private forget(): void {
+    if (this.log.bytes <= mostBytes * (this.isReadAtEnd && !this.isSearching.value ? 1 : 2)) return;
+    this.log.forget(mostBytes * 0.75);
+    this.hasOlder.value = true;
+    this.draw();
   }
 
   private addEvents(events: SessionEvent[], from?: number, to?: number): void {

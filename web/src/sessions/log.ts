@@ -1,4 +1,5 @@
 import type {Json, JsonObject, SessionEvent} from '../api/types.ts';
+import {sizeOf} from './cut.ts';
 
 // What a conversation consists of, made of its events alone: whoever has the same events has the same
 // parts, in whatever order and however often they came.
@@ -11,8 +12,9 @@ interface PartBase {
   lastSeq: number;
   time: string;
   lastTime: string;
-  // Bytes that were left out of what was loaded.
+  // Bytes that were left out of what is here, and of which events.
   omitted?: number;
+  cut?: number[];
 }
 export interface TextPart extends PartBase {
   kind: 'message' | 'thought';
@@ -66,6 +68,10 @@ export const objects = (value: Json | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// What is left out of a part with one more event.
+const omittedOf = ({omitted = 0, cut = []}: Pick<PartBase, 'omitted' | 'cut'>, {seq, omitted_bytes: more}: SessionEvent) =>
+  (more ? {omitted: omitted + more, cut: [...cut, seq]} : {});
 
 // The words of the Agent Client Protocol and those of shell commands, as one.
 const statuses: Record<string, ToolStatus> = {
@@ -127,7 +133,7 @@ export class Reduction {
 
   private base(event: SessionEvent): PartBase {
     return {key: `e${event.seq}`, seq: event.seq, lastSeq: event.seq, time: event.timestamp,
-      lastTime: event.timestamp, ...(event.omitted_bytes ? {omitted: event.omitted_bytes} : {})};
+      lastTime: event.timestamp, ...omittedOf({}, event)};
   }
   private push(part: Part): number {
     return this.parts.push(part) - 1;
@@ -147,8 +153,7 @@ export class Reduction {
     const last = this.parts.at(-1);
     if (last?.kind === kind && (last.messageId ?? '') === messageId && last.iteration === iteration) {
       this.parts[this.parts.length - 1] = {...last, text: last.text + text(event.data.text),
-        lastSeq: event.seq, lastTime: event.timestamp,
-        ...(event.omitted_bytes ? {omitted: (last.omitted ?? 0) + event.omitted_bytes} : {})};
+        lastSeq: event.seq, lastTime: event.timestamp, ...omittedOf(last, event)};
       return;
     }
     this.push({...this.base(event), kind, text: text(event.data.text),
@@ -162,14 +167,14 @@ export class Reduction {
     let at = this.tools.get(id);
     if (at === undefined) {
       // An update that comes before its call stands for it until then.
-      const {omitted: _, ...base} = this.base(event);
+      const {omitted: _, cut: __, ...base} = this.base(event);
       at = this.push({...base, key: `t${id}`, kind: 'tool', id, title: '', status: 'queued',
         tool: '', content: [], locations: [], decisions: []});
       this.tools.set(id, at);
     }
     const part = {...(this.parts[at] as ToolPart)};
     part.lastSeq = event.seq;
-    if (event.omitted_bytes) part.omitted = (part.omitted ?? 0) + event.omitted_bytes;
+    Object.assign(part, omittedOf(part, event));
     if (text(data.title)) part.title = text(data.title);
     else if (!part.title && text(data.name)) part.title = text(data.name);
     if (text(data.kind)) part.tool = text(data.kind);
@@ -197,7 +202,7 @@ export class Reduction {
     // One plan for each turn, which changes in its place.
     const before = this.parts[this.planAt];
     const plan: PlanPart = before?.kind === 'plan'
-      ? {...before, entries, lastSeq: event.seq, lastTime: event.timestamp}
+      ? {...base, kind: 'plan', entries, key: before.key, seq: before.seq, time: before.time}
       : {...base, kind: 'plan', entries};
     if (before?.kind === 'plan') this.parts[this.planAt] = plan;
     else this.planAt = this.push(plan);
@@ -224,11 +229,14 @@ export class EventLog {
   readonly events: SessionEvent[] = [];
   // Of what nothing is missing, in order and apart from each other. Not every seq has an event.
   private spans: Span[] = [];
+  // Of the data of all of them, as JSON.
+  private size = 0;
   private reduction = new Reduction();
 
   get parts(): Part[] { return this.reduction.parts; }
   get plan(): PlanPart | null { return this.reduction.plan; }
   get files(): TouchedFile[] { return [...this.reduction.files.values()]; }
+  get bytes(): number { return this.size; }
   get lastSeq(): number { return this.events.at(-1)?.seq ?? 0; }
   // From where to where something of it is there; 0 where nothing is.
   get start(): number { return this.spans[0]?.from ?? 0; }
@@ -247,7 +255,7 @@ export class EventLog {
       const isApart = end > 0 && from > end + 1;
       if (isApart) this.reduction.skip();
       for (const each of events) this.reduction.add(each);
-      this.events.push(...events);
+      for (const each of events) this.put(each);
       this.cover(from, to);
       return isApart || events.length > 0;
     }
@@ -256,7 +264,7 @@ export class EventLog {
     const known = new Set(this.events.map(({seq}) => seq));
     const fresh = events.filter(({seq}) => !known.has(seq) && known.add(seq));
     if (fresh.length === 0 && this.spans.length === holes) return false;
-    for (const each of fresh) this.events.push(each);
+    for (const each of fresh) this.put(each);
     this.events.sort((a, b) => a.seq - b.seq);
     this.reduce();
     return true;
@@ -266,8 +274,25 @@ export class EventLog {
   replace(event: SessionEvent): void {
     const at = this.events.findIndex(({seq}) => seq === event.seq);
     if (at < 0) return;
+    this.size += sizeOf(event) - sizeOf(this.events[at]!);
     this.events[at] = event;
     this.reduce();
+  }
+
+  // Forgets the oldest ones, until no more than `most` bytes are there.
+  forget(most: number): void {
+    let count = 0;
+    while (this.size > most && count < this.events.length - 1) this.size -= sizeOf(this.events[count++]!);
+    if (count === 0) return;
+    this.events.splice(0, count);
+    const {seq} = this.events[0]!;
+    this.spans = this.spans.filter(({to}) => to >= seq).map(({from, to}) => ({from: Math.max(from, seq), to}));
+    this.reduce();
+  }
+
+  private put(event: SessionEvent): void {
+    this.events.push(event);
+    this.size += sizeOf(event);
   }
 
   private cover(from: number, to: number): void {
