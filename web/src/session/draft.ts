@@ -140,12 +140,12 @@ export class Draft {
         ...(sent.images.length ? {image_ids: sent.images.map(({id}) => id)} : {}), ...(isNow ? {now: true} : {})});
       this.takeSent();
     } catch (failure) {
-      const code = failure instanceof ApiError ? failure.code : '';
+      const told = failure instanceof ApiError ? failure : null;
       // It had arrived before.
-      if (code === 'duplicate_prompt') this.takeSent();
-      else if (code === 'prompt_id_reused') {
+      if (told?.code === 'duplicate_prompt') this.takeSent();
+      else if (told?.code === 'prompt_id_reused') {
         this.change({nonce: newId()});
-        this.error.value = new ApiError(409, code, 'Another message has the id of this one.', 'It has a new one now: send it again.');
+        this.error.value = new ApiError(told.status, told.code, told.message, `${told.hint} It has another id now: send it again.`.trim());
       } else this.error.value = failure;
     } finally {
       this.sending = null;

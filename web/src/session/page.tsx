@@ -37,7 +37,7 @@ export function SessionPage({id}: {id: string}) {
     <div class="session">
       <Boundary what="The head of the session"><Head store={store} /></Boundary>
       <div class="conversation">
-        {store.error.value !== null && <Failure error={store.error.value} />}
+        {store.error.value !== null && store.loadError.value === null && <Failure error={store.error.value} />}
         {played === null ? (
           <>
             <Boundary what="The conversation"><Conversation store={store} /></Boundary>

@@ -217,6 +217,11 @@ export class SessionStore {
           if (this.isAnswer(data)) this.fail(data);
           return;
         }
+        // The connection itself, which is tried again.
+        if (!data.request) {
+          this.loadError.value = new Error([data.message, data.hint].filter(Boolean).join(' '));
+          return;
+        }
         return refuse(new Error(`${String(data.message)} ${String(data.hint ?? '')}`));
       default:
     }
@@ -231,6 +236,7 @@ export class SessionStore {
     this.loading = null;
     clearTimeout(this.retry);
     this.retry = this.failures = 0;
+    this.loadError.value = null;
     // What was had of a hole is not asked for again.
     const {filling} = this;
     if (filling && this.gathered.value) this.addEvents(this.gathered.value, filling.from, filling.hole.to);
