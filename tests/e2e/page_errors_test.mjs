@@ -97,6 +97,58 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     assert.equal(await page.getByRole('list', { name: 'Queue' }).getByText('sent later').count(), 1);
   }));
 
+  test('what is written meanwhile stays, in whatever box and wherever one goes', () => step(async () => {
+    const { id, page } = await open('Meanwhile');
+    const list = page.getByRole('list', { name: 'Queue' });
+    /** Holds what is posted there until it is let go. */
+    const hold = async (path) => {
+      let letGo;
+      const held = new Promise((resolve) => { letGo = resolve; });
+      await page.route(path, async (route) => {
+        if (route.request().method() === 'POST') await held;
+        await route.continue();
+      });
+      return letGo;
+    };
+    let letGo = await hold('**/queue');
+    await box(page).fill('first');
+    await page.keyboard.press('Control+Enter');
+    await until(() => queue(page).isDisabled());
+    await box(page).pressSequentially(', and more');
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /^Sessions/ }).click();
+    await box(page).waitFor({ state: 'detached' });
+    letGo();
+    await page.goBack();
+    await list.getByText('first').waitFor();
+    await until(async () => (await box(page).inputValue()) === ', and more');
+    await page.reload();
+    await box(page).waitFor();
+    assert.equal(await box(page).inputValue(), ', and more');
+    await box(page).fill('');
+
+    // A message that is changed while it waits, and gone by the time it is saved.
+    await list.getByRole('button', { name: 'Edit' }).click();
+    await page.getByRole('textbox', { name: 'Edit message' }).fill('first, changed');
+    await page.reload();
+    await until(async () => (await page.getByRole('textbox', { name: 'Edit message' }).inputValue()) === 'first, changed');
+    await sessions.call('DELETE', `/sessions/${id}/queue`);
+    await page.getByRole('alert').getByText('What you wrote is in the box for messages').waitFor();
+    assert.equal(await box(page).inputValue(), 'first, changed');
+
+    await page.getByRole('button', { name: 'New session' }).click();
+    const message = page.getByLabel('First message');
+    await page.getByLabel('Name').fill('Made meanwhile');
+    await message.fill('begin');
+    letGo = await hold('**/sessions');
+    await page.getByRole('button', { name: 'Begin' }).click();
+    await until(() => page.getByRole('button', { name: 'Begin' }).isDisabled());
+    await message.pressSequentially(', and go on');
+    letGo();
+    await page.getByRole('heading', { name: 'Made meanwhile' }).waitFor();
+    await list.getByText('begin', { exact: true }).waitFor();
+    await until(async () => (await box(page).inputValue()) === ', and go on');
+  }));
+
   test('what is too long is said so before and after', () => step(async () => {
     const { page } = await open('Too long');
     const long = 'x'.repeat(300 * 1024);
@@ -113,6 +165,27 @@ describe('what goes wrong', { timeout: stretched(180_000) }, () => {
     await screen(page, 'errors-unknown-session');
     await page.getByRole('link', { name: 'All sessions' }).click();
     await until(() => page.url().endsWith('/ui/sessions'));
+  }));
+
+  test('what an agent writes hides nothing and holds nothing up', () => step(async () => {
+    const { id, page } = await open('Hostile');
+    const say = (text, at) => sessions.call('POST', `/sessions/${id}/events`,
+      { events: [{ type: 'agent_message', data: { text, message_id: `m${at}` } }] });
+    const deep = JSON.parse(`${'['.repeat(60)}${']'.repeat(60)}`);
+    await sessions.call('POST', `/sessions/${id}/events`, { events: [
+      { type: 'agent_message', data: { text: 'said before', message_id: 'before' } },
+      { type: 'tool_call', data: { tool_call_id: 't', title: 'deep', status: 'failed', raw_input: deep } }] });
+    for (const [at, text] of ['>'.repeat(6_000), 'a_'.repeat(30_000), `${'- '.repeat(5_000)}a`, '*a **b '.repeat(5_000), `\`\`\`\n${'x'.repeat(60_000)}`].entries()) {
+      await say(text, at);
+    }
+    await say('said **after**', 'after');
+    for (const again of [false, true]) {
+      if (again) await page.reload();
+      await page.getByText('said after').waitFor();
+      await page.getByRole('feed', { name: 'Conversation' }).press('Home');
+      await page.getByText('said before').waitFor();
+      assert.equal(await page.getByText('could not be shown').count(), 0);
+    }
   }));
 
   test('a part that cannot be drawn leaves the others', () => step(async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,6 +99,38 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     } finally {
       await rm(profile, { recursive: true, force: true });
     }
+  });
+
+  test('who logs out has done so in all tabs, and nothing is left for who comes after', async () => {
+    await appendFile(setting.services.tokenFile, `client bob ${'b'.repeat(64)}\n`);
+    await until(async () => (await fetch(`${setting.services.gatewayUrl}/api/me`, { headers: { Authorization: `Bearer ${'b'.repeat(64)}` } })).ok);
+    const person = await setting.person();
+    const page = await person.open(`sessions/${id}`);
+    await logIn(page, 'admin');
+    await page.getByText('what it has said').waitFor();
+    await page.getByRole('textbox', { name: 'Message' }).fill('of the admin');
+    const other = await person.open(`sessions/${id}`);
+    await other.getByText('what it has said').waitFor();
+    const third = await person.open('commands');
+    await third.getByText('No commands.').waitFor();
+    await page.getByRole('button', { name: 'Log out' }).click();
+    for (const tab of [page, other, third]) await tab.getByLabel('Token').waitFor();
+    // Whoever logs in somewhere is logged in in all of them, and sees nothing that is not theirs.
+    await page.getByLabel('Token').fill('b'.repeat(64));
+    await page.getByRole('button', { name: 'Log in' }).click();
+    for (const tab of [page, other]) await tab.getByRole('heading', { name: 'There is no such session' }).waitFor();
+    await third.getByText('bob · client').waitFor();
+    for (const tab of [page, other, third]) assert.ok(!(await tab.evaluate(() => document.body.innerText)).includes('Of the agent'));
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Token').waitFor();
+    await logIn(page, 'agent');
+    await page.getByText('what it has said').waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), '');
+    await page.getByRole('button', { name: 'Log out' }).click();
+    await page.getByLabel('Token').waitFor();
+    await logIn(page, 'admin');
+    await until(async () => (await page.getByRole('textbox', { name: 'Message' }).inputValue()) === 'of the admin');
+    await person.close();
   });
 
   test('a link from another site opens the page and nothing else', async () => {

@@ -99,4 +99,31 @@ describe('a long session', { timeout: stretched(300_000) }, () => {
     await feed().press('Shift+G');
     await page.locator('article[data-tool-call-id="n9-9"]').waitFor();
   });
+
+  test('its keys lead to its very beginning and end, whatever is measured on the way', async () => {
+    /** Where the list stands once nothing moves any more. */
+    const rests = async (key) => {
+      await feed().press(key);
+      return feed().evaluate(atRest);
+    };
+    const atRest = (list) => new Promise((resolve) => {
+      let before = '';
+      let still = 0;
+      const look = () => {
+        const now = `${list.scrollTop} ${list.scrollHeight}`;
+        still = now === before ? still + 1 : 0;
+        before = now;
+        if (still < 30) requestAnimationFrame(look);
+        else resolve({ above: list.scrollTop, below: list.scrollHeight - list.scrollTop - list.clientHeight });
+      };
+      look();
+    });
+    for (let at = 0; at < 3; at++) {
+      assert.equal((await rests('Home')).above, 0);
+      assert.ok(await page.locator('article[data-seq="1"]').isVisible());
+      const { below } = await rests('End');
+      assert.ok(below <= 1, `${below}`);
+      assert.ok(await page.locator('article[data-tool-call-id="n9-9"]').isVisible());
+    }
+  });
 });

@@ -92,8 +92,12 @@ describe('who does not look', { timeout: stretched(180_000) }, () => {
     await teller.evaluate(() => { window.look(true); window.notices[0].onclick(); });
     await until(() => teller.url().endsWith(`/ui/sessions/${id}`));
     assert.equal(await teller.evaluate(() => window.notices[0].isClosed), true);
-    await teller.evaluate(() => window.look(false));
-    await teller.getByRole('group', { name: 'Permission' }).getByRole('button', { name: 'Yes' }).click();
+    // An answer is somebody's who looks.
+    await teller.locator('.question button[aria-disabled="false"]').first().waitFor();
+    await teller.evaluate(() => {
+      document.querySelector('.question .actions button').click();
+      window.look(false);
+    });
     await sessions.ended(id, 3);
     await until(async () => (await both()).length === 2);
     assert.equal((await both()).filter((each) => each === 'Elsewhere: The turn has completed.').length, 1);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { stretched } from '../support/patience.js';
-import { PageSetting } from './support/page.js';
+import { PageSetting, screen } from './support/page.js';
 import { AgentSessions, until } from './support/runner.js';
 
 const ask = (more = {}) => ({ ask: { toolCallId: 't', kind: 'execute', title: 'make clean',
@@ -165,6 +165,81 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await page.getByText('no rule to make it').waitFor({ state: 'detached' });
   }));
 
+  /** Once a question can be answered. */
+  const ready = (where) => where.locator('button[aria-disabled="false"]').first().waitFor();
+
+  test('a question is answered once it could be read, and what holds for ever by nothing but its button', () => step(async () => {
+    const id = await sessions.begin({ name: 'Read first', start: false });
+    const ask = (title, details = {}) => sessions.call('POST', `/sessions/${id}/permissions`, { title, wait_ms: 0, permission_id: title, details,
+      options: [{ option_id: 'ever', name: 'Always', kind: 'allow_always' }, { option_id: 'yes', name: 'Yes', kind: 'allow_once' },
+        { option_id: 'no', name: 'No', kind: 'reject_once' }] });
+    const left = async () => (await sessions.call('GET', `/sessions/${id}/permissions`)).permissions.map(({ title }) => title);
+    const page = await open(`sessions/${id}`);
+    const answers = [];
+    page.on('request', (request) => { if (request.method() === 'POST') answers.push(new URL(request.url()).pathname.split('/').at(-1)); });
+    for (const title of ['one', 'two', 'three']) await ask(title);
+    // One that stands for another one is not what was read; neither is one that was not there long enough.
+    await ready(page);
+    const quick = page.evaluate(() => new Promise((resolve) => {
+      const press = (key) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+      new MutationObserver((_, observer) => {
+        if (document.querySelector('.question').dataset.permissionId === 'one') return;
+        observer.disconnect();
+        press('y');
+        const yes = [...document.querySelectorAll('.question button')].find((each) => each.textContent.startsWith('Yes'));
+        yes.click();
+        resolve(yes.getAttribute('aria-disabled'));
+      }).observe(document.body, { childList: true, subtree: true });
+    }));
+    await page.keyboard.press('a');
+    await page.keyboard.press('y');
+    assert.equal(await quick, 'true');
+    await page.getByRole('heading', { name: 'two' }).waitFor();
+    await screen(page, 'question-waits');
+    await ready(page);
+    assert.deepEqual(answers, ['one']);
+    assert.deepEqual(await left(), ['two', 'three']);
+    // The one that comes into its place from behind is counted anew, too, and so is one in a tab that is not looked at.
+    await page.locator('summary', { hasText: '1 more question waits' }).click();
+    await ready(page.getByRole('group', { name: 'Permission' }).nth(1));
+    await page.getByRole('group', { name: 'Permission' }).nth(1).getByRole('button', { name: 'No' }).click();
+    await page.getByRole('heading', { name: 'three' }).waitFor({ state: 'detached' });
+    await ready(page);
+    await page.getByRole('group', { name: 'Permission' }).getByRole('button', { name: 'Always' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('group', { name: 'Permission' }).waitFor({ state: 'detached' });
+    assert.deepEqual(answers, ['one', 'three', 'two']);
+    const { events } = await sessions.call('GET', `/sessions/${id}/events?limit=100`);
+    assert.deepEqual(events.filter(({ type }) => type === 'permission').map(({ data }) => [data.title, data.selected_option]),
+      [['one', 'yes'], ['three', 'no'], ['two', 'ever']]);
+  }));
+
+  test('a question shows all that it is about', () => step(async () => {
+    const id = await sessions.begin({ name: 'All of it', start: false });
+    await sessions.call('POST', `/sessions/${id}/permissions`, { title: 'Edit \u202egpj.exe', wait_ms: 0,
+      options: [{ option_id: 'yes', name: 'Y\u200bes', kind: 'allow_once' }, { option_id: 'no', name: 'No', kind: 'reject_once' }],
+      details: { rawInput: { command: `ls\u2028${'\n'.repeat(100)}rm -rf /` }, reason: 'because',
+        content: [{ type: 'diff', path: '/a', oldText: 'before\n', newText: `after ${'x'.repeat(300)} hidden\n` },
+          { type: 'content', content: { type: 'text', text: 'said [a]: /b' } }], locations: [{ path: '/a', line: 7 }] } });
+    const page = await open(`sessions/${id}`);
+    const question = page.getByRole('group', { name: 'Permission' });
+    await question.waitFor();
+    const text = await question.innerText();
+    for (const part of ['Edit \\u{202E}gpj.exe', 'ls\\u{2028}', 'rm -rf /', 'before', 'hidden', 'said [a]: /b', '"reason": "because"', '/a:7', 'Y\\u{200B}es']) {
+      assert.ok(text.includes(part), `${part} in ${text}`);
+    }
+    await question.getByText(/↓ \d+ more lines to read/).waitFor();
+    // The end of a line, and the buttons, are in sight.
+    const beyond = await question.locator('.asked').evaluate((box) => box.scrollWidth - box.clientWidth);
+    assert.equal(beyond, 0);
+    await ready(page);
+    await screen(page, 'question-long');
+    await question.getByRole('region', { name: 'What is asked for' }).evaluate((box) => { box.scrollTop = box.scrollHeight; });
+    await question.getByText('That is all of it.').waitFor();
+    await question.getByRole('button', { name: 'No' }).click();
+    await question.waitFor({ state: 'detached' });
+  }));
+
   test('no key answers what a dialog covers, nor two questions at once', () => step(async () => {
     const id = await sessions.begin({ name: 'Two questions', start: false });
     for (const title of ['first', 'second']) {
@@ -184,6 +259,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     assert.deepEqual(answers, []);
+    await ready(page);
     await page.keyboard.down('y');
     await page.getByRole('heading', { name: 'second' }).waitFor();
     await question.waitFor({ state: 'detached' });
@@ -227,7 +303,7 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     await row.waitFor();
     await until(async () => /^\(\d+\)/.test(await page.title()));
     await row.click();
-    await page.getByRole('group', { name: 'Permission' }).waitFor();
+    await ready(page);
     await page.keyboard.press('n');
     await sessions.ended(id, 1);
     assert.match(await sessions.answer(id), /"optionId":"no"/);

@@ -17,6 +17,7 @@ import {Dialog} from './ui/dialog.tsx';
 import {Boundary, Refusal} from './ui/failure.tsx';
 import {Notifications} from './ui/notifications.tsx';
 import {isTyping, setSingleKeys, shortcuts, singleKeys} from './ui/shortcuts.ts';
+import {keep, stored} from './ui/storage.ts';
 
 // The pages by the first word of their path.
 interface Page {
@@ -60,7 +61,7 @@ export function App() {
   const page = pages.find(each => each.path === (path === 'login' ? first : path || first));
   return (
     <>
-      <Top current={page?.path ?? ''} />
+      <Boundary what="The head of the page"><Top current={page?.path ?? ''} /></Boundary>
       <Banner />
       <main id="main">
         {page
@@ -136,14 +137,13 @@ function Banner() {
 function Theme() {
   const names = {'': 'as the system', light: 'light', dark: 'dark'};
   const order = ['', 'light', 'dark'] as const;
-  const [theme, setTheme] = useState(() => (localStorage.getItem('callslip-theme') ?? '') as keyof typeof names);
+  const [theme, setTheme] = useState(() => (stored('callslip-theme') ?? '') as keyof typeof names);
   const next = order[(order.indexOf(theme) + 1) % order.length]!;
   return (
     <button type="button" class="quiet" aria-label={`Colours: ${names[theme]}. Change to ${names[next]}`} title={`Colours: ${names[theme]}`}
       onClick={() => {
         setTheme(next);
-        if (next) localStorage.setItem('callslip-theme', next);
-        else localStorage.removeItem('callslip-theme');
+        keep('callslip-theme', next || null);
         document.documentElement.dataset.theme = next;
       }}>{theme === 'dark' ? '☾' : theme === 'light' ? '☀' : '◐'}</button>);
 }

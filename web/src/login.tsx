@@ -27,7 +27,6 @@ export function Login() {
         event.preventDefault();
         const form = event.currentTarget;
         const token = String(new FormData(form).get('token') ?? '').trim();
-        form.reset();
         if (token) during(logIn(token).then(() => { if (location.pathname === `${base}login`) go(base, {replace: true}); }));
       }}>
         <h1>Callslip</h1>

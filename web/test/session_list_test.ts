@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {follow, sessions, unfollow} from '../src/sessions/store.ts';
+import {follow, listed, sessions, unfollow} from '../src/sessions/store.ts';
 
 // The gateway's end of the socket that tells of all sessions.
 class Peer {
@@ -13,10 +13,11 @@ class Peer {
   tell(type: string, data: object = {}) { this.onmessage?.({data: JSON.stringify({type, data})}); }
 }
 
-test('a list that is answered late takes back nothing of one that was asked for after it', async () => {
+test('one list after the other is read, and nothing that was told since is taken back', async () => {
   const answers: (() => void)[] = [];
-  const fetch = () => new Promise<Response>(resolve => {
+  const fetch = (_: string, {signal}: {signal: AbortSignal}) => new Promise<Response>((resolve, reject) => {
     const body = {sessions: [{session_id: 's', status: 'active', name: `list ${answers.length + 1}`}]};
+    signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
     answers.push(() => resolve(new Response(JSON.stringify(body), {headers: {'Content-Type': 'application/json'}})));
   });
   Object.assign(globalThis, {WebSocket: Peer, fetch, window: {setTimeout: () => 1}, location: new URL('http://127.0.0.1/ui/'),
@@ -26,16 +27,34 @@ test('a list that is answered late takes back nothing of one that was asked for 
     answers[list - 1]!();
     for (let at = 0; at < 5; at++) await new Promise(resolve => { setImmediate(resolve); });
   };
+  const asks = (open_permissions: number) => Peer.latest.tell('permission_asked', {session_id: 's', title: 'May I?', open_permissions});
   follow();
   try {
     Peer.latest.tell('connected');
     Peer.latest.tell('notices_missed');
-    assert.equal(answers.length, 2);
-    await answered(2);
-    assert.equal(sessions.value.get('s')?.name, 'list 2');
+    Peer.latest.tell('notices_missed');
+    asks(1);
+    assert.equal(answers.length, 1);
     await answered(1);
-    assert.equal(sessions.value.get('s')?.name, 'list 2');
+    assert.equal(sessions.value.get('s')?.open_permissions, 1);
+    // Once more for both.
+    assert.equal(answers.length, 2);
+    asks(2);
+    await answered(2);
+    assert.deepEqual([sessions.value.get('s')?.name, sessions.value.get('s')?.open_permissions], ['list 2', 2]);
+    assert.equal(answers.length, 2);
+    // One that hangs is not waited for by another connection, and comes to nothing.
+    Peer.latest.tell('notices_missed');
+    Peer.latest.tell('connected');
+    assert.equal(answers.length, 4);
+    await answered(4);
+    await answered(3);
+    assert.equal(sessions.value.get('s')?.name, 'list 4');
+    Peer.latest.tell('notices_missed');
   } finally {
     unfollow();
   }
+  await answered(5);
+  assert.equal(sessions.value.size, 0);
+  assert.equal(listed.value, false);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
-import {SessionStore} from '../src/session/store.ts';
+import {mostBytes, SessionStore} from '../src/session/store.ts';
 
 type Told = {type: string; data: Record<string, unknown>};
 
@@ -19,11 +19,18 @@ class Peer {
   join(max_seq: number) { this.tell('connected', {session_id: 's', max_seq, permissions: []}); }
   page(first: number, last: number, has_more: boolean) {
     const events = Array.from({length: Math.max(0, last - first + 1)}, (_, at) => event(first + at));
-    this.tell('events_loaded', {events, has_more, first_seq: events.length ? first : 0, last_seq: events.length ? last : 0});
+    this.tell('events_loaded', {events, has_more, first_seq: events.length ? first : 0, last_seq: events.length ? last : 0, request_id: this.id});
   }
+  refuse(more: object = {}) {
+    this.tell('request_failed', {error: 'tracker_unreachable', message: 'The tracker is away.', hint: '', request: 'load_events', request_id: this.id, ...more});
+  }
+  private get loads() { return this.sent.filter(({type}) => type === 'load_events'); }
+  private get id() { return this.loads.at(-1)?.data.request_id; }
+  get count() { return this.loads.length; }
   // What it was asked for last: which events.
   get asked() {
-    const {limit: _, max_event_bytes: __, ...where} = this.sent.at(-1)!.data;
+    const {limit: _, max_event_bytes: __, request_id: id, ...where} = this.loads.at(-1)!.data;
+    assert.match(String(id), /^.{1,64}$/);
     return where;
   }
 }
@@ -35,10 +42,14 @@ const upTo = (first: number, last: number) => Array.from({length: last - first +
 // The timer of a lost connection, run by the test.
 let again: (() => void) | undefined;
 let readAgain: (() => void) | undefined;
+// That of what could not be had, and how long it is.
+let loadAgain: (() => void) | undefined;
+let waited = 0;
 async function open(run: (store: SessionStore, lose: () => void) => void | Promise<void>, fetch: unknown = () => new Promise(() => {})) {
   const before = {setTimeout: globalThis.setTimeout, fetch: globalThis.fetch};
   const window = {setTimeout: (work: () => void, ms: number) => {
     if (ms === 30) readAgain = work;
+    else if (new Error().stack?.includes('.fail ')) [loadAgain, waited] = [work, ms];
     else again = work;
     return 1;
   }};
@@ -63,8 +74,7 @@ test('what is older can be had after a connection came back to nothing new', () 
   Peer.latest.page(301, 500, true);
   lose();
   Peer.latest.join(500);
-  assert.deepEqual(Peer.latest.asked, {after_seq: 500});
-  Peer.latest.page(1, 0, false);
+  assert.equal(Peer.latest.count, 0);
   store.loadOlder();
   assert.deepEqual(Peer.latest.asked, {before_seq: 301});
   Peer.latest.page(1, 300, false);
@@ -86,25 +96,26 @@ test('the first ones come before what lies between, and all of it in its place',
   Peer.latest.join(1_000);
   Peer.latest.page(801, 1_000, true);
   void store.loadFirst();
-  assert.deepEqual(Peer.latest.sent.slice(-2).map(({data: {after_seq, before_seq}}) => ({after_seq, before_seq})),
-    [{after_seq: 0, before_seq: undefined}, {after_seq: undefined, before_seq: 801}]);
+  assert.deepEqual(Peer.latest.asked, {after_seq: 0});
   Peer.latest.page(1, 200, true);
   assert.deepEqual(shown(store), [...upTo(1, 200), ...upTo(801, 1_000)]);
   assert.equal(store.log.parts[200]?.kind, 'gap');
+  assert.deepEqual(Peer.latest.asked, {before_seq: 801});
   Peer.latest.page(601, 800, true);
   assert.deepEqual(Peer.latest.asked, {before_seq: 601});
+  assert.equal(store.gathered.value?.length, 200);
   // What is live comes behind all of it; a connection that was lost goes on where it was.
-  Peer.latest.tell('agent_message', event(1_001).data, {seq: 1_001});
+  live(1_001);
   lose();
   Peer.latest.join(1_001);
-  assert.deepEqual(Peer.latest.sent.map(({data: {after_seq, before_seq}}) => [after_seq, before_seq]), [[1_001, undefined], [undefined, 601]]);
-  Peer.latest.page(1, 0, false);
+  assert.deepEqual(Peer.latest.asked, {before_seq: 601});
   Peer.latest.page(401, 600, true);
   Peer.latest.page(201, 400, true);
   assert.deepEqual(shown(store), upTo(1, 1_001));
   assert.equal(store.hasOlder.value, false);
   assert.equal(store.gathered.value, null);
   assert.ok(store.log.parts.every(({kind}) => kind === 'message'));
+  assert.equal(Peer.latest.count, 2);
 }));
 
 test('the first ones of a session that is not much longer leave no gap', () => open(store => {
@@ -113,10 +124,8 @@ test('the first ones of a session that is not much longer leave no gap', () => o
   void store.loadFirst();
   Peer.latest.page(1, 200, true);
   assert.deepEqual(shown(store), upTo(1, 300));
-  assert.equal(store.log.gapAfter, 0);
-  Peer.latest.page(1, 100, false);
-  assert.deepEqual(shown(store), upTo(1, 300));
   assert.equal(store.hasOlder.value, false);
+  assert.equal(Peer.latest.count, 2);
 }));
 
 test('what is older may be asked for while what was missed comes', () => open((store, lose) => {
@@ -124,16 +133,192 @@ test('what is older may be asked for while what was missed comes', () => open((s
   Peer.latest.page(301, 500, true);
   lose();
   Peer.latest.join(900);
+  assert.deepEqual(Peer.latest.asked, {after_seq: 500});
   store.loadOlder();
-  assert.deepEqual(Peer.latest.asked, {before_seq: 301});
   Peer.latest.page(501, 700, true);
-  assert.deepEqual(Peer.latest.asked, {after_seq: 700});
+  assert.deepEqual(Peer.latest.asked, {before_seq: 301});
   Peer.latest.page(101, 300, true);
+  assert.deepEqual(Peer.latest.asked, {after_seq: 700});
   Peer.latest.page(701, 900, false);
   assert.deepEqual(shown(store), upTo(101, 900));
   store.loadOlder();
   assert.deepEqual(Peer.latest.asked, {before_seq: 101});
 }));
+
+const live = (seq: number) => Peer.latest.tell('agent_message', event(seq).data, {seq});
+
+test('a page that could not be had is asked for until it comes, later each time', () => open(store => {
+  Peer.latest.join(500);
+  const waits: number[] = [];
+  for (let at = 0; at < 10; at++) {
+    Peer.latest.refuse();
+    waits.push(waited);
+    assert.match(String(store.loadError.value), /tracker is away/);
+    assert.equal(Peer.latest.count, at + 1);
+    loadAgain!();
+    assert.equal(Peer.latest.count, at + 2);
+    assert.deepEqual(Peer.latest.asked, {before_seq: 501});
+  }
+  assert.ok(waits[0]! < 1_000 && waits[9]! >= 10_000 && waits[9]! < 15_000, `${waits}`);
+  Peer.latest.refuse({retry_after_ms: 3_000});
+  assert.ok(waited >= 3_000 && waited < 4_000, `${waited}`);
+  loadAgain!();
+  Peer.latest.page(301, 500, true);
+  assert.deepEqual(shown(store), upTo(301, 500));
+  assert.equal(store.loadError.value, null);
+}));
+
+test('what was missed is had although it failed at first and more came live', () => open((store, lose) => {
+  Peer.latest.join(1);
+  Peer.latest.page(1, 1, false);
+  lose();
+  Peer.latest.join(3);
+  Peer.latest.refuse();
+  live(4);
+  assert.deepEqual(shown(store), [1, 4]);
+  assert.deepEqual(store.log.parts.map(({kind}) => kind), ['message', 'gap', 'message']);
+  // Another connection does not wait for what the one before it had to.
+  lose();
+  Peer.latest.join(4);
+  assert.deepEqual(Peer.latest.asked, {before_seq: 4});
+  Peer.latest.page(2, 3, true);
+  assert.deepEqual(shown(store), [1, 2, 3, 4]);
+  assert.ok(store.log.parts.every(({kind}) => kind === 'message'));
+  assert.equal(Peer.latest.count, 1);
+}));
+
+test('a page that was not asked for, or was for another one, is no answer', () => open(store => {
+  Peer.latest.join(500);
+  Peer.latest.tell('events_loaded', {events: [event(7)], has_more: false, request_id: 'other'});
+  Peer.latest.refuse({request_id: 'other'});
+  assert.equal(store.isLoaded.value, false);
+  assert.equal(store.loadError.value, null);
+  Peer.latest.page(1, 500, false);
+  Peer.latest.page(1, 500, true);
+  assert.deepEqual(shown(store), upTo(1, 500));
+  // A gateway of before does not say which.
+  live(503);
+  Peer.latest.tell('events_loaded', {events: [event(501), event(502)], has_more: true});
+  assert.deepEqual(shown(store), upTo(1, 503));
+}));
+
+test('what was not told live is had, and what nobody has is not asked for again', () => open((store, lose) => {
+  Peer.latest.join(10);
+  Peer.latest.page(3, 10, false);
+  assert.equal(store.hasOlder.value, false);
+  // Of 11 and 12 there is one.
+  live(13);
+  assert.deepEqual(Peer.latest.asked, {before_seq: 13});
+  Peer.latest.tell('events_loaded', {events: [event(10), event(12)], has_more: true, request_id: '2'});
+  assert.deepEqual(shown(store), [...upTo(3, 10), 12, 13]);
+  assert.ok(store.log.parts.every(({kind}) => kind === 'message'));
+  // The last ones were told to somebody, and not here.
+  Peer.latest.tell('keepalive_ack', {max_seq: 15});
+  assert.deepEqual(Peer.latest.asked, {before_seq: 16});
+  Peer.latest.page(12, 14, true);
+  assert.equal(Peer.latest.count, 3);
+  lose();
+  // Its oldest were dropped, the newest lost.
+  Peer.latest.join(14);
+  assert.equal(Peer.latest.count, 0);
+  lose();
+  Peer.latest.join(20);
+  assert.deepEqual(Peer.latest.asked, {after_seq: 15});
+  Peer.latest.page(1, 0, false);
+  assert.equal(Peer.latest.count, 1);
+  // More, and nothing of it: not without a pause.
+  live(30);
+  Peer.latest.page(1, 0, true);
+  assert.equal(Peer.latest.count, 2);
+  loadAgain!();
+  assert.equal(Peer.latest.count, 3);
+}));
+
+test('live events are cut as loaded ones are, and the oldest go where there are too many', () => open(store => {
+  Peer.latest.join(2_000);
+  Peer.latest.page(1_801, 2_000, true);
+  const long = (seq: number) => Peer.latest.tell('agent_message', {text: 'x'.repeat(17_000), message_id: `m${seq}`}, {seq});
+  long(2_001);
+  assert.ok(JSON.stringify(store.log.events.at(-1)).length < 17_000);
+  assert.deepEqual(store.log.parts.at(-1)?.cut, [2_001]);
+  let seq = 2_001;
+  store.isReadAtEnd = false;
+  while (store.log.bytes < mostBytes * 1.5) long(++seq);
+  // Somebody reads the oldest of it.
+  assert.equal(store.log.start, 1_801);
+  while (store.log.bytes > mostBytes) long(++seq);
+  assert.ok(store.log.start > 1_801);
+  store.isReadAtEnd = true;
+  for (let at = 0; at < 200; at++) {
+    long(++seq);
+    assert.ok(store.log.bytes <= mostBytes);
+  }
+  assert.equal(store.hasOlder.value, true);
+  const {start} = store.log;
+  store.loadOlder();
+  assert.deepEqual(Peer.latest.asked, {before_seq: start});
+}));
+
+test('a session of which nothing is left is loaded', () => open(store => {
+  Peer.latest.join(7);
+  Peer.latest.page(1, 0, false);
+  assert.equal(store.isLoaded.value, true);
+  assert.equal(store.hasOlder.value, false);
+  live(8);
+  assert.deepEqual(shown(store), [8]);
+  assert.equal(Peer.latest.count, 1);
+}));
+
+test('whatever is lost on the way, in the end all of it is there', () => {
+  for (let seed = 0; seed < 40; seed++) {
+    open((store, lose) => {
+      let state = seed + 1;
+      const next = (below: number) => (state = (state * 48271) % 2147483647) % below;
+      let newest = 600;
+      let joined = 0;
+      let answered = 0;
+      const join = () => {
+        joined = newest;
+        answered = 0;
+        Peer.latest.join(newest);
+      };
+      // The gateway as it is, with pages of 50; one in three fails.
+      const answer = (fails = next(3) === 0) => {
+        const peer = Peer.latest;
+        if (peer.count === answered) {
+          loadAgain?.();
+          loadAgain = undefined;
+          return;
+        }
+        answered = peer.count;
+        if (fails) return peer.refuse();
+        const {after_seq: after, before_seq: before} = peer.asked as {after_seq?: number; before_seq?: number};
+        const last = before === undefined ? Math.min(after! + 50, after! <= joined ? joined : newest) : before - 1;
+        const first = before === undefined ? after! + 1 : Math.max(1, before - 50);
+        peer.page(first, last, before === undefined ? last < (after! <= joined ? joined : newest) : first > 1);
+      };
+      join();
+      for (let at = 0; at < 60; at++) {
+        switch (next(7)) {
+          case 0: live(++newest); break;
+          case 1:
+            // While it is away, more is said.
+            lose();
+            newest += next(120);
+            join();
+            break;
+          case 2: store.loadOlder(); break;
+          case 3: void store.loadFirst(); break;
+          default: answer();
+        }
+      }
+      for (let at = 0; at < 200; at++) answer(false);
+      assert.deepEqual(shown(store), upTo(store.log.events[0]!.seq, newest), `seed ${seed}`);
+      assert.equal(store.log.parts.some(({kind}) => kind === 'gap'), false, `seed ${seed}`);
+      assert.equal(store.loadError.value, null);
+    });
+  }
+});
 
 test('what was told while the session was read is not taken back by what was read', async () => {
   let answers: (() => void)[] = [];
@@ -161,16 +346,15 @@ test('what was told while the session was read is not taken back by what was rea
   }, fetch);
 });
 
-test('a read that is answered late takes back nothing of one that was begun after it', async () => {
+test('a session is read once at a time, and once more for what came meanwhile', async () => {
   const answers: (() => void)[][] = [];
-  let reads = 0;
-  const fetch = (path: string) => new Promise<Response>((resolve, reject) => {
+  const fetch = (path: string, {signal}: {signal: AbortSignal}) => new Promise<Response>((resolve, reject) => {
     if (path === '/api/sessions/s') answers.push([]);
     const read = answers.length;
     const body = path.endsWith('/queue') ? {messages: [{id: `m${read}`}]} : path.endsWith('/queue-settings') ? {} : {session_id: 's'};
-    reads++;
+    signal.addEventListener('abort', () => reject(new DOMException('', 'AbortError')));
     answers.at(-1)!.push(() => {
-      if (read === 2) reject(new TypeError('Failed to fetch'));
+      if (read === 3) reject(new TypeError('Failed to fetch'));
       else resolve(new Response(JSON.stringify(body), {headers: {'Content-Type': 'application/json'}}));
     });
   });
@@ -178,16 +362,31 @@ test('a read that is answered late takes back nothing of one that was begun afte
     for (const each of answers[read - 1]!) each();
     for (let at = 0; at < 5; at++) await new Promise(resolve => { setImmediate(resolve); });
   };
+  let closed: SessionStore | undefined;
   await open(async store => {
+    closed = store;
+    // The read of before a connection is not waited for.
     Peer.latest.join(0);
-    readAgain?.();
+    assert.equal(answers.length, 2);
+    for (let at = 0; at < 3; at++) {
+      Peer.latest.tell('queue_updated', {});
+      readAgain?.();
+    }
+    assert.equal(answers.length, 2);
+    await answered(2);
+    await answered(1);
+    assert.deepEqual(store.messages.value.map(({id}) => id), ['m2']);
+    assert.equal(answers.length, 3);
+    // What failed is said, and tried again.
+    await answered(3);
+    assert.match(String(store.error.value), /cannot be reached/);
+    loadAgain?.();
+    await answered(4);
+    assert.deepEqual(store.messages.value.map(({id}) => id), ['m4']);
+    assert.equal(store.error.value, null);
     Peer.latest.tell('queue_updated', {});
     readAgain?.();
-    assert.equal(reads, 9);
-    await answered(3);
-    await answered(1);
-    await answered(2);
-    assert.deepEqual(store.messages.value.map(({id}) => id), ['m3']);
-    assert.equal(store.error.value, null);
   }, fetch);
+  await answered(5);
+  assert.deepEqual(closed?.messages.value.map(({id}) => id), ['m4']);
 });

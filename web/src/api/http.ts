@@ -1,4 +1,5 @@
 import {signal} from '@preact/signals';
+import {keep, stored} from '../ui/storage.ts';
 import type {Json, Me, Role} from './types.ts';
 
 // What the API has refused, in its words.
@@ -25,7 +26,7 @@ interface Login {
 
 function storedLogin(): Login | null {
   try {
-    const login = JSON.parse(localStorage.getItem(keyName) ?? 'null') as Login | null;
+    const login = JSON.parse(stored(keyName) ?? 'null') as Login | null;
     return typeof login?.key === 'string' ? login : null;
   } catch {
     return null;
@@ -33,6 +34,8 @@ function storedLogin(): Login | null {
 }
 
 let login = storedLogin();
+// As this browser has it for all tabs.
+let kept = stored(keyName);
 
 // Who is looking; null until it is known.
 export const me = signal<Me | null>(null);
@@ -95,18 +98,34 @@ export const logIn = (token: string): Promise<void> => enter('/login', {token});
 
 // Logs in by what is shown there.
 export async function enter(path: string, shown: unknown): Promise<void> {
+  const before = me.peek()?.name ?? '';
   login = await post<Login>(path, shown);
-  localStorage.setItem(keyName, JSON.stringify(login));
+  keep(keyName, JSON.stringify(login));
+  kept = stored(keyName);
+  // What is in memory is somebody else's.
+  if (before && before !== login.name) return location.reload();
   loginNeeded.value = null;
   await findMe();
 }
 
+// Milliseconds in which the gateway may take the other half back.
+const logOutMs = 3_000;
+
+// In all tabs. Nothing that was shown, or is on its way, outlives the page.
 export async function logOut(): Promise<void> {
-  await post('/logout').catch(() => undefined);
-  login = null;
-  localStorage.removeItem(keyName);
-  me.value = null;
-  await findMe().catch(() => undefined);
+  keep(keyName, null);
+  kept = null;
+  await call('POST', '/logout', {}, {signal: AbortSignal.timeout(logOutMs)}).catch(() => undefined);
+  location.reload();
+}
+
+// Begins anew where another tab has logged out, or in as somebody else.
+export function followLogin(): void {
+  const look = () => { if (stored(keyName) !== kept) location.reload(); };
+  addEventListener('storage', look);
+  // A tab that was frozen, or left and come back to, has heard of nothing.
+  addEventListener('pageshow', look);
+  document.addEventListener('visibilitychange', look);
 }
 
 // Throws where the gateway does not answer; sets loginNeeded where it wants a login.

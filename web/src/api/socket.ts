@@ -15,12 +15,15 @@ const firstWaitMs = 250;
 const longestWaitMs = 5_000;
 const keepaliveMs = 15_000;
 const ackMs = 5_000;
+// Milliseconds for which a connection stands until the next one has not to wait as long as the one before.
+const stoodMs = 10_000;
 const goneCode = 4404;
-const tooSlowCode = 1013;
+// Of one that was too slow, and of one that was not to begin with.
+const laterCode = 1013;
 
-// A WebSocket that connects again for as long as it is wanted: at once where it was too slow, the
-// network is back or the page is looked at again, else after 0.25 s to 5 s. A peer that does not
-// answer a keepalive for 5 s is taken for dead.
+// A WebSocket that connects again for as long as it is wanted: at once where it was too slow, once in a
+// while, the network is back or the page is looked at again, else after 0.25 s to 5 s, longer each time
+// that it did not stand. A peer that does not answer a keepalive for 5 s is taken for dead.
 export class ReconnectingSocket {
   private socket: WebSocket | null = null;
   private waitMs = firstWaitMs;
@@ -29,6 +32,10 @@ export class ReconnectingSocket {
   private ack = 0;
   private isWanted = true;
   private lastSeen = 0;
+  // When it was connected; 0 before that.
+  private since = 0;
+  // Whether the next one may come at once.
+  private mayHurry = true;
   private readonly again = () => {
     if (document.visibilityState === 'visible' && this.timer) this.connect();
   };
@@ -69,6 +76,7 @@ export class ReconnectingSocket {
 
   private connect(): void {
     this.drop();
+    this.since = 0;
     this.ends.onState('connecting');
     const url = new URL(`/api${this.path()}`, location.href);
     url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -87,11 +95,11 @@ export class ReconnectingSocket {
     this.keepalive = window.setTimeout(() => this.ask(), keepaliveMs);
     const told = JSON.parse(text) as Told;
     if (told.type === 'connected') {
-      this.waitMs = firstWaitMs;
+      this.since = performance.now();
       this.ends.onState('live');
     }
     if (told.seq) this.lastSeen = told.seq;
-    if (told.type !== 'keepalive_ack') this.ends.onMessage(told);
+    this.ends.onMessage(told);
   }
 
   private ask(): void {
@@ -108,9 +116,15 @@ export class ReconnectingSocket {
       return;
     }
     this.ends.onState('lost');
+    if (this.since > 0 && performance.now() - this.since >= stoodMs) {
+      this.waitMs = firstWaitMs;
+      this.mayHurry = true;
+    }
+    const isAtOnce = code === laterCode && this.since > 0 && this.mayHurry;
     // Jitter: those who lost the same gateway do not all come back at the same moment.
-    const wait = code === tooSlowCode ? 0 : this.waitMs * (0.75 + Math.random() / 2);
-    this.waitMs = Math.min(this.waitMs * 2, longestWaitMs);
+    const wait = isAtOnce ? 0 : this.waitMs * (0.75 + Math.random() / 2);
+    if (isAtOnce) this.mayHurry = false;
+    else this.waitMs = Math.min(this.waitMs * 2, longestWaitMs);
     this.timer = window.setTimeout(() => this.connect(), wait);
   }
 }

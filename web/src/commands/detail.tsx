@@ -3,8 +3,10 @@ import {useEffect, useLayoutEffect, useRef, useState} from 'preact/hooks';
 import {ApiError, blob, canAct, get} from '../api/http.ts';
 import type {Json} from '../api/types.ts';
 import {now} from '../ui/clock.ts';
-import {Failure} from '../ui/failure.tsx';
+import {Boundary, Failure} from '../ui/failure.tsx';
 import {JsonTree} from '../ui/json_tree.tsx';
+import {pretty} from '../ui/json_value.ts';
+import {visible} from '../ui/visible.ts';
 import {cancel, replay} from './act.ts';
 import {mayHaveRun} from './groups.ts';
 import {rows, store} from './live.ts';
@@ -44,7 +46,7 @@ export function CommandDetailView({id, onClose}: {id: string; onClose: () => voi
         else event.currentTarget.querySelector<HTMLButtonElement>(`button[aria-keyshortcuts="${CSS.escape(event.key)}"]`)?.click();
       }}>
       <header>
-        <h2 tabIndex={-1} ref={head}>{command?.command ?? 'Command'}</h2>
+        <h2 tabIndex={-1} ref={head}>{visible(command?.command ?? 'Command')}</h2>
         <button type="button" aria-label="Close" onClick={onClose}>✕</button>
       </header>
       <p class="command-id"><code>{id}</code> <Copy text={id} /></p>
@@ -77,9 +79,9 @@ function Body({command}: {command: CommandDetail}) {
         {command.progress && !isEnded(command) && (
           <Fact name="Progress">
             {command.progress.fraction ? <progress max={1} value={command.progress.fraction} aria-label="Progress" /> : null}
-            {' '}{command.progress.message}
+            {' '}{visible(command.progress.message ?? '')}
           </Fact>)}
-        <Fact name="Target">{command.target}</Fact>
+        <Fact name="Target">{visible(command.target)}</Fact>
         {command.worker && <Fact name="Worker">{command.worker}</Fact>}
         {command.client && <Fact name="Client">{command.client}</Fact>}
         {command.session && (
@@ -87,7 +89,7 @@ function Body({command}: {command: CommandDetail}) {
             {command.session.length > mcpSessionLength
               ? <a href={`/ui/sessions/${encodeURIComponent(command.session)}`}>{command.session}</a> : command.session}
           </Fact>)}
-        {command.url && <Fact name="Page">{command.url}{command.tab_id !== undefined && ` (tab ${command.tab_id})`}</Fact>}
+        {command.url && <Fact name="Page">{visible(command.url)}{command.tab_id !== undefined && ` (tab ${command.tab_id})`}</Fact>}
         {(command.attempt ?? 0) > 1 && <Fact name="Attempt">{command.attempt}</Fact>}
         {command.ordering_key && <Fact name="Ordering key">{command.ordering_key}</Fact>}
         {command.priority ? <Fact name="Priority">{command.priority}</Fact> : null}
@@ -96,8 +98,8 @@ function Body({command}: {command: CommandDetail}) {
       </dl>
       {isFailed(command) && (
         <div class="ended-badly">
-          <strong>{command.error}</strong> {command.message}
-          {command.hint && <p>{command.hint}</p>}
+          <strong>{command.error}</strong> {visible(command.message ?? '')}
+          {command.hint && <p>{visible(command.hint)}</p>}
           <p>{mayHaveRun(command) ? 'It may have had its effect.' : 'Nothing of it was executed.'}</p>
         </div>)}
       {phases.length > 0 && (
@@ -126,7 +128,7 @@ const Fact = ({name, children}: {name: string; children: ComponentChildren}) =>
   <div><dt>{name}</dt><dd>{children}</dd></div>;
 
 const Value = ({name, value, isOpen = true}: {name: string; value: Json; isOpen?: boolean}) =>
-  <section class="value"><h3>{name}</h3><JsonTree value={value} label={name} isOpen={isOpen} /></section>;
+  <section class="value"><h3>{name}</h3><Boundary of={value} plain={() => pretty(value)}><JsonTree value={value} label={name} isOpen={isOpen} /></Boundary></section>;
 
 // As tools for traces draw them, with the ids by which they are found there.
 function Spans({command: {spans}}: {command: CommandDetail}) {

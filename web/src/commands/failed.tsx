@@ -3,7 +3,7 @@ import {useMemo, useState} from 'preact/hooks';
 import {canAct} from '../api/http.ts';
 import {place, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
-import {Failure} from '../ui/failure.tsx';
+import {Boundary, Failure} from '../ui/failure.tsx';
 import {replayAll, type Replayed} from './act.ts';
 import {groupings, groupsOf, type Group, type GroupBy} from './groups.ts';
 import {failed as notListed, isListed, rows, store, useCommandFeed} from './live.ts';
@@ -36,7 +36,7 @@ export function FailedPage() {
       {notListed.value !== null && <Failure error={notListed.value} />}
       {groups.length === 0
         ? <div class="empty"><p>{isListed.value ? 'Nothing failed in the last 10 minutes, which is as long as failures are kept.' : 'Loading…'}</p></div>
-        : <ul class="groups" aria-label="Failures">{groups.map(group => <li key={group.name}><GroupView group={group} by={by} /></li>)}</ul>}
+        : <ul class="groups" aria-label="Failures">{groups.map(group => <li key={group.name}><Boundary what="A group"><GroupView group={group} by={by} /></Boundary></li>)}</ul>}
     </div>);
 }
 

@@ -1,6 +1,7 @@
 import {signal} from '@preact/signals';
 import {useEffect} from 'preact/hooks';
 import {get, whose} from '../api/http.ts';
+import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {Json} from '../api/types.ts';
 import type {Command} from './model.ts';
@@ -21,7 +22,6 @@ const mostPages = 50;
 // Milliseconds that the feed goes on without a page that shows it, or with the page out of sight.
 const lingerMs = 10_000;
 const hiddenMs = 300_000;
-const againMs = 2_000;
 
 interface CommandPage {
   commands: Command[];
@@ -29,7 +29,6 @@ interface CommandPage {
 }
 
 let socket: ReconnectingSocket | null = null;
-let abort: AbortController | null = null;
 let users = 0;
 let linger = 0;
 let hidden = 0;
@@ -46,39 +45,35 @@ function draw(): void {
   }, 50);
 }
 
-async function list(): Promise<void> {
-  abort?.abort();
-  const mine = (abort = new AbortController());
+const lists = new Reread(list, error => { failed.value = error; });
+
+async function list(abort: AbortSignal): Promise<void> {
   store.listing();
   const found: Command[] = [];
   let token = '';
-  try {
-    for (let page = 0; page < mostPages; page++) {
-      const told: CommandPage = await get<CommandPage>(
-        `/commands?${query()}&limit=${pageLimit}${token && `&page_token=${encodeURIComponent(token)}`}`, mine.signal);
-      found.push(...told.commands);
-      token = told.next_page_token ?? '';
-      if (!token) break;
-    }
-    store.listed(found, token === '');
-    isListed.value = true;
-    failed.value = null;
-    draw();
-  } catch (error) {
-    if (mine.signal.aborted) return;
-    failed.value = error;
-    setTimeout(() => { if (socket && !mine.signal.aborted) void list(); }, againMs);
+  for (let page = 0; page < mostPages; page++) {
+    const told: CommandPage = await get<CommandPage>(
+      `/commands?${query()}&limit=${pageLimit}${token && `&page_token=${encodeURIComponent(token)}`}`, abort);
+    found.push(...told.commands);
+    token = told.next_page_token ?? '';
+    if (!token) break;
   }
+  if (abort.aborted) return;
+  store.listed(found, token === '');
+  isListed.value = true;
+  failed.value = null;
+  draw();
 }
 
 function open(): void {
   if (socket) return;
   // What is there is shown before the feed stands; once it does, it is listed again.
-  void list();
+  lists.ask();
   socket = new ReconnectingSocket(() => `/commands/ws?${query()}`, {
     onState: state => { feed.value = state; },
     onMessage: ({type, data}) => {
-      if (type === 'connected' || type === 'feed_lost') void list();
+      if (type === 'connected') lists.anew();
+      else if (type === 'feed_lost') lists.ask();
       else if (type === 'commands' && Array.isArray(data.commands)) {
         store.batch(data.commands as Json[] as unknown as Command[]);
         draw();
@@ -88,7 +83,7 @@ function open(): void {
 }
 
 function close(): void {
-  abort?.abort();
+  lists.stop();
   socket?.close();
   socket = null;
 }

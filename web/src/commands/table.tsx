@@ -3,7 +3,8 @@
 import {useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import {go, place, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
-import {Failure} from '../ui/failure.tsx';
+import {Boundary, Failure} from '../ui/failure.tsx';
+import {visible} from '../ui/visible.ts';
 import {CommandDetailView} from './detail.tsx';
 import {failed, feed, isListed, rows, store, useCommandFeed} from './live.ts';
 import {filterOf, filterStatuses, isEnded, matches, stateMarks, stateOf, type Command, type CommandFilter} from './model.ts';
@@ -37,7 +38,7 @@ export function CommandsPage({id}: {id?: string}) {
           {' '}<span>{feed.value === 'live' ? 'live' : feed.value === 'closed' ? 'paused' : 'connecting…'}</span>
         </p>
       </section>
-      {id && <CommandDetailView key={id} id={id} onClose={() => go(`/ui/commands${location.search}`)} />}
+      {id && <Boundary what="The command"><CommandDetailView key={id} id={id} onClose={() => go(`/ui/commands${location.search}`)} /></Boundary>}
     </div>);
 }
 
@@ -165,12 +166,12 @@ function Row({command, index, isSelected, isActive, onActive}: RowProps) {
         go(commandPath(id));
       }}>
       <td>
-        <a href={commandPath(id)} data-id={id} tabIndex={isActive ? 0 : -1} onFocus={() => onActive(id)}>{command.command}</a>
+        <a href={commandPath(id)} data-id={id} tabIndex={isActive ? 0 : -1} onFocus={() => onActive(id)}>{visible(command.command)}</a>
       </td>
       <td><State command={command} />{!isEnded(command) && fraction ? <span class="progress"> {Math.round(fraction * 100)} %</span> : null}
         {(command.attempt ?? 0) > 1 && <span class="warn"> ×{command.attempt}<span class="sr"> attempts</span></span>}
       </td>
-      <td class="wide">{command.target}</td>
+      <td class="wide">{visible(command.target)}</td>
       <td class="number">{lasted(Math.max(0, now.value - Date.parse(command.created_at)))}</td>
       <td class="wide"><TimelineBar command={command} now={now.value} /></td>
       <td class="wider"><code>{id.length > 14 ? `…${id.slice(-8)}` : id}</code></td>

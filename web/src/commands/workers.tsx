@@ -1,7 +1,7 @@
 // The page /ui/workers[?target=NAME][&q=TEXT]: targets with what waits for them, and who works for them.
 import {place, queryWith, setQuery} from '../router.ts';
 import {now} from '../ui/clock.ts';
-import {Failure} from '../ui/failure.tsx';
+import {Boundary, Failure} from '../ui/failure.tsx';
 import {usePolled, type Polled} from '../ui/poll.ts';
 import {isSlow, needsWorker, orderWorkers, type Target, type Worker} from './targets.ts';
 import {lasted} from './timeline.ts';
@@ -38,7 +38,7 @@ export function WorkersPage() {
         </div>)}
       {found.length > 0 && <Targets found={found} total={targets.value?.total ?? 0} selected={target} />}
       {(text || found.length > 0) && <Workers workers={workers} target={target} />}
-      {target && <WorkerLog key={target} target={target} />}
+      {target && <Boundary what="What they told"><WorkerLog key={target} target={target} /></Boundary>}
     </div>);
 }
 
@@ -82,7 +82,7 @@ function Workers({workers, target}: {workers: Polled<WorkerList>; target: string
         <div class="empty"><p>{target ? `No worker of ${target} was heard of in the last hour: ` : 'No worker was heard of in the last hour: '}
           open the browser and switch the extension on, or start the runner.</p></div>)}
       <ul class="worker-list">
-        {found.map(each => <li key={`${each.target} ${each.worker}`}><WorkerView worker={each} /></li>)}
+        {found.map(each => <li key={`${each.target} ${each.worker}`}><Boundary what="A worker"><WorkerView worker={each} /></Boundary></li>)}
       </ul>
     </section>);
 }

@@ -5,6 +5,7 @@ import type {DiffLine} from './lines.ts';
 import {changedWords} from './words.ts';
 import {inSlices} from './slices.ts';
 import {isLarge, type DiffSource} from './source.ts';
+import {visible} from '../ui/visible.ts';
 
 // Lines that are drawn at a time.
 const lineStep = 400;
@@ -43,13 +44,13 @@ export function DiffView({source}: {source: DiffSource}) {
   if (!isWanted) {
     return (
       <div class="diff-ask">
-        <span>The change to <code>{source.path || 'a file'}</code> is large.</span>
+        <span>The change to <code>{visible(source.path || 'a file')}</code> is large.</span>
         <button type="button" onClick={() => setWanted(true)}>Show it</button>
       </div>);
   }
   const files = madeOf(source);
   if (files === 'working') return <p class="diff-note">Comparing…</p>;
-  if (files === null) return <pre class="diff-raw" tabIndex={0}>{source.kind === 'patch' ? source.patch : source.after}</pre>;
+  if (files === null) return <pre class="diff-raw" tabIndex={0}>{visible(source.kind === 'patch' ? source.patch : source.after)}</pre>;
   return <>{files.map((file, at) => <FileView key={`${at} ${file.path}`} file={file} />)}</>;
 }
 
@@ -84,7 +85,7 @@ function FileView({file}: {file: FileDiff}) {
       </button>);
   };
   const blocks = file.blocks.map(blockOf);
-  const name = file.path || 'a file';
+  const name = visible(file.path || 'a file');
   return (
     <figure class="diff">
       <figcaption>
@@ -112,7 +113,7 @@ function Lines({lines}: {lines: DiffLine[]}) {
           <span class="diff-number" aria-hidden="true">{line.after || ''}</span>
           <span class="diff-mark">{marks[line.kind]}</span>
           <span class="diff-text">
-            {words.get(line)?.map(({text, isChanged}, at) => (isChanged ? <b key={at}>{text}</b> : text)) ?? (line.text || ' ')}
+            {words.get(line)?.map(({text, isChanged}, at) => (isChanged ? <b key={at}>{visible(text)}</b> : visible(text))) ?? (visible(line.text) || ' ')}
           </span>
         </div>))}
     </>);

@@ -4,7 +4,7 @@ import {useEffect, useState} from 'preact/hooks';
 import {me} from '../api/http.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import {lasted} from '../commands/timeline.ts';
-import {Failure} from '../ui/failure.tsx';
+import {Boundary, Failure} from '../ui/failure.tsx';
 import {usePolled} from '../ui/poll.ts';
 import {Needs} from './needs.tsx';
 import {failedShare, rated, ratesOf, recent, sized, withSample, type Sample, type Stats} from './series.ts';
@@ -56,7 +56,7 @@ function Everything() {
     <>
       {error !== null && <Failure error={error} />}
       {health && <Readiness health={health} />}
-      <Needs />
+      <Boundary what="What needs you"><Needs /></Boundary>
       {health && <Tiles health={health} samples={samples} />}
       {health && <Versions health={health} feed={feed} />}
     </>);

@@ -2,7 +2,8 @@ import {useState} from 'preact/hooks';
 import {isAway, post} from '../api/http.ts';
 import type {ConfigOption, ConfigValue, Session} from '../api/types.ts';
 import {Dialog} from '../ui/dialog.tsx';
-import {attempt} from '../ui/failure.tsx';
+import {attempt, Boundary} from '../ui/failure.tsx';
+import {visible} from '../ui/visible.ts';
 import type {SessionStore} from './store.ts';
 
 // The agent itself: starting and stopping it, its modes and its settings, in a dialog of their own.
@@ -12,7 +13,7 @@ export function AgentControls({store, session}: {store: SessionStore; session: S
   return (
     <>
       <button type="button" class="quiet" onClick={() => open(true)}>Agent</button>
-      {isOpen && <AgentDialog store={store} session={session} onClose={() => open(false)} />}
+      {isOpen && <Boundary what="What the agent tells of itself"><AgentDialog store={store} session={session} onClose={() => open(false)} /></Boundary>}
     </>);
 }
 
@@ -34,12 +35,12 @@ function AgentDialog({store, session, onClose}: {store: SessionStore; session: S
         {[details.agent_info?.name, details.agent_info?.version, agent?.status, agent?.runner_id && `runner ${agent.runner_id}`]
           .filter(Boolean).join(' · ')}
       </p>
-      {agent?.message && <p>{agent.message}</p>}
+      {agent?.message && <p>{visible(agent.message)}</p>}
       <fieldset disabled={isAway.value}>
         {modes.length > 0 && (
           <label>Mode
             <select value={details.modes?.currentModeId ?? ''} onChange={event => set({mode_id: event.currentTarget.value})}>
-              {modes.map(({id, name}) => <option key={id} value={id}>{name}</option>)}
+              {modes.map(({id, name}) => <option key={id} value={id}>{visible(name)}</option>)}
             </select>
           </label>)}
         {(details.config_options ?? []).map(option => <Setting key={option.id} option={option} set={set} />)}
@@ -60,7 +61,7 @@ const flat = (values: ConfigValue[]): ConfigValue[] => values.flatMap(each => (e
 
 function Setting({option, set}: {option: ConfigOption; set: (body: unknown) => void}) {
   const change = (value: string) => set({option_id: option.id, value});
-  const name = option.name ?? option.id;
+  const name = visible(option.name ?? option.id);
   if (typeof option.currentValue === 'boolean') {
     return (
       <label class="check">
@@ -71,7 +72,7 @@ function Setting({option, set}: {option: ConfigOption; set: (body: unknown) => v
   return (
     <label>{name}
       <select value={String(option.currentValue ?? '')} onChange={event => change(event.currentTarget.value)}>
-        {flat(option.options ?? []).map(each => <option key={each.value} value={each.value}>{each.name ?? each.value}</option>)}
+        {flat(option.options ?? []).map(each => <option key={each.value} value={each.value}>{visible(each.name ?? each.value ?? '')}</option>)}
       </select>
     </label>);
 }

@@ -1,21 +1,18 @@
-import {useRef, useState} from 'preact/hooks';
-import {ApiError, call, canAct, isAway, post} from '../api/http.ts';
+import {useRef} from 'preact/hooks';
+import {call, canAct, isAway, post} from '../api/http.ts';
 import {agentStatus} from '../sessions/groups.ts';
 import {attempt, Failure} from '../ui/failure.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
-import {type Draft, emptyDraft, readDraft, writeDraft} from './draft.ts';
+import {draftOf, type Picture} from './draft.ts';
 import type {SessionStore} from './store.ts';
 
 // Where somebody writes to the agent.
 export function Composer({store}: {store: SessionStore}) {
-  const [draft, setDraft] = useState<Draft>(() => readDraft(store.id));
-  const [isSending, setSending] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const draft = draftOf(store.id);
+  const {text, images} = draft.written.value;
+  const error = draft.error.value;
+  const form = useRef<HTMLFormElement>(null);
   const box = useRef<HTMLTextAreaElement>(null);
-  const change = (next: Draft) => {
-    setDraft(next);
-    writeDraft(store.id, next);
-  };
   useSingleKeys(event => {
     if (event.key !== 'm') return;
     event.preventDefault();
@@ -25,56 +22,43 @@ export function Composer({store}: {store: SessionStore}) {
 
   const session = store.session.value;
   const isOver = session !== null && session.status !== 'active';
-  const isOff = isOver || isSending || isAway.value || !draft.text.trim();
+  const isOff = isOver || draft.isSending.value || draft.uploads.value > 0 || isAway.value || !text.trim();
   const send = async (isNow: boolean) => {
     if (isOff) return;
-    setSending(true);
-    setError(null);
-    try {
-      await post(store.path('/queue'), {message: draft.text, prompt_id: draft.promptId,
-        ...(draft.images.length ? {image_ids: draft.images.map(({id}) => id)} : {}), ...(isNow ? {now: true} : {})});
-      change(emptyDraft());
-    } catch (failure) {
-      // It had arrived before.
-      if (failure instanceof ApiError && failure.code === 'duplicate_prompt') change(emptyDraft());
-      else setError(failure);
-    } finally {
-      setSending(false);
-      box.current?.focus();
-    }
+    await draft.send(isNow, message => post(store.path('/queue'), message));
+    // Unless somebody has gone elsewhere meanwhile.
+    const {activeElement} = document;
+    if (activeElement === document.body || form.current?.contains(activeElement)) box.current?.focus();
   };
-  const attach = async (files: Iterable<File>) => {
-    let images = draft.images;
-    for (const file of files) {
-      if (!file.type.startsWith('image/')) continue;
-      const added = await attempt(() => call<{id: string; name?: string}>('POST',
-        store.path(`/images?name=${encodeURIComponent(file.name)}`), file, {type: file.type}));
-      if (added) images = [...images.filter(({id}) => id !== added.id), {id: added.id, name: added.name ?? file.name}];
-    }
-    change({...draft, images});
-  };
+  const attach = (files: Iterable<File>) => draft.attach(files, async file => {
+    const added = await attempt(() => call<{id: string; name?: string}>('POST',
+      store.path(`/images?name=${encodeURIComponent(file.name)}`), file, {type: file.type}));
+    return added && ({id: added.id, name: added.name ?? file.name} satisfies Picture);
+  });
   const queue = store.queue.value;
-  const hint = isAway.value ? 'The gateway is away: what you write is kept here.' : isOver ? 'The session has ended.'
+  const hint = !draft.isKept.value ? 'This browser keeps nothing: what you write is here until the page is closed.'
+    : isAway.value ? 'The gateway is away: what you write is kept here.' : draft.uploads.value > 0 ? 'A picture is on its way.' : isOver ? 'The session has ended.'
     : queue?.paused ? 'The queue is paused: what you send waits.'
       : session?.turn_id ? 'The agent is at work: what you send waits its turn.'
         : queue && session && !queue.has_receiver && !agentStatus(session) ? 'Nobody receives messages yet: they wait.' : '';
   return (
-    <form class="composer" onSubmit={event => { event.preventDefault(); void send(false); }}>
+    <form class="composer" ref={form} onSubmit={event => { event.preventDefault(); void send(false); }}>
       {error !== null && <Failure error={error} />}
-      {draft.images.length > 0 && (
+      {images.length > 0 && (
         <div class="chips">
-          {draft.images.map(image => (
+          {images.map(image => (
             <span key={image.id} class="chip">{`Picture: ${image.name}`}
               <button type="button" class="quiet" aria-label={`Leave out ${image.name}`}
-                onClick={() => change({...draft, images: draft.images.filter(({id}) => id !== image.id)})}>✕</button>
+                onClick={() => draft.leaveOut(image.id)}>✕</button>
             </span>))}
         </div>)}
-      <textarea ref={box} aria-label="Message" rows={3} value={draft.text} disabled={isOver}
+      <textarea ref={box} aria-label="Message" rows={3} value={text} disabled={isOver}
         placeholder="Message to the agent…"
-        onInput={event => change({...draft, text: event.currentTarget.value})}
+        onInput={event => draft.write(event.currentTarget.value)}
         onPaste={event => {
           const files = [...(event.clipboardData?.files ?? [])];
-          if (files.length === 0) return;
+          // Where there is text, too, that is what was copied: the picture shows how it looked.
+          if (files.length === 0 || event.clipboardData?.getData('text/plain')) return;
           event.preventDefault();
           void attach(files);
         }}

@@ -1,31 +1,227 @@
-// What somebody is writing to a session, and has not sent: it outlives the page. Its id makes sure that
-// it is sent once, however often sending it is tried.
-export interface Draft {
+import {signal} from '@preact/signals';
+import {ApiError, me} from '../api/http.ts';
+import {keep, stored} from '../ui/storage.ts';
+
+// What somebody is writing to a session, and has not sent. There is one for each person and session: it
+// outlives the box in which it is written and the page, and all tabs show the same.
+export interface Picture {
+  id: string;
+  name: string;
+}
+// A message of the queue that is being changed, and what it was.
+export interface Edit {
   text: string;
-  promptId: string;
-  images: {id: string; name: string}[];
+  of: string;
+}
+export interface Written {
+  text: string;
+  images: Picture[];
+  // By the id of the message.
+  edits: Record<string, Edit>;
+  // Begins the ids of what is sent of it; another one once that has arrived.
+  nonce: string;
 }
 
-const nameOf = (session: string) => `callslip-draft-${session}`;
+const nothing: Written = {text: '', images: [], edits: {}, nonce: ''};
+const isNothing = ({text, images, edits}: Written) => !text && images.length === 0 && Object.keys(edits).length === 0;
 
-const newId = (): string =>
+export const newId = (): string =>
   [...crypto.getRandomValues(new Uint8Array(12))].map(byte => byte.toString(16).padStart(2, '0')).join('');
 
-export function readDraft(session: string): Draft {
-  try {
-    const draft = JSON.parse(localStorage.getItem(nameOf(session)) ?? 'null') as Partial<Draft> | null;
-    if (typeof draft?.text === 'string' && draft.promptId) {
-      return {text: draft.text, promptId: draft.promptId, images: draft.images ?? []};
-    }
-  } catch {
-    // Somebody else's.
+// 53 bits of a text (cyrb53): two of one draft that have the same are refused by the gateway.
+function hash(text: string): string {
+  let [high, low] = [0xdeadbeef, 0x41c6ce57];
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    high = Math.imul(high ^ code, 2654435761);
+    low = Math.imul(low ^ code, 1597334677);
   }
-  return {text: '', promptId: newId(), images: []};
+  high = Math.imul(high ^ (high >>> 16), 2246822507) ^ Math.imul(low ^ (low >>> 13), 3266489909);
+  low = Math.imul(low ^ (low >>> 16), 2246822507) ^ Math.imul(high ^ (high >>> 13), 3266489909);
+  return (4294967296 * (2097151 & low) + (high >>> 0)).toString(36);
 }
 
-export function writeDraft(session: string, draft: Draft): void {
-  if (draft.text || draft.images.length) localStorage.setItem(nameOf(session), JSON.stringify(draft));
-  else localStorage.removeItem(nameOf(session));
+// The same content has the same id however often it is tried, so that it is sent once; other content has
+// another one, so that it is never taken for what was tried before.
+export const promptId = ({text, images, nonce}: Written, isNow: boolean): string =>
+  `${nonce}-${hash(JSON.stringify([text, images.map(({id}) => id), isNow]))}`;
+
+function read(kept: string | null): Written {
+  try {
+    const {text, images, edits, nonce} = JSON.parse(kept ?? 'null') as Partial<Written>;
+    if (typeof text === 'string') return {text, images: Array.isArray(images) ? images : [], edits: edits ?? {}, nonce: nonce || newId()};
+  } catch {
+    // Nothing, or somebody else's.
+  }
+  return nothing;
 }
 
-export const emptyDraft = (): Draft => ({text: '', promptId: newId(), images: []});
+// Both, where neither has all that the other one has.
+function joined(one: string, other: string): string {
+  if (one.includes(other)) return one;
+  return other.includes(one) ? other : `${one}\n\n${other}`;
+}
+
+export interface Message {
+  message: string;
+  prompt_id: string;
+  image_ids?: string[];
+  now?: true;
+}
+
+export class Draft {
+  readonly written = signal<Written>(nothing);
+  readonly isSending = signal(false);
+  // Pictures that are on their way.
+  readonly uploads = signal(0);
+  readonly error = signal<unknown>(null);
+  // Whether it outlives the page.
+  readonly isKept = signal(true);
+  // As it was last read, or kept, in this browser.
+  private seen: string | null = null;
+  // What is under way, and where in the text it is; -1 once that was rewritten.
+  private sending: {text: string; at: number; images: Picture[]} | null = null;
+
+  constructor(private readonly name: string) {
+    this.exchange();
+  }
+
+  write(text: string): void {
+    this.change({text});
+  }
+  // Puts a text behind what is there.
+  add(text: string): void {
+    this.change({text: joined(this.written.peek().text, text.replace(/\r\n?/g, '\n'))});
+  }
+  leaveOut(image: string): void {
+    this.change({images: this.written.peek().images.filter(({id}) => id !== image)});
+  }
+
+  // Null ends it.
+  edit(message: string, edit: Edit | null): void {
+    const {[message]: _, ...others} = this.written.peek().edits;
+    this.change({edits: edit ? {...others, [message]: edit} : others});
+  }
+  // What was changed of messages that wait no more is left to be sent anew. Whether there was any.
+  keepEdits(waiting: ReadonlySet<string>): boolean {
+    const gone = Object.entries(this.written.peek().edits).filter(([id]) => !waiting.has(id));
+    const changed = gone.filter(([, {text, of}]) => text.trim() && text !== of);
+    for (const [, {text}] of changed) this.add(text);
+    for (const [id] of gone) this.edit(id, null);
+    return changed.length > 0;
+  }
+
+  // One after the other, each there as soon as it has arrived.
+  async attach(files: Iterable<File>, upload: (file: File) => Promise<Picture | undefined>): Promise<void> {
+    for (const file of files) {
+      if (!file.type.startsWith('image/')) continue;
+      this.uploads.value++;
+      try {
+        const added = await upload(file);
+        if (!added) continue;
+        // It is meant for what is sent next, also where the same one is on its way.
+        if (this.sending) this.sending.images = this.sending.images.filter(({id}) => id !== added.id);
+        this.change({images: [...this.written.peek().images.filter(({id}) => id !== added.id), added]});
+      } finally {
+        this.uploads.value--;
+      }
+    }
+  }
+
+  // Sends what is there now; what comes to it meanwhile stays.
+  async send(isNow: boolean, deliver: (message: Message) => Promise<unknown>): Promise<void> {
+    const sent = this.written.peek();
+    if (this.isSending.peek() || !sent.text.trim()) return;
+    this.isSending.value = true;
+    this.error.value = null;
+    this.sending = {text: sent.text, at: 0, images: sent.images};
+    try {
+      await deliver({message: sent.text, prompt_id: promptId(sent, isNow),
+        ...(sent.images.length ? {image_ids: sent.images.map(({id}) => id)} : {}), ...(isNow ? {now: true} : {})});
+      this.takeSent();
+    } catch (failure) {
+      const told = failure instanceof ApiError ? failure : null;
+      // It had arrived before.
+      if (told?.code === 'duplicate_prompt') this.takeSent();
+      else if (told?.code === 'prompt_id_reused') {
+        this.change({nonce: newId()});
+        this.error.value = new ApiError(told.status, told.code, told.message, `${told.hint} It has another id now: send it again.`.trim());
+      } else this.error.value = failure;
+    } finally {
+      this.sending = null;
+      this.isSending.value = false;
+    }
+  }
+
+  private takeSent(): void {
+    this.exchange();
+    const {text, images} = this.written.peek();
+    const {text: sent, at, images: sentImages} = this.sending!;
+    const rest = at < 0 ? text : text.slice(0, at) + text.slice(at + sent.length);
+    this.sending = null;
+    this.change({text: rest.trim() ? rest : '', nonce: newId(),
+      images: images.filter(({id}) => !sentImages.some(each => each.id === id))});
+  }
+
+  private change(change: Partial<Written>): void {
+    this.set({...this.written.peek(), ...change});
+    this.exchange();
+  }
+
+  private set(next: Written): void {
+    this.follow(this.written.peek().text, next.text);
+    this.written.value = isNothing(next) ? nothing : {...next, nonce: next.nonce || newId()};
+  }
+
+  // Finds what is being sent in the text after a change of that.
+  private follow(before: string, after: string): void {
+    const {sending} = this;
+    if (!sending || sending.at < 0) return;
+    let start = 0;
+    while (start < before.length && before[start] === after[start]) start++;
+    let end = before.length;
+    const moved = after.length - before.length;
+    while (end > start && end + moved > start && before[end - 1] === after[end + moved - 1]) end--;
+    if (end <= sending.at) sending.at += moved;
+    else if (start < sending.at + sending.text.length) sending.at = -1;
+  }
+
+  // Takes what another tab has kept, and keeps what is here. Where both have something that the other one
+  // has not seen, neither is lost.
+  exchange(): void {
+    const there = stored(this.name);
+    if (there !== this.seen) {
+      const [theirs, mine] = [read(there), this.written.peek()];
+      this.set(this.kept() === this.seen ? theirs : {text: joined(theirs.text, mine.text), nonce: mine.nonce,
+        images: [...theirs.images.filter(each => !mine.images.some(({id}) => id === each.id)), ...mine.images],
+        edits: {...theirs.edits, ...mine.edits}});
+      this.seen = there;
+    }
+    const mine = this.kept();
+    if (mine === this.seen) return;
+    this.isKept.value = keep(this.name, mine);
+    if (this.isKept.value) this.seen = mine;
+  }
+
+  private kept(): string | null {
+    const {text, images, edits, nonce} = this.written.peek();
+    return nonce ? JSON.stringify({text, images, edits, nonce}) : null;
+  }
+}
+
+const drafts = new Map<string, Draft>();
+
+// That of whoever looks; '' stands for a session that is not there yet.
+export function draftOf(session: string): Draft {
+  const name = `callslip-draft/${encodeURIComponent(me.peek()?.name ?? '')}/${session}`;
+  let draft = drafts.get(name);
+  if (!draft) {
+    if (drafts.size === 0) {
+      addEventListener('storage', ({key}) => { if (key) drafts.get(key)?.exchange(); });
+      // A tab that was frozen has not heard of it.
+      document.addEventListener('visibilitychange', () => { for (const each of drafts.values()) each.exchange(); });
+    }
+    drafts.set(name, draft = new Draft(name));
+  }
+  return draft;
+}

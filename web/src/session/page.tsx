@@ -9,6 +9,7 @@ import {duration, now} from '../ui/clock.ts';
 import {Confirm} from '../ui/dialog.tsx';
 import {attempt, Boundary, Failure} from '../ui/failure.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
+import {visible} from '../ui/visible.ts';
 import {type ListHandle, VirtualList} from '../ui/virtual_list.tsx';
 import {AgentControls} from './agent.tsx';
 import {Composer} from './composer.tsx';
@@ -34,20 +35,20 @@ export function SessionPage({id}: {id: string}) {
   }
   return (
     <div class="session">
-      <Head store={store} />
+      <Boundary what="The head of the session"><Head store={store} /></Boundary>
       <div class="conversation">
-        {store.error.value !== null && <Failure error={store.error.value} />}
+        {store.error.value !== null && store.loadError.value === null && <Failure error={store.error.value} />}
         {played === null ? (
           <>
             <Boundary what="The conversation"><Conversation store={store} /></Boundary>
             <Boundary what="The question"><Permissions store={store} /></Boundary>
-            <Composer key={id} store={store} />
+            <Boundary what="The box for messages"><Composer key={id} store={store} /></Boundary>
           </>) : <Boundary what="The recording"><Played store={store} from={played} /></Boundary>}
       </div>
       <aside aria-label="Queue and plan">
         <Boundary what="The queue"><QueuePane store={store} /></Boundary>
-        <PlanPane store={store} />
-        <FilesPane store={store} />
+        <Boundary what="The plan"><PlanPane store={store} /></Boundary>
+        <Boundary what="The list of files"><FilesPane store={store} /></Boundary>
       </aside>
     </div>);
 }
@@ -147,15 +148,18 @@ function Conversation({store}: {store: SessionStore}) {
   useFeedKeys(parts, store.folds, list);
   useSearchKeys(store);
   const fresh = parts.filter(({seq}) => seq > read).length;
-  if (!store.isLoaded.value) return <p class="empty" aria-busy="true">Loading the conversation…</p>;
+  const unloaded = store.loadError.value !== null && (
+    <Failure error={store.loadError.value}><span>What is missing of the conversation is asked for again.</span></Failure>);
+  if (!store.isLoaded.value) return unloaded || <p class="empty" aria-busy="true">Loading the conversation…</p>;
   if (parts.length === 0) {
     return <div class="empty"><h2>Nothing was said yet</h2><p>{canAct() ? 'Write the first message below.' : 'The first event will be shown here.'}</p></div>;
   }
   return (
     <div class="feed">
-      {store.isSearching.value && <Search store={store} parts={parts} list={list} />}
+      {unloaded && <div class="feed-failure">{unloaded}</div>}
+      {store.isSearching.value && <Boundary what="The search"><Search store={store} parts={parts} list={list} /></Boundary>}
       <VirtualList items={parts} keyOf={part => part.key} handle={list} label="Conversation"
-        busy={!store.isLoaded.value} onStart={() => store.loadOlder()} onAtEnd={setAtEnd} onHome={() => store.loadFirst()}
+        busy={!store.isLoaded.value} onStart={() => store.loadOlder()} onAtEnd={is => { setAtEnd(is); store.isReadAtEnd = is; }} onHome={() => store.loadFirst()}
         row={(part, at) => <PartView part={part} store={store} position={at + 1} count={parts.length} />} />
       {store.gathered.value && <p class="pill" role="status">{`Loading what lies between: ${store.gathered.value.length.toLocaleString('en')}…`}</p>}
       {!isAtEnd && !store.gathered.value && (
@@ -173,7 +177,7 @@ function PlanPane({store}: {store: SessionStore}) {
     <section class="pane" aria-labelledby="plan-title">
       <h2 id="plan-title">{`Plan ${entries.filter(({status}) => status === 'completed').length}/${entries.length}`}</h2>
       <ul class="plan">
-        {entries.map(({content, status}, at) => <li key={at} class={status}>{content}<span class="sr">{`, ${words(status)}`}</span></li>)}
+        {entries.map(({content, status}, at) => <li key={at} class={status}>{visible(content)}<span class="sr">{`, ${words(status)}`}</span></li>)}
       </ul>
     </section>);
 }
@@ -187,7 +191,7 @@ function FilesPane({store}: {store: SessionStore}) {
       <h2 id="files-title">{`Files ${files.length}`}</h2>
       <ul class="files">
         {files.slice(-50).reverse().map(({path, isWritten}) => (
-          <li key={path} title={path}><span class="hint">{isWritten ? 'wrote ' : 'read '}</span>{path}</li>))}
+          <li key={path} title={path}><span class="hint">{isWritten ? 'wrote ' : 'read '}</span>{visible(path)}</li>))}
       </ul>
     </section>);
 }

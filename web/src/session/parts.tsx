@@ -1,14 +1,17 @@
 import {Component, type ComponentChildren} from 'preact';
 import {useMemo} from 'preact/hooks';
 import {isAway} from '../api/http.ts';
-import type {Json} from '../api/types.ts';
+import type {Json, JsonObject} from '../api/types.ts';
 import {words} from '../sessions/groups.ts';
 import type {OtherPart, Part, PlanPart, PromptPart, TextPart, ToolPart} from '../sessions/log.ts';
 import {clockTime, now} from '../ui/clock.ts';
 import {DiffView} from '../diff/diff_view.tsx';
 import {diffsOf} from '../diff/source.ts';
+import {Boundary} from '../ui/failure.tsx';
 import {JsonTree} from '../ui/json_tree.tsx';
+import {pretty} from '../ui/json_value.ts';
 import {Code, Markdown} from '../ui/markdown.tsx';
+import {visible} from '../ui/visible.ts';
 import type {Folds} from './folds.ts';
 import type {SessionStore} from './store.ts';
 
@@ -36,7 +39,7 @@ export class PartView extends Component<Props> {
         aria-label={labelOf(part)} data-seq={part.seq || undefined}
         data-tool-call-id={tool?.id} data-command-id={tool?.id.startsWith('cmd-') ? tool.id : undefined}
         data-status={tool?.status}>
-        {bodyOf(part, store.folds)}
+        <Boundary of={part} plain={() => plainOf(part)}><Body part={part} folds={store.folds} /></Boundary>
         {part.omitted ? <Rest part={part} store={store} /> : null}
       </article>);
   }
@@ -44,7 +47,7 @@ export class PartView extends Component<Props> {
 
 function Rest({part, store}: {part: Part; store: SessionStore}) {
   return (
-    <button type="button" class="quiet" disabled={isAway.value} onClick={() => void store.loadWhole(part.lastSeq)}>
+    <button type="button" class="quiet" disabled={isAway.value} onClick={() => void store.loadWhole(...part.cut ?? [])}>
       {`Load the ${Math.ceil((part.omitted ?? 0) / 1024)} KB that are left out`}
     </button>);
 }
@@ -54,14 +57,17 @@ function labelOf(part: Part): string {
     case 'prompt': return `You, prompt ${part.number}`;
     case 'message': return 'Agent';
     case 'thought': return 'Thought';
-    case 'tool': return `${part.title || part.id}, ${part.status}`;
+    case 'tool': return `${visible(part.title || part.id)}, ${part.status}`;
     case 'plan': return 'Plan';
     case 'gap': return 'What is not loaded yet';
     default: return words(part.kind === 'unknown' ? part.type : part.kind);
   }
 }
 
-function bodyOf(part: Part, folds: Folds) {
+// All of it as text, where it cannot be drawn as what it is.
+const plainOf = (part: Part): string => ('text' in part ? part.text : textOf(part as unknown as Json));
+
+function Body({part, folds}: {part: Part; folds: Folds}) {
   switch (part.kind) {
     case 'prompt': return <Prompt part={part} />;
     case 'message': return <Said part={part} />;
@@ -119,7 +125,7 @@ function Tool({part, folds}: {part: ToolPart; folds: Folds}) {
   const title = (
     <>
       <span class={`mark ${part.status}`} aria-hidden="true">{markOf(part.status)}</span>
-      <span class="title">{part.title || part.id}</span>
+      <span class="title">{visible(part.title || part.id)}</span>
       <span class="status">{part.status}</span>
       <span class="took">{took(part)}</span>
     </>);
@@ -127,13 +133,17 @@ function Tool({part, folds}: {part: ToolPart; folds: Folds}) {
 }
 
 const textOf = (value: Json | undefined): string =>
-  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : pretty(value);
+
+export const placeOf = ({path, line}: JsonObject): string => visible(`${textOf(path)}${line ? `:${textOf(line)}` : ''}`);
 
 function Value({name, value}: {name: string; value: Json}) {
   return (
     <>
       <h4>{name}</h4>
-      {typeof value === 'object' && value !== null ? <JsonTree label={name} value={value} /> : <Code text={textOf(value)} />}
+      <Boundary of={value} plain={() => textOf(value)}>
+        {typeof value === 'object' && value !== null ? <JsonTree label={name} value={value} /> : <Code text={textOf(value)} />}
+      </Boundary>
     </>);
 }
 
@@ -141,12 +151,11 @@ function ToolBody({part}: {part: ToolPart}) {
   const diffs = useMemo(() => diffsOf(part), [part.content, part.rawInput, part.rawOutput]);
   return (
     <div class="tool-body">
-      {part.locations.map(({path, line}, at) =>
-        <div key={at} class="place">{`${textOf(path)}${line ? `:${textOf(line)}` : ''}`}</div>)}
+      {part.locations.map((each, at) => <div key={at} class="place">{placeOf(each)}</div>)}
       {/* A part of two texts would show changes that nobody made. */}
       {diffs.map((each, at) => (part.omitted
         ? <p key={at} class="hint">{`What changed in ${each.path || 'a file'} is longer than what is loaded.`}</p>
-        : <DiffView key={at} source={each} />))}
+        : <Boundary key={at} of={each} plain={() => (each.kind === 'patch' ? each.patch : each.after)}><DiffView source={each} /></Boundary>))}
       {part.rawInput !== undefined && (diffs.length === 0 || part.content.length > 0) && <Value name="Input" value={part.rawInput} />}
       {part.content.filter(({type}) => type !== 'diff').map((each, at) => <Content key={at} value={each} />)}
       {part.rawOutput !== undefined && <Value name="Output" value={part.rawOutput} />}
@@ -157,7 +166,7 @@ function ToolBody({part}: {part: ToolPart}) {
     </div>);
 }
 
-function Content({value}: {value: {[name: string]: Json}}) {
+function Content({value}: {value: JsonObject}) {
   const inner = value.content;
   if (value.type === 'content' && typeof inner === 'object' && inner !== null && !Array.isArray(inner) && inner.type === 'text') {
     return <Markdown text={textOf(inner.text)} />;
@@ -198,7 +207,7 @@ function Other({part, folds}: {part: OtherPart; folds: Folds}) {
     case 'file':
       return <p class="place">{`${part.type === 'file_write' ? 'Wrote' : 'Read'} ${textOf(data.path)} · ${textOf(data.size)} bytes`}</p>;
     case 'permission':
-      return <p class="hint">{`${textOf(data.title)}: ${textOf(data.selected_option) || words(textOf(data.outcome))}, by ${textOf(data.decided_by) || 'a person'}`}</p>;
+      return <p class="hint">{`${visible(textOf(data.title))}: ${textOf(data.selected_option) || words(textOf(data.outcome))}, by ${textOf(data.decided_by) || 'a person'}`}</p>;
     default:
       return (
         <Folded part={part} folds={folds} title={words(part.type)}>

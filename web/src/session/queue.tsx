@@ -1,9 +1,12 @@
-import {useRef, useState} from 'preact/hooks';
+import {useEffect, useRef, useState} from 'preact/hooks';
 import {canAct, canActNow, isAway} from '../api/http.ts';
 import type {QueuedMessage} from '../api/types.ts';
 import {agentStatus, words} from '../sessions/groups.ts';
 import {Confirm} from '../ui/dialog.tsx';
+import {Boundary, refuse} from '../ui/failure.tsx';
 import {useSingleKeys} from '../ui/keys.ts';
+import {visible} from '../ui/visible.ts';
+import {draftOf} from './draft.ts';
 import type {SessionStore} from './store.ts';
 
 // The messages that wait for the agent, in the order in which they will be sent.
@@ -20,6 +23,11 @@ export function QueuePane({store}: {store: SessionStore}) {
   useSingleKeys(event => {
     if (event.key === 'p' && !event.repeat && queue && canActNow()) void control(queue.paused ? 'resume' : 'pause');
   });
+  useEffect(() => {
+    if (queue && draftOf(store.id).keepEdits(new Set(messages.map(({id}) => id)))) {
+      refuse(new Error('A message that you were changing waits no more. What you wrote is in the box for messages.'));
+    }
+  }, [messages, queue]);
   const session = store.session.value;
   const isNext = session !== null && agentStatus(session) && !session.turn_id && queue && !queue.paused;
   // A turn has ended badly: somebody has to say what is to become of its message.
@@ -49,9 +57,11 @@ export function QueuePane({store}: {store: SessionStore}) {
       {messages.length === 0 && <p class="hint">{`Nothing waits.${isNext ? ' What you send now goes to the agent at once.' : ''}`}</p>}
       <ol aria-label="Queue">
         {messages.map((message, at) => (
-          <Waiting key={message.id} message={message} at={at} store={store} move={move}
-            onDrag={() => { dragged.current = message.id; }}
-            onDrop={() => { if (dragged.current && dragged.current !== message.id) move(dragged.current, at); dragged.current = ''; }} />))}
+          <Boundary key={message.id} what="A message">
+            <Waiting message={message} at={at} store={store} move={move}
+              onDrag={() => { dragged.current = message.id; }}
+              onDrop={() => { if (dragged.current && dragged.current !== message.id) move(dragged.current, at); dragged.current = ''; }} />
+          </Boundary>))}
       </ol>
       {queue && queue.delay_seconds > 0 && <p class="hint">{`Each waits ${queue.delay_seconds} s after a turn.`}</p>}
       {isClearing && <Confirm title="Clear the queue?" text={`${messages.length} messages would be deleted without having been sent.`}
@@ -69,18 +79,29 @@ interface WaitingProps {
   onDrop: () => void;
 }
 
+const focused = (node: HTMLElement | null) => node?.focus();
+
 function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
-  const [edited, setEdited] = useState<string | null>(null);
+  const draft = draftOf(store.id);
+  const edited = draft.written.value.edits[message.id]?.text ?? null;
+  const setEdited = (text: string | null) =>
+    draft.edit(message.id, text === null ? null : {text, of: draft.written.peek().edits[message.id]?.of ?? message.message});
+  const [isBegun, setBegun] = useState(false);
+  const begin = () => {
+    setBegun(true);
+    setEdited(message.message);
+  };
   const isSending = Boolean(message.turn_id);
   const save = async () => {
     if (edited !== null && edited.trim() && edited !== message.message &&
         !await store.change('PATCH', `/queue/${message.id}`, {message: edited, image_ids: message.image_ids})) return;
-    setEdited(null);
+    // What was written meanwhile is not saved yet.
+    if (draft.written.peek().edits[message.id]?.text === edited) setEdited(null);
   };
   if (edited !== null) {
     return (
       <li>
-        <textarea aria-label="Edit message" rows={3} value={edited} ref={node => node?.focus()}
+        <textarea aria-label="Edit message" rows={3} value={edited} ref={isBegun ? focused : undefined}
           onInput={event => setEdited(event.currentTarget.value)}
           onKeyDown={event => {
             if (event.key === 'Escape') setEdited(null);
@@ -100,15 +121,15 @@ function Waiting({message, at, store, move, onDrag, onDrop}: WaitingProps) {
         if (event.altKey && event.key === 'ArrowUp') { event.preventDefault(); move(message.id, at - 1); }
         if (event.altKey && event.key === 'ArrowDown') { event.preventDefault(); move(message.id, at + 1); }
         if (event.key === 'Delete') void store.change('DELETE', `/queue/${message.id}`);
-        if (event.key === 'Enter') setEdited(message.message);
+        if (event.key === 'Enter') begin();
       }}>
-      <span class="text">{message.message}</span>
+      <span class="text">{visible(message.message)}</span>
       {message.image_ids.length > 0 && <span class="chip">{message.image_ids.length === 1 ? '1 picture' : `${message.image_ids.length} pictures`}</span>}
       {isSending ? <span class="hint">is being sent</span> : canAct() && (
         <fieldset class="tools" disabled={isAway.value}>
           <Tool name="Move up" sign="↑" isOff={at === 0} act={() => move(message.id, at - 1)} />
           <Tool name="Move down" sign="↓" act={() => move(message.id, at + 1)} />
-          <Tool name="Edit" sign="✎" act={() => setEdited(message.message)} />
+          <Tool name="Edit" sign="✎" act={begin} />
           <Tool name="Delete" sign="✕" act={() => void store.change('DELETE', `/queue/${message.id}`)} />
         </fieldset>)}
     </li>);

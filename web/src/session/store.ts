@@ -1,16 +1,28 @@
 import {computed, signal} from '@preact/signals';
 import {call, get, post} from '../api/http.ts';
+import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {AgentText, EventPage, JsonObject, Permission, QueuedMessage, QueueState, Session, SessionEvent, Told} from '../api/types.ts';
 import {append, recorded, type Streamed} from '../sessions/agent_text.ts';
-import {EventLog, type Part} from '../sessions/log.ts';
+import {cut} from '../sessions/cut.ts';
+import {EventLog, type Part, type Span} from '../sessions/log.ts';
 import {attempt, refuse} from '../ui/failure.tsx';
 import {Folds} from './folds.ts';
 
 // One session that is looked at: its events as far as they are loaded, and what it is doing.
 const pageEvents = 200;
-// Of what is loaded; the rest of a longer event is fetched when somebody wants to see it.
+// Of an event, loaded or live; the rest of a longer one is fetched when somebody wants to see it.
 const maxEventBytes = 16_384;
+// Of all events that are here while more come live: the oldest go, down to three quarters of it, and are
+// loaded again by who goes back to them. Whoever is there just now may have twice as much.
+export const mostBytes = 32 << 20;
+
+// Milliseconds until a page that could not be had is asked for again, where nothing is told of it.
+const firstRetryMs = 250;
+const longestRetryMs = 10_000;
+
+// Which events a page is to have: the first ones above a seq, or the last ones below it.
+type Where = {after_seq: number} | {before_seq: number};
 
 // Milliseconds between two drawings of what streams in: as often as somebody can read.
 const drawEveryMs = 50;
@@ -29,6 +41,8 @@ export class SessionStore {
   readonly isGone = signal(false);
   readonly hasOlder = signal(false);
   readonly isLoaded = signal(false);
+  // Whether nobody looks at what is older.
+  isReadAtEnd = true;
   private readonly version = signal(0);
   private readonly streamed = signal<Streamed | null>(null);
   readonly parts = computed<Part[]>(() => {
@@ -43,18 +57,27 @@ export class SessionStore {
   });
 
   private readonly socket: ReconnectingSocket;
-  // What was asked for and has not come: pages come in the order in which they were asked for.
-  private asked: ('first' | 'older' | 'newer')[] = [];
-  // Events that came while all that is older is loaded: they are shown together. Null while it is not.
+  // Why the page that is missing could not be had just now.
+  readonly loadError = signal<unknown>(null);
+  // The newest event that there is, as far as anybody has told, and as it was when the connection began.
+  private newest = 0;
+  private joined = 0;
+  // The page that was asked for; one at a time.
+  private loading: {id: string; where: Where} | null = null;
+  private pages = 0;
+  private retry = 0;
+  private failures = 0;
+  private wantsFirst = false;
+  private wantsOlder = false;
+  // A hole that is filled from its end: what was had of it is shown once all of it is there.
+  private filling: {hole: Span; from: number} | null = null;
   readonly gathered = signal<SessionEvent[] | null>(null);
   private whenFirst: (() => void)[] = [];
   private whenDrawn: (() => void)[] = [];
   private refreshing = 0;
-  // Reads of the session that were begun, and the latest of them that was answered.
-  private reads = 0;
-  private answered = 0;
   // Changes of the session that were told.
   private told = 0;
+  private readonly reads = new Reread(abort => this.read(abort), error => { this.error.value = error; });
   private drawing = 0;
   private drawnAt = 0;
 
@@ -64,12 +87,14 @@ export class SessionStore {
       onState: state => { this.state.value = state; },
       onGone: () => { this.isGone.value = true; },
     });
-    void this.refresh();
+    this.reads.ask();
   }
 
   close(): void {
+    this.reads.stop();
     clearTimeout(this.refreshing);
     clearTimeout(this.drawing);
+    clearTimeout(this.retry);
     this.socket.close();
   }
 
@@ -78,29 +103,18 @@ export class SessionStore {
   }
 
   loadOlder(): void {
-    if (!this.hasOlder.value || this.asked.includes('older')) return;
-    this.load('older', this.log.firstSeq);
+    if (!this.hasOlder.value) return;
+    this.wantsOlder = true;
+    this.goOn();
   }
 
   // The first ones, and then all that lies between; resolves once the first are there, or don't come.
   loadFirst(): Promise<void> {
-    if (!this.hasOlder.value || this.log.gapAfter) return Promise.resolve();
+    if (!this.hasOlder.value) return Promise.resolve();
     const done = new Promise<void>(resolve => this.whenFirst.push(resolve));
-    if (!this.asked.includes('first')) this.load('first', 0);
-    this.gather();
+    this.wantsFirst = true;
+    this.goOn();
     return done;
-  }
-
-  private gather(): void {
-    this.gathered.value ??= [];
-    this.loadOlder();
-  }
-
-  private endGathering(gapAfter = this.log.gapAfter): void {
-    const events = this.gathered.value;
-    this.gathered.value = null;
-    if (events) this.addEvents(events, gapAfter);
-    this.endFirst();
   }
 
   // Once they are drawn, too.
@@ -110,13 +124,15 @@ export class SessionStore {
     this.draw();
   }
 
-  // The event as it was recorded, in the place of the one that was cut.
-  async loadWhole(seq: number): Promise<void> {
-    const page = await attempt(() => get<EventPage>(`${this.path('/events')}?after_seq=${seq - 1}&limit=1`));
-    const whole = page?.events[0];
-    if (whole?.seq !== seq) return;
-    this.log.replace(whole);
-    this.draw();
+  // Events as they were recorded, in the place of those that were cut.
+  async loadWhole(...seqs: number[]): Promise<void> {
+    for (const seq of seqs) {
+      const page = await attempt(() => get<EventPage>(`${this.path('/events')}?after_seq=${seq - 1}&limit=1`));
+      const whole = page?.events[0];
+      if (whole?.seq !== seq) return;
+      this.log.replace(whole);
+      this.draw();
+    }
   }
 
   answer(permission: Permission, option: string): Promise<unknown> {
@@ -136,20 +152,44 @@ export class SessionStore {
     }
   }
 
-  private load(which: 'first' | 'older' | 'newer', seq: number): void {
-    const where: JsonObject = which === 'older' ? {before_seq: seq} : {after_seq: seq};
-    const isAsked = this.socket.send('load_events', {...where, limit: pageEvents, max_event_bytes: maxEventBytes});
-    if (isAsked) this.asked.push(which);
+  // Asks for what is missing, page after page, until nothing is.
+  private goOn(): void {
+    if (this.loading || this.retry || this.state.value !== 'live') return;
+    const where = this.missing();
+    if (!where) return;
+    const id = `${++this.pages}`;
+    const isAsked = this.socket.send('load_events', {...where, limit: pageEvents, max_event_bytes: maxEventBytes, request_id: id});
+    if (isAsked) this.loading = {id, where};
+  }
+
+  private missing(): Where | null {
+    const {log, filling, newest} = this;
+    if (!this.isLoaded.value) return {before_seq: newest + 1};
+    if (this.wantsFirst) return {after_seq: 0};
+    if (this.wantsOlder) return {before_seq: log.start};
+    if (filling) return {before_seq: filling.from};
+    if (log.hole) return {before_seq: log.hole.to + 1};
+    if (newest <= log.end) return null;
+    // What is above `joined` is told live, and not loaded from below.
+    return log.end < this.joined ? {after_seq: log.end} : {before_seq: newest + 1};
   }
 
   private take(told: Told): void {
     const {type, data} = told;
     if (told.seq !== undefined) {
-      return this.addEvents([{seq: told.seq, timestamp: told.timestamp ?? '', type, data}]);
+      this.newest = Math.max(this.newest, told.seq);
+      this.addEvents([cut({seq: told.seq, timestamp: told.timestamp ?? '', type, data}, maxEventBytes)]);
+      this.forget();
+      return this.goOn();
     }
     switch (type) {
       case 'connected': return this.begin(data);
-      case 'events_loaded': return this.takePage(data as unknown as EventPage);
+      case 'events_loaded':
+        if (this.isAnswer(data)) this.takePage(data as unknown as EventPage);
+        return;
+      case 'keepalive_ack':
+        this.newest = Math.max(this.newest, Number(data.max_seq ?? 0));
+        return this.goOn();
       case 'agent_text':
         this.streamed.value = append(this.streamed.value, data as unknown as AgentText);
         return;
@@ -174,8 +214,13 @@ export class SessionStore {
       case 'notices_missed': return this.refreshSoon();
       case 'request_failed':
         if (data.request === 'load_events') {
-          this.asked.shift();
-          this.endGathering();
+          if (this.isAnswer(data)) this.fail(data);
+          return;
+        }
+        // The connection itself, which is tried again.
+        if (!data.request) {
+          this.loadError.value = new Error([data.message, data.hint].filter(Boolean).join(' '));
+          return;
         }
         return refuse(new Error(`${String(data.message)} ${String(data.hint ?? '')}`));
       default:
@@ -186,43 +231,89 @@ export class SessionStore {
     this.permissions.value = (data.permissions ?? []) as unknown as Permission[];
     this.streamed.value = data.agent_text ? append(null, data.agent_text as unknown as AgentText) : null;
     if (data.agent) this.update({agent: data.agent as unknown as Session['agent']});
-    this.asked = [];
-    this.endGathering();
-    if (this.isLoaded.value) this.load('newer', this.log.lastSeq);
-    else this.load('older', Number(data.max_seq) + 1);
-    if (this.log.gapAfter) this.gather();
-    this.refreshSoon();
+    this.joined = Number(data.max_seq);
+    this.newest = Math.max(this.newest, this.joined);
+    this.loading = null;
+    clearTimeout(this.retry);
+    this.retry = this.failures = 0;
+    this.loadError.value = null;
+    // What was had of a hole is not asked for again.
+    const {filling} = this;
+    if (filling && this.gathered.value) this.addEvents(this.gathered.value, filling.from, filling.hole.to);
+    this.filling = this.gathered.value = null;
+    this.endFirst();
+    this.goOn();
+    this.reads.anew();
+  }
+
+  // Whether it is that of the page that was asked for. A gateway of before does not say.
+  private isAnswer({request_id: id}: JsonObject): boolean {
+    return this.loading !== null && (id === undefined || id === this.loading.id);
   }
 
   private takePage(page: EventPage): void {
-    switch (this.asked.shift()) {
-      case 'first': {
-        const isApart = page.has_more && page.last_seq + 1 < this.log.firstSeq;
-        this.addEvents(page.events, isApart ? page.last_seq : 0);
-        return this.endFirst();
+    const {where} = this.loading!;
+    const {events, has_more: hasMore} = page;
+    const [first, last] = [events[0]?.seq ?? 0, events.at(-1)?.seq ?? 0];
+    // To be asked for once more, but not for ever without a pause.
+    if (hasMore && events.length === 0) return this.fail({message: 'A page of events was empty.'});
+    this.loading = null;
+    this.failures = 0;
+    this.loadError.value = null;
+    if ('after_seq' in where) {
+      this.addEvents(events, where.after_seq + 1, hasMore ? last : Math.max(last, this.joined));
+      if (where.after_seq === 0) {
+        this.wantsFirst = false;
+        this.endFirst();
       }
-      case 'older': return this.takeOlder(page);
-      default:
-        this.addEvents(page.events);
-        if (page.has_more) this.load('newer', page.last_seq);
+    } else {
+      this.takeBefore(events, hasMore ? first : 1, where.before_seq - 1);
     }
+    this.goOn();
   }
 
-  private takeOlder(page: EventPage): void {
-    const {gapAfter} = this.log;
-    const hasOlder = page.has_more && page.first_seq > gapAfter + 1;
-    const gathered = this.gathered.value;
-    if (gathered) this.gathered.value = page.events.concat(gathered);
-    else this.addEvents(page.events, hasOlder ? gapAfter : 0);
-    this.hasOlder.value = hasOlder;
-    this.isLoaded.value = true;
-    if (!gathered) return;
-    if (hasOlder) this.load('older', page.first_seq);
-    else this.endGathering(0);
+  // All events from one seq to another.
+  private takeBefore(events: SessionEvent[], from: number, to: number): void {
+    const {log} = this;
+    if (!this.isLoaded.value || to < log.start) {
+      this.wantsOlder = false;
+      this.addEvents(events, from, to);
+      this.isLoaded.value = true;
+      return;
+    }
+    const hole = this.filling?.hole ?? log.hole;
+    if (hole && from > hole.from && to <= hole.to) {
+      this.filling = {hole, from};
+      this.gathered.value = events.concat(this.gathered.value ?? []);
+      return;
+    }
+    this.addEvents(events.concat(this.gathered.value ?? []), from, Math.max(to, this.filling ? hole!.to : 0));
+    this.filling = this.gathered.value = null;
   }
 
-  private addEvents(events: SessionEvent[], gapAfter?: number): void {
-    if (!this.log.add(events, gapAfter)) return;
+  // It is asked for again, after what was told, or else later each time.
+  private fail(data: JsonObject): void {
+    this.loading = null;
+    this.loadError.value = new Error([data.message, data.hint].filter(Boolean).join(' '));
+    this.endFirst();
+    const wait = Number(data.retry_after_ms ?? 0) || Math.min(firstRetryMs * 2 ** this.failures++, longestRetryMs);
+    this.retry = window.setTimeout(() => {
+      this.retry = 0;
+      this.goOn();
+    }, wait * (1 + Math.random() / 4));
+  }
+
+  private forget(): void {
+    if (this.log.bytes <= mostBytes * (this.isReadAtEnd && !this.isSearching.value ? 1 : 2)) return;
+    this.log.forget(mostBytes * 0.75);
+    this.hasOlder.value = true;
+    this.draw();
+  }
+
+  private addEvents(events: SessionEvent[], from?: number, to?: number): void {
+    const isChanged = this.log.add(events, from, to);
+    this.hasOlder.value = this.log.start > 1;
+    if (!isChanged) return;
     for (const {type, data} of events) {
       if (type === 'agent_message' && typeof data.iteration === 'number') {
         this.streamed.value = recorded(this.streamed.value, data.iteration);
@@ -259,32 +350,21 @@ export class SessionStore {
     if (this.refreshing) return;
     this.refreshing = window.setTimeout(() => {
       this.refreshing = 0;
-      void this.refresh();
+      this.reads.ask();
     }, 30);
   }
 
-  private async refresh(): Promise<void> {
+  private async read(abort: AbortSignal): Promise<void> {
     const {told} = this;
-    const read = ++this.reads;
-    // Answers may overtake each other: one that was begun before tells of an earlier state.
-    const isLatest = () => {
-      if (read < this.answered) return false;
-      this.answered = read;
-      return true;
-    };
-    try {
-      const [session, waiting, queue] = await Promise.all([
-        get<Session>(this.path()), get<{messages: QueuedMessage[]}>(this.path('/queue')),
-        get<QueueState>(this.path('/queue-settings'))]);
-      if (!isLatest()) return;
-      // What was told meanwhile may be newer.
-      if (this.told === told) this.session.value = session;
-      else this.refreshSoon();
-      this.messages.value = waiting.messages;
-      this.queue.value = queue;
-      this.error.value = null;
-    } catch (error) {
-      if (isLatest()) this.error.value = error;
-    }
+    const [session, waiting, queue] = await Promise.all([
+      get<Session>(this.path(), abort), get<{messages: QueuedMessage[]}>(this.path('/queue'), abort),
+      get<QueueState>(this.path('/queue-settings'), abort)]);
+    if (abort.aborted) return;
+    // What was told meanwhile may be newer.
+    if (this.told === told) this.session.value = session;
+    else this.refreshSoon();
+    this.messages.value = waiting.messages;
+    this.queue.value = queue;
+    this.error.value = null;
   }
 }

@@ -1,4 +1,5 @@
 import type {Session} from '../api/types.ts';
+import {visible} from '../ui/visible.ts';
 
 // How a session stands for who looks at the list: what needs a person first.
 export type Group = 'needs' | 'running' | 'unread' | 'idle' | 'ended';
@@ -39,7 +40,7 @@ export function standing(session: Session): string {
 // A code as it is read: agent_crashed → agent crashed.
 export const words = (code: string): string => code.replaceAll('_', ' ');
 
-export const nameOf = (session: {name: string; session_id: string}): string => session.name || session.session_id;
+export const nameOf = (session: {name: string; session_id: string}): string => visible(session.name || session.session_id);
 
 // All of them by group, each newest first; `text` narrows them to what it is found in.
 export function grouped(sessions: Iterable<Session>, seen: (id: string) => number, text: string): Map<Group, Session[]> {

@@ -4,7 +4,7 @@ import {canAct, isAway, me} from '../api/http.ts';
 import type {Session} from '../api/types.ts';
 import {place, sessionPath, setQuery} from '../router.ts';
 import {ago, now} from '../ui/clock.ts';
-import {Failure} from '../ui/failure.tsx';
+import {Boundary, Failure} from '../ui/failure.tsx';
 import {type Group, grouped, groups, nameOf, standing} from './groups.ts';
 import {NewSession} from './new_session.tsx';
 import {listed, listError, retryList, seenOf, sessions} from './store.ts';
@@ -43,7 +43,7 @@ function GroupView({group, title, list, current}: {group: Group; title: string; 
   if (list.length === 0) return null;
   const rows = list.slice(0, mostShown).map(each => (
     <div role="listitem" key={each.session_id}>
-      <Row session={each} group={group} isCurrent={each.session_id === current} />
+      <Boundary what="A session"><Row session={each} group={group} isCurrent={each.session_id === current} /></Boundary>
     </div>));
   const rest = list.length - mostShown;
   const heading = `${title} ${list.length}`;

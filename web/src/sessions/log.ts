@@ -1,4 +1,5 @@
 import type {Json, JsonObject, SessionEvent} from '../api/types.ts';
+import {sizeOf} from './cut.ts';
 
 // What a conversation consists of, made of its events alone: whoever has the same events has the same
 // parts, in whatever order and however often they came.
@@ -11,8 +12,9 @@ interface PartBase {
   lastSeq: number;
   time: string;
   lastTime: string;
-  // Bytes that were left out of what was loaded.
+  // Bytes that were left out of what is here, and of which events.
   omitted?: number;
+  cut?: number[];
 }
 export interface TextPart extends PartBase {
   kind: 'message' | 'thought';
@@ -62,10 +64,14 @@ export interface GapPart extends PartBase {
 export type Part = TextPart | PromptPart | ToolPart | PlanPart | OtherPart | GapPart;
 
 const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
-const objects = (value: Json | undefined): JsonObject[] =>
+export const objects = (value: Json | undefined): JsonObject[] =>
   Array.isArray(value) ? value.filter(isObject) : [];
 export const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
+
+// What is left out of a part with one more event.
+const omittedOf = ({omitted = 0, cut = []}: Pick<PartBase, 'omitted' | 'cut'>, {seq, omitted_bytes: more}: SessionEvent) =>
+  (more ? {omitted: omitted + more, cut: [...cut, seq]} : {});
 
 // The words of the Agent Client Protocol and those of shell commands, as one.
 const statuses: Record<string, ToolStatus> = {
@@ -122,12 +128,12 @@ export class Reduction {
 
   // Up to the event that is added next something is missing.
   skip(): void {
-    this.push({key: 'gap', kind: 'gap', seq: 0, lastSeq: this.lastSeq, time: '', lastTime: ''});
+    this.push({key: `gap${this.lastSeq}`, kind: 'gap', seq: 0, lastSeq: this.lastSeq, time: '', lastTime: ''});
   }
 
   private base(event: SessionEvent): PartBase {
     return {key: `e${event.seq}`, seq: event.seq, lastSeq: event.seq, time: event.timestamp,
-      lastTime: event.timestamp, ...(event.omitted_bytes ? {omitted: event.omitted_bytes} : {})};
+      lastTime: event.timestamp, ...omittedOf({}, event)};
   }
   private push(part: Part): number {
     return this.parts.push(part) - 1;
@@ -147,8 +153,7 @@ export class Reduction {
     const last = this.parts.at(-1);
     if (last?.kind === kind && (last.messageId ?? '') === messageId && last.iteration === iteration) {
       this.parts[this.parts.length - 1] = {...last, text: last.text + text(event.data.text),
-        lastSeq: event.seq, lastTime: event.timestamp,
-        ...(event.omitted_bytes ? {omitted: (last.omitted ?? 0) + event.omitted_bytes} : {})};
+        lastSeq: event.seq, lastTime: event.timestamp, ...omittedOf(last, event)};
       return;
     }
     this.push({...this.base(event), kind, text: text(event.data.text),
@@ -162,14 +167,14 @@ export class Reduction {
     let at = this.tools.get(id);
     if (at === undefined) {
       // An update that comes before its call stands for it until then.
-      const {omitted: _, ...base} = this.base(event);
+      const {omitted: _, cut: __, ...base} = this.base(event);
       at = this.push({...base, key: `t${id}`, kind: 'tool', id, title: '', status: 'queued',
         tool: '', content: [], locations: [], decisions: []});
       this.tools.set(id, at);
     }
     const part = {...(this.parts[at] as ToolPart)};
     part.lastSeq = event.seq;
-    if (event.omitted_bytes) part.omitted = (part.omitted ?? 0) + event.omitted_bytes;
+    Object.assign(part, omittedOf(part, event));
     if (text(data.title)) part.title = text(data.title);
     else if (!part.title && text(data.name)) part.title = text(data.name);
     if (text(data.kind)) part.tool = text(data.kind);
@@ -197,7 +202,7 @@ export class Reduction {
     // One plan for each turn, which changes in its place.
     const before = this.parts[this.planAt];
     const plan: PlanPart = before?.kind === 'plan'
-      ? {...before, entries, lastSeq: event.seq, lastTime: event.timestamp}
+      ? {...base, kind: 'plan', entries, key: before.key, seq: before.seq, time: before.time}
       : {...base, kind: 'plan', entries};
     if (before?.kind === 'plan') this.parts[this.planAt] = plan;
     else this.planAt = this.push(plan);
@@ -212,39 +217,56 @@ export class Reduction {
   }
 }
 
+// From one seq to another, both with it.
+export interface Span {
+  from: number;
+  to: number;
+}
+
 // The events of a session, of which some are loaded, and the parts that they make.
 export class EventLog {
-  // By seq, without holes but one.
+  // By seq.
   readonly events: SessionEvent[] = [];
-  // Of the last event before the hole; 0 where there is none.
-  gapAfter = 0;
+  // Of what nothing is missing, in order and apart from each other. Not every seq has an event.
+  private spans: Span[] = [];
+  // Of the data of all of them, as JSON.
+  private size = 0;
   private reduction = new Reduction();
 
   get parts(): Part[] { return this.reduction.parts; }
   get plan(): PlanPart | null { return this.reduction.plan; }
   get files(): TouchedFile[] { return [...this.reduction.files.values()]; }
-  // Of those that are there up to the last one without a hole.
-  get firstSeq(): number { return this.events.find(({seq}) => seq > this.gapAfter)?.seq ?? 0; }
+  get bytes(): number { return this.size; }
   get lastSeq(): number { return this.events.at(-1)?.seq ?? 0; }
+  // From where to where something of it is there; 0 where nothing is.
+  get start(): number { return this.spans[0]?.from ?? 0; }
+  get end(): number { return this.spans.at(-1)?.to ?? 0; }
+  // The last of what is missing in between.
+  get hole(): Span | null {
+    const [before, after] = this.spans.slice(-2);
+    return before && after ? {from: before.to + 1, to: after.from - 1} : null;
+  }
 
-  // Takes events that may be known, and may come before those that are there. `gapAfter` is as it is
-  // with them. Whether there were new ones.
-  add(events: readonly SessionEvent[], gapAfter = this.gapAfter): boolean {
-    const isAnother = gapAfter !== this.gapAfter;
-    this.gapAfter = gapAfter;
-    const last = this.lastSeq;
-    const isBehind = !isAnother && events.every((each, at) => each.seq > (at ? events[at - 1]!.seq : last));
-    if (isBehind) {
+  // Takes all events from one seq to another; some may be known. Whether anything is different then.
+  add(events: readonly SessionEvent[], from = events[0]?.seq ?? 1, to = events.at(-1)?.seq ?? 0): boolean {
+    if (to < from) return false;
+    const {end} = this;
+    if (from > end && events.every((each, at) => at === 0 || each.seq > events[at - 1]!.seq)) {
+      const isApart = end > 0 && from > end + 1;
+      if (isApart) this.reduction.skip();
       for (const each of events) this.reduction.add(each);
-      this.events.push(...events);
-      return events.length > 0;
+      for (const each of events) this.put(each);
+      this.cover(from, to);
+      return isApart || events.length > 0;
     }
+    const holes = this.spans.length;
+    this.cover(from, to);
     const known = new Set(this.events.map(({seq}) => seq));
     const fresh = events.filter(({seq}) => !known.has(seq) && known.add(seq));
-    if (fresh.length === 0 && !isAnother) return false;
-    for (const each of fresh) this.events.push(each);
+    if (fresh.length === 0 && this.spans.length === holes) return false;
+    for (const each of fresh) this.put(each);
     this.events.sort((a, b) => a.seq - b.seq);
-    this.reduction = reduce(this.events, this.events.length, gapAfter);
+    this.reduce();
     return true;
   }
 
@@ -252,21 +274,49 @@ export class EventLog {
   replace(event: SessionEvent): void {
     const at = this.events.findIndex(({seq}) => seq === event.seq);
     if (at < 0) return;
+    this.size += sizeOf(event) - sizeOf(this.events[at]!);
     this.events[at] = event;
-    this.reduction = reduce(this.events, this.events.length, this.gapAfter);
+    this.reduce();
   }
 
-  clear(): void {
-    this.events.length = this.gapAfter = 0;
-    this.reduction = new Reduction();
+  // Forgets the oldest ones, until no more than `most` bytes are there.
+  forget(most: number): void {
+    let count = 0;
+    while (this.size > most && count < this.events.length - 1) this.size -= sizeOf(this.events[count++]!);
+    if (count === 0) return;
+    this.events.splice(0, count);
+    const {seq} = this.events[0]!;
+    this.spans = this.spans.filter(({to}) => to >= seq).map(({from, to}) => ({from: Math.max(from, seq), to}));
+    this.reduce();
+  }
+
+  private put(event: SessionEvent): void {
+    this.events.push(event);
+    this.size += sizeOf(event);
+  }
+
+  private cover(from: number, to: number): void {
+    const touched = this.spans.filter(each => each.from <= to + 1 && each.to >= from - 1);
+    const all: Span = {from: Math.min(from, ...touched.map(each => each.from)), to: Math.max(to, ...touched.map(each => each.to))};
+    this.spans = [...this.spans.filter(each => !touched.includes(each)), all].sort((a, b) => a.from - b.from);
+  }
+
+  private reduce(): void {
+    this.reduction = reduce(this.events, this.events.length, this.spans);
   }
 }
 
-export function reduce(events: readonly SessionEvent[], count = events.length, gapAfter = 0): Reduction {
+// With `spans`, what is missing between them is a part of its own.
+export function reduce(events: readonly SessionEvent[], count = events.length, spans: readonly Span[] = []): Reduction {
   const reduction = new Reduction();
+  let span = 0;
   for (let at = 0; at < count && at < events.length; at++) {
-    if (gapAfter > 0 && reduction.lastSeq === gapAfter) reduction.skip();
-    reduction.add(events[at]!);
+    const event = events[at]!;
+    if (event.seq > (spans[span]?.to ?? Infinity)) {
+      while (event.seq > (spans[span]?.to ?? Infinity)) span++;
+      reduction.skip();
+    }
+    reduction.add(event);
   }
   return reduction;
 }

@@ -1,36 +1,68 @@
+import {signal} from '@preact/signals';
 import {useEffect, useState} from 'preact/hooks';
-import {get, isAway, post} from '../api/http.ts';
+import {ApiError, get, isAway, post} from '../api/http.ts';
 import type {AgentOffer, Session, Workspace} from '../api/types.ts';
 import {go, sessionPath} from '../router.ts';
+import {draftOf, newId} from '../session/draft.ts';
 import {Dialog} from '../ui/dialog.tsx';
 import {Failure} from '../ui/failure.tsx';
+
+// What is chosen for it, until there is one.
+const nothing = {agent: '', folder: '', name: ''};
+const form = signal(nothing);
+// The last one that was tried: the same once more is that one, not another one.
+let tried = {of: '', id: ''};
+
+async function makeSession(): Promise<Session> {
+  const {agent, folder, name} = form.peek();
+  const wanted = {name: name.trim(), acp_server: agent, working_dir: folder};
+  const of = JSON.stringify(wanted);
+  if (tried.of !== of) tried = {of, id: newId()};
+  try {
+    return await post<Session>('/sessions', {session_id: tried.id, ...wanted});
+  } catch (failure) {
+    if (!(failure instanceof ApiError) || failure.code !== 'session_exists') throw failure;
+    return get<Session>(`/sessions/${tried.id}`);
+  }
+}
 
 // A session with an agent that some runner has, in a folder where that may work.
 export function NewSession({onClose}: {onClose: () => void}) {
   const [agents, setAgents] = useState<AgentOffer[] | null>(null);
   const [workspaces, setWorkspaces] = useState<Workspace[]>([]);
-  const [agent, setAgent] = useState('');
-  const [folder, setFolder] = useState('');
-  const [name, setName] = useState('');
-  const [message, setMessage] = useState('');
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
+  const {agent, folder, name} = form.value;
+  const choose = (chosen: Partial<typeof nothing>) => { form.value = {...form.peek(), ...chosen}; };
+  const message = draftOf('');
   useEffect(() => {
     void Promise.all([get<{agents: AgentOffer[]}>('/agents'), get<{workspaces: Workspace[]}>('/workspaces')]).then(
       ([offered, places]) => {
         setAgents(offered.agents);
         setWorkspaces(places.workspaces);
-        setAgent(offered.agents.find(({problem}) => !problem)?.name ?? '');
-        setFolder(places.workspaces[0]?.dir ?? '');
+        const before = form.peek();
+        const isThere = offered.agents.some(each => each.name === before.agent);
+        choose({agent: isThere ? before.agent : offered.agents.find(({problem}) => !problem)?.name ?? '',
+          folder: before.folder || (places.workspaces[0]?.dir ?? '')});
       }, setError);
   }, []);
   const make = async () => {
     if (isBusy) return;
     setBusy(true);
     setError(null);
+    const first = message.written.peek().text;
     try {
-      const session = await post<Session>('/sessions', {name: name.trim(), acp_server: agent, working_dir: folder});
-      if (message.trim()) await post(`/sessions/${encodeURIComponent(session.session_id)}/queue`, {message});
+      const session = await makeSession();
+      // It is sent from there, and what was written since then is left there.
+      const draft = draftOf(session.session_id);
+      if (first.trim()) {
+        draft.write(first);
+        void draft.send(false, sent => post(`/sessions/${encodeURIComponent(session.session_id)}/queue`, sent));
+      }
+      draft.write(message.written.peek().text);
+      message.write('');
+      form.value = nothing;
+      tried = {of: '', id: ''};
       onClose();
       go(sessionPath(session.session_id));
     } catch (failure) {
@@ -49,22 +81,22 @@ export function NewSession({onClose}: {onClose: () => void}) {
             session for an agent that records itself.</p>)}
         {agents && agents.length > 0 && (
           <label>Agent
-            <select value={agent} onChange={event => setAgent(event.currentTarget.value)}>
+            <select value={agent} disabled={isBusy} onChange={event => choose({agent: event.currentTarget.value})}>
               {agents.map(each => <option key={each.name} value={each.name}>{each.title || each.name}</option>)}
             </select>
           </label>)}
         {problem && <p class="hint">{problem}</p>}
         {workspaces.length > 0 && (
           <label>Folder
-            <input list="workspaces" value={folder} onInput={event => setFolder(event.currentTarget.value)} />
+            <input list="workspaces" value={folder} disabled={isBusy} onInput={event => choose({folder: event.currentTarget.value})} />
             <datalist id="workspaces">{fitting.map(({name: title, dir}) => <option key={title} value={dir}>{title}</option>)}</datalist>
           </label>)}
         <label>Name
-          <input value={name} maxLength={256} placeholder="The agent's own title, unless you give one"
-            onInput={event => setName(event.currentTarget.value)} />
+          <input value={name} maxLength={256} disabled={isBusy} placeholder="The agent's own title, unless you give one"
+            onInput={event => choose({name: event.currentTarget.value})} />
         </label>
         <label>First message
-          <textarea rows={4} value={message} onInput={event => setMessage(event.currentTarget.value)} />
+          <textarea rows={4} value={message.written.value.text} onInput={event => message.write(event.currentTarget.value)} />
         </label>
         <div class="actions">
           <button type="button" onClick={onClose}>Cancel</button>

@@ -1,4 +1,5 @@
 import type {Session} from '../api/types.ts';
+import {visible} from '../ui/visible.ts';
 import {nameOf} from './groups.ts';
 
 // What somebody who does not look may want to be told of: a question, and the end of a turn.
@@ -13,7 +14,7 @@ export interface Notice {
 export function noticeOf(session: Session, type: string, data: Record<string, unknown>): Notice | null {
   const of = {session: session.session_id, title: nameOf(session)};
   switch (type) {
-    case 'permission_asked': return {...of, tag: String(data.permission_id), text: `asks: ${String(data.title)}`};
+    case 'permission_asked': return {...of, tag: String(data.permission_id), text: `asks: ${visible(String(data.title))}`};
     case 'turn_ended': return {...of, tag: String(data.turn_id), text: `The turn has ${String(data.outcome)}.`};
     default: return null;
   }

@@ -1,14 +1,18 @@
 import {computed, signal} from '@preact/signals';
-import {ApiError, get, isAway, whose} from '../api/http.ts';
+import {ApiError, get, isAway, me, whose} from '../api/http.ts';
+import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {Session, Told} from '../api/types.ts';
 import {announce} from '../ui/announce.ts';
 import {notify} from '../ui/notify.ts';
+import {keep, stored} from '../ui/storage.ts';
+import {visible} from '../ui/visible.ts';
 import {changed, groupOf, nameOf} from './groups.ts';
 import {missedNotices, type Notice, noticeOf} from './notices.ts';
 
 // All sessions that somebody may see, as they are now.
-const seenKey = 'callslip-seen';
+// By who looks.
+const seenKey = () => `callslip-seen/${encodeURIComponent(me.peek()?.name ?? '')}`;
 // More than anybody reads; the rest is found by its link.
 const mostSessions = 2_000;
 
@@ -17,7 +21,7 @@ export const listed = signal(false);
 export const listError = signal<unknown>(null);
 export const connection = signal<SocketState>('connecting');
 export const lastHeard = signal(0);
-const seen = signal<Record<string, number>>(readSeen());
+const seen = signal<Record<string, number>>({});
 
 export const seenOf = (id: string): number => seen.value[id] ?? 0;
 export const needing = computed(() =>
@@ -25,7 +29,7 @@ export const needing = computed(() =>
 
 function readSeen(): Record<string, number> {
   try {
-    return JSON.parse(localStorage.getItem(seenKey) ?? '{}') as Record<string, number>;
+    return JSON.parse(stored(seenKey()) ?? '{}') as Record<string, number>;
   } catch {
     return {};
   }
@@ -36,17 +40,16 @@ export function markSeen(id: string, seq: number): void {
   if (seq <= seenOf(id)) return;
   const entries = Object.entries({...readSeen(), ...seen.value, [id]: seq});
   seen.value = Object.fromEntries(entries.slice(-mostSessions));
-  localStorage.setItem(seenKey, JSON.stringify(seen.value));
+  keep(seenKey(), JSON.stringify(seen.value));
 }
 
 const query = (): string => (whose() ? `?client=${encodeURIComponent(whose())}` : '');
 let socket: ReconnectingSocket | null = null;
-// Lists that were asked for: only the latest is shown, as an earlier one may come after it.
-let lists = 0;
 // What was told while the list was on its way.
 let meanwhile: Told[] | null = null;
 
 export function follow(): void {
+  seen.value = readSeen();
   socket?.close();
   socket = new ReconnectingSocket(() => `/events/ws${query()}`, {
     onMessage: take,
@@ -65,13 +68,16 @@ export function follow(): void {
 export function unfollow(): void {
   socket?.close();
   socket = null;
+  lists.stop();
+  meanwhile = null;
   isAway.value = false;
   sessions.value = new Map();
   listed.value = false;
 }
 
-async function list(): Promise<void> {
-  const mine = ++lists;
+const lists = new Reread(list, error => { listError.value = error; });
+
+async function list(abort: AbortSignal): Promise<void> {
   meanwhile = [];
   const found = new Map<string, Session>();
   try {
@@ -79,25 +85,25 @@ async function list(): Promise<void> {
     do {
       const more = token ? `&page_token=${encodeURIComponent(token)}` : '';
       const page = await get<{sessions: Session[]; next_page_token?: string}>(
-        `/sessions?limit=500${whose() ? `&client=${encodeURIComponent(whose())}` : ''}${more}`);
+        `/sessions?limit=500${whose() ? `&client=${encodeURIComponent(whose())}` : ''}${more}`, abort);
       for (const session of page.sessions) found.set(session.session_id, session);
       token = page.next_page_token ?? '';
     } while (token && found.size < mostSessions);
-    if (mine !== lists) return;
+    if (abort.aborted) return;
     const before = sessions.value;
     sessions.value = found;
     // What was told since is told below.
-    const told = new Set(meanwhile?.map(({data}) => data.session_id));
+    const told = new Set(meanwhile.map(({data}) => data.session_id));
     for (const each of missedNotices(before, found)) if (!told.has(each.session)) tell(each);
     listed.value = true;
     listError.value = null;
-  } catch (error) {
-    if (mine !== lists) return;
-    listError.value = error;
+  } finally {
+    if (!abort.aborted) {
+      const told = meanwhile;
+      meanwhile = null;
+      for (const each of told) apply(each);
+    }
   }
-  const told = meanwhile ?? [];
-  meanwhile = null;
-  for (const each of told) apply(each);
 }
 
 function take(told: Told): void {
@@ -105,7 +111,8 @@ function take(told: Told): void {
   if (told.type === 'request_failed') {
     const {error, message, hint} = told.data;
     listError.value = new ApiError(0, String(error), String(message), String(hint ?? ''));
-  } else if (told.type === 'connected' || told.type === 'notices_missed') void list();
+  } else if (told.type === 'connected') lists.anew();
+  else if (told.type === 'notices_missed') lists.ask();
   else if (meanwhile) meanwhile.push(told);
   else apply(told);
 }
@@ -119,7 +126,7 @@ function apply({type, data}: Told): void {
   if (after === null) next.delete(id);
   else next.set(id, after);
   sessions.value = next;
-  if (after && type === 'permission_asked') announce(`${nameOf(after)} asks: ${String(data.title)}`);
+  if (after && type === 'permission_asked') announce(`${nameOf(after)} asks: ${visible(String(data.title))}`);
   if (after && type === 'turn_ended') announce(`${nameOf(after)}: the turn has ${String(data.outcome)}.`);
   const notice = after && noticeOf(after, type, data);
   if (notice) tell(notice, type === 'permission_asked');
@@ -130,4 +137,4 @@ function tell(notice: Notice, isQuestion = false): void {
   notify(notice, () => !isQuestion || Boolean(sessions.value.get(notice.session)?.open_permissions));
 }
 
-export const retryList = (): void => { void list(); };
+export const retryList = (): void => lists.anew();

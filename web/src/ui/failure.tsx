@@ -45,21 +45,36 @@ export async function attempt<T>(what: () => Promise<T>): Promise<T | undefined>
   }
 }
 
+interface BoundaryProps {
+  // What it is, where there is no other way to show it.
+  what?: string;
+  // The same as text, and what it is made of: where that is another one, it is tried again.
+  plain?: () => string;
+  of?: unknown;
+  children: ComponentChildren;
+}
+
 // Keeps what is around it alive where drawing something has failed.
-export class Boundary extends Component<{what: string; children: ComponentChildren}, {error: unknown}> {
+export class Boundary extends Component<BoundaryProps, {error: unknown}> {
   override state = {error: null as unknown};
   override componentDidCatch(error: unknown) {
     console.error(error);
     this.setState({error});
   }
-  override componentDidUpdate(before: {what: string}) {
-    if (before.what !== this.props.what && this.state.error !== null) this.setState({error: null});
+  override componentDidUpdate({what, of}: BoundaryProps) {
+    if ((what !== this.props.what || of !== this.props.of) && this.state.error !== null) this.setState({error: null});
   }
   override render() {
-    if (this.state.error === null) return this.props.children;
+    const {what = 'This', plain, children} = this.props;
+    if (this.state.error === null) return children;
+    try {
+      if (plain) return <pre class="plain" tabIndex={0}>{plain()}</pre>;
+    } catch {
+      // As text it is too much, too.
+    }
     return (
       <div class="failure" role="alert">
-        <strong>{this.props.what} could not be shown.</strong>
+        <strong>{what} could not be shown.</strong>
         <span class="hint">{wordsOf(this.state.error).message}</span>
         <button type="button" onClick={() => this.setState({error: null})}>Try again</button>
       </div>);

@@ -1,6 +1,7 @@
 import {useMemo, useReducer, useRef, useState} from 'preact/hooks';
 import type {Json} from '../api/types.ts';
 import {childStep, counted, foldedLength, morePath, OpenRows, parentRow, rowsOf, summaryOf, type TreeRow} from './json_value.ts';
+import {visible} from './visible.ts';
 
 // A JSON value as a tree. Rows are made as they are opened; arrows, Home, End and Enter move about in
 // it as the tree pattern of ARIA has it.
@@ -73,7 +74,7 @@ function Row({row}: {row: TreeRow}) {
   return (
     <>
       <span class="json-mark" aria-hidden="true">{row.isOpen === null ? '' : row.isOpen ? '▾' : '▸'}</span>
-      {row.name && <span class="json-name">{row.name}: </span>}
+      {row.name && <span class="json-name">{visible(row.name)}: </span>}
       <Value row={row} />
     </>);
 }
@@ -83,13 +84,13 @@ function Value({row: {value, picture, isParsed, isOpen}}: {row: TreeRow}) {
   if (typeof value !== 'string') {
     return (
       <span class={`json-${value === null ? 'null' : typeof value}`}>
-        {summaryOf(value)}{isParsed && <em class="json-note"> in a string</em>}
+        {visible(summaryOf(value))}{isParsed && <em class="json-note"> in a string</em>}
       </span>);
   }
   const isFolded = isOpen === false;
   return (
     <span class={`json-string${isOpen ? ' is-open' : ''}`}>
-      {isFolded ? value.slice(0, foldedLength) : value}
+      {visible(isFolded ? value.slice(0, foldedLength) : value)}
       {isFolded && <em class="json-note">… {counted(value.length - foldedLength, 'more character')}</em>}
     </span>);
 }

@@ -71,6 +71,16 @@ export function summaryOf(value: Json): string {
   return `{${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown}${names.length > 3 ? ', …' : ''}}`;
 }
 
+// Levels of a value that is written with a level in each line; a deeper one would be mostly blanks.
+const prettyDepth = 40;
+
+function isDeep(value: Json, left = prettyDepth): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return left === 0 || Object.values(value).some(each => isDeep(each, left - 1));
+}
+
+export const pretty = (value: Json): string => JSON.stringify(value, null, isDeep(value) ? 0 : 2);
+
 export const counted = (count: number, word: string): string =>
   `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 

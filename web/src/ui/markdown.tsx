@@ -1,16 +1,17 @@
-import {Lexer, type Token, type Tokens} from 'marked';
+import type {Token, Tokens} from 'marked';
 import {Component, Fragment, type ComponentChildren} from 'preact';
+import {Boundary} from './failure.tsx';
 import {safeHref} from './links.ts';
+import {type Piece, piecesOf} from './markdown_pieces.ts';
+import {visible} from './visible.ts';
 
 // Markdown as elements. No text is ever made HTML: tags in it are shown as they are.
 
 export interface Block {
-  token: Token;
+  token: Piece;
   // Where it begins in the text.
   start: number;
 }
-
-const lexer = (text: string): Token[] => new Lexer({gfm: true}).lex(text);
 
 // Blocks of a text that grows at its end. Those before the last two are settled: they keep their
 // identity, and only what comes after them is read again.
@@ -25,7 +26,7 @@ export class BlockList {
     const last = kept.at(-1);
     let at = last ? last.start + last.token.raw.length : 0;
     const rest: Block[] = [];
-    for (const token of lexer(text.slice(at))) {
+    for (const token of piecesOf(text.slice(at))) {
       if (token.type !== 'space') rest.push({token, start: at});
       at += token.raw.length;
     }
@@ -45,19 +46,23 @@ export const unescape = (text: string): string =>
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
   });
 
-const inline = (tokens: Token[] | undefined): ComponentChildren => tokens?.map(inlineOf) ?? null;
+// Levels that are drawn; what is deeper is shown as it stands.
+const mostLevels = 40;
 
-function inlineOf(token: Token, at: number): ComponentChildren {
+const inline = (tokens: Token[] | undefined, level = 0): ComponentChildren =>
+  tokens?.map((token, at) => (level > mostLevels ? token.raw : inlineOf(token, at, level + 1))) ?? null;
+
+function inlineOf(token: Token, at: number, level: number): ComponentChildren {
   switch (token.type) {
     case 'text': case 'escape':
-      return 'tokens' in token && token.tokens ? <Fragment key={at}>{inline(token.tokens)}</Fragment>
+      return 'tokens' in token && token.tokens ? <Fragment key={at}>{inline(token.tokens, level)}</Fragment>
         : unescape((token as Tokens.Text).text);
-    case 'strong': return <strong key={at}>{inline(token.tokens)}</strong>;
-    case 'em': return <em key={at}>{inline(token.tokens)}</em>;
-    case 'del': return <del key={at}>{inline(token.tokens)}</del>;
+    case 'strong': return <strong key={at}>{inline(token.tokens, level)}</strong>;
+    case 'em': return <em key={at}>{inline(token.tokens, level)}</em>;
+    case 'del': return <del key={at}>{inline(token.tokens, level)}</del>;
     case 'codespan': return <code key={at}>{(token as Tokens.Codespan).text}</code>;
     case 'br': return <br key={at} />;
-    case 'link': return linkOf(token as Tokens.Link, inline(token.tokens), at);
+    case 'link': return linkOf(token as Tokens.Link, inline(token.tokens, level), at);
     case 'image': return linkOf(token as Tokens.Image, `Picture: ${token.text || token.href}`, at);
     default: return token.raw;
   }
@@ -69,8 +74,10 @@ function linkOf(token: {href: string}, children: ComponentChildren, at: number):
   return <a key={at} href={href} target="_blank" rel="noopener noreferrer">{children}</a>;
 }
 
-function blockOf(token: Token): ComponentChildren {
+function blockOf(token: Piece, level = 0): ComponentChildren {
+  if (level > mostLevels) return token.raw;
   switch (token.type) {
+    case 'plain': return <PlainText text={token.raw} />;
     case 'heading': {
       // Below the headings of the page itself.
       const level = Math.min(6, (token as Tokens.Heading).depth + 2);
@@ -80,23 +87,23 @@ function blockOf(token: Token): ComponentChildren {
     case 'paragraph': return <p>{inline(token.tokens)}</p>;
     case 'text': return <Fragment>{token.tokens ? inline(token.tokens) : unescape(token.text)}</Fragment>;
     case 'code': return <Code text={(token as Tokens.Code).text} language={(token as Tokens.Code).lang} />;
-    case 'blockquote': return <blockquote>{blocksOf(token.tokens)}</blockquote>;
+    case 'blockquote': return <blockquote>{blocksOf(token.tokens, level + 1)}</blockquote>;
     case 'hr': return <hr />;
-    case 'list': return listOf(token as Tokens.List);
+    case 'list': return listOf(token as Tokens.List, level + 1);
     case 'table': return tableOf(token as Tokens.Table);
     case 'space': case 'def': return null;
     default: return <p>{token.raw}</p>;
   }
 }
 
-const blocksOf = (tokens: Token[] | undefined): ComponentChildren =>
-  tokens?.map((token, at) => <Fragment key={at}>{blockOf(token)}</Fragment>) ?? null;
+const blocksOf = (tokens: Token[] | undefined, level: number): ComponentChildren =>
+  tokens?.map((token, at) => <Fragment key={at}>{blockOf(token, level)}</Fragment>) ?? null;
 
-function listOf(list: Tokens.List): ComponentChildren {
+function listOf(list: Tokens.List, level: number): ComponentChildren {
   const items = list.items.map((item, at) => (
     <li key={at} class={item.task ? 'task' : undefined}>
       {item.task && <span aria-label={item.checked ? 'done' : 'to do'} role="img">{item.checked ? '☑ ' : '☐ '}</span>}
-      {blocksOf(item.tokens.filter(({type}) => type !== 'checkbox'))}
+      {blocksOf(item.tokens.filter(({type}) => type !== 'checkbox'), level)}
     </li>));
   return list.ordered ? <ol start={Number(list.start) || 1}>{items}</ol> : <ul>{items}</ul>;
 }
@@ -113,15 +120,17 @@ function tableOf(table: Tokens.Table): ComponentChildren {
     </div>);
 }
 
+const PlainText = ({text}: {text: string}) => <p class="plain">{text}</p>;
+
 export function Code({text, language}: {text: string; language?: string | undefined}) {
   return (
     <div class="code">
       {language && <span class="code-language">{language}</span>}
-      <pre tabIndex={0} role="region" aria-label={language ? `Code, ${language}` : 'Code'}><code>{text}</code></pre>
+      <pre tabIndex={0} role="region" aria-label={language ? `Code, ${language}` : 'Code'}><code>{visible(text)}</code></pre>
     </div>);
 }
 
-class BlockView extends Component<{raw: string; token: Token}> {
+class BlockView extends Component<{raw: string; token: Piece}> {
   override shouldComponentUpdate(next: {raw: string}) { return next.raw !== this.props.raw; }
   override render() { return blockOf(this.props.token); }
 }
@@ -132,8 +141,8 @@ export class Markdown extends Component<{text: string}> {
   override render() {
     return (
       <div class="markdown">
-        {this.list.read(this.props.text).map(({token, start}) =>
-          <BlockView key={start} raw={token.raw} token={token} />)}
+        {this.list.read(this.props.text).map(({token, start}) => (
+          <Boundary key={start} of={token.raw} plain={() => token.raw}><BlockView raw={token.raw} token={token} /></Boundary>))}
       </div>);
   }
 }

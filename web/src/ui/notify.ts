@@ -1,6 +1,7 @@
 import {signal} from '@preact/signals';
 import {go, sessionPath} from '../router.ts';
 import type {Notice} from '../sessions/notices.ts';
+import {keep, stored} from './storage.ts';
 
 // Notifications of the browser: for who wants them, while none of the page's tabs is looked at.
 const chosenKey = 'callslip-notifications';
@@ -22,12 +23,12 @@ export function refused(): Refused {
 }
 
 export const isNotifying = (): boolean =>
-  refused() === '' && localStorage.getItem(chosenKey) === 'on' && Notification.permission === 'granted';
+  refused() === '' && stored(chosenKey) === 'on' && Notification.permission === 'granted';
 
 export async function setNotifying(on: boolean): Promise<void> {
   failed.value = false;
-  if (on && refused() !== 'missing' && await Notification.requestPermission() === 'granted') localStorage.setItem(chosenKey, 'on');
-  else localStorage.removeItem(chosenKey);
+  if (on && refused() !== 'missing' && await Notification.requestPermission() === 'granted') keep(chosenKey, 'on');
+  else keep(chosenKey, null);
   asked.value++;
 }
 

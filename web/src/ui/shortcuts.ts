@@ -1,12 +1,13 @@
 import {signal} from '@preact/signals';
+import {keep, stored} from './storage.ts';
 
 // Single keys that do something can be switched off: a voice control says letters, too (WCAG 2.1.4).
 const name = 'callslip-keys';
-export const singleKeys = signal(typeof localStorage === 'undefined' || localStorage.getItem(name) !== 'off');
+export const singleKeys = signal(stored(name) !== 'off');
 
 export function setSingleKeys(on: boolean): void {
   singleKeys.value = on;
-  localStorage.setItem(name, on ? 'on' : 'off');
+  keep(name, on ? 'on' : 'off');
 }
 
 // Whether a key is none of the page's: it is written, or there is a dialog over what it would act on.
@@ -25,9 +26,9 @@ export const shortcuts: Shortcut[] = [
   {keys: '?', does: 'Show this'}, {keys: '/', does: 'Filter the list'}, {keys: 'g o s c f w', does: 'g, then the letter of a page: go there'},
   {keys: 'm', does: 'Write a message'}, {keys: 'Ctrl+Enter', does: 'Queue the message'},
   {keys: 'Ctrl+Shift+Enter', does: 'Send the message now'},
-  {keys: 'y a n', does: 'Allow once, allow always, reject what is asked first'},
+  {keys: 'y n', does: 'Allow once, reject what is asked first, once it is read'},
   {keys: 'j k', does: 'Next and previous part; on a part, the arrows do the same'},
-  {keys: '[ ]', does: 'Previous and next prompt'}, {keys: 'Home, G', does: 'To the first, to the latest'},
+  {keys: '[ ]', does: 'Previous and next prompt'}, {keys: 'Home, End G', does: 'To the first, to the latest'},
   {keys: 'f', does: 'Search the conversation, as Ctrl+F; Enter and Shift+Enter go on, Escape goes back'},
   {keys: 'e E', does: 'Open or close this part, all parts'}, {keys: 's', does: 'Stop the agent, after asking'},
   {keys: 'p', does: 'Pause or resume the queue'},

@@ -98,7 +98,7 @@ export function VirtualList<T>(props: Props<T>) {
     return list.getVirtualItems().filter(({start, end}) => end > top + 1 && start < bottom - 1);
   };
   const bring = (index: number, where: Where = 'nearest', {isFocused, pick}: Bring = {}) => {
-    const item = items[index];
+    const item = latest.current.items[index];
     if (item === undefined) return;
     const key = keyOf(item);
     const mine = ++bringing.current;
@@ -129,11 +129,24 @@ export function VirtualList<T>(props: Props<T>) {
     };
     step(mostFrames);
   };
-  handle.current = {
-    toEnd: () => {
-      bringing.current++;
+  // What is below is as high as it was taken for until it is in sight: the end is where it is once all of
+  // that is measured.
+  const toEnd = () => {
+    const mine = ++bringing.current;
+    let before = -1;
+    let still = 0;
+    const step = (left: number) => {
+      if (mine !== bringing.current || left === 0 || !scroller.current) return;
       list.scrollToEnd();
-    },
+      const size = list.getTotalSize();
+      still = size === before && list.isAtEnd(1) ? still + 1 : 0;
+      before = size;
+      if (still < stillFrames) requestAnimationFrame(() => step(left - 1));
+    };
+    step(mostFrames);
+  };
+  handle.current = {
+    toEnd,
     bring,
     isAtEnd: () => list.isAtEnd(40),
     current: () => {
@@ -156,14 +169,24 @@ export function VirtualList<T>(props: Props<T>) {
   }, [measure]);
 
   const press = (event: KeyboardEvent) => {
-    if (event.key !== 'Home' || !props.onHome || event.target !== event.currentTarget) return;
+    const {key, target, currentTarget} = event;
+    const isPart = target instanceof Element && target.matches('article');
+    if ((key !== 'Home' && key !== 'End') || event.ctrlKey || event.altKey || event.metaKey || (target !== currentTarget && !isPart)) return;
     event.preventDefault();
-    // Once what has come is drawn.
-    void props.onHome().then(() => requestAnimationFrame(() => requestAnimationFrame(() => list.scrollToIndex(0, {align: 'start'}))));
+    // The part may be there no longer.
+    scroller.current?.focus({preventScroll: true});
+    if (key === 'End') return toEnd();
+    const mine = ++bringing.current;
+    // Once what has come is drawn, unless somebody has gone elsewhere meanwhile.
+    void Promise.resolve(props.onHome?.()).then(() => requestAnimationFrame(() => requestAnimationFrame(() => {
+      if (mine === bringing.current) bring(0, 'start');
+    })));
   };
+  const stop = () => { bringing.current++; };
 
   return (
-    <div class="virtual" ref={scroller} tabIndex={0} role="feed" aria-label={label} aria-busy={busy} onKeyDown={press}>
+    <div class="virtual" ref={scroller} tabIndex={0} role="feed" aria-label={label} aria-busy={busy} onKeyDown={press}
+      onWheel={stop} onTouchMove={stop}>
       <div class="virtual-space" ref={node => { if (node) node.style.height = `${list.getTotalSize()}px`; }}>
         {list.getVirtualItems().map(({index, key, start}) => {
           const item = items[index];

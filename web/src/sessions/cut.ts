@@ -1,0 +1,63 @@
+import type {Json, JsonObject, SessionEvent} from '../api/types.ts';
+
+// Characters to which strings are cut at least: below that they say nothing, and members go as a whole.
+const shortest = 256;
+
+export const sizeOf = (event: SessionEvent): number => JSON.stringify(event.data).length;
+
+function stringsIn(value: Json): number[] {
+  const found: number[] = [];
+  const left = [value];
+  while (left.length > 0) {
+    const each = left.pop()!;
+    if (typeof each === 'string') found.push(each.length);
+    else if (typeof each === 'object' && each !== null) for (const inner of Object.values(each)) left.push(inner);
+  }
+  return found.sort((a, b) => b - a);
+}
+
+// To which length strings have to be cut so that `excess` characters go.
+function lengthFor(lengths: readonly number[], excess: number): number {
+  let sum = 0;
+  for (const [at, length] of lengths.entries()) {
+    sum += length;
+    const to = Math.floor((sum - excess) / (at + 1));
+    if (to >= (lengths[at + 1] ?? 0)) return Math.max(shortest, to);
+  }
+  return shortest;
+}
+
+// Not within a character.
+const begin = (text: string, length: number): string => text.slice(0, /[\ud800-\udbff]/.test(text[length - 1] ?? '') ? length - 1 : length);
+
+function shortened(value: Json, length: number): Json {
+  if (typeof value === 'string') return value.length > length ? begin(value, length) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(each => shortened(each, length));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, shortened(each, length)]));
+}
+
+// An event as the gateway cuts those that are loaded: its longest strings, all to the same length; where
+// it has too many values for that, its largest members as a whole. What fits stays the same object.
+export function cut(event: SessionEvent, most: number): SessionEvent {
+  const size = sizeOf(event);
+  if (size <= most) return event;
+  let data = event.data;
+  // What is written with a backslash is longer than it is: it may take more than one cut.
+  for (let tries = 0, now = size; tries < 4 && now > most; tries++) {
+    data = shortened(data, lengthFor(stringsIn(data), now - most)) as JsonObject;
+    now = JSON.stringify(data).length;
+  }
+  let left = JSON.stringify(data).length;
+  if (left > most) {
+    const members = Object.entries(data).map(([name, value]) => ({name, value, length: JSON.stringify(value).length}));
+    members.sort((a, b) => b.length - a.length);
+    const kept = members.filter(({length}) => {
+      if (left <= most) return true;
+      left -= length;
+      return false;
+    });
+    data = Object.fromEntries(kept.map(({name, value}) => [name, value]));
+  }
+  return {...event, data, omitted_bytes: (event.omitted_bytes ?? 0) + size - JSON.stringify(data).length};
+}
