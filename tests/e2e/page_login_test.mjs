@@ -113,6 +113,8 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     await other.getByText('what it has said').waitFor();
     const third = await person.open('commands');
     await third.getByText('No commands.').waitFor();
+    // One in the background is drawn once a second.
+    await page.bringToFront();
     await page.getByRole('button', { name: 'Log out' }).click();
     for (const tab of [page, other, third]) await tab.getByLabel('Token').waitFor();
     // Whoever logs in somewhere is logged in in all of them, and sees nothing that is not theirs.

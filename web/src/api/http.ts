@@ -36,6 +36,7 @@ function storedLogin(): Login | null {
 let login = storedLogin();
 // As this browser has it for all tabs.
 let kept = stored(keyName);
+let isLeaving = false;
 
 // Who is looking; null until it is known.
 export const me = signal<Me | null>(null);
@@ -79,7 +80,7 @@ export async function call<T = Json>(
     response.status, told.error ?? 'http_error',
     told.message ?? `The gateway answered with ${response.status}.`, told.hint ?? '',
     Number(response.headers.get('Retry-After') ?? 0) * 1000);
-  if (response.status === 401 && !path.startsWith('/login')) loginNeeded.value = failure;
+  if (response.status === 401 && !path.startsWith('/login') && !isLeaving) loginNeeded.value = failure;
   throw failure;
 }
 
@@ -103,7 +104,7 @@ export async function enter(path: string, shown: unknown): Promise<void> {
   keep(keyName, JSON.stringify(login));
   kept = stored(keyName);
   // What is in memory is somebody else's.
-  if (before && before !== login.name) return location.reload();
+  if (before && before !== login.name) return leave();
   loginNeeded.value = null;
   await findMe();
 }
@@ -111,17 +112,25 @@ export async function enter(path: string, shown: unknown): Promise<void> {
 // Milliseconds in which the gateway may take the other half back.
 const logOutMs = 3_000;
 
+// Shows nothing any more, nor a login that would be gone at once, and begins anew.
+function leave(): void {
+  isLeaving = true;
+  me.value = loginNeeded.value = null;
+  location.reload();
+}
+
 // In all tabs. Nothing that was shown, or is on its way, outlives the page.
 export async function logOut(): Promise<void> {
+  isLeaving = true;
   keep(keyName, null);
   kept = null;
   await call('POST', '/logout', {}, {signal: AbortSignal.timeout(logOutMs)}).catch(() => undefined);
-  location.reload();
+  leave();
 }
 
 // Begins anew where another tab has logged out, or in as somebody else.
 export function followLogin(): void {
-  const look = () => { if (stored(keyName) !== kept) location.reload(); };
+  const look = () => { if (stored(keyName) !== kept && !isLeaving) leave(); };
   addEventListener('storage', look);
   // A tab that was frozen, or left and come back to, has heard of nothing.
   addEventListener('pageshow', look);

@@ -150,7 +150,7 @@ function Conversation({store}: {store: SessionStore}) {
   const fresh = parts.filter(({seq}) => seq > read).length;
   const unloaded = store.loadError.value !== null && (
     <Failure error={store.loadError.value}><span>What is missing of the conversation is asked for again.</span></Failure>);
-  if (!store.isLoaded.value) return unloaded || <p class="empty" aria-busy="true">Loading the conversation…</p>;
+  if (!store.isLoaded.value) return <div class="empty" aria-busy="true">{unloaded || 'Loading the conversation…'}</div>;
   if (parts.length === 0) {
     return <div class="empty"><h2>Nothing was said yet</h2><p>{canAct() ? 'Write the first message below.' : 'The first event will be shown here.'}</p></div>;
   }

@@ -1,5 +1,5 @@
 import {computed, signal} from '@preact/signals';
-import {call, get, post} from '../api/http.ts';
+import {ApiError, call, get, post} from '../api/http.ts';
 import {Reread} from '../api/reread.ts';
 import {ReconnectingSocket, type SocketState} from '../api/socket.ts';
 import type {AgentText, EventPage, JsonObject, Permission, QueuedMessage, QueueState, Session, SessionEvent, Told} from '../api/types.ts';
@@ -27,6 +27,9 @@ type Where = {after_seq: number} | {before_seq: number};
 // Milliseconds between two drawings of what streams in: as often as somebody can read.
 const drawEveryMs = 50;
 const drawHiddenEveryMs = 250;
+
+const refusalOf = ({error, message, hint}: JsonObject): ApiError =>
+  new ApiError(0, String(error), String(message), String(hint ?? ''));
 
 export class SessionStore {
   readonly log = new EventLog();
@@ -219,10 +222,10 @@ export class SessionStore {
         }
         // The connection itself, which is tried again.
         if (!data.request) {
-          this.loadError.value = new Error([data.message, data.hint].filter(Boolean).join(' '));
+          this.loadError.value = refusalOf(data);
           return;
         }
-        return refuse(new Error(`${String(data.message)} ${String(data.hint ?? '')}`));
+        return refuse(refusalOf(data));
       default:
     }
   }
@@ -294,7 +297,7 @@ export class SessionStore {
   // It is asked for again, after what was told, or else later each time.
   private fail(data: JsonObject): void {
     this.loading = null;
-    this.loadError.value = new Error([data.message, data.hint].filter(Boolean).join(' '));
+    this.loadError.value = refusalOf(data);
     this.endFirst();
     const wait = Number(data.retry_after_ms ?? 0) || Math.min(firstRetryMs * 2 ** this.failures++, longestRetryMs);
     this.retry = window.setTimeout(() => {
