@@ -59,8 +59,10 @@ AnnotationQuery QueryFrom(const v1::ListAnnotationsRequest& request) { return Qu
 absl::StatusOr<Drawing> DrawingFrom(const v1::Drawing& drawing) {
   // What is too large is refused by its size.
   if (drawing.content().size() <= kMaxDrawingBytes && !IsDrawing(drawing.content())) {
-    return InvalidField("drawing.content",
-                        "is no JSON object with a member `annotations`, an array of objects");
+    return InvalidField(
+        "drawing.content",
+        "is no JSON object with a member `annotations`, an array of objects, or nests too "
+        "deep");
   }
   return Drawing{.target = drawing.target(),
                  .tab_id = drawing.tab_id(),

@@ -120,6 +120,7 @@ constexpr FieldLimit kLimits[] = {
     {"context", kText},
     {"result", kWhole},
     {"content", kWhole},
+    {"Drawing.content", kWhole, 1, true},
     {"message", 8 * kMiB},
     {"text", 8 * kMiB},
     {"raw_input", 8 * kMiB, 1, true},

@@ -18,8 +18,8 @@ using FileJson = nlohmann::ordered_json;
 // What others have put together, with any number of members.
 using Json = nlohmann::json;
 
-// Parses without exceptions. Nothing for what is no JSON, and for what nests deeper than anything
-// that our files hold.
+// Parses without exceptions, in a time that grows as the text. Nothing for what is no JSON, and for
+// what nests deeper than anything that our files hold.
 std::optional<Json> ParseJson(absl::string_view text);
 
 // InvalidField unless `text` is a JSON object, or empty.
