@@ -24,6 +24,8 @@ struct Caller {
   // Why nobody is let in with what the request shows. Null where somebody is.
   std::shared_ptr<const HttpResponse> refusal = nullptr;
 
+  // Whether it is the agent of a session, by that one's token.
+  bool IsOfSession() const { return credential != nullptr && !credential->session_id().empty(); }
   Principal principal() const {
     if (credential != nullptr) return credential->principal();
     return {.name = kLocalName, .role = Role::kLocal};

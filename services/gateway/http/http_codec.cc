@@ -20,9 +20,10 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 
 // Bodies pass through the buffer in pieces of at most this size. What must fit as a whole is a
-// header block, and the extensions and trailers of chunks, which would otherwise be gathered
-// without bound.
+// header block,
 constexpr size_t kMaxBufferBytes = RequestParser::kMaxReadBytes;
+// and the extensions and trailers of chunks, which would otherwise be gathered without bound.
+constexpr size_t kMaxChunkHeadBytes = 1 << 10;
 // For bodies of unknown length.
 constexpr size_t kChunkedReadBytes = 16 << 10;
 
@@ -180,7 +181,7 @@ RequestParser::Next RequestParser::Parse(std::string& received) {
     }
   }
   if (parser.is_done()) return Next::kDone;
-  if (received.size() >= kMaxBufferBytes) {
+  if (received.size() >= (parser.is_header_done() ? kMaxChunkHeadBytes : kMaxBufferBytes)) {
     return state_->Refuse(BadRequest(http::error::buffer_overflow, state_->limits));
   }
   return next;

@@ -77,6 +77,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   }
   ~Connection() {
     EndRequest();
+    if (is_evicted_) --all_->evicted_;
     queue_->erase(place_);
     all_->open_.back()->index_ = index_;
     std::swap(all_->open_[index_], all_->open_.back());
@@ -117,11 +118,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Ends what is awaited of the peer.
   void Close() { transport_.Close(); }
 
-  bool IsStranger() const { return account_ == BodyAccount::kStranger && body_place_.bytes() > 0; }
+  // Whether it is known for whom its request is answered, which thus keeps its place.
+  bool is_admitted() const { return is_admitted_; }
+  // Whether its body is on its way, on that account.
+  bool HasBodyOn(BodyAccount account) const {
+    return account_ == account && body_place_.bytes() > 0;
+  }
 
-  // Makes room for another one.
+  void Keep() { Enter(all_->busy_); }
+
+  // Makes room for another one, and counts no more from now on.
   void Evict() {
-    Enter(all_->busy_);
+    Keep();
+    if (!std::exchange(is_evicted_, true)) ++all_->evicted_;
     body_place_ = BodyBudget::Place(all_->bodies_);
     Close();
   }
@@ -188,10 +197,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
     }
     const bool had_head = parser_->HasHead();
     const RequestParser::Next next = parser_->Parse(received_);
-    if (next == RequestParser::Next::kDone) return Handle();
     if (next == RequestParser::Next::kRefuse) return Run(Refuse(parser_->TakeRefusal()));
-    if (!parser_->HasHead()) return AwaitReadable();
-    if (had_head || all_->judge_ == nullptr) return AwaitBody(next, !had_head);
+    if (!had_head && parser_->HasHead()) {
+      account_ = BodyAccount::kKnown;
+      body_place_ = BodyBudget::Place(all_->bodies_);
+    }
+    if (next == RequestParser::Next::kDone) return Handle();
+    if (!parser_->HasHead()) {
+      // What goes beyond the first bytes is a stranger's, as yet.
+      account_ = BodyAccount::kStranger;
+      const bool is_large = received_.size() > RequestParser::kFirstReadBytes;
+      return is_large && !Hold(received_.size()) ? Run(Refuse(TooManyBodies())) : AwaitReadable();
+    }
+    if (had_head) return AwaitBody(next, false);
+    if (all_->judge_ == nullptr) return AwaitBody(next, true);
+    BeginRequest();
     parser_->head()->peer_names = transport_.peer_names();
     parser_->head()->listener = listener_;
     // Nothing more is read before it is known from whom.
@@ -214,23 +234,28 @@ class Connection : public std::enable_shared_from_this<Connection> {
       return false;
     }
     account_ = verdict.account;
-    if (account_ == BodyAccount::kStranger) {
-      body_place_ = BodyBudget::Place(all_->strangers_bodies_);
-    } else if (account_ == BodyAccount::kClaimed) {
-      body_place_.SetCaller(kClaims);
-    } else {
+    if (account_ == BodyAccount::kClaimed) body_place_.SetCaller(kClaims);
+    if (account_ == BodyAccount::kKnown) {
       body_place_.SetCaller(std::move(verdict.caller));
-      Enter(all_->busy_);
+      Keep();
+    }
+    return true;
+  }
+
+  // Takes the room for so many bytes, from others of nobody known where they are one of these.
+  // False where there is none.
+  bool Hold(uint64_t bytes) {
+    if (account_ == BodyAccount::kStranger && body_place_.bytes() == 0) {
+      body_place_ = BodyBudget::Place(all_->strangers_bodies_);
+    }
+    while (!body_place_.Grow(bytes)) {
+      if (account_ == BodyAccount::kKnown || !all_->EndLongestBody(account_, this)) return false;
     }
     return true;
   }
 
   void AwaitBody(RequestParser::Next next, bool is_new) {
-    const uint64_t bytes = parser_->body_bytes();
-    while (!body_place_.Grow(bytes)) {
-      if (account_ == BodyAccount::kStranger && all_->EndLongestStranger(this)) continue;
-      return Run(Refuse(TooManyBodies()));
-    }
+    if (!Hold(parser_->body_bytes())) return Run(Refuse(TooManyBodies()));
     if (is_new) {
       parser_->ReserveBody();
       ExpireAfter(account_ == BodyAccount::kStranger ? all_->limits_.strangers_body_time
@@ -243,7 +268,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Leaves the request to its handler, which responds at once or at any time.
   void Handle() {
-    Enter(all_->busy_);
+    // Without a judge nobody says who is admitted.
+    if (all_->judge_ == nullptr) Keep();
     std::shared_ptr<HttpRequest> request = parser_->TakeRequest();
     request->peer_names = transport_.peer_names();
     request->listener = listener_;
@@ -252,7 +278,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     }
     account_ = BodyAccount::kKnown;
     options_ = parser_->options();
-    request->is_cut = is_cut_;
     if (is_cut_) options_.keep_alive = false;
     parser_.reset();
     if (received_.empty()) received_.shrink_to_fit();
@@ -260,8 +285,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     is_new_ = false;
     deadline_ = kNever;
     is_head_ = request->method == "HEAD";
-    under_way_ = true;
-    ++all_->requests_;
+    BeginRequest();
     StartWatch();
     auto respond = [self = shared_from_this()](HttpResponse response) {
       self->Respond(std::move(response));
@@ -271,6 +295,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                                           .peer_left = peer_left_signal_.slot(),
                                           .has_left = &peer_left_,
                                           .credential = &credential_,
+                                          .is_admitted = &is_admitted_,
                                           .is_expelled = &expelled_,
                                           .executor = all_->executor_});
     } catch (const std::exception& error) {
@@ -326,9 +351,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
     AwaitRequest();
   }
 
+  void BeginRequest() {
+    if (!std::exchange(under_way_, true)) ++all_->requests_;
+  }
+
   void EndRequest() {
     if (!std::exchange(under_way_, false)) return;
     credential_ = nullptr;
+    is_admitted_ = false;
     --all_->requests_;
     all_->TellIfIdle();
   }
@@ -386,6 +416,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<bool> Refuse(HttpResponse response) {
     // What has come of its body is not kept while the peer reads why.
     parser_.reset();
+    body_place_ = BodyBudget::Place(all_->bodies_);
     const std::string head = ResponseHead(response, {}, Framing::kLength);
     const Parts parts = {asio::buffer(head), asio::buffer(response.body)};
     const bool sent = co_await AwaitWrite(parts);
@@ -404,13 +435,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::awaitable<void> Linger() {
     // Somewhat more than a body may have: many clients send all of theirs before they read.
     constexpr size_t kMaxBytes = 16 << 20;
-    constexpr size_t kReadBytes = 64 << 10;
     constexpr std::chrono::seconds kMaxTime{2};
     transport_.ShutdownSend();
     ExpireAfter(kMaxTime);
-    received_.resize(kReadBytes);
+    received_ = std::string();
     for (size_t total = 0; total < kMaxBytes;) {
-      auto [error, bytes] = co_await transport_.async_read_some(asio::buffer(received_), kAwait);
+      // Nobody looks at what comes: all of those that linger read to the same place.
+      auto [error, bytes] =
+          co_await transport_.async_read_some(asio::buffer(all_->read_buffer_), kAwait);
       if (error) co_return;
       total += bytes;
     }
@@ -474,7 +506,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool is_head_ = false;       // So is this.
   bool is_new_ = true;         // The head of the first request is still to come.
   bool reading_ = false;       // What arrives is, or will be, part of a request.
-  bool under_way_ = false;     // A request, from its end to the end of its response.
+  bool under_way_ = false;     // A request, from the end of its headers to that of its response.
+  bool is_admitted_ = false;   // So is this; set by the router.
+  bool is_evicted_ = false;
   // A handler or a producer runs, which is to be cancelled when the peer leaves.
   bool watching_ = false;
   bool awaits_readable_ = false;
@@ -548,15 +582,17 @@ void Connections::Serve(Transport transport, size_t listener) {
 }
 
 bool Connections::MakeRoom() {
-  const std::list<Connection*>& longest = idle_.empty() ? unknown_ : idle_;
+  while (!unknown_.empty() && unknown_.front()->is_admitted()) unknown_.front()->Keep();
+  // Where those whose callers are unknown are more, they are what fills it.
+  const std::list<Connection*>& longest = idle_.size() > unknown_.size() ? idle_ : unknown_;
   if (longest.empty()) return false;
   longest.front()->Evict();
   return true;
 }
 
-bool Connections::EndLongestStranger(const Connection* next) {
-  const auto longest = std::find_if(unknown_.begin(), unknown_.end(), [next](const auto* each) {
-    return each != next && each->IsStranger();
+bool Connections::EndLongestBody(BodyAccount account, const Connection* next) {
+  const auto longest = std::find_if(unknown_.begin(), unknown_.end(), [&](const auto* each) {
+    return each != next && each->HasBodyOn(account);
   });
   if (longest == unknown_.end()) return false;
   (*longest)->Evict();

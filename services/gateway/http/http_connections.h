@@ -32,8 +32,9 @@ class Connections : public std::enable_shared_from_this<Connections> {
   // `listener` is by which one it came.
   void Serve(Transport transport, size_t listener);
 
-  // Closes the one that has been without a request for longest, or else the one that has been
-  // sending one for longest without its being known from whom. False where all are busy.
+  // Closes the one that has been without a request for longest, or where there are more of those
+  // whose callers are not known, the one of these that has been so for longest. False where all are
+  // busy.
   bool MakeRoom();
 
   int64_t connections() const { return static_cast<int64_t>(open_.size()); }
@@ -42,7 +43,7 @@ class Connections : public std::enable_shared_from_this<Connections> {
     return static_cast<int64_t>(bodies_->taken() + strangers_bodies_->taken());
   }
   int64_t unsent_bytes() const { return static_cast<int64_t>(unsent_->taken()); }
-  bool IsFull() const { return connections() + web_sockets() >= limits_.connections; }
+  bool IsFull() const { return connections() - evicted_ + web_sockets() >= limits_.connections; }
 
   // From now on.
   void CloseAfterAnswers() { close_after_answers_ = true; }
@@ -54,9 +55,9 @@ class Connections : public std::enable_shared_from_this<Connections> {
  private:
   friend class Connection;
 
-  // Ends the stranger whose body has been on its way for longest. False where there is none but
-  // `next`.
-  bool EndLongestStranger(const Connection* next);
+  // Ends the one whose body has been on its way for longest, of those on `account` whose callers
+  // are not known. False where there is none but `next`.
+  bool EndLongestBody(BodyAccount account, const Connection* next);
   void StartTicking();
   void Tick();
   void TellIfIdle();
@@ -79,11 +80,12 @@ class Connections : public std::enable_shared_from_this<Connections> {
   // Each of them is also in one of these, behind those that came there before.
   std::list<Connection*> at_handshake_;
   std::list<Connection*> idle_;     // Before the first byte of a request.
-  std::list<Connection*> unknown_;  // A request is coming, and it is not known from whom.
+  std::list<Connection*> unknown_;  // A request came, or comes, of nobody who was let in as yet.
   std::list<Connection*> busy_;
   // What one of them has just read, and takes up at once.
   std::array<char, RequestParser::kMaxReadBytes> read_buffer_;
-  int requests_ = 0;  // Between the end of their headers and the end of their response.
+  int64_t evicted_ = 0;  // Of the open ones, those that are about to go.
+  int requests_ = 0;     // Between the end of their headers and the end of their response.
   bool close_after_answers_ = false;
   std::function<void()> when_idle_;  // To be called once, while draining.
 };

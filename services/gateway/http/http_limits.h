@@ -50,7 +50,8 @@ struct HttpLimits {
   // Of these, for one caller, so that nobody fills them for the others: two of the largest. As much
   // for all requests whose signatures are yet to be judged.
   uint64_t bodies_of_caller_bytes = 24 << 20;
-  // Besides those, of strangers: logins, of 4 KiB at the most. The one that has been on its way for
+  // Besides those, of strangers: logins, of 8 KiB at the most, and heads
+  // that have not come whole. The one that has been on its way for
   // longest makes room for the next.
   uint64_t strangers_bodies_bytes = 1 << 20;
   // Of answers, and of pieces of streams, that the kernel has not taken at once, since their peers

@@ -34,8 +34,6 @@ struct HttpRequest {
   std::map<std::string, std::string> query;  // Percent-decoded; the first of equal names.
   HttpHeaders headers;
   std::string body;
-  // The rest of the body was not read, because the request is to be refused.
-  bool is_cut = false;
   // What the body takes of what all bodies may, until the request has ended. Null where it came
   // with its head.
   std::shared_ptr<void> body_place;

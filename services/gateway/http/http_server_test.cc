@@ -566,6 +566,107 @@ TEST_F(HttpServerTest, StrangersTakeNothingFromTheOthers) {
   EXPECT_THAT(alice.ReadTo("\r\n\r\n"), HasSubstr(" 200 "));
 }
 
+TEST_F(HttpServerTest, WhatAStrangerHadIsNotWhatTheNextOneHas) {
+  limits_.strangers_bodies_bytes = 4096;
+  Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
+    if (head->path == "/alice") return std::move(done)({.caller = "alice"});
+    if (head->path == "/claimed") return std::move(done)({.account = BodyAccount::kClaimed});
+    std::move(done)({.body_bytes = 4096, .account = BodyAccount::kStranger});
+  });
+  RawConnection peer(port_);
+  for (const auto& [path, bytes] :
+       std::vector<std::pair<std::string, size_t>>{{"/stranger", 3000},
+                                                   {"/alice", 300'000},
+                                                   {"/stranger", 3000},
+                                                   {"/claimed", 300'000},
+                                                   {"/alice", 300'000}}) {
+    peer.Send(absl::StrCat("POST ", path, " HTTP/1.1\r\nHost: test\r\nContent-Length: ", bytes,
+                           "\r\nExpect: 100-continue\r\n\r\n"));
+    EXPECT_THAT(peer.ReadTo("\r\n\r\n"), HasSubstr("100 Continue")) << path;
+    peer.Send(std::string(bytes - 1, 'a') + "z");
+    EXPECT_THAT(peer.ReadTo("z"), StartsWith("HTTP/1.1 200 ")) << path;
+  }
+  EXPECT_EQ(OnLoop([&] { return server_->body_bytes(); }), 0);
+}
+
+// Signatures that are made up, as far as anybody knows before their bodies are there.
+TEST_F(HttpServerTest, ClaimsMakeRoomForEachOtherAndTakeNothingFromTheOthers) {
+  limits_.all_bodies_bytes = 1'000'000;
+  limits_.bodies_of_caller_bytes = 600'000;
+  Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
+    if (head->path == "/alice") return std::move(done)({.caller = "alice"});
+    std::move(done)({.account = BodyAccount::kClaimed});
+  });
+  const auto begin = [](RawConnection& peer, const std::string& path, size_t bytes) {
+    peer.Send(absl::StrCat("POST ", path, " HTTP/1.1\r\nHost: test\r\nContent-Length: ", bytes,
+                           "\r\nExpect: 100-continue\r\n\r\n"));
+    return peer.ReadTo("\r\n\r\n");
+  };
+  RawConnection first(port_);
+  EXPECT_THAT(begin(first, "/", 400'000), HasSubstr("100 Continue"));
+  RawConnection second(port_);
+  EXPECT_THAT(begin(second, "/", 400'000), HasSubstr("100 Continue"));
+  EXPECT_EQ(first.ReadAll(), "");
+  RawConnection alice(port_);
+  EXPECT_THAT(begin(alice, "/alice", 500'000), HasSubstr("100 Continue"));
+}
+
+// However they hold their connections: by heads and answers, too.
+TEST_F(HttpServerTest, WhoWasNotLetInMakesRoom) {
+  limits_.connections = 4;
+  std::vector<Responder> held;
+  Serve(
+      [&](std::shared_ptr<HttpRequest> request, Responder responder) {
+        if (request->path == "/known" || request->path == "/new") *responder.is_admitted = true;
+        if (request->path == "/new") return std::move(responder.respond)({.body = "served"});
+        held.push_back(std::move(responder));
+      },
+      [](const std::shared_ptr<HttpRequest>&, Verdict done) { std::move(done)({}); });
+  RawConnection known(port_);
+  known.Send(Get("/known"));
+  std::vector<std::unique_ptr<RawConnection>> strangers;
+  for (int i = 0; i < 3; ++i) {
+    strangers.push_back(std::make_unique<RawConnection>(port_));
+    strangers.back()->Send(i == 0 ? std::string("GET / HTTP/1.1\r\n") : Get("/stranger"));
+  }
+  while (connections() < limits_.connections) {
+  }
+  for (int i = 0; i < 3; ++i) {
+    RawConnection next(port_);
+    next.Send(Get("/new"));
+    EXPECT_THAT(next.ReadTo("served"), StartsWith("HTTP/1.1 200 "));
+  }
+  // Nobody has ended it.
+  const auto answered = OnLoop([&] {
+    std::move(held.front().respond)({.body = "at last"});
+    held.clear();
+    return true;
+  });
+  EXPECT_TRUE(answered);
+  EXPECT_THAT(known.ReadTo("at last"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(HttpServerTest, LittleIsKeptOfAHeadAndOfAChunkThatDoNotEnd) {
+  limits_.strangers_bodies_bytes = 10'000;
+  Serve(Echo);
+  RawConnection chunk(port_);
+  chunk.Send("POST / HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n1;" +
+             std::string(1100, 'x'));
+  EXPECT_THAT(chunk.ReadAll(), StartsWith("HTTP/1.1 400 "));
+  // Heads that have not ended have one account, too.
+  const std::string head = "GET / HTTP/1.1\r\nHost: test\r\nX: " + std::string(6000, 'x');
+  RawConnection first(port_);
+  first.Send(head);
+  while (OnLoop([&] { return server_->body_bytes(); }) < 6000) {
+  }
+  RawConnection second(port_);
+  second.Send(head);
+  EXPECT_EQ(first.ReadAll(), "");
+  second.Send("\r\n\r\n");
+  EXPECT_THAT(second.ReadTo("\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+  EXPECT_EQ(OnLoop([&] { return server_->body_bytes(); }), 0);
+}
+
 TEST_F(HttpServerTest, NothingIsReadWhileItIsNotKnownFromWhom) {
   std::array<Event, 2> judged;
   std::vector<Verdict> verdicts;

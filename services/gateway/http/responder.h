@@ -26,6 +26,8 @@ struct Responder {
   // Where the router leaves what the peer was let in by: once that is over, so is the request.
   // Null: nobody looks.
   CredentialPtr* credential = nullptr;
+  // Where the router says that the peer was let in. Null: nobody looks.
+  bool* is_admitted = nullptr;
   // Whether it ended so: `peer_left` was emitted for that, and the answer is to say so. Null: no.
   const bool* is_expelled = nullptr;
   // The server's.
@@ -55,9 +57,9 @@ struct HeadVerdict {
   bool is_refused = false;
   // A larger body is refused with 413.
   uint64_t body_bytes = kLargestBodyBytes;
-  // On whose account it comes; of a stranger's nobody is told apart.
+  // On whose account it comes.
   BodyAccount account = BodyAccount::kKnown;
-  std::string caller = {};
+  std::string caller = {};  // Of a known one.
 };
 // Calls `done` once, on the executor, before it returns or later. What it changes in `head` stays
 // in the request.

@@ -145,8 +145,9 @@ void Router::JudgeHead(const std::shared_ptr<HttpRequest>& head,
   if (signed_requests_ != nullptr && IsSignatureHeader(head->Header("authorization"))) {
     const std::optional<Principal> claimed = signed_requests_->ClaimedBy(*head);
     if (!claimed.has_value()) return refuse();
+    const bool may_use = MayUse(place.route, claimed->role);
     return std::move(done)(
-        {.body_bytes = body_bytes, .account = BodyAccount::kClaimed, .caller = claimed->name});
+        {.body_bytes = may_use ? body_bytes : kNoBodyBytes, .account = BodyAccount::kClaimed});
   }
   callers_.Identify(
       *head, PurposeOf(place.route),
@@ -154,7 +155,8 @@ void Router::JudgeHead(const std::shared_ptr<HttpRequest>& head,
         const Principal principal = caller.principal();
         const bool is_refused =
             route == nullptr || caller.refusal != nullptr || !MayUse(route, principal.role);
-        head->caller = std::make_shared<const Caller>(std::move(caller));
+        // What is known for some seconds only is asked for again.
+        if (!caller.IsOfSession()) head->caller = std::make_shared<const Caller>(std::move(caller));
         std::move(done)(
             {.is_refused = is_refused, .body_bytes = body_bytes, .caller = principal.name});
       });
@@ -240,6 +242,7 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
     tally_->NoteAllowed(*route->tally, request->principal);
   }
   if (responder.credential != nullptr) *responder.credential = request->credential;
+  if (responder.is_admitted != nullptr) *responder.is_admitted = true;
   const bool is_private = absl::StartsWith(request->path, kApi);
   const auto way_back = std::make_shared<WayBack>(WayBack{.respond = std::move(responder.respond),
                                                           .is_expelled = responder.is_expelled,
