@@ -105,8 +105,8 @@ export async function enter(path: string, shown: unknown): Promise<void> {
   kept = stored(keyName);
   // What is in memory is somebody else's.
   if (before && before !== login.name) return leave();
-  loginNeeded.value = null;
   await findMe();
+  loginNeeded.value = null;
 }
 
 // Milliseconds in which the gateway may take the other half back.
