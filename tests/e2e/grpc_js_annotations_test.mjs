@@ -75,7 +75,7 @@ test('a drawing that nobody waited for is found once, and listed', TIMEOUT, asyn
 test('refusals say what to do', TIMEOUT, async () => {
   await assert.rejects(draw({}, ''), refusal('INVALID_ARGUMENT', 'invalid_argument'));
   await assert.rejects(
-    draw({}, drawn(1).repeat(8 << 20)), refusal('INVALID_ARGUMENT', 'drawing_too_large'));
+    draw({}, '1'.repeat(8 << 20)), refusal('INVALID_ARGUMENT', 'drawing_too_large'));
   const request = { target: unique('target'), client_id: unique('client') };
   for (let i = 0; i < 100; ++i) await ask(request);
   await assert.rejects(
