@@ -8,6 +8,7 @@
 
 #include "absl/functional/any_invocable.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "auth/token_file.h"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
@@ -156,8 +157,9 @@ struct GatewayServer::Parts {
     }
     if (!has_provider) return;
     page_login->Believe(resource_server.get(),
-                        absl::StrCat(config.oauth.issuer, " ", config.oauth.page_client, " ",
-                                     config.oauth.resource));
+                        absl::StrJoin({config.oauth.issuer, config.oauth.page_client,
+                                       config.oauth.resource, config.oauth.principal_claim},
+                                      " "));
     provider_login = MakeProviderLogin();
   }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
@@ -121,8 +122,13 @@ absl::StatusOr<CredentialPtr> ResourceServer::Admit(absl::string_view name,
 
 absl::StatusOr<Grant> ResourceServer::GrantOf(const std::string& token) {
   ASSIGN_OR_RETURN(const Signed read, Read(token, wall_time_()));
+  // Others tell nothing here, and there may be many.
+  std::vector<std::string> scopes;
+  for (const auto& [scope, role] : roles_.entries()) {
+    if (absl::c_linear_search(read.claims.scopes, scope)) scopes.push_back(scope);
+  }
   return Grant{.caller = read.claims.caller,
-               .scopes = read.claims.scopes,
+               .scopes = std::move(scopes),
                .key = read.key.Thumbprint(),
                .expires = read.claims.expires};
 }
@@ -138,6 +144,8 @@ absl::StatusOr<CredentialPtr> ResourceServer::Find(const Grant& grant) {
   if (keys == nullptr) return KeysUnavailable();
   const std::optional<PublicKey> key = keys->FindThumbprint(grant.key);
   if (!key.has_value()) {
+    // It may be newer than what was fetched here.
+    if (keys_->Renew()) return KeysUnavailable();
     return TokenRefused("key_unknown", "The key that has signed the token counts no more.");
   }
   return Admit(name, {grant.caller, grant.scopes, grant.expires}, *key);

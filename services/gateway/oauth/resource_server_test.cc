@@ -48,11 +48,13 @@ TEST_F(ResourceServerTest, AGrantIsWhatItsTokenIs) {
   StartWithKeys();
   const std::string token = GoodToken();
   ASSERT_OK_AND_ASSIGN(const CredentialPtr by_token, AskNow(token));
-  ASSERT_OK_AND_ASSIGN(const Grant grant, server_->GrantOf(token));
+  ASSERT_OK_AND_ASSIGN(Grant grant, server_->GrantOf(token));
+  EXPECT_EQ((*server_->Find(grant))->expires(), by_token->expires());
+  grant.expires += absl::Hours(1);
   ASSERT_OK_AND_ASSIGN(const CredentialPtr found, server_->Find(grant));
   EXPECT_EQ(found->principal(), by_token->principal());
-  EXPECT_EQ(found->expires(), by_token->expires());
   EXPECT_EQ(*server_->Find(grant), found);
+  EXPECT_EQ(grant.scopes, std::vector<std::string>{"callslip.client"});
   // Another one's is another one.
   ASSERT_OK_AND_ASSIGN(const Grant of_bob, server_->GrantOf(GoodToken("bob")));
   EXPECT_NE((*server_->Find(of_bob))->principal(), found->principal());
@@ -66,6 +68,11 @@ TEST_F(ResourceServerTest, AGrantIsWhatItsTokenIs) {
   clock_.Advance(IssuerKeys::kUsualAge);
   AwaitFetch();
   EXPECT_TRUE(found->IsWithdrawn());
+  EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
+  // A key that is not known may be a new one: it is not said to be gone before that was looked up.
+  clock_.Advance(IssuerKeys::kMinInterval);
+  EXPECT_TRUE(absl::IsUnavailable(server_->Find(grant).status()));
+  AwaitFetch();
   EXPECT_TRUE(absl::IsUnauthenticated(server_->Find(grant).status()));
 }
 

@@ -32,6 +32,8 @@ namespace {
 // A token and the JSON around it.
 constexpr uint64_t kLoginBodyBytes = 4 << 10;
 constexpr absl::string_view kVersion = "v3.";
+// Browsers drop a cookie of more than 4096 bytes, with its name and attributes, without a word.
+constexpr size_t kMaxPayloadBytes = 3800;
 constexpr absl::string_view kKeyProtocol = "callslip.key.";
 
 // Of this gateway: several on one host have ports of their own, and would log each other out.
@@ -81,6 +83,10 @@ std::string Cookie(const HttpRequest& request, absl::string_view value, absl::Du
                       absl::ToInt64Seconds(lifetime), is_secure ? "; Secure" : "");
 }
 
+bool SeesThePage(Role role) {
+  return role == Role::kClient || role == Role::kViewer || role == Role::kAdmin;
+}
+
 absl::Status NobodyIsLoggedIn() { return absl::UnauthenticatedError("nobody is logged in"); }
 
 // A cookie's parts: what it says, and the signature of that. Nullopt for what is no cookie of ours.
@@ -109,8 +115,12 @@ Json ToJson(const Grant& grant) {
 }  // namespace
 
 void PageLogin::SetKey(std::string session_key) {
-  const MutexLock lock(&mutex_);
+  if (session_key == session_key_) return;
   session_key_ = std::move(session_key);
+  for (const auto& [id, in_use] : in_use_) {
+    if (const auto credential = in_use.lock(); credential != nullptr) credential->Withdraw();
+  }
+  in_use_.clear();
 }
 
 void PageLogin::Believe(Grants* grants, std::string server) {
@@ -138,11 +148,8 @@ std::string PageLogin::Sign(absl::string_view payload, absl::string_view secret)
   const std::string text = absl::StrCat("page-login ", payload, " ", secret);
   std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
   unsigned int bytes = 0;
-  {
-    const MutexLock lock(&mutex_);
-    HMAC(EVP_sha256(), session_key_.data(), static_cast<int>(session_key_.size()),
-         reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac.data(), &bytes);
-  }
+  HMAC(EVP_sha256(), session_key_.data(), static_cast<int>(session_key_.size()),
+       reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac.data(), &bytes);
   return absl::WebSafeBase64Escape(
       absl::string_view(reinterpret_cast<const char*>(mac.data()), bytes));
 }
@@ -171,7 +178,7 @@ HttpResponse PageLogin::LetIn(const HttpRequest& request, const Grant& grant) co
 HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& credential,
                                Login login, absl::string_view secret) const {
   const Principal& who = credential.principal();
-  if (who.role != Role::kClient && who.role != Role::kViewer && who.role != Role::kAdmin) {
+  if (!SeesThePage(who.role)) {
     HttpResponse refusal = ErrorResponse(
         403, "role_not_allowed",
         absl::StrCat("A ", std::string(RoleName(who.role)), " may see nothing on the page."),
@@ -189,6 +196,11 @@ HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& cre
     said["token"] = login.fingerprint;
   }
   const std::string payload = absl::WebSafeBase64Escape(Dump(said));
+  if (payload.size() > kMaxPayloadBytes) {
+    return ErrorResponse(401, "login_refused",
+                         "What the authorization server says of you is too long for a cookie.",
+                         "Have it name you by a shorter claim, or with fewer scopes.");
+  }
   HttpResponse response;
   response.body =
       Dump(Json{{"name", who.name}, {"role", std::string(RoleName(who.role))}, {"key", key}});
@@ -221,6 +233,8 @@ absl::StatusOr<CredentialPtr> PageLogin::Find(const HttpRequest& request) {
   const std::optional<Login> login = Read(request);
   if (!login.has_value()) return NobodyIsLoggedIn();
   ASSIGN_OR_RETURN(CredentialPtr whole, WholeOf(*login));
+  // Its role may be another one by now.
+  if (!SeesThePage(whole->principal().role)) return NobodyIsLoggedIn();
   std::weak_ptr<Credential>& known = in_use_[login->id];
   std::shared_ptr<Credential> credential = known.lock();
   if (credential == nullptr || credential->IsWithdrawn()) {

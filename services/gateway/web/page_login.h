@@ -6,14 +6,12 @@
 #include <optional>
 #include <string>
 
-#include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "auth/credentials.h"
 #include "common/clock.h"
-#include "common/mutex.h"
 #include "gateway/http/http_message.h"
 #include "gateway/http/page_caller.h"
 #include "gateway/http/router.h"
@@ -35,7 +33,7 @@ namespace callslip::gateway {
 // server's key, the scopes' role, or that server's being asked at all. Logging out ends it at this
 // gateway, with all that was begun by it, until the cookie ends.
 //
-// Used on the loop, but for SetKey().
+// Used on the loop.
 class PageLogin final : public PageCaller {
  public:
   static constexpr absl::Duration kLifetime = absl::Hours(7 * 24);
@@ -47,7 +45,7 @@ class PageLogin final : public PageCaller {
   PageLogin(std::string session_key, std::shared_ptr<const Credentials> credentials, Clock* clock)
       : credentials_(std::move(credentials)), clock_(clock), session_key_(std::move(session_key)) {}
 
-  // What is signed with another key from now on counts no more.
+  // What was signed with another key counts no more, nor what was begun by it.
   void SetKey(std::string session_key);
   // Takes logins by what `grants` has verified. `server` says which authorization server that is,
   // and what it knows the gateway by: the logins of others are none. Before the first request.
@@ -89,8 +87,7 @@ class PageLogin final : public PageCaller {
   Clock* const clock_;
   Grants* grants_ = nullptr;
   std::string server_;
-  mutable Mutex mutex_;
-  std::string session_key_ ABSL_GUARDED_BY(mutex_);
+  std::string session_key_;
   // By id.
   absl::flat_hash_map<std::string, absl::Time> logged_out_;  // When each would have ended.
   absl::flat_hash_map<std::string, std::weak_ptr<Credential>> in_use_;

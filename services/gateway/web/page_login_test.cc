@@ -260,6 +260,33 @@ TEST_F(PageLoginTest, ALoginByAnIssuerEndsWithWhatItRestsOn) {
   EXPECT_EQ(WhoIs(Request(kept)), "");
 }
 
+TEST_F(PageLoginTest, ANewSessionKeyEndsWhatWasBegun) {
+  const Kept kept = LogIn("client");
+  const CredentialPtr held = *login_.Find(Request(kept));
+  login_.SetKey(std::string(32, 'k'));
+  EXPECT_FALSE(held->IsWithdrawn());
+  login_.SetKey(std::string(32, 'x'));
+  EXPECT_TRUE(held->IsWithdrawn());
+}
+
+TEST_F(PageLoginTest, WhoMayNotSeeThePageAnyMoreIsNotLoggedIn) {
+  const Kept kept = LogIn("client");
+  const Kept by_issuer = LetIn();
+  std::vector<TokenFile::Entry> entries = EntriesOfAllRoles();
+  entries[0].principal.role = Role::kWorker;
+  credentials_->Replace(entries);
+  grants_.role = Role::kWorker;
+  EXPECT_EQ(WhoIs(Request(kept)), "");
+  EXPECT_EQ(WhoIs(Request(by_issuer)), "");
+}
+
+TEST_F(PageLoginTest, WhatIsTooLongForACookieIsSaid) {
+  grants_.grant.caller = std::string(3000, 'a');
+  EXPECT_EQ(LetIn().status, 401);
+  grants_.grant.caller = std::string(2000, 'a');
+  EXPECT_EQ(WhoIs(Request(LetIn())), "oauth-" + grants_.grant.caller);
+}
+
 TEST_F(PageLoginTest, TheLoginsOfOtherServersAreNone) {
   const Kept kept = LetIn();
   const auto found_by = [&](Grants* grants, const std::string& server) {
