@@ -61,6 +61,14 @@ class BodyBudget {
       if (account->second == 0) budget_->taken_.erase(account);
       return fits;
     }
+    // Whether Grow() could be, were all others of that account given back.
+    bool WouldFit(uint64_t bytes, const std::string& account) const {
+      const uint64_t more = bytes - std::min(bytes, bytes_);
+      const uint64_t own = who_ == account ? bytes_ : 0;
+      const uint64_t others = budget_->Taken(account) - own;
+      const uint64_t mine = who_ == account ? own : budget_->Taken(who_);
+      return more <= budget_->left_ + others && mine + more <= budget_->bytes_of_one_;
+    }
     uint64_t bytes() const { return bytes_; }
 
    private:
@@ -70,6 +78,11 @@ class BodyBudget {
   };
 
  private:
+  uint64_t Taken(const std::string& who) const {
+    const auto account = taken_.find(who);
+    return account == taken_.end() ? 0 : account->second;
+  }
+
   const uint64_t bytes_;
   const uint64_t bytes_of_one_;
   uint64_t left_;

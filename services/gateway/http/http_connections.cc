@@ -63,7 +63,7 @@ void LogFailure(absl::string_view message, const std::exception& error) {
 // is a coroutine: an answer that the peer takes slowly, a streamed body, a refusal.
 //
 // Held by whatever is to call it back.
-class Connection : public std::enable_shared_from_this<Connection> {
+class Connection final : public Admission, public std::enable_shared_from_this<Connection> {
  public:
   Connection(Transport transport, size_t listener, std::shared_ptr<Connections> all)
       : transport_(std::move(transport)),
@@ -102,6 +102,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     }
     // It was sent early. Not from here: many may have been.
     asio::post(all_->executor_, [self = shared_from_this()] {
+      if (self->is_abandoned_) return;
       self->reading_ = true;
       self->Parse();
     });
@@ -110,7 +111,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Tick(absl::Time time) {
     // Whoever is told that the peer has left, or has to, may drop what held this connection.
     const std::shared_ptr<Connection> self = shared_from_this();
-    if (all_->now_ >= deadline_) Close();
+    if (all_->now_ >= deadline_) Abandon();
     if (peer_is_early_) LookAfterPeer();
     if (watching_ && !expelled_ && credential_ != nullptr && credential_->IsOver(time)) Expel();
   }
@@ -118,26 +119,41 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Ends what is awaited of the peer.
   void Close() { transport_.Close(); }
 
-  // Whether it is known for whom its request is answered, which thus keeps its place.
-  bool is_admitted() const { return is_admitted_; }
+  void LetIn(CredentialPtr credential) override {
+    credential_ = std::move(credential);
+    Keep();
+  }
+
   // Whether its body is on its way, on that account.
   bool HasBodyOn(BodyAccount account) const {
     return account_ == account && body_place_.bytes() > 0;
   }
 
-  void Keep() { Enter(all_->busy_); }
-
   // Makes room for another one, and counts no more from now on.
   void Evict() {
+    // Whoever is told may drop what held it.
+    const std::shared_ptr<Connection> self = shared_from_this();
     Keep();
     if (!std::exchange(is_evicted_, true)) ++all_->evicted_;
     body_place_ = BodyBudget::Place(all_->bodies_);
-    Close();
+    Abandon();
   }
 
  private:
   class StreamWriter;
   using Parts = std::array<asio::const_buffer, 2>;
+
+  // Not to make room for others.
+  void Keep() { Enter(all_->busy_); }
+
+  // The peer is given up: who is to be asked about it, or answers it, has nothing to do any more.
+  void Abandon() {
+    is_abandoned_ = true;
+    Close();
+    if (!watching_ || peer_left_) return;
+    peer_left_ = true;
+    peer_left_signal_.emit(asio::cancellation_type::terminal);
+  }
 
   void Enter(std::list<Connection*>& queue) {
     queue.splice(queue.end(), *queue_, place_);
@@ -217,6 +233,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     // Nothing more is read before it is known from whom.
     reading_ = false;
     all_->judge_(parser_->head(), [self = shared_from_this(), next](HeadVerdict verdict) {
+      if (self->is_abandoned_) return;
       self->reading_ = true;
       if (self->MayHaveBody(std::move(verdict))) self->AwaitBody(next, true);
     });
@@ -248,8 +265,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
     if (account_ == BodyAccount::kStranger && body_place_.bytes() == 0) {
       body_place_ = BodyBudget::Place(all_->strangers_bodies_);
     }
+    if (body_place_.Grow(bytes)) return true;
+    // Those whose callers are not known make room, the one that has been on its way for longest
+    // first, where that helps.
+    const bool is_stranger = account_ == BodyAccount::kStranger;
+    const BodyAccount others = is_stranger ? BodyAccount::kStranger : BodyAccount::kClaimed;
+    if (!body_place_.WouldFit(bytes, is_stranger ? "" : kClaims)) return false;
     while (!body_place_.Grow(bytes)) {
-      if (account_ == BodyAccount::kKnown || !all_->EndLongestBody(account_, this)) return false;
+      if (!all_->EndLongestBody(others, this)) return false;
     }
     return true;
   }
@@ -294,8 +317,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       all_->handler_(std::move(request), {.respond = std::move(respond),
                                           .peer_left = peer_left_signal_.slot(),
                                           .has_left = &peer_left_,
-                                          .credential = &credential_,
-                                          .is_admitted = &is_admitted_,
+                                          .admission = this,
                                           .is_expelled = &expelled_,
                                           .executor = all_->executor_});
     } catch (const std::exception& error) {
@@ -358,7 +380,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void EndRequest() {
     if (!std::exchange(under_way_, false)) return;
     credential_ = nullptr;
-    is_admitted_ = false;
     --all_->requests_;
     all_->TellIfIdle();
   }
@@ -507,7 +528,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool is_new_ = true;         // The head of the first request is still to come.
   bool reading_ = false;       // What arrives is, or will be, part of a request.
   bool under_way_ = false;     // A request, from the end of its headers to that of its response.
-  bool is_admitted_ = false;   // So is this; set by the router.
+  bool is_abandoned_ = false;  // It is closed from here.
   bool is_evicted_ = false;
   // A handler or a producer runs, which is to be cancelled when the peer leaves.
   bool watching_ = false;
@@ -582,7 +603,6 @@ void Connections::Serve(Transport transport, size_t listener) {
 }
 
 bool Connections::MakeRoom() {
-  while (!unknown_.empty() && unknown_.front()->is_admitted()) unknown_.front()->Keep();
   // Where those whose callers are unknown are more, they are what fills it.
   const std::list<Connection*>& longest = idle_.size() > unknown_.size() ? idle_ : unknown_;
   if (longest.empty()) return false;

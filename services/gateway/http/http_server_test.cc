@@ -594,8 +594,8 @@ TEST_F(HttpServerTest, ClaimsMakeRoomForEachOtherAndTakeNothingFromTheOthers) {
   limits_.all_bodies_bytes = 1'000'000;
   limits_.bodies_of_caller_bytes = 600'000;
   Serve(Echo, [](const std::shared_ptr<HttpRequest>& head, Verdict done) {
-    if (head->path == "/alice") return std::move(done)({.caller = "alice"});
-    std::move(done)({.account = BodyAccount::kClaimed});
+    if (head->path == "/") return std::move(done)({.account = BodyAccount::kClaimed});
+    std::move(done)({.caller = head->path});
   });
   const auto begin = [](RawConnection& peer, const std::string& path, size_t bytes) {
     peer.Send(absl::StrCat("POST ", path, " HTTP/1.1\r\nHost: test\r\nContent-Length: ", bytes,
@@ -607,8 +607,17 @@ TEST_F(HttpServerTest, ClaimsMakeRoomForEachOtherAndTakeNothingFromTheOthers) {
   RawConnection second(port_);
   EXPECT_THAT(begin(second, "/", 400'000), HasSubstr("100 Continue"));
   EXPECT_EQ(first.ReadAll(), "");
+  // Nobody is ended where that would not help.
+  RawConnection too_large(port_);
+  EXPECT_THAT(begin(too_large, "/", 700'000), HasSubstr(" 503 "));
+  // Whoever is known comes first.
   RawConnection alice(port_);
-  EXPECT_THAT(begin(alice, "/alice", 500'000), HasSubstr("100 Continue"));
+  EXPECT_THAT(begin(alice, "/alice", 600'000), HasSubstr("100 Continue"));
+  RawConnection bob(port_);
+  EXPECT_THAT(begin(bob, "/bob", 400'000), HasSubstr("100 Continue"));
+  EXPECT_EQ(second.ReadAll(), "");
+  RawConnection third(port_);
+  EXPECT_THAT(begin(third, "/", 1000), HasSubstr(" 503 "));
 }
 
 // However they hold their connections: by heads and answers, too.
@@ -617,7 +626,7 @@ TEST_F(HttpServerTest, WhoWasNotLetInMakesRoom) {
   std::vector<Responder> held;
   Serve(
       [&](std::shared_ptr<HttpRequest> request, Responder responder) {
-        if (request->path == "/known" || request->path == "/new") *responder.is_admitted = true;
+        if (request->path != "/stranger") responder.admission->LetIn(nullptr);
         if (request->path == "/new") return std::move(responder.respond)({.body = "served"});
         held.push_back(std::move(responder));
       },
@@ -725,7 +734,7 @@ struct HeldRequest {
 RespondingHandler HoldUntilTold(std::shared_ptr<HeldRequest> held, CredentialPtr credential,
                                 Event* arrived) {
   return [=](const std::shared_ptr<HttpRequest>&, Responder responder) {
-    *responder.credential = credential;
+    responder.admission->LetIn(credential);
     held->responder = std::move(responder);
     held->responder.peer_left.assign([held](asio::cancellation_type) {
       held->was_expelled = *held->responder.is_expelled;

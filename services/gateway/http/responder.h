@@ -14,6 +14,17 @@
 
 namespace callslip::gateway {
 
+// The connection of a request, as far as whoever judges it has to tell it something.
+class Admission {
+ public:
+  // The request is that of a known caller, by `credential`; null where nothing had to be shown.
+  // Once that is over, so is the request.
+  virtual void LetIn(CredentialPtr credential) = 0;
+
+ protected:
+  ~Admission() = default;
+};
+
 // The way back to the peer for the answer to one request.
 struct Responder {
   // To be called once, at any time, on `executor`; also where the peer has left, which drops the
@@ -23,12 +34,10 @@ struct Responder {
   boost::asio::cancellation_slot peer_left;
   // Whether it has left; to be looked at before `respond` is called. Null: it can't be told.
   const bool* has_left = nullptr;
-  // Where the router leaves what the peer was let in by: once that is over, so is the request.
-  // Null: nobody looks.
-  CredentialPtr* credential = nullptr;
-  // Where the router says that the peer was let in. Null: nobody looks.
-  bool* is_admitted = nullptr;
-  // Whether it ended so: `peer_left` was emitted for that, and the answer is to say so. Null: no.
+  // To be told, before the answer, that the request is a known caller's. Null: nobody asks.
+  Admission* admission = nullptr;
+  // Whether it ended with its credential: `peer_left` was emitted for that, and the answer is to
+  // say so. Null: no.
   const bool* is_expelled = nullptr;
   // The server's.
   boost::asio::any_io_executor executor;

@@ -241,8 +241,7 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
       absl::c_linear_search(route->roles, Role::kWorker)) {
     tally_->NoteAllowed(*route->tally, request->principal);
   }
-  if (responder.credential != nullptr) *responder.credential = request->credential;
-  if (responder.is_admitted != nullptr) *responder.is_admitted = true;
+  if (responder.admission != nullptr) responder.admission->LetIn(request->credential);
   const bool is_private = absl::StartsWith(request->path, kApi);
   const auto way_back = std::make_shared<WayBack>(WayBack{.respond = std::move(responder.respond),
                                                           .is_expelled = responder.is_expelled,

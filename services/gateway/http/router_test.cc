@@ -294,7 +294,12 @@ TEST_F(VerifyingRouterTest, AnAnswerMayComeLater) {
   EXPECT_EQ(AskWith("GET", "/work", "worker-x").body, "");
   boost::asio::io_context context;
   bool has_left = false;
+  struct Told final : Admission {
+    void LetIn(CredentialPtr let_in) override { credential = std::move(let_in); }
+    CredentialPtr credential;
+  };
   const auto ask = [&](HttpResponse& answer, CredentialPtr& credential) {
+    Told told;
     auto request = std::make_shared<HttpRequest>();
     request->method = "GET";
     EXPECT_TRUE(ParseTarget("/work", *request));
@@ -302,11 +307,12 @@ TEST_F(VerifyingRouterTest, AnAnswerMayComeLater) {
     router_.Handle(std::move(request),
                    {.respond = [&](HttpResponse response) { answer = std::move(response); },
                     .has_left = &has_left,
-                    .credential = &credential,
+                    .admission = &told,
                     .executor = context.get_executor()});
     std::move(verifier_.held)(verifier_.Answer("worker-x"));
     context.restart();
     context.run();
+    credential = told.credential;
   };
   HttpResponse answer;
   CredentialPtr credential;
