@@ -5,6 +5,7 @@ import {
   HEARTBEAT_INTERVAL_MS,
   MESSAGE_CHARS,
 } from './limits.js';
+import { cutText } from './text.js';
 import { toldAddress } from './told_page.js';
 import { aborted, pause } from './waiting.js';
 
@@ -186,7 +187,7 @@ function failure(error, run) {
     status: 'error',
     error: {
       code: known ? error.code : 'execution_failed',
-      message: error.message.slice(0, MESSAGE_CHARS),
+      message: cutText(error.message, MESSAGE_CHARS),
       hint: error.hint,
       may_have_executed: (known ? error.mayHaveExecuted : null) ?? mayHaveExecuted(run),
     },

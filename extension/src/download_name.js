@@ -1,3 +1,5 @@
+import { cutText } from './text.js';
+
 const NAME_CHARS = 200;
 
 /** What no browser shows in a tab by itself. */
@@ -36,5 +38,5 @@ function decoded(text) {
 }
 
 function plain(name) {
-  return name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/\\]+/gu, '_').slice(0, NAME_CHARS);
+  return cutText(name.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}/\\]+/gu, '_'), NAME_CHARS);
 }

@@ -1,4 +1,5 @@
 import { TABS_OPENED, URL_TOLD_CHARS } from './limits.js';
+import { cutText } from './text.js';
 import { toldAddress } from './told_page.js';
 
 /**
@@ -104,5 +105,5 @@ function lastPart(url) {
 /** Without what would begin another line, or turn it around. */
 export function oneLine(text, chars) {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ');
-  return line.length > chars ? `${line.slice(0, chars)}…` : line;
+  return line.length > chars ? `${cutText(line, chars)}…` : line;
 }

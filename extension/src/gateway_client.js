@@ -8,6 +8,7 @@ import {
   POST_TIMEOUT_MS,
 } from './limits.js';
 import { createProvenFetch, GatewayImpostor } from './proven_fetch.js';
+import { cutText, jsonText } from './text.js';
 
 /** The one refusal that passes with time. */
 const TOO_MANY_REQUESTS = 429;
@@ -16,7 +17,12 @@ const TOO_MANY_REQUESTS = 429;
 export class GatewayUnavailable extends Error {}
 
 /** The gateway has answered and will not change its mind: asking again is pointless. */
-export class GatewayRefused extends Error {}
+export class GatewayRefused extends Error {
+  constructor(message, status) {
+    super(message);
+    this.status = status;
+  }
+}
 
 /**
  * Sees to it that nothing is told to an impostor: `greeted()` resolves while the gateway is known
@@ -100,7 +106,7 @@ export function createGatewayClient(settings) {
       throw new GatewayUnavailable(`${path} answered ${status}`);
     }
     if (status >= 400) {
-      throw new GatewayRefused(`${path} answered ${status}: ${text.slice(0, 500)}`);
+      throw new GatewayRefused(`${path} answered ${status}: ${cutText(text, 500)}`, status);
     }
     try {
       return JSON.parse(text);
@@ -111,7 +117,7 @@ export function createGatewayClient(settings) {
 
   function post(path, content, signal, timeoutMs = POST_TIMEOUT_MS, more = {}) {
     const headers = { 'Content-Type': 'application/json', ...more };
-    const options = { method: 'POST', headers, body: JSON.stringify(content) };
+    const options = { method: 'POST', headers, body: jsonText(content) };
     return request(path, options, timeoutMs, signal);
   }
 

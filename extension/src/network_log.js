@@ -1,7 +1,7 @@
 import { downloadName } from './download_name.js';
-import { NETWORK_ENTRIES, NETWORK_TABS, REQUEST_URL_CHARS, URL_CHARS } from './limits.js';
+import { NETWORK_ENTRIES, NETWORK_TABS, REQUEST_URL_CHARS } from './limits.js';
 import { createRequestDetails, shownBody, shownHeaders } from './request_details.js';
-import { shownAddress } from './secrets.js';
+import { toldAddress } from './told_page.js';
 
 /** What is shown in the tab, or else saved as a file. */
 const DOCUMENTS = ['main_frame', 'sub_frame'];
@@ -54,7 +54,7 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     const id = idOf(requestId, log);
     const body = shownBody(requestBody);
     if (body !== undefined) details.add(id, { request_body: body });
-    const shown = { id, time: iso(timeStamp), method, type, url: shownAddress(url.slice(0, URL_CHARS)).slice(0, URL_CHARS) };
+    const shown = { id, time: iso(timeStamp), method, type, url: toldAddress(url) };
     // A part of an address would be another one.
     const whole = url.length > REQUEST_URL_CHARS ? '' : url;
     const entry = { requestId, tabId, url: whole, beganAt: timeStamp, shown };
@@ -82,7 +82,7 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     if (entry) details.add(entry.shown.id, { request_headers: shownHeaders(requestHeaders) });
   }, everything, ['requestHeaders', 'extraHeaders']);
   requests.onBeforeRedirect.addListener(
-    (details) => end(details, { status: details.statusCode, redirected_to: shownAddress(details.redirectUrl.slice(0, URL_CHARS)) }),
+    (details) => end(details, { status: details.statusCode, redirected_to: toldAddress(details.redirectUrl) }),
     everything,
   );
   // An event stream is open for as long as the page is: nobody waits for its end.

@@ -4,6 +4,7 @@ import { PAGE_LINES, PAGE_LINES_CHARS } from './limits.js';
 import { fit, holdersOf } from './outline_budget.js';
 import { arrange } from './frames.js';
 import { refNumber } from './ref_book.js';
+import { cutText } from './text.js';
 import { toldAddress } from './told_page.js';
 
 /** Tabs of which is known what refs were said to be. */
@@ -138,7 +139,7 @@ export function createOutline({ pageParts, refBook, isOff = () => false }) {
     }
     const inOrder = after !== undefined && after !== null;
     const from = inOrder ? following(lines, after) : lines;
-    const place = `${toldAddress(top.url).slice(0, 300)}${title ? ` · ${title}` : ''}`;
+    const place = `${cutText(toldAddress(top.url), 300)}${title ? ` · ${title}` : ''}`;
     const count = ` · ${all.length} lines`;
     const shown = fit(from, limit - place.length - count.length, { inOrder });
     const isWhole = shown.length === all.length && shown.every(({ kind }) => kind !== 'more');

@@ -8,6 +8,7 @@ import { HANDS_FILES } from './hands_files.js';
  */
 export const PARTS = [
   'src/page/parts.js',
+  'src/page/cut_text.js',
   'src/page/secret_fields.js',
   'src/page/eyes/bounds.js',
   'src/page/eyes/reading.js',

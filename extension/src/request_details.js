@@ -1,5 +1,6 @@
 import { BODY_BYTES, BODY_READ_BYTES, DETAILS_CHARS, HEADER_CHARS } from './limits.js';
 import { isSecretName, LEFT_OUT, shownAddress, shownText, shownValue } from './secrets.js';
+import { cutText } from './text.js';
 
 /** A form as a text; what is nothing but a name could be anything. */
 const FORM = /^[^=&\s]+=[^=&\s]+(&[^=&\s]+=[^=&\s]*)*$/;
@@ -43,7 +44,7 @@ export function shownHeaders(list = []) {
   const headers = {};
   for (const { name, value } of list) {
     const key = name.toLowerCase();
-    const shown = isSecretName(key) ? LEFT_OUT : shownAddress((value ?? '').slice(0, HEADER_CHARS));
+    const shown = isSecretName(key) ? LEFT_OUT : shownAddress(cutText(value ?? '', HEADER_CHARS));
     headers[key] = key in headers && shown !== LEFT_OUT ? `${headers[key]}, ${shown}` : shown;
   }
   return headers;
@@ -87,5 +88,5 @@ function shownForm(fields) {
 }
 
 function cut(text) {
-  return text.length > BODY_BYTES ? `${text.slice(0, BODY_BYTES)}…` : text;
+  return text.length > BODY_BYTES ? `${cutText(text, BODY_BYTES)}…` : text;
 }

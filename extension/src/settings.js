@@ -1,4 +1,5 @@
 import { SETTING_CHARS } from './limits.js';
+import { cutText } from './text.js';
 
 /** Where the gateway listens unless the user says otherwise. */
 export const DEFAULT_SERVER_URL = 'http://127.0.0.1:7890';
@@ -25,7 +26,7 @@ export async function loadSettings({ storage, newId, log }) {
     token: stored.token,
     paired: Boolean(stored.token) || stored.openGateway === true,
     target: textOf(stored.target) || DEFAULT_TARGET,
-    name: textOf(stored.name).slice(0, SETTING_CHARS),
+    name: cutText(textOf(stored.name), SETTING_CHARS),
     paused: stored.paused === true,
     workerId,
   };

@@ -1,4 +1,4 @@
-const RELAY = 'src/page/relay.js';
+const RELAY = ['src/page/cut_text.js', 'src/page/relay.js'];
 const STAND_INS = 'src/page/main/stand_ins.js';
 const ACCEPT = 'src/page/main/accept.js';
 const IDS = ['relay', 'stand-ins'];
@@ -31,7 +31,7 @@ export function createStandInScripts({ scripting, log }) {
     };
     const files = dialog === 'accept' ? [ACCEPT, STAND_INS] : [STAND_INS];
     const scripts = [
-      { ...shared, id: IDS[0], js: [RELAY] },
+      { ...shared, id: IDS[0], js: RELAY },
       { ...shared, id: IDS[1], js: files, world: 'MAIN' },
     ];
     try {
@@ -48,7 +48,7 @@ export function createStandInScripts({ scripting, log }) {
   }
 
   async function install(target, order) {
-    await inject(target, { files: [RELAY] });
+    await inject(target, { files: RELAY });
     await inject(target, { files: [STAND_INS], world: 'MAIN' });
     const [{ result } = {}] = await inject(target, { func: orderFrame, args: [order] });
     return result;

@@ -1,6 +1,7 @@
 import {
   EVENTS_COUNTED, EVENTS_TOLD, LINGER_MS, TABS_ARMED, TEXT_TOLD_CHARS, URL_CHARS,
 } from './limits.js';
+import { cutText } from './text.js';
 
 /**
  * Has pages go on where they would wait for a person, and hears what they did: while a command runs
@@ -76,7 +77,7 @@ export function createStandIns({ browser, scripts, now }) {
 
   const events = {
     dialog({ dialog, text, accepted, value }) {
-      const short = (given) => `${given}`.slice(0, TEXT_TOLD_CHARS);
+      const short = (given) => cutText(`${given}`, TEXT_TOLD_CHARS);
       return {
         dialog: short(dialog),
         text: short(text ?? ''),
@@ -84,10 +85,10 @@ export function createStandIns({ browser, scripts, now }) {
         ...(value === undefined ? {} : { value: short(value) }),
       };
     },
-    not_opened: ({ url }) => ({ url: `${url}`.slice(0, URL_CHARS) }),
-    link: ({ url }) => ({ url: `${url}`.slice(0, URL_CHARS) }),
+    not_opened: ({ url }) => ({ url: cutText(`${url}`, URL_CHARS) }),
+    link: ({ url }) => ({ url: cutText(`${url}`, URL_CHARS) }),
     file: ({ name, url }) => ({
-      name: `${name}`.slice(0, TEXT_TOLD_CHARS), url: `${url}`.slice(0, URL_CHARS),
+      name: cutText(`${name}`, TEXT_TOLD_CHARS), url: cutText(`${url}`, URL_CHARS),
     }),
     error: ({ count }) => ({ count: counted(count) }),
     more: ({ count }) => ({ count: counted(count) }),

@@ -1,5 +1,6 @@
 import { RECENT_ENDS, RUNNING_SHOWN, POPUP_STATUS_INTERVAL_MS, URL_CHARS } from './limits.js';
 import { GatewayImpostor } from './proven_fetch.js';
+import { cutText } from './text.js';
 import { pause } from './waiting.js';
 
 /** The key of the status in chrome.storage.session. */
@@ -112,5 +113,5 @@ export function createStatus({ storage, now, changed = () => {} }) {
 
 /** Where a command runs; the executor notes it once it has found the tab. */
 function whereOf({ tabId, url }) {
-  return { tabId, url: url?.slice(0, URL_CHARS) };
+  return { tabId, url: url && cutText(url, URL_CHARS) };
 }

@@ -544,6 +544,67 @@ describe('navigation during a command', () => {
   });
 });
 
+describe('characters of two units', () => {
+  const SMILE = '\u{1f642}';
+
+  /** Writes a page of its own. */
+  async function write(html) {
+    await page.goto(at('/second'));
+    await page.evaluate((text) => { document.documentElement.innerHTML = text; }, html);
+  }
+
+  test('half of one is U+FFFD in what a script returns, throws and logs', async () => {
+    await page.goto(at('/second'));
+    const run = (script) => ({ action: 'execute_js', script });
+    await perform({ action: 'console' });
+    assert.equal(await perform(run(String.raw`console.log('said \ud83d'), 'a\ud83d'`)), 'a\ufffd');
+    assert.deepEqual(await perform(run(String.raw`({ ['\ud83d']: ['\ude42'] })`)), { '\ufffd': ['\ufffd'] });
+    const { message } = await refused(run(String.raw`throw new Error('\ude42 bad')`), 'script_error');
+    assert.equal(message, 'Error: \ufffd bad');
+    const { entries } = await perform({ action: 'console' });
+    assert.equal(entries.at(-1).text, 'said \ufffd');
+  });
+
+  test('texts that are cut have no half at their end', async () => {
+    const long = (before) => 'x'.repeat(before) + SMILE.repeat(20);
+    await write(`<title>${long(199)}</title><button title="${long(199)}">${long(199)}</button><p>${long(99_799)}</p>`);
+    await page.evaluate(() => { document.querySelector('p').style.wordBreak = 'break-all'; });
+    const { text, truncated } = await perform({ action: 'get_page' });
+    assert.deepEqual([truncated, text.length > 99_900, text.includes('\ufffd')], [true, true, false]);
+    const { elements } = await perform({ action: 'query', selector: 'button' });
+    assert.equal(elements[0].text, 'x'.repeat(199));
+    assert.equal(elements[0].attributes.title, 'x'.repeat(199));
+    const { page: outline } = await perform({ action: 'page' });
+    assert.equal(outline.includes('\ufffd'), false);
+    assert.ok(outline.includes(`${'x'.repeat(199)}…`));
+    assert.equal((await perform({ action: 'click', selector: 'button' })).text, 'x'.repeat(199));
+    const { tabs } = await perform({ action: 'list_tabs' });
+    assert.ok(tabs.some(({ title }) => title === 'x'.repeat(199)));
+    await gateway.status(({ tabs: open }) => open.some(({ title }) => title === 'x'.repeat(199)));
+  });
+
+  test('a console, a dialog and the name of a file are cut so, too', async () => {
+    await page.goto(at('/second'));
+    await perform({ action: 'console' });
+    const script = `console.log('x'.repeat(1999) + '${SMILE}'); alert('x'.repeat(199) + '${SMILE}')`;
+    const { result } = await gateway.run({ action: 'execute_js', script });
+    assert.ok(result.page.includes(`dialog alert "${'x'.repeat(199)}"`), result.page);
+    const { entries } = await perform({ action: 'console' });
+    assert.equal(entries.at(-1).text, 'x'.repeat(1999));
+  });
+});
+
+describe('a result that the gateway refuses', () => {
+  test('is replaced by an error that says so', async () => {
+    const command = gateway.send({ action: 'execute_js', script: '1' });
+    gateway.answer(command, 'complete', { code: 400, body: { error: 'too_many_values' } });
+    const { body } = await gateway.post(command, 'error');
+    assert.equal(body.error.code, 'result_refused');
+    assert.match(body.error.message, /answered 400: .*too_many_values/);
+    assert.equal(body.error.may_have_executed, true);
+  });
+});
+
 describe('endurance', () => {
   test('200 commands in a row are each answered once', async () => {
     await page.goto(at('/'));

@@ -56,6 +56,18 @@ describe('gateway client', () => {
     assert.equal(body, '{"id":"d-1"}');
   });
 
+  test('posts no half of a character', async () => {
+    const { client, requests } = clientAnswered(json({ accepted: true }));
+    const half = 'a\ud83d';
+    await client.postResult({ id: 'd-1', url: half, error: { message: half }, result: { data: { [half]: [half] } } });
+    await client.postStatus({ name: half, tabs: [{ title: half }] });
+    await client.completeDrawing({ title: half, annotations: [{ note: half, element: { text: half } }] });
+    for (const { body } of requests) {
+      assert.ok(body.includes('a\ufffd'));
+      assert.equal(/\\ud83d|[\ud800-\udfff]/.test(body), false, body);
+    }
+  });
+
   test('sends the trace of a command back beside the report', async () => {
     const { client, requests } = clientAnswered(json({ accepted: true }));
     await client.postResult({ id: 'd-1', traceparent: '00-1-2-01' });

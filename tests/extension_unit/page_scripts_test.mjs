@@ -35,7 +35,7 @@ describe('page scripts', () => {
 
   test('have what they share installed first', async () => {
     await pageScripts.run(7, pageFunction, [], { elements: true });
-    const shared = ['src/page/secret_fields.js', 'src/page/selectors.js', 'src/page/elements.js'];
+    const shared = ['cut_text', 'secret_fields', 'selectors', 'elements'].map((name) => `src/page/${name}.js`);
     assert.deepEqual(injections.map(({ files }) => files), [shared, undefined]);
   });
 

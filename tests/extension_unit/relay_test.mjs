@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { beforeEach, test } from 'node:test';
 import { createContext, Script } from 'node:vm';
 
-const relay = new Script(await readFile(new URL('../../extension/src/page/relay.js', import.meta.url), 'utf8'));
+const scripts = await Promise.all(['cut_text', 'relay'].map(async (name) =>
+  new Script(await readFile(new URL(`../../extension/src/page/${name}.js`, import.meta.url), 'utf8'))));
 
 let page;
 let time;
@@ -17,13 +18,14 @@ beforeEach(() => {
   sent = [];
   order = { ms: 10_000 };
   const window = new EventTarget();
-  relay.runInContext(createContext({
+  const context = createContext({
     CustomEvent, document: page, window, performance: { now: () => time },
     chrome: { runtime: { sendMessage: async (what) => {
       sent.push({ ...what });
       return order;
     } } },
-  }));
+  });
+  for (const script of scripts) script.runInContext(context);
   sent.splice(0);
 });
 

@@ -59,10 +59,46 @@ describe('result outbox', () => {
     assert.equal(attempts.length, 2);
   });
 
-  test('takes a refusal for final', async () => {
-    answers = [new GatewayRefused('404')];
+  test('takes a refusal of the sender and of the command for final', async () => {
+    for (const status of [401, 403, 404]) {
+      answers = [new GatewayRefused('no', status)];
+      assert.equal(await outbox.deliver(REPORT), null);
+    }
+    assert.equal(attempts.length, 3);
+  });
+
+  test('says that a result was refused, in its place', async () => {
+    answers = [new GatewayRefused('/query-result answered 400: too_many_values', 400), { accepted: true }];
+    const trace = { traceparent: '00-1-2-01' };
+    const report = { ...REPORT, ...trace, tab_id: 7, url: 'http://page.test/', result: { data: [1] } };
+    assert.deepEqual(await outbox.deliver(report), { accepted: true });
+    const { hint, ...error } = attempts[1].report.error;
+    assert.deepEqual(error, {
+      code: 'result_refused',
+      message: 'The gateway refused the result of the command: /query-result answered 400: too_many_values',
+      may_have_executed: true,
+    });
+    const { id, correlation_id } = REPORT;
+    const expected = { id, correlation_id, ...trace, tracestate: undefined, tab_id: 7, status: 'error' };
+    assert.deepEqual(attempts[1].report, { ...expected, error: { hint, ...error } });
+  });
+
+  test('says so of an error, too, and brings that home over an outage', async () => {
+    answers = [new GatewayRefused('413', 413), new GatewayUnavailable('503'), { accepted: true }];
+    const error = { code: 'invalid_params', message: 'x', may_have_executed: false };
+    const delivered = outbox.deliver({ ...REPORT, status: 'error', error });
+    await settled();
+    await elapse(250);
+    assert.deepEqual(await delivered, { accepted: true });
+    const said = attempts[2].report.error;
+    assert.match(said.message, /refused the error invalid_params of the command: 413/);
+    assert.equal(said.may_have_executed, false);
+  });
+
+  test('gives up where that is refused as well', async () => {
+    answers = [new GatewayRefused('400', 400), new GatewayRefused('400', 400)];
     assert.equal(await outbox.deliver(REPORT), null);
-    assert.equal(attempts.length, 1);
+    assert.equal(attempts.length, 2);
   });
 
   test('stops when the signal is aborted, also between two attempts', async () => {

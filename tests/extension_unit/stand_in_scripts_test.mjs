@@ -37,7 +37,7 @@ describe('scripts of stand-ins', () => {
     await scripts.begin('dismiss');
     await scripts.begin('accept');
     await scripts.begin(null);
-    const relay = 'relay.js';
+    const relay = 'cut_text.js+relay.js';
     assert.deepEqual(calls, [
       'none', 'none', [relay, 'stand_ins.js MAIN'], 'none', [relay, 'accept.js+stand_ins.js MAIN'], 'none',
     ]);
@@ -46,7 +46,7 @@ describe('scripts of stand-ins', () => {
   test('are known to browsers that know less, too', async () => {
     scripting.isOld = true;
     await scripts.begin('dismiss');
-    assert.deepEqual(calls.at(-1), ['relay.js', 'stand_ins.js MAIN']);
+    assert.deepEqual(calls.at(-1), ['cut_text.js+relay.js', 'stand_ins.js MAIN']);
   });
 
   test('come into documents that have none, once', async () => {

@@ -7,7 +7,7 @@ export const getPage = {
   check() {},
 
   async run({ tab, tools }) {
-    const { url, data } = await tools.pageScripts.run(tab.id, readPage, [PAGE_TEXT_CHARS]);
+    const { url, data } = await tools.pageScripts.run(tab.id, readPage, [PAGE_TEXT_CHARS], { elements: true });
     return { url, data: { ...data, url: toldAddress(url) } };
   },
 };

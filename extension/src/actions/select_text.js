@@ -1,6 +1,7 @@
 import { CommandError } from '../errors.js';
 import { ELEMENT_TEXT_CHARS, SELECTION_NOTICED_MS } from '../limits.js';
 import { isGiven, optionalNonEmptyText, requireAnyOf } from '../params.js';
+import { cutText } from '../text.js';
 import { pause } from '../waiting.js';
 
 /** Selects a text of the page or of an element, or all that is in an element. */
@@ -21,7 +22,7 @@ export const selectText = {
       : await frameWith(tab, text, pageParts);
     const { data, url } = await targets.act(tab, target, 'textRange.select', [text]);
     await pause(SELECTION_NOTICED_MS, signal);
-    const shown = data.text === undefined ? 'all' : JSON.stringify(data.text.slice(0, ELEMENT_TEXT_CHARS));
+    const shown = data.text === undefined ? 'all' : JSON.stringify(cutText(data.text, ELEMENT_TEXT_CHARS));
     const where = isGiven(params, 'selector') ? ` in ${data.said}` : '';
     return { url, data: { done: `selected ${shown}${where}` } };
   },
@@ -33,7 +34,7 @@ async function frameWith(tab, text, pageParts) {
   if (found) return { frameId: found.frameId, documentId: found.documentId, key: found.result };
   throw new CommandError({
     code: 'element_not_found',
-    message: `The page does not contain the text ${JSON.stringify(text.slice(0, ELEMENT_TEXT_CHARS))}.`,
+    message: `The page does not contain the text ${JSON.stringify(cutText(text, ELEMENT_TEXT_CHARS))}.`,
     hint: 'It must be there as it is shown; in a field, name it with selector.',
     mayHaveExecuted: false,
     url: tab.url,

@@ -9,6 +9,7 @@ import { toldAddress } from '../told_page.js';
 
 /** The scripts of the board, in the order in which they need each other. */
 const DRAW_MODE_FILES = [
+  'src/page/cut_text.js',
   'src/page/selectors.js',
   ...['geometry', 'elements', 'nodes', 'marks', 'drawing_view', 'tool_bar', 'note_field',
     'event_shield', 'styles', 'pose', 'input', 'board']

@@ -1,8 +1,8 @@
-/* global callslipSecretFields, callslipSelectors */
+/* global callslipCutText, callslipSecretFields, callslipSelectors */
 /**
  * What the functions of this folder share. It is no module: the browser runs it in the extension's
  * own world of a page, where it leaves `callslipElements` for the function that comes after it. It
- * uses what selectors.js and secret_fields.js have left there.
+ * uses what cut_text.js, selectors.js and secret_fields.js have left there.
  */
 globalThis.callslipElements = (() => {
   const ATTRIBUTES = ['id', 'name', 'type', 'role', 'href', 'src', 'alt', 'title', 'placeholder',
@@ -100,17 +100,17 @@ globalThis.callslipElements = (() => {
 
   function textOf(element, limitChars) {
     const text = element.innerText ?? element.textContent;
-    return (text || ownText(element)).trim().slice(0, limitChars);
+    return callslipCutText((text || ownText(element)).trim(), limitChars);
   }
 
   function describe(element, { textChars, attributeChars }) {
     const attributes = {};
     for (const name of ATTRIBUTES) {
       const value = element.getAttribute(name);
-      if (value !== null) attributes[name] = value.slice(0, attributeChars);
+      if (value !== null) attributes[name] = callslipCutText(value, attributeChars);
     }
     if ('value' in element && typeof element.value === 'string' && !isSecret(element)) {
-      attributes.value = element.value.slice(0, attributeChars);
+      attributes.value = callslipCutText(element.value, attributeChars);
     }
     return {
       selector: callslipSelectors.selectorOf(element),

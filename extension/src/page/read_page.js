@@ -1,8 +1,9 @@
-/** Runs in the page. `innerText` is what a reader sees; a page without a body has only its root. */
+/* global callslipCutText */
+/** Runs in the page, after cut_text.js. `innerText` is what a reader sees; a page without a body has only its root. */
 export function readPage(limitChars) {
   const url = location.href;
   const text = document.body?.innerText ?? document.documentElement?.textContent ?? '';
-  const data = { title: document.title, url, text: text.slice(0, limitChars) };
+  const data = { title: document.title, url, text: callslipCutText(text, limitChars) };
   if (text.length > limitChars) data.truncated = true;
   return { url, data };
 }

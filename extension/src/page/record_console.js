@@ -18,9 +18,14 @@
   const record = { entries: [], dropped: false, since: new Date().toISOString() };
   Object.defineProperty(window, KEY, { value: record });
 
+  /** As page/cut_text.js does, which leaves a name in the page. */
+  function cut(text) {
+    return text.slice(0, text.codePointAt(TEXT_CHARS - 1) > 0xffff ? TEXT_CHARS - 1 : TEXT_CHARS);
+  }
+
   function add(level, text, source) {
-    const entry = { time: new Date().toISOString(), level, text: text.slice(0, TEXT_CHARS) };
-    record.entries.push(source ? { ...entry, source: source.slice(0, TEXT_CHARS) } : entry);
+    const entry = { time: new Date().toISOString(), level, text: cut(text) };
+    record.entries.push(source ? { ...entry, source: cut(source) } : entry);
     if (record.entries.length <= ENTRIES) return;
     record.entries.shift();
     record.dropped = true;

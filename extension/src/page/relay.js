@@ -1,3 +1,4 @@
+/* global callslipCutText */
 /**
  * Runs in the extension's own world of each frame of a tab in which a command runs: hands what
  * page/main/stand_ins.js tells to the service worker, and asks it at the beginning whether a command
@@ -73,9 +74,9 @@
     const link = event.composedPath().find((node) => node.localName === 'a' && node.href);
     if (!link || typeof link.href !== 'string') return;
     if (link.hasAttribute('download') && isSaved(link)) {
-      tell({ kind: 'file', name: link.download.slice(0, URL_CHARS), url: link.href.slice(0, URL_CHARS) });
+      tell({ kind: 'file', name: callslipCutText(link.download, URL_CHARS), url: callslipCutText(link.href, URL_CHARS) });
     } else if (link.target === '_blank') {
-      tell({ kind: 'link', url: link.href.slice(0, URL_CHARS) });
+      tell({ kind: 'link', url: callslipCutText(link.href, URL_CHARS) });
     }
   });
 

@@ -180,7 +180,9 @@ export class FakeGateway {
       return this.#receive(request, response);
     }
     if (request.method === 'POST' && url.pathname === '/worker-status') {
-      this.statuses.push(await bodyOf(request));
+      const body = await bodyOf(request);
+      if (!isWellFormed(body)) return respond(response, 400, { error: 'malformed_json' });
+      this.statuses.push(body);
       respond(response, 200, { status: 'ok' });
       return this.#events.emit('status');
     }
@@ -231,12 +233,18 @@ export class FakeGateway {
     if (!body.correlation_id) {
       return respond(response, 400, { error: 'missing_correlation_id' });
     }
+    if (!isWellFormed(body)) return respond(response, 400, { error: 'malformed_json' });
     const planned = this.#answers.get(`${body.id} ${body.status}`)?.shift();
     const { code = 200, body: answer = { accepted: true } } = planned ?? {};
     respond(response, code, answer);
     this.posts.push({ at: performance.now(), headers: request.headers, code, body });
     this.#events.emit('post');
   }
+}
+
+/** The gateway takes no half characters, which JSON.parse lets through. */
+function isWellFormed(body) {
+  return !/\\ud[89a-f]/.test(JSON.stringify(body));
 }
 
 async function bodyOf(request) {

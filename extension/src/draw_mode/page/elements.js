@@ -32,9 +32,9 @@ globalThis.callslipDraw ??= {};
     return {
       selector: callslipSelectors.selectorOf(element),
       tag: element.localName,
-      text: text.slice(0, textChars),
+      text: callslipCutText(text, textChars),
       computed_style: Object.fromEntries(
-        STYLES.map((name) => [name, styles.getPropertyValue(name).slice(0, styleChars)]),
+        STYLES.map((name) => [name, callslipCutText(styles.getPropertyValue(name), styleChars)]),
       ),
       bounds: pageBounds(element),
     };

@@ -1,4 +1,4 @@
-/* global callslip */
+/* global callslip, callslipCutText */
 /** The part of the walk that tells of what can be acted on, and gives it its ref. */
 callslip.acts = (() => {
   const { read, attribute } = callslip.reading;
@@ -249,7 +249,7 @@ callslip.acts = (() => {
   /** The own name of what holds others: what was said of it, not all that is in it. */
   function clickName(element) {
     const which = element.hasAttribute('aria-label') ? 'aria-label' : 'title';
-    return callslip.names.clean(attribute(element, which)).slice(0, NAME_CHARS);
+    return callslipCutText(callslip.names.clean(attribute(element, which)), NAME_CHARS);
   }
 
   return { Acts, ITEMS, NAME_CHARS };

@@ -1,4 +1,4 @@
-/* global callslip */
+/* global callslip, callslipCutText */
 /**
  * Keeps what a page says apart from what the outline says. Text of the page that looks like a ref
  * with its role, or like the beginning of a line of the outline, gets a `'` before it.
@@ -16,7 +16,7 @@ callslip.guard = (() => {
   const START = new RegExp(`^(?:${EVENTS}|e\\d+(?![\\p{L}\\p{N}_])|#+ |[-…+~→|] |${roles}(?![\\p{L}\\p{N}_]))`, 'u');
 
   function cut(text, chars) {
-    return text.length > chars ? `${text.slice(0, chars - 1)}…` : text;
+    return text.length > chars ? `${callslipCutText(text, chars - 1)}…` : text;
   }
 
   /** Text that has been cleaned, for the inside of a line. */

@@ -1,4 +1,4 @@
-/* global callslip */
+/* global callslip, callslipCutText */
 /** The accessible names of elements, in the order that the accname specification of the W3C has. */
 callslip.names = (() => {
   const { Allowance, attribute: said, read } = callslip.reading;
@@ -251,7 +251,7 @@ callslip.names = (() => {
         const labels = labelsOf(element, visited);
         if (['submit', 'reset', 'button'].includes(element.type)) {
           const standard = { submit: 'Submit', reset: 'Reset' }[element.type] ?? '';
-          return labels || element.value.slice(0, TEXT_CHARS).trim() || standard || attribute('title');
+          return labels || callslipCutText(element.value, TEXT_CHARS).trim() || standard || attribute('title');
         }
         if (element.type === 'image') {
           return labels || attribute('alt') || attribute('title') || 'Submit';

@@ -1,4 +1,4 @@
-/* global callslip */
+/* global callslip, callslipCutText */
 /** Reads texts of the page within bounds.js, and counts what that takes. */
 callslip.reading = (() => {
   const { ALL_NODES, LATE_NODES, SPACE_CHARS, TEXT_CHARS, TEXT_NODES } = callslip.bounds;
@@ -26,7 +26,7 @@ callslip.reading = (() => {
     /** As much of a text as may be read. */
     text(text) {
       const most = Math.max(0, this.chars) + SPACE_CHARS;
-      const part = text.length > most ? text.slice(0, most) : text;
+      const part = callslipCutText(text, most);
       this.chars -= part.trim().length;
       if (part !== text || this.chars < 0) this.whole = false;
       return part;
@@ -65,7 +65,7 @@ callslip.reading = (() => {
     read,
 
     /** An attribute as far as it is read; empty where there is none. */
-    attribute: (element, name) => (element.getAttribute(name) ?? '').slice(0, TEXT_CHARS),
+    attribute: (element, name) => callslipCutText(element.getAttribute(name) ?? '', TEXT_CHARS),
 
     /** A new look begins. */
     begin() {

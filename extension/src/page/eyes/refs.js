@@ -1,4 +1,4 @@
-/* global callslip */
+/* global callslip, callslipCutText */
 /**
  * The numbers of elements, as in `e12`. A number belongs to one element and stays with it for as
  * long as the element lives; it is never given a second time. The numbers come from the counter of
@@ -118,7 +118,7 @@ callslip.refs = (() => {
       return false;
     };
     callslip.shadow.eachChild(element, visit);
-    return text.slice(0, CONTEXT_CHARS).replace(/\s+/g, ' ').trim();
+    return callslipCutText(text, CONTEXT_CHARS).replace(/\s+/g, ' ').trim();
   }
 
   /** Names of buttons alone say nothing of what they are for: the words above them do. */

@@ -1,4 +1,4 @@
-/* global callslip, callslipSecretFields */
+/* global callslip, callslipCutText, callslipSecretFields */
 /** States and values of elements, in the words of the outline. */
 callslip.states = (() => {
   const VALUE_CHARS = 120;
@@ -16,8 +16,8 @@ callslip.states = (() => {
   const { SPACE_CHARS } = callslip.bounds;
 
   const short = (text, chars = VALUE_CHARS) => {
-    const line = callslip.names.clean(text.slice(0, chars + SPACE_CHARS));
-    return line.length > chars ? `${line.slice(0, chars - 1)}…` : line;
+    const line = callslip.names.clean(callslipCutText(text, chars + SPACE_CHARS));
+    return line.length > chars ? `${callslipCutText(line, chars - 1)}…` : line;
   };
 
   /** True where neither a mouse nor keys change anything. */

@@ -1,4 +1,4 @@
-/* global callslip */
+/* global callslip, callslipCutText */
 /** The walk through this frame as it is drawn, across shadow trees, that writes its outline. */
 callslip.walk = (() => {
   /** Scripts can nest deeper than a parser does, and deeper than there is a stack. */
@@ -194,7 +194,7 @@ callslip.walk = (() => {
       const own = Number(/^h([1-6])$/.exec(element.localName)?.[1] ?? 2);
       const level = said >= 1 && said <= 9 ? said : own;
       const { text, whole } = read(element, HEADING_CHARS);
-      this.headed = text.slice(0, HEADED_CHARS);
+      this.headed = callslipCutText(text, HEADED_CHARS);
       // Nobody makes a heading of a whole page.
       if (!whole) return this.children(element, context);
       return this.lines.heading(level, element, () => this.children(element, context));

@@ -1,4 +1,4 @@
-/* global callslip */
+/* global callslip, callslipCutText */
 /** Runs in each frame of a page. Fills in fields of every kind, so that the page notices. */
 callslip.fields = (() => {
   const { focus, keyChoices, keyDefaults, mouse, roles, states, target, values } = callslip;
@@ -195,7 +195,7 @@ callslip.fields = (() => {
     // A number may have that attribute, without any meaning.
     if (element.maxLength < 0 || element.type === 'number') return text;
     const room = Math.max(0, element.maxLength - element.value.length + replaced);
-    return text.length > room ? text.slice(0, room).replace(/[\ud800-\udbff]$/, '') : text;
+    return callslipCutText(text, room);
   }
 
   /** Puts a text where the selection is, as typing does: trusted events, and it can be undone. */

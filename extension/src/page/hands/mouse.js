@@ -1,4 +1,4 @@
-/* global callslip */
+/* global callslip, callslipCutText */
 /** Runs in each frame of a page. Sends the events of a mouse, in the order in which a browser does. */
 callslip.mouse = (() => {
   const { focus, shadow, states } = callslip;
@@ -136,13 +136,13 @@ callslip.mouse = (() => {
       }
       if (detail === 2 && element.isConnected) send(element, 'dblclick', init(x, y, { detail, ...flags }));
     }
-    return { said, tag, text: text.slice(0, 200), clicks };
+    return { said, tag, text: callslipCutText(text, 200), clicks };
   }
 
   function hover(key, { x, y }) {
     const wanted = callslip.target.element(key);
     const hit = callslip.hitTest.at(x, y);
-    const text = textOf(wanted).slice(0, 200);
+    const text = callslipCutText(textOf(wanted), 200);
     moveTo(hit && shadow.contains(wanted, hit) ? hit : wanted, x, y);
     return { said: callslip.target.say(wanted), tag: wanted.localName, text };
   }

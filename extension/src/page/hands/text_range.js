@@ -1,4 +1,4 @@
-/* global callslip */
+/* global callslip, callslipCutText */
 /** Runs in each frame of a page. Selects text, as a mouse that is drawn over it does. */
 callslip.textRange = (() => {
   const { focus, hitTest, mouse, scrolling, shadow, states, target } = callslip;
@@ -54,7 +54,7 @@ callslip.textRange = (() => {
   function notThere(element, text) {
     return new callslip.Failure({
       code: 'element_not_found',
-      message: `${target.say(element)} does not contain the text ${JSON.stringify(text.slice(0, 200))}.`,
+      message: `${target.say(element)} does not contain the text ${JSON.stringify(callslipCutText(text, 200))}.`,
       hint: 'It must be there as it is shown; leave text out to select all of the element.',
     });
   }

@@ -38,8 +38,13 @@
     dispatch(new Message(TOLD, { detail: stringify(what) }));
   }
 
+  /** As page/cut_text.js does, which leaves a name in the page. */
+  function cut(text) {
+    return text.slice(0, text.codePointAt(TEXT_CHARS - 1) > 0xffff ? TEXT_CHARS - 1 : TEXT_CHARS);
+  }
+
   function textOf(value) {
-    return value === undefined ? '' : `${value}`.slice(0, TEXT_CHARS);
+    return value === undefined ? '' : cut(`${value}`);
   }
 
   function askedFor(kind, text, value) {
@@ -71,9 +76,9 @@
 
   function addressOf(url) {
     try {
-      return url ? new URL(`${url}`, document.baseURI).href.slice(0, TEXT_CHARS) : 'about:blank';
+      return url ? cut(new URL(`${url}`, document.baseURI).href) : 'about:blank';
     } catch {
-      return `${url}`.slice(0, TEXT_CHARS);
+      return cut(`${url}`);
     }
   }
 

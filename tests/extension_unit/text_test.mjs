@@ -1,0 +1,87 @@
+/** Texts are cut between characters, and what is posted has no half ones. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { oneLine } from '../../extension/src/event_lines.js';
+import { cutText, jsonText } from '../../extension/src/text.js';
+import { toldAddress, toldTitle } from '../../extension/src/told_page.js';
+import { downloadName } from '../../extension/src/download_name.js';
+
+const SMILE = '\u{1f642}';
+
+describe('a text that is cut', () => {
+  test('keeps as much as fits, and no half of a character', () => {
+    const text = `a${SMILE}b${SMILE}${SMILE}`;
+    const cuts = Array.from({ length: 11 }, (_, chars) => cutText(text, chars));
+    assert.deepEqual(cuts, [
+      '', 'a', 'a', `a${SMILE}`, `a${SMILE}b`, `a${SMILE}b`, `a${SMILE}b${SMILE}`, `a${SMILE}b${SMILE}`,
+      text, text, text,
+    ]);
+  });
+
+  test('stays as it is where the page had halves in it', () => {
+    assert.equal(cutText('\ud83d\ud83dx', 2), '\ud83d\ud83d');
+    assert.equal(cutText('x\ude42\ude42', 2), 'x\ude42');
+  });
+
+  const places = {
+    'a title': (text) => toldTitle(text),
+    'an address': (text) => toldAddress(`http://page.test/${text}`),
+    'a line': (text) => oneLine(text, 300),
+    'the name of a file': (text) => downloadName('http://page.test/', [
+      { name: 'Content-Disposition', value: `attachment; filename*=UTF-8''${encodeURIComponent(text)}` },
+    ]),
+  };
+  for (const [what, cut] of Object.entries(places)) {
+    test(`is ${what}`, () => {
+      for (const before of ['', 'x']) {
+        const told = cut(before + SMILE.repeat(2_000));
+        assert.ok(told.length < 2_001 && told.isWellFormed(), told.slice(-5));
+      }
+    });
+  }
+});
+
+describe('JSON that is posted', () => {
+  const written = (value) => JSON.parse(jsonText(value));
+
+  test('has U+FFFD in the place of half a character, in texts and in names', () => {
+    const value = { '\ud83d': ['a\ud83d', { b: '\ude42c', d: SMILE }], n: null, t: true, x: 1.5 };
+    const mended = { '\ufffd': ['a\ufffd', { b: '\ufffdc', d: SMILE }], n: null, t: true, x: 1.5 };
+    assert.deepEqual(written(value), mended);
+    assert.equal(/\\ud[89a-f]/.test(jsonText(value)), false);
+    assert.equal(written('\ud83d'), '\ufffd');
+  });
+
+  test('is left alone where it only talks of halves', () => {
+    const text = String.raw`JSON writes it as \ud83d`;
+    assert.equal(written([text, '\ud83d'])[0], text);
+    assert.equal(jsonText({ a: SMILE }), JSON.stringify({ a: SMILE }));
+  });
+
+  test('loses no member by it', () => {
+    const halves = JSON.parse(String.raw`{"\ud83d": 1, "\ud83e": 2, "\ufffd": 3, "__proto__": 4, "z": "\ud83d"}`);
+    const json = jsonText(halves);
+    assert.deepEqual(json.match(/:[1-4]/g), [':1', ':2', ':3', ':4']);
+    assert.equal(new Set(json.match(/"[^"]+":/g)).size, 5);
+  });
+
+  test('may be deep', () => {
+    const depth = 1_500;
+    const deep = JSON.parse(`${'['.repeat(depth)}"\\ud83d"${']'.repeat(depth)}`);
+    assert.equal(jsonText(deep), `${'['.repeat(depth)}"\ufffd"${']'.repeat(depth)}`);
+  });
+});
+
+test('no text is cut by slice where that could be within a character', async () => {
+  const root = new URL('../../extension/', import.meta.url);
+  const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.js'));
+  const cutting = /\b(text|message|title|url|href|value|name|note|label|line|data)\)?\.(slice|substring|substr)\(0, (?!all\[0\])/i;
+  for (const file of files) {
+    const lines = (await readFile(new URL(file, root), 'utf8')).split('\n');
+    const found = lines.filter((line) => cutting.test(line) && !line.includes('codePointAt'));
+    // Words of a name are looked for, and nothing of it is told.
+    const told = found.filter((line) => !line.includes('name.slice(0, 1_000)') && !line.includes('isWithin'));
+    assert.deepEqual(told, [], file);
+  }
+});
