@@ -40,12 +40,12 @@ export function createActionReports({
   }
 
   /** How the tab is, `{off}` with its address alone, or undefined where its page is not told in time. */
-  async function look(tab) {
+  async function look(tab, patienceMs = LOOK_PATIENCE_MS) {
     const off = await placeOff(tab);
     if (off) return { off };
     // It may have come there only while it was looked at.
     const failed = ({ code, url }) => (code === 'restricted_page' ? { off: url } : undefined);
-    return Promise.race([outline(tab).catch(failed), pause(LOOK_PATIENCE_MS)]);
+    return Promise.race([outline(tab).catch(failed), pause(patienceMs)]);
   }
 
   return {
@@ -78,8 +78,14 @@ export function createActionReports({
         stepAt = settling.begin(tab.id);
       }
 
+      /** A look that leaves time to say that there is no answer to it. */
+      function lookInTime() {
+        const leftMs = Math.max(0, endsAt - now() - REPORT_RESERVE_MS / 3);
+        return look(tab, Math.min(LOOK_PATIENCE_MS, leftMs));
+      }
+
       async function changedLines(before) {
-        const after = await look(tab);
+        const after = await lookInTime();
         if (!after?.lines) return untold(after);
         remember(key, after);
         if (before && documentOf(before) === documentOf(after)) {
@@ -91,7 +97,7 @@ export function createActionReports({
       }
 
       async function wholePage() {
-        const seen = await look(tab);
+        const seen = await lookInTime();
         if (!seen?.lines) return untold(seen);
         remember(key, seen);
         return seen.text.split('\n');
@@ -101,11 +107,11 @@ export function createActionReports({
         settle,
 
         /**
-         * The report on what was `done`, once the page is quiet; `changed` tells whether there is
-         * anything in it but that.
+         * The report on what was `done`, once the page is quiet, unless that `isUnfinished` and was
+         * waited for; `changed` tells whether there is anything in it but that.
          */
-        async finish(done) {
-          await settle();
+        async finish(done, { isUnfinished = false } = {}) {
+          if (!isUnfinished) await settle();
           const ms = Math.round(now() - startedAt);
           const events = await eventLines({ tab, watch, beganAt: firstAt });
           const lines = view === 'none' ? []

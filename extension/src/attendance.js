@@ -72,8 +72,9 @@ export function createAttendance({ browser, standIns, reports, now }) {
     const result = await action.run({ ...setting, settle: report.settle, endsAt: endsAt - TARGET_RESERVE_MS });
     if (!result || signal.aborted) return result;
     const { done, ...data } = isRecord(result.data) ? result.data : {};
-    const { text, changed } = await report.finish(done ?? wordsFor(params));
-    if (action.reported !== 'beside') return { ...result, data: { ...data, page: text } };
+    const { isUnfinished, ...rest } = result;
+    const { text, changed } = await report.finish(done ?? wordsFor(params), { isUnfinished });
+    if (action.reported !== 'beside') return { ...rest, data: { ...data, page: text } };
     if (changed) run.page = text;
     return result;
   }

@@ -26,6 +26,7 @@ const NOBODY = {
  * - `tabless`: it acts on no tab and waits for no turn;
  * - `openTab({params, tools})`: it brings its own tab;
  * - `closesTab`: the end of the tab is not the end of the action;
+ * - `outlivesTab`: it says itself what the end of its tab means;
  * - what attendance.js reads of it, who is there while it runs.
  *
  * `isOff(url)` tells, or resolves to, whether a page is one where no action is carried out.
@@ -48,7 +49,7 @@ export function createCommandExecutor({
     const watch = new AbortController();
     // When nobody waits for the command any more, its tab is free for the next.
     const ends = [perform(action, params, tab, run), aborted(run.signal)];
-    if (tab && !action.closesTab) ends.push(tabs.closed(tab.id, watch.signal));
+    if (tab && !action.closesTab && !action.outlivesTab) ends.push(tabs.closed(tab.id, watch.signal));
     try {
       const result = await Promise.race(ends);
       if (!result) return undefined;

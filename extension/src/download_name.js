@@ -10,12 +10,18 @@ const SAVED = /^application\/(octet-stream|zip|x-|vnd\.(ms-|openxml)|gzip|msword
  * headers: the way that the browser goes, as far as they tell.
  */
 export function downloadName(url, headers) {
-  const valueOf = (wanted) =>
-    headers.find(({ name }) => name.toLowerCase() === wanted)?.value ?? '';
-  const disposition = valueOf('content-disposition');
-  const isAttachment = /^\s*attachment\b/i.test(disposition);
-  if (!isAttachment && !SAVED.test(valueOf('content-type'))) return undefined;
-  return plain(nameIn(disposition) || lastPart(url) || 'download');
+  const isAttachment = /^\s*attachment\b/i.test(valueOf(headers, 'content-disposition'));
+  if (!isAttachment && !SAVED.test(valueOf(headers, 'content-type'))) return undefined;
+  return savedName(url, headers);
+}
+
+/** The name that an answer has where it is saved as a file. */
+export function savedName(url, headers) {
+  return plain(nameIn(valueOf(headers, 'content-disposition')) || lastPart(url) || 'download');
+}
+
+function valueOf(headers, wanted) {
+  return headers.find(({ name }) => name.toLowerCase() === wanted)?.value ?? '';
 }
 
 function nameIn(disposition) {

@@ -132,6 +132,20 @@ export function noHistory(direction) {
   });
 }
 
+/** `request` is what network_log.js has of it; `where` tells what became of the tab. */
+export function notAPage({ status, error, name }, { url, where }) {
+  const what = error ? `The address led to no page (${error})`
+    : [204, 205].includes(status) ? `The server has sent no page, by the status ${status}`
+      : `The address is a download, which the browser saves${name ? ` as ${name}` : ''}`;
+  return new CommandError({
+    code: 'not_a_page',
+    message: `${what}; ${where}.`,
+    hint: 'The server has had the request. Do not repeat it to see a page.',
+    mayHaveExecuted: true,
+    url,
+  });
+}
+
 export function resultTooLarge(bytes) {
   return new CommandError({
     code: 'result_too_large',

@@ -318,6 +318,19 @@ export const QUIET_MS = 50;
 export const QUIET_PATIENCE_MS = 1_000;
 export const LOAD_PATIENCE_MS = 10_000;
 
+/**
+ * How often it is looked whether a load has ended without a page, in ms; and what is left of the time
+ * of a command for telling of a page that is there and still loads: a look at it, on a busy machine.
+ */
+export const LOAD_LOOK_MS = 100;
+export const LOAD_RESERVE_MS = 1_500;
+
+/** How long a script waits for a document that still comes in, in ms: as long as the outline does. */
+export const PARSE_PATIENCE_MS = 3_000;
+
+/** What a page still loads, in one answer: enough to tell what holds it up. */
+export const LOADING_TOLD = 5;
+
 /** The longest report on an action, in UTF-16 units, and the longest address in a line of it. */
 export const REPORT_CHARS = 2_000;
 export const URL_TOLD_CHARS = 300;

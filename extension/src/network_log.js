@@ -1,4 +1,4 @@
-import { downloadName } from './download_name.js';
+import { downloadName, savedName } from './download_name.js';
 import { NETWORK_ENTRIES, NETWORK_TABS, REQUEST_URL_CHARS } from './limits.js';
 import { createRequestDetails, shownBody, shownHeaders } from './request_details.js';
 import { toldAddress } from './told_page.js';
@@ -57,7 +57,7 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     const shown = { id, time: iso(timeStamp), method, type, url: toldAddress(url) };
     // A part of an address would be another one.
     const whole = url.length > REQUEST_URL_CHARS ? '' : url;
-    const entry = { requestId, tabId, url: whole, beganAt: timeStamp, shown };
+    const entry = { requestId, tabId, url: whole, beganAt: timeStamp, shown, outcome: { answered: false } };
     log.entries.push(entry);
     underWay.set(requestId, entry);
     if (log.entries.length <= NETWORK_ENTRIES) return;
@@ -71,9 +71,12 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     const entry = underWay.get(requestId);
     if (!entry) return;
     underWay.delete(requestId);
+    Object.assign(entry.outcome, { answered: outcome.redirected_to === undefined, error: outcome.error });
     if (leadsOn(entry) && logs.has(entry.tabId)) logs.get(entry.tabId).endedAt = wallNow();
     Object.assign(entry.shown, outcome, { duration_ms: Math.round(timeStamp - entry.beganAt) });
   }
+
+  const isOpen = ({ requestId, endless }) => underWay.has(requestId) && !endless;
 
   const everything = { urls: ['<all_urls>'] };
   requests.onBeforeRequest.addListener(begin, everything, ['requestBody']);
@@ -86,8 +89,9 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     everything,
   );
   // An event stream is open for as long as the page is: nobody waits for its end.
-  requests.onResponseStarted.addListener(({ requestId, responseHeaders = [] }) => {
+  requests.onResponseStarted.addListener(({ requestId, statusCode, responseHeaders = [] }) => {
     const entry = underWay.get(requestId);
+    if (entry) Object.assign(entry.outcome, { answered: true, status: statusCode });
     const type = responseHeaders.find(({ name }) => name.toLowerCase() === 'content-type');
     if (entry && type?.value?.startsWith('text/event-stream')) entry.endless = true;
   }, everything, ['responseHeaders']);
@@ -95,6 +99,7 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     const entry = underWay.get(requestId);
     if (!entry) return;
     details.add(entry.shown.id, { response_headers: shownHeaders(responseHeaders) });
+    if (isPage(entry)) entry.outcome.name = savedName(url, responseHeaders);
     if (SAVED.includes(type)) entry.file = downloadName(url, responseHeaders);
   }, everything, ['responseHeaders', 'extraHeaders']);
   requests.onCompleted.addListener(
@@ -111,16 +116,33 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     /**
      * `{open, page, endedAt}`: how many requests of documents, fetch and XMLHttpRequest that a tab
      * began at a time or after it are under way; whether one of them, or of those that ended, was for
-     * the page itself; and when the last one ended. Times are in ms since 1970.
+     * the page itself; and when the last one ended. Times are in ms since 1970. One for the page that
+     * is answered is not open: the tab itself shows how far its page is, and what is saved may be long.
      */
     since(tabId, time) {
       const { entries, endedAt } = logs.get(tabId) ?? { entries: [], endedAt: 0 };
       const begun = entries.filter((entry) => entry.beganAt >= time && leadsOn(entry));
       return {
-        open: begun.filter(({ requestId, endless }) => underWay.has(requestId) && !endless).length,
-        page: begun.some(({ shown }) => shown.type === 'main_frame'),
+        open: begun.filter((entry) => isOpen(entry) && !(isPage(entry) && entry.outcome.answered)).length,
+        page: begun.some(isPage),
         endedAt,
       };
+    },
+
+    /**
+     * Answers a function that tells of the last request for the page of a tab, also once the tab has
+     * gone: always the same `{answered, status, error, name}` of one request. `answered` is true once
+     * it has led to a page, to a file, or to nothing; `name` is that of a file.
+     */
+    pageRequest(tabId) {
+      const log = logOf(tabId);
+      return () => log.entries.findLast(isPage)?.outcome;
+    },
+
+    /** `{type, url}` of each request of a tab that is under way. */
+    underWay(tabId) {
+      const { entries } = logs.get(tabId) ?? { entries: [] };
+      return entries.filter(isOpen).map(({ shown: { type, url } }) => ({ type, url }));
     },
 
     /** `{name, url}` of each file that a tab began to download at a time or after it. */
@@ -154,6 +176,8 @@ export function watchNetwork({ requests, tabs, wallNow }) {
     },
   };
 }
+
+const isPage = ({ shown }) => shown.type === 'main_frame';
 
 function leadsOn({ shown }) {
   return LEADS_ON.includes(shown.type);

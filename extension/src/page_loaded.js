@@ -1,13 +1,17 @@
 /**
  * Resolves at the end of the next load that begins in the tab. An end without a beginning belongs
  * to the page that was there before, and is passed over. Also resolves when the signal is aborted.
+ * `committed` is called once the page is there, so far without its end.
  */
-export function pageLoaded(browser, tabId, signal) {
+export function pageLoaded(browser, tabId, signal, committed = () => {}) {
   return new Promise((resolve) => {
     let began = false;
     const listener = (changedId, { status }) => {
       if (changedId !== tabId) return;
-      if (status === 'loading') began = true;
+      if (status === 'loading') {
+        began = true;
+        committed();
+      }
       if (status === 'complete' && began) finish();
     };
     function finish() {
@@ -19,13 +23,17 @@ export function pageLoaded(browser, tabId, signal) {
   });
 }
 
-/** The same for a tab that was just opened: its load may have begun, or be over, already. */
-export async function firstPageLoaded(browser, tabId, signal) {
+/**
+ * The same for a tab that was just opened: its load may have begun, or be over, already. It has no
+ * address while no page is there.
+ */
+export async function firstPageLoaded(browser, tabId, signal, committed = () => {}) {
   let finish;
   const finished = new Promise((resolve) => { finish = resolve; });
   const look = async () => {
-    const { status, pendingUrl } = await browser.tabs.get(tabId);
-    if (status === 'complete' && !pendingUrl) finish();
+    const { status, pendingUrl, url } = await browser.tabs.get(tabId);
+    if (url) committed();
+    if (url && status === 'complete' && !pendingUrl) finish();
   };
   // A tab that is gone meanwhile is for whoever watches the tab to notice.
   const listener = (changedId) => {

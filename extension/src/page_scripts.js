@@ -1,4 +1,6 @@
 import { CommandError, pageNavigated } from './errors.js';
+import { PARSE_PATIENCE_MS } from './limits.js';
+import { stillParsed } from './page/still_parsed.js';
 
 /** What the browser says when the page went away under the script. */
 const REPLACED = /frame with id \d+ (was removed|is not ready)|no (frame|document) with id/i;
@@ -7,7 +9,8 @@ const REPLACED = /frame with id \d+ (was removed|is not ready)|no (frame|documen
 const ELEMENTS = ['cut_text', 'secret_fields', 'selectors', 'elements'].map((name) => `src/page/${name}.js`);
 
 /**
- * Runs one of the functions of `page/` in the top frame of a tab, once its document is complete.
+ * Runs one of the functions of `page/` in the top frame of a tab, once its document is complete, or
+ * has been waited for: some never come to their end.
  * Such a function is sent to the page as text, so it may use nothing from outside itself, other
  * than `callslipElements` where it asks for that. It answers `{url, data}` or `{url, error}`, never
  * by throwing, because the browser drops what a page function throws; it drops members of its
@@ -34,7 +37,10 @@ export function createPageScripts(browser) {
      * the document to be complete.
      */
     async run(tabId, pageFunction, args, { world = 'ISOLATED', elements, early } = {}) {
-      const shared = { target: { tabId }, world, injectImmediately: early === true };
+      const target = { tabId };
+      const asked = { target, world: 'ISOLATED', injectImmediately: true, func: stillParsed, args: [PARSE_PATIENCE_MS] };
+      const injectImmediately = early === true || await inject(asked) === true;
+      const shared = { target, world, injectImmediately };
       if (elements) await inject({ ...shared, files: ELEMENTS });
       const answer = await inject({ ...shared, func: pageFunction, args });
       if (!answer) throw pageNavigated();

@@ -1,28 +1,42 @@
-import { executionFailed, noHistory } from './errors.js';
-import { pageLoaded } from './page_loaded.js';
+import { executionFailed, noHistory, notAPage } from './errors.js';
+import { LOADING_TOLD } from './limits.js';
+import { watchLoad } from './load.js';
 import { toldAddress, toldTitle } from './told_page.js';
 
 /**
  * Does what takes a tab to another page (`depart`), and answers `{url, title}` once that page has
- * loaded.
+ * loaded, or as much of it as the time of the command allows.
  */
-export async function travel({ tab, tools: { browser, isOff }, signal, progress }, depart) {
-  const loaded = pageLoaded(browser, tab.id, signal);
+export async function travel({ tab, tools, signal, progress, endsAt }, depart) {
+  const { browser } = tools;
+  const load = watchLoad({ ...tools, tabId: tab.id, signal, endsAt });
   await depart(browser);
   progress('The page is loading.');
-  await loaded;
-  return arrival(browser, tab.id, isOff);
+  const end = await load.end();
+  const { url } = await browser.tabs.get(tab.id);
+  if (end.request) throw notAPage(end.request, { url, where: `the tab is where it was, at ${toldAddress(url)}` });
+  return arrival(tab.id, tools, end);
 }
 
 /**
  * What is there once a tab has loaded: the answer to an action that went there. Of a page that is off
  * it is the address alone.
  */
-export async function arrival(browser, tabId, isOff) {
+export async function arrival(tabId, { browser, isOff }, { unfinished } = {}) {
   const { url, title } = await browser.tabs.get(tabId);
   if (await isOff(url)) return { url, data: { url: toldAddress(url) } };
   await refuseErrorPage(browser, tabId, url);
-  return { url, data: { url: toldAddress(url), title: toldTitle(title) } };
+  const data = { url: toldAddress(url), title: toldTitle(title) };
+  if (!unfinished) return { url, data };
+  return { url, isUnfinished: true, data: { ...data, still_loading: stillLoading(unfinished) } };
+}
+
+/** Lines such as `image http://page.test/large.png`. */
+function stillLoading(requests) {
+  // A page that is written by a script loads nothing, and may have no end.
+  if (requests.length === 0) return ['the page itself'];
+  const lines = requests.slice(0, LOADING_TOLD).map(({ type, url }) => `${type} ${url}`);
+  return requests.length > LOADING_TOLD ? [...lines, `${requests.length - LOADING_TOLD} more`] : lines;
 }
 
 /** An action that goes a step through the history of the tab, `back` or `forward`. */

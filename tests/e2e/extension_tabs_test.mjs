@@ -22,6 +22,100 @@ after(() => setting?.stop());
 
 const open = (path) => setting.open(path);
 
+describe('an address that is no page', () => {
+  const cases = [
+    ['/attachment', /download, which the browser saves as bill 1\.txt; /],
+    ['/to-attachment', /saves as bill 1\.txt; /],
+    ['/unknown.bin', /saves as unknown\.bin; /],
+    ['/nothing', /sent no page, by the status 204; /],
+    ['/reset', /sent no page, by the status 205; /],
+  ];
+  for (const [path, message] of cases) {
+    test(`${path} is told at once, and leaves the tab where it was`, async () => {
+      const { page, tabId } = await open('/second');
+      const params = { action: 'navigate', url: pages.url + path, tab_id: tabId };
+      const report = await gateway.run(params, { timeout_ms: 60_000 });
+      const error = assertError(report, 'not_a_page');
+      assert.match(error.message, message);
+      assert.ok(error.message.endsWith(`the tab is where it was, at ${pages.url}/second.`), error.message);
+      assert.equal(error.may_have_executed, true);
+      assert.ok(report.work.duration_ms < 30_000, `${report.work.duration_ms}`);
+      const seen = await setting.perform({ action: 'get_page', tab_id: tabId });
+      assert.equal(seen.url, `${pages.url}/second`);
+      await page.close();
+    });
+
+    test(`${path} is told of a new tab, too`, async () => {
+      const report = await gateway.run({ action: 'open_tab', url: pages.url + path }, { timeout_ms: 60_000 });
+      const error = assertError(report, 'not_a_page');
+      assert.match(error.message, message);
+      const isClosed = error.message.endsWith('the browser has closed the new tab.');
+      assert.equal(isClosed, !['/nothing', '/reset'].includes(path), error.message);
+      if (!isClosed) await setting.perform({ action: 'close_tab', tab_id: report.tab_id });
+    });
+  }
+
+  test('a click that leads to one does not wait for its end', async () => {
+    const { page, tabId } = await open('/files');
+    for (const selector of ['#large', '#nothing']) {
+      const report = await gateway.run({ action: 'click', selector, tab_id: tabId }, { timeout_ms: 60_000 });
+      assertComplete(report);
+      assert.ok(report.work.duration_ms < 8_000, `${selector} took ${report.work.duration_ms} ms`);
+    }
+    await page.close();
+  });
+
+  test('a tab that a person closes while it loads is gone', async () => {
+    const command = gateway.send({ action: 'open_tab', url: `${pages.url}/streaming` }, { timeout_ms: 60_000 });
+    const { body } = await gateway.post(command, 'pending');
+    await browser.worker.evaluate((id) => chrome.tabs.remove(id), body.tab_id);
+    assertError((await gateway.finalOf(command)).body, 'tab_gone');
+  });
+});
+
+describe('a page that never has loaded', () => {
+  const short = { timeout_ms: 3_000 };
+
+  test('is told as one that can be used, with what it still loads', async () => {
+    const { page, tabId } = await open('/');
+    const url = `${pages.url}/unfinished`;
+    const arrived = await setting.perform({ action: 'navigate', url, tab_id: tabId }, short);
+    const { still_loading: loading, ...place } = arrived;
+    assert.deepEqual(place, { url, title: 'Unfinished' });
+    assert.deepEqual(loading.sort(), [`image ${pages.url}/never`, `sub_frame ${pages.url}/never`]);
+    assert.match((await setting.perform({ action: 'get_page', tab_id: tabId }, short)).text, /Here already/);
+    await setting.perform({ action: 'click', selector: '#go', tab_id: tabId });
+    await page.close();
+  });
+
+  test('in a new tab, too', async () => {
+    const url = `${pages.url}/unfinished`;
+    const { tab_id: tabId, title, still_loading: loading } = await setting.perform({ action: 'open_tab', url }, short);
+    assert.equal(title, 'Unfinished');
+    assert.equal(loading.length, 2);
+    await setting.perform({ action: 'close_tab', tab_id: tabId });
+  });
+
+  test('may be a document without an end', async () => {
+    const { page, tabId } = await open('/');
+    const url = `${pages.url}/streaming`;
+    const { title, still_loading: loading } = await setting.perform({ action: 'navigate', url, tab_id: tabId }, short);
+    assert.deepEqual([title, loading], ['Streaming', [`main_frame ${url}`]]);
+    const { page: outline } = await setting.perform({ action: 'page', tab_id: tabId });
+    assert.match(outline, /Here already/);
+    assert.match((await setting.perform({ action: 'get_page', tab_id: tabId })).text, /Here already/);
+    assert.equal(await setting.perform({ action: 'execute_js', script: 'document.title', tab_id: tabId }), 'Streaming');
+    await page.close();
+  });
+
+  test('is still waited for where nothing has come of it', async () => {
+    const { page, tabId } = await open('/');
+    const report = await gateway.run({ action: 'navigate', url: `${pages.url}/never`, tab_id: tabId }, { timeout_ms: 2_000 });
+    assert.deepEqual([report.status, report.error.code], ['timeout', 'execution_timeout']);
+    await page.close();
+  });
+});
+
 describe('tabs', () => {
   test('commands run side by side in different tabs and in order within one', async () => {
     const first = await open('/');

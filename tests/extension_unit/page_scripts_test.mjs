@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
+import { stillParsed } from '../../extension/src/page/still_parsed.js';
 import { createPageScripts } from '../../extension/src/page_scripts.js';
 
 const URL = 'http://page.test/';
 
 let injections;
 let answer;
+let isParsed;
 let pageScripts;
 
 beforeEach(() => {
   injections = [];
+  isParsed = true;
   answer = () => [{ result: { url: URL, data: 42 } }];
   const scripting = {
     async executeScript(injection) {
+      if (injection.func === stillParsed) return [{ result: !isParsed }];
       injections.push(injection);
       return injection.files ? [{ result: null }] : answer();
     },
@@ -31,6 +35,12 @@ describe('page scripts', () => {
       { ...shared, world: 'ISOLATED', injectImmediately: false, args: [1] },
       { ...shared, world: 'MAIN', injectImmediately: true, args: [] },
     ]);
+  });
+
+  test('do not wait for a document that does not come to its end', async () => {
+    isParsed = false;
+    await pageScripts.run(7, pageFunction, []);
+    assert.equal(injections[0].injectImmediately, true);
   });
 
   test('have what they share installed first', async () => {

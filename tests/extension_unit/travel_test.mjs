@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, mock, test } from 'node:test';
 import { back } from '../../extension/src/actions/back.js';
 import { navigate } from '../../extension/src/actions/navigate.js';
 import { openTab } from '../../extension/src/actions/open_tab.js';
 import { gatewayPage } from '../../extension/src/gateway_page.js';
+import { createTabs } from '../../extension/src/tabs.js';
 import { FakeBrowser } from './support/fake_browser.mjs';
 import { settled } from './support/settled.mjs';
 
@@ -14,8 +15,16 @@ const NEXT = { url: 'http://next.test/', title: 'Next' };
 let browser;
 let tab;
 let said;
+let requests;
+let loading;
+let time;
 
 beforeEach(() => {
+  mock.timers.reset();
+  mock.timers.enable({ apis: ['setTimeout'] });
+  time = 0;
+  requests = [];
+  loading = [];
   tab = { ...PAGE };
   browser = new FakeBrowser([tab]);
   browser.scripting = { executeScript: async () => [{ result: true }] };
@@ -27,10 +36,22 @@ const guard = async (url) => {
   if (await isOff(url)) throw gatewayPage(url);
 };
 
-function start(action, params = {}) {
+const network = { pageRequest: () => () => requests.at(-1), underWay: () => loading };
+
+function start(action, params = {}, more = {}) {
   const { signal } = new AbortController();
   const progress = (message) => said.push(message);
-  return action.run({ tab, params, tools: { browser, guard, isOff }, signal, progress });
+  const tabs = createTabs(browser);
+  const tools = { browser, guard, isOff, network, tabs, now: () => time };
+  return action.run({ tab, params, tools, signal, progress, ...more });
+}
+
+async function elapse(ms) {
+  for (let passed = 0; passed < ms; passed += 50) {
+    time += 50;
+    mock.timers.tick(50);
+    await settled();
+  }
 }
 
 function load(page = NEXT) {
@@ -81,6 +102,120 @@ describe('an action that takes a tab elsewhere', () => {
     await assert.rejects(start(back), { code: 'no_history', mayHaveExecuted: false });
     browser.tabs.goBack = async () => { throw new Error('Tabs cannot be edited right now'); };
     await assert.rejects(start(back), /cannot be edited/);
+  });
+});
+
+describe('an address from which no page comes', () => {
+  beforeEach(() => {
+    browser.tabs.update = async () => Object.assign(tab, { status: 'loading', pendingUrl: NEXT.url });
+  });
+
+  async function answered(request) {
+    const going = start(navigate, { url: NEXT.url });
+    going.catch(() => {});
+    await settled();
+    requests.push(request);
+    await elapse(300);
+    Object.assign(tab, { status: 'complete', pendingUrl: undefined });
+    await elapse(300);
+    return going;
+  }
+
+  test('is told by what the server has answered', async () => {
+    const expected = { code: 'not_a_page', mayHaveExecuted: true, url: PAGE.url };
+    const place = 'the tab is where it was, at http://page.test/.';
+    const cases = [
+      [{ answered: true, status: 204, name: 'none' }, 'The server has sent no page, by the status 204'],
+      [{ answered: true, status: 200, name: 'a.zip' }, 'The address is a download, which the browser saves as a.zip'],
+      [{ answered: true, error: 'net::ERR_ABORTED' }, 'The address led to no page (net::ERR_ABORTED)'],
+    ];
+    for (const [request, message] of cases) {
+      await assert.rejects(answered(request), { ...expected, message: `${message}; ${place}` });
+    }
+    assert.equal(browser.tabs.onUpdated.listeners.size, 0);
+  });
+
+  test('is not what was asked for before', async () => {
+    requests.push({ answered: true, status: 204 });
+    const going = start(navigate, { url: NEXT.url });
+    await settled();
+    tab.status = 'complete';
+    delete tab.pendingUrl;
+    await elapse(1_000);
+    load();
+    assert.deepEqual((await going).data, NEXT);
+  });
+
+  test('is a page where the browser tells of it a little later', async () => {
+    const going = start(navigate, { url: NEXT.url });
+    await settled();
+    requests.push({ answered: true, status: 200 });
+    Object.assign(tab, { status: 'complete', pendingUrl: undefined });
+    await elapse(100);
+    load();
+    await elapse(500);
+    assert.deepEqual((await going).data, NEXT);
+  });
+
+  test('may close the new tab that was to show it', async () => {
+    Object.assign(tab, { url: '', pendingUrl: NEXT.url });
+    const opening = start(openTab, { url: NEXT.url });
+    await settled();
+    requests.push({ answered: true, status: 200, name: 'a.zip' });
+    browser.open.splice(0);
+    browser.tabs.onRemoved.fire(7);
+    const message = 'The address is a download, which the browser saves as a.zip; the browser has closed the new tab.';
+    await assert.rejects(opening, { code: 'not_a_page', message });
+  });
+
+  test('and a new tab that is closed without an answer is gone', async () => {
+    Object.assign(tab, { url: '', pendingUrl: NEXT.url });
+    const opening = start(openTab, { url: NEXT.url });
+    await settled();
+    requests.push({ answered: false });
+    browser.tabs.onRemoved.fire(7);
+    await assert.rejects(opening, { code: 'tab_gone' });
+  });
+});
+
+describe('a page that is there and has not loaded when the time is almost over', () => {
+  beforeEach(() => {
+    browser.tabs.update = async () => {};
+    loading = Array.from({ length: 7 }, (_, number) => ({ type: 'image', url: `http://next.test/${number}` }));
+  });
+
+  async function unfinished() {
+    const going = start(navigate, { url: NEXT.url }, { endsAt: 10_000 });
+    await settled();
+    browser.tabs.onUpdated.fire(7, { status: 'loading' });
+    Object.assign(tab, NEXT);
+    await elapse(10_000);
+    return going;
+  }
+
+  test('is told with what it still loads', async () => {
+    const { data, isUnfinished } = await unfinished();
+    const first = loading.slice(0, 5).map(({ type, url }) => `${type} ${url}`);
+    assert.deepEqual(data, { ...NEXT, still_loading: [...first, '2 more'] });
+    assert.equal(isUnfinished, true);
+    loading = [];
+    assert.deepEqual((await unfinished()).data.still_loading, ['the page itself']);
+  });
+
+  test('is waited for while nothing of it can be used', async () => {
+    let result = false;
+    browser.scripting.executeScript = async () => [{ result }];
+    const going = start(navigate, { url: NEXT.url }, { endsAt: 10_000 });
+    await settled();
+    let ended = false;
+    going.then(() => { ended = true; });
+    await elapse(9_000);
+    browser.tabs.onUpdated.fire(7, { status: 'loading' });
+    await elapse(500);
+    assert.equal(ended, false);
+    result = true;
+    await elapse(200);
+    assert.equal(ended, true);
   });
 });
 

@@ -145,6 +145,24 @@ const PAGES = {
         setTimeout(() => { throw new RangeError('not caught'); });
       </script>`,
   },
+  '/attachment': {
+    body: 'PK', headers: { 'Content-Type': 'text/plain', 'Content-Disposition': 'attachment; filename="bill 1.txt"' },
+  },
+  '/unknown.bin': { body: 'PK', headers: { 'Content-Type': 'application/of-nobody' }, isOpen: true },
+  '/to-attachment': { status: 302, headers: { Location: '/attachment' } },
+  '/nothing': { status: 204 },
+  '/reset': { status: 205 },
+  '/files': {
+    body: `<!doctype html><title>Files</title><a id="large" href="/unknown.bin">Large</a>
+      <a id="nothing" href="/nothing">Nothing</a>`,
+  },
+  '/unfinished': {
+    body: `<!doctype html><title>Unfinished</title><p>Here already.</p><button id="go">Go</button>
+      <img src="/never"><iframe src="/never"></iframe>`,
+  },
+  '/streaming': {
+    body: `<!doctype html><title>Streaming</title><p>Here already.</p>${' '.repeat(4096)}`, isOpen: true,
+  },
   '/long': { body: `<!doctype html><title>Long page</title><p>${'word '.repeat(30_000)}</p>` },
 };
 
@@ -156,7 +174,8 @@ const COUNTED = '/count';
 
 /**
  * Serves the pages that the tests act on, from loopback. Any query string is ignored. `own` are pages
- * of the test, by path: `{body, headers, after}`, `after` being how long it takes, in ms.
+ * of the test, by path: `{status, body, headers, after, isOpen}`, `after` being how long it takes, in
+ * ms, and one that `isOpen` never comes to its end.
  */
 export async function startPageServer(own = {}) {
   const counts = new Map();
@@ -171,7 +190,11 @@ export async function startPageServer(own = {}) {
     const page = own[pathname] ?? PAGES[pathname];
     if (!page) return response.writeHead(404).end();
     const headers = { 'Content-Type': 'text/html; charset=utf-8', ...page.headers };
-    setTimeout(() => response.writeHead(200, headers).end(page.body), page.after ?? 0);
+    setTimeout(() => {
+      response.writeHead(page.status ?? 200, headers);
+      if (page.isOpen) response.write(page.body);
+      else response.end(page.body);
+    }, page.after ?? 0);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

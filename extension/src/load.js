@@ -1,0 +1,77 @@
+import { LOAD_LOOK_MS, LOAD_RESERVE_MS } from './limits.js';
+import { firstPageLoaded, pageLoaded } from './page_loaded.js';
+import { aborted, pause } from './waiting.js';
+
+/**
+ * Watches a load of a tab: the next one, or in a tab that `isNew` its first. `network` is what
+ * network_log.js gives; `endsAt` is the time of `now` at which the command is over.
+ */
+export function watchLoad({ browser, network, now, tabId, isNew, signal, endsAt = Infinity }) {
+  const lastRequest = network.pageRequest(tabId);
+  const before = isNew ? undefined : lastRequest();
+  const over = new AbortController();
+  const stop = AbortSignal.any([signal, over.signal]);
+  let isThere = false;
+  const wait = isNew ? firstPageLoaded : pageLoaded;
+  const loaded = wait(browser, tabId, stop, () => { isThere = true; });
+  // Half of a short time is for the page, too.
+  const lateAt = Math.max(endsAt - LOAD_RESERVE_MS, (now() + endsAt) / 2);
+
+  /** The request from which no page has come, though it was answered or has failed. */
+  function fruitless() {
+    const request = lastRequest();
+    return !isThere && request !== before && request?.answered ? request : undefined;
+  }
+
+  /** The tab shows that it loads until a page is there, or none is to come. */
+  async function endsWithoutPage() {
+    let seen;
+    while (!stop.aborted) {
+      await pause(LOAD_LOOK_MS, stop);
+      const request = fruitless();
+      const { status, pendingUrl } = request ? await browser.tabs.get(tabId) : {};
+      const isOver = status === 'complete' && !pendingUrl && fruitless() === request;
+      // What the browser says of a page that has just come may be on its way.
+      if (isOver && seen === request) return { request };
+      seen = isOver ? request : undefined;
+    }
+    return {};
+  }
+
+  async function isUnfinished() {
+    if (lateAt < Infinity) await pause(Math.max(0, lateAt - now()), stop);
+    while (lateAt < Infinity && !stop.aborted) {
+      if (isThere && await canBeUsed(browser, tabId)) return { unfinished: network.underWay(tabId) };
+      await pause(LOAD_LOOK_MS, stop);
+    }
+    await aborted(stop);
+    return {};
+  }
+
+  return {
+    fruitless,
+
+    /**
+     * Resolves to `{}` once the page has loaded, and when the signal is aborted; to `{request}`, as
+     * network_log.js has it, where no page came of it; shortly before the command is over, where the
+     * page is there and can be used, to `{unfinished}`, a list of `{type, url}` that it still loads.
+     */
+    async end() {
+      try {
+        return await Promise.race([loaded.then(() => ({})), endsWithoutPage(), isUnfinished()]);
+      } finally {
+        over.abort();
+      }
+    },
+  };
+}
+
+async function canBeUsed(browser, tabId) {
+  const func = () => document.readyState !== 'loading' || document.body !== null;
+  try {
+    const [{ result } = {}] = await browser.scripting.executeScript({ target: { tabId }, func, injectImmediately: true });
+    return result === true;
+  } catch {
+    return false;
+  }
+}
