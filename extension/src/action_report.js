@@ -39,12 +39,12 @@ export function createActionReports({
     return undefined;
   }
 
-  /** How the tab is, `{off}` with its address alone, or undefined where its page is not told in time. */
+  /** How the tab is, `{off}` or `{pdf}` with its address alone, or undefined where its page is not told in time. */
   async function look(tab, patienceMs = LOOK_PATIENCE_MS) {
     const off = await placeOff(tab);
     if (off) return { off };
     // It may have come there only while it was looked at.
-    const failed = ({ code, url }) => (code === 'restricted_page' ? { off: url } : undefined);
+    const failed = ({ code, url }) => ({ restricted_page: { off: url }, pdf_viewer: { pdf: url } })[code];
     return Promise.race([outline(tab).catch(failed), pause(patienceMs)]);
   }
 
@@ -150,6 +150,7 @@ function documentOf({ lines, url }) {
 
 function untold(seen) {
   if (!seen) return ['the page does not say how it is now'];
+  if (seen.pdf) return [placeLine({ url: seen.pdf }), 'the tab shows a PDF, whose text is out of reach'];
   return [placeLine({ url: seen.off }), 'nothing is told of this page: it is the gateway\'s own'];
 }
 

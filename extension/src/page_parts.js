@@ -9,6 +9,7 @@ import { HANDS_FILES } from './hands_files.js';
 export const PARTS = [
   'src/page/parts.js',
   'src/page/cut_text.js',
+  'src/page/pdf_viewer.js',
   'src/page/secret_fields.js',
   'src/page/eyes/bounds.js',
   'src/page/eyes/reading.js',
@@ -150,6 +151,8 @@ async function callPart(version, path, args, fresh) {
   const { callslip } = globalThis;
   if (callslip.version !== version) return { missing: true };
   if (path === null) return { url };
+  const refusal = callslipPdfViewer.refusal();
+  if (refusal) return { url, error: refusal };
   const [part, method] = path.split('.');
   try {
     return { url, data: await callslip[part][method](...args) };

@@ -6,7 +6,7 @@ import { stillParsed } from './page/still_parsed.js';
 const REPLACED = /frame with id \d+ (was removed|is not ready)|no (frame|document) with id/i;
 
 /** Install what the functions that ask for `elements` share: see the files. */
-const ELEMENTS = ['cut_text', 'secret_fields', 'selectors', 'elements'].map((name) => `src/page/${name}.js`);
+const ELEMENTS = ['cut_text', 'pdf_viewer', 'secret_fields', 'selectors', 'elements'].map((name) => `src/page/${name}.js`);
 
 /**
  * Runs one of the functions of `page/` in the top frame of a tab, once its document is complete, or

@@ -73,6 +73,45 @@ describe('an address that is no page', () => {
   });
 });
 
+describe('a PDF in the viewer of the browser', () => {
+  let tabId;
+
+  before(async () => {
+    const url = `${pages.url}/paper.pdf`;
+    const opened = await gateway.run({ action: 'open_tab', url });
+    tabId = assertComplete(opened).tab_id;
+    assert.ok(opened.result.data.page.endsWith('\nthe tab shows a PDF, whose text is out of reach'));
+  });
+  after(() => setting.perform({ action: 'close_tab', tab_id: tabId }));
+
+  const refused = [
+    { action: 'get_page' }, { action: 'query', text: 'Invoice' }, { action: 'page' },
+    { action: 'find', text: 'Invoice' }, { action: 'wait_for', text: 'Invoice' }, { action: 'click', selector: 'embed' },
+    { action: 'click', x: 50, y: 50 }, { action: 'hover', selector: 'embed' }, { action: 'press', key: 'End' },
+    { action: 'type', text: 'a' }, { action: 'fill', fields: { input: 'a' } },
+    { action: 'select', selector: 'select', value: 'a' }, { action: 'scroll', dy: 100 },
+    { action: 'drag', x: 5, y: 5, to: '+5,5' }, { action: 'select_text', text: 'Invoice' },
+    { action: 'screenshot', marks: true }, { action: 'batch', steps: [{ action: 'press', key: 'End' }] },
+  ];
+  for (const params of refused) {
+    test(`has nothing for ${JSON.stringify(params)}, and says why`, async () => {
+      const error = await setting.refused({ ...params, tab_id: tabId }, 'pdf_viewer');
+      assert.match(error.message, /shows a PDF/);
+      assert.equal(error.may_have_executed, false);
+    });
+  }
+
+  test('has a picture, its file, and its place in the history', async () => {
+    assert.ok((await setting.perform({ action: 'screenshot', tab_id: tabId })).base64.length > 100);
+    const script = 'fetch(location.href).then((answer) => answer.text()).then((text) => text.slice(0, 4))';
+    const { result } = await gateway.run({ action: 'execute_js', script, tab_id: tabId });
+    assert.equal(result.data, '%PDF');
+    const url = `${pages.url}/second`;
+    assert.equal((await setting.perform({ action: 'navigate', url, tab_id: tabId })).url, url);
+    await setting.perform({ action: 'navigate', url: `${pages.url}/paper.pdf`, tab_id: tabId });
+  });
+});
+
 describe('a page that never has loaded', () => {
   const short = { timeout_ms: 3_000 };
 

@@ -269,7 +269,8 @@ describe('what is not told', () => {
     const { data } = await setting.act('find', tabId, { text: 'button' });
     assert.ok(refsIn(data.page).every((ref) => given.includes(ref)));
     const own = ['download a.pdf', 'console 2 errors', 'popup_blocked http://a.test/', 'nothing changed', 'tab 3 opened http://a.test/',
-      'dialog confirm "Sure?" accepted', 'the page does not say how it is now', 'nothing is told of this page'];
+      'dialog confirm "Sure?" accepted', 'the page does not say how it is now', 'nothing is told of this page',
+      'the tab shows a PDF, whose text is out of reach'];
     await page.evaluate((texts) => { document.body.innerHTML = texts.map((each) => `<p>${each}</p>`).join(''); }, own);
     assert.deepEqual((await setting.outline(tabId)).text.split('\n').slice(1), own.map((each) => `'${each}`));
   }));

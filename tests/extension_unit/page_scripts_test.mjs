@@ -45,7 +45,7 @@ describe('page scripts', () => {
 
   test('have what they share installed first', async () => {
     await pageScripts.run(7, pageFunction, [], { elements: true });
-    const shared = ['cut_text', 'secret_fields', 'selectors', 'elements'].map((name) => `src/page/${name}.js`);
+    const shared = ['cut_text', 'pdf_viewer', 'secret_fields', 'selectors', 'elements'].map((name) => `src/page/${name}.js`);
     assert.deepEqual(injections.map(({ files }) => files), [shared, undefined]);
   });
 

@@ -1,7 +1,9 @@
-/* global callslipElements */
+/* global callslipElements, callslipPdfViewer */
 /** Runs in the page. Answers how many elements match, and describes the first of them. */
 export function queryElements({ selector = null, text = null }, limits) {
   const url = location.href;
+  const error = callslipPdfViewer.refusal();
+  if (error) return { url, error };
   const { describe, isSelector, matching, wrongSelector } = callslipElements;
   if (selector !== null && !isSelector(selector)) return wrongSelector();
   const found = matching(selector, text);

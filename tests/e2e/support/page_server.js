@@ -1,6 +1,19 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 
+/** A document of one page that says something. */
+function pdf(text) {
+  const content = `BT /F 18 Tf 20 100 Td (${text}) Tj ET`;
+  const objects = [
+    '<</Type/Catalog/Pages 2 0 R>>',
+    '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+    '<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>',
+    `<</Length ${content.length}>>stream\n${content}\nendstream`,
+    '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+  ];
+  return `%PDF-1.4\n${objects.map((each, at) => `${at + 1} 0 obj${each}endobj\n`).join('')}trailer<</Size 6/Root 1 0 R>>\n%%EOF`;
+}
+
 const PAGES = {
   '/': {
     body: `<!doctype html><title>Test page</title>
@@ -150,6 +163,7 @@ const PAGES = {
   },
   '/unknown.bin': { body: 'PK', headers: { 'Content-Type': 'application/of-nobody' }, isOpen: true },
   '/to-attachment': { status: 302, headers: { Location: '/attachment' } },
+  '/paper.pdf': { body: pdf('Invoice 4711'), headers: { 'Content-Type': 'application/pdf' } },
   '/nothing': { status: 204 },
   '/reset': { status: 205 },
   '/files': {

@@ -12,7 +12,7 @@ callslip.guard = (() => {
   const LIKE_REF = /e[1-9]/;
   /** How lines begin that tell what came of an action. */
   const EVENTS = 'download |console \\d+ errors?|popup_blocked|nothing changed|tab \\d+ opened|dialog '
-    + '|the page does not say|nothing is told of';
+    + '|the page does not say|nothing is told of|the tab shows a PDF';
   const START = new RegExp(`^(?:${EVENTS}|e\\d+(?![\\p{L}\\p{N}_])|#+ |[-…+~→|] |${roles}(?![\\p{L}\\p{N}_]))`, 'u');
 
   function cut(text, chars) {
