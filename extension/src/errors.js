@@ -124,10 +124,11 @@ export function fileUnavailable(message) {
   });
 }
 
-export function noHistory(direction) {
+export function noHistory(direction, hint) {
   return new CommandError({
     code: 'no_history',
     message: `There is no page to go ${direction} to in the history of the tab.`,
+    hint,
     mayHaveExecuted: false,
   });
 }

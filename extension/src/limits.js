@@ -328,6 +328,9 @@ export const LOAD_RESERVE_MS = 1_500;
 /** How long a script waits for a document that still comes in, in ms: as long as the outline does. */
 export const PARSE_PATIENCE_MS = 3_000;
 
+/** A step through the history begins within this time, in ms, where there is a page to go to. */
+export const HISTORY_PATIENCE_MS = 1_000;
+
 /** What a page still loads, in one answer: enough to tell what holds it up. */
 export const LOADING_TOLD = 5;
 

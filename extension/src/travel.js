@@ -1,4 +1,4 @@
-import { executionFailed, noHistory, notAPage } from './errors.js';
+import { executionFailed, notAPage } from './errors.js';
 import { LOADING_TOLD } from './limits.js';
 import { watchLoad } from './load.js';
 import { toldAddress, toldTitle } from './told_page.js';
@@ -37,26 +37,6 @@ function stillLoading(requests) {
   if (requests.length === 0) return ['the page itself'];
   const lines = requests.slice(0, LOADING_TOLD).map(({ type, url }) => `${type} ${url}`);
   return requests.length > LOADING_TOLD ? [...lines, `${requests.length - LOADING_TOLD} more`] : lines;
-}
-
-/** An action that goes a step through the history of the tab, `back` or `forward`. */
-export function historyAction(direction, step) {
-  return {
-    reported: true,
-    leavesPage: true,
-
-    check() {},
-
-    run(setting) {
-      return travel(setting, async (browser) => {
-        try {
-          await step(browser, setting.tab.id);
-        } catch (error) {
-          throw /history/i.test(error.message) ? noHistory(direction) : error;
-        }
-      });
-    },
-  };
 }
 
 /** A tab in which loading failed shows the wanted address; only scripting tells it apart. */

@@ -72,6 +72,32 @@ describe('history', () => {
     assert.equal((await perform({ action: 'forward' })).url, at('/?step=2'));
   });
 
+  test('back and forward go where nobody has touched the page', async () => {
+    const opened = await perform({ action: 'open_tab', url: at('/') });
+    const go = async (action, more) =>
+      (await perform({ action, tab_id: opened.tab_id, ...more })).url.replace(pages.url, '');
+    const run = (script) => perform({ action: 'execute_js', script, tab_id: opened.tab_id });
+    assert.equal(await go('navigate', { url: at('/second') }), '/second');
+    assert.equal(await go('back'), '/');
+    await perform({ action: 'click', selector: '#link', tab_id: opened.tab_id });
+    assert.equal(await go('back'), '/');
+    assert.equal(await go('forward'), '/second');
+    // Pages of another site are not told of each other.
+    const elsewhere = at('/form').replace('127.0.0.1', REBOUND_NAME);
+    assert.equal(await go('navigate', { url: elsewhere }), elsewhere);
+    assert.equal(await go('back'), '/second');
+    assert.equal(await go('forward'), elsewhere);
+    await go('back');
+    await run("history.pushState({}, '', '/second?step=2')");
+    assert.equal(await go('back'), '/second');
+    assert.equal(await go('forward'), '/second?step=2');
+    await go('navigate', { url: at('/paper.pdf') });
+    assert.equal(await go('back'), '/second?step=2');
+    await run('History.prototype.go = () => {}; Object.defineProperty(history, "length", { value: 1 })');
+    assert.equal(await go('back'), '/second');
+    await perform({ action: 'close_tab', tab_id: opened.tab_id });
+  });
+
   test('where there is no page to go to it says so', async () => {
     const { page: fresh } = await setting.open('/');
     try {

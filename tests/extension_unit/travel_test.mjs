@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, mock, test } from 'node:test';
 import { back } from '../../extension/src/actions/back.js';
+import { forward } from '../../extension/src/actions/forward.js';
 import { navigate } from '../../extension/src/actions/navigate.js';
 import { openTab } from '../../extension/src/actions/open_tab.js';
+import { pageNavigated } from '../../extension/src/errors.js';
 import { gatewayPage } from '../../extension/src/gateway_page.js';
+import { stepInHistory } from '../../extension/src/page/step_in_history.js';
 import { createTabs } from '../../extension/src/tabs.js';
 import { FakeBrowser } from './support/fake_browser.mjs';
 import { settled } from './support/settled.mjs';
@@ -38,11 +41,11 @@ const guard = async (url) => {
 
 const network = { pageRequest: () => () => requests.at(-1), underWay: () => loading };
 
-function start(action, params = {}, more = {}) {
+function start(action, params = {}, { pageScripts, ...more } = {}) {
   const { signal } = new AbortController();
   const progress = (message) => said.push(message);
   const tabs = createTabs(browser);
-  const tools = { browser, guard, isOff, network, tabs, now: () => time };
+  const tools = { browser, guard, isOff, network, tabs, pageScripts, now: () => time };
   return action.run({ tab, params, tools, signal, progress, ...more });
 }
 
@@ -97,11 +100,74 @@ describe('an action that takes a tab elsewhere', () => {
     await assert.rejects(going, expected);
   });
 
-  test('tells the end of the history from other failures', async () => {
+});
+
+describe('a step through the history', () => {
+  let isThere;
+
+  beforeEach(() => {
+    isThere = () => ({ data: { isThere: true } });
+    browser.tabs.goBack = async () => assert.fail('the page goes itself');
+  });
+
+  function go(action) {
+    const asked = [];
+    const pageScripts = { run: async (...args) => {
+      asked.push(args);
+      return isThere();
+    } };
+    const going = start(action, {}, { pageScripts });
+    going.catch(() => {});
+    return { asked, going };
+  }
+
+  test('is gone by the page', async () => {
+    for (const [action, step] of [[back, -1], [forward, 1]]) {
+      const { asked, going } = go(action);
+      await settled();
+      load();
+      assert.deepEqual((await going).data, NEXT);
+      const [tabId, pageFunction, [by]] = asked[0];
+      assert.deepEqual([tabId, pageFunction, by], [7, stepInHistory, step]);
+    }
+  });
+
+  test('is none where the history has one page', async () => {
+    isThere = () => ({ data: { isThere: false } });
+    await assert.rejects(go(back).going, { code: 'no_history', mayHaveExecuted: false });
+  });
+
+  test('is none where nothing begins, as the page may not know', async () => {
+    isThere = () => ({ data: { isThere: null } });
+    const { going } = go(back);
+    await elapse(1_200);
+    await assert.rejects(going, { code: 'no_history', mayHaveExecuted: false });
+  });
+
+  test('may begin a little later', async () => {
+    isThere = () => ({ data: { isThere: null } });
+    const { going } = go(back);
+    await elapse(300);
+    tab.status = 'loading';
+    await elapse(2_000);
+    load();
+    assert.deepEqual((await going).data, NEXT);
+  });
+
+  test('is the browser\'s where no script can be run', async () => {
+    isThere = () => { throw new Error('Cannot access contents of an error page'); };
     browser.tabs.goBack = async () => { throw new Error('Cannot find a next page in history.'); };
-    await assert.rejects(start(back), { code: 'no_history', mayHaveExecuted: false });
+    await assert.rejects(go(back).going, { code: 'no_history', mayHaveExecuted: false, hint: /navigate to the address/ });
     browser.tabs.goBack = async () => { throw new Error('Tabs cannot be edited right now'); };
-    await assert.rejects(start(back), /cannot be edited/);
+    await assert.rejects(go(back).going, /cannot be edited/);
+  });
+
+  test('has been gone where the page has gone at once', async () => {
+    isThere = () => { throw pageNavigated(); };
+    const { going } = go(back);
+    await settled();
+    load();
+    assert.deepEqual((await going).data, NEXT);
   });
 });
 

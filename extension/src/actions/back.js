@@ -1,4 +1,4 @@
-import { historyAction } from '../travel.js';
+import { historyAction } from '../history.js';
 
 /** Goes one page back in the history of the tab. */
-export const back = historyAction('back', (browser, tabId) => browser.tabs.goBack(tabId));
+export const back = historyAction('back', -1);

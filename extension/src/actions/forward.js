@@ -1,4 +1,4 @@
-import { historyAction } from '../travel.js';
+import { historyAction } from '../history.js';
 
 /** Goes one page forward in the history of the tab. */
-export const forward = historyAction('forward', (browser, tabId) => browser.tabs.goForward(tabId));
+export const forward = historyAction('forward', 1);

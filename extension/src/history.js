@@ -1,0 +1,76 @@
+import { noHistory } from './errors.js';
+import { BLOCKED_AFTER_MS, HISTORY_PATIENCE_MS, LOAD_LOOK_MS } from './limits.js';
+import { stepInHistory } from './page/step_in_history.js';
+import { travel } from './travel.js';
+import { pause } from './waiting.js';
+
+/**
+ * An action that goes a step through the history of the tab: `back`, by -1, or `forward`, by 1. The
+ * page goes itself: the browser's own step passes over pages that no person has touched, as are those
+ * to which an agent went. Pages that no script reaches have only that.
+ */
+export function historyAction(direction, step) {
+  return {
+    reported: true,
+    leavesPage: true,
+
+    check() {},
+
+    run(setting) {
+      return travel(setting, async () => {
+        const began = watchBegin(setting);
+        try {
+          const isThere = await goInPage(setting, step);
+          if (isThere === undefined) await goInBrowser(setting, direction, step);
+          else if (isThere === false) throw noHistory(direction);
+          else if (isThere === null && !await began.soon()) throw noHistory(direction);
+        } finally {
+          began.end();
+        }
+      });
+    },
+  };
+}
+
+/** What `stepInHistory` says; undefined where no script can run, or none answers in time. */
+async function goInPage({ tab, tools: { pageScripts } }, step) {
+  const args = [step, Date.now() + BLOCKED_AFTER_MS];
+  const gone = pageScripts.run(tab.id, stepInHistory, args, { early: true })
+    // A page that has gone at once has no time for an answer.
+    .catch(({ code }) => (code === 'page_navigated' ? { data: { isThere: true } } : {}));
+  const { data } = await Promise.race([gone, pause(BLOCKED_AFTER_MS).then(() => ({}))]);
+  return data?.isThere;
+}
+
+/** What the browser passes over may be all there is. */
+const PASSED_OVER = 'From a page without scripts, such as an error page, the browser passes over pages that no person '
+  + 'has touched: navigate to the address.';
+
+async function goInBrowser({ tab, tools: { browser } }, direction, step) {
+  try {
+    await (step < 0 ? browser.tabs.goBack(tab.id) : browser.tabs.goForward(tab.id));
+  } catch (error) {
+    throw /history/i.test(error.message) ? noHistory(direction, PASSED_OVER) : error;
+  }
+}
+
+/** Sees whether a tab begins to load; where there is nothing to go to it does not, and nobody says so. */
+function watchBegin({ tab: { id }, tools: { browser, now }, signal }) {
+  let hasBegun = false;
+  const listener = (changedId, { status }) => {
+    if (changedId === id && status === 'loading') hasBegun = true;
+  };
+  browser.tabs.onUpdated.addListener(listener);
+  return {
+    async soon() {
+      const until = now() + HISTORY_PATIENCE_MS;
+      while (!hasBegun && !signal.aborted && now() < until) {
+        const { status, pendingUrl } = await browser.tabs.get(id);
+        hasBegun ||= status === 'loading' || Boolean(pendingUrl);
+        if (!hasBegun) await pause(LOAD_LOOK_MS, signal);
+      }
+      return hasBegun;
+    },
+    end: () => browser.tabs.onUpdated.removeListener(listener),
+  };
+}
