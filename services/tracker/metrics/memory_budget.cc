@@ -25,8 +25,10 @@ constexpr int64_t kSessionBytes = 2000;
 constexpr int64_t kPartitions = 16;
 // A claim of a place in a worker's log.
 constexpr int64_t kClaimBytes = 256;
-// The program, its threads, and what gRPC holds of calls on their way.
-constexpr int64_t kProcessBytes = 256 * kMiB;
+// What gRPC holds of calls on their way: a dozen of the largest requests.
+constexpr int64_t kCallBytes = 192 * kMiB;
+// The program and its threads.
+constexpr int64_t kProcessBytes = 64 * kMiB;
 // Below it nobody could hand in a few of the largest params and results.
 constexpr int64_t kLeastPayloadBytes = 64 * kMiB;
 
@@ -43,6 +45,7 @@ std::vector<MemoryBudget::Share> FixedShares(const SessionLimits& sessions) {
       {"worker_logs", WorkerLogBytes(WorkerLogLimits())},
       // As they were appended, as one message, and as the record of the log.
       {"journal", 3 * Journal::kMaxBatchBytes},
+      {"calls", kCallBytes},
       {"process", kProcessBytes},
   };
 }
@@ -81,6 +84,8 @@ std::vector<MemoryBudget::Share> MemoryBudget::Shares() const {
   for (const Share& share : FixedShares(sessions)) shares.push_back(share);
   return shares;
 }
+
+int64_t MemoryBudget::CallBytes() const { return kCallBytes + commands.waits * kWaitBytes; }
 
 absl::StatusOr<MemoryBudget> MemoryBudget::Of(int64_t bytes) {
   MemoryBudget budget{.bytes = bytes};

@@ -29,6 +29,8 @@ struct MemoryBudget {
   };
   // The one list of them. Their sum is at most `bytes`.
   std::vector<Share> Shares() const;
+  // What gRPC may hold of calls, those that wait among them.
+  int64_t CallBytes() const;
 
   // For so many bytes. INVALID_ARGUMENT, with what is needed, where the shares do not fit.
   static absl::StatusOr<MemoryBudget> Of(int64_t bytes);

@@ -230,6 +230,7 @@ int Main(int argc, char** argv) {
   TrackerServer server(&clock, &table, sessions->get(), (*storage)->gate(),
                        {.sessions = (*storage)->disk(), .commands = kept.storage()}, &annotations);
   server.SetFreeGate((*storage)->free_gate());
+  server.SetCallMemory(budget.CallBytes());
   std::optional<TokenWatch> token_watch;
   if (!config.token_file.empty()) {
     const absl::StatusOr<TokenFile> tokens = LoadOrCreateTokenFile(config.token_file);

@@ -16,6 +16,7 @@
 #include "grpcpp/grpcpp.h"
 #include "tracker/rpc/async_server_calls.h"
 #include "tracker/rpc/async_server_streams.h"
+#include "tracker/rpc/awaited_requests.h"
 #include "tracker/rpc/listener_sockets.h"
 #include "tracker/rpc/operation_queue.h"
 #include "tracker/rpc/rpc_access.h"
@@ -92,9 +93,14 @@ struct AsyncServer::Parts {
   OutputGate* free_gate = nullptr;
   Authenticator* authenticator = nullptr;
   internal::LiveCalls live;
+  std::optional<int64_t> call_memory;
   std::vector<Address> bound;
   std::unique_ptr<grpc::Server> server;
-  std::vector<std::shared_ptr<internal::OperationQueue>> queues;
+  struct Queue {
+    std::shared_ptr<internal::OperationQueue> operations;
+    std::shared_ptr<internal::AwaitedRequests> awaited;
+  };
+  std::vector<Queue> queues;
   std::vector<std::thread> pollers;
 };
 
@@ -105,7 +111,10 @@ void AsyncServer::Parts::Set(const Keepalive& keepalive) {
   builder.SetMaxReceiveMessageSize(16 << 20);
   // Of gRPC's own services, reflection, whose streams hold a thread each; ours take none of these.
   // Beyond it gRPC answers RESOURCE_EXHAUSTED.
-  builder.SetResourceQuota(grpc::ResourceQuota("tracker").SetMaxThreads(kReflectionThreads));
+  grpc::ResourceQuota quota("tracker");
+  quota.SetMaxThreads(kReflectionThreads);
+  if (call_memory.has_value()) quota.Resize(static_cast<size_t>(*call_memory));
+  builder.SetResourceQuota(quota);
   const auto set = [this](const char* name, absl::Duration value) {
     builder.AddChannelArgument(name, static_cast<int>(absl::ToInt64Milliseconds(value)));
   };
@@ -120,8 +129,8 @@ void AsyncServer::Parts::Abandon() {
   if (server != nullptr) server->Shutdown(gpr_now(GPR_CLOCK_REALTIME));
   // Queues that never served must still be shut down before they are destroyed.
   for (const auto& queue : queues) {
-    queue->Close();
-    queue->Poll();
+    queue.operations->Close();
+    queue.operations->Poll();
   }
   queues.clear();
   server = nullptr;
@@ -152,14 +161,17 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
                                .descriptor = &descriptor,
                                .types = types,
                                .shape = &internal::RequestShape::Of(*descriptor.input_type()),
-                               .queue = queue,
+                               .queue = queue.operations,
+                               .awaited = queue.awaited,
                                .handler = handler,
                                .tally = tally,
                                .live = &live,
                                .authenticator = authenticator,
                                .access = access,
                                .gate = outputs == Outputs::kGated ? gate : free_gate});
-    for (int i = 0; i < kAcceptsPerMethod; ++i) Call::AcceptNext(method);
+    // See AwaitedRequests::kStrangers.
+    const int accepts = method->IsOpenToAll() ? 1 : kAcceptsPerMethod;
+    for (int i = 0; i < accepts; ++i) Call::AcceptNext(method);
   }
 }
 
@@ -174,6 +186,8 @@ void AsyncServer::SetFreeGate(OutputGate* gate) { parts_->free_gate = gate; }
 void AsyncServer::SetAuthenticator(Authenticator* authenticator) {
   parts_->authenticator = authenticator;
 }
+
+void AsyncServer::SetCallMemory(int64_t bytes) { parts_->call_memory = bytes; }
 
 void AsyncServer::EndWithdrawn() { parts_->live.EndWithdrawn(); }
 
@@ -223,8 +237,9 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
   }
   parts_->Set(keepalive);
   for (int i = 0; i < pollers; ++i) {
-    parts_->queues.push_back(
-        std::make_shared<internal::OperationQueue>(parts_->builder.AddCompletionQueue()));
+    parts_->queues.push_back({.operations = std::make_shared<internal::OperationQueue>(
+                                  parts_->builder.AddCompletionQueue()),
+                              .awaited = std::make_shared<internal::AwaitedRequests>()});
   }
   {
     const UnixSocketMask mask;
@@ -237,7 +252,8 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
   }
   OpenToGroups(addresses);
   for (const auto& queue : parts_->queues) {
-    parts_->pollers.emplace_back([queue, gate = parts_->gate] { queue->Poll(gate); });
+    parts_->pollers.emplace_back(
+        [queue = queue.operations, gate = parts_->gate] { queue->Poll(gate); });
   }
   parts_->bound = addresses;
   for (size_t i = 0; i < addresses.size(); ++i) {
@@ -252,7 +268,7 @@ void AsyncServer::Stop(absl::Duration grace) {
   // nothing.
   Cutter cutter(parts_->bound);
   grpc::Alarm alarm;
-  internal::OperationQueue& queue = *parts_->queues.front();
+  internal::OperationQueue& queue = *parts_->queues.front().operations;
   if (queue.TryBegin()) {
     alarm.Set(queue.queue(), SpanOf(grace + kTimeToClose), &cutter);
   }
@@ -260,7 +276,7 @@ void AsyncServer::Stop(absl::Duration grace) {
   // queues yet, but comes for certain now.
   parts_->server->Shutdown(SpanOf(grace));
   alarm.Cancel();
-  for (const auto& each : parts_->queues) each->Close();
+  for (const auto& each : parts_->queues) each.operations->Close();
   for (std::thread& poller : parts_->pollers) poller.join();
   parts_->pollers.clear();
   parts_->server = nullptr;

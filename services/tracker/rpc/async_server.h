@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_TRACKER_RPC_ASYNC_SERVER_H_
 #define CALLSLIP_TRACKER_RPC_ASYNC_SERVER_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -77,6 +78,10 @@ class AsyncServer {
   // Lets nobody in but whom `authenticator` does, which must outlive this. Before Start(). Without
   // one everybody is `local`.
   void SetAuthenticator(Authenticator* authenticator);
+
+  // How much gRPC may hold of calls, in bytes. Beyond it, it reads less, refuses connections, and
+  // cancels calls, whosever they are. Before Start(). Without it there is no limit.
+  void SetCallMemory(int64_t bytes);
 
   // Before Start(). `name` in full, as in `package.Service`.
   void AddService(absl::string_view name);

@@ -1,9 +1,16 @@
 #include "tracker/rpc/async_server_calls.h"
 
+#include "common/error_details.h"
 #include "common/rpc_status.h"
 #include "tracker/rpc/rpc_span.h"
 
 namespace callslip::tracker::internal {
+
+absl::Status NoRequest() {
+  return ErrorWithDetails(absl::StatusCode::kInvalidArgument,
+                          "the call has no request, or one that is no message of its kind",
+                          {.reason = "invalid_request", .hint = "Send one, as the .proto has it."});
+}
 
 void LiveCalls::Add(CredentialPtr credential, const std::shared_ptr<EndableCall>& call) {
   call->place_ = calls_.Add({credential, call});
@@ -21,26 +28,53 @@ void LiveCalls::EndWithdrawn() {
 void UnaryCall::AcceptNext(const std::shared_ptr<const Method<UnaryCall>>& method) {
   if (!method->queue->TryBegin()) return;
   auto* call = new UnaryCall(method);
-  method->Accept(&call->context_, &call->request_, &call->writer_, call);
+  method->Accept(&call->context_, &call->stream_, call);
 }
 
 void UnaryCall::OnCompletion(bool ok) {
-  if (finished_ || !ok) {
-    if (ok && when_answered_ != nullptr) when_answered_();
+  if (step_ == kReading) return OnRequest(ok);
+  if (step_ == kAccepting && ok) return OnAccepted();
+  if (ok && when_answered_ != nullptr) when_answered_();
+  delete this;
+}
+
+void UnaryCall::OnAccepted() {
+  AcceptNext(method_);
+  begun_ = method_->tally->Begin();
+  caller_ = method_->Identify(context_);
+  if (!caller_.ok()) {
+    status_ = caller_.status();
+    return Finish();
+  }
+  if (!method_->queue->TryBegin()) {
     delete this;
     return;
   }
-  AcceptNext(method_);
-  finished_ = true;
-  begun_ = method_->tally->Begin();
-  response_ = method_->types.response->New(&arena_);
-  absl::StatusOr<CallContext> caller = method_->Admit(context_, &request_);
-  if (caller.ok()) {
-    caller->when_answered = &when_answered_;
-    span_ = TraceRpc(*method_->descriptor, *request_.message, *caller);
+  step_ = kReading;
+  place_ = method_->awaited->Add(&context_, begun_, method_->IsOpenToAll());
+  stream_.Read(&request_, this);
+}
+
+void UnaryCall::OnRequest(bool has_come) {
+  place_ = {};
+  if (!has_come) {
+    status_ = NoRequest();
+    return Finish();
   }
-  status_ =
-      caller.ok() ? method_->handler(*caller, *request_.message, *response_) : caller.status();
+  caller_ = method_->Admit(*std::move(caller_), context_, &request_);
+  if (caller_.ok()) {
+    response_ = method_->types.response->New(&arena_);
+    caller_->when_answered = &when_answered_;
+    span_ = TraceRpc(*method_->descriptor, *request_.message, *caller_);
+    status_ = method_->handler(*caller_, *request_.message, *response_);
+  } else {
+    status_ = caller_.status();
+  }
+  Finish();
+}
+
+void UnaryCall::Finish() {
+  step_ = kFinished;
   if (!method_->queue->TryBegin()) {
     delete this;
   } else if (method_->LetsOut()) {
@@ -54,10 +88,10 @@ void UnaryCall::Answer(const absl::Status& status) {
   method_->tally->End(begun_, status.code(), span_.context());
   EndRpcSpan(status, span_);
   if (status.ok()) {
-    writer_.Finish(*response_, grpc::Status::OK, this);
+    stream_.WriteAndFinish(*response_, grpc::WriteOptions(), grpc::Status::OK, this);
   } else {
     when_answered_ = nullptr;
-    writer_.FinishWithError(ToGrpc(status, context_), this);
+    stream_.Finish(ToGrpc(status, context_), this);
   }
 }
 
@@ -78,7 +112,7 @@ void DeferredCall::Finish(AnyMessage response, std::function<void()> if_lost) {
   if_lost_ = std::move(if_lost);
   finished_.Hold(shared_from_this());
   if (method().LetsOut()) {
-    writer_.Finish(*response, grpc::Status::OK, &finished_);
+    stream_.WriteAndFinish(*response, grpc::WriteOptions(), grpc::Status::OK, &finished_);
     return;
   }
   response_ = std::move(response);
@@ -96,7 +130,7 @@ void DeferredCall::Fail(const absl::Status& status) {
 void DeferredCall::FinishPutAside(const absl::Status& kept) {
   const AnyMessage response = std::move(response_);
   if (kept.ok()) {
-    writer_.Finish(*response, grpc::Status::OK, &finished_);
+    stream_.WriteAndFinish(*response, grpc::WriteOptions(), grpc::Status::OK, &finished_);
     return;
   }
   const std::function<void()> if_lost = std::exchange(if_lost_, nullptr);
@@ -106,7 +140,7 @@ void DeferredCall::FinishPutAside(const absl::Status& kept) {
 
 void DeferredCall::AnswerError(const absl::Status& status) {
   SetCode(status.code());
-  writer_.FinishWithError(ToGrpc(status, context_), &finished_);
+  stream_.Finish(ToGrpc(status, context_), &finished_);
 }
 
 void DeferredCall::OnFinished(bool ok) {

@@ -19,10 +19,10 @@
 #include "google/protobuf/arena.h"
 #include "google/protobuf/message.h"
 #include "grpcpp/grpcpp.h"
-#include "grpcpp/support/async_unary_call.h"
 #include "telemetry/active_span.h"
 #include "tracker/domain/journal/output_gate.h"
 #include "tracker/rpc/authenticator.h"
+#include "tracker/rpc/awaited_requests.h"
 #include "tracker/rpc/call_context.h"
 #include "tracker/rpc/operation_queue.h"
 #include "tracker/rpc/rpc_access.h"
@@ -72,6 +72,7 @@ struct Method {
   MessageTypes types;
   const RequestShape* shape;
   std::shared_ptr<OperationQueue> queue;
+  std::shared_ptr<AwaitedRequests> awaited;  // Of the queue.
   typename Call::Handler handler;
   RpcTally* tally;
   LiveCalls* live;
@@ -80,31 +81,40 @@ struct Method {
   // Null: everything leaves at once.
   OutputGate* gate = nullptr;
 
-  // Who makes a call, and for whom; an error where nobody may, or not with this request. It is null
-  // where the caller streams.
-  absl::StatusOr<CallContext> Admit(const grpc::ServerContext& context,
+  // Who makes a call, by its head; an error where nobody may.
+  absl::StatusOr<CallContext> Identify(const grpc::ServerContext& context) const {
+    if (authenticator == nullptr) return LocalCall();
+    return authenticator->Identify(context, *access);
+  }
+  // The same caller, for whom it speaks; an error where it may not, or not with this request. It is
+  // null where the caller streams.
+  absl::StatusOr<CallContext> Admit(CallContext caller, const grpc::ServerContext& context,
                                     const IncomingRequest* request) const {
-    absl::StatusOr<CallContext> caller =
-        authenticator == nullptr
-            ? LocalCall()
-            : authenticator->Admit(context, *access,
-                                   request == nullptr ? nullptr : request->message);
-    if (!caller.ok() || request == nullptr || request->refused.ok()) return caller;
+    absl::StatusOr<CallContext> admitted = std::move(caller);
+    if (authenticator != nullptr) {
+      admitted = authenticator->Admit(*std::move(admitted), context, *access,
+                                      request == nullptr ? nullptr : request->message);
+    }
+    if (!admitted.ok() || request == nullptr || request->refused.ok()) return admitted;
     return request->refused;
   }
 
+  bool IsOpenToAll() const { return access != nullptr && access->kind == RpcAccess::Kind::kOpen; }
+
   bool LetsOut() const { return gate == nullptr || gate->IsOpen(); }
 
-  // Has gRPC fill in the next call, and `tag` then come out of the queue. `request` is null where
-  // the caller streams.
-  void Accept(grpc::ServerContext* context, IncomingRequest* request,
-              grpc::internal::ServerAsyncStreamingInterface* stream, void* tag) const {
-    service->Accept(*descriptor, context, request, stream, queue->queue(), tag);
+  // Has gRPC fill in the next call, and `tag` then come out of the queue.
+  void Accept(grpc::ServerContext* context, CallStream* stream, void* tag) const {
+    service->Accept(*descriptor, context, stream, queue->queue(), tag);
   }
 };
 
-// A call that is answered at once. The object is its own tag twice: accepted, then finished. It
-// owns itself in between. Its messages live in an arena, of which the first block holds most of
+// What a caller is told whose call has ended without a request, or with one that is no message of
+// its kind.
+absl::Status NoRequest();
+
+// A call that is answered at once. The object is its own tag three times: accepted, read, finished.
+// It owns itself in between. Its messages live in an arena, of which the first block holds most of
 // them: their many small parts are then neither allocated nor freed one by one.
 class UnaryCall final : public CompletionTag {
  public:
@@ -121,6 +131,10 @@ class UnaryCall final : public CompletionTag {
   explicit UnaryCall(std::shared_ptr<const Method<UnaryCall>> method)
       : method_(std::move(method)) {}
 
+  void OnAccepted();
+  void OnRequest(bool has_come);
+  // Ends the call with what was worked out.
+  void Finish();
   void Answer(const absl::Status& status);
 
   // Holds a request and a command without payloads.
@@ -131,31 +145,34 @@ class UnaryCall final : public CompletionTag {
   alignas(8) char first_block_[kFirstBlockBytes];
   google::protobuf::Arena arena_{first_block_, kFirstBlockBytes};
   IncomingRequest request_{method_->types.request->New(&arena_), method_->shape, {}};
-  grpc::ServerAsyncResponseWriter<Message> writer_{&context_};
+  CallStream stream_{&context_};
+  absl::StatusOr<CallContext> caller_;
+  AwaitedRequests::Place place_;  // Until the request is here.
   Message* response_ = nullptr;
   absl::Status status_;
   std::function<void()> when_answered_;
   ActiveSpan span_;
   int64_t begun_ = 0;  // See RpcTally.
-  bool finished_ = false;
+  enum { kAccepting, kReading, kFinished } step_ = kAccepting;
 };
 
 // What calls that are answered later have in common: being accepted, and noticing that the caller
 // has left. `Self` has OnOver() for the latter, called also when the call was finished in order;
-// incoming(), which is filled in when the call is accepted; Begin(), which hands it on then; and
-// EndWith(), for a caller that is not let in.
+// incoming(), which is filled in once the caller is let in, or null where it streams; Begin(),
+// which hands the call on then; and EndWith(), for a caller that is not let in.
 //
 // The object lives as long as somebody holds its shared_ptr: the service, or an operation that is
 // under way in the completion queue (each holds one through its Tag).
 //
 // An operation is started only after TryBegin(). Where that fails, the server stops, and the call
 // is over as if its caller had left.
-template <typename Self, typename Writer>
+template <typename Self>
 class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
  public:
   explicit LongCall(std::shared_ptr<const Method<Self>> method)
       : method_(std::move(method)),
         accepted_([](Self& call, bool ok) { call.OnAccepted(ok); }),
+        request_([](Self& call, bool ok) { call.OnRequest(ok); }),
         done_([](Self& call, bool) { call.OnDone(); }) {}
   LongCall(const LongCall&) = delete;
   LongCall& operator=(const LongCall&) = delete;
@@ -168,7 +185,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     // Must be asked for before the call is accepted. It fires only for calls that were.
     call->context_.AsyncNotifyWhenDone(&call->done_);
     call->accepted_.Hold(call);
-    method->Accept(&call->context_, call->incoming(), &call->writer_, &call->accepted_);
+    method->Accept(&call->context_, &call->stream_, &call->accepted_);
   }
 
  protected:
@@ -200,7 +217,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
   void EndAsIfCallerLeft() { lost_ = true; }
 
   grpc::ServerContext context_;
-  Writer writer_{&context_};
+  CallStream stream_{&context_};
 
   void SetCallerLeftAction(std::function<void()> action) {
     on_caller_left_ = std::move(action);
@@ -219,7 +236,27 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     method_->queue->BeginFollowing();
     AcceptNext(method_);
     begun_ = method_->tally->Begin();
-    const absl::StatusOr<CallContext> caller = method_->Admit(context_, self->incoming());
+    absl::StatusOr<CallContext> caller = method_->Identify(context_);
+    if (!caller.ok()) return self->EndWith(caller.status());
+    if (self->incoming() == nullptr) return LetIn(*std::move(caller));
+    if (!TryBegin()) return;
+    caller_ = std::make_unique<CallContext>(*std::move(caller));
+    request_.Hold(self);
+    awaited_ = method_->awaited->Add(&context_, begun_, method_->IsOpenToAll());
+    stream_.Read(self->incoming(), &request_);
+  }
+
+  void OnRequest(bool has_come) {
+    awaited_ = {};
+    const std::unique_ptr<CallContext> caller = std::move(caller_);
+    if (!has_come) return static_cast<Self*>(this)->EndWith(NoRequest());
+    LetIn(std::move(*caller));
+  }
+
+  void LetIn(CallContext known) {
+    const std::shared_ptr<Self> self = this->shared_from_this();
+    const absl::StatusOr<CallContext> caller =
+        method_->Admit(std::move(known), context_, self->incoming());
     if (!caller.ok()) return self->EndWith(caller.status());
     if (caller->credential != nullptr) method_->live->Add(caller->credential, self);
     self->Begin(*caller);
@@ -240,7 +277,11 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
 
   const std::shared_ptr<const Method<Self>> method_;
   Tag accepted_;
+  Tag request_;
   Tag done_;
+  // Until the request is here.
+  std::unique_ptr<CallContext> caller_;
+  AwaitedRequests::Place awaited_;
   std::atomic<uint8_t> departure_{0};
   std::atomic<bool> lost_{false};
   int64_t begun_ = 0;
@@ -249,8 +290,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
 };
 
 // A call that is answered once, later.
-class DeferredCall final : public LongCall<DeferredCall, grpc::ServerAsyncResponseWriter<Message>>,
-                           public AnyReply {
+class DeferredCall final : public LongCall<DeferredCall>, public AnyReply {
  public:
   using Handler = HeldHandler;
   static constexpr bool kRequestsStream = false;

@@ -12,7 +12,6 @@
 #include "absl/status/status.h"
 #include "common/rpc_status.h"
 #include "grpcpp/grpcpp.h"
-#include "grpcpp/support/async_stream.h"
 #include "tracker/rpc/async_server_calls.h"
 #include "tracker/rpc/server_stream.h"
 #include "tracker/rpc/typed_calls.h"
@@ -25,10 +24,10 @@ namespace callslip::tracker::internal {
 // operation, and holds it (kBusy) until that operation is done. Others leave a flag behind, which
 // whoever holds the right looks at before giving it back. Once the stream has ended or its caller
 // has left, nobody gives it back.
-template <typename Self, typename Writer, typename Stream>
-class SendingCall : public LongCall<Self, Writer>, public Stream {
+template <typename Self, typename Stream>
+class SendingCall : public LongCall<Self>, public Stream {
  public:
-  using Base = LongCall<Self, Writer>;
+  using Base = LongCall<Self>;
   using Source = ServerStream<AnyMessage>::Source;
 
   explicit SendingCall(std::shared_ptr<const Method<Self>> method)
@@ -136,19 +135,19 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
 
   void Write(const Message& message, bool last) {
     if (!last) {
-      this->writer_.Write(message, &sent_);
+      this->stream_.Write(message, &sent_);
       return;
     }
     state_.fetch_or(kEndSent);
     source_ = nullptr;
-    this->writer_.WriteAndFinish(message, grpc::WriteOptions(), grpc::Status::OK, &sent_);
+    this->stream_.WriteAndFinish(message, grpc::WriteOptions(), grpc::Status::OK, &sent_);
   }
 
   void WriteEnd(const absl::Status& status) {
     this->SetCode(status.code());
     state_.fetch_or(kEndSent);
     source_ = nullptr;
-    this->writer_.Finish(ToGrpc(status, this->context_), &sent_);
+    this->stream_.Finish(ToGrpc(status, this->context_), &sent_);
   }
 
   void SendEnd() {
@@ -193,8 +192,7 @@ class SendingCall : public LongCall<Self, Writer>, public Stream {
   absl::Status end_;
 };
 
-class StreamCall final
-    : public SendingCall<StreamCall, grpc::ServerAsyncWriter<Message>, AnyStream> {
+class StreamCall final : public SendingCall<StreamCall, AnyStream> {
  public:
   using Handler = StreamHandler;
   static constexpr bool kRequestsStream = false;
@@ -218,9 +216,7 @@ class StreamCall final
   IncomingRequest incoming_{request_.get(), method().shape, {}};
 };
 
-class DuplexCall final
-    : public SendingCall<DuplexCall, grpc::ServerAsyncReaderWriter<Message, IncomingRequest>,
-                         AnyDuplex> {
+class DuplexCall final : public SendingCall<DuplexCall, AnyDuplex> {
  public:
   using Handler = DuplexHandler;
   static constexpr bool kRequestsStream = true;
@@ -254,7 +250,7 @@ class DuplexCall final
     // A fresh one, since a large request would leave its buffers behind in an idle stream.
     request_.reset(method().types.request->New());
     incoming_ = {request_.get(), method().shape, {}};
-    writer_.Read(&incoming_, &read_);
+    stream_.Read(&incoming_, &read_);
   }
 
   void OnRead(bool ok) {

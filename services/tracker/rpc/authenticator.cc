@@ -97,38 +97,54 @@ absl::string_view RefusalName(Refusal refusal) {
   return "unknown";
 }
 
-absl::StatusOr<CallContext> Authenticator::Admit(const grpc::ServerContext& context,
-                                                 const RpcAccess& access,
-                                                 const google::protobuf::Message* request) {
+absl::StatusOr<CallContext> Authenticator::Identify(const grpc::ServerContext& context,
+                                                    const RpcAccess& access) {
   CallContext call = LocalCall();
   call.peer = context.peer();
   call.deadline = DeadlineOf(context);
   call.trace = std::string(MetadataOf(context, "traceparent").value_or(""));
-  if (TextOf(request, "baggage") != nullptr) {
-    call.companions = {.tracestate = std::string(MetadataOf(context, "tracestate").value_or("")),
-                       .baggage = std::string(MetadataOf(context, "baggage").value_or(""))};
-  }
-  const std::string* named = TextOf(request, "client_id");
-  const absl::string_view client = named == nullptr ? absl::string_view() : *named;
   if (access.kind == RpcAccess::Kind::kOpen) return call;
-  const absl::Status identified = Identify(context, call);
-  absl::StatusOr<CallContext> admitted =
-      identified.ok() ? Authorize(call, access, client) : absl::StatusOr<CallContext>(identified);
-  if (admitted.ok()) {
-    if (admitted->role == Role::kAdmin && access.kind == RpcAccess::Kind::kActs) {
-      audit_.Allowed(*admitted, access, request);
-    }
-    return admitted;
+  absl::Status found = FindCaller(context, call);
+  if (found.ok() && !access.Allows(call.role)) found = RoleNotAllowed(call, access);
+  if (!found.ok()) return Refuse(found, call, access, "");
+  return call;
+}
+
+absl::StatusOr<CallContext> Authenticator::Admit(CallContext caller,
+                                                 const grpc::ServerContext& context,
+                                                 const RpcAccess& access,
+                                                 const google::protobuf::Message* request) {
+  if (TextOf(request, "baggage") != nullptr) {
+    caller.companions = {.tracestate = std::string(MetadataOf(context, "tracestate").value_or("")),
+                         .baggage = std::string(MetadataOf(context, "baggage").value_or(""))};
   }
-  const std::string reason = DetailsOf(admitted.status()).reason;
+  if (access.kind == RpcAccess::Kind::kOpen) return caller;
+  const std::string* client = TextOf(request, "client_id");
+  const absl::string_view named = client == nullptr ? absl::string_view() : *client;
+  absl::StatusOr<CallContext> acting = caller.OnBehalfOf(named);
+  // A gateway may say as what somebody calls, to whom the same holds.
+  if (acting.ok() && absl::StrContains(named, '@') && !access.Allows(acting->role)) {
+    acting = RoleNotAllowed(*acting, access);
+  }
+  if (!acting.ok()) return Refuse(acting.status(), caller, access, named);
+  if (acting->role == Role::kAdmin && access.kind == RpcAccess::Kind::kActs) {
+    audit_.Allowed(*acting, access, request);
+  }
+  return acting;
+}
+
+absl::Status Authenticator::Refuse(const absl::Status& why, const CallContext& call,
+                                   const RpcAccess& access, absl::string_view named) {
+  const std::string reason = DetailsOf(why).reason;
   for (int i = 0; i < kRefusalCount; ++i) {
     if (reason == RefusalName(static_cast<Refusal>(i))) ++refused_[static_cast<size_t>(i)];
   }
-  audit_.Refused(call, access, client, reason);
-  return admitted;
+  audit_.Refused(call, access, named, reason);
+  return why;
 }
 
-absl::Status Authenticator::Identify(const grpc::ServerContext& context, CallContext& call) {
+absl::Status Authenticator::FindCaller(const grpc::ServerContext& context,
+                                       CallContext& call) const {
   const auto is = [&call](const Principal& principal, CredentialPtr credential = nullptr) {
     call.principal = &principal;
     call.credential = std::move(credential);
@@ -164,17 +180,6 @@ absl::Status Authenticator::Identify(const grpc::ServerContext& context, CallCon
   return Unauthenticated(Refusal::kTokenMissing, "the call carries no token",
                          "Send the metadata `authorization: Bearer TOKEN` with a token of the "
                          "tracker's --token-file, or connect over its unix socket.");
-}
-
-absl::StatusOr<CallContext> Authenticator::Authorize(const CallContext& call,
-                                                     const RpcAccess& access,
-                                                     absl::string_view named) const {
-  if (!access.Allows(call.role)) return RoleNotAllowed(call, access);
-  ASSIGN_OR_RETURN(CallContext acting, call.OnBehalfOf(named));
-  // A gateway may say as what somebody calls, to whom the same holds.
-  const bool said = absl::StrContains(named, '@');
-  if (said && !access.Allows(acting.role)) return RoleNotAllowed(acting, access);
-  return acting;
 }
 
 void Authenticator::Audit::Refused(const CallContext& call, const RpcAccess& access,

@@ -56,9 +56,14 @@ class Authenticator {
   Authenticator(Clock* clock, std::shared_ptr<const Credentials> credentials, OwnerOf owner_of)
       : credentials_(std::move(credentials)), audit_(clock, std::move(owner_of)) {}
 
-  // UNAUTHENTICATED or PERMISSION_DENIED, with a Refusal as its reason. `request` is null where the
+  // Who makes a call, by its head alone, and whether it may call the method. UNAUTHENTICATED or
+  // PERMISSION_DENIED, with a Refusal as its reason.
+  absl::StatusOr<CallContext> Identify(const grpc::ServerContext& context, const RpcAccess& access);
+
+  // For whom the same caller speaks. PERMISSION_DENIED as before. `request` is null where the
   // caller streams: it then says with each message for whom it speaks (CallContext::OnBehalfOf).
-  absl::StatusOr<CallContext> Admit(const grpc::ServerContext& context, const RpcAccess& access,
+  absl::StatusOr<CallContext> Admit(CallContext caller, const grpc::ServerContext& context,
+                                    const RpcAccess& access,
                                     const google::protobuf::Message* request);
 
   // How many calls were refused for that.
@@ -86,10 +91,10 @@ class Authenticator {
   };
 
   // Sets who calls, as far as that is known.
-  absl::Status Identify(const grpc::ServerContext& context, CallContext& call);
-  // Whether the caller may call the method, and for whom it speaks: the client that `named` is.
-  absl::StatusOr<CallContext> Authorize(const CallContext& call, const RpcAccess& access,
-                                        absl::string_view named) const;
+  absl::Status FindCaller(const grpc::ServerContext& context, CallContext& call) const;
+  // Counts a refusal, and logs it. Returns it.
+  absl::Status Refuse(const absl::Status& why, const CallContext& call, const RpcAccess& access,
+                      absl::string_view named);
 
   const std::shared_ptr<const Credentials> credentials_;
   Audit audit_;

@@ -24,20 +24,16 @@ const ServiceDescriptor* FindService(absl::string_view name) {
   return service;
 }
 
-RpcMethod::RpcType TypeOf(const MethodDescriptor& method) {
-  if (method.client_streaming()) {
-    return method.server_streaming() ? RpcMethod::BIDI_STREAMING : RpcMethod::CLIENT_STREAMING;
-  }
-  return method.server_streaming() ? RpcMethod::SERVER_STREAMING : RpcMethod::NORMAL_RPC;
-}
-
 }  // namespace
 
 RpcService::RpcService(absl::string_view name) : descriptor_(FindService(name)) {
   for (int i = 0; i < descriptor_->method_count(); ++i) {
     const MethodDescriptor& method = *descriptor_->method(i);
     paths_.push_back(absl::StrCat("/", descriptor_->full_name(), "/", method.name()));
-    AddMethod(new grpc::internal::RpcServiceMethod(paths_.back().c_str(), TypeOf(method), nullptr));
+    // To gRPC all of them stream: of others it would read the request before it hands over the
+    // call, of whomever it is.
+    AddMethod(new grpc::internal::RpcServiceMethod(paths_.back().c_str(), RpcMethod::BIDI_STREAMING,
+                                                   nullptr));
     MarkMethodAsync(i);
   }
 }
@@ -49,15 +45,8 @@ const MethodDescriptor& RpcService::Method(absl::string_view name) const {
 }
 
 void RpcService::Accept(const MethodDescriptor& method, grpc::ServerContext* context,
-                        IncomingRequest* request,
-                        grpc::internal::ServerAsyncStreamingInterface* stream,
-                        grpc::ServerCompletionQueue* queue, void* tag) {
-  if (request == nullptr) {
-    RequestAsyncBidiStreaming(method.index(), context, stream, queue, queue, tag);
-  } else {
-    // The same for all calls with one request, whether they are answered once or with a stream.
-    RequestAsyncUnary(method.index(), context, request, stream, queue, queue, tag);
-  }
+                        CallStream* stream, grpc::ServerCompletionQueue* queue, void* tag) {
+  RequestAsyncBidiStreaming(method.index(), context, stream, queue, queue, tag);
 }
 
 }  // namespace callslip::tracker::internal

@@ -11,6 +11,7 @@
 #include "grpcpp/grpcpp.h"
 #include "grpcpp/impl/codegen/proto_utils.h"
 #include "grpcpp/impl/service_type.h"
+#include "grpcpp/support/async_stream.h"
 #include "tracker/rpc/request_limits.h"
 
 namespace callslip::tracker::internal {
@@ -22,6 +23,9 @@ struct IncomingRequest {
   const RequestShape* shape = nullptr;
   absl::Status refused;
 };
+
+// What is read and written of a call, of whatever kind.
+using CallStream = grpc::ServerAsyncReaderWriter<google::protobuf::Message, IncomingRequest>;
 
 // A service as its descriptor has it, whose calls are accepted from completion queues. In place of
 // the generated classes, which know the type of each message: the calls of all methods are then
@@ -36,11 +40,10 @@ class RpcService final : public grpc::Service {
   // Crashes where the service has no such method.
   const google::protobuf::MethodDescriptor& Method(absl::string_view name) const;
 
-  // Has gRPC fill in the next call of a method, and `tag` then come out of `queue`. `request` is
-  // null where the caller streams. After the server was started.
+  // Has gRPC fill in the next call of a method, and `tag` then come out of `queue`: its head is
+  // here then, and nothing more is read unasked. After the server was started.
   void Accept(const google::protobuf::MethodDescriptor& method, grpc::ServerContext* context,
-              IncomingRequest* request, grpc::internal::ServerAsyncStreamingInterface* stream,
-              grpc::ServerCompletionQueue* queue, void* tag);
+              CallStream* stream, grpc::ServerCompletionQueue* queue, void* tag);
 
  private:
   const google::protobuf::ServiceDescriptor* const descriptor_;

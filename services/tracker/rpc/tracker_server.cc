@@ -144,6 +144,8 @@ TrackerServer::~TrackerServer() = default;
 
 void TrackerServer::SetFreeGate(OutputGate* gate) { parts_->server.SetFreeGate(gate); }
 
+void TrackerServer::SetCallMemory(int64_t bytes) { parts_->server.SetCallMemory(bytes); }
+
 void TrackerServer::SetCredentials(std::shared_ptr<const Credentials> credentials) {
   parts_->SetCredentials(std::move(credentials));
 }

@@ -41,6 +41,9 @@ class TrackerServer {
   // the server.
   void SetFreeGate(OutputGate* gate);
 
+  // See AsyncServer. Before Start().
+  void SetCallMemory(int64_t bytes);
+
   // Starts to serve; returns the addresses with the ports that were bound. Once only.
   absl::StatusOr<std::vector<Address>> Start(const std::vector<Address>& addresses, int pollers,
                                              const std::optional<TlsFiles>& tls = std::nullopt);

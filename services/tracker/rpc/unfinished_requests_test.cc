@@ -1,0 +1,158 @@
+// Calls whose requests never come whole, by a peer that is not gRPC: what it says to their heads.
+#include <map>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "support/raw_connection.h"
+#include "tracker/rpc/access_fixture.h"
+#include "tracker/rpc/awaited_requests.h"
+
+namespace callslip::tracker {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Speaks as much of HTTP/2 as that takes.
+class UnfinishedCalls {
+ public:
+  explicit UnfinishedCalls(uint16_t port) : connection_(port) {
+    connection_.Send(std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") +
+                     Frame(kSettings, 0, 0, std::string()));
+  }
+
+  // Begins a call, and a message of which only its beginning comes. Returns its stream.
+  int Begin(const std::string& method, const std::string& token = "") {
+    const int stream = std::exchange(next_, next_ + 2);
+    std::string head = Field(":method", "POST") + Field(":scheme", "http") +
+                       Field(":path", method) + Field(":authority", "tracker") +
+                       Field("content-type", "application/grpc") + Field("te", "trailers");
+    if (!token.empty()) head += Field("authorization", absl::StrCat("Bearer ", token));
+    connection_.Send(
+        Frame(kHeaders, kEndOfHeaders, stream, head) +
+        Frame(kData, 0, stream, std::string("\0\0\x10\0\0", 5) + std::string(99, 'x')));
+    return stream;
+  }
+
+  // What the tracker has said to the end of that call. Waits for it.
+  std::string EndOf(int stream) {
+    while (!ended_.contains(stream)) {
+      const std::string head = connection_.Read(9);
+      if (head.size() < 9) return "the connection has ended";
+      const std::string payload = connection_.Read(Number(head, 0, 3));
+      const int about = static_cast<int>(Number(head, 5, 4));
+      if (head[3] == kHeaders) said_[about] += payload;
+      const bool is_last = head[3] == kHeaders && (head[4] & kEndOfStream) != 0;
+      if (is_last || head[3] == kReset) ended_[about] = said_[about];
+      if (head[3] == kPing && (head[4] & kAcknowledged) == 0) {
+        connection_.Send(Frame(kPing, kAcknowledged, 0, payload));
+      }
+    }
+    return ended_[stream];
+  }
+  bool HasEnded(int stream) const { return ended_.contains(stream); }
+
+ private:
+  static constexpr char kData = 0;
+  static constexpr char kHeaders = 1;
+  static constexpr char kReset = 3;
+  static constexpr char kSettings = 4;
+  static constexpr char kPing = 6;
+  static constexpr char kEndOfStream = 1;
+  static constexpr char kAcknowledged = 1;
+  static constexpr char kEndOfHeaders = 4;
+
+  static std::string Bytes(uint32_t number, int count) {
+    std::string bytes;
+    for (int i = count - 1; i >= 0; --i) bytes += static_cast<char>(number >> (8 * i));
+    return bytes;
+  }
+  static uint32_t Number(const std::string& bytes, size_t at, size_t count) {
+    uint32_t number = 0;
+    for (size_t i = at; i < at + count; ++i) {
+      number = (number << 8) | static_cast<unsigned char>(bytes[i]);
+    }
+    return number;
+  }
+  static std::string Frame(char type, char flags, int stream, const std::string& payload) {
+    return Bytes(static_cast<uint32_t>(payload.size()), 3) + type + flags +
+           Bytes(static_cast<uint32_t>(stream), 4) + payload;
+  }
+  // HPACK's literal that is not indexed. Shorter than 127 bytes.
+  static std::string Field(const std::string& name, const std::string& value) {
+    return std::string(1, '\0') + static_cast<char>(name.size()) + name +
+           static_cast<char>(value.size()) + value;
+  }
+
+  gateway::RawConnection connection_;
+  int next_ = 1;
+  std::map<int, std::string> said_;
+  std::map<int, std::string> ended_;
+};
+
+class UnfinishedRequestsTest : public AccessTest {
+ protected:
+  UnfinishedRequestsTest() {
+    UseTokens();
+    Serve();
+  }
+};
+
+TEST_F(UnfinishedRequestsTest, StrangersAreRefusedByTheHeadsOfAllCalls) {
+  UnfinishedCalls stranger(bound_[0].port);
+  int refused = 0;
+  for (const MethodDescriptor* method : AllMethods()) {
+    const std::string path = absl::StrCat("/", method->service()->full_name(), "/", method->name());
+    if (FindRpcAccess(method->full_name())->kind == RpcAccess::Kind::kOpen) continue;
+    ++refused;
+    EXPECT_THAT(stranger.EndOf(stranger.Begin(path)), HasSubstr("carries no token")) << path;
+    EXPECT_THAT(stranger.EndOf(stranger.Begin(path, TokenOf("unknown"))),
+                HasSubstr("does not know this token"))
+        << path;
+  }
+  EXPECT_GT(refused, 50);
+}
+
+TEST_F(UnfinishedRequestsTest, SoAreRolesThatMayNotCall) {
+  UnfinishedCalls viewer(bound_[0].port);
+  EXPECT_THAT(viewer.EndOf(viewer.Begin("/callslip.tracker.v1.CommandService/RegisterCommand",
+                                        TokenOf("viewer"))),
+              HasSubstr("role viewer"));
+}
+
+TEST_F(UnfinishedRequestsTest, WhatStrangersMayCallWaitsForFewOfThem) {
+  UnfinishedCalls stranger(bound_[0].port);
+  // All of them on one queue, where the worst comes to the worst: then the first has to go. With
+  // two queues one of the first does.
+  const int count = 2 * static_cast<int>(internal::AwaitedRequests::kStrangers) + 1;
+  for (int i = 0; i < count; ++i) stranger.Begin("/grpc.health.v1.Health/Check");
+  int ended = 0;
+  stranger.EndOf(1);
+  for (int i = 0; i < count; ++i) ended += stranger.HasEnded(2 * i + 1) ? 1 : 0;
+  EXPECT_GE(ended, 1);
+  // Nobody else notices.
+  const MethodDescriptor* check =
+      google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(
+          "grpc.health.v1.Health.Check");
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_OK(Outcome(*check, {.column = "nobody", .name = "stranger", .token = ""}));
+  }
+}
+
+TEST_F(UnfinishedRequestsTest, ARequestHasItsTime) {
+  UnfinishedCalls client(bound_[0].port);
+  const std::string path = "/callslip.tracker.v1.CommandService/RegisterCommand";
+  const int slow = client.Begin(path, TokenOf("client"));
+  // Both queues have had one more call, which looks after those that were there before.
+  for (int i = 0; i < 8; ++i) client.Begin(path, TokenOf("client"));
+  EXPECT_THAT(client.EndOf(client.Begin(path)), HasSubstr("carries no token"));
+  EXPECT_FALSE(client.HasEnded(slow));
+  clock_.Advance(internal::AwaitedRequests::kLongest + absl::Seconds(1));
+  for (int i = 0; i < 8; ++i) client.Begin(path, TokenOf("client"));
+  client.EndOf(slow);
+  EXPECT_TRUE(client.HasEnded(slow));
+}
+
+}  // namespace
+}  // namespace callslip::tracker
