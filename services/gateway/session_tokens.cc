@@ -1,6 +1,5 @@
 #include "gateway/session_tokens.h"
 
-#include <iterator>
 #include <utility>
 
 #include "auth/session_token.h"
@@ -43,71 +42,121 @@ SessionTokens::SessionTokens(boost::asio::any_io_executor executor, SessionClien
 void SessionTokens::Verify(const std::string& token, Done done) {
   if (!IsWellFormedSessionToken(token)) return std::move(done)(Unknown());
   const Sha256Digest digest = Sha256(token);
-  if (const Entry* known = FindFresh(digest); known != nullptr) {
-    if (known->credential == nullptr) return std::move(done)(Unknown());
+  const Entry* const known = FindKnown(digest);
+  if (known != nullptr && clock_->Now() < known->until) {
     return std::move(done)(CredentialPtr(known->credential));
   }
-  if (waiting_count_ == kMaxWaiting) return std::move(done)(TooManyLookups());
-  ++waiting_count_;
-  std::vector<Done>& waiting = waiting_[digest];
-  waiting.push_back(std::move(done));
-  if (waiting.size() > 1) return;
-  boost::asio::co_spawn(executor_, Look(shared_from_this(), token, digest), boost::asio::detached);
+  if (known == nullptr && IsUnknown(digest)) return std::move(done)(Unknown());
+  if (known == nullptr && waiting_count_ == kMaxWaiting) return std::move(done)(TooManyLookups());
+  const auto [place, is_new] = waiting_.try_emplace(digest, Waiting{.is_known = known != nullptr});
+  Waiting& waiting = place->second;
+  waiting.done.push_back(std::move(done));
+  if (!waiting.is_known) ++waiting_count_;
+  if (!is_new) return;
+  if (waiting.is_known) return BeginLook({token, digest});
+  to_ask_.push_back({token, digest});
+  AskNext();
 }
 
-const SessionTokens::Entry* SessionTokens::FindFresh(const Sha256Digest& digest) {
+void SessionTokens::Refresh() {
+  const absl::Time now = clock_->Now();
+  std::vector<Asked> due;
+  for (const Entry& entry : entries_) {
+    const bool is_in_use = entry.credential.use_count() > 1;
+    if (is_in_use && now >= entry.until) due.push_back({entry.token, entry.digest});
+  }
+  for (Asked& each : due) {
+    if (waiting_.try_emplace(each.digest, Waiting{.is_known = true}).second) {
+      BeginLook(std::move(each));
+    }
+  }
+}
+
+void SessionTokens::BeginLook(Asked asked) {
+  boost::asio::co_spawn(executor_, Look(shared_from_this(), std::move(asked)),
+                        boost::asio::detached);
+}
+
+const SessionTokens::Entry* SessionTokens::FindKnown(const Sha256Digest& digest) {
   const auto found = by_digest_.find(digest);
-  if (found == by_digest_.end() || clock_->Now() >= found->second->until) return nullptr;
+  if (found == by_digest_.end()) return nullptr;
   entries_.splice(entries_.begin(), entries_, found->second);
   return &entries_.front();
 }
 
-boost::asio::awaitable<void> SessionTokens::Look(std::shared_ptr<SessionTokens> self,
-                                                 std::string token, Sha256Digest digest) {
+bool SessionTokens::IsUnknown(const Sha256Digest& digest) {
+  const auto found = unknown_.find(digest);
+  return found != unknown_.end() && clock_->Now() < found->second;
+}
+
+void SessionTokens::AskNext() {
+  while (asked_count_ < kMaxAsked && !to_ask_.empty()) {
+    ++asked_count_;
+    Asked next = std::move(to_ask_.front());
+    to_ask_.pop_front();
+    BeginLook(std::move(next));
+  }
+}
+
+boost::asio::awaitable<void> SessionTokens::Look(std::shared_ptr<SessionTokens> self, Asked asked) {
   v1::FindSessionTokenRequest request;
-  request.set_token(std::move(token));
+  request.set_token(asked.token);
   const auto found = co_await self->sessions_->Call(std::move(request));
-  const absl::StatusOr<CredentialPtr> learnt = self->Learn(digest, found);
+  const absl::StatusOr<CredentialPtr> learnt = self->Learn(asked, found);
   // What is called may ask again.
-  std::vector<Done> waiting = std::move(self->waiting_.extract(digest).mapped());
-  self->waiting_count_ -= waiting.size();
-  for (Done& done : waiting) std::move(done)(learnt);
+  Waiting waiting = std::move(self->waiting_.extract(asked.digest).mapped());
+  if (!waiting.is_known) {
+    self->waiting_count_ -= waiting.done.size();
+    --self->asked_count_;
+    self->AskNext();
+  }
+  for (Done& done : waiting.done) std::move(done)(learnt);
 }
 
 absl::StatusOr<CredentialPtr> SessionTokens::Learn(
-    const Sha256Digest& digest, const absl::StatusOr<v1::FindSessionTokenResponse>& found) {
+    const Asked& asked, const absl::StatusOr<v1::FindSessionTokenResponse>& found) {
   const bool is_unknown =
       absl::IsNotFound(found.status()) && DetailsOf(found.status()).reason == "unknown_token";
   if (!found.ok() && !is_unknown) return Failure(found.status());
-  Entry& entry = EntryOf(digest);
   if (is_unknown) {
-    if (entry.credential != nullptr) entry.credential->Withdraw();
-    entry.credential = nullptr;
-    entry.until = clock_->Now() + kUnknownFor;
+    Forget(asked.digest);
+    AddUnknown(asked.digest);
     return Unknown();
   }
+  const absl::Time until = clock_->Now() + kKnownFor;
   // A token is of one session for good.
-  if (entry.credential == nullptr) {
-    entry.credential =
-        std::make_shared<Credential>(Principal{.name = found->client_id(), .role = Role::kClient},
-                                     absl::InfiniteFuture(), found->session_id());
+  if (FindKnown(asked.digest) == nullptr) {
+    AddKnown({.digest = asked.digest,
+              .token = asked.token,
+              .credential = std::make_shared<Credential>(
+                  Principal{.name = found->client_id(), .role = Role::kClient},
+                  absl::InfiniteFuture(), found->session_id())});
   }
-  entry.until = clock_->Now() + kKnownFor;
-  return CredentialPtr(entry.credential);
+  entries_.front().until = until;
+  return CredentialPtr(entries_.front().credential);
 }
 
-SessionTokens::Entry& SessionTokens::EntryOf(const Sha256Digest& digest) {
-  if (const auto known = by_digest_.find(digest); known != by_digest_.end()) {
-    entries_.splice(entries_.begin(), entries_, known->second);
-    return entries_.front();
+void SessionTokens::AddKnown(Entry entry) {
+  if (entries_.size() == kMaxTokens) Forget(Sha256Digest(entries_.back().digest));
+  entries_.push_front(std::move(entry));
+  by_digest_[entries_.front().digest] = entries_.begin();
+}
+
+void SessionTokens::AddUnknown(const Sha256Digest& digest) {
+  if (unknown_.insert_or_assign(digest, clock_->Now() + kUnknownFor).second) {
+    unknown_order_.push_back(digest);
   }
-  if (entries_.size() == kMaxTokens) {
-    by_digest_.erase(entries_.back().digest);
-    entries_.pop_back();
-  }
-  entries_.push_front({.digest = digest, .credential = nullptr, .until = absl::InfinitePast()});
-  by_digest_[digest] = entries_.begin();
-  return entries_.front();
+  if (unknown_order_.size() <= kMaxUnknown) return;
+  unknown_.erase(unknown_order_.front());
+  unknown_order_.pop_front();
+}
+
+void SessionTokens::Forget(const Sha256Digest& digest) {
+  const auto known = by_digest_.find(digest);
+  if (known == by_digest_.end()) return;
+  known->second->credential->Withdraw();
+  entries_.erase(known->second);
+  by_digest_.erase(known);
 }
 
 }  // namespace callslip::gateway

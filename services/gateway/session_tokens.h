@@ -2,6 +2,7 @@
 #define CALLSLIP_GATEWAY_SESSION_TOKENS_H_
 
 #include <cstddef>
+#include <deque>
 #include <list>
 #include <memory>
 #include <string>
@@ -23,7 +24,7 @@ namespace callslip::gateway {
 // Knows by the tracker whose agent shows a session's token: the client that the session belongs
 // to, in the role `client`. What the tracker has said counts for some seconds; a token is asked
 // about once at a time. One that it does not know any more is withdrawn, and ends what it has
-// begun.
+// begun. Tokens that somebody made up take neither place nor time from those that are known.
 //
 // Used on one executor, which runs one function at a time.
 class SessionTokens final : public TokenVerifier,
@@ -31,10 +32,15 @@ class SessionTokens final : public TokenVerifier,
  public:
   static constexpr absl::Duration kKnownFor = absl::Seconds(5);
   static constexpr absl::Duration kUnknownFor = absl::Seconds(1);
-  // Some hundred bytes each. Of too many, those that were not used for longest make room.
+  // That are known, some hundred bytes each. Of too many, those that were not used for longest make
+  // room, and are withdrawn.
   static constexpr size_t kMaxTokens = 10'000;
-  // Requests that wait for the tracker.
+  // That are not; of too many, those that were asked about first make room.
+  static constexpr size_t kMaxUnknown = 1000;
+  // Requests that wait with tokens that are not known yet, and how many of these the tracker is
+  // asked about at a time.
   static constexpr size_t kMaxWaiting = 1000;
+  static constexpr size_t kMaxAsked = 16;
 
   // The client and the clock outlive this and the executor's work.
   SessionTokens(boost::asio::any_io_executor executor, SessionClient* sessions, Clock* clock);
@@ -43,33 +49,58 @@ class SessionTokens final : public TokenVerifier,
   // RESOURCE_EXHAUSTED, reason `too_many_lookups`; else what has kept the tracker from saying, as
   // TrackerErrorOf() has it, such as UNAVAILABLE `tracker_unreachable`.
   void Verify(const std::string& token, Done done) override;
+  // Asks anew about the tokens by which something is under way, so that it ends with its session.
+  // To be called every kKnownFor.
+  void Refresh();
 
   size_t size() const { return entries_.size(); }
+  size_t unknown() const { return unknown_.size(); }
+  // Of tokens that are not known, how many the tracker is being asked about.
+  size_t under_way() const { return asked_count_; }
 
  private:
   struct Entry {
     Sha256Digest digest;
-    std::shared_ptr<Credential> credential;  // Null: there is no such token.
+    std::string token;
+    std::shared_ptr<Credential> credential;
     absl::Time until;
   };
   using Entries = std::list<Entry>;
+  struct Asked {
+    std::string token;
+    Sha256Digest digest;
+  };
+  // Who waits for what the tracker says of a token.
+  struct Waiting {
+    bool is_known = false;  // When it was asked about.
+    std::vector<Done> done;
+  };
 
-  // What was said of it lately; null where it has to be asked for.
-  const Entry* FindFresh(const Sha256Digest& digest);
-  static boost::asio::awaitable<void> Look(std::shared_ptr<SessionTokens> self, std::string token,
-                                           Sha256Digest digest);
-  absl::StatusOr<CredentialPtr> Learn(const Sha256Digest& digest,
+  // Null where it is not known.
+  const Entry* FindKnown(const Sha256Digest& digest);
+  bool IsUnknown(const Sha256Digest& digest);
+  void AskNext();
+  static boost::asio::awaitable<void> Look(std::shared_ptr<SessionTokens> self, Asked asked);
+  void BeginLook(Asked asked);
+  absl::StatusOr<CredentialPtr> Learn(const Asked& asked,
                                       const absl::StatusOr<v1::FindSessionTokenResponse>& found);
-  // The place of `digest`, the first from now on.
-  Entry& EntryOf(const Sha256Digest& digest);
+  void AddKnown(Entry entry);
+  void AddUnknown(const Sha256Digest& digest);
+  void Forget(const Sha256Digest& digest);
 
   const boost::asio::any_io_executor executor_;
   SessionClient* const sessions_;
   Clock* const clock_;
   Entries entries_;  // Those that were used last come first.
   absl::flat_hash_map<Sha256Digest, Entries::iterator> by_digest_;
-  absl::flat_hash_map<Sha256Digest, std::vector<Done>> waiting_;
+  // Until when each is not asked about again.
+  absl::flat_hash_map<Sha256Digest, absl::Time> unknown_;
+  std::deque<Sha256Digest> unknown_order_;
+  absl::flat_hash_map<Sha256Digest, Waiting> waiting_;
+  // Of those that are not known: how many wait, which are to be asked about, and how many are.
   size_t waiting_count_ = 0;
+  std::deque<Asked> to_ask_;
+  size_t asked_count_ = 0;
 };
 
 }  // namespace callslip::gateway

@@ -175,6 +175,64 @@ TEST_F(SessionTokensTest, OnlySoManyAreKept) {
   EXPECT_THAT(asked_, SizeIs(most + 2));
 }
 
+TEST_F(SessionTokensTest, WhoMakesTokensUpTakesNothingFromThoseThatAreKnown) {
+  const CredentialPtr known = Verify(token_).value();
+  clock_.Advance(SessionTokens::kKnownFor);
+  std::vector<Answer> made_up;
+  for (size_t i = 0; i < SessionTokens::kMaxWaiting; ++i) {
+    made_up.push_back(Begin(SessionTokenOf(static_cast<int>(i) + 1000)));
+  }
+  EXPECT_EQ(tokens_->under_way(), SessionTokens::kMaxAsked);
+  const Answer refused = Begin(SessionTokenOf(9));
+  ASSERT_TRUE(refused->has_value());
+  EXPECT_EQ(DetailsOf((**refused).status()).reason, "too_many_lookups");
+  const Answer again = Begin(token_);
+  Run();
+  ASSERT_TRUE(again->has_value());
+  EXPECT_EQ((**again).value(), known);
+  EXPECT_EQ(tokens_->under_way(), 0u);
+  for (const Answer& answer : made_up) EXPECT_TRUE(answer->has_value());
+}
+
+TEST_F(SessionTokensTest, OnlySoManyUnknownOnesAreKept) {
+  failure_ = NoSuchToken();
+  const int most = static_cast<int>(SessionTokens::kMaxUnknown);
+  for (int i = 0; i < most + 10; ++i) {
+    EXPECT_EQ(RefusalOf(SessionTokenOf(i)), "token_unknown");
+  }
+  EXPECT_EQ(tokens_->unknown(), SessionTokens::kMaxUnknown);
+  EXPECT_EQ(tokens_->size(), 0u);
+}
+
+TEST_F(SessionTokensTest, WhatMakesRoomIsWithdrawn) {
+  const CredentialPtr first = Verify(SessionTokenOf(0)).value();
+  for (size_t i = 1; i <= SessionTokens::kMaxTokens; ++i) {
+    ASSERT_TRUE(Verify(SessionTokenOf(static_cast<int>(i))).ok());
+  }
+  EXPECT_TRUE(first->IsWithdrawn());
+}
+
+TEST_F(SessionTokensTest, WhatIsInUseEndsWithItsSession) {
+  const CredentialPtr in_use = Verify(token_).value();
+  ASSERT_TRUE(Verify(SessionTokenOf(2)).ok());
+  tokens_->Refresh();
+  Run();
+  EXPECT_THAT(asked_, SizeIs(2)) << "it was asked about lately";
+  clock_.Advance(SessionTokens::kKnownFor);
+  tokens_->Refresh();
+  // Whoever comes meanwhile waits for the same answer.
+  const Answer meanwhile = Begin(token_);
+  Run();
+  EXPECT_THAT(asked_, SizeIs(3)) << "nothing is under way by the other one";
+  EXPECT_TRUE(meanwhile->has_value());
+  EXPECT_FALSE(in_use->IsWithdrawn());
+  failure_ = NoSuchToken();
+  clock_.Advance(SessionTokens::kKnownFor);
+  tokens_->Refresh();
+  Run();
+  EXPECT_TRUE(in_use->IsWithdrawn());
+}
+
 TEST_F(SessionTokensTest, WhatCannotBeOneIsNotAskedAbout) {
   for (const std::string& token :
        {std::string("callslip-session-"), token_ + "0", token_.substr(0, 80),
