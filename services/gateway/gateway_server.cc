@@ -117,9 +117,11 @@ struct GatewayServer::Parts {
         tracker_access(tracker.get(), token_file.has_value() || config.oauth.is_on()),
         session_client(
             ConnectToSessions(config.tracker, calls, loop.executor(), config.TrackerTls())),
-        session_hub(std::make_shared<SessionHub>(loop.executor(), session_client.get())),
+        updates(std::make_shared<ByteBudget>(config.Memory().updates_bytes,
+                                             config.Memory().updates_of_client_bytes)),
+        session_hub(std::make_shared<SessionHub>(loop.executor(), session_client.get(), updates)),
         session_api(session_client.get(), session_hub),
-        command_hub(std::make_shared<CommandHub>(loop.executor(), tracker.get())),
+        command_hub(std::make_shared<CommandHub>(loop.executor(), tracker.get(), updates)),
         command_api(tracker.get(), command_hub),
         operations_api(tracker.get(), &clock),
         mcp_server(MakeCatalog(extend_catalog), tracker.get(), &clock, &sessions),
@@ -206,6 +208,16 @@ struct GatewayServer::Parts {
       co_await timer.async_wait(boost::asio::use_awaitable);
       memory.Look();
       files.Purge();
+    }
+  }
+
+  // Again and again.
+  boost::asio::awaitable<void> RefreshSessionTokens() {
+    boost::asio::steady_timer timer(loop.executor());
+    for (;;) {
+      timer.expires_after(absl::ToChronoSeconds(SessionTokens::kKnownFor));
+      co_await timer.async_wait(boost::asio::use_awaitable);
+      session_tokens->Refresh();
     }
   }
 
@@ -303,6 +315,7 @@ struct GatewayServer::Parts {
             .server = &server,
             .calls = &mcp_server.calls(),
             .tracker = tracker.get(),
+            .updates = updates.get(),
             .memory = config.Memory()};
   }
 
@@ -328,6 +341,7 @@ struct GatewayServer::Parts {
   std::unique_ptr<TrackerClient> tracker;
   TrackerAccess tracker_access;
   std::unique_ptr<SessionClient> session_client;
+  const std::shared_ptr<ByteBudget> updates;  // That wait for those who look on.
   std::shared_ptr<SessionHub> session_hub;
   const SessionApi session_api;
   const std::shared_ptr<CommandHub> command_hub;
@@ -409,6 +423,7 @@ absl::StatusOr<std::vector<Address>> GatewayServer::Start() {
   boost::asio::co_spawn(parts.loop.executor(), parts.tracker_access.Watch(&parts.is_leaving),
                         boost::asio::detached);
   boost::asio::co_spawn(parts.loop.executor(), parts.ReleaseMemory(), boost::asio::detached);
+  boost::asio::co_spawn(parts.loop.executor(), parts.RefreshSessionTokens(), boost::asio::detached);
   parts.loop.Start();
   return bound;
 }

@@ -29,6 +29,7 @@ std::vector<MemoryBudget::Share> MemoryBudget::Shares() const {
       {"bodies",
        kCopiesOfBodies * static_cast<int64_t>(http.all_bodies_bytes + http.strangers_bodies_bytes)},
       {"files", files_bytes},
+      {"updates", static_cast<int64_t>(updates_bytes)},
       {"unsent", kCopiesOfAnswers * static_cast<int64_t>(http.all_unsent_bytes)},
       {"connections", http.connections * kConnectionBytes},
       {"process", kProcessBytes},
@@ -41,7 +42,8 @@ absl::StatusOr<MemoryBudget> MemoryBudget::Of(int64_t bytes) {
   const double scale = std::clamp(
       static_cast<double>(bytes - fixed) / static_cast<double>(kDefault - fixed), 0.0, 1.0);
   for (uint64_t* limit : {&budget.http.all_bodies_bytes, &budget.http.bodies_of_caller_bytes,
-                          &budget.http.all_unsent_bytes, &budget.http.unsent_of_caller_bytes}) {
+                          &budget.http.all_unsent_bytes, &budget.http.unsent_of_caller_bytes,
+                          &budget.updates_bytes, &budget.updates_of_client_bytes}) {
     *limit = static_cast<uint64_t>(static_cast<double>(*limit) * scale);
   }
   budget.files_bytes = static_cast<int64_t>(static_cast<double>(budget.files_bytes) * scale);

@@ -19,6 +19,10 @@ struct MemoryBudget {
   HttpLimits http;
   // Of the files that wait for a browser.
   int64_t files_bytes = FileStore::kAllBytes;
+  // Of what has happened to sessions and commands, and waits for those who look on, who read slowly
+  // or not at all; and of that, for one client.
+  uint64_t updates_bytes = 32 << 20;
+  uint64_t updates_of_client_bytes = 16 << 20;
 
   struct Share {
     const char* table;

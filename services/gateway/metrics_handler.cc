@@ -47,13 +47,16 @@ void AddRequests(const HttpTally& requests, MetricsPage& page) {
   }
 }
 
-void AddMemory(const MemoryBudget& budget, const HttpServer& server, MetricsPage& page) {
+void AddMemory(const MetricsSource& source, MetricsPage& page) {
+  const MemoryBudget& budget = source.memory;
+  const HttpServer& server = *source.server;
   for (const auto& [table, bytes] : budget.Shares()) {
     page.Gauge("callslip_memory_limit_bytes", "What of the memory a table may take.",
                AsDouble(bytes), {{"table", table}});
   }
   for (const auto& [table, bytes] :
        {std::pair("bodies", kCopiesOfBodies * server.body_bytes()),
+        std::pair("updates", static_cast<int64_t>(source.updates->taken())),
         std::pair("unsent", kCopiesOfAnswers * server.unsent_bytes())}) {
     page.Gauge("callslip_memory_used_bytes", "What of it a table takes, where that is counted.",
                AsDouble(bytes), {{"table", table}});
@@ -79,7 +82,7 @@ void AddMetrics(const MetricsSource& source, MetricsPage& page) {
              tracker.connected ? 1 : 0);
   page.Gauge("callslip_waits", "Waits for commands under way.", AsDouble(tracker.waits));
   page.Histogram("callslip_wait_seconds", "How long waits for commands lasted.", tracker.waited);
-  AddMemory(source.memory, *source.server, page);
+  AddMemory(source, page);
   AddSpans(page);
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "common/metrics.h"
+#include "gateway/http/byte_budget.h"
 #include "gateway/http/http_message.h"
 #include "gateway/http/http_server.h"
 #include "gateway/http/http_tally.h"
@@ -19,6 +20,7 @@ struct MetricsSource {
   const HttpServer* server;
   const CallTally* calls;
   TrackerClient* tracker;
+  const ByteBudget* updates;  // That wait for those who look on.
   MemoryBudget memory;
 };
 

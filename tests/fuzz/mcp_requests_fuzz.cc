@@ -69,6 +69,7 @@ class CollectingWriter final : public BodyWriter {
     }
     co_return;
   }
+  bool Hold(size_t) override { return true; }
 
  private:
   bool answered_ = false;

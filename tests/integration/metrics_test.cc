@@ -20,7 +20,7 @@ namespace {
 using nlohmann::json;
 using ::testing::MatchesRegex;
 
-constexpr char kTraceparent[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+constexpr char kCallTraceparent[] = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 
 class MetricsTest : public testing::Test {
  protected:
@@ -161,16 +161,16 @@ TEST_F(MetricsTest, ForeignHostIsRefusedAndCounted) {
 
 TEST_F(MetricsTest, TraceGoesFromTheRequestToTheExtension) {
   TestServices services;
-  (void)Interact(services, {{"traceparent", kTraceparent}});
+  (void)Interact(services, {{"traceparent", kCallTraceparent}});
   const json queries = services.Get("/pending-queries").body;
   ASSERT_EQ(queries.size(), 1u);
-  EXPECT_EQ(queries[0]["traceparent"], kTraceparent);
+  EXPECT_EQ(queries[0]["traceparent"], kCallTraceparent);
 }
 
 TEST_F(MetricsTest, TraceOfTheMessageGoesBeforeThatOfItsRequest) {
   TestServices services;
   const std::string other = "00-11111111111111111111111111111111-2222222222222222-00";
-  (void)Interact(services, {{"traceparent", kTraceparent}}, {{"traceparent", other}});
+  (void)Interact(services, {{"traceparent", kCallTraceparent}}, {{"traceparent", other}});
   EXPECT_EQ(services.Get("/pending-queries").body[0]["traceparent"], other);
 }
 
@@ -189,7 +189,7 @@ TEST_F(MetricsTest, WhatStandsBesideATraceGoesAlong) {
   TestServices services;
   const auto polled = [&] { return services.Get("/pending-queries").body[0]; };
   const std::map<std::string, std::string> http = {
-      {"traceparent", kTraceparent}, {"tracestate", "http=1"}, {"baggage", "of=http"}};
+      {"traceparent", kCallTraceparent}, {"tracestate", "http=1"}, {"baggage", "of=http"}};
   (void)Interact(services, http);
   json query = polled();
   EXPECT_EQ(query["tracestate"], "http=1");
@@ -211,12 +211,12 @@ TEST_F(MetricsTest, WhatStandsBesideATraceGoesAlong) {
 
 TEST_F(MetricsTest, WhatIsMalformedBesideATraceIsDropped) {
   const std::vector<std::pair<std::map<std::string, std::string>, json>> calls = {
-      {{{"traceparent", kTraceparent}, {"tracestate", "A=1"}, {"baggage", "a b=1"}}, nullptr},
+      {{{"traceparent", kCallTraceparent}, {"tracestate", "A=1"}, {"baggage", "a b=1"}}, nullptr},
       {{{"traceparent", "00-none"}, {"tracestate", "a=1"}}, nullptr},
       {{{"tracestate", "a=1"}}, nullptr},
       {{}, {{"tracestate", "a=1"}}},
-      {{}, {{"traceparent", kTraceparent}, {"tracestate", 7}, {"baggage", json::array()}}},
-      {{}, {{"traceparent", kTraceparent}, {"tracestate", "a=\n"}, {"baggage", "a=\u00e4"}}},
+      {{}, {{"traceparent", kCallTraceparent}, {"tracestate", 7}, {"baggage", json::array()}}},
+      {{}, {{"traceparent", kCallTraceparent}, {"tracestate", "a=\n"}, {"baggage", "a=\u00e4"}}},
   };
   for (const auto& [headers, meta] : calls) {
     TestServices services;

@@ -28,6 +28,12 @@ class FakeBodyWriter final : public BodyWriter {
     if (has_left_) throw boost::system::system_error(boost::asio::error::operation_aborted);
   }
 
+  bool Hold(size_t bytes) override {
+    if (bytes > most_held) return false;
+    held = bytes;
+    return true;
+  }
+
   void Unblock() {
     blocked = false;
     changed_.cancel();
@@ -37,6 +43,8 @@ class FakeBodyWriter final : public BodyWriter {
     changed_.cancel();
   }
 
+  size_t held = 0;
+  size_t most_held = SIZE_MAX;
   std::string written;
   bool blocked = false;
 

@@ -20,6 +20,9 @@ namespace {
 constexpr std::chrono::milliseconds kRetryPause{250};
 constexpr std::chrono::milliseconds kLongestPause{4'000};
 
+// What a row costs that waits, beside its text: its id twice, and places in tables.
+constexpr size_t kRowOverhead = 256;
+
 // What watching again does not change.
 bool IsFinal(const absl::Status& status) {
   switch (status.code()) {
@@ -74,19 +77,24 @@ struct CommandObserver::Watched {
 CommandObserver::CommandObserver(std::shared_ptr<CommandHub> hub, std::shared_ptr<Watched> watched)
     : hub_(std::move(hub)),
       watched_(std::move(watched)),
+      place_(hub_->waiting_),
       news_(hub_->executor_, asio::steady_timer::time_point::max()) {
+  place_.SetCaller(watched_->which.client_id);
   watched_->observers.push_back(this);
 }
 
 CommandObserver::~CommandObserver() { hub_->Leave(this); }
 
 asio::awaitable<absl::StatusOr<CommandObserver::Changes>> CommandObserver::Next() {
+  bytes_ -= std::exchange(taken_bytes_, 0);
+  place_.Shrink(bytes_);
   if (order_.empty() && !lost_ && watched_->status.ok()) co_await news_.async_wait(kAwait);
   if (order_.empty() && !lost_ && !watched_->status.ok()) co_return watched_->status;
   Changes changes{.rows = {}, .lost = std::exchange(lost_, false)};
   const size_t count = std::min(order_.size(), CommandHub::kMaxRows);
   for (size_t i = 0; i < count; ++i) {
     auto row = rows_.extract(order_[i]);
+    taken_bytes_ += kRowOverhead + row.mapped()->size();
     changes.rows.push_back(std::move(row.mapped()));
   }
   order_.erase(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(count));
@@ -96,14 +104,23 @@ asio::awaitable<absl::StatusOr<CommandObserver::Changes>> CommandObserver::Next(
 void CommandObserver::Take(const std::string& id, std::shared_ptr<const std::string> row) {
   if (rows_.size() >= CommandHub::kMaxWaiting && !rows_.contains(id)) Lose();
   auto& waiting = rows_[id];
-  if (waiting == nullptr) order_.push_back(id);
+  if (waiting == nullptr) {
+    order_.push_back(id);
+    bytes_ += kRowOverhead;
+  } else {
+    bytes_ -= waiting->size();
+  }
+  bytes_ += row->size();
   waiting = std::move(row);
+  if (!place_.Set(bytes_)) Lose();
   news_.cancel();
 }
 
 void CommandObserver::Lose() {
-  order_.clear();
-  rows_.clear();
+  order_ = {};
+  rows_ = {};
+  bytes_ = taken_bytes_;
+  place_.Shrink(bytes_);
   lost_ = true;
   news_.cancel();
 }

@@ -13,6 +13,7 @@
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/steady_timer.hpp"
+#include "gateway/http/byte_budget.h"
 #include "gateway/tracker_client/tracker_client.h"
 
 namespace callslip::gateway {
@@ -51,6 +52,9 @@ class CommandObserver {
   const std::shared_ptr<Watched> watched_;
   std::vector<std::string> order_;  // Of those in rows_, as they changed first.
   absl::flat_hash_map<std::string, std::shared_ptr<const std::string>> rows_;
+  ByteBudget::Place place_;  // For these.
+  size_t bytes_ = 0;
+  size_t taken_bytes_ = 0;  // Of these, those that it was told last, until it asks for more.
   bool lost_ = false;
   boost::asio::steady_timer news_;  // Cancelled for its reader to look again.
 };
@@ -64,7 +68,8 @@ class CommandHub : public std::enable_shared_from_this<CommandHub> {
  public:
   // Rows that are told at once.
   static constexpr size_t kMaxRows = 500;
-  // Rows that wait for an observer; beyond that all of them are dropped, and it is told so.
+  // Rows that wait for an observer; beyond that, and where there is no room for them beside what
+  // waits for others, all of them are dropped, and it is told so.
   static constexpr size_t kMaxWaiting = 10'000;
 
   struct Which {
@@ -76,9 +81,11 @@ class CommandHub : public std::enable_shared_from_this<CommandHub> {
     auto operator<=>(const Which&) const = default;
   };
 
-  // `tracker` must live as long as the executor runs.
-  CommandHub(boost::asio::any_io_executor executor, TrackerClient* tracker)
-      : executor_(std::move(executor)), tracker_(tracker) {}
+  // `tracker` must live as long as the executor runs. What waits for observers counts among
+  // `waiting`, on the account of the client.
+  CommandHub(boost::asio::any_io_executor executor, TrackerClient* tracker,
+             std::shared_ptr<ByteBudget> waiting)
+      : executor_(std::move(executor)), tracker_(tracker), waiting_(std::move(waiting)) {}
 
   // Follows the commands: those that are there, where nobody looks at them yet and they are not too
   // many, and each change from now on. Who lists them after this, and where some were lost, misses
@@ -98,6 +105,7 @@ class CommandHub : public std::enable_shared_from_this<CommandHub> {
 
   const boost::asio::any_io_executor executor_;
   TrackerClient* const tracker_;
+  const std::shared_ptr<ByteBudget> waiting_;
   std::map<Which, std::shared_ptr<Watched>> watched_;
   bool ended_ = false;
 };

@@ -105,8 +105,9 @@ class CommandHubTest : public testing::Test {
   FakeClock clock_;
   FakeTrackerClient tracker_{&clock_};
   std::vector<std::shared_ptr<FeedScript>> feeds_;
+  const std::shared_ptr<ByteBudget> budget_ = std::make_shared<ByteBudget>(32 << 20, 32 << 20);
   const std::shared_ptr<CommandHub> hub_ =
-      std::make_shared<CommandHub>(io_.get_executor(), &tracker_);
+      std::make_shared<CommandHub>(io_.get_executor(), &tracker_, budget_);
 };
 
 TEST_F(CommandHubTest, OneFeedAndOneEncodingForAllWhoLookAtTheSame) {
@@ -171,6 +172,29 @@ TEST_F(CommandHubTest, WhatIsTooMuchIsDroppedAndThatIsTold) {
   const auto told = Next(*observer);
   EXPECT_TRUE(told->lost);
   EXPECT_THAT(told->rows, SizeIs(1)) << "what came after is told";
+}
+
+TEST_F(CommandHubTest, WhatWaitsTakesItsPlaceBesideWhatWaitsForOthers) {
+  const auto observer = hub_->Join({.client_id = "a"});
+  Run();
+  feeds_[0]->Push(std::vector{Changed("1", 1)});
+  Run();
+  EXPECT_GT(budget_->taken(), 0u);
+  ByteBudget::Place others(budget_);
+  ASSERT_TRUE(others.Grow((32 << 20) - budget_->taken()));
+  feeds_[0]->Push(std::vector{Changed("2", 1)});
+  Run();
+  others.Shrink(0);
+  EXPECT_TRUE(Next(*observer)->lost);
+  // What it was told is its own until it asks for more.
+  feeds_[0]->Push(std::vector{Changed("3", 1)});
+  Run();
+  EXPECT_THAT(Next(*observer)->rows, SizeIs(1));
+  EXPECT_GT(budget_->taken(), 0u);
+  auto next = Changed("4", 1);
+  feeds_[0]->Push(std::vector{next});
+  Run();
+  EXPECT_THAT(Next(*observer)->rows, SizeIs(1));
 }
 
 TEST_F(CommandHubTest, BrokenFeedIsOpenedAnewAndTold) {

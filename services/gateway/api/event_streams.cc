@@ -43,6 +43,7 @@ boost::asio::awaitable<absl::Status> SendRecorded(SessionClient* sessions,
   while (has_more) {
     const auto page = co_await sessions->Call(request);
     if (!page.ok()) co_return page.status();
+    stream->SetKept(page->ByteSizeLong());
     for (const v1::SessionEvent& event : page->events()) {
       if (event.seq() > last) co_return absl::OkStatus();
       std::string text = ServerSentEvent(Dump(ToJson(event)), event.seq());
@@ -51,6 +52,7 @@ boost::asio::awaitable<absl::Status> SendRecorded(SessionClient* sessions,
     has_more = page->has_more() && page->events_size() > 0;
     request.set_after_seq(page->last_seq());
   }
+  stream->SetKept(0);
   co_return absl::OkStatus();
 }
 

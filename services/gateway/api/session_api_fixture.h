@@ -91,7 +91,8 @@ class SessionApiTest : public testing::Test {
  protected:
   explicit SessionApiTest(std::shared_ptr<const Credentials> tokens = nullptr)
       : client_(io_.get_executor()),
-        hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_)),
+        hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_,
+                                          std::make_shared<ByteBudget>(32 << 20, 16 << 20))),
         api_(&client_, hub_),
         router_(Doors({{.host = "127.0.0.1", .port = 7890}}, {}, {}), std::move(tokens)) {
     api_.AddRoutes(router_);

@@ -24,8 +24,10 @@ namespace {
 // Between two calls to a tracker that ends them.
 constexpr std::chrono::milliseconds kRetryPause{250};
 
-// Of what an observer takes at a time: what it has taken does not count as waiting any more.
+// Of what an observer takes at a time.
 constexpr size_t kMaxBatchBytes = 64 << 10;
+
+constexpr size_t kUpdateOverhead = 128;
 
 // What asking again does not change.
 bool IsFinal(const absl::Status& status) {
@@ -58,31 +60,46 @@ absl::Status Draining() {
 struct SessionObserver::Watched {
   using Key = SessionHub::Key;
 
-  Watched(Key of, int64_t newest) : key(std::move(of)), max_seq(newest) {}
+  Watched(Key of, int64_t newest, std::shared_ptr<ByteBudget> budget)
+      : key(std::move(of)), max_seq(newest), place(std::move(budget)) {
+    place.SetCaller(key.client_id);
+  }
 
   void Push(const Json& message, int64_t seq) {
     if (message.is_null()) return;
     waiting.push_back({.seq = seq,
                        .type = message.value("type", std::string()),
                        .message = std::make_shared<const std::string>(Dump(message))});
-    bytes += waiting.back().message->size();
+    bytes += BytesOf(waiting.back());
     if (seq > 0) max_seq = seq;
-    uint64_t oldest = end();
-    for (const SessionObserver* observer : observers) oldest = std::min(oldest, observer->next_);
+    DropSeen();
     const auto is_full = [this] {
       return bytes > SessionHub::kMaxWaitingBytes || waiting.size() > SessionHub::kMaxWaiting;
     };
-    // Whoever has not seen what goes now has been too slow.
-    while (!waiting.empty() && (first < oldest || (is_full() && waiting.size() > 1))) {
-      bytes -= waiting.front().message->size();
-      waiting.pop_front();
-      ++first;
+    // Whoever has not seen what goes now has been too slow. The newest one stays however large it
+    // is, unless there is no room for it beside those of others.
+    while (!waiting.empty() && ((is_full() && waiting.size() > 1) || !place.Set(bytes))) {
+      DropFirst();
     }
     for (SessionObserver* observer : observers) {
       if (observer->next_ >= first || observer->on_too_slow_ == nullptr) continue;
       std::exchange(observer->on_too_slow_, nullptr)();
     }
     Wake();
+  }
+
+  void DropFirst() {
+    bytes -= BytesOf(waiting.front());
+    waiting.pop_front();
+    ++first;
+  }
+
+  // What nobody has to see any more.
+  void DropSeen() {
+    uint64_t oldest = end();
+    for (const SessionObserver* observer : observers) oldest = std::min(oldest, observer->next_);
+    while (!waiting.empty() && first < oldest) DropFirst();
+    place.Shrink(bytes);
   }
 
   // Keeps how the agent is, what it says and which questions are open, for those who join later.
@@ -121,6 +138,11 @@ struct SessionObserver::Watched {
     for (SessionObserver* observer : observers) observer->news_.cancel();
   }
 
+  // With what it costs to keep it.
+  static size_t BytesOf(const ObservedUpdate& update) {
+    return update.message->size() + kUpdateOverhead;
+  }
+
   // The number of the update that comes next.
   uint64_t end() const { return first + waiting.size(); }
 
@@ -131,7 +153,8 @@ struct SessionObserver::Watched {
   StreamedText text;
   std::deque<ObservedUpdate> waiting;
   size_t bytes = 0;
-  uint64_t first = 0;  // The number of the first one that waits.
+  ByteBudget::Place place;  // For these.
+  uint64_t first = 0;       // The number of the first one that waits.
   std::vector<SessionObserver*> observers;
   bool is_open = false;
   absl::Status status;  // Why it is over.
@@ -143,6 +166,7 @@ SessionObserver::SessionObserver(std::shared_ptr<SessionHub> hub, std::shared_pt
       watched_(std::move(watched)),
       joined_seq_(watched_->max_seq),
       next_(watched_->end()),
+      taken_to_(next_),
       news_(hub_->executor_) {
   watched_->observers.push_back(this);
 }
@@ -162,6 +186,8 @@ Json SessionObserver::agent_text() const { return watched_->text.ToJson(); }
 asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> SessionObserver::Next(
     std::chrono::milliseconds at_most) {
   Watched& watched = *watched_;
+  next_ = taken_to_;
+  watched.DropSeen();
   if (next_ == watched.end() && watched.status.ok()) {
     news_.expires_after(at_most);
     co_await news_.async_wait(kAwait);
@@ -169,8 +195,8 @@ asio::awaitable<absl::StatusOr<std::vector<ObservedUpdate>>> SessionObserver::Ne
   if (next_ < watched.first) co_return TooSlow();
   if (next_ == watched.end() && !watched.status.ok()) co_return watched.status;
   std::vector<ObservedUpdate> updates;
-  for (size_t bytes = 0; next_ < watched.end() && bytes < kMaxBatchBytes; ++next_) {
-    updates.push_back(watched.waiting[next_ - watched.first]);
+  for (size_t bytes = 0; taken_to_ < watched.end() && bytes < kMaxBatchBytes; ++taken_to_) {
+    updates.push_back(watched.waiting[taken_to_ - watched.first]);
     bytes += updates.back().message->size();
   }
   co_return updates;
@@ -217,7 +243,7 @@ void SessionHub::End() {
 std::unique_ptr<SessionObserver> SessionHub::Observe(const Key& key, int64_t max_seq) {
   std::shared_ptr<Watched>& watched = watched_[key];
   if (watched == nullptr || !watched->status.ok()) {
-    watched = std::make_shared<Watched>(key, max_seq);
+    watched = std::make_shared<Watched>(key, max_seq, waiting_);
     asio::awaitable<void> work = Follow(shared_from_this(), watched);
     watched->following.emplace(executor_, std::move(work));
   }
@@ -278,7 +304,7 @@ asio::awaitable<absl::Status> SessionHub::FollowAll(std::shared_ptr<Watched> wat
 void SessionHub::Leave(SessionObserver* observer) {
   const std::shared_ptr<Watched> watched = observer->watched_;
   std::erase(watched->observers, observer);
-  if (!watched->observers.empty()) return;
+  if (!watched->observers.empty()) return watched->DropSeen();
   const auto known = watched_.find(watched->key);
   if (known != watched_.end() && known->second == watched) watched_.erase(known);
   watched->status = Draining();

@@ -15,6 +15,7 @@
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
 #include "boost/asio/steady_timer.hpp"
+#include "gateway/http/byte_budget.h"
 #include "gateway/json/parse.h"
 #include "gateway/tracker_client/session_client.h"
 
@@ -70,7 +71,10 @@ class SessionObserver {
   const std::shared_ptr<SessionHub> hub_;
   const std::shared_ptr<Watched> watched_;
   const int64_t joined_seq_;
-  uint64_t next_;  // The number of the update that it has to see next.
+  // The numbers of the updates that it has to see next, and that it takes next: those between are
+  // on their way to it until it asks for more, and are kept until then.
+  uint64_t next_;
+  uint64_t taken_to_;
   std::function<void()> on_too_slow_;
   boost::asio::steady_timer news_;  // Cancelled for its reader to look again.
 };
@@ -89,9 +93,11 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
   static constexpr size_t kMaxWaitingBytes = 8 << 20;
   static constexpr size_t kMaxWaiting = 4096;
 
-  // `sessions` must live as long as the executor runs.
-  SessionHub(boost::asio::any_io_executor executor, SessionClient* sessions)
-      : executor_(std::move(executor)), sessions_(sessions) {}
+  // `sessions` must live as long as the executor runs. What waits for observers counts among
+  // `waiting`, on the account of the client.
+  SessionHub(boost::asio::any_io_executor executor, SessionClient* sessions,
+             std::shared_ptr<ByteBudget> waiting)
+      : executor_(std::move(executor)), sessions_(sessions), waiting_(std::move(waiting)) {}
 
   using Joined = boost::asio::awaitable<absl::StatusOr<std::unique_ptr<SessionObserver>>>;
 
@@ -128,6 +134,7 @@ class SessionHub : public std::enable_shared_from_this<SessionHub> {
 
   const boost::asio::any_io_executor executor_;
   SessionClient* const sessions_;
+  const std::shared_ptr<ByteBudget> waiting_;
   std::map<Key, std::shared_ptr<Watched>> watched_;
   bool ended_ = false;
 };

@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_GATEWAY_HTTP_BODY_BUDGET_H_
-#define CALLSLIP_GATEWAY_HTTP_BODY_BUDGET_H_
+#ifndef CALLSLIP_GATEWAY_HTTP_BYTE_BUDGET_H_
+#define CALLSLIP_GATEWAY_HTTP_BYTE_BUDGET_H_
 
 #include <algorithm>
 #include <cstdint>
@@ -8,30 +8,26 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "auth/credentials.h"
+#include "auth/principal.h"
 
 namespace callslip::gateway {
 
-// How many bytes of bodies there may be at a time: in all, and of one caller, who can't take what
+// How many bytes of a kind there may be at a time: in all, and of one caller, who can't take what
 // there is for the others. Used on one executor.
-class BodyBudget {
+class ByteBudget {
  public:
-  BodyBudget(uint64_t bytes, uint64_t bytes_of_one)
+  ByteBudget(uint64_t bytes, uint64_t bytes_of_one)
       : bytes_(bytes), bytes_of_one_(bytes_of_one), left_(bytes) {}
 
   uint64_t taken() const { return bytes_ - left_; }
 
-  // What one body has of it, given back by its destruction. One that was moved has nothing, and may
-  // grow again.
+  // What one body, queue or answer has of it, given back by its destruction. One that was moved has
+  // nothing, and may grow again.
   class Place {
    public:
-    explicit Place(std::shared_ptr<BodyBudget> budget) : budget_(std::move(budget)) {}
-    ~Place() {
-      if (bytes_ == 0) return;
-      budget_->left_ += bytes_;
-      const auto account = budget_->taken_.find(who_);
-      account->second -= bytes_;
-      if (account->second == 0) budget_->taken_.erase(account);
-    }
+    explicit Place(std::shared_ptr<ByteBudget> budget) : budget_(std::move(budget)) {}
+    ~Place() { Shrink(0); }
     Place(Place&& other) noexcept
         : budget_(other.budget_),
           who_(std::exchange(other.who_, "")),
@@ -44,7 +40,7 @@ class BodyBudget {
       return *this;
     }
 
-    // Whose body it is. Before the first Grow().
+    // On whose account it is. Before the first Grow().
     void SetCaller(std::string who) { who_ = std::move(who); }
 
     // That there may be so many in all. False where there is no room for them.
@@ -61,6 +57,21 @@ class BodyBudget {
       if (account->second == 0) budget_->taken_.erase(account);
       return fits;
     }
+    // That it has no more than so many.
+    void Shrink(uint64_t bytes) {
+      if (bytes >= bytes_) return;
+      const uint64_t less = bytes_ - bytes;
+      budget_->left_ += less;
+      const auto account = budget_->taken_.find(who_);
+      account->second -= less;
+      if (account->second == 0) budget_->taken_.erase(account);
+      bytes_ = bytes;
+    }
+    // That it has so many. False, with what it had before, where there is no room for more.
+    bool Set(uint64_t bytes) {
+      Shrink(bytes);
+      return Grow(bytes);
+    }
     // Whether Grow() could be, were all others of that account given back.
     bool WouldFit(uint64_t bytes, const std::string& account) const {
       const uint64_t more = bytes - std::min(bytes, bytes_);
@@ -72,7 +83,7 @@ class BodyBudget {
     uint64_t bytes() const { return bytes_; }
 
    private:
-    std::shared_ptr<BodyBudget> budget_;
+    std::shared_ptr<ByteBudget> budget_;
     std::string who_;
     uint64_t bytes_ = 0;
   };
@@ -89,6 +100,11 @@ class BodyBudget {
   absl::flat_hash_map<std::string, uint64_t> taken_;  // By caller. None is zero.
 };
 
+// Whose account it is: everybody's who showed nothing is one.
+inline std::string AccountOf(const CredentialPtr& credential) {
+  return credential == nullptr ? kLocalName : credential->principal().name;
+}
+
 }  // namespace callslip::gateway
 
-#endif  // CALLSLIP_GATEWAY_HTTP_BODY_BUDGET_H_
+#endif  // CALLSLIP_GATEWAY_HTTP_BYTE_BUDGET_H_

@@ -50,6 +50,14 @@ HttpResponse ErrorResponse(int status, absl::string_view code, absl::string_view
   return response;
 }
 
+HttpResponse TooManyBodies() {
+  HttpResponse response = ErrorResponse(503, "too_many_bodies",
+                                        "Too many large requests are on their way to the gateway.",
+                                        "Try again in a moment.");
+  response.headers.emplace_back("Retry-After", "1");
+  return response;
+}
+
 HttpResponse LeaseMissing() {
   return ErrorResponse(403, "wrong_lease", "The report does not quote the lease that it is about.",
                        "Send the id that came with the command: the token of this worker holds it "

@@ -15,6 +15,9 @@ HttpResponse ErrorResponse(int status, absl::string_view code, absl::string_view
 // lease: the tracker, which knows the gateway alone, could not hold it to them.
 HttpResponse LeaseMissing();
 
+// 503 `too_many_bodies`: what is on its way of its caller, or of all, is as much as there may be.
+HttpResponse TooManyBodies();
+
 // The tracker's error as HTTP: its reason as `error`, a fitting status code, and Retry-After where
 // it names a delay. An error without a reason came from the connection to the tracker: 503
 // `tracker_unreachable`.

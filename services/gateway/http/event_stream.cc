@@ -2,7 +2,10 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "boost/asio/error.hpp"
+#include "boost/system/system_error.hpp"
 #include "gateway/http/await.h"
 #include "gateway/http/companion.h"
 
@@ -45,6 +48,12 @@ EventStream::EventStream(asio::any_io_executor executor, Producer producer,
 
 asio::awaitable<void> EventStream::Send(std::string event) {
   outbox_ += event;
+  // Whoever reads too slowly, beside others, loses the stream.
+  if (writer_ != nullptr && !writer_->Hold(outbox_.size() + kept_)) {
+    outbox_.clear();
+    writer_->Hold(0);
+    throw boost::system::system_error(asio::error::operation_aborted);
+  }
   news_.cancel();
   while (outbox_.size() > kMaxOutboxBytes) {
     co_await room_.async_wait(kAwait);
@@ -57,6 +66,8 @@ asio::awaitable<void> EventStream::Write(BodyWriter& writer) {
     self->error_ = error;
     self->news_.cancel();
   };
+  writer_ = &writer;
+  const absl::Cleanup leave = [this] { writer_ = nullptr; };
   asio::awaitable<void> work = producer_(shared_from_this());
   // Whoever leaves here, by an exception too, takes the producer along.
   const Companion producer(executor_, std::move(work), std::move(ended));
@@ -70,6 +81,7 @@ asio::awaitable<void> EventStream::Write(BodyWriter& writer) {
       co_await news_.async_wait(kAwait);
     }
     piece = std::exchange(outbox_, {});
+    writer.Hold(kept_);
     if (piece.empty() && done_) break;
     if (piece.empty()) piece = ": keep-alive\n\n";
   }

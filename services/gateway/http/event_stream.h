@@ -42,8 +42,11 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
   EventStream(boost::asio::any_io_executor executor, Producer producer,
               std::chrono::milliseconds keep_alive);
 
-  // Queues an event; returns when there is room for the next one.
+  // Queues an event; returns when there is room for the next one. Throws, as BodyWriter::Write()
+  // does, where it waits beside too many others.
   boost::asio::awaitable<void> Send(std::string event);
+  // That its producer has so many bytes from now on of which it makes events.
+  void SetKept(size_t bytes) { kept_ = bytes; }
 
  private:
   boost::asio::awaitable<void> Write(BodyWriter& writer);
@@ -52,6 +55,8 @@ class EventStream : public std::enable_shared_from_this<EventStream> {
   const Producer producer_;
   const std::chrono::milliseconds keep_alive_;
   std::string outbox_;
+  size_t kept_ = 0;               // By the producer.
+  BodyWriter* writer_ = nullptr;  // While Write() runs.
   bool done_ = false;
   std::exception_ptr error_;
   boost::asio::steady_timer news_;  // Cancelled for the writer to look again.

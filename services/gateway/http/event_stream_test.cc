@@ -94,6 +94,21 @@ TEST_F(EventStreamTest, PeerThatDoesNotReadHoldsItsProducerUp) {
   EXPECT_EQ(writer_.written.size(), std::string(": connected\n\n").size() + (1000 << 10));
 }
 
+TEST_F(EventStreamTest, WhereThereIsNoRoomForWhatWaitsTheStreamIsTorn) {
+  writer_.blocked = true;
+  writer_.most_held = 1000;
+  int sent = 0;
+  Serve([&](StreamPtr stream) -> asio::awaitable<void> {
+    for (; sent < 10; ++sent) co_await stream->Send(std::string(400, 'x'));
+  });
+  Run();
+  EXPECT_EQ(sent, 2);
+  EXPECT_EQ(writer_.held, 0u);
+  writer_.Unblock();
+  Run();
+  EXPECT_TRUE(ended_ && failed_);
+}
+
 TEST_F(EventStreamTest, ProducerIsCancelledWhenItsPeerLeaves) {
   bool cancelled = false;
   Serve(

@@ -43,14 +43,6 @@ HttpResponse NoTls() {
                        "Write https:// instead of http://.");
 }
 
-HttpResponse TooManyBodies() {
-  HttpResponse response = ErrorResponse(503, "too_many_bodies",
-                                        "Too many large requests are on their way to the gateway.",
-                                        "Try again in a moment.");
-  response.headers.emplace_back("Retry-After", "1");
-  return response;
-}
-
 void LogFailure(absl::string_view message, const std::exception& error) {
   Log(LogLevel::kError, message, {{"error", error.what()}});
 }
@@ -72,6 +64,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
         index_(all_->open_.size()),
         queue_(&all_->busy_),
         place_(queue_->insert(queue_->end(), this)),
+        head_place_(all_->bodies_),
         body_place_(all_->bodies_) {
     all_->open_.push_back(this);
   }
@@ -119,9 +112,14 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   // Ends what is awaited of the peer.
   void Close() { transport_.Close(); }
 
-  void LetIn(CredentialPtr credential) override {
+  bool LetIn(CredentialPtr credential) override {
     credential_ = std::move(credential);
     Keep();
+    if (head_bytes_ == 0) return true;
+    // Handlers may hold it for as long as the request lasts.
+    head_place_ = ByteBudget::Place(all_->bodies_);
+    head_place_.SetCaller(AccountOf(credential_));
+    return head_place_.Grow(head_bytes_);
   }
 
   // Whether its body is on its way, on that account.
@@ -135,7 +133,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     const std::shared_ptr<Connection> self = shared_from_this();
     Keep();
     if (!std::exchange(is_evicted_, true)) ++all_->evicted_;
-    body_place_ = BodyBudget::Place(all_->bodies_);
+    body_place_ = ByteBudget::Place(all_->bodies_);
     Abandon();
   }
 
@@ -212,11 +210,15 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
       if (!is_new_) ExpireAfter(limits.header_time);
     }
     const bool had_head = parser_->HasHead();
+    const size_t received = received_.size();
     const RequestParser::Next next = parser_->Parse(received_);
     if (next == RequestParser::Next::kRefuse) return Run(Refuse(parser_->TakeRefusal()));
     if (!had_head && parser_->HasHead()) {
+      // Most come at once, and are small.
+      const bool is_large = received > RequestParser::kFirstReadBytes;
+      head_bytes_ = is_large ? std::min<size_t>(received, limits.header_bytes) : 0;
       account_ = BodyAccount::kKnown;
-      body_place_ = BodyBudget::Place(all_->bodies_);
+      body_place_ = ByteBudget::Place(all_->bodies_);
     }
     if (next == RequestParser::Next::kDone) return Handle();
     if (!parser_->HasHead()) {
@@ -263,7 +265,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   // False where there is none.
   bool Hold(uint64_t bytes) {
     if (account_ == BodyAccount::kStranger && body_place_.bytes() == 0) {
-      body_place_ = BodyBudget::Place(all_->strangers_bodies_);
+      body_place_ = ByteBudget::Place(all_->strangers_bodies_);
     }
     if (body_place_.Grow(bytes)) return true;
     // Those whose callers are not known make room, the one that has been on its way for longest
@@ -297,7 +299,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     request->peer_names = transport_.peer_names();
     request->listener = listener_;
     if (body_place_.bytes() > 0) {
-      request->body_place = std::make_shared<BodyBudget::Place>(std::move(body_place_));
+      request->body_place = std::make_shared<ByteBudget::Place>(std::move(body_place_));
     }
     account_ = BodyAccount::kKnown;
     options_ = parser_->options();
@@ -380,6 +382,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   void EndRequest() {
     if (!std::exchange(under_way_, false)) return;
     credential_ = nullptr;
+    head_place_ = ByteBudget::Place(all_->bodies_);
     --all_->requests_;
     all_->TellIfIdle();
   }
@@ -410,9 +413,9 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
 
   // For so much of an answer, on the account of who gets it; without any bytes where there is no
   // room.
-  BodyBudget::Place UnsentPlace(size_t bytes) const {
-    BodyBudget::Place place(all_->unsent_);
-    if (credential_ != nullptr) place.SetCaller(credential_->principal().name);
+  ByteBudget::Place UnsentPlace(size_t bytes) const {
+    ByteBudget::Place place(all_->unsent_);
+    place.SetCaller(AccountOf(credential_));
     place.Grow(bytes);
     return place;
   }
@@ -420,7 +423,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   // What is left of a response after its first `sent` bytes. False where too much of its caller's
   // answers is left.
   asio::awaitable<bool> SendRest(std::string head, HttpResponse response, size_t sent) {
-    const BodyBudget::Place place = UnsentPlace(response.body.size());
+    const ByteBudget::Place place = UnsentPlace(response.body.size());
     if (place.bytes() < response.body.size()) co_return false;
     const asio::const_buffer body = asio::buffer(response.body);
     const Parts rest = {asio::buffer(head) + sent, body + (sent - std::min(sent, head.size()))};
@@ -437,7 +440,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   asio::awaitable<bool> Refuse(HttpResponse response) {
     // What has come of its body is not kept while the peer reads why.
     parser_.reset();
-    body_place_ = BodyBudget::Place(all_->bodies_);
+    body_place_ = ByteBudget::Place(all_->bodies_);
     const std::string head = ResponseHead(response, {}, Framing::kLength);
     const Parts parts = {asio::buffer(head), asio::buffer(response.body)};
     const bool sent = co_await AwaitWrite(parts);
@@ -537,27 +540,33 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
   bool peer_left_ = false;
   CredentialPtr credential_;  // Of the present request, which has to end with it.
   bool expelled_ = false;
-  BodyBudget::Place body_place_;               // Of the request that arrives.
+  size_t head_bytes_ = 0;                      // Of its head, where it is a long one.
+  ByteBudget::Place head_place_;               // For that.
+  ByteBudget::Place body_place_;               // Of the request that arrives.
   BodyAccount account_ = BodyAccount::kKnown;  // So is this.
   bool is_cut_ = false;                        // The present request is refused by its head.
 };
 
 class Connection::StreamWriter final : public BodyWriter {
  public:
-  explicit StreamWriter(Connection& connection) : connection_(connection) {}
+  explicit StreamWriter(Connection& connection)
+      : connection_(connection), held_(connection.UnsentPlace(0)) {}
 
   asio::awaitable<void> Write(std::string piece) override {
     if (piece.empty()) co_return;  // As a chunk it would be the last one.
     if (!connection_.options_.is_http_1_0) piece = Chunk(piece);
-    const BodyBudget::Place place = connection_.UnsentPlace(piece.size());
+    const ByteBudget::Place place = connection_.UnsentPlace(piece.size());
     bool sent = place.bytes() == piece.size();
     const Parts parts = {asio::buffer(piece)};
     if (sent) sent = co_await connection_.AwaitWrite(parts);
     if (!sent) throw boost::system::system_error(asio::error::operation_aborted);
   }
 
+  bool Hold(size_t bytes) override { return held_.Set(bytes); }
+
  private:
   Connection& connection_;
+  ByteBudget::Place held_;
 };
 
 asio::awaitable<bool> Connection::Stream(const HttpResponse& response) {
@@ -589,11 +598,11 @@ Connections::Connections(const asio::any_io_executor& executor, const HttpLimits
       limits_(limits),
       handler_(std::move(handler)),
       judge_(std::move(judge)),
-      bodies_(std::make_shared<BodyBudget>(limits.all_bodies_bytes, limits.bodies_of_caller_bytes)),
-      strangers_bodies_(std::make_shared<BodyBudget>(limits.strangers_bodies_bytes,
+      bodies_(std::make_shared<ByteBudget>(limits.all_bodies_bytes, limits.bodies_of_caller_bytes)),
+      strangers_bodies_(std::make_shared<ByteBudget>(limits.strangers_bodies_bytes,
                                                      limits.strangers_bodies_bytes)),
-      unsent_(std::make_shared<BodyBudget>(limits.all_unsent_bytes, limits.unsent_of_caller_bytes)),
-      web_sockets_(std::make_shared<WebSockets>(limits.web_socket)),
+      unsent_(std::make_shared<ByteBudget>(limits.all_unsent_bytes, limits.unsent_of_caller_bytes)),
+      web_sockets_(std::make_shared<WebSockets>(limits.web_socket, bodies_, unsent_)),
       timer_(executor) {}
 
 void Connections::Serve(Transport transport, size_t listener) {

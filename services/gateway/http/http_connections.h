@@ -10,7 +10,7 @@
 
 #include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/steady_timer.hpp"
-#include "gateway/http/body_budget.h"
+#include "gateway/http/byte_budget.h"
 #include "gateway/http/http_codec.h"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/responder.h"
@@ -66,9 +66,9 @@ class Connections : public std::enable_shared_from_this<Connections> {
   const HttpLimits limits_;
   const RespondingHandler handler_;
   const HeadJudge judge_;  // May be null.
-  const std::shared_ptr<BodyBudget> bodies_;
-  const std::shared_ptr<BodyBudget> strangers_bodies_;
-  const std::shared_ptr<BodyBudget> unsent_;
+  const std::shared_ptr<ByteBudget> bodies_;
+  const std::shared_ptr<ByteBudget> strangers_bodies_;
+  const std::shared_ptr<ByteBudget> unsent_;
   // Connections that were upgraded, and are no longer among the open ones here.
   const std::shared_ptr<WebSockets> web_sockets_;
   // All deadlines hang on this one timer, which runs while there are connections: a timer for each

@@ -67,6 +67,10 @@ class BodyWriter {
   // down. One piece at a time; an empty one writes nothing. Throws where the peer has left
   // (boost::system::system_error, operation_aborted), as a cancelled await does.
   virtual boost::asio::awaitable<void> Write(std::string piece) = 0;
+
+  // That so many bytes wait beside that piece, for the next ones. False, with as many as before,
+  // where there is no room for them among all that peers have not taken.
+  virtual bool Hold(size_t bytes) = 0;
 };
 
 // What a handler answers. The server adds the headers that tell the body's length and whether the

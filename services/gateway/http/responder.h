@@ -18,8 +18,9 @@ namespace callslip::gateway {
 class Admission {
  public:
   // The request is that of a known caller, by `credential`; null where nothing had to be shown.
-  // Once that is over, so is the request.
-  virtual void LetIn(CredentialPtr credential) = 0;
+  // Once that is over, so is the request. False where its caller has no room for so long a head: it
+  // is to be refused with TooManyBodies().
+  virtual bool LetIn(CredentialPtr credential) = 0;
 
  protected:
   ~Admission() = default;

@@ -241,7 +241,9 @@ void Router::Admit(std::shared_ptr<HttpRequest> request, Responder responder,
       absl::c_linear_search(route->roles, Role::kWorker)) {
     tally_->NoteAllowed(*route->tally, request->principal);
   }
-  if (responder.admission != nullptr) responder.admission->LetIn(request->credential);
+  if (responder.admission != nullptr && !responder.admission->LetIn(request->credential)) {
+    return std::move(responder.respond)(TooManyBodies());
+  }
   const bool is_private = absl::StartsWith(request->path, kApi);
   const auto way_back = std::make_shared<WayBack>(WayBack{.respond = std::move(responder.respond),
                                                           .is_expelled = responder.is_expelled,

@@ -295,7 +295,10 @@ TEST_F(VerifyingRouterTest, AnAnswerMayComeLater) {
   boost::asio::io_context context;
   bool has_left = false;
   struct Told final : Admission {
-    void LetIn(CredentialPtr let_in) override { credential = std::move(let_in); }
+    bool LetIn(CredentialPtr let_in) override {
+      credential = std::move(let_in);
+      return true;
+    }
     CredentialPtr credential;
   };
   const auto ask = [&](HttpResponse& answer, CredentialPtr& credential) {

@@ -95,10 +95,14 @@ class WebSocketConnection final : public WebSocket,
         upgrade_(std::move(upgrade)),
         credential_(std::move(credential)),
         all_(std::move(all)),
+        unread_place_(all_->unread_),
         news_(stream_.get_executor(), asio::steady_timer::time_point::max()),
         room_(stream_.get_executor(), asio::steady_timer::time_point::max()),
+        unsent_place_(all_->unsent_),
         cut_off_(stream_.get_executor()) {
     all_->open_.insert(this);
+    unread_place_.SetCaller(AccountOf(credential_));
+    unsent_place_.SetCaller(AccountOf(credential_));
   }
   ~WebSocketConnection() override { all_->Remove(this); }
 
@@ -140,6 +144,7 @@ class WebSocketConnection final : public WebSocket,
       message = std::move(unread_.front());
       unread_bytes_ -= message->size() + kMessageOverhead;
       unread_.pop_front();
+      CountUnread();
     }
     co_return message;
   }
@@ -151,11 +156,13 @@ class WebSocketConnection final : public WebSocket,
     if (closing_) return;
     // One message is sent however large it is.
     const bool is_only = unsent_bytes_ == 0;
-    unsent_bytes_ += message->size() + kMessageOverhead;
-    if (!is_only && unsent_bytes_ > all_->limits_.unsent_bytes) {
-      unsent_.clear();
+    const size_t bytes = message->size() + kMessageOverhead;
+    const bool is_full = !is_only && unsent_bytes_ + bytes > all_->limits_.unsent_bytes;
+    if (is_full || !unsent_place_.Set(unsent_bytes_ + bytes)) {
+      DropUnsent();
       return Close(WebSocketCloseCode::kTryAgainLater, "too slow");
     }
+    unsent_bytes_ += bytes;
     unsent_.push_back(std::move(message));
     if (!writing_) WriteNext();
   }
@@ -176,6 +183,20 @@ class WebSocketConnection final : public WebSocket,
   }
 
  private:
+  // What waits for its reader, and the message that is on its way. False where there is no room for
+  // as much.
+  bool CountUnread() {
+    const size_t arriving = received_.size() > kIdleBufferBytes ? received_.size() : 0;
+    return unread_place_.Set(unread_bytes_ + arriving);
+  }
+
+  // All but the message that is being written.
+  void DropUnsent() {
+    for (const auto& message : unsent_) unsent_bytes_ -= message->size() + kMessageOverhead;
+    unsent_.clear();
+    unsent_place_.Set(unsent_bytes_);
+  }
+
   bool HasRoom() const { return closing_ || unsent_bytes_ <= all_->limits_.unsent_bytes / 2; }
 
   // The closing handshake begins, from whichever side, and has its time.
@@ -191,7 +212,7 @@ class WebSocketConnection final : public WebSocket,
   // Beast answers the close frame, and then waits for the peer to end the connection.
   void HandlePeerClosing() {
     is_peer_closing_ = true;
-    unsent_.clear();
+    DropUnsent();
     if (!closing_) BeginClosing();
   }
 
@@ -228,6 +249,7 @@ class WebSocketConnection final : public WebSocket,
     auto when_read = [self = shared_from_this()](beast::error_code error, size_t) {
       if (error) return self->CutOff();
       if (self->stream_.is_message_done()) self->TakeMessage();
+      if (!self->CountUnread()) self->TellUnread();
       self->ReadNext();
     };
     stream_.async_read_some(
@@ -247,9 +269,11 @@ class WebSocketConnection final : public WebSocket,
     unread_bytes_ += message.size() + kMessageOverhead;
     unread_.push_back(std::move(message));
     news_.cancel();
-    if (unread_bytes_ > all_->limits_.unread_bytes) {
-      Close(WebSocketCloseCode::kPolicyViolation, "More messages came than are read.");
-    }
+    if (unread_bytes_ > all_->limits_.unread_bytes) TellUnread();
+  }
+
+  void TellUnread() {
+    Close(WebSocketCloseCode::kPolicyViolation, "More messages came than are read.");
   }
 
   void WriteNext() {
@@ -263,6 +287,7 @@ class WebSocketConnection final : public WebSocket,
     auto when_written = [self = shared_from_this(), message](beast::error_code error, size_t) {
       self->writing_ = false;
       self->unsent_bytes_ -= message->size() + kMessageOverhead;
+      self->unsent_place_.Set(self->unsent_bytes_);
       if (self->HasRoom()) self->room_.cancel();
       if (error) return self->CutOff();
       self->WriteNext();
@@ -285,7 +310,7 @@ class WebSocketConnection final : public WebSocket,
     stop_reading_.emit(asio::cancellation_type::terminal);
     stop_closing_.emit(asio::cancellation_type::terminal);
     closing_ = true;
-    unsent_.clear();
+    DropUnsent();
     cut_off_.cancel();
     EndServer();
     RemoveIfOver();
@@ -302,10 +327,12 @@ class WebSocketConnection final : public WebSocket,
   beast::flat_buffer received_;
   std::list<std::string> unread_;  // By the server.
   size_t unread_bytes_ = 0;
-  asio::steady_timer news_;  // Cancelled for the reader to look again.
-  asio::steady_timer room_;  // The same for who waits for room.
+  ByteBudget::Place unread_place_;  // For these, and for the message that is on its way.
+  asio::steady_timer news_;         // Cancelled for the reader to look again.
+  asio::steady_timer room_;         // The same for who waits for room.
   std::list<std::shared_ptr<const std::string>> unsent_;
   size_t unsent_bytes_ = 0;  // With those of the message that is being written.
+  ByteBudget::Place unsent_place_;
   bool writing_ = false;
   std::optional<Companion> server_;
   bool is_upgraded_ = false;

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "auth/credentials.h"
+#include "gateway/http/byte_budget.h"
 #include "gateway/http/http_limits.h"
 #include "gateway/http/transport.h"
 #include "gateway/http/web_socket.h"
@@ -19,7 +21,11 @@ class WebSocketConnection;  // Private to web_sockets.cc.
 // The WebSockets of one HttpServer, on Boost.Beast. Used on its executor.
 class WebSockets : public std::enable_shared_from_this<WebSockets> {
  public:
-  explicit WebSockets(const WebSocketLimits& limits) : limits_(limits) {}
+  // What peers have sent, and nobody has read, counts among `unread`, what they have not taken
+  // among `unsent`.
+  WebSockets(const WebSocketLimits& limits, std::shared_ptr<ByteBudget> unread,
+             std::shared_ptr<ByteBudget> unsent)
+      : limits_(limits), unread_(std::move(unread)), unsent_(std::move(unsent)) {}
 
   // Answers the request that came over `transport` with 101, and serves the peer until both it and
   // its server are done. Nothing may be under way on it.
@@ -41,6 +47,8 @@ class WebSockets : public std::enable_shared_from_this<WebSockets> {
   void Remove(WebSocketConnection* connection);
 
   const WebSocketLimits limits_;
+  const std::shared_ptr<ByteBudget> unread_;
+  const std::shared_ptr<ByteBudget> unsent_;
   absl::flat_hash_set<WebSocketConnection*> open_;
   bool draining_ = false;
   std::function<void()> when_changed_;

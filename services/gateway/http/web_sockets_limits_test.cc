@@ -1,6 +1,7 @@
 // What a WebSocket's peer may cost: peers that are slow, silent, many, or leave anywhere.
 #include <atomic>
 #include <chrono>
+#include <future>
 #include <memory>
 #include <random>
 #include <string>
@@ -65,6 +66,45 @@ TEST_F(WebSocketsTest, OneMessageIsSentHoweverLargeItIs) {
   client.Upgrade("/ws/1");
   EXPECT_EQ(client.ReadText(), std::string(2000, 'x'));
   EXPECT_EQ(client.ReadFrame().close_code(), 1000);
+}
+
+TEST_F(WebSocketsTest, AllThatIsNotTakenHasOneLimit) {
+  limits_.all_unsent_bytes = 1 << 20;
+  limits_.unsent_of_caller_bytes = 1 << 20;
+  std::vector<std::shared_ptr<WebSocket>> sockets;
+  Serve([&](std::shared_ptr<const HttpRequest>,
+            std::shared_ptr<WebSocket> socket) -> asio::awaitable<void> {
+    sockets.push_back(socket);
+    // More than the kernel takes, less than one of them may have.
+    for (int i = 0; i < 12; ++i) socket->Send(std::string(64 << 10, 'x'));
+    if (sockets.size() == 2) running_.Tell();
+    co_await WaitForever();
+  });
+  WebSocketClient slow(port_, /*receive_buffer=*/4096);
+  slow.Upgrade("/ws/1");
+  WebSocketClient other(port_, /*receive_buffer=*/4096);
+  other.Upgrade("/ws/2");
+  running_.Await();
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(slow.ReadText().size(), 64u << 10);
+  int code = 0;
+  while (code == 0) code = other.ReadFrame().close_code();
+  EXPECT_EQ(code, 1013) << "there was no room for its messages beside those of the first";
+  std::promise<void> dropped;
+  asio::post(context_, [&] {
+    sockets.clear();
+    dropped.set_value();
+  });
+  dropped.get_future().wait();
+}
+
+TEST_F(WebSocketsTest, AllThatIsNotReadHasOneLimit) {
+  limits_.all_bodies_bytes = 64 << 10;
+  limits_.bodies_of_caller_bytes = 64 << 10;
+  ServeIdle();
+  WebSocketClient client(port_);
+  client.Upgrade("/ws/1");
+  for (int i = 0; i < 2; ++i) client.SendText(std::string(40 << 10, 'x'));
+  EXPECT_EQ(client.ReadClose().close_code(), 1008);
 }
 
 TEST_F(WebSocketsTest, WhoWaitsForRoomMaySendAnyNumber) {

@@ -37,6 +37,9 @@ class CallContext {
   virtual bool as_task() const = 0;
   // The members of params besides name and arguments, such as inputResponses and requestState.
   virtual const Json& params() const = 0;
+  // To be called before a long wait: what was sent has been read. From then on there are neither
+  // params() nor client_capabilities(), and the place of the body is given back.
+  virtual void DropParams() {}
 
   // True where the caller asked to hear of the call before its answer: progress or log messages.
   virtual bool listens() const = 0;

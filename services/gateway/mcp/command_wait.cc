@@ -18,6 +18,7 @@ boost::asio::awaitable<absl::StatusOr<v1::Command>> AwaitEnd(
     std::string command_id, absl::Duration max_wait,
     std::function<void(const v1::Command&)> on_step) {
   const ActiveSpan span = BeginWaitSpan(*context, command_id);
+  context->DropParams();
   std::string client = OnBehalfOf(context->principal());
   if (!context->listens() || max_wait == absl::ZeroDuration()) {
     co_return co_await tracker->WaitForEnd(std::move(client), std::move(command_id), max_wait);

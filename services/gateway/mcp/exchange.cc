@@ -3,10 +3,13 @@
 #include <limits>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "boost/asio/bind_cancellation_slot.hpp"
 #include "boost/asio/co_spawn.hpp"
+#include "boost/asio/error.hpp"
 #include "boost/asio/post.hpp"
+#include "boost/system/system_error.hpp"
 #include "common/log.h"
 #include "gateway/http/await.h"
 #include "gateway/http/event_stream.h"
@@ -66,7 +69,7 @@ Exchange::Exchange(asio::any_io_executor executor, Origin origin, JsonRpcMessage
       message_(std::move(message)),
       last_progress_(-std::numeric_limits<double>::infinity()) {
   const Json& token = MetaMember(message_, "progressToken");
-  if (token.is_string() || token.is_number_integer()) progress_token_ = &token;
+  if (token.is_string() || token.is_number_integer()) progress_token_ = token;
 }
 
 TraceContext Exchange::trace() const {
@@ -84,6 +87,10 @@ TraceContext Exchange::TraceInMessage() const {
 }
 
 TraceCompanions Exchange::companions() const {
+  return companions_.has_value() ? *companions_ : CompanionsInMessage();
+}
+
+TraceCompanions Exchange::CompanionsInMessage() const {
   const Json& tracestate = MetaMember(message_, "tracestate");
   const Json& baggage = MetaMember(message_, "baggage");
   TraceCompanions companions = origin_.companions;
@@ -115,9 +122,9 @@ const Json& Exchange::client_capabilities() const {
 
 void Exchange::NotifyProgress(double progress, std::optional<double> total,
                               const std::string& message) {
-  if (progress_token_ == nullptr || !(progress > last_progress_)) return;
+  if (progress_token_.is_null() || !(progress > last_progress_)) return;
   last_progress_ = progress;
-  Json params = {{"progressToken", *progress_token_}, {"progress", progress}};
+  Json params = {{"progressToken", progress_token_}, {"progress", progress}};
   if (total.has_value()) params["total"] = *total;
   if (!message.empty()) params["message"] = message;
   Notify("notifications/progress", std::move(params));
@@ -164,9 +171,23 @@ void Exchange::Send(std::string message) {
   // One message is sent however large it is.
   const bool full = !outbox_.empty() && outbox_bytes_ + message.size() > kMaxOutboxBytes;
   if (done() || full) return;
+  if (writer_ != nullptr && !writer_->Hold(outbox_bytes_ + message.size())) return;
   outbox_bytes_ += message.size();
   outbox_.push_back(std::move(message));
   TellNews();
+}
+
+void Exchange::End(RpcOutcome outcome) {
+  outcome_ = std::move(outcome);
+  if (writer_ == nullptr || cancelled_) return;
+  // It may have to wait for its reader, as what comes before it.
+  std::string answer = JsonRpcResponse(message_.id, *outcome_);
+  outcome_ = Json();
+  is_answer_queued_ = true;
+  is_cut_off_ = !writer_->Hold(outbox_bytes_ + answer.size());
+  if (is_cut_off_) return;
+  outbox_bytes_ += answer.size();
+  outbox_.push_back(std::move(answer));
 }
 
 void Exchange::Run(asio::awaitable<RpcOutcome> work) {
@@ -174,7 +195,7 @@ void Exchange::Run(asio::awaitable<RpcOutcome> work) {
   if (done()) return;
   auto ended = [self = shared_from_this()](const std::exception_ptr& error, RpcOutcome outcome) {
     if (self->done()) return;
-    self->outcome_ = error == nullptr ? std::move(outcome) : self->Failure();
+    self->End(error == nullptr ? std::move(outcome) : self->Failure());
     if (self->news_ != nullptr) self->news_->cancel();
     // At once: the work is over, and does not use this any more.
     self->Answer();
@@ -184,17 +205,25 @@ void Exchange::Run(asio::awaitable<RpcOutcome> work) {
 }
 
 asio::cancellation_slot Exchange::BeginWait() {
-  progress_token_ = nullptr;
-  message_.params = Json();
+  DropParams();
+  progress_token_ = Json();
   return cancel_.slot();
+}
+
+void Exchange::DropParams() {
+  if (companions_.has_value()) return;
+  if (trace_.empty()) trace_ = TraceInMessage();
+  companions_ = CompanionsInMessage();
+  message_.params = Json();
+  body_place_ = nullptr;
 }
 
 void Exchange::FinishWith(absl::FunctionRef<RpcOutcome()> work) {
   if (done()) return;
   try {
-    outcome_ = work();
+    End(work());
   } catch (const std::exception&) {
-    outcome_ = Failure();
+    End(Failure());
   }
   Answer();
 }
@@ -210,7 +239,7 @@ RpcOutcome Exchange::Failure() const {
 
 void Exchange::Finish(RpcOutcome outcome) {
   if (done()) return;
-  outcome_ = std::move(outcome);
+  End(std::move(outcome));
   TellNews();
 }
 
@@ -275,19 +304,24 @@ asio::awaitable<std::string> Exchange::AnswerMessage() {
 }
 
 asio::awaitable<void> Exchange::Stream(BodyWriter& writer) {
-  while (true) {
+  writer_ = &writer;
+  const absl::Cleanup leave = [this] { writer_ = nullptr; };
+  while (!is_cut_off_) {
     std::string events;
     for (const std::string& message : outbox_) absl::StrAppend(&events, Event(message));
     outbox_.clear();
     outbox_bytes_ = 0;
+    writer.Hold(0);
     const bool last = done();
-    if (last && !cancelled_)
+    if (last && !cancelled_ && !is_answer_queued_) {
       absl::StrAppend(&events, Event(JsonRpcResponse(message_.id, *outcome_)));
+    }
     if (!last && events.empty()) events = ": keep-alive\n\n";
     if (!events.empty()) co_await writer.Write(std::move(events));
     if (last) co_return;
     co_await AwaitNews(kStreamKeepAlive);
   }
+  throw boost::system::system_error(asio::error::operation_aborted);
 }
 
 }  // namespace callslip::gateway

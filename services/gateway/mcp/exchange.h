@@ -52,6 +52,8 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   // The command that the call turned out to be about, by its `traceparent`.
   void LinkSpan(const std::string& traceparent);
   void EndSpan(const RpcOutcome& outcome);
+  // What the body that the message was in takes of what all bodies may: kept as long as the params.
+  void set_body_place(std::shared_ptr<void> place) { body_place_ = std::move(place); }
   // What makes the request reachable for other requests, kept until its answer is complete.
   void set_under_way(std::shared_ptr<void> under_way) { under_way_ = std::move(under_way); }
 
@@ -67,8 +69,9 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   const Json& client_capabilities() const override;
   bool as_task() const override { return as_task_; }
   const Json& params() const override { return message_.params; }
+  void DropParams() override;
   bool listens() const override {
-    return progress_token_ != nullptr || origin_.log_level.has_value();
+    return !progress_token_.is_null() || origin_.log_level.has_value();
   }
   void NotifyProgress(double progress, std::optional<double> total,
                       const std::string& message) override;
@@ -79,7 +82,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   // The worker's side. Runs `work` in a coroutine of its own, which Cancel() ends. Once at most.
   void Run(boost::asio::awaitable<RpcOutcome> work);
   // For work without a coroutine: what Cancel() emits to. Whoever takes it holds the exchange until
-  // the work has ended, and needs no params any more.
+  // the work has ended. Drops the params.
   boost::asio::cancellation_slot BeginWait();
   // What is answered, and logged, where the work has thrown: ours throws nothing, but the libraries
   // under it may.
@@ -110,7 +113,10 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
 
   bool done() const { return outcome_.has_value(); }
   TraceContext TraceInMessage() const;  // Empty where it names none.
+  TraceCompanions CompanionsInMessage() const;
   void Send(std::string message);
+  // The work is over.
+  void End(RpcOutcome outcome);
   void TellNews();
   void Answer();
   // Until there is something to send or the work has ended, or the time is over.
@@ -120,15 +126,20 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   const boost::asio::any_io_executor executor_;
   const Origin origin_;
   JsonRpcMessage message_;
-  const Json* progress_token_ = nullptr;  // In message_.
+  std::shared_ptr<void> body_place_;  // As long as there are params.
+  Json progress_token_;               // Null: nobody listens.
   double last_progress_;
   mutable TraceContext trace_;
+  std::optional<TraceCompanions> companions_;  // Once there are no params.
   ActiveSpan span_;
   bool as_task_ = false;
   bool cancelled_ = false;
   std::optional<RpcOutcome> outcome_;
   std::vector<std::string> outbox_;  // Messages that are due before the answer.
   size_t outbox_bytes_ = 0;
+  BodyWriter* writer_ = nullptr;   // While Stream() runs.
+  bool is_answer_queued_ = false;  // The last message of the outbox is the answer.
+  bool is_cut_off_ = false;        // There was no room for it.
   AnswerHandler answer_;
   std::unique_ptr<boost::asio::steady_timer> news_;  // While AwaitNews() runs.
   boost::asio::cancellation_signal cancel_;

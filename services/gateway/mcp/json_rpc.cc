@@ -18,6 +18,19 @@ Json ErrorMember(const RpcError& error) {
   return member;
 }
 
+bool IsTooLong(const Json& id) {
+  return id.is_string() && id.get_ref<const std::string&>().size() > kMaxRpcIdBytes;
+}
+
+// What is wrong with a progress token. Not what kind it is: others are ignored.
+std::optional<RpcError> CheckProgressToken(const Json& params) {
+  const auto meta = params.find("_meta");
+  if (meta == params.end() || !meta->is_object()) return std::nullopt;
+  const auto token = meta->find("progressToken");
+  if (token == meta->end() || !IsTooLong(*token)) return std::nullopt;
+  return Invalid(absl::StrCat("\"progressToken\" must have at most ", kMaxRpcIdBytes, " bytes."));
+}
+
 // What a response says of the request that it answers.
 RpcOutcome OutcomeIn(Json& json) {
   if (const auto result = json.find("result"); result != json.end()) return std::move(*result);
@@ -36,6 +49,9 @@ std::variant<JsonRpcMessage, RpcError> ParseMessage(Json& json) {
   const auto id = json.find("id");
   const bool valid_id = id != json.end() && (id->is_string() || id->is_number_integer());
   if (id != json.end() && !valid_id) return Invalid("\"id\" must be a string or an integer.");
+  if (valid_id && IsTooLong(*id)) {
+    return Invalid(absl::StrCat("\"id\" must have at most ", kMaxRpcIdBytes, " bytes."));
+  }
 
   const auto method = json.find("method");
   if (method == json.end()) {
@@ -47,6 +63,9 @@ std::variant<JsonRpcMessage, RpcError> ParseMessage(Json& json) {
   if (!method->is_string()) return Invalid("\"method\" must be a string.");
   const auto params = json.find("params");
   if (params != json.end() && !params->is_object()) return Invalid("\"params\" must be an object.");
+  if (params != json.end()) {
+    if (auto error = CheckProgressToken(*params); error.has_value()) return *std::move(error);
+  }
 
   JsonRpcMessage message{
       .kind = valid_id ? JsonRpcMessage::Kind::kRequest : JsonRpcMessage::Kind::kNotification,

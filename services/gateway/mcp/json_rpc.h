@@ -58,6 +58,10 @@ struct JsonRpcBody {
 // Messages in one batch.
 inline constexpr size_t kMaxBatch = 100;
 
+// Of an id, and of a progress token, as JSON: they are kept as long as the request lasts. Clients
+// number their requests, or use UUIDs.
+inline constexpr size_t kMaxRpcIdBytes = 1024;
+
 // The messages in `body`, or what is wrong with it as a whole. Such an error is answered without
 // an `id`, since there is none that could be trusted (and `"id":null` makes official clients
 // throw).

@@ -100,5 +100,24 @@ TEST(JsonRpcTest, ResponsesHaveAResultOrAnError) {
   EXPECT_EQ(JsonRpcResponse(1, Json{{"x", 1}}), R"({"jsonrpc":"2.0","id":1,"result":{"x":1}})");
 }
 
+TEST(JsonRpcTest, WhatIsKeptAsLongAsARequestLastsIsShort) {
+  const std::string longest(kMaxRpcIdBytes, 'i');
+  const auto is_refused = [](const Json& message) {
+    const auto parsed = ParseJsonRpc(message.dump());
+    return std::holds_alternative<RpcError>(parsed);
+  };
+  const Json message = {{"jsonrpc", "2.0"}, {"method", "ping"}};
+  for (const bool fits : {true, false}) {
+    const std::string text = fits ? longest : longest + "i";
+    Json with_id = message;
+    with_id["id"] = text;
+    EXPECT_EQ(is_refused(with_id), !fits);
+    Json with_token = message;
+    with_token["id"] = 1;
+    with_token["params"]["_meta"]["progressToken"] = text;
+    EXPECT_EQ(is_refused(with_token), !fits);
+  }
+}
+
 }  // namespace
 }  // namespace callslip::gateway

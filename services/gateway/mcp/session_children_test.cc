@@ -69,7 +69,8 @@ class SessionChildrenTest : public testing::Test {
  protected:
   SessionChildrenTest()
       : client_(io_.get_executor()),
-        hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_)),
+        hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_,
+                                          std::make_shared<ByteBudget>(32 << 20, 16 << 20))),
         tool_(&client_, hub_, &clock_),
         context_(std::make_shared<AgentContext>()) {
     // top ─ parent ─ child, and other, which is nobody's.

@@ -157,6 +157,7 @@ boost::asio::awaitable<ToolResult> SessionTool::Call(std::shared_ptr<CallContext
     option_id = arguments.Id("option_id");
   }
   if (!arguments.status().ok()) co_return ErrorResult(arguments.status(), Executed::kNo);
+  json = Json();  // It may be large, and the call may wait.
 
   if (what == "list") {
     v1::ListSessionsRequest request;
@@ -205,7 +206,7 @@ boost::asio::awaitable<ToolResult> SessionTool::Call(std::shared_ptr<CallContext
   }
   wait.at_most = absl::Milliseconds(wait_ms.value_or(0));
   if (what == "new") {
-    const auto made = co_await control_.Make(caller, wish);
+    const auto made = co_await control_.Make(caller, std::move(wish));
     if (!made.ok()) co_return Refusal(made.status());
     wait.ids = {made->session_id()};
     co_return co_await LastAnswer(std::move(context), std::move(wait));

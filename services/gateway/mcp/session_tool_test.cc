@@ -51,7 +51,8 @@ class SessionToolTest : public testing::Test {
  protected:
   SessionToolTest()
       : client_(io_.get_executor()),
-        hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_)),
+        hub_(std::make_shared<SessionHub>(io_.get_executor(), &client_,
+                                          std::make_shared<ByteBudget>(32 << 20, 16 << 20))),
         tool_(&client_, hub_, &clock_),
         context_(std::make_shared<HearingContext>()) {
     client_.On<v1::GetSessionRequest, v1::Session>(

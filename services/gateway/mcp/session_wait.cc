@@ -73,6 +73,7 @@ boost::asio::awaitable<absl::StatusOr<WaitedFor>> AwaitTurns(SessionClient* sess
                                                              Clock* clock,
                                                              std::shared_ptr<CallContext> context,
                                                              TurnWait wait) {
+  context->DropParams();
   const absl::Time deadline = clock->Now() + wait.at_most;
   const std::string client = OnBehalfOf(context->principal());
   const bool is_one = wait.ids.size() == 1;

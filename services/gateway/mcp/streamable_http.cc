@@ -82,15 +82,16 @@ void StreamableHttp::HandlePost(const HttpRequest& request, Responder responder)
     if (auto* refusal = std::get_if<HttpResponse>(&origin); refusal != nullptr) {
       taken = std::move(*refusal);
     } else if (body.is_batch) {
-      return RespondWith(
-          HandleBatch(std::get<Exchange::Origin>(std::move(origin)), std::move(body)),
-          std::move(responder));
+      return RespondWith(HandleBatch(std::get<Exchange::Origin>(std::move(origin)), std::move(body),
+                                     request.body_place),
+                         std::move(responder));
     } else {
       taken = TakeLegacy(std::get<Exchange::Origin>(std::move(origin)), std::move(*first),
                          responder.executor);
     }
   }
   if (auto* exchange = std::get_if<std::shared_ptr<Exchange>>(&taken); exchange != nullptr) {
+    (*exchange)->set_body_place(request.body_place);
     return Answer(std::move(*exchange), std::move(responder));
   }
   std::move(responder.respond)(std::get<HttpResponse>(std::move(taken)));
@@ -199,8 +200,8 @@ asio::awaitable<HttpResponse> StreamableHttp::AnswerNow(std::shared_ptr<Exchange
   co_return exchange->ResponseOf(*outcome);
 }
 
-asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origin,
-                                                          JsonRpcBody body) const {
+asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origin, JsonRpcBody body,
+                                                          std::shared_ptr<void> place) const {
   if (origin.version != kBatchVersion) {
     co_return ErrorWithoutId(
         400, JsonRpcCode::kInvalidRequest,
@@ -221,6 +222,7 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
       continue;
     }
     auto exchange = std::make_shared<Exchange>(executor, origin, std::move(*message));
+    exchange->set_body_place(place);
     server_->Trace(*exchange);
     auto entered = std::make_unique<Sessions::UnderWay>(sessions_, exchange.get());
     if (!entered->unique()) {
@@ -231,6 +233,7 @@ asio::awaitable<HttpResponse> StreamableHttp::HandleBatch(Exchange::Origin origi
     under_way.push_back(std::move(entered));
     answers.emplace_back(std::move(exchange));
   }
+  place = nullptr;
   // All of them side by side, and when the peer leaves, none goes on.
   const absl::Cleanup end_all = [&] {
     for (const auto& answer : answers) {

@@ -38,7 +38,8 @@ class StreamableHttp {
   // Not a coroutine: thousands wait here at a time.
   void Answer(std::shared_ptr<Exchange> exchange, Responder responder) const;
   boost::asio::awaitable<HttpResponse> AnswerNow(std::shared_ptr<Exchange> exchange) const;
-  boost::asio::awaitable<HttpResponse> HandleBatch(Exchange::Origin origin, JsonRpcBody body) const;
+  boost::asio::awaitable<HttpResponse> HandleBatch(Exchange::Origin origin, JsonRpcBody body,
+                                                   std::shared_ptr<void> place) const;
   HttpResponse Initialize(const HttpRequest& request, const JsonRpcMessage& message) const;
   // What is no request: nothing comes back.
   void Take(const std::string& session_id, JsonRpcMessage message) const;

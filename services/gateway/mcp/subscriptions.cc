@@ -103,8 +103,8 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
     co_return RpcError{JsonRpcCode::kInvalidParams,
                        "params.notifications is missing: say what to listen for."};
   }
-  const std::vector<std::string> task_ids = Texts(*filter, "taskIds");
-  const std::vector<std::string> uris = Texts(*filter, "resourceSubscriptions");
+  std::vector<std::string> task_ids = Texts(*filter, "taskIds");
+  std::vector<std::string> uris = Texts(*filter, "resourceSubscriptions");
   if (task_ids.size() + uris.size() > kMaxIds) {
     co_return RpcError{
         JsonRpcCode::kInvalidParams,
@@ -128,6 +128,7 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
     listener->lists.insert(list);
     honoured[name] = true;
   }
+  exchange->DropParams();
   // Only what the caller may see is honoured; the rest is left out of the acknowledgement.
   std::vector<v1::Command> tasks;
   for (const std::string& id : task_ids) {
@@ -150,6 +151,10 @@ asio::awaitable<RpcOutcome> Subscriptions::Listen(std::shared_ptr<Exchange> exch
   }
   listener->Notify("notifications/subscriptions/acknowledged", {{"notifications", honoured}});
 
+  // The stream is for hours.
+  honoured = Json();
+  task_ids = {};
+  uris = {};
   // A change may arrive when the stream is gone already.
   const std::weak_ptr<Listener> stream = listener;
   const auto tell_task = [stream](const v1::Command& command) {
