@@ -7,29 +7,25 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { FakeWorker } from '../e2e/support/fake_worker.js';
 import { binary, ServerProcess } from '../e2e/support/processes.js';
 import { stretched } from '../support/patience.js';
 import { HttpCaller } from './support/callers.js';
+import { HonestAgent, p99 } from './support/honest_agents.js';
+import { memoryNow, memoryOf } from './support/memory.js';
 import { Strangers } from './support/strangers.js';
 
 const SECONDS = Number(process.env.CALLSLIP_FAULT_HOSTILE_S ?? 12);
-const MIB = 1 << 20;
 const AGENTS = 50;
 const STRANGERS = 24;
 const STREAMS = 1_500;
 const QUESTIONS = 3_000;
 const SYNC_MS = 2_000;
-/** Between two calls of an agent, in ms. */
-const PACE_MS = 200;
-/** No call of an agent takes longer unless it hangs, in ms: the gateway gives up before. */
-const PATIENCE_MS = stretched(40_000);
 /** How much longer one in a hundred calls may take beside strangers, than without or than this, in ms. */
 const MOST_TIMES_SLOWER = 20;
 const USUAL_MS = 100;
@@ -49,78 +45,10 @@ const QUIET_S = 70;
 const EACH_KIND = ['bodies 401', 'bodies 413', 'bodies stalled', 'parts', 'ids',
   'reflection RESOURCE_EXHAUSTED'];
 
-const COMPOSE = fileURLToPath(new URL('../../docker-compose.yml', import.meta.url));
 const SLOW_SYNC = join(binary('callslip-tracker'), '../../test_bin/libslow_sync.so');
-
-/** What a service of docker-compose.yml may take, in MiB. */
-async function memoryOf(service) {
-  const text = await readFile(COMPOSE, 'utf8');
-  const [, number, unit] = text.match(
-    new RegExp(`^  ${service}:$[^]*?mem_limit: (\\d+)([gm])$`, 'm'));
-  return Number(number) * (unit === 'g' ? 1_024 : 1);
-}
-
-/**
- * What a process has of memory now, and has had at most; what of it is in use, and what its allocator
- * has to spare; and what is kept for callers, as was promised to them: in MiB.
- */
-async function memoryNow({ child: { pid } }, metrics) {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  const page = await (await fetch(...metrics)).text();
-  const told = (name) => Number(page.match(new RegExp(`^${name} (\\S+)$`, 'm'))?.[1] ?? 0) / MIB;
-  const system = (name) => Number(status.match(new RegExp(`${name}:\\s+(\\d+)`))[1]) / 1_024;
-  return Object.fromEntries(Object.entries({
-    resident: system('VmRSS'), most: system('VmHWM'),
-    used: told('callslip_heap_in_use_bytes'), spare: told('callslip_heap_spare_bytes'),
-    kept: told('callslip_payload_bytes'),
-  }).map(([name, mebibytes]) => [name, Math.round(mebibytes)]));
-}
 
 const takenOf = ({ resident, kept }) => resident - kept;
 const mostAfter = (before) => BACK_AT * takenOf(before) + STAYS;
-
-/** An agent that hands in one command after another, and is told how each ends. */
-class HonestAgent {
-  times = [];
-  complaints = [];
-  #caller;
-  #next = 0;
-
-  constructor(caller) {
-    this.#caller = caller;
-  }
-
-  async work(until) {
-    while (performance.now() < until) {
-      await this.#call();
-      await pause(PACE_MS);
-    }
-  }
-
-  async #call() {
-    // Some are larger than what is read at once with a request's head.
-    const script = `${this.#next++}${' '.repeat(this.#next % 4 === 0 ? 4_000 : 0)}`;
-    const begun = performance.now();
-    const late = new AbortController();
-    const answer = await Promise.race([
-      this.#caller.request('tools/call', { name: 'interact',
-        arguments: { action: 'execute_js', script, wait_ms: 8_000 } }).catch(String),
-      pause(PATIENCE_MS, 'it hangs', { signal: late.signal }),
-    ]);
-    late.abort();
-    this.times.push(performance.now() - begun);
-    const told = answer?.result?.structuredContent;
-    if (told?.status !== 'complete' || told.result !== script.trim()) {
-      this.complaints.push(JSON.stringify(told ?? answer));
-    }
-  }
-}
-
-/** One in a hundred took longer, in ms. */
-function p99(agents) {
-  const times = agents.flatMap((agent) => agent.times).sort((a, b) => a - b);
-  return Math.round(times[Math.floor(times.length * 0.99)]);
-}
 
 class Scene {
   #atEnd = [];
