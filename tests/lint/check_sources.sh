@@ -62,7 +62,7 @@ confine gRPC 'grpcpp/|grpc/[a-z_]+\.h|grpc/support/|.*\.grpc\.pb\.h' services/co
   'services/common/rpc_status.*' 'services/common/rpc_credentials.*' \
   'services/gateway/tracker_client/*' 'services/rpc_client/*' 'services/runner/tracker/*' \
   services/telemetry/grpc_transport.cc 'services/tracker/rpc/async_server*' \
-  services/tracker/rpc/authenticator.cc services/tracker/rpc/health_check.cc services/tracker/rpc/operation_queue.h \
+  services/tracker/rpc/authenticator.cc services/tracker/rpc/awaited_requests.h services/tracker/rpc/health_check.cc services/tracker/rpc/operation_queue.h \
   'services/tracker/rpc/rpc_service.*' services/tracker/rpc/tracker_server.cc
 confine protobuf '.*\.pb\.h|google/protobuf/' 'services/gateway/*' 'services/runner/session/*' \
   'services/runner/tracker/*' 'services/tracker/rpc/*' 'services/tracker/storage/journal_*'

@@ -1,15 +1,14 @@
 #include "tracker/rpc/async_server_calls.h"
 
-#include "common/error_details.h"
 #include "common/rpc_status.h"
 #include "tracker/rpc/rpc_span.h"
 
 namespace callslip::tracker::internal {
 
 absl::Status NoRequest() {
-  return ErrorWithDetails(absl::StatusCode::kInvalidArgument,
-                          "the call has no request, or one that is no message of its kind",
-                          {.reason = "invalid_request", .hint = "Send one, as the .proto has it."});
+  return absl::InvalidArgumentError(
+      "the call has no request, or one that is no message of its kind: send one, as the .proto has "
+      "it");
 }
 
 void LiveCalls::Add(CredentialPtr credential, const std::shared_ptr<EndableCall>& call) {
