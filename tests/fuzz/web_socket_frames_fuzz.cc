@@ -108,7 +108,8 @@ void Talk(absl::string_view bytes, size_t piece) {
   Require(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0, "sockets");
   Peer peer(fds[1]);
   boost::asio::io_context context(1);
-  const auto sockets = std::make_shared<WebSockets>(kLimits);
+  const auto room = std::make_shared<ByteBudget>(1 << 20, 1 << 20);
+  const auto sockets = std::make_shared<WebSockets>(kLimits, room, room);
   sockets->Serve(Transport(Transport::Socket(
                      context, boost::asio::generic::stream_protocol(AF_UNIX, 0), fds[0])),
                  std::make_shared<WebSocketUpgrade>(
