@@ -215,7 +215,7 @@ struct GatewayServer::Parts {
   boost::asio::awaitable<void> RefreshSessionTokens() {
     boost::asio::steady_timer timer(loop.executor());
     for (;;) {
-      timer.expires_after(absl::ToChronoSeconds(SessionTokens::kKnownFor));
+      timer.expires_after(absl::ToChronoMilliseconds(SessionTokens::kKnownFor / 2));
       co_await timer.async_wait(boost::asio::use_awaitable);
       session_tokens->Refresh();
     }

@@ -5,13 +5,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "gateway/http/byte_budget.h"
 
 namespace callslip::gateway {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-// A held wait with its connection.
-constexpr int64_t kConnectionBytes = 2000;
+// A held wait with its connection, or a WebSocket with what it may have of unread and of unsent
+// messages, and of updates, before that counts.
+constexpr int64_t kConnectionBytes = 2000 + 3 * static_cast<int64_t>(ByteBudget::kFreeBytes);
 // The program, its threads, and the tree of the body that is being read.
 constexpr int64_t kProcessBytes = 64 * kMiB;
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kMebibyte = int64_t{1} << 20;
 
 TEST(GatewayMemoryBudgetTest, TheSharesFitIntoWhatIsGiven) {
-  for (const int64_t bytes : {320 * kMebibyte, MemoryBudget::kDefault, 4096 * kMebibyte}) {
+  for (const int64_t bytes : {384 * kMebibyte, MemoryBudget::kDefault, 4096 * kMebibyte}) {
     ASSERT_OK_AND_ASSIGN(const MemoryBudget budget, MemoryBudget::Of(bytes));
     int64_t sum = 0;
     for (const auto& share : budget.Shares()) sum += share.bytes;

@@ -63,7 +63,8 @@ void SessionTokens::Refresh() {
   std::vector<Asked> due;
   for (const Entry& entry : entries_) {
     const bool is_in_use = entry.credential.use_count() > 1;
-    if (is_in_use && now >= entry.until) due.push_back({entry.token, entry.digest});
+    // What would be due before the next time is so now.
+    if (is_in_use && entry.until <= now + kKnownFor / 2) due.push_back({entry.token, entry.digest});
   }
   for (Asked& each : due) {
     if (waiting_.try_emplace(each.digest, Waiting{.is_known = true}).second) {

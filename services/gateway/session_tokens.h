@@ -50,7 +50,7 @@ class SessionTokens final : public TokenVerifier,
   // TrackerErrorOf() has it, such as UNAVAILABLE `tracker_unreachable`.
   void Verify(const std::string& token, Done done) override;
   // Asks anew about the tokens by which something is under way, so that it ends with its session.
-  // To be called every kKnownFor.
+  // To be called twice in kKnownFor.
   void Refresh();
 
   size_t size() const { return entries_.size(); }

@@ -20,7 +20,7 @@ const AGENTS = 20;
 const STRANGERS = 500;
 const SECONDS = 3;
 /** What each may take of memory, in MiB; and the tracker more than that for what it keeps. */
-const GATEWAY_MIB = 320;
+const GATEWAY_MIB = 384;
 const TRACKER_MIB = 600;
 /** How much longer one in a hundred calls may take beside strangers, than without or than this, in ms. */
 const MOST_TIMES_SLOWER = 20;

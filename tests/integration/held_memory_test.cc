@@ -81,12 +81,29 @@ TEST_F(HeldMemoryTest, NoToolKeepsWhatItWasSent) {
   }
 }
 
+TEST_F(HeldMemoryTest, NoToolKeepsItsArguments) {
+  McpClient client(services_.gateway_address(), "2026-07-28");
+  const int64_t before = static_cast<int64_t>(InUse());
+  std::vector<HttpStream> held;
+  for (int i = 0; i < kCalls; ++i) {
+    held.push_back(client.Open(client.ToolCall(
+        "interact",
+        {{"action", "execute_js"}, {"script", std::string(kMeta, 'x')}, {"wait_ms", 20'000}})));
+  }
+  services_.AwaitWaits(kCalls);
+  // The tracker has them, once.
+  const int64_t taken = static_cast<int64_t>(InUse()) - before;
+  EXPECT_LT(taken, kCalls * static_cast<int64_t>(kMeta) * 3 / 2);
+}
+
 TEST_F(HeldMemoryTest, NoSubscriptionKeepsWhatItWasSent) {
   McpClient client(services_.gateway_address(), "2026-07-28");
   client.capabilities["extensions"]["io.modelcontextprotocol/tasks"] = json::object();
   McpClient plain(services_.gateway_address(), "2026-07-28");
   const json ids = {NewCommand(plain)};
   Hold(client, "subscriptions/listen", {{"notifications", {{"taskIds", ids}}}}, 1);
+  const json more = {{"taskIds", ids}, {"nothingThatIsKnown", std::string(kMeta, 'x')}};
+  Hold(client, "subscriptions/listen", {{"notifications", more}}, 1);
 }
 
 }  // namespace

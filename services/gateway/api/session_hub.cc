@@ -78,7 +78,7 @@ struct SessionObserver::Watched {
     };
     // Whoever has not seen what goes now has been too slow. The newest one stays however large it
     // is, unless there is no room for it beside those of others.
-    while (!waiting.empty() && ((is_full() && waiting.size() > 1) || !place.Set(bytes))) {
+    while (!waiting.empty() && ((is_full() && waiting.size() > 1) || !place.SetBeyondFree(bytes))) {
       DropFirst();
     }
     for (SessionObserver* observer : observers) {
@@ -99,7 +99,7 @@ struct SessionObserver::Watched {
     uint64_t oldest = end();
     for (const SessionObserver* observer : observers) oldest = std::min(oldest, observer->next_);
     while (!waiting.empty() && first < oldest) DropFirst();
-    place.Shrink(bytes);
+    place.SetBeyondFree(bytes);
   }
 
   // Keeps how the agent is, what it says and which questions are open, for those who join later.

@@ -20,6 +20,9 @@ class ByteBudget {
   ByteBudget(uint64_t bytes, uint64_t bytes_of_one)
       : bytes_(bytes), bytes_of_one_(bytes_of_one), left_(bytes) {}
 
+  // See Place::SetBeyondFree().
+  static constexpr uint64_t kFreeBytes = 2048;
+
   uint64_t taken() const { return bytes_ - left_; }
 
   // What one body, queue or answer has of it, given back by its destruction. One that was moved has
@@ -72,6 +75,9 @@ class ByteBudget {
       Shrink(bytes);
       return Grow(bytes);
     }
+    // The same of a queue, of which the first bytes are free: who reads at once does not notice
+    // that others do not.
+    bool SetBeyondFree(uint64_t bytes) { return Set(bytes - std::min(bytes, kFreeBytes)); }
     // Whether Grow() could be, were all others of that account given back.
     bool WouldFit(uint64_t bytes, const std::string& account) const {
       const uint64_t more = bytes - std::min(bytes, bytes_);

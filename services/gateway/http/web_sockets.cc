@@ -158,7 +158,7 @@ class WebSocketConnection final : public WebSocket,
     const bool is_only = unsent_bytes_ == 0;
     const size_t bytes = message->size() + kMessageOverhead;
     const bool is_full = !is_only && unsent_bytes_ + bytes > all_->limits_.unsent_bytes;
-    if (is_full || !unsent_place_.Set(unsent_bytes_ + bytes)) {
+    if (is_full || !unsent_place_.SetBeyondFree(unsent_bytes_ + bytes)) {
       DropUnsent();
       return Close(WebSocketCloseCode::kTryAgainLater, "too slow");
     }
@@ -187,14 +187,14 @@ class WebSocketConnection final : public WebSocket,
   // as much.
   bool CountUnread() {
     const size_t arriving = received_.size() > kIdleBufferBytes ? received_.size() : 0;
-    return unread_place_.Set(unread_bytes_ + arriving);
+    return unread_place_.SetBeyondFree(unread_bytes_ + arriving);
   }
 
   // All but the message that is being written.
   void DropUnsent() {
     for (const auto& message : unsent_) unsent_bytes_ -= message->size() + kMessageOverhead;
     unsent_.clear();
-    unsent_place_.Set(unsent_bytes_);
+    unsent_place_.SetBeyondFree(unsent_bytes_);
   }
 
   bool HasRoom() const { return closing_ || unsent_bytes_ <= all_->limits_.unsent_bytes / 2; }
@@ -287,7 +287,7 @@ class WebSocketConnection final : public WebSocket,
     auto when_written = [self = shared_from_this(), message](beast::error_code error, size_t) {
       self->writing_ = false;
       self->unsent_bytes_ -= message->size() + kMessageOverhead;
-      self->unsent_place_.Set(self->unsent_bytes_);
+      self->unsent_place_.SetBeyondFree(self->unsent_bytes_);
       if (self->HasRoom()) self->room_.cancel();
       if (error) return self->CutOff();
       self->WriteNext();

@@ -40,6 +40,10 @@ int ModernStatus(const RpcOutcome& outcome) {
   }
 }
 
+std::string NotificationOf(const std::string& method, Json params) {
+  return Dump({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}});
+}
+
 std::string Event(absl::string_view message) {
   return absl::StrCat("event: message\ndata: ", message, "\n\n");
 }
@@ -127,17 +131,18 @@ void Exchange::NotifyProgress(double progress, std::optional<double> total,
   Json params = {{"progressToken", progress_token_}, {"progress", progress}};
   if (total.has_value()) params["total"] = *total;
   if (!message.empty()) params["message"] = message;
-  Notify("notifications/progress", std::move(params));
+  Send(NotificationOf("notifications/progress", std::move(params)), /*needed=*/false);
 }
 
 void Exchange::NotifyLog(const std::string& level, const std::string& logger, Json data) {
   if (!origin_.log_level.has_value() || LogLevelOf(level) < *origin_.log_level) return;
-  Notify("notifications/message",
-         {{"level", level}, {"logger", logger}, {"data", std::move(data)}});
+  Send(NotificationOf("notifications/message",
+                      {{"level", level}, {"logger", logger}, {"data", std::move(data)}}),
+       /*needed=*/false);
 }
 
 void Exchange::Notify(const std::string& method, Json params) {
-  Send(Dump({{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}}));
+  Send(NotificationOf(method, std::move(params)), /*needed=*/true);
 }
 
 asio::awaitable<RpcOutcome> Exchange::Request(std::string method, Json params) {
@@ -152,7 +157,8 @@ asio::awaitable<RpcOutcome> Exchange::Request(std::string method, Json params) {
   };
   asked_[id] = &asked;
   const Forget forget{asked_, id};
-  Send(Dump({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}));
+  Send(Dump({{"jsonrpc", "2.0"}, {"id", id}, {"method", method}, {"params", std::move(params)}}),
+       /*needed=*/true);
   while (!asked.outcome.has_value()) {
     co_await asked.replied.async_wait(kAwait);
   }
@@ -167,11 +173,16 @@ bool Exchange::Reply(const Json& id, RpcOutcome outcome) {
   return true;
 }
 
-void Exchange::Send(std::string message) {
+void Exchange::Send(std::string message, bool needed) {
+  if (done() || is_cut_off_) return;
   // One message is sent however large it is.
-  const bool full = !outbox_.empty() && outbox_bytes_ + message.size() > kMaxOutboxBytes;
-  if (done() || full) return;
-  if (writer_ != nullptr && !writer_->Hold(outbox_bytes_ + message.size())) return;
+  bool fits = outbox_.empty() || outbox_bytes_ + message.size() <= kMaxOutboxBytes;
+  if (fits && writer_ != nullptr) fits = writer_->Hold(outbox_bytes_ + message.size());
+  if (!fits) {
+    is_cut_off_ = needed && writer_ != nullptr;
+    if (is_cut_off_) TellNews();
+    return;
+  }
   outbox_bytes_ += message.size();
   outbox_.push_back(std::move(message));
   TellNews();
@@ -179,7 +190,7 @@ void Exchange::Send(std::string message) {
 
 void Exchange::End(RpcOutcome outcome) {
   outcome_ = std::move(outcome);
-  if (writer_ == nullptr || cancelled_) return;
+  if (writer_ == nullptr || cancelled_ || is_cut_off_) return;
   // It may have to wait for its reader, as what comes before it.
   std::string answer = JsonRpcResponse(message_.id, *outcome_);
   outcome_ = Json();
@@ -260,7 +271,7 @@ void Exchange::TellNews() {
 }
 
 asio::awaitable<void> Exchange::AwaitNews(asio::steady_timer::duration at_most) {
-  if (done() || !outbox_.empty()) co_return;
+  if (done() || is_cut_off_ || !outbox_.empty()) co_return;
   news_ = std::make_unique<asio::steady_timer>(executor_, at_most);
   co_await news_->async_wait(kAwait);
   news_ = nullptr;

@@ -114,7 +114,9 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   bool done() const { return outcome_.has_value(); }
   TraceContext TraceInMessage() const;  // Empty where it names none.
   TraceCompanions CompanionsInMessage() const;
-  void Send(std::string message);
+  // A message that is not `needed` is left out where there is no room for it. For want of one that
+  // is the stream is cut off, so that its reader asks anew.
+  void Send(std::string message, bool needed);
   // The work is over.
   void End(RpcOutcome outcome);
   void TellNews();
@@ -139,7 +141,7 @@ class Exchange final : public CallContext, public std::enable_shared_from_this<E
   size_t outbox_bytes_ = 0;
   BodyWriter* writer_ = nullptr;   // While Stream() runs.
   bool is_answer_queued_ = false;  // The last message of the outbox is the answer.
-  bool is_cut_off_ = false;        // There was no room for it.
+  bool is_cut_off_ = false;        // There was no room for it, or for another that is needed.
   AnswerHandler answer_;
   std::unique_ptr<boost::asio::steady_timer> news_;  // While AwaitNews() runs.
   boost::asio::cancellation_signal cancel_;

@@ -403,7 +403,9 @@ McpServer::Outcome McpServer::CallTool(std::shared_ptr<Exchange> exchange) {
   if (const auto it = message.params.find("arguments"); it != message.params.end()) {
     arguments = std::move(*it);
   }
-  ToolResult result = co_await tool->Call(exchange, std::move(arguments));
+  // In two steps: what it is called with would live until the end of the one, and calls may wait.
+  boost::asio::awaitable<ToolResult> call = tool->Call(exchange, std::move(arguments));
+  ToolResult result = co_await std::move(call);
   if (result.task.has_value()) {
     if (legacy) co_return Json{{"task", gateway::LegacyTask(*result.task)}};
     Json created = gateway::ModernTask(*result.task);
@@ -525,10 +527,10 @@ McpServer::Outcome McpServer::ModernTask(std::shared_ptr<Exchange> exchange) {
 }
 
 McpServer::Outcome McpServer::Listen(std::shared_ptr<Exchange> exchange) {
-  const Json filter = exchange->params().value("notifications", Json());
-  if (filter.is_object() && filter.contains("taskIds") && !DeclaresTasks(*exchange)) {
-    co_return TasksNotDeclared();
-  }
+  const auto filter = exchange->params().find("notifications");
+  const bool asks_for_tasks =
+      filter != exchange->params().end() && filter->is_object() && filter->contains("taskIds");
+  if (asks_for_tasks && !DeclaresTasks(*exchange)) co_return TasksNotDeclared();
   co_return co_await subscriptions_.Listen(exchange);
 }
 

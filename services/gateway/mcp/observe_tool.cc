@@ -109,6 +109,7 @@ boost::asio::awaitable<ToolResult> ObserveTool::Call(std::shared_ptr<CallContext
   std::string kind;
   if (what == "browser_log") kind = arguments.Text("kind").value_or("");
   if (!arguments.status().ok()) co_return ErrorResult(arguments.status(), Executed::kNo);
+  json = Json();
   if (what == "workers") co_return co_await ObserveWorkers(tracker_, context->principal());
   if (what == "health") {
     co_return co_await ObserveHealth(tracker_, context->principal(), clock_->Now() - made_);

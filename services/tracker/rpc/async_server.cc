@@ -169,7 +169,7 @@ void AsyncServer::Parts::Serve(const RpcName& rpc, const internal::MessageTypes&
                                .authenticator = authenticator,
                                .access = access,
                                .gate = outputs == Outputs::kGated ? gate : free_gate});
-    // See AwaitedRequests::kStrangers.
+    // Each that is accepted waits for its request; see AwaitedRequests.
     const int accepts = method->IsOpenToAll() ? 1 : kAcceptsPerMethod;
     for (int i = 0; i < accepts; ++i) Call::AcceptNext(method);
   }
@@ -239,7 +239,7 @@ absl::StatusOr<std::vector<Address>> AsyncServer::Start(const std::vector<Addres
   for (int i = 0; i < pollers; ++i) {
     parts_->queues.push_back({.operations = std::make_shared<internal::OperationQueue>(
                                   parts_->builder.AddCompletionQueue()),
-                              .awaited = std::make_shared<internal::AwaitedRequests>()});
+                              .awaited = std::make_shared<internal::AwaitedRequests>(pollers)});
   }
   {
     const UnixSocketMask mask;

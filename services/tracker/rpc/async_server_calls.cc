@@ -50,7 +50,7 @@ void UnaryCall::OnAccepted() {
     return;
   }
   step_ = kReading;
-  place_ = method_->awaited->Add(&context_, begun_, method_->IsOpenToAll());
+  place_ = method_->awaited->Add(&context_, begun_, method_->IsOfStranger(*caller_));
   stream_.Read(&request_, this);
 }
 

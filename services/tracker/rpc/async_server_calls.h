@@ -99,6 +99,10 @@ struct Method {
     return request->refused;
   }
 
+  // Whether nobody knows who calls, and nobody needs to.
+  bool IsOfStranger(const CallContext& caller) const {
+    return IsOpenToAll() && caller.credential == nullptr;
+  }
   bool IsOpenToAll() const { return access != nullptr && access->kind == RpcAccess::Kind::kOpen; }
 
   bool LetsOut() const { return gate == nullptr || gate->IsOpen(); }
@@ -242,7 +246,7 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
     if (!TryBegin()) return;
     caller_ = std::make_unique<CallContext>(*std::move(caller));
     request_.Hold(self);
-    awaited_ = method_->awaited->Add(&context_, begun_, method_->IsOpenToAll());
+    awaited_ = method_->awaited->Add(&context_, begun_, method_->IsOfStranger(*caller_));
     stream_.Read(self->incoming(), &request_);
   }
 
@@ -255,10 +259,11 @@ class LongCall : public std::enable_shared_from_this<Self>, public EndableCall {
 
   void LetIn(CallContext known) {
     const std::shared_ptr<Self> self = this->shared_from_this();
+    // Before it is looked whether that was withdrawn: afterwards the call ends with it.
+    if (known.credential != nullptr) method_->live->Add(known.credential, self);
     const absl::StatusOr<CallContext> caller =
         method_->Admit(std::move(known), context_, self->incoming());
     if (!caller.ok()) return self->EndWith(caller.status());
-    if (caller->credential != nullptr) method_->live->Add(caller->credential, self);
     self->Begin(*caller);
   }
 

@@ -32,6 +32,12 @@ absl::Status Unauthenticated(Refusal refusal, absl::string_view message, absl::s
                           {.reason = std::string(RefusalName(refusal)), .hint = std::string(hint)});
 }
 
+absl::Status TokenUnknown() {
+  return Unauthenticated(Refusal::kTokenUnknown,
+                         "the tracker does not know this token, or not any more",
+                         "Take one from the tracker's --token-file.");
+}
+
 absl::Status RoleNotAllowed(const CallContext& call, const RpcAccess& access) {
   std::string roles;
   for (const Role role : kTokenRoles) {
@@ -103,8 +109,8 @@ absl::StatusOr<CallContext> Authenticator::Identify(const grpc::ServerContext& c
   call.peer = context.peer();
   call.deadline = DeadlineOf(context);
   call.trace = std::string(MetadataOf(context, "traceparent").value_or(""));
-  if (access.kind == RpcAccess::Kind::kOpen) return call;
   absl::Status found = FindCaller(context, call);
+  if (access.kind == RpcAccess::Kind::kOpen) return call;
   if (found.ok() && !access.Allows(call.role)) found = RoleNotAllowed(call, access);
   if (!found.ok()) return Refuse(found, call, access, "");
   return call;
@@ -119,6 +125,10 @@ absl::StatusOr<CallContext> Authenticator::Admit(CallContext caller,
                          .baggage = std::string(MetadataOf(context, "baggage").value_or(""))};
   }
   if (access.kind == RpcAccess::Kind::kOpen) return caller;
+  // It may have been withdrawn while the request was on its way.
+  if (caller.credential != nullptr && caller.credential->IsWithdrawn()) {
+    return Refuse(TokenUnknown(), caller, access, "");
+  }
   const std::string* client = TextOf(request, "client_id");
   const absl::string_view named = client == nullptr ? absl::string_view() : *client;
   absl::StatusOr<CallContext> acting = caller.OnBehalfOf(named);
@@ -158,9 +168,7 @@ absl::Status Authenticator::FindCaller(const grpc::ServerContext& context,
     CredentialPtr known =
         token.has_value() && credentials_ != nullptr ? credentials_->FindToken(*token) : nullptr;
     if (known != nullptr) return is(known->principal(), known);
-    return Unauthenticated(Refusal::kTokenUnknown,
-                           "the tracker does not know this token, or not any more",
-                           "Take one from the tracker's --token-file.");
+    return TokenUnknown();
   }
   const std::vector<grpc::string_ref> names =
       context.auth_context()->FindPropertyValues(GRPC_X509_SAN_PROPERTY_NAME);

@@ -18,10 +18,13 @@ class AwaitedRequests {
  public:
   // A request that takes longer is cancelled when the next call comes.
   static constexpr absl::Duration kLongest = absl::Seconds(30);
-  // At a time, of callers who need not show who they are: the one that has waited for longest is
-  // cancelled for the next one. Two for each of their methods: one that was accepted, and the next,
-  // which is accepted before the request of the first is looked for.
-  static constexpr size_t kStrangers = 4;
+  // The same of callers who have not shown who they are, whose requests are packets.
+  static constexpr absl::Duration kLongestOfStrangers = absl::Seconds(5);
+  // How many of these may wait at a time, on all queues: beyond it those are cancelled that have
+  // waited for longest. Of a burst, as it comes, more may: their packets are under way.
+  static constexpr size_t kStrangers = 16;
+  static constexpr size_t kStrangersInBurst = 512;
+  static constexpr absl::Duration kBurst = absl::Milliseconds(100);
 
  private:
   struct Entry {
@@ -55,17 +58,25 @@ class AwaitedRequests {
     Entries::iterator at_;
   };
 
+  // For one of so many queues.
+  explicit AwaitedRequests(size_t queues)
+      : most_strangers_(kStrangers / queues), most_in_burst_(kStrangersInBurst / queues) {}
+
   // From now on. `context`, of a call that has begun at `begun`, lives longer than what is
   // returned.
   [[nodiscard]] Place Add(grpc::ServerContext* context, int64_t begun, bool is_stranger) {
     CancelThoseBefore(begun - absl::ToInt64Nanoseconds(kLongest), known_);
-    CancelThoseBefore(begun - absl::ToInt64Nanoseconds(kLongest), strangers_);
+    CancelThoseBefore(begun - absl::ToInt64Nanoseconds(kLongestOfStrangers), strangers_);
     Entries& entries = is_stranger ? strangers_ : known_;
     entries.push_back({.context = context, .begun = begun});
     // Those that were cancelled are about to go.
     size_t waiting = 0;
+    const int64_t burst = begun - absl::ToInt64Nanoseconds(kBurst);
     for (auto each = strangers_.rbegin(); each != strangers_.rend(); ++each) {
-      if (!each->is_cancelled && ++waiting > kStrangers) Cancel(*each);
+      if (each->is_cancelled) continue;
+      ++waiting;
+      const size_t most = each->begun < burst ? most_strangers_ : most_in_burst_;
+      if (waiting > most) Cancel(*each);
     }
     return Place(&entries, std::prev(entries.end()));
   }
@@ -83,6 +94,8 @@ class AwaitedRequests {
     entry.context->TryCancel();
   }
 
+  const size_t most_strangers_;
+  const size_t most_in_burst_;
   Entries known_;  // The oldest first.
   Entries strangers_;
 };

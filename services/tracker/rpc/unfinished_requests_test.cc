@@ -12,6 +12,7 @@
 namespace callslip::tracker {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
 // Speaks as much of HTTP/2 as that takes.
@@ -22,17 +23,22 @@ class UnfinishedCalls {
                      Frame(kSettings, 0, 0, std::string()));
   }
 
-  // Begins a call, and a message of which only its beginning comes. Returns its stream.
-  int Begin(const std::string& method, const std::string& token = "") {
+  // Begins a call, and a message of which only its beginning comes, if any. Returns its stream.
+  int Begin(const std::string& method, const std::string& token = "", size_t message_bytes = 99) {
     const int stream = std::exchange(next_, next_ + 2);
     std::string head = Field(":method", "POST") + Field(":scheme", "http") +
                        Field(":path", method) + Field(":authority", "tracker") +
                        Field("content-type", "application/grpc") + Field("te", "trailers");
     if (!token.empty()) head += Field("authorization", absl::StrCat("Bearer ", token));
-    connection_.Send(
-        Frame(kHeaders, kEndOfHeaders, stream, head) +
-        Frame(kData, 0, stream, std::string("\0\0\x10\0\0", 5) + std::string(99, 'x')));
+    connection_.Send(Frame(kHeaders, kEndOfHeaders, stream, head));
+    if (message_bytes > 0) {
+      Send(stream, std::string("\0\0\x10\0\0", 5) + std::string(message_bytes, 'x'));
+    }
     return stream;
+  }
+
+  void Send(int stream, const std::string& data) {
+    connection_.Send(Frame(kData, 0, stream, data));
   }
 
   // What the tracker has said to the end of that call. Waits for it.
@@ -97,6 +103,13 @@ class UnfinishedRequestsTest : public AccessTest {
     UseTokens();
     Serve();
   }
+
+  static const MethodDescriptor& HealthCheck() {
+    return *google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(
+        "grpc.health.v1.Health.Check");
+  }
+
+  const Caller kNobody{.column = "nobody", .name = "stranger", .token = ""};
 };
 
 TEST_F(UnfinishedRequestsTest, StrangersAreRefusedByTheHeadsOfAllCalls) {
@@ -123,20 +136,51 @@ TEST_F(UnfinishedRequestsTest, SoAreRolesThatMayNotCall) {
 
 TEST_F(UnfinishedRequestsTest, WhatStrangersMayCallWaitsForFewOfThem) {
   UnfinishedCalls stranger(bound_[0].port);
-  // All of them on one queue, where the worst comes to the worst: then the first has to go. With
-  // two queues one of the first does.
-  const int count = 2 * static_cast<int>(internal::AwaitedRequests::kStrangers) + 1;
-  for (int i = 0; i < count; ++i) stranger.Begin("/grpc.health.v1.Health/Check");
-  int ended = 0;
+  const std::string check = "/grpc.health.v1.Health/Check";
+  // More than a burst may have, on whichever queue.
+  const int count = 2 * static_cast<int>(internal::AwaitedRequests::kStrangersInBurst);
+  for (int i = 0; i < count; ++i) stranger.Begin(check);
   stranger.EndOf(1);
-  for (int i = 0; i < count; ++i) ended += stranger.HasEnded(2 * i + 1) ? 1 : 0;
-  EXPECT_GE(ended, 1);
   // Nobody else notices.
-  const MethodDescriptor* check =
-      google::protobuf::DescriptorPool::generated_pool()->FindMethodByName(
-          "grpc.health.v1.Health.Check");
-  for (int i = 0; i < 20; ++i) {
-    EXPECT_OK(Outcome(*check, {.column = "nobody", .name = "stranger", .token = ""}));
+  for (int i = 0; i < 20; ++i) EXPECT_OK(Outcome(HealthCheck(), kNobody));
+  // What has waited for some time makes room for what comes, down to fewer.
+  clock_.Advance(2 * internal::AwaitedRequests::kBurst);
+  EXPECT_OK(Outcome(HealthCheck(), kNobody));
+  stranger.EndOf(2 * count - 2 * static_cast<int>(internal::AwaitedRequests::kStrangers) - 1);
+}
+
+TEST_F(UnfinishedRequestsTest, ABurstOfStrangersIsNone) {
+  UnfinishedCalls stranger(bound_[0].port);
+  // On one queue.
+  const int count = static_cast<int>(internal::AwaitedRequests::kStrangersInBurst) / 2;
+  for (int i = 0; i < count; ++i) stranger.Begin("/grpc.health.v1.Health/Check");
+  EXPECT_THAT(stranger.EndOf(stranger.Begin("/callslip.tracker.v1.CommandService/GetCommand")),
+              HasSubstr("carries no token"));
+  for (int i = 0; i < count; ++i) EXPECT_FALSE(stranger.HasEnded(2 * i + 1));
+  // Whoever shows a token is no stranger.
+  UnfinishedCalls client(bound_[0].port);
+  for (int i = 0; i < 4 * count; ++i) {
+    client.Begin("/grpc.health.v1.Health/Check", TokenOf("client"));
+  }
+  EXPECT_THAT(client.EndOf(client.Begin("/callslip.tracker.v1.CommandService/GetCommand")),
+              HasSubstr("carries no token"));
+  EXPECT_FALSE(client.HasEnded(1));
+}
+
+TEST_F(UnfinishedRequestsTest, WhatIsWithdrawnMeanwhileDoesNotCount) {
+  UnfinishedCalls client(bound_[0].port);
+  for (const char* method : {"RegisterCommand", "WaitForCommand"}) {
+    const int begun = client.Begin(absl::StrCat("/callslip.tracker.v1.CommandService/", method),
+                                   TokenOf("client"), /*message_bytes=*/0);
+    // It has come before this one is answered.
+    client.EndOf(client.Begin("/callslip.tracker.v1.CommandService/GetCommand"));
+    credentials_->Replace({});
+    client.Send(begun, std::string(5, '\0'));
+    // What lasts may be cancelled before it is looked at.
+    EXPECT_THAT(client.EndOf(begun),
+                AnyOf(HasSubstr("does not know this token"), HasSubstr("Cancelled")))
+        << method;
+    credentials_->Replace(Entries());
   }
 }
 
