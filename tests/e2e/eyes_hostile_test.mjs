@@ -3,7 +3,9 @@
  * what is in them. Counted is what is read of the page, as the time depends on the machine.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { readdir, readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import { ExtensionSetting } from './support/extension_setting.js';
 import { EyesSetting } from './support/eyes_setting.js';
 
 const LINKS = 20_000;
@@ -182,3 +184,51 @@ test('a range cannot begin a line of its own', () => lookAt('text', async (tabId
   const { text } = await setting.outline(tabId);
   assert.deepEqual(text.split('\n').slice(1), ['e1 slider V = 1 of 0 nothing changed–9']);
 }));
+
+describe('elements with the names that our scripts have in a page', () => {
+  const KINDS = {
+    divs: (name) => `<div id="${name}"></div>`,
+    frames: (name) => `<iframe name="${name}" src="data:text/html,x"></iframe>`,
+    forms: (name) => `<form name="${name}"><input name="version"><input name="board"></form>`,
+  };
+  const body = '<p>Here</p><button id="go" onclick="this.textContent = \'Gone\'">Go</button><input type="password" id="secret" value="hush">';
+
+  async function namesOfOurs() {
+    const root = new URL('../../extension/src/', import.meta.url);
+    const files = (await readdir(root, { recursive: true })).filter((file) => file.endsWith('.js'));
+    const texts = await Promise.all(files.map((file) => readFile(new URL(file, root), 'utf8')));
+    return [...new Set(texts.join('\n').match(/\bcallslip\w*/g))];
+  }
+
+  let own;
+  before(async () => {
+    const names = await namesOfOurs();
+    for (const name of ['callslip', 'callslipCutText', 'callslipDraw']) assert.ok(names.includes(name), name);
+    own = await ExtensionSetting.start(Object.fromEntries(Object.entries(KINDS).map(([kind, element]) =>
+      [`/${kind}`, { body: page(names.map(element).join('') + body) }])));
+  });
+  after(() => own?.stop());
+
+  for (const kind of Object.keys(KINDS)) {
+    test(`change nothing as ${kind}`, async () => {
+      const { page: shown, tabId } = await own.open(`/${kind}`);
+      const perform = (params) => own.perform({ ...params, tab_id: tabId });
+      assert.match((await perform({ action: 'get_page' })).text, /^Here/);
+      assert.equal((await perform({ action: 'query', selector: '#go' })).count, 1);
+      assert.match((await perform({ action: 'page' })).page, /button Go/);
+      await perform({ action: 'click', selector: '#go' });
+      assert.match((await perform({ action: 'page' })).page, /button Gone/);
+      // What was a field for a password is known as that by whatever looks at it next.
+      assert.doesNotMatch((await perform({ action: 'page' })).page, /hush/);
+      await shown.evaluate(() => { document.querySelector('#secret').type = 'text'; });
+      const { elements } = await perform({ action: 'query', selector: '#secret' });
+      assert.doesNotMatch(JSON.stringify(elements), /hush/);
+      for (const more of [{ full_page: true }, { selector: '#go' }]) {
+        assert.ok((await perform({ action: 'screenshot', ...more })).base64.length > 100);
+      }
+      assert.equal((await perform({ action: 'draw_mode' })).started, true);
+      assert.equal((await perform({ action: 'draw_mode' })).already, true);
+      await shown.close();
+    });
+  }
+});

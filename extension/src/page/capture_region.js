@@ -1,7 +1,8 @@
 /* global callslip, callslipElements */
 /**
  * These run in the page one after the other, and make it hold still for a picture that is put
- * together from several captures: `beginCapture`, `showTile` for each, `endCapture`.
+ * together from several captures: `beginCapture`, `showTile` for each, `endCapture`. What they share is
+ * kept by a symbol, which no element of the page can have as its name.
  */
 
 /**
@@ -11,7 +12,8 @@
  */
 export function beginCapture(key, fixedCandidates, patienceMs) {
   const url = location.href;
-  globalThis.callslipCapture?.end();
+  const CAPTURE = Symbol.for('callslip.capture');
+  globalThis[CAPTURE]?.end();
   const before = { left: scrollX, top: scrollY, behavior: 'instant' };
   const { clientWidth, scrollHeight } = document.scrollingElement ?? document.documentElement;
   let region = { x: 0, y: 0, width: clientWidth, height: scrollHeight };
@@ -47,7 +49,7 @@ export function beginCapture(key, fixedCandidates, patienceMs) {
   for (const each of floating.sticky) restyle(each, { position: 'relative', inset: 'auto' });
 
   let timer;
-  globalThis.callslipCapture = {
+  globalThis[CAPTURE] = {
     goOn() {
       clearTimeout(timer);
       timer = setTimeout(() => this.end(), patienceMs);
@@ -63,10 +65,10 @@ export function beginCapture(key, fixedCandidates, patienceMs) {
         else each.setAttribute('style', style);
       }
       scrollTo(before);
-      globalThis.callslipCapture = undefined;
+      globalThis[CAPTURE] = undefined;
     },
   };
-  globalThis.callslipCapture.goOn();
+  globalThis[CAPTURE].goOn();
   const view = { viewWidth: innerWidth, viewHeight: innerHeight, pixelRatio: devicePixelRatio };
   return { url, data: { region, ...view } };
 }
@@ -77,8 +79,9 @@ export function beginCapture(key, fixedCandidates, patienceMs) {
  */
 export async function showTile(x, y, hideFixed, patienceMs) {
   const url = location.href;
-  if (hideFixed) globalThis.callslipCapture?.hideFixed();
-  globalThis.callslipCapture?.goOn();
+  const capture = globalThis[Symbol.for('callslip.capture')];
+  if (hideFixed) capture?.hideFixed();
+  capture?.goOn();
   scrollTo({ left: x, top: y, behavior: 'instant' });
   await new Promise((resolve) => {
     requestAnimationFrame(() => requestAnimationFrame(resolve));
@@ -89,6 +92,6 @@ export async function showTile(x, y, hideFixed, patienceMs) {
 
 /** Gives the page its looks and its place back. */
 export function endCapture() {
-  globalThis.callslipCapture?.end();
+  globalThis[Symbol.for('callslip.capture')]?.end();
   return { url: location.href };
 }

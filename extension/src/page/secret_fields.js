@@ -3,7 +3,8 @@
  * the extension's own world of a page, for all that is there, and it remembers for as long as the
  * document lives.
  */
-globalThis.callslipSecretFields ??= (() => {
+// An element of the page may have the name, too: that is no property of the global object's own.
+if (!Object.hasOwn(globalThis, 'callslipSecretFields')) globalThis.callslipSecretFields = (() => {
   const SECRETS = /^(current-password|new-password|one-time-code|cc-.+)$/;
 
   /** What was a field for a password once: it may be shown by a click on an eye. */

@@ -10,11 +10,12 @@ export const UNTIL_RELEASED = 'new Promise((resolve) => { window.release = resol
 
 /** A Chromium with the extension in it, the gateway double that it asks, and pages to act on. */
 export class ExtensionSetting {
-  static async start() {
+  /** `own` are pages of the test: see page_server.js. */
+  static async start(own) {
     const setting = new ExtensionSetting();
     try {
       setting.gateway = await FakeGateway.start();
-      setting.pages = await startPageServer();
+      setting.pages = await startPageServer(own);
       setting.browser = await startBrowser({ serverUrl: setting.gateway.url });
       await setting.gateway.nextPoll();
     } catch (error) {

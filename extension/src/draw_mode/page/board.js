@@ -3,7 +3,7 @@
  * Draw mode in one page: joins the parts of this folder, keeps the state of the tools, and tells
  * the service worker of every change.
  */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const {
     createDrawingView, createInput, createMarks, createNoteField, createPose, createToolBar,

@@ -23,19 +23,19 @@ export function openBoardHere(given) {
 
 /** True where the board of that drawing is open. */
 export function boardIsOpenHere(id) {
-  return { url: location.href, data: globalThis.callslipDraw?.board?.id === id };
+  return { url: location.href, data: Object.hasOwn(globalThis, 'callslipDraw') && callslipDraw.board?.id === id };
 }
 
 /** Closes the board of that drawing, wherever it was left. */
 export function closeBoardHere(id) {
-  const board = globalThis.callslipDraw?.board;
+  const board = Object.hasOwn(globalThis, 'callslipDraw') ? callslipDraw.board : undefined;
   if (board?.id === id) board.close();
   return { url: location.href };
 }
 
 /** Makes the page ready for a picture; answers what the picture will show. */
 export async function holdBoardHere(id, markId) {
-  const board = globalThis.callslipDraw?.board;
+  const board = Object.hasOwn(globalThis, 'callslipDraw') ? callslipDraw.board : undefined;
   if (board?.id !== id) throw new Error('The drawing is no longer there.');
   return { url: location.href, data: await board.hold(markId) };
 }

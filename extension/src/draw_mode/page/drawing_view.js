@@ -1,6 +1,6 @@
 'use strict';
 /** Shows the marks, above the page and where they belong in it. */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { arrowHead, distance, html, svg } = callslipDraw;
 

@@ -1,6 +1,6 @@
 'use strict';
 /** Finds and describes the elements of the page that lie beneath the drawing. */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   /** What a person who marks an element may mean: its colours, its type, its room. */
   const STYLES = ['color', 'background-color', 'font-family', 'font-size', 'font-weight',

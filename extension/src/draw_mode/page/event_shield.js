@@ -1,6 +1,6 @@
 'use strict';
 /** Keeps what the person does in draw mode from the page. */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   /** These belong to the drawing wherever they happen. */
   const INPUT = ['pointerdown', 'pointermove', 'pointerup', 'pointercancel', 'pointerover',

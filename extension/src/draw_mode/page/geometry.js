@@ -4,7 +4,7 @@
  * every file of this folder it is a plain script that adds its functions to `callslipDraw`: the
  * browser runs content scripts apart from the page's own, but knows no modules there.
  */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   /** The box that has the two points in opposite corners, in whole pixels. */
   function boxBetween(a, b) {

@@ -1,6 +1,6 @@
 'use strict';
 /** What mouse, wheel and keys do in draw mode. */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { boxBetween, distance, elementBeneath, scrollerAround } = callslipDraw;
 

@@ -1,6 +1,6 @@
 'use strict';
 /** Makes nodes without any HTML text, so that no page policy and no message can matter. */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const SVG = 'http://www.w3.org/2000/svg';
 

@@ -1,6 +1,6 @@
 'use strict';
 /** The field for the note on one mark, beside it. One at a time is open. */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { html, placeBeside, shifted } = callslipDraw;
 

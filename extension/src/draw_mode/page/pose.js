@@ -1,6 +1,6 @@
 'use strict';
 /** Holds the page still for its pictures: without the overlay, and with a mark in sight. */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   /** Resolves after the next frame; a hidden window paints none, hence the patience. */
   function painted(patienceMs) {

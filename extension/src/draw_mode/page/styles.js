@@ -1,6 +1,6 @@
 'use strict';
 /** The looks of the overlay. The first rule keeps every style of the page out. */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const CSS_TEXT = `
 :host {

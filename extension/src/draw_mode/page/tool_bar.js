@@ -1,6 +1,6 @@
 'use strict';
 /** The tool bar: what the agent says, the tools, and the ways out. */
-globalThis.callslipDraw ??= {};
+if (!Object.hasOwn(globalThis, 'callslipDraw')) globalThis.callslipDraw = {};
 {
   const { html, svg } = callslipDraw;
 
