@@ -53,7 +53,7 @@ const wallNow = () => Date.now();
 const newId = () => crypto.randomUUID();
 
 const tabs = createTabs(chrome);
-const pageScripts = createPageScripts(chrome);
+const pageScripts = createPageScripts(chrome, now);
 const refBook = createRefBook({ storage: chrome.storage.session, lasting: chrome.storage.local, newId });
 const pageParts = createPageParts(chrome, () => refBook.session());
 const frames = createFrames({ pageParts });

@@ -16,7 +16,7 @@ const ELEMENTS = ['cut_text', 'pdf_viewer', 'secret_fields', 'selectors', 'eleme
  * by throwing, because the browser drops what a page function throws; it drops members of its
  * arguments that are null, too.
  */
-export function createPageScripts(browser) {
+export function createPageScripts(browser, now = () => performance.now()) {
   async function injectInAll(injection) {
     try {
       const answers = await browser.scripting.executeScript(injection);
@@ -34,11 +34,13 @@ export function createPageScripts(browser) {
   return {
     /**
      * `world` is MAIN for what runs among the page's own scripts; with `early` it does not wait for
-     * the document to be complete.
+     * the document to be complete. `endsAt` is the time of `now` at which the command is over: half of
+     * what is left is for the function itself.
      */
-    async run(tabId, pageFunction, args, { world = 'ISOLATED', elements, early } = {}) {
+    async run(tabId, pageFunction, args, { world = 'ISOLATED', elements, early, endsAt = Infinity } = {}) {
       const target = { tabId };
-      const asked = { target, world: 'ISOLATED', injectImmediately: true, func: stillParsed, args: [PARSE_PATIENCE_MS] };
+      const patienceMs = Math.max(0, Math.min(PARSE_PATIENCE_MS, (endsAt - now()) / 2));
+      const asked = { target, world: 'ISOLATED', injectImmediately: true, func: stillParsed, args: [patienceMs] };
       const injectImmediately = early === true || await inject(asked) === true;
       const shared = { target, world, injectImmediately };
       if (elements) await inject({ ...shared, files: ELEMENTS });

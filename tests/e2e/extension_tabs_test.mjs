@@ -147,6 +147,34 @@ describe('a page that never has loaded', () => {
     await page.close();
   });
 
+  test('is waited for once, and for no longer than the command has time', async () => {
+    const { page, tabId } = await open('/');
+    const url = `${pages.url}/streaming`;
+    await setting.perform({ action: 'navigate', url, tab_id: tabId }, short);
+    await page.evaluate((to) => { setTimeout(() => location.assign(to)); }, `${url}?again`);
+    await setting.perform({ action: 'wait_for', text: 'Here already', tab_id: tabId }, short);
+    const read = await gateway.run({ action: 'get_page', tab_id: tabId }, { timeout_ms: 2_000 });
+    assert.match(assertComplete(read).text, /Here already/);
+    const run = await gateway.run({ action: 'execute_js', script: 'document.title', tab_id: tabId });
+    assertComplete(run);
+    assert.ok(run.work.duration_ms < 2_500, `${run.work.duration_ms}`);
+    await page.close();
+  });
+
+  test('is not waited for where a page that has loaded writes on', async () => {
+    const { page, tabId } = await open('/');
+    await page.evaluate(() => {
+      document.open();
+      document.write('<title>Written</title><p>Written on.</p>');
+    });
+    for (const params of [{ action: 'get_page' }, { action: 'page' }]) {
+      const report = await gateway.run({ ...params, tab_id: tabId });
+      assert.match(JSON.stringify(assertComplete(report)), /Written on/);
+      assert.ok(report.work.duration_ms < 2_000, `${params.action} took ${report.work.duration_ms} ms`);
+    }
+    await page.close();
+  });
+
   test('is still waited for where nothing has come of it', async () => {
     const { page, tabId } = await open('/');
     const report = await gateway.run({ action: 'navigate', url: `${pages.url}/never`, tab_id: tabId }, { timeout_ms: 2_000 });

@@ -8,20 +8,25 @@ const URL = 'http://page.test/';
 let injections;
 let answer;
 let isParsed;
+let patience;
 let pageScripts;
 
 beforeEach(() => {
   injections = [];
   isParsed = true;
+  patience = [];
   answer = () => [{ result: { url: URL, data: 42 } }];
   const scripting = {
     async executeScript(injection) {
-      if (injection.func === stillParsed) return [{ result: !isParsed }];
+      if (injection.func === stillParsed) {
+        patience.push(...injection.args);
+        return [{ result: !isParsed }];
+      }
       injections.push(injection);
       return injection.files ? [{ result: null }] : answer();
     },
   };
-  pageScripts = createPageScripts({ scripting });
+  pageScripts = createPageScripts({ scripting }, () => 1_000);
 });
 
 const pageFunction = () => {};
@@ -41,6 +46,11 @@ describe('page scripts', () => {
     isParsed = false;
     await pageScripts.run(7, pageFunction, []);
     assert.equal(injections[0].injectImmediately, true);
+  });
+
+  test('wait for no longer than half of what the command has left', async () => {
+    for (const endsAt of [undefined, 100_000, 3_000, 900]) await pageScripts.run(7, pageFunction, [], { endsAt });
+    assert.deepEqual(patience, [3_000, 3_000, 1_000, 0]);
   });
 
   test('have what they share installed first', async () => {

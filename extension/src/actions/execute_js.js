@@ -11,10 +11,10 @@ export const executeJs = {
     requireNonEmptyText(params, 'script');
   },
 
-  async run({ tab, params, tools }) {
+  async run({ tab, params, tools, endsAt }) {
     const args = [params.script, RESULT_BYTES];
     const { url, data } = await tools.pageScripts.run(tab.id, evaluateScript, args, {
-      world: 'MAIN',
+      world: 'MAIN', endsAt,
     });
     return { url, data: JSON.parse(data) };
   },

@@ -6,8 +6,8 @@ import { toldAddress } from '../told_page.js';
 export const getPage = {
   check() {},
 
-  async run({ tab, tools }) {
-    const { url, data } = await tools.pageScripts.run(tab.id, readPage, [PAGE_TEXT_CHARS], { elements: true });
+  async run({ tab, tools, endsAt }) {
+    const { url, data } = await tools.pageScripts.run(tab.id, readPage, [PAGE_TEXT_CHARS], { elements: true, endsAt });
     return { url, data: { ...data, url: toldAddress(url) } };
   },
 };

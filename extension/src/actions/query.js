@@ -18,13 +18,13 @@ export const query = {
     optionalInteger(params, 'limit', { least: 1, most: QUERY_ELEMENTS_MOST });
   },
 
-  run({ tab, params: { selector, text, limit }, tools }) {
+  run({ tab, params: { selector, text, limit }, tools, endsAt }) {
     const limits = {
       elements: limit ?? QUERY_ELEMENTS,
       textChars: ELEMENT_TEXT_CHARS,
       attributeChars: ATTRIBUTE_CHARS,
     };
     const args = [{ selector, text }, limits];
-    return tools.pageScripts.run(tab.id, queryElements, args, { elements: true });
+    return tools.pageScripts.run(tab.id, queryElements, args, { elements: true, endsAt });
   },
 };

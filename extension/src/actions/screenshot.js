@@ -52,13 +52,12 @@ async function marksOf({ tab, params, tools }) {
   return findMarks(tab.id, tools);
 }
 
-function painted(tab, pageScripts) {
-  return pageScripts.run(tab.id, pagePainted, [PAINT_PATIENCE_MS]);
+function painted({ tab, tools: { pageScripts }, endsAt }) {
+  return pageScripts.run(tab.id, pagePainted, [PAINT_PATIENCE_MS], { endsAt });
 }
 
 async function visible(command, captureTab) {
-  const { tab, tools: { pageScripts } } = command;
-  const { url, data: { viewWidth } } = await painted(tab, pageScripts);
+  const { url, data: { viewWidth } } = await painted(command);
   const marks = await marksOf(command);
   const picture = await captureTab();
   if (!picture) return undefined;
@@ -69,7 +68,7 @@ async function visible(command, captureTab) {
 async function region(command, target, captureTab) {
   const { tab, tools: { pageScripts }, progress } = command;
   const marks = await marksOf(command);
-  const { data: { x, y } } = await painted(tab, pageScripts);
+  const { data: { x, y } } = await painted(command);
   // The picture is of the page, and does not know of its place in the window.
   const inPage = marks?.map((mark) => ({ ...mark, x: mark.x + x, y: mark.y + y }));
   const key = target?.key ?? null;
@@ -78,9 +77,9 @@ async function region(command, target, captureTab) {
 
 /** An element in a frame: what of it the window shows. */
 async function inFrame(command, target, captureTab) {
-  const { tab, tools: { frames, pageParts, pageScripts } } = command;
+  const { tab, tools: { frames, pageParts } } = command;
   const { data: box } = await pageParts.call(tab.id, target, 'boxes.ofKey', [target.key]);
-  const { url, data: { viewWidth } } = await painted(tab, pageScripts);
+  const { url, data: { viewWidth } } = await painted(command);
   const place = placeOfFrame(await frames.tree(tab.id), target.frameId);
   const { x, y, width, height } = inWindow(box, place);
   const marks = await marksOf(command);

@@ -14,6 +14,9 @@ callslip.outline = (() => {
   const LOADING_MS = 3_000;
   const FRAME_LOADING_MS = 500;
 
+  /** What says that this document has been waited for, as in ../still_parsed.js. */
+  const WAITED = Symbol.for('callslip.waited');
+
   function rootsOf({ selector, ref }) {
     if (ref !== undefined) {
       const element = callslip.refs.element(ref);
@@ -56,16 +59,19 @@ callslip.outline = (() => {
    * which there are `needs`: see `refs.settle`. `selector` or `ref` mark what is inside of it.
    */
   async function look(options) {
-    if (document.readyState === 'loading') await parsed();
+    if (document.readyState === 'loading' && !globalThis[WAITED]) await parsed();
     return callslip.names.withStyles(() => written(options ?? {}));
   }
 
-  /** A document that is still coming in is waited for, not for ever. */
-  function parsed() {
-    return new Promise((resolve) => {
+  /** A document that is still coming in is waited for, not for ever, and only once. */
+  async function parsed() {
+    // One that was opened again by its page has no end that anybody could wait for.
+    if (performance.getEntriesByType('navigation')[0]?.domContentLoadedEventEnd > 0) return;
+    await new Promise((resolve) => {
       document.addEventListener('DOMContentLoaded', resolve, { once: true });
       setTimeout(resolve, window === window.top ? LOADING_MS : FRAME_LOADING_MS);
     });
+    globalThis[WAITED] = true;
   }
 
   function written({ view, selector, ref }) {
