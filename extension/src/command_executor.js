@@ -24,9 +24,9 @@ const NOBODY = {
  *
  * - `readsOnly`, or `readsOnly(params)`: it changes nothing, neither in the page nor in the browser;
  * - `tabless`: it acts on no tab and waits for no turn;
- * - `openTab({params, tools})`: it brings its own tab;
+ * - `openTab({params, tools})`: it brings its own tab, `{id, url}`, which may have `explain(error)`, what to
+ *   say in the place of an error, and `end()`, called when the command is over;
  * - `closesTab`: the end of the tab is not the end of the action;
- * - `outlivesTab`: it says itself what the end of its tab means;
  * - what attendance.js reads of it, who is there while it runs.
  *
  * `isOff(url)` tells, or resolves to, whether a page is one where no action is carried out.
@@ -49,7 +49,7 @@ export function createCommandExecutor({
     const watch = new AbortController();
     // When nobody waits for the command any more, its tab is free for the next.
     const ends = [perform(action, params, tab, run), aborted(run.signal)];
-    if (tab && !action.closesTab && !action.outlivesTab) ends.push(tabs.closed(tab.id, watch.signal));
+    if (tab && !action.closesTab) ends.push(tabs.closed(tab.id, watch.signal));
     try {
       const result = await Promise.race(ends);
       if (!result) return undefined;
@@ -74,6 +74,16 @@ export function createCommandExecutor({
       action.openTab ? openTab(action, params, run) : tabs.find(params.tab_id));
     if (!found) return undefined;
     Object.assign(run, { tabId: found.id, url: found.url });
+    try {
+      return await inTurn(action, params, found, run);
+    } catch (error) {
+      throw found.explain?.(error) ?? error;
+    } finally {
+      found.end?.();
+    }
+  }
+
+  function inTurn(action, params, found, run) {
     return lanes.enter(found.id, async () => {
       const tab = await tabs.named(found.id);
       if (run.signal.aborted) return undefined;

@@ -49,8 +49,6 @@ export function watchLoad({ browser, network, now, tabId, isNew, signal, endsAt 
   }
 
   return {
-    fruitless,
-
     /**
      * Resolves to `{}` once the page has loaded, and when the signal is aborted; to `{request}`, as
      * network_log.js has it, where no page came of it; shortly before the command is over, where the
@@ -63,6 +61,28 @@ export function watchLoad({ browser, network, now, tabId, isNew, signal, endsAt 
         over.abort();
       }
     },
+  };
+}
+
+/**
+ * Watches, from its beginning, what comes of a tab that was just opened, which may be gone at any time.
+ * `fruitless()` is the request, as network_log.js has it, that was answered or has failed, and from
+ * which no page has come.
+ */
+export function watchNewTab({ browser, network, tabId }) {
+  const lastRequest = network.pageRequest(tabId);
+  let isThere = false;
+  // It has no address while no page is there.
+  const listener = (changedId, change, tab) => {
+    if (changedId === tabId && tab?.url) isThere = true;
+  };
+  browser.tabs.onUpdated.addListener(listener);
+  return {
+    fruitless() {
+      const request = lastRequest();
+      return !isThere && request?.answered ? request : undefined;
+    },
+    end: () => browser.tabs.onUpdated.removeListener(listener),
   };
 }
 

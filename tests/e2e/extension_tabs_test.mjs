@@ -65,6 +65,20 @@ describe('an address that is no page', () => {
     await page.close();
   });
 
+  test('a download is told in the background, too, however soon its tab is closed', async () => {
+    for (let count = 0; count < 12; count += 1) {
+      const params = { action: 'open_tab', url: `${pages.url}/attachment`, background: true };
+      assert.match(assertError(await gateway.run(params), 'not_a_page').message, /bill 1\.txt; the browser has closed/);
+    }
+  });
+
+  test('a page that closes its tab once it has loaded is gone', async () => {
+    for (const after of [0, 60]) {
+      const report = await gateway.run({ action: 'open_tab', url: `${pages.url}/closing?${after}` });
+      assertError(report, 'tab_gone');
+    }
+  });
+
   test('a tab that a person closes while it loads is gone', async () => {
     const command = gateway.send({ action: 'open_tab', url: `${pages.url}/streaming` }, { timeout_ms: 60_000 });
     const { body } = await gateway.post(command, 'pending');

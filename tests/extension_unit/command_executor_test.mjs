@@ -93,6 +93,25 @@ describe('command executor', () => {
     assert.equal(await execute(command({ action: 'open' }), newRun()), 8);
   });
 
+  test('a tab that an action has opened says what its end means', async () => {
+    const said = [];
+    const opened = { id: 8, explain: ({ code }) => new Error(`not shown: ${code}`), end: () => said.push('end') };
+    let run = () => new Promise(() => {});
+    const opens = { check, openTab: async () => opened, run: (...given) => run(...given) };
+    execute = createCommandExecutor({ actions: { opens }, tabs: createTabs(browser), lanes: createTabLanes(), tools: {} });
+    await assert.rejects(execute(command({ action: 'opens' }), newRun()), /not shown: tab_gone/);
+    browser.open.push({ ...PAGE, id: 8 });
+    const running = execute(command({ action: 'opens' }), newRun());
+    await settled();
+    browser.open.pop();
+    browser.tabs.onRemoved.fire(8);
+    await assert.rejects(running, /not shown: tab_gone/);
+    browser.open.push({ ...PAGE, id: 8 });
+    run = async () => ({ data: 'done' });
+    assert.equal(await execute(command({ action: 'opens' }), newRun()), 'done');
+    assert.deepEqual(said, ['end', 'end', 'end']);
+  });
+
   test('does not run what could not begin', async () => {
     const run = newRun();
     run.begin = async () => { throw new Error('QUOTA_BYTES'); };

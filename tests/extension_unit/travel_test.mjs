@@ -4,7 +4,7 @@ import { back } from '../../extension/src/actions/back.js';
 import { forward } from '../../extension/src/actions/forward.js';
 import { navigate } from '../../extension/src/actions/navigate.js';
 import { openTab } from '../../extension/src/actions/open_tab.js';
-import { pageNavigated } from '../../extension/src/errors.js';
+import { pageNavigated, tabGone } from '../../extension/src/errors.js';
 import { gatewayPage } from '../../extension/src/gateway_page.js';
 import { stepInHistory } from '../../extension/src/page/step_in_history.js';
 import { createTabs } from '../../extension/src/tabs.js';
@@ -222,25 +222,36 @@ describe('an address from which no page comes', () => {
     await elapse(500);
     assert.deepEqual((await going).data, NEXT);
   });
+});
 
-  test('may close the new tab that was to show it', async () => {
-    Object.assign(tab, { url: '', pendingUrl: NEXT.url });
-    const opening = start(openTab, { url: NEXT.url });
-    await settled();
+describe('a new tab that is gone', () => {
+  let opened;
+
+  beforeEach(async () => {
+    browser.tabs.create = async () => Object.assign(tab, { url: '', pendingUrl: NEXT.url });
+    const tools = { browser, guard, network, tabs: createTabs(browser) };
+    opened = await openTab.openTab({ params: { url: NEXT.url }, tools });
     requests.push({ answered: true, status: 200, name: 'a.zip' });
-    browser.open.splice(0);
-    browser.tabs.onRemoved.fire(7);
-    const message = 'The address is a download, which the browser saves as a.zip; the browser has closed the new tab.';
-    await assert.rejects(opening, { code: 'not_a_page', message });
   });
 
-  test('and a new tab that is closed without an answer is gone', async () => {
-    Object.assign(tab, { url: '', pendingUrl: NEXT.url });
-    const opening = start(openTab, { url: NEXT.url });
-    await settled();
+  test('was closed by the browser where there was only a download to show', () => {
+    const { code, message } = opened.explain(tabGone(7));
+    assert.deepEqual([code, message], ['not_a_page',
+      'The address is a download, which the browser saves as a.zip; the browser has closed the new tab.']);
+    opened.end();
+    assert.equal(browser.tabs.onUpdated.listeners.size, 0);
+  });
+
+  test('was closed by somebody else where nothing was answered, or a page was there', () => {
     requests.push({ answered: false });
-    browser.tabs.onRemoved.fire(7);
-    await assert.rejects(opening, { code: 'tab_gone' });
+    assert.equal(opened.explain(tabGone(7)).code, 'tab_gone');
+    requests.pop();
+    browser.tabs.onUpdated.fire(7, { status: 'loading' }, { url: NEXT.url });
+    assert.equal(opened.explain(tabGone(7)).code, 'tab_gone');
+  });
+
+  test('explains no other error', () => {
+    assert.equal(opened.explain(pageNavigated()).code, 'page_navigated');
   });
 });
 

@@ -1,5 +1,5 @@
 import { notAPage } from '../errors.js';
-import { watchLoad } from '../load.js';
+import { watchLoad, watchNewTab } from '../load.js';
 import { optionalBoolean, requirePageUrl } from '../params.js';
 import { arrival } from '../travel.js';
 
@@ -7,41 +7,38 @@ import { arrival } from '../travel.js';
 export const openTab = {
   reported: true,
   leavesPage: true,
-  outlivesTab: true,
 
   check(params) {
     requirePageUrl(params, 'url');
     optionalBoolean(params, 'background');
   },
 
-  async openTab({ params, tools: { browser, guard, tabs } }) {
+  async openTab({ params, tools }) {
+    const { browser, guard, tabs } = tools;
     const { url, background = false } = params;
     await guard(url);
-    return browser.tabs.create({ url, active: !background, windowId: await tabs.lastWindowId() });
+    const windowId = await tabs.lastWindowId();
+    const { id } = await browser.tabs.create({ url, active: !background, windowId });
+    const watch = watchNewTab({ ...tools, tabId: id });
+    return {
+      id,
+      url,
+      explain(error) {
+        // The browser closes a new tab in which nothing is to be shown but a download.
+        const request = error.code === 'tab_gone' && watch.fruitless();
+        return request ? notAPage(request, { where: 'the browser has closed the new tab' }) : error;
+      },
+      end: watch.end,
+    };
   },
 
   async run({ tab, params, tools, signal, progress, endsAt }) {
     progress('The page is loading.');
     const load = watchLoad({ ...tools, tabId: tab.id, isNew: true, signal, endsAt });
-    const end = await unlessClosed(tab.id, load, tools.tabs, signal);
+    const end = await load.end();
     const none = { url: params.url, where: `the new tab ${tab.id} is empty` };
     if (end.request) throw notAPage(end.request, none);
     const { data, ...arrived } = await arrival(tab.id, tools, end);
     return { ...arrived, data: { tab_id: tab.id, ...data } };
   },
 };
-
-/** How a load ends. The browser closes a new tab in which nothing is to be shown but a download. */
-async function unlessClosed(tabId, load, tabs, signal) {
-  const over = new AbortController();
-  try {
-    const closed = tabs.closed(tabId, AbortSignal.any([signal, over.signal])).then(() => new Promise(() => {}));
-    return await Promise.race([load.end(), closed]);
-  } catch (error) {
-    const request = load.fruitless();
-    if (!request) throw error;
-    throw notAPage(request, { where: 'the browser has closed the new tab' });
-  } finally {
-    over.abort();
-  }
-}

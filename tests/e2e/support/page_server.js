@@ -170,6 +170,10 @@ const PAGES = {
     body: `<!doctype html><title>Files</title><a id="large" href="/unknown.bin">Large</a>
       <a id="nothing" href="/nothing">Nothing</a>`,
   },
+  '/closing': {
+    body: `<!doctype html><title>Closing</title><p>Soon over.</p>
+      <script>addEventListener('load', () => setTimeout(close, location.search.slice(1)))</script>`,
+  },
   '/unfinished': {
     body: `<!doctype html><title>Unfinished</title><p>Here already.</p><button id="go">Go</button>
       <img src="/never"><iframe src="/never"></iframe>`,
