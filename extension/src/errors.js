@@ -135,13 +135,15 @@ export function noHistory(direction, hint) {
 
 /** `request` is what network_log.js has of it; `where` tells what became of the tab. */
 export function notAPage({ status, error, name }, { url, where }) {
-  const what = error ? `The address led to no page (${error})`
-    : [204, 205].includes(status) ? `The server has sent no page, by the status ${status}`
+  const hasContent = status >= 200 && status < 300 && ![204, 205].includes(status);
+  // A browser that was sent none may call that an error, too.
+  const what = status && !hasContent ? `The server sent no page (status ${status})`
+    : error || !status ? `The address led to no page${error ? ` (${error})` : ''}`
       : `The address is a download, which the browser saves${name ? ` as ${name}` : ''}`;
   return new CommandError({
     code: 'not_a_page',
     message: `${what}; ${where}.`,
-    hint: 'The server has had the request. Do not repeat it to see a page.',
+    hint: 'The server has already received the request. Do not repeat it to see a page.',
     mayHaveExecuted: true,
     url,
   });

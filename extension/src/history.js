@@ -1,5 +1,5 @@
 import { noHistory } from './errors.js';
-import { BLOCKED_AFTER_MS, HISTORY_PATIENCE_MS, LOAD_LOOK_MS } from './limits.js';
+import { BLOCKED_AFTER_MS, HISTORY_PATIENCE_MS, HISTORY_RESERVE_MS, LOAD_LOOK_MS } from './limits.js';
 import { stepInHistory } from './page/step_in_history.js';
 import { travel } from './travel.js';
 import { pause } from './waiting.js';
@@ -34,7 +34,8 @@ export function historyAction(direction, step) {
 
 /** What `stepInHistory` says; undefined where no script can run, or none answers in time. */
 async function goInPage({ tab, tools: { pageScripts } }, step) {
-  const args = [step, Date.now() + BLOCKED_AFTER_MS];
+  // A step whose answer came too late would be followed by the browser's own.
+  const args = [step, Date.now() + BLOCKED_AFTER_MS - HISTORY_RESERVE_MS];
   const gone = pageScripts.run(tab.id, stepInHistory, args, { early: true })
     // A page that has gone at once has no time for an answer.
     .catch(({ code }) => (code === 'page_navigated' ? { data: { isThere: true } } : {}));
@@ -43,8 +44,8 @@ async function goInPage({ tab, tools: { pageScripts } }, step) {
 }
 
 /** What the browser passes over may be all there is. */
-const PASSED_OVER = 'From a page without scripts, such as an error page, the browser passes over pages that no person '
-  + 'has touched: navigate to the address.';
+const PASSED_OVER = 'From a page that extensions cannot script, such as an error page, the browser skips pages that '
+  + 'the user has not interacted with: use navigate with the address.';
 
 async function goInBrowser({ tab, tools: { browser } }, direction, step) {
   try {

@@ -328,6 +328,9 @@ export const LOAD_RESERVE_MS = 1_500;
 /** How long a script waits for a document that still comes in, in ms: as long as the outline does. */
 export const PARSE_PATIENCE_MS = 3_000;
 
+/** A page takes no step through the history so long before its answer would come too late, in ms. */
+export const HISTORY_RESERVE_MS = 200;
+
 /** A step through the history begins within this time, in ms, where there is a page to go to. */
 export const HISTORY_PATIENCE_MS = 1_000;
 

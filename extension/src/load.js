@@ -49,6 +49,9 @@ export function watchLoad({ browser, network, now, tabId, isNew, signal, endsAt 
   }
 
   return {
+    /** For a load that does not come about. */
+    forget: () => over.abort(),
+
     /**
      * Resolves to `{}` once the page has loaded, and when the signal is aborted; to `{request}`, as
      * network_log.js has it, where no page came of it; shortly before the command is over, where the

@@ -41,7 +41,10 @@ export async function firstPageLoaded(browser, tabId, signal, committed = () => 
   };
   browser.tabs.onUpdated.addListener(listener);
   signal.addEventListener('abort', finish, { once: true });
-  await look();
-  await finished;
-  browser.tabs.onUpdated.removeListener(listener);
+  try {
+    await look();
+    await finished;
+  } finally {
+    browser.tabs.onUpdated.removeListener(listener);
+  }
 }

@@ -10,7 +10,12 @@ import { toldAddress, toldTitle } from './told_page.js';
 export async function travel({ tab, tools, signal, progress, endsAt }, depart) {
   const { browser } = tools;
   const load = watchLoad({ ...tools, tabId: tab.id, signal, endsAt });
-  await depart(browser);
+  try {
+    await depart(browser);
+  } catch (error) {
+    load.forget();
+    throw error;
+  }
   progress('The page is loading.');
   const end = await load.end();
   const { url } = await browser.tabs.get(tab.id);

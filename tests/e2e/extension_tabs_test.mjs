@@ -27,8 +27,9 @@ describe('an address that is no page', () => {
     ['/attachment', /download, which the browser saves as bill 1\.txt; /],
     ['/to-attachment', /saves as bill 1\.txt; /],
     ['/unknown.bin', /saves as unknown\.bin; /],
-    ['/nothing', /sent no page, by the status 204; /],
-    ['/reset', /sent no page, by the status 205; /],
+    ['/nothing', /server sent no page \(status 204\); /],
+    ['/unchanged', /server sent no page \(status 304\); /],
+    ['/reset', /server sent no page \(status 205\); /],
   ];
   for (const [path, message] of cases) {
     test(`${path} is told at once, and leaves the tab where it was`, async () => {
@@ -50,7 +51,7 @@ describe('an address that is no page', () => {
       const error = assertError(report, 'not_a_page');
       assert.match(error.message, message);
       const isClosed = error.message.endsWith('the browser has closed the new tab.');
-      assert.equal(isClosed, !['/nothing', '/reset'].includes(path), error.message);
+      assert.equal(isClosed, !['/nothing', '/reset', '/unchanged'].includes(path), error.message);
       if (!isClosed) await setting.perform({ action: 'close_tab', tab_id: report.tab_id });
     });
   }

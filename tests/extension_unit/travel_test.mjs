@@ -127,14 +127,17 @@ describe('a step through the history', () => {
       await settled();
       load();
       assert.deepEqual((await going).data, NEXT);
-      const [tabId, pageFunction, [by]] = asked[0];
+      const [tabId, pageFunction, [by, until]] = asked[0];
       assert.deepEqual([tabId, pageFunction, by], [7, stepInHistory, step]);
+      // The browser goes itself where no answer has come within 1 s: the page must not go as well.
+      assert.ok(until <= Date.now() + 800, `${until - Date.now()} ms`);
     }
   });
 
   test('is none where the history has one page', async () => {
     isThere = () => ({ data: { isThere: false } });
     await assert.rejects(go(back).going, { code: 'no_history', mayHaveExecuted: false });
+    assert.equal(browser.tabs.onUpdated.listeners.size, 0);
   });
 
   test('is none where nothing begins, as the page may not know', async () => {
@@ -157,7 +160,7 @@ describe('a step through the history', () => {
   test('is the browser\'s where no script can be run', async () => {
     isThere = () => { throw new Error('Cannot access contents of an error page'); };
     browser.tabs.goBack = async () => { throw new Error('Cannot find a next page in history.'); };
-    await assert.rejects(go(back).going, { code: 'no_history', mayHaveExecuted: false, hint: /navigate to the address/ });
+    await assert.rejects(go(back).going, { code: 'no_history', mayHaveExecuted: false, hint: /use navigate with the address/ });
     browser.tabs.goBack = async () => { throw new Error('Tabs cannot be edited right now'); };
     await assert.rejects(go(back).going, /cannot be edited/);
   });
@@ -191,7 +194,9 @@ describe('an address from which no page comes', () => {
     const expected = { code: 'not_a_page', mayHaveExecuted: true, url: PAGE.url };
     const place = 'the tab is where it was, at http://page.test/.';
     const cases = [
-      [{ answered: true, status: 204, name: 'none' }, 'The server has sent no page, by the status 204'],
+      [{ answered: true, status: 204, name: 'none' }, 'The server sent no page (status 204)'],
+      [{ answered: true, status: 304, error: 'net::ERR_ABORTED' }, 'The server sent no page (status 304)'],
+      [{ answered: true, status: 304, name: '304' }, 'The server sent no page (status 304)'],
       [{ answered: true, status: 200, name: 'a.zip' }, 'The address is a download, which the browser saves as a.zip'],
       [{ answered: true, error: 'net::ERR_ABORTED' }, 'The address led to no page (net::ERR_ABORTED)'],
     ];
@@ -297,6 +302,12 @@ describe('a page that is there and has not loaded when the time is almost over',
 });
 
 describe('a tab that was just opened', () => {
+  test('leaves nobody to listen where it has gone', async () => {
+    browser.open.splice(0);
+    await assert.rejects(start(openTab), /No tab with id/);
+    assert.equal(browser.tabs.onUpdated.listeners.size, 0);
+  });
+
   test('has loaded already where nothing is pending', async () => {
     const { data } = await start(openTab);
     assert.deepEqual(data, { tab_id: 7, url: PAGE.url, title: '' });

@@ -9,7 +9,7 @@ globalThis.callslipPdfViewer = {
     return {
       code: 'pdf_viewer',
       message: 'The tab shows a PDF in the viewer of the browser: no extension reaches its text and its controls.',
-      hint: 'A screenshot shows what is in view; execute_js with fetch(location.href) has the file itself.',
+      hint: 'A screenshot shows what is in view; execute_js with fetch(location.href) gets the file itself.',
       mayHaveExecuted: false,
     };
   },

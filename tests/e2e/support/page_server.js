@@ -165,6 +165,7 @@ const PAGES = {
   '/to-attachment': { status: 302, headers: { Location: '/attachment' } },
   '/paper.pdf': { body: pdf('Invoice 4711'), headers: { 'Content-Type': 'application/pdf' } },
   '/nothing': { status: 204 },
+  '/unchanged': { status: 304 },
   '/reset': { status: 205 },
   '/files': {
     body: `<!doctype html><title>Files</title><a id="large" href="/unknown.bin">Large</a>
