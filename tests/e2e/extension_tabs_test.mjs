@@ -127,6 +127,23 @@ describe('a PDF in the viewer of the browser', () => {
   });
 });
 
+describe('a PDF in a frame', () => {
+  test('has its place in the outline, and keeps nothing of the page around it from anybody', async () => {
+    const { page, tabId } = await open('/papers');
+    const other = pages.url.replace('127.0.0.1', 'localhost');
+    await page.evaluate((src) => {
+      const frame = document.body.appendChild(document.createElement('iframe'));
+      frame.width = 400;
+      return new Promise((resolve) => { Object.assign(frame, { src, onload: resolve }); });
+    }, `${other}/paper.pdf`);
+    const { page: outline } = await setting.perform({ action: 'page', tab_id: tabId });
+    assert.ok(outline.split('\n').some((line) => line.trim() === `e1 iframe (${new URL(other).host})`), outline);
+    await setting.perform({ action: 'select_text', text: 'Around it', tab_id: tabId });
+    await setting.refused({ action: 'select_text', text: 'Invoice', tab_id: tabId }, 'element_not_found');
+    await page.close();
+  });
+});
+
 describe('a page that never has loaded', () => {
   const short = { timeout_ms: 3_000 };
 

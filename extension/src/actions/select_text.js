@@ -31,7 +31,7 @@ export const selectText = {
 async function frameWith(tab, text, pageParts) {
   const answers = await pageParts.callAll(tab.id, 'textRange.find', [text]);
   const [top] = answers;
-  if (top?.error) throw new CommandError({ ...top.error, url: top.url });
+  if (top?.error?.code === 'pdf_viewer') throw new CommandError({ ...top.error, url: top.url });
   const found = answers.find(({ result }) => result);
   if (found) return { frameId: found.frameId, documentId: found.documentId, key: found.result };
   throw new CommandError({

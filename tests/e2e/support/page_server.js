@@ -164,6 +164,7 @@ const PAGES = {
   '/unknown.bin': { body: 'PK', headers: { 'Content-Type': 'application/of-nobody' }, isOpen: true },
   '/to-attachment': { status: 302, headers: { Location: '/attachment' } },
   '/paper.pdf': { body: pdf('Invoice 4711'), headers: { 'Content-Type': 'application/pdf' } },
+  '/papers': { body: '<!doctype html><title>Papers</title><p>Around it.</p>' },
   '/nothing': { status: 204 },
   '/unchanged': { status: 304 },
   '/reset': { status: 205 },
