@@ -23,8 +23,9 @@ class UnfinishedCalls {
                      Frame(kSettings, 0, 0, std::string()));
   }
 
-  // Begins a call, and a message of which only its beginning comes, if any. Returns its stream.
-  int Begin(const std::string& method, const std::string& token = "", size_t message_bytes = 99) {
+  // Begins a call, and a message of which only its beginning comes, if any. Returns its stream. All
+  // messages together have to fit into a connection's first window (64 KiB).
+  int Begin(const std::string& method, const std::string& token = "", size_t message_bytes = 9) {
     const int stream = std::exchange(next_, next_ + 2);
     std::string head = Field(":method", "POST") + Field(":scheme", "http") +
                        Field(":path", method) + Field(":authority", "tracker") +
