@@ -97,10 +97,10 @@ class AccessTest : public testing::Test {
   ~AccessTest() override { server_.Drain(absl::ZeroDuration()); }
 
   // At the end of a constructor.
-  void Serve(const std::optional<TlsFiles>& tls = std::nullopt) {
+  void Serve(const std::optional<TlsFiles>& tls = std::nullopt, int pollers = 2) {
     bound_ = *server_.Start(
-        {{.host = "127.0.0.1", .port = 0}, {.unix_path = folder_.path() + "/tracker.sock"}}, 2,
-        tls);
+        {{.host = "127.0.0.1", .port = 0}, {.unix_path = folder_.path() + "/tracker.sock"}},
+        pollers, tls);
     tcp_ = grpc::CreateChannel(bound_[0].ToString(), grpc::InsecureChannelCredentials());
     unix_ = grpc::CreateChannel(bound_[1].ToString(), grpc::InsecureChannelCredentials());
   }
