@@ -132,6 +132,9 @@ describe('logging in at the page', { timeout: stretched(300_000) }, () => {
     await page.getByLabel('Token').waitFor();
     await logIn(page, 'admin');
     await until(async () => (await page.getByRole('textbox', { name: 'Message' }).inputValue()) === 'of the admin');
+    // The other tabs load anew; what closes a tab while it does so may hang.
+    await other.getByText('what it has said').waitFor();
+    await third.getByText('admin', { exact: true }).waitFor();
     await person.close();
   });
 
