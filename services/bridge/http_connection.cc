@@ -1,6 +1,5 @@
 #include "bridge/http_connection.h"
 
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -12,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -66,18 +66,13 @@ absl::StatusOr<int> ConnectInFiles(const std::string& path, absl::Duration timeo
 }
 
 absl::StatusOr<int> ConnectOverTcp(const Endpoint& endpoint, absl::Duration timeout) {
-  addrinfo hints = {};
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* addresses = nullptr;
-  const int unknown = getaddrinfo(endpoint.host.c_str(), endpoint.port.c_str(), &hints, &addresses);
-  if (unknown != 0) return absl::UnavailableError(gai_strerror(unknown));
-  int fd = -1;
-  for (const addrinfo* at = addresses; at != nullptr && fd < 0; at = at->ai_next) {
-    fd = ConnectTo(at->ai_addr, at->ai_addrlen, timeout);
+  ASSIGN_OR_RETURN(const std::vector<SocketAddress> addresses, endpoint.lookup->Wait(timeout));
+  for (const SocketAddress& address : addresses) {
+    const int fd =
+        ConnectTo(reinterpret_cast<const sockaddr*>(&address.storage), address.size, timeout);
+    if (fd >= 0) return fd;
   }
-  freeaddrinfo(addresses);
-  if (fd < 0) return absl::UnavailableError(std::strerror(errno));
-  return fd;
+  return absl::UnavailableError(std::strerror(errno));
 }
 
 }  // namespace
@@ -101,6 +96,7 @@ Endpoint EndpointOf(absl::string_view origin) {
   endpoint.host = std::string(host);
   endpoint.port = endpoint.is_tls ? "443" : "80";
   if (colon != absl::string_view::npos) endpoint.port = std::string(origin.substr(colon + 1));
+  endpoint.lookup = std::make_shared<NameLookup>(endpoint.host, endpoint.port);
   return endpoint;
 }
 

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/name_lookup.h"
 #include "tls/client_tls.h"
 #include "tls/openssl.h"
 
@@ -23,6 +24,7 @@ struct Endpoint {
   std::string port;
   std::string unix_path;                 // Of a socket in the file system, instead of both.
   std::shared_ptr<const ClientTls> tls;  // For `is_tls`.
+  std::shared_ptr<NameLookup> lookup;    // Of host and port, shared by all that connect.
 
   // True where only this machine sees what is sent, or nobody but the peer.
   bool IsPrivate() const;
@@ -37,8 +39,9 @@ Endpoint EndpointOf(absl::string_view origin);
 // more than its sends and receives. Used by one thread, Shutdown() excepted.
 class HttpConnection {
  public:
-  // Connects; UNAVAILABLE with the reason where that fails. Each step takes `timeout` at most,
-  // resolving the host's name excepted. A TLS peer needs a certificate for the host.
+  // Connects; UNAVAILABLE with the reason where that fails. Each step takes `timeout` at most; a
+  // slow look-up of the name goes on for the next attempt. A TLS peer needs a certificate for the
+  // host.
   static absl::StatusOr<std::unique_ptr<HttpConnection>> Connect(const Endpoint& endpoint,
                                                                  absl::Duration timeout);
   ~HttpConnection();

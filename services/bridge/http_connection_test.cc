@@ -59,7 +59,7 @@ class HttpAnswerTest : public testing::Test {
     getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
     connection_ =
         HttpConnection::Connect(
-            {.host = "127.0.0.1", .port = absl::StrCat(ntohs(address.sin_port))}, kPatience)
+            EndpointOf(absl::StrCat("http://127.0.0.1:", ntohs(address.sin_port))), kPatience)
             .value();
     peer_ = accept(listener, nullptr, nullptr);
     close(listener);

@@ -83,9 +83,9 @@ class HttpConnectionTlsTest : public testing::Test {
   absl::StatusOr<std::unique_ptr<HttpConnection>> Connect(const std::string& host, TlsFiles files) {
     const auto tls = ClientTls::Load(files);
     if (!tls.ok()) return tls.status();
-    return HttpConnection::Connect(
-        {.is_tls = true, .host = host, .port = absl::StrCat(port_), .tls = *tls},
-        absl::Minutes(10));
+    Endpoint endpoint = EndpointOf(absl::StrCat("https://", host, ":", port_));
+    endpoint.tls = *tls;
+    return HttpConnection::Connect(endpoint, absl::Minutes(10));
   }
   absl::StatusOr<std::unique_ptr<HttpConnection>> Connect(const std::string& host) {
     return Connect(host, {.authorities = Path("ca")});

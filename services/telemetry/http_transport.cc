@@ -45,6 +45,7 @@ class Http final : public OtlpTransport {
   void Abort() override {
     MutexLock lock(&mutex_);
     aborted_ = true;
+    endpoint_.lookup->Cancel();
     if (connection_ != nullptr) connection_->Shutdown();
   }
 

@@ -1,7 +1,13 @@
 #include "gateway/oauth/https_source.h"
 
+#include <cstring>
 #include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/match.h"
@@ -24,7 +30,10 @@
 #include "boost/beast/http/read.hpp"
 #include "boost/beast/http/string_body.hpp"
 #include "boost/beast/http/write.hpp"
+#include "common/clock.h"
 #include "common/mutex.h"
+#include "common/name_lookup.h"
+#include "common/status_macros.h"
 #include "common/version.h"
 #include "gateway/http/await.h"
 
@@ -93,10 +102,13 @@ asio::awaitable<absl::StatusOr<Response>> Exchange(Stream& stream, const Request
   co_return parser.release();
 }
 
+// Of the hosts that the metadata of one server names.
+constexpr size_t kMaxLookups = 8;
+
 class HttpsSource final : public DocumentSource {
  public:
-  HttpsSource(ssl::context trust, const DocumentLimits& limits)
-      : trust_(std::move(trust)), limits_(limits) {}
+  HttpsSource(ssl::context trust, const DocumentLimits& limits, NameLookup::Resolver resolve)
+      : trust_(std::move(trust)), limits_(limits), resolve_(std::move(resolve)) {}
 
   absl::StatusOr<Document> Get(const Url& url) override {
     absl::StatusOr<Response> response = Ask(url, RequestFor(http::verb::get, url));
@@ -117,43 +129,80 @@ class HttpsSource final : public DocumentSource {
   void Stop() override {
     MutexLock lock(&mutex_);
     stopped_ = true;
-    if (running_ != nullptr) running_->stop();
+    if (cancel_ != nullptr) cancel_();
   }
 
  private:
+  // One deadline for all of it: what is not done by then is left.
   absl::StatusOr<Response> Ask(const Url& url, const Request& request) {
+    const absl::Time end = clock_.Now() + limits_.time;
+    ASSIGN_OR_RETURN(const std::vector<tcp::endpoint> endpoints, Find(url.address));
     asio::io_context context(1);
-    if (!Enter(&context)) return absl::UnavailableError("this gateway stops");
     absl::StatusOr<Response> response = absl::UnavailableError(
         absl::StrCat("there was no answer within ", absl::FormatDuration(limits_.time)));
-    asio::co_spawn(context, Fetch(url, request),
+    asio::co_spawn(context, Fetch(url, endpoints, request),
                    [&](const std::exception_ptr& failure, absl::StatusOr<Response> fetched) {
                      response = failure == nullptr
                                     ? std::move(fetched)
                                     : absl::UnavailableError("the client of HTTP failed");
                    });
-    // One deadline for all of it: the context dies with what is not done by then.
-    context.run_for(absl::ToChronoMilliseconds(limits_.time));
-    Enter(nullptr);
-    return response;
+    if (!Enter([&context] { context.stop(); })) return Stopped();
+    context.run_for(absl::ToChronoMilliseconds(end - clock_.Now()));
+    return Leave() ? std::move(response) : Stopped();
   }
 
-  // False where nothing may begin any more.
-  bool Enter(asio::io_context* context) {
+  absl::StatusOr<std::vector<tcp::endpoint>> Find(const Address& address) {
+    NameLookup& lookup = LookupOf(address);
+    if (!Enter([&lookup] { lookup.Cancel(); })) return Stopped();
+    const absl::StatusOr<std::vector<SocketAddress>> found = lookup.Wait(limits_.time);
+    if (!Leave()) return Stopped();
+    if (!found.ok()) {
+      return absl::UnavailableError(
+          absl::StrCat("it failed to be found by its name: ", found.status().message()));
+    }
+    std::vector<tcp::endpoint> endpoints;
+    for (const SocketAddress& each : *found) {
+      tcp::endpoint& endpoint = endpoints.emplace_back();
+      std::memcpy(endpoint.data(), &each.storage, each.size);
+      endpoint.resize(each.size);
+    }
+    return endpoints;
+  }
+
+  // One for each address, so that what a slow name server tells serves the next fetch.
+  NameLookup& LookupOf(const Address& address) {
+    const std::string name = address.ToString();
+    if (!lookups_.contains(name) && lookups_.size() >= kMaxLookups) lookups_.clear();
+    const auto [place, is_new] = lookups_.try_emplace(name);
+    if (is_new) {
+      place->second =
+          std::make_unique<NameLookup>(address.host, absl::StrCat(address.port), resolve_);
+    }
+    return *place->second;
+  }
+
+  static absl::Status Stopped() { return absl::UnavailableError("this gateway stops"); }
+
+  // What begins now ends by `cancel`, until Leave(). False where nothing may begin any more.
+  bool Enter(std::function<void()> cancel) {
     MutexLock lock(&mutex_);
-    running_ = context;
+    if (!stopped_) cancel_ = std::move(cancel);
+    return !stopped_;
+  }
+
+  // False where Stop() has ended it.
+  bool Leave() {
+    MutexLock lock(&mutex_);
+    cancel_ = nullptr;
     return !stopped_;
   }
 
   // Each co_await stands alone in its statement: g++ 12 makes traps of some that stand in a
   // condition.
-  asio::awaitable<absl::StatusOr<Response>> Fetch(const Url& url, const Request& request) {
+  asio::awaitable<absl::StatusOr<Response>> Fetch(const Url& url,
+                                                  const std::vector<tcp::endpoint>& endpoints,
+                                                  const Request& request) {
     const auto executor = co_await asio::this_coro::executor;
-    tcp::resolver resolver(executor);
-    const std::string port = absl::StrCat(url.address.port);
-    auto [resolve_error, endpoints] =
-        co_await resolver.async_resolve(url.address.host, port, kAwait);
-    if (resolve_error) co_return Failed("be found by its name", resolve_error);
     tcp::socket socket(executor);
     auto [connect_error, endpoint] = co_await asio::async_connect(socket, endpoints, kAwait);
     if (connect_error) co_return Failed("accept a connection", connect_error);
@@ -175,15 +224,19 @@ class HttpsSource final : public DocumentSource {
 
   ssl::context trust_;
   const DocumentLimits limits_;
+  const NameLookup::Resolver resolve_;
+  std::map<std::string, std::unique_ptr<NameLookup>> lookups_;
+  RealClock clock_;
   Mutex mutex_;
   bool stopped_ ABSL_GUARDED_BY(mutex_) = false;
-  asio::io_context* running_ ABSL_GUARDED_BY(mutex_) = nullptr;
+  std::function<void()> cancel_ ABSL_GUARDED_BY(mutex_);  // Null: nothing is under way.
 };
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DocumentSource>> MakeHttpsSource(const std::string& ca_file,
-                                                                const DocumentLimits& limits) {
+                                                                const DocumentLimits& limits,
+                                                                NameLookup::Resolver resolve) {
   ssl::context trust(ssl::context::tls_client);
   error_code error;
   trust.set_options(ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1, error);
@@ -197,7 +250,7 @@ absl::StatusOr<std::unique_ptr<DocumentSource>> MakeHttpsSource(const std::strin
                                                      ca_file, ": ", error.message()));
     }
   }
-  return std::make_unique<HttpsSource>(std::move(trust), limits);
+  return std::make_unique<HttpsSource>(std::move(trust), limits, std::move(resolve));
 }
 
 }  // namespace callslip::gateway

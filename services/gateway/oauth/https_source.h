@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
+#include "common/name_lookup.h"
 #include "gateway/oauth/document_source.h"
 
 namespace callslip::gateway {
@@ -24,9 +25,10 @@ struct DocumentLimits {
 // Over HTTP, and HTTPS with TLS 1.2 or newer. Follows no redirects and keeps no connections.
 //
 // `ca_file` has the certificates of the authorities that are believed, in PEM; empty: those of this
-// machine. INVALID_ARGUMENT where it can't be read.
-absl::StatusOr<std::unique_ptr<DocumentSource>> MakeHttpsSource(const std::string& ca_file,
-                                                                const DocumentLimits& limits = {});
+// machine. INVALID_ARGUMENT where it can't be read. `resolve` finds hosts.
+absl::StatusOr<std::unique_ptr<DocumentSource>> MakeHttpsSource(
+    const std::string& ca_file, const DocumentLimits& limits = {},
+    NameLookup::Resolver resolve = &ResolveName);
 
 }  // namespace callslip::gateway
 

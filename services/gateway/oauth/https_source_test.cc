@@ -1,10 +1,12 @@
 #include "gateway/oauth/https_source.h"
 
+#include <atomic>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "common/mutex.h"
@@ -152,6 +154,51 @@ TEST_F(HttpsSourceTest, StopEndsWhatIsUnderWayAndAllThatCome) {
   EXPECT_TRUE(absl::IsUnavailable(source_->Get(peer_.At("http", "/held")).status()));
   stopper.join();
   EXPECT_THAT(ErrorOf("/text"), HasSubstr("stops"));
+}
+
+// A name server is silent, as long as anybody waits.
+class SilentNamesTest : public testing::Test {
+ protected:
+  SilentNamesTest() {
+    const auto resolve = [times = asked_times_, asked = asked_, told = told_](const std::string&,
+                                                                              const std::string&) {
+      ++*times;
+      asked->Notify();
+      told->Wait();
+      return absl::StatusOr<std::vector<SocketAddress>>(absl::UnavailableError("unknown"));
+    };
+    source_ = *MakeHttpsSource("", {.time = absl::Milliseconds(50)}, resolve);
+    patient_ = *MakeHttpsSource("", {.time = absl::Minutes(10)}, resolve);
+  }
+  ~SilentNamesTest() override { told_->Notify(); }
+
+  const Url url_ = *ParseUrl("https://login.example/keys");
+  const std::shared_ptr<std::atomic<int>> asked_times_ = std::make_shared<std::atomic<int>>(0);
+  const std::shared_ptr<Notification> asked_ = std::make_shared<Notification>();
+  const std::shared_ptr<Notification> told_ = std::make_shared<Notification>();
+  std::unique_ptr<DocumentSource> source_;
+  std::unique_ptr<DocumentSource> patient_;
+};
+
+TEST_F(SilentNamesTest, AreLeftLikeAnyThatHangs) {
+  EXPECT_THAT(std::string(source_->Get(url_).status().message()), HasSubstr("within 50ms"));
+  // Nor does it hold up what comes after it, or its owner.
+  EXPECT_THAT(std::string(source_->Post(url_, "").status().message()), HasSubstr("within 50ms"));
+  source_ = nullptr;
+}
+
+TEST_F(SilentNamesTest, OneLookUpServesTheFetchesAfterIt) {
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(source_->Get(url_).ok());
+  EXPECT_EQ(*asked_times_, 1);
+}
+
+TEST_F(SilentNamesTest, AreLeftWhenTheGatewayStops) {
+  std::thread stopper([this] {
+    asked_->Wait();
+    patient_->Stop();
+  });
+  EXPECT_THAT(std::string(patient_->Get(url_).status().message()), HasSubstr("stops"));
+  stopper.join();
 }
 
 TEST(HttpsSourceTlsTest, BelievesThoseOfTheFileAndNobodyElse) {
