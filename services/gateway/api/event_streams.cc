@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "boost/asio/this_coro.hpp"
@@ -100,7 +101,9 @@ boost::asio::awaitable<void> SendMessages(std::shared_ptr<MessageStream<Message>
 }  // namespace
 
 SessionApi::Answer SessionApi::ReadOrWatchEvents(Request request) const {
-  if (!absl::StrContains(request->Header("accept"), "text/event-stream")) {
+  // Who takes anything gets the page.
+  const std::string accept = absl::AsciiStrToLower(request->Header("accept"));
+  if (!absl::StrContains(accept, "text/event-stream")) {
     JsonFields fields = JsonFields::OfQuery(request->query);
     const size_t max_event_bytes = ReadMaxEventBytes(fields);
     auto read = RequestOf<v1::ReadEventsRequest>(*request);

@@ -54,9 +54,6 @@ HttpResponse BadTransferEncoding() {
 constexpr std::array<absl::string_view, 5> kSingleHeaders = {"host", "origin", "authorization",
                                                              "content-type", "transfer-encoding"};
 
-// Those that are told of one after the other, as one list.
-constexpr std::array<absl::string_view, 2> kListHeaders = {"tracestate", "baggage"};
-
 HttpResponse BodyTooLarge(uint64_t limit) {
   return ErrorResponse(413, "body_too_large",
                        absl::StrCat("The body is larger than ", limit, " bytes."),
@@ -101,12 +98,11 @@ struct RequestParser::State final : http::basic_parser<true> {
     const auto [entered, is_first] = request->headers.try_emplace(
         absl::AsciiStrToLower(absl::string_view(name.data(), name.size())), value.data(),
         value.size());
-    if (!is_first && absl::c_linear_search(kSingleHeaders, entered->first)) {
-      doubled = entered->first;
-    }
-    if (!is_first && absl::c_linear_search(kListHeaders, entered->first)) {
-      absl::StrAppend(&entered->second, ",", absl::string_view(value.data(), value.size()));
-    }
+    if (is_first) return;
+    if (absl::c_linear_search(kSingleHeaders, entered->first)) doubled = entered->first;
+    if (entered->second == absl::string_view(value.data(), value.size())) return;
+    absl::StrAppend(&entered->second, entered->first == "cookie" ? "; " : ",",
+                    absl::string_view(value.data(), value.size()));
   }
   void on_header_impl(Error&) override {}
   void on_body_init_impl(const boost::optional<uint64_t>&, Error&) override {}

@@ -21,8 +21,8 @@ namespace callslip::gateway {
 struct Caller;
 struct WebSocketUpgrade;
 
-// By their names in lower case; the first of equal names, but for `tracestate` and `baggage`, which
-// are one list.
+// By their names in lower case. Different values of one name are one list, with "," between
+// them (RFC 9110, section 5.3); those of `cookie` with "; ".
 using HttpHeaders = std::map<std::string, std::string, std::less<>>;
 
 // A request as handlers see it: what any HTTP server could hand them.

@@ -321,6 +321,20 @@ TEST_F(HttpServerTest, HeadersThatDecideMayComeOnce) {
   }
 }
 
+TEST_F(HttpServerTest, HeadersOfOneNameAreOneList) {
+  Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
+    co_return HttpResponse{.body = absl::StrCat(request->Header("accept"), " | ",
+                                                request->Header("cookie"), " | ",
+                                                request->Header("x"))};
+  });
+  RawConnection peer(port_);
+  peer.Send(
+      "GET / HTTP/1.1\r\nHost: test\r\nAccept: a\r\nCookie: x=1\r\nACCEPT: b\r\nX: 1\r\nX: "
+      "1\r\nCookie: y=2\r\n"
+      "Connection: close\r\n\r\n");
+  EXPECT_THAT(peer.ReadAll(), EndsWith("a,b | x=1; y=2 | 1"));
+}
+
 // Any other would be taken for no body, and the body for the next request.
 TEST_F(HttpServerTest, OnlyChunkedIsATransferEncoding) {
   Serve(Echo);

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "boost/asio/this_coro.hpp"
 #include "boost/system/system_error.hpp"
+#include "gateway/http/accept.h"
 #include "gateway/http/error_response.h"
 #include "gateway/mcp/call_span.h"
 #include "gateway/mcp/protocol.h"
@@ -34,9 +34,9 @@ HttpResponse ModernError(const Json& id, const RpcError& error) {
 // Refuses a client that could not read every answer.
 std::optional<HttpResponse> CheckAccept(const HttpRequest& request) {
   const std::string& accept = request.Header("accept");
-  const bool takes_both = absl::StrContains(accept, "application/json") &&
-                          absl::StrContains(accept, "text/event-stream");
-  if (accept.empty() || takes_both || absl::StrContains(accept, "*/*")) return std::nullopt;
+  if (Accepts(accept, "application/json") && Accepts(accept, "text/event-stream")) {
+    return std::nullopt;
+  }
   return ErrorResponse(406, "not_acceptable", "The client must accept JSON and event streams.",
                        "Send Accept: application/json, text/event-stream.");
 }

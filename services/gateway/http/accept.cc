@@ -1,0 +1,66 @@
+#include "gateway/http/accept.h"
+
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
+
+namespace callslip::gateway {
+namespace {
+
+// Takes what stands before the next `separator` outside of quotes.
+absl::string_view TakePart(absl::string_view& rest, char separator) {
+  bool is_quoted = false;
+  size_t at = 0;
+  for (; at < rest.size() && (is_quoted || rest[at] != separator); ++at) {
+    if (rest[at] == '"') is_quoted = !is_quoted;
+    if (rest[at] == '\\' && is_quoted) ++at;
+  }
+  const absl::string_view part = rest.substr(0, at);
+  rest.remove_prefix(part.size());
+  absl::ConsumePrefix(&rest, absl::string_view(&separator, 1));
+  return absl::StripAsciiWhitespace(part);
+}
+
+// 0 where it does not match `type`; more for a more specific one.
+int Match(absl::string_view range, absl::string_view type) {
+  if (range == "*/*") return 1;
+  if (absl::EqualsIgnoreCase(range, type)) return 3;
+  if (!absl::ConsumeSuffix(&range, "/*")) return 0;
+  return absl::EqualsIgnoreCase(range, type.substr(0, type.find('/'))) ? 2 : 0;
+}
+
+// False for a weight of 0.
+bool HasWeight(absl::string_view parameters) {
+  while (!parameters.empty()) {
+    const std::pair<absl::string_view, absl::string_view> parameter =
+        absl::StrSplit(TakePart(parameters, ';'), absl::MaxSplits('=', 1));
+    double weight = 0;
+    if (absl::EqualsIgnoreCase(parameter.first, "q") &&
+        absl::SimpleAtod(parameter.second, &weight)) {
+      return weight > 0;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Accepts(absl::string_view accept, absl::string_view type) {
+  if (absl::StripAsciiWhitespace(accept).empty()) return true;
+  int best = 0;
+  bool is_taken = false;
+  while (!accept.empty()) {
+    absl::string_view parameters = TakePart(accept, ',');
+    const int match = Match(TakePart(parameters, ';'), type);
+    if (match == 0 || match < best) continue;
+    is_taken = (match == best && is_taken) || HasWeight(parameters);
+    best = match;
+  }
+  return is_taken;
+}
+
+}  // namespace callslip::gateway
