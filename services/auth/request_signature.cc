@@ -10,9 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "auth/same_secret.h"
 #include "auth/sha256.h"
 #include "auth/token_file.h"
-#include "openssl/crypto.h"
 #include "openssl/evp.h"
 #include "openssl/hmac.h"
 
@@ -39,10 +39,6 @@ std::string Mac(absl::string_view token, absl::string_view text) {
   HMAC(EVP_sha256(), token.data(), static_cast<int>(token.size()), Bytes(text), text.size(),
        mac.data(), nullptr);
   return Hex(mac);
-}
-
-bool IsEqual(absl::string_view a, absl::string_view b) {
-  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 bool IsLowerHex(absl::string_view text, size_t digits) {
@@ -82,7 +78,8 @@ RequestSignature SignRequest(absl::string_view token, const RequestToSign& reque
 
 bool IsSignatureOf(absl::string_view token, const RequestToSign& request,
                    const RequestSignature& signature) {
-  return IsEqual(RequestMac(token, request, signature.time_ms, signature.nonce), signature.mac);
+  return IsSameSecret(RequestMac(token, request, signature.time_ms, signature.nonce),
+                      signature.mac);
 }
 
 std::string FormatSignature(const RequestSignature& signature) {
@@ -122,7 +119,7 @@ std::string ProveAnswer(absl::string_view token, absl::string_view nonce, int st
 
 bool IsProofOf(absl::string_view token, absl::string_view nonce, int status,
                std::optional<absl::string_view> body, absl::string_view proof) {
-  return IsEqual(ProveAnswer(token, nonce, status, body), proof);
+  return IsSameSecret(ProveAnswer(token, nonce, status, body), proof);
 }
 
 }  // namespace callslip

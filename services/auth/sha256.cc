@@ -1,5 +1,6 @@
 #include "auth/sha256.h"
 
+#include "absl/strings/escaping.h"
 #include "openssl/evp.h"
 
 namespace callslip {
@@ -11,6 +12,12 @@ Sha256Digest Sha256(absl::string_view text) {
   Sha256Digest digest;
   EVP_Digest(text.data(), text.size(), digest.data(), nullptr, algorithm, nullptr);
   return digest;
+}
+
+std::string Sha256Base64Url(absl::string_view text) {
+  const Sha256Digest digest = Sha256(text);
+  return absl::WebSafeBase64Escape(
+      absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
 }
 
 }  // namespace callslip

@@ -2,6 +2,7 @@
 #define CALLSLIP_AUTH_SHA256_H_
 
 #include <array>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
@@ -11,6 +12,9 @@ using Sha256Digest = std::array<unsigned char, 32>;
 
 // Cheap enough for every call.
 Sha256Digest Sha256(absl::string_view text);
+
+// The same in base64url (RFC 4648, section 5) without padding: 43 letters.
+std::string Sha256Base64Url(absl::string_view text);
 
 }  // namespace callslip
 

@@ -242,7 +242,7 @@ struct GatewayServer::Parts {
                                 .resource = config.oauth.resource,
                                 .scopes = std::move(scopes)},
         *std::move(source), [server = resource_server] { return server->endpoints(); },
-        resource_server.get(), page_login.get());
+        resource_server.get(), page_login.get(), &clock);
   }
 
   Challenge MakeChallenge() const {

@@ -1,11 +1,14 @@
 #include "gateway/http/address_quota.h"
 
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "boost/asio/ip/tcp.hpp"
 
 namespace callslip::gateway {
+namespace ip = boost::asio::ip;
+
 namespace {
 
 template <typename Bytes>
@@ -13,13 +16,7 @@ std::string TextOf(const Bytes& bytes, size_t size) {
   return {reinterpret_cast<const char*>(bytes.data()), size};
 }
 
-std::string KeyOf(const boost::asio::generic::stream_protocol::endpoint& peer) {
-  namespace ip = boost::asio::ip;
-  ip::tcp::endpoint endpoint;
-  if (peer.size() > endpoint.capacity()) return "";
-  endpoint.resize(peer.size());
-  std::memcpy(endpoint.data(), peer.data(), peer.size());
-  ip::address address = endpoint.address();
+std::string KeyOf(ip::address address) {
   if (address.is_v6() && address.to_v6().is_v4_mapped()) {
     address = ip::make_address_v4(ip::v4_mapped, address.to_v6());
   }
@@ -29,9 +26,26 @@ std::string KeyOf(const boost::asio::generic::stream_protocol::endpoint& peer) {
 
 }  // namespace
 
-std::shared_ptr<void> AddressQuota::Take(
-    const boost::asio::generic::stream_protocol::endpoint& peer) {
-  std::string key = KeyOf(peer);
+std::string AddressKey(const boost::asio::generic::stream_protocol::endpoint& peer) {
+  ip::tcp::endpoint endpoint;
+  const int family = peer.protocol().family();
+  if ((family != AF_INET && family != AF_INET6) || peer.size() > endpoint.capacity()) return "";
+  endpoint.resize(peer.size());
+  std::memcpy(endpoint.data(), peer.data(), peer.size());
+  return KeyOf(endpoint.address());
+}
+
+std::string AddressKeyOfText(absl::string_view address) {
+  boost::system::error_code error;
+  const ip::address parsed = ip::make_address(std::string(address), error);
+  return error ? std::string(address) : KeyOf(parsed);
+}
+
+bool IsLoopbackKey(absl::string_view key) {
+  return (key.size() == 4 && key[0] == 127) || key == KeyOf(ip::address_v6::loopback());
+}
+
+std::shared_ptr<void> AddressQuota::Take(std::string key) {
   int& count = (*counts_)[key];
   if (count >= limit_) return nullptr;
   ++count;

@@ -5,19 +5,27 @@
 #include <string>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "boost/asio/generic/stream_protocol.hpp"
 
 namespace callslip::gateway {
 
-// How many connections each remote address has, and whether it may have one more. A /64 of IPv6
-// counts as one address, since whoever has one of it has them all. Not thread-safe.
+// What tells one peer from another: the 4 bytes of an address of IPv4, the first 8 of one of IPv6,
+// since whoever has one address of a /64 has them all. Empty for other sockets.
+std::string AddressKey(const boost::asio::generic::stream_protocol::endpoint& peer);
+// The same for an address in text; the text itself where it is none.
+std::string AddressKeyOfText(absl::string_view address);
+// Whether it is that of a process of this machine.
+bool IsLoopbackKey(absl::string_view key);
+
+// How much each address has of something, and whether it may have one more. Not thread-safe.
 class AddressQuota {
  public:
   explicit AddressQuota(int limit) : limit_(limit) {}
 
-  // A place for a connection from `peer`, which it has until the place is destroyed. Null where
-  // that address has all that it may have.
-  std::shared_ptr<void> Take(const boost::asio::generic::stream_protocol::endpoint& peer);
+  // One more for who has `key`, until what is returned is destroyed. Null where that has all that
+  // it may have.
+  std::shared_ptr<void> Take(std::string key);
 
  private:
   using Counts = absl::flat_hash_map<std::string, int>;

@@ -298,6 +298,7 @@ class Connection final : public Admission, public std::enable_shared_from_this<C
     std::shared_ptr<HttpRequest> request = parser_->TakeRequest();
     request->peer_names = transport_.peer_names();
     request->listener = listener_;
+    request->address = transport_.address();
     if (body_place_.bytes() > 0) {
       request->body_place = std::make_shared<ByteBudget::Place>(std::move(body_place_));
     }

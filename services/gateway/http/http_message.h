@@ -40,6 +40,8 @@ struct HttpRequest {
   // Which of the server's listeners it came by, as HttpServer::Listen() was told. Set by the
   // connection.
   size_t listener = 0;
+  // The AddressKey() of the peer. Set by the connection, for handlers.
+  std::string address;
   // The alternative names in the certificate that the peer has shown, and that was checked. Null
   // where there is none. Set by the connection.
   std::shared_ptr<const std::vector<std::string>> peer_names;

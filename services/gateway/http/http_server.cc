@@ -63,7 +63,7 @@ void Serve(HttpServer::State& server, const Listener& listener, const ServerTls*
   std::shared_ptr<void> place;
   // Those of this machine have other means to get in its way.
   if (!listener.address().IsLoopback()) {
-    place = server.quota.Take(socket.remote_endpoint(error));
+    place = server.quota.Take(AddressKey(socket.remote_endpoint(error)));
     if (error || place == nullptr) return;
   }
   // Without it the last packet of an answer waits for the peer's delayed acknowledgement, 40 ms.

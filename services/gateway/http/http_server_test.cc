@@ -16,6 +16,7 @@
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
+#include "gateway/http/address_quota.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "support/raw_connection.h"
@@ -333,6 +334,15 @@ TEST_F(HttpServerTest, HeadersOfOneNameAreOneList) {
       "1\r\nCookie: y=2\r\n"
       "Connection: close\r\n\r\n");
   EXPECT_THAT(peer.ReadAll(), EndsWith("a,b | x=1; y=2 | 1"));
+}
+
+TEST_F(HttpServerTest, TellsWhatAddressARequestComesFrom) {
+  Serve([](std::shared_ptr<const HttpRequest> request) -> asio::awaitable<HttpResponse> {
+    co_return HttpResponse{.body = request->address == AddressKeyOfText("127.0.0.1") ? "y" : "n"};
+  });
+  RawConnection peer(port_);
+  peer.Send("GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(peer.ReadAll(), EndsWith("\r\n\r\ny"));
 }
 
 // Any other would be taken for no body, and the body for the next request.

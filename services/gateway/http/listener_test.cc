@@ -105,7 +105,7 @@ TEST(AddressQuotaTest, EachAddressHasItsOwn) {
   using asio::ip::make_address;
   AddressQuota quota(2);
   const auto take = [&](const char* address) {
-    return quota.Take(asio::ip::tcp::endpoint(make_address(address), 1));
+    return quota.Take(AddressKey(asio::ip::tcp::endpoint(make_address(address), 1)));
   };
   const auto first = take("10.0.0.1");
   auto second = take("10.0.0.1");
@@ -118,10 +118,28 @@ TEST(AddressQuotaTest, EachAddressHasItsOwn) {
   EXPECT_NE(take("10.0.0.1"), nullptr);
 }
 
+TEST(AddressKeyTest, IsTheSameForASocketAndForText) {
+  for (const char* address : {"10.0.0.1", "::ffff:10.0.0.1", "2001:db8::1", "127.0.0.1", "::1"}) {
+    const asio::ip::tcp::endpoint peer(asio::ip::make_address(address), 1);
+    EXPECT_EQ(AddressKey(peer), AddressKeyOfText(address)) << address;
+  }
+  EXPECT_EQ(AddressKey(asio::local::stream_protocol::endpoint("/run/s")), "");
+  EXPECT_EQ(AddressKeyOfText("unknown"), "unknown");
+}
+
+TEST(AddressKeyTest, KnowsThisMachine) {
+  for (const char* address : {"127.0.0.1", "127.9.0.1", "::1", "::ffff:127.0.0.1"}) {
+    EXPECT_TRUE(IsLoopbackKey(AddressKeyOfText(address))) << address;
+  }
+  for (const char* address : {"10.0.0.1", "2001:db8::1", "unknown", ""}) {
+    EXPECT_FALSE(IsLoopbackKey(AddressKeyOfText(address))) << address;
+  }
+}
+
 TEST(AddressQuotaTest, ANetworkOfIpv6IsOneAddress) {
   AddressQuota quota(1);
   const auto take = [&](const char* address) {
-    return quota.Take(asio::ip::tcp::endpoint(asio::ip::make_address(address), 1));
+    return quota.Take(AddressKey(asio::ip::tcp::endpoint(asio::ip::make_address(address), 1)));
   };
   const auto first = take("2001:db8:0:1::1");
   EXPECT_NE(first, nullptr);

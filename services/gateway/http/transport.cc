@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include "common/log.h"
+#include "gateway/http/address_quota.h"
 #include "openssl/err.h"
 
 namespace callslip::gateway {
@@ -11,6 +12,9 @@ namespace asio = boost::asio;
 
 Transport::Transport(Socket socket, SslPtr tls, std::shared_ptr<void> place)
     : socket_(std::move(socket)), place_(std::move(place)) {
+  Error error;
+  const auto peer = socket_.remote_endpoint(error);
+  if (!error) address_ = AddressKey(peer);
   if (tls == nullptr) return;
   UseSocket(tls.get(), socket_.native_handle());
   tls_ = std::make_unique<Tls>();

@@ -55,6 +55,8 @@ class Transport {
   bool needs_handshake() const { return tls_ != nullptr && !tls_->established; }
   Handshake Shake();
 
+  // The AddressKey() of the peer.
+  const std::string& address() const { return address_; }
   // The names in the certificate that the peer has shown; null where it has shown none.
   const PeerNamesPtr& peer_names() const { return peer_names_; }
 
@@ -187,6 +189,7 @@ class Transport {
 
   Socket socket_;
   std::unique_ptr<Tls> tls_;
+  std::string address_;
   PeerNamesPtr peer_names_;
   std::shared_ptr<void> place_;
 };

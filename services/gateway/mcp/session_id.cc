@@ -7,7 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "openssl/crypto.h"
+#include "auth/same_secret.h"
 #include "openssl/evp.h"
 #include "openssl/hmac.h"
 
@@ -43,11 +43,7 @@ std::optional<SessionInfo> SessionIds::Verify(absl::string_view text) const {
       absl::StrSplit(text, absl::MaxSplits('.', 1));
   // The texts are compared, not what they decode to: of the many ways to write the same bytes in
   // base64, one is valid.
-  const std::string signature = Sign(parts.first);
-  if (parts.second.size() != signature.size() ||
-      CRYPTO_memcmp(parts.second.data(), signature.data(), signature.size()) != 0) {
-    return std::nullopt;
-  }
+  if (!IsSameSecret(parts.second, Sign(parts.first))) return std::nullopt;
   // From here on it is a text that was issued, perhaps by another version of this program.
   std::string payload;
   if (!absl::WebSafeBase64Unescape(parts.first, &payload)) return std::nullopt;

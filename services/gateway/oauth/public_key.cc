@@ -5,7 +5,6 @@
 #include <string>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "auth/sha256.h"
 #include "common/status_macros.h"
@@ -195,11 +194,10 @@ bool PublicKey::Verifies(absl::string_view text, absl::string_view signature) co
 std::string PublicKey::Thumbprint() const {
   unsigned char* der = nullptr;
   const int size = i2d_PUBKEY(key_.get(), &der);
-  const Sha256Digest digest = Sha256(absl::string_view(reinterpret_cast<const char*>(der),
-                                                       size > 0 ? static_cast<size_t>(size) : 0));
+  std::string thumbprint = Sha256Base64Url(absl::string_view(
+      reinterpret_cast<const char*>(der), size > 0 ? static_cast<size_t>(size) : 0));
   OPENSSL_free(der);
-  return absl::WebSafeBase64Escape(
-      absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
+  return thumbprint;
 }
 
 bool PublicKey::operator==(const PublicKey& other) const {

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "auth/same_secret.h"
 #include "auth/sha256.h"
 #include "auth/token_file.h"
 #include "common/random.h"
@@ -22,7 +23,6 @@
 #include "gateway/json/json_fields.h"
 #include "gateway/json/json_members.h"
 #include "gateway/json/parse.h"
-#include "openssl/crypto.h"
 #include "openssl/evp.h"
 #include "openssl/hmac.h"
 
@@ -63,16 +63,6 @@ absl::string_view KeyOf(const HttpRequest& request) {
     if (absl::ConsumePrefix(&protocol, kKeyProtocol)) return protocol;
   }
   return "";
-}
-
-std::string DigestOf(absl::string_view text) {
-  const Sha256Digest digest = Sha256(text);
-  return absl::WebSafeBase64Escape(
-      absl::string_view(reinterpret_cast<const char*>(digest.data()), digest.size()));
-}
-
-bool AreSame(absl::string_view one, absl::string_view other) {
-  return one.size() == other.size() && CRYPTO_memcmp(one.data(), other.data(), one.size()) == 0;
 }
 
 std::string Cookie(const HttpRequest& request, absl::string_view value, absl::Duration lifetime) {
@@ -143,9 +133,13 @@ void PageLogin::AddRoutes(Router& router) {
       kLoginBodyBytes);
 }
 
-std::string PageLogin::Sign(absl::string_view payload, absl::string_view secret) const {
+std::string PageLogin::SignLogin(absl::string_view payload, absl::string_view secret) const {
+  return Sign("page-login", absl::StrCat(payload, " ", secret));
+}
+
+std::string PageLogin::Sign(absl::string_view purpose, absl::string_view content) const {
   // The key signs the ids of MCP sessions, too: none of those begins like this.
-  const std::string text = absl::StrCat("page-login ", payload, " ", secret);
+  const std::string text = absl::StrCat(purpose, " ", content);
   std::array<unsigned char, EVP_MAX_MD_SIZE> mac;
   unsigned int bytes = 0;
   HMAC(EVP_sha256(), session_key_.data(), static_cast<int>(session_key_.size()),
@@ -189,7 +183,7 @@ HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& cre
   const absl::Time now = ToWallTime(clock_->Now());
   const absl::Time end = std::min(credential.expires(), now + kLifetime);
   const std::string key = absl::StrCat(RandomHex128(), RandomHex128());
-  Json said = {{"id", DigestOf(key)}, {"end", absl::ToUnixSeconds(end)}};
+  Json said = {{"id", Sha256Base64Url(key)}, {"end", absl::ToUnixSeconds(end)}};
   if (login.grant.has_value()) {
     said["grant"] = ToJson(*login.grant);
   } else {
@@ -206,7 +200,8 @@ HttpResponse PageLogin::Answer(const HttpRequest& request, const Credential& cre
       Dump(Json{{"name", who.name}, {"role", std::string(RoleName(who.role))}, {"key", key}});
   response.headers = {
       {"Set-Cookie",
-       Cookie(request, absl::StrCat(kVersion, payload, ".", Sign(payload, secret)), end - now)},
+       Cookie(request, absl::StrCat(kVersion, payload, ".", SignLogin(payload, secret)),
+              end - now)},
       {"Cache-Control", "no-store"}};
   return response;
 }
@@ -262,7 +257,7 @@ std::optional<PageLogin::Login> PageLogin::Read(const HttpRequest& request) cons
   } else if (grants_ == nullptr) {
     return std::nullopt;
   }
-  if (!AreSame(parts->signature, Sign(parts->payload, secret))) return std::nullopt;
+  if (!IsSameSecret(parts->signature, SignLogin(parts->payload, secret))) return std::nullopt;
   // From here on it is what was issued.
   login.end = absl::FromUnixSeconds(parts->said["end"].get<int64_t>());
   if (!grant.is_null()) {
@@ -272,7 +267,7 @@ std::optional<PageLogin::Login> PageLogin::Read(const HttpRequest& request) cons
                         .expires = login.end};
   }
   const bool is_over = ToWallTime(clock_->Now()) >= login.end || logged_out_.contains(login.id);
-  if (is_over || !AreSame(login.id, DigestOf(KeyOf(request)))) return std::nullopt;
+  if (is_over || !IsSameSecret(login.id, Sha256Base64Url(KeyOf(request)))) return std::nullopt;
   return login;
 }
 

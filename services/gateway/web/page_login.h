@@ -62,6 +62,9 @@ class PageLogin final : public PageCaller {
   HttpResponse LogIn(const HttpRequest& request) const;
   // The same for whom the authorization server vouches for.
   HttpResponse LetIn(const HttpRequest& request, const Grant& grant) const;
+  // A signature of `content` by the key of the logins, in base64url. What is signed for one
+  // `purpose`, which has no spaces, counts for no other.
+  std::string Sign(absl::string_view purpose, absl::string_view content) const;
   // 204, also where nobody has logged in.
   HttpResponse LogOut(const HttpRequest& request);
 
@@ -74,7 +77,7 @@ class PageLogin final : public PageCaller {
     absl::Time end;
   };
 
-  std::string Sign(absl::string_view payload, absl::string_view secret) const;
+  std::string SignLogin(absl::string_view payload, absl::string_view secret) const;
   // The answer to who has got in by what `login` says; `secret` is nobody else's.
   HttpResponse Answer(const HttpRequest& request, const Credential& credential, Login login,
                       absl::string_view secret) const;

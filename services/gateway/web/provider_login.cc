@@ -3,16 +3,19 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/strip.h"
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/post.hpp"
 #include "boost/asio/steady_timer.hpp"
 #include "boost/asio/this_coro.hpp"
 #include "boost/asio/use_awaitable.hpp"
-#include "common/error_details.h"
 #include "common/log.h"
+#include "gateway/http/address_quota.h"
 #include "gateway/http/error_response.h"
 #include "gateway/http/unauthorized.h"
 #include "gateway/json/json_fields.h"
@@ -27,8 +30,35 @@ namespace {
 constexpr uint64_t kBodyBytes = 8 << 10;
 // Of the word of an error that the server tells.
 constexpr size_t kErrorBytes = 64;
+// An address in text, with a port.
+constexpr size_t kAddressBytes = 64;
+// SHA-256 in base64url: what RFC 7636 has for S256.
+constexpr size_t kChallengeLetters = 43;
 // Where the page is when people come back.
 constexpr absl::string_view kReturnPath = "/ui/login";
+
+// The address in "192.0.2.1:80" and "[2001:db8::1]:80", as some proxies write it.
+absl::string_view WithoutPort(absl::string_view address) {
+  if (absl::ConsumePrefix(&address, "[")) return address.substr(0, address.find(']'));
+  const size_t colon = address.find(':');
+  return colon == address.rfind(':') ? address.substr(0, colon) : address;
+}
+
+// Of whom codes are counted. A proxy on this machine tells for whom it asks, last; other proxies
+// could be anybody.
+std::string AddressOf(const HttpRequest& request) {
+  const absl::string_view told = request.Header("x-forwarded-for");
+  const bool is_local = request.address.empty() || IsLoopbackKey(request.address);
+  if (!is_local || told.empty()) return request.address;
+  const absl::string_view last = absl::StripAsciiWhitespace(told.substr(told.rfind(',') + 1));
+  return AddressKeyOfText(WithoutPort(last)).substr(0, kAddressBytes);
+}
+
+// Where the page is, and people come back to; empty for a request of no page.
+std::string ReturnUrl(const HttpRequest& request) {
+  const std::string& origin = request.Header("origin");
+  return origin.empty() ? "" : absl::StrCat(origin, kReturnPath);
+}
 
 // What another thread, or a callback, brings to a coroutine of the loop.
 template <typename T>
@@ -91,6 +121,8 @@ HttpResponse Unavailable(absl::string_view message) {
   return response;
 }
 
+HttpResponse NotHeardOf() { return Unavailable("The authorization server was not heard of yet."); }
+
 // A word of the server's, of the letters that such words have.
 std::string WordIn(const std::string& body) {
   const absl::StatusOr<Json> answer = ParseObject(body);
@@ -103,12 +135,14 @@ std::string WordIn(const std::string& body) {
 
 ProviderLogin::ProviderLogin(Settings settings, std::unique_ptr<DocumentSource> source,
                              std::function<LoginEndpoints()> endpoints, Grants* grants,
-                             const PageLogin* login)
+                             const PageLogin* login, Clock* clock)
     : settings_(std::move(settings)),
       source_(std::move(source)),
       endpoints_(std::move(endpoints)),
       grants_(grants),
-      login_(login) {}
+      login_(login),
+      states_([login](absl::string_view text) { return login->Sign("login-state", text); }, clock),
+      quota_(clock) {}
 
 ProviderLogin::~ProviderLogin() {
   source_->Stop();
@@ -116,6 +150,12 @@ ProviderLogin::~ProviderLogin() {
 }
 
 void ProviderLogin::AddRoutes(Router& router) {
+  router.AddOpen(
+      "POST", "/api/login/provider/begin",
+      [this](std::shared_ptr<HttpRequest> request) -> asio::awaitable<HttpResponse> {
+        co_return Begin(*request);
+      },
+      kBodyBytes);
   router.AddOpen(
       "POST", "/api/login/provider",
       [this](std::shared_ptr<HttpRequest> request) { return LogIn(std::move(request)); },
@@ -125,52 +165,85 @@ void ProviderLogin::AddRoutes(Router& router) {
 Json ProviderLogin::Description() const {
   const LoginEndpoints endpoints = endpoints_();
   if (!endpoints.authorization.has_value() || !endpoints.token.has_value()) return nullptr;
-  return {{"issuer", settings_.issuer},
-          {"authorization_endpoint",
-           absl::StrCat(endpoints.authorization->Origin(), endpoints.authorization->path)},
-          {"client_id", settings_.client_id},
-          {"scope", absl::StrJoin(settings_.scopes, " ")},
-          {"resource", settings_.resource}};
+  return {{"issuer", settings_.issuer}};
+}
+
+HttpResponse ProviderLogin::Begin(const HttpRequest& request) const {
+  JsonFields fields = JsonFields::OfBody(request.body);
+  const std::string challenge = fields.Text("code_challenge");
+  const std::string redirect = ReturnUrl(request);
+  const auto is_of_challenge = [](char c) {
+    return absl::ascii_isalnum(c) || c == '-' || c == '_';
+  };
+  if (challenge.size() != kChallengeLetters || !absl::c_all_of(challenge, is_of_challenge)) {
+    fields.Fail("code_challenge has to be the SHA-256 of the code_verifier, in base64url");
+  }
+  if (redirect.empty()) fields.Fail("a login begins at the page: there is no Origin");
+  if (!fields.status().ok()) return ErrorResponse(fields.status());
+  const LoginEndpoints endpoints = endpoints_();
+  if (!endpoints.authorization.has_value()) return NotHeardOf();
+  const std::string address =
+      absl::StrCat(endpoints.authorization->Origin(), endpoints.authorization->path);
+  const std::string state = states_.Give(challenge, redirect);
+  const std::string query = Form({{"response_type", "code"},
+                                  {"client_id", settings_.client_id},
+                                  {"redirect_uri", redirect},
+                                  {"scope", absl::StrJoin(settings_.scopes, " ")},
+                                  {"resource", settings_.resource},
+                                  {"state", state},
+                                  {"code_challenge", challenge},
+                                  {"code_challenge_method", "S256"}});
+  const absl::string_view joint = absl::StrContains(address, '?') ? "&" : "?";
+  HttpResponse response;
+  response.body = Dump(Json{{"state", state}, {"url", absl::StrCat(address, joint, query)}});
+  response.headers = {{"Cache-Control", "no-store"}};
+  return response;
 }
 
 asio::awaitable<HttpResponse> ProviderLogin::LogIn(std::shared_ptr<HttpRequest> request) {
   JsonFields fields = JsonFields::OfBody(request->body);
+  const std::string state = fields.Text("state");
   const std::string code = fields.Text("code");
   const std::string verifier = fields.Text("code_verifier");
-  const std::string redirect = fields.Text("redirect_uri");
+  const std::string redirect = ReturnUrl(*request);
   if (code.empty() || verifier.empty()) fields.Fail("code and code_verifier are required");
-  if (redirect != absl::StrCat(request->Header("origin"), kReturnPath)) {
-    fields.Fail(absl::StrCat("redirect_uri has to be the page's own address, ", kReturnPath));
-  }
+  if (state.empty()) fields.Fail("state is required: POST /api/login/provider/begin gives it");
   if (!fields.status().ok()) co_return ErrorResponse(fields.status());
   const LoginEndpoints endpoints = endpoints_();
-  if (!endpoints.token.has_value()) {
-    co_return Unavailable("The authorization server was not heard of yet.");
+  if (!endpoints.token.has_value()) co_return NotHeardOf();
+  const std::string address = AddressOf(*request);
+  const absl::StatusOr<std::shared_ptr<void>> place = quota_.Take(address);
+  if (!place.ok()) co_return ErrorResponse(place.status());
+  // Whoever has not begun here asks the server nothing.
+  if (const absl::Status begun = states_.Take(state, verifier, redirect); !begun.ok()) {
+    co_return ErrorResponse(401, "login_refused", begun.message(), "Log in again.");
   }
-  if (waiting_ >= kMostAtOnce) {
-    HttpResponse refusal = ErrorResponse(429, "too_many_logins", "Too many people log in just now.",
-                                         "Try again in a moment.");
-    refusal.headers.emplace_back("Retry-After", "5");
-    co_return refusal;
-  }
-  ++waiting_;
   auto exchange = Exchange(*endpoints.token, Form({{"grant_type", "authorization_code"},
                                                    {"code", code},
                                                    {"code_verifier", verifier},
                                                    {"redirect_uri", redirect},
                                                    {"client_id", settings_.client_id},
                                                    {"resource", settings_.resource}}));
-  const absl::StatusOr<FormAnswer> answer = co_await std::move(exchange);
-  --waiting_;
+  absl::StatusOr<FormAnswer> answer = co_await std::move(exchange);
+  auto let_in = LetIn(std::move(request), std::move(answer), address);
+  HttpResponse response = co_await std::move(let_in);
+  co_return response;
+}
+
+asio::awaitable<HttpResponse> ProviderLogin::LetIn(std::shared_ptr<HttpRequest> request,
+                                                   absl::StatusOr<FormAnswer> answer,
+                                                   std::string address) {
   if (!answer.ok() || answer->status >= 500) {
     Log(LogLevel::kWarning, "the authorization server exchanged no code",
         {{"reason", answer.ok() ? absl::StrCat("status ", answer->status)
                                 : std::string(answer.status().message())}});
+    quota_.CountFailed(address);
     co_return Unavailable("The authorization server does not answer.");
   }
   const absl::StatusOr<Json> told = ParseObject(answer->body);
   const std::string token = told.ok() ? TextOf(*told, "access_token") : "";
   if (answer->status != 200 || token.empty()) {
+    quota_.CountFailed(address);
     const std::string word = WordIn(answer->body);
     Log(LogLevel::kInfo, "the authorization server refused a code", {{"error", word}});
     co_return ErrorResponse(

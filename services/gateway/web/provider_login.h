@@ -14,14 +14,16 @@
 #include "gateway/oauth/document_source.h"
 #include "gateway/oauth/grants.h"
 #include "gateway/oauth/issuer_documents.h"
+#include "gateway/web/login_quota.h"
+#include "gateway/web/login_states.h"
 #include "gateway/web/page_login.h"
 
 namespace callslip::gateway {
 
 // Logs people in at the page by way of the authorization server: the page sends them there as a
-// public client with PKCE (RFC 7636) and brings the code back, which the gateway exchanges for an
-// access token. That is checked as any other one and given to nobody: what the page keeps is a
-// login of PageLogin, which ends with the token.
+// public client with PKCE (RFC 7636), with a state of the gateway's, and brings both the code and
+// the state back. The gateway exchanges the code for an access token. That is checked as any other
+// one and given to nobody: what the page keeps is a login of PageLogin, which ends with the token.
 //
 // Used on the loop, but for the exchange, which has a thread of its own: one at a time.
 class ProviderLogin final {
@@ -32,27 +34,34 @@ class ProviderLogin final {
     std::string resource;             // That the token is to be for (RFC 8707).
     std::vector<std::string> scopes;  // To ask for.
   };
-  // Codes that wait to be exchanged; each holds its request.
-  static constexpr int kMostAtOnce = 16;
 
-  // `source`, `grants` and `login` as long as this; `endpoints` as the server has told them.
+  // `grants`, `login` and `clock` must outlive it; `endpoints` as the server has told them.
   ProviderLogin(Settings settings, std::unique_ptr<DocumentSource> source,
-                std::function<LoginEndpoints()> endpoints, Grants* grants, const PageLogin* login);
+                std::function<LoginEndpoints()> endpoints, Grants* grants, const PageLogin* login,
+                Clock* clock);
   // Ends the exchange that is under way.
   ~ProviderLogin();
 
-  // POST /api/login/provider {code, code_verifier, redirect_uri}, for everybody.
+  // POST /api/login/provider/begin {code_challenge} and POST /api/login/provider {state, code,
+  // code_verifier}, for everybody.
   void AddRoutes(Router& router);
 
-  // {"issuer", "authorization_endpoint", "client_id", "scope", "resource"}; null while the server
-  // was not heard of.
+  // {"issuer"}; null while the server was not heard of.
   Json Description() const;
+
+  // 200 {"state", "url"}: where to send them, with what to compare when they come back; 400
+  // `invalid_argument`; 503 `provider_unavailable`.
+  HttpResponse Begin(const HttpRequest& request) const;
 
   // 200 as PageLogin::LogIn(); 400 `invalid_argument`; 401 `login_refused` and those of the
   // token's; 429 `too_many_logins`; 503 `provider_unavailable`.
   boost::asio::awaitable<HttpResponse> LogIn(std::shared_ptr<HttpRequest> request);
 
  private:
+  // What the server has answered to a code.
+  boost::asio::awaitable<HttpResponse> LetIn(std::shared_ptr<HttpRequest> request,
+                                             absl::StatusOr<FormAnswer> answer,
+                                             std::string address);
   boost::asio::awaitable<absl::StatusOr<FormAnswer>> Exchange(Url url, std::string form);
   boost::asio::awaitable<absl::StatusOr<CredentialPtr>> Verify(std::string token);
 
@@ -61,7 +70,8 @@ class ProviderLogin final {
   const std::function<LoginEndpoints()> endpoints_;
   Grants* const grants_;
   const PageLogin* const login_;
-  int waiting_ = 0;
+  LoginStates states_;
+  LoginQuota quota_;
   boost::asio::thread_pool thread_{1};
 };
 

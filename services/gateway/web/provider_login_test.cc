@@ -8,6 +8,7 @@
 #include "boost/asio/io_context.hpp"
 #include "common/error_details.h"
 #include "common/fake_clock.h"
+#include "gateway/http/address_quota.h"
 #include "gateway/json/parse.h"
 #include "gateway/oauth/fake_grants.h"
 #include "gmock/gmock.h"
@@ -17,12 +18,18 @@ namespace callslip::gateway {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 constexpr char kTokenUrl[] = "https://login.example/token";
 constexpr char kOrigin[] = "https://gw.example";
+// RFC 7636, appendix B.
+constexpr char kPageVerifier[] = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+constexpr char kPageChallenge[] = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 // The server's token endpoint: it gives this answer, and keeps the forms.
 class TokenEndpoint final : public DocumentSource {
@@ -43,16 +50,27 @@ class ProviderLoginTest : public testing::Test {
  protected:
   ProviderLoginTest() { page_.Believe(&grants_, "https://login.example page"); }
 
-  Json Body(const std::string& redirect = absl::StrCat(kOrigin, "/ui/login")) {
-    return {{"code", "c&1"}, {"code_verifier", "v 2"}, {"redirect_uri", redirect}};
+  static HttpRequest Request(const std::string& path, const Json& body) {
+    HttpRequest request{.method = "POST", .path = path};
+    request.headers = {{"host", "gw.example"}, {"origin", kOrigin}};
+    request.body = Dump(body);
+    request.address = AddressKeyOfText("10.0.0.1");
+    return request;
+  }
+  HttpResponse Begin(const Json& body = {{"code_challenge", kPageChallenge}}) {
+    return login_.Begin(Request("/api/login/provider/begin", body));
   }
 
-  HttpResponse LogIn(const Json& body) {
-    auto request = std::make_shared<HttpRequest>();
-    request->method = "POST";
-    request->path = "/api/login/provider";
-    request->headers = {{"host", "gw.example"}, {"origin", kOrigin}};
-    request->body = Dump(body);
+  // Of somebody who has just begun.
+  Json Body() {
+    return {{"code", "c&1"},
+            {"code_verifier", kPageVerifier},
+            {"state", Json::parse(Begin().body)["state"]}};
+  }
+
+  HttpResponse LogIn(const Json& body) { return LogIn(Request("/api/login/provider", body)); }
+  HttpResponse LogIn(HttpRequest bringing) {
+    auto request = std::make_shared<HttpRequest>(std::move(bringing));
     std::optional<HttpResponse> answer;
     boost::asio::co_spawn(
         io_, login_.LogIn(request),
@@ -88,7 +106,8 @@ class ProviderLoginTest : public testing::Test {
                        std::unique_ptr<DocumentSource>(server_),
                        [this] { return endpoints_; },
                        &grants_,
-                       &page_};
+                       &page_,
+                       &clock_};
 };
 
 TEST_F(ProviderLoginTest, ACodeBecomesALoginThatEndsWithItsToken) {
@@ -99,7 +118,8 @@ TEST_F(ProviderLoginTest, ACodeBecomesALoginThatEndsWithItsToken) {
   EXPECT_THAT(response.body, Not(HasSubstr("the-token")));
   EXPECT_THAT(grants_.seen, ElementsAre("the-token"));
   EXPECT_THAT(server_->forms,
-              ElementsAre("grant_type=authorization_code&code=c%261&code_verifier=v%202&"
+              ElementsAre("grant_type=authorization_code&code=c%261&code_verifier="
+                          "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk&"
                           "redirect_uri=https%3A%2F%2Fgw.example%2Fui%2Flogin&client_id=page&"
                           "resource=https%3A%2F%2Fgw.example%2Fmcp"));
   const CredentialPtr who = WhoIs(response);
@@ -127,8 +147,10 @@ TEST_F(ProviderLoginTest, AServerThatIsAwayIsNobodysFault) {
     EXPECT_EQ(response.status, 503);
     EXPECT_EQ(response.error, "provider_unavailable");
   }
+  const Json body = Body();
   endpoints_ = {};
-  EXPECT_EQ(LogIn(Body()).error, "provider_unavailable");
+  EXPECT_EQ(LogIn(body).error, "provider_unavailable");
+  EXPECT_EQ(Begin().error, "provider_unavailable");
   EXPECT_TRUE(login_.Description().is_null());
 }
 
@@ -142,22 +164,108 @@ TEST_F(ProviderLoginTest, ATokenThatIsNotForHereLogsNobodyIn) {
   EXPECT_EQ(LogIn(Body()).error, "role_not_allowed");
 }
 
-TEST_F(ProviderLoginTest, OnlyThePageItselfBringsCodes) {
-  for (const char* redirect :
-       {"https://gw.example/ui/other", "https://evil.example/ui/login", ""}) {
-    EXPECT_EQ(LogIn(Body(redirect)).status, 400) << redirect;
+TEST_F(ProviderLoginTest, TellsThePageWhereToGo) {
+  const HttpResponse response = Begin();
+  EXPECT_EQ(response.status, 200) << response.body;
+  const Json told = Json::parse(response.body);
+  const std::string url = told["url"];
+  EXPECT_THAT(url, StartsWith("https://login.example/authorize?response_type=code&client_id=page&"
+                              "redirect_uri=https%3A%2F%2Fgw.example%2Fui%2Flogin&"
+                              "scope=callslip.client%20callslip.view&"
+                              "resource=https%3A%2F%2Fgw.example%2Fmcp&state="));
+  EXPECT_THAT(url, HasSubstr(absl::StrCat("&state=", std::string(told["state"]), "&")));
+  EXPECT_THAT(url, EndsWith(absl::StrCat("&code_challenge=", kPageChallenge,
+                                         "&code_challenge_method=S256")));
+  endpoints_.authorization = *ParseUrl("https://login.example/authorize?kept=1");
+  EXPECT_THAT(std::string(Json::parse(Begin().body)["url"]),
+              StartsWith("https://login.example/authorize?kept=1&response_type=code"));
+}
+
+TEST_F(ProviderLoginTest, BeginsForThePageAlone) {
+  for (const Json& body : {Json::object(), Json{{"code_challenge", "short"}},
+                           Json{{"code_challenge", std::string(43, '=')}}}) {
+    EXPECT_EQ(Begin(body).status, 400) << body;
   }
-  Json body = Body();
-  body.erase("code_verifier");
-  EXPECT_EQ(LogIn(body).status, 400);
+  HttpRequest request =
+      Request("/api/login/provider/begin", Json{{"code_challenge", kPageChallenge}});
+  request.headers.erase("origin");
+  EXPECT_EQ(login_.Begin(request).status, 400);
+}
+
+TEST_F(ProviderLoginTest, WhoHasNotBegunHereAsksTheServerNothing) {
+  for (const char* missing : {"code", "code_verifier", "state"}) {
+    Json body = Body();
+    body.erase(missing);
+    EXPECT_EQ(LogIn(body).status, 400) << missing;
+  }
+  for (const auto& [name, value] : {std::pair("state", "made.up"), std::pair("state", "x"),
+                                    std::pair("code_verifier", "another")}) {
+    Json body = Body();
+    body[name] = value;
+    const HttpResponse response = LogIn(body);
+    EXPECT_EQ(response.status, 401) << name;
+    EXPECT_EQ(response.error, "login_refused");
+  }
+  HttpRequest elsewhere = Request("/api/login/provider", Body());
+  elsewhere.headers["origin"] = "https://gw.example:8443";
+  EXPECT_EQ(LogIn(elsewhere).status, 401);
   EXPECT_THAT(server_->forms, IsEmpty());
 }
 
+TEST_F(ProviderLoginTest, AStateBringsOneCode) {
+  server_->answer = FormAnswer{400, R"({"error":"invalid_grant"})"};
+  const Json body = Body();
+  EXPECT_EQ(LogIn(body).error, "login_refused");
+  EXPECT_THAT(LogIn(body).body, HasSubstr("counts once"));
+  EXPECT_THAT(server_->forms, SizeIs(1));
+}
+
+TEST_F(ProviderLoginTest, AStrangerKeepsNobodyElseOut) {
+  server_->answer = FormAnswer{400, R"({"error":"invalid_grant"})"};
+  for (int i = 0; i < LoginQuota::kMostFailedOfAddress; ++i) LogIn(Body());
+  const HttpResponse refusal = LogIn(Body());
+  EXPECT_EQ(refusal.status, 429);
+  EXPECT_EQ(refusal.error, "too_many_logins");
+  EXPECT_THAT(server_->forms, SizeIs(LoginQuota::kMostFailedOfAddress));
+  server_->answer = FormAnswer{200, R"({"access_token":"t"})"};
+  HttpRequest other = Request("/api/login/provider", Body());
+  other.address = AddressKeyOfText("10.0.0.2");
+  EXPECT_EQ(LogIn(other).status, 200);
+  clock_.Advance(LoginQuota::kWindow);
+  EXPECT_EQ(LogIn(Body()).status, 200);
+}
+
+TEST_F(ProviderLoginTest, WhoAsksWhileTheServerIsAwayKeepsNobodyOut) {
+  server_->answer = absl::UnavailableError("away");
+  for (int i = 0; i < LoginQuota::kMostFailedOfAddress; ++i) {
+    EXPECT_EQ(LogIn(Body()).error, "provider_unavailable");
+  }
+  EXPECT_EQ(LogIn(Body()).error, "too_many_logins");
+  EXPECT_THAT(server_->forms, SizeIs(LoginQuota::kMostFailedOfAddress));
+}
+
+TEST_F(ProviderLoginTest, AProxyOfThisMachineTellsForWhomItAsks) {
+  server_->answer = FormAnswer{400, R"({"error":"invalid_grant"})"};
+  const auto status = [&](const char* peer, const char* told) {
+    HttpRequest request = Request("/api/login/provider", Body());
+    request.address = AddressKeyOfText(peer);
+    request.headers["x-forwarded-for"] = told;
+    return LogIn(std::move(request)).status;
+  };
+  for (int i = 0; i < LoginQuota::kMostFailedOfAddress; ++i) {
+    EXPECT_EQ(status("127.0.0.1", absl::StrCat("10.0.0.", i, ", 10.9.9.9").c_str()), 401);
+  }
+  EXPECT_EQ(status("127.0.0.1", "10.0.0.77, 10.9.9.9"), 429);
+  EXPECT_EQ(status("127.0.0.1", "10.9.9.9:1234"), 429);
+  EXPECT_EQ(status("127.0.0.1", "[::ffff:10.9.9.9]:1234"), 429);
+  EXPECT_EQ(status("127.0.0.1", "10.9.9.9, 10.0.0.77"), 401);
+  // What anybody else says counts for nothing.
+  EXPECT_EQ(status("10.0.0.5", "10.9.9.9"), 401);
+  EXPECT_EQ(status("10.9.9.9", "10.0.0.5"), 429);
+}
+
 TEST_F(ProviderLoginTest, SaysWhereToLogIn) {
-  EXPECT_EQ(login_.Description(), Json::parse(R"({
-    "issuer": "https://login.example", "authorization_endpoint": "https://login.example/authorize",
-    "client_id": "page", "scope": "callslip.client callslip.view",
-    "resource": "https://gw.example/mcp"})"));
+  EXPECT_EQ(login_.Description(), Json::parse(R"({"issuer": "https://login.example"})"));
 }
 
 }  // namespace

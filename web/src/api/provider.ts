@@ -1,13 +1,9 @@
-import {ApiError, enter, get} from './http.ts';
+import {ApiError, enter, get, post} from './http.ts';
 
 // Logging in by way of the authorization server: authorization code with PKCE (RFC 7636). The gateway
-// exchanges the code; no token comes here.
+// says where to go, and exchanges the code; no token comes here.
 export interface Provider {
   issuer: string;
-  authorization_endpoint: string;
-  client_id: string;
-  scope: string;
-  resource: string;
 }
 export interface LoginWays {
   token: boolean;
@@ -24,31 +20,26 @@ interface Journey {
 }
 const name = 'callslip-journey';
 const returnPath = '/ui/login';
-const redirectUri = () => `${location.origin}${returnPath}`;
-
 export const loginWays = (): Promise<LoginWays> => get<LoginWays>('/login');
 export const hostOf = ({issuer}: Provider): string => new URL(issuer).host;
 
 const base64Url = (bytes: Uint8Array): string =>
   btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
-const random = () => base64Url(crypto.getRandomValues(new Uint8Array(32)));
 
-export async function addressOf(provider: Provider, state: string, verifier: string): Promise<string> {
+// What the server is told of the verifier (S256).
+export async function challengeOf(verifier: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
-  const url = new URL(provider.authorization_endpoint);
-  for (const [field, value] of Object.entries({
-    response_type: 'code', client_id: provider.client_id, redirect_uri: redirectUri(), scope: provider.scope,
-    resource: provider.resource, state, code_challenge: base64Url(new Uint8Array(digest)), code_challenge_method: 'S256',
-  })) url.searchParams.set(field, value);
-  return url.href;
+  return base64Url(new Uint8Array(digest));
 }
 
 // Leaves the page.
 export async function goToProvider(provider: Provider): Promise<void> {
-  const journey: Journey = {state: random(), verifier: random(), issuer: provider.issuer,
+  const verifier = base64Url(crypto.getRandomValues(new Uint8Array(32)));
+  const {state, url} = await post<{state: string; url: string}>('/login/provider/begin', {code_challenge: await challengeOf(verifier)});
+  const journey: Journey = {state, verifier, issuer: provider.issuer,
     to: location.pathname === returnPath ? '/ui/' : location.pathname + location.search};
   sessionStorage.setItem(name, JSON.stringify(journey));
-  location.assign(await addressOf(provider, journey.state, journey.verifier));
+  location.assign(url);
 }
 
 // Whether somebody comes back from there.
@@ -71,6 +62,6 @@ export async function finish(): Promise<string> {
     throw new ApiError(0, 'login_refused', `${new URL(journey.issuer).host} did not let you in: ${told.get('error_description') ?? error}`,
       'Log in again, or ask whoever runs it.');
   }
-  await enter('/login/provider', {code: told.get('code'), code_verifier: journey.verifier, redirect_uri: redirectUri()});
+  await enter('/login/provider', {state: journey.state, code: told.get('code'), code_verifier: journey.verifier});
   return journey.to;
 }
