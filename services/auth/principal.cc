@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/error_details.h"
+#include "common/text_scan.h"
 
 namespace callslip {
 namespace {
@@ -21,7 +22,7 @@ absl::Status NotYourTarget(const Principal& principal, absl::string_view what,
   return ErrorWithDetails(
       absl::StatusCode::kPermissionDenied,
       absl::StrCat("the worker ", principal.name, " may not ", what, " ",
-                   named.substr(0, kMostShown)),
+                   CutText(named, kMostShown)),
       {.reason = "not_your_target",
        .hint = absl::StrCat("Its line in the token file allows only: ", allowed, ".")});
 }

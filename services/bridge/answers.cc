@@ -10,6 +10,7 @@
 #include "bridge/json_string.h"
 #include "bridge/timeout_policy.h"
 #include "common/call_verdict.h"
+#include "common/text_scan.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
@@ -98,7 +99,7 @@ GatewayError GatewayErrorIn(absl::string_view body) {
   const JsonScan scan = ScanJson(body);
   const auto text = [&](absl::string_view member) {
     const auto value = DecodeJsonString(FindMember(scan.members, member).value_or(""));
-    return value.value_or("").substr(0, kMaxErrorText);
+    return std::string(CutText(value.value_or(""), kMaxErrorText));
   };
   GatewayError error = {.code = text("error"), .message = text("message"), .hint = text("hint")};
   const bool is_word = absl::c_all_of(error.code, [](char c) {

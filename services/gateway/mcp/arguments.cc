@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "common/error_details.h"
+#include "common/text_scan.h"
 #include "gateway/json/command_json.h"
 
 namespace callslip::gateway {
@@ -14,7 +15,7 @@ namespace {
 
 std::string Shortened(const std::string& text) {
   constexpr size_t kMaxBytes = 64;
-  return text.size() <= kMaxBytes ? text : absl::StrCat(text.substr(0, kMaxBytes), "…");
+  return text.size() <= kMaxBytes ? text : absl::StrCat(CutText(text, kMaxBytes), "…");
 }
 
 }  // namespace

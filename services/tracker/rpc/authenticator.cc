@@ -10,6 +10,7 @@
 #include "common/error_details.h"
 #include "common/log.h"
 #include "common/status_macros.h"
+#include "common/text_scan.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/message.h"
 #include "grpc/grpc_security_constants.h"
@@ -74,7 +75,7 @@ const std::string* TextOf(const google::protobuf::Message* message, const char* 
 std::string ObjectOf(const google::protobuf::Message* request) {
   for (const char* name : {"command_id", "session_id"}) {
     const std::string* id = TextOf(request, name);
-    if (id != nullptr) return id->substr(0, kMaxNameBytes);
+    if (id != nullptr) return std::string(CutText(*id, kMaxNameBytes));
   }
   return "";
 }
@@ -200,7 +201,7 @@ void Authenticator::Audit::Refused(const CallContext& call, const RpcAccess& acc
        {"method", access.method},
        {"role", std::string(RoleName(call.role))},
        {"principal", call.principal->name},
-       {"on_behalf_of", std::string(named.substr(0, kMaxNameBytes))},
+       {"on_behalf_of", std::string(CutText(named, kMaxNameBytes))},
        {"peer", call.peer},
        {"left_out", absl::StrCat(*left_out)}});
 }

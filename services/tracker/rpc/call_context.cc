@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "common/error_details.h"
 #include "common/status_macros.h"
+#include "common/text_scan.h"
 #include "tracker/domain/command/command_limits.h"
 #include "tracker/domain/command/command_validation.h"
 
@@ -35,7 +36,7 @@ absl::Status NotYourClient(const Principal& principal, absl::string_view named) 
   return ErrorWithDetails(
       absl::StatusCode::kPermissionDenied,
       absl::StrCat("the caller is ", principal.name, " with the role ", RoleName(principal.role),
-                   ", and does not speak for ", named.substr(0, kMaxNameBytes)),
+                   ", and does not speak for ", CutText(named, kMaxNameBytes)),
       {.reason = "not_your_client",
        .hint = principal.role == Role::kLocal
                    ? "Connect over the tracker's unix socket, or with a token that has the role "

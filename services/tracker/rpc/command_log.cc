@@ -5,13 +5,14 @@
 #include "absl/strings/str_cat.h"
 #include "common/error_details.h"
 #include "common/log.h"
+#include "common/text_scan.h"
 #include "tracker/domain/command/command_limits.h"
 
 namespace callslip::tracker {
 namespace {
 
 // Of a request that was refused, maybe because a name is too long.
-std::string Short(const std::string& name) { return name.substr(0, kMaxNameBytes); }
+std::string Short(const std::string& name) { return std::string(CutText(name, kMaxNameBytes)); }
 
 }  // namespace
 
