@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "bridge/json_scan.h"
 #include "bridge/json_string.h"
+#include "common/text_scan.h"
 #include "nlohmann/json.hpp"
 
 namespace callslip::bridge {
@@ -167,12 +168,18 @@ void ReadLine(Message& message) {
 std::string IdKey(absl::string_view id) {
   if (const auto text = DecodeJsonString(id)) return absl::StrCat("string:", *text);
   if (IsJsonInteger(id)) return absl::StrCat("integer:", id == "-0" ? "0" : id);
-  return "";
+  double number = 0;
+  if (!absl::SimpleAtod(id, &number)) return "";
+  const std::optional<int64_t> integer = IntegerIn(number);
+  return integer ? absl::StrCat("integer:", *integer) : "";
 }
 
 Message ParseMessage(std::string line) {
+  std::string mended;
+  const absl::string_view clean = MendJson(line, mended);
   Message message;
-  message.line = std::move(line);
+  message.line = clean.data() == line.data() ? std::move(line) : std::string(clean);
+  EscapeLineSeparators(message.line);
   ReadLine(message);
   return message;
 }

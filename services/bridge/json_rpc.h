@@ -38,7 +38,8 @@ struct ToolCall {
 };
 
 // One JSON-RPC message and the facts that decide what happens to it. `line` is forwarded as it
-// is, but for a request_id (see AddRequestId()); nothing is ever rebuilt from the facts.
+// is, but for what MendJson() mends and EscapeLineSeparators() escapes, and for a request_id (see
+// AddRequestId()); nothing is ever rebuilt from the facts.
 struct Message {
   enum class Kind { kRequest, kNotification, kResponse, kInvalid };
 
@@ -47,7 +48,8 @@ struct Message {
   // The bytes of the id as they stood on the wire, quotes included. Empty when there is none, and
   // for a response to a message that could not be read (its id is absent or null).
   std::string id;
-  // Equal for two ids exactly if they are the same id: "A" and "\u0041" are, 1 and "1" are not.
+  // Equal for two ids exactly if they are the same id: "A" and "\u0041" are, and 1 and
+  // 1.0; 1 and "1" are not.
   std::string id_key;
   std::string method;
   // What the headers of a message of the stateless revisions repeat. `is_modern` is true where its
@@ -64,7 +66,7 @@ struct Message {
   // Asks for an event stream that stays open: it has no deadline once it has begun.
   bool is_stream() const { return is_request() && IsMethod("subscriptions/listen"); }
 
-  // Why the message is kInvalid, for an error answer without id.
+  // Why the message is kInvalid, for an error answer.
   int error_code = 0;
   std::string error;
 };

@@ -31,12 +31,23 @@ TEST(ParseMessageTest, RequestKeepsItsLineAndTheBytesOfItsId) {
 TEST(ParseMessageTest, IdKeyTellsIdsApartByTheirMeaning) {
   EXPECT_EQ(Ping("\"A\"").id_key, Ping("\"\\u0041\"").id_key);
   EXPECT_EQ(Ping("0").id_key, Ping("-0").id_key);
+  EXPECT_EQ(Ping("100").id_key, Ping("1e2").id_key);
+  EXPECT_EQ(Ping("-7").id_key, Ping("-7.0").id_key);
   EXPECT_NE(Ping("1").id_key, Ping("\"1\"").id_key);
   EXPECT_NE(Ping("9007199254740992").id_key, Ping("9007199254740993").id_key);
 }
 
+TEST(ParseMessageTest, WhatIsAlmostTextIsMended) {
+  const Message message =
+      ParseMessage("\xEF\xBB\xBF{\"jsonrpc\":\"2.0\",\"id\":\"\\ud83d\",\"method\":\"\\uDE00\"}");
+  EXPECT_EQ(message.kind, Kind::kRequest);
+  EXPECT_EQ(message.line, R"({"jsonrpc":"2.0","id":"\ufffd","method":"\ufffd"})");
+  EXPECT_EQ(message.method, "\uFFFD");
+  EXPECT_EQ(Ping("\"\u2028\"").id, "\"\\u2028\"");
+}
+
 TEST(ParseMessageTest, BadIdsAreInvalidRequests) {
-  for (const char* id : {"1.5", "1e2", "null", "true", "{}", "[1]"}) {
+  for (const char* id : {"1.5", "1e-2", "1e99", "null", "true", "{}", "[1]"}) {
     const Message message = Ping(id);
     EXPECT_EQ(message.kind, Kind::kInvalid) << id;
     EXPECT_EQ(message.error_code, kInvalidRequest);

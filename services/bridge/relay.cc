@@ -10,6 +10,7 @@
 #include "bridge/gateway_answer.h"
 #include "bridge/json_scan.h"
 #include "bridge/limits.h"
+#include "bridge/skipped_line.h"
 #include "common/log.h"
 #include "common/random.h"
 
@@ -79,7 +80,10 @@ void Relay::HandleLine(std::string line) {
   Message message = ParseMessage(std::move(line));
   if (message.kind == Message::Kind::kInvalid) {
     Log(LogLevel::kWarning, "invalid message", {{"error", message.error}});
-    writer_->WriteLine(ErrorLine("", message.error_code, message.error));
+    SkippedLine read;
+    read.Add(message.line);
+    const std::string id = FreeId(read.RequestId());
+    writer_->WriteLine(ErrorLine(id, message.error_code, message.error));
     return;
   }
   if (roots_.TakeAnswer(message)) return;
@@ -93,13 +97,13 @@ void Relay::HandleLine(std::string line) {
 }
 
 void Relay::HandleTooLongLine(const std::string& id) {
-  bool is_unfinished = false;
-  if (!id.empty()) {
-    MutexLock lock(&mutex_);
-    is_unfinished = requests_.contains(IdKey(id));
-  }
-  // Under the id of an unfinished request the agent is still owed its answer.
-  writer_->WriteLine(LineTooLong(is_unfinished ? "" : id));
+  writer_->WriteLine(LineTooLong(FreeId(id)));
+}
+
+std::string Relay::FreeId(const std::string& id) {
+  if (id.empty()) return id;
+  MutexLock lock(&mutex_);
+  return requests_.contains(IdKey(id)) ? "" : id;
 }
 
 void Relay::Drain(absl::Duration grace) {

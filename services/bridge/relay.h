@@ -66,6 +66,10 @@ class Relay {
   struct Call;
   using CallPtr = std::shared_ptr<Call>;
 
+  // `id` (JSON bytes), or none where it is that of an unfinished request, whose answer the agent is
+  // still owed under it.
+  std::string FreeId(const std::string& id);
+
   // Puts a call into the table and starts, holds or refuses it.
   void Admit(CallPtr call);
   std::optional<std::string> RefusalLocked(const Call& call) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

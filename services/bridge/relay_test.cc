@@ -45,7 +45,48 @@ TEST_F(RelayTest, ResponsesOfTheAgentAreForwarded) {
   ExpectSilenceUntilPing();
 }
 
-TEST_F(RelayTest, InvalidLinesAreAnsweredWithoutAnIdAndNotForwarded) {
+TEST_F(RelayTest, InvalidLinesAreAnsweredUnderTheirIdWhereItCanBeRead) {
+  StartGateway();
+  for (const char* line : {R"({"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":"\ud8"}})",
+                           R"({"jsonrpc":"2.0","id":7,"method":"ping",})",
+                           R"({"jsonrpc":"2.0","method":"ping","id":7,"params":{"a":1 2}})",
+                           R"({"jsonrpc":"2.0","id":7,"method":"ping","params":)",
+                           "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\",\"a\":\"\xFF\"}"}) {
+    Send(line);
+    const auto answer = Read();
+    EXPECT_EQ(answer["id"], 7) << line;
+    EXPECT_EQ(answer["error"]["code"], kParseError) << line;
+  }
+  for (const char* line :
+       {R"({"id":"a","method":"ping"})", R"({"jsonrpc":"1.0","id":"a","method":"ping"})",
+        R"({"jsonrpc":"2.0","id":"a","method":5})",
+        R"({"jsonrpc":"2.0","id":"a","method":"ping","params":{},"params":{}})"}) {
+    Send(line);
+    const auto answer = Read();
+    EXPECT_EQ(answer["id"], "a") << line;
+    EXPECT_EQ(answer["error"]["code"], kInvalidRequest) << line;
+  }
+  // What stands there is no id.
+  for (const char* id :
+       {"07", "+7", "7.", ".7e1", "7 1", "\"a\xFF\"", "1.5", "nan", "[7]", "tru"}) {
+    Send(absl::StrCat(R"({"jsonrpc":"2.0","id":)", id, R"(,"method":"ping",})"));
+    EXPECT_FALSE(Read().contains("id")) << id;
+  }
+  ExpectSilenceUntilPing();
+  EXPECT_EQ(gateway_->requests().size(), 1u);
+}
+
+TEST_F(RelayTest, WhatCanBeMendedIsForwarded) {
+  StartGateway();
+  Send(
+      "\xEF\xBB\xBF{\"jsonrpc\":\"2.0\",\"id\":7.0,\"method\":\"ping\",\"params\":{\"a\":"
+      "\"\\ud83d\"}}");
+  EXPECT_EQ(Read()["id"], 7);
+  EXPECT_EQ(gateway_->requests().at(0).body,
+            R"({"jsonrpc":"2.0","id":7.0,"method":"ping","params":{"a":"\ufffd"}})");
+}
+
+TEST_F(RelayTest, InvalidLinesWithoutAnIdAreAnsweredWithoutOneAndNotForwarded) {
   StartGateway();
   Send("{");
   EXPECT_EQ(Read()["error"]["code"], kParseError);

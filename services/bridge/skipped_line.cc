@@ -33,7 +33,7 @@ void SkippedLine::AddPunctuation(char c) {
     EndMember();
   } else if (c == ':' && !in_value_) {
     in_value_ = true;
-  } else if (!absl::ascii_isspace(c)) {
+  } else {
     Keep(c);
   }
 }
@@ -48,10 +48,13 @@ void SkippedLine::Keep(char c) {
 }
 
 void SkippedLine::EndMember() {
+  absl::StripAsciiWhitespace(&name_);
+  absl::StripAsciiWhitespace(&value_);
   if (StandsFor(name_, "method")) has_method_ = true;
   if (StandsFor(name_, "id")) {
     ++ids_;
-    id_ = is_too_long_ || IdKey(value_).empty() ? "" : value_;
+    const bool is_id = !is_too_long_ && ScanJson(value_).error.empty() && !IdKey(value_).empty();
+    id_ = is_id ? value_ : "";
   }
   name_.clear();
   value_.clear();

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <optional>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
@@ -42,8 +44,26 @@ const char* SkipUtf8(const char* at, const char* end);
 
 bool IsUtf8(absl::string_view text);
 
+// What of `bytes` is no UTF-8, or was cut through, becomes U+FFFD.
+std::string WithoutBadUtf8(absl::string_view bytes);
+
 // As much of the beginning of `text` as fits in `bytes`, without a part of a character.
 absl::string_view CutText(absl::string_view text, size_t bytes);
+
+// JSON as all parsers take it here: without the byte order mark that some write before it (RFC
+// 8259, section 8.1), and with U+FFFD for each half character, which is an escaped surrogate
+// without its other half (\ud83d): the grammar of JSON allows it, and no UTF-8 can hold it.
+// JavaScript writes it for a text that was cut within an emoji. `mended` holds what is returned
+// where that is not a part of `json`; it has the same length then.
+absl::string_view MendJson(absl::string_view json, std::string& mended);
+
+// U+2028 and U+2029 in JSON become escapes: some take them for the ends of lines.
+void EscapeLineSeparators(std::string& json);
+
+// The integer that a number of JSON is, also where it is written as 7.0 or 5e3: for JSON Schema
+// those are integers. Nullopt for others, and from 2^53 on, where not every integer can be
+// written so.
+std::optional<int64_t> IntegerIn(double number);
 
 }  // namespace callslip
 

@@ -1,5 +1,7 @@
 #include "common/text_scan.h"
 
+#include <limits>
+#include <optional>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -67,6 +69,73 @@ TEST(TextScanTest, TextIsCutBetweenCharacters) {
   }
   EXPECT_EQ(CutText(text, text.size()), text);
   EXPECT_EQ(CutText("a\u00e4", 2), "a");
+}
+
+TEST(TextScanTest, WhatIsNoUtf8IsReplaced) {
+  EXPECT_EQ(WithoutBadUtf8("a\u00e4\U0001F600\n"), "a\u00e4\U0001F600\n");
+  EXPECT_EQ(WithoutBadUtf8("\xF0\x9F\x98"), "\uFFFD");
+  EXPECT_EQ(WithoutBadUtf8("\x98\x80 rest"), "\uFFFD rest");
+  EXPECT_EQ(WithoutBadUtf8("a\xFF\xFE"
+                           "b\xC3"),
+            "a\uFFFD\uFFFD"
+            "b\uFFFD");
+  EXPECT_EQ(WithoutBadUtf8(""), "");
+}
+
+std::string Mended(absl::string_view json) {
+  std::string mended;
+  return std::string(MendJson(json, mended));
+}
+
+TEST(MendJsonTest, AHalfCharacterBecomesAWholeOne) {
+  EXPECT_EQ(Mended(R"("\ud83d")"), R"("\ufffd")");
+  EXPECT_EQ(Mended(R"("\uD83D")"), R"("\ufffd")");
+  EXPECT_EQ(Mended(R"("\ude00")"), R"("\ufffd")");
+  EXPECT_EQ(Mended(R"("\ud83d\ud83d\ude00")"), R"("\ufffd\ud83d\ude00")");
+  EXPECT_EQ(Mended(R"("\ude00\ud83d")"), R"("\ufffd\ufffd")");
+  EXPECT_EQ(Mended(R"("\ud83dx\ude00")"), R"("\ufffdx\ufffd")");
+  EXPECT_EQ(Mended(R"("\ud83d\n")"), R"("\ufffd\n")");
+  EXPECT_EQ(Mended(R"("\\\ud83d")"), R"("\\\ufffd")");
+  EXPECT_EQ(Mended(R"({"\udfff":"\udbff"})"), R"({"\ufffd":"\ufffd"})");
+}
+
+TEST(MendJsonTest, WhatIsWholeIsNotTouched) {
+  for (const absl::string_view json :
+       {R"("\ud83d\ude00")", R"("\uD83D\uDE00")", R"("\\ud83d")", R"("\u00e4")", R"("\\\\ud83d")",
+        R"("\ud7ff\ue000")", R"("\ud8)", R"("\ud83)", R"(\)", R"("\ud8zz")", R"(\\)", "",
+        "\"\\ud83d\\ude00"}) {
+    std::string mended;
+    EXPECT_EQ(MendJson(json, mended), json);
+    EXPECT_EQ(MendJson(json, mended).data(), json.data());
+  }
+}
+
+TEST(MendJsonTest, AByteOrderMarkIsIgnoredOnceAtTheBeginning) {
+  EXPECT_EQ(Mended("\xEF\xBB\xBF{}"), "{}");
+  EXPECT_EQ(Mended("\xEF\xBB\xBF\xEF\xBB\xBF{}"), "\xEF\xBB\xBF{}");
+  EXPECT_EQ(Mended("{}\xEF\xBB\xBF"), "{}\xEF\xBB\xBF");
+  EXPECT_EQ(Mended("\xEF\xBB"), "\xEF\xBB");
+  EXPECT_EQ(Mended("\xEF\xBB\xBF\"\\ud83d\""), "\"\\ufffd\"");
+}
+
+TEST(EscapeLineSeparatorsTest, EscapesThemAndNothingElse) {
+  std::string json = "\"a\xE2\x80\xA8\xE2\x80\xA9\xE2\x80\xA6\xE2\x80\"";
+  EscapeLineSeparators(json);
+  EXPECT_EQ(json, "\"a\\u2028\\u2029\xE2\x80\xA6\xE2\x80\"");
+}
+
+TEST(IntegerInTest, IsWhatHasNoFraction) {
+  constexpr double kMost = 9007199254740991;
+  EXPECT_EQ(IntegerIn(7.0), 7);
+  EXPECT_EQ(IntegerIn(-7.0), -7);
+  EXPECT_EQ(IntegerIn(5e3), 5000);
+  EXPECT_EQ(IntegerIn(-0.0), 0);
+  EXPECT_EQ(IntegerIn(kMost), (int64_t{1} << 53) - 1);
+  for (const double other :
+       {7.5, 1e-9, kMost + 1, -kMost - 1, 1e300, std::numeric_limits<double>::infinity(),
+        std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_EQ(IntegerIn(other), std::nullopt) << other;
+  }
 }
 
 }  // namespace

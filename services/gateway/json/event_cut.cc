@@ -16,22 +16,27 @@ constexpr size_t kNoteBytes = 32;
 // too many of them.
 constexpr size_t kShortBytes = 64;
 
-// What a character takes in JSON.
-size_t EscapedSize(char c) {
+// What the byte at `at` takes in JSON, as Dump() writes it.
+size_t EscapedSize(const std::string& text, size_t at) {
+  const char c = text[at];
   if (c == '"' || c == '\\' || (c >= '\b' && c <= '\r' && c != '\v')) return 2;
+  if (c == '\xE2') {
+    const absl::string_view character = absl::string_view(text).substr(at, 3);
+    return character == "\u2028" || character == "\u2029" ? 4 : 1;
+  }
   return static_cast<unsigned char>(c) < 0x20 ? 6 : 1;
 }
 
 size_t EscapedSize(const std::string& text) {
   size_t size = 0;
-  for (const char c : text) size += EscapedSize(c);
+  for (size_t at = 0; at < text.size(); ++at) size += EscapedSize(text, at);
   return size;
 }
 
 void Cut(size_t max_escaped, std::string& text) {
   size_t keep = 0;
   for (size_t size = 0; keep < text.size(); ++keep) {
-    size += EscapedSize(text[keep]);
+    size += EscapedSize(text, keep);
     if (size > max_escaped) break;
   }
   if (keep == text.size()) return;

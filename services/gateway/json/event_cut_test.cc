@@ -52,7 +52,8 @@ TEST(EventCutTest, LongStringsAreCutToOneLengthAndShortOnesStay) {
 }
 
 TEST(EventCutTest, CutsAtACharacterWhateverItIsWrittenAs) {
-  for (const char* unit : {"\u00f6", "\u20ac", "\U0001F600", "\"", "\n", "\x01", "\\", "x\u00f6"}) {
+  for (const char* unit :
+       {"\u00f6", "\u20ac", "\u2028", "\U0001F600", "\"", "\n", "\x01", "\\", "x\u00f6"}) {
     for (int shift = 0; shift < 4; ++shift) {
       std::string text(static_cast<size_t>(shift), 'y');
       while (text.size() < 10'000) text += unit;
@@ -109,7 +110,8 @@ TEST(EventCutTest, ReadsTheBoundOfARequest) {
   };
   EXPECT_EQ(read("1024"), 1024);
   EXPECT_EQ(read("4194304"), 4194304);
-  for (const char* bad : {"0", "1023", "4194305", "-1", "x", "1e4"})
+  EXPECT_EQ(read("1e4"), 10000);
+  for (const char* bad : {"0", "1023", "4194305", "-1", "x", "1024.5"})
     EXPECT_EQ(read(bad), -1) << bad;
   JsonFields none = JsonFields::OfQuery({});
   EXPECT_EQ(ReadMaxEventBytes(none), 0u);

@@ -84,10 +84,7 @@ class Builder {
   }
 
   bool on_number_part(Text part, Error&) { return AddPart(part); }
-  bool on_int64(int64_t value, Text, Error& error) {
-    // As nlohmann's own parser has it.
-    return value < 0 ? AddNumber(value, error) : AddNumber(static_cast<uint64_t>(value), error);
-  }
+  bool on_int64(int64_t value, Text, Error& error) { return AddInteger(value, error); }
   bool on_uint64(uint64_t value, Text, Error& error) { return AddNumber(value, error); }
   bool on_double(double, Text rest, Error& error) {
     // The parser's value may be off by its last bit.
@@ -95,6 +92,7 @@ class Builder {
     double value = 0;
     const bool valid = absl::SimpleAtod(text_, &value) && std::isfinite(value);
     if (!valid) error = json::error::exponent_overflow;
+    if (const auto integer = IntegerIn(value)) return valid && AddInteger(*integer, error);
     return valid && AddNumber(value, error);
   }
   bool on_bool(bool value, Error& error) { return Add(value, error); }
@@ -136,6 +134,11 @@ class Builder {
   bool AddNumber(Number value, Error& error) {
     text_.clear();
     return Add(value, error);
+  }
+
+  bool AddInteger(int64_t value, Error& error) {
+    // As nlohmann's own parser has it.
+    return value < 0 ? AddNumber(value, error) : AddNumber(static_cast<uint64_t>(value), error);
   }
 
   bool Open(Json::value_t container, Error& error) {
@@ -181,7 +184,9 @@ void AppendText(const std::string& text, std::string& out) {
     if (c >= 0x80) {
       // May be no UTF-8, which nlohmann checks and replaces.
       out.resize(start);
-      out += Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+      std::string dumped = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+      EscapeLineSeparators(dumped);
+      out += dumped;
       return;
     }
     out.append(text, plain, i - plain);
@@ -236,7 +241,9 @@ void Append(const Json& json, std::string& out) {
 
 }  // namespace
 
-absl::StatusOr<Json> ParseJson(const std::string& text) {
+absl::StatusOr<Json> ParseJson(const std::string& given) {
+  std::string mended;
+  const absl::string_view text = MendJson(given, mended);
   json::parse_options options;
   options.max_depth = kMaxJsonDepth;
   json::basic_parser<Builder> parser(options);

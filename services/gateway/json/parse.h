@@ -22,6 +22,9 @@ inline constexpr int kMaxJsonValues = 200'000;
 // Why text was refused, as the reason of the status: "malformed_json" for what is no JSON (which
 // includes invalid UTF-8 and too deep nesting), "duplicate_key" and "too_many_values".
 //
+// A byte order mark at the beginning counts as nothing, half a character as U+FFFD (MendJson()),
+// and a number without a fraction, such as 7.0 or 5e3, as an integer (IntegerIn()).
+//
 // Parses without exceptions. INVALID_ARGUMENT with one of these reasons.
 absl::StatusOr<Json> ParseJson(const std::string& text);
 
@@ -29,7 +32,8 @@ absl::StatusOr<Json> ParseJson(const std::string& text);
 // so that it can be passed on and looked at, and nothing that nests without bound gets further.
 Json JsonOrText(const std::string& bytes);
 
-// Dumps on one line. Invalid UTF-8, which only text from outside our parser can hold, is replaced.
+// Dumps on one line, also for those who take U+2028 and U+2029 for ends of lines. Invalid UTF-8,
+// which only text from outside our parser can hold, is replaced.
 std::string Dump(const Json& json);
 // The same, at the end of `text`.
 void AppendDump(const Json& json, std::string& text);

@@ -17,6 +17,20 @@ TEST(ParseJsonTest, TakesEveryKindOfValue) {
   }
 }
 
+TEST(ParseJsonTest, WhatIsAlmostTextIsMended) {
+  EXPECT_EQ(*ParseJson("\xEF\xBB\xBF{}"), Json::object());
+  EXPECT_EQ(*ParseJson(R"("\ud83d")"), "\uFFFD");
+  EXPECT_EQ(*ParseJson(R"(["\uDE00\ud83d", "\ud83d\ude00"])"),
+            Json::array({"\uFFFD\uFFFD", "\U0001F600"}));
+  EXPECT_EQ(*ParseJson(R"({"\udfff":1})"), (Json{{"\uFFFD", 1}}));
+}
+
+TEST(ParseJsonTest, ANumberWithoutAFractionIsAnInteger) {
+  EXPECT_EQ(Dump(*ParseJson("[7.0,-7.0,5e3,-0.0,1.5e1,9007199254740991.0]")),
+            "[7,-7,5000,0,15,9007199254740991]");
+  EXPECT_EQ(Dump(*ParseJson("[1.5,1e300,1e-7]")), "[1.5,1e+300,1e-07]");
+}
+
 TEST(ParseJsonTest, RefusesWhatIsNoJson) {
   const std::string invalid_utf8 = "\"\xff\"";
   for (const std::string& text :
@@ -71,6 +85,10 @@ TEST(DumpTest, EscapesAsNlohmannDoes) {
           << byte << " at " << at;
     }
   }
+}
+
+TEST(DumpTest, IsOneLineToEverybody) {
+  EXPECT_EQ(Dump(Json{{"a\u2028", "\u2029\u2026\n"}}), "{\"a\\u2028\":\"\\u2029\u2026\\n\"}");
 }
 
 TEST(DumpTest, AppendsToWhatIsThere) {

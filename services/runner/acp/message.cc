@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "common/text_scan.h"
+
 namespace callslip::runner {
 namespace {
 
@@ -19,22 +21,93 @@ Json Take(Json& object, const char* name) {
   return found == object.end() ? Json() : std::move(*found);
 }
 
+// Throws TooManyParts, and builds nothing more then.
 std::optional<Json> ParseObject(absl::string_view line) {
-  // Before anything is built: most of what agents print beside messages is no object.
-  const size_t begin = line.find_first_not_of(" \t");
-  if (begin == absl::string_view::npos || line[begin] != '{') return std::nullopt;
   int parts = 0;
-  const auto keep = [&](int depth, Json::parse_event_t, const Json&) {
+  const auto keep = [&](int depth, Json::parse_event_t event, Json& value) {
     if (depth > kMaxDepth || ++parts > kMaxParts) throw TooManyParts();
+    if (event == Json::parse_event_t::value && value.is_number_float()) {
+      if (const auto integer = IntegerIn(value.get<double>())) value = *integer;
+    }
     return true;
   };
-  try {
-    Json json = Json::parse(line.begin(), line.end(), keep, /*allow_exceptions=*/false);
-    if (json.is_object()) return json;
-  } catch (const TooManyParts&) {
-    // Nothing more of it is built.
+  Json json = Json::parse(line.begin(), line.end(), keep, /*allow_exceptions=*/false);
+  if (!json.is_object()) return std::nullopt;
+  return json;
+}
+
+// What of a message can be read before its JSON ends or breaks: its id, and which kind it is of.
+// Builds nothing.
+class Outline final : public nlohmann::json_sax<Json> {
+ public:
+  bool null() override { return Value(nullptr); }
+  bool boolean(bool) override { return Value(Json::object()); }
+  bool number_integer(int64_t value) override { return Value(value); }
+  bool number_unsigned(uint64_t value) override { return Value(value); }
+  bool number_float(double value, const std::string&) override {
+    const auto integer = IntegerIn(value);
+    return integer ? Value(*integer) : Value(value);
   }
-  return std::nullopt;
+  bool string(std::string& value) override { return Value(value); }
+  bool binary(Json::binary_t&) override { return false; }
+  bool start_object(size_t) override { return Open(); }
+  bool start_array(size_t) override { return Open(); }
+  bool end_object() override { return Close(); }
+  bool end_array() override { return Close(); }
+  bool key(std::string& name) override {
+    if (depth_ != 1) return true;
+    is_id_ = name == "id";
+    has_method_ |= name == "method";
+    has_answer_ |= name == "result" || name == "error";
+    return true;
+  }
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception&) override {
+    return false;
+  }
+
+  bool has_id() const { return has_id_; }
+  bool has_method() const { return has_method_; }
+  bool has_answer() const { return has_answer_; }
+  const Json& id() const { return id_; }
+
+ private:
+  template <typename T>
+  bool Value(const T& value) {
+    if (depth_ != 1 || !is_id_) return true;
+    has_id_ = true;
+    id_ = value;
+    return true;
+  }
+  bool Open() {
+    if (depth_ == 1 && is_id_) id_ = Json::object();  // It is none.
+    ++depth_;
+    return true;
+  }
+  bool Close() {
+    --depth_;
+    return true;
+  }
+
+  int depth_ = 0;
+  bool is_id_ = false;  // The member whose value comes next.
+  bool has_id_ = false;
+  bool has_method_ = false;
+  bool has_answer_ = false;
+  Json id_;
+};
+
+// Of a line that can't be built.
+std::optional<Message> Unreadable(absl::string_view line) {
+  Outline outline;
+  Json::sax_parse(line.begin(), line.end(), &outline);
+  if (!outline.has_id() || !IsId(outline.id())) return std::nullopt;
+  if (!outline.has_method() && !outline.has_answer()) return std::nullopt;
+  return Message{
+      .kind = outline.has_method() ? Message::Kind::kUnreadable : Message::Kind::kResponse,
+      .id = outline.id(),
+      .error = RpcError{.code = kParseError,
+                        .message = "the message is no valid JSON, nests deeper than 64 "
+                                   "levels or has more than 500,000 values"}};
 }
 
 // Of what is there and not null.
@@ -54,6 +127,30 @@ RpcError ErrorFrom(const Json& from) {
   return error;
 }
 
+std::optional<Message> MessageFrom(Json json) {
+  const bool has_id = json.contains("id");
+  Message message{.id = Take(json, "id")};
+  if (!IsId(message.id)) return std::nullopt;
+  if (const auto method = json.find("method"); method != json.end()) {
+    if (!method->is_string()) return std::nullopt;
+    message.kind = has_id ? Message::Kind::kRequest : Message::Kind::kNotification;
+    message.method = std::move(method->get_ref<std::string&>());
+    message.params = Take(json, "params");
+    if (!message.params.is_object()) message.params = Json::object();
+    return message;
+  }
+  if (!has_id) return std::nullopt;
+  message.kind = Message::Kind::kResponse;
+  const bool says_so = json.contains("jsonrpc") || json.size() == 1;
+  if (const Json error = Take(json, "error"); !error.is_null()) {
+    message.error = ErrorFrom(error);
+  } else if (!json.contains("result") && !json.contains("error") && !says_so) {
+    return std::nullopt;
+  }
+  message.result = Take(json, "result");
+  return message;
+}
+
 std::string Line(const Json& message) { return Dump(message) + '\n'; }
 
 Json WithMethod(absl::string_view method, Json params) {
@@ -63,33 +160,28 @@ Json WithMethod(absl::string_view method, Json params) {
 }  // namespace
 
 std::string Dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  EscapeLineSeparators(text);
+  return text;
 }
 
 std::optional<Message> ParseMessage(absl::string_view line) {
-  std::optional<Json> json = ParseObject(line);
-  if (!json.has_value()) return std::nullopt;
-  const bool has_id = json->contains("id");
-  Message message{.id = Take(*json, "id")};
-  if (!IsId(message.id)) return std::nullopt;
-  if (const auto method = json->find("method"); method != json->end()) {
-    if (!method->is_string()) return std::nullopt;
-    message.kind = has_id ? Message::Kind::kRequest : Message::Kind::kNotification;
-    message.method = std::move(method->get_ref<std::string&>());
-    message.params = Take(*json, "params");
-    if (!message.params.is_object()) message.params = Json::object();
-    return message;
+  // Before anything is built: most of what agents print beside messages is no object.
+  std::string mended;
+  line = MendJson(line, mended);
+  std::string replaced;
+  if (!IsUtf8(line)) {
+    replaced = WithoutBadUtf8(line);
+    line = replaced;
   }
-  if (!has_id) return std::nullopt;
-  message.kind = Message::Kind::kResponse;
-  const bool says_so = json->contains("jsonrpc") || json->size() == 1;
-  if (const Json error = Take(*json, "error"); !error.is_null()) {
-    message.error = ErrorFrom(error);
-  } else if (!json->contains("result") && !json->contains("error") && !says_so) {
-    return std::nullopt;
+  const size_t begin = line.find_first_not_of(" \t");
+  if (begin == absl::string_view::npos || line[begin] != '{') return std::nullopt;
+  try {
+    if (std::optional<Json> json = ParseObject(line)) return MessageFrom(*std::move(json));
+  } catch (const TooManyParts&) {
+    // Nothing of it was kept.
   }
-  message.result = Take(*json, "result");
-  return message;
+  return Unreadable(line);
 }
 
 std::string FormatRequest(const Json& id, absl::string_view method, Json params) {

@@ -12,10 +12,12 @@ namespace callslip::runner {
 
 using Json = nlohmann::json;
 
-// As one line; bytes that are no UTF-8 become U+FFFD.
+// As one line, also for those who take U+2028 and U+2029 for ends of lines; bytes that are no UTF-8
+// become U+FFFD.
 std::string Dump(const Json& json);
 
 // Codes of JSON-RPC and of the protocol.
+inline constexpr int kParseError = -32700;
 inline constexpr int kInvalidParams = -32602;
 inline constexpr int kMethodNotFound = -32601;
 inline constexpr int kInternalError = -32603;
@@ -30,7 +32,12 @@ struct RpcError {
 };
 
 struct Message {
-  enum class Kind { kRequest, kNotification, kResponse };
+  enum class Kind {
+    kRequest,
+    kNotification,
+    kResponse,
+    kUnreadable,  // A request of which only the id could be read; `error` answers it.
+  };
 
   Kind kind = Kind::kNotification;
   Json id;             // A number, a string or null; of requests and responses.
@@ -43,9 +50,13 @@ struct Message {
 // A response with neither a result nor an error has null for its result: JavaScript leaves out what
 // is undefined. An error that is no object is its own message.
 //
-// Nothing for what is no message: text that an agent prints beside them, scalars, arrays, what
-// nests deeper than 64 levels or is not UTF-8. Whether `jsonrpc` is there is not looked at, since
-// agents have left it out.
+// A byte order mark, half characters (MendJson()) and what is no UTF-8 are mended, and a number
+// without a fraction is an integer (IntegerIn()). What is no valid JSON, nests deeper than 64
+// levels, or has more than 500,000 values and keys, is a request that is kUnreadable, or a response
+// that is an error, if its id can be read before it breaks.
+//
+// Nothing for what is no message: text that an agent prints beside them, scalars, arrays. Whether
+// `jsonrpc` is there is not looked at, since agents have left it out.
 std::optional<Message> ParseMessage(absl::string_view line);
 
 // On one line, with its end. What is not UTF-8 becomes U+FFFD.

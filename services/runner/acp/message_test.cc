@@ -109,20 +109,83 @@ TEST(MessageTest, EverythingElseIsNoMessage) {
            std::string(R"({"id":{},"method":"m"})"),
            std::string(R"({"id":1,"method":7})"),
            std::string(R"({"result":1})"),
-           std::string(R"({"id":1,"method":"m"}{})"),
-           std::string("{\"id\":1,\"method\":\"\xff\xfe\"}"),
-           absl::StrCat(R"({"id":1,"method":"m","params":)", std::string(1'000'000, '['), "}"),
+           std::string(R"({"method":"m","id":)"),
+           std::string(R"({"level":"info","id":1)"),
+           std::string(R"({"method":"m","params":{"id":1})"),
+           std::string(R"({"method":"m","params":1e999,"id":1})"),
        }) {
     EXPECT_FALSE(ParseMessage(line).has_value()) << line.substr(0, 80);
   }
 }
 
 TEST(MessageTest, IsOneLineWhateverItHolds) {
-  const std::string line = FormatNotification("m", {{"text", "a\nb\r\n\xff"}});
+  const std::string line = FormatNotification("m", {{"text", "a\nb\r\n\xff\u2028\u2029"}});
   EXPECT_EQ(line.find('\n'), line.size() - 1);
+  EXPECT_THAT(line, testing::HasSubstr(R"(\u2028\u2029)"));
   const auto message = ParseMessage(line);
   ASSERT_TRUE(message.has_value());
-  EXPECT_EQ(message->params["text"], "a\nb\r\n\uFFFD");
+  EXPECT_EQ(message->params["text"], "a\nb\r\n\uFFFD\u2028\u2029");
+}
+
+TEST(MessageTest, WhatIsAlmostTextIsMended) {
+  for (const char* text : {"\\ud83d", "\\uDE00", "\xF0\x9F\x98"}) {
+    const auto message = ParseMessage(
+        absl::StrCat("\xEF\xBB\xBF", R"({"id":1,"method":"m","params":{"text":")", text, R"("}})"));
+    ASSERT_TRUE(message.has_value()) << text;
+    EXPECT_EQ(message->params["text"], "\uFFFD") << text;
+  }
+  // Each half of the same emoji.
+  const auto message = ParseMessage(R"({"method":"m","params":{"text":"\ud83d\ude00"}})");
+  ASSERT_TRUE(message.has_value());
+  EXPECT_EQ(message->params["text"], "\U0001F600");
+}
+
+TEST(MessageTest, ANumberWithoutAFractionIsAnInteger) {
+  const auto message =
+      ParseMessage(R"({"id":7.0,"method":"m","params":{"line":12.0,"most":5e3,"other":1.5}})");
+  ASSERT_TRUE(message.has_value());
+  EXPECT_EQ(Dump(message->id), "7");
+  EXPECT_EQ(Dump(message->params), R"({"line":12,"most":5000,"other":1.5})");
+}
+
+TEST(MessageTest, OfWhatIsBrokenTheIdIsReadIfItComesBefore) {
+  for (const std::string& line :
+       {std::string(R"({"id":1,"method":"m"}{})"), std::string(R"({"id":1,"method":"m)"),
+        std::string(R"({"id":1,"method":"m","params":{"a":1e999}})"),
+        std::string(R"({"id":1,"method":"m","params":{"a":NaN}})"),
+        absl::StrCat(R"({"id":1,"method":"m","params":)", std::string(1'000'000, '['), "}")}) {
+    const auto message = ParseMessage(line);
+    ASSERT_TRUE(message.has_value()) << line.substr(0, 80);
+    EXPECT_EQ(message->kind, Kind::kUnreadable) << line.substr(0, 80);
+    EXPECT_EQ(message->id, 1);
+    EXPECT_TRUE(message->error.has_value());
+  }
+}
+
+TEST(MessageTest, OfWhatIsTooLargeTheIdIsRead) {
+  const std::string deep = absl::StrCat(std::string(100, '['), std::string(100, ']'));
+  const std::string long_list = absl::StrCat(
+      "[0", std::string(1'000'000, ' '),
+      [] {
+        std::string zeros;
+        for (int i = 0; i < 500'000; ++i) zeros += ",0";
+        return zeros;
+      }(),
+      "]");
+  for (const std::string& large : {deep, long_list}) {
+    const auto request = ParseMessage(
+        absl::StrCat(R"({"jsonrpc":"2.0","params":{"a":)", large, R"(},"method":"m","id":"x"})"));
+    ASSERT_TRUE(request.has_value());
+    EXPECT_EQ(request->kind, Kind::kUnreadable);
+    EXPECT_EQ(request->id, "x");
+    EXPECT_EQ(request->error->code, kParseError);
+    const auto response = ParseMessage(absl::StrCat(R"({"id":7,"result":)", large, "}"));
+    ASSERT_TRUE(response.has_value());
+    EXPECT_EQ(response->kind, Kind::kResponse);
+    EXPECT_EQ(response->id, 7);
+    EXPECT_TRUE(response->error.has_value());
+    EXPECT_FALSE(ParseMessage(absl::StrCat(R"({"method":"m","params":)", large, "}")).has_value());
+  }
 }
 
 }  // namespace

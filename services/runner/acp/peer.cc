@@ -26,6 +26,9 @@ void Peer::Take(absl::string_view line) {
       return listener_->OnNotification(message->method, message->params);
     case Message::Kind::kResponse:
       return TakeResponse(*std::move(message), line);
+    case Message::Kind::kUnreadable:
+      listener_->OnNoise(line);
+      return open_->write(FormatError(message->id, *message->error));
   }
 }
 

@@ -155,6 +155,14 @@ TEST_F(PeerTest, RequestsMayBeMadeWhereAnAnswerComes) {
   EXPECT_EQ(peer_->waiting(), 1u);
 }
 
+TEST_F(PeerTest, ARequestOfWhichOnlyTheIdCanBeReadIsAnswered) {
+  Feed(absl::StrCat(R"({"id":7,"method":"m","params":)", std::string(100, '['),
+                    std::string(100, ']'), "}"));
+  ASSERT_EQ(written_.size(), 1u);
+  EXPECT_THAT(written_[0], testing::HasSubstr(R"("id":7)"));
+  EXPECT_THAT(written_[0], testing::HasSubstr("-32700"));
+}
+
 TEST_F(PeerTest, NoiseDoesNotHurt) {
   Ask();
   for (int i = 0; i < 10'000; ++i) Feed(i % 2 == 0 ? "Loading..." : "[1,2]");

@@ -17,17 +17,11 @@ namespace {
 
 constexpr size_t kToldBytes = 4 << 10;
 
-// What is no UTF-8, or was cut through, becomes U+FFFD: all of it is told over gRPC.
-std::string AsText(absl::string_view bytes) {
-  const Json text = std::string(bytes);
-  return Json::parse(Dump(text)).get<std::string>();
-}
-
 AgentError EndOf(const AgentSettings& settings, const AgentExit& exit) {
   const auto command = [&] { return settings.command.arguments.front(); };
-  std::string words =
-      AsText(absl::string_view(exit.last_words)
-                 .substr(exit.last_words.size() - std::min(exit.last_words.size(), kToldBytes)));
+  std::string words = WithoutBadUtf8(
+      absl::string_view(exit.last_words)
+          .substr(exit.last_words.size() - std::min(exit.last_words.size(), kToldBytes)));
   absl::StripAsciiWhitespace(&words);
   if (!words.empty()) words = absl::StrCat("; it said: ", words);
   switch (exit.kind) {
@@ -165,7 +159,7 @@ AgentError Agent::ErrorFrom(const RpcError& error) const {
   // Agents that are made with the protocol's SDK say there what has happened.
   const std::string details = acp::TextOf(error.data, "details");
   if (!details.empty()) absl::StrAppend(&all, ": ", details);
-  const std::string said = AsText(CutText(all, kToldBytes));
+  const std::string said = WithoutBadUtf8(CutText(all, kToldBytes));
   if (IsRateLimit(error)) return {"rate_limited", said};
   return {"agent_error", absl::StrCat(said, " (", error.code, ")")};
 }
