@@ -70,7 +70,7 @@ std::optional<HttpResponse> Doors::Check(const HttpRequest& request) const {
       return OriginRefusal(origin->second);
     }
   } else if (const std::string& site = request.Header("sec-fetch-site");
-             (site == "cross-site" || site == "same-site") && !OpensPage(request)) {
+             !site.empty() && site != "same-origin" && site != "none" && !OpensPage(request)) {
     return ErrorResponse(403, "site_not_allowed", "Requests from other sites are not accepted.",
                          "Pages must be the gateway's own or be named in --allowed-origins.");
   }
