@@ -4,13 +4,11 @@
 
 #include <algorithm>
 
-#include "absl/time/clock.h"
 #include "common/mutex.h"
 
 namespace callslip {
 namespace {
 
-constexpr absl::Duration kBetweenLooks = absl::Seconds(1);
 constexpr absl::Duration kSmallestStep = absl::Milliseconds(500);
 
 absl::Duration RunningNow() {
@@ -21,8 +19,18 @@ absl::Duration RunningNow() {
 
 // One for all clocks of the process: what one of them says is a time to the others.
 WallAnchor& Anchor() {
-  static WallAnchor anchor(absl::Now(), RunningNow());
+  static WallAnchor anchor(WallTime(), RunningNow());
   return anchor;
+}
+
+// How far the wall clock is from where it would be.
+absl::Duration OffsetNow() {
+  while (true) {
+    const absl::Duration running = RunningNow();
+    const absl::Time wall = WallTime();
+    // A thread that had to wait between the two has seen no step.
+    if (RunningNow() - running < kSmallestStep / 2) return Anchor().Offset(wall, running);
+  }
 }
 
 class RealSleeper final : public Sleeper {
@@ -57,32 +65,26 @@ class RealSleeper final : public Sleeper {
 
 }  // namespace
 
-absl::Time WallTime() { return absl::Now(); }
-
-absl::Time ToWallTime(absl::Time time) { return time + Anchor().offset(); }
-
-absl::Time FromWallTime(absl::Time wall) { return wall - Anchor().offset(); }
-
-bool WallAnchor::WantsLook(absl::Duration running) {
-  const int64_t now = absl::ToInt64Nanoseconds(running);
-  int64_t look_at = look_at_nanos_.load(std::memory_order_relaxed);
-  if (now < look_at) return false;
-  return look_at_nanos_.compare_exchange_strong(look_at,
-                                                now + absl::ToInt64Nanoseconds(kBetweenLooks));
+absl::Time WallTime() {
+  // Not absl::Now(), which may notice a step two seconds later.
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return absl::TimeFromTimespec(now);
 }
 
-void WallAnchor::Look(absl::Time wall, absl::Duration running) {
+absl::Time ToWallTime(absl::Time time) { return time + OffsetNow(); }
+
+absl::Time FromWallTime(absl::Time wall) { return wall - OffsetNow(); }
+
+absl::Duration WallAnchor::Offset(absl::Time wall, absl::Duration running) {
   const absl::Duration off = wall - At(running);
-  if (absl::AbsDuration(off - offset()) < kSmallestStep) return;
-  offset_nanos_ = absl::ToInt64Nanoseconds(off);
+  const absl::Duration known = absl::Nanoseconds(offset_nanos_.load(std::memory_order_relaxed));
+  if (absl::AbsDuration(off - known) < kSmallestStep) return known;
+  offset_nanos_.store(absl::ToInt64Nanoseconds(off), std::memory_order_relaxed);
+  return off;
 }
 
-absl::Time RealClock::Now() {
-  WallAnchor& anchor = Anchor();
-  const absl::Duration running = RunningNow();
-  if (anchor.WantsLook(running)) anchor.Look(absl::Now(), running);
-  return anchor.At(running);
-}
+absl::Time RealClock::Now() { return Anchor().At(RunningNow()); }
 
 std::unique_ptr<Sleeper> RealClock::NewSleeper() { return std::make_unique<RealSleeper>(this); }
 

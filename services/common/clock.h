@@ -55,23 +55,20 @@ class WallAnchor {
 
   // What the wall clock would say now, had nobody set it.
   absl::Time At(absl::Duration running) const { return wall_ + (running - running_); }
-  // Whether it is time for a Look(): once a second. Costs no call of the system.
-  bool WantsLook(absl::Duration running);
-  // Less than half a second is no step, so that a time is told the same way twice.
-  void Look(absl::Time wall, absl::Duration running);
-  absl::Duration offset() const { return absl::Nanoseconds(offset_nanos_.load()); }
+  // How far it is now from what it would say. Less than half a second is no step, so that a time is
+  // told the same way twice.
+  absl::Duration Offset(absl::Time wall, absl::Duration running);
 
  private:
   const absl::Time wall_;
   const absl::Duration running_;
-  std::atomic<int64_t> look_at_nanos_{0};  // Of the running clock.
-  std::atomic<int64_t> offset_nanos_{0};
+  std::atomic<int64_t> offset_nanos_{0};  // As it was told last.
 };
 
 // Reads the wall clock when the process begins, and counts on from there with a clock that nobody
 // sets and that goes on while the machine sleeps. A step of the wall clock therefore moves no
-// deadline, and times are right again where they are told, a second later; what was under way when
-// a machine went to sleep for long has run out of time when it wakes.
+// deadline, and times are right where they are told; what was under way when a machine went to
+// sleep for long has run out of time when it wakes.
 class RealClock final : public Clock {
  public:
   absl::Time Now() override;

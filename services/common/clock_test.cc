@@ -63,26 +63,22 @@ constexpr absl::Time kBegin = absl::FromUnixSeconds(1'769'947'200);
 TEST(WallAnchorTest, StepsMoveWhatIsToldAndNoDeadline) {
   WallAnchor anchor(kBegin, absl::Hours(3));
   const absl::Time deadline = anchor.At(absl::Hours(3)) + absl::Seconds(20);
-  anchor.Look(kBegin + absl::Hours(1) + absl::Seconds(10), absl::Hours(3) + absl::Seconds(10));
-  EXPECT_EQ(anchor.offset(), absl::Hours(1));
+  EXPECT_EQ(anchor.Offset(kBegin + absl::Hours(1) + absl::Seconds(10),
+                          absl::Hours(3) + absl::Seconds(10)),
+            absl::Hours(1));
   EXPECT_EQ(deadline - anchor.At(absl::Hours(3) + absl::Seconds(10)), absl::Seconds(10));
-  anchor.Look(kBegin + absl::Seconds(20), absl::Hours(3) + absl::Seconds(20));
-  EXPECT_EQ(anchor.offset(), absl::ZeroDuration());
+  EXPECT_EQ(anchor.Offset(kBegin + absl::Seconds(20), absl::Hours(3) + absl::Seconds(20)),
+            absl::ZeroDuration());
 }
 
 TEST(WallAnchorTest, DriftIsNoStepUntilItIsHalfASecond) {
   WallAnchor anchor(kBegin, absl::ZeroDuration());
-  anchor.Look(kBegin + absl::Milliseconds(10'499), absl::Seconds(10));
-  EXPECT_EQ(anchor.offset(), absl::ZeroDuration());
-  anchor.Look(kBegin + absl::Milliseconds(20'501), absl::Seconds(20));
-  EXPECT_EQ(anchor.offset(), absl::Milliseconds(501));
-}
-
-TEST(WallAnchorTest, OneLookASecond) {
-  WallAnchor anchor(kBegin, absl::Hours(3));
-  EXPECT_TRUE(anchor.WantsLook(absl::Hours(3)));
-  EXPECT_FALSE(anchor.WantsLook(absl::Hours(3) + absl::Milliseconds(999)));
-  EXPECT_TRUE(anchor.WantsLook(absl::Hours(3) + absl::Seconds(1)));
+  EXPECT_EQ(anchor.Offset(kBegin + absl::Milliseconds(10'499), absl::Seconds(10)),
+            absl::ZeroDuration());
+  EXPECT_EQ(anchor.Offset(kBegin + absl::Milliseconds(20'501), absl::Seconds(20)),
+            absl::Milliseconds(501));
+  EXPECT_EQ(anchor.Offset(kBegin + absl::Milliseconds(21'400), absl::Seconds(21)),
+            absl::Milliseconds(501));
 }
 
 TEST(RealClockTest, NeverGoesBack) {
