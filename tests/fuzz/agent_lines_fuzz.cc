@@ -78,7 +78,9 @@ class Conversation final : public Peer::Listener {
     Require(!line.empty() && line.find('\n') == line.size() - 1, "one line");
     const Json message = Json::parse(line, nullptr, /*allow_exceptions=*/false);
     Require(message.is_object(), "JSON in UTF-8");
-    if (!message.contains("method")) ++answered_;
+    // A request of which only the id can be read is answered without the listener.
+    const bool is_unread = message.contains("error") && message["error"]["code"] == kParseError;
+    if (!message.contains("method") && !is_unread) ++answered_;
   }
   void Note(std::string what) { told_.push_back(std::move(what)); }
 
