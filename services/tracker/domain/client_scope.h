@@ -29,6 +29,8 @@ class ClientScope {
   // Empty where it is all.
   const std::string& client_id() const { return client_id_; }
 
+  friend bool operator==(const ClientScope&, const ClientScope&) = default;
+
   // An empty owner is `local` as well.
   bool Covers(absl::string_view owner) const {
     return is_all() || client_id_ == (owner.empty() ? kDefaultClient : owner);

@@ -75,6 +75,17 @@ absl::Status WrongLease(absl::string_view id) {
        .hint = "Quote the lease token that came with the command when it was leased."});
 }
 
+absl::Status WorkerTaken(absl::string_view worker_id) {
+  return ErrorWithDetails(
+      absl::StatusCode::kAlreadyExists,
+      absl::StrCat("a worker \"", worker_id,
+                   "\" that takes the commands of all clients is connected"),
+      {.reason = "worker_taken",
+       .hint =
+           "Choose another worker_id, or connect over the tracker's unix socket or with a token "
+           "that has the role worker."});
+}
+
 absl::Status RequestIdReused(absl::string_view request_id) {
   return ErrorWithDetails(
       absl::StatusCode::kAlreadyExists,

@@ -21,6 +21,7 @@ absl::Status CommandAlreadyEnded(absl::string_view id, CommandState state);
 absl::Status NotADeadLetter(absl::string_view id, CommandState state);
 absl::Status NotReplayable(absl::string_view id);
 absl::Status WrongLease(absl::string_view id);
+absl::Status WorkerTaken(absl::string_view worker_id);
 absl::Status RequestIdReused(absl::string_view request_id);
 // The request was sent before, and of the command that it made a tombstone is left.
 absl::Status RequestOfRemoved(absl::string_view request_id, absl::string_view id,

@@ -41,6 +41,7 @@ absl::Status AnnotationService::Append(const CallContext& caller,
                                        const v1::AppendAnnotationsRequest& request,
                                        v1::AppendAnnotationsResponse& response) {
   ASSIGN_OR_RETURN(Drawing drawing, DrawingFrom(request.drawing()));
+  drawing.clients = caller.Serves();
   std::string any_name;
   RETURN_IF_ERROR(HoldToScope(*caller.principal, drawing.target, any_name));
   const std::vector<std::string> command_ids(request.command_ids().begin(),

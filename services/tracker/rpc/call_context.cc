@@ -74,6 +74,10 @@ absl::StatusOr<CallContext> CallContext::OnBehalfOf(absl::string_view named) con
   return call;
 }
 
+ClientScope CallContext::Serves() const {
+  return principal->role == Role::kLocal ? ClientScope(client_id) : ClientScope::All();
+}
+
 absl::StatusOr<ClientScope> CallContext::ScopeOf(absl::string_view owner) const {
   if (owner.empty() || owner == client_id) return ClientScope(client_id);
   // A gateway that calls for nobody sees everybody; for a client, what that one does.

@@ -61,6 +61,10 @@ struct CallContext {
   // `not_your_client`, where it may not speak for that one.
   absl::StatusOr<CallContext> OnBehalfOf(absl::string_view named) const;
 
+  // Whose commands a worker, and whose sessions a runner is given: everybody's, but `local` its own
+  // alone.
+  ClientScope Serves() const;
+
   // Whose things are listed for an `owner` that a request names: empty is the client itself, `*`
   // all. PERMISSION_DENIED, reason `not_your_client`, where it sees its own alone.
   absl::StatusOr<ClientScope> ScopeOf(absl::string_view owner) const;

@@ -341,9 +341,9 @@ std::optional<CommandProgress> ProgressFrom(const v1::AcknowledgeCommandRequest&
 }
 
 LeaseProof ProofFrom(const std::string& lease_token, int attempt) {
-  if (lease_token.empty()) return {std::nullopt, attempt};
+  if (lease_token.empty()) return {.attempt = attempt};
   // Text that is no token proves nothing, as a foreign one does.
-  return {LeaseToken::Parse(lease_token).value_or(LeaseToken()), attempt};
+  return {.token = LeaseToken::Parse(lease_token).value_or(LeaseToken()), .attempt = attempt};
 }
 
 LeaseProofs ProofsFrom(bool without_proof) {

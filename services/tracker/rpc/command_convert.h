@@ -38,6 +38,13 @@ WorkTime WorkFrom(const v1::CompleteCommandRequest& request);
 absl::StatusOr<CommandOutcome> OutcomeFrom(const v1::CompleteCommandRequest& request);
 std::optional<CommandProgress> ProgressFrom(const v1::AcknowledgeCommandRequest& request);
 LeaseProof ProofFrom(const std::string& lease_token, int attempt);
+// Of a report about a command, as the caller may make it.
+template <typename Request>
+LeaseProof ProofFrom(const CallContext& caller, const Request& request) {
+  LeaseProof proof = ProofFrom(request.lease_token(), request.attempt());
+  proof.clients = caller.Serves();
+  return proof;
+}
 LeaseProofs ProofsFrom(bool without_proof);
 absl::StatusOr<KnownDeliveries> KnownFrom(const v1::LeaseCommandsRequest& request);
 CommandError ErrorFrom(const v1::CommandError& error);

@@ -209,8 +209,8 @@ absl::Status CommandService::Acknowledge(const CallContext& caller,
   ASSIGN_OR_RETURN(PlaceClaim claim, CheckReport(caller, request));
   ASSIGN_OR_RETURN(const AcknowledgeResult result,
                    table_->Acknowledge(
-                       request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
-                       ProgressFrom(request), ContextFrom(request.context()), clock_->Now(),
+                       request.command_id(), ProofFrom(caller, request), ProgressFrom(request),
+                       ContextFrom(request.context()), clock_->Now(),
                        request.without_heartbeats() ? Heartbeats::kNone : Heartbeats::kExpected));
   worker_log_->Claim(std::move(claim));
   response.set_cancel_requested(result.cancel_requested);
@@ -225,9 +225,8 @@ absl::Status CommandService::Complete(const CallContext& caller,
   ASSIGN_OR_RETURN(CommandOutcome outcome, OutcomeFrom(request));
   ASSIGN_OR_RETURN(
       const CompleteResult result,
-      table_->Complete(request.command_id(), ProofFrom(request.lease_token(), request.attempt()),
-                       std::move(outcome), ContextFrom(request.context()), clock_->Now(),
-                       WorkFrom(request)));
+      table_->Complete(request.command_id(), ProofFrom(caller, request), std::move(outcome),
+                       ContextFrom(request.context()), clock_->Now(), WorkFrom(request)));
   worker_log_->Claim(std::move(claim));
   if (!result.accepted) log_.LateResult(request.command_id(), result.state, caller.Trace());
   response.set_accepted(result.accepted);
@@ -247,7 +246,7 @@ absl::Status CommandService::Lease(const CallContext& caller,
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
   ASSIGN_OR_RETURN(const std::shared_ptr<WorkerPresence> presence,
-                   workers_->Seen(target, worker_id, now, caller.client_id));
+                   workers_->Seen(target, worker_id, now, {caller.client_id, caller.Serves()}));
   ASSIGN_OR_RETURN(const std::shared_ptr<HeldCall> call,
                    table_->Lease({.target = target,
                                   .worker_id = worker_id,
@@ -256,7 +255,8 @@ absl::Status CommandService::Lease(const CallContext& caller,
                                   .back_within = back_within,
                                   .proofs = ProofsFrom(request.without_proof()),
                                   .known = std::move(known),
-                                  .client_id = caller.client_id},
+                                  .client_id = caller.client_id,
+                                  .clients = caller.Serves()},
                                  now, [this, reply, presence](const WorkerNews& news) {
                                    presence->Seen(clock_->Now());
                                    for (const CommandLease& lease : news.leases) {
@@ -287,8 +287,9 @@ absl::Status CommandService::Stream(const CallContext& caller,
   std::string target = request.target();
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
-  ASSIGN_OR_RETURN(const std::shared_ptr<WorkerPresence> presence,
-                   workers_->Seen(target, worker_id, clock_->Now(), caller.client_id));
+  ASSIGN_OR_RETURN(
+      const std::shared_ptr<WorkerPresence> presence,
+      workers_->Seen(target, worker_id, clock_->Now(), {caller.client_id, caller.Serves()}));
   LeaseRequest lease{.target = std::move(target),
                      .worker_id = std::move(worker_id),
                      .max_commands = kWorkerWindow,
@@ -296,7 +297,8 @@ absl::Status CommandService::Stream(const CallContext& caller,
                      .hold_until = absl::InfiniteFuture(),
                      .back_within = back_within,
                      .proofs = ProofsFrom(request.without_proof()),
-                     .client_id = caller.client_id};
+                     .client_id = caller.client_id,
+                     .clients = caller.Serves()};
   auto worker = std::make_shared<WorkerStream>(clock_, table_, std::move(lease), stream);
   stream->SetSource([worker] { return worker->Next(); });
   stream->OnCallerLeft([this, worker, presence] {

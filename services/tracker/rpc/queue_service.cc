@@ -141,7 +141,7 @@ absl::Status QueueService::CheckWrites(const SessionMetadata& by, const SessionM
     case Relation::kNone:
       return NotRelated(to.session_id);
   }
-  return runners_->CheckChild(PlaceOf(by), PlaceOf(to), to.session_id);
+  return runners_->CheckChild({to.session_id, to.owner, PlaceOf(to), PlaceOf(by)});
 }
 
 void QueueService::Get(const CallContext& caller, const v1::GetMessageRequest& request,

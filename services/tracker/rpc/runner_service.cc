@@ -29,7 +29,7 @@ RunnerService::RunnerService(Clock* clock, SessionCaller* sessions,
       if (session.state != SessionState::kActive) continue;
       tokens_.Set(session.session_id, session.agent_token_hash);
       if (session.agent.runner_id.empty()) continue;
-      table_.Keep(session.session_id, session.agent.runner_id, clock_->Now());
+      table_.Keep(NeedOf(session), session.agent.runner_id, clock_->Now());
     }
     page_token = page->next_page_token;
   } while (!page_token.empty());
@@ -80,10 +80,9 @@ RunnerCounts RunnerService::Count() {
   return table_.CountRunners();
 }
 
-absl::Status RunnerService::CheckChild(const AgentPlace& maker, const AgentPlace& child,
-                                       const std::string& session_id) {
+absl::Status RunnerService::CheckChild(const SessionNeed& session) {
   MutexLock lock(&mutex_);
-  return table_.CheckChild(maker, child, session_id);
+  return table_.CheckChild(session);
 }
 
 absl::Status RunnerService::CheckLease(const std::string& session_id, int64_t lease) {
@@ -128,7 +127,7 @@ void RunnerService::TakeAway(const std::string& session_id, const char* reason,
 }
 
 RunnerService::RunnerStreamPtr RunnerService::AssignLocked(const SessionMetadata& session) {
-  return StreamLocked(table_.Assign(session.session_id, PlaceOf(session), session.maker));
+  return StreamLocked(table_.Assign(NeedOf(session)));
 }
 
 RunnerService::RunnerStreamPtr RunnerService::StreamLocked(const std::string& runner_id) {
@@ -200,7 +199,7 @@ void RunnerService::Forsake(const std::string& session_id, Turn turn, bool again
 
 // Runners.
 
-void RunnerService::Serve(const CallContext&, const v1::ServeRequest& request,
+void RunnerService::Serve(const CallContext& caller, const v1::ServeRequest& request,
                           const std::shared_ptr<RunnerStream::Stream>& stream) {
   const std::string runner_id = request.runner_id();
   const auto self = std::make_shared<std::weak_ptr<RunnerStream>>();
@@ -213,12 +212,15 @@ void RunnerService::Serve(const CallContext&, const v1::ServeRequest& request,
   *self = serve;
   stream->SetSource([serve] { return serve->Next(); });
   if (!sessions_->Hold(serve)) return;
-  if (const absl::Status status = Connect(request, serve); !status.ok()) return serve->End(status);
+  if (const absl::Status status = Connect(caller.Serves(), request, serve); !status.ok())
+    return serve->End(status);
   stream->OnCallerLeft([serve] { serve->OnCallerLeft(); });
 }
 
-absl::Status RunnerService::Connect(const v1::ServeRequest& request,
+absl::Status RunnerService::Connect(const ClientScope& clients, const v1::ServeRequest& request,
                                     const RunnerStreamPtr& stream) {
+  RunnerOffer offer = OfferFrom(request);
+  offer.clients = clients;
   const std::string& runner_id = request.runner_id();
   RunnerStreamPtr replaced;
   std::vector<std::pair<HeldSession, const char*>> released;
@@ -231,7 +233,7 @@ absl::Status RunnerService::Connect(const v1::ServeRequest& request,
     for (const v1::HeldSession& each : request.held()) {
       HeldSession one{each.session_id(), each.lease()};
       const absl::StatusOr<SessionMetadata> session = sessions_->table().Get(one.session_id);
-      if (!session.ok()) {
+      if (!session.ok() || !clients.Covers(session->owner)) {
         released.emplace_back(std::move(one), "session_deleted");
       } else if (session->state != SessionState::kActive) {
         released.emplace_back(std::move(one), "session_ended");
@@ -240,7 +242,7 @@ absl::Status RunnerService::Connect(const v1::ServeRequest& request,
       }
     }
     ASSIGN_OR_RETURN(RunnerTable::Connected connected,
-                     table_.Connect(OfferFrom(request), held, clock_->Now()));
+                     table_.Connect(std::move(offer), held, clock_->Now()));
     for (HeldSession& other : connected.others) {
       released.emplace_back(std::move(other), "runner_replaced");
     }
@@ -429,7 +431,7 @@ void RunnerService::BeginControl(const SessionMetadata& session, const v1::Agent
     runner_id = table_.RunnerOf(id);
     // Nobody starts an agent by a mode or a setting.
     if (runner_id.empty() && asked.has_action() && !is_stop) {
-      runner_id = table_.Assign(id, PlaceOf(session), session.maker, /*anyway=*/true);
+      runner_id = table_.Assign(NeedOf(session), /*anyway=*/true);
     }
     stream = StreamLocked(runner_id);
   }

@@ -53,8 +53,7 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   std::vector<RunnerInfo> Runners();
   RunnerCounts Count();
 
-  absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child,
-                          const std::string& session_id) override;
+  absl::Status CheckChild(const SessionNeed& session) override;
   absl::Status CheckLease(const std::string& session_id, int64_t lease) override;
 
   void OnNeeded(const SessionMetadata& session) override;
@@ -72,7 +71,8 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
 
   void Serve(const CallContext& caller, const v1::ServeRequest& request,
              const std::shared_ptr<RunnerStream::Stream>& stream);
-  absl::Status Connect(const v1::ServeRequest& request, const RunnerStreamPtr& stream);
+  absl::Status Connect(const ClientScope& clients, const v1::ServeRequest& request,
+                       const RunnerStreamPtr& stream);
   void Left(const std::string& runner_id, const std::weak_ptr<RunnerStream>& stream);
 
   void SetState(const CallContext& caller, const v1::SetAgentStateRequest& request,

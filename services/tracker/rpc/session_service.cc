@@ -195,8 +195,8 @@ void SessionService::Create(const CallContext& caller, const v1::CreateSessionRe
   std::optional<AgentPlace> maker;
   if (parent.has_value()) {
     maker = PlaceOf(*parent);
-    const absl::Status may =
-        runners_->CheckChild(*maker, {request.acp_server(), request.working_dir()}, "");
+    const absl::Status may = runners_->CheckChild(
+        {"", parent->owner, {request.acp_server(), request.working_dir()}, maker});
     if (!may.ok()) return reply->Fail(may);
   } else if (!request.parent_session_id().empty()) {
     // Those of others are unknown.

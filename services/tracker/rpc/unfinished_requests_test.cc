@@ -8,6 +8,7 @@
 #include "support/raw_connection.h"
 #include "tracker/rpc/access_fixture.h"
 #include "tracker/rpc/awaited_requests.h"
+#include "tracker/rpc/rpc_access.h"
 
 namespace callslip::tracker {
 namespace {

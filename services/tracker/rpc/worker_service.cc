@@ -97,7 +97,7 @@ absl::Status WorkerService::Report(const CallContext& caller,
   std::string worker_id = request.worker_id();
   RETURN_IF_ERROR(HoldToScope(*caller.principal, target, worker_id));
   return registry_->Report(target, worker_id, ReportFrom(request.report()), clock_->Now(),
-                           caller.client_id);
+                           {caller.client_id, caller.Serves()});
 }
 
 absl::Status WorkerService::List(const CallContext& caller, const v1::ListWorkersRequest& request,
@@ -142,6 +142,9 @@ absl::Status WorkerService::AppendLog(const CallContext& caller,
   if (!request.places().empty() && request.places_size() != request.entries_size()) {
     return InvalidField("places", "must be as many as entries, or none");
   }
+  RETURN_IF_ERROR(
+      registry_->Seen(target, worker_id, clock_->Now(), {caller.client_id, caller.Serves()})
+          .status());
   std::vector<SeenByWorker> seen;
   for (int i = 0; i < request.entries_size(); ++i) {
     seen.push_back({std::make_shared<const std::string>(request.entries(i)),

@@ -107,6 +107,18 @@ TEST_F(AnnotationRestoreTest, RequestGoesOnWaitingForWhatItAskedFor) {
   EXPECT_EQ(StateOf(other_target), State::kQueued);
 }
 
+TEST_F(AnnotationRestoreTest, DrawingForOneClientStaysForItAlone) {
+  const std::string id = Wait(For(8));
+  Drawing drawing = In(7, "1");
+  drawing.clients = ClientScope("other");
+  Draw(drawing, {id});
+  Restart();
+  EXPECT_THAT(Drawings(), IsEmpty());
+  EXPECT_EQ(StateOf(id), State::kQueued);
+  Wait(For(7));
+  EXPECT_EQ(Found(For(7, "", "other")), "1");
+}
+
 TEST_F(AnnotationRestoreTest, RepeatedRequestIsTheSameCommand) {
   AnnotationRequest request = For(7, "review");
   request.request_id = "r1";

@@ -102,6 +102,7 @@ void Encode(const DrawingRecord& record, bool is_first, storage::Drawing& to) {
     spec.set_content(*record.drawing->content);
     spec.set_append_nanos(absl::ToUnixNanos(record.drawing->append_time));
     spec.set_drawing_id(record.drawing_id);
+    spec.set_client_id(record.drawing->clients.client_id());
   }
   for (const DrawingReceipt& receipt : record.receipts) {
     storage::DrawingReceipt& receipt_to = *to.add_receipts();
@@ -246,15 +247,16 @@ std::optional<DrawingRecord> Decode(uint64_t sequence, const storage::Drawing& f
   DrawingRecord record;
   if (from.has_spec()) {
     const storage::DrawingSpec& spec = from.spec();
-    record.drawing = std::make_shared<const Drawing>(
-        Drawing{.target = spec.target(),
-                .tab_id = spec.tab_id(),
-                .url = spec.url(),
-                .title = spec.title(),
-                .session = spec.session(),
-                .content = ToPayload(spec.content()),
-                .sequence = sequence,
-                .append_time = absl::FromUnixNanos(spec.append_nanos())});
+    record.drawing = std::make_shared<const Drawing>(Drawing{
+        .target = spec.target(),
+        .tab_id = spec.tab_id(),
+        .url = spec.url(),
+        .title = spec.title(),
+        .session = spec.session(),
+        .content = ToPayload(spec.content()),
+        .clients = spec.client_id().empty() ? ClientScope::All() : ClientScope(spec.client_id()),
+        .sequence = sequence,
+        .append_time = absl::FromUnixNanos(spec.append_nanos())});
     record.drawing_id = spec.drawing_id();
   } else if (const auto* before = RecordIn<DrawingRecord>(earlier)) {
     record.drawing = before->drawing;

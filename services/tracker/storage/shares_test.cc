@@ -173,10 +173,10 @@ TEST_F(SharesTest, WhatIsGivenBackMayBeTakenAgain) {
 
 TEST_F(SharesTest, NobodyPushesOutTheWorkersOfOthersWithNames) {
   WorkerRegistry workers;
-  ASSERT_OK(workers.Seen("browser", "alices", clock_.Now(), "alice"));
+  ASSERT_OK(workers.Seen("browser", "alices", clock_.Now(), {.client = "alice"}));
   for (size_t i = 0; i < 2 * kMaxWorkers; ++i) {
     clock_.Advance(absl::Milliseconds(1));
-    ASSERT_OK(workers.Seen("browser", absl::StrCat("w", i), clock_.Now(), "mallory"));
+    ASSERT_OK(workers.Seen("browser", absl::StrCat("w", i), clock_.Now(), {.client = "mallory"}));
   }
   ASSERT_OK_AND_ASSIGN(const WorkerPage page, workers.List("browser", 1, "", {}, clock_.Now()));
   ASSERT_EQ(page.workers.size(), 1u);

@@ -77,8 +77,8 @@ void AnnotationStore::FinishAppend(const Kept& begun, absl::Time now) {
   const auto finish = [&] {
     AppendedDrawing appended{.stored = true};
     for (const std::string& id : begun.to_complete) {
-      const auto completed =
-          commands_->Complete(id, {}, CommandResult{drawing.content}, nullptr, now);
+      const auto completed = commands_->Complete(id, {.clients = drawing.clients},
+                                                 CommandResult{drawing.content}, nullptr, now);
       if (completed.ok() && completed->state == CommandState::kCompleted) {
         appended.completed.push_back(id);
       }

@@ -28,6 +28,7 @@ absl::Status CompleteAndCheck(std::string& client_id, AnnotationQuery& query) {
   RETURN_IF_ERROR(CheckName("target", query.target));
   RETURN_IF_ERROR(CheckName("session", query.session));
   if (query.tab_id.value_or(0) < 0) return InvalidField("tab_id", "must not be negative");
+  query.client_id = client_id;
   return absl::OkStatus();
 }
 
@@ -87,7 +88,8 @@ std::optional<AnnotationQuery> AnnotationStore::QueryOf(const CommandSpec& comma
   if (command.type() != kCommandType || command.subject().empty()) return std::nullopt;
   const std::pair<absl::string_view, absl::string_view> parts =
       absl::StrSplit(command.subject(), absl::MaxSplits('/', 1));
-  AnnotationQuery query{.target = std::string(command.target()),
+  AnnotationQuery query{.client_id = std::string(command.client_id()),
+                        .target = std::string(command.target()),
                         .session = std::string(parts.second)};
   int64_t tab_id = 0;
   if (absl::SimpleAtoi(parts.first, &tab_id)) query.tab_id = tab_id;
@@ -234,6 +236,7 @@ AppendedDrawing AnnotationStore::AppendNew(Drawing drawing, const std::string& d
                                            const std::vector<std::string>& command_ids,
                                            absl::Time now, uint64_t& sequence) {
   AppendedDrawing appended;
+  const ClientScope clients = drawing.clients;
   std::vector<Completion> completions;
   {
     MutexLock lock(&mutex_);
@@ -254,8 +257,9 @@ AppendedDrawing AnnotationStore::AppendNew(Drawing drawing, const std::string& d
   }
   std::vector<Spec> ended_before;
   for (Completion& completion : completions) {
-    const auto completed = commands_->Complete(
-        completion.command_id, {}, CommandResult{std::move(completion.result)}, nullptr, now);
+    const auto completed =
+        commands_->Complete(completion.command_id, {.clients = clients},
+                            CommandResult{std::move(completion.result)}, nullptr, now);
     if (completed.ok() && completed->accepted) {
       appended.completed.push_back(std::move(completion.command_id));
     } else if (completion.command != nullptr) {
@@ -280,7 +284,8 @@ bool AnnotationStore::KeepLocked(const DrawingPtr& drawing, const std::string& d
   int64_t bytes_in_session = 0;
   for (auto it = drawings_.begin(); it != drawings_.end();) {
     const Drawing& other = *it->second.drawing;
-    const bool together = other.target == drawing->target && other.session == drawing->session;
+    const bool together = other.target == drawing->target && other.session == drawing->session &&
+                          other.clients == drawing->clients;
     if (together && drawing->session.empty() && other.tab_id == drawing->tab_id) {
       // The latest of its tab takes the place of the one before.
       it = DropLocked(it);
@@ -312,11 +317,12 @@ std::vector<AnnotationStore::Completion> AnnotationStore::TakeWaitersLocked(
     named.push_back(*id);
   }
   // Waiters for the same drawings share the list of them, which may be megabytes.
-  std::map<std::optional<int64_t>, SessionResult> of_session;
+  std::map<std::pair<std::optional<int64_t>, std::string>, SessionResult> of_session;
   std::vector<Completion> completions;
   std::vector<Waiter> others;
   for (Waiter& waiter : waiters_) {
-    const bool is_named = std::erase(named, waiter.command->id) > 0;
+    const bool is_named = drawing->clients.Covers(waiter.query.client_id) &&
+                          std::erase(named, waiter.command->id) > 0;
     const bool matches = waiter.query.Matches(*drawing);
     if (!is_named && !matches) {
       others.push_back(std::move(waiter));
@@ -325,7 +331,7 @@ std::vector<AnnotationStore::Completion> AnnotationStore::TakeWaitersLocked(
     const Receipt receipt = {std::string(waiter.command->client_id()), waiter.command};
     Payload result = drawing->content;
     if (matches && !waiter.query.session.empty()) {
-      SessionResult& shared = of_session[waiter.query.tab_id];
+      SessionResult& shared = of_session[{waiter.query.tab_id, waiter.query.client_id}];
       if (shared.list == nullptr) {
         shared = OfSessionLocked(waiter.query, stored ? nullptr : drawing);
       }

@@ -82,6 +82,23 @@ TEST_F(AnnotationStoreTest, DrawingCompletesAllWhoWaitForItAndNobodyElse) {
   EXPECT_EQ(store_.waiters(), 3);
 }
 
+// Whoever comes to an open port draws for `local` alone.
+TEST_F(AnnotationStoreTest, DrawingForOneClientIsSeenByNobodyElse) {
+  const std::string own = Wait(For(7, "", "other"));
+  const std::string waits = Wait(For(7));
+  const std::string named = Register(HumanRequest());
+  Draw(In(8, "kept"));
+  Drawing drawing = In(7, "1");
+  drawing.clients = ClientScope("other");
+  EXPECT_THAT(Draw(drawing, {waits, named, own}).completed, ElementsAre(own));
+  EXPECT_EQ(StateOf(waits), State::kQueued);
+  EXPECT_EQ(StateOf(named), State::kQueued);
+  drawing.tab_id = 8;
+  Draw(drawing);
+  EXPECT_EQ(Found(For(8)), "kept");
+  EXPECT_EQ(Found(For(8, "", "other")), "1");
+}
+
 TEST_F(AnnotationStoreTest, DrawingOfASessionAlsoCompletesWhoWaitsForItsTab) {
   const std::string tab = Wait(For(7));
   const std::string session = Wait(For(std::nullopt, "review"));

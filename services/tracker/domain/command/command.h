@@ -16,6 +16,7 @@
 #include "absl/time/time.h"
 #include "common/trace_companions.h"
 #include "common/trace_context.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command_deadlines.h"
 #include "tracker/domain/command/command_id.h"
 #include "tracker/domain/command/command_state.h"
@@ -222,7 +223,8 @@ using CommandLeases = absl::InlinedVector<CommandLease, 1>;
 struct LeaseProof {
   // Nullopt only from workers that speak a protocol without leases: then any delivery will do.
   std::optional<LeaseToken> token;
-  int attempt = 0;  // 0: not said.
+  int attempt = 0;                           // 0: not said.
+  ClientScope clients = ClientScope::All();  // Whose commands the worker takes.
 };
 
 }  // namespace callslip::tracker

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command.h"
 
 namespace callslip::tracker {
@@ -19,8 +20,9 @@ struct Drawing {
   int64_t tab_id = 0;
   std::string url;
   std::string title;
-  std::string session;  // Empty: it belongs to its tab alone.
-  Payload content;      // One JSON value, opaque here.
+  std::string session;                       // Empty: it belongs to its tab alone.
+  Payload content;                           // One JSON value, opaque here.
+  ClientScope clients = ClientScope::All();  // Who may be given it.
 
   // Set where it is kept.
   uint64_t sequence = 0;
@@ -42,12 +44,14 @@ struct AppendedDrawing {
 
 // Which drawings of a target; empty members select all.
 struct AnnotationQuery {
+  std::string client_id;  // Who asks.
   std::string target;
   std::optional<int64_t> tab_id;
   std::string session;
 
   bool Matches(const Drawing& drawing) const {
-    return target == drawing.target && (!tab_id.has_value() || *tab_id == drawing.tab_id) &&
+    return drawing.clients.Covers(client_id) && target == drawing.target &&
+           (!tab_id.has_value() || *tab_id == drawing.tab_id) &&
            (session.empty() || session == drawing.session);
   }
 };

@@ -39,12 +39,21 @@ void Backlog::Take(CommandEntry* entry) {
   if (!turn.commands.empty()) turns_.push_back(turn);
 }
 
-CommandEntry* Backlog::Next() {
+CommandEntry* Backlog::NextOf(BacklogTurn& turn) {
+  for (CommandEntry& entry : turn.commands) {
+    const absl::string_view key = entry.spec().ordering_key();
+    if (key.empty() || entry.holds_key || !busy_keys_.contains(key)) return &entry;
+  }
+  return nullptr;
+}
+
+CommandEntry* Backlog::Next(const ClientScope& clients) {
+  if (!clients.is_all()) {
+    const auto turn = clients_.find(clients.client_id());
+    return turn == clients_.end() ? nullptr : NextOf(turn->second);
+  }
   for (BacklogTurn& turn : turns_) {
-    for (CommandEntry& entry : turn.commands) {
-      const absl::string_view key = entry.spec().ordering_key();
-      if (key.empty() || entry.holds_key || !busy_keys_.contains(key)) return &entry;
-    }
+    if (CommandEntry* entry = NextOf(turn); entry != nullptr) return entry;
   }
   return nullptr;
 }

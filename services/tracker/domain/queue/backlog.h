@@ -53,8 +53,8 @@ class Backlog {
   // Takes it out, because it has ended. Harmless where it is not in.
   void Remove(CommandEntry* entry);
 
-  // Whose turn it is, or nullptr where none can be delivered now.
-  CommandEntry* Next();
+  // Whose turn it is among `clients`, or nullptr where none of theirs can be delivered now.
+  CommandEntry* Next(const ClientScope& clients = ClientScope::All());
   // Takes it out, because it is delivered: its client has had its turn.
   void Take(CommandEntry* entry);
 
@@ -65,6 +65,8 @@ class Backlog {
   bool IsUnused() const { return depth_ == 0 && busy_keys_.empty(); }
 
  private:
+  CommandEntry* NextOf(BacklogTurn& turn);
+
   int64_t depth_ = 0;
   absl::node_hash_map<std::string, BacklogTurn> clients_;
   Pruning pruning_;

@@ -53,6 +53,7 @@ struct LeaseRequest {
   LeaseProofs proofs = LeaseProofs::kRequired;
   KnownDeliveries known;
   std::string client_id = {};  // Whose wait it is; empty: nobody's, and one of all alone.
+  ClientScope clients = ClientScope::All();  // Whose commands are taken.
 };
 
 struct WatchRequest {

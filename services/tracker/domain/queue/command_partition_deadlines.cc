@@ -110,7 +110,9 @@ void CommandPartition::FireCommandLocked(CommandEntry& entry, Step& step) {
 
 bool CommandPartition::AwaitWorkersLocked(CommandEntry& entry, absl::Time now) {
   if (draining_) return false;  // Nobody who comes back is given anything.
-  const absl::Time until = std::min(entry.queue->workers.BackBy(), LatestStart(entry.spec()));
+  const CommandSpec& spec = entry.spec();
+  const absl::Time until =
+      std::min(entry.queue->workers.BackBy(spec.client_id()), LatestStart(spec));
   if (until <= now) return false;
   deadlines_.Set(&entry, until);
   return true;

@@ -21,8 +21,12 @@ bool Proves(const LeaseProof& proof, const LeaseToken& lease, int attempt) {
   return same && (proof.attempt == 0 || proof.attempt == attempt);
 }
 
-// PERMISSION_DENIED unless the report is about a delivery of the command.
+// PERMISSION_DENIED unless the report is about a delivery of the command. To who does not take the
+// client's commands it is unknown.
 absl::Status CheckProof(const CommandEntry& entry, const LeaseProof& proof) {
+  if (!proof.clients.Covers(entry.spec().client_id())) {
+    return CommandNotFound(entry.spec().id.ToString());
+  }
   if (entry.spec().command_class == CommandClass::kHuman) return absl::OkStatus();
   const int deliveries = static_cast<int>(entry.leases.size());
   for (int attempt = 1; attempt <= deliveries; ++attempt) {
@@ -60,9 +64,10 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   TargetQueue* queue = QueueLocked(request.target, now);
   queue->last_poll = now;
   Worker* worker = queue->workers.Find(request.worker_id, now);
+  worker->takes = request.clients;
   TakeBackLocked(*worker, request.known, step);
-  WorkerNews news =
-      TakeNewsLocked(*queue, *worker, {request.max_commands, request.window, request.proofs}, step);
+  const LeaseTerms terms = {request.max_commands, request.window, request.proofs, request.clients};
+  WorkerNews news = TakeNewsLocked(*queue, *worker, terms, step);
 
   const bool hold = news.empty() && request.hold_until > now;
   if (!hold) {
@@ -76,7 +81,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   call->account = account;
   call->partition = index_;
   call->queue = queue;
-  call->terms = {request.max_commands, request.window, request.proofs};
+  call->terms = terms;
   call->back_within = request.back_within;
   call->callback = std::move(callback);
   queue->workers.Hold(worker, call);
@@ -112,7 +117,7 @@ WorkerNews CommandPartition::TakeNewsLocked(TargetQueue& queue, Worker& worker,
   }
   while (static_cast<int>(news.leases.size()) < terms.max_commands &&
          worker.unfinished < terms.window) {
-    CommandEntry* entry = queue.backlog.Next();
+    CommandEntry* entry = queue.backlog.Next(terms.clients);
     if (entry == nullptr) break;
     news.leases.push_back(DeliverLocked(*entry, worker, terms.proofs, step));
   }
@@ -134,14 +139,16 @@ CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker
 }
 
 void CommandPartition::DispatchLocked(TargetQueue& queue, Step& step) {
-  for (bool more = true; more;) {
-    HeldCall* call = queue.workers.NextReady();
-    if (call == nullptr) return;
+  for (HeldCall* call = queue.workers.NextReady(); call != nullptr;) {
     WorkerNews news = TakeNewsLocked(queue, *call->worker, call->terms, step);
-    // Who could take more has seen that nothing else can be delivered.
-    more = static_cast<int>(news.leases.size()) == call->terms.max_commands ||
-           call->worker->unfinished >= call->terms.window;
-    if (!news.empty()) EndCallLocked(call, std::move(news), step);
+    // Who takes everybody's, and could take more, has seen that nothing else can be delivered.
+    const bool is_last = call->terms.clients.is_all() &&
+                         static_cast<int>(news.leases.size()) < call->terms.max_commands &&
+                         call->worker->unfinished < call->terms.window;
+    const bool is_passed_over = news.empty();
+    if (!is_passed_over) EndCallLocked(call, std::move(news), step);
+    if (is_last) return;
+    call = queue.workers.NextReady(is_passed_over ? call : nullptr);
   }
 }
 

@@ -262,5 +262,52 @@ TEST_F(CommandTurnsTest, WorkerWithoutRoomIsPassedOver) {
   EXPECT_EQ(answers_[0].worker, "w2");
 }
 
+// Of one client.
+LeaseRequest ForOne(const std::string& client, const std::string& worker, absl::Time until) {
+  return {.worker_id = worker, .hold_until = until, .clients = ClientScope(client)};
+}
+
+TEST_F(CommandTurnsTest, AWorkerOfOneClientTakesItsCommandsAlone) {
+  RegisterOf("a");
+  const std::string own = RegisterOf("b");
+  RegisterOf("a");
+  EXPECT_THAT(IdsOf(Poll(ForOne("b", "w1", clock_.Now())).leases), ElementsAre(own));
+  EXPECT_THAT(IdsOf(Poll(ForOne("b", "w1", clock_.Now())).leases), IsEmpty());
+  EXPECT_THAT(ClientsServed(2), ElementsAre("a", "a"));
+}
+
+TEST_F(CommandTurnsTest, AWorkerOfOneClientIsPassedOverForOthers) {
+  const absl::Time until = clock_.Now() + absl::Seconds(5);
+  Hold(ForOne("b", "first", until));
+  Hold(ForOne("b", "shared", until));
+  Hold("shared");
+  Hold("last");
+  const std::string a1 = RegisterOf("a");
+  const std::string a2 = RegisterOf("a");
+  RegisterOf("a");
+  ASSERT_THAT(answers_, SizeIs(2));
+  EXPECT_EQ(answers_[0].worker, "shared");
+  EXPECT_THAT(IdsOf(answers_[0].news.leases), ElementsAre(a1));
+  EXPECT_EQ(answers_[1].worker, "last");
+  EXPECT_THAT(IdsOf(answers_[1].news.leases), ElementsAre(a2));
+  const std::string b = RegisterOf("b");
+  ASSERT_THAT(answers_, SizeIs(3));
+  EXPECT_EQ(answers_[2].worker, "first");
+  EXPECT_THAT(IdsOf(answers_[2].news.leases), ElementsAre(b));
+}
+
+TEST_F(CommandTurnsTest, AReportAboutAnothersCommandFindsNone) {
+  const std::string id = RegisterOf("a");
+  const CommandLease lease = LeaseOne();
+  LeaseProof proof = ProofOf(lease);
+  proof.clients = ClientScope("b");
+  EXPECT_THAT(table_.Acknowledge(id, proof, std::nullopt, nullptr, clock_.Now()).status(),
+              FailsWith(absl::StatusCode::kNotFound, "unknown_command"));
+  EXPECT_THAT(
+      table_.Complete(id, proof, CommandResult{Bytes("42")}, nullptr, clock_.Now()).status(),
+      FailsWith(absl::StatusCode::kNotFound, "unknown_command"));
+  EXPECT_OK(Complete(lease));
+}
+
 }  // namespace
 }  // namespace callslip::tracker

@@ -1,6 +1,7 @@
 #include "tracker/domain/queue/worker_pool.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "tracker/domain/command/command_limits.h"
@@ -73,16 +74,17 @@ std::shared_ptr<HeldCall> WorkerPool::Release(HeldCall* call, absl::Time now) {
   return std::move(call->self);
 }
 
-absl::Time WorkerPool::BackBy() const {
+absl::Time WorkerPool::BackBy(std::optional<absl::string_view> client) const {
   absl::Time latest = absl::InfinitePast();
   for (const auto& [id, worker] : workers_) {
+    if (client.has_value() && !worker.takes.Covers(*client)) continue;
     if (worker.calls.empty()) latest = std::max(latest, worker.back_by);
   }
   return latest;
 }
 
 void WorkerPool::Update(Worker* worker) {
-  const bool ready = ReadyCallOf(*worker) != nullptr;
+  const bool ready = ReadyCallOf(*worker, worker->calls.begin()) != nullptr;
   if (ready == worker->ready) return;
   worker->ready = ready;
   if (ready) {
@@ -92,14 +94,23 @@ void WorkerPool::Update(Worker* worker) {
   }
 }
 
-HeldCall* WorkerPool::ReadyCallOf(Worker& worker) {
-  for (HeldCall& call : worker.calls) {
-    if (worker.unfinished < call.terms.window) return &call;
+HeldCall* WorkerPool::ReadyCallOf(Worker& worker, Worker::Calls::iterator from) {
+  for (; from != worker.calls.end(); ++from) {
+    if (worker.unfinished < from->terms.window) return &*from;
   }
   return nullptr;
 }
 
-HeldCall* WorkerPool::NextReady() { return ready_.empty() ? nullptr : ReadyCallOf(ready_.front()); }
+HeldCall* WorkerPool::NextReady(HeldCall* after) {
+  auto worker = ready_.begin();
+  if (after != nullptr) {
+    Worker& its = *after->worker;
+    HeldCall* call = ReadyCallOf(its, std::next(its.calls.iterator_to(*after)));
+    if (call != nullptr) return call;
+    worker = std::next(ready_.iterator_to(its));
+  }
+  return worker == ready_.end() ? nullptr : ReadyCallOf(*worker, worker->calls.begin());
+}
 
 std::vector<const Worker*> WorkerPool::Busy() const {
   std::vector<const Worker*> busy;

@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/node_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "boost/intrusive/list.hpp"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/queue/command_entry.h"
 #include "tracker/domain/queue/deadline_wheel.h"
 #include "tracker/domain/queue/pruning.h"
@@ -39,6 +41,7 @@ struct LeaseTerms {
   int max_commands = 0;  // In the answer.
   int window = 0;        // Unfinished commands that the worker may hold.
   LeaseProofs proofs = LeaseProofs::kRequired;
+  ClientScope clients = ClientScope::All();  // Whose commands.
 };
 
 // A worker's call that is held until there are news for it. Also the handle of whoever made it, to
@@ -82,6 +85,7 @@ struct Worker : boost::intrusive::list_base_hook<> {
   Calls calls;         // The one held longest comes first.
   // When it will have asked again, as it said. Of interest while it has no call.
   absl::Time back_by = absl::InfinitePast();
+  ClientScope takes = ClientScope::All();  // Whose commands, by its latest call.
   // Commands that ended without it, until it is told or they are removed.
   Commands ended;
   bool ready = false;  // In WorkerPool::ready_.
@@ -108,12 +112,13 @@ class WorkerPool {
   // Ends a held call and returns it. Its worker may be suspended from now on.
   std::shared_ptr<HeldCall> Release(HeldCall* call, absl::Time now);
   // By when all workers that are suspended will have asked again, as they said; a time that has
-  // passed where none is.
-  absl::Time BackBy() const;
+  // passed where none is. With `client`: all that take its commands.
+  absl::Time BackBy(std::optional<absl::string_view> client = std::nullopt) const;
 
   // The call that is to be given the next command, or nullptr: of the workers with a held call and
-  // room for a command, the one that has waited longest.
-  HeldCall* NextReady();
+  // room for a command, the one that has waited longest. With `after`, which is ready: the one that
+  // comes after it.
+  HeldCall* NextReady(HeldCall* after = nullptr);
 
   std::vector<HeldCall*> HeldCalls();
   // The workers that have a call or to which a command points.
@@ -124,8 +129,8 @@ class WorkerPool {
  private:
   // One command less points to the worker: ForgetIfUnused(). Harmless where it is null.
   void LetGo(Worker* worker);
-  // The call of the worker that may be given a command, the one held longest first; or nullptr.
-  static HeldCall* ReadyCallOf(Worker& worker);
+  // The first call of the worker, from `from` on, that may be given a command; or nullptr.
+  static HeldCall* ReadyCallOf(Worker& worker, Worker::Calls::iterator from);
   // Keeps `ready_` true for one worker after a change of it.
   void Update(Worker* worker);
 

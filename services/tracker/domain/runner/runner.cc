@@ -77,6 +77,10 @@ const Workspace* WorkspaceOf(const RunnerOffer& offer, const AgentPlace& place) 
   return best;
 }
 
+SessionNeed NeedOf(const SessionMetadata& session) {
+  return {session.session_id, session.owner, PlaceOf(session), session.maker};
+}
+
 Fit FitOf(const RunnerOffer& offer, const AgentPlace& place,
           const std::optional<AgentPlace>& maker) {
   if (WorkspaceOf(offer, place) == nullptr) return Fit::kNone;

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/session/session_metadata.h"
 
 namespace callslip::tracker {
@@ -49,7 +50,18 @@ struct RunnerOffer {
   // The only session that it serves, and that nobody else is given meanwhile. Empty: all that suit
   // it.
   std::string only_session = {};
+  // Whose sessions it serves.
+  ClientScope clients = ClientScope::All();
 };
+
+// A session that has work for an agent.
+struct SessionNeed {
+  std::string session_id;
+  std::string owner;
+  AgentPlace place;
+  std::optional<AgentPlace> maker = {};  // The place of the agent that has made it, where one has.
+};
+SessionNeed NeedOf(const SessionMetadata& session);
 
 // A runner as lists have it.
 struct RunnerInfo {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "common/random.h"
 #include "common/status_macros.h"
 #include "tracker/domain/runner/runner_errors.h"
@@ -40,10 +41,7 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
   RETURN_IF_ERROR(CheckOffer(offer));
   const std::string id = offer.runner_id;
   const auto found = runners_.find(id);
-  if (found != runners_.end() && found->second.connected &&
-      found->second.offer->instance != offer.instance) {
-    return RunnerNameTaken(id);
-  }
+  if (found != runners_.end() && !MayReplace(found->second, offer)) return RunnerNameTaken(id);
   if (found == runners_.end() || !found->second.offer.has_value()) {
     if (known_runners_ >= kMaxRunners && !MakeRoom()) return TooManyRunners(kMaxRunners);
     ++known_runners_;
@@ -78,6 +76,15 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
   return connected;
 }
 
+bool RunnerTable::MayReplace(const Runner& runner, const RunnerOffer& by) const {
+  // Who serves one client alone holds nobody's name against who serves them all.
+  const bool is_taken = runner.connected && runner.offer->instance != by.instance &&
+                        runner.offer->clients.is_all() == by.clients.is_all();
+  return !is_taken && absl::c_all_of(runner.sessions, [&](const std::string& session_id) {
+    return by.clients.Covers(sessions_.at(session_id).owner);
+  });
+}
+
 bool RunnerTable::MakeRoom() {
   auto oldest = runners_.end();
   for (auto each = runners_.begin(); each != runners_.end(); ++each) {
@@ -98,32 +105,34 @@ void RunnerTable::Disconnect(const std::string& runner_id, absl::Time now) {
   found->second.gone_since = now;
 }
 
-void RunnerTable::Keep(const std::string& session_id, const std::string& runner_id,
-                       absl::Time now) {
+void RunnerTable::Keep(const SessionNeed& session, const std::string& runner_id, absl::Time now) {
   const auto [runner, is_new] = runners_.try_emplace(runner_id);
   if (is_new) {
     runner->second.known_since = now;
     runner->second.gone_since = now;
   }
-  Give(session_id, {.runner_id = runner_id});
+  Give(session.session_id, {.runner_id = runner_id, .owner = session.owner});
 }
 
-std::string RunnerTable::Assign(const std::string& session_id, const AgentPlace& place,
-                                const std::optional<AgentPlace>& maker, bool anyway) {
+std::string RunnerTable::Assign(const SessionNeed& session, bool anyway) {
+  const std::string& session_id = session.session_id;
   if (const std::string owner = RunnerOf(session_id); !owner.empty()) return owner;
   const auto unwilling = given_up_.find(session_id);
   const std::string* best = nullptr;
   Fit best_fit = Fit::kNone;
   int64_t best_load = 0;
   int64_t best_room = 1;
-  const bool is_ones_own = std::any_of(runners_.begin(), runners_.end(), [&](const auto& each) {
-    return each.second.connected && each.second.offer->only_session == session_id;
+  const auto serves = [&session](const Runner& runner) {
+    return runner.connected && runner.offer->clients.Covers(session.owner);
+  };
+  const bool is_ones_own = absl::c_any_of(runners_, [&](const auto& each) {
+    return serves(each.second) && each.second.offer->only_session == session_id;
   });
   for (const auto& [id, runner] : runners_) {
-    if (!runner.connected) continue;
+    if (!serves(runner)) continue;
     if (runner.offer->only_session != (is_ones_own ? session_id : "")) continue;
     if (!anyway && unwilling != given_up_.end() && unwilling->second == id) continue;
-    const Fit fit = FitOf(*runner.offer, place, maker);
+    const Fit fit = FitOf(*runner.offer, session.place, session.maker);
     if (fit == Fit::kNone || fit < best_fit) continue;
     const int64_t load = runner.running + runner.waiting;
     const int64_t room = runner.offer->max_agents;
@@ -137,20 +146,23 @@ std::string RunnerTable::Assign(const std::string& session_id, const AgentPlace&
   if (best == nullptr) return "";
   std::string runner_id = *best;
   // It counts from now on, or many sessions at once would all be the same runner's.
-  const bool given = Give(
-      session_id, {.runner_id = runner_id, .lease = NewLease(), .status = AgentStatus::kStarting});
+  const bool given = Give(session_id, {.runner_id = runner_id,
+                                       .owner = session.owner,
+                                       .lease = NewLease(),
+                                       .status = AgentStatus::kStarting});
   return given ? runner_id : "";
 }
 
-absl::Status RunnerTable::CheckChild(const AgentPlace& maker, const AgentPlace& child,
-                                     const std::string& session_id) const {
-  if (const auto owner = runners_.find(RunnerOf(session_id)); owner != runners_.end()) {
-    if (!owner->second.offer.has_value()) return RunnerAway();
-    return tracker::CheckChild(*owner->second.offer, maker, child);
+absl::Status RunnerTable::CheckChild(const SessionNeed& session) const {
+  const AgentPlace& maker = *session.maker;
+  const AgentPlace& child = session.place;
+  if (const auto its = runners_.find(RunnerOf(session.session_id)); its != runners_.end()) {
+    if (!its->second.offer.has_value()) return RunnerAway();
+    return tracker::CheckChild(*its->second.offer, maker, child);
   }
   absl::Status checked = RunnerAway();
   for (const auto& [id, runner] : runners_) {
-    if (!runner.connected) continue;
+    if (!runner.connected || !runner.offer->clients.Covers(session.owner)) continue;
     absl::Status by_this = runner.offer->only_session.empty()
                                ? tracker::CheckChild(*runner.offer, maker, child)
                                : NoRunnerFor(child.acp_server, child.working_dir);

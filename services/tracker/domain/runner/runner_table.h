@@ -22,7 +22,8 @@ namespace callslip::tracker {
 class RunnerTable {
  public:
   // The runner has called. `held` are the sessions that it believes are its. InvalidField,
-  // TooManyRunners; RunnerNameTaken while another process of that name is connected.
+  // TooManyRunners; RunnerNameTaken while another process of that name is connected that serves as
+  // many clients, or has sessions of clients that this one does not serve.
   struct Connected {
     std::vector<HeldSession> others;  // Of `held`, which are not its.
     // Of its name, which it does not hold, though their agents ran: they are given to it anew, and
@@ -36,13 +37,12 @@ class RunnerTable {
 
   // At the start: a session that was a runner's before is kept for it, as if its call had gone now.
   // Its lease is the one that the runner says it has.
-  void Keep(const std::string& session_id, const std::string& runner_id, absl::Time now);
+  void Keep(const SessionNeed& session, const std::string& runner_id, absl::Time now);
 
   // Gives a session that is nobody's to the runner that suits best. Returns whose it is then;
   // empty: nobody's, since there is none or no room. One that has given it up gets it again once it
   // has called anew, or `anyway`.
-  std::string Assign(const std::string& session_id, const AgentPlace& place,
-                     const std::optional<AgentPlace>& maker = std::nullopt, bool anyway = false);
+  std::string Assign(const SessionNeed& session, bool anyway = false);
   // It is nobody's from now on. Returns whose it was.
   std::string Unassign(const std::string& session_id);
   // The same where that lease is its runner's, which does not want it. False where it is not.
@@ -62,11 +62,10 @@ class RunnerTable {
   // When to call Expire() next; InfiniteFuture where it has nothing to do.
   absl::Time NextTime() const;
 
-  // Whether an agent at `maker` may have a session at `child`: the runner has it so that has
-  // `session_id`, or where nobody does, some runner that is connected. Errors as of CheckChild() in
-  // runner.h; RunnerAway where none is connected.
-  absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child,
-                          const std::string& session_id = "") const;
+  // Whether an agent at the session's maker may have it where it is: the runner has it so that has
+  // the session, or where nobody does, some runner that is connected and serves its owner. Errors
+  // as of CheckChild() in runner.h; RunnerAway where none is connected.
+  absl::Status CheckChild(const SessionNeed& session) const;
 
   bool IsConnected(const std::string& runner_id) const;
   std::set<std::string> SessionsOf(const std::string& runner_id) const;
@@ -87,12 +86,15 @@ class RunnerTable {
   };
   struct Assigned {
     std::string runner_id;
+    std::string owner;  // Of the session.
     int64_t lease = 0;  // Not known.
     AgentStatus status = AgentStatus::kNone;
   };
 
   // Counts a session's agent, or `by` -1 no longer.
   static void Count(Runner& runner, AgentStatus status, int by);
+  // Whether another call, of this offer, may take the place of the one before.
+  bool MayReplace(const Runner& runner, const RunnerOffer& by) const;
   // Forgets the one that has been gone for longest and has no session; false where there is none.
   bool MakeRoom();
   bool Give(const std::string& session_id, Assigned assigned);

@@ -41,9 +41,13 @@ class RunnerTableTest : public testing::Test {
     for (const HeldSession& other : connected->others) others.push_back(other.session_id);
     return others;
   }
-  std::string Assign(const std::string& session) {
-    return table_.Assign(session, {"claude", "/web/app"});
+  static SessionNeed Need(const std::string& session,
+                          const AgentPlace& place = {"claude", "/web/app"},
+                          const std::optional<AgentPlace>& maker = std::nullopt) {
+    return {session, "alice", place, maker};
   }
+
+  std::string Assign(const std::string& session) { return table_.Assign(Need(session)); }
   HeldSession Held(const std::string& session) { return {session, table_.LeaseOf(session)}; }
   std::vector<std::string> After(absl::Duration wait) {
     now_ += wait;
@@ -61,8 +65,8 @@ TEST_F(RunnerTableTest, GivesASessionToTheOneThatSuits) {
   Connect(Offer("r"));
   EXPECT_EQ(Assign("s"), "r");
   EXPECT_EQ(table_.RunnerOf("s"), "r");
-  EXPECT_EQ(table_.Assign("t", {"gemini", "/web"}), "");
-  EXPECT_EQ(table_.Assign("t", {"claude", "/web-evil"}), "");
+  EXPECT_EQ(table_.Assign(Need("t", {"gemini", "/web"})), "");
+  EXPECT_EQ(table_.Assign(Need("t", {"claude", "/web-evil"})), "");
 }
 
 TEST_F(RunnerTableTest, ASessionHasOneRunner) {
@@ -194,7 +198,7 @@ TEST_F(RunnerTableTest, WhatAProcessThatIsGoneRanIsLost) {
 }
 
 TEST_F(RunnerTableTest, AfterAStartALeaseIsWhatItsRunnerSays) {
-  table_.Keep("s", "a", now_);
+  table_.Keep(Need("s"), "a", now_);
   EXPECT_THAT(table_.CheckLease("s", 7), FailsWith(StatusCode::kUnavailable, "runner_away"));
   EXPECT_THAT(table_.CheckLease("s", 0),
               FailsWith(StatusCode::kFailedPrecondition, "not_assigned"));
@@ -245,8 +249,8 @@ TEST_F(RunnerTableTest, OneThatIsGoneGetsNothingNew) {
 }
 
 TEST_F(RunnerTableTest, KeepsWhatWasARunnersBeforeTheStart) {
-  table_.Keep("1", "a", now_);
-  table_.Keep("2", "b", now_);
+  table_.Keep(Need("1"), "a", now_);
+  table_.Keep(Need("2"), "b", now_);
   EXPECT_THAT(table_.List(), IsEmpty());
   Connect(Offer("c"));
   EXPECT_EQ(Assign("1"), "a");
@@ -273,7 +277,7 @@ TEST_F(RunnerTableTest, OneThatGaveASessionUpGetsItAnywayOrOnceItHasCalledAnew) 
   Connect(Offer("a"));
   Assign("s");
   table_.GiveUp("s", table_.LeaseOf("s"));
-  EXPECT_EQ(table_.Assign("s", {"claude", "/web"}, std::nullopt, /*anyway=*/true), "a");
+  EXPECT_EQ(table_.Assign(Need("s"), /*anyway=*/true), "a");
   table_.GiveUp("s", table_.LeaseOf("s"));
   Connect(Offer("a"));
   EXPECT_EQ(Assign("s"), "a");
@@ -364,42 +368,73 @@ TEST_F(RunnerTableTest, ListsThemByTheirId) {
   EXPECT_EQ(runners[1].known_since, now_);
 }
 
+// Whoever comes to an open port is the runner of `local`.
+TEST_F(RunnerTableTest, ARunnerOfOneClientIsGivenItsSessionsAlone) {
+  RunnerOffer open = Offer("open");
+  open.clients = ClientScope("local");
+  Connect(open);
+  EXPECT_EQ(Assign("s"), "");
+  SessionNeed local = Need("l");
+  local.owner = "";
+  EXPECT_EQ(table_.Assign(local), "open");
+  EXPECT_THAT(table_.CheckChild(Need("", {"claude", "/web"}, AgentPlace{"claude", "/web"})),
+              FailsWith(StatusCode::kUnavailable, "runner_away"));
+}
+
+TEST_F(RunnerTableTest, ARunnerOfOneClientTakesNoName) {
+  Connect(Offer("r"));
+  ASSERT_EQ(Assign("s"), "r");
+  RunnerOffer open = Offer("r");
+  open.clients = ClientScope("local");
+  table_.Disconnect("r", now_);
+  EXPECT_THAT(table_.Connect(open, {}, now_).status(),
+              FailsWith(StatusCode::kAlreadyExists, "runner_name_taken"));
+  table_.Unassign("s");
+  EXPECT_OK(table_.Connect(open, {}, now_));
+  // Who serves all clients takes its name back.
+  RunnerOffer again = Offer("r");
+  again.instance = "again";
+  EXPECT_OK(table_.Connect(again, {}, now_));
+  EXPECT_EQ(Assign("s"), "r");
+}
+
 // A runner goes by its own file alone.
 TEST_F(RunnerTableTest, AChildIsForARunnerThatAllowsIt) {
   const AgentPlace place{"claude", "/web/app"};
-  EXPECT_THAT(table_.CheckChild(place, place), FailsWith(StatusCode::kUnavailable, "runner_away"));
+  EXPECT_THAT(table_.CheckChild(Need("", place, place)),
+              FailsWith(StatusCode::kUnavailable, "runner_away"));
   RunnerOffer strict = Offer("strict");
   strict.workspaces.push_back({"lib", "/lib", {}});
   Connect(strict);
-  EXPECT_OK(table_.CheckChild(place, place));
+  EXPECT_OK(table_.CheckChild(Need("", place, place)));
   const AgentPlace child{"claude", "/lib"};
-  EXPECT_THAT(table_.CheckChild(place, child),
+  EXPECT_THAT(table_.CheckChild(Need("", child, place)),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
-  EXPECT_EQ(table_.Assign("s", child, place), "");
+  EXPECT_EQ(table_.Assign(Need("s", child, place)), "");
   // That another one does not have the place says nothing.
   Connect(Offer("other"));
-  EXPECT_THAT(table_.CheckChild(place, child),
+  EXPECT_THAT(table_.CheckChild(Need("", child, place)),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
-  EXPECT_THAT(table_.CheckChild(place, {"claude", "/nowhere"}),
+  EXPECT_THAT(table_.CheckChild(Need("", {"claude", "/nowhere"}, place)),
               FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
   RunnerOffer lax = strict;
   lax.runner_id = "lax";
   lax.workspaces[0].children_in = {"lib"};
   Connect(lax);
-  EXPECT_OK(table_.CheckChild(place, child));
-  EXPECT_EQ(table_.Assign("s", child, place), "lax");
+  EXPECT_OK(table_.CheckChild(Need("", child, place)));
+  EXPECT_EQ(table_.Assign(Need("s", child, place)), "lax");
   // One that is somebody's goes by that one's.
-  EXPECT_OK(table_.CheckChild(place, child, "s"));
+  EXPECT_OK(table_.CheckChild(Need("s", child, place)));
   Assign("t");
   table_.Unassign("t");
-  EXPECT_EQ(table_.Assign("u", {"claude", "/web"}), "other");
-  EXPECT_THAT(table_.CheckChild(place, child, "u"),
+  EXPECT_EQ(table_.Assign(Need("u", {"claude", "/web"})), "other");
+  EXPECT_THAT(table_.CheckChild(Need("u", child, place)),
               FailsWith(StatusCode::kFailedPrecondition, "no_runner"));
   table_.Unassign("u");
   // A person's may be anybody's.
-  EXPECT_NE(table_.Assign("t", child), "");
+  EXPECT_NE(table_.Assign(Need("t", child)), "");
   table_.Disconnect("lax", now_);
-  EXPECT_THAT(table_.CheckChild(place, child),
+  EXPECT_THAT(table_.CheckChild(Need("", child, place)),
               FailsWith(StatusCode::kFailedPrecondition, "workspace_not_allowed"));
 }
 

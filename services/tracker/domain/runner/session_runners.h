@@ -15,10 +15,9 @@ class SessionRunners {
  public:
   virtual ~SessionRunners() = default;
 
-  // Whether an agent at `maker` may have a session at `child`, which is `session_id` or new: see
+  // Whether the session's maker may have it, which is new where it has no id: see
   // RunnerTable::CheckChild().
-  virtual absl::Status CheckChild(const AgentPlace& maker, const AgentPlace& child,
-                                  const std::string& session_id) = 0;
+  virtual absl::Status CheckChild(const SessionNeed& session) = 0;
 
   // Whether a call with this lease may act for the session's runner: see RunnerTable::CheckLease().
   // To be asked on the session's thread, so that what a new runner does comes after it.

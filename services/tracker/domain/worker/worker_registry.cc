@@ -43,36 +43,42 @@ absl::Status CheckAndCut(WorkerReport& report) {
 absl::StatusOr<std::shared_ptr<WorkerPresence>> WorkerRegistry::Seen(std::string target,
                                                                      std::string worker_id,
                                                                      absl::Time now,
-                                                                     absl::string_view client) {
+                                                                     const WorkerTeller& teller) {
   RETURN_IF_ERROR(CompleteAndCheckWorker(target, worker_id));
   MutexLock lock(&mutex_);
-  return FindLocked({std::move(target), std::move(worker_id)}, now, client).presence;
+  ASSIGN_OR_RETURN(const Record* record,
+                   FindLocked({std::move(target), std::move(worker_id)}, now, teller));
+  return record->presence;
 }
 
 absl::Status WorkerRegistry::Report(std::string target, std::string worker_id, WorkerReport report,
-                                    absl::Time now, absl::string_view client) {
+                                    absl::Time now, const WorkerTeller& teller) {
   RETURN_IF_ERROR(CompleteAndCheckWorker(target, worker_id));
   RETURN_IF_ERROR(CheckAndCut(report));
   auto shared = std::make_shared<const WorkerReport>(std::move(report));
   MutexLock lock(&mutex_);
-  Record& record = FindLocked({std::move(target), std::move(worker_id)}, now, client);
-  record.report.swap(shared);  // The old one goes once the lock is released.
-  record.report_time = now;
+  ASSIGN_OR_RETURN(Record * record,
+                   FindLocked({std::move(target), std::move(worker_id)}, now, teller));
+  record->report.swap(shared);  // The old one goes once the lock is released.
+  record->report_time = now;
   return absl::OkStatus();
 }
 
-WorkerRegistry::Record& WorkerRegistry::FindLocked(Key key, absl::Time now,
-                                                   absl::string_view client) {
-  if (const auto it = workers_.find(key); it != workers_.end()) {
-    it->second.presence->Seen(now);
-    return it->second;
+absl::StatusOr<WorkerRegistry::Record*> WorkerRegistry::FindLocked(Key key, absl::Time now,
+                                                                   const WorkerTeller& teller) {
+  auto it = workers_.find(key);
+  if (it == workers_.end()) {
+    if (workers_.size() >= kMaxWorkers) ForgetSilentLocked(now);
+    if (workers_.size() >= kMaxWorkers) ForgetOneLocked();
+    it = workers_.try_emplace(std::move(key), Record{.client = teller.client}).first;
   }
-  if (workers_.size() >= kMaxWorkers) ForgetSilentLocked(now);
-  if (workers_.size() >= kMaxWorkers) ForgetOneLocked();
-  Record& record = workers_[std::move(key)];
-  record.client = std::string(client);
+  Record& record = it->second;
+  const bool is_shared = teller.takes.is_all();
+  const bool is_there = record.presence->last_seen() >= now - kConnectedWithin;
+  if (record.is_shared && !is_shared && is_there) return WorkerTaken(it->first.second);
+  record.is_shared = is_shared;
   record.presence->Seen(now);
-  return record;
+  return &record;
 }
 
 void WorkerRegistry::ForgetOneLocked() {
@@ -99,7 +105,12 @@ void WorkerRegistry::SeeAtWorkLocked(const WorkerActivity& activity, absl::Time 
   const absl::Time before =
       it == workers_.end() ? absl::InfinitePast() : it->second.presence->last_seen();
   const absl::Time seen = activity.polls ? now : std::max(before, activity.last_report);
-  if (seen > absl::InfinitePast()) FindLocked(std::move(key), seen, "");
+  if (seen == absl::InfinitePast()) return;
+  if (it == workers_.end()) {
+    (void)FindLocked(std::move(key), seen, {});
+  } else {
+    it->second.presence->Seen(seen);
+  }
 }
 
 WorkerCounts WorkerRegistry::Count(const std::vector<WorkerActivity>& activities, absl::Time now) {

@@ -17,6 +17,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "common/mutex.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/worker/worker_activity.h"
 
@@ -67,6 +68,12 @@ struct WorkerCounts {
   int64_t report_bytes = 0;
 };
 
+// Who tells of a worker: what client, and whose commands it takes.
+struct WorkerTeller {
+  std::string client = {};
+  ClientScope takes = ClientScope::All();
+};
+
 // Which workers there are, when each was last heard of, and what it said of itself. Errors are
 // those that worker_service.proto documents. An empty target means `browser`, an empty worker
 // `default`.
@@ -74,16 +81,18 @@ struct WorkerCounts {
 // Thread-safe. Knows no commands: what a worker does is an argument of List(). Reads no clock.
 class WorkerRegistry {
  public:
-  // The worker is there, as `client` says. Returns its presence, to be told of further calls
+  // The worker is there, as `teller` says. Returns its presence, to be told of further calls
   // without a lock. Where there are as many as there may be, whoever has named most of one target
   // loses the one that was silent for longest: nobody pushes out the workers of others with names.
+  // WorkerTaken where the teller takes one client's commands, and one of that name that takes
+  // everybody's is connected.
   absl::StatusOr<std::shared_ptr<WorkerPresence>> Seen(std::string target, std::string worker_id,
                                                        absl::Time now,
-                                                       absl::string_view client = "");
+                                                       const WorkerTeller& teller = {});
 
-  // Replaces what the worker said of itself before.
+  // Replaces what the worker said of itself before. WorkerTaken as above.
   absl::Status Report(std::string target, std::string worker_id, WorkerReport report,
-                      absl::Time now, absl::string_view client = "");
+                      absl::Time now, const WorkerTeller& teller = {});
 
   // The workers of `target`, or all where it is empty, by target and id. `activities` is what those
   // that are at work do now; `page_size` 0 means as many as there may be.
@@ -104,11 +113,12 @@ class WorkerRegistry {
     std::shared_ptr<WorkerPresence> presence = std::make_shared<WorkerPresence>();
     std::shared_ptr<const WorkerReport> report;
     absl::Time report_time;
-    std::string client;  // Who told of it first.
+    std::string client;      // Who told of it first.
+    bool is_shared = false;  // It took everybody's commands.
   };
 
-  // The worker's record, made where it is new.
-  Record& FindLocked(Key key, absl::Time now, absl::string_view client)
+  // The worker's record, made where it is new. WorkerTaken.
+  absl::StatusOr<Record*> FindLocked(Key key, absl::Time now, const WorkerTeller& teller)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void ForgetOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SeeAtWorkLocked(const WorkerActivity& activity, absl::Time now)

@@ -169,5 +169,23 @@ TEST_F(WorkerRegistryTest, PageEndsBeforeItsReportsTakeTooMuch) {
   EXPECT_THAT(Page("", {}, 0, first.next_page_token).workers, SizeIs(1));
 }
 
+// Whoever comes to an open port is the worker of `local` alone.
+TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsTakesNoNameOfOthers) {
+  const WorkerTeller open{"local", ClientScope("local")};
+  ASSERT_OK(registry_.Report("", "w1", {.name = "Laptop"}, clock_.Now()));
+  EXPECT_THAT(registry_.Seen("", "w1", clock_.Now(), open).status(),
+              FailsWith(absl::StatusCode::kAlreadyExists, "worker_taken"));
+  EXPECT_THAT(registry_.Report("", "w1", {.name = "Fake"}, clock_.Now(), open),
+              FailsWith(absl::StatusCode::kAlreadyExists, "worker_taken"));
+  EXPECT_OK(registry_.Report("", "w2", {.name = "Own"}, clock_.Now(), open));
+  EXPECT_OK(registry_.Report("", "w2", {.name = "Own"}, clock_.Now(), open));
+  // One that is gone leaves its name, and has it back when it comes back.
+  clock_.Advance(kConnectedWithin + absl::Seconds(1));
+  EXPECT_OK(registry_.Seen("", "w1", clock_.Now(), open));
+  Seen("w1");
+  EXPECT_THAT(registry_.Seen("", "w1", clock_.Now(), open).status(),
+              FailsWith(absl::StatusCode::kAlreadyExists, "worker_taken"));
+}
+
 }  // namespace
 }  // namespace callslip::tracker
