@@ -1,5 +1,6 @@
 #include "common/config.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -97,8 +98,19 @@ OptionSet::OptionSet(absl::string_view program, absl::string_view summary)
   Add("config", &config_path_, "YAML file to read options from");
 }
 
-void OptionSet::AddCommand(absl::string_view name, absl::string_view help) {
-  commands_.emplace_back(std::string(name), std::string(help));
+void OptionSet::AddCommand(absl::string_view name, absl::string_view help,
+                           std::vector<std::string> arguments) {
+  commands_.push_back({std::string(name), std::string(help), std::move(arguments)});
+}
+
+std::string OptionSet::Command::Usage() const {
+  return absl::StrCat(name, arguments.empty() ? "" : " ", absl::StrJoin(arguments, " "));
+}
+
+const OptionSet::Command* OptionSet::FindCommand(absl::string_view name) const {
+  const auto found =
+      absl::c_find_if(commands_, [name](const Command& command) { return command.name == name; });
+  return found == commands_.end() ? nullptr : &*found;
 }
 
 void OptionSet::AddOption(Option option) {
@@ -258,29 +270,57 @@ absl::Status OptionSet::ReadEnvironment(const Environment& environment) {
   return absl::OkStatus();
 }
 
+absl::Status OptionSet::TakeWord(absl::string_view word, Parsed& parsed) const {
+  const Command* command = FindCommand(parsed.command);
+  if (command == nullptr && FindCommand(word) != nullptr) {
+    parsed.command = std::string(word);
+  } else if (command != nullptr && parsed.arguments.size() < command->arguments.size()) {
+    parsed.arguments.emplace_back(word);
+  } else if (command != nullptr && !command->arguments.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected argument \"", word, "\" after ", command->name, ", which has ",
+                     command->arguments.size(), ": put a text with spaces in quotes; see ",
+                     program_, " --help"));
+  } else {
+    return absl::InvalidArgumentError(
+        absl::StrCat("unexpected argument \"", word, "\"; see ", program_, " --help"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OptionSet::CheckArguments(const Parsed& parsed) const {
+  const Command* command = FindCommand(parsed.command);
+  if (command == nullptr || parsed.arguments.size() >= command->arguments.size()) {
+    return absl::OkStatus();
+  }
+  const std::string& missing = command->arguments[parsed.arguments.size()];
+  if (absl::StartsWith(missing, "[")) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(command->name, " needs ", missing, ": ", program_,
+                                                 " ", command->Usage(), " [--FLAG VALUE]..."));
+}
+
 absl::StatusOr<OptionSet::Parsed> OptionSet::Parse(const std::vector<std::string>& arguments,
                                                    const Environment& environment) {
   // The flags are read first, since one of them names the file, and applied last.
   Parsed parsed;
   std::vector<std::pair<const Option*, std::string>> flags;
+  bool only_words = false;
   for (size_t i = 0; i < arguments.size(); ++i) {
     absl::string_view argument = arguments[i];
-    if (argument == "--help" || argument == "-h") {
+    if (!only_words && (argument == "--help" || argument == "-h")) {
       parsed.action = Parsed::Action::kShowHelp;
       return parsed;
     }
-    if (argument == "--version") {
+    if (!only_words && argument == "--version") {
       parsed.action = Parsed::Action::kShowVersion;
       return parsed;
     }
-    if (!absl::ConsumePrefix(&argument, "--")) {
-      const bool known =
-          absl::c_any_of(commands_, [&](const auto& command) { return command.first == argument; });
-      if (!known || !parsed.command.empty()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("unexpected argument \"", argument, "\"; see ", program_, " --help"));
-      }
-      parsed.command = std::string(argument);
+    if (only_words || !absl::ConsumePrefix(&argument, "--")) {
+      RETURN_IF_ERROR(TakeWord(argument, parsed));
+      continue;
+    }
+    if (argument.empty()) {
+      only_words = true;
       continue;
     }
     const std::pair<absl::string_view, absl::string_view> parts =
@@ -300,6 +340,8 @@ absl::StatusOr<OptionSet::Parsed> OptionSet::Parse(const std::vector<std::string
       return absl::InvalidArgumentError(absl::StrCat("flag --", parts.first, " needs a value"));
     }
   }
+
+  RETURN_IF_ERROR(CheckArguments(parsed));
 
   if (const char* path = environment("CALLSLIP_CONFIG"); path != nullptr) config_path_ = path;
   for (const auto& [option, value] : flags) {
@@ -335,11 +377,15 @@ OptionSet::Parsed OptionSet::ParseOrExit(int argc, char** argv) {
 
 std::string OptionSet::HelpText() const {
   std::string text = absl::StrCat(program_, ": ", summary_, "\n\nUsage: ", program_);
-  for (const auto& command : commands_) absl::StrAppend(&text, " [", command.first, "]");
+  for (const Command& command : commands_) absl::StrAppend(&text, " [", command.Usage(), "]");
   absl::StrAppend(&text, " [--FLAG VALUE]...\n");
   if (!commands_.empty()) absl::StrAppend(&text, "\nCommands:\n");
-  for (const auto& [name, help] : commands_)
-    absl::StrAppendFormat(&text, "  %-12s %s\n", name, help);
+  size_t width = 12;
+  for (const Command& command : commands_) width = std::max(width, command.Usage().size());
+  for (const Command& command : commands_) {
+    absl::StrAppendFormat(&text, "  %-*s %s\n", static_cast<int>(width), command.Usage(),
+                          command.help);
+  }
   absl::StrAppend(&text, "\nOptions (flag > environment > YAML file > default):\n");
   for (const Option& option : options_) {
     absl::StrAppend(&text, "  --", option.name, option.value_name.empty() ? "" : " ",

@@ -36,7 +36,10 @@ class OptionSet {
   OptionSet(absl::string_view program, absl::string_view summary);
 
   // A word that may follow the program's name instead of running it, such as `healthcheck`.
-  void AddCommand(absl::string_view name, absl::string_view help);
+  // `arguments` are the words that follow it, before, between or behind flags: `TEXT` has to be
+  // there, `[METHOD]` may be. Behind `--` every word is one.
+  void AddCommand(absl::string_view name, absl::string_view help,
+                  std::vector<std::string> arguments = {});
 
   void Add(absl::string_view name, std::string* target, absl::string_view help);
   void Add(absl::string_view name, bool* target, absl::string_view help);
@@ -61,7 +64,8 @@ class OptionSet {
   struct Parsed {
     enum class Action { kRun, kShowHelp, kShowVersion };
     Action action = Action::kRun;
-    std::string command;  // One of the added commands, or empty.
+    std::string command;                 // One of the added commands, or empty.
+    std::vector<std::string> arguments;  // Of the command.
   };
 
   // Returns the value of an environment variable, or nullptr.
@@ -88,7 +92,19 @@ class OptionSet {
     std::function<absl::Status(absl::string_view)> set;
   };
 
+  struct Command {
+    std::string name;
+    std::string help;
+    std::vector<std::string> arguments;
+
+    std::string Usage() const;
+  };
+
   void AddOption(Option option);
+  // Takes a word that is no flag. INVALID_ARGUMENT where there is no place for it.
+  absl::Status TakeWord(absl::string_view word, Parsed& parsed) const;
+  absl::Status CheckArguments(const Parsed& parsed) const;
+  const Command* FindCommand(absl::string_view name) const;
   const Option* Find(absl::string_view name) const;
   // Sets one option; the error names `origin`, the place where the value was written.
   absl::Status Set(const Option& option, absl::string_view value, absl::string_view origin) const;
@@ -98,7 +114,7 @@ class OptionSet {
   const std::string program_;
   const std::string summary_;
   std::vector<Option> options_;
-  std::vector<std::pair<std::string, std::string>> commands_;
+  std::vector<Command> commands_;
   std::string config_path_;
 };
 

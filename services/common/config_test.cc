@@ -123,5 +123,54 @@ TEST_F(OptionSetTest, HelpListsEveryOptionWithItsVariable) {
   EXPECT_THAT(options_.HelpText(), HasSubstr("doctor"));
 }
 
+class CommandArgumentsTest : public testing::Test {
+ protected:
+  CommandArgumentsTest() {
+    options_.AddCommand("check", "Checks");
+    options_.AddCommand("prompt", "Asks", {"TEXT"});
+    options_.AddCommand("login", "Logs in", {"AGENT", "[METHOD]"});
+    options_.Add("agent", &agent_, "an agent");
+  }
+  absl::StatusOr<OptionSet::Parsed> Parse(const std::vector<std::string>& arguments) {
+    return options_.Parse(arguments, [](const char*) { return nullptr; });
+  }
+  std::vector<std::string> ArgumentsOf(const std::vector<std::string>& arguments) {
+    const auto parsed = Parse(arguments);
+    EXPECT_TRUE(parsed.ok()) << parsed.status();
+    return parsed.ok() ? parsed->arguments : std::vector<std::string>();
+  }
+
+  OptionSet options_{"tool", "does it"};
+  std::string agent_;
+};
+
+TEST_F(CommandArgumentsTest, FlagsMayStandAnywhere) {
+  using testing::ElementsAre;
+  EXPECT_THAT(ArgumentsOf({"prompt", "say hi", "--agent", "a"}), ElementsAre("say hi"));
+  EXPECT_EQ(agent_, "a");
+  EXPECT_THAT(ArgumentsOf({"prompt", "--agent", "b", "say hi"}), ElementsAre("say hi"));
+  EXPECT_THAT(ArgumentsOf({"--agent=c", "prompt", "say hi"}), ElementsAre("say hi"));
+  EXPECT_EQ(agent_, "c");
+  EXPECT_THAT(ArgumentsOf({"prompt", "check"}), ElementsAre("check"));
+  EXPECT_THAT(ArgumentsOf({"prompt", "- one"}), ElementsAre("- one"));
+  EXPECT_THAT(ArgumentsOf({"prompt", "--agent", "d", "--", "--help"}), ElementsAre("--help"));
+  EXPECT_THAT(ArgumentsOf({"login", "x"}), ElementsAre("x"));
+  EXPECT_THAT(ArgumentsOf({"login", "x", "y"}), ElementsAre("x", "y"));
+}
+
+TEST_F(CommandArgumentsTest, WhatIsMissingOrTooMuchIsNamed) {
+  EXPECT_EQ(Parse({"prompt"}).status().message(),
+            "prompt needs TEXT: tool prompt TEXT [--FLAG VALUE]...");
+  EXPECT_EQ(Parse({"login", "--agent", "a"}).status().message(),
+            "login needs AGENT: tool login AGENT [METHOD] [--FLAG VALUE]...");
+  EXPECT_EQ(Parse({"prompt", "say", "hi"}).status().message(),
+            "unexpected argument \"hi\" after prompt, which has 1: put a text with spaces in "
+            "quotes; see tool --help");
+  EXPECT_EQ(Parse({"check", "hi"}).status().message(),
+            "unexpected argument \"hi\"; see tool --help");
+  EXPECT_EQ(Parse({"prompt", "--help"})->action, OptionSet::Parsed::Action::kShowHelp);
+  EXPECT_THAT(options_.HelpText(), testing::HasSubstr("login AGENT [METHOD]"));
+}
+
 }  // namespace
 }  // namespace callslip
