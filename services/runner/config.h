@@ -83,6 +83,9 @@ struct RunnerConfig {
 struct LoadedConfig {
   RunnerConfig config;
   std::vector<std::string> problems;
+  // The agent and the workspace that the command line names; empty where it does not.
+  std::string agent = {};
+  std::string workspace = {};
 };
 
 // Reads YAML: the section `runner` where there is one, the whole otherwise. `file` is for messages.

@@ -8,11 +8,13 @@
 #include <memory>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "runner/config_keys.h"
+#include "tracker/domain/runner/runner.h"
 
 namespace callslip::runner {
 namespace {
@@ -60,6 +62,18 @@ class Check {
   std::vector<ConfigProblem> Run() && {
     Note(Of::kRunner, "", FileProblem(config_.token_file));
     Note(Of::kRunner, "", FileProblem(config_.tls_ca));
+    for (ConfigProblem& refusal : Refusals(config_)) {
+      const auto workspace = config_.workspaces.find(refusal.name);
+      // Of what is no absolute path CheckWorkspace() says more.
+      if (refusal.of == Of::kWorkspace && !absl::StartsWith(workspace->second.dir, "/")) continue;
+      problems_.push_back(std::move(refusal));
+    }
+    const AgentLimits& limits = config_.limits.agents;
+    if (limits.starting_agents > limits.running_agents) {
+      Remark(Of::kRunner, "",
+             absl::StrCat("`starting_agents` is ", limits.starting_agents, ", but no more than ",
+                          limits.running_agents, " agents run (`running_agents`)"));
+    }
     for (const auto& [name, agent] : config_.agents) CheckAgent(name, agent);
     for (const auto& [name, workspace] : config_.workspaces) CheckWorkspace(name, workspace);
     return std::move(problems_);
@@ -68,6 +82,10 @@ class Check {
  private:
   void Note(Of of, const std::string& name, std::string text) {
     if (!text.empty()) problems_.push_back({of, name, std::move(text)});
+  }
+
+  void Remark(Of of, const std::string& name, std::string text) {
+    problems_.push_back({of, name, std::move(text), /*is_note=*/true});
   }
 
   void CheckAgent(const std::string& name, const AgentConfig& agent) {
@@ -81,6 +99,11 @@ class Check {
     const auto wrapper = WrapperOf(directories_, agent, environment_);
     if (!wrapper.ok()) Note(Of::kAgent, name, std::string(wrapper.status().message()));
     CheckNames(Of::kAgent, name, "agent", agent.children, config_.agents);
+    for (const std::string& variable : agent.env_from) {
+      if (environment_.contains(variable)) continue;
+      Remark(Of::kAgent, name,
+             absl::StrCat(variable, " of `env_from` is not set here: the agent does not get it"));
+    }
     for (const std::string& server : agent.mcp) {
       if (server == "callslip") continue;
       Note(Of::kAgent, name,
@@ -103,7 +126,25 @@ class Check {
       CheckDirectory(name, directory);
     }
     CheckNames(Of::kWorkspace, name, "agent", workspace.agents, config_.agents);
+    CheckShellCommands(name, workspace);
     CheckNames(Of::kWorkspace, name, "workspace", workspace.children_in, config_.workspaces);
+  }
+
+  // Agents without tools ask for nothing.
+  void CheckShellCommands(const std::string& name, const WorkspaceConfig& workspace) {
+    const PermissionPolicy& policy = workspace.permissions;
+    const auto execute = policy.by_kind.find("execute");
+    const PermissionRule rule =
+        execute == policy.by_kind.end() ? policy.otherwise : execute->second;
+    if (rule != PermissionRule::kRejectOnce && rule != PermissionRule::kRejectAlways) return;
+    for (const auto& [agent, settings] : config_.agents) {
+      const bool works_here =
+          workspace.agents.empty() || absl::c_linear_search(workspace.agents, agent);
+      if (!settings.shell_commands || !works_here) continue;
+      Remark(Of::kWorkspace, name,
+             absl::StrCat("agent ", agent, " has `shell_commands`, which run whatever ",
+                          "`permissions` say: name others in `agents`"));
+    }
   }
 
   void CheckDirectory(const std::string& workspace, const std::string& directory) {
@@ -133,6 +174,39 @@ class Check {
 };
 
 }  // namespace
+
+std::vector<ConfigProblem> Refusals(const RunnerConfig& config) {
+  std::vector<ConfigProblem> refusals;
+  const auto check = [&](Of of, const std::string& name, const tracker::RunnerOffer& offer) {
+    if (const absl::Status refusal = tracker::CheckOffer(offer); !refusal.ok()) {
+      refusals.push_back({of, name, absl::StrCat("the tracker refuses it: ", refusal.message())});
+    }
+  };
+  // Each by itself, since the tracker names the first only.
+  const tracker::RunnerOffer empty{.runner_id = "runner"};
+  tracker::RunnerOffer all = empty;
+  if (!config.runner_id.empty()) {
+    check(Of::kRunner, "", {.runner_id = config.runner_id});
+  }
+  for (const auto& [name, agent] : config.agents) {
+    all.agents.push_back({.name = name, .children = agent.children});
+    tracker::RunnerOffer one = empty;
+    one.agents = {all.agents.back()};
+    check(Of::kAgent, name, one);
+  }
+  for (const auto& [name, workspace] : config.workspaces) {
+    all.workspaces.push_back({.name = name,
+                              .dir = workspace.dir,
+                              .agents = workspace.agents,
+                              .children_in = workspace.children_in});
+    tracker::RunnerOffer one = empty;
+    one.workspaces = {all.workspaces.back()};
+    check(Of::kWorkspace, name, one);
+  }
+  // Of what is right by itself there may be too many.
+  if (refusals.empty()) check(Of::kRunner, "", all);
+  return refusals;
+}
 
 std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environment& environment) {
   return Check(config, environment).Run();

@@ -17,10 +17,15 @@ struct ConfigProblem {
   Of of = Of::kRunner;
   std::string name;  // Of the agent or workspace.
   std::string text;
+  bool is_note = false;  // It may be meant so, or be right where the runner will run.
 };
 
+// What the tracker would refuse, by its own check: then it serves nothing of the runner.
+std::vector<ConfigProblem> Refusals(const RunnerConfig& config);
+
 // All that is wrong on this machine with a configuration whose text is right: commands that are not
-// there, directories that can't be worked in, names of nothing. `environment` is the runner's.
+// there, directories that can't be worked in, names of nothing, and Refusals().
+// `environment` is the runner's.
 std::vector<ConfigProblem> CheckConfig(const RunnerConfig& config, const Environment& environment);
 
 // Where the program of an agent is; nothing where it is not there.

@@ -135,5 +135,31 @@ TEST_F(ConfigCheckTest, ProgramIsLookedForInTheAgentsOwnPath) {
   EXPECT_EQ(ProgramOf(agent, {}), dir_ + "/agent");
 }
 
+TEST_F(ConfigCheckTest, WhatTheTrackerRefusesIsAProblem) {
+  config_.runner_id = "no name";
+  config_.agents["no+name"].command = {"sh"};
+  config_.workspaces["up"].dir = dir_ + "/web/../web";
+  EXPECT_THAT(Problems(),
+              testing::IsSupersetOf(
+                  {testing::StartsWith(": the tracker refuses it: runner_id has to be"),
+                   testing::StartsWith("no+name: the tracker refuses it: agents.name has to be"),
+                   testing::StartsWith("up: the tracker refuses it: workspaces.dir has to be")}));
+}
+
+TEST_F(ConfigCheckTest, TooManyAreOneProblem) {
+  for (int i = 0; i < 200; ++i) config_.agents[absl::StrCat("a", i)].command = {"sh"};
+  EXPECT_THAT(Problems(), ElementsAre(testing::StartsWith(": the tracker refuses it: agents")));
+}
+
+TEST_F(ConfigCheckTest, WhatMayBeMeantIsANote) {
+  config_.limits.agents.starting_agents = 50;
+  config_.agents["shell"].shell_commands = true;
+  config_.agents["shell"].env_from = {"NOT_SET"};
+  config_.workspaces["web"].permissions.by_kind["execute"] = PermissionRule::kRejectOnce;
+  const auto found = CheckConfig(config_, {{"PATH", "/usr/bin:/bin"}});
+  EXPECT_THAT(found, testing::SizeIs(3));
+  for (const ConfigProblem& each : found) EXPECT_TRUE(each.is_note) << each.text;
+}
+
 }  // namespace
 }  // namespace callslip::runner

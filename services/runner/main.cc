@@ -34,7 +34,9 @@
 #include "runner/commands/agent_inquiry.h"
 #include "runner/commands/login.h"
 #include "runner/commands/prompt.h"
+#include "runner/commands/prompt_place.h"
 #include "runner/config.h"
+#include "runner/config_check.h"
 #include "runner/options.h"
 #include "runner/runner.h"
 #include "runner/session_plans.h"
@@ -53,6 +55,8 @@ constexpr char kProgram[] = "callslip-runner";
 constexpr std::chrono::seconds kStopTime{20};
 // How long the tracker may take to have a prompt's runner serve.
 constexpr std::chrono::seconds kServingTime{10};
+// After so long somebody wants to know what a prompt waits for.
+constexpr std::chrono::seconds kSilence{1};
 // Below the interval at which orchestrators repeat their health checks.
 constexpr absl::Duration kHealthCheckTimeout = absl::Seconds(2);
 
@@ -167,21 +171,18 @@ int CheckHealth(const RunnerConfig& config) {
   return serves.ok() ? 0 : Fail(serves);
 }
 
-// One message to the first agent of the command line or the file, by a runner of its own.
-int Ask(RunnerConfig config, const std::string& agent_options, const std::string& text,
+// One message to an agent of the command line or the file, by a runner of its own.
+int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std::string& text,
         const Environment& environment, const ShutdownSignal& shutdown) {
-  if (config.agents.empty() || config.workspaces.empty()) {
-    return Fail(absl::InvalidArgumentError(
-        "prompt needs an agent and a folder: --agent 'opencode acp' --dir ., or a --runner-file"));
-  }
+  const absl::StatusOr<PromptPlace> place = PlaceOfPrompt(loaded, environment);
+  if (!place.ok()) return Fail(place.status());
+  RunnerConfig config = loaded.config;
   const absl::StatusOr<std::string> token = TokenFor(Role::kRunner, config);
   if (!token.ok()) return Fail(token.status());
   const absl::StatusOr<std::string> asker = TokenFor(Role::kClient, config);
   if (!asker.ok()) return Fail(asker.status());
   InitLogging(kProgram, "error");
   LogWhatGrpcSays();
-  const auto& agent = *config.agents.begin();
-  const auto& workspace = *config.workspaces.begin();
   const std::string session_id = absl::StrCat("prompt-", RandomHex128());
   // It ends with this, and so does its runner, whose name no other has.
   config.runner_id = session_id;
@@ -220,8 +221,13 @@ int Ask(RunnerConfig config, const std::string& agent_options, const std::string
     const auto prompt =
         std::make_shared<Prompt>(runner.context(), client.get(), stdout, stderr, STDIN_FILENO);
     boost::asio::steady_timer patience(runner.context(), kServingTime);
+    boost::asio::steady_timer notice(runner.context(), kSilence);
     boost::asio::post(runner.context(), [&] {
-      begin = [&] { prompt->Start({session_id, agent.first, workspace.second.dir, text}, end); };
+      notice.async_wait([&](const boost::system::error_code& error) {
+        if (error || served.has_value()) return;
+        std::fprintf(stderr, "waits for the tracker at %s\n", config.tracker.ToString().c_str());
+      });
+      begin = [&] { prompt->Start({session_id, place->agent, place->directory, text}, end); };
       patience.async_wait([&](const boost::system::error_code& error) {
         if (error) return;
         if (!served.has_value()) {
@@ -245,6 +251,7 @@ int Ask(RunnerConfig config, const std::string& agent_options, const std::string
     boost::asio::post(runner.context(), [&] {
       begin = nullptr;
       patience.cancel();
+      notice.cancel();
       is_over.set_value();
     });
     is_over.get_future().wait();
@@ -256,48 +263,32 @@ int Main(int argc, char** argv) {
   // Agents are started with posix_spawn; gRPC is not to prepare for anything else.
   setenv("GRPC_ENABLE_FORK_SUPPORT", "0", 1);
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
-  // These are ended by the terminal's signals as any program is.
-  const absl::string_view first = argc > 1 ? argv[1] : "";
-  const bool is_login = first == "login";
-  std::optional<ShutdownSignal> shutdown;
-  if (!is_login && first != "agents") shutdown.emplace();
-  const Environment environment = ParseEnvironment(environ);
-  // Text, agent and method are no options.
-  std::vector<char*> arguments(argv, argv + argc);
-  std::optional<std::string> prompt;
-  if (argc > 2 && absl::string_view(argv[1]) == "prompt") {
-    prompt = argv[2];
-    arguments.erase(arguments.begin() + 1, arguments.begin() + 3);
-  }
-  std::vector<std::string> login;
-  while (is_login && login.size() < 2 && arguments.size() > 2 && arguments[2][0] != '-') {
-    login.emplace_back(arguments[2]);
-    arguments.erase(arguments.begin() + 2);
-  }
   Options settings;
   OptionSet options(kProgram, "starts agents for the tracker's sessions");
   options.AddCommand("check", "says what is wrong with the configuration");
   options.AddCommand("agents", "starts each agent, and says which are installed and answer");
   options.AddCommand("healthcheck", "exits with 0 if the tracker has this runner");
-  options.AddCommand("prompt", "`prompt TEXT`: asks an agent, shows what it says, and ends");
-  options.AddCommand(
-      "login", "`login AGENT [METHOD]`: logs in to an agent that wants that, on this terminal");
+  options.AddCommand("prompt", "asks an agent, shows what it says, and ends", {"TEXT"});
+  options.AddCommand("login", "logs in to an agent that wants that, on this terminal",
+                     {"AGENT", "[METHOD]"});
   settings.AddTo(options);
-  const OptionSet::Parsed parsed =
-      options.ParseOrExit(static_cast<int>(arguments.size()), arguments.data());
-  if (parsed.command == "prompt") {
-    return Fail(absl::InvalidArgumentError("prompt needs a text: prompt 'What is in here?' …"));
-  }
-  if (parsed.command == "login" && login.empty()) {
-    return Fail(absl::InvalidArgumentError("login needs an agent: login opencode …"));
-  }
+  const OptionSet::Parsed parsed = options.ParseOrExit(argc, argv);
+  // These are ended by the terminal's signals as any program is.
+  std::optional<ShutdownSignal> shutdown;
+  if (parsed.command != "login" && parsed.command != "agents") shutdown.emplace();
+  const Environment environment = ParseEnvironment(environ);
   const absl::StatusOr<LoadedConfig> loaded = LoadConfig(settings);
   if (!loaded.ok()) return Fail(loaded.status());
   if (parsed.command == "check") return RunCheck(*loaded, environment, std::cout);
   for (const std::string& problem : loaded->problems) {
     std::fprintf(stderr, "%s: %s\n", kProgram, problem.c_str());
   }
-  if (!loaded->problems.empty()) return 1;
+  const std::vector<ConfigProblem> refusals = Refusals(loaded->config);
+  for (const ConfigProblem& refusal : refusals) {
+    std::fprintf(stderr, "%s: %s%s%s\n", kProgram, refusal.name.c_str(),
+                 refusal.name.empty() ? "" : ": ", refusal.text.c_str());
+  }
+  if (!loaded->problems.empty() || !refusals.empty()) return 1;
   if (parsed.command == "healthcheck") return CheckHealth(loaded->config);
   const auto home = environment.find("HOME");
   const InquiryPlace place = {.environment = environment,
@@ -310,12 +301,14 @@ int Main(int argc, char** argv) {
     return RunAgents(loaded->config, environment, probe, std::cout);
   }
   if (parsed.command == "login") {
-    login.resize(2);
-    const LoginRequest request = {.agent = login[0], .method = login[1], .place = place};
+    std::vector<std::string> named = parsed.arguments;
+    named.resize(2);
+    const LoginRequest request = {.agent = named[0], .method = named[1], .place = place};
     return RunLogin(loaded->config, request, std::cout);
   }
-  if (prompt.has_value()) {
-    return Ask(loaded->config, AgentOptions(settings), *prompt, environment, *shutdown);
+  if (parsed.command == "prompt") {
+    const std::string& text = parsed.arguments.front();
+    return Ask(*loaded, AgentOptions(settings), text, environment, *shutdown);
   }
   return Serve(loaded->config, settings, environment, *shutdown);
 }

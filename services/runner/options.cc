@@ -20,6 +20,36 @@
 #include "telemetry/otlp_option.h"
 
 namespace callslip::runner {
+namespace {
+
+// A program and its arguments. A path is made absolute: the agent starts in another folder.
+std::vector<std::string> CommandOf(const std::string& text) {
+  std::vector<std::string> command;
+  if (access(text.c_str(), X_OK) == 0 && absl::StrContains(text, '/')) {
+    command = {text};
+  } else {
+    command = absl::StrSplit(text, ' ', absl::SkipEmpty());
+  }
+  if (!command.empty() && absl::StrContains(command.front(), '/')) {
+    std::error_code error;
+    const auto whole = std::filesystem::absolute(command.front(), error).lexically_normal();
+    if (!error) command.front() = whole;
+  }
+  return command;
+}
+
+// The name of an agent of which only its program is known, of what names are made of.
+std::string NameOf(const std::string& program) {
+  std::string name = std::filesystem::path(program).filename().string().substr(0, 64);
+  for (char& c : name) {
+    if (!absl::ascii_isalnum(static_cast<unsigned char>(c)) && !absl::StrContains("._-", c)) {
+      c = '-';
+    }
+  }
+  return name.empty() ? "agent" : name;
+}
+
+}  // namespace
 
 void Options::AddTo(OptionSet& options) {
   options.Add("runner-file", &file,
@@ -28,8 +58,9 @@ void Options::AddTo(OptionSet& options) {
   options.Add("tracker", &tracker, "instead of the file's: HOST:PORT or unix:PATH");
   options.Add("gateway", &gateway, "instead of the file's: http://HOST:PORT");
   options.Add("token-file", &token_file, "instead of the file's: whose first `runner` line counts");
-  options.Add("agent", &agent, "an agent by its command, such as 'opencode acp'");
-  options.Add("dir", &dir, "a workspace, for --agent and all others of the file");
+  options.Add("agent", &agent,
+              "an agent: by its name in the file, or by its command, such as 'opencode acp'");
+  options.Add("dir", &dir, "a workspace, beside those of the file");
   AddOtlpEndpoint(options, &otlp_endpoint);
 }
 
@@ -44,12 +75,14 @@ absl::StatusOr<LoadedConfig> LoadConfig(const Options& options) {
   }
   if (!options.gateway.empty()) config.gateway = options.gateway;
   if (!options.token_file.empty()) config.token_file = options.token_file;
-  if (!options.agent.empty()) {
+  if (config.agents.contains(options.agent)) {
+    loaded.agent = options.agent;
+  } else if (!options.agent.empty()) {
     AgentConfig agent;
-    agent.command = absl::StrSplit(options.agent, ' ', absl::SkipEmpty());
+    agent.command = CommandOf(options.agent);
     if (agent.command.empty()) return absl::InvalidArgumentError("--agent is empty");
-    const std::string name = std::filesystem::path(agent.command.front()).filename();
-    config.agents.insert_or_assign(name, std::move(agent));
+    loaded.agent = NameOf(agent.command.front());
+    config.agents.insert_or_assign(loaded.agent, std::move(agent));
   }
   if (!options.dir.empty() || (!options.agent.empty() && config.workspaces.empty())) {
     std::error_code error;
@@ -57,7 +90,13 @@ absl::StatusOr<LoadedConfig> LoadConfig(const Options& options) {
     if (error) return absl::NotFoundError(absl::StrCat("--dir: ", error.message()));
     WorkspaceConfig workspace;
     workspace.dir = dir;
-    config.workspaces.insert_or_assign("here", std::move(workspace));
+    loaded.workspace = "here";
+    config.workspaces.insert_or_assign(loaded.workspace, std::move(workspace));
+  }
+  if (!config.gateway.empty() && !absl::StartsWith(config.gateway, "http://") &&
+      !absl::StartsWith(config.gateway, "https://")) {
+    loaded.problems.push_back(absl::StrCat("the gateway \"", config.gateway,
+                                           "\" is no URL: write http://", config.gateway));
   }
   return loaded;
 }

@@ -140,7 +140,7 @@ RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place) {
     for (const std::string& child : ChildrenOf(config, name)) to.add_children(child);
     const auto problem =
         absl::c_find_if(problems, [&, &agent_name = name](const ConfigProblem& each) {
-          return each.of == ConfigProblem::Of::kAgent && each.name == agent_name;
+          return each.of == ConfigProblem::Of::kAgent && each.name == agent_name && !each.is_note;
         });
     if (problem != problems.end()) to.set_problem(problem->text);
   }

@@ -397,9 +397,10 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
 
   /** What it prints and exits with; `answer` is what is typed. */
   const ask = async (text, { answer = '', signal, agent = scriptedAgent()[0] } = {}) => {
-    const child = spawn(binary('callslip-runner'), ['prompt',
+    // Options and text in any order.
+    const child = spawn(binary('callslip-runner'), ['--dir', folder, 'prompt', '--agent', agent,
       typeof text === 'string' ? text : JSON.stringify(text),
-      '--tracker', services.tracker.address, '--agent', agent, '--dir', folder]);
+      '--tracker', services.tracker.address]);
     const said = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (more) => { said.out += more; });
     // Once: a second one ends the program at once.
@@ -421,7 +422,7 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
     assert.match(failed.err, /agent_crashed.*code 3/);
     const missing = await ask('hello', { agent: '/nowhere/agent' });
     assert.equal(missing.code, 1);
-    assert.match(missing.err, /no command \/nowhere\/agent/);
+    assert.match(missing.err, /\/nowhere\/agent is not there/);
   });
 
   test('asks whoever is there', async () => {
@@ -430,6 +431,12 @@ describe('callslip-runner prompt', { timeout: stretched(60_000) }, () => {
     assert.equal(code, 0);
     assert.match(err, /\? Edit\n {2}1 Yes\n {2}2 No/);
     assert.match(out, /"optionId":"no"/);
+  });
+
+  test('ends where it is asked and nobody is there', async () => {
+    const { err, code } = await ask([{ ask: { toolCallId: 't', kind: 'edit', title: 'Edit' } }, { say: 'never' }]);
+    assert.equal(code, 1);
+    assert.match(err, /nobody can answer here/);
   });
 
   test('stops the agent when it is interrupted', async () => {

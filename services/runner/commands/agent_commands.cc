@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "runner/config_check.h"
@@ -28,13 +29,16 @@ void List(const char* title, Of of, const Entries& entries,
           std::ostream& out) {
   out << title << (entries.empty() ? ": none\n" : "\n");
   for (const auto& [name, entry] : entries) {
-    bool is_ok = true;
-    for (const ConfigProblem& problem : problems) {
-      if (problem.of != of || problem.name != name) continue;
-      is_ok = false;
-      out << Line(entries, name, "problem", problem.text);
-    }
+    const auto is_its = [&, &its_name = name](const ConfigProblem& each) {
+      return each.of == of && each.name == its_name;
+    };
+    const bool is_ok = absl::c_none_of(
+        problems, [&](const ConfigProblem& each) { return is_its(each) && !each.is_note; });
     if (is_ok) out << Line(entries, name, "ok", about(entry));
+    for (const ConfigProblem& problem : problems) {
+      if (!is_its(problem)) continue;
+      out << Line(entries, name, problem.is_note ? "note" : "problem", problem.text);
+    }
   }
 }
 
@@ -45,7 +49,8 @@ int RunCheck(const LoadedConfig& loaded, const Environment& environment, std::os
   const std::vector<ConfigProblem> problems = CheckConfig(config, environment);
   for (const std::string& problem : loaded.problems) out << problem << "\n";
   for (const ConfigProblem& problem : problems) {
-    if (problem.of == Of::kRunner) out << problem.text << "\n";
+    if (problem.of != Of::kRunner) continue;
+    out << (problem.is_note ? "note: " : "") << problem.text << "\n";
   }
   List(
       "agents", Of::kAgent, config.agents, problems,
@@ -53,7 +58,9 @@ int RunCheck(const LoadedConfig& loaded, const Environment& environment, std::os
   List(
       "workspaces", Of::kWorkspace, config.workspaces, problems,
       [](const WorkspaceConfig& workspace) { return workspace.dir; }, out);
-  const size_t count = loaded.problems.size() + problems.size();
+  const size_t count =
+      loaded.problems.size() +
+      absl::c_count_if(problems, [](const ConfigProblem& each) { return !each.is_note; });
   if (count == 0) {
     out << "no problems\n";
   } else {

@@ -1,14 +1,21 @@
 #include "runner/commands/prompt.h"
 
-#include <utility>
+#include <termios.h>
 
+#include <chrono>
+#include <utility>
+#include <variant>
+
+#include "absl/algorithm/container.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "boost/asio/as_tuple.hpp"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
+#include "boost/asio/experimental/awaitable_operators.hpp"
 #include "boost/asio/read_until.hpp"
+#include "boost/asio/steady_timer.hpp"
 #include "boost/asio/use_awaitable.hpp"
 
 namespace callslip::runner {
@@ -17,6 +24,8 @@ namespace {
 constexpr int kGoOn = -1;
 constexpr int kStopped = 130;
 constexpr size_t kMaxLine = 1024;
+// How long it may take until the agent starts, or waits for a place.
+constexpr std::chrono::seconds kGivenWithin{10};
 
 const char* StatusText(v1::AgentStatus status) {
   switch (status) {
@@ -88,7 +97,18 @@ boost::asio::awaitable<int> Prompt::Follow() {
   watch.set_session_id(session_id_);
   const auto updates = tracker_->Open(std::move(watch));
   while (true) {
-    const auto update = co_await updates->Next();
+    const bool is_given = in_turn_ || !status_.empty() || !questions_.empty();
+    const auto patience = is_given ? boost::asio::steady_timer::time_point::max()
+                                   : boost::asio::steady_timer::clock_type::now() + kGivenWithin;
+    boost::asio::steady_timer timer(context_, patience);
+    using boost::asio::experimental::awaitable_operators::operator||;
+    const auto next = co_await (updates->Next() || timer.async_wait(boost::asio::use_awaitable));
+    if (next.index() == 1) {
+      Say("nothing has come of it within 10 s: the tracker has not given the session to this "
+          "runner");
+      co_return 1;
+    }
+    const auto& update = std::get<0>(next);
     if (!update.ok() || !update->has_value()) {
       Say(absl::StrCat("the tracker has left: ", std::string(update.status().message())));
       co_return 1;
@@ -105,9 +125,9 @@ int Prompt::Take(const v1::SessionUpdate& update) {
     for (const v1::Permission& permission : update.snapshot().permissions()) Ask(permission);
     return ShowAgent(update.snapshot().session().agent());
   }
-  if (update.has_permission() && !update.permission().answered() &&
-      !update.permission().cancelled()) {
-    Ask(update.permission());
+  if (update.has_permission()) {
+    const bool is_over = update.permission().answered() || update.permission().cancelled();
+    is_over ? Drop(update.permission()) : Ask(update.permission());
   }
   if (update.has_turn()) in_turn_ = update.turn().outcome().empty();
   // Without a turn there is none whose end would be told.
@@ -116,11 +136,12 @@ int Prompt::Take(const v1::SessionUpdate& update) {
   const v1::SessionUpdate::TurnChange& turn = update.turn();
   if (turn.outcome() == "completed") {
     Say("");
-    return 0;
+    // What an agent says that was not answered is no success.
+    return input_ended_ ? 1 : 0;
   }
   Say(absl::StrCat(turn.outcome(), ": ", turn.reason(), turn.message().empty() ? "" : ": ",
                    turn.message()));
-  return turn.outcome() == "cancelled" ? kStopped : 1;
+  return turn.outcome() == "cancelled" && !input_ended_ ? kStopped : 1;
 }
 
 void Prompt::Show(const v1::SessionEvent& event) {
@@ -148,48 +169,86 @@ int Prompt::ShowAgent(const v1::AgentState& agent) {
   return agent.status() == v1::AGENT_STATUS_FAILED ? 1 : kGoOn;
 }
 
+bool Prompt::IsAsked(const std::string& permission_id) const {
+  return !questions_.empty() && questions_.front().permission_id() == permission_id;
+}
+
 void Prompt::Ask(const v1::Permission& permission) {
+  const std::string& id = permission.permission_id();
+  const bool is_known = absl::c_any_of(
+      questions_, [&id](const v1::Permission& each) { return each.permission_id() == id; });
+  if (is_known) return;
+  questions_.push_back(permission);
+  if (std::exchange(answers_, true)) return;
+  boost::asio::co_spawn(
+      context_, [self = shared_from_this()] { return self->AnswerAll(); }, boost::asio::detached);
+}
+
+void Prompt::Drop(const v1::Permission& permission) {
+  const std::string& id = permission.permission_id();
+  const bool is_asked = IsAsked(id);
+  std::erase_if(questions_,
+                [&id](const v1::Permission& each) { return each.permission_id() == id; });
+  if (!is_asked) return;
+  Say(absl::StrCat(
+      permission.cancelled() ? "no answer is wanted any more: " : "answered elsewhere: ",
+      permission.title()));
+  input_.cancel();
+}
+
+boost::asio::awaitable<void> Prompt::AnswerAll() {
+  while (!questions_.empty() && !input_ended_) {
+    const v1::Permission question = questions_.front();
+    co_await Answer(question);
+    if (IsAsked(question.permission_id())) questions_.pop_front();
+  }
+  answers_ = false;
+}
+
+boost::asio::awaitable<void> Prompt::Answer(v1::Permission permission) {
   Say(absl::StrCat("? ", permission.title()));
   for (int i = 0; i < permission.options_size(); ++i) {
     Say(absl::StrCat("  ", i + 1, " ", permission.options(i).name()));
   }
-  if (std::exchange(asking_, true)) return;
-  boost::asio::co_spawn(
-      context_, [self = shared_from_this(), permission] { return self->Answer(permission); },
-      boost::asio::detached);
-}
-
-boost::asio::awaitable<void> Prompt::Answer(v1::Permission permission) {
-  while (true) {
+  // What was typed at a terminal before the question could be read answers another one.
+  tcflush(input_.native_handle(), TCIFLUSH);
+  while (IsAsked(permission.permission_id())) {
     Say(absl::StrCat("1 to ", permission.options_size(), "?"));
-    const auto [error, bytes] = co_await boost::asio::async_read_until(
-        input_, boost::asio::dynamic_buffer(read_, kMaxLine), '\n',
-        boost::asio::as_tuple(boost::asio::use_awaitable));
-    if (error) {
-      Say("nobody answers here; whoever watches the session may");
-      co_return;
-    }
-    const std::string line = read_.substr(0, bytes);
-    read_.erase(0, bytes);
+    const std::optional<std::string> line = co_await ReadLine();
+    if (!line.has_value() || !IsAsked(permission.permission_id())) break;
     int choice = 0;
-    if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(line), &choice) || choice < 1 ||
+    if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(*line), &choice) || choice < 1 ||
         choice > permission.options_size()) {
       continue;
     }
+    questions_.pop_front();
     v1::AnswerPermissionRequest answer;
     answer.set_session_id(session_id_);
     answer.set_permission_id(permission.permission_id());
     answer.set_option_id(permission.options(choice - 1).option_id());
-    asking_ = false;
     const auto answered = co_await tracker_->Call(std::move(answer));
     if (!answered.ok()) Say(std::string(answered.status().message()));
-    co_return;
   }
 }
 
-void Prompt::Stop() {
-  stopped_ = true;
-  if (session_id_.empty()) return;
+boost::asio::awaitable<std::optional<std::string>> Prompt::ReadLine() {
+  const auto [error, bytes] = co_await boost::asio::async_read_until(
+      input_, boost::asio::dynamic_buffer(read_, kMaxLine), '\n',
+      boost::asio::as_tuple(boost::asio::use_awaitable));
+  if (error == boost::asio::error::operation_aborted) co_return std::nullopt;
+  if (error) {
+    Say("nobody can answer here: the turn is stopped. `permissions` of a workspace can answer "
+        "instead, see docs/runner.md");
+    input_ended_ = true;
+    StopTurn();
+    co_return std::nullopt;
+  }
+  std::string line = read_.substr(0, bytes);
+  read_.erase(0, bytes);
+  co_return line;
+}
+
+void Prompt::StopTurn() {
   boost::asio::co_spawn(
       context_,
       [](std::shared_ptr<Prompt> self) -> boost::asio::awaitable<void> {
@@ -198,6 +257,11 @@ void Prompt::Stop() {
         (void)co_await self->tracker_->Call(std::move(stop));
       }(shared_from_this()),
       boost::asio::detached);
+}
+
+void Prompt::Stop() {
+  stopped_ = true;
+  if (!session_id_.empty()) StopTurn();
 }
 
 void Prompt::Say(const std::string& line) {

@@ -2,8 +2,10 @@
 #define CALLSLIP_RUNNER_COMMANDS_PROMPT_H_
 
 #include <cstdio>
+#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "boost/asio/awaitable.hpp"
@@ -14,8 +16,9 @@
 namespace callslip::runner {
 
 // `callslip-runner prompt TEXT`: one message to an agent, in a session of its own. What the agent
-// says goes to `out`, all else to `err`: the tools that it uses, what it asks, which is answered
-// with a line of `input`, and how it ended. Lives on the context's thread.
+// says goes to `out`, all else to `err`: the tools that it uses, what it asks, one question after
+// the other, each answered with a line of `input`, and how it ended. Where `input` has ended and
+// the agent asks, its turn is stopped. Lives on the context's thread.
 class Prompt : public std::enable_shared_from_this<Prompt> {
  public:
   struct Question {
@@ -24,8 +27,8 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
     std::string directory;
     std::string text;
   };
-  // What the program exits with: 0 where the turn was completed, 1 where it failed, 130 where it
-  // was stopped.
+  // What the program exits with: 0 where the turn was completed, 1 where it failed, did not begin,
+  // or nobody could answer, 130 where it was stopped.
   using Done = std::function<void(int)>;
 
   // `input` is a descriptor, which is not closed.
@@ -46,8 +49,17 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   int Take(const v1::SessionUpdate& update);
   void Show(const v1::SessionEvent& event);
   int ShowAgent(const v1::AgentState& agent);
+  // Once its turn comes.
   void Ask(const v1::Permission& permission);
+  // Somebody else has answered it, or the agent wants no answer any more.
+  void Drop(const v1::Permission& permission);
+  bool IsAsked(const std::string& permission_id) const;
+  // The questions that wait, one after the other.
+  boost::asio::awaitable<void> AnswerAll();
   boost::asio::awaitable<void> Answer(v1::Permission permission);
+  // The next line of the input; nothing where it has ended, or the question is over.
+  boost::asio::awaitable<std::optional<std::string>> ReadLine();
+  void StopTurn();
   // On a line of its own.
   void Say(const std::string& line);
 
@@ -60,7 +72,9 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   std::string session_id_;
   std::string status_;
   bool in_line_ = false;
-  bool asking_ = false;
+  std::deque<v1::Permission> questions_;  // The first one is asked.
+  bool answers_ = false;                  // AnswerAll() is under way.
+  bool input_ended_ = false;
   bool in_turn_ = false;
   bool stopped_ = false;
 };

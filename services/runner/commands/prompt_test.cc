@@ -1,0 +1,210 @@
+#include "runner/commands/prompt.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/as_tuple.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "boost/asio/use_awaitable.hpp"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace callslip::runner {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// What a watch tells, as a test says.
+struct Updates {
+  explicit Updates(boost::asio::io_context& context)
+      : changed(context, boost::asio::steady_timer::time_point::max()) {}
+
+  void Push(v1::SessionUpdate update) {
+    waiting.push_back(std::move(update));
+    changed.cancel();
+  }
+
+  std::deque<v1::SessionUpdate> waiting;
+  boost::asio::steady_timer changed;
+};
+
+class UpdateStream final : public MessageStream<v1::SessionUpdate> {
+ public:
+  explicit UpdateStream(Updates* updates) : updates_(updates) {}
+
+  boost::asio::awaitable<absl::StatusOr<std::optional<v1::SessionUpdate>>> Next() override {
+    while (updates_->waiting.empty()) {
+      co_await updates_->changed.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
+    }
+    v1::SessionUpdate next = std::move(updates_->waiting.front());
+    updates_->waiting.pop_front();
+    co_return next;
+  }
+
+ private:
+  Updates* const updates_;
+};
+
+// A tracker that takes everything.
+class FakeCalls final : public ClientCalls {
+ public:
+  explicit FakeCalls(boost::asio::io_context& context) : updates(context) {}
+
+  Result<v1::Session> Call(v1::CreateSessionRequest request) override {
+    v1::Session session;
+    session.set_session_id(request.session_id());
+    co_return session;
+  }
+  Result<v1::Session> Call(v1::EndSessionRequest) override { co_return v1::Session(); }
+  Result<v1::QueuedMessage> Call(v1::AddMessageRequest) override { co_return v1::QueuedMessage(); }
+  Result<v1::Permission> Call(v1::AnswerPermissionRequest request) override {
+    answers.push_back(absl::StrCat(request.permission_id(), " ", request.option_id()));
+    co_return v1::Permission();
+  }
+  Result<v1::QueueStatus> Call(v1::StopTurnRequest) override {
+    ++stops;
+    co_return v1::QueueStatus();
+  }
+  std::unique_ptr<MessageStream<v1::SessionUpdate>> Open(v1::WatchSessionRequest) override {
+    return std::make_unique<UpdateStream>(&updates);
+  }
+
+  Updates updates;
+  std::vector<std::string> answers;
+  int stops = 0;
+};
+
+class PromptTest : public testing::Test {
+ protected:
+  PromptTest() {
+    EXPECT_EQ(pipe(input_), 0);
+    prompt_ = std::make_shared<Prompt>(context_, &calls_, out_, err_, input_[0]);
+    prompt_->Start({"s", "agent", "/web", "go"}, [this](int code) { code_ = code; });
+    calls_.updates.Push(Turn(""));
+    Run();
+  }
+  ~PromptTest() override {
+    // What waits for a line holds it.
+    prompt_ = nullptr;
+    CloseInput();
+    context_.poll();
+    close(input_[0]);
+    std::fclose(out_);
+    std::fclose(err_);
+    free(said_);
+    free(shown_);
+  }
+
+  static v1::SessionUpdate Turn(const std::string& outcome) {
+    v1::SessionUpdate update;
+    update.mutable_turn()->set_outcome(outcome);
+    return update;
+  }
+  static v1::SessionUpdate Question(const std::string& id) {
+    v1::SessionUpdate update;
+    v1::Permission& permission = *update.mutable_permission();
+    permission.set_permission_id(id);
+    permission.set_title(absl::StrCat("May I ", id));
+    for (const char* option : {"yes", "no"}) {
+      auto& to = *permission.add_options();
+      to.set_option_id(option);
+      to.set_name(option);
+    }
+    return update;
+  }
+  void Tell(v1::SessionUpdate update) {
+    calls_.updates.Push(std::move(update));
+    Run();
+  }
+  void Type(const std::string& text) {
+    ASSERT_EQ(write(input_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    Run();
+  }
+  void CloseInput() {
+    if (input_[1] >= 0) close(std::exchange(input_[1], -1));
+  }
+  // Until nothing is ready any more.
+  void Run() {
+    while (context_.poll() > 0) {
+    }
+  }
+  std::string Said() {
+    std::fflush(err_);
+    return {said_, said_bytes_};
+  }
+
+  boost::asio::io_context context_{1};
+  FakeCalls calls_{context_};
+  char* said_ = nullptr;
+  size_t said_bytes_ = 0;
+  char* shown_ = nullptr;
+  size_t shown_bytes_ = 0;
+  std::FILE* out_ = open_memstream(&shown_, &shown_bytes_);
+  std::FILE* err_ = open_memstream(&said_, &said_bytes_);
+  int input_[2] = {-1, -1};
+  std::shared_ptr<Prompt> prompt_;
+  int code_ = -1;
+};
+
+TEST_F(PromptTest, OneQuestionIsAskedAfterTheOther) {
+  Tell(Question("one"));
+  Tell(Question("two"));
+  EXPECT_THAT(Said(), Not(HasSubstr("May I two")));
+  Type("2\n");
+  EXPECT_THAT(calls_.answers, ElementsAre("one no"));
+  EXPECT_THAT(Said(), HasSubstr("? May I two\n  1 yes\n  2 no\n1 to 2?\n"));
+  Type("3\nperhaps\n1\n");
+  EXPECT_THAT(calls_.answers, ElementsAre("one no", "two yes"));
+  Tell(Turn("completed"));
+  EXPECT_EQ(code_, 0);
+}
+
+TEST_F(PromptTest, AnAnswerIsNeverOneToAQuestionThatIsOver) {
+  for (const bool is_answered : {true, false}) {
+    v1::SessionUpdate over = Question("one");
+    Tell(over);
+    Tell(Question("two"));
+    over.mutable_permission()->set_answered(is_answered);
+    over.mutable_permission()->set_cancelled(!is_answered);
+    Tell(over);
+    EXPECT_THAT(Said(), HasSubstr(is_answered ? "answered elsewhere: May I one"
+                                              : "no answer is wanted any more: May I one"));
+    EXPECT_THAT(Said(), HasSubstr("? May I two\n"));
+    Type("1\n");
+    EXPECT_THAT(calls_.answers, ElementsAre("two yes"));
+    calls_.answers.clear();
+  }
+}
+
+TEST_F(PromptTest, AQuestionThatIsOverBeforeItsTurnIsNotAsked) {
+  Tell(Question("one"));
+  v1::SessionUpdate over = Question("two");
+  Tell(over);
+  over.mutable_permission()->set_cancelled(true);
+  Tell(over);
+  Type("1\n");
+  EXPECT_THAT(calls_.answers, ElementsAre("one yes"));
+  EXPECT_THAT(Said(), Not(HasSubstr("two")));
+}
+
+TEST_F(PromptTest, WhereNobodyIsThereTheTurnIsStopped) {
+  CloseInput();
+  Tell(Question("one"));
+  EXPECT_THAT(Said(), HasSubstr("nobody can answer here"));
+  EXPECT_THAT(calls_.answers, IsEmpty());
+  EXPECT_EQ(calls_.stops, 1);
+  Tell(Turn("cancelled"));
+  EXPECT_EQ(code_, 1);
+}
+
+}  // namespace
+}  // namespace callslip::runner
