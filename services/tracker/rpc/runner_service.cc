@@ -11,8 +11,12 @@
 namespace callslip::tracker {
 namespace {
 
-// How soon what has to be done is tried again where the storage is busy.
+// How soon what has to be done is tried again where the storage is busy, or fails for the moment.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
+
+bool MayPass(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
+}
 
 }  // namespace
 
@@ -149,7 +153,7 @@ void RunnerService::Find(const std::string& runner_id, const std::string& sessio
         return session.metadata();
       },
       [this, runner_id, session_id, found](const absl::StatusOr<SessionMetadata>& session) {
-        if (absl::IsResourceExhausted(session.status())) {
+        if (MayPass(session.status())) {
           timers_->After(kRetryAfter, [this, runner_id, session_id, found] {
             Find(runner_id, session_id, found);
           });
@@ -191,7 +195,7 @@ void RunnerService::Forsake(const std::string& session_id, Turn turn, bool again
         return runner_id;
       },
       [this, session_id, turn](const absl::StatusOr<std::string>& done) {
-        if (!absl::IsResourceExhausted(done.status())) return;
+        if (!MayPass(done.status())) return;
         timers_->After(kRetryAfter,
                        [this, session_id, turn] { Forsake(session_id, turn, /*again=*/true); });
       });

@@ -1,9 +1,12 @@
 // RunnerService over the real listener, with gRPC's own client.
+#include <chrono>
 #include <cstdint>
 #include <future>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +23,8 @@ using Serving = std::unique_ptr<StreamReader<v1::Assignment>>;
 
 class RunnerServiceTest : public SessionServerTest {
  protected:
+  using SessionServerTest::SessionServerTest;
+
   static std::string Offer(const std::string& id, const std::string& more = "") {
     return absl::StrCat("runner_id: '", id, "' version: '1' max_agents: 2 ",
                         "agents { name: 'claude' title: 'Claude' } ",
@@ -226,6 +231,30 @@ TEST_F(RunnerServiceTest, ATitleNamesASessionWithoutAName) {
   EXPECT_EQ(name(), "Mend the login");
   EXPECT_OK(SetState("s", "r", "status: AGENT_STATUS_IDLE title: 'Another'"));
   EXPECT_EQ(name(), "Mend the login");
+}
+
+class ForgetfulRunnerServiceTest : public RunnerServiceTest {
+ protected:
+  static SessionLimits ReadAnewEachTime() {
+    SessionLimits limits;
+    limits.idle_sessions = 0;
+    return limits;
+  }
+  ForgetfulRunnerServiceTest() : RunnerServiceTest(ReadAnewEachTime()) {}
+};
+
+TEST_F(ForgetfulRunnerServiceTest, ASessionThatCannotBeReadForAMomentIsGivenLater) {
+  Make("s");
+  Enqueue("s");
+  Make("another");
+  disk_.Fail(0, std::numeric_limits<int64_t>::max() / 2);
+  const Serving serving = Begin("r");
+  while (disk_.failures() == 0) std::this_thread::yield();
+  disk_.Fail(0, 0);
+  auto given = std::async(std::launch::async, [&] { ExpectNeeded(serving, "s"); });
+  while (given.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) {
+    clock_.Advance(absl::Milliseconds(100));
+  }
 }
 
 TEST_F(RunnerServiceTest, TheTurnOfALostOneEndsWhereNobodyTakesTheSession) {
