@@ -211,6 +211,21 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     assert.match(await sessions.answer(id), /exit 7/);
   }));
 
+  test('is told of more than fits into a message as much as does', () => services.step(async () => {
+    const id = await sessions.begin({ acp_server: 'shell' });
+    const commands = Array.from({ length: 20 }, (_, i) =>
+      `<shell>echo begin-${i}; head -c 16000 /dev/zero | tr '\\0' x</shell>`);
+    await sessions.say(id, [{ say: commands.join(' ') }]);
+    await ended(id, 2);
+    const { events } = await sessions.call('GET', `/sessions/${id}/events?type=user_prompt`);
+    const { message } = events[1].data;
+    assert.ok(message.length > 200_000 && message.length <= 262_144, `${message.length}`);
+    for (let i = 0; i < 20; ++i) assert.ok(message.includes(`begin-${i}\n`), `${i}`);
+    assert.match(message, /bytes more are in the session's events/);
+    // It would be stopped for no other one, since it would forget everything.
+    await sessions.call('DELETE', `/sessions/${id}`);
+  }));
+
   test('with shell commands is heard as it speaks, up to its first one', () => services.step(async () => {
     const id = await sessions.begin({ acp_server: 'shell' });
     const watcher = await sessions.watch(id);

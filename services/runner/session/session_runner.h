@@ -109,6 +109,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   };
   // Answers in a row that may each have commands.
   static constexpr int kMostRounds = 50;
+  // Of an answer that is looked through for commands: an event may be 4 MiB long.
+  static constexpr size_t kMaxAnswer = size_t{3} << 20;
 
   // session_runner.cc: the agent's life.
   void Want();
@@ -147,9 +149,10 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   boost::asio::awaitable<bool> StartTurn();
   boost::asio::awaitable<AgentSession::TurnEnd> PromptAgent();
   boost::asio::awaitable<Json> PromptBlocks();
-  boost::asio::awaitable<void> FinishTurn(AgentSession::TurnEnd end);
+  // True where its queue goes on by itself.
+  boost::asio::awaitable<bool> FinishTurn(AgentSession::TurnEnd end);
   // Until what it has said is recorded.
-  boost::asio::awaitable<void> HoldAgent();
+  void HoldAgent();
 
   // session_questions.cc: what it asks for.
   boost::asio::awaitable<void> Ask(PermissionQuestion question, std::string permission_id,
@@ -166,7 +169,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // Once that is done.
   boost::asio::awaitable<void> Shown();
   // Of the answer that has just ended; what the agent is to be told, empty where there were none.
-  boost::asio::awaitable<std::string> RunShellCommands();
+  boost::asio::awaitable<absl::StatusOr<std::string>> RunShellCommands();
   // As what the agent has said, and nothing else: what was shown of it, and the rest.
   boost::asio::awaitable<void> RecordAnswer();
   // By the ids of commands at the tracker, those of their tool calls.

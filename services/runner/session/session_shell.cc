@@ -2,13 +2,16 @@
 // tracker finds them, this is their worker, and what they put out is the agent's next prompt.
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "common/error_details.h"
 #include "common/log.h"
 #include "common/text_scan.h"
 #include "runner/session/session_calls.h"
 #include "runner/session/session_runner.h"
+#include "runner/session/shell_results.h"
 
 namespace callslip::runner {
 namespace {
@@ -18,8 +21,8 @@ constexpr size_t kPieceBytes = size_t{512} << 10;
 // Below the 5 minutes that the tracker gives a command.
 constexpr absl::Duration kCommandTime = absl::Minutes(4);
 constexpr int kPageEvents = 1000;
-// Of an answer that is looked through for commands: an event may be 4 MiB long.
-constexpr size_t kMaxAnswer = size_t{3} << 20;
+// Of what becomes of them: below the 256 KiB that a message may have.
+constexpr size_t kMaxResults = (size_t{256} << 10) - 1024;
 
 // How much of an answer, of which so much is shown, is shown before its end: none of what may be a
 // command, since one that the tracker knows of is to run within its time.
@@ -112,8 +115,8 @@ boost::asio::awaitable<void> SessionRunner::RecordAnswer() {
   recorder_->Add(std::move(event));
 }
 
-boost::asio::awaitable<std::string> SessionRunner::RunShellCommands() {
-  const std::string text = std::exchange(answer_, "");
+boost::asio::awaitable<absl::StatusOr<std::string>> SessionRunner::RunShellCommands() {
+  std::string text = std::exchange(answer_, "");
   if (text.empty()) co_return "";
   // From its beginning, whatever of it was shown: the tracker passes over what it knows.
   const int32_t iteration =
@@ -135,7 +138,11 @@ boost::asio::awaitable<std::string> SessionRunner::RunShellCommands() {
           {{"session", id()},
            {"traceparent", spans_.UnderWay()},
            {"error", std::string(added.status().message())}});
-      co_return "";
+      // It was said all the same.
+      answer_ = std::move(text);
+      answer_iteration_ = iteration;
+      co_await RecordAnswer();
+      co_return added.status();
     }
     for (const v1::AddAgentTextResponse::Command& command : added->commands()) {
       order.push_back(command.id());
@@ -153,12 +160,9 @@ boost::asio::awaitable<std::string> SessionRunner::RunShellCommands() {
     if (!has_one) break;
   }
   co_await ReadTitles(titles);
-  std::string results;
-  for (const std::string& command : order) {
-    absl::StrAppend(&results, results.empty() || results.back() == '\n' ? "" : "\n",
-                    titles[command]);
-  }
-  co_return results;
+  std::vector<std::string> results;
+  for (const std::string& command : order) results.push_back(std::move(titles[command]));
+  co_return ShellResults(results, kMaxResults);
 }
 
 boost::asio::awaitable<bool> SessionRunner::Refuse(const v1::CommandLease& lease,
@@ -232,24 +236,30 @@ boost::asio::awaitable<bool> SessionRunner::RunShellCommand(ShellCommands& wante
 // How they have ended is recorded soon after that.
 boost::asio::awaitable<void> SessionRunner::ReadTitles(std::map<std::string, std::string>& titles) {
   constexpr int kTries = 40;
-  for (int i = 0; i < kTries && !released_; ++i) {
+  int64_t after = turn_->seq;
+  size_t ended = 0;
+  for (int i = 0; i < kTries && !released_;) {
     auto request = For<v1::ReadEventsRequest>();
     request.set_limit(kPageEvents);
     request.set_type("tool_call_update");
-    request.set_after_seq(turn_->seq);
+    request.set_after_seq(after);
     const auto page = co_await Persistently(std::move(request));
-    size_t ended = 0;
-    if (page.ok()) {
-      for (const v1::SessionEvent& event : page->events()) {
-        const v1::ToolCallUpdateEvent& update = event.tool_call_update();
-        const bool is_over = update.status() == "completed" || update.status() == "failed";
-        const auto title = titles.find(update.tool_call_id());
-        if (!is_over || title == titles.end()) continue;
-        title->second = update.title();
-        ++ended;
-      }
+    if (!page.ok()) co_return;
+    for (const v1::SessionEvent& event : page->events()) {
+      after = event.seq();
+      const v1::ToolCallUpdateEvent& update = event.tool_call_update();
+      const bool is_over = update.status() == "completed" || update.status() == "failed";
+      const auto title = titles.find(update.tool_call_id());
+      if (!is_over || title == titles.end()) continue;
+      title->second = update.title();
+      ++ended;
     }
     if (ended >= titles.size()) co_return;
+    if (page->has_more()) {
+      after = page->next_after_seq();
+      continue;
+    }
+    ++i;
     co_await Pause(*host_->timers, absl::Milliseconds(50));
   }
 }
@@ -260,7 +270,13 @@ boost::asio::awaitable<void> SessionRunner::PromptWith(std::string results) {
   request.mutable_prompt()->set_prompt_id(absl::StrCat("shell-", iteration_, "-", turn_->id));
   const auto started = co_await Persistently(std::move(request));
   if (!started.ok()) {
-    // Somebody's message came first: the agent is told with that.
+    // Where somebody's message came first, the agent is told with that.
+    if (callslip::DetailsOf(started.status()).reason != "turn_in_progress") {
+      v1::SessionEvent event;
+      event.mutable_error()->set_message(absl::StrCat(
+          "the agent could not be told what became of its commands: ", started.status().message()));
+      recorder_->Add(std::move(event));
+    }
     results_ = std::move(results);
     co_return;
   }

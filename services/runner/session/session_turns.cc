@@ -128,13 +128,18 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
       // What was cut off may be half of what was meant.
       co_await Shown();
       if (goes_on && !turn_->is_stopped && !released_ && !answer_is_long_) {
-        results = co_await RunShellCommands();
+        absl::StatusOr<std::string> ran = co_await RunShellCommands();
+        if (ran.ok()) {
+          results = *std::move(ran);
+        } else {
+          end = AgentError{"shell_commands_failed", std::string(ran.status().message())};
+        }
       } else {
         co_await RecordAnswer();
       }
-      co_await FinishTurn(std::move(end));
+      const bool queue_goes_on = co_await FinishTurn(std::move(end));
       rounds_ = results.empty() ? 0 : rounds_ + 1;
-      if (!results.empty() && goes_on && rounds_ <= kMostRounds && !turn_->is_stopped &&
+      if (!results.empty() && queue_goes_on && rounds_ <= kMostRounds && !turn_->is_stopped &&
           !next_turn_.has_value()) {
         co_await PromptWith(std::move(results));
       } else {
@@ -239,7 +244,7 @@ boost::asio::awaitable<Json> SessionRunner::PromptBlocks() {
   co_return blocks;
 }
 
-boost::asio::awaitable<void> SessionRunner::FinishTurn(AgentSession::TurnEnd end) {
+boost::asio::awaitable<bool> SessionRunner::FinishTurn(AgentSession::TurnEnd end) {
   auto request = For<v1::FinishTurnRequest>();
   request.set_turn_id(turn_->id);
   const absl::Status recorded = co_await recorder_->Flush();
@@ -286,6 +291,7 @@ boost::asio::awaitable<void> SessionRunner::FinishTurn(AgentSession::TurnEnd end
          {"traceparent", trace},
          {"error", std::string(finished.status().message())}});
   }
+  co_return finished.ok() && finished->pause_reason().empty();
 }
 
 void SessionRunner::OnUpdate(AgentUpdate update) {
@@ -312,6 +318,7 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
       // The tracker records the answer as a whole, with what was found in it.
       answer_ += acp::TextOf(piece->content, "text");
       ShowAnswer();
+      if (answer_.size() > kMaxAnswer) HoldAgent();
       return;
     }
   }
@@ -319,18 +326,19 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
     // What can't be recorded is not to be done either.
     agent_->Cancel();
   }
-  if (!recorder_->has_room() && agent_ != nullptr && !std::exchange(holds_agent_, true)) {
-    Spawn(HoldAgent());
-  }
+  if (!recorder_->has_room()) HoldAgent();
 }
 
-boost::asio::awaitable<void> SessionRunner::HoldAgent() {
-  const auto self = shared_from_this();
-  const std::shared_ptr<AgentSession> agent = agent_;
-  agent->Hold();
-  co_await recorder_->WaitForRoom();
-  holds_agent_ = false;
-  agent->GoOn();
+void SessionRunner::HoldAgent() {
+  if (agent_ == nullptr || std::exchange(holds_agent_, true)) return;
+  agent_->Hold();
+  Spawn([](std::shared_ptr<SessionRunner> self,
+           std::shared_ptr<AgentSession> agent) -> boost::asio::awaitable<void> {
+    co_await self->Shown();
+    co_await self->recorder_->WaitForRoom();
+    self->holds_agent_ = false;
+    agent->GoOn();
+  }(shared_from_this(), agent_));
 }
 
 void SessionRunner::OnClientCall(const std::string& method, const Json& params,
