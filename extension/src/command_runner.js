@@ -184,7 +184,8 @@ function failure(error, run) {
   const known = error instanceof CommandError;
   if (known && error.url) run.url = error.url;
   return {
-    status: 'error',
+    // An action that watches the time itself says how far it came.
+    status: known && error.code === 'execution_timeout' ? 'timeout' : 'error',
     error: {
       code: known ? error.code : 'execution_failed',
       message: cutText(error.message, MESSAGE_CHARS),

@@ -209,6 +209,13 @@ export const TYPED_KEYS = 1_000;
 /** An action gives its element up so long before its command is over, to say what is in the way, in ms. */
 export const TARGET_RESERVE_MS = 300;
 
+/**
+ * How long a page may take to make of a value what its field keeps, in ms, and how often that is looked at.
+ * Most have done so by the first look.
+ */
+export const KEPT_PATIENCE_MS = 300;
+export const KEPT_LOOK_MS = 30;
+
 /** The most keys of one press: a slider from end to end, and far less than the 10 s of a command. */
 export const KEY_STROKES = 500;
 

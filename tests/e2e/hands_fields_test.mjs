@@ -1,6 +1,7 @@
 /** Filling in and typing, in a real Chromium. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
 import { HandsSetting } from './support/hands_setting.js';
 
 let hands;
@@ -98,22 +99,30 @@ describe('fill', () => {
     }
   });
 
-  test('writes no more than the page lets anybody write', async () => {
-    await hands.show('<input id="short" maxlength="3" value="abc">');
-    await fill({ '#short': 'abcdef' });
+  test('refuses more than a field has room for, and nothing is written', async () => {
+    await hands.show('<input id="name" value="old"><input id="short" maxlength="3" value="abc"><textarea id="note" maxlength="4"></textarea>');
+    for (const [selector, value, wish] of [['#short', 'abcdef', 'at most 3'], ['#note', 'a😀😀', 'at most 4']]) {
+      const error = await hands.refused({ action: 'fill', fields: { '#name': 'new', [selector]: value } }, 'invalid_params');
+      assert.ok(error.message.includes(`takes ${wish} characters, not ${JSON.stringify(value)}`), error.message);
+      assert.equal(error.may_have_executed, false);
+    }
     assert.equal(await page.inputValue('#short'), 'abc');
+    assert.equal(await page.inputValue('#name'), 'old');
+    await fill({ '#short': 'xyz', '#note': '😀😀' });
+    assert.equal(await page.inputValue('#short'), 'xyz');
+    assert.equal(await page.inputValue('#note'), '😀😀');
   });
 
-  test('nor does it where the page keeps what is typed to itself', async () => {
+  test('has that room where the page keeps what is typed to itself, too', async () => {
     await hands.show(`<input id="short" maxlength="3" value="abc"><input id="full" maxlength="2"><textarea id="long"></textarea>
-      <input id="pair" maxlength="2"><input id="same" maxlength="3" value="abc"><script>addEventListener('beforeinput', (event) => event.preventDefault());
+      <input id="pair" maxlength="3"><script>addEventListener('beforeinput', (event) => event.preventDefault());
       addEventListener('input', (event) => event.stopImmediatePropagation(), { capture: true });
       document.querySelector('#full').value = 'abcd';</script>`);
-    await fill({ '#short': 'defghi', '#full': 'xyz', '#long': 'defghi', '#pair': 'a😀', '#same': 'abcdef' });
-    for (const [id, value] of [['short', 'def'], ['full', 'xy'], ['long', 'defghi'], ['pair', 'a'], ['same', 'abc']]) {
+    await fill({ '#short': 'def', '#full': 'xy', '#long': 'defghi', '#pair': 'a😀' });
+    for (const [id, value] of [['short', 'def'], ['full', 'xy'], ['long', 'defghi'], ['pair', 'a😀']]) {
       assert.equal(await page.inputValue(`#${id}`), value);
     }
-    await hands.perform({ action: 'type', selector: '#short', text: 'z', clear: false });
+    await hands.refused({ action: 'type', selector: '#short', text: 'z', clear: false }, 'value_refused');
     assert.equal(await page.inputValue('#short'), 'def');
   });
 
@@ -290,5 +299,366 @@ describe('press, on an element', () => {
     assert.ok((await heard()).includes('keydown editor'));
     await hands.perform({ action: 'type', selector: '#line', text: 'y' });
     assert.match(await page.textContent('#line'), /y/);
+  });
+});
+
+describe('a field that cannot hold a value', () => {
+  /** By type: what it holds, what is refused, and a word of what it wants. */
+  const TYPES = {
+    date: ['2026-11-24', ['24.11.2026', '2026-02-30', 'soon'], 'such as 2026-11-24'],
+    time: ['09:30', ['9:30', '25:00', '9 am'], 'such as 09:30'],
+    month: ['2026-11', ['2026-13', 'November'], 'such as 2026-11'],
+    week: ['2026-W48', ['2026-W60', '48'], 'such as 2026-W48'],
+    'datetime-local': ['2026-11-24T09:30', ['2026-11-24', 'now'], 'such as 2026-11-24T09:30'],
+    color: ['#1a2b3c', ['#ggg', 'reddish'], 'such as #1a2b3c'],
+    range: ['30', ['101', 'loud'], 'from 0 to 100'],
+    number: ['36.5', ['many', '1,5', '0x10', '12 years'], 'a number'],
+    text: ['some', ['two\nlines'], 'one line'],
+  };
+
+  /** Nobody types into these, and a line break in a text is the key Enter. */
+  const NOT_TYPED = ['color', 'range', 'text'];
+
+  for (const [type, [good, bad, wish]] of Object.entries(TYPES)) {
+    test(`of the type ${type} says what it wants, and stays as it was`, async () => {
+      await hands.show(`<input id="field" type="${type}">`);
+      await fill({ '#field': good });
+      assert.equal(await page.inputValue('#field'), good);
+      for (const value of bad) {
+        const error = await hands.refused({ action: 'fill', fields: { '#field': value } }, 'invalid_params');
+        assert.ok(error.message.includes(wish), error.message);
+        assert.ok(error.message.includes(`It holds ${JSON.stringify(good)}.`), error.message);
+        assert.equal(error.may_have_executed, false);
+        assert.equal(await page.inputValue('#field'), good);
+        if (NOT_TYPED.includes(type)) continue;
+        const typed = { action: 'type', selector: '#field', text: value, clear: true };
+        const refused = await hands.refused(typed, type === 'number' ? 'value_refused' : 'invalid_params');
+        assert.ok(refused.message.includes(wish), refused.message);
+        assert.ok(refused.message.includes(`It holds ${JSON.stringify(good)}.`), refused.message);
+        assert.equal(await page.inputValue('#field'), good);
+      }
+      if (NOT_TYPED.includes(type)) return;
+      const { value } = await hands.perform({ action: 'type', selector: '#field', text: good, clear: true });
+      assert.equal(value, good);
+    });
+  }
+
+  test('may be emptied, and takes a date in another form of its own', async () => {
+    await hands.show('<input id="day" type="date" value="2026-01-01"><input id="age" type="number" value="3"><input id="at" type="datetime-local">');
+    await fill({ '#day': '', '#age': '', '#at': '2026-11-24 09:30' });
+    for (const [id, value] of [['day', ''], ['age', ''], ['at', '2026-11-24T09:30']]) assert.equal(await page.inputValue(`#${id}`), value);
+  });
+
+  test('is told of without a selector, too', async () => {
+    await hands.show('<input id="day" type="date" value="2026-01-01">');
+    await page.focus('#day');
+    const error = await hands.refused({ action: 'type', text: 'soon' }, 'invalid_params');
+    assert.match(error.message, /such as 2026-11-24, not "soon"\. It holds "2026-01-01"\./);
+    await hands.perform({ action: 'type', text: '2026-01-02' });
+    assert.equal(await page.inputValue('#day'), '2026-01-02');
+    await hands.perform({ action: 'press', key: '5' });
+    assert.equal(await page.inputValue('#day'), '2026-01-02');
+  });
+
+  test('has what is typed before its limit, and gets back what it held beyond it', async () => {
+    await hands.show('<input id="short" maxlength="5" value="ab" placeholder="5 letters"><input id="signs" maxlength="3">');
+    assert.equal((await hands.perform({ action: 'type', selector: '#short', text: 'cde' })).value, 'abcde');
+    for (const [selector, text, held] of [['#short', 'f', 'abcde'], ['#signs', '!!!!', '']]) {
+      const error = await hands.refused({ action: 'type', selector, text }, 'value_refused');
+      assert.match(error.message, /takes at most \d characters\. It (holds "abcde"|is empty)\./);
+      assert.equal(await page.inputValue(selector), held);
+    }
+  });
+
+  const MASK = `<input id="digits" value="7" inputmode="numeric" pattern="[0-9]*"><input id="later"><input id="blocked" value="7"><input id="reverted" value="old">
+    <input id="slow"><input id="phone"><input id="upper"><input id="price" value="1"><input id="cents" value="0.00"><input id="thousands"><input id="trimmed"><script>
+    const on = (id, mask) => document.getElementById(id).addEventListener('input', ({ target }) => mask(target));
+    const digits = (field) => { field.value = field.value.replace(/\\D/g, ''); };
+    on('digits', digits);
+    on('later', (field) => setTimeout(digits, 0, field));
+    document.querySelector('#blocked').onkeypress = ({ key }) => /\\d/.test(key);
+    on('reverted', (field) => queueMicrotask(() => { field.value = 'old'; }));
+    on('slow', (field) => { const { value } = field; field.value = 'wait'; setTimeout(() => { field.value = value; }, 100); });
+    on('phone', (field) => { field.value = field.value.replace(/\\D/g, '').replace(/^(\\d{3})(\\d{3})(\\d+)$/, '($1) $2-$3'); });
+    on('upper', (field) => { field.value = field.value.toUpperCase(); });
+    on('cents', (field) => { field.value = (Number(field.value.replace(/\\D/g, '')) / 100).toFixed(2); });
+    on('trimmed', (field) => { field.value = field.value.trim(); });
+    on('thousands', (field) => { field.value = Number(field.value.replaceAll(',', '')).toLocaleString('en'); });
+    on('price', (field) => { field.value = Number(field.value).toFixed(2) + ' €'; });</script>`;
+
+  test('as the page masks it, is refused with what the page made of it, which is left alone', async () => {
+    for (const selector of ['#digits', '#later']) {
+      await hands.show(MASK);
+      const error = await hands.refused({ action: 'fill', fields: { [selector]: '12ab' } }, 'value_refused');
+      assert.match(error.message, /the page made "12" of it\. It holds "12"\./);
+      assert.equal(error.may_have_executed, true);
+      assert.equal(await page.inputValue(selector), '12');
+      if (selector === '#digits') assert.match(error.hint, /inputmode "numeric", pattern "\[0-9\]\*"/);
+      await hands.refused({ action: 'type', selector, text: 'a34', clear: true }, 'value_refused');
+      assert.equal(await page.inputValue(selector), '34');
+    }
+  });
+
+  test('as the page lets some keys through only, is refused, and gets back what it held', async () => {
+    await hands.show(MASK);
+    const error = await hands.refused({ action: 'type', selector: '#blocked', text: '12ab', clear: true }, 'value_refused');
+    assert.match(error.message, /It holds "7"\./);
+    assert.equal(await page.inputValue('#blocked'), '7');
+  });
+
+  test('as the page masks it before anybody else hears of it, is left as the page made it', async () => {
+    await hands.show(`<input id="first" value="7"><script>
+      addEventListener('input', ({ target }) => { target.value = target.value.replace(/\\D/g, ''); }, { capture: true });</script>`);
+    await hands.refused({ action: 'fill', fields: { '#first': '12ab' } }, 'value_refused');
+    assert.equal(await page.inputValue('#first'), '12');
+  });
+
+  for (const text of ['new', 'o', '!!!', '👍', '…']) {
+    test(`as the page keeps its own value, is refused: ${text}`, async () => {
+      await hands.show(MASK);
+      const error = await hands.refused({ action: 'fill', fields: { '#reverted': text } }, 'value_refused');
+      assert.match(error.message, /It holds "old"\./);
+      assert.equal(await page.inputValue('#reverted'), 'old');
+    });
+  }
+
+  test('holds it in the form that the page gives it, at once or soon, and the answer says so', async () => {
+    await hands.show(MASK);
+    const fields = {
+      '#phone': '5551234567', '#upper': 'abc', '#price': '12.5', '#digits': '42', '#thousands': '1234', '#trimmed': ' a b ', '#slow': 'new',
+    };
+    const report = await hands.setting.gateway.run({ action: 'fill', fields });
+    assert.match(JSON.stringify(report), /filled .*\(holds \\"\(555\) 123-4567\\"\).*\(holds \\"ABC\\"\)/);
+    const held = { phone: '(555) 123-4567', upper: 'ABC', price: '12.50 €', digits: '42', thousands: '1,234', trimmed: 'a b', slow: 'new' };
+    for (const [id, value] of Object.entries(held)) assert.equal(await page.inputValue(`#${id}`), value);
+    const typed = await hands.perform({ action: 'type', selector: '#thousands', text: '5' });
+    assert.equal(typed.value, '12,345');
+    assert.equal((await hands.perform({ action: 'type', selector: '#cents', text: '1250' })).value, '12.50');
+  });
+
+  test('may be empty by what the page does with the value', async () => {
+    await hands.show(`<input id="chat"><input id="tags"><input id="letters"><textarea id="terminal"></textarea><script>
+      window.sent = [];
+      const send = (field) => { sent.push(field.value); field.value = ''; };
+      document.querySelector('#chat').oninput = ({ target }) => { if (target.value === 'hello') send(target); };
+      document.querySelector('#chat').onkeydown = ({ key, target }) => { if (key === 'Enter') send(target); };
+      document.querySelector('#tags').onkeydown = (event) => {
+        if (event.key !== ',') return;
+        event.preventDefault();
+        send(event.target);
+      };
+      document.querySelector('#letters').oninput = ({ target }) => setTimeout(send, 50, target);
+      document.querySelector('#terminal').onkeydown = ({ key }) => { sent.push(key); return false; };</script>`);
+    const report = await hands.setting.gateway.run({ action: 'fill', fields: { '#chat': 'hello', '#letters': 'ab' } });
+    assert.equal(report.status, 'complete', JSON.stringify(report));
+    assert.match(JSON.stringify(report), /filled textbox \(the page has emptied it\), textbox, /);
+    await page.waitForFunction(() => window.sent.length === 2, undefined, { timeout: stretched(10_000) });
+    for (const [selector, text, value] of [['#chat', 'hello', ''], ['#chat', 'x\n', ''], ['#tags', 'one,two', 'two'], ['#terminal', 'ls', '']]) {
+      assert.equal((await hands.perform({ action: 'type', selector, text })).value, value);
+    }
+    assert.deepEqual(await page.evaluate(() => window.sent), ['hello', 'ab', 'hello', 'x', 'one', 'l', 's']);
+  });
+
+  test('does not keep those from getting their part that take one character each', async () => {
+    await hands.show(`${'<input maxlength="1">'.repeat(4)}<script>
+      for (const field of document.querySelectorAll('input')) {
+        field.oninput = () => field.nextElementSibling.focus?.();
+      }</script>`);
+    await hands.perform({ action: 'type', selector: 'input:first-of-type', text: '1234' });
+    const values = await page.evaluate(() => [...document.querySelectorAll('input')].map(({ value }) => value));
+    assert.deepEqual(values, ['1', '2', '3', '4']);
+  });
+
+  const SECRETS = ['type="password"', 'autocomplete="cc-number"', 'autocomplete="cc-csc"', 'autocomplete="one-time-code"'];
+  for (const kind of SECRETS) {
+    test(`does not tell the secret that it refuses: ${kind}`, async () => {
+      const asked = (text) => [{ action: 'fill', fields: { '#pin': text } }, { action: 'type', selector: '#pin', text, clear: true }];
+      await hands.show(`<input id="pin" ${kind} maxlength="9" value="old-hush"><script>
+        document.querySelector('#pin').oninput = ({ target }) => { target.value = target.value.replaceAll('x', ''); };</script>`);
+      for (const [text, wish] of [['hush-hush-hush', /at most 9 characters/], ['xhush', /the page made something else of it/]]) {
+        for (const params of asked(text)) {
+          const report = await hands.setting.gateway.run(params);
+          assert.equal(report.status, 'error');
+          assert.match(report.error.message, wish);
+          assert.match(report.error.message, /What it holds is not shown\./);
+          assert.equal(JSON.stringify(report).includes('hush'), false);
+        }
+      }
+    });
+  }
+});
+
+describe('typing that takes its time', () => {
+  /** Each key keeps the page busy for 50 ms. */
+  const BUSY = `<input id="field"><script>
+    document.querySelector('#field').onkeydown = () => {
+      for (const from = performance.now(); performance.now() - from < 50;);
+    };</script>`;
+
+  for (const [action, params] of [['type', { text: 'a'.repeat(900) }], ['press', { key: 'a*400' }]]) {
+    test(`stops before the time of the command is over, and says how far it came: ${action}`, async () => {
+      await hands.show(BUSY);
+      const report = await hands.setting.gateway.run({ action, selector: '#field', ...params }, { timeout_ms: stretched(2_000) });
+      assert.deepEqual([report.status, report.error.code], ['timeout', 'execution_timeout'], JSON.stringify(report));
+      const [, done, all] = /when (\d+) of (900|400) (characters|keys)/.exec(report.error.message) ?? [];
+      assert.ok(Number(done) > 0 && Number(done) < Number(all), report.error.message);
+      assert.equal((await page.inputValue('#field')).length, Number(done));
+    });
+  }
+
+  test('is ended by the end of its command', async () => {
+    await hands.show(BUSY);
+    const { gateway } = hands.setting;
+    const command = gateway.send({ action: 'type', selector: '#field', text: 'a'.repeat(900) }, { timeout_ms: stretched(60_000) });
+    await page.waitForFunction(() => document.querySelector('#field').value.length > 2, undefined, { timeout: stretched(10_000) });
+    gateway.cancel(command);
+    await hands.perform({ action: 'type', selector: '#field', text: 'new', clear: true });
+    assert.equal(await page.inputValue('#field'), 'new');
+  });
+});
+
+describe('an editor that keeps a text and a selection of its own', () => {
+  /** As some do: it hears of the selection by selectionchange, and writes its text after the event. */
+  const EDITOR = `<div id="editor" contenteditable></div><input id="elsewhere"><script>
+    window.model = '';
+    window.sent = [];
+    let selected = null;
+    const root = document.getElementById('editor');
+    document.addEventListener('selectionchange', () => {
+      const { anchorNode, anchorOffset, focusOffset } = getSelection();
+      if (!root.contains(anchorNode)) selected = null;
+      else if (anchorNode === root) selected = [0, focusOffset > anchorOffset ? model.length : 0];
+      else selected = [anchorOffset, focusOffset].sort((a, b) => a - b);
+      if (anchorNode === root && anchorOffset === focusOffset && anchorOffset > 0) selected = [model.length, model.length];
+    });
+    function replace(data, back) {
+      if (!selected) return;
+      const [from, to] = selected[0] === selected[1] ? [selected[0] - back, selected[1]] : selected;
+      model = model.slice(0, from) + data + model.slice(to);
+      const caret = from + data.length;
+      queueMicrotask(() => {
+        root.textContent = model;
+        if (root.firstChild) getSelection().collapse(root.firstChild, caret);
+        else getSelection().collapse(root, 0);
+      });
+    }
+    root.addEventListener('input', (event) => {
+      if (event.inputType === 'insertText') replace(event.data, 0);
+      else if (event.inputType.startsWith('delete')) replace('', 1);
+    });
+    root.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter') return;
+      event.preventDefault();
+      sent.push(model);
+    });</script>`;
+
+  const model = () => page.evaluate(() => window.model);
+  const type = (text, more) => hands.perform({ action: 'type', selector: '#editor', text, ...more });
+
+  beforeEach(() => hands.show(EDITOR));
+
+  test('has what is typed, added and typed anew', async () => {
+    assert.deepEqual(await type('Grüße 🙂'), { selector: '#editor', value: 'Grüße 🙂' });
+    assert.equal(await model(), 'Grüße 🙂');
+    await type(' and more');
+    await page.focus('#elsewhere');
+    await type('!');
+    assert.equal(await model(), 'Grüße 🙂 and more!');
+    assert.equal((await type('anew', { clear: true })).value, 'anew');
+    assert.equal(await model(), 'anew');
+    await type('', { clear: true });
+    assert.equal(await model(), '');
+  });
+
+  test('has what is filled in, put in at once, and sent by Enter', async () => {
+    await fill({ '#editor': 'filled' });
+    assert.equal(await model(), 'filled');
+    await type('long '.repeat(300), { clear: true });
+    assert.equal(await model(), 'long '.repeat(300));
+    await fill({ '#editor': 'to send' });
+    await hands.perform({ action: 'press', selector: '#editor', key: 'Enter' });
+    assert.deepEqual(await page.evaluate(() => window.sent), ['to send']);
+    await hands.perform({ action: 'press', selector: '#editor', key: 'Control+A Delete x' });
+    assert.equal(await model(), 'x');
+  });
+
+  test('is served in a page that has taken the names of what we use', async () => {
+    const names = ['addEventListener', 'getSelection', 'performance', 'MessageChannel', 'setTimeout', 'callslip', 'writing'];
+    const takers = names.map((name) => `<form id="${name}"></form><img name="${name}">`).join('');
+    await hands.show(`${EDITOR}<input id="digits">${takers}<script>
+      document.querySelector('#digits').oninput = ({ target }) => { target.value = target.value.replace(/\\D/g, ''); };
+      for (const name of ['MessageChannel', 'performance', 'Event', 'InputEvent']) Object.defineProperty(window, name, { value: null });</script>`);
+    await type('kept');
+    assert.equal(await model(), 'kept');
+    const error = await hands.refused({ action: 'fill', fields: { '#digits': '1a' } }, 'value_refused');
+    assert.match(error.message, /It holds "1"\./);
+  });
+
+  test('hears in a tab that is not in front, too', async () => {
+    const tabId = await hands.setting.browser.tabIdOf(page);
+    const other = await hands.setting.open('/');
+    try {
+      const { value } = await hands.perform({ action: 'type', selector: '#editor', text: 'a'.repeat(50), tab_id: tabId });
+      assert.equal(value, 'a'.repeat(50));
+      assert.equal(await model(), value);
+      await hands.perform({ action: 'fill', fields: { '#elsewhere': 'there' }, tab_id: tabId });
+      assert.equal(await page.inputValue('#elsewhere'), 'there');
+    } finally {
+      await other.page.close();
+    }
+  });
+
+  test('may be in a shadow tree', async () => {
+    await hands.show(`<div id="host"></div><script>
+      const root = document.querySelector('#host').attachShadow({ mode: 'open' });
+      root.innerHTML = '<div id="inner" contenteditable></div>';
+      const inner = root.querySelector('#inner');
+      let hasHeard = false;
+      inner.addEventListener('focus', () => { hasHeard = false; });
+      document.addEventListener('selectionchange', () => { hasHeard = true; });
+      inner.addEventListener('input', () => { if (!hasHeard) inner.textContent = ''; });</script>`);
+    assert.equal((await hands.perform({ action: 'type', selector: '#inner', text: 'kept' })).value, 'kept');
+  });
+
+  test('may be emptied by the key alone', async () => {
+    for (const params of [{ action: 'fill', fields: { '#editor': '' } }, { action: 'type', selector: '#editor', text: '', clear: true }]) {
+      await hands.show(`<div id="editor" contenteditable>text</div><script>
+        const editor = document.querySelector('#editor');
+        editor.addEventListener('input', () => { editor.textContent = 'text'; });
+        editor.addEventListener('keydown', (event) => {
+          if (event.key !== 'Backspace') return;
+          event.preventDefault();
+          editor.textContent = '';
+        });</script>`);
+      await hands.perform(params);
+      assert.equal(await page.textContent('#editor'), '');
+    }
+  });
+
+  test('that takes nothing refuses it', async () => {
+    await hands.show(`<div id="editor" contenteditable></div><script>
+      addEventListener('input', (event) => { event.stopImmediatePropagation(); editor.textContent = ''; }, { capture: true });</script>`);
+    const error = await hands.refused({ action: 'fill', fields: { '#editor': 'new' } }, 'value_refused');
+    assert.match(error.message, /the page made nothing of it\. It is empty\./);
+  });
+
+  test('is not waited for long where the page keeps that to itself', async () => {
+    await hands.show('<div id="editor" contenteditable></div>');
+    const stop = () => { document.addEventListener('selectionchange', (event) => event.stopImmediatePropagation(), { capture: true }); };
+    await page.evaluate(stop);
+    await type('kept');
+    await page.evaluate(() => {
+      addEventListener('selectionchange', (event) => event.stopImmediatePropagation(), { capture: true });
+    });
+    const text = 'a'.repeat(900);
+    assert.equal((await type(text, { clear: true })).value, text);
+  });
+
+  test('is told what it refuses as a whole', async () => {
+    await hands.show(`<div id="editor" contenteditable>old</div><script>
+      const editor = document.querySelector('#editor');
+      editor.addEventListener('input', () => queueMicrotask(() => { editor.textContent = 'old'; }));</script>`);
+    const error = await hands.refused({ action: 'fill', fields: { '#editor': 'new' } }, 'value_refused');
+    assert.match(error.message, /It holds "old"\./);
   });
 });

@@ -177,3 +177,50 @@ sixth line</textarea>
     });
   }
 });
+
+describe('text that is being typed', () => {
+  const START = `window.first = callslip.keys.type(callslip.target.keep(document.querySelector('#editor')), 'a'.repeat(20_000),
+    { strokes: { a: ${JSON.stringify(keyStroke('a'))} }, clear: false }).then(() => 'all', (error) => error.answer); 0`;
+  const started = async () => {
+    await hands.show('<div id="editor" contenteditable></div><input id="other"><form id="callslip"></form>');
+    await page.evaluate(START);
+  };
+  const first = () => page.evaluate(() => window.first);
+
+  const OTHERS = {
+    type: (stroke) => callslip.keys.type(null, 'bbb', { strokes: { b: stroke }, clear: false }),
+    press: (stroke) => callslip.keys.press(null, [stroke, stroke, stroke]),
+    fill: () => callslip.fields.write(callslip.target.keep(document.querySelector('#editor')), 'bbb', 20),
+  };
+  for (const [name, other] of Object.entries(OTHERS)) {
+    test(`ends as another command begins: ${name}`, async () => {
+      await started();
+      await page.evaluate(other, keyStroke('b'));
+      const { code, message } = await first();
+      assert.equal(code, 'execution_failed');
+      const [, done] = /Another command .* when (\d+) of 20000 characters/.exec(message);
+      const text = name === 'fill' ? 'bbb' : `${'a'.repeat(Number(done))}bbb`;
+      assert.equal(await page.textContent('#editor'), text);
+    });
+  }
+
+  test('ends so, too, where the parts were installed anew meanwhile', async () => {
+    await started();
+    await page.evaluate((scripts) => scripts.forEach((script) => (0, eval)(script)), hands.scripts);
+    await page.evaluate(OTHERS.type, keyStroke('b'));
+    const { message } = await first();
+    const [, done] = /when (\d+) of 20000 characters/.exec(message);
+    assert.equal(await page.textContent('#editor'), `${'a'.repeat(Number(done))}bbb`);
+  });
+
+  for (const leftMs of [0, -1]) {
+    test(`does not begin without any time: ${leftMs} ms`, async () => {
+      await hands.show('<input id="field">');
+      const answer = await page.evaluate(([stroke, left]) => callslip.keys.type(callslip.target.keep(document.querySelector('#field')), 'a',
+        { strokes: { a: stroke }, clear: false, leftMs: left }).catch((error) => error.answer), [keyStroke('a'), leftMs]);
+      assert.equal(answer.code, 'execution_timeout');
+      assert.match(answer.message, /0 of 1 characters/);
+      assert.equal(await page.inputValue('#field'), '');
+    });
+  }
+});

@@ -161,6 +161,14 @@ describe('command runner', () => {
     assert.equal(work.run.signal.aborted, true);
   });
 
+  test('an action that stops in time says itself how far it came', async () => {
+    await start();
+    work.reject(new CommandError({ code: 'execution_timeout', message: 'When 3 of 9.', mayHaveExecuted: true }));
+    await settled();
+    const { status, error } = outbox.sent.at(-1);
+    assert.deepEqual([status, error.code, error.message], ['timeout', 'execution_timeout', 'When 3 of 9.']);
+  });
+
   test('a command may bring its own running time', async () => {
     await start({ ...COMMAND, timeout_ms: 500 });
     await elapse(499);

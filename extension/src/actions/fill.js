@@ -1,5 +1,6 @@
 import { CommandError, invalidParams } from '../errors.js';
 import { FILLED_FIELDS, NAMED_OPTIONS } from '../limits.js';
+import { typed } from '../typing.js';
 
 const KINDS = ['string', 'number', 'boolean'];
 const isText = (value) => typeof value === 'string';
@@ -23,7 +24,8 @@ export const fill = {
     }
   },
 
-  async run({ tab, params: { fields }, tools: { targets }, signal, endsAt }) {
+  async run(setting) {
+    const { tab, params: { fields }, tools: { targets }, signal, endsAt } = setting;
     const found = [];
     let url;
     for (const [selector, value] of Object.entries(fields)) {
@@ -36,8 +38,9 @@ export const fill = {
     for (const { selector, target, value } of found) {
       if (signal.aborted) break;
       try {
-        const { data } = await targets.act(tab, target, 'fields.write', [value, NAMED_OPTIONS]);
-        written.push(`${data.said}${target.instead ? ` (${target.instead} instead of ${selector})` : ''}`);
+        const { data } = await typed(setting, target, 'fields.write', [value, NAMED_OPTIONS]);
+        const instead = target.instead ? ` (${target.instead} instead of ${selector})` : '';
+        written.push(`${data.said}${instead}${data.made ? ` (${data.made})` : ''}`);
       } catch (error) {
         throw begun(error, written, selector);
       }

@@ -1,5 +1,6 @@
 import { keyStrokes } from '../key_stroke.js';
 import { optionalNonEmptyText, requireNonEmptyText } from '../params.js';
+import { leftOf, typed } from '../typing.js';
 
 /** Presses keys, each alone or with others, on an element or wherever the page has its focus. */
 export const press = {
@@ -11,13 +12,14 @@ export const press = {
     keyStrokes(params.key);
   },
 
-  async run({ tab, params: { key, selector }, tools: { targets }, signal, endsAt }) {
+  async run(setting) {
+    const { tab, params: { key, selector }, tools: { targets }, signal, endsAt } = setting;
     const need = { need: 'keys' };
     const target = selector
       ? await targets.find({ tab, selector, need, signal, endsAt })
       : await targets.focused({ tab });
     if (selector) await targets.act(tab, target, 'target.show');
-    const { url } = await targets.act(tab, target, 'keys.press', [keyStrokes(key)]);
+    const { url } = await typed(setting, target, 'keys.press', [keyStrokes(key), leftOf(setting)]);
     const on = target.said ? ` on ${target.said}` : '';
     return { url, data: { key, done: `pressed ${key}${on}` } };
   },

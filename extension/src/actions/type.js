@@ -1,6 +1,7 @@
 import { keyStroke } from '../key_stroke.js';
 import { TYPED_KEYS } from '../limits.js';
 import { optionalBoolean, optionalNonEmptyText, requireText } from '../params.js';
+import { leftOf, typed } from '../typing.js';
 import { doneTo } from './click.js';
 
 /** Types a text with the keys of its characters, into an element or wherever the focus is. */
@@ -13,7 +14,8 @@ export const type = {
     optionalBoolean(params, 'clear');
   },
 
-  async run({ tab, params, tools: { targets }, signal, endsAt }) {
+  async run(setting) {
+    const { tab, params, tools: { targets }, signal, endsAt } = setting;
     const { selector, clear = false } = params;
     const text = params.text.replace(/\r\n?/g, '\n');
     const need = { need: 'edit' };
@@ -21,9 +23,9 @@ export const type = {
       ? await targets.find({ tab, selector, need, signal, endsAt })
       : await targets.focused({ tab });
     if (selector) await targets.act(tab, target, 'target.show');
-    const args = [text, { strokes: strokesFor(text), clear }];
-    const { data, url } = await targets.act(tab, target, 'keys.type', args);
-    const { said, ...holds } = data;
+    const args = [text, { strokes: strokesFor(text), clear, ...leftOf(setting) }];
+    const { data, url } = await typed(setting, target, 'keys.type', args);
+    const { said, made, ...holds } = data;
     return { url, data: { selector, ...holds, done: doneTo('typed into', said, target, selector) } };
   },
 };

@@ -9,6 +9,7 @@ callslip.keys = (() => {
     Meta: { code: 'MetaLeft', keyCode: 91, flag: 'metaKey' },
   };
   const LEFT = 1;
+  const BACKSPACE = { key: 'Backspace', code: 'Backspace', keyCode: 8 };
 
   function send(type, { key, code, keyCode, location = 0, ...flags }) {
     const charCode = type === 'keypress' ? key.codePointAt(0) : 0;
@@ -50,6 +51,11 @@ callslip.keys = (() => {
     if (send('keyup', stroke) && goesOn) keyDefaults.keyup(target, stroke);
   }
 
+  /** Erases what is selected, as a person does: editors may listen to the key alone. */
+  function erase() {
+    strike(BACKSPACE);
+  }
+
   /** What has the focus for an element: of one in an editor, the editor. */
   function holderOf(element) {
     let at = element;
@@ -80,13 +86,21 @@ callslip.keys = (() => {
   }
 
   /** Presses keys one after the other on an element, or without a key of one where the focus is. */
-  function press(key, strokes) {
-    if (key !== null) giveFocus(callslip.target.element(key));
+  async function press(key, strokes, { leftMs = Infinity } = {}) {
+    let pressed = 0;
+    const turn = callslip.turns.begin(leftMs, () => `${pressed} of ${strokes.length} keys had been pressed`);
+    if (key !== null) {
+      const element = callslip.target.element(key);
+      await turn.step(element, () => giveFocus(element));
+    }
     focus.watchFirst(focus.focused());
     for (const stroke of strokes) {
       const isAlone = stroke.key in MODIFIERS;
-      if (isAlone) holding([...stroke.held, stroke.key], () => {});
-      else holding(stroke.held, () => strike(stroke));
+      await turn.step(focus.focused(), () => {
+        if (isAlone) holding([...stroke.held, stroke.key], () => {});
+        else holding(stroke.held, () => strike(stroke));
+        pressed += 1;
+      });
     }
   }
 
@@ -102,25 +116,42 @@ callslip.keys = (() => {
   /**
    * Types a text with the keys of its characters, at the caret: of a field that has not had the focus
    * at its end. `strokes` has the key of each character, or is null for a text that is put in at
-   * once. `clear` replaces what is there. Answers what the field is called and holds then.
+   * once. `clear` replaces what is there. Answers what the field is called and holds then; `isOpen` where
+   * fields.outcome has to say whether that is the text.
    */
-  function type(key, text, { strokes, clear }) {
+  async function type(key, text, { strokes, clear, leftMs = Infinity }) {
     const { fields, target } = callslip;
     const element = key === null ? focus.focused() : target.element(key);
     const said = target.say(element);
-    if (key !== null && fields.kindOf(element) === 'form') {
-      fields.put(element, clear ? text : element.value + text);
-      return { said, ...fields.report(element) };
+    const characters = [...text];
+    let typed = 0;
+    const turn = callslip.turns.begin(leftMs, () => `${typed} of ${characters.length} characters had been typed into ${said}`);
+    if (fields.kindOf(element) === 'form' && keyDefaults.isEditable(element)) {
+      fields.putTyped(element, text, clear);
+      return { said, isOpen: true, ...fields.report(element) };
     }
     const hadFocus = focus.focused() === element;
-    if (!hadFocus) giveFocus(element);
+    await turn.step(element, () => {
+      if (!hadFocus) giveFocus(element);
+    });
     focus.watchFirst(element);
-    if (clear) fields.selectAll(element);
-    else if (!hadFocus) caretToEnd(element);
-    if (clear && text === '') fields.insert(element, '');
-    if (strokes) for (const character of text) strike(strokes[character]);
-    else fields.insert(element, text);
-    return { said, ...fields.report(element) };
+    await turn.step(element, () => {
+      if (clear) fields.selectAll(element);
+      else if (!hadFocus) caretToEnd(element);
+    });
+    const isOpen = fields.beginTyped(element, text, { isAtEnd: clear || !hadFocus, clear });
+    const write = (piece) => turn.step(element, () => fields.insert(element, piece));
+    if (clear && text === '') await write('');
+    if (!strokes) await write(text);
+    else {
+      for (const character of characters) {
+        await turn.step(element, () => {
+          strike(strokes[character]);
+          typed += 1;
+        });
+      }
+    }
+    return { said, isOpen, ...fields.report(element) };
   }
 
   /** Where keys go: `{frame}`, the key of a frame's element, or `{}` for this frame. */
@@ -129,5 +160,5 @@ callslip.keys = (() => {
     return element.contentWindow ? { frame: callslip.frame_path.keyOf(element) } : {};
   }
 
-  return { giveFocus, place, press, type };
+  return { erase, giveFocus, place, press, type };
 })();

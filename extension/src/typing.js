@@ -1,0 +1,45 @@
+import { KEPT_LOOK_MS, KEPT_PATIENCE_MS } from './limits.js';
+import { pause } from './waiting.js';
+
+/** Where the page goes on by what was written into it, nobody asks what the field holds. */
+const GONE = ['page_navigated', 'frame_gone'];
+
+/** How long a command that types may take, in ms. */
+export function leftOf({ tools, endsAt = Infinity }) {
+  return { leftMs: Math.max(0, endsAt - tools.now()) };
+}
+
+/**
+ * Calls a method of the page that types, presses or fills in, and ends that where nobody waits for the
+ * command any more. Where its answer `isOpen`, waits for what the field has made of the text; rejects where it has
+ * not kept it.
+ */
+export async function typed(setting, target, path, args) {
+  const { tab, tools: { targets }, signal } = setting;
+  const end = () => {
+    targets.act(tab, target, 'turns.end').catch(() => {});
+  };
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    const { data, url } = await targets.act(tab, target, path, args);
+    const { isOpen, ...rest } = data ?? {};
+    return { url, data: isOpen ? { ...rest, ...await outcome(setting, target) } : rest };
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+async function outcome({ tab, tools: { targets, now }, signal, endsAt = Infinity }, target) {
+  const until = Math.min(now() + KEPT_PATIENCE_MS, endsAt);
+  while (!signal.aborted) {
+    try {
+      const { data } = await targets.act(tab, target, 'fields.outcome', [now() >= until]);
+      if (!data?.isOpen) return data;
+    } catch (error) {
+      if (!GONE.includes(error.code)) throw error;
+      return {};
+    }
+    await pause(KEPT_LOOK_MS, signal);
+  }
+  return {};
+}

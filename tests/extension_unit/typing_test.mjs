@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, mock, test } from 'node:test';
+import { CommandError, pageNavigated } from '../../extension/src/errors.js';
+import { leftOf, typed } from '../../extension/src/typing.js';
+import { settled } from './support/settled.mjs';
+
+describe('what is typed', () => {
+  let calls;
+  let answers;
+  let nowMs;
+  let controller;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setTimeout'] });
+    calls = [];
+    answers = {};
+    nowMs = 0;
+    controller = new AbortController();
+  });
+  afterEach(() => mock.timers.reset());
+
+  const act = async (tab, target, path, args = []) => {
+    calls.push([path, ...args]);
+    const answer = answers[path];
+    return { url: 'http://page.test/', data: typeof answer === 'function' ? await answer() : answer };
+  };
+  const setting = () => ({
+    tab: { id: 1 }, tools: { targets: { act }, now: () => nowMs }, signal: controller.signal, endsAt: 5_000,
+  });
+  const run = () => typed(setting(), {}, 'keys.type', ['abc']).catch((error) => error);
+  async function elapse(ms) {
+    nowMs += ms;
+    mock.timers.tick(ms);
+    await settled();
+  }
+
+  test('is not asked for where its outcome says nothing', async () => {
+    answers['keys.type'] = { said: 'field', isOpen: false };
+    assert.deepEqual(await run(), { url: 'http://page.test/', data: { said: 'field' } });
+    assert.deepEqual(calls, [['keys.type', 'abc']]);
+  });
+
+  test('is waited for until the field has it, for 300 ms', async () => {
+    const open = [true, true];
+    answers['keys.type'] = { said: 'field', isOpen: true };
+    answers['fields.outcome'] = () => (open.pop() ? { isOpen: true } : { value: 'ABC' });
+    const result = run();
+    for (let ms = 0; ms < 60; ms += 30) {
+      await settled();
+      await elapse(30);
+    }
+    assert.deepEqual((await result).data, { said: 'field', value: 'ABC' });
+  });
+
+  test('is judged by the last look', async () => {
+    answers['keys.type'] = { said: 'field', isOpen: true };
+    answers['fields.outcome'] = () => {
+      if (calls.at(-1)[1]) throw new CommandError({ code: 'value_refused', message: 'No.' });
+      return { isOpen: true };
+    };
+    const result = run();
+    for (let ms = 0; ms <= 300; ms += 30) {
+      await settled();
+      await elapse(30);
+    }
+    assert.equal((await result).code, 'value_refused');
+    assert.equal(calls.filter(([, isLast]) => isLast === false).length, 10);
+  });
+
+  test('may lead to another page', async () => {
+    answers['keys.type'] = { said: 'field', isOpen: true };
+    answers['fields.outcome'] = () => { throw pageNavigated(); };
+    assert.deepEqual((await run()).data, { said: 'field' });
+  });
+
+  test('ends in the page as nobody waits for it any more, and no later', async () => {
+    let resolve;
+    answers['keys.type'] = () => new Promise((done) => { resolve = done; });
+    const result = run();
+    await settled();
+    controller.abort();
+    resolve({ isOpen: true });
+    await result;
+    assert.deepEqual(calls.map(([path]) => path), ['keys.type', 'turns.end']);
+    controller = new AbortController();
+    answers['keys.type'] = {};
+    await run();
+    controller.abort();
+    assert.deepEqual(calls.map(([path]) => path), ['keys.type', 'turns.end', 'keys.type']);
+  });
+
+  test('has what is left of the time of its command', () => {
+    nowMs = 4_000;
+    assert.deepEqual(leftOf(setting()), { leftMs: 1_000 });
+    nowMs = 6_000;
+    assert.deepEqual(leftOf(setting()), { leftMs: 0 });
+  });
+});
