@@ -33,7 +33,7 @@ async function outcome({ tab, tools: { targets, now }, signal, endsAt = Infinity
   const until = Math.min(now() + KEPT_PATIENCE_MS, endsAt);
   while (!signal.aborted) {
     try {
-      const { data } = await targets.act(tab, target, 'fields.outcome', [now() >= until]);
+      const { data } = await targets.act(tab, target, 'held.outcome', [now() >= until]);
       if (!data?.isOpen) return data;
     } catch (error) {
       if (!GONE.includes(error.code)) throw error;

@@ -42,7 +42,7 @@ describe('what is typed', () => {
   test('is waited for until the field has it, for 300 ms', async () => {
     const open = [true, true];
     answers['keys.type'] = { said: 'field', isOpen: true };
-    answers['fields.outcome'] = () => (open.pop() ? { isOpen: true } : { value: 'ABC' });
+    answers['held.outcome'] = () => (open.pop() ? { isOpen: true } : { value: 'ABC' });
     const result = run();
     for (let ms = 0; ms < 60; ms += 30) {
       await settled();
@@ -53,7 +53,7 @@ describe('what is typed', () => {
 
   test('is judged by the last look', async () => {
     answers['keys.type'] = { said: 'field', isOpen: true };
-    answers['fields.outcome'] = () => {
+    answers['held.outcome'] = () => {
       if (calls.at(-1)[1]) throw new CommandError({ code: 'value_refused', message: 'No.' });
       return { isOpen: true };
     };
@@ -68,7 +68,7 @@ describe('what is typed', () => {
 
   test('may lead to another page', async () => {
     answers['keys.type'] = { said: 'field', isOpen: true };
-    answers['fields.outcome'] = () => { throw pageNavigated(); };
+    answers['held.outcome'] = () => { throw pageNavigated(); };
     assert.deepEqual((await run()).data, { said: 'field' });
   });
 

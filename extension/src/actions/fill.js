@@ -35,18 +35,20 @@ export const fill = {
       found.push({ selector, target, value });
     }
     const written = [];
-    for (const { selector, target, value } of found) {
+    const value = {};
+    for (const { selector, target, value: given } of found) {
       if (signal.aborted) break;
       try {
-        const { data } = await typed(setting, target, 'fields.write', [value, NAMED_OPTIONS]);
+        const { data } = await typed(setting, target, 'fields.write', [given, NAMED_OPTIONS]);
         const instead = target.instead ? ` (${target.instead} instead of ${selector})` : '';
         written.push(`${data.said}${instead}${data.made ? ` (${data.made})` : ''}`);
+        if ('value' in data) value[selector] = data.value;
       } catch (error) {
         throw begun(error, written, selector);
       }
     }
-    await targets.act(tab, found.at(-1).target, 'fields.leave').catch(() => {});
-    return { url, data: { done: `filled ${written.join(', ')}` } };
+    const holds = Object.keys(value).length > 0 ? { value } : {};
+    return { url, data: { ...holds, done: `filled ${written.join(', ')}` } };
   },
 };
 

@@ -25,7 +25,7 @@ export const type = {
     if (selector) await targets.act(tab, target, 'target.show');
     const args = [text, { strokes: strokesFor(text), clear, ...leftOf(setting) }];
     const { data, url } = await typed(setting, target, 'keys.type', args);
-    const { said, made, ...holds } = data;
+    const { said, ...holds } = data;
     return { url, data: { selector, ...holds, done: doneTo('typed into', said, target, selector) } };
   },
 };

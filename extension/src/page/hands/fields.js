@@ -1,29 +1,15 @@
 /* global callslip, callslipCutText */
 /** Runs in each frame of a page. Fills in fields of every kind, so that the page notices. */
 callslip.fields = (() => {
-  const { focus, keyChoices, keyDefaults, mouse, roles, states, target, values } = callslip;
+  const { focus, held, keyChoices, keyDefaults, mouse, roles, shadow, states, target, values } = callslip;
   const TICKS = ['checkbox', 'switch', 'radio', 'menuitemcheckbox', 'menuitemradio'];
-
-  /** Kinds of input that take a text of a certain form, with an example of it. */
-  const FORMS = {
-    date: '2026-11-24', time: '09:30', month: '2026-11', week: '2026-W48', color: '#1a2b3c',
-    'datetime-local': '2026-11-24T09:30', range: 'a number',
-  };
 
   /** How much of the label of an option is told, and how many of several. */
   const LABEL_CHARS = 80;
   const LABELS = 5;
 
-  /** How much of a value is told, and of what a field says of itself. */
-  const VALUE_CHARS = 80;
-  const WISHES = ['type', 'inputmode', 'pattern', 'min', 'max', 'step', 'maxlength', 'placeholder', 'title'];
-
-  /**
-   * What is being written: `{element, before, wanted, typed, ours, last, wasIn, wasEmptied}`. `before` is
-   * what the element held, `ours` what we made of that: undefined once the page has made something else of it.
-   * `typed` is what was added, where it was typed.
-   */
-  let writing;
+  /** How the browser writes numbers for people. */
+  const DECIMAL = new Intl.NumberFormat().format(1.5).charAt(1);
 
   const normal = (text) => text.replace(/\s+/g, ' ').trim();
 
@@ -35,8 +21,8 @@ callslip.fields = (() => {
     if (element instanceof HTMLSelectElement) return 'select';
     const role = roles.of(element);
     if (TICKS.includes(role) || element.hasAttribute('aria-pressed')) return 'tick';
-    if (element instanceof HTMLInputElement && element.type in FORMS) return 'form';
-    if (element.isContentEditable) return 'rich';
+    if (held.isForm(element)) return 'form';
+    if (element.isContentEditable && !focus.isField(element)) return 'rich';
     return keyDefaults.isTextField(element) ? 'text' : undefined;
   }
 
@@ -129,154 +115,6 @@ callslip.fields = (() => {
     return ['aria-checked', 'aria-pressed'].some((name) => element.getAttribute(name) === 'true');
   }
 
-  /** What a field makes of a text before the page sees it: a date in its own form, or nothing. */
-  function sanitized(element, text) {
-    const probe = element.cloneNode();
-    probe.value = '';
-    probe.value = text;
-    return probe.value;
-  }
-
-  function fits(element, text) {
-    const held = sanitized(element, text);
-    if (element.type === 'color') return held === text.toLowerCase();
-    if (element.type === 'range') return text.trim() !== '' && Number(held) === Number(text);
-    return text === '' || held !== '';
-  }
-
-  /** How many characters a field has room for, or -1. A number may have that attribute, without any meaning. */
-  const roomOf = ({ type, maxLength = -1 }) => (type === 'number' ? -1 : maxLength);
-
-  /** What a field wants, in words, where it cannot hold a text; undefined where it can. */
-  function wish(element, text) {
-    const { type } = element;
-    const room = roomOf(element);
-    if (type === 'range') {
-      const steps = element.step && element.step !== 'any' ? ` in steps of ${element.step}` : '';
-      return fits(element, text) ? undefined : `a range from ${element.min || 0} to ${element.max || 100}${steps}`;
-    }
-    if (type in FORMS) return fits(element, text) ? undefined : `a ${type}, such as ${FORMS[type]}`;
-    if (type === 'number') return fits(element, text.trim()) ? undefined : 'a number';
-    if (room >= 0 && text.length > room) return `at most ${room} characters`;
-    return element instanceof HTMLInputElement && text.includes('\n') ? 'a text of one line' : undefined;
-  }
-
-  const textOf = (element) => ('value' in element ? element.value : element.innerText);
-  const quoted = (text) => JSON.stringify(callslip.guard.inner(callslip.guard.cut(text, VALUE_CHARS)));
-
-  /** What was given for a field, unless that is nobody's business. */
-  function given(element, value) {
-    return states.isSecret(element) ? 'what was given' : quoted(String(value));
-  }
-
-  /** What a field holds now, in a sentence. */
-  function holding(element) {
-    if (states.isSecret(element)) return 'What it holds is not shown.';
-    const text = textOf(element);
-    return text.trim() === '' ? 'It is empty.' : `It holds ${quoted(text)}.`;
-  }
-
-  /** Begins to write a text. `outcome` says what has come of it. */
-  function begin(element, wanted, typed) {
-    const before = textOf(element);
-    writing = { element, before, wanted, typed, ours: before, last: before, wasIn: typed !== undefined, wasEmptied: false };
-  }
-
-  /**
-   * The same for a text that is typed; `isAtEnd` tells that the caret is known to be there. Answers whether
-   * its outcome says anything: with the key Enter the page may have gone on, and editors have a form of
-   * their own for what is typed.
-   */
-  function beginTyped(element, text, { isAtEnd, clear }) {
-    const isJudged = kindOf(element) === 'text' && !text.includes('\n');
-    if (!isJudged) {
-      writing = undefined;
-      return false;
-    }
-    const { value, selectionStart, selectionEnd } = element;
-    const { length } = value;
-    const all = clear ? [0, length] : [selectionStart ?? length, selectionEnd ?? length];
-    const isKnown = isAtEnd || selectionStart !== null;
-    begin(element, isKnown ? value.slice(0, all[0]) + text + value.slice(all[1]) : text, text);
-    return true;
-  }
-
-  /** To be called before something is written: notes what the page has done since. */
-  function look(element) {
-    if (writing?.element !== element) return;
-    const text = textOf(element);
-    if (text !== writing.ours) writing.ours = undefined;
-    if (text === '' && writing.last !== '') writing.wasEmptied = true;
-  }
-
-  /** To be called once something is written; `isOurs` tells that the page has not made anything else of it yet. */
-  function wrote(element, isOurs) {
-    if (writing?.element !== element) return;
-    writing.ours = isOurs && writing.ours !== undefined ? textOf(element) : undefined;
-    writing.wasIn = true;
-  }
-
-  /** True where the value is what the browser makes of `before` when a text is put in, or as much of it as has room. */
-  function isInserted(element, before, [start, end], text) {
-    const { value = '' } = element;
-    if (start === null) return [text, before + text, before, ''].includes(value);
-    const [head, tail] = [before.slice(0, start), before.slice(end)];
-    if (value === head + text + tail) return true;
-    const isFull = value.length === roomOf(element);
-    return isFull && value.startsWith(head) && value.endsWith(tail) && text.startsWith(value.slice(start, value.length - tail.length));
-  }
-
-  /** True where an element holds what was written into it, in whatever form the page gives it. */
-  function isKept({ element, before, wanted, typed = wanted }) {
-    const text = textOf(element);
-    const isTooLong = roomOf(element) >= 0 && wanted.length > roomOf(element);
-    return text === wanted || (!isTooLong && [wanted, typed].some((each) => callslip.sameText(text, each, before)));
-  }
-
-  /**
-   * What has come of what was written: `{isOpen: true}` where it is not there, and this is not the last
-   * look; else what the field holds, or the refusal. What the page has emptied since may be what the text was
-   * for: it was sent, say.
-   */
-  async function outcome(key, isLast) {
-    if (!writing) return {};
-    const { element, before, wanted, typed, wasIn, wasEmptied } = writing;
-    const isLeft = !element.isConnected || wasEmptied || (typed !== undefined && focus.focused() !== element);
-    const text = textOf(element);
-    const isNew = kindOf(element) === 'rich' && text !== before;
-    if (!isLeft && !isKept(writing)) {
-      if (!isLast) return { isOpen: true };
-      const isEmptied = wasIn && text.trim() === '' && wanted !== '' && !wish(element, wanted);
-      if (!isEmptied && !isNew) throw await refused();
-    }
-    writing = undefined;
-    if (states.isSecret(element)) return report(element);
-    const made = text.trim() === '' ? 'the page has emptied it' : `holds ${quoted(text)}`;
-    return { ...report(element), ...(normal(text) !== normal(wanted) && { made }) };
-  }
-
-  /** Gives a field back what it held, where nobody but we have changed it; answers the refusal. */
-  async function refused() {
-    const { element, before, wanted, ours } = writing;
-    writing = undefined;
-    const made = textOf(element);
-    if (made === ours && 'value' in element) {
-      values.set(element, before);
-      element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
-      await callslip.turns.settled();
-    }
-    const needs = wish(element, wanted);
-    const shown = states.isSecret(element) ? 'something else' : made === '' ? 'nothing' : quoted(made);
-    const why = needs ? `takes ${needs}` : `does not keep the value: the page made ${shown} of it`;
-    const says = WISHES.filter((name) => element.hasAttribute(name)).map((name) => `${name} ${quoted(element.getAttribute(name))}`);
-    return new callslip.Failure({
-      code: 'value_refused',
-      message: `${target.say(element)} ${why}. ${holding(element)}`,
-      hint: says.length > 0 ? `The field says of itself: ${says.join(', ')}.` : 'Look at what the page says that the field takes.',
-      mayHaveExecuted: true,
-    });
-  }
-
   function disabled(element) {
     const reason = target.disabledBecause(element);
     if (reason) throw failure('element_disabled', `${target.say(element)} is disabled: ${reason}.`);
@@ -288,7 +126,7 @@ callslip.fields = (() => {
     const said = target.say(element);
     const kind = kindOf(element);
     const isText = ['string', 'number'].includes(typeof value);
-    const wrong = (what) => failure('invalid_params', `fields: ${said} takes ${what}, not ${given(element, value)}.${['text', 'form'].includes(kind) ? ` ${holding(element)}` : ''}`);
+    const wrong = (what) => failure('invalid_params', `fields: ${said} takes ${what}, not ${held.given(element, value)}.${['text', 'form'].includes(kind) ? ` ${held.holding(element)}` : ''}`);
     disabled(element);
     if (!kind) {
       const hint = element.type === 'file' ? 'upload puts files into it.' : 'Click it, and then what it shows.';
@@ -305,7 +143,7 @@ callslip.fields = (() => {
     } else if (!isText) {
       throw wrong('a text');
     } else if (kind !== 'rich') {
-      const wanted = wish(element, String(value));
+      const wanted = held.wish(element, String(value));
       if (wanted) throw wrong(wanted);
     }
     return { said };
@@ -332,42 +170,44 @@ callslip.fields = (() => {
   /** Puts a value into a field whose text nobody types, and tells the page. */
   function put(element, text) {
     focus.give(element);
-    begin(element, sanitized(element, text));
     if (element.value === text) return;
     values.set(element, text);
-    wrote(element, true);
+    held.wrote(element);
     keyChoices.changed(element);
   }
 
   /** As much of a text as the field has room for when it replaces some of what is there. */
   function fitting(element, text, replaced) {
-    if (roomOf(element) < 0) return text;
+    // A number may have that attribute, without any meaning.
+    if (element.maxLength < 0 || element.type === 'number') return text;
     const room = Math.max(0, element.maxLength - element.value.length + replaced);
     return callslipCutText(text, room);
   }
 
-  /** Puts a text where the selection is, as typing does: trusted events, and it can be undone. */
+  /**
+   * Puts a text where the selection is, as typing does: trusted events, and it can be undone. Refuses where the
+   * focus has gone elsewhere, as the browser would write there.
+   */
   function insert(element, text) {
-    const before = textOf(element);
+    callslip.keys.mustHaveFocus(element);
+    const before = held.textOf(element);
     const { selectionStart = null, selectionEnd } = element;
     // The browser tells of what it inserts, also where that was there already, or is all there is room for.
     let isTold = false;
-    const hear = ({ isTrusted }) => {
-      if (isTrusted && !isTold) wrote(element, isInserted(element, before, [selectionStart, selectionEnd], text));
-      isTold = true;
-    };
-    look(element);
+    const hear = (event) => { isTold ||= event.isTrusted && shadow.contains(event.composedPath()[0], element); };
     addEventListener('input', hear, { capture: true });
     if (text === '') {
       const isEmpty = keyDefaults.isEmptySelection(element);
-      if (!isEmpty && element.isContentEditable) callslip.keys.erase();
+      if (!isEmpty && kindOf(element) === 'rich') callslip.keys.erase(element);
       else if (!isEmpty) document.execCommand('delete');
     } else {
       document.execCommand('insertText', false, text);
     }
     removeEventListener('input', hear, { capture: true });
-    if (!isTold && textOf(element) === before && 'value' in element) insertBySetter(element, text, [selectionStart, selectionEnd]);
-    if (writing?.element === element) writing.last = textOf(element);
+    if (isTold) held.wrote(element);
+    else if (focus.isField(element) && held.textOf(element) === before && keyDefaults.isEditable(element)) {
+      insertBySetter(element, text, [selectionStart, selectionEnd]);
+    }
   }
 
   /** The same where the browser does not do it. */
@@ -376,9 +216,9 @@ callslip.fields = (() => {
     const all = selectionStart === null ? [0, before.length] : [selectionStart, selectionEnd];
     const data = fitting(element, text, all[1] - all[0]);
     const next = before.slice(0, all[0]) + data + before.slice(all[1]);
-    if (next === before || (next !== '' && sanitized(element, next) === '')) return;
+    if (next === before || (next !== '' && held.sanitized(element, next) === '')) return;
     values.set(element, next);
-    wrote(element, true);
+    held.wrote(element);
     const typed = { bubbles: true, composed: true, inputType: 'insertText', data };
     element.dispatchEvent(new InputEvent('input', typed));
   }
@@ -396,19 +236,24 @@ callslip.fields = (() => {
     const kind = kindOf(element);
     const turn = callslip.turns.begin(Infinity, () => `${said} had not been filled in`);
     focus.watchFirst(element);
+    const isOpen = !['select', 'tick'].includes(kind);
+    const text = String(value).replace(/\r\n?/g, '\n');
+    if (isOpen) held.begin(element, text);
     if (kind === 'select') chooseOnly(element, optionsOf(element, [value].flat(), 'either', named));
     else if (kind === 'tick') tick(element, value);
-    else if (kind === 'form') put(element, String(value));
+    else if (kind === 'form') put(element, text);
     else {
+      const step = (act, more) => turn.step(element, () => {
+        const why = target.disabledBecause(element);
+        if (why) throw becameDisabled(said, why);
+        callslip.keys.mustHaveFocus(element);
+        act(element, text);
+      }, more);
       callslip.keys.giveFocus(element);
-      const why = target.disabledBecause(element);
-      if (why) throw becameDisabled(said, why);
-      const text = element.type === 'number' ? String(value).trim() : String(value);
-      await turn.step(element, () => selectAll(element));
-      begin(element, text);
-      await turn.step(element, () => insert(element, text));
+      await step(selectAll);
+      await step(insert, { isLast: true });
     }
-    return { said, isOpen: !['select', 'tick'].includes(kind) };
+    return { said, isOpen };
   }
 
   function becameDisabled(said, why) {
@@ -420,30 +265,28 @@ callslip.fields = (() => {
     });
   }
 
-  /** Tells the page that the field that was filled in last has changed, as leaving it does. */
-  function leave(key) {
-    focus.commit(field(key));
-  }
-
-  /** What a field holds then, for the answer: never what is nobody's business. */
-  function report(element) {
-    if (states.isSecret(element)) return { value_left_out: true };
-    if ('value' in element) return { value: element.value };
-    // An emptied editor keeps a line break that holds its caret; nobody typed it.
-    return { value: (element.innerText ?? '').replace(/\n$/, '') };
-  }
-
-  /** Puts a text that is typed into a field that takes only certain ones, as a person does who chooses it. */
-  function putTyped(element, text, clear) {
-    const value = clear || fits(element, text) ? text : element.value + text;
-    const wanted = wish(element, value);
-    if (wanted) {
-      throw failure('invalid_params', `text: ${target.say(element)} takes ${wanted}, not ${given(element, text)}. ${holding(element)}`);
+  /**
+   * Begins to type a text; refuses what the type of the field makes impossible. True where the text is there
+   * then: nobody types it key by key into such a field as one for a date.
+   */
+  function beginTyped(element, text, clear) {
+    held.begin(element);
+    if (!focus.isField(element) || !keyDefaults.isEditable(element)) return false;
+    const before = clear ? '' : element.value;
+    const isForm = kindOf(element) === 'form';
+    const value = text !== '' && !held.wish(element, text) ? text : before + text;
+    let wanted = isForm ? held.wish(element, value) : undefined;
+    if (element.type === 'number') {
+      // What is typed may be the beginning of a number, or the end, and Enter after it is none of it.
+      const part = text.split(/[\n\t]/)[0].trim().replaceAll(DECIMAL, '.');
+      wanted = held.wish(element, `${part}0`) && held.wish(element, `${before}${part}0`);
     }
-    put(element, value);
+    if (wanted) {
+      throw failure('invalid_params', `text: ${target.say(element)} takes ${wanted}, not ${held.given(element, text)}. ${held.holding(element)}`);
+    }
+    if (isForm) put(element, value);
+    return isForm;
   }
 
-  return {
-    beginTyped, check, choose, insert, kindOf, leave, outcome, putTyped, report, select, selectAll, write,
-  };
+  return { beginTyped, check, choose, insert, kindOf, select, selectAll, write };
 })();

@@ -9,6 +9,9 @@ callslip.focus = (() => {
   /** The value that a field had when the page was last told of a change of it. */
   const told = new WeakMap();
 
+  /** Fields whose change was told before they were left, as the browser then tells of it again. */
+  const early = new WeakSet();
+
   /** The element that keys go to, through shadow trees; a frame's element where it is in there. */
   function focused() {
     let element = document.activeElement ?? document.body ?? document.documentElement;
@@ -30,12 +33,17 @@ callslip.focus = (() => {
   function commit(element) {
     if (!told.has(element) || told.get(element) === element.value) return;
     told.set(element, element.value);
+    early.add(element);
     element.dispatchEvent(new Event('change', { bubbles: true }));
   }
 
   function watch(element) {
     if (!isField(element)) return;
     if (!told.has(element)) {
+      element.addEventListener('change', (event) => {
+        const isAgain = event.isTrusted && early.delete(element) && told.get(element) === element.value;
+        if (isAgain) event.stopImmediatePropagation();
+      }, { capture: true });
       element.addEventListener('change', () => told.set(element, element.value));
     }
     told.set(element, element.value);

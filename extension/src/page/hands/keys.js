@@ -38,44 +38,43 @@ callslip.keys = (() => {
     }
   }
 
-  function strike(stroke) {
+  /** Presses a key; `guard` throws where it may not have its effect on what has the focus then. */
+  function strike(stroke, guard = () => {}) {
     const { key, ctrlKey, altKey, metaKey } = stroke;
     const writes = ([...key].length === 1 || key === 'Enter') && !ctrlKey && !altKey && !metaKey;
     let goesOn = send('keydown', stroke);
-    if (goesOn) keyDefaults.keydown(focus.focused(), stroke);
+    if (goesOn) {
+      guard();
+      keyDefaults.keydown(focus.focused(), stroke);
+    }
     if (goesOn && writes) {
       goesOn = send('keypress', stroke);
-      if (goesOn) keyDefaults.keypress(focus.focused(), stroke);
+      if (goesOn) {
+        guard();
+        keyDefaults.keypress(focus.focused(), stroke);
+      }
     }
     const target = focus.focused();
     if (send('keyup', stroke) && goesOn) keyDefaults.keyup(target, stroke);
   }
 
   /** Erases what is selected, as a person does: editors may listen to the key alone. */
-  function erase() {
-    strike(BACKSPACE);
+  function erase(element) {
+    strike(BACKSPACE, () => mustHaveFocus(element));
   }
 
   /** What has the focus for an element: of one in an editor, the editor. */
   function holderOf(element) {
     let at = element;
-    while (at.isContentEditable && at.parentElement?.isContentEditable) at = at.parentElement;
+    while (!focus.isField(at) && at.isContentEditable && at.parentElement?.isContentEditable) at = at.parentElement;
     return at;
   }
 
-  /** Gives an element the focus; refuses where another one has it then, as keys and text would go there. */
-  function giveFocus(element) {
+  /** Refuses where another element has the focus than this one, as keys and text would go there. */
+  function mustHaveFocus(element, isMoved = true) {
     const { say } = callslip.target;
-    const holder = holderOf(element);
-    const before = focus.focused();
-    let isMoved = false;
-    const hear = () => { isMoved = true; };
-    for (const type of ['focus', 'blur']) addEventListener(type, hear, { capture: true });
-    focus.give(holder);
-    for (const type of ['focus', 'blur']) removeEventListener(type, hear, { capture: true });
     const now = focus.focused();
-    if (shadow.contains(holder, now)) return;
-    isMoved ||= now !== before;
+    if (shadow.contains(holderOf(element), now)) return;
     throw new callslip.Failure({
       code: 'not_editable',
       message: isMoved ? `${say(element)} does not keep the focus: ${say(now)} has it.`
@@ -85,22 +84,32 @@ callslip.keys = (() => {
     });
   }
 
+  /** Gives an element the focus; refuses where another one has it then. */
+  function giveFocus(element) {
+    const before = focus.focused();
+    let isMoved = false;
+    const hear = () => { isMoved = true; };
+    for (const type of ['focus', 'blur']) addEventListener(type, hear, { capture: true });
+    focus.give(holderOf(element));
+    for (const type of ['focus', 'blur']) removeEventListener(type, hear, { capture: true });
+    mustHaveFocus(element, isMoved || focus.focused() !== before);
+  }
+
   /** Presses keys one after the other on an element, or without a key of one where the focus is. */
   async function press(key, strokes, { leftMs = Infinity } = {}) {
     let pressed = 0;
     const turn = callslip.turns.begin(leftMs, () => `${pressed} of ${strokes.length} keys had been pressed`);
-    if (key !== null) {
-      const element = callslip.target.element(key);
-      await turn.step(element, () => giveFocus(element));
-    }
+    const element = key === null ? focus.focused() : callslip.target.element(key);
+    if (key !== null) await turn.step(element, () => giveFocus(element));
     focus.watchFirst(focus.focused());
-    for (const stroke of strokes) {
+    for (const [place, stroke] of strokes.entries()) {
       const isAlone = stroke.key in MODIFIERS;
       await turn.step(focus.focused(), () => {
+        if (place === 0) mustHaveFocus(element);
         if (isAlone) holding([...stroke.held, stroke.key], () => {});
         else holding(stroke.held, () => strike(stroke));
         pressed += 1;
-      });
+      }, { isLast: place === strokes.length - 1 });
     }
   }
 
@@ -113,45 +122,66 @@ callslip.keys = (() => {
     }
   }
 
+  /** Answers a function that throws once the focus has left a secret field, but for another one, before that is full. */
+  function keepingSecrets(element, far) {
+    const { isSecret } = callslip.held;
+    let at = element;
+    return () => {
+      const now = focus.focused();
+      const isFull = at.maxLength >= 0 && at.value.length >= at.maxLength;
+      if (now !== at && isSecret(at) && !isFull && !isSecret(now)) {
+        const { say } = callslip.target;
+        throw new callslip.Failure({
+          code: 'not_editable',
+          message: `${say(at)} does not keep the focus: ${say(now)} had it when ${far()}.`,
+          hint: 'The rest would be seen there. Look at what the page shows now: analyze page.',
+          mayHaveExecuted: true,
+        });
+      }
+      at = now;
+    };
+  }
+
   /**
    * Types a text with the keys of its characters, at the caret: of a field that has not had the focus
    * at its end. `strokes` has the key of each character, or is null for a text that is put in at
-   * once. `clear` replaces what is there. Answers what the field is called and holds then; `isOpen` where
-   * fields.outcome has to say whether that is the text.
+   * once. `clear` replaces what is there. Answers what the field is called and holds then, of which
+   * held.outcome tells once the page has had its turn.
    */
   async function type(key, text, { strokes, clear, leftMs = Infinity }) {
-    const { fields, target } = callslip;
+    const { fields, held, target } = callslip;
     const element = key === null ? focus.focused() : target.element(key);
     const said = target.say(element);
     const characters = [...text];
     let typed = 0;
-    const turn = callslip.turns.begin(leftMs, () => `${typed} of ${characters.length} characters had been typed into ${said}`);
-    if (fields.kindOf(element) === 'form' && keyDefaults.isEditable(element)) {
-      fields.putTyped(element, text, clear);
-      return { said, isOpen: true, ...fields.report(element) };
-    }
+    const far = () => `${typed} of ${characters.length} characters had been typed into ${said}`;
+    const turn = callslip.turns.begin(leftMs, far);
+    const answer = () => ({ said, isOpen: true, ...held.report(element) });
+    if (fields.beginTyped(element, text, clear)) return answer();
     const hadFocus = focus.focused() === element;
     await turn.step(element, () => {
       if (!hadFocus) giveFocus(element);
     });
     focus.watchFirst(element);
     await turn.step(element, () => {
+      mustHaveFocus(element);
       if (clear) fields.selectAll(element);
       else if (!hadFocus) caretToEnd(element);
     });
-    const isOpen = fields.beginTyped(element, text, { isAtEnd: clear || !hadFocus, clear });
-    const write = (piece) => turn.step(element, () => fields.insert(element, piece));
-    if (clear && text === '') await write('');
-    if (!strokes) await write(text);
-    else {
-      for (const character of characters) {
-        await turn.step(element, () => {
-          strike(strokes[character]);
-          typed += 1;
-        });
-      }
+    const guard = keepingSecrets(element, far);
+    if (!strokes || (clear && text === '')) {
+      await turn.step(element, () => fields.insert(element, text), { isLast: true });
+      return answer();
     }
-    return { said, isOpen, ...fields.report(element) };
+    for (const [place, character] of characters.entries()) {
+      await turn.step(element, () => {
+        if (place === 0) mustHaveFocus(element);
+        guard();
+        strike(strokes[character], guard);
+        typed += 1;
+      }, { isLast: place === characters.length - 1 });
+    }
+    return answer();
   }
 
   /** Where keys go: `{frame}`, the key of a frame's element, or `{}` for this frame. */
@@ -160,5 +190,5 @@ callslip.keys = (() => {
     return element.contentWindow ? { frame: callslip.frame_path.keyOf(element) } : {};
   }
 
-  return { erase, giveFocus, place, press, type };
+  return { erase, giveFocus, mustHaveFocus, place, press, type };
 })();

@@ -77,13 +77,13 @@ callslip.turns = (() => {
     /**
      * Acts on an element. Where that is an editor, resolves once the editor has heard of it: many keep a
      * selection and a text of their own, which follow those of the document, and what came sooner would go
-     * where the caret was before.
+     * where the caret was before. After the last step nothing is waited for: the page may go away by that.
      */
-    async function step(element, act) {
+    async function step(element, act, { isLast = false } = {}) {
       check();
-      if (element.isContentEditable) await actAndTell(element, act);
+      if (element.isContentEditable && !isLast) await actAndTell(element, act);
       else act();
-      if (!element.isContentEditable && performance.now() - pausedAt < BUSY_MS) return;
+      if (isLast || (!element.isContentEditable && performance.now() - pausedAt < BUSY_MS)) return;
       await settled();
       pausedAt = performance.now();
     }
