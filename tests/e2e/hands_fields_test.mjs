@@ -422,18 +422,35 @@ describe('a field that cannot hold a value', () => {
     });
   }
 
-  test('as the page keeps its own value once it has changed, is refused', async () => {
-    await hands.show(`<input id="late" value="old" onchange="this.value = 'old'">
-      <input id="later" value="old" onchange="setTimeout(() => { this.value = 'old' }, 0)">`);
-    for (const selector of ['#late', '#later']) await hands.refused({ action: 'fill', fields: { [selector]: 'new' } }, 'value_refused');
-  });
-
-  test('as the page changes it once it has changed, which is told once, is told in the answer', async () => {
+  test('as the page changes it once it has changed, is told in the answer', async () => {
     await hands.show(`<input id="taken" onchange="sent.push(this.value); this.value = ''"><input id="clamped" value="3" onchange="this.value = 10">
       <input id="plain" onchange="sent.push(this.value)"><input id="next"><script>window.sent = [];</script>`);
     const { value } = await fill({ '#taken': 'one', '#clamped': '99', '#plain': 'two', '#next': 'x' });
     assert.deepEqual(value, { '#taken': '', '#clamped': '10' });
-    assert.deepEqual(await page.evaluate(() => window.sent), ['one', 'two']);
+    assert.deepEqual(new Set(await page.evaluate(() => window.sent)), new Set(['one', 'two']));
+  });
+
+  const RESET = {
+    text: ['1', '5'], number: ['1', '5'], search: ['old', 'new'], range: ['10', '50'], date: ['2026-01-01', '2026-11-24'], textarea: ['old', 'new'],
+  };
+  for (const [type, [before, given]] of Object.entries(RESET)) {
+    for (const [when, reset] of [['at once', 'reset()'], ['after that', 'setTimeout(reset, 0)']]) {
+      test(`of which the page takes the value, and puts its own back ${when}, has not refused it: ${type}`, async () => {
+        await hands.show(`<${type === 'textarea' ? 'textarea' : `input type="${type}"`} id="field"></textarea><script>
+          window.sent = [];
+          const field = document.querySelector('#field');
+          const reset = () => { field.value = '${before}'; };
+          reset();
+          field.onchange = () => { sent.push(field.value); ${reset}; };</script>`);
+        assert.deepEqual((await fill({ '#field': given })).value, { '#field': before });
+        assert.deepEqual(await page.evaluate(() => window.sent), [given]);
+      });
+    }
+  }
+
+  test('that it holds in another form already is not refused', async () => {
+    await hands.show('<input id="at" type="datetime-local" value="2026-11-24T09:30"><input id="mail" type="email" value="a@page.test">');
+    assert.deepEqual((await fill({ '#at': '2026-11-24 09:30', '#mail': ' a@page.test ' })).value, { '#at': '2026-11-24T09:30', '#mail': 'a@page.test' });
   });
 
   test('may be given the same again, in the form that it has not', async () => {
@@ -594,6 +611,53 @@ describe('an element that loses the focus before it has the text', () => {
     });
   }
 
+  test('and is a secret that the page shows meanwhile, has no more typed', async () => {
+    await hands.show(`<input id="a" type="password"><input id="b"><script>a.oninput = () => {
+      a.type = 'text';
+      if (a.value.length === 3) b.focus();
+    };</script>`);
+    await hands.refused({ action: 'type', selector: '#a', text: 'private' }, 'not_editable');
+    assert.deepEqual([await page.inputValue('#a'), await page.inputValue('#b')], ['pri', '']);
+  });
+
+  const ENTER = { 'moves the focus': 'b.focus()', 'hides the form': 'login.hidden = true', 'takes the field away': 'a.remove()' };
+  for (const [what, act] of Object.entries(ENTER)) {
+    for (const event of ['keydown', 'keypress', 'keyup']) {
+      test(`and is a secret, may do so by Enter: ${event} ${what}`, async () => {
+        await hands.show(`<form id="login" onsubmit="return false"><input id="a" type="password"></form><input id="b"><script>
+          window.sent = [];
+          a.on${event} = ({ key }) => { if (key === 'Enter') { sent.push(a.value); ${act}; } };</script>`);
+        await hands.perform({ action: 'type', selector: '#a', text: 'hush\n' });
+        assert.deepEqual(await page.evaluate(() => window.sent), ['hush']);
+      });
+    }
+  }
+
+  test('and is a secret, may do so once all of it is in', async () => {
+    await hands.show(`<input id="a" type="password"><input id="b"><script>
+      a.oninput = () => { if (a.value === 'hush') b.focus(); };</script>`);
+    await hands.perform({ action: 'type', selector: '#a', text: 'hush\n' });
+    await hands.perform({ action: 'type', selector: '#a', text: 'hush\nAda', clear: true });
+    assert.deepEqual([await page.inputValue('#a'), await page.inputValue('#b')], ['hush', 'Ada']);
+  });
+
+  const PASSING = {
+    'a code in boxes': [`<input autocomplete="one-time-code" maxlength="1">${'<input maxlength="1">'.repeat(5)}`, '123456', ['1', '2', '3', '4', '5', '6']],
+    'a code in boxes of any length': [`<input autocomplete="one-time-code">${'<input>'.repeat(2)}`, '123', ['1', '2', '3']],
+    'a card and its month': ['<input autocomplete="cc-number" data-full="4"><input data-full="4"><input>', '41111126', ['4111', '1126', '']],
+    'a number of which the end is shown': ['<input type="password" maxlength="3"><input type="password" maxlength="2"><input maxlength="4">', '123456789', ['123', '45', '6789']],
+  };
+  for (const [what, [html, text, values]] of Object.entries(PASSING)) {
+    test(`is no matter where the page passes the rest on: ${what}`, async () => {
+      await hands.show(`${html}<script>for (const field of document.querySelectorAll('input')) field.oninput = () => {
+        const full = field.dataset.full ?? (field.maxLength > 0 ? field.maxLength : 1);
+        if (field.value.length >= full) field.nextElementSibling.focus?.();
+      };</script>`);
+      await hands.perform({ action: 'type', selector: 'input:first-of-type', text });
+      assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('input')].map(({ value }) => value)), values);
+    });
+  }
+
   for (const attributes of ['autocomplete="one-time-code" maxlength="1"', 'type="password"']) {
     test(`passes on the rest of a secret to others like it: ${attributes}`, async () => {
       await hands.show(`${`<input ${attributes}>`.repeat(3)}<script>
@@ -603,6 +667,152 @@ describe('an element that loses the focus before it has the text', () => {
       assert.deepEqual(values, ['1', '2', '3']);
     });
   }
+});
+
+describe('the change of a field', () => {
+  const COUNTED = `<input id="field"><input id="next"><script>
+    window.sent = [];
+    field.addEventListener('change', () => sent.push(field.value));</script>`;
+  const sent = () => page.evaluate(() => window.sent.splice(0));
+  const reset = (value = '') => page.evaluate((text) => { document.querySelector('#field').value = text; }, value);
+  const type = (text) => hands.perform({ action: 'type', selector: '#field', text });
+
+  beforeEach(() => hands.show(COUNTED));
+
+  test('is told each time it is filled in, also where a script has reset it', async () => {
+    for (const value of ['', 'other', '']) {
+      await fill({ '#field': 'same' });
+      assert.deepEqual(await sent(), ['same']);
+      await reset(value);
+    }
+    await reset('first');
+    await type('!');
+    await reset('');
+    await fill({ '#field': 'first' });
+    assert.deepEqual(await sent(), ['first']);
+  });
+
+  test('is told of a value that was only typed, or that a script has put there', async () => {
+    await type('same');
+    await fill({ '#field': 'same' });
+    assert.deepEqual(await sent(), ['same']);
+    await reset('script');
+    await fill({ '#field': 'script' });
+    assert.deepEqual(await sent(), ['script']);
+  });
+
+  test('is told where the page resets the field as it gets the focus, or is written into', async () => {
+    await hands.show(`${COUNTED}<script>field.onfocus = () => { field.value = ''; };</script>`);
+    for (let time = 0; time < 2; time += 1) {
+      await fill({ '#field': 'same' });
+      assert.ok((await sent()).includes('same'));
+      await page.focus('#next');
+      await sent();
+    }
+    await hands.show(`${COUNTED}<script>field.oninput = () => {
+      const { value } = field;
+      field.value = '';
+      setTimeout(() => { field.value = value; }, 100);
+    };</script>`);
+    await fill({ '#field': 'same' });
+    assert.deepEqual(await sent(), ['same']);
+  });
+
+  test('is told where the page does the writing itself, or keeps that to itself', async () => {
+    for (const script of [
+      'field.onbeforeinput = (event) => { event.preventDefault(); field.value = event.data; };',
+      'addEventListener("input", (event) => event.stopImmediatePropagation(), { capture: true });',
+      'addEventListener("beforeinput", (event) => event.preventDefault());',
+    ]) {
+      await hands.show(`${COUNTED}<script>${script}</script>`);
+      await fill({ '#field': 'same' });
+      assert.deepEqual(await sent(), ['same'], script);
+    }
+  });
+
+  test('is told by Enter each time, also where a script has reset it', async () => {
+    for (let time = 0; time < 2; time += 1) {
+      await type('same\n');
+      assert.deepEqual(await sent(), ['same']);
+      await reset();
+    }
+    await type('same');
+    await hands.perform({ action: 'press', selector: '#field', key: 'Backspace Enter' });
+    assert.deepEqual(await sent(), ['sam']);
+  });
+
+  test('is not told where nothing was written', async () => {
+    await fill({ '#field': '' });
+    await hands.perform({ action: 'press', selector: '#field', key: 'Backspace Enter' });
+    await page.focus('#next');
+    assert.deepEqual(await sent(), []);
+  });
+
+  test('that a person makes after that is told by the browser', async () => {
+    await fill({ '#field': 'same' });
+    await reset();
+    await sent();
+    await page.focus('#field');
+    await page.keyboard.type('same');
+    await page.focus('#next');
+    assert.deepEqual(await sent(), ['same']);
+  });
+
+  test('is told in a shadow tree and in a frame, and once where the page moves on itself', async () => {
+    await hands.show(`<div id="host"></div><input id="next"><iframe srcdoc="<input id=inner onchange='parent.sent.push(this.value)'>"></iframe><script>
+      window.sent = [];
+      const root = document.querySelector('#host').attachShadow({ mode: 'open' });
+      root.innerHTML = '<input id="deep"><input id="moving">';
+      for (const field of root.children) field.onchange = () => sent.push(field.value);
+      root.querySelector('#moving').oninput = () => next.focus();</script>`);
+    for (let time = 0; time < 2; time += 1) {
+      await fill({ '#deep': 'deep' });
+      assert.deepEqual(await sent(), ['deep']);
+      await page.evaluate(() => { document.querySelector('#host').shadowRoot.querySelector('#deep').value = ''; });
+    }
+    await fill({ '#inner': 'frame' });
+    assert.ok((await sent()).includes('frame'));
+    await page.focus('#next');
+    await sent();
+    await fill({ '#moving': 'moved' });
+    assert.deepEqual(await sent(), ['moved']);
+  });
+
+  test('is told in a tab that is not in front', async () => {
+    const tabId = await hands.setting.browser.tabIdOf(page);
+    const other = await hands.setting.open('/');
+    const devtools = await page.context().newCDPSession(page);
+    try {
+      // The browser tells of no focus there, unless it is made to.
+      await devtools.send('Emulation.setFocusEmulationEnabled', { enabled: false });
+      assert.equal(await page.evaluate(() => document.hasFocus()), false);
+      for (let time = 0; time < 2; time += 1) {
+        await hands.perform({ action: 'fill', fields: { '#field': 'same', '#next': 'x' }, tab_id: tabId });
+        assert.ok((await sent()).includes('same'));
+        await hands.perform({ action: 'type', selector: '#field', text: '!', tab_id: tabId });
+        await hands.perform({ action: 'click', selector: '#next', tab_id: tabId });
+        assert.deepEqual(await sent(), ['same!']);
+        await reset();
+      }
+    } finally {
+      await devtools.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+      await other.page.close();
+    }
+  });
+
+  test('of a field that is taken away as it is written into is no error', async () => {
+    for (const html of ['<input id="field" oninput="this.remove()">', '<input id="field" oninput="this.outerHTML = this.outerHTML">',
+      '<div id="field" contenteditable oninput="this.remove()"></div>']) {
+      await hands.show(html);
+      await fill({ '#field': 'same' });
+    }
+  });
+
+  test('goes with a field that the page disables as it gets the focus: nothing is written', async () => {
+    await hands.show('<input id="field" type="date" value="2026-01-01" onfocus="this.disabled = true">');
+    await hands.refused({ action: 'fill', fields: { '#field': '2026-11-24' } }, 'element_disabled');
+    assert.equal(await page.inputValue('#field'), '2026-01-01');
+  });
 });
 
 test('what is filled in may lead to another page once it has changed', async () => {

@@ -167,13 +167,15 @@ callslip.fields = (() => {
     }
   }
 
-  /** Puts a value into a field whose text nobody types, and tells the page. */
+  /** Puts a value into a field whose text nobody types. */
   function put(element, text) {
+    const said = target.say(element);
     focus.give(element);
+    mustBeEnabled(element, said);
     if (element.value === text) return;
     values.set(element, text);
     held.wrote(element);
-    keyChoices.changed(element);
+    element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
   }
 
   /** As much of a text as the field has room for when it replaces some of what is there. */
@@ -194,7 +196,11 @@ callslip.fields = (() => {
     const { selectionStart = null, selectionEnd } = element;
     // The browser tells of what it inserts, also where that was there already, or is all there is room for.
     let isTold = false;
-    const hear = (event) => { isTold ||= event.isTrusted && shadow.contains(event.composedPath()[0], element); };
+    const hear = (event) => {
+      if (!event.isTrusted || !shadow.contains(event.composedPath()[0], element)) return;
+      isTold = true;
+      held.wrote(element);
+    };
     addEventListener('input', hear, { capture: true });
     if (text === '') {
       const isEmpty = keyDefaults.isEmptySelection(element);
@@ -204,8 +210,9 @@ callslip.fields = (() => {
       document.execCommand('insertText', false, text);
     }
     removeEventListener('input', hear, { capture: true });
-    if (isTold) held.wrote(element);
-    else if (focus.isField(element) && held.textOf(element) === before && keyDefaults.isEditable(element)) {
+    if (isTold) return;
+    if (held.textOf(element) !== before) held.wrote(element);
+    else if (focus.isField(element) && keyDefaults.isEditable(element)) {
       insertBySetter(element, text, [selectionStart, selectionEnd]);
     }
   }
@@ -235,7 +242,6 @@ callslip.fields = (() => {
     const said = target.say(element);
     const kind = kindOf(element);
     const turn = callslip.turns.begin(Infinity, () => `${said} had not been filled in`);
-    focus.watchFirst(element);
     const isOpen = !['select', 'tick'].includes(kind);
     const text = String(value).replace(/\r\n?/g, '\n');
     if (isOpen) held.begin(element, text);
@@ -244,8 +250,7 @@ callslip.fields = (() => {
     else if (kind === 'form') put(element, text);
     else {
       const step = (act, more) => turn.step(element, () => {
-        const why = target.disabledBecause(element);
-        if (why) throw becameDisabled(said, why);
+        mustBeEnabled(element, said);
         callslip.keys.mustHaveFocus(element);
         act(element, text);
       }, more);
@@ -256,8 +261,9 @@ callslip.fields = (() => {
     return { said, isOpen };
   }
 
-  function becameDisabled(said, why) {
-    return new callslip.Failure({
+  function mustBeEnabled(element, said) {
+    const why = target.disabledBecause(element);
+    if (why) throw new callslip.Failure({
       code: 'element_disabled',
       message: `${said} took the focus, and is disabled since: ${why}. Nothing was written into it.`,
       hint: 'Look at what the page shows now: analyze page.',

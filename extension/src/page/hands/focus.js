@@ -6,11 +6,8 @@
 callslip.focus = (() => {
   const { shadow } = callslip;
 
-  /** The value that a field had when the page was last told of a change of it. */
-  const told = new WeakMap();
-
-  /** Fields whose change was told before they were left, as the browser then tells of it again. */
-  const early = new WeakSet();
+  /** Fields that were written into since the page was last told of a change of them. */
+  const edited = new WeakSet();
 
   /** The element that keys go to, through shadow trees; a frame's element where it is in there. */
   function focused() {
@@ -31,28 +28,27 @@ callslip.focus = (() => {
 
   /** Tells the page that a field has changed, as the browser does once a person leaves it. */
   function commit(element) {
-    if (!told.has(element) || told.get(element) === element.value) return;
-    told.set(element, element.value);
-    early.add(element);
-    element.dispatchEvent(new Event('change', { bubbles: true }));
+    if (edited.delete(element)) element.dispatchEvent(new Event('change', { bubbles: true }));
   }
 
-  function watch(element) {
+  function hearChange({ currentTarget, isTrusted }) {
+    if (isTrusted) edited.delete(currentTarget);
+  }
+
+  /**
+   * Remembers that a field was written into. Its values are not compared: a script of the page may have set
+   * them, and a change that is told twice does less harm than one that is not told.
+   */
+  function edit(element) {
     if (!isField(element)) return;
-    if (!told.has(element)) {
-      element.addEventListener('change', (event) => {
-        const isAgain = event.isTrusted && early.delete(element) && told.get(element) === element.value;
-        if (isAgain) event.stopImmediatePropagation();
-      }, { capture: true });
-      element.addEventListener('change', () => told.set(element, element.value));
-    }
-    told.set(element, element.value);
+    edited.add(element);
+    element.addEventListener('change', hearChange, { capture: true });
   }
 
-  /** Remembers the value of a field that had the focus before it came to us. */
-  function watchFirst(element) {
-    if (!told.has(element)) watch(element);
-  }
+  // Keys that erase and people write, too.
+  addEventListener('input', (event) => {
+    if (event.isTrusted) edit(event.composedPath()[0]);
+  }, { capture: true });
 
   /** Runs what moves the focus; then sends what the browser has not sent. */
   function move(how) {
@@ -64,7 +60,6 @@ callslip.focus = (() => {
     for (const type of ['focus', 'blur']) removeEventListener(type, hear, { capture: true });
     const to = focused();
     if (to === from) return to;
-    watch(to);
     if (heard || document.hasFocus()) return to;
     const isNothing = (element) => element === document.body || !element.isConnected;
     if (!isNothing(from)) {
@@ -101,5 +96,5 @@ callslip.focus = (() => {
     return move(() => now.blur());
   }
 
-  return { commit, focused, give, giveByMouse, isField, move, watchFirst };
+  return { commit, edit, focused, give, giveByMouse, isField, move };
 })();

@@ -13,8 +13,8 @@ callslip.held = (() => {
   const VALUE_CHARS = 80;
 
   /**
-   * What is being written: `{element, before, wanted, isSecret, wasIn, isLeft}`. `before` is what the element
-   * held; `wanted` is undefined for what is typed.
+   * What is being written: `{element, before, wanted, isSecret, wasIn}`. `before` is what the element held;
+   * `wanted` is undefined for what is typed.
    */
   let writing;
 
@@ -86,15 +86,33 @@ callslip.held = (() => {
   }
 
   function wrote(element) {
+    focus.edit(element);
     if (writing?.element === element) writing.wasIn = true;
   }
 
+  function isSame({ element, wanted }) {
+    const form = focus.isField(element) ? String : normal;
+    return form(textOf(element)) === form(wanted);
+  }
+
+  /** True where an element holds what it was given, but for signs, capitals and the form of its type. */
+  function isKept(now) {
+    const { element, wanted } = now;
+    if (wanted === undefined || isSame(now)) return true;
+    const text = textOf(element);
+    if (focus.isField(element) && text === sanitized(element, wanted)) return true;
+    return (wanted === '' || bare(wanted) !== '') && bare(text) === bare(wanted);
+  }
+
   /** True where an element holds what it held before, which is not what it was given, nor what it makes of that. */
-  function isUnchanged({ element, before, wanted, wasIn }, text) {
+  function isRefused(now) {
+    const { element, before, wanted, wasIn } = now;
+    const text = textOf(element);
+    if (!element.isConnected || text !== before || isKept(now)) return false;
     const known = lastMade.get(element);
     const isMade = known?.wanted === wanted && known.text === text;
     const isEmptied = text.trim() === '' && wasIn;
-    return text === before && !isMade && !isEmptied && !(wanted === '' && !focus.isField(element));
+    return !isMade && !isEmptied && !(wanted === '' && !focus.isField(element));
   }
 
   /** What a field holds then, for the answer: never what is nobody's business. */
@@ -103,30 +121,30 @@ callslip.held = (() => {
   }
 
   /**
-   * What has come of what was written, once the page was told that it is complete: `{isOpen: true}` where the
-   * field holds something else, and this is not the last look; else what it holds, or the refusal.
+   * What has come of what was written: `{isOpen: true}` where the field holds something else, and this is not
+   * the last look; else what it holds once the page was told of the change, or the refusal. A field that held
+   * something new until then has not refused it: the page may have taken that, and put the old value back.
    */
   async function outcome(key, isLast) {
     if (!writing) return {};
     const now = writing;
     const { element, wanted } = now;
-    if (wanted !== undefined && !now.isLeft) {
-      now.isLeft = true;
+    if (!isKept(now) && !isLast && element.isConnected) return { isOpen: true };
+    const wasRefused = isRefused(now);
+    // A text that is typed key by key is complete once the field is left.
+    if (wanted !== undefined || isForm(element)) {
       focus.commit(element);
       await callslip.turns.settled();
     }
-    const text = textOf(element);
-    const form = focus.isField(element) ? String : normal;
-    const isSame = wanted === undefined || form(text) === form(wanted);
-    const isKept = isSame || ((wanted === '' || bare(wanted) !== '') && bare(text) === bare(wanted));
-    if (!isKept && !isLast && element.isConnected) return { isOpen: true };
-    const refusal = !isKept && element.isConnected && isUnchanged(now, text) ? notKept(element) : undefined;
+    const refusal = wasRefused && isRefused(now) ? notKept(element) : undefined;
     const holds = report(element);
     if (writing === now) writing = undefined;
     if (refusal) throw refusal;
     if (wanted === undefined) return holds;
-    if (!isSame) lastMade.set(element, { wanted, text });
-    return isSame || holds.value_left_out ? {} : { ...holds, made: `value ${quoted(text)}` };
+    if (isSame(now)) return {};
+    const text = textOf(element);
+    lastMade.set(element, { wanted, text });
+    return holds.value_left_out ? {} : { ...holds, made: `value ${quoted(text)}` };
   }
 
   function notKept(element) {

@@ -38,19 +38,21 @@ callslip.keys = (() => {
     }
   }
 
+  const isText = ({ key }) => [...key].length === 1;
+
   /** Presses a key; `guard` throws where it may not have its effect on what has the focus then. */
   function strike(stroke, guard = () => {}) {
     const { key, ctrlKey, altKey, metaKey } = stroke;
-    const writes = ([...key].length === 1 || key === 'Enter') && !ctrlKey && !altKey && !metaKey;
+    const writes = (isText(stroke) || key === 'Enter') && !ctrlKey && !altKey && !metaKey;
     let goesOn = send('keydown', stroke);
     if (goesOn) {
-      guard();
+      guard(stroke);
       keyDefaults.keydown(focus.focused(), stroke);
     }
     if (goesOn && writes) {
       goesOn = send('keypress', stroke);
       if (goesOn) {
-        guard();
+        guard(stroke);
         keyDefaults.keypress(focus.focused(), stroke);
       }
     }
@@ -101,7 +103,6 @@ callslip.keys = (() => {
     const turn = callslip.turns.begin(leftMs, () => `${pressed} of ${strokes.length} keys had been pressed`);
     const element = key === null ? focus.focused() : callslip.target.element(key);
     if (key !== null) await turn.step(element, () => giveFocus(element));
-    focus.watchFirst(focus.focused());
     for (const [place, stroke] of strokes.entries()) {
       const isAlone = stroke.key in MODIFIERS;
       await turn.step(focus.focused(), () => {
@@ -122,14 +123,22 @@ callslip.keys = (() => {
     }
   }
 
-  /** Answers a function that throws once the focus has left a secret field, but for another one, before that is full. */
-  function keepingSecrets(element, far) {
-    const { isSecret } = callslip.held;
-    let at = element;
-    return () => {
+  const isFull = ({ maxLength, value }) => maxLength >= 0 && value.length >= maxLength;
+
+  /**
+   * Answers a function that throws where the page has moved the focus away from a password field that is not
+   * full: the rest would be seen elsewhere. Enter ends a password.
+   */
+  function keepingPasswords(far) {
+    let at;
+    let isPassword = false;
+    return (stroke) => {
+      if (!isText(stroke)) {
+        isPassword = false;
+        return;
+      }
       const now = focus.focused();
-      const isFull = at.maxLength >= 0 && at.value.length >= at.maxLength;
-      if (now !== at && isSecret(at) && !isFull && !isSecret(now)) {
+      if (now !== at && isPassword && !isFull(at) && now.type !== 'password') {
         const { say } = callslip.target;
         throw new callslip.Failure({
           code: 'not_editable',
@@ -138,6 +147,8 @@ callslip.keys = (() => {
           mayHaveExecuted: true,
         });
       }
+      // The page may show the password meanwhile.
+      isPassword = now.type === 'password' || (now === at && isPassword);
       at = now;
     };
   }
@@ -162,13 +173,12 @@ callslip.keys = (() => {
     await turn.step(element, () => {
       if (!hadFocus) giveFocus(element);
     });
-    focus.watchFirst(element);
     await turn.step(element, () => {
       mustHaveFocus(element);
       if (clear) fields.selectAll(element);
       else if (!hadFocus) caretToEnd(element);
     });
-    const guard = keepingSecrets(element, far);
+    const guard = keepingPasswords(far);
     if (!strokes || (clear && text === '')) {
       await turn.step(element, () => fields.insert(element, text), { isLast: true });
       return answer();
@@ -176,7 +186,7 @@ callslip.keys = (() => {
     for (const [place, character] of characters.entries()) {
       await turn.step(element, () => {
         if (place === 0) mustHaveFocus(element);
-        guard();
+        guard(strokes[character]);
         strike(strokes[character], guard);
         typed += 1;
       }, { isLast: place === characters.length - 1 });
