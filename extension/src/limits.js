@@ -210,10 +210,11 @@ export const TYPED_KEYS = 1_000;
 export const TARGET_RESERVE_MS = 300;
 
 /**
- * How long a page may take to make of a value what its field keeps, in ms, and how often that is looked at.
- * Most have done so by the first look.
+ * How long a page may take to make of a value what its field keeps, and of all values of one command, in ms,
+ * and how often that is looked at. Most have done so by the first look.
  */
 export const KEPT_PATIENCE_MS = 300;
+export const KEPT_PATIENCE_ALL_MS = 1_000;
 export const KEPT_LOOK_MS = 30;
 
 /** The most keys of one press: a slider from end to end, and far less than the 10 s of a command. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { CommandError, pageNavigated } from '../../extension/src/errors.js';
-import { leftOf, typed } from '../../extension/src/typing.js';
+import { leftOf, newPatience, typed } from '../../extension/src/typing.js';
 import { settled } from './support/settled.mjs';
 
 describe('what is typed', () => {
@@ -64,6 +64,28 @@ describe('what is typed', () => {
     }
     assert.equal((await result).code, 'value_refused');
     assert.equal(calls.filter(([, isLast]) => isLast === false).length, 10);
+  });
+
+  test('is waited for 1 s by all calls of a command', async () => {
+    answers['fields.write'] = { said: 'field', isOpen: true };
+    answers['held.outcome'] = () => (calls.at(-1)[1] ? { value: '' } : { isOpen: true });
+    const patience = newPatience();
+    const waited = [];
+    for (let call = 0; call < 6; call += 1) {
+      const from = nowMs;
+      let isOver = false;
+      typed(setting(), {}, 'fields.write', [], patience).then(() => { isOver = true; });
+      await settled();
+      while (!isOver) await elapse(30);
+      waited.push(nowMs - from);
+    }
+    assert.deepEqual(waited, [300, 300, 300, 120, 0, 0]);
+  });
+
+  test('is not told where the page has made a secret of it', async () => {
+    answers['keys.type'] = { said: 'field', isOpen: true, value: 'hush' };
+    answers['held.outcome'] = { value_left_out: true };
+    assert.deepEqual((await run()).data, { said: 'field', value_left_out: true });
   });
 
   test('may lead to another page', async () => {

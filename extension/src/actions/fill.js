@@ -1,6 +1,6 @@
 import { CommandError, invalidParams } from '../errors.js';
 import { FILLED_FIELDS, NAMED_OPTIONS } from '../limits.js';
-import { typed } from '../typing.js';
+import { newPatience, typed } from '../typing.js';
 
 const KINDS = ['string', 'number', 'boolean'];
 const isText = (value) => typeof value === 'string';
@@ -25,7 +25,7 @@ export const fill = {
   },
 
   async run(setting) {
-    const { tab, params: { fields }, tools: { targets }, signal, endsAt } = setting;
+    const { tab, params: { fields }, tools: { targets, now }, signal, endsAt } = setting;
     const found = [];
     let url;
     for (const [selector, value] of Object.entries(fields)) {
@@ -35,32 +35,54 @@ export const fill = {
       found.push({ selector, target, value });
     }
     const written = [];
+    const refused = [];
     const value = {};
+    const patience = newPatience();
     for (const { selector, target, value: given } of found) {
       if (signal.aborted) break;
+      if (now() >= endsAt) throw late({ selector, written, refused, count: found.length });
       try {
-        const { data } = await typed(setting, target, 'fields.write', [given, NAMED_OPTIONS]);
+        const { data } = await typed(setting, target, 'fields.write', [given, NAMED_OPTIONS], patience);
         const instead = target.instead ? ` (${target.instead} instead of ${selector})` : '';
         written.push(`${data.said}${instead}${data.made ? ` (${data.made})` : ''}`);
         if ('value' in data) value[selector] = data.value;
       } catch (error) {
-        throw begun(error, written, selector);
+        if (error.code !== 'value_refused') throw begun(error, written, refused, selector);
+        refused.push({ selector, error });
       }
     }
+    if (refused.length > 0) throw refusal(refused, written, found.length);
     const holds = Object.keys(value).length > 0 ? { value } : {};
     return { url, data: { ...holds, done: `filled ${written.join(', ')}` } };
   },
 };
 
+const told = (refused) => refused.map(({ selector, error }) => `${selector}: ${error.message}`);
+
 /** The page took a field away while others were filled in. */
-function begun(error, written, selector) {
-  if (written.length === 0 || !(error instanceof CommandError)) return error;
+function begun(error, written, refused, selector) {
+  if (written.length + refused.length === 0 || !(error instanceof CommandError)) return error;
   const { code, message, hint, url } = error;
+  const parts = [`${selector}: ${message}`, ...told(refused)];
+  if (written.length > 0) parts.push(`Filled in before that: ${written.join(', ')}.`);
+  return new CommandError({ code, message: parts.join(' '), hint, url, mayHaveExecuted: true });
+}
+
+/** What the page has refused, once the other fields are filled in. */
+function refusal(refused, written, count) {
+  const [{ error }] = refused;
+  if (count === 1) return error;
+  const { code, hint, url } = error;
+  const parts = told(refused);
+  if (written.length > 0) parts.push(`Filled in: ${written.join(', ')}.`);
+  return new CommandError({ code, message: parts.join(' '), hint, url, mayHaveExecuted: true });
+}
+
+function late({ selector, written, refused, count }) {
+  const far = `The time of the command was over when ${written.length} of ${count} fields had been filled in; the next is ${selector}.`;
   return new CommandError({
-    code,
-    message: `${selector}: ${message} Filled in before that: ${written.join(', ')}.`,
-    hint,
-    url,
-    mayHaveExecuted: true,
+    code: 'execution_timeout',
+    message: [far, ...told(refused)].join(' '),
+    mayHaveExecuted: written.length + refused.length > 0,
   });
 }

@@ -173,6 +173,7 @@ callslip.fields = (() => {
     focus.give(element);
     mustBeEnabled(element, said);
     if (element.value === text) return;
+    held.ready(element);
     values.set(element, text);
     held.wrote(element);
     element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
@@ -256,8 +257,12 @@ callslip.fields = (() => {
       }, more);
       callslip.keys.giveFocus(element);
       await step(selectAll);
-      await step(insert, { isLast: true });
+      await step(() => {
+        held.ready(element);
+        insert(element, text);
+      }, { isLast: true });
     }
+    held.look(element);
     return { said, isOpen };
   }
 

@@ -9,6 +9,9 @@ callslip.focus = (() => {
   /** Fields that were written into since the page was last told of a change of them. */
   const edited = new WeakSet();
 
+  /** Fields of whose last edit we have told the page; the browser will tell of it, too, once they are left. */
+  const told = new WeakSet();
+
   /** The element that keys go to, through shadow trees; a frame's element where it is in there. */
   function focused() {
     let element = document.activeElement ?? document.body ?? document.documentElement;
@@ -28,26 +31,52 @@ callslip.focus = (() => {
 
   /** Tells the page that a field has changed, as the browser does once a person leaves it. */
   function commit(element) {
-    if (edited.delete(element)) element.dispatchEvent(new Event('change', { bubbles: true }));
+    if (!edited.delete(element)) return;
+    told.add(element);
+    element.dispatchEvent(new Event('change', { bubbles: true }));
   }
 
-  function hearChange({ currentTarget, isTrusted }) {
-    if (isTrusted) edited.delete(currentTarget);
+  /** Keeps the change of the browser from the page where we have told of that edit. */
+  function hearChange(event) {
+    if (!event.isTrusted) return;
+    const at = event.composedPath()[0];
+    edited.delete(at);
+    if (told.delete(at)) event.stopImmediatePropagation();
   }
 
-  /**
-   * Remembers that a field was written into. Its values are not compared: a script of the page may have set
-   * them, and a change that is told twice does less harm than one that is not told.
-   */
+  function hearBlur({ isTrusted, currentTarget }) {
+    if (isTrusted) told.delete(currentTarget);
+  }
+
+  /** Remembers that a field was written into. */
   function edit(element) {
     if (!isField(element)) return;
     edited.add(element);
+    told.delete(element);
+    // The event does not leave a shadow tree.
     element.addEventListener('change', hearChange, { capture: true });
+    element.addEventListener('blur', hearBlur);
   }
 
-  // Keys that erase and people write, too.
+  /** What the page has been told of a field: to be given to `forget`. */
+  function state(element) {
+    return { isEdited: edited.has(element), isTold: told.has(element) };
+  }
+
+  /** Forgets an edit that has changed nothing. */
+  function forget(element, { isTold }) {
+    edited.delete(element);
+    if (isTold) told.add(element);
+  }
+
+  addEventListener('change', hearChange, { capture: true });
+
+  // Keys that erase and people write, too; of a closed shadow tree only its host is named.
   addEventListener('input', (event) => {
-    if (event.isTrusted) edit(event.composedPath()[0]);
+    if (!event.isTrusted) return;
+    const at = event.composedPath()[0];
+    const inner = focused();
+    edit(!isField(at) && shadow.contains(at, inner) ? inner : at);
   }, { capture: true });
 
   /** Runs what moves the focus; then sends what the browser has not sent. */
@@ -96,5 +125,5 @@ callslip.focus = (() => {
     return move(() => now.blur());
   }
 
-  return { commit, edit, focused, give, giveByMouse, isField, move };
+  return { commit, edit, focused, forget, give, giveByMouse, isField, move, state };
 })();

@@ -12,9 +12,14 @@ callslip.held = (() => {
   /** How much of a value is told in words. */
   const VALUE_CHARS = 80;
 
+  /** How much of a value is in the answer of a fill: as much as of an attribute. */
+  const ANSWER_CHARS = 200;
+
   /**
-   * What is being written: `{element, before, wanted, isSecret, wasIn}`. `before` is what the element held;
-   * `wanted` is undefined for what is typed.
+   * What is being written: `{element, before, wanted, isSecret, told}`. `before` is what the element held;
+   * `wanted` is undefined for what is typed; `told` is what the page had been told. Later also `found`: what it held
+   * with the focus; `wasIn`: whether it has held anything else than before; `isBrowsers`: whether the browser
+   * itself makes of the text what was there before; `last`: what it held when it was last looked at.
    */
   let writing;
 
@@ -25,6 +30,17 @@ callslip.held = (() => {
 
   /** The letters and digits of a text, which are left whatever form a page gives it. */
   const bare = (text) => text.replace(/[^\p{L}\p{M}\p{N}]/gu, '').toLowerCase();
+
+  /** True where all letters of a text are in another one. */
+  function isMadeOf(text, other) {
+    const left = new Map();
+    for (const letter of other) left.set(letter, (left.get(letter) ?? 0) + 1);
+    return [...text].every((letter) => {
+      const count = left.get(letter) ?? 0;
+      left.set(letter, count - 1);
+      return count > 0;
+    });
+  }
 
   function isForm(element) {
     return element instanceof HTMLInputElement && element.type in FORMS;
@@ -82,12 +98,24 @@ callslip.held = (() => {
 
   /** To be called before anything is written, or the focus given. */
   function begin(element, wanted) {
-    writing = { element, wanted, before: textOf(element), isSecret: states.isSecret(element), wasIn: false };
+    const told = focus.state(element);
+    writing = { element, wanted, before: textOf(element), isSecret: states.isSecret(element), told };
   }
 
+  /** To be called as the element has the focus, and nothing is written yet. */
+  function ready(element) {
+    if (writing?.element === element) writing.found = textOf(element);
+  }
+
+  /** To be called as the browser has written, if possible before the page hears of it. */
   function wrote(element) {
     focus.edit(element);
-    if (writing?.element === element) writing.wasIn = true;
+    if (writing?.element === element && textOf(element) === writing.before) writing.isBrowsers = true;
+  }
+
+  /** To be called once the page has heard of it. */
+  function look(element) {
+    if (writing?.element === element && textOf(element) !== writing.before) writing.wasIn = true;
   }
 
   function isSame({ element, wanted }) {
@@ -104,15 +132,42 @@ callslip.held = (() => {
     return (wanted === '' || bare(wanted) !== '') && bare(text) === bare(wanted);
   }
 
-  /** True where an element holds what it held before, which is not what it was given, nor what it makes of that. */
-  function isRefused(now) {
-    const { element, before, wanted, wasIn } = now;
-    const text = textOf(element);
-    if (!element.isConnected || text !== before || isKept(now)) return false;
+  /** True where an element holds what it made of the same value before. */
+  function isMade({ element, wanted }) {
     const known = lastMade.get(element);
-    const isMade = known?.wanted === wanted && known.text === text;
-    const isEmptied = text.trim() === '' && wasIn;
-    return !isMade && !isEmptied && !(wanted === '' && !focus.isField(element));
+    return known?.wanted === wanted && known.text === textOf(element);
+  }
+
+  /**
+   * True where an element has held nothing else than before, and that is nothing that a page may make of
+   * what it was given. Where both is possible, it is false: a page may take a value, and show the same as before.
+   */
+  function isRefused(now) {
+    const { element, before, wanted, wasIn, isBrowsers } = now;
+    if (!element.isConnected || wasIn || isBrowsers || textOf(element) !== before) return false;
+    if (isKept(now) || isMade(now) || wanted === '') return false;
+    const [shown, asked] = [bare(before), bare(wanted)];
+    return shown !== '' && !isMadeOf(shown, asked) && (asked === '' || !isMadeOf(asked, shown));
+  }
+
+  /**
+   * True where nothing more is to be expected: it holds what it was given, or the same as at the last look.
+   * One that is as it was, or empty, may wait for the page to write the value itself.
+   */
+  function isSettled(now) {
+    const { element, before, last } = now;
+    const text = textOf(element);
+    now.last = text;
+    if (isKept(now) || isMade(now) || !element.isConnected) return true;
+    return text === last && text !== before && text.trim() !== '';
+  }
+
+  /** Tells the page of a change, where there is one of which it has not been told. */
+  function tell(now) {
+    const { element, before, found = before, told } = now;
+    const text = textOf(element);
+    if (told.isEdited || text !== before || text !== found) focus.commit(element);
+    else if (isKept(now) || isMade(now)) focus.forget(element, told);
   }
 
   /** What a field holds then, for the answer: never what is nobody's business. */
@@ -122,18 +177,18 @@ callslip.held = (() => {
 
   /**
    * What has come of what was written: `{isOpen: true}` where the field holds something else, and this is not
-   * the last look; else what it holds once the page was told of the change, or the refusal. A field that held
-   * something new until then has not refused it: the page may have taken that, and put the old value back.
+   * the last look; else what it holds once the page was told of the change, or the refusal.
    */
   async function outcome(key, isLast) {
     if (!writing) return {};
     const now = writing;
     const { element, wanted } = now;
-    if (!isKept(now) && !isLast && element.isConnected) return { isOpen: true };
+    look(element);
+    if (!isSettled(now) && !isLast) return { isOpen: true };
     const wasRefused = isRefused(now);
     // A text that is typed key by key is complete once the field is left.
     if (wanted !== undefined || isForm(element)) {
-      focus.commit(element);
+      tell(now);
       await callslip.turns.settled();
     }
     const refusal = wasRefused && isRefused(now) ? notKept(element) : undefined;
@@ -144,7 +199,8 @@ callslip.held = (() => {
     if (isSame(now)) return {};
     const text = textOf(element);
     lastMade.set(element, { wanted, text });
-    return holds.value_left_out ? {} : { ...holds, made: `value ${quoted(text)}` };
+    if (holds.value_left_out) return {};
+    return { value: callslip.guard.cut(text, ANSWER_CHARS), made: `value ${quoted(text)}` };
   }
 
   function notKept(element) {
@@ -156,5 +212,5 @@ callslip.held = (() => {
     });
   }
 
-  return { begin, given, holding, isForm, isSecret, outcome, report, sanitized, textOf, wish, wrote };
+  return { begin, given, holding, isForm, isSecret, look, outcome, ready, report, sanitized, textOf, wish, wrote };
 })();
