@@ -1,4 +1,5 @@
 // callslip-runner: starts agents, and brings them what waits in the sessions of the tracker.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -262,6 +263,8 @@ int Ask(const LoadedConfig& loaded, const std::string& agent_options, const std:
 int Main(int argc, char** argv) {
   // Agents are started with posix_spawn; gRPC is not to prepare for anything else.
   setenv("GRPC_ENABLE_FORK_SUPPORT", "0", 1);
+  // A descriptor that is closed would become something else's.
+  if (fcntl(STDIN_FILENO, F_GETFD) < 0) (void)open("/dev/null", O_RDONLY);
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   Options settings;
   OptionSet options(kProgram, "starts agents for the tracker's sessions");

@@ -88,10 +88,16 @@ absl::StatusOr<LoadedConfig> LoadConfig(const Options& options) {
     std::error_code error;
     const auto dir = std::filesystem::canonical(options.dir.empty() ? "." : options.dir, error);
     if (error) return absl::NotFoundError(absl::StrCat("--dir: ", error.message()));
-    WorkspaceConfig workspace;
-    workspace.dir = dir;
-    loaded.workspace = "here";
-    config.workspaces.insert_or_assign(loaded.workspace, std::move(workspace));
+    for (const auto& [name, workspace] : config.workspaces) {
+      std::error_code ignored;
+      if (std::filesystem::equivalent(dir, workspace.dir, ignored)) loaded.workspace = name;
+    }
+    if (loaded.workspace.empty()) {
+      WorkspaceConfig workspace;
+      workspace.dir = dir;
+      loaded.workspace = "here";
+      config.workspaces.insert_or_assign(loaded.workspace, std::move(workspace));
+    }
   }
   if (!config.gateway.empty() && !absl::StartsWith(config.gateway, "http://") &&
       !absl::StartsWith(config.gateway, "https://")) {

@@ -70,7 +70,7 @@ boost::asio::awaitable<int> Prompt::Run(Question question) {
     co_return 1;
   }
   session_id_ = session->session_id();
-  const int code = co_await AskAgent(question.text);
+  const int code = stopped_ ? kStopped : co_await AskAgent(question.text);
   Say(absl::StrCat("session ", session_id_));
   v1::EndSessionRequest end;
   end.set_session_id(session_id_);
@@ -96,11 +96,10 @@ boost::asio::awaitable<int> Prompt::Follow() {
   v1::WatchSessionRequest watch;
   watch.set_session_id(session_id_);
   const auto updates = tracker_->Open(std::move(watch));
+  const auto patience = boost::asio::steady_timer::clock_type::now() + kGivenWithin;
   while (true) {
-    const bool is_given = in_turn_ || !status_.empty() || !questions_.empty();
-    const auto patience = is_given ? boost::asio::steady_timer::time_point::max()
-                                   : boost::asio::steady_timer::clock_type::now() + kGivenWithin;
-    boost::asio::steady_timer timer(context_, patience);
+    boost::asio::steady_timer timer(
+        context_, is_given_ ? boost::asio::steady_timer::time_point::max() : patience);
     using boost::asio::experimental::awaitable_operators::operator||;
     const auto next = co_await (updates->Next() || timer.async_wait(boost::asio::use_awaitable));
     if (next.index() == 1) {
@@ -123,13 +122,17 @@ int Prompt::Take(const v1::SessionUpdate& update) {
   if (update.has_agent()) return ShowAgent(update.agent());
   if (update.has_snapshot()) {
     for (const v1::Permission& permission : update.snapshot().permissions()) Ask(permission);
+    in_turn_ = in_turn_ || !update.snapshot().session().turn_id().empty();
     return ShowAgent(update.snapshot().session().agent());
   }
   if (update.has_permission()) {
     const bool is_over = update.permission().answered() || update.permission().cancelled();
     is_over ? Drop(update.permission()) : Ask(update.permission());
   }
-  if (update.has_turn()) in_turn_ = update.turn().outcome().empty();
+  if (update.has_turn()) {
+    in_turn_ = update.turn().outcome().empty();
+    is_given_ = true;
+  }
   // Without a turn there is none whose end would be told.
   if (stopped_ && !in_turn_ && !update.has_turn()) return kStopped;
   if (!update.has_turn() || in_turn_) return kGoOn;
@@ -162,6 +165,7 @@ void Prompt::Show(const v1::SessionEvent& event) {
 }
 
 int Prompt::ShowAgent(const v1::AgentState& agent) {
+  is_given_ = is_given_ || in_turn_ || agent.status() != v1::AGENT_STATUS_UNSPECIFIED;
   const std::string status = StatusText(agent.status());
   if (!status.empty() && status != std::exchange(status_, status)) {
     Say(absl::StrCat("the agent ", status, agent.message().empty() ? "" : ": ", agent.message()));
@@ -236,6 +240,13 @@ boost::asio::awaitable<std::optional<std::string>> Prompt::ReadLine() {
       input_, boost::asio::dynamic_buffer(read_, kMaxLine), '\n',
       boost::asio::as_tuple(boost::asio::use_awaitable));
   if (error == boost::asio::error::operation_aborted) co_return std::nullopt;
+  if (error == boost::asio::error::not_found) {
+    // Longer than any answer.
+    read_.clear();
+    co_return "";
+  }
+  // The last line may have no end.
+  if (error && !read_.empty()) co_return std::exchange(read_, "");
   if (error) {
     Say("nobody can answer here: the turn is stopped. `permissions` of a workspace can answer "
         "instead, see docs/runner.md");

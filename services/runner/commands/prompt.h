@@ -76,6 +76,7 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   bool answers_ = false;                  // AnswerAll() is under way.
   bool input_ended_ = false;
   bool in_turn_ = false;
+  bool is_given_ = false;  // The session, to the runner.
   bool stopped_ = false;
 };
 

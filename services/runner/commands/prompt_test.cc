@@ -196,6 +196,15 @@ TEST_F(PromptTest, AQuestionThatIsOverBeforeItsTurnIsNotAsked) {
   EXPECT_THAT(Said(), Not(HasSubstr("two")));
 }
 
+TEST_F(PromptTest, TheLastLineNeedsNoEnd) {
+  Tell(Question("one"));
+  Type(std::string(3'000, 'x') + "\n1");
+  EXPECT_THAT(calls_.answers, IsEmpty());
+  CloseInput();
+  Run();
+  EXPECT_THAT(calls_.answers, ElementsAre("one yes"));
+}
+
 TEST_F(PromptTest, WhereNobodyIsThereTheTurnIsStopped) {
   CloseInput();
   Tell(Question("one"));

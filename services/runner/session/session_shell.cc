@@ -139,7 +139,8 @@ boost::asio::awaitable<absl::StatusOr<std::string>> SessionRunner::RunShellComma
            {"traceparent", spans_.UnderWay()},
            {"error", std::string(added.status().message())}});
       // It was said all the same.
-      answer_ = std::move(text);
+      co_await Shown();
+      answer_ = text + answer_;
       answer_iteration_ = iteration;
       co_await RecordAnswer();
       co_return added.status();
