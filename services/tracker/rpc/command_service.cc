@@ -301,7 +301,9 @@ absl::Status CommandService::Stream(const CallContext& caller,
                      .clients = caller.Serves()};
   auto worker = std::make_shared<WorkerStream>(clock_, table_, std::move(lease), stream);
   stream->SetSource([worker] { return worker->Next(); });
+  presence->Stay(true);
   stream->OnCallerLeft([this, worker, presence] {
+    presence->Stay(false);
     presence->Seen(clock_->Now());
     worker->OnCallerLeft();
   });

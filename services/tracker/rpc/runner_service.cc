@@ -153,13 +153,16 @@ void RunnerService::Find(const std::string& runner_id, const std::string& sessio
         return session.metadata();
       },
       [this, runner_id, session_id, found](const absl::StatusOr<SessionMetadata>& session) {
-        if (MayPass(session.status())) {
+        if (absl::IsResourceExhausted(session.status())) {
           timers_->After(kRetryAfter, [this, runner_id, session_id, found] {
             Find(runner_id, session_id, found);
           });
           return;
         }
-        if (!session.ok()) return found(session.status());
+        if (!session.ok()) {
+          if (MayPass(session.status())) NeedLater(runner_id, session_id);
+          return found(session.status());
+        }
         v1::Assignment assignment;
         {
           // It may have become another one's meanwhile, or nobody's.
@@ -170,6 +173,23 @@ void RunnerService::Find(const std::string& runner_id, const std::string& sessio
         Fill(*session, *assignment.mutable_session());
         found(std::move(assignment));
       });
+}
+
+void RunnerService::NeedLater(const std::string& runner_id, const std::string& session_id) {
+  std::weak_ptr<RunnerStream> of_now;
+  {
+    MutexLock lock(&mutex_);
+    of_now = StreamLocked(runner_id);
+  }
+  timers_->After(kRetryAfter, [this, runner_id, session_id, of_now] {
+    RunnerStreamPtr stream;
+    {
+      MutexLock lock(&mutex_);
+      if (table_.RunnerOf(session_id) == runner_id) stream = StreamLocked(runner_id);
+    }
+    // A later one is told by itself.
+    if (stream != nullptr && stream == of_now.lock()) stream->Need(session_id);
+  });
 }
 
 void RunnerService::Forsake(const std::string& session_id, Turn turn, bool again) {

@@ -220,13 +220,16 @@ absl::StatusOr<AppendedDrawing> AnnotationStore::Append(Drawing drawing,
   RETURN_IF_ERROR(CompleteAndCheck(drawing, command_ids));
   RETURN_IF_ERROR(CheckName("drawing_id", drawing_id));
   if (journal_ != nullptr && !journal_->accepts_commands()) return StorageUnavailable();
-  const std::string target = drawing.target;
+  // Names have no line breaks.
+  const std::string whose = drawing.clients.is_all()
+                                ? drawing.target
+                                : absl::StrCat(drawing.target, "\n", drawing.clients.client_id());
   uint64_t sequence = 0;
   const auto append = [&] {
     return AppendNew(std::move(drawing), drawing_id, command_ids, now, sequence);
   };
   AppendedDrawing appended =
-      drawing_id.empty() ? append() : memory_.Once(target, drawing_id, now, append);
+      drawing_id.empty() ? append() : memory_.Once(whose, drawing_id, now, append);
   // Only now that the answer is in the journal: until then a restart would do this again.
   NoteCompleted(sequence);
   return appended;

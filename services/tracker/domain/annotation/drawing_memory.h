@@ -31,6 +31,7 @@ class DrawingMemory {
 
   // What `append` answers; for a drawing that is remembered, what it answered then. Where that call
   // is still under way, waits for its end, so `append` must not hand in the same drawing itself.
+  // `target` may be anything that tells those apart who choose ids.
   AppendedDrawing Once(const std::string& target, const std::string& drawing_id, absl::Time now,
                        absl::FunctionRef<AppendedDrawing()> append);
 

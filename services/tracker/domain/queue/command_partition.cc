@@ -173,7 +173,7 @@ absl::StatusOr<HeldCommand> CommandPartition::HeldBy(CommandId id) {
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(CommandEntry * entry, FindLocked(ClientScope::All(), id));
   const bool is_held = entry->worker != nullptr && IsHeld(entry->view->state);
-  return HeldCommand{entry->view, is_held ? std::string(entry->worker->id) : ""};
+  return HeldCommand{entry->view, is_held ? *entry->worker->name : ""};
 }
 
 std::vector<CommandPtr> CommandPartition::List(const ClientScope& clients,

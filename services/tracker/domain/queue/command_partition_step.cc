@@ -40,8 +40,8 @@ void CommandPartition::JournalLocked(CommandEntry& entry) {
       .heartbeats = entry.heartbeat_nanos != CommandEntry::kNoHeartbeats,
       .untold = entry.queue != nullptr && entry.worker != nullptr && IsTerminal(entry.view->state),
       .end_number = entry.end_number};
-  if (entry.worker != nullptr) record.worker = std::string(entry.worker->id);
-  if (entry.worker_before != nullptr) record.worker_before = std::string(entry.worker_before->id);
+  if (entry.worker != nullptr) record.worker = std::string(entry.worker->key);
+  if (entry.worker_before != nullptr) record.worker_before = std::string(entry.worker_before->key);
   const bool is_first = !std::exchange(entry.journaled, true);
   shared_->journal->Append({entry.spec().sequence, std::move(record), is_first});
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -63,8 +64,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   if (draining_) return Draining();
   TargetQueue* queue = QueueLocked(request.target, now);
   queue->last_poll = now;
-  Worker* worker = queue->workers.Find(request.worker_id, now);
-  worker->takes = request.clients;
+  Worker* worker = queue->workers.Find(request.worker_id, request.clients, now);
   TakeBackLocked(*worker, request.known, step);
   const LeaseTerms terms = {request.max_commands, request.window, request.proofs, request.clients};
   WorkerNews news = TakeNewsLocked(*queue, *worker, terms, step);
@@ -139,15 +139,20 @@ CommandLease CommandPartition::DeliverLocked(CommandEntry& entry, Worker& worker
 }
 
 void CommandPartition::DispatchLocked(TargetQueue& queue, Step& step) {
+  std::optional<ClientScope> served;  // Of whom nothing is left to deliver.
   for (HeldCall* call = queue.workers.NextReady(); call != nullptr;) {
+    if (served == call->terms.clients) {
+      call = queue.workers.NextReady(call);
+      continue;
+    }
     WorkerNews news = TakeNewsLocked(queue, *call->worker, call->terms, step);
-    // Who takes everybody's, and could take more, has seen that nothing else can be delivered.
-    const bool is_last = call->terms.clients.is_all() &&
-                         static_cast<int>(news.leases.size()) < call->terms.max_commands &&
+    // Who could take more has seen that nothing else of these clients can be delivered.
+    const bool has_all = static_cast<int>(news.leases.size()) < call->terms.max_commands &&
                          call->worker->unfinished < call->terms.window;
+    if (has_all) served = call->terms.clients;
     const bool is_passed_over = news.empty();
     if (!is_passed_over) EndCallLocked(call, std::move(news), step);
-    if (is_last) return;
+    if (served.has_value() && served->is_all()) return;
     call = queue.workers.NextReady(is_passed_over ? call : nullptr);
   }
 }
@@ -294,7 +299,7 @@ void CommandPartition::AddActivities(absl::string_view target,
     for (const Worker* worker : queue->workers.Busy()) {
       WorkerActivity& activity =
           activities.emplace_back(WorkerActivity{.target = name,
-                                                 .worker_id = std::string(worker->id),
+                                                 .worker_id = *worker->name,
                                                  .polls = !worker->calls.empty(),
                                                  .last_report = worker->last_report});
       for (const CommandEntry& entry : worker->held) activity.commands.push_back(entry.view);

@@ -296,6 +296,22 @@ TEST_F(CommandTurnsTest, AWorkerOfOneClientIsPassedOverForOthers) {
   EXPECT_THAT(IdsOf(answers_[2].news.leases), ElementsAre(b));
 }
 
+TEST_F(CommandTurnsTest, WorkersOfOneNameForOneClientAndForAllHaveNothingInCommon) {
+  RegisterOf("a");
+  const CommandLease lease = LeaseOne("w1");
+  // Nothing is taken back by a call that does not know of it.
+  LeaseRequest call = ForOne("b", "w1", clock_.Now());
+  call.known.reach_back = absl::Hours(1);
+  EXPECT_TRUE(Poll(call).empty());
+  EXPECT_EQ((*table_.Get("a", IdOf(lease), /*peek=*/true))->state, State::kDelivered);
+  // Nor is its window full by what the other holds, nor is it told what has become of that.
+  for (int i = 0; i < kWorkerWindow; ++i) RegisterOf("b");
+  EXPECT_THAT(Poll(ForOne("b", "w1", clock_.Now())).leases, SizeIs(kWorkerWindow));
+  ASSERT_OK(table_.Cancel("a", IdOf(lease), clock_.Now()));
+  EXPECT_TRUE(Poll(ForOne("b", "w1", clock_.Now())).empty());
+  EXPECT_THAT(IdsOf(Poll({.worker_id = "w1"}).ended), ElementsAre(IdOf(lease)));
+}
+
 TEST_F(CommandTurnsTest, AReportAboutAnothersCommandFindsNone) {
   const std::string id = RegisterOf("a");
   const CommandLease lease = LeaseOne();

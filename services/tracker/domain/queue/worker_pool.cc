@@ -4,20 +4,39 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "tracker/domain/command/command_limits.h"
 
 namespace callslip::tracker {
 
-Worker* WorkerPool::Find(const std::string& id, absl::Time now) {
-  if (const auto it = workers_.find(id); it != workers_.end()) return &it->second;
+namespace {
+
+// Ids have no line breaks.
+std::string KeyOf(const std::string& id, const ClientScope& takes) {
+  return takes.is_all() ? id : absl::StrCat(id, "\n", takes.client_id());
+}
+
+}  // namespace
+
+Worker* WorkerPool::Find(const std::string& id, const ClientScope& takes, absl::Time now) {
+  return Find(KeyOf(id, takes), now);
+}
+
+Worker* WorkerPool::Find(const std::string& key, absl::Time now) {
+  if (const auto it = workers_.find(key); it != workers_.end()) return &it->second;
   const bool crowded = workers_.size() >= kMaxSuspendedWorkers;
   pruning_.BeforeAdding(workers_, [&](const Worker& worker) {
     return worker.attached == 0 && worker.calls.empty() && (worker.back_by <= now || crowded);
   });
-  const auto it = workers_.try_emplace(id).first;
-  it->second.id = it->first;
-  it->second.name = std::make_shared<const std::string>(id);
-  return &it->second;
+  const auto it = workers_.try_emplace(key).first;
+  Worker& worker = it->second;
+  worker.key = it->first;
+  const std::pair<absl::string_view, absl::string_view> parts =
+      absl::StrSplit(worker.key, absl::MaxSplits('\n', 1));
+  worker.name = std::make_shared<const std::string>(parts.first);
+  if (!parts.second.empty()) worker.takes = ClientScope(std::string(parts.second));
+  return &worker;
 }
 
 void WorkerPool::Attach(CommandEntry* entry, Worker* worker) {

@@ -75,8 +75,9 @@ struct Worker : boost::intrusive::list_base_hook<> {
                                     &CommandEntry::queue_hook>,
       boost::intrusive::constant_time_size<false>>;
 
-  absl::string_view id;                     // Its key in the pool.
-  std::shared_ptr<const std::string> name;  // The same, for what outlives it.
+  absl::string_view key;                    // In the pool: of `name` and `takes`.
+  std::shared_ptr<const std::string> name;  // Its id.
+  ClientScope takes = ClientScope::All();   // Whose commands.
   // When it last reported about a command that points to it.
   absl::Time last_report = absl::InfinitePast();
   int attached = 0;    // Commands that point to it.
@@ -85,7 +86,6 @@ struct Worker : boost::intrusive::list_base_hook<> {
   Calls calls;         // The one held longest comes first.
   // When it will have asked again, as it said. Of interest while it has no call.
   absl::Time back_by = absl::InfinitePast();
-  ClientScope takes = ClientScope::All();  // Whose commands, by its latest call.
   // Commands that ended without it, until it is told or they are removed.
   Commands ended;
   bool ready = false;  // In WorkerPool::ready_.
@@ -95,8 +95,11 @@ struct Worker : boost::intrusive::list_base_hook<> {
 // command. Guarded by its partition's mutex.
 class WorkerPool {
  public:
-  // The worker with this id, made where it is new.
-  Worker* Find(const std::string& id, absl::Time now);
+  // The worker with this id that takes the commands of these clients, made where it is new. Of one
+  // id there may be several, which have nothing in common.
+  Worker* Find(const std::string& id, const ClientScope& takes, absl::Time now);
+  // The same by Worker::key.
+  Worker* Find(const std::string& key, absl::Time now);
   // Makes `entry` point to the worker, and remember the one that it pointed to before.
   void Attach(CommandEntry* entry, Worker* worker);
   // Undoes the last Attach().
@@ -134,7 +137,7 @@ class WorkerPool {
   // Keeps `ready_` true for one worker after a change of it.
   void Update(Worker* worker);
 
-  absl::node_hash_map<std::string, Worker> workers_;
+  absl::node_hash_map<std::string, Worker> workers_;  // By their keys.
   Pruning pruning_;
   int64_t attached_ = 0;  // Commands that point to any of them.
   int64_t calls_ = 0;     // That are held.

@@ -22,8 +22,8 @@ namespace callslip::tracker {
 class RunnerTable {
  public:
   // The runner has called. `held` are the sessions that it believes are its. InvalidField,
-  // TooManyRunners; RunnerNameTaken while another process of that name is connected that serves as
-  // many clients, or has sessions of clients that this one does not serve.
+  // TooManyRunners; RunnerNameTaken while another process of that name is connected, unless that
+  // serves one client and this one all, or has sessions of clients that this one does not serve.
   struct Connected {
     std::vector<HeldSession> others;  // Of `held`, which are not its.
     // Of its name, which it does not hold, though their agents ran: they are given to it anew, and

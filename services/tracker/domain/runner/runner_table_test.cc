@@ -386,9 +386,14 @@ TEST_F(RunnerTableTest, ARunnerOfOneClientTakesNoName) {
   ASSERT_EQ(Assign("s"), "r");
   RunnerOffer open = Offer("r");
   open.clients = ClientScope("local");
+  open.instance = "open";
+  const auto refused = FailsWith(StatusCode::kAlreadyExists, "runner_name_taken");
+  EXPECT_THAT(table_.Connect(open, {}, now_).status(), refused);
+  table_.Unassign("s");
+  EXPECT_THAT(table_.Connect(open, {}, now_).status(), refused);
+  ASSERT_EQ(Assign("s"), "r");
   table_.Disconnect("r", now_);
-  EXPECT_THAT(table_.Connect(open, {}, now_).status(),
-              FailsWith(StatusCode::kAlreadyExists, "runner_name_taken"));
+  EXPECT_THAT(table_.Connect(open, {}, now_).status(), refused);
   table_.Unassign("s");
   EXPECT_OK(table_.Connect(open, {}, now_));
   // Who serves all clients takes its name back.

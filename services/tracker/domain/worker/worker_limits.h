@@ -12,6 +12,9 @@ namespace callslip::tracker {
 // A worker that was heard of within this time counts as connected: twice the longest hold of an
 // extension's poll.
 inline constexpr absl::Duration kConnectedWithin = absl::Seconds(10);
+// One of whose names nobody else may go by was heard of within this time: longer than the longest
+// poll, of 30 s.
+inline constexpr absl::Duration kNameKeptFor = absl::Seconds(45);
 // Long enough to see in the morning's list which browser was closed; short enough that names which
 // change with each start of a browser don't pile up.
 inline constexpr absl::Duration kForgetWorkerAfter = absl::Hours(1);

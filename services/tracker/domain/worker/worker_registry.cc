@@ -74,7 +74,8 @@ absl::StatusOr<WorkerRegistry::Record*> WorkerRegistry::FindLocked(Key key, absl
   }
   Record& record = it->second;
   const bool is_shared = teller.takes.is_all();
-  const bool is_there = record.presence->last_seen() >= now - kConnectedWithin;
+  const bool is_there =
+      record.presence->stays() || record.presence->last_seen() >= now - kNameKeptFor;
   if (record.is_shared && !is_shared && is_there) return WorkerTaken(it->first.second);
   record.is_shared = is_shared;
   record.presence->Seen(now);

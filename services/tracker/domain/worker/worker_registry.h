@@ -40,10 +40,14 @@ struct WorkerReport {
 class WorkerPresence {
  public:
   void Seen(absl::Time now) { last_seen_nanos_ = absl::ToUnixNanos(now); }
+  // It has a call that lasts, or no longer.
+  void Stay(bool stays) { staying_ += stays ? 1 : -1; }
+  bool stays() const { return staying_ > 0; }
   absl::Time last_seen() const { return absl::FromUnixNanos(last_seen_nanos_); }
 
  private:
   std::atomic<int64_t> last_seen_nanos_{0};
+  std::atomic<int> staying_{0};
 };
 
 // A worker as it stands at one moment.

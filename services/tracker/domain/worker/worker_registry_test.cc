@@ -180,9 +180,13 @@ TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsTakesNoNameOfOthers) {
   EXPECT_OK(registry_.Report("", "w2", {.name = "Own"}, clock_.Now(), open));
   EXPECT_OK(registry_.Report("", "w2", {.name = "Own"}, clock_.Now(), open));
   // One that is gone leaves its name, and has it back when it comes back.
-  clock_.Advance(kConnectedWithin + absl::Seconds(1));
+  clock_.Advance(kNameKeptFor + absl::Seconds(1));
   EXPECT_OK(registry_.Seen("", "w1", clock_.Now(), open));
-  Seen("w1");
+  const auto presence = Seen("w1");
+  EXPECT_THAT(registry_.Seen("", "w1", clock_.Now(), open).status(),
+              FailsWith(absl::StatusCode::kAlreadyExists, "worker_taken"));
+  presence->Stay(true);
+  clock_.Advance(absl::Hours(2));
   EXPECT_THAT(registry_.Seen("", "w1", clock_.Now(), open).status(),
               FailsWith(absl::StatusCode::kAlreadyExists, "worker_taken"));
 }
