@@ -221,7 +221,6 @@ const ENDS = {
   'services/bridge/relay.cc': 'the same',
   'services/gateway/http/http_tally.cc': 'the same',
   'services/runner/session/session_questions.cc': 'the same',
-  'services/runner/session/session_shell.cc': 'the same',
   'services/runner/session/session_turns.cc': 'the same',
   'services/tracker/rpc/command_log.cc': 'a line of the log',
   'services/gateway/json/command_detail.cc': 'shown to people, who are not told the rest',

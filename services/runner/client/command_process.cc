@@ -158,7 +158,7 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
   return process;
 }
 
-Command ShellCommand(absl::string_view line, std::string directory) {
+Command ShellLine(absl::string_view line, std::string directory) {
   return {.words = {"sh", "-c", std::string(line)},
           .environment = {},
           .directory = std::move(directory),

@@ -100,7 +100,7 @@ absl::StatusOr<std::shared_ptr<CommandProcess>> RunCommand(
     std::function<void(const CommandResult&)> done);
 
 // A line for `sh -c`, whatever is in it.
-Command ShellCommand(absl::string_view line, std::string directory);
+Command ShellLine(absl::string_view line, std::string directory);
 
 }  // namespace callslip::runner
 

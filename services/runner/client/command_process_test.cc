@@ -32,7 +32,7 @@ class CommandProcessTest : public testing::Test {
     context_.run();
     return result.value_or(CommandResult{});
   }
-  CommandResult RunLine(const std::string& line) { return Run(ShellCommand(line, "/tmp")); }
+  CommandResult RunLine(const std::string& line) { return Run(ShellLine(line, "/tmp")); }
 
   boost::asio::io_context context_;
   CommandHost host_{.context = &context_,
@@ -154,7 +154,7 @@ TEST_F(CommandProcessTest, KeepsTheEndOfItsOutputFromTheBeginningOfACharacter) {
   const std::string script =
       "i=0; while [ $i -lt 3000 ]; do printf '\xe2\x82\xac'; i=$((i+1)); done";
   for (const size_t limit : {9'000u, 8'999u, 8'998u, 8'997u, 1u, 0u}) {
-    Command command = ShellCommand(script, "/");
+    Command command = ShellLine(script, "/");
     command.output_limit = limit;
     const CommandOutput output = Run(command).output;
     EXPECT_EQ(output.text.size(), limit / 3 * 3) << limit;
@@ -164,7 +164,7 @@ TEST_F(CommandProcessTest, KeepsTheEndOfItsOutputFromTheBeginningOfACharacter) {
 }
 
 TEST_F(CommandProcessTest, MuchOutputIsCutToTheMost) {
-  Command command = ShellCommand("head -c 10000000 /dev/zero | tr '\\0' x; echo end", "/");
+  Command command = ShellLine("head -c 10000000 /dev/zero | tr '\\0' x; echo end", "/");
   command.output_limit = 100 << 20;
   const CommandOutput output = Run(command).output;
   EXPECT_EQ(output.text.size(), CommandProcess::kMostOutput);
@@ -173,8 +173,8 @@ TEST_F(CommandProcessTest, MuchOutputIsCutToTheMost) {
 }
 
 TEST_F(CommandProcessTest, TimeThatIsOverEndsItAndWhatCameOfIt) {
-  const CommandResult result = Run(
-      ShellCommand("setsid sh -c 'echo $$; exec sleep 1000' & wait", "/"), absl::Milliseconds(300));
+  const CommandResult result = Run(ShellLine("setsid sh -c 'echo $$; exec sleep 1000' & wait", "/"),
+                                   absl::Milliseconds(300));
   EXPECT_TRUE(result.timed_out);
   EXPECT_EQ(result.exit_code, 128 + SIGKILL);
   int fugitive = 0;
@@ -186,7 +186,7 @@ TEST_F(CommandProcessTest, TimeThatIsOverEndsItAndWhatCameOfIt) {
 TEST_F(CommandProcessTest, IsKilledByWhoeverHoldsIt) {
   CommandResult result;
   ASSERT_OK_AND_ASSIGN(const auto process,
-                       RunCommand(host_, ShellCommand("sleep 1000", "/"), absl::Minutes(10),
+                       RunCommand(host_, ShellLine("sleep 1000", "/"), absl::Minutes(10),
                                   [&](const CommandResult& ended) { result = ended; }));
   process->Kill();
   context_.run();

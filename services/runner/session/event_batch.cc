@@ -182,7 +182,8 @@ bool EventBatch::Merge(const v1::SessionEvent& event) {
   if (last.payload_case() != event.payload_case()) return false;
   const size_t before = last.ByteSizeLong();
   bool is_merged = false;
-  if (event.has_agent_message()) {
+  if (event.has_agent_message() &&
+      event.agent_message().iteration() == last.agent_message().iteration()) {
     is_merged = MergePiece(event.agent_message(), *last.mutable_agent_message());
   } else if (event.has_agent_thought()) {
     is_merged = MergePiece(event.agent_thought(), *last.mutable_agent_thought());

@@ -118,12 +118,12 @@ std::optional<AgentSettings> SessionRunner::Prepare(const MakePlan& plan_of) {
     Failed(*error, std::nullopt);
     return std::nullopt;
   }
-  files_ = *std::move(files);
+  files_ = std::make_shared<const FileAccess>(*std::move(files));
   for (const std::string& why : files_->left_out()) {
     Log(LogLevel::kWarning, "an additional directory is left out",
         {{"session", id()}, {"workspace", plan_.want.workspace}, {"error", why}});
   }
-  terminals_ = std::make_unique<Terminals>(plan_.commands, &*files_);
+  terminals_ = std::make_unique<Terminals>(plan_.commands, files_.get());
   AgentSettings settings = plan_.settings;
   settings.command.directory = files_->PathForProcesses();
   return settings;
@@ -394,7 +394,7 @@ void SessionRunner::Release() {
   // They are no longer this runner's to withdraw.
   questions_.clear();
   EndReceiving();
-  if (shell_command_ != nullptr) shell_command_->Kill();
+  StopCommands("the session is another runner's");
   Stop();
 }
 

@@ -19,6 +19,7 @@
 #include "runner/session/agent_details.h"
 #include "runner/session/recorder.h"
 #include "runner/session/session_plan.h"
+#include "runner/session/shell_commands.h"
 #include "runner/session/tool_calls.h"
 #include "runner/session/turn_spans.h"
 #include "runner/timers.h"
@@ -103,15 +104,10 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   struct Turn {
     std::string id;
     v1::QueuedMessage message;
-    int64_t seq = 0;          // Of its user_prompt.
+    int64_t iteration = 0;    // Of the agent's answer to it.
     bool is_begun = false;    // The tracker knows that it has.
     bool is_stopped = false;  // Somebody wants it to end.
   };
-  // Answers in a row that may each have commands.
-  static constexpr int kMostRounds = 50;
-  // Of an answer that is looked through for commands: an event may be 4 MiB long.
-  static constexpr size_t kMaxAnswer = size_t{3} << 20;
-
   // session_runner.cc: the agent's life.
   void Want();
   boost::asio::awaitable<void> Open(std::shared_ptr<RunningAgent> agent);
@@ -151,6 +147,9 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   boost::asio::awaitable<Json> PromptBlocks();
   // True where its queue goes on by itself.
   boost::asio::awaitable<bool> FinishTurn(AgentSession::TurnEnd end);
+  // Begins a turn of its own with what became of the commands in its answer.
+  boost::asio::awaitable<void> PromptWith(std::string results);
+  void StopCommands(std::string why);
   // Until what it has said is recorded.
   void HoldAgent();
 
@@ -160,26 +159,6 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // Nobody waits for the answer any more.
   boost::asio::awaitable<void> Withdraw(std::string permission_id);
   void WithdrawQuestions();
-
-  // session_shell.cc: commands in its answers.
-  boost::asio::awaitable<int32_t> NextIteration();
-  // Shows the present answer as it grows, up to its first command.
-  void ShowAnswer();
-  boost::asio::awaitable<void> SendAnswer();
-  // Once that is done.
-  boost::asio::awaitable<void> Shown();
-  // Of the answer that has just ended; what the agent is to be told, empty where there were none.
-  boost::asio::awaitable<absl::StatusOr<std::string>> RunShellCommands();
-  // As what the agent has said, and nothing else: what was shown of it, and the rest.
-  boost::asio::awaitable<void> RecordAnswer();
-  // By the ids of commands at the tracker, those of their tool calls.
-  using ShellCommands = std::map<std::string, std::string>;
-  // The first that waits. False where none does; it is taken from `wanted`, and others are refused.
-  boost::asio::awaitable<bool> RunShellCommand(ShellCommands& wanted);
-  boost::asio::awaitable<bool> Refuse(const v1::CommandLease& lease, std::string message);
-  boost::asio::awaitable<void> ReadTitles(std::map<std::string, std::string>& titles);
-  // Begins a turn of its own with it.
-  boost::asio::awaitable<void> PromptWith(std::string results);
 
   // Tells the scheduler whether the agent may be stopped for another one.
   void NoteBusy();
@@ -218,7 +197,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   int64_t life_ = 0;  // Counts its agents, so that what began with one ends with it.
   std::shared_ptr<RunningAgent> running_;
   std::shared_ptr<AgentSession> agent_;
-  std::optional<FileAccess> files_;  // As of the start of the present agent.
+  std::shared_ptr<const FileAccess> files_;  // As of the start of the present agent.
   std::unique_ptr<Terminals> terminals_;
   AgentRestarts restarts_;
   absl::Time start_at_ = absl::InfinitePast();
@@ -242,17 +221,11 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   std::optional<Turn> turn_;
   // What came before the tracker's answer to the end of the turn before it.
   std::optional<Turn> next_turn_;
-  bool failing_turn_ = false;          // That another process has begun.
-  std::optional<AgentError> gave_up_;  // A person has to look before it is started again.
-  std::string answer_;                 // Of the present turn, where it may have shell commands.
-  bool answer_is_long_ = false;        // It is recorded as it comes, without a look for them.
-  std::optional<int32_t> answer_iteration_;  // Once some of it was shown.
-  size_t shown_ = 0;                         // Bytes; npos: nothing more of it is to be.
-  std::optional<Later<bool>> showing_;       // While it is being shown.
-  std::string results_;     // What they have put out, that the agent was not told yet.
-  int64_t iteration_ = -1;  // Of the last answer; below 0: not known.
-  int rounds_ = 0;          // Prompts with results in a row.
-  std::shared_ptr<CommandProcess> shell_command_;
+  bool failing_turn_ = false;                    // That another process has begun.
+  std::optional<AgentError> gave_up_;            // A person has to look before it is started again.
+  std::optional<ShellCommands> shell_commands_;  // Of the answer to the present turn.
+  std::string results_;  // What became of commands, that the agent was not told yet.
+  int rounds_ = 0;       // Prompts with results in a row.
   std::optional<ToolCalls> tool_calls_;  // Of the prompt that is under way.
   TurnSpans spans_;
   std::string title_;  // That the tracker was not told yet.

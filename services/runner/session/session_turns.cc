@@ -23,6 +23,8 @@ constexpr absl::string_view kStopReasons[] = {"max_tokens", "max_turn_requests",
 // Of what is said of the end of a turn.
 constexpr size_t kReasonBytes = 64;
 constexpr size_t kReasonTextBytes = size_t{4} << 10;
+// Answers in a row that may each have commands.
+constexpr int kMostRounds = 50;
 // How long a message may take to come to a session that was started for one.
 constexpr absl::Duration kFirstMessage = absl::Seconds(2);
 
@@ -82,7 +84,7 @@ void SessionRunner::TakeMessage(const v1::ReceivedMessage& received) {
     if (!turn_.has_value() || turn_->id != received.turn_id()) return;
     turn_->is_stopped = true;
     if (agent_ != nullptr) agent_->Cancel();
-    if (shell_command_ != nullptr) shell_command_->Kill();
+    StopCommands("the turn was stopped");
     return;
   }
   Turn turn{.id = received.turn_id(), .message = received.message()};
@@ -115,28 +117,19 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
   while (turn_.has_value()) {
     if (turn_->is_begun || co_await StartTurn()) {
       spans_.BeginTurn(turn_->id);
-      answer_.clear();
-      answer_is_long_ = false;
-      answer_iteration_.reset();
       AgentSession::TurnEnd end = co_await PromptAgent();
       const auto* done = std::get_if<PromptEnd>(&end);
-      const bool goes_on = done != nullptr && done->stop_reason == "end_turn";
       // Until the agent has read them.
       if (done != nullptr) results_.clear();
       if (done != nullptr && !turn_->is_stopped) restarts_.Clear();
       std::string results;
       // What was cut off may be half of what was meant.
-      co_await Shown();
-      if (goes_on && !turn_->is_stopped && !released_ && !answer_is_long_) {
-        absl::StatusOr<std::string> ran = co_await RunShellCommands();
-        if (ran.ok()) {
-          results = *std::move(ran);
-        } else {
-          end = AgentError{"shell_commands_failed", std::string(ran.status().message())};
-        }
-      } else {
-        co_await RecordAnswer();
+      const bool is_whole = done != nullptr && done->stop_reason == "end_turn";
+      if (shell_commands_.has_value() && is_whole && !turn_->is_stopped && !released_) {
+        results = co_await shell_commands_->Run();
+        if (turn_->is_stopped) end = PromptEnd{.stop_reason = "cancelled", .usage = nullptr};
       }
+      shell_commands_.reset();
       const bool queue_goes_on = co_await FinishTurn(std::move(end));
       rounds_ = results.empty() ? 0 : rounds_ + 1;
       if (!results.empty() && queue_goes_on && rounds_ <= kMostRounds && !turn_->is_stopped &&
@@ -180,7 +173,7 @@ boost::asio::awaitable<bool> SessionRunner::StartTurn() {
   if (!started.ok()) co_return false;  // Its message waits again, or is gone.
   recorder_->Passed(started->seq());
   recorder_->Begin();
-  turn_->seq = started->seq();
+  turn_->iteration = started->next_iteration();
   co_return true;
 }
 
@@ -205,6 +198,9 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
       TellAgain();
     }
     tool_calls_.emplace();
+    if (plan_.shell_commands) {
+      shell_commands_.emplace(turn_->iteration, plan_.commands, files_, recorder_, &spans_);
+    }
     agent_->Prompt(
         blocks, nullptr, [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); },
         spans_.BeginPrompt());
@@ -312,21 +308,42 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
     title_ = std::string(CutText(title->title, kNameBytes));
     return TellAgain();
   }
-  if (plan_.shell_commands && turn_.has_value()) {
-    const auto* piece = std::get_if<MessagePiece>(&update);
-    if (piece != nullptr && piece->role == MessagePiece::Role::kAgent) {
-      // The tracker records the answer as a whole, with what was found in it.
-      answer_ += acp::TextOf(piece->content, "text");
-      ShowAnswer();
-      if (answer_.size() > kMaxAnswer) HoldAgent();
-      return;
-    }
+  v1::SessionEvent event = EventOf(update);
+  if (shell_commands_.has_value() && event.has_agent_message()) {
+    event.mutable_agent_message()->set_iteration(shell_commands_->iteration());
+    shell_commands_->Read(event.agent_message().text());
   }
-  if (!recorder_->Add(EventOf(update)) && agent_ != nullptr && turn_.has_value()) {
+  if (!recorder_->Add(std::move(event)) && agent_ != nullptr && turn_.has_value()) {
     // What can't be recorded is not to be done either.
     agent_->Cancel();
   }
   if (!recorder_->has_room()) HoldAgent();
+}
+
+boost::asio::awaitable<void> SessionRunner::PromptWith(std::string results) {
+  auto request = For<v1::StartTurnRequest>();
+  request.mutable_prompt()->set_message(results);
+  request.mutable_prompt()->set_prompt_id(absl::StrCat("shell-", turn_->iteration, "-", turn_->id));
+  const auto started = co_await Persistently(std::move(request));
+  if (!started.ok()) {
+    // Where somebody's message came first, the agent is told with that.
+    if (callslip::DetailsOf(started.status()).reason != "turn_in_progress") {
+      v1::SessionEvent event;
+      event.mutable_error()->set_message(absl::StrCat(
+          "the agent could not be told what became of its commands: ", started.status().message()));
+      recorder_->Add(std::move(event));
+    }
+    results_ = std::move(results);
+    co_return;
+  }
+  Turn turn{.id = started->turn_id(), .message = {}, .iteration = started->next_iteration()};
+  turn.message.set_message(results);
+  turn.is_begun = true;
+  next_turn_ = std::move(turn);
+}
+
+void SessionRunner::StopCommands(std::string why) {
+  if (shell_commands_.has_value()) shell_commands_->Stop(std::move(why));
 }
 
 void SessionRunner::HoldAgent() {
@@ -334,7 +351,6 @@ void SessionRunner::HoldAgent() {
   agent_->Hold();
   Spawn([](std::shared_ptr<SessionRunner> self,
            std::shared_ptr<AgentSession> agent) -> boost::asio::awaitable<void> {
-    co_await self->Shown();
     co_await self->recorder_->WaitForRoom();
     self->holds_agent_ = false;
     agent->GoOn();
@@ -343,7 +359,7 @@ void SessionRunner::HoldAgent() {
 
 void SessionRunner::OnClientCall(const std::string& method, const Json& params,
                                  Peer::Respond respond) {
-  if (terminals_ == nullptr || !files_.has_value()) {
+  if (terminals_ == nullptr || files_ == nullptr) {
     return respond(RpcError{kInternalError, "the session is over", nullptr});
   }
   if (Terminals::Has(method) && plan_.settings.offer.terminals) {

@@ -54,15 +54,23 @@ std::string TurnSpans::BeginPrompt() {
   return prompt_context_.ToString();
 }
 
-void TurnSpans::BeginTool(const std::string& id, const std::string& kind) {
-  if (!prompt_ || tools_.size() >= kMostTools || tools_.contains(id)) return;
-  TraceContext context = prompt_context_;
-  const std::string name = absl::c_linear_search(kKinds, kind) ? kind : "other";
+ActiveSpan TurnSpans::ToolSpan(const std::string& id, const std::string& name,
+                               TraceContext context) const {
   ActiveSpan span = Begin(SpanKind::kInternal, absl::StrCat("execute_tool ", name), context);
   span.Set("gen_ai.operation.name", std::string("execute_tool"));
   span.Set("gen_ai.tool.name", name);
   span.Set("gen_ai.tool.call.id", std::string(CutText(id, kIdBytes)));
-  tools_.emplace(id, std::move(span));
+  return span;
+}
+
+void TurnSpans::BeginTool(const std::string& id, const std::string& kind) {
+  if (!prompt_ || tools_.size() >= kMostTools || tools_.contains(id)) return;
+  const std::string name = absl::c_linear_search(kKinds, kind) ? kind : "other";
+  tools_.emplace(id, ToolSpan(id, name, prompt_context_));
+}
+
+ActiveSpan TurnSpans::BeginCommand(const std::string& id) const {
+  return turn_ ? ToolSpan(id, "execute", turn_context_) : ActiveSpan();
 }
 
 void TurnSpans::EndTool(const std::string& id, const std::string& status) {

@@ -20,6 +20,7 @@ namespace callslip::runner {
 //     invoke_agent NAME   each prompt of it
 //       execute_tool KIND what the agent has said of a tool call, until that has ended
 //       permission        as long as the agent waits for somebody's answer
+//     execute_tool execute  a shell command of its answer
 //
 // Neither what is said nor the titles of tool calls are in them. Does nothing where no spans are
 // recorded.
@@ -39,10 +40,13 @@ class TurnSpans {
   void Take(const ToolCall& call);
   void Take(const ToolCallChange& change);
   ActiveSpan BeginQuestion() const;
+  // Of the answer that has ended.
+  ActiveSpan BeginCommand(const std::string& id) const;
   void EndPrompt(const AgentSession::TurnEnd& end);
   void EndTurn(const callslip::tracker::v1::FinishTurnRequest& end);
 
  private:
+  ActiveSpan ToolSpan(const std::string& id, const std::string& name, TraceContext context) const;
   void BeginTool(const std::string& id, const std::string& kind);
   void EndTool(const std::string& id, const std::string& status);
   ActiveSpan Begin(SpanKind kind, const std::string& name, TraceContext& context) const;

@@ -54,9 +54,12 @@ TEST_F(TurnSpansTest, ATurnHoldsItsPromptAndThatItsTools) {
   spans_.Take(ToolCall{.id = "2", .kind = "secret", .status = "failed"});
   spans_.BeginQuestion();
   spans_.EndPrompt(PromptEnd{.stop_reason = "end_turn"});
+  spans_.BeginCommand("cmd-0-0");
   spans_.EndTurn({});
   auto spans = Take();
-  ASSERT_EQ(spans.size(), 5);
+  ASSERT_EQ(spans.size(), 6);
+  EXPECT_EQ(spans["execute_tool execute"].parent, spans["turn"].context);
+  EXPECT_EQ(TextOf(spans["execute_tool execute"], "gen_ai.tool.call.id"), "cmd-0-0");
   const Span& turn = spans["turn"];
   const Span& prompt = spans["invoke_agent opencode"];
   EXPECT_EQ(turn.parent, TraceOfSession("s", kCreated));

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "callslip/tracker/v1/command_service.grpc.pb.h"
 #include "callslip/tracker/v1/queue_service.grpc.pb.h"
 #include "callslip/tracker/v1/runner_service.grpc.pb.h"
 #include "callslip/tracker/v1/session_service.grpc.pb.h"
@@ -12,7 +11,6 @@
 namespace callslip::runner {
 namespace {
 
-using CommandStub = v1::CommandService::Stub;
 using QueueStub = v1::QueueService::Stub;
 using RunnerStub = v1::RunnerService::Stub;
 using SessionStub = v1::SessionService::Stub;
@@ -30,7 +28,6 @@ class GrpcTrackerCalls final : public TrackerCalls {
   GrpcTrackerCalls(const Address& address, std::shared_ptr<CallQueue> calls,
                    boost::asio::any_io_executor executor, const std::optional<TlsFiles>& tls)
       : channel_(ConnectChannel({address}, tls)),
-        commands_(v1::CommandService::NewStub(channel_)),
         queues_(v1::QueueService::NewStub(channel_)),
         runners_(v1::RunnerService::NewStub(channel_)),
         sessions_(v1::SessionService::NewStub(channel_)),
@@ -81,23 +78,6 @@ class GrpcTrackerCalls final : public TrackerCalls {
     return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncCancelPermissions,
                         std::move(request));
   }
-  Result<v1::AddAgentTextResponse> Call(v1::AddAgentTextRequest request) override {
-    return calls_.Unary(sessions_.get(), &SessionStub::PrepareAsyncAddAgentText,
-                        std::move(request));
-  }
-  Result<v1::LeaseCommandsResponse> Call(v1::LeaseCommandsRequest request) override {
-    const absl::Duration wait = absl::Seconds(request.max_wait().seconds());
-    return calls_.Unary(commands_.get(), &CommandStub::PrepareAsyncLeaseCommands,
-                        std::move(request), OnCancel::kEndCall, wait + kMargin);
-  }
-  Result<v1::AcknowledgeCommandResponse> Call(v1::AcknowledgeCommandRequest request) override {
-    return calls_.Unary(commands_.get(), &CommandStub::PrepareAsyncAcknowledgeCommand,
-                        std::move(request));
-  }
-  Result<v1::CompleteCommandResponse> Call(v1::CompleteCommandRequest request) override {
-    return calls_.Unary(commands_.get(), &CommandStub::PrepareAsyncCompleteCommand,
-                        std::move(request));
-  }
 
   Stream<v1::Assignment> Open(v1::ServeRequest request) override {
     return calls_.Streamed(runners_.get(), &RunnerStub::PrepareAsyncServe, request);
@@ -108,7 +88,6 @@ class GrpcTrackerCalls final : public TrackerCalls {
 
  private:
   const std::shared_ptr<grpc::Channel> channel_;
-  const std::unique_ptr<CommandStub> commands_;
   const std::unique_ptr<QueueStub> queues_;
   const std::unique_ptr<RunnerStub> runners_;
   const std::unique_ptr<SessionStub> sessions_;

@@ -45,10 +45,6 @@ class TrackerCalls {
   // Waits for as long as the request says; is ended where its coroutine is.
   virtual Result<v1::Permission> Call(v1::AskPermissionRequest request) = 0;
   virtual Result<v1::ListPermissionsResponse> Call(v1::CancelPermissionsRequest request) = 0;
-  virtual Result<v1::AddAgentTextResponse> Call(v1::AddAgentTextRequest request) = 0;
-  virtual Result<v1::LeaseCommandsResponse> Call(v1::LeaseCommandsRequest request) = 0;
-  virtual Result<v1::AcknowledgeCommandResponse> Call(v1::AcknowledgeCommandRequest request) = 0;
-  virtual Result<v1::CompleteCommandResponse> Call(v1::CompleteCommandRequest request) = 0;
 
   virtual Stream<v1::Assignment> Open(v1::ServeRequest request) = 0;
   virtual Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest request) = 0;

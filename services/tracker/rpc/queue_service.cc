@@ -321,6 +321,7 @@ void QueueService::Start(const CallContext& caller, const v1::StartTurnRequest& 
         v1::StartTurnResponse started;
         started.set_turn_id(turn_id);
         started.set_seq(seq);
+        started.set_next_iteration(session.recorded_answer().iteration() + 1);
         return started;
       },
       [](const v1::StartTurnResponse& started, v1::StartTurnResponse& response) {

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "absl/strings/match.h"
-#include "tracker/domain/session/shell_command_detector.h"
+#include "common/shell_commands.h"
 
 namespace callslip::tracker {
 namespace {

@@ -12,9 +12,9 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "common/shell_commands.h"
 #include "tracker/domain/session/idle_map.h"
 #include "tracker/domain/session/session_limits.h"
-#include "tracker/domain/session/shell_command_detector.h"
 
 namespace callslip::tracker {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <variant>
 
-#include "tracker/domain/session/shell_command_detector.h"
+#include "common/shell_commands.h"
 
 namespace callslip::tracker {
 

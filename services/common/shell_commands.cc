@@ -1,4 +1,4 @@
-#include "tracker/domain/session/shell_command_detector.h"
+#include "common/shell_commands.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
-namespace callslip::tracker {
+namespace callslip {
 namespace {
 
 constexpr absl::string_view kOpen = "<shell>";
@@ -107,4 +107,4 @@ std::string TruncateOutput(absl::string_view output, size_t max_bytes) {
                       output.substr(tail));
 }
 
-}  // namespace callslip::tracker
+}  // namespace callslip

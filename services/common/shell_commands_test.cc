@@ -1,4 +1,4 @@
-#include "tracker/domain/session/shell_command_detector.h"
+#include "common/shell_commands.h"
 
 #include <random>
 #include <string>
@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace callslip::tracker {
+namespace callslip {
 namespace {
 
 using ::testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST(TruncateOutputTest, CutsNoUtf8Sequence) {
 }
 
 }  // namespace
-}  // namespace callslip::tracker
+}  // namespace callslip

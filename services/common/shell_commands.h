@@ -1,5 +1,5 @@
-#ifndef CALLSLIP_TRACKER_DOMAIN_SESSION_SHELL_COMMAND_DETECTOR_H_
-#define CALLSLIP_TRACKER_DOMAIN_SESSION_SHELL_COMMAND_DETECTOR_H_
+#ifndef CALLSLIP_COMMON_SHELL_COMMANDS_H_
+#define CALLSLIP_COMMON_SHELL_COMMANDS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 // Commands in an agent's text: <shell>ls -l</shell>. Each gets an id of its own, by which it is
 // followed until its result is there; its text is no id, since the same command may stand twice in
 // one answer (seed 003).
-namespace callslip::tracker {
+namespace callslip {
 
 // A longer one is no command that anybody typed; its text is passed over.
 inline constexpr size_t kMaxShellCommandBytes = size_t{64} << 10;
@@ -97,6 +97,6 @@ std::string FormatToolResults(const std::vector<ShellResult>& results);
 // them that says how many bytes are left out. Cuts no UTF-8 sequence. The line is not counted.
 std::string TruncateOutput(absl::string_view output, size_t max_bytes = kMaxShellOutputBytes);
 
-}  // namespace callslip::tracker
+}  // namespace callslip
 
-#endif  // CALLSLIP_TRACKER_DOMAIN_SESSION_SHELL_COMMAND_DETECTOR_H_
+#endif  // CALLSLIP_COMMON_SHELL_COMMANDS_H_

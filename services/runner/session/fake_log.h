@@ -1,0 +1,103 @@
+#ifndef CALLSLIP_RUNNER_SESSION_FAKE_LOG_H_
+#define CALLSLIP_RUNNER_SESSION_FAKE_LOG_H_
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "common/error_details.h"
+#include "runner/tracker/tracker_calls.h"
+
+namespace callslip::runner {
+
+// A tracker that has the log of one session, and answers each append to it as the test says.
+class FakeLog final : public TrackerCalls {
+ public:
+  enum class How { kRecord, kLoseCall, kLoseAnswer, kRefuse, kBreak };
+
+  Result<v1::AppendEventsResponse> Call(v1::AppendEventsRequest request) override {
+    ++appends;
+    lease = request.lease();
+    const How how = next.empty() ? How::kRecord : next.front();
+    if (!next.empty()) next.pop_front();
+    if (how == How::kRefuse) {
+      co_return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, "over",
+                                 {.reason = "session_ended"});
+    }
+    if (how == How::kBreak) co_return absl::InternalError("the request can't be read");
+    for (const v1::SessionEvent& event : request.events()) {
+      if (event.agent_message().text().find(refused) == std::string::npos) continue;
+      co_return ErrorWithDetails(absl::StatusCode::kInvalidArgument, "text is too bad",
+                                 {.reason = "invalid_argument"});
+    }
+    v1::AppendEventsResponse response;
+    response.set_first_seq(static_cast<int64_t>(log.size()) + 1);
+    if (how != How::kLoseCall) {
+      for (const v1::SessionEvent& event : request.events()) Record(event);
+    }
+    response.set_last_seq(static_cast<int64_t>(log.size()));
+    if (how != How::kRecord) co_return absl::UnavailableError("connection lost");
+    co_return response;
+  }
+  Result<v1::ReadEventsResponse> Call(v1::ReadEventsRequest request) override {
+    v1::ReadEventsResponse page;
+    for (const v1::SessionEvent& event : log) {
+      if (event.seq() > request.after_seq()) *page.add_events() = event;
+    }
+    co_return page;
+  }
+  void Record(v1::SessionEvent event) {
+    event.set_seq(static_cast<int64_t>(log.size()) + 1);
+    event.mutable_time()->set_seconds(1);
+    log.push_back(std::move(event));
+  }
+  std::vector<std::string> Texts() const {
+    std::vector<std::string> texts;
+    for (const v1::SessionEvent& event : log) texts.push_back(event.agent_message().text());
+    return texts;
+  }
+
+  Result<v1::AgentState> Call(v1::SetAgentStateRequest) override { return None<v1::AgentState>(); }
+  Result<v1::AnswerControlResponse> Call(v1::AnswerControlRequest) override {
+    return None<v1::AnswerControlResponse>();
+  }
+  Result<v1::ReleaseSessionResponse> Call(v1::ReleaseSessionRequest) override {
+    return None<v1::ReleaseSessionResponse>();
+  }
+  Result<v1::IssueSessionTokenResponse> Call(v1::IssueSessionTokenRequest) override {
+    return None<v1::IssueSessionTokenResponse>();
+  }
+  Result<v1::StartTurnResponse> Call(v1::StartTurnRequest) override {
+    return None<v1::StartTurnResponse>();
+  }
+  Result<v1::QueueStatus> Call(v1::FinishTurnRequest) override { return None<v1::QueueStatus>(); }
+  Result<v1::QueueStatus> Call(v1::PauseQueueRequest) override { return None<v1::QueueStatus>(); }
+  Result<v1::GetImageResponse> Call(v1::GetImageRequest) override {
+    return None<v1::GetImageResponse>();
+  }
+  Result<v1::Permission> Call(v1::AskPermissionRequest) override { return None<v1::Permission>(); }
+  Result<v1::ListPermissionsResponse> Call(v1::CancelPermissionsRequest) override {
+    return None<v1::ListPermissionsResponse>();
+  }
+  Stream<v1::Assignment> Open(v1::ServeRequest) override { return nullptr; }
+  Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest) override { return nullptr; }
+
+  std::deque<How> next;
+  std::string refused = "bad";  // What has it in it is no event.
+  std::vector<v1::SessionEvent> log;
+  int appends = 0;
+  int64_t lease = 0;  // Of the last call.
+
+ private:
+  template <typename T>
+  static Result<T> None() {
+    co_return absl::UnimplementedError("not here");
+  }
+};
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_SESSION_FAKE_LOG_H_

@@ -1,0 +1,126 @@
+#include "runner/session/shell_commands.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "boost/asio/this_coro.hpp"
+#include "common/text_scan.h"
+#include "runner/later.h"
+
+namespace callslip::runner {
+namespace {
+
+// As the agents' protocol calls a tool that runs something.
+constexpr char kToolKind[] = "execute";
+// Below the 256 KiB that a message may have.
+constexpr size_t kMaxResults = (size_t{256} << 10) - 1024;
+// More than what is said where one is cut, and a line break.
+constexpr size_t kNoteBytes = 128;
+
+// The longest that each may be, so that all of them fit into `most` bytes.
+size_t ShareOf(const std::vector<std::string>& results, size_t most) {
+  std::vector<size_t> sizes;
+  for (const std::string& result : results) sizes.push_back(result.size() + kNoteBytes);
+  std::sort(sizes.begin(), sizes.end());
+  size_t left = most;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const size_t share = left / (sizes.size() - i);
+    if (sizes[i] > share) return share - kNoteBytes;
+    left -= sizes[i];
+  }
+  return most;
+}
+
+}  // namespace
+
+void ShellCommands::Read(absl::string_view text) {
+  const absl::string_view looked_at = text.substr(0, kMaxAnswerBytes - read_);
+  read_ += looked_at.size();
+  for (ShellCommand& command : detector_.Feed(looked_at)) found_.push_back(std::move(command));
+}
+
+boost::asio::awaitable<std::string> ShellCommands::Run() {
+  // What the agent says after its end is no part of its answer.
+  const std::vector<ShellCommand> commands = std::exchange(found_, {});
+  for (const ShellCommand& command : commands) {
+    v1::SessionEvent event;
+    v1::ToolCallEvent& call = *event.mutable_tool_call();
+    call.set_tool_call_id(command.id);
+    call.set_title(command.command);
+    call.set_kind(kToolKind);
+    call.set_status("queued");
+    recorder_->Add(std::move(event));
+  }
+  std::vector<std::string> told;
+  for (const ShellCommand& command : commands) {
+    const ShellResult result = co_await RunOne(command);
+    told.push_back(FormatToolResults({result}));
+    Record(command.id, result.ran ? "completed" : "failed", told.back());
+  }
+  co_return JoinResults(told, kMaxResults);
+}
+
+boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& command) {
+  ShellResult result{
+      .command_id = command.id, .command = command.command, .output = stopped_, .ran = false};
+  if (!stopped_.empty()) co_return result;
+  // What can't be recorded is not to be done either.
+  if (!Record(command.id, "running")) {
+    result.output = std::string(recorder_->status().message());
+    co_return result;
+  }
+  ActiveSpan span = spans_->BeginCommand(command.id);
+  const Later<CommandResult> ended(co_await boost::asio::this_coro::executor);
+  const absl::StatusOr<std::shared_ptr<CommandProcess>> process =
+      RunCommand(host_, ShellLine(command.command, files_->PathForProcesses()), kMaxCommandTime,
+                 [ended](const CommandResult& told) { ended.Set(told); });
+  if (!process.ok()) {
+    span.Fail("not_run");
+    result.output = std::string(process.status().message());
+    co_return result;
+  }
+  process_ = *process;
+  const CommandResult end = co_await ended.Get();
+  process_.reset();
+  result.ran = true;
+  result.exit_code = end.exit_code;
+  result.output = end.output.text;
+  if (end.timed_out) {
+    span.Fail("timeout");
+    absl::StrAppend(&result.output, "\nkilled after ", absl::FormatDuration(kMaxCommandTime));
+  }
+  co_return result;
+}
+
+bool ShellCommands::Record(const std::string& id, const char* status, std::string title) {
+  v1::SessionEvent event;
+  v1::ToolCallUpdateEvent& update = *event.mutable_tool_call_update();
+  update.set_tool_call_id(id);
+  update.set_status(status);
+  if (!title.empty()) update.set_title(std::move(title));
+  return recorder_->Add(std::move(event));
+}
+
+void ShellCommands::Stop(std::string why) {
+  stopped_ = std::move(why);
+  if (process_ != nullptr) process_->Kill();
+}
+
+std::string JoinResults(const std::vector<std::string>& results, size_t most) {
+  const size_t share = ShareOf(results, most);
+  std::string all;
+  for (const std::string& result : results) {
+    if (!all.empty() && all.back() != '\n') all += '\n';
+    const absl::string_view told = CutText(result, share);
+    absl::StrAppend(&all, told);
+    if (told.size() < result.size()) {
+      absl::StrAppend(&all, "\n[", result.size() - told.size(),
+                      " bytes more are in the session's events]");
+    }
+  }
+  return all;
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,195 @@
+#include "runner/session/shell_commands.h"
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "boost/asio/co_spawn.hpp"
+#include "boost/asio/detached.hpp"
+#include "boost/asio/io_context.hpp"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runner/session/fake_log.h"
+#include "support/temporary_folder.h"
+
+namespace callslip::runner {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Le;
+using testing::Not;
+using testing::SizeIs;
+
+class ShellCommandsTest : public testing::Test {
+ protected:
+  ShellCommandsTest() {
+    std::signal(SIGPIPE, SIG_IGN);
+    Begin(3);
+  }
+
+  void Begin(int64_t iteration) {
+    commands_ = std::make_unique<ShellCommands>(
+        iteration, host_, std::make_shared<const FileAccess>(*FileAccess::Of({{folder_.path()}})),
+        recorder_, &spans_);
+  }
+  // What the agent is told once all have ended.
+  std::string Run() {
+    std::optional<std::string> told;
+    boost::asio::co_spawn(
+        context_,
+        [](ShellCommands* commands,
+           std::optional<std::string>* to) -> boost::asio::awaitable<void> {
+          *to = co_await commands->Run();
+        }(commands_.get(), &told),
+        boost::asio::detached);
+    context_.restart();
+    while (!told.has_value() && context_.run_one() > 0) {
+      timers_.Advance(Recorder::kEvery);
+      if (log_.log.size() == stop_at_) commands_->Stop("somebody has stopped it");
+    }
+    Settle();
+    return told.value_or("none");
+  }
+  void Settle() {
+    for (int i = 0; i < 100; ++i) {
+      context_.restart();
+      context_.poll();
+      timers_.Advance(Recorder::kEvery);
+    }
+  }
+  // "id status", in the order of the log.
+  std::vector<std::string> Recorded() const {
+    std::vector<std::string> all;
+    for (const v1::SessionEvent& event : log_.log) {
+      all.push_back(event.has_tool_call() ? absl::StrCat(event.tool_call().tool_call_id(), " ",
+                                                         event.tool_call().status())
+                                          : absl::StrCat(event.tool_call_update().tool_call_id(),
+                                                         " ", event.tool_call_update().status()));
+    }
+    return all;
+  }
+  std::string Title(size_t event) const { return log_.log[event].tool_call_update().title(); }
+
+  TemporaryFolder folder_;
+  boost::asio::io_context context_;
+  FakeTimers timers_;
+  FakeLog log_;
+  TurnSpans spans_{"agent", "s", absl::UnixEpoch()};
+  std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>(
+      context_.get_executor(), &log_, &timers_, SessionName{"client", "s", 7}, 0);
+  CommandHost host_{.context = &context_,
+                    .keeper = CALLSLIP_KEEPER_BINARY,
+                    .environment = {{"PATH", "/usr/bin:/bin"}},
+                    .wrapper = {}};
+  std::unique_ptr<ShellCommands> commands_;
+  size_t stop_at_ = SIZE_MAX;
+};
+
+TEST_F(ShellCommandsTest, EachIsFollowedByItsIdAndToldOf) {
+  // Cut anywhere; equal ones are two.
+  for (const char* piece : {"I look: <she", "ll>pwd</shell>, again <shell>pw", "d</shell> and ",
+                            "<shell>echo out; exit 7</shell>."}) {
+    commands_->Read(piece);
+  }
+  const std::string pwd =
+      absl::StrCat("exit_code=\"0\">\n$ pwd\n", folder_.path(), "\n</result>\n");
+  EXPECT_EQ(Run(), absl::StrCat("<result id=\"cmd-3-0\" ", pwd, "<result id=\"cmd-3-1\" ", pwd,
+                                "<result id=\"cmd-3-2\" exit_code=\"7\">\n$ echo out; exit 7\n",
+                                "out\n</result>\n"));
+  EXPECT_THAT(Recorded(), ElementsAre("cmd-3-0 queued", "cmd-3-1 queued", "cmd-3-2 queued",
+                                      "cmd-3-0 running", "cmd-3-0 completed", "cmd-3-1 running",
+                                      "cmd-3-1 completed", "cmd-3-2 running", "cmd-3-2 completed"));
+  EXPECT_EQ(log_.log[2].tool_call().title(), "echo out; exit 7");
+  EXPECT_EQ(log_.log[2].tool_call().kind(), "execute");
+  EXPECT_THAT(Title(8), HasSubstr("$ echo out; exit 7\nout\n"));
+}
+
+TEST_F(ShellCommandsTest, AnAnswerWithoutAnyIsToldOfByNothing) {
+  commands_->Read("<shell> </shell> <shell>not closed");
+  EXPECT_EQ(Run(), "");
+  EXPECT_THAT(Recorded(), IsEmpty());
+}
+
+TEST_F(ShellCommandsTest, WhatIsStoppedIsKilledAndTheRestIsNotRun) {
+  commands_->Read("<shell>sleep 1000</shell> <shell>touch made</shell>");
+  stop_at_ = 3;  // Once the first runs.
+  EXPECT_THAT(Run(), AllOf(HasSubstr("id=\"cmd-3-0\" exit_code=\"137\""),
+                           HasSubstr("id=\"cmd-3-1\" error=\"not_run\">\n$ touch made\n"
+                                     "somebody has stopped it\n")));
+  EXPECT_THAT(Recorded(), ElementsAre("cmd-3-0 queued", "cmd-3-1 queued", "cmd-3-0 running",
+                                      "cmd-3-0 completed", "cmd-3-1 failed"));
+  EXPECT_FALSE(std::filesystem::exists(absl::StrCat(folder_.path(), "/made")));
+}
+
+TEST_F(ShellCommandsTest, WhatCanNotBeRecordedIsNotRun) {
+  commands_->Read("<shell>touch made</shell>");
+  log_.next = {FakeLog::How::kRefuse};
+  v1::SessionEvent event;
+  event.mutable_agent_message()->set_text("what the session does not take");
+  recorder_->Add(std::move(event));
+  Settle();
+  EXPECT_THAT(Run(), HasSubstr("error=\"not_run\">\n$ touch made\nover\n"));
+  EXPECT_FALSE(std::filesystem::exists(absl::StrCat(folder_.path(), "/made")));
+}
+
+TEST_F(ShellCommandsTest, WhatCanNotBeStartedSaysWhy) {
+  host_.keeper = absl::StrCat(folder_.path(), "/nowhere");
+  Begin(0);
+  commands_->Read("<shell>true</shell>");
+  EXPECT_THAT(Run(), HasSubstr("<result id=\"cmd-0-0\" "));
+  EXPECT_THAT(Recorded(), SizeIs(3));
+}
+
+TEST_F(ShellCommandsTest, OnlySoMuchOfAnAnswerIsLookedThrough) {
+  commands_->Read("<shell>echo first</shell>");
+  for (size_t i = 0; i < ShellCommands::kMaxAnswerBytes >> 20; ++i) {
+    commands_->Read(std::string(size_t{1} << 20, 'x'));
+  }
+  commands_->Read("<shell>echo last</shell>");
+  EXPECT_THAT(Run(), AllOf(HasSubstr("echo first"), Not(HasSubstr("echo last"))));
+}
+
+TEST(JoinResultsTest, StandOnLinesOfTheirOwn) {
+  EXPECT_EQ(JoinResults({"one", "two\n", "three"}, 10'000), "one\ntwo\nthree");
+  EXPECT_EQ(JoinResults({}, 10'000), "");
+}
+
+TEST(JoinResultsTest, TheLongestAreCutWhereAllDoNotFit) {
+  const std::string all =
+      JoinResults({std::string(300, 'a'), std::string(9'000, 'b'), std::string(8'000, 'c')}, 8'000);
+  EXPECT_THAT(all, SizeIs(Le(8'000)));
+  EXPECT_THAT(all, HasSubstr(std::string(300, 'a')));
+  EXPECT_THAT(all, HasSubstr(std::string(3'500, 'b')));
+  EXPECT_THAT(all, HasSubstr(std::string(3'500, 'c')));
+  EXPECT_THAT(all, HasSubstr(" bytes more are in the session's events]"));
+}
+
+TEST(JoinResultsTest, ManyFitAsWell) {
+  for (const size_t size : {0u, 1u, 100u, 200u, 255u, 256u, 20'000u}) {
+    const std::vector<std::string> many(1'000, std::string(size, 'x'));
+    EXPECT_THAT(JoinResults(many, 256'000), SizeIs(Le(256'000))) << size;
+  }
+}
+
+TEST(JoinResultsTest, NoCharacterIsCut) {
+  std::string text;
+  for (int i = 0; i < 1'000; ++i) text += "\xE2\x82\xAC";
+  for (size_t most = 1'000; most < 1'006; ++most) {
+    const std::string all = JoinResults({text, text}, most);
+    EXPECT_THAT(all, SizeIs(Le(most)));
+    const size_t cut = all.find('[');
+    EXPECT_EQ((cut - 1) % 3, 0u) << all.substr(0, cut);
+  }
+}
+
+}  // namespace
+}  // namespace callslip::runner
