@@ -60,7 +60,7 @@ void Options::AddTo(OptionSet& options) {
   options.Add("token-file", &token_file, "instead of the file's: whose first `runner` line counts");
   options.Add("agent", &agent,
               "an agent: by its name in the file, or by its command, such as 'opencode acp'");
-  options.Add("dir", &dir, "a workspace, beside those of the file");
+  options.Add("dir", &dir, "a workspace: one of the file that has this folder, or beside those");
   AddOtlpEndpoint(options, &otlp_endpoint);
 }
 

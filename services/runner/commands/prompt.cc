@@ -3,6 +3,7 @@
 #include <termios.h>
 
 #include <chrono>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -89,7 +90,7 @@ boost::asio::awaitable<int> Prompt::AskAgent(std::string text) {
     Say(absl::StrCat("not asked: ", std::string(added.status().message())));
     co_return 1;
   }
-  co_return co_await Follow();
+  co_return stopped_ ? kStopped : co_await Follow();
 }
 
 boost::asio::awaitable<int> Prompt::Follow() {
@@ -236,13 +237,20 @@ boost::asio::awaitable<void> Prompt::Answer(v1::Permission permission) {
 }
 
 boost::asio::awaitable<std::optional<std::string>> Prompt::ReadLine() {
-  const auto [error, bytes] = co_await boost::asio::async_read_until(
-      input_, boost::asio::dynamic_buffer(read_, kMaxLine), '\n',
-      boost::asio::as_tuple(boost::asio::use_awaitable));
-  if (error == boost::asio::error::operation_aborted) co_return std::nullopt;
-  if (error == boost::asio::error::not_found) {
-    // Longer than any answer.
+  const auto read = [&] {
+    return boost::asio::async_read_until(input_, boost::asio::dynamic_buffer(read_, kMaxLine), '\n',
+                                         boost::asio::as_tuple(boost::asio::use_awaitable));
+  };
+  auto [error, bytes] = co_await read();
+  while (error == boost::asio::error::not_found) {
+    // Longer than any answer: no part of it is one.
+    skips_line_ = true;
     read_.clear();
+    std::tie(error, bytes) = co_await read();
+  }
+  if (error == boost::asio::error::operation_aborted) co_return std::nullopt;
+  if (std::exchange(skips_line_, false)) {
+    read_.erase(0, error ? read_.size() : bytes);
     co_return "";
   }
   // The last line may have no end.

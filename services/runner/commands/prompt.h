@@ -69,6 +69,7 @@ class Prompt : public std::enable_shared_from_this<Prompt> {
   std::FILE* const err_;
   boost::asio::posix::stream_descriptor input_;
   std::string read_;
+  bool skips_line_ = false;  // What is left of one that was too long.
   std::string session_id_;
   std::string status_;
   bool in_line_ = false;

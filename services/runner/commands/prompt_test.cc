@@ -205,6 +205,22 @@ TEST_F(PromptTest, TheLastLineNeedsNoEnd) {
   EXPECT_THAT(calls_.answers, ElementsAre("one yes"));
 }
 
+TEST_F(PromptTest, NoPartOfALongLineIsAnAnswer) {
+  Tell(Question("one"));
+  Type(std::string(2'048, 'x') + "1\n");
+  EXPECT_THAT(calls_.answers, IsEmpty());
+  // Nor where the question changes in the middle of it.
+  Type(std::string(2'048, 'x'));
+  v1::SessionUpdate over = Question("one");
+  over.mutable_permission()->set_cancelled(true);
+  Tell(over);
+  Tell(Question("two"));
+  Type("1\n");
+  EXPECT_THAT(calls_.answers, IsEmpty());
+  Type("1\n");
+  EXPECT_THAT(calls_.answers, ElementsAre("two yes"));
+}
+
 TEST_F(PromptTest, WhereNobodyIsThereTheTurnIsStopped) {
   CloseInput();
   Tell(Question("one"));
