@@ -195,7 +195,9 @@ absl::StatusOr<PlaceClaim> CommandService::CheckReport(const CallContext& caller
   const bool is_its_own = (!is_held || HoldToScope(principal, target, any_name).ok()) &&
                           (!is_known_by_name || held->worker_id == scope.worker_id);
   if (!is_its_own) return CommandNotFound(request.command_id());
-  if (held->worker_id.empty()) return PlaceClaim();
+  // What is seen by who takes the commands of one client alone is that client's anyway; and the
+  // places of one that has the same name and takes everybody's are not its own.
+  if (held->worker_id.empty() || !caller.Serves().is_all()) return PlaceClaim();
   return PlaceClaim{.target = std::move(target),
                     .worker_id = held->worker_id,
                     .place = request.place(),
@@ -256,7 +258,8 @@ absl::Status CommandService::Lease(const CallContext& caller,
                                   .proofs = ProofsFrom(request.without_proof()),
                                   .known = std::move(known),
                                   .client_id = caller.client_id,
-                                  .clients = caller.Serves()},
+                                  .clients = caller.Serves(),
+                                  .presence = presence},
                                  now, [this, reply, presence](const WorkerNews& news) {
                                    presence->Seen(clock_->Now());
                                    for (const CommandLease& lease : news.leases) {
@@ -298,15 +301,16 @@ absl::Status CommandService::Stream(const CallContext& caller,
                      .back_within = back_within,
                      .proofs = ProofsFrom(request.without_proof()),
                      .client_id = caller.client_id,
-                     .clients = caller.Serves()};
+                     .clients = caller.Serves(),
+                     .presence = presence};
   auto worker = std::make_shared<WorkerStream>(clock_, table_, std::move(lease), stream);
-  stream->SetSource([worker] { return worker->Next(); });
-  presence->Stay(true);
-  stream->OnCallerLeft([this, worker, presence] {
-    presence->Stay(false);
-    presence->Seen(clock_->Now());
-    worker->OnCallerLeft();
-  });
+  // Goes with its source, however the stream ends.
+  presence->Stays();
+  const std::shared_ptr<WorkerPresence> stays(
+      presence.get(),
+      [presence, clock = clock_](WorkerPresence*) { presence->Left(clock->Now()); });
+  stream->SetSource([worker, stays] { return worker->Next(); });
+  stream->OnCallerLeft([worker] { worker->OnCallerLeft(); });
   stream->Wake();
   return absl::OkStatus();
 }

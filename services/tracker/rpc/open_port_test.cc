@@ -10,6 +10,7 @@
 #include "common/error_details.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tracker/domain/worker/worker_limits.h"
 #include "tracker/rpc/access_fixture.h"
 
 namespace callslip::tracker {
@@ -19,6 +20,7 @@ using google::protobuf::Message;
 using google::protobuf::MethodDescriptor;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 class OpenPortTest : public AccessTest {
  protected:
@@ -170,6 +172,69 @@ TEST_F(OpenPortTest, SpeaksForNoWorkerOfOthers) {
             "worker_taken");
   EXPECT_EQ(DetailsOf(OpenCall(&v1::WorkerService::Stub::AppendWorkerLog, log).status()).reason,
             "worker_taken");
+}
+
+TEST_F(OpenPortTest, AWorkerOfAllThatReportsKeepsItsName) {
+  RegisterFor("alice");
+  v1::LeaseCommandsRequest lease;
+  lease.set_worker_id("laptop");
+  ASSERT_OK_AND_ASSIGN(const auto leased,
+                       UnixCall(&v1::CommandService::Stub::LeaseCommands, lease));
+  ASSERT_THAT(leased.leases(), SizeIs(1));
+  clock_.Advance(kNameKeptFor + absl::Seconds(1));
+  v1::AcknowledgeCommandRequest at_work;
+  at_work.set_command_id(leased.leases(0).command().command_id());
+  at_work.set_lease_token(leased.leases(0).lease_token());
+  ASSERT_OK(UnixCall(&v1::CommandService::Stub::AcknowledgeCommand, at_work));
+  EXPECT_EQ(DetailsOf(OpenCall(&v1::CommandService::Stub::LeaseCommands, lease).status()).reason,
+            "worker_taken");
+}
+
+// Whoever ends it: nobody has a name for a stream that is gone.
+TEST_F(OpenPortTest, AStreamThatTheTrackerEndsKeepsNoName) {
+  v1::StreamCommandsRequest stream;
+  stream.set_worker_id("laptop");
+  stream.set_max_unfinished(kWorkerWindow + 1);
+  grpc::ClientContext context;
+  const auto reader = v1::CommandService::Stub(unix_).StreamCommands(&context, stream);
+  v1::StreamCommandsResponse response;
+  EXPECT_FALSE(reader->Read(&response));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::INVALID_ARGUMENT);
+  v1::LeaseCommandsRequest lease;
+  lease.set_worker_id("laptop");
+  const auto call = [&] {
+    clock_.Advance(kNameKeptFor + absl::Seconds(1));
+    return OpenCall(&v1::CommandService::Stub::LeaseCommands, lease).status();
+  };
+  EXPECT_OK(call());
+}
+
+TEST_F(OpenPortTest, ClaimsNoPlaceOfAWorkerOfOthers) {
+  RegisterFor("local");
+  v1::LeaseCommandsRequest lease;
+  lease.set_worker_id("laptop");
+  ASSERT_OK_AND_ASSIGN(const auto leased,
+                       OpenCall(&v1::CommandService::Stub::LeaseCommands, lease));
+  ASSERT_THAT(leased.leases(), SizeIs(1));
+  // One of all comes back, and sees something.
+  ASSERT_OK(UnixCall(&v1::CommandService::Stub::LeaseCommands, lease));
+  v1::AppendWorkerLogRequest log;
+  log.set_worker_id("laptop");
+  log.set_kind("console");
+  log.add_entries("{}");
+  log.add_places("7");
+  ASSERT_OK(UnixCall(&v1::WorkerService::Stub::AppendWorkerLog, log));
+  v1::CompleteCommandRequest complete;
+  complete.set_command_id(leased.leases(0).command().command_id());
+  complete.set_lease_token(leased.leases(0).lease_token());
+  complete.set_place("7");
+  complete.set_result("{}");
+  ASSERT_OK(OpenCall(&v1::CommandService::Stub::CompleteCommand, complete));
+  ASSERT_OK(UnixCall(&v1::WorkerService::Stub::AppendWorkerLog, log));
+  v1::ListWorkerLogRequest list;
+  list.set_client_id("local");
+  ASSERT_OK_AND_ASSIGN(const auto listed, UnixCall(&v1::WorkerService::Stub::ListWorkerLog, list));
+  EXPECT_THAT(listed.entries(), IsEmpty());
 }
 
 TEST_F(OpenPortTest, DrawsForItselfAlone) {

@@ -14,10 +14,6 @@ namespace {
 // How soon what has to be done is tried again where the storage is busy, or fails for the moment.
 constexpr absl::Duration kRetryAfter = absl::Seconds(1);
 
-bool MayPass(const absl::Status& status) {
-  return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
-}
-
 }  // namespace
 
 RunnerService::RunnerService(Clock* clock, SessionCaller* sessions,
@@ -153,16 +149,7 @@ void RunnerService::Find(const std::string& runner_id, const std::string& sessio
         return session.metadata();
       },
       [this, runner_id, session_id, found](const absl::StatusOr<SessionMetadata>& session) {
-        if (absl::IsResourceExhausted(session.status())) {
-          timers_->After(kRetryAfter, [this, runner_id, session_id, found] {
-            Find(runner_id, session_id, found);
-          });
-          return;
-        }
-        if (!session.ok()) {
-          if (MayPass(session.status())) NeedLater(runner_id, session_id);
-          return found(session.status());
-        }
+        if (!session.ok()) return found(session.status());
         v1::Assignment assignment;
         {
           // It may have become another one's meanwhile, or nobody's.
@@ -173,23 +160,6 @@ void RunnerService::Find(const std::string& runner_id, const std::string& sessio
         Fill(*session, *assignment.mutable_session());
         found(std::move(assignment));
       });
-}
-
-void RunnerService::NeedLater(const std::string& runner_id, const std::string& session_id) {
-  std::weak_ptr<RunnerStream> of_now;
-  {
-    MutexLock lock(&mutex_);
-    of_now = StreamLocked(runner_id);
-  }
-  timers_->After(kRetryAfter, [this, runner_id, session_id, of_now] {
-    RunnerStreamPtr stream;
-    {
-      MutexLock lock(&mutex_);
-      if (table_.RunnerOf(session_id) == runner_id) stream = StreamLocked(runner_id);
-    }
-    // A later one is told by itself.
-    if (stream != nullptr && stream == of_now.lock()) stream->Need(session_id);
-  });
 }
 
 void RunnerService::Forsake(const std::string& session_id, Turn turn, bool again) {
@@ -215,7 +185,7 @@ void RunnerService::Forsake(const std::string& session_id, Turn turn, bool again
         return runner_id;
       },
       [this, session_id, turn](const absl::StatusOr<std::string>& done) {
-        if (!MayPass(done.status())) return;
+        if (!RunnerStream::MayPass(done.status())) return;
         timers_->After(kRetryAfter,
                        [this, session_id, turn] { Forsake(session_id, turn, /*again=*/true); });
       });
@@ -232,6 +202,7 @@ void RunnerService::Serve(const CallContext& caller, const v1::ServeRequest& req
       [this, runner_id](const std::string& session_id, const RunnerStream::Found& found) {
         Find(runner_id, session_id, found);
       },
+      [this](std::function<void()> again) { timers_->After(kRetryAfter, std::move(again)); },
       [this, runner_id, self] { Left(runner_id, *self); });
   *self = serve;
   stream->SetSource([serve] { return serve->Next(); });

@@ -104,8 +104,6 @@ class RunnerService final : public AgentNeedsListener, public SessionRunners {
   // Looks a session up for its runner.
   void Find(const std::string& runner_id, const std::string& session_id,
             const RunnerStream::Found& found);
-  // Tells the runner once more that the session needs it, where its call is still the same.
-  void NeedLater(const std::string& runner_id, const std::string& session_id);
   // Records that the session is nobody's any more.
   void Forsake(const std::string& session_id, Turn turn, bool again = false);
   // Its runner is to know, and whoever waits for it.

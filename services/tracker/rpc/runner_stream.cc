@@ -8,8 +8,12 @@
 
 namespace callslip::tracker {
 
-RunnerStream::RunnerStream(std::shared_ptr<Stream> stream, Find find, std::function<void()> on_gone)
-    : stream_(std::move(stream)), find_(std::move(find)), on_gone_(std::move(on_gone)) {}
+RunnerStream::RunnerStream(std::shared_ptr<Stream> stream, Find find, Later later,
+                           std::function<void()> on_gone)
+    : stream_(std::move(stream)),
+      find_(std::move(find)),
+      later_(std::move(later)),
+      on_gone_(std::move(on_gone)) {}
 
 void RunnerStream::Begin() {
   {
@@ -94,7 +98,7 @@ std::optional<std::vector<RunnerStream::Task>> RunnerStream::Take() {
   return std::nullopt;
 }
 
-void RunnerStream::OnFound(const Task& task, absl::StatusOr<v1::Assignment> assignment) {
+void RunnerStream::OnFound(Task task, absl::StatusOr<v1::Assignment> assignment) {
   {
     MutexLock lock(&mutex_);
     --finding_;
@@ -108,6 +112,12 @@ void RunnerStream::OnFound(const Task& task, absl::StatusOr<v1::Assignment> assi
       }
       ready_.push_back(std::move(ready));
     }
+  }
+  const bool is_wanted = !task.control.has_value() || ++task.tries < kControlTries;
+  if (MayPass(assignment.status()) && is_wanted) {
+    later_([weak = weak_from_this(), task = std::move(task)] {
+      if (const auto self = weak.lock()) self->Add(task);
+    });
   }
   GoOn();
 }

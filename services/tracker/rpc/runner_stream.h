@@ -32,9 +32,18 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
   // Calls `found` once, at once or later, with a session of the runner, or an error where it is
   // none any more.
   using Find = std::function<void(const std::string& session_id, Found found)>;
+  // Calls it in a second.
+  using Later = std::function<void(std::function<void()>)>;
 
-  // `on_gone` is called when the call has ended or its caller has left, maybe more than once.
-  RunnerStream(std::shared_ptr<Stream> stream, Find find, std::function<void()> on_gone);
+  // `on_gone` is called when the call has ended or its caller has left, maybe more than once. What
+  // could not be found for the moment is looked for again, `later`.
+  RunnerStream(std::shared_ptr<Stream> stream, Find find, Later later,
+               std::function<void()> on_gone);
+
+  // The storage is busy, or fails for the moment.
+  static bool MayPass(const absl::Status& status) {
+    return absl::IsResourceExhausted(status) || absl::IsUnavailable(status);
+  }
 
   // Sends `started`, and from here on the rest.
   void Begin();
@@ -57,22 +66,26 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
     std::string session_id;
     std::optional<v1::AgentControl> control;  // None: its agent is needed.
     std::function<void()> on_sent;
+    int tries = 0;
   };
   struct Ready {
     v1::Assignment message = {};
     std::function<void()> on_sent;
   };
   static constexpr size_t kAtATime = 16;
+  // Nobody waits for a control any more once it was looked for so often: see kControlWait.
+  static constexpr int kControlTries = 7;
 
   void Add(Task task);
   // Ends the call where too much waits, looks sessions up, and wakes the stream.
   void GoOn();
   // What to look up now; none where there is nothing to be done any more.
   std::optional<std::vector<Task>> Take();
-  void OnFound(const Task& task, absl::StatusOr<v1::Assignment> assignment);
+  void OnFound(Task task, absl::StatusOr<v1::Assignment> assignment);
 
   StreamOfSession<v1::Assignment> stream_;
   const Find find_;
+  const Later later_;
   const std::function<void()> on_gone_;
 
   Mutex mutex_;

@@ -16,6 +16,9 @@
 namespace callslip::tracker {
 namespace {
 
+using testing::Le;
+using testing::SizeIs;
+
 // A call whose caller reads when it is told to.
 class SlowStream final : public ServerStream<v1::Assignment> {
  public:
@@ -47,15 +50,19 @@ class RunnerStreamTest : public testing::Test {
 
   std::vector<std::string> lookups_;  // Of sessions.
   bool gone_ = false;
+  bool failing_ = false;
+  std::vector<std::function<void()>> later_;
   const std::shared_ptr<SlowStream> stream_ = std::make_shared<SlowStream>();
   const std::shared_ptr<RunnerStream> serve_ = std::make_shared<RunnerStream>(
       stream_,
       [this](const std::string& session_id, const RunnerStream::Found& found) {
         lookups_.push_back(session_id);
+        if (failing_) return found(absl::UnavailableError("the disk is busy"));
         v1::Assignment assignment;
         assignment.mutable_session()->set_session_id(session_id);
         found(std::move(assignment));
       },
+      [this](std::function<void()> again) { later_.push_back(std::move(again)); },
       [this] { gone_ = true; });
 };
 
@@ -71,6 +78,36 @@ TEST_F(RunnerStreamTest, WhoDoesNotReadIsEnded) {
   ASSERT_TRUE(stream_->end.has_value());
   EXPECT_EQ(DetailsOf(*stream_->end).reason, "too_slow");
   EXPECT_TRUE(gone_);
+  EXPECT_FALSE(stream_->Read().has_value());
+}
+
+TEST_F(RunnerStreamTest, WhatCanNotBeReadForAMomentIsToldLater) {
+  serve_->Begin();
+  EXPECT_TRUE(stream_->Read()->has_started());
+  failing_ = true;
+  v1::AgentControl stop;
+  stop.set_action(v1::AGENT_ACTION_STOP);
+  serve_->Control("s", stop, nullptr);
+  serve_->Need("t");
+  EXPECT_FALSE(stream_->Read().has_value());
+  failing_ = false;
+  ASSERT_THAT(later_, SizeIs(2));
+  for (const auto& again : std::exchange(later_, {})) again();
+  EXPECT_EQ(stream_->Read()->control().action(), v1::AGENT_ACTION_STOP);
+  EXPECT_TRUE(stream_->Read()->has_needed());
+  EXPECT_FALSE(stream_->Read().has_value());
+}
+
+TEST_F(RunnerStreamTest, AControlThatNobodyWaitsForIsDropped) {
+  serve_->Begin();
+  EXPECT_TRUE(stream_->Read()->has_started());
+  failing_ = true;
+  serve_->Control("s", {}, nullptr);
+  while (!later_.empty()) {
+    for (const auto& again : std::exchange(later_, {})) again();
+    ASSERT_THAT(lookups_, SizeIs(Le(8)));
+  }
+  failing_ = false;
   EXPECT_FALSE(stream_->Read().has_value());
 }
 

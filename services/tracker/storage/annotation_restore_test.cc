@@ -459,6 +459,20 @@ TEST_F(AnnotationRestoreTest, DrawingThatWasKeptOnlyCompletesItsCommands) {
   EXPECT_EQ(StateOf(next), State::kQueued);
 }
 
+// Its id is its own after that, too.
+TEST_F(AnnotationRestoreTest, DrawingForOneClientThatWasKeptOnlyIsKnownByItsId) {
+  Drawing drawing = In(7, "1");
+  drawing.clients = ClientScope(kClient);
+  const std::string waiting = Wait();
+  Commit();
+  Interrupt(kClient, [&] { Commit(); });
+  const auto all = Draw(drawing, {}, "d1").completed;
+  EXPECT_THAT(all, ElementsAre(waiting));
+  Crash();
+  EXPECT_EQ(Draw(drawing, {}, "d1").completed, all);
+  EXPECT_THAT(Draw(In(7, "2"), {}, "d1").completed, IsEmpty()) << "another one's id";
+}
+
 TEST_F(AnnotationRestoreTest, DrawingWithoutAnIdThatWasKeptOnlyCompletesItsCommands) {
   const std::string first = Wait();
   const std::string other_tab = Wait(For(8));

@@ -88,7 +88,7 @@ void AnnotationStore::FinishAppend(const Kept& begun, absl::Time now) {
   if (begun.drawing_id.empty()) {
     finish();
   } else {
-    memory_.Once(drawing.target, begun.drawing_id, drawing.append_time, finish);
+    memory_.Once(WhoseOf(drawing), begun.drawing_id, drawing.append_time, finish);
   }
   {
     MutexLock lock(&mutex_);

@@ -220,10 +220,7 @@ absl::StatusOr<AppendedDrawing> AnnotationStore::Append(Drawing drawing,
   RETURN_IF_ERROR(CompleteAndCheck(drawing, command_ids));
   RETURN_IF_ERROR(CheckName("drawing_id", drawing_id));
   if (journal_ != nullptr && !journal_->accepts_commands()) return StorageUnavailable();
-  // Names have no line breaks.
-  const std::string whose = drawing.clients.is_all()
-                                ? drawing.target
-                                : absl::StrCat(drawing.target, "\n", drawing.clients.client_id());
+  const std::string whose = WhoseOf(drawing);
   uint64_t sequence = 0;
   const auto append = [&] {
     return AppendNew(std::move(drawing), drawing_id, command_ids, now, sequence);

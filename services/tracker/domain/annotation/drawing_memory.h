@@ -10,6 +10,7 @@
 
 #include "absl/base/thread_annotations.h"
 #include "absl/functional/function_ref.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
 #include "common/mutex.h"
 #include "tracker/domain/journal/drawing.h"
@@ -17,6 +18,12 @@
 #include "tracker/domain/queue/command_table.h"
 
 namespace callslip::tracker {
+
+// Tells those apart who choose the ids of drawings. Names have no line breaks.
+inline std::string WhoseOf(const Drawing& drawing) {
+  if (drawing.clients.is_all()) return drawing.target;
+  return absl::StrCat(drawing.target, "\n", drawing.clients.client_id());
+}
 
 // What was answered to the drawings that came with an id, so that one that is handed in again is
 // not taken for another. Remembers the latest, for kDrawingMemoryRetention. Thread-safe.
@@ -31,13 +38,13 @@ class DrawingMemory {
 
   // What `append` answers; for a drawing that is remembered, what it answered then. Where that call
   // is still under way, waits for its end, so `append` must not hand in the same drawing itself.
-  // `target` may be anything that tells those apart who choose ids.
-  AppendedDrawing Once(const std::string& target, const std::string& drawing_id, absl::Time now,
+  // `whose` as above.
+  AppendedDrawing Once(const std::string& whose, const std::string& drawing_id, absl::Time now,
                        absl::FunctionRef<AppendedDrawing()> append);
 
  private:
   struct Entry {
-    std::string target;
+    std::string whose;
     std::string drawing_id;
     absl::Time append_time;
     std::optional<AppendedDrawing> answer = std::nullopt;  // Absent while the call is under way.

@@ -30,6 +30,7 @@
 #include "tracker/domain/queue/tombstones.h"
 #include "tracker/domain/queue/usage.h"
 #include "tracker/domain/worker/worker_activity.h"
+#include "tracker/domain/worker/worker_presence.h"
 
 namespace callslip::tracker {
 
@@ -54,6 +55,8 @@ struct LeaseRequest {
   KnownDeliveries known;
   std::string client_id = {};  // Whose wait it is; empty: nobody's, and one of all alone.
   ClientScope clients = ClientScope::All();  // Whose commands are taken.
+  // Is told when the worker reports about a command; may be null.
+  std::shared_ptr<WorkerPresence> presence = nullptr;
 };
 
 struct WatchRequest {

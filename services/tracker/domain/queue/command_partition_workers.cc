@@ -44,7 +44,9 @@ bool IsOfHolder(const CommandEntry& entry, const LeaseProof& proof) {
 
 // Its worker was there at `now`.
 void MarkReport(const CommandEntry& entry, const LeaseProof& proof, absl::Time now) {
-  if (entry.worker != nullptr && IsOfHolder(entry, proof)) entry.worker->last_report = now;
+  if (entry.worker == nullptr || !IsOfHolder(entry, proof)) return;
+  entry.worker->last_report = now;
+  if (entry.worker->presence != nullptr) entry.worker->presence->Seen(now);
 }
 
 CommandError ResultDropped(size_t bytes) {
@@ -65,6 +67,7 @@ absl::StatusOr<std::shared_ptr<HeldCall>> CommandPartition::Lease(const LeaseReq
   TargetQueue* queue = QueueLocked(request.target, now);
   queue->last_poll = now;
   Worker* worker = queue->workers.Find(request.worker_id, request.clients, now);
+  worker->presence = request.presence;
   TakeBackLocked(*worker, request.known, step);
   const LeaseTerms terms = {request.max_commands, request.window, request.proofs, request.clients};
   WorkerNews news = TakeNewsLocked(*queue, *worker, terms, step);
@@ -300,6 +303,7 @@ void CommandPartition::AddActivities(absl::string_view target,
       WorkerActivity& activity =
           activities.emplace_back(WorkerActivity{.target = name,
                                                  .worker_id = *worker->name,
+                                                 .takes = worker->takes,
                                                  .polls = !worker->calls.empty(),
                                                  .last_report = worker->last_report});
       for (const CommandEntry& entry : worker->held) activity.commands.push_back(entry.view);

@@ -14,6 +14,7 @@
 #include "tracker/domain/queue/command_entry.h"
 #include "tracker/domain/queue/deadline_wheel.h"
 #include "tracker/domain/queue/pruning.h"
+#include "tracker/domain/worker/worker_presence.h"
 
 namespace callslip::tracker {
 
@@ -75,9 +76,10 @@ struct Worker : boost::intrusive::list_base_hook<> {
                                     &CommandEntry::queue_hook>,
       boost::intrusive::constant_time_size<false>>;
 
-  absl::string_view key;                    // In the pool: of `name` and `takes`.
-  std::shared_ptr<const std::string> name;  // Its id.
-  ClientScope takes = ClientScope::All();   // Whose commands.
+  absl::string_view key;                               // In the pool: of `name` and `takes`.
+  std::shared_ptr<const std::string> name;             // Its id.
+  ClientScope takes = ClientScope::All();              // Whose commands.
+  std::shared_ptr<WorkerPresence> presence = nullptr;  // As of its last call; may be null.
   // When it last reported about a command that points to it.
   absl::Time last_report = absl::InfinitePast();
   int attached = 0;    // Commands that point to it.

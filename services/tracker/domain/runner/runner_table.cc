@@ -77,7 +77,8 @@ absl::StatusOr<RunnerTable::Connected> RunnerTable::Connect(RunnerOffer offer,
 }
 
 bool RunnerTable::MayReplace(const Runner& runner, const RunnerOffer& by) const {
-  const bool is_other = runner.connected && runner.offer->instance != by.instance;
+  const bool is_other = runner.connected && (runner.offer->instance != by.instance ||
+                                             runner.offer->clients != by.clients);
   // Who serves one client alone holds nobody's name against who serves them all.
   const bool is_taken = is_other && (runner.offer->clients.is_all() || !by.clients.is_all());
   return !is_taken && absl::c_all_of(runner.sessions, [&](const std::string& session_id) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/time/time.h"
+#include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command.h"
 
 namespace callslip::tracker {
@@ -13,6 +14,7 @@ namespace callslip::tracker {
 struct WorkerActivity {
   std::string target;
   std::string worker_id;
+  ClientScope takes = ClientScope::All();         // Whose commands.
   bool polls = false;                             // A call of it is held.
   absl::Time last_report = absl::InfinitePast();  // About a command that it holds or has held.
   std::vector<CommandPtr> commands;               // DELIVERED or RUNNING, oldest first.

@@ -1,9 +1,11 @@
 #include "tracker/domain/worker/worker_registry.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "common/status_macros.h"
@@ -48,7 +50,7 @@ absl::StatusOr<std::shared_ptr<WorkerPresence>> WorkerRegistry::Seen(std::string
   MutexLock lock(&mutex_);
   ASSIGN_OR_RETURN(const Record* record,
                    FindLocked({std::move(target), std::move(worker_id)}, now, teller));
-  return record->presence;
+  return record->presence(teller.takes);
 }
 
 absl::Status WorkerRegistry::Report(std::string target, std::string worker_id, WorkerReport report,
@@ -73,12 +75,10 @@ absl::StatusOr<WorkerRegistry::Record*> WorkerRegistry::FindLocked(Key key, absl
     it = workers_.try_emplace(std::move(key), Record{.client = teller.client}).first;
   }
   Record& record = it->second;
-  const bool is_shared = teller.takes.is_all();
-  const bool is_there =
-      record.presence->stays() || record.presence->last_seen() >= now - kNameKeptFor;
-  if (record.is_shared && !is_shared && is_there) return WorkerTaken(it->first.second);
-  record.is_shared = is_shared;
-  record.presence->Seen(now);
+  const bool is_kept =
+      record.of_all->is_staying() || record.of_all->last_seen() >= now - kNameKeptFor;
+  if (is_kept && !teller.takes.is_all()) return WorkerTaken(it->first.second);
+  record.presence(teller.takes)->Seen(now);
   return &record;
 }
 
@@ -89,29 +89,28 @@ void WorkerRegistry::ForgetOneLocked() {
   };
   for (const auto& entry : workers_) ++group(entry);
   workers_.erase(std::min_element(workers_.begin(), workers_.end(), [&](auto& a, auto& b) {
-    return std::pair(-group(a), a.second.presence->last_seen()) <
-           std::pair(-group(b), b.second.presence->last_seen());
+    return std::tuple(-group(a), a.second.is_staying(), a.second.last_seen()) <
+           std::tuple(-group(b), b.second.is_staying(), b.second.last_seen());
   }));
 }
 
 void WorkerRegistry::ForgetSilentLocked(absl::Time now) {
   absl::erase_if(workers_, [&](const auto& entry) {
-    return entry.second.presence->last_seen() <= now - kForgetWorkerAfter;
+    return !entry.second.is_staying() && entry.second.last_seen() <= now - kForgetWorkerAfter;
   });
 }
 
 void WorkerRegistry::SeeAtWorkLocked(const WorkerActivity& activity, absl::Time now) {
   Key key(activity.target, activity.worker_id);
   const auto it = workers_.find(key);
-  const absl::Time before =
-      it == workers_.end() ? absl::InfinitePast() : it->second.presence->last_seen();
-  const absl::Time seen = activity.polls ? now : std::max(before, activity.last_report);
+  const absl::Time seen = activity.polls ? now : activity.last_report;
   if (seen == absl::InfinitePast()) return;
   if (it == workers_.end()) {
-    (void)FindLocked(std::move(key), seen, {});
-  } else {
-    it->second.presence->Seen(seen);
+    (void)FindLocked(std::move(key), seen, {.takes = activity.takes});
+    return;
   }
+  WorkerPresence& presence = *it->second.presence(activity.takes);
+  presence.Seen(std::max(presence.last_seen(), seen));
 }
 
 WorkerCounts WorkerRegistry::Count(const std::vector<WorkerActivity>& activities, absl::Time now) {
@@ -136,7 +135,7 @@ std::map<std::string, WorkerCounts> WorkerRegistry::CountByTarget(
     ++counts.known;
     if (record.report != nullptr)
       counts.report_bytes += static_cast<int64_t>(record.report->bytes());
-    if (now - record.presence->last_seen() <= kConnectedWithin) ++counts.connected;
+    if (now - record.last_seen() <= kConnectedWithin) ++counts.connected;
   }
   return targets;
 }
@@ -160,9 +159,11 @@ absl::StatusOr<WorkerPage> WorkerRegistry::List(const std::string& target, int p
       if (key > after && (target.empty() || key.first == target)) known.emplace(key, record);
     }
   }
-  std::map<Key, WorkerActivity*> at_work;
+  // There may be one for each of those whose commands are taken by a name.
+  std::map<Key, std::vector<CommandPtr>> at_work;
   for (WorkerActivity& activity : activities) {
-    at_work[{activity.target, activity.worker_id}] = &activity;
+    absl::c_move(activity.commands,
+                 std::back_inserter(at_work[{activity.target, activity.worker_id}]));
   }
 
   WorkerPage page;
@@ -176,12 +177,12 @@ absl::StatusOr<WorkerPage> WorkerRegistry::List(const std::string& target, int p
     }
     WorkerStatus& worker = page.workers.emplace_back();
     std::tie(worker.target, worker.worker_id) = key;
-    worker.seen_ago = std::max(now - record.presence->last_seen(), absl::ZeroDuration());
+    worker.seen_ago = std::max(now - record.last_seen(), absl::ZeroDuration());
     worker.connected = worker.seen_ago <= kConnectedWithin;
     worker.report = record.report;
     worker.report_ago = now - record.report_time;
     if (const auto it = at_work.find(key); it != at_work.end()) {
-      worker.commands = std::move(it->second->commands);
+      worker.commands = std::move(it->second);
     }
   }
   return page;

@@ -1,7 +1,6 @@
 #ifndef CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_REGISTRY_H_
 #define CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_REGISTRY_H_
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -20,6 +19,7 @@
 #include "tracker/domain/client_scope.h"
 #include "tracker/domain/command/command.h"
 #include "tracker/domain/worker/worker_activity.h"
+#include "tracker/domain/worker/worker_presence.h"
 
 namespace callslip::tracker {
 
@@ -33,21 +33,6 @@ struct WorkerReport {
 
   // Of the part that may be large.
   size_t bytes() const { return tabs == nullptr ? 0 : tabs->size(); }
-};
-
-// When one worker was last heard of. Thread-safe; costs an atomic store, for calls that must not
-// take a lock for it.
-class WorkerPresence {
- public:
-  void Seen(absl::Time now) { last_seen_nanos_ = absl::ToUnixNanos(now); }
-  // It has a call that lasts, or no longer.
-  void Stay(bool stays) { staying_ += stays ? 1 : -1; }
-  bool stays() const { return staying_ > 0; }
-  absl::Time last_seen() const { return absl::FromUnixNanos(last_seen_nanos_); }
-
- private:
-  std::atomic<int64_t> last_seen_nanos_{0};
-  std::atomic<int> staying_{0};
 };
 
 // A worker as it stands at one moment.
@@ -89,7 +74,7 @@ class WorkerRegistry {
   // without a lock. Where there are as many as there may be, whoever has named most of one target
   // loses the one that was silent for longest: nobody pushes out the workers of others with names.
   // WorkerTaken where the teller takes one client's commands, and one of that name that takes
-  // everybody's is connected.
+  // everybody's has a call that lasts, or was heard of within kNameKeptFor.
   absl::StatusOr<std::shared_ptr<WorkerPresence>> Seen(std::string target, std::string worker_id,
                                                        absl::Time now,
                                                        const WorkerTeller& teller = {});
@@ -114,11 +99,18 @@ class WorkerRegistry {
   using Key = std::pair<std::string, std::string>;  // Target and id.
 
   struct Record {
-    std::shared_ptr<WorkerPresence> presence = std::make_shared<WorkerPresence>();
+    // Of who takes everybody's commands by this name, and of who takes those of one client.
+    std::shared_ptr<WorkerPresence> of_all = std::make_shared<WorkerPresence>();
+    std::shared_ptr<WorkerPresence> of_one = std::make_shared<WorkerPresence>();
     std::shared_ptr<const WorkerReport> report;
     absl::Time report_time;
-    std::string client;      // Who told of it first.
-    bool is_shared = false;  // It took everybody's commands.
+    std::string client;  // Who told of it first.
+
+    const std::shared_ptr<WorkerPresence>& presence(const ClientScope& takes) const {
+      return takes.is_all() ? of_all : of_one;
+    }
+    absl::Time last_seen() const { return std::max(of_all->last_seen(), of_one->last_seen()); }
+    bool is_staying() const { return of_all->is_staying() || of_one->is_staying(); }
   };
 
   // The worker's record, made where it is new. WorkerTaken.

@@ -185,10 +185,41 @@ TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsTakesNoNameOfOthers) {
   const auto presence = Seen("w1");
   EXPECT_THAT(registry_.Seen("", "w1", clock_.Now(), open).status(),
               FailsWith(absl::StatusCode::kAlreadyExists, "worker_taken"));
-  presence->Stay(true);
+  presence->Stays();
   clock_.Advance(absl::Hours(2));
   EXPECT_THAT(registry_.Seen("", "w1", clock_.Now(), open).status(),
               FailsWith(absl::StatusCode::kAlreadyExists, "worker_taken"));
+  EXPECT_THAT(Page().workers, SizeIs(1)) << "it is not forgotten meanwhile";
+  presence->Left(clock_.Now());
+  clock_.Advance(kNameKeptFor);
+  EXPECT_FALSE(registry_.Seen("", "w1", clock_.Now(), open).ok());
+  clock_.Advance(absl::Seconds(1));
+  EXPECT_OK(registry_.Seen("", "w1", clock_.Now(), open));
+}
+
+// Its calls keep no name for another one, which has gone for good.
+TEST_F(WorkerRegistryTest, WhoTakesOneClientsCommandsKeepsNoNameForOthers) {
+  const WorkerTeller open{"local", ClientScope("local")};
+  const auto own = registry_.Seen("", "w1", clock_.Now(), open);
+  ASSERT_OK(own);
+  (*own)->Stays();
+  Seen("w1");
+  clock_.Advance(kNameKeptFor + absl::Seconds(1));
+  (*own)->Seen(clock_.Now());
+  Page("", {{.target = "browser", .worker_id = "w1", .takes = open.takes, .polls = true}});
+  EXPECT_OK(registry_.Seen("", "w1", clock_.Now(), open));
+}
+
+TEST_F(WorkerRegistryTest, TwoOfOneNameAreListedWithAllTheirCommands) {
+  Seen("w1");
+  const WorkerActivity of_all = {.target = "browser", .worker_id = "w1", .commands = {nullptr}};
+  const WorkerActivity of_one = {.target = "browser",
+                                 .worker_id = "w1",
+                                 .takes = ClientScope("local"),
+                                 .commands = {nullptr, nullptr}};
+  const WorkerPage page = Page("", {of_all, of_one});
+  ASSERT_THAT(page.workers, SizeIs(1));
+  EXPECT_THAT(page.workers[0].commands, SizeIs(3));
 }
 
 }  // namespace

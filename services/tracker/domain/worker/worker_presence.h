@@ -1,0 +1,34 @@
+#ifndef CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_PRESENCE_H_
+#define CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_PRESENCE_H_
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+
+#include "absl/time/time.h"
+
+namespace callslip::tracker {
+
+// When one worker was last heard of. Thread-safe; costs an atomic store, for calls that must not
+// take a lock for it.
+class WorkerPresence {
+ public:
+  void Seen(absl::Time now) { last_seen_nanos_ = absl::ToUnixNanos(now); }
+  absl::Time last_seen() const { return absl::FromUnixNanos(last_seen_nanos_); }
+
+  // It has a call that lasts: until Left(), as often as this was called.
+  void Stays() { ++staying_; }
+  void Left(absl::Time now) {
+    Seen(now);
+    --staying_;
+  }
+  bool is_staying() const { return staying_ > 0; }
+
+ private:
+  std::atomic<int64_t> last_seen_nanos_{std::numeric_limits<int64_t>::min()};
+  std::atomic<int> staying_{0};
+};
+
+}  // namespace callslip::tracker
+
+#endif  // CALLSLIP_TRACKER_DOMAIN_WORKER_WORKER_PRESENCE_H_
