@@ -27,7 +27,8 @@ using FolderWay = std::vector<std::string>;
 // files are opened at all. Not a guard against the agent, which may open files by itself: for that
 // there is `wrapper` in the configuration.
 //
-// Reads and writes where it is called, as long as a disk takes for 10 MiB.
+// Reads and writes where it is called, as long as the file system takes for it: see DiskThread.
+// Never changes, and may be used on any thread.
 class FileAccess {
  public:
   static constexpr int64_t kMostBytes = 10 << 20;

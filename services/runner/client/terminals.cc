@@ -96,10 +96,7 @@ bool Terminals::Has(absl::string_view method) {
 }
 
 void Terminals::Call(absl::string_view method, const Json& params, Peer::Respond respond) {
-  if (method == kCreate) {
-    const absl::StatusOr<std::string> id = Create(params);
-    return respond(id.ok() ? RpcAnswer(Json{{"terminalId", *id}}) : ErrorAnswer(id.status()));
-  }
+  if (method == kCreate) return Create(params, std::move(respond));
   const absl::StatusOr<Terminal*> found = Find(params);
   if (!found.ok()) return respond(ErrorAnswer(found.status()));
   Terminal& terminal = **found;
@@ -122,11 +119,7 @@ Json Terminals::Output(absl::string_view id) const {
   return found == terminals_.end() ? Json() : OutputOf(*found->second.process);
 }
 
-absl::StatusOr<std::string> Terminals::Create(const Json& params) {
-  if (terminals_.size() >= kMost) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("a session has ", kMost, " terminals at most: release one"));
-  }
+absl::StatusOr<Command> Terminals::CommandIn(const Json& params) const {
   ASSIGN_OR_RETURN(std::vector<std::string> words, WordsIn(params));
   ASSIGN_OR_RETURN(Environment environment, EnvironmentIn(params));
   ASSIGN_OR_RETURN(const std::optional<int64_t> limit, NumberParam(params, "outputByteLimit", 0));
@@ -134,16 +127,38 @@ absl::StatusOr<std::string> Terminals::Create(const Json& params) {
   if (const auto named = params.find("cwd"); named != params.end() && !named->is_null()) {
     ASSIGN_OR_RETURN(cwd, TextParam(params, "cwd"));
   }
-  // It begins in this very folder, whatever has its name by then.
-  ASSIGN_OR_RETURN(const OpenFile folder, files_->OpenFolder(cwd));
+  return Command{.words = std::move(words),
+                 .environment = std::move(environment),
+                 .directory = std::move(cwd),
+                 .output_limit = static_cast<size_t>(limit.value_or(CommandProcess::kMostOutput)),
+                 // A server that it starts in the background is there for the commands after it.
+                 .lingers = true};
+}
+
+void Terminals::Create(const Json& params, Peer::Respond respond) {
+  if (terminals_.size() + starting_ >= kMost) {
+    return respond(ErrorAnswer(absl::ResourceExhaustedError(
+        absl::StrCat("a session has ", kMost, " terminals at most: release one"))));
+  }
+  absl::StatusOr<Command> command = CommandIn(params);
+  if (!command.ok()) return respond(ErrorAnswer(command.status()));
+  ++starting_;
+  const std::string cwd = command->directory;
+  const auto folder = std::make_shared<absl::StatusOr<OpenFile>>(absl::UnknownError(""));
+  disk_->Do(
+      /*bytes=*/0, [files = files_, cwd, folder] { *folder = files->OpenFolder(cwd); },
+      [this, folder, command = *std::move(command),
+       respond = std::move(respond)](const absl::Status& looked_up) {
+        --starting_;
+        const absl::Status found = looked_up.ok() ? folder->status() : looked_up;
+        const absl::StatusOr<std::string> id = found.ok() ? Start(command, **folder) : found;
+        respond(id.ok() ? RpcAnswer(Json{{"terminalId", *id}}) : ErrorAnswer(id.status()));
+      });
+}
+
+absl::StatusOr<std::string> Terminals::Start(Command command, const OpenFile& folder) {
+  command.directory = folder.PathForOthers();
   const std::string id = absl::StrCat("terminal-", last_id_ + 1);
-  const Command command = {
-      .words = std::move(words),
-      .environment = std::move(environment),
-      .directory = folder.PathForOthers(),
-      .output_limit = static_cast<size_t>(limit.value_or(CommandProcess::kMostOutput)),
-      // A server that it starts in the background is there for the commands after it.
-      .lingers = true};
   ASSIGN_OR_RETURN(std::shared_ptr<CommandProcess> process,
                    CommandProcess::Start(host_, command, [this, id] { OnEnd(id); }));
   ++last_id_;

@@ -11,6 +11,7 @@
 #include "runner/acp/message.h"
 #include "runner/acp/peer.h"
 #include "runner/client/command_process.h"
+#include "runner/client/disk_thread.h"
 #include "runner/client/file_access.h"
 
 namespace callslip::runner {
@@ -22,8 +23,10 @@ class Terminals {
  public:
   static constexpr size_t kMost = 16;
 
-  // `files` says where the session works and must outlive this.
-  Terminals(CommandHost host, const FileAccess* files) : host_(std::move(host)), files_(files) {}
+  // `files` says where the session works; its folders are looked up on `disk`, which must outlive
+  // this, and is to go with it.
+  Terminals(CommandHost host, std::shared_ptr<const FileAccess> files, DiskThread* disk)
+      : host_(std::move(host)), files_(std::move(files)), disk_(disk) {}
   // The session or the agent has ended: what runs is killed, who waits is told nothing.
   ~Terminals();
   Terminals(const Terminals&) = delete;
@@ -31,7 +34,8 @@ class Terminals {
 
   // True for the methods above.
   static bool Has(absl::string_view method);
-  // Answers one of them, `wait_for_exit` once the command has ended or was released.
+  // Answers one of them, `create` once its folder is found, and `wait_for_exit` once the command
+  // has ended or was released.
   void Call(absl::string_view method, const Json& params, Peer::Respond respond);
 
   // What a terminal shows, as `terminal/output` has it: {output, truncated, exitStatus}; null where
@@ -46,15 +50,20 @@ class Terminals {
     std::vector<Peer::Respond> waiting;
   };
 
-  absl::StatusOr<std::string> Create(const Json& params);
+  absl::StatusOr<Command> CommandIn(const Json& params) const;
+  void Create(const Json& params, Peer::Respond respond);
+  // In this folder, whatever has its name by then.
+  absl::StatusOr<std::string> Start(Command command, const OpenFile& folder);
   // INVALID_ARGUMENT or NOT_FOUND.
   absl::StatusOr<Terminal*> Find(const Json& params);
   void Release(const std::string& id);
   void OnEnd(const std::string& id);
 
   const CommandHost host_;
-  const FileAccess* const files_;
+  const std::shared_ptr<const FileAccess> files_;
+  DiskThread* const disk_;
   std::map<std::string, Terminal, std::less<>> terminals_;
+  size_t starting_ = 0;  // More of them.
   int64_t last_id_ = 0;
 };
 

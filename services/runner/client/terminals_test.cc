@@ -14,6 +14,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "boost/asio/executor_work_guard.hpp"
 #include "common/status_matchers.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -30,13 +31,13 @@ class TerminalsTest : public testing::Test {
     std::filesystem::create_directory(dir_ + "/sub");
     auto files = FileAccess::Of({FolderWay{dir_}});
     EXPECT_OK(files);
-    files_.emplace(*std::move(files));
+    files_ = std::make_shared<const FileAccess>(*std::move(files));
     terminals_ = std::make_unique<Terminals>(
         CommandHost{.context = &context_,
                     .keeper = CALLSLIP_KEEPER_BINARY,
                     .environment = {{"PATH", "/usr/bin:/bin"}, {"OF", "agent"}},
                     .wrapper = {}},
-        &*files_);
+        files_, &disk_);
   }
   ~TerminalsTest() override {
     terminals_ = nullptr;
@@ -45,7 +46,7 @@ class TerminalsTest : public testing::Test {
     std::filesystem::remove_all(dir_);
   }
 
-  // What is answered at once; an error as its code and message.
+  // What is answered at once, or as soon as a folder is found; an error as its code and message.
   std::optional<Json> Call(absl::string_view method, const Json& params) {
     auto answer = std::make_shared<std::optional<Json>>();
     terminals_->Call(method, params, [answer](const RpcAnswer& given) {
@@ -56,6 +57,9 @@ class TerminalsTest : public testing::Test {
         *answer = std::get<Json>(given);
       }
     });
+    const auto work = boost::asio::make_work_guard(context_);
+    context_.restart();
+    while (method == "terminal/create" && !answer->has_value()) context_.run_one();
     return *answer;
   }
   bool Is(const std::string& path) { return std::filesystem::exists(dir_ + path); }
@@ -89,7 +93,9 @@ class TerminalsTest : public testing::Test {
 
   boost::asio::io_context context_;
   std::string dir_;
-  std::optional<FileAccess> files_;
+  FakeTimers timers_;
+  DiskThread disk_{context_.get_executor(), &timers_};
+  std::shared_ptr<const FileAccess> files_;
   std::unique_ptr<Terminals> terminals_;
 };
 

@@ -123,7 +123,8 @@ std::optional<AgentSettings> SessionRunner::Prepare(const MakePlan& plan_of) {
     Log(LogLevel::kWarning, "an additional directory is left out",
         {{"session", id()}, {"workspace", plan_.want.workspace}, {"error", why}});
   }
-  terminals_ = std::make_unique<Terminals>(plan_.commands, files_.get());
+  disk_ = std::make_unique<DiskThread>(host_->executor, host_->timers);
+  terminals_ = std::make_unique<Terminals>(plan_.commands, files_, disk_.get());
   AgentSettings settings = plan_.settings;
   settings.command.directory = files_->PathForProcesses();
   return settings;
@@ -351,6 +352,7 @@ void SessionRunner::EndAgent() {
   EndReceivingBetweenTurns();
   idle_timer_.reset();
   terminals_.reset();
+  disk_.reset();
   files_.reset();
   scheduler_->Ended(id());
   if (std::exchange(wanted_again_, false) && !released_) Want();

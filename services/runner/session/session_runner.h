@@ -13,6 +13,7 @@
 #include "boost/asio/cancellation_signal.hpp"
 #include "runner/agent/agent_restarts.h"
 #include "runner/agent/running_agent.h"
+#include "runner/client/disk_thread.h"
 #include "runner/client/file_access.h"
 #include "runner/client/terminals.h"
 #include "runner/later.h"
@@ -198,6 +199,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   std::shared_ptr<RunningAgent> running_;
   std::shared_ptr<AgentSession> agent_;
   std::shared_ptr<const FileAccess> files_;  // As of the start of the present agent.
+  std::unique_ptr<DiskThread> disk_;
   std::unique_ptr<Terminals> terminals_;
   AgentRestarts restarts_;
   absl::Time start_at_ = absl::InfinitePast();

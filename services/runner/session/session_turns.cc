@@ -1,4 +1,5 @@
 // The turns of a session, for SessionRunner.
+#include <algorithm>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -10,6 +11,7 @@
 #include "common/error_details.h"
 #include "common/log.h"
 #include "common/text_scan.h"
+#include "runner/client/client_params.h"
 #include "runner/session/session_calls.h"
 #include "runner/session/session_runner.h"
 
@@ -27,6 +29,14 @@ constexpr size_t kReasonTextBytes = size_t{4} << 10;
 constexpr int kMostRounds = 50;
 // How long a message may take to come to a session that was started for one.
 constexpr absl::Duration kFirstMessage = absl::Seconds(2);
+
+// Of a file that is to be written, within what one may have.
+size_t ContentBytes(const Json& params) {
+  const auto content = params.find("content");
+  if (content == params.end() || !content->is_string()) return 0;
+  return std::min(content->get_ref<const std::string&>().size(),
+                  static_cast<size_t>(FileAccess::kMostBytes));
+}
 
 v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& done) {
   v1::SessionEvent event;
@@ -369,10 +379,17 @@ void SessionRunner::OnClientCall(const std::string& method, const Json& params,
   if ((!reads && method != "fs/write_text_file") || !plan_.settings.offer.files) {
     return respond(RpcError{kMethodNotFound, absl::StrCat("there is no method ", method), nullptr});
   }
-  const FileAccess::Done done =
-      reads ? files_->ReadTextFile(params) : files_->WriteTextFile(params);
-  if (!done.path.empty()) recorder_->Add(FileEventOf(method, done));
-  respond(done.answer);
+  const auto done = std::make_shared<FileAccess::Done>();
+  disk_->Do(
+      ContentBytes(params),
+      [files = files_, params, reads, done] {
+        *done = reads ? files->ReadTextFile(params) : files->WriteTextFile(params);
+      },
+      [this, method, done, respond = std::move(respond)](const absl::Status& status) {
+        if (!status.ok()) return respond(ErrorAnswer(status));
+        if (!done->path.empty()) recorder_->Add(FileEventOf(method, *done));
+        respond(std::move(done->answer));
+      });
 }
 
 void SessionRunner::OnSilence(absl::Duration silent) {
