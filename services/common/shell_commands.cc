@@ -32,6 +32,7 @@ std::optional<ShellCommandPlace> PlaceOfShellCommand(absl::string_view id) {
   const bool are_numbers = absl::SimpleAtoi(parts.first, &place.iteration) &&
                            absl::SimpleAtoi(parts.second, &place.index);
   if (!are_numbers || place.iteration < 0 || place.index < 0) return std::nullopt;
+  if (place.iteration > kMaxIteration) return std::nullopt;
   return place;
 }
 

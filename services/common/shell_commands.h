@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ inline constexpr size_t kMaxShellCommandBytes = size_t{64} << 10;
 inline constexpr size_t kMaxShellCommands = 1000;
 // What of a command's output goes back to the agent.
 inline constexpr size_t kMaxShellOutputBytes = size_t{16} << 10;
+
+// Of an answer: a number of 32 bits in AddAgentTextRequest.
+inline constexpr int64_t kMaxIteration = std::numeric_limits<int32_t>::max();
 
 struct ShellCommand {
   std::string id;  // cmd-{iteration}-{index}

@@ -256,6 +256,22 @@ describe('an agent in a session', { timeout: stretched(180_000) }, () => {
     await sessions.call('DELETE', `/sessions/${id}`);
   }));
 
+  test('has its shell commands stopped with its agent', () => services.step(async () => {
+    const id = await sessions.begin({ acp_server: 'shell' });
+    const watcher = await sessions.watch(id);
+    await sessions.say(id, [{ say: '<shell>sleep 1000</shell> <shell>touch stopped</shell>' }]);
+    await watcher.find(({ type, data }) => type === 'tool_call_update' && data.status === 'running');
+    await sessions.call('POST', `/sessions/${id}/agent`, { action: 'stop' });
+    const [turn] = await ended(id, 1);
+    assert.deepEqual([turn.outcome, turn.reason], ['failed', 'agent_stopped']);
+    const { events } = await sessions.call('GET', `/sessions/${id}/events?type=tool_call_update`);
+    assert.deepEqual(events.map(({ data }) => [data.tool_call_id, data.status]),
+      [['cmd-0-0', 'running'], ['cmd-0-0', 'completed'], ['cmd-0-1', 'failed']]);
+    await assert.rejects(readFile(join(runner.dir, 'stopped')));
+    await watcher.close();
+    await sessions.call('DELETE', `/sessions/${id}`);
+  }));
+
   test('has its shell commands stopped with the turn', () => services.step(async () => {
     const id = await sessions.begin({ acp_server: 'shell' });
     const watcher = await sessions.watch(id);

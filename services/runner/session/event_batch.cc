@@ -183,6 +183,7 @@ bool EventBatch::Merge(const v1::SessionEvent& event) {
   const size_t before = last.ByteSizeLong();
   bool is_merged = false;
   if (event.has_agent_message() &&
+      event.agent_message().has_iteration() == last.agent_message().has_iteration() &&
       event.agent_message().iteration() == last.agent_message().iteration()) {
     is_merged = MergePiece(event.agent_message(), *last.mutable_agent_message());
   } else if (event.has_agent_thought()) {

@@ -27,6 +27,9 @@ class FakeLog final : public TrackerCalls {
       co_return ErrorWithDetails(absl::StatusCode::kFailedPrecondition, "over",
                                  {.reason = "session_ended"});
     }
+    if (!v1::AppendEventsRequest().ParseFromString(request.SerializeAsString())) {
+      co_return absl::InternalError("the request has bytes that are no UTF-8");
+    }
     if (how == How::kBreak) co_return absl::InternalError("the request can't be read");
     for (const v1::SessionEvent& event : request.events()) {
       if (event.agent_message().text().find(refused) == std::string::npos) continue;

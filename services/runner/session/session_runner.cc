@@ -359,6 +359,7 @@ void SessionRunner::EndAgent() {
 }
 
 void SessionRunner::Stop() {
+  if (host_->is_stopping) StopCommands("the runner was stopped");
   switch (state_) {
     case State::kAsleep:
       // It was to be started again later.
@@ -455,6 +456,7 @@ void SessionRunner::TakeControl(const std::string& control_id, const v1::AgentCo
     case v1::AGENT_ACTION_STOP:
       is_to_stop_ = true;
       wanted_again_ = false;
+      StopCommands("the agent was stopped");
       Stop();
       break;
     case v1::AGENT_ACTION_FRESH:

@@ -38,6 +38,15 @@ size_t ContentBytes(const Json& params) {
                   static_cast<size_t>(FileAccess::kMostBytes));
 }
 
+// What an agent calls its own is no shell command.
+void KeepOffShellIds(AgentUpdate& update) {
+  const auto keep_off = [](std::string& id) {
+    if (absl::StartsWith(id, kShellCommandIdPrefix)) id = absl::StrCat("agent-", id);
+  };
+  if (auto* call = std::get_if<ToolCall>(&update)) keep_off(call->id);
+  if (auto* change = std::get_if<ToolCallChange>(&update)) keep_off(change->id);
+}
+
 v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& done) {
   v1::SessionEvent event;
   v1::FileEvent& file =
@@ -129,21 +138,24 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
       spans_.BeginTurn(turn_->id);
       AgentSession::TurnEnd end = co_await PromptAgent();
       const auto* done = std::get_if<PromptEnd>(&end);
-      // Until the agent has read them.
-      if (done != nullptr) results_.clear();
       if (done != nullptr && !turn_->is_stopped) restarts_.Clear();
       std::string results;
       // What was cut off may be half of what was meant.
       const bool is_whole = done != nullptr && done->stop_reason == "end_turn";
       if (shell_commands_.has_value() && is_whole && !turn_->is_stopped && !released_) {
         results = co_await shell_commands_->Run();
-        if (turn_->is_stopped) end = PromptEnd{.stop_reason = "cancelled", .usage = nullptr};
+        if (turn_->is_stopped) {
+          end = PromptEnd{.stop_reason = "cancelled", .usage = nullptr};
+        } else if (shell_commands_->is_stopped()) {
+          end = AgentError{"agent_stopped", "the commands of its answer were stopped"};
+        }
       }
       shell_commands_.reset();
       const bool queue_goes_on = co_await FinishTurn(std::move(end));
       rounds_ = results.empty() ? 0 : rounds_ + 1;
-      if (!results.empty() && queue_goes_on && rounds_ <= kMostRounds && !turn_->is_stopped &&
-          !next_turn_.has_value()) {
+      const bool may_go_on = queue_goes_on && rounds_ <= kMostRounds && !turn_->is_stopped &&
+                             !is_to_stop_ && !host_->is_stopping;
+      if (!results.empty() && may_go_on && !next_turn_.has_value()) {
         co_await PromptWith(std::move(results));
       } else {
         results_ = std::move(results);
@@ -215,6 +227,8 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
         blocks, nullptr, [ended](AgentSession::TurnEnd end) { ended.Set(std::move(end)); },
         spans_.BeginPrompt());
     AgentSession::TurnEnd end = co_await ended.Get();
+    // The agent has read them.
+    if (std::holds_alternative<PromptEnd>(end)) results_.clear();
     tool_calls_.reset();
     spans_.EndPrompt(end);
     const auto* error = std::get_if<AgentError>(&end);
@@ -318,6 +332,7 @@ void SessionRunner::OnUpdate(AgentUpdate update) {
     title_ = std::string(CutText(title->title, kNameBytes));
     return TellAgain();
   }
+  if (plan_.shell_commands) KeepOffShellIds(update);
   v1::SessionEvent event = EventOf(update);
   if (shell_commands_.has_value() && event.has_agent_message()) {
     event.mutable_agent_message()->set_iteration(shell_commands_->iteration());

@@ -66,11 +66,14 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
   ShellResult result{
       .command_id = command.id, .command = command.command, .output = stopped_, .ran = false};
   if (!stopped_.empty()) co_return result;
-  // What can't be recorded is not to be done either.
-  if (!Record(command.id, "running")) {
-    result.output = std::string(recorder_->status().message());
+  Record(command.id, "running");
+  // What is not recorded is not done: this may be another runner's session by now.
+  if (const absl::Status recorded = co_await recorder_->Flush(); !recorded.ok()) {
+    result.output = std::string(recorded.message());
     co_return result;
   }
+  result.output = stopped_;
+  if (!stopped_.empty()) co_return result;
   ActiveSpan span = spans_->BeginCommand(command.id);
   const Later<CommandResult> ended(co_await boost::asio::this_coro::executor);
   const absl::StatusOr<std::shared_ptr<CommandProcess>> process =
@@ -78,7 +81,7 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
                  [ended](const CommandResult& told) { ended.Set(told); });
   if (!process.ok()) {
     span.Fail("not_run");
-    result.output = std::string(process.status().message());
+    result.output = WithoutBadUtf8(process.status().message());
     co_return result;
   }
   process_ = *process;
@@ -86,7 +89,8 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
   process_.reset();
   result.ran = true;
   result.exit_code = end.exit_code;
-  result.output = end.output.text;
+  if (end.output.truncated) result.output = "[… more came before this …]\n";
+  result.output += WithoutBadUtf8(end.output.text);
   if (end.timed_out) {
     span.Fail("timeout");
     absl::StrAppend(&result.output, "\nkilled after ", absl::FormatDuration(kMaxCommandTime));
@@ -94,13 +98,13 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
   co_return result;
 }
 
-bool ShellCommands::Record(const std::string& id, const char* status, std::string title) {
+void ShellCommands::Record(const std::string& id, const char* status, std::string title) {
   v1::SessionEvent event;
   v1::ToolCallUpdateEvent& update = *event.mutable_tool_call_update();
   update.set_tool_call_id(id);
   update.set_status(status);
   if (!title.empty()) update.set_title(std::move(title));
-  return recorder_->Add(std::move(event));
+  recorder_->Add(std::move(event));
 }
 
 void ShellCommands::Stop(std::string why) {

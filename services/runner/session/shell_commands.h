@@ -45,10 +45,11 @@ class ShellCommands {
   boost::asio::awaitable<std::string> Run();
   // Kills the one that runs. Those that follow are recorded as not run, because of `why`.
   void Stop(std::string why);
+  bool is_stopped() const { return !stopped_.empty(); }
 
  private:
   boost::asio::awaitable<ShellResult> RunOne(const ShellCommand& command);
-  bool Record(const std::string& id, const char* status, std::string title = "");
+  void Record(const std::string& id, const char* status, std::string title = "");
 
   const CommandHost host_;
   const std::shared_ptr<const FileAccess> files_;

@@ -1,7 +1,9 @@
 #include "runner/session/shell_commands.h"
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +14,10 @@
 #include "absl/strings/str_cat.h"
 #include "boost/asio/co_spawn.hpp"
 #include "boost/asio/detached.hpp"
+#include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
+#include "boost/asio/steady_timer.hpp"
+#include "common/text_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "runner/session/fake_log.h"
@@ -54,7 +59,7 @@ class ShellCommandsTest : public testing::Test {
     context_.restart();
     while (!told.has_value() && context_.run_one() > 0) {
       timers_.Advance(Recorder::kEvery);
-      if (log_.log.size() == stop_at_) commands_->Stop("somebody has stopped it");
+      if (stop_when_()) commands_->Stop("somebody has stopped it");
     }
     Settle();
     return told.value_or("none");
@@ -77,6 +82,9 @@ class ShellCommandsTest : public testing::Test {
     }
     return all;
   }
+  bool Is(const std::string& file) const {
+    return std::filesystem::exists(absl::StrCat(folder_.path(), "/", file));
+  }
   std::string Title(size_t event) const { return log_.log[event].tool_call_update().title(); }
 
   TemporaryFolder folder_;
@@ -91,7 +99,7 @@ class ShellCommandsTest : public testing::Test {
                     .environment = {{"PATH", "/usr/bin:/bin"}},
                     .wrapper = {}};
   std::unique_ptr<ShellCommands> commands_;
-  size_t stop_at_ = SIZE_MAX;
+  std::function<bool()> stop_when_ = [] { return false; };
 };
 
 TEST_F(ShellCommandsTest, EachIsFollowedByItsIdAndToldOf) {
@@ -120,14 +128,46 @@ TEST_F(ShellCommandsTest, AnAnswerWithoutAnyIsToldOfByNothing) {
 }
 
 TEST_F(ShellCommandsTest, WhatIsStoppedIsKilledAndTheRestIsNotRun) {
-  commands_->Read("<shell>sleep 1000</shell> <shell>touch made</shell>");
-  stop_at_ = 3;  // Once the first runs.
+  commands_->Read("<shell>touch begun; exec sleep 1000</shell> <shell>touch made</shell>");
+  stop_when_ = [this] { return Is("begun"); };
+  // It is to be stopped by nothing else.
+  const auto looks = boost::asio::make_work_guard(context_);
+  boost::asio::steady_timer again(context_);
+  std::function<void(boost::system::error_code)> look = [&](boost::system::error_code) {
+    again.expires_after(std::chrono::milliseconds(1));
+    if (!Is("begun")) again.async_wait(look);
+  };
+  look({});
   EXPECT_THAT(Run(), AllOf(HasSubstr("id=\"cmd-3-0\" exit_code=\"137\""),
                            HasSubstr("id=\"cmd-3-1\" error=\"not_run\">\n$ touch made\n"
                                      "somebody has stopped it\n")));
   EXPECT_THAT(Recorded(), ElementsAre("cmd-3-0 queued", "cmd-3-1 queued", "cmd-3-0 running",
                                       "cmd-3-0 completed", "cmd-3-1 failed"));
-  EXPECT_FALSE(std::filesystem::exists(absl::StrCat(folder_.path(), "/made")));
+  EXPECT_FALSE(Is("made"));
+}
+
+TEST_F(ShellCommandsTest, WhatIsStoppedBeforeItIsRecordedIsNotRun) {
+  commands_->Read("<shell>touch made</shell>");
+  stop_when_ = [this] { return log_.log.size() >= 1; };
+  EXPECT_THAT(Run(), HasSubstr("error=\"not_run\""));
+  EXPECT_EQ(Recorded().back(), "cmd-3-0 failed");
+  EXPECT_FALSE(Is("made"));
+}
+
+TEST_F(ShellCommandsTest, OutputIsAnyBytes) {
+  commands_->Read("<shell>printf 'a\\377b\\0c\\303'; printf '\\251 \\342\\202'</shell>");
+  const std::string told = Run();
+  EXPECT_TRUE(IsUtf8(told)) << told;
+  EXPECT_THAT(told, HasSubstr("a\xEF\xBF\xBD"
+                              "b"));
+  EXPECT_THAT(told, HasSubstr("c\xC3\xA9 "));
+  EXPECT_THAT(Recorded(), ElementsAre("cmd-3-0 queued", "cmd-3-0 running", "cmd-3-0 completed"));
+}
+
+TEST_F(ShellCommandsTest, OutputWithoutItsBeginningSaysSo) {
+  commands_->Read("<shell>echo first; head -c 2000000 /dev/zero | tr '\\0' x; echo last</shell>");
+  EXPECT_THAT(Run(), AllOf(HasSubstr("\n[… more came before this …]\nxxx"), HasSubstr("xlast\n"),
+                           Not(HasSubstr("first\n"))));
 }
 
 TEST_F(ShellCommandsTest, WhatCanNotBeRecordedIsNotRun) {
@@ -138,15 +178,15 @@ TEST_F(ShellCommandsTest, WhatCanNotBeRecordedIsNotRun) {
   recorder_->Add(std::move(event));
   Settle();
   EXPECT_THAT(Run(), HasSubstr("error=\"not_run\">\n$ touch made\nover\n"));
-  EXPECT_FALSE(std::filesystem::exists(absl::StrCat(folder_.path(), "/made")));
+  EXPECT_FALSE(Is("made"));
 }
 
 TEST_F(ShellCommandsTest, WhatCanNotBeStartedSaysWhy) {
   host_.keeper = absl::StrCat(folder_.path(), "/nowhere");
   Begin(0);
   commands_->Read("<shell>true</shell>");
-  EXPECT_THAT(Run(), HasSubstr("<result id=\"cmd-0-0\" "));
-  EXPECT_THAT(Recorded(), SizeIs(3));
+  EXPECT_THAT(Run(), HasSubstr("error=\"not_run\">\n$ true\ncannot start "));
+  EXPECT_THAT(Recorded(), ElementsAre("cmd-0-0 queued", "cmd-0-0 running", "cmd-0-0 failed"));
 }
 
 TEST_F(ShellCommandsTest, OnlySoMuchOfAnAnswerIsLookedThrough) {

@@ -37,10 +37,34 @@ void RunnerStream::Add(Task task) {
   {
     MutexLock lock(&mutex_);
     if (over_) return;
+    if (const auto waiting = put_back_.find(task.session_id); waiting != put_back_.end()) {
+      waiting->second.push_back(std::move(task));
+      return;
+    }
     if (!task.control.has_value() && !needed_.insert(task.session_id).second) return;
     tasks_.push_back(std::move(task));
   }
   GoOn();
+}
+
+void RunnerStream::PutBack(Task task) {
+  const std::string session_id = task.session_id;
+  {
+    MutexLock lock(&mutex_);
+    std::deque<Task>& waiting = put_back_[session_id];
+    waiting.push_back(std::move(task));
+    if (waiting.size() > 1) return;
+  }
+  later_([weak = weak_from_this(), session_id] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    std::deque<Task> waiting;
+    {
+      MutexLock lock(&self->mutex_);
+      waiting = std::move(self->put_back_.extract(session_id).mapped());
+    }
+    for (Task& each : waiting) self->Add(std::move(each));
+  });
 }
 
 void RunnerStream::Release(const HeldSession& held, const std::string& reason) {
@@ -115,9 +139,7 @@ void RunnerStream::OnFound(Task task, absl::StatusOr<v1::Assignment> assignment)
   }
   const bool is_wanted = !task.control.has_value() || ++task.tries < kControlTries;
   if (MayPass(assignment.status()) && is_wanted) {
-    later_([weak = weak_from_this(), task = std::move(task)] {
-      if (const auto self = weak.lock()) self->Add(task);
-    });
+    PutBack(std::move(task));
   }
   GoOn();
 }

@@ -77,6 +77,7 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
   static constexpr int kControlTries = 7;
 
   void Add(Task task);
+  void PutBack(Task task);
   // Ends the call where too much waits, looks sessions up, and wakes the stream.
   void GoOn();
   // What to look up now; none where there is nothing to be done any more.
@@ -92,6 +93,8 @@ class RunnerStream final : public LastingCall, public std::enable_shared_from_th
   bool begun_ ABSL_GUARDED_BY(mutex_) = false;
   bool over_ ABSL_GUARDED_BY(mutex_) = false;
   std::deque<Task> tasks_ ABSL_GUARDED_BY(mutex_);
+  // Of sessions that are looked for later: what comes meanwhile stays behind what was first.
+  std::map<std::string, std::deque<Task>> put_back_ ABSL_GUARDED_BY(mutex_);
   std::set<std::string> needed_ ABSL_GUARDED_BY(mutex_);  // Among the tasks.
   bool going_on_ ABSL_GUARDED_BY(mutex_) = false;
   bool again_ ABSL_GUARDED_BY(mutex_) = false;

@@ -98,6 +98,22 @@ TEST_F(RunnerStreamTest, WhatCanNotBeReadForAMomentIsToldLater) {
   EXPECT_FALSE(stream_->Read().has_value());
 }
 
+TEST_F(RunnerStreamTest, ControlsOfASessionKeepTheirOrder) {
+  serve_->Begin();
+  EXPECT_TRUE(stream_->Read()->has_started());
+  for (const auto action : {v1::AGENT_ACTION_STOP, v1::AGENT_ACTION_START}) {
+    failing_ = action == v1::AGENT_ACTION_STOP;
+    v1::AgentControl control;
+    control.set_action(action);
+    serve_->Control("s", control, nullptr);
+  }
+  EXPECT_FALSE(stream_->Read().has_value());
+  ASSERT_THAT(later_, SizeIs(1));
+  std::exchange(later_, {})[0]();
+  EXPECT_EQ(stream_->Read()->control().action(), v1::AGENT_ACTION_STOP);
+  EXPECT_EQ(stream_->Read()->control().action(), v1::AGENT_ACTION_START);
+}
+
 TEST_F(RunnerStreamTest, AControlThatNobodyWaitsForIsDropped) {
   serve_->Begin();
   EXPECT_TRUE(stream_->Read()->has_started());
@@ -107,6 +123,7 @@ TEST_F(RunnerStreamTest, AControlThatNobodyWaitsForIsDropped) {
     for (const auto& again : std::exchange(later_, {})) again();
     ASSERT_THAT(lookups_, SizeIs(Le(8)));
   }
+  EXPECT_THAT(lookups_, SizeIs(7));
   failing_ = false;
   EXPECT_FALSE(stream_->Read().has_value());
 }

@@ -15,7 +15,7 @@ constexpr size_t kIterationWithin = 40;
 
 // Whether an event has to be decoded: there may be a great many.
 bool IsOfInterest(const EventHead& head, absl::string_view line) {
-  if (head.type == "tool_call") {
+  if (head.type == "tool_call" || head.type == "tool_call_update") {
     return absl::StrContains(line.substr(0, kIdWithin), kShellCommandIdPrefix);
   }
   if (head.type == "agent_message") {

@@ -149,6 +149,30 @@ TEST_F(SessionTableTest, ARunnerThatComesBackWithoutItsTurnHasLostIt) {
   EXPECT_EQ(Snapshot().queue.pause->reason, "runner_lost");
 }
 
+TEST_F(SessionTableTest, TheShellCommandsOfALostRunnerHaveFailed) {
+  ASSERT_OK(Create("s1"));
+  const auto runner = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(runner));
+  ASSERT_OK(Add("first"));
+  ASSERT_OK(StartTurn(runner->handed.Take().turn_id));
+  const std::string of_agent = "cmd-99999999999999-0";  // No id of ours.
+  for (const std::string& id : {std::string("cmd-0-0"), std::string("cmd-1-0"),
+                                std::string("cmd-1-1"), std::string("cmd-1-2"), of_agent}) {
+    ASSERT_OK(Record(ToolCall{.tool_call_id = id, .title = "make", .status = "queued"}));
+  }
+  ASSERT_OK(Record(ToolCallUpdate{
+      .tool_call_id = "cmd-1-0", .status = "completed", .title = std::string(1000, 'x')}));
+  ASSERT_OK(Record(ToolCallUpdate{.tool_call_id = "cmd-1-1", .status = "running"}));
+  Reopen();
+  ASSERT_OK(Attach(std::make_shared<TestReceiver>()));
+  std::vector<std::string> failed;
+  for (const EventPtr& event : ReadAll()) {
+    const auto* update = std::get_if<ToolCallUpdate>(&event->payload);
+    if (update != nullptr && update->status == "failed") failed.push_back(update->tool_call_id);
+  }
+  EXPECT_THAT(failed, testing::ElementsAre("cmd-1-1", "cmd-1-2"));
+}
+
 TEST_F(SessionTableTest, AMessageThatWasNotBegunGoesToTheNextRunner) {
   ASSERT_OK(Create("s1"));
   const auto runner = std::make_shared<TestReceiver>();

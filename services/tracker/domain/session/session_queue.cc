@@ -16,6 +16,8 @@ namespace {
 
 // Why the queue is paused where somebody has stopped the agent.
 constexpr char kStopped[] = "stopped";
+// Why a turn has failed whose runner is gone.
+constexpr char kRunnerLost[] = "runner_lost";
 
 }  // namespace
 
@@ -153,7 +155,7 @@ absl::Status Session::Attach(std::shared_ptr<MessageReceiver> receiver, absl::st
 absl::Status Session::LoseTurn(const char* why, absl::Time now) {
   const auto& turn = delivery_.state().turn;
   if (!turn.has_value()) return absl::OkStatus();
-  return FinishTurn(std::string(turn->id), {TurnEnd::kFailed, "runner_lost", why}, now);
+  return FinishTurn(std::string(turn->id), {TurnEnd::kFailed, kRunnerLost, why}, now);
 }
 
 absl::Status Session::LoseRunner(absl::Time now) {
@@ -215,6 +217,13 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
   }
   queue_changed_ = true;
   RETURN_IF_ERROR(CancelPermissions(now).status());
+  if (outcome.reason == kRunnerLost) {
+    // They have ended with it, and nobody else tells of that.
+    for (std::string& command : answer_.UnfinishedCommands()) {
+      ToolCallUpdate end{.tool_call_id = std::move(command), .status = "failed"};
+      RETURN_IF_ERROR(Append(std::move(end), now).status());
+    }
+  }
   if (outcome.end != TurnEnd::kCompleted) {
     const QueuePause& pause = *delivery_.state().pause;
     RETURN_IF_ERROR(
