@@ -172,6 +172,7 @@ boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> a
   start_deadline_.reset();
   if (error.has_value()) co_return Fail(*error);
   state_ = State::kRunning;
+  Changed();
   last_end_ = {};
   Say(v1::AGENT_STATUS_IDLE);
   AnswerControls({});
@@ -356,10 +357,12 @@ void SessionRunner::EndAgent() {
   files_.reset();
   scheduler_->Ended(id());
   if (std::exchange(wanted_again_, false) && !released_) Want();
+  Changed();
 }
 
 void SessionRunner::Stop() {
   if (host_->is_stopping) StopCommands("the runner was stopped");
+  Changed();
   switch (state_) {
     case State::kAsleep:
       // It was to be started again later.
@@ -392,6 +395,7 @@ void SessionRunner::Stop() {
 
 void SessionRunner::Release() {
   released_ = true;
+  Changed();
   wanted_again_ = false;
   start_timer_.reset();
   // They are no longer this runner's to withdraw.

@@ -145,6 +145,9 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   boost::asio::awaitable<void> FailLostTurn(std::string turn_id);
   boost::asio::awaitable<bool> StartTurn();
   boost::asio::awaitable<AgentSession::TurnEnd> PromptAgent();
+  // Until what a prompt depends on is different: its agent, and whether that is to be stopped.
+  boost::asio::awaitable<void> NextChange();
+  void Changed();
   boost::asio::awaitable<Json> PromptBlocks();
   // True where its queue goes on by itself.
   boost::asio::awaitable<bool> FinishTurn(AgentSession::TurnEnd end);
@@ -225,6 +228,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   std::optional<Turn> next_turn_;
   bool failing_turn_ = false;                    // That another process has begun.
   std::optional<AgentError> gave_up_;            // A person has to look before it is started again.
+  std::vector<Later<bool>> changes_;             // That are waited for.
   std::optional<ShellCommands> shell_commands_;  // Of the answer to the present turn.
   std::string results_;  // What became of commands, that the agent was not told yet.
   int rounds_ = 0;       // Prompts with results in a row.

@@ -102,6 +102,7 @@ void SessionRunner::TakeMessage(const v1::ReceivedMessage& received) {
   if (received.stop()) {
     if (!turn_.has_value() || turn_->id != received.turn_id()) return;
     turn_->is_stopped = true;
+    Changed();
     if (agent_ != nullptr) agent_->Cancel();
     StopCommands("the turn was stopped");
     return;
@@ -211,7 +212,7 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
         co_return AgentError{"agent_stopped", "the agent was stopped before it could be asked"};
       }
       if (state_ == State::kAsleep) Want();
-      co_await Pause(*host_->timers, absl::Milliseconds(50));
+      co_await NextChange();
     }
     if (turn_->is_stopped) co_return PromptEnd{.stop_reason = "cancelled", .usage = nullptr};
     const Later<AgentSession::TurnEnd> ended(host_->executor);
@@ -237,10 +238,18 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionRunner::PromptAgent() {
     if (!is_unsent) co_return end;
     // The end of the agent is told after that of the turn.
     const std::shared_ptr<AgentSession> ended_with = agent_;
-    while (agent_ != nullptr && agent_ == ended_with) {
-      co_await Pause(*host_->timers, absl::Milliseconds(10));
-    }
+    while (agent_ != nullptr && agent_ == ended_with) co_await NextChange();
   }
+}
+
+boost::asio::awaitable<void> SessionRunner::NextChange() {
+  const Later<bool> changed(host_->executor);
+  changes_.push_back(changed);
+  co_await changed.Get();
+}
+
+void SessionRunner::Changed() {
+  for (const Later<bool>& each : std::exchange(changes_, {})) each.Set(true);
 }
 
 boost::asio::awaitable<Json> SessionRunner::PromptBlocks() {
