@@ -81,9 +81,16 @@ class FakeLog final : public TrackerCalls {
   Result<v1::GetImageResponse> Call(v1::GetImageRequest) override {
     return None<v1::GetImageResponse>();
   }
-  Result<v1::Permission> Call(v1::AskPermissionRequest) override { return None<v1::Permission>(); }
-  Result<v1::ListPermissionsResponse> Call(v1::CancelPermissionsRequest) override {
-    return None<v1::ListPermissionsResponse>();
+  Result<v1::Permission> Call(v1::AskPermissionRequest request) override {
+    asked.push_back(request);
+    if (answers.empty()) co_return absl::UnimplementedError("not here");
+    absl::StatusOr<v1::Permission> answer = std::move(answers.front());
+    answers.pop_front();
+    co_return answer;
+  }
+  Result<v1::ListPermissionsResponse> Call(v1::CancelPermissionsRequest request) override {
+    withdrawn.push_back(request.permission_id());
+    co_return v1::ListPermissionsResponse();
   }
   Stream<v1::Assignment> Open(v1::ServeRequest) override { return nullptr; }
   Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest) override { return nullptr; }
@@ -91,6 +98,9 @@ class FakeLog final : public TrackerCalls {
   std::deque<How> next;
   std::string refused = "bad";  // What has it in it is no event.
   std::vector<v1::SessionEvent> log;
+  std::deque<absl::StatusOr<v1::Permission>> answers;  // To what is asked.
+  std::vector<v1::AskPermissionRequest> asked;
+  std::vector<std::string> withdrawn;  // The ids of questions.
   int appends = 0;
   int64_t lease = 0;  // Of the last call.
 

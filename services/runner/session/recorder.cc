@@ -86,10 +86,7 @@ boost::asio::awaitable<void> Recorder::Run() {
 }
 
 boost::asio::awaitable<absl::Status> Recorder::Append(std::vector<v1::SessionEvent> events) {
-  v1::AppendEventsRequest request;
-  request.set_client_id(session_.client_id);
-  request.set_session_id(session_.session_id);
-  request.set_lease(session_.lease);
+  auto request = RequestAbout<v1::AppendEventsRequest>(session_);
   for (const v1::SessionEvent& event : events) *request.add_events() = event;
   TryAgain again;
   while (true) {
@@ -122,9 +119,7 @@ boost::asio::awaitable<absl::Status> Recorder::AppendEach(std::vector<v1::Sessio
 
 boost::asio::awaitable<absl::StatusOr<bool>> Recorder::WereRecorded(
     const std::vector<v1::SessionEvent>& events) {
-  v1::ReadEventsRequest request;
-  request.set_client_id(session_.client_id);
-  request.set_session_id(session_.session_id);
+  auto request = RequestAbout<v1::ReadEventsRequest>(session_);
   request.set_limit(1000);
   int64_t after = last_seq_;
   std::vector<std::string> wanted;

@@ -10,17 +10,11 @@
 #include "boost/asio/awaitable.hpp"
 #include "runner/later.h"
 #include "runner/session/event_batch.h"
+#include "runner/session/session_name.h"
 #include "runner/timers.h"
 #include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
-
-// Which session, whose, and by what lease this runner has it.
-struct SessionName {
-  std::string client_id;
-  std::string session_id;
-  int64_t lease = 0;
-};
 
 // Records what an agent says, in its order and once, however often the tracker is away meanwhile.
 // The first piece at once, what comes while a call is under way or within kEvery with the next one:

@@ -1,16 +1,15 @@
-// What the agent of a session asks for, for SessionRunner.
-#include <string>
+#include "runner/session/session_questions.h"
+
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "boost/asio/co_spawn.hpp"
 #include "common/error_details.h"
 #include "common/log.h"
-#include "common/random.h"
 #include "common/text_scan.h"
-#include "runner/session/session_calls.h"
-#include "runner/session/session_runner.h"
+#include "runner/tracker/persistence.h"
 
 namespace callslip::runner {
 namespace {
@@ -24,10 +23,6 @@ constexpr size_t kOptionNameBytes = size_t{1} << 10;
 constexpr size_t kWordBytes = 64;
 // Of a question that is told of in an error.
 constexpr size_t kToldTitleBytes = 256;
-
-std::string TitleOf(const PermissionQuestion& question) {
-  return std::string(CutText(question.tool_call.title.value_or(""), kMaxTitleBytes));
-}
 
 // What the agent has said of what it asks for, within what a question may show: the largest members
 // are left out of more, and named.
@@ -107,69 +102,60 @@ v1::SessionEvent CouldNotAsk(const PermissionQuestion& question, const absl::Sta
   return event;
 }
 
-v1::SessionEvent DecidedByPolicy(const PermissionQuestion& question, const std::string& id,
-                                 const std::string& option) {
-  v1::SessionEvent event;
-  v1::PermissionEvent& permission = *event.mutable_permission();
-  permission.set_title(TitleOf(question));
-  permission.set_selected_option(IdText(option));
-  permission.set_outcome("selected");
-  permission.set_permission_id(id);
-  permission.set_tool_call_id(IdText(question.tool_call.id));
-  permission.set_decided_by("policy");
-  return event;
-}
-
 }  // namespace
 
-void SessionRunner::OnPermission(PermissionQuestion question,
-                                 std::function<void(PermissionChoice)> answer) {
-  // Nobody can answer it before it is asked.
-  const std::string permission_id = absl::StrCat("acp-", RandomHex128());
-  if (tool_calls_.has_value()) tool_calls_->Complete(question);
-  const std::optional<std::string> decided =
-      plan_.permissions.Decide(question.tool_call.kind.value_or(""), question.options);
-  if (decided.has_value()) {
-    recorder_->Add(DecidedByPolicy(question, permission_id, *decided));
-    return answer(decided);
+std::string TitleOf(const PermissionQuestion& question) {
+  return std::string(CutText(question.tool_call.title.value_or(""), kMaxTitleBytes));
+}
+
+// They hold it until they have ended.
+template <typename Coroutine>
+void SessionQuestions::Spawn(Coroutine coroutine) {
+  boost::asio::co_spawn(executor_, std::move(coroutine),
+                        [self = shared_from_this()](const std::exception_ptr&) {});
+}
+
+void SessionQuestions::Ask(PermissionQuestion question, const std::string& permission_id,
+                           bool parent_may_allow, ActiveSpan span,
+                           std::function<void(PermissionChoice)> answer) {
+  open_[question.number] = permission_id;
+  Spawn(AskTracker(std::move(question), permission_id, parent_may_allow, std::move(span),
+                   std::move(answer)));
+}
+
+void SessionQuestions::Withdraw(int64_t number) {
+  const auto question = open_.extract(number);
+  if (!question.empty()) Spawn(WithdrawAtTracker(question.mapped()));
+}
+
+void SessionQuestions::WithdrawAll() {
+  for (auto& [number, permission_id] : std::exchange(open_, {})) {
+    Spawn(WithdrawAtTracker(std::move(permission_id)));
   }
-  questions_[question.number] = permission_id;
-  NoteBusy();
-  Spawn(Ask(std::move(question), permission_id, std::move(answer)));
 }
 
-void SessionRunner::OnPermissionOver(int64_t number) {
-  const auto question = questions_.extract(number);
-  if (!question.empty()) Spawn(Withdraw(question.mapped()));
-  NoteBusy();
+void SessionQuestions::Release() {
+  is_released_ = true;
+  open_.clear();
 }
 
-void SessionRunner::WithdrawQuestions() {
-  for (auto& [number, permission_id] : std::exchange(questions_, {})) {
-    Spawn(Withdraw(std::move(permission_id)));
-  }
-}
-
-boost::asio::awaitable<void> SessionRunner::Withdraw(std::string permission_id) {
-  const auto self = shared_from_this();
-  auto request = For<v1::CancelPermissionsRequest>();
+boost::asio::awaitable<void> SessionQuestions::WithdrawAtTracker(std::string permission_id) {
+  auto request = RequestAbout<v1::CancelPermissionsRequest>(session_);
   request.set_permission_id(std::move(permission_id));
   // Refused, the session has ended, and the question with it.
-  co_await Persistently(std::move(request));
+  co_await Persist(*tracker_, *timers_, std::move(request), [this] { return is_released_; });
 }
 
-boost::asio::awaitable<void> SessionRunner::Ask(PermissionQuestion question,
-                                                std::string permission_id,
-                                                std::function<void(PermissionChoice)> answer) {
-  const auto self = shared_from_this();
-  const ActiveSpan span = spans_.BeginQuestion();
+boost::asio::awaitable<void> SessionQuestions::AskTracker(
+    PermissionQuestion question, std::string permission_id, bool parent_may_allow, ActiveSpan span,
+    std::function<void(PermissionChoice)> answer) {
   const auto is_open = [&] {
-    const auto open = questions_.find(question.number);
-    return open != questions_.end() && open->second == permission_id && !released_;
+    const auto open = open_.find(question.number);
+    return open != open_.end() && open->second == permission_id;
   };
   // What the agent has said before is seen before.
   co_await recorder_->Flush();
-  auto request = For<v1::AskPermissionRequest>();
+  auto request = RequestAbout<v1::AskPermissionRequest>(session_);
   request.set_permission_id(permission_id);
   const std::string title = TitleOf(question);
   request.set_title(title.empty() ? "The agent asks for permission" : title);
@@ -177,12 +163,12 @@ boost::asio::awaitable<void> SessionRunner::Ask(PermissionQuestion question,
   request.set_kind(std::string(CutText(question.tool_call.kind.value_or(""), kWordBytes)));
   request.set_details(DetailsOf(question));
   AddOptions(question, request);
-  request.set_parent_may_allow(plan_.parents_allow);
+  request.set_parent_may_allow(parent_may_allow);
   request.set_max_wait_ms(kAskMs);
   PermissionChoice choice;
   TryAgain again;
   while (is_open()) {
-    const auto asked = co_await host_->tracker->Call(request);
+    const auto asked = co_await tracker_->Call(request);
     if (asked.ok() && asked->answered()) {
       choice = ChoiceOf(question, asked->selected_option());
       break;
@@ -198,19 +184,18 @@ boost::asio::awaitable<void> SessionRunner::Ask(PermissionQuestion question,
                           reason == "too_many_permissions" || reason == "too_many_askers";
     if (!may_pass) {
       Log(LogLevel::kWarning, "a permission could not be asked for",
-          {{"session", id()},
+          {{"session", session_.session_id},
            {"traceparent", span.context().ToString()},
            {"error", std::string(asked.status().message())}});
       recorder_->Add(CouldNotAsk(question, asked.status()));
       choice = Rejection(question);
       break;
     }
-    co_await Pause(*host_->timers, again.Next());
+    co_await Pause(*timers_, again.Next());
   }
   if (!is_open()) co_return;
-  questions_.erase(question.number);
+  open_.erase(question.number);
   answer(choice);
-  NoteBusy();
 }
 
 }  // namespace callslip::runner

@@ -52,6 +52,8 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
             assignment.lease()},
       recorder_(std::make_shared<Recorder>(host->executor, host->tracker, host->timers, name_,
                                            assignment.session().max_seq())),
+      questions_(std::make_shared<SessionQuestions>(host->executor, host->tracker, host->timers,
+                                                    name_, recorder_)),
       agent_session_id_(assignment.session().agent().agent_session_id()),
       details_(AgentDetails::Parse(assignment.session().agent().details())),
       spans_(plan_.want.agent, assignment.session().session_id(),
@@ -347,7 +349,7 @@ void SessionRunner::EndAgent() {
   start_deadline_.reset();
   // The next one is to take them back.
   if (to_restore_.has_value()) details_ = *std::exchange(to_restore_, std::nullopt);
-  WithdrawQuestions();
+  questions_->WithdrawAll();
   agent_.reset();
   running_.reset();
   EndReceivingBetweenTurns();
@@ -398,8 +400,7 @@ void SessionRunner::Release() {
   Changed();
   wanted_again_ = false;
   start_timer_.reset();
-  // They are no longer this runner's to withdraw.
-  questions_.clear();
+  questions_->Release();
   EndReceiving();
   StopCommands("the session is another runner's");
   Stop();

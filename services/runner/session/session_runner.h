@@ -2,7 +2,6 @@
 #define CALLSLIP_RUNNER_SESSION_SESSION_RUNNER_H_
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,6 +19,7 @@
 #include "runner/session/agent_details.h"
 #include "runner/session/recorder.h"
 #include "runner/session/session_plan.h"
+#include "runner/session/session_questions.h"
 #include "runner/session/shell_commands.h"
 #include "runner/session/tool_calls.h"
 #include "runner/session/turn_spans.h"
@@ -157,13 +157,6 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // Until what it has said is recorded.
   void HoldAgent();
 
-  // session_questions.cc: what it asks for.
-  boost::asio::awaitable<void> Ask(PermissionQuestion question, std::string permission_id,
-                                   std::function<void(PermissionChoice)> answer);
-  // Nobody waits for the answer any more.
-  boost::asio::awaitable<void> Withdraw(std::string permission_id);
-  void WithdrawQuestions();
-
   // Tells the scheduler whether the agent may be stopped for another one.
   void NoteBusy();
   void NoteIdleLater();
@@ -178,11 +171,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
 
   template <typename Request>
   Request For() const {
-    Request request;
-    request.set_client_id(name_.client_id);
-    request.set_session_id(name_.session_id);
-    if constexpr (requires { request.set_lease(0); }) request.set_lease(name_.lease);
-    return request;
+    return RequestAbout<Request>(name_);
   }
   // Repeats the call until it is answered, or the session is not ours any more.
   template <typename Request>
@@ -196,6 +185,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   const v1::Session session_;  // What the plan is made of.
   const SessionName name_;
   const std::shared_ptr<Recorder> recorder_;
+  const std::shared_ptr<SessionQuestions> questions_;
 
   State state_ = State::kAsleep;
   int64_t life_ = 0;  // Counts its agents, so that what began with one ends with it.
@@ -236,7 +226,6 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   TurnSpans spans_;
   std::string title_;  // That the tracker was not told yet.
   bool holds_agent_ = false;
-  std::map<int64_t, std::string> questions_;  // Open ones: the tracker's ids, by their numbers.
 
   std::vector<std::string> controls_;  // That wait for the agent to run.
   std::unique_ptr<Timers::Timer> control_timer_;

@@ -10,6 +10,7 @@
 #include "boost/asio/cancellation_type.hpp"
 #include "common/error_details.h"
 #include "common/log.h"
+#include "common/random.h"
 #include "common/text_scan.h"
 #include "runner/client/client_params.h"
 #include "runner/session/session_calls.h"
@@ -53,6 +54,19 @@ v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& 
       method == "fs/read_text_file" ? *event.mutable_file_read() : *event.mutable_file_write();
   file.set_path(done.path);
   file.set_size(done.bytes);
+  return event;
+}
+
+v1::SessionEvent DecidedByPolicy(const PermissionQuestion& question, const std::string& id,
+                                 const std::string& option) {
+  v1::SessionEvent event;
+  v1::PermissionEvent& permission = *event.mutable_permission();
+  permission.set_title(TitleOf(question));
+  permission.set_selected_option(IdText(option));
+  permission.set_outcome("selected");
+  permission.set_permission_id(id);
+  permission.set_tool_call_id(IdText(question.tool_call.id));
+  permission.set_decided_by("policy");
   return event;
 }
 
@@ -124,7 +138,7 @@ void SessionRunner::NoteBusy() {
                            running_->agent().capabilities().load || plan_.allow_fresh;
   // Who would forget everything is stopped for nobody.
   const bool would_forget = prompted_ && !can_restore;
-  scheduler_->Busy(id(), turn_.has_value() || !questions_.empty() || would_forget);
+  scheduler_->Busy(id(), turn_.has_value() || !questions_->empty() || would_forget);
 }
 
 // What it was started for comes with the first answer of the tracker, if at all.
@@ -389,6 +403,30 @@ void SessionRunner::HoldAgent() {
     self->holds_agent_ = false;
     agent->GoOn();
   }(shared_from_this(), agent_));
+}
+
+void SessionRunner::OnPermission(PermissionQuestion question,
+                                 std::function<void(PermissionChoice)> answer) {
+  // Nobody can answer it before it is asked.
+  const std::string permission_id = absl::StrCat("acp-", RandomHex128());
+  if (tool_calls_.has_value()) tool_calls_->Complete(question);
+  const std::optional<std::string> decided =
+      plan_.permissions.Decide(question.tool_call.kind.value_or(""), question.options);
+  if (decided.has_value()) {
+    recorder_->Add(DecidedByPolicy(question, permission_id, *decided));
+    return answer(decided);
+  }
+  questions_->Ask(std::move(question), permission_id, plan_.parents_allow, spans_.BeginQuestion(),
+                  [self = shared_from_this(), answer = std::move(answer)](PermissionChoice choice) {
+                    answer(std::move(choice));
+                    self->NoteBusy();
+                  });
+  NoteBusy();
+}
+
+void SessionRunner::OnPermissionOver(int64_t number) {
+  questions_->Withdraw(number);
+  NoteBusy();
 }
 
 void SessionRunner::OnClientCall(const std::string& method, const Json& params,

@@ -1,0 +1,28 @@
+#ifndef CALLSLIP_RUNNER_SESSION_SESSION_NAME_H_
+#define CALLSLIP_RUNNER_SESSION_SESSION_NAME_H_
+
+#include <cstdint>
+#include <string>
+
+namespace callslip::runner {
+
+// Which session, whose, and by what lease this runner has it.
+struct SessionName {
+  std::string client_id;
+  std::string session_id;
+  int64_t lease = 0;
+};
+
+// A request about the session, by its lease where the request has one.
+template <typename Request>
+Request RequestAbout(const SessionName& session) {
+  Request request;
+  request.set_client_id(session.client_id);
+  request.set_session_id(session.session_id);
+  if constexpr (requires { request.set_lease(0); }) request.set_lease(session.lease);
+  return request;
+}
+
+}  // namespace callslip::runner
+
+#endif  // CALLSLIP_RUNNER_SESSION_SESSION_NAME_H_

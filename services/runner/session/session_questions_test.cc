@@ -1,0 +1,127 @@
+#include "runner/session/session_questions.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/io_context.hpp"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runner/session/fake_log.h"
+
+namespace callslip::runner {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class SessionQuestionsTest : public testing::Test {
+ protected:
+  static PermissionQuestion Question(int64_t number, int options = 1) {
+    PermissionQuestion question{.number = number};
+    question.tool_call.id = "call";
+    question.tool_call.title = "Write it";
+    for (int i = 0; i < options; ++i) {
+      question.options.push_back(
+          {.id = absl::StrCat("allow", i), .name = "yes", .kind = "allow_once"});
+    }
+    question.options.push_back({.id = "reject", .name = "no", .kind = "reject_once"});
+    return question;
+  }
+  static v1::Permission Answer(const std::string& option) {
+    v1::Permission permission;
+    permission.set_answered(true);
+    permission.set_selected_option(option);
+    return permission;
+  }
+  void Ask(PermissionQuestion question) {
+    const std::string id = absl::StrCat("acp-", question.number);
+    questions_->Ask(std::move(question), id, /*parent_may_allow=*/true, {},
+                    [this](PermissionChoice choice) {
+                      EXPECT_TRUE(questions_->empty());
+                      chosen_.push_back(choice.value_or("cancelled"));
+                    });
+  }
+  void Run() {
+    for (int i = 0; i < 100; ++i) {
+      context_.restart();
+      context_.poll();
+      timers_.Advance(absl::Milliseconds(100));
+    }
+  }
+
+  boost::asio::io_context context_;
+  FakeTimers timers_;
+  FakeLog log_;
+  std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>(
+      context_.get_executor(), &log_, &timers_, SessionName{"client", "s", 7}, 0);
+  std::shared_ptr<SessionQuestions> questions_ = std::make_shared<SessionQuestions>(
+      context_.get_executor(), &log_, &timers_, SessionName{"client", "s", 7}, recorder_);
+  std::vector<std::string> chosen_;
+};
+
+TEST_F(SessionQuestionsTest, IsAskedUntilSomebodyHasAnswered) {
+  log_.answers = {v1::Permission(), absl::UnavailableError("away"), Answer("allow0")};
+  Ask(Question(1));
+  EXPECT_FALSE(questions_->empty());
+  Run();
+  EXPECT_THAT(chosen_, ElementsAre("allow0"));
+  ASSERT_THAT(log_.asked, SizeIs(3));
+  EXPECT_EQ(log_.asked[0].permission_id(), "acp-1");
+  EXPECT_EQ(log_.asked[0].session_id(), "s");
+  EXPECT_EQ(log_.asked[0].lease(), 7);
+  EXPECT_EQ(log_.asked[0].title(), "Write it");
+  EXPECT_TRUE(log_.asked[0].parent_may_allow());
+  EXPECT_THAT(log_.withdrawn, IsEmpty());
+}
+
+TEST_F(SessionQuestionsTest, WhatNobodyCouldBeAskedIsRejected) {
+  log_.answers = {absl::InvalidArgumentError("too odd")};
+  Ask(Question(1));
+  Run();
+  EXPECT_THAT(chosen_, ElementsAre("reject"));
+  ASSERT_THAT(log_.log, SizeIs(1));
+  EXPECT_THAT(log_.log[0].error().message(),
+              HasSubstr("\"Write it\", so it was not given: too odd"));
+}
+
+TEST_F(SessionQuestionsTest, ManyOptionsHaveOneToRejectWithAmongThem) {
+  log_.answers = {Answer("reject")};
+  Ask(Question(1, /*options=*/40));
+  Run();
+  EXPECT_THAT(log_.asked[0].options(), SizeIs(16));
+  EXPECT_EQ(log_.asked[0].options(15).option_id(), "reject");
+  EXPECT_THAT(chosen_, ElementsAre("reject"));
+}
+
+TEST_F(SessionQuestionsTest, WhatIsWithdrawnIsNotAnswered) {
+  log_.answers.assign(1'000, v1::Permission());
+  Ask(Question(1));
+  Ask(Question(2));
+  questions_->Withdraw(1);
+  questions_->Withdraw(1);
+  EXPECT_FALSE(questions_->empty());
+  questions_->WithdrawAll();
+  EXPECT_TRUE(questions_->empty());
+  log_.answers = {Answer("allow0"), Answer("allow0")};
+  Run();
+  EXPECT_THAT(log_.withdrawn, ElementsAre("acp-1", "acp-2"));
+  EXPECT_THAT(chosen_, IsEmpty());
+}
+
+TEST_F(SessionQuestionsTest, WhoseSessionIsAnothersWithdrawsNothing) {
+  log_.answers = {Answer("allow0")};
+  Ask(Question(1));
+  questions_->Release();
+  questions_->WithdrawAll();
+  Run();
+  EXPECT_THAT(log_.withdrawn, IsEmpty());
+  EXPECT_THAT(chosen_, IsEmpty());
+}
+
+}  // namespace
+}  // namespace callslip::runner
