@@ -86,7 +86,8 @@ absl::Status WriteAll(int file, absl::string_view content, absl::string_view pat
 
 // A file of the folder, complete before it gets its name.
 absl::Status Replace(const OpenFile& folder, const std::string& name, const struct stat* before,
-                     absl::string_view path, absl::string_view content) {
+                     absl::string_view path, absl::string_view content,
+                     const std::atomic<bool>& is_wanted) {
   const std::string unfinished = absl::StrCat(".", RandomHex128(), ".callslip");
   const OpenFile file(openat(folder.get(), unfinished.c_str(),
                              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
@@ -97,6 +98,7 @@ absl::Status Replace(const OpenFile& folder, const std::string& name, const stru
   if (before != nullptr && fchmod(file.get(), before->st_mode & 0777) != 0) {
     return Error(errno, path);
   }
+  if (!is_wanted) return absl::CancelledError(absl::StrCat(path, " is not to be written any more"));
   if (renameat(folder.get(), unfinished.c_str(), folder.get(), name.c_str()) != 0) {
     return Error(errno, path);
   }
@@ -162,7 +164,8 @@ absl::StatusOr<std::string> ReadBeneath(int root, absl::string_view path, size_t
   }
 }
 
-absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view content) {
+absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view content,
+                          const std::atomic<bool>& is_wanted) {
   std::string at(path);
   for (int links = 0; links <= kMostLinks; ++links) {
     const auto [above, name] = Split(at);
@@ -176,9 +179,9 @@ absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view co
         return absl::FailedPreconditionError(
             absl::StrCat(path, " is a symbolic link that leads nowhere"));
       }
-      return Replace(folder, name, nullptr, path, content);
+      return Replace(folder, name, nullptr, path, content, is_wanted);
     }
-    if (S_ISREG(before.st_mode)) return Replace(folder, name, &before, path, content);
+    if (S_ISREG(before.st_mode)) return Replace(folder, name, &before, path, content, is_wanted);
     if (!S_ISLNK(before.st_mode)) return NoFile(path, before.st_mode);
     ASSIGN_OR_RETURN(at, ReadLink(folder, above, name, path));
   }

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_COMMON_BENEATH_H_
 #define CALLSLIP_COMMON_BENEATH_H_
 
+#include <atomic>
 #include <string>
 
 #include "absl/status/status.h"
@@ -37,8 +38,10 @@ absl::StatusOr<std::string> ReadBeneath(int root, absl::string_view path, size_t
 
 // Puts a file in the place of the one that is there, at once, with its mode; where there is none,
 // makes it and the folders on the way to it. A symbolic link is written through, unless it leads
-// nowhere.
-absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view content);
+// nowhere. CANCELLED, and nothing is changed, where it is not `is_wanted` any more once its content
+// is on the disk.
+absl::Status WriteBeneath(int root, absl::string_view path, absl::string_view content,
+                          const std::atomic<bool>& is_wanted);
 
 }  // namespace callslip
 

@@ -1,6 +1,5 @@
 #include "runner/client/disk_thread.h"
 
-#include <atomic>
 #include <deque>
 #include <system_error>
 #include <thread>
@@ -10,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "boost/asio/post.hpp"
 #include "common/mutex.h"
-#include "common/status_macros.h"
 
 namespace callslip::runner {
 namespace {
@@ -24,47 +22,66 @@ std::atomic<int>& Threads() {
 
 // What the thread keeps where it is left behind.
 struct DiskThread::Shared : std::enable_shared_from_this<Shared> {
-  explicit Shared(boost::asio::any_io_executor of) : executor(std::move(of)) {}
-
   struct Call {
     int64_t id = 0;
-    std::function<void()> work;
+    std::shared_ptr<const std::atomic<bool>> is_wanted;
+    Work work;
   };
 
-  // On the thread.
-  void Run() {
+  explicit Shared(boost::asio::any_io_executor of) : executor(std::move(of)) {}
+
+  absl::Status Add(Call call) {
     MutexLock lock(&mutex);
-    while (true) {
-      while (calls.empty() && owner != nullptr) changed.Wait(&mutex);
-      if (owner == nullptr) return;
+    if (!has_thread) {
+      if (++Threads() > kMaxThreads) {
+        --Threads();
+        return absl::UnavailableError(absl::StrCat(kMaxThreads, " sessions wait for their files"));
+      }
+      try {
+        std::thread([self = shared_from_this()] {
+          self->Run();
+          --Threads();
+        }).detach();
+      } catch (const std::system_error& error) {
+        --Threads();
+        return absl::UnavailableError(absl::StrCat("no thread for files: ", error.what()));
+      }
+      has_thread = true;
+    }
+    calls.push_back(std::move(call));
+    return absl::OkStatus();
+  }
+
+  // On the thread, until there is nothing to do.
+  void Run() {
+    mutex.Lock();
+    while (!calls.empty()) {
       Call call = std::move(calls.front());
       calls.pop_front();
       mutex.Unlock();
-      call.work();
+      if (*call.is_wanted) call.work(*call.is_wanted);
       call.work = nullptr;
       mutex.Lock();
-      if (owner == nullptr) return;
-      // Its owner goes on the thread that this is posted to.
-      boost::asio::post(executor, [self = shared_from_this(), id = call.id] {
-        DiskThread* to = nullptr;
-        {
-          MutexLock told(&self->mutex);
-          to = self->owner;
-        }
-        if (to != nullptr) to->End(id, absl::OkStatus());
-      });
+      if (owner == nullptr) continue;
+      boost::asio::post(executor, [self = shared_from_this(), id = call.id] { self->Ended(id); });
     }
+    has_thread = false;
+    mutex.Unlock();
   }
-  // False where it has begun.
-  bool TakeBack(int64_t id) {
-    MutexLock lock(&mutex);
-    return std::erase_if(calls, [id](const Call& call) { return call.id == id; }) > 0;
+  // On the thread of its owner, which goes there and nowhere else.
+  void Ended(int64_t id) {
+    DiskThread* to = nullptr;
+    {
+      MutexLock lock(&mutex);
+      to = owner;
+    }
+    if (to != nullptr) to->End(id, absl::OkStatus());
   }
 
   const boost::asio::any_io_executor executor;
   Mutex mutex;
-  CondVar changed;
   std::deque<Call> calls ABSL_GUARDED_BY(mutex);
+  bool has_thread ABSL_GUARDED_BY(mutex) = false;
   DiskThread* owner ABSL_GUARDED_BY(mutex) = nullptr;  // Null once it has gone.
 };
 
@@ -75,62 +92,41 @@ DiskThread::DiskThread(boost::asio::any_io_executor executor, Timers* timers)
 }
 
 DiskThread::~DiskThread() {
-  MutexLock lock(&shared_->mutex);
-  shared_->owner = nullptr;
-  shared_->calls.clear();
-  shared_->changed.NotifyAll();
-}
-
-absl::Status DiskThread::Check(size_t bytes) const {
-  if (waiting_.size() < kMaxCalls && bytes_ + bytes <= kMaxBytes) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      absl::StrCat("files are slow to be read and written: at most ", kMaxCalls, " calls and ",
-                   kMaxBytes >> 20, " MiB of a session wait for them"));
-}
-
-absl::Status DiskThread::BeginThread() {
-  if (has_thread_) return absl::OkStatus();
-  if (++Threads() > kMaxThreads) {
-    --Threads();
-    return absl::ResourceExhaustedError("too many file systems do not answer");
+  {
+    MutexLock lock(&shared_->mutex);
+    shared_->owner = nullptr;
+    shared_->calls.clear();
   }
-  try {
-    std::thread([shared = shared_] {
-      shared->Run();
-      --Threads();
-    }).detach();
-  } catch (const std::system_error& error) {
-    --Threads();
-    return absl::ResourceExhaustedError(absl::StrCat("no thread for files: ", error.what()));
+  while (!waiting_.empty()) {
+    End(waiting_.begin()->first, absl::CancelledError("the session is over"));
   }
-  has_thread_ = true;
-  return absl::OkStatus();
 }
 
-void DiskThread::Do(size_t bytes, std::function<void()> work,
-                    std::function<void(const absl::Status&)> done) {
-  absl::Status can_be_done = Check(bytes);
-  if (can_be_done.ok()) can_be_done = BeginThread();
-  if (!can_be_done.ok()) return done(can_be_done);
+void DiskThread::Do(size_t bytes, Work work, Done done) {
+  if (bytes_ + bytes > kMaxBytes) {
+    return done(absl::UnavailableError(
+        absl::StrCat("files are slow to be read and written: what waits for them is above ",
+                     kMaxBytes >> 20, " MiB")));
+  }
   const int64_t call = ++last_call_;
+  const auto is_wanted = std::make_shared<std::atomic<bool>>(true);
+  absl::Status added = shared_->Add({call, is_wanted, std::move(work)});
+  if (!added.ok()) return done(added);
   bytes_ += bytes;
-  Waiting& waiting = waiting_[call];
-  waiting.bytes = bytes;
-  waiting.done = std::move(done);
-  waiting.timer = timers_->After(kMaxWait, [this, call] {
-    const bool is_begun = !shared_->TakeBack(call);
-    End(call, absl::DeadlineExceededError(absl::StrCat(
-                  "the file system has not answered within ", absl::FormatDuration(kMaxWait),
-                  is_begun ? ": it may be done all the same" : ": it was not done")));
-  });
-  MutexLock lock(&shared_->mutex);
-  shared_->calls.push_back({call, std::move(work)});
-  shared_->changed.NotifyAll();
+  waiting_[call] = {
+      .bytes = bytes,
+      .is_wanted = is_wanted,
+      .done = std::move(done),
+      .timer = timers_->After(kMaxWait, [this, call] {
+        End(call, absl::DeadlineExceededError(absl::StrCat(
+                      "the file system has not answered within ", absl::FormatDuration(kMaxWait))));
+      })};
 }
 
 void DiskThread::End(int64_t call, const absl::Status& status) {
   auto ended = waiting_.extract(call);
   if (ended.empty()) return;
+  *ended.mapped().is_wanted = false;
   bytes_ -= ended.mapped().bytes;
   ended.mapped().done(status);
 }

@@ -1,5 +1,6 @@
 #include "runner/client/disk_thread.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 namespace callslip::runner {
 namespace {
 
+using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -29,7 +31,7 @@ class DiskThreadTest : public testing::Test {
   // Notes what is done, and how each call ends.
   void Do(const std::string& name, size_t bytes = 0) {
     disk_->Do(
-        bytes, [done = done_, name] { done->push_back(name); },
+        bytes, [done = done_, name](const std::atomic<bool>&) { done->push_back(name); },
         [this, name](const absl::Status& status) {
           EXPECT_EQ(std::this_thread::get_id(), own_);
           ended_.push_back(absl::StrCat(name, " ", status.ToString()));
@@ -39,9 +41,10 @@ class DiskThreadTest : public testing::Test {
   void Hang() {
     disk_->Do(
         0,
-        [began = began_, hang = hang_] {
+        [began = began_, hang = hang_, done = done_](const std::atomic<bool>& is_wanted) {
           began->Notify();
           hang->Wait();
+          if (is_wanted) done->push_back("hung");
         },
         [this](const absl::Status& status) {
           ended_.push_back(absl::StrCat("hung ", status.ToString()));
@@ -84,8 +87,8 @@ TEST_F(DiskThreadTest, WhatDoesNotAnswerIsGivenUp) {
   timers_.Advance(DiskThread::kMaxWait - absl::Milliseconds(1));
   EXPECT_THAT(ended_, IsEmpty());
   timers_.Advance(absl::Milliseconds(1));
-  EXPECT_THAT(ended_,
-              ElementsAre(HasSubstr("it may be done all the same"), HasSubstr("it was not done")));
+  EXPECT_THAT(ended_, ElementsAre(HasSubstr("hung DEADLINE_EXCEEDED"),
+                                  HasSubstr("later DEADLINE_EXCEEDED")));
   hang_->Notify();
   Do("last");
   RunUntilEnded(3);
@@ -98,28 +101,47 @@ TEST_F(DiskThreadTest, OnlySoMuchWaits) {
   Do("large", DiskThread::kMaxBytes);
   EXPECT_THAT(ended_, IsEmpty());
   Do("one more", 1);
-  EXPECT_THAT(ended_, ElementsAre(HasSubstr("one more RESOURCE_EXHAUSTED: files are slow")));
-  for (size_t i = 2; i < DiskThread::kMaxCalls; ++i) Do("small");
-  EXPECT_THAT(ended_, SizeIs(1));
-  Do("small");
-  EXPECT_THAT(ended_, SizeIs(2));
+  EXPECT_THAT(ended_, ElementsAre(HasSubstr("one more UNAVAILABLE: files are slow")));
   hang_->Notify();
-  RunUntilEnded(DiskThread::kMaxCalls + 2);
+  RunUntilEnded(3);
   ended_.clear();
   Do("large", DiskThread::kMaxBytes);
   RunUntilEnded(1);
   EXPECT_THAT(ended_, ElementsAre("large OK"));
 }
 
+// As many as a peer may have open: an agent asks for all its files at once.
+TEST_F(DiskThreadTest, ManyAreDoneAtOnce) {
+  for (int i = 0; i < 1'000; ++i) Do("small");
+  RunUntilEnded(1'000);
+  EXPECT_THAT(ended_, Each("small OK"));
+}
+
+TEST_F(DiskThreadTest, ThreadsThatHaveNothingToDoCountForNothing) {
+  std::vector<std::unique_ptr<DiskThread>> others;
+  for (int i = 0; i < DiskThread::kMaxThreads + 50; ++i) {
+    disk_.swap(
+        others.emplace_back(std::make_unique<DiskThread>(context_.get_executor(), &timers_)));
+    ended_.clear();
+    Do("small");
+    RunUntilEnded(1);
+    ASSERT_THAT(ended_, ElementsAre("small OK"));
+  }
+}
+
 TEST_F(DiskThreadTest, WhoGoesIsHeldUpByNothing) {
   Hang();
   Do("later");
   disk_ = nullptr;
+  EXPECT_THAT(ended_, ElementsAre("hung CANCELLED: the session is over",
+                                  "later CANCELLED: the session is over"));
   hang_->Notify();
+  // What is done after it says that the thread is over.
+  while (done_.use_count() > 1) std::this_thread::yield();
+  EXPECT_THAT(*done_, IsEmpty());
   context_.poll();
   timers_.Advance(DiskThread::kMaxWait);
-  EXPECT_THAT(ended_, IsEmpty());
-  EXPECT_THAT(*done_, IsEmpty());
+  EXPECT_THAT(ended_, SizeIs(2));
 }
 
 }  // namespace

@@ -152,11 +152,12 @@ absl::StatusOr<std::string> FileAccess::Read(absl::string_view path) const {
   return content;
 }
 
-absl::Status FileAccess::Write(absl::string_view path, absl::string_view content) const {
+absl::Status FileAccess::Write(absl::string_view path, absl::string_view content,
+                               const std::atomic<bool>& is_wanted) const {
   if (content.size() > kMostBytes) return TooLarge(path);
   if (!IsUtf8(content)) return absl::InvalidArgumentError("`content` is not UTF-8");
   ASSIGN_OR_RETURN(const Inside inside, Find(path));
-  return WriteBeneath(inside.folder, inside.path, content);
+  return WriteBeneath(inside.folder, inside.path, content, is_wanted);
 }
 
 FileAccess::Done FileAccess::ReadTextFile(const Json& params) const {
@@ -172,12 +173,14 @@ FileAccess::Done FileAccess::ReadTextFile(const Json& params) const {
   return {Json{{"content", std::string(lines)}}, *path, static_cast<int64_t>(content->size())};
 }
 
-FileAccess::Done FileAccess::WriteTextFile(const Json& params) const {
+FileAccess::Done FileAccess::WriteTextFile(const Json& params,
+                                           const std::atomic<bool>& is_wanted) const {
   const auto path = TextParam(params, "path");
   if (!path.ok()) return Failed(path.status());
   const auto content = TextParam(params, "content");
   if (!content.ok()) return Failed(content.status());
-  if (absl::Status written = Write(*path, *content); !written.ok()) return Failed(written);
+  if (absl::Status written = Write(*path, *content, is_wanted); !written.ok())
+    return Failed(written);
   return {Json(), *path, static_cast<int64_t>(content->size())};
 }
 

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_RUNNER_CLIENT_FILE_ACCESS_H_
 #define CALLSLIP_RUNNER_CLIENT_FILE_ACCESS_H_
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ using FolderWay = std::vector<std::string>;
 class FileAccess {
  public:
   static constexpr int64_t kMostBytes = 10 << 20;
+  static inline const std::atomic<bool> kAlways = true;
 
   // `folders`: the session's working directory and its additional ones; one at least. They are
   // opened here, once: what is renamed or replaced later is not followed. An error where the first
@@ -50,7 +52,8 @@ class FileAccess {
   Done ReadTextFile(const Json& params) const;
   // `fs/write_text_file`: {path, content} → null. The file is as it was or as it shall be, never in
   // between, for whoever opens it; it keeps its mode. Folders on the way to it are made.
-  Done WriteTextFile(const Json& params) const;
+  // It stays as it is, too, where the call is not `is_wanted` any more.
+  Done WriteTextFile(const Json& params, const std::atomic<bool>& is_wanted = kAlways) const;
 
   // A descriptor of a folder inside, for a command to begin in. An error as agents are told it.
   absl::StatusOr<OpenFile> OpenFolder(absl::string_view path) const;
@@ -77,7 +80,8 @@ class FileAccess {
 
   absl::StatusOr<Inside> Find(absl::string_view path) const;
   absl::StatusOr<std::string> Read(absl::string_view path) const;
-  absl::Status Write(absl::string_view path, absl::string_view content) const;
+  absl::Status Write(absl::string_view path, absl::string_view content,
+                     const std::atomic<bool>& is_wanted) const;
 
   std::vector<Root> roots_;
   std::vector<std::string> left_out_;

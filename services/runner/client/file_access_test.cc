@@ -130,6 +130,17 @@ TEST_F(FileAccessTest, WrittenFileKeepsItsModeAndOtherLinksToItStayAsTheyAre) {
   EXPECT_EQ(Get("/out/hard"), "one\ntwo\nthree\n");
 }
 
+TEST_F(FileAccessTest, WhatIsNotWantedAnyMoreIsNotWritten) {
+  const std::atomic<bool> is_wanted = false;
+  for (const char* name : {"/file", "/new"}) {
+    EXPECT_THAT(
+        Said(access_->WriteTextFile({{"path", dir_ + name}, {"content", "late"}}, is_wanted)),
+        HasSubstr("is not to be written any more"));
+  }
+  EXPECT_EQ(Get("/dir/file"), "one\ntwo\nthree\n");
+  EXPECT_THAT(Names("/dir"), ElementsAre("file", "sub"));
+}
+
 TEST_F(FileAccessTest, WhoeverHasItOpenSeesTheOldOneAsAWhole) {
   std::ifstream before(dir_ + "/file");
   EXPECT_EQ(Write(dir_ + "/file"), "written");

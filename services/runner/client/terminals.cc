@@ -144,9 +144,13 @@ void Terminals::Create(const Json& params, Peer::Respond respond) {
   if (!command.ok()) return respond(ErrorAnswer(command.status()));
   ++starting_;
   const std::string cwd = command->directory;
+  size_t bytes = 0;
+  for (const std::string& word : command->words) bytes += word.size();
+  for (const auto& [name, value] : command->environment) bytes += name.size() + value.size();
   const auto folder = std::make_shared<absl::StatusOr<OpenFile>>(absl::UnknownError(""));
   disk_->Do(
-      /*bytes=*/0, [files = files_, cwd, folder] { *folder = files->OpenFolder(cwd); },
+      /*bytes=*/0,
+      [files = files_, cwd, folder](const std::atomic<bool>&) { *folder = files->OpenFolder(cwd); },
       [this, folder, command = *std::move(command),
        respond = std::move(respond)](const absl::Status& looked_up) {
         --starting_;

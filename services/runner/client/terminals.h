@@ -23,8 +23,8 @@ class Terminals {
  public:
   static constexpr size_t kMost = 16;
 
-  // `files` says where the session works; its folders are looked up on `disk`, which must outlive
-  // this, and is to go with it.
+  // `files` says where the session works; its folders are looked up on `disk`, which is to go
+  // before this.
   Terminals(CommandHost host, std::shared_ptr<const FileAccess> files, DiskThread* disk)
       : host_(std::move(host)), files_(std::move(files)), disk_(disk) {}
   // The session or the agent has ended: what runs is killed, who waits is told nothing.

@@ -354,8 +354,9 @@ void SessionRunner::EndAgent() {
   running_.reset();
   EndReceivingBetweenTurns();
   idle_timer_.reset();
-  terminals_.reset();
+  // What waits for it is answered, by terminals, too.
   disk_.reset();
+  terminals_.reset();
   files_.reset();
   scheduler_->Ended(id());
   if (std::exchange(wanted_again_, false) && !released_) Want();

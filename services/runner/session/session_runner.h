@@ -192,8 +192,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   std::shared_ptr<RunningAgent> running_;
   std::shared_ptr<AgentSession> agent_;
   std::shared_ptr<const FileAccess> files_;  // As of the start of the present agent.
-  std::unique_ptr<DiskThread> disk_;
   std::unique_ptr<Terminals> terminals_;
+  std::unique_ptr<DiskThread> disk_;  // Goes before these.
   AgentRestarts restarts_;
   absl::Time start_at_ = absl::InfinitePast();
   std::unique_ptr<Timers::Timer> start_timer_;

@@ -1,5 +1,4 @@
 // The turns of a session, for SessionRunner.
-#include <algorithm>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -31,21 +30,31 @@ constexpr int kMostRounds = 50;
 // How long a message may take to come to a session that was started for one.
 constexpr absl::Duration kFirstMessage = absl::Seconds(2);
 
-// Of a file that is to be written, within what one may have.
-size_t ContentBytes(const Json& params) {
-  const auto content = params.find("content");
-  if (content == params.end() || !content->is_string()) return 0;
-  return std::min(content->get_ref<const std::string&>().size(),
-                  static_cast<size_t>(FileAccess::kMostBytes));
+// What of the params of a file call is looked at.
+Json FileParams(const Json& params) {
+  Json used = Json::object();
+  for (const char* name : {"path", "line", "limit", "content"}) {
+    if (const auto member = params.find(name); member != params.end()) used[name] = *member;
+  }
+  return used;
+}
+
+size_t TextBytes(const Json& params) {
+  size_t bytes = 0;
+  for (const Json& member : params) {
+    if (member.is_string()) bytes += member.get_ref<const std::string&>().size();
+  }
+  return bytes;
 }
 
 // What an agent calls its own is no shell command.
+void KeepOffShellIds(std::string& id) {
+  if (absl::StartsWith(id, kShellCommandIdPrefix)) id = absl::StrCat("agent-", id);
+}
+
 void KeepOffShellIds(AgentUpdate& update) {
-  const auto keep_off = [](std::string& id) {
-    if (absl::StartsWith(id, kShellCommandIdPrefix)) id = absl::StrCat("agent-", id);
-  };
-  if (auto* call = std::get_if<ToolCall>(&update)) keep_off(call->id);
-  if (auto* change = std::get_if<ToolCallChange>(&update)) keep_off(change->id);
+  if (auto* call = std::get_if<ToolCall>(&update)) KeepOffShellIds(call->id);
+  if (auto* change = std::get_if<ToolCallChange>(&update)) KeepOffShellIds(change->id);
 }
 
 v1::SessionEvent FileEventOf(const std::string& method, const FileAccess::Done& done) {
@@ -161,7 +170,7 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
         results = co_await shell_commands_->Run();
         if (turn_->is_stopped) {
           end = PromptEnd{.stop_reason = "cancelled", .usage = nullptr};
-        } else if (shell_commands_->is_stopped()) {
+        } else if (shell_commands_->was_cut_off()) {
           end = AgentError{"agent_stopped", "the commands of its answer were stopped"};
         }
       }
@@ -410,6 +419,7 @@ void SessionRunner::OnPermission(PermissionQuestion question,
   // Nobody can answer it before it is asked.
   const std::string permission_id = absl::StrCat("acp-", RandomHex128());
   if (tool_calls_.has_value()) tool_calls_->Complete(question);
+  if (plan_.shell_commands) KeepOffShellIds(question.tool_call.id);
   const std::optional<std::string> decided =
       plan_.permissions.Decide(question.tool_call.kind.value_or(""), question.options);
   if (decided.has_value()) {
@@ -442,10 +452,12 @@ void SessionRunner::OnClientCall(const std::string& method, const Json& params,
     return respond(RpcError{kMethodNotFound, absl::StrCat("there is no method ", method), nullptr});
   }
   const auto done = std::make_shared<FileAccess::Done>();
+  Json used = FileParams(params);
+  const size_t bytes = TextBytes(used);
   disk_->Do(
-      ContentBytes(params),
-      [files = files_, params, reads, done] {
-        *done = reads ? files->ReadTextFile(params) : files->WriteTextFile(params);
+      bytes,
+      [files = files_, used = std::move(used), reads, done](const std::atomic<bool>& is_wanted) {
+        *done = reads ? files->ReadTextFile(used) : files->WriteTextFile(used, is_wanted);
       },
       [this, method, done, respond = std::move(respond)](const absl::Status& status) {
         if (!status.ok()) return respond(ErrorAnswer(status));

@@ -65,6 +65,7 @@ boost::asio::awaitable<std::string> ShellCommands::Run() {
 boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& command) {
   ShellResult result{
       .command_id = command.id, .command = command.command, .output = stopped_, .ran = false};
+  if (!stopped_.empty()) was_cut_off_ = true;
   if (!stopped_.empty()) co_return result;
   Record(command.id, "running");
   // What is not recorded is not done: this may be another runner's session by now.
@@ -73,6 +74,7 @@ boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& co
     co_return result;
   }
   result.output = stopped_;
+  if (!stopped_.empty()) was_cut_off_ = true;
   if (!stopped_.empty()) co_return result;
   ActiveSpan span = spans_->BeginCommand(command.id);
   const Later<CommandResult> ended(co_await boost::asio::this_coro::executor);
@@ -109,7 +111,9 @@ void ShellCommands::Record(const std::string& id, const char* status, std::strin
 
 void ShellCommands::Stop(std::string why) {
   stopped_ = std::move(why);
-  if (process_ != nullptr) process_->Kill();
+  if (process_ == nullptr) return;
+  was_cut_off_ = true;
+  process_->Kill();
 }
 
 std::string JoinResults(const std::vector<std::string>& results, size_t most) {

@@ -45,7 +45,8 @@ class ShellCommands {
   boost::asio::awaitable<std::string> Run();
   // Kills the one that runs. Those that follow are recorded as not run, because of `why`.
   void Stop(std::string why);
-  bool is_stopped() const { return !stopped_.empty(); }
+  // One was killed for that, or not run.
+  bool was_cut_off() const { return was_cut_off_; }
 
  private:
   boost::asio::awaitable<ShellResult> RunOne(const ShellCommand& command);
@@ -60,6 +61,7 @@ class ShellCommands {
   std::vector<ShellCommand> found_;
   std::shared_ptr<CommandProcess> process_;  // While one runs.
   std::string stopped_;                      // Why no more is run; empty: it is.
+  bool was_cut_off_ = false;
 };
 
 // What became of commands, one after the other, in at most `most` bytes: where all of it does not

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "tracker/domain/runner/runner_errors.h"
 #include "tracker/domain/runner/runner_limits.h"
 
@@ -38,7 +39,11 @@ void RunnerStream::Add(Task task) {
     MutexLock lock(&mutex_);
     if (over_) return;
     if (const auto waiting = put_back_.find(task.session_id); waiting != put_back_.end()) {
-      waiting->second.push_back(std::move(task));
+      const bool is_there =
+          !task.control.has_value() && absl::c_any_of(waiting->second, [](const Task& each) {
+            return !each.control.has_value();
+          });
+      if (!is_there) waiting->second.push_back(std::move(task));
       return;
     }
     if (!task.control.has_value() && !needed_.insert(task.session_id).second) return;

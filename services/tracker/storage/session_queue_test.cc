@@ -151,6 +151,10 @@ TEST_F(SessionTableTest, ARunnerThatComesBackWithoutItsTurnHasLostIt) {
 
 TEST_F(SessionTableTest, TheShellCommandsOfALostRunnerHaveFailed) {
   ASSERT_OK(Create("s1"));
+  const auto of_runner = [](Session& session, absl::Time now) {
+    return session.SetAgentState({.status = AgentStatus::kIdle, .runner_id = "r"}, now);
+  };
+  ASSERT_OK(Run(of_runner));
   const auto runner = std::make_shared<TestReceiver>();
   ASSERT_OK(Attach(runner));
   ASSERT_OK(Add("first"));
@@ -171,6 +175,21 @@ TEST_F(SessionTableTest, TheShellCommandsOfALostRunnerHaveFailed) {
     if (update != nullptr && update->status == "failed") failed.push_back(update->tool_call_id);
   }
   EXPECT_THAT(failed, testing::ElementsAre("cmd-1-1", "cmd-1-2"));
+}
+
+// What came by AddAgentText goes on without it, and is followed to its end.
+TEST_F(SessionTableTest, TheShellCommandsOfAnAdapterThatIsLostGoOn) {
+  ASSERT_OK(Create("s1"));
+  const auto adapter = std::make_shared<TestReceiver>();
+  ASSERT_OK(Attach(adapter));
+  ASSERT_OK(Add("first"));
+  ASSERT_OK(StartTurn(adapter->handed.Take().turn_id));
+  ASSERT_OK(Record(ToolCall{.tool_call_id = "cmd-0-0", .title = "make", .status = "queued"}));
+  ASSERT_OK(Attach(std::make_shared<TestReceiver>()));
+  EXPECT_EQ(Snapshot().queue.pause->reason, "runner_lost");
+  for (const EventPtr& event : ReadAll()) {
+    EXPECT_EQ(std::get_if<ToolCallUpdate>(&event->payload), nullptr);
+  }
 }
 
 TEST_F(SessionTableTest, AMessageThatWasNotBegunGoesToTheNextRunner) {

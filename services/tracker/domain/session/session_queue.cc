@@ -16,8 +16,6 @@ namespace {
 
 // Why the queue is paused where somebody has stopped the agent.
 constexpr char kStopped[] = "stopped";
-// Why a turn has failed whose runner is gone.
-constexpr char kRunnerLost[] = "runner_lost";
 
 }  // namespace
 
@@ -155,7 +153,7 @@ absl::Status Session::Attach(std::shared_ptr<MessageReceiver> receiver, absl::st
 absl::Status Session::LoseTurn(const char* why, absl::Time now) {
   const auto& turn = delivery_.state().turn;
   if (!turn.has_value()) return absl::OkStatus();
-  return FinishTurn(std::string(turn->id), {TurnEnd::kFailed, kRunnerLost, why}, now);
+  return FinishTurn(std::string(turn->id), {TurnEnd::kFailed, "runner_lost", why}, now);
 }
 
 absl::Status Session::LoseRunner(absl::Time now) {
@@ -217,8 +215,8 @@ absl::Status Session::FinishTurn(absl::string_view turn_id, TurnOutcome outcome,
   }
   queue_changed_ = true;
   RETURN_IF_ERROR(CancelPermissions(now).status());
-  if (outcome.reason == kRunnerLost) {
-    // They have ended with it, and nobody else tells of that.
+  if (!metadata_.agent.runner_id.empty()) {
+    // A runner has its commands end within their turn; nobody else tells of those that have not.
     for (std::string& command : answer_.UnfinishedCommands()) {
       ToolCallUpdate end{.tool_call_id = std::move(command), .status = "failed"};
       RETURN_IF_ERROR(Append(std::move(end), now).status());
