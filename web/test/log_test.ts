@@ -43,6 +43,17 @@ test('an end is final, and absent members change nothing', () => {
     ['completed', 'run t', 'execute', 'done', {command: 'ls'}]);
 });
 
+test('a tool call whose end nobody tells ends with its turn', () => {
+  const end = (outcome: string): [string, JsonObject] => ['turn_end', {turn_id: 't', outcome}];
+  const told = log(call('a'), update('a', {status: 'running'}), end('completed'),
+    call('b'), call('c'), update('c', {status: 'failed'}), end('failed'),
+    update('b', {status: 'running'}));
+  const statuses = (events: SessionEvent[]) => tools(reduce(events).parts).map(({id, status}) => [id, status]);
+  assert.deepEqual(statuses(told.slice(0, -1)), [['a', 'completed'], ['b', 'cancelled'], ['c', 'failed']]);
+  // A command that goes on without its turn is seen to.
+  assert.deepEqual(statuses(told), [['a', 'completed'], ['b', 'running'], ['c', 'failed']]);
+});
+
 test('a plan changes in its place, once for each turn', () => {
   const plan = (content: string): [string, JsonObject] =>
     ['plan', {entries: [{content, status: 'pending', priority: 'low'}]}];

@@ -36,6 +36,8 @@ export interface ToolPart extends PartBase {
   id: string;
   title: string;
   status: ToolStatus;
+  // Its turn has ended, and its agent has not told how it has.
+  isAssumed?: boolean;
   tool: string;
   rawInput?: Json;
   rawOutput?: Json;
@@ -96,6 +98,7 @@ export class Reduction {
   prompts = 0;
   lastSeq = 0;
   private readonly tools = new Map<string, number>();
+  private readonly openTools = new Set<string>();
   private planAt = -1;
 
   add(event: SessionEvent): void {
@@ -120,7 +123,10 @@ export class Reduction {
         this.touch(text(data.path), event.seq, event.type === 'file_write');
         return this.other('file', event);
       }
-      case 'turn_end': case 'session_start': case 'session_end': case 'error':
+      case 'turn_end':
+        this.endTools(data.outcome === 'completed' ? 'completed' : 'cancelled');
+        return this.other(event.type, event);
+      case 'session_start': case 'session_end': case 'error':
         return this.other(event.type, event);
       default: return this.other('unknown', event);
     }
@@ -184,15 +190,27 @@ export class Reduction {
     if (Array.isArray(data.locations)) part.locations = objects(data.locations);
     const told = statuses[text(data.status)];
     // A call that is told late does not take back an end.
-    if (told && !isFinal(part.status)) {
+    if (told && (part.isAssumed || !isFinal(part.status))) {
       part.status = told;
+      part.isAssumed = false;
       part.lastTime = event.timestamp;
     }
+    if (isFinal(part.status)) this.openTools.delete(id);
+    else this.openTools.add(id);
     for (const each of part.content) {
       if (each.type === 'diff') this.touch(text(each.path), event.seq, true);
     }
     for (const each of part.locations) this.touch(text(each.path), event.seq, part.tool === 'edit');
     this.parts[at] = part;
+  }
+
+  // Agents need not tell how each has ended, and can't once they have crashed.
+  private endTools(status: ToolStatus): void {
+    for (const id of this.openTools) {
+      const at = this.tools.get(id)!;
+      this.parts[at] = {...(this.parts[at] as ToolPart), status, isAssumed: true};
+    }
+    this.openTools.clear();
   }
 
   private planned(event: SessionEvent): void {
