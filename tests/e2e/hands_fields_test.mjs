@@ -931,6 +931,98 @@ describe('the change of a field', () => {
     }
   });
 
+  const TRUSTING = `<input id="field" value="old"><input id="next"><script>
+    window.sent = [];
+    window.heard = [];
+    for (const type of ['blur', 'focus', 'focusout', 'focusin']) addEventListener(type, () => heard.push(type));
+    for (const type of ['blur', 'focus']) field.addEventListener(type, () => heard.push(type));
+    field.addEventListener('change', (event) => { if (event.isTrusted) sent.push(field.value); });</script>`;
+
+  test('reaches a page that trusts the browser alone, which hears nothing of a lost focus', async () => {
+    await hands.show(TRUSTING);
+    await page.focus('#field');
+    await heard();
+    await fill({ '#field': 'new' });
+    assert.deepEqual(await sent(), ['new']);
+    await page.keyboard.type('er');
+    await hands.perform({ action: 'press', key: 'Home x Enter' });
+    assert.deepEqual(await sent(), ['xnewer']);
+    assert.deepEqual(await heard(), []);
+    await page.keyboard.type('y');
+    await page.focus('#next');
+    assert.deepEqual(await sent(), ['xynewer']);
+    assert.ok((await heard()).includes('blur'));
+  });
+
+  test('goes with the focus where the page moves that by it', async () => {
+    const moves = {
+      elsewhere: ['next.focus()', 'next', ['blur field', 'focus next']],
+      'to the field itself': ['field.focus()', 'field', []],
+      'to nothing': ['field.disabled = true', '', ['blur field']],
+    };
+    for (const [where, [move, active, events]] of Object.entries(moves)) {
+      await hands.show(`<input id="field"><input id="next"><script>
+        field.focus();
+        window.heard = [];
+        for (const type of ['blur', 'focus']) document.addEventListener(type, ({ target }) => heard.push(type + ' ' + target.id), true);
+        field.onchange = () => { ${move}; };</script>`);
+      await fill({ '#field': 'x' });
+      assert.deepEqual(await page.evaluate(() => [document.activeElement.id, window.heard.sort()]), [active, events], where);
+    }
+  });
+
+  test('is told of what a person adds, also where the page keeps the input to itself', async () => {
+    await hands.show(`<script>addEventListener('input', (event) => event.stopImmediatePropagation(), { capture: true });</script>${COUNTED}`);
+    await fill({ '#field': 'x' });
+    await page.keyboard.type('y');
+    await page.focus('#next');
+    assert.deepEqual(await sent(), ['x', 'xy']);
+  });
+
+  test('is told of the old value, too, once the page knows another', async () => {
+    for (const write of [
+      () => page.keyboard.type('old'),
+      () => hands.perform({ action: 'type', selector: '#field', text: 'old', clear: true }),
+    ]) {
+      await hands.show(COUNTED);
+      await reset('old');
+      await fill({ '#field': 'new' });
+      await page.keyboard.press('Control+A');
+      await write();
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['new', 'old']);
+    }
+  });
+
+  test('is told in a tab that is not in front, where the browser does so later', async () => {
+    const tabId = await hands.setting.browser.tabIdOf(page);
+    const other = await hands.setting.open('/');
+    const devtools = await page.context().newCDPSession(page);
+    const inFront = (enabled) => devtools.send('Emulation.setFocusEmulationEnabled', { enabled });
+    const fillBehind = async (fields) => {
+      await inFront(false);
+      await hands.perform({ action: 'fill', fields, tab_id: tabId });
+      await inFront(true);
+    };
+    try {
+      await hands.show(TRUSTING);
+      await fillBehind({ '#field': 'new' });
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['new']);
+      await hands.show(COUNTED);
+      await reset('old');
+      await fillBehind({ '#field': 'new' });
+      await page.focus('#field');
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('old');
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['new', 'old']);
+    } finally {
+      await inFront(true);
+      await other.page.close();
+    }
+  });
+
   test('of a field that is taken away as it is written into is no error', async () => {
     for (const html of ['<input id="field" oninput="this.remove()">', '<input id="field" oninput="this.outerHTML = this.outerHTML">',
       '<div id="field" contenteditable oninput="this.remove()"></div>']) {

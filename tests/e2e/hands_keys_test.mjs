@@ -80,8 +80,9 @@ sixth line</textarea>
     <div id="box" tabindex="0" style="height: 100px; overflow: auto"><p style="height: 900px">x</div>
     <script>
       window.heard = [];
-      for (const type of ['input', 'change', 'click', 'focus']) {
-        addEventListener(type, ({ target }) => heard.push(type + ' ' + target.id), true);
+      // Listeners on the window that came before ours hear of the focus that a field has to lose for its change.
+      for (const type of ['input', 'change', 'click', 'focus', 'blur']) {
+        document.addEventListener(type, ({ target }) => heard.push(type + ' ' + target.id), true);
       }
     </script>`;
 

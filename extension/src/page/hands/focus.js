@@ -9,8 +9,8 @@ callslip.focus = (() => {
   /** Fields that were written into since the page was last told of a change of them. */
   const edited = new WeakSet();
 
-  /** Fields of whose last edit we have told the page; the browser will tell of it, too, once they are left. */
-  const told = new WeakSet();
+  /** By field, the value of which we ourselves have told the page, as the browser could not. */
+  const told = new WeakMap();
 
   /** The element that keys go to, through shadow trees; a frame's element where it is in there. */
   function focused() {
@@ -29,44 +29,72 @@ callslip.focus = (() => {
     return element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement;
   }
 
-  /** Tells the page that a field has changed, as the browser does once a person leaves it. */
-  function commit(element) {
-    if (!edited.delete(element)) return;
-    told.add(element);
+  const isNothing = (element) => element === document.body || !element.isConnected;
+
+  /**
+   * Takes the focus from a field for a moment: there the browser tells of a change, and some pages trust no event
+   * but its own. The page hears nothing else of that, unless it moves the focus itself by it.
+   */
+  function leave(element) {
+    const isAway = () => isNothing(focused());
+    const hush = (event) => {
+      const isOurs = event.isTrusted && shadow.contains(event.composedPath()[0], element);
+      if (isOurs && (isAway() || focused() === element)) event.stopImmediatePropagation();
+    };
+    const types = ['blur', 'focusout', 'focus', 'focusin'];
+    for (const type of types) addEventListener(type, hush, { capture: true });
+    element.blur();
+    if (isAway()) element.focus({ preventScroll: true });
+    for (const type of types) removeEventListener(type, hush, { capture: true });
+    if (!isAway() || !element.isConnected) return;
+    send('blur', element, null);
+    send('focusout', element, null);
+  }
+
+  function tellOf(element) {
+    edited.delete(element);
+    told.set(element, element.value);
     element.dispatchEvent(new Event('change', { bubbles: true }));
   }
 
-  /** Keeps the change of the browser from the page where we have told of that edit. */
+  /** Tells the page that a field has changed, as the browser does once a person leaves it: through it, if it can. */
+  function commit(element) {
+    if (!edited.has(element)) return;
+    if (focused() === element && document.hasFocus()) leave(element);
+    if (edited.has(element)) tellOf(element);
+  }
+
   function hearChange(event) {
     if (!event.isTrusted) return;
     const at = event.composedPath()[0];
     edited.delete(at);
-    if (told.delete(at)) event.stopImmediatePropagation();
+    told.delete(at);
   }
 
-  function hearBlur({ isTrusted, currentTarget }) {
-    if (isTrusted) told.delete(currentTarget);
+  /**
+   * The browser tells of nothing where a field holds what it told last, though we have told of another value. Asked
+   * before the page gives the text another form.
+   */
+  function hearBlur({ isTrusted, currentTarget: field }) {
+    if (isTrusted && edited.has(field) && told.has(field) && told.get(field) !== field.value) tellOf(field);
   }
 
   /** Remembers that a field was written into. */
   function edit(element) {
     if (!isField(element)) return;
     edited.add(element);
-    told.delete(element);
     // The event does not leave a shadow tree.
     element.addEventListener('change', hearChange, { capture: true });
-    element.addEventListener('blur', hearBlur);
+    element.addEventListener('blur', hearBlur, { capture: true });
   }
 
-  /** What the page has been told of a field: to be given to `forget`. */
-  function state(element) {
-    return { isEdited: edited.has(element), isTold: told.has(element) };
+  function isEdited(element) {
+    return edited.has(element);
   }
 
   /** Forgets an edit that has changed nothing. */
-  function forget(element, { isTold }) {
+  function forget(element) {
     edited.delete(element);
-    if (isTold) told.add(element);
   }
 
   addEventListener('change', hearChange, { capture: true });
@@ -90,7 +118,6 @@ callslip.focus = (() => {
     const to = focused();
     if (to === from) return to;
     if (heard || document.hasFocus()) return to;
-    const isNothing = (element) => element === document.body || !element.isConnected;
     if (!isNothing(from)) {
       commit(from);
       send('blur', from, to);
@@ -125,5 +152,5 @@ callslip.focus = (() => {
     return move(() => now.blur());
   }
 
-  return { commit, edit, focused, forget, give, giveByMouse, isField, move, state };
+  return { commit, edit, focused, forget, give, giveByMouse, isEdited, isField, move };
 })();

@@ -16,10 +16,11 @@ callslip.held = (() => {
   const ANSWER_CHARS = 200;
 
   /**
-   * What is being written: `{element, before, wanted, isSecret, told}`. `before` is what the element held;
-   * `wanted` is undefined for what is typed; `told` is what the page had been told. Later also `found`: what it held
-   * with the focus; `wasIn`: whether it has held anything else than before; `isBrowsers`: whether the browser
-   * itself makes of the text what was there before; `last`: what it held when it was last looked at.
+   * What is being written: `{element, before, wanted, isSecret, isEdited}`. `before` is what the element held;
+   * `wanted` is undefined for what is typed; `isEdited`: whether an earlier edit was not told yet. Later also
+   * `found`: what it held with the focus; `wasIn`: whether it has held anything else than before; `isBrowsers`:
+   * whether the browser itself makes of the text what was there before; `last`: what it held when it was last
+   * looked at.
    */
   let writing;
 
@@ -98,8 +99,8 @@ callslip.held = (() => {
 
   /** To be called before anything is written, or the focus given. */
   function begin(element, wanted) {
-    const told = focus.state(element);
-    writing = { element, wanted, before: textOf(element), isSecret: states.isSecret(element), told };
+    const isEdited = focus.isEdited(element);
+    writing = { element, wanted, before: textOf(element), isSecret: states.isSecret(element), isEdited };
   }
 
   /** To be called as the element has the focus, and nothing is written yet. */
@@ -164,10 +165,10 @@ callslip.held = (() => {
 
   /** Tells the page of a change, where there is one of which it has not been told. */
   function tell(now) {
-    const { element, before, found = before, told } = now;
+    const { element, before, found = before, isEdited } = now;
     const text = textOf(element);
-    if (told.isEdited || text !== before || text !== found) focus.commit(element);
-    else if (isKept(now) || isMade(now)) focus.forget(element, told);
+    if (isEdited || text !== before || text !== found) focus.commit(element);
+    else if (isKept(now) || isMade(now)) focus.forget(element);
   }
 
   /** What a field holds then, for the answer: never what is nobody's business. */
