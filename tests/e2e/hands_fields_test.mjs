@@ -435,6 +435,14 @@ describe('a field that cannot hold a value', () => {
       beginning: ['old', '"old"', 'o'],
       mail: ['a@xn--mller-kva.de', 'text', 'a@müller.de'],
       cleared: ['1', 'text || "1"', ''],
+      'sharp s': ['STRASSE', 'text.toUpperCase()', 'Straße'],
+      'capital sharp s': ['Straße', '"Straße"', 'STRAẞE'],
+      umlaut: ['MUELLER', 'text.replaceAll("ü", "ue").toUpperCase()', 'Müller'],
+      accents: ['Jose', 'text.normalize("NFD").replace(/\\p{M}/gu, "")', 'José'],
+      'wide digits': ['123', 'text.normalize("NFKC")', '１２３'],
+      time: ['2:30 PM', '"2:30 PM"', '14:30'],
+      fraction: ['0.5', '"0.5"', '1/2'],
+      'day in words': ['Tue 24 Nov', '"Tue 24 Nov"', '2026-11-24'],
     };
     for (const [what, [before, mask, text]] of Object.entries(SHOWN)) {
       await hands.show(`<input id="field" type="${what === 'mail' ? 'email' : 'text'}" value="${before}"><script>

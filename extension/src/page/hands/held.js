@@ -29,8 +29,13 @@ callslip.held = (() => {
 
   const normal = (text) => text.replace(/\s+/g, ' ').trim();
 
-  /** The letters and digits of a text, which are left whatever form a page gives it. */
-  const bare = (text) => text.replace(/[^\p{L}\p{M}\p{N}]/gu, '').toLowerCase();
+  /** The letters and digits of a text without their forms: wide ones, capitals, ß for SS. */
+  const plain = (text) => text.normalize('NFKD').replace(/[^\p{L}\p{M}\p{N}]/gu, '').toLowerCase().toUpperCase();
+
+  /** Those that are left where a page leaves the accents out, too. */
+  const bare = (text) => plain(text).replace(/\p{M}/gu, '');
+
+  const hasDigit = (text) => /\p{N}/u.test(text);
 
   /** True where all letters of a text are in another one. */
   function isMadeOf(text, other) {
@@ -130,7 +135,7 @@ callslip.held = (() => {
     if (wanted === undefined || isSame(now)) return true;
     const text = textOf(element);
     if (focus.isField(element) && text === sanitized(element, wanted)) return true;
-    return (wanted === '' || bare(wanted) !== '') && bare(text) === bare(wanted);
+    return (wanted === '' || plain(wanted) !== '') && plain(text) === plain(wanted);
   }
 
   /** True where an element holds what it made of the same value before. */
@@ -142,13 +147,15 @@ callslip.held = (() => {
   /**
    * True where an element has held nothing else than before, and that is nothing that a page may make of
    * what it was given. Where both is possible, it is false: a page may take a value, and show the same as before.
+   * With digits in both a page may have reckoned: 14:30 is 2:30 PM, 1/2 is 0.5.
    */
   function isRefused(now) {
     const { element, before, wanted, wasIn, isBrowsers } = now;
     if (!element.isConnected || wasIn || isBrowsers || textOf(element) !== before) return false;
     if (isKept(now) || isMade(now) || wanted === '') return false;
     const [shown, asked] = [bare(before), bare(wanted)];
-    return shown !== '' && !isMadeOf(shown, asked) && (asked === '' || !isMadeOf(asked, shown));
+    if (shown === '' || (hasDigit(shown) && hasDigit(asked))) return false;
+    return !isMadeOf(shown, asked) && (asked === '' || !isMadeOf(asked, shown));
   }
 
   /**
