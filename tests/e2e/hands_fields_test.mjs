@@ -840,6 +840,32 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), ['name', 'about', 'age', 'day', 'volume', 'colour']);
   });
 
+  test('is not told of what a field refused, once that is given what it holds', async () => {
+    await hands.show(`<input id="field" value="old"><input id="next"><script>
+      window.sent = [];
+      field.onchange = () => sent.push(field.value);
+      field.oninput = () => { field.value = 'old'; };</script>`);
+    await hands.refused({ action: 'fill', fields: { '#field': 'zzz' } }, 'value_refused');
+    await fill({ '#field': 'old' });
+    await hands.perform({ action: 'press', selector: '#field', key: 'Enter' });
+    await page.focus('#next');
+    assert.deepEqual(await sent(), []);
+  });
+
+  test('is not told where the field shows the value in another form without the focus', async () => {
+    await hands.show(`<input id="field" value="1,000.00"><input id="next"><script>
+      window.sent = [];
+      field.onchange = () => sent.push(field.value);
+      field.onfocus = () => { field.value = field.value.replace(/,|\\.00/g, ''); };
+      field.onblur = () => { field.value = Number(field.value).toLocaleString('en', { minimumFractionDigits: 2 }); };</script>`);
+    for (const [value, told] of [['1000', []], ['1000', []], ['1500', ['1500']], ['1500', []]]) {
+      await fill({ '#field': value });
+      await page.focus('#next');
+      assert.deepEqual(await sent(), told, value);
+    }
+    assert.equal(await page.inputValue('#field'), '1,500.00');
+  });
+
   test('is told where the page resets the field as it gets the focus, or is written into', async () => {
     await hands.show(`${COUNTED}<script>field.onfocus = () => { field.value = ''; };</script>`);
     for (let time = 0; time < 2; time += 1) {

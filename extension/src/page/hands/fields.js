@@ -172,8 +172,8 @@ callslip.fields = (() => {
     const said = target.say(element);
     focus.give(element);
     mustBeEnabled(element, said);
-    if (element.value === text) return;
     held.ready(element);
+    if (element.value === text) return;
     values.set(element, text);
     held.wrote(element);
     element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));

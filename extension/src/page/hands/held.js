@@ -170,12 +170,13 @@ callslip.held = (() => {
     return text === last && text !== before && text.trim() !== '';
   }
 
-  /** Tells the page of a change, where there is one of which it has not been told. */
-  function tell(now) {
-    const { element, before, found = before, isEdited } = now;
-    const text = textOf(element);
-    if (isEdited || text !== before || text !== found) focus.commit(element);
-    else if (isKept(now) || isMade(now)) focus.forget(element);
+  /**
+   * Tells the page of a change, where there is one of which it has not been told: as the browser does for people,
+   * what the field held with the focus counts.
+   */
+  function tell({ element, before, found = before, isEdited }) {
+    if (isEdited || textOf(element) !== found) focus.commit(element);
+    else focus.forget(element);
   }
 
   /** What a field holds then, for the answer: never what is nobody's business. */
