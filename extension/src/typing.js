@@ -30,9 +30,10 @@ export async function typed(setting, target, path, args, patience = newPatience(
     const { isOpen, ...rest } = data ?? {};
     if (!isOpen) return { url, data: rest };
     const holds = await outcome(setting, target, patience);
-    // The page may have made a secret of it meanwhile.
-    if (holds.value_left_out) delete rest.value;
-    return { url, data: { ...rest, ...holds } };
+    const all = { ...rest, ...holds };
+    // The page may have made a secret of it meanwhile, or shows what was one.
+    if (all.value_left_out) delete all.value;
+    return { url, data: all };
   } finally {
     signal.removeEventListener('abort', end);
   }

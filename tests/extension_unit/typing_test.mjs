@@ -88,6 +88,12 @@ describe('what is typed', () => {
     assert.deepEqual((await run()).data, { said: 'field', value_left_out: true });
   });
 
+  test('is not told later either where it was a secret at first', async () => {
+    answers['keys.type'] = { said: 'field', isOpen: true, value_left_out: true };
+    answers['held.outcome'] = { value: 'hush' };
+    assert.deepEqual((await run()).data, { said: 'field', value_left_out: true });
+  });
+
   test('may lead to another page', async () => {
     answers['keys.type'] = { said: 'field', isOpen: true };
     answers['held.outcome'] = () => { throw pageNavigated(); };
