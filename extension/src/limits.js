@@ -203,6 +203,9 @@ export const SELECTION_NOTICED_MS = 120;
 /** Fields of one fill: more than the longest form that a person fills in at once. */
 export const FILLED_FIELDS = 100;
 
+/** How much of an error message may tell what was filled in, in UTF-16 units: the rest is for what was not. */
+export const FILLED_CHARS = 1_500;
+
 /** A longer text is put in at once: a key for each character would take too long, in characters. */
 export const TYPED_KEYS = 1_000;
 

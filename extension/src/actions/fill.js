@@ -1,5 +1,6 @@
 import { CommandError, invalidParams } from '../errors.js';
-import { FILLED_FIELDS, NAMED_OPTIONS } from '../limits.js';
+import { FILLED_CHARS, FILLED_FIELDS, NAMED_OPTIONS } from '../limits.js';
+import { cutText } from '../text.js';
 import { newPatience, typed } from '../typing.js';
 
 const KINDS = ['string', 'number', 'boolean'];
@@ -59,22 +60,27 @@ export const fill = {
 
 const told = (refused) => refused.map(({ selector, error }) => `${selector}: ${error.message}`);
 
+/** What was filled in, for an error: it leaves room for what was not. */
+function filledIn(written, what) {
+  if (written.length === 0) return [];
+  const names = written.join(', ');
+  return [`${what}: ${names.length > FILLED_CHARS ? `${cutText(names, FILLED_CHARS)}…` : names}.`];
+}
+
 /** The page took a field away while others were filled in. */
 function begun(error, written, refused, selector) {
   if (written.length + refused.length === 0 || !(error instanceof CommandError)) return error;
   const { code, message, hint, url } = error;
-  const parts = [`${selector}: ${message}`, ...told(refused)];
-  if (written.length > 0) parts.push(`Filled in before that: ${written.join(', ')}.`);
+  const parts = [`${selector}: ${message}`, ...filledIn(written, 'Filled in before that'), ...told(refused)];
   return new CommandError({ code, message: parts.join(' '), hint, url, mayHaveExecuted: true });
 }
 
-/** What the page has refused, once the other fields are filled in. */
+/** What the page has refused, once the other fields are filled in: that comes first, as a long message is cut. */
 function refusal(refused, written, count) {
   const [{ error }] = refused;
   if (count === 1) return error;
   const { code, hint, url } = error;
-  const parts = told(refused);
-  if (written.length > 0) parts.push(`Filled in: ${written.join(', ')}.`);
+  const parts = [...filledIn(written, 'Filled in'), ...told(refused)];
   return new CommandError({ code, message: parts.join(' '), hint, url, mayHaveExecuted: true });
 }
 
