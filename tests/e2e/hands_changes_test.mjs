@@ -1,0 +1,337 @@
+/** What a page hears of what is written into its fields, in a real Chromium. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { stretched } from '../support/patience.js';
+import { HandsSetting } from './support/hands_setting.js';
+
+let hands;
+let page;
+
+before(async () => {
+  hands = await HandsSetting.start();
+  ({ page } = hands);
+});
+after(() => hands?.stop());
+
+const fill = (fields) => hands.perform({ action: 'fill', fields });
+const heard = () => page.evaluate(() => window.heard.splice(0));
+
+describe('the change of a field', () => {
+  const COUNTED = `<input id="field"><input id="next"><script>
+    window.sent = [];
+    field.addEventListener('change', () => sent.push(field.value));</script>`;
+  const sent = () => page.evaluate(() => window.sent.splice(0));
+  const reset = (value = '') => page.evaluate((text) => { document.querySelector('#field').value = text; }, value);
+  const type = (text) => hands.perform({ action: 'type', selector: '#field', text });
+
+  beforeEach(() => hands.show(COUNTED));
+
+  test('is told each time it is filled in, also where a script has reset it', async () => {
+    for (const value of ['', 'other', '']) {
+      await fill({ '#field': 'same' });
+      assert.deepEqual(await sent(), ['same']);
+      await reset(value);
+    }
+    await reset('first');
+    await type('!');
+    await reset('');
+    await fill({ '#field': 'first' });
+    assert.deepEqual(await sent(), ['first']);
+  });
+
+  test('is told of a value that was only typed', async () => {
+    await type('same');
+    await fill({ '#field': 'same' });
+    assert.deepEqual(await sent(), ['same']);
+    await page.focus('#next');
+    assert.deepEqual(await sent(), []);
+  });
+
+  test('is told once, and again of what a person types after that', async () => {
+    const FIELDS = '<input id="a"><textarea id="b"></textarea><input id="c" type="number"><input id="d">';
+    const pages = {
+      page: `${FIELDS}<script>const root = document;</script>`,
+      'closed shadow tree': `<div id="host"></div><script>
+        const root = host.attachShadow({ mode: 'closed' });
+        root.innerHTML = '${FIELDS}';</script>`,
+    };
+    for (const [what, html] of Object.entries(pages)) {
+      await hands.show(`${html}<input id="next"><script>
+        window.sent = [];
+        window.fields = root.querySelectorAll('#a, #b, #c, #d');
+        for (const field of fields) field.addEventListener('change', () => sent.push(field.value));</script>`);
+      const values = { '#a': '1', '#b': '2', '#c': '3', '#d': '4' };
+      await fill(values);
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['1', '2', '3', '4'], what);
+      await fill(values);
+      await fill({ '#a': '5', '#d': '4' });
+      await fill({ '#a': '5' });
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['5'], what);
+      await fill({ '#a': '6' });
+      await page.keyboard.type('7');
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['6', '67'], what);
+      await page.evaluate(() => { window.fields[1].onchange = () => window.fields[2].focus(); });
+      await fill({ '#b': '8' });
+      await hands.perform({ action: 'press', selector: '#a', key: 'Backspace Enter' });
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['8', '6'], what);
+    }
+  });
+
+  test('is not told of a field that holds the value already', async () => {
+    await hands.show(`<input id="name" value="x"><textarea id="about">x</textarea><input id="age" type="number" value="5">
+      <input id="day" type="date" value="2026-01-01"><input id="volume" type="range" value="30"><input id="colour" type="color" value="#102030">
+      <input id="next"><script>window.sent = []; addEventListener('change', ({ target }) => sent.push(target.id));</script>`);
+    const fields = { '#name': 'x', '#about': 'x', '#age': 5, '#day': '2026-01-01', '#volume': 30, '#colour': '#102030' };
+    await fill(fields);
+    await page.focus('#next');
+    assert.deepEqual(await sent(), []);
+    await page.evaluate(() => { for (const field of document.querySelectorAll('input, textarea')) field.value = ''; });
+    await fill(fields);
+    await page.focus('#next');
+    assert.deepEqual(await sent(), ['name', 'about', 'age', 'day', 'volume', 'colour']);
+  });
+
+  test('is not told of what a field refused, once that is given what it holds', async () => {
+    await hands.show(`<input id="field" value="old"><input id="next"><script>
+      window.sent = [];
+      field.onchange = () => sent.push(field.value);
+      field.oninput = () => { field.value = 'old'; };</script>`);
+    await hands.refused({ action: 'fill', fields: { '#field': 'zzz' } }, 'value_refused');
+    await fill({ '#field': 'old' });
+    await hands.perform({ action: 'press', selector: '#field', key: 'Enter' });
+    await page.focus('#next');
+    assert.deepEqual(await sent(), []);
+  });
+
+  test('is not told where the field shows the value in another form without the focus', async () => {
+    await hands.show(`<input id="field" value="1,000.00"><input id="next"><script>
+      window.sent = [];
+      field.onchange = () => sent.push(field.value);
+      field.onfocus = () => { field.value = field.value.replace(/,|\\.00/g, ''); };
+      field.onblur = () => { field.value = Number(field.value).toLocaleString('en', { minimumFractionDigits: 2 }); };</script>`);
+    for (const [value, told] of [['1000', []], ['1000', []], ['1500', ['1500']], ['1500', []]]) {
+      await fill({ '#field': value });
+      await page.focus('#next');
+      assert.deepEqual(await sent(), told, value);
+    }
+    assert.equal(await page.inputValue('#field'), '1,500.00');
+  });
+
+  test('is told where the page resets the field as it gets the focus, or is written into', async () => {
+    await hands.show(`${COUNTED}<script>field.onfocus = () => { field.value = ''; };</script>`);
+    for (let time = 0; time < 2; time += 1) {
+      await fill({ '#field': 'same' });
+      assert.ok((await sent()).includes('same'));
+      await page.focus('#next');
+      await sent();
+    }
+    await hands.show(`${COUNTED}<script>field.oninput = () => {
+      const { value } = field;
+      field.value = '';
+      setTimeout(() => { field.value = value; }, 100);
+    };</script>`);
+    await fill({ '#field': 'same' });
+    assert.deepEqual(await sent(), ['same']);
+  });
+
+  test('is told where the page does the writing itself, or keeps that to itself', async () => {
+    for (const script of [
+      'field.onbeforeinput = (event) => { event.preventDefault(); field.value = event.data; };',
+      'addEventListener("input", (event) => event.stopImmediatePropagation(), { capture: true });',
+      'addEventListener("beforeinput", (event) => event.preventDefault());',
+    ]) {
+      await hands.show(`${COUNTED}<script>${script}</script>`);
+      await fill({ '#field': 'same' });
+      assert.deepEqual(await sent(), ['same'], script);
+    }
+  });
+
+  test('is told by Enter each time, also where a script has reset it', async () => {
+    for (let time = 0; time < 2; time += 1) {
+      await type('same\n');
+      assert.deepEqual(await sent(), ['same']);
+      await reset();
+    }
+    await type('same');
+    await hands.perform({ action: 'press', selector: '#field', key: 'Backspace Enter' });
+    assert.deepEqual(await sent(), ['sam']);
+  });
+
+  test('is not told where nothing was written', async () => {
+    await fill({ '#field': '' });
+    await hands.perform({ action: 'press', selector: '#field', key: 'Backspace Enter' });
+    await page.focus('#next');
+    assert.deepEqual(await sent(), []);
+  });
+
+  test('that a person makes after that is told by the browser', async () => {
+    await fill({ '#field': 'same' });
+    await reset();
+    await sent();
+    await page.focus('#field');
+    await page.keyboard.type('same');
+    await page.focus('#next');
+    assert.deepEqual(await sent(), ['same']);
+  });
+
+  test('is told in a shadow tree and in a frame, and once where the page moves on itself', async () => {
+    await hands.show(`<div id="host"></div><input id="next"><iframe srcdoc="<input id=inner onchange='parent.sent.push(this.value)'>"></iframe><script>
+      window.sent = [];
+      const root = document.querySelector('#host').attachShadow({ mode: 'open' });
+      root.innerHTML = '<input id="deep"><input id="moving">';
+      for (const field of root.children) field.onchange = () => sent.push(field.value);
+      root.querySelector('#moving').oninput = () => next.focus();</script>`);
+    for (let time = 0; time < 2; time += 1) {
+      await fill({ '#deep': 'deep' });
+      assert.deepEqual(await sent(), ['deep']);
+      await page.evaluate(() => { document.querySelector('#host').shadowRoot.querySelector('#deep').value = ''; });
+    }
+    await fill({ '#inner': 'frame' });
+    assert.ok((await sent()).includes('frame'));
+    await page.focus('#next');
+    await sent();
+    await fill({ '#moving': 'moved' });
+    assert.deepEqual(await sent(), ['moved']);
+  });
+
+  test('is told in a tab that is not in front', async () => {
+    const tabId = await hands.setting.browser.tabIdOf(page);
+    const other = await hands.setting.open('/');
+    const devtools = await page.context().newCDPSession(page);
+    try {
+      // The browser tells of no focus there, unless it is made to.
+      await devtools.send('Emulation.setFocusEmulationEnabled', { enabled: false });
+      assert.equal(await page.evaluate(() => document.hasFocus()), false);
+      for (let time = 0; time < 2; time += 1) {
+        await hands.perform({ action: 'fill', fields: { '#field': 'same', '#next': 'x' }, tab_id: tabId });
+        assert.ok((await sent()).includes('same'));
+        await hands.perform({ action: 'type', selector: '#field', text: '!', tab_id: tabId });
+        await hands.perform({ action: 'click', selector: '#next', tab_id: tabId });
+        assert.deepEqual(await sent(), ['same!']);
+        await reset();
+      }
+    } finally {
+      await devtools.send('Emulation.setFocusEmulationEnabled', { enabled: true });
+      await other.page.close();
+    }
+  });
+
+  const TRUSTING = `<input id="field" value="old"><input id="next"><script>
+    window.sent = [];
+    window.heard = [];
+    for (const type of ['blur', 'focus', 'focusout', 'focusin']) addEventListener(type, () => heard.push(type));
+    for (const type of ['blur', 'focus']) field.addEventListener(type, () => heard.push(type));
+    field.addEventListener('change', (event) => { if (event.isTrusted) sent.push(field.value); });</script>`;
+
+  test('reaches a page that trusts the browser alone, which hears nothing of a lost focus', async () => {
+    await hands.show(TRUSTING);
+    await page.focus('#field');
+    await heard();
+    await fill({ '#field': 'new' });
+    assert.deepEqual(await sent(), ['new']);
+    await page.keyboard.type('er');
+    await hands.perform({ action: 'press', key: 'Home x Enter' });
+    assert.deepEqual(await sent(), ['xnewer']);
+    assert.deepEqual(await heard(), []);
+    await page.keyboard.type('y');
+    await page.focus('#next');
+    assert.deepEqual(await sent(), ['xynewer']);
+    assert.ok((await heard()).includes('blur'));
+  });
+
+  test('goes with the focus where the page moves that by it', async () => {
+    const moves = {
+      elsewhere: ['next.focus()', 'next', ['blur field', 'focus next']],
+      'to the field itself': ['field.focus()', 'field', []],
+      'to nothing': ['field.disabled = true', '', ['blur field']],
+    };
+    for (const [where, [move, active, events]] of Object.entries(moves)) {
+      await hands.show(`<input id="field"><input id="next"><script>
+        field.focus();
+        window.heard = [];
+        for (const type of ['blur', 'focus']) document.addEventListener(type, ({ target }) => heard.push(type + ' ' + target.id), true);
+        field.onchange = () => { ${move}; };</script>`);
+      await fill({ '#field': 'x' });
+      assert.deepEqual(await page.evaluate(() => [document.activeElement.id, window.heard.sort()]), [active, events], where);
+    }
+  });
+
+  test('is told of what a person adds, also where the page keeps the input to itself', async () => {
+    await hands.show(`<script>addEventListener('input', (event) => event.stopImmediatePropagation(), { capture: true });</script>${COUNTED}`);
+    await fill({ '#field': 'x' });
+    await page.keyboard.type('y');
+    await page.focus('#next');
+    assert.deepEqual(await sent(), ['x', 'xy']);
+  });
+
+  test('is told of the old value, too, once the page knows another', async () => {
+    for (const write of [
+      () => page.keyboard.type('old'),
+      () => hands.perform({ action: 'type', selector: '#field', text: 'old', clear: true }),
+    ]) {
+      await hands.show(COUNTED);
+      await reset('old');
+      await fill({ '#field': 'new' });
+      await page.keyboard.press('Control+A');
+      await write();
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['new', 'old']);
+    }
+  });
+
+  test('is told in a tab that is not in front, where the browser does so later', async () => {
+    const tabId = await hands.setting.browser.tabIdOf(page);
+    const other = await hands.setting.open('/');
+    const devtools = await page.context().newCDPSession(page);
+    const inFront = (enabled) => devtools.send('Emulation.setFocusEmulationEnabled', { enabled });
+    const fillBehind = async (fields) => {
+      await inFront(false);
+      await hands.perform({ action: 'fill', fields, tab_id: tabId });
+      await inFront(true);
+    };
+    try {
+      await hands.show(TRUSTING);
+      await fillBehind({ '#field': 'new' });
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['new']);
+      await hands.show(COUNTED);
+      await reset('old');
+      await fillBehind({ '#field': 'new' });
+      await page.focus('#field');
+      await page.keyboard.press('Control+A');
+      await page.keyboard.type('old');
+      await page.focus('#next');
+      assert.deepEqual(await sent(), ['new', 'old']);
+    } finally {
+      await inFront(true);
+      await other.page.close();
+    }
+  });
+
+  test('of a field that is taken away as it is written into is no error', async () => {
+    for (const html of ['<input id="field" oninput="this.remove()">', '<input id="field" oninput="this.outerHTML = this.outerHTML">',
+      '<div id="field" contenteditable oninput="this.remove()"></div>']) {
+      await hands.show(html);
+      await fill({ '#field': 'same' });
+    }
+  });
+
+  test('goes with a field that the page disables as it gets the focus: nothing is written', async () => {
+    await hands.show('<input id="field" type="date" value="2026-01-01" onfocus="this.disabled = true">');
+    await hands.refused({ action: 'fill', fields: { '#field': '2026-11-24' } }, 'element_disabled');
+    assert.equal(await page.inputValue('#field'), '2026-01-01');
+  });
+});
+
+test('what is filled in may lead to another page once it has changed', async () => {
+  await hands.show(`<input id="field"><script>field.onchange = () => {
+    location.href = '/next';
+    for (const from = performance.now(); performance.now() - from < 200;);
+  };</script>`);
+  await fill({ '#field': 'a' });
+  await page.waitForURL('**/next', { timeout: stretched(10_000) });
+});
