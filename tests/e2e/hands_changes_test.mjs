@@ -208,7 +208,7 @@ describe('the change of a field', () => {
       assert.equal(await page.evaluate(() => document.hasFocus()), false);
       for (let time = 0; time < 2; time += 1) {
         await hands.perform({ action: 'fill', fields: { '#field': 'same', '#next': 'x' }, tab_id: tabId });
-        assert.ok((await sent()).includes('same'));
+        assert.deepEqual(await sent(), ['same']);
         await hands.perform({ action: 'type', selector: '#field', text: '!', tab_id: tabId });
         await hands.perform({ action: 'click', selector: '#next', tab_id: tabId });
         assert.deepEqual(await sent(), ['same!']);
@@ -260,6 +260,83 @@ describe('the change of a field', () => {
     }
   });
 
+  /** What a page does by a change, as `field` and `next` are its fields in `root`. */
+  const BY_CHANGE = {
+    'does nothing': '',
+    'takes the focus away': 'field.blur()',
+    'takes it from whatever has it': '(root.activeElement ?? document.body).blur()',
+    'moves it on': 'next.focus()',
+    'moves it on, and takes it away': 'next.focus(); next.blur()',
+    'moves it on and back': 'next.focus(); field.focus()',
+    'gives it once more': 'field.focus()',
+    'asks for it': "log.push(root.activeElement === field, field.matches(':focus'), box.matches(':focus-within'))",
+    'takes the field away': 'field.remove()',
+    'takes what is around it away': 'box.remove()',
+    'makes the field anew': 'field.outerHTML = field.outerHTML',
+    'makes it anew, and gives the focus back by name': `const { id } = root.activeElement ?? {};
+      field.outerHTML = field.outerHTML;
+      if (id) root.querySelector('#' + id).focus()`,
+  };
+
+  /** Shows a page that does so, and hears what there is to hear; the field has the focus, and a text that was typed. */
+  async function showMoving(act, mode) {
+    await hands.show(`<div id="host"></div><script>
+      const root = ${mode ? `host.attachShadow({ mode: '${mode}' })` : 'document'};
+      ${mode ? 'root' : 'host'}.innerHTML = '<div id="box"><input id="field" onblur="log.push(\\'saved\\')"></div><input id="next">';
+      const [box, field, next] = ['#box', '#field', '#next'].map((each) => root.querySelector(each));
+      window.log = [];
+      window.state = () => {
+        const at = root.activeElement;
+        const within = [document.documentElement, box, field, next].map((each) => each.matches(':focus-within'));
+        return [at?.id, within, at?.selectionStart, at?.selectionEnd];
+      };
+      for (const type of ['focus', 'blur', 'focusin', 'focusout', 'select', 'change']) {
+        root.addEventListener(type, (event) => log.push(type + ' ' + event.target.id + ' ' + event.isTrusted), true);
+      }
+      field.addEventListener('change', () => { ${act}; }, { once: true });
+      window.giveFocus = () => field.focus();</script>`);
+    await page.evaluate(() => giveFocus());
+    await hands.perform({ action: 'type', text: 'xyz' });
+    await page.keyboard.press('Shift+ArrowLeft');
+    await page.waitForTimeout(50);
+    await page.evaluate(() => log.splice(0));
+  }
+  const moved = async () => {
+    await page.waitForTimeout(50);
+    return page.evaluate(() => [log.splice(0), state()]);
+  };
+
+  for (const mode of ['', 'closed']) {
+    for (const [what, act] of Object.entries(BY_CHANGE)) {
+      test(`goes with the focus where the page ${what} by it${mode && `, in a ${mode} shadow tree`}`, async () => {
+        await showMoving(act, mode);
+        await page.keyboard.press('Enter');
+        const natively = await moved();
+        await showMoving(act, mode);
+        await hands.perform({ action: 'press', key: 'Enter' });
+        assert.deepEqual(await moved(), natively);
+      });
+    }
+  }
+
+  test('of which the page writes into the field, is told once more where the field is left, and no sooner', async () => {
+    for (const how of ['fill', 'Enter']) {
+      await hands.show(`<input id="field"><input id="next"><script>
+        window.sent = [];
+        field.onchange = ({ isTrusted }) => {
+          sent.push([field.value, isTrusted]);
+          if (field.value === 'XY') return;
+          field.select();
+          document.execCommand('insertText', false, 'XY');
+        };</script>`);
+      if (how === 'fill') await fill({ '#field': 'x' });
+      else await hands.perform({ action: 'type', selector: '#field', text: 'x\n' });
+      assert.deepEqual(await sent(), [['x', true]], how);
+      await page.focus('#next');
+      assert.deepEqual(await sent(), [['XY', true]], how);
+    }
+  });
+
   test('is told of what a person adds, also where the page keeps the input to itself', async () => {
     await hands.show(`<script>addEventListener('input', (event) => event.stopImmediatePropagation(), { capture: true });</script>${COUNTED}`);
     await fill({ '#field': 'x' });
@@ -280,6 +357,30 @@ describe('the change of a field', () => {
       await write();
       await page.focus('#next');
       assert.deepEqual(await sent(), ['new', 'old']);
+    }
+  });
+
+  test('is told once for each field in a tab that is not in front, by the browser', async () => {
+    const tabId = await hands.setting.browser.tabIdOf(page);
+    const other = await hands.setting.open('/');
+    const devtools = await page.context().newCDPSession(page);
+    const inFront = (enabled) => devtools.send('Emulation.setFocusEmulationEnabled', { enabled });
+    try {
+      await hands.show(`<input id="a" value="old"><textarea id="b"></textarea><input id="c" type="number"><div id="host"></div><script>
+        host.attachShadow({ mode: 'closed' }).innerHTML = '<input id="d">';
+        window.sent = [];
+        for (const at of [a, b, c]) at.onchange = ({ isTrusted }) => sent.push([at.id, at.value, isTrusted]);</script>`);
+      await inFront(false);
+      await hands.perform({ action: 'fill', fields: { '#a': '1', '#b': '2', '#c': '3', '#d': '4' }, tab_id: tabId });
+      assert.deepEqual(await sent(), [['a', '1', true], ['b', '2', true], ['c', '3', true]]);
+      await page.evaluate(() => document.activeElement.blur());
+      await inFront(true);
+      for (const selector of ['#a', '#b', '#c']) await page.focus(selector);
+      await page.keyboard.press('Tab');
+      assert.deepEqual(await sent(), []);
+    } finally {
+      await inFront(true);
+      await other.page.close();
     }
   });
 

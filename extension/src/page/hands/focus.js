@@ -31,21 +31,70 @@ callslip.focus = (() => {
 
   const isNothing = (element) => element === document.body || !element.isConnected;
 
+  const FOCUS_EVENTS = ['blur', 'focusout', 'focus', 'focusin'];
+
+  /** Runs what moves the focus of an element; the page hears nothing of that as long as `isOurs` is true. */
+  function quietly(element, isOurs, how) {
+    const hush = (event) => {
+      const isOf = event.isTrusted && shadow.contains(event.composedPath()[0], element);
+      if (isOf && isOurs()) event.stopImmediatePropagation();
+    };
+    // What the page has taken away hears of it itself, and the window does not.
+    const places = [window, element];
+    for (const at of places) for (const type of FOCUS_EVENTS) at.addEventListener(type, hush, { capture: true });
+    how();
+    for (const at of places) for (const type of FOCUS_EVENTS) at.removeEventListener(type, hush, { capture: true });
+  }
+
+  const isAway = () => isNothing(focused());
+
+  function giveQuietly(element) {
+    if (isAway()) element.focus({ preventScroll: true });
+  }
+
   /**
    * Takes the focus from a field for a moment: there the browser tells of a change, and some pages trust no event
-   * but its own. The page hears nothing else of that, unless it moves the focus itself by it.
+   * but its own. The field has the focus again before the page hears of the change: what the page does to the focus
+   * then, it does as if nothing else had. True where the browser has told of a change.
    */
   function leave(element) {
-    const isAway = () => isNothing(focused());
-    const hush = (event) => {
-      const isOurs = event.isTrusted && shadow.contains(event.composedPath()[0], element);
-      if (isOurs && (isAway() || focused() === element)) event.stopImmediatePropagation();
+    let isTold = false;
+    let change;
+    const back = (event) => {
+      if (isTold || !event.isTrusted || event.composedPath()[0] !== element) return;
+      isTold = true;
+      giveQuietly(element);
+      if (focused() === element) change = event;
     };
-    const types = ['blur', 'focusout', 'focus', 'focusin'];
-    for (const type of types) addEventListener(type, hush, { capture: true });
-    element.blur();
-    if (isAway()) element.focus({ preventScroll: true });
-    for (const type of types) removeEventListener(type, hush, { capture: true });
+    // Of what we began the rest comes once the event has been everywhere.
+    const isOurs = () => (change ? change.eventPhase === Event.NONE : isAway() || focused() === element);
+    // The event does not leave a shadow tree.
+    const places = [window, element.getRootNode()];
+    for (const at of places) at.addEventListener('change', back, { capture: true });
+    quietly(element, isOurs, () => {
+      element.blur();
+      if (!change) giveQuietly(element);
+    });
+    for (const at of places) at.removeEventListener('change', back, { capture: true });
+    if (change) renew(focused());
+    else sendLost(element);
+    return isTold;
+  }
+
+  /**
+   * Gives a field the focus that it has: the browser takes what has the focus within it for left, once it has told
+   * of a change. Not where the page has written into it since, as the browser would tell of that now.
+   */
+  function renew(field) {
+    if (!isField(field) || edited.has(field) || field.matches(':disabled')) return;
+    quietly(field, () => true, () => {
+      field.blur();
+      giveQuietly(field);
+    });
+    sendLost(field);
+  }
+
+  function sendLost(element) {
     if (!isAway() || !element.isConnected) return;
     send('blur', element, null);
     send('focusout', element, null);
@@ -60,8 +109,8 @@ callslip.focus = (() => {
   /** Tells the page that a field has changed, as the browser does once a person leaves it: through it, if it can. */
   function commit(element) {
     if (!edited.has(element)) return;
-    if (focused() === element && document.hasFocus()) leave(element);
-    if (edited.has(element)) tellOf(element);
+    const isTold = focused() === element && leave(element);
+    if (!isTold && edited.has(element)) tellOf(element);
   }
 
   function hearChange(event) {
