@@ -138,6 +138,46 @@ describe('the change of a field', () => {
     assert.deepEqual(await sent(), ['same']);
   });
 
+  test('is told before the form is sent, where the field takes its value later', async () => {
+    await hands.show(`<form><input id="field"><button>Send</button></form><script>
+      window.sent = [];
+      for (const type of ['change', 'submit']) {
+        addEventListener(type, (event) => {
+          event.preventDefault();
+          sent.push([type, field.value, event.isTrusted]);
+        });
+      }
+      field.oninput = () => {
+        const { value } = field;
+        field.value = '';
+        setTimeout(() => { field.value = value; }, 600);
+      };</script>`);
+    await fill({ '#field': 'x' });
+    assert.deepEqual(await sent(), []);
+    await page.waitForFunction(() => document.querySelector('#field').value === 'x', undefined, { timeout: stretched(10_000) });
+    await hands.perform({ action: 'press', selector: '#field', key: 'Enter' });
+    assert.deepEqual(await sent(), [['change', 'x', true], ['submit', 'x', true]]);
+  });
+
+  test('is not told where the field shows what it did in the end', async () => {
+    await hands.show(`${COUNTED}<script>field.oninput = () => { field.value = '2:30 PM'; };</script>`);
+    await reset('2:30 PM');
+    for (let time = 0; time < 2; time += 1) await fill({ '#field': '14:30' });
+    await hands.perform({ action: 'press', selector: '#field', key: 'Enter' });
+    await page.focus('#next');
+    assert.deepEqual(await sent(), []);
+  });
+
+  test('is told of what was typed, and not of what was refused after it', async () => {
+    for (const [mask, told] of [["field.value = 'old'", []], ["if (field.value !== 'oldq') field.value = 'oldq'", ['oldq']]]) {
+      await hands.show(`${COUNTED}<script>field.value = 'old'; field.oninput = () => { ${mask}; };</script>`);
+      await type('q');
+      await hands.refused({ action: 'fill', fields: { '#field': 'zzz' } }, 'value_refused');
+      await page.focus('#next');
+      assert.deepEqual(await sent(), told);
+    }
+  });
+
   test('is told where the page does the writing itself, or keeps that to itself', async () => {
     for (const script of [
       'field.onbeforeinput = (event) => { event.preventDefault(); field.value = event.data; };',

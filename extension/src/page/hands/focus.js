@@ -9,6 +9,9 @@ callslip.focus = (() => {
   /** Fields that were written into since the page was last told of a change of them. */
   const edited = new WeakSet();
 
+  /** By field that an edit has left as it was: what it holds. The page may yet write the value itself. */
+  const unchanged = new WeakMap();
+
   /** By field, the value of which we ourselves have told the page, as the browser could not. */
   const told = new WeakMap();
 
@@ -110,7 +113,7 @@ callslip.focus = (() => {
   function commit(element) {
     if (!edited.has(element)) return;
     const isTold = focused() === element && leave(element);
-    if (!isTold && edited.has(element)) tellOf(element);
+    if (!isTold && isEdited(element)) tellOf(element);
   }
 
   function hearChange(event) {
@@ -132,13 +135,19 @@ callslip.focus = (() => {
   function edit(element) {
     if (!isField(element)) return;
     edited.add(element);
+    unchanged.delete(element);
     // The event does not leave a shadow tree.
     element.addEventListener('change', hearChange, { capture: true });
     element.addEventListener('blur', hearBlur, { capture: true });
   }
 
   function isEdited(element) {
-    return edited.has(element);
+    return edited.has(element) && unchanged.get(element) !== element.value;
+  }
+
+  /** Remembers that an edit has changed nothing so far. */
+  function hold(element) {
+    unchanged.set(element, element.value);
   }
 
   /** Forgets an edit that has changed nothing. */
@@ -201,5 +210,5 @@ callslip.focus = (() => {
     return move(() => now.blur());
   }
 
-  return { commit, edit, focused, forget, give, giveByMouse, isEdited, isField, move };
+  return { commit, edit, focused, forget, give, giveByMouse, hold, isEdited, isField, move };
 })();

@@ -172,11 +172,15 @@ callslip.held = (() => {
 
   /**
    * Tells the page of a change, where there is one of which it has not been told: as the browser does for people,
-   * what the field held with the focus counts.
+   * what the field held with the focus counts. An earlier edit is told by the browser where this one was refused.
    */
-  function tell({ element, before, found = before, isEdited }) {
-    if (isEdited || textOf(element) !== found) focus.commit(element);
-    else focus.forget(element);
+  function tell(now, wasRefused) {
+    const { element, before, found = before, isEdited } = now;
+    const isAsFound = textOf(element) === found;
+    if (!isAsFound || (isEdited && !wasRefused)) focus.commit(element);
+    else if (isEdited) return;
+    else if (wasRefused || isKept(now) || isMade(now)) focus.forget(element);
+    else focus.hold(element);
   }
 
   /** What a field holds then, for the answer: never what is nobody's business. */
@@ -197,7 +201,7 @@ callslip.held = (() => {
     const wasRefused = isRefused(now);
     // A text that is typed key by key is complete once the field is left.
     if (wanted !== undefined || isForm(element)) {
-      tell(now);
+      tell(now, wasRefused);
       await callslip.turns.settled();
     }
     const refusal = wasRefused && isRefused(now) ? notKept(element) : undefined;
