@@ -135,6 +135,14 @@ describe('a field that cannot hold a value', () => {
     });
   }
 
+  for (const [before, text] of [['7', '42'], ['30 days', '45 weeks'], ['€ 1,234.00', '56'], ['12.50', '-20.00'], ['2', '９'], ['202 555 0100', '+1 303 444 9999']]) {
+    test(`as the page keeps its own number, is refused: ${text} for ${before}`, async () => {
+      await hands.show(`<input id="field" value="${before}"><script>field.oninput = () => { field.value = '${before}'; };</script>`);
+      const error = await hands.refused({ action: 'fill', fields: { '#field': text } }, 'value_refused');
+      assert.ok(error.message.includes(`It holds ${JSON.stringify(before)}.`), error.message);
+    });
+  }
+
   test('as the page may have taken the value, and shows the same as before, has not refused it', async () => {
     /** By what it is: what it holds, what the page makes of a text, what is given, and what it holds then. */
     const SHOWN = {
@@ -156,6 +164,13 @@ describe('a field that cannot hold a value', () => {
       time: ['2:30 PM', '"2:30 PM"', '14:30'],
       fraction: ['0.5', '"0.5"', '1/2'],
       'day in words': ['Tue 24 Nov', '"Tue 24 Nov"', '2026-11-24'],
+      'day with points': ['24.11.2026', '"24.11.2026"', '11/24/2026'],
+      quarter: ['0.75', '"0.75"', '3/4'],
+      'quarter as a sign': ['0.75', '"0.75"', '¾'],
+      hours: ['90 min', '"90 min"', '1:30'],
+      'Arabic digits': ['30', '"30"', '٣٠'],
+      percent: ['50 %', '"50 %"', '0.5'],
+      grouped: ['1 234,50', '"1 234,50"', '1234.5'],
     };
     for (const [what, [before, mask, text]] of Object.entries(SHOWN)) {
       await hands.show(`<input id="field" type="${what === 'mail' ? 'email' : 'text'}" value="${before}"><script>

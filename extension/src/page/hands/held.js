@@ -37,6 +37,19 @@ callslip.held = (() => {
 
   const hasDigit = (text) => /\p{N}/u.test(text);
 
+  /** The digits of the one number in a text; undefined where there are several, as in a date or a fraction. */
+  function onlyNumber(text) {
+    const numbers = text.normalize('NFKD').match(/\p{N}+(?:[.,'’\s]\p{N}+)*/gu) ?? [];
+    const digits = numbers.length === 1 ? numbers[0].replace(/\P{N}/gu, '') : '';
+    return /^[0-9]+$/.test(digits) ? digits : undefined;
+  }
+
+  /** True where both are one number, with whatever unit, and that is another one. */
+  function isOtherNumber(text, other) {
+    const [one, two] = [onlyNumber(text), onlyNumber(other)];
+    return one !== undefined && two !== undefined && one !== two;
+  }
+
   /** True where all letters of a text are in another one. */
   function isMadeOf(text, other) {
     const left = new Map();
@@ -147,15 +160,15 @@ callslip.held = (() => {
   /**
    * True where an element has held nothing else than before, and that is nothing that a page may make of
    * what it was given. Where both is possible, it is false: a page may take a value, and show the same as before.
-   * With digits in both a page may have reckoned: 14:30 is 2:30 PM, 1/2 is 0.5.
+   * With digits in both a page may have reckoned, as 2:30 PM of 14:30, or 0.5 of 1/2; not another number of one.
    */
   function isRefused(now) {
     const { element, before, wanted, wasIn, isBrowsers } = now;
     if (!element.isConnected || wasIn || isBrowsers || textOf(element) !== before) return false;
     if (isKept(now) || isMade(now) || wanted === '') return false;
     const [shown, asked] = [bare(before), bare(wanted)];
-    if (shown === '' || (hasDigit(shown) && hasDigit(asked))) return false;
-    return !isMadeOf(shown, asked) && (asked === '' || !isMadeOf(asked, shown));
+    if (shown === '' || isMadeOf(shown, asked) || (asked !== '' && isMadeOf(asked, shown))) return false;
+    return !hasDigit(shown) || !hasDigit(asked) || isOtherNumber(before, wanted);
   }
 
   /**
