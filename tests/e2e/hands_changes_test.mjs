@@ -359,6 +359,42 @@ describe('the change of a field', () => {
     }
   }
 
+  const SHOWN_WITH_THE_FOCUS = [
+    '.panel { display: none !important } .menu:focus-within .panel { display: block !important }',
+    '.panel { visibility: hidden } .menu:focus-within .panel { visibility: visible }',
+    '.menu:not(:focus-within) .panel { display: none }',
+  ];
+
+  for (const mode of ['', 'closed']) {
+    for (const css of SHOWN_WITH_THE_FOCUS) {
+      test(`leaves the focus where a field shows only with it: ${css}${mode && `, in a ${mode} shadow tree`}`, async () => {
+        await hands.show(`<style>${css}</style>
+          <div class="menu"><button id="open">Open</button><div class="panel" id="host" style="color:red"></div></div><script>
+          const root = ${mode ? `host.attachShadow({ mode: '${mode}' })` : 'host'};
+          root.innerHTML = '<form><input id="a" style=""><input id="b"><button>Send</button></form>';
+          window.log = [];
+          for (const type of ['blur', 'change', 'submit']) {
+            root.addEventListener(type, (event) => {
+              event.preventDefault();
+              log.push([type, event.target.id || event.target.localName, event.isTrusted]);
+            }, true);
+          }
+          const all = [...document.querySelectorAll('*'), ...root.querySelectorAll('*')];
+          window.styles = () => all.map((each) => each.getAttribute('style'));
+          window.state = () => [root.getRootNode().activeElement?.id, host.checkVisibility({ visibilityProperty: true })];</script>`);
+        const styles = await page.evaluate(() => window.styles());
+        await page.focus('#open');
+        await fill({ '#a': '1', '#b': '2' });
+        assert.deepEqual(await moved(), [[['change', 'a', true], ['blur', 'a', true], ['change', 'b', true]], ['b', true]]);
+        await hands.perform({ action: 'press', selector: '#b', key: 'Enter' });
+        assert.deepEqual(await moved(), [[['submit', 'form', true]], ['b', true]]);
+        await hands.perform({ action: 'type', selector: '#b', text: '3\n' });
+        assert.deepEqual(await moved(), [[['change', 'b', true], ['submit', 'form', true]], ['b', true]]);
+        assert.deepEqual(await page.evaluate(() => window.styles()), styles);
+      });
+    }
+  }
+
   test('of which the page writes into the field, is told once more where the field is left, and no sooner', async () => {
     for (const how of ['fill', 'Enter']) {
       await hands.show(`<input id="field"><input id="next"><script>

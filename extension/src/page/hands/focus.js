@@ -51,8 +51,34 @@ callslip.focus = (() => {
 
   const isAway = () => isNothing(focused());
 
+  /** Shows an element, whatever the styles say; returns what puts each `style` back as it was. */
+  function show(element) {
+    const before = [];
+    const set = (at, name, value) => {
+      before.unshift([at, at.getAttribute('style')]);
+      at.style?.setProperty(name, value, 'important');
+    };
+    for (let at = element; at; at = shadow.parentOf(at)) {
+      if (getComputedStyle(at).display === 'none') set(at, 'display', 'block');
+    }
+    if (getComputedStyle(element).visibility !== 'visible') set(element, 'visibility', 'visible');
+    return () => {
+      for (const [at, style] of before) {
+        // Without this Chromium leaves an empty attribute where it has not written out the style yet.
+        at.setAttribute('style', style ?? '');
+        if (style === null) at.removeAttribute('style');
+      }
+    };
+  }
+
   function giveQuietly(element) {
-    if (isAway()) element.focus({ preventScroll: true });
+    const give = () => element.focus({ preventScroll: true });
+    if (isAway()) give();
+    if (!isAway() || !element.isConnected || element.matches(':disabled')) return;
+    // What is shown by `:focus-within` alone is hidden now, and the browser gives the focus to nothing that is.
+    const hide = show(element);
+    give();
+    hide();
   }
 
   /**
