@@ -181,7 +181,7 @@ boost::asio::awaitable<void> SessionRunner::RunTurn() {
                              !is_to_stop_ && !host_->is_stopping;
       if (!results.empty() && may_go_on && !next_turn_.has_value()) {
         co_await PromptWith(std::move(results));
-      } else {
+      } else if (!results.empty()) {
         results_ = std::move(results);
       }
     }

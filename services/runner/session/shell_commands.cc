@@ -63,19 +63,20 @@ boost::asio::awaitable<std::string> ShellCommands::Run() {
 }
 
 boost::asio::awaitable<ShellResult> ShellCommands::RunOne(const ShellCommand& command) {
-  ShellResult result{
-      .command_id = command.id, .command = command.command, .output = stopped_, .ran = false};
-  if (!stopped_.empty()) was_cut_off_ = true;
-  if (!stopped_.empty()) co_return result;
+  ShellResult result{.command_id = command.id, .command = command.command, .ran = false};
+  const auto is_stopped = [&] {
+    result.output = stopped_;
+    was_cut_off_ = was_cut_off_ || !stopped_.empty();
+    return !stopped_.empty();
+  };
+  if (is_stopped()) co_return result;
   Record(command.id, "running");
   // What is not recorded is not done: this may be another runner's session by now.
   if (const absl::Status recorded = co_await recorder_->Flush(); !recorded.ok()) {
     result.output = std::string(recorded.message());
     co_return result;
   }
-  result.output = stopped_;
-  if (!stopped_.empty()) was_cut_off_ = true;
-  if (!stopped_.empty()) co_return result;
+  if (is_stopped()) co_return result;
   ActiveSpan span = spans_->BeginCommand(command.id);
   const Later<CommandResult> ended(co_await boost::asio::this_coro::executor);
   const absl::StatusOr<std::shared_ptr<CommandProcess>> process =
