@@ -85,10 +85,11 @@ TEST_F(WebSocketsTest, AllThatIsNotTakenHasOneLimit) {
   WebSocketClient other(port_, /*receive_buffer=*/4096);
   other.Upgrade("/ws/2");
   running_.Await();
-  for (int i = 0; i < 12; ++i) EXPECT_EQ(slow.ReadText().size(), 64u << 10);
+  // Who does not read its end in time is dropped without it.
   int code = 0;
-  while (code == 0) code = other.ReadFrame().close_code();
+  for (int i = 0; i <= 12 && code == 0; ++i) code = other.ReadFrame().close_code();
   EXPECT_EQ(code, 1013) << "there was no room for its messages beside those of the first";
+  for (int i = 0; i < 12; ++i) EXPECT_EQ(slow.ReadText().size(), 64u << 10);
   std::promise<void> dropped;
   asio::post(context_, [&] {
     sockets.clear();

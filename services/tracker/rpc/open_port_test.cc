@@ -223,6 +223,7 @@ TEST_F(OpenPortTest, ClaimsNoPlaceOfAWorkerOfOthers) {
   log.set_kind("console");
   log.add_entries("{}");
   log.add_places("7");
+  log.set_client_id("alice");
   ASSERT_OK(UnixCall(&v1::WorkerService::Stub::AppendWorkerLog, log));
   v1::CompleteCommandRequest complete;
   complete.set_command_id(leased.leases(0).command().command_id());
