@@ -202,11 +202,13 @@ TEST_F(OpenPortTest, AStreamThatTheTrackerEndsKeepsNoName) {
   EXPECT_EQ(reader->Finish().error_code(), grpc::INVALID_ARGUMENT);
   v1::LeaseCommandsRequest lease;
   lease.set_worker_id("laptop");
-  const auto call = [&] {
+  // The tracker may note that it is gone after its caller has heard so.
+  absl::Status taken;
+  for (int i = 0; i < 100 && (i == 0 || !taken.ok()); ++i) {
     clock_.Advance(kNameKeptFor + absl::Seconds(1));
-    return OpenCall(&v1::CommandService::Stub::LeaseCommands, lease).status();
-  };
-  EXPECT_OK(call());
+    taken = OpenCall(&v1::CommandService::Stub::LeaseCommands, lease).status();
+  }
+  EXPECT_OK(taken);
 }
 
 TEST_F(OpenPortTest, ClaimsNoPlaceOfAWorkerOfOthers) {
