@@ -30,7 +30,6 @@ Runner::Runner(boost::asio::io_context& context, Timers* timers, TrackerCalls* t
       host_{.executor = context.get_executor(),
             .timers = timers,
             .tracker = tracker,
-            .runner_id = setup_.offer.runner_id(),
             .chance = [] { return static_cast<double>(Random64() >> 11) * 0x1p-53; }},
       scheduler_(setup_.limits) {}
 
@@ -58,7 +57,8 @@ boost::asio::awaitable<void> Runner::Serve() {
     if (stopped_ != nullptr) co_return;
     if (!next.ok() && DetailsOf(next.status()).reason == "runner_name_taken") {
       Log(LogLevel::kError, "another runner of this name serves: give each a runner_id of its own",
-          {{"runner", host_.runner_id}, {"tried_again_in", absl::FormatDuration(kNameTakenPause)}});
+          {{"runner", setup_.offer.runner_id()},
+           {"tried_again_in", absl::FormatDuration(kNameTakenPause)}});
       if (setup_.when_refused != nullptr) setup_.when_refused(next.status());
       // What this one had is that one's now.
       later_.clear();
@@ -75,7 +75,7 @@ boost::asio::awaitable<void> Runner::Serve() {
 
 void Runner::Take(const v1::Assignment& assignment) {
   if (assignment.has_started()) {
-    Log(LogLevel::kInfo, "serves", {{"runner", host_.runner_id}});
+    Log(LogLevel::kInfo, "serves", {{"runner", setup_.offer.runner_id()}});
     for (const auto& [id, session] : sessions_) session->TellAgain();
     if (setup_.when_serving != nullptr) setup_.when_serving();
     return;
@@ -170,17 +170,16 @@ void Runner::Step() {
     }
     const std::shared_ptr<SessionRunner> session = found->second;
     switch (step.kind) {
-      case AgentStep::Kind::kStart: {
-        std::optional<AgentSettings> settings = session->Prepare(setup_.plan_of);
-        if (!settings.has_value()) break;
-        auto agent = RunningAgent::Start(context_, timers_, setup_.keeper, *std::move(settings));
-        processes_[step.process] = agent;
-        session->Begin(std::move(agent));
+      case AgentStep::Kind::kStart:
+        session->Begin(setup_.plan_of, [this, process = step.process](AgentSettings settings) {
+          auto agent = RunningAgent::Start(context_, timers_, setup_.keeper, std::move(settings));
+          processes_[process] = agent;
+          return agent;
+        });
         break;
-      }
       case AgentStep::Kind::kJoin:
         if (auto agent = processes_[step.process].lock(); agent != nullptr) {
-          if (session->Prepare(setup_.plan_of).has_value()) session->Begin(std::move(agent));
+          session->Begin(setup_.plan_of, std::move(agent));
         } else {
           scheduler_.Ended(step.session);
           session->Stop();

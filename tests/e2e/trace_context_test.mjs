@@ -222,7 +222,7 @@ const ENDS = {
   'services/gateway/http/http_tally.cc': 'the same',
   'services/runner/session/session_questions.cc': 'the same',
   'services/runner/session/session_turns.cc': 'the same',
-  'services/tracker/rpc/command_log.cc': 'a line of the log',
+  'services/tracker/rpc/command_log.cc': 'the same',
   'services/gateway/json/command_detail.cc': 'shown to people, who are not told the rest',
   'services/gateway/json/command_spans_json.cc': 'the same',
   'services/gateway/mcp/mcp_server.cc': 'the link of a span to a command',
@@ -230,7 +230,8 @@ const ENDS = {
   'services/tracker/storage/legacy_rows.cc': 'written before there was anything beside it',
   'services/runner/acp/messages_v1.cc': 'of a session\'s own trace, beside which nothing goes',
   'services/runner/agent/agent_session.cc': 'the same',
-  'services/runner/session/session_runner.cc': 'the same',
+  'services/runner/session/session_agent.cc': 'the same',
+  'services/runner/session/session_runner.cc': 'the same, and a line of the log',
 };
 
 async function* sourcesIn(path) {

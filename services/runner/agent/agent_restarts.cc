@@ -11,8 +11,10 @@ bool MayGoBetterNextTime(AgentEnd end) {
       return true;
     case AgentEnd::kCommandMissing:
     case AgentEnd::kNotExecutable:
+    case AgentEnd::kDirectoryUnusable:
     case AgentEnd::kOtherVersion:
     case AgentEnd::kLoginNeeded:
+    case AgentEnd::kContextLost:
       return false;
   }
   return false;

@@ -9,13 +9,15 @@ namespace callslip::runner {
 
 // How an agent has ended, or why there is none.
 enum class AgentEnd {
-  kCrashed,         // Exited or was killed without having been asked to.
-  kHung,            // Did not answer in time, and was ended for that.
-  kProtocolError,   // Said what can't be read any further.
-  kCommandMissing,  // What is configured is not there,
-  kNotExecutable,   // or is no program.
-  kOtherVersion,    // Speaks none of the protocol's versions that are known here.
-  kLoginNeeded,     // A person has to log in.
+  kCrashed,            // Exited or was killed without having been asked to.
+  kHung,               // Did not answer in time, and was ended for that.
+  kProtocolError,      // Said what can't be read any further.
+  kCommandMissing,     // What is configured is not there,
+  kNotExecutable,      // or is no program.
+  kDirectoryUnusable,  // Where it is to work.
+  kOtherVersion,       // Speaks none of the protocol's versions that are known here.
+  kLoginNeeded,        // A person has to log in.
+  kContextLost,        // Can't give back what it knew, and may not begin anew.
 };
 
 // Whether and when the agent of a session is started again after an end that nobody has asked for:

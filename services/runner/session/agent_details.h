@@ -22,7 +22,6 @@ class AgentDetails {
   void SetAgentInfo(Json info) { Set("agent_info", std::move(info)); }
   void SetModes(Json modes) { Set("modes", std::move(modes)); }
   void SetConfigOptions(Json options) { Set("config_options", std::move(options)); }
-  void SetRestarts(int restarts) { Set("restarts", restarts); }
   // Whether the update was about it.
   bool Take(const AgentUpdate& update);
 

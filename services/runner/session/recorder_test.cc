@@ -9,7 +9,7 @@
 #include "boost/asio/io_context.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runner/session/fake_log.h"
+#include "runner/session/fake_tracker.h"
 #include "runner/tracker/persistence.h"
 
 namespace callslip::runner {
@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-using How = FakeLog::How;
+using How = FakeTracker::How;
 
 class RecorderTest : public testing::Test {
  protected:
@@ -53,7 +53,7 @@ class RecorderTest : public testing::Test {
 
   boost::asio::io_context context_;
   FakeTimers timers_;
-  FakeLog log_;
+  FakeTracker log_;
   std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>(
       context_.get_executor(), &log_, &timers_, SessionName{"client", "s", 7}, 0);
 };

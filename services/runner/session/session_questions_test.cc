@@ -9,7 +9,7 @@
 #include "boost/asio/io_context.hpp"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runner/session/fake_log.h"
+#include "runner/session/fake_tracker.h"
 
 namespace callslip::runner {
 namespace {
@@ -56,7 +56,7 @@ class SessionQuestionsTest : public testing::Test {
 
   boost::asio::io_context context_;
   FakeTimers timers_;
-  FakeLog log_;
+  FakeTracker log_;
   std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>(
       context_.get_executor(), &log_, &timers_, SessionName{"client", "s", 7}, 0);
   std::shared_ptr<SessionQuestions> questions_ = std::make_shared<SessionQuestions>(

@@ -4,23 +4,30 @@
 
 #include "absl/strings/str_cat.h"
 #include "boost/asio/co_spawn.hpp"
-#include "boost/asio/detached.hpp"
 #include "common/log.h"
-#include "runner/session/session_calls.h"
+#include "common/random.h"
+#include "common/text_scan.h"
+#include "runner/tracker/persistence.h"
 
 namespace callslip::runner {
 namespace {
 
-// Well below the 8 s that the tracker waits for the answer to a control.
-constexpr absl::Duration kControlTime = absl::Seconds(5);
+// What the tracker takes of a name.
+constexpr size_t kNameBytes = 256;
+// How long a message may take to come to a session that was started for one.
+constexpr absl::Duration kFirstMessage = absl::Seconds(2);
 
-AgentEnd KindOf(const AgentError& error) {
-  if (error.reason == "command_missing") return AgentEnd::kCommandMissing;
-  if (error.reason == "not_executable") return AgentEnd::kNotExecutable;
-  if (error.reason == "auth_required") return AgentEnd::kLoginNeeded;
-  if (error.reason == "unsupported_version") return AgentEnd::kOtherVersion;
-  if (error.reason == "protocol_error") return AgentEnd::kProtocolError;
-  return error.reason == "agent_crashed" ? AgentEnd::kCrashed : AgentEnd::kHung;
+v1::SessionEvent DecidedByPolicy(const PermissionQuestion& question, const std::string& id,
+                                 const std::string& option) {
+  v1::SessionEvent event;
+  v1::PermissionEvent& permission = *event.mutable_permission();
+  permission.set_title(TitleOf(question));
+  permission.set_selected_option(IdText(option));
+  permission.set_outcome("selected");
+  permission.set_permission_id(id);
+  permission.set_tool_call_id(IdText(question.tool_call.id));
+  permission.set_decided_by("policy");
+  return event;
 }
 
 v1::SessionEvent ContextLost(const AgentError& why) {
@@ -54,488 +61,286 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
                                            assignment.session().max_seq())),
       questions_(std::make_shared<SessionQuestions>(host->executor, host->tracker, host->timers,
                                                     name_, recorder_)),
+      report_(std::make_shared<AgentReport>(
+          host->executor, host->tracker, host->timers, name_,
+          [this](v1::SetAgentStateRequest& state) {
+            state.set_agent_session_id(agent_session_id_);
+            state.set_details(details_.ToText());
+            state.set_title(std::exchange(title_, ""));
+          },
+          [this] {
+            // It may be forgotten now, and another lease may wait for that.
+            if (life_.is_at_rest()) NoteBusy();
+          })),
+      turns_(std::make_shared<SessionTurns>(
+          host, static_cast<SessionTurns::Agents*>(this), &plan_, name_, recorder_,
+          TurnSpans(plan_.want.agent, name_.session_id,
+                    absl::FromUnixSeconds(assignment.session().create_time().seconds())))),
       agent_session_id_(assignment.session().agent().agent_session_id()),
-      details_(AgentDetails::Parse(assignment.session().agent().details())),
-      spans_(plan_.want.agent, assignment.session().session_id(),
-             absl::FromUnixSeconds(assignment.session().create_time().seconds())),
-      said_(For<v1::SetAgentStateRequest>()) {}
+      details_(AgentDetails::Parse(assignment.session().agent().details())) {}
 
-// The agent's life.
+template <typename Happens>
+void SessionRunner::Live(Happens happens) {
+  const AgentPhase before = life_.phase();
+  happens();
+  if (life_.phase() != before) Entered(before);
+  turns_->AgentsChanged();
+}
 
-void SessionRunner::Need() {
-  is_to_stop_ = false;
-  switch (state_) {
-    case State::kAsleep:
-      return Want();
-    case State::kStopping:
-      // What its failed start comes to is decided already.
-      if (!failing_start_) wanted_again_ = true;
+void SessionRunner::Entered(AgentPhase before) {
+  start_timer_.reset();
+  switch (life_.phase()) {
+    case AgentPhase::kAsleep: {
+      // It has ended by itself: who needs it, starts it.
+      const AgentError why = before == AgentPhase::kRunning ? life_.last_end() : AgentError{};
+      if (before == AgentPhase::kWaiting) scheduler_->Drop(id());
+      report_->Say(v1::AGENT_STATUS_STOPPED, why);
+      return report_->AnswerWaiting(why);
+    }
+    case AgentPhase::kFailed:
+      report_->Say(v1::AGENT_STATUS_FAILED, life_.last_end());
+      report_->AnswerWaiting(life_.last_end());
+      // Nobody is to be asked for it again and again: the queue waits for a person.
+      if (!turns_->has_turn()) PauseQueue(life_.last_end());
       return;
-    case State::kWanted:
-    case State::kStarting:
-    case State::kRunning:
+    case AgentPhase::kPausing:
+      TellNextStart(before);
+      start_timer_ = host_->timers->After(life_.start_time() - Now(), [this] {
+        const auto self = shared_from_this();
+        Live([this] { life_.PauseIsOver(); });
+      });
       return;
+    case AgentPhase::kWaiting:
+      TellNextStart(before);
+      return scheduler_->Want(plan_.want);
+    case AgentPhase::kStarting:
+      // Why the one before it has ended, until this one is ready.
+      return report_->Say(v1::AGENT_STATUS_STARTING, life_.last_end());
+    case AgentPhase::kRunning:
+      report_->Say(v1::AGENT_STATUS_IDLE);
+      report_->AnswerWaiting();
+      turns_->BeginReceiving();
+      scheduler_->Started(id());
+      return NoteIdleLater();
+    case AgentPhase::kStopping:
+    case AgentPhase::kRestarting:
+      if (before == AgentPhase::kStopping || before == AgentPhase::kRestarting) return;
+      turns_->EndReceiving();
+      report_->Say(v1::AGENT_STATUS_STOPPING);
+      return agent_->Stop();
   }
 }
 
-void SessionRunner::Want() {
+// And why there is one.
+void SessionRunner::TellNextStart(AgentPhase before) {
+  if (life_.last_end().reason.empty()) return;
+  report_->Say(v1::AGENT_STATUS_STARTING, life_.last_end());
+  if (before == AgentPhase::kStarting) report_->AnswerWaiting(life_.last_end());
+}
+
+void SessionRunner::Need() {
   if (host_->is_stopping) return;
-  const absl::Duration left = start_at_ - host_->timers->Now();
-  if (left > absl::ZeroDuration()) {
-    if (start_timer_ != nullptr) return;
-    start_timer_ = host_->timers->After(left, [this] {
-      const auto self = shared_from_this();
-      start_timer_.reset();
-      if (!released_ && state_ == State::kAsleep) Want();
-    });
-    return;
-  }
-  start_timer_.reset();
-  state_ = State::kWanted;
-  // Somebody has looked.
-  if (std::exchange(gave_up_, std::nullopt).has_value()) restarts_.Clear();
-  scheduler_->Want(plan_.want);
+  Live([this] { life_.Need(Now()); });
 }
 
 void SessionRunner::TellWaiting() {
-  if (state_ != State::kWanted || said_.status() == v1::AGENT_STATUS_WAITING) return;
-  Say(v1::AGENT_STATUS_WAITING,
-      {"too_many_agents", "as many agents run as may; it starts when another one has stopped"});
-  AnswerControls({});
+  if (life_.phase() != AgentPhase::kWaiting) return;
+  if (report_->status() == v1::AGENT_STATUS_WAITING) return;
+  report_->Say(v1::AGENT_STATUS_WAITING, {"too_many_agents",
+                                          "as many agents run as may; it starts when another one "
+                                          "has stopped"});
+  report_->AnswerWaiting();
 }
 
-std::optional<AgentSettings> SessionRunner::Prepare(const MakePlan& plan_of) {
-  // What was wrong may have been put right.
+void SessionRunner::Begin(const MakePlan& plan_of, SessionAgent::Process process) {
   if (plan_.problem.has_value()) plan_ = plan_of(session_).value_or(plan_);
-  std::optional<AgentError> error = plan_.problem;
-  absl::StatusOr<FileAccess> files = FileAccess::Of(plan_.folders);
-  if (!error.has_value() && !files.ok()) {
-    error = AgentError{
-        "directory_unusable",
-        absl::StrCat("the session can't work in its directory: ", files.status().message())};
-  }
-  if (error.has_value()) {
-    LogNoStart(*error);
-    gave_up_ = error;
-    Failed(*error, std::nullopt);
-    return std::nullopt;
-  }
-  files_ = std::make_shared<const FileAccess>(*std::move(files));
-  for (const std::string& why : files_->left_out()) {
-    Log(LogLevel::kWarning, "an additional directory is left out",
-        {{"session", id()}, {"workspace", plan_.want.workspace}, {"error", why}});
-  }
-  disk_ = std::make_unique<DiskThread>(host_->executor, host_->timers);
-  terminals_ = std::make_unique<Terminals>(plan_.commands, files_, disk_.get());
-  AgentSettings settings = plan_.settings;
-  settings.command.directory = files_->PathForProcesses();
-  return settings;
+  SessionAgent::Before before{.agent_session_id = wants_fresh_ ? "" : agent_session_id_,
+                              .details = details_,
+                              .traceparent = turns_->spans().Traceparent()};
+  agent_ = std::make_shared<SessionAgent>(host_, static_cast<Owner*>(this), name_, plan_, recorder_,
+                                          std::move(before));
+  Live([this] { life_.Begin(); });
+  agent_->Begin(std::move(process));
 }
 
-void SessionRunner::LogNoStart(const AgentError& error) const {
-  Log(LogLevel::kWarning, "an agent could not be started",
-      {{"session", id()},
-       {"agent", plan_.want.agent},
-       {"reason", error.reason},
-       {"message", error.message}});
-}
-
-void SessionRunner::Begin(std::shared_ptr<RunningAgent> agent) {
-  state_ = State::kStarting;
-  ++life_;
-  running_ = agent;
-  // Why the one before it has ended, until this one is ready.
-  Say(v1::AGENT_STATUS_STARTING, last_end_);
-  Spawn(Open(std::move(agent)));
-}
-
-boost::asio::awaitable<void> SessionRunner::Open(std::shared_ptr<RunningAgent> agent) {
-  const auto self = shared_from_this();
-  const int64_t life = life_;
-  const auto goes_on = [&] { return life == life_ && state_ == State::kStarting; };
-  const Later<std::optional<AgentError>> ready(host_->executor);
-  agent->Enter(id(), [ready](const std::optional<AgentError>& error) { ready.Set(error); });
-  std::optional<AgentError> error = co_await ready.Get();
-  if (goes_on() && !error.has_value()) error = co_await OpenSession(agent, life);
-  if (goes_on() && !error.has_value()) error = co_await RestoreChoices(life);
-  if (life != life_) co_return;
-  if (state_ == State::kStopping) {
-    // One that was opened is told of its end, unless the process goes on with others.
-    if (agent_ == nullptr && !agent->is_over() && !agent->has_sessions()) {
-      agent->WhenOver([this, self] { OnEnd({}); });
-    } else if (agent_ == nullptr) {
-      OnEnd(error.value_or(AgentError{}));
-    } else if (agent->has_sessions()) {
-      agent_->Close();
-      OnEnd({});
-    }
-    co_return;
+void SessionRunner::OnReady() {
+  const bool is_new = !agent_->has_context();
+  if (is_new && !agent_session_id_.empty() && !told_lost_) {
+    RecordContextLost(
+        agent_->context_lost().value_or(AgentError{"fresh", "a new context was asked for"}));
   }
-  start_deadline_.reset();
-  if (error.has_value()) co_return Fail(*error);
-  state_ = State::kRunning;
-  Changed();
-  last_end_ = {};
-  Say(v1::AGENT_STATUS_IDLE);
-  AnswerControls({});
-  BeginReceiving();
-  scheduler_->Started(id());
-  NoteIdleLater();
-}
-
-void SessionRunner::StartWithin(absl::Duration wait) {
-  start_deadline_ = host_->timers->After(wait, [this, wait] {
-    // Its answer may be there, unread.
-    if (running_->agent().is_held()) return StartWithin(wait);
-    running_->agent().GiveUp({"start_timeout", absl::StrCat("the agent was not ready within ",
-                                                            absl::FormatDuration(wait))},
-                             this);
-  });
-}
-
-boost::asio::awaitable<std::optional<AgentError>> SessionRunner::OpenSession(
-    std::shared_ptr<RunningAgent> running, int64_t life) {
-  using Opened = std::variant<std::shared_ptr<AgentSession>, AgentError>;
-  const acp::SessionSetup setup = co_await Setup(running);
-  if (running->is_over()) co_return running->end();
-  if (life != life_ || state_ != State::kStarting) co_return std::nullopt;
-  StartWithin(plan_.settings.patience.start);
-  bool is_new = agent_session_id_.empty() || fresh_;
-  const bool had_one = !agent_session_id_.empty();
-  std::optional<Later<Opened>> opened(host_->executor);
-  const auto take = [](const Later<Opened>& later) {
-    return [later](Opened result) { later.Set(std::move(result)); };
-  };
-  if (is_new) {
-    running->agent().NewSession(setup, this, take(*opened));
-  } else {
-    running->agent().RestoreSession(agent_session_id_, setup, this, take(*opened));
-  }
-  Opened result = co_await opened->Get();
-  if (life != life_) co_return std::nullopt;
-  const auto* error = std::get_if<AgentError>(&result);
-  AgentError why = {"fresh", "a new context was asked for"};
-  if (error != nullptr && error->reason == "cannot_restore") {
-    why = *error;
-    if (!plan_.allow_fresh || running->is_over() || state_ != State::kStarting) {
-      // However often it is tried.
-      if (!std::exchange(told_lost_, true)) RecordContextLost(why);
-      co_return why;
-    }
-    is_new = true;
-    opened.emplace(host_->executor);
-    running->agent().NewSession(setup, this, take(*opened));
-    result = co_await opened->Get();
-    if (life != life_) co_return std::nullopt;
-    error = std::get_if<AgentError>(&result);
-  }
-  if (error != nullptr) co_return *error;
-  if (is_new && had_one && !told_lost_) RecordContextLost(why);
   told_lost_ = false;
-  if (is_new) fresh_ = false;
-  agent_ = std::get<std::shared_ptr<AgentSession>>(result);
-  prompted_ = agent_->id() == agent_session_id_;
-  if (!prompted_) agent_session_id_.clear();
-  co_return std::nullopt;
+  if (is_new) {
+    wants_fresh_ = false;
+    agent_session_id_.clear();
+  }
+  details_ = agent_->details();
+  Live([this] { life_.Ready(); });
 }
 
-boost::asio::awaitable<std::optional<AgentError>> SessionRunner::RestoreChoices(int64_t life) {
-  StartWithin(plan_.settings.patience.initialize);
-  const std::shared_ptr<AgentSession> agent = agent_;
-  const std::shared_ptr<RunningAgent> running = running_;
-  const AgentDetails before = std::exchange(details_, {});
-  to_restore_ = before;
-  details_.SetAgentInfo(running->agent().capabilities().agent_info);
-  details_.SetModes(agent->modes());
-  details_.SetConfigOptions(agent->config_options());
-  const auto goes_on = [&] {
-    return life == life_ && state_ == State::kStarting && !running->is_over();
-  };
-  const auto await = [&](auto set) -> boost::asio::awaitable<bool> {
-    const Later<bool> done(host_->executor);
-    set([done](const RpcAnswer& answer) { done.Set(std::holds_alternative<Json>(answer)); });
-    co_return co_await done.Get();
-  };
-  if (const std::string mode = details_.ModeToRestore(before); !mode.empty()) {
-    const bool is_set = co_await await([&](auto done) { agent->SetMode(mode, std::move(done)); });
-    if (!goes_on()) co_return running->end();
-    if (is_set) details_.Take(CurrentMode{mode});
-  }
-  for (const auto& [option, value] : details_.OptionsToRestore(before)) {
-    co_await await([&, &id = option, &to = value](auto done) {
-      agent->SetConfigOption(id, to, std::move(done));
-    });
-    if (!goes_on()) co_return running->end();
-  }
-  if (!goes_on()) co_return running->end();
-  to_restore_.reset();
-  co_return std::nullopt;
-}
-
-boost::asio::awaitable<acp::SessionSetup> SessionRunner::Setup(
-    std::shared_ptr<RunningAgent> running) {
-  acp::SessionSetup setup = plan_.setup;
-  if (plan_.mcp_url.empty()) co_return setup;
-  auto request = For<v1::IssueSessionTokenRequest>();
-  const auto issued = co_await Persistently(std::move(request));
-  if (!issued.ok()) co_return setup;
-  if (!running->agent().capabilities().http_mcp) co_return setup;
-  Json headers = Json::array(
-      {{{"name", "Authorization"}, {"value", absl::StrCat("Bearer ", issued->token())}}});
-  // Few agents hand on the trace of a prompt: what they call is a part of the session's at least.
-  if (const std::string trace = spans_.Traceparent(); !trace.empty()) {
-    headers.push_back({{"name", "traceparent"}, {"value", trace}});
-  }
-  setup.mcp_servers.push_back({{"type", "http"},
-                               {"name", "callslip"},
-                               {"url", plan_.mcp_url},
-                               {"headers", std::move(headers)}});
-  co_return setup;
-}
-
-void SessionRunner::Fail(const AgentError& error) {
-  const std::shared_ptr<RunningAgent> running = running_;
-  LogNoStart(error);
-  const std::optional<absl::Time> next =
-      error.reason == "cannot_restore"
-          ? std::nullopt
-          : restarts_.After(KindOf(error), host_->timers->Now(), host_->chance());
-  start_at_ = next.value_or(absl::InfinitePast());
-  if (!next.has_value()) gave_up_ = error;
-  if (!running->IsAlone(id()) || running->is_over()) {
-    running->Leave(id());
-    return Failed(error, next);
-  }
-  // Its place is another one's once the process is gone.
-  state_ = State::kStopping;
-  failing_start_ = true;
-  running->WhenOver([this, self = shared_from_this(), error, next] {
-    failing_start_ = false;
-    Failed(error, next);
-  });
-  running->Leave(id());
-}
-
-void SessionRunner::Failed(const AgentError& error, std::optional<absl::Time> next) {
-  last_end_ = error;
-  // Somebody has wanted otherwise while the process ended.
-  const bool is_wanted = wanted_again_;
-  EndAgent();
-  if (is_wanted || released_) return;
-  AnswerControls(is_to_stop_ ? AgentError{} : error);
-  if (is_to_stop_) return Say(v1::AGENT_STATUS_STOPPED);
-  if (next.has_value()) {
-    Say(v1::AGENT_STATUS_STARTING, error);
-    return Need();
-  }
-  Say(v1::AGENT_STATUS_FAILED, error);
-  // Nobody is to be asked for it again and again: the queue waits for a person.
-  if (!turn_.has_value()) Spawn(PauseQueue(error));
-}
-
-boost::asio::awaitable<void> SessionRunner::PauseQueue(AgentError error) {
+void SessionRunner::OnOver(const AgentError& why) {
   const auto self = shared_from_this();
-  auto request = For<v1::PauseQueueRequest>();
-  request.set_reason(error.reason);
-  request.set_message(error.message);
-  co_await Persistently(std::move(request));
+  if (why.reason == "cannot_restore" && !std::exchange(told_lost_, true)) {
+    // However often it is tried.
+    RecordContextLost(why);
+  }
+  LogEnd(why);
+  questions_->WithdrawAll();
+  agent_.reset();
+  turns_->EndReceiving();
+  idle_timer_.reset();
+  scheduler_->Ended(id());
+  Live([&] { life_.End(why, Now(), host_->chance()); });
+}
+
+void SessionRunner::LogEnd(const AgentError& why) const {
+  const bool was_running = life_.phase() == AgentPhase::kRunning;
+  if (!was_running && life_.phase() != AgentPhase::kStarting) return;
+  Log(LogLevel::kWarning, was_running ? "an agent has ended" : "an agent could not be started",
+      {{"session", id()},
+       {"traceparent", turns_->spans().UnderWay()},
+       {"agent", plan_.want.agent},
+       {"reason", why.reason},
+       {"message", why.message}});
+}
+
+void SessionRunner::PauseQueue(const AgentError& why) {
+  auto request = RequestAbout<v1::PauseQueueRequest>(name_);
+  request.set_reason(why.reason);
+  request.set_message(why.message);
+  boost::asio::co_spawn(host_->executor,
+                        Persist(*host_->tracker, *host_->timers, std::move(request),
+                                [self = shared_from_this()] { return self->released_; }),
+                        [](const std::exception_ptr&, const absl::StatusOr<v1::QueueStatus>&) {});
 }
 
 void SessionRunner::RecordContextLost(const AgentError& why) { recorder_->Add(ContextLost(why)); }
 
-void SessionRunner::EndAgent() {
-  ++life_;
-  state_ = State::kAsleep;
-  start_deadline_.reset();
-  // The next one is to take them back.
-  if (to_restore_.has_value()) details_ = *std::exchange(to_restore_, std::nullopt);
-  questions_->WithdrawAll();
-  agent_.reset();
-  running_.reset();
-  EndReceivingBetweenTurns();
-  idle_timer_.reset();
-  // What waits for it is answered, by terminals, too.
-  disk_.reset();
-  terminals_.reset();
-  files_.reset();
-  scheduler_->Ended(id());
-  if (std::exchange(wanted_again_, false) && !released_) Want();
-  Changed();
-}
-
 void SessionRunner::Stop() {
-  if (host_->is_stopping) StopCommands("the runner was stopped");
-  Changed();
-  switch (state_) {
-    case State::kAsleep:
-      // It was to be started again later.
-      if (std::exchange(start_timer_, nullptr) != nullptr) Say(v1::AGENT_STATUS_STOPPED);
-      return;
-    case State::kStopping:
-      return;
-    case State::kWanted:
-      state_ = State::kAsleep;
-      scheduler_->Drop(id());
-      Say(v1::AGENT_STATUS_STOPPED);
-      return;
-    case State::kStarting:
-    case State::kRunning:
-      state_ = State::kStopping;
-      // What hangs in a process that goes on with others has its deadline still.
-      if (agent_ != nullptr || running_->IsAlone(id())) start_deadline_.reset();
-      EndReceivingBetweenTurns();
-      Say(v1::AGENT_STATUS_STOPPING);
-      if (agent_ != nullptr && !running_->IsAlone(id())) {
-        // The process goes on with others: nobody tells of an end.
-        agent_->Close();
-        running_->Leave(id());
-        return OnEnd({});
-      }
-      running_->Leave(id());
-      return;
-  }
+  if (host_->is_stopping) turns_->StopCommands("the runner was stopped");
+  Live([this] { life_.Stop(); });
 }
 
 void SessionRunner::Release() {
   released_ = true;
-  Changed();
-  wanted_again_ = false;
-  start_timer_.reset();
+  report_->Release();
   questions_->Release();
-  EndReceiving();
-  StopCommands("the session is another runner's");
+  turns_->Release();
   Stop();
 }
 
-void SessionRunner::OnEnd(const AgentError& error) {
-  const auto self = shared_from_this();
-  const bool was_asked = state_ == State::kStopping;
-  if (state_ != State::kStopping && state_ != State::kRunning) return;  // Open() tells of it.
-  if (!was_asked) {
-    const std::optional<absl::Time> next =
-        restarts_.After(KindOf(error), host_->timers->Now(), host_->chance());
-    start_at_ = next.value_or(absl::InfinitePast());
-    Log(LogLevel::kWarning, "an agent has ended",
-        {{"session", id()},
-         {"traceparent", spans_.UnderWay()},
-         {"agent", plan_.want.agent},
-         {"reason", error.reason},
-         {"message", error.message}});
-    last_end_ = error;
-    Say(next.has_value() ? v1::AGENT_STATUS_STOPPED : v1::AGENT_STATUS_FAILED, error);
-    AnswerControls(error);
-    if (!next.has_value()) gave_up_ = error;
-    if (!next.has_value() && !turn_.has_value()) Spawn(PauseQueue(error));
-  } else {
-    Say(v1::AGENT_STATUS_STOPPED);
-    if (!wanted_again_) AnswerControls({});
+void SessionRunner::NoteBusy() {
+  idle_timer_.reset();
+  // Who would forget everything is stopped for nobody.
+  const bool would_forget = agent_ != nullptr && agent_->would_forget() && !plan_.allow_fresh;
+  scheduler_->Busy(id(), turns_->has_turn() || !questions_->empty() || would_forget);
+}
+
+// What it was started for comes with the first answer of the tracker, if at all.
+void SessionRunner::NoteIdleLater() {
+  idle_timer_ = host_->timers->After(kFirstMessage, [this] { NoteBusy(); });
+}
+
+std::shared_ptr<SessionAgent> SessionRunner::Running() {
+  return life_.phase() == AgentPhase::kRunning && !released_ ? agent_ : nullptr;
+}
+
+std::optional<AgentError> SessionRunner::AskForOne() {
+  if (released_) return AgentError{"runner_lost", "the session is another runner's"};
+  if (life_.phase() == AgentPhase::kFailed) return life_.last_end();
+  if (host_->is_stopping || life_.stays_stopped()) {
+    return AgentError{"agent_stopped", "the agent was stopped before it could be asked"};
   }
-  EndAgent();
+  if (life_.phase() == AgentPhase::kAsleep) Need();
+  return std::nullopt;
+}
+
+void SessionRunner::OnAsked() {
+  agent_session_id_ = agent_->session().id();
+  TellAgain();
+}
+
+void SessionRunner::OnUpdate(AgentUpdate update) {
+  if (report_->reason() == "agent_silent") report_->Say(v1::AGENT_STATUS_IDLE);
+  if (details_.Take(update)) return TellAgain();
+  if (const auto* title = std::get_if<SessionTitle>(&update)) {
+    title_ = std::string(CutText(title->title, kNameBytes));
+    return TellAgain();
+  }
+  turns_->Record(std::move(update));
+}
+
+void SessionRunner::OnPermission(PermissionQuestion question,
+                                 std::function<void(PermissionChoice)> answer) {
+  // Nobody can answer it before it is asked.
+  const std::string permission_id = absl::StrCat("acp-", RandomHex128());
+  turns_->Complete(question);
+  const std::optional<std::string> decided =
+      plan_.permissions.Decide(question.tool_call.kind.value_or(""), question.options);
+  if (decided.has_value()) {
+    recorder_->Add(DecidedByPolicy(question, permission_id, *decided));
+    return answer(decided);
+  }
+  questions_->Ask(std::move(question), permission_id, plan_.parents_allow,
+                  turns_->spans().BeginQuestion(),
+                  [self = shared_from_this(), answer = std::move(answer)](PermissionChoice choice) {
+                    answer(std::move(choice));
+                    self->NoteBusy();
+                  });
+  NoteBusy();
+}
+
+void SessionRunner::OnPermissionOver(int64_t number) {
+  questions_->Withdraw(number);
+  NoteBusy();
+}
+
+void SessionRunner::OnSilence(absl::Duration silent) {
+  report_->Say(v1::AGENT_STATUS_IDLE,
+               {"agent_silent",
+                absl::StrCat("nothing was heard of the agent for ", absl::FormatDuration(silent))});
 }
 
 void SessionRunner::Control(const v1::AgentControl& control) {
-  TakeControl(control.control_id(), control);
-}
-
-void SessionRunner::TakeControl(const std::string& control_id, const v1::AgentControl& control) {
-  const auto answer = [this, self = shared_from_this(), control_id](const RpcAnswer& set) {
-    const auto* error = std::get_if<RpcError>(&set);
-    Spawn(AnswerControl(
-        control_id, error == nullptr ? AgentError{} : AgentError{"agent_error", error->message}));
-  };
-  if (control.has_mode_id() || control.has_config_option()) {
-    if (state_ != State::kRunning) {
-      return Spawn(AnswerControl(control_id,
-                                 {"agent_not_running", "the agent does not run: start it first"}));
-    }
-    if (control.has_config_option()) {
-      return agent_->SetConfigOption(control.config_option().id(), control.config_option().value(),
-                                     answer);
-    }
-    return agent_->SetMode(control.mode_id(),
-                           [this, answer, mode = control.mode_id()](const RpcAnswer& set) {
-                             if (std::holds_alternative<Json>(set)) OnUpdate(CurrentMode{mode});
-                             answer(set);
-                           });
-  }
+  if (control.has_mode_id() || control.has_config_option()) return Choose(control);
   switch (control.action()) {
     case v1::AGENT_ACTION_STOP:
-      is_to_stop_ = true;
-      wanted_again_ = false;
-      StopCommands("the agent was stopped");
-      Stop();
+      turns_->StopCommands("the agent was stopped");
+      Live([this] { life_.StayStopped(); });
       break;
     case v1::AGENT_ACTION_FRESH:
-      fresh_ = true;
+      wants_fresh_ = true;
       [[fallthrough]];
     case v1::AGENT_ACTION_RESTART:
-      Stop();
-      [[fallthrough]];
+      if (!host_->is_stopping) Live([this] { life_.Restart(Now()); });
+      break;
     default:
-      restarts_.Clear();
-      start_at_ = absl::InfinitePast();
-      start_timer_.reset();
-      Need();
-      wanted_again_ = wanted_again_ || state_ == State::kStopping;
+      if (!host_->is_stopping) Live([this] { life_.Start(Now()); });
   }
-  const bool is_settled = state_ == State::kAsleep || state_ == State::kRunning;
-  if (is_settled) return Spawn(AnswerControl(control_id, {}));
-  controls_.push_back(control_id);
-  if (control_timer_ != nullptr) return;
-  // It may take as long as it takes; how it stands is told with the answer.
-  control_timer_ = host_->timers->After(kControlTime, [this] { AnswerControls({}); });
-}
-
-void SessionRunner::AnswerControls(const AgentError& error) {
-  control_timer_.reset();
-  for (std::string& control : std::exchange(controls_, {})) {
-    Spawn(AnswerControl(std::move(control), error));
+  if (life_.is_at_rest() || life_.phase() == AgentPhase::kRunning) {
+    return report_->Answer(control.control_id());
   }
+  report_->AnswerLater(control.control_id());
 }
 
-boost::asio::awaitable<void> SessionRunner::AnswerControl(std::string control_id,
-                                                          AgentError error) {
-  const auto self = shared_from_this();
-  auto request = For<v1::AnswerControlRequest>();
-  request.set_control_id(std::move(control_id));
-  request.set_error_reason(error.reason);
-  request.set_error_message(error.message);
-  co_await Persistently(std::move(request));
-}
-
-void SessionRunner::Say(v1::AgentStatus status, const AgentError& why) {
-  said_.set_status(status);
-  said_.set_reason(why.reason);
-  said_.set_message(why.message);
-  if (std::exchange(publishing_, true)) {
-    publish_again_ = true;
-    return;
+void SessionRunner::Choose(const v1::AgentControl& control) {
+  const auto answer = [report = report_, id = control.control_id()](const RpcAnswer& set) {
+    const auto* error = std::get_if<RpcError>(&set);
+    report->Answer(id, error == nullptr ? AgentError{} : AgentError{"agent_error", error->message});
+  };
+  if (life_.phase() != AgentPhase::kRunning) {
+    return report_->Answer(control.control_id(),
+                           {"agent_not_running", "the agent does not run: start it first"});
   }
-  Spawn(Publish());
-}
-
-void SessionRunner::TellAgain() {
-  if (released_ || said_.status() == v1::AGENT_STATUS_UNSPECIFIED) return;
-  Say(said_.status(), {said_.reason(), said_.message()});
-}
-
-boost::asio::awaitable<void> SessionRunner::Publish() {
-  const auto self = shared_from_this();
-  do {
-    publish_again_ = false;
-    said_.set_agent_session_id(agent_session_id_);
-    said_.set_details(to_restore_.value_or(details_).ToText());
-    said_.set_title(std::exchange(title_, ""));
-    v1::SetAgentStateRequest request = said_;
-    const auto said = co_await Persistently(std::move(request));
-    if (!said.ok()) {
-      Log(LogLevel::kDebug, "the tracker did not take how an agent is",
-          {{"session", id()}, {"error", std::string(said.status().message())}});
-    }
-  } while (publish_again_ && !released_);
-  publishing_ = false;
-  // It may be forgotten now, and another lease may wait for that.
-  if (state_ == State::kAsleep) NoteBusy();
+  if (control.has_config_option()) {
+    return agent_->session().SetConfigOption(control.config_option().id(),
+                                             control.config_option().value(), answer);
+  }
+  agent_->session().SetMode(control.mode_id(), [self = shared_from_this(), answer,
+                                                mode = control.mode_id()](const RpcAnswer& set) {
+    if (std::holds_alternative<Json>(set)) self->OnUpdate(CurrentMode{mode});
+    answer(set);
+  });
 }
 
 }  // namespace callslip::runner

@@ -7,58 +7,26 @@
 #include <string>
 #include <vector>
 
-#include "boost/asio/any_io_executor.hpp"
 #include "boost/asio/awaitable.hpp"
-#include "boost/asio/cancellation_signal.hpp"
-#include "runner/agent/agent_restarts.h"
-#include "runner/agent/running_agent.h"
-#include "runner/client/disk_thread.h"
-#include "runner/client/file_access.h"
-#include "runner/client/terminals.h"
-#include "runner/later.h"
 #include "runner/session/agent_details.h"
+#include "runner/session/agent_life.h"
+#include "runner/session/agent_report.h"
 #include "runner/session/recorder.h"
+#include "runner/session/session_agent.h"
+#include "runner/session/session_host.h"
 #include "runner/session/session_plan.h"
 #include "runner/session/session_questions.h"
-#include "runner/session/shell_commands.h"
-#include "runner/session/tool_calls.h"
-#include "runner/session/turn_spans.h"
+#include "runner/session/session_turns.h"
 #include "runner/timers.h"
-#include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
 
-// What all sessions of a runner share.
-struct SessionHost {
-  boost::asio::any_io_executor executor;
-  Timers* timers = nullptr;
-  TrackerCalls* tracker = nullptr;
-  std::string runner_id;
-  // From 0 to 1: so that agents that ended together don't all start together.
-  std::function<double()> chance;
-  bool is_stopping = false;  // The runner: no agent is started any more.
-};
-
-// Who decides which sessions have an agent: see RunningAgents.
-class AgentScheduler {
- public:
-  virtual ~AgentScheduler() = default;
-  virtual void Want(const AgentWant& want) = 0;
-  virtual void Started(const std::string& session) = 0;
-  virtual void Busy(const std::string& session, bool busy) = 0;
-  virtual void Ended(const std::string& session) = 0;
-  virtual void Drop(const std::string& session) = 0;
-};
-
-// A session of the tracker and its agent: brings the agent messages, one at a time, records what it
-// says, asks people for what it asks for, and says how it is.
-//
-//   asleep ─Need()▶ wanted ─Begin()▶ starting ▶ running ─Stop(), its end▶ asleep
-//
-// A turn begins when the tracker has recorded its prompt, and a prompt is written once: again only
-// where it can't have been read. Lives on one thread; its coroutines hold it.
+// A session of the tracker at its runner: has an agent where one is needed, says how that is, and
+// asks people for what it asks for. AgentLife says when there is one, SessionAgent is one of them,
+// and SessionTurns are what they do. Lives on one thread; its coroutines hold it.
 class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
-                      private AgentSession::Listener {
+                      private SessionAgent::Owner,
+                      private SessionTurns::Agents {
  public:
   // `host` and `scheduler` must outlive it and its coroutines.
   SessionRunner(SessionHost* host, AgentScheduler* scheduler, SessionPlan plan,
@@ -71,23 +39,19 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   const SessionPlan& plan() const { return plan_; }
   // Nothing of it runs, nothing is to, and nothing is to be remembered.
   bool is_asleep() const {
-    return state_ == State::kAsleep && start_timer_ == nullptr && !turn_.has_value() &&
-           !publishing_ && !failing_turn_ &&
-           (released_ || (!fresh_ && !told_lost_ && !restarts_.Remembers(host_->timers->Now())));
+    return life_.is_at_rest() && turns_->is_idle() && !report_->is_telling() &&
+           (released_ || (!wants_fresh_ && !told_lost_ && !life_.Remembers(host_->timers->Now())));
   }
-  bool has_turn() const { return turn_.has_value(); }
+  bool has_turn() const { return turns_->has_turn(); }
 
   // There is something to do for its agent.
   void Need();
   // The same, where a turn is under way that another process has begun, and that is lost with it.
-  void NeedAfter(const std::string& turn_id);
-  // The scheduler has made room. Opens the folders that its agent is to work in, before there is an
-  // agent that could replace them; nothing where that fails, which is told then. Else how it is
-  // started, and Begin() is to follow.
+  void NeedAfter(const std::string& turn_id) { turns_->FailLost(turn_id); }
+  // The scheduler has made room: its agent is started in this process. `plan_of` is asked where the
+  // plan had a problem, which may have been put right.
   using MakePlan = std::function<std::optional<SessionPlan>(const v1::Session&)>;
-  std::optional<AgentSettings> Prepare(const MakePlan& plan_of);
-  // Its agent is this one.
-  void Begin(std::shared_ptr<RunningAgent> agent);
+  void Begin(const MakePlan& plan_of, SessionAgent::Process process);
   // The scheduler has none yet.
   void TellWaiting();
   // The scheduler wants the room, or nobody needs the agent.
@@ -95,67 +59,24 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // Does what somebody wants of the agent, and answers.
   void Control(const v1::AgentControl& control);
   // The tracker may have forgotten how the agent is.
-  void TellAgain();
+  void TellAgain() { report_->SayAgain(); }
   // The session is not this runner's any more: ends the agent and tells nobody.
   void Release();
 
  private:
-  enum class State { kAsleep, kWanted, kStarting, kRunning, kStopping };
-  // A turn that has begun.
-  struct Turn {
-    std::string id;
-    v1::QueuedMessage message;
-    int64_t iteration = 0;    // Of the agent's answer to it.
-    bool is_begun = false;    // The tracker knows that it has.
-    bool is_stopped = false;  // Somebody wants it to end.
-  };
-  // session_runner.cc: the agent's life.
-  void Want();
-  boost::asio::awaitable<void> Open(std::shared_ptr<RunningAgent> agent);
-  // Ends an agent that is not ready by then.
-  void StartWithin(absl::Duration wait);
-  // These go on for the life of the agent that they begin with, and change nothing after it.
-  boost::asio::awaitable<std::optional<AgentError>> OpenSession(
-      std::shared_ptr<RunningAgent> running, int64_t life);
-  boost::asio::awaitable<std::optional<AgentError>> RestoreChoices(int64_t life);
-  boost::asio::awaitable<acp::SessionSetup> Setup(std::shared_ptr<RunningAgent> running);
-  void LogNoStart(const AgentError& error) const;
-  void Fail(const AgentError& error);
-  void Failed(const AgentError& error, std::optional<absl::Time> next);
-  boost::asio::awaitable<void> PauseQueue(AgentError error);
-  void EndAgent();
-  void TakeControl(const std::string& control_id, const v1::AgentControl& control);
-  void AnswerControls(const AgentError& error);
-  boost::asio::awaitable<void> AnswerControl(std::string control_id, AgentError error);
-  void Say(v1::AgentStatus status, const AgentError& why = {});
-  boost::asio::awaitable<void> Publish();
-  void RecordContextLost(const AgentError& why);
+  absl::Time Now() const { return host_->timers->Now(); }
+  // Lets something happen in the life of its agents, and does what that means.
+  template <typename Happens>
+  void Live(Happens happens);
+  void Entered(AgentPhase before);
+  void TellNextStart(AgentPhase before);
 
-  // session_turns.cc: its turns.
-  void BeginReceiving();
-  void EndReceiving();
-  // For the tracker, a turn that nobody receives messages in needs an agent again.
-  void EndReceivingBetweenTurns() {
-    if (!turn_.has_value()) EndReceiving();
-  }
-  // Until `signal` is not receiving_ any more.
-  boost::asio::awaitable<void> Receive(std::shared_ptr<boost::asio::cancellation_signal> signal);
-  void TakeMessage(const v1::ReceivedMessage& received);
-  boost::asio::awaitable<void> RunTurn();
-  boost::asio::awaitable<void> FailLostTurn(std::string turn_id);
-  boost::asio::awaitable<bool> StartTurn();
-  boost::asio::awaitable<AgentSession::TurnEnd> PromptAgent();
-  // Until what a prompt depends on is different: its agent, and whether that is to be stopped.
-  boost::asio::awaitable<void> NextChange();
-  void Changed();
-  boost::asio::awaitable<Json> PromptBlocks();
-  // True where its queue goes on by itself.
-  boost::asio::awaitable<bool> FinishTurn(AgentSession::TurnEnd end);
-  // Begins a turn of its own with what became of the commands in its answer.
-  boost::asio::awaitable<void> PromptWith(std::string results);
-  void StopCommands(std::string why);
-  // Until what it has said is recorded.
-  void HoldAgent();
+  void OnReady() override;
+  void OnOver(const AgentError& why) override;
+  void LogEnd(const AgentError& why) const;
+  void PauseQueue(const AgentError& why);
+  void Choose(const v1::AgentControl& control);
+  void RecordContextLost(const AgentError& why);
 
   // Tells the scheduler whether the agent may be stopped for another one.
   void NoteBusy();
@@ -165,19 +86,15 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void OnPermission(PermissionQuestion question,
                     std::function<void(PermissionChoice)> answer) override;
   void OnPermissionOver(int64_t number) override;
-  void OnClientCall(const std::string& method, const Json& params, Peer::Respond respond) override;
   void OnSilence(absl::Duration silent) override;
-  void OnEnd(const AgentError& error) override;
 
-  template <typename Request>
-  Request For() const {
-    return RequestAbout<Request>(name_);
-  }
-  // Repeats the call until it is answered, or the session is not ours any more.
-  template <typename Request>
-  auto Persistently(Request request);
-  template <typename Coroutine>
-  void Spawn(Coroutine coroutine);
+  std::shared_ptr<SessionAgent> Running() override;
+  std::optional<AgentError> AskForOne() override;
+  void OnAsked() override;
+  void OnAnswered() override { life_.EndedTurn(); }
+  void OnTurn() override { NoteBusy(); }
+  void OnNoMessages() override { Stop(); }
+  Json Usage() const override { return details_.usage(); }
 
   SessionHost* const host_;
   AgentScheduler* const scheduler_;
@@ -186,52 +103,22 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   const SessionName name_;
   const std::shared_ptr<Recorder> recorder_;
   const std::shared_ptr<SessionQuestions> questions_;
+  const std::shared_ptr<AgentReport> report_;
+  const std::shared_ptr<SessionTurns> turns_;
 
-  State state_ = State::kAsleep;
-  int64_t life_ = 0;  // Counts its agents, so that what began with one ends with it.
-  std::shared_ptr<RunningAgent> running_;
-  std::shared_ptr<AgentSession> agent_;
-  std::shared_ptr<const FileAccess> files_;  // As of the start of the present agent.
-  std::unique_ptr<Terminals> terminals_;
-  std::unique_ptr<DiskThread> disk_;  // Goes before these.
-  AgentRestarts restarts_;
-  absl::Time start_at_ = absl::InfinitePast();
-  std::unique_ptr<Timers::Timer> start_timer_;
-  std::unique_ptr<Timers::Timer> start_deadline_;
+  AgentLife life_;
+  std::shared_ptr<SessionAgent> agent_;         // From its start to its end.
+  std::unique_ptr<Timers::Timer> start_timer_;  // While it pauses.
   std::unique_ptr<Timers::Timer> idle_timer_;
-  bool wanted_again_ = false;   // As soon as the present agent has ended.
-  bool failing_start_ = false;  // While the process ends that could not be started.
-  AgentError last_end_;         // Which nobody has asked for, and no agent was ready since.
-  bool fresh_ = false;          // Its agent's next session is a new one: until there is one.
-  bool told_lost_ = false;      // So until then.
-  bool released_ = false;
-  bool is_to_stop_ = false;  // Somebody wants it so, also where a turn waits for it.
-  // As the tracker has it; of an agent that was never asked anything there is none.
+  // Of the session at its last agent, as the tracker has it; of an agent that was never asked
+  // anything there is none.
   std::string agent_session_id_;
-  bool prompted_ = false;  // The present agent has something to forget.
-  AgentDetails details_;
-  std::optional<AgentDetails> to_restore_;  // While the present agent takes its choices back.
-
-  std::shared_ptr<boost::asio::cancellation_signal> receiving_;  // While messages are received.
-  std::optional<Turn> turn_;
-  // What came before the tracker's answer to the end of the turn before it.
-  std::optional<Turn> next_turn_;
-  bool failing_turn_ = false;                    // That another process has begun.
-  std::optional<AgentError> gave_up_;            // A person has to look before it is started again.
-  std::vector<Later<bool>> changes_;             // That are waited for.
-  std::optional<ShellCommands> shell_commands_;  // Of the answer to the present turn.
-  std::string results_;  // What became of commands, that the agent was not told yet.
-  int rounds_ = 0;       // Prompts with results in a row.
-  std::optional<ToolCalls> tool_calls_;  // Of the prompt that is under way.
-  TurnSpans spans_;
-  std::string title_;  // That the tracker was not told yet.
-  bool holds_agent_ = false;
-
-  std::vector<std::string> controls_;  // That wait for the agent to run.
-  std::unique_ptr<Timers::Timer> control_timer_;
-  v1::SetAgentStateRequest said_;
-  bool publishing_ = false;
-  bool publish_again_ = false;
+  AgentDetails details_;  // What it has told of itself.
+  std::string title_;     // That the tracker was not told yet.
+  // Its next agent begins a new session: until there is one.
+  bool wants_fresh_ = false;
+  bool told_lost_ = false;  // That the context is: once until then.
+  bool released_ = false;
 };
 
 }  // namespace callslip::runner

@@ -20,7 +20,7 @@
 #include "common/text_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "runner/session/fake_log.h"
+#include "runner/session/fake_tracker.h"
 #include "support/temporary_folder.h"
 
 namespace callslip::runner {
@@ -90,7 +90,7 @@ class ShellCommandsTest : public testing::Test {
   TemporaryFolder folder_;
   boost::asio::io_context context_;
   FakeTimers timers_;
-  FakeLog log_;
+  FakeTracker log_;
   TurnSpans spans_{"agent", "s", absl::UnixEpoch()};
   std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>(
       context_.get_executor(), &log_, &timers_, SessionName{"client", "s", 7}, 0);
@@ -172,7 +172,7 @@ TEST_F(ShellCommandsTest, OutputWithoutItsBeginningSaysSo) {
 
 TEST_F(ShellCommandsTest, WhatCanNotBeRecordedIsNotRun) {
   commands_->Read("<shell>touch made</shell>");
-  log_.next = {FakeLog::How::kRefuse};
+  log_.next = {FakeTracker::How::kRefuse};
   v1::SessionEvent event;
   event.mutable_agent_message()->set_text("what the session does not take");
   recorder_->Add(std::move(event));

@@ -5,7 +5,8 @@
 //
 //   "initialize": "never" | "auth" | "version"   never answers; wants a login for sessions;
 //                                                speaks version 2
-//   "new": "never" | "early"                     never answers; says something before its answer
+//   "new": "never" | "early"                     never answers; says something, and its commands,
+//                                                before its answer
 //   "restore": "resume" | "load" | "late" | "never" | "fails"   how a session comes back; with load
 //                                                it says two updates again, `late` after its
 //                                                answer. Nothing: not at all
@@ -259,7 +260,12 @@ class ScriptedAgent {
     if (options_.contains("sessions")) {
       std::ofstream(options_["sessions"].get<std::string>(), std::ios::app) << id << '\n';
     }
-    if (Is("new", "early")) Say(id, "early");
+    if (Is("new", "early")) {
+      Say(id, "early");
+      Update(id,
+             {{"sessionUpdate", "available_commands_update"},
+              {"availableCommands", Json::array({{{"name", "plan"}, {"description", "Plans"}}})}});
+    }
     Answer(request, NewAnswer({{"sessionId", id}}));
   }
 

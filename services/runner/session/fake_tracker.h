@@ -1,20 +1,25 @@
-#ifndef CALLSLIP_RUNNER_SESSION_FAKE_LOG_H_
-#define CALLSLIP_RUNNER_SESSION_FAKE_LOG_H_
+#ifndef CALLSLIP_RUNNER_SESSION_FAKE_TRACKER_H_
+#define CALLSLIP_RUNNER_SESSION_FAKE_TRACKER_H_
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "common/error_details.h"
+#include "runner/later.h"
 #include "runner/tracker/tracker_calls.h"
 
 namespace callslip::runner {
 
-// A tracker that has the log of one session, and answers each append to it as the test says.
-class FakeLog final : public TrackerCalls {
+// A tracker that has the log of one session, answers each append to it as the test says, and keeps
+// what else it is told.
+class FakeTracker final : public TrackerCalls {
  public:
   enum class How { kRecord, kLoseCall, kLoseAnswer, kRefuse, kBreak };
 
@@ -63,21 +68,41 @@ class FakeLog final : public TrackerCalls {
     return texts;
   }
 
-  Result<v1::AgentState> Call(v1::SetAgentStateRequest) override { return None<v1::AgentState>(); }
-  Result<v1::AnswerControlResponse> Call(v1::AnswerControlRequest) override {
-    return None<v1::AnswerControlResponse>();
+  Result<v1::AgentState> Call(v1::SetAgentStateRequest request) override {
+    states.push_back(std::move(request));
+    if (is_away) co_return absl::UnavailableError("connection lost");
+    co_return v1::AgentState();
+  }
+  Result<v1::AnswerControlResponse> Call(v1::AnswerControlRequest request) override {
+    controls.push_back(std::move(request));
+    co_return v1::AnswerControlResponse();
   }
   Result<v1::ReleaseSessionResponse> Call(v1::ReleaseSessionRequest) override {
     return None<v1::ReleaseSessionResponse>();
   }
   Result<v1::IssueSessionTokenResponse> Call(v1::IssueSessionTokenRequest) override {
-    return None<v1::IssueSessionTokenResponse>();
+    ++tokens;
+    if (is_away) co_return absl::UnavailableError("connection lost");
+    co_return v1::IssueSessionTokenResponse();
   }
-  Result<v1::StartTurnResponse> Call(v1::StartTurnRequest) override {
-    return None<v1::StartTurnResponse>();
+  Result<v1::StartTurnResponse> Call(v1::StartTurnRequest request) override {
+    if (is_away) co_return absl::UnavailableError("connection lost");
+    starts.push_back(request);
+    v1::StartTurnResponse response;
+    response.set_turn_id(request.turn_id().empty() ? absl::StrCat("own-", starts.size())
+                                                   : request.turn_id());
+    response.set_seq(static_cast<int64_t>(log.size()));
+    response.set_next_iteration(static_cast<int64_t>(starts.size()));
+    co_return response;
   }
-  Result<v1::QueueStatus> Call(v1::FinishTurnRequest) override { return None<v1::QueueStatus>(); }
-  Result<v1::QueueStatus> Call(v1::PauseQueueRequest) override { return None<v1::QueueStatus>(); }
+  Result<v1::QueueStatus> Call(v1::FinishTurnRequest request) override {
+    ends.push_back(std::move(request));
+    co_return v1::QueueStatus();
+  }
+  Result<v1::QueueStatus> Call(v1::PauseQueueRequest request) override {
+    pauses.push_back(std::move(request));
+    co_return v1::QueueStatus();
+  }
   Result<v1::GetImageResponse> Call(v1::GetImageRequest) override {
     return None<v1::GetImageResponse>();
   }
@@ -93,7 +118,14 @@ class FakeLog final : public TrackerCalls {
     co_return v1::ListPermissionsResponse();
   }
   Stream<v1::Assignment> Open(v1::ServeRequest) override { return nullptr; }
-  Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest) override { return nullptr; }
+  Stream<v1::ReceivedMessage> Open(v1::ReceiveMessagesRequest) override {
+    return std::make_unique<Messages>(this);
+  }
+  // To whoever receives messages.
+  void Send(v1::ReceivedMessage message) {
+    messages_.push_back(std::move(message));
+    if (more_.has_value()) more_->Set(true);
+  }
 
   std::deque<How> next;
   std::string refused = "bad";  // What has it in it is no event.
@@ -101,10 +133,37 @@ class FakeLog final : public TrackerCalls {
   std::deque<absl::StatusOr<v1::Permission>> answers;  // To what is asked.
   std::vector<v1::AskPermissionRequest> asked;
   std::vector<std::string> withdrawn;  // The ids of questions.
+  std::vector<v1::SetAgentStateRequest> states;
+  std::vector<v1::AnswerControlRequest> controls;
+  std::vector<v1::StartTurnRequest> starts;
+  std::vector<v1::FinishTurnRequest> ends;
+  std::vector<v1::PauseQueueRequest> pauses;
+  int tokens = 0;        // That were asked for.
+  bool is_away = false;  // For those, for who tells how an agent is, and who starts a turn.
   int appends = 0;
   int64_t lease = 0;  // Of the last call.
 
  private:
+  class Messages final : public MessageStream<v1::ReceivedMessage> {
+   public:
+    explicit Messages(FakeTracker* tracker) : tracker_(tracker) {}
+    boost::asio::awaitable<absl::StatusOr<std::optional<v1::ReceivedMessage>>> Next() override {
+      while (tracker_->messages_.empty()) {
+        tracker_->more_.emplace(co_await boost::asio::this_coro::executor);
+        co_await tracker_->more_->Get();
+      }
+      std::optional<v1::ReceivedMessage> next = std::move(tracker_->messages_.front());
+      tracker_->messages_.pop_front();
+      co_return next;
+    }
+
+   private:
+    FakeTracker* const tracker_;
+  };
+
+  std::deque<v1::ReceivedMessage> messages_;
+  std::optional<Later<bool>> more_;
+
   template <typename T>
   static Result<T> None() {
     co_return absl::UnimplementedError("not here");
@@ -113,4 +172,4 @@ class FakeLog final : public TrackerCalls {
 
 }  // namespace callslip::runner
 
-#endif  // CALLSLIP_RUNNER_SESSION_FAKE_LOG_H_
+#endif  // CALLSLIP_RUNNER_SESSION_FAKE_TRACKER_H_

@@ -1,0 +1,80 @@
+#include "runner/session/agent_report.h"
+
+#include <utility>
+
+#include "boost/asio/co_spawn.hpp"
+#include "common/log.h"
+#include "runner/tracker/persistence.h"
+
+namespace callslip::runner {
+
+AgentReport::AgentReport(boost::asio::any_io_executor executor, TrackerCalls* tracker,
+                         Timers* timers, SessionName session, Details details,
+                         std::function<void()> told)
+    : executor_(std::move(executor)),
+      tracker_(tracker),
+      timers_(timers),
+      session_(std::move(session)),
+      details_(std::move(details)),
+      told_(std::move(told)),
+      said_(RequestAbout<v1::SetAgentStateRequest>(session_)) {}
+
+// It is held until the coroutine ends.
+template <typename Coroutine>
+void AgentReport::Spawn(Coroutine coroutine) {
+  boost::asio::co_spawn(executor_, std::move(coroutine),
+                        [self = shared_from_this()](const std::exception_ptr&) {});
+}
+
+void AgentReport::Say(v1::AgentStatus status, const AgentError& why) {
+  said_.set_status(status);
+  said_.set_reason(why.reason);
+  said_.set_message(why.message);
+  is_changed_ = true;
+  if (!std::exchange(is_telling_, true)) Spawn(Tell());
+}
+
+void AgentReport::SayAgain() {
+  if (is_released_ || said_.status() == v1::AGENT_STATUS_UNSPECIFIED) return;
+  Say(said_.status(), {said_.reason(), said_.message()});
+}
+
+boost::asio::awaitable<void> AgentReport::Tell() {
+  const auto is_over = [this] { return is_released_; };
+  while (std::exchange(is_changed_, false) && !is_released_) {
+    v1::SetAgentStateRequest request = said_;
+    details_(request);
+    const auto said = co_await Persist(*tracker_, *timers_, std::move(request), is_over);
+    if (!said.ok()) {
+      Log(LogLevel::kDebug, "the tracker did not take how an agent is",
+          {{"session", session_.session_id}, {"error", std::string(said.status().message())}});
+    }
+  }
+  is_telling_ = false;
+  told_();
+}
+
+void AgentReport::Answer(const std::string& control_id, const AgentError& error) {
+  auto answer = RequestAbout<v1::AnswerControlRequest>(session_);
+  answer.set_control_id(control_id);
+  answer.set_error_reason(error.reason);
+  answer.set_error_message(error.message);
+  Spawn(Send(std::move(answer)));
+}
+
+boost::asio::awaitable<void> AgentReport::Send(v1::AnswerControlRequest answer) {
+  co_await Persist(*tracker_, *timers_, std::move(answer), [this] { return is_released_; });
+}
+
+void AgentReport::AnswerLater(std::string control_id) {
+  waiting_.push_back(std::move(control_id));
+  if (waiting_timer_ != nullptr) return;
+  waiting_timer_ = timers_->After(kControlTime, [this] { AnswerWaiting(); });
+}
+
+void AgentReport::AnswerWaiting(const AgentError& error) {
+  waiting_timer_.reset();
+  for (const std::string& control : std::exchange(waiting_, {})) Answer(control, error);
+}
+
+}  // namespace callslip::runner

@@ -1,0 +1,388 @@
+#include "runner/session/session_runner.h"
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "boost/asio/executor_work_guard.hpp"
+#include "boost/asio/io_context.hpp"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "runner/session/fake_tracker.h"
+#include "support/temporary_folder.h"
+
+namespace callslip::runner {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// One that makes room only where the test says so.
+class NoScheduler final : public AgentScheduler {
+ public:
+  void Want(const AgentWant&) override { ++wants; }
+  void Started(const std::string&) override {}
+  void Busy(const std::string&, bool busy) override { is_busy = busy; }
+  void Ended(const std::string&) override { ++ended; }
+  void Drop(const std::string&) override { ++dropped; }
+
+  int wants = 0;
+  int ended = 0;
+  int dropped = 0;
+  bool is_busy = false;
+};
+
+// One session, the scripted agent, and a time that stands still but for what a test moves it by.
+class SessionRunnerTest : public testing::Test {
+ protected:
+  SessionRunnerTest() { std::signal(SIGPIPE, SIG_IGN); }
+  ~SessionRunnerTest() override {
+    if (runner_ == nullptr) return;
+    runner_->Release();
+    PassUntil([this] { return runner_->is_asleep(); });
+  }
+
+  // Time passes meanwhile, slower than any agent answers.
+  template <typename Done>
+  void PassUntil(Done done) {
+    while (!done()) {
+      context_.restart();
+      if (context_.poll() == 0) context_.run_one_for(std::chrono::milliseconds(1));
+      timers_.Advance(absl::Milliseconds(10));
+    }
+  }
+  void Settle() {
+    for (int i = 0; i < 5; ++i) {
+      context_.restart();
+      context_.poll();
+    }
+  }
+
+  void Make(Json options = Json::object()) {
+    plan_.settings = {.name = "scripted",
+                      .command = {.arguments = {CALLSLIP_SCRIPTED_AGENT, options.dump()},
+                                  .environment = {"PATH=/usr/bin:/bin"},
+                                  .directory = folder_.path()},
+                      .auth_method = ""};
+    plan_.setup.directory = folder_.path();
+    plan_.commands = {.context = &context_,
+                      .keeper = CALLSLIP_KEEPER_BINARY,
+                      .environment = {{"PATH", "/usr/bin:/bin"}},
+                      .wrapper = {}};
+    plan_.folders = {{folder_.path()}};
+    v1::Assignment assignment;
+    assignment.mutable_session()->set_client_id("client");
+    assignment.mutable_session()->set_session_id("session");
+    assignment.mutable_session()->mutable_agent()->set_agent_session_id(agent_session_id_);
+    assignment.set_lease(7);
+    runner_ = std::make_shared<SessionRunner>(&host_, &scheduler_, plan_, assignment);
+  }
+  // What the scheduler does where there is room.
+  void Begin() {
+    runner_->Begin([this](const v1::Session&) { return plan_; },
+                   [this](AgentSettings settings) {
+                     process_ = RunningAgent::Start(context_, &timers_, CALLSLIP_KEEPER_BINARY,
+                                                    std::move(settings));
+                     return process_;
+                   });
+  }
+  v1::AgentStatus Status() const {
+    return tracker_.states.empty() ? v1::AGENT_STATUS_UNSPECIFIED : tracker_.states.back().status();
+  }
+  void PassUntilStatus(v1::AgentStatus status) {
+    PassUntil([&] { return Status() == status; });
+  }
+  void Run(Json options = Json::object()) {
+    Make(std::move(options));
+    runner_->Need();
+    Begin();
+    PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  }
+  void Send(const std::string& turn, const std::string& text) {
+    v1::ReceivedMessage message;
+    message.set_turn_id(turn);
+    message.mutable_message()->set_message(text);
+    tracker_.Send(std::move(message));
+  }
+  void SendStop(const std::string& turn) {
+    v1::ReceivedMessage stop;
+    stop.set_turn_id(turn);
+    stop.set_stop(true);
+    tracker_.Send(std::move(stop));
+  }
+  // "outcome reason" of the next turn that ends.
+  std::string NextEnd() {
+    PassUntil([this] { return tracker_.ends.size() > seen_ends_; });
+    const v1::FinishTurnRequest& end = tracker_.ends[seen_ends_++];
+    return absl::StrCat(v1::FinishTurnRequest::Outcome_Name(end.outcome()).substr(8), " ",
+                        end.reason());
+  }
+  void Control(const std::string& id, v1::AgentAction action) {
+    v1::AgentControl control;
+    control.set_control_id(id);
+    control.set_action(action);
+    runner_->Control(control);
+  }
+  // "id reason" of the answers to controls.
+  std::vector<std::string> Answers() const {
+    std::vector<std::string> answers;
+    for (const auto& answer : tracker_.controls) {
+      answers.push_back(absl::StrCat(answer.control_id(), " ", answer.error_reason()));
+    }
+    return answers;
+  }
+  int ContextsLost() const {
+    int lost = 0;
+    for (const v1::SessionEvent& event : tracker_.log) {
+      lost += event.other().type() == "context_lost" ? 1 : 0;
+    }
+    return lost;
+  }
+  std::string Said() const {
+    std::string all;
+    for (const std::string& text : tracker_.Texts()) absl::StrAppend(&all, text);
+    return all;
+  }
+
+  const TemporaryFolder folder_;
+  boost::asio::io_context context_;
+  const boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_ =
+      boost::asio::make_work_guard(context_);
+  FakeTimers timers_;
+  FakeTracker tracker_;
+  NoScheduler scheduler_;
+  SessionHost host_{
+      .executor = context_.get_executor(), .timers = &timers_, .tracker = &tracker_, .chance = [] {
+        return 0.5;
+      }};
+  SessionPlan plan_;
+  std::string agent_session_id_;
+  std::shared_ptr<RunningAgent> process_;  // The last one that was started.
+  std::shared_ptr<SessionRunner> runner_;
+  size_t seen_ends_ = 0;
+};
+
+TEST_F(SessionRunnerTest, BringsAMessageToTheAgentAndRecordsWhatItSays) {
+  Run();
+  Send("t1", "hello");
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  EXPECT_EQ(tracker_.ends.back().stop_reason(), "end_turn");
+  EXPECT_EQ(tracker_.ends.back().lease(), 7);
+  EXPECT_EQ(Said(), "hello");
+  // It has something to remember since.
+  EXPECT_NE(tracker_.states.back().agent_session_id(), "");
+  runner_->Stop();
+  PassUntilStatus(v1::AGENT_STATUS_STOPPED);
+  Settle();
+  EXPECT_TRUE(runner_->is_asleep());
+  EXPECT_EQ(scheduler_.ended, 1);
+}
+
+TEST_F(SessionRunnerTest, WhatComesLateBelongsToTheTurn) {
+  Run();
+  Send("t1", R"([{"say": "in time"}, {"late": ", late"}])");
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  EXPECT_EQ(Said(), "in time, late");
+}
+
+TEST_F(SessionRunnerTest, ATurnThatBeganWaitsForTheNextAgent) {
+  Run();
+  // Its agent is gone by the time that the tracker has recorded the prompt.
+  tracker_.is_away = true;
+  Send("t1", "hello");
+  PassUntil([this] { return runner_->has_turn(); });
+  process_->agent().Kill();
+  PassUntil([this] { return scheduler_.ended == 1; });
+  tracker_.is_away = false;
+  PassUntil([this] { return scheduler_.wants == 2; });
+  EXPECT_THAT(tracker_.ends, IsEmpty());
+  Begin();
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  EXPECT_EQ(Said(), "hello");
+}
+
+TEST_F(SessionRunnerTest, ATurnThatWaitsForAnAgentEndsWhereThereWillBeNone) {
+  Run();
+  const auto lose_agent = [this](const std::string& turn) {
+    const int ended = scheduler_.ended;
+    const int wants = scheduler_.wants;
+    tracker_.is_away = true;
+    Send(turn, "hello");
+    PassUntil([this] { return runner_->has_turn(); });
+    process_->agent().Kill();
+    PassUntil([&] { return scheduler_.ended > ended; });
+    tracker_.is_away = false;
+    PassUntil([&] { return scheduler_.wants > wants; });
+  };
+  lose_agent("t1");
+  SendStop("t1");
+  EXPECT_EQ(NextEnd(), "CANCELLED cancelled");
+
+  PassUntil([this] { return !runner_->has_turn(); });
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  lose_agent("t2");
+  Control("c", v1::AGENT_ACTION_STOP);
+  EXPECT_EQ(NextEnd(), "FAILED agent_stopped");
+  EXPECT_GT(scheduler_.dropped, 0);
+
+  PassUntil([this] { return !runner_->has_turn(); });
+  // One that there was is missed.
+  Control("d", v1::AGENT_ACTION_START);
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  std::filesystem::remove_all(folder_.path());
+  lose_agent("t3");
+  Begin();
+  EXPECT_EQ(NextEnd(), "FAILED directory_unusable");
+}
+
+TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWantedIt) {
+  plan_.problem = AgentError{"command_missing", "it is gone"};
+  Make();
+  Control("c", v1::AGENT_ACTION_START);
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_FAILED);
+  Settle();
+  EXPECT_THAT(Answers(), ElementsAre("c command_missing"));
+  ASSERT_EQ(tracker_.pauses.size(), 1);
+  EXPECT_EQ(tracker_.pauses[0].reason(), "command_missing");
+  // It was put right meanwhile.
+  plan_.problem.reset();
+  Control("d", v1::AGENT_ACTION_START);
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  Settle();
+  EXPECT_THAT(Answers(), ElementsAre("c command_missing", "d "));
+}
+
+TEST_F(SessionRunnerTest, ANewContextIsToldOfOnce) {
+  agent_session_id_ = "old";
+  plan_.allow_fresh = true;
+  Run({{"restore", "fails"}});
+  EXPECT_EQ(ContextsLost(), 1);
+  Send("t1", "hello");
+  NextEnd();
+  Control("c", v1::AGENT_ACTION_FRESH);
+  PassUntil([this] { return scheduler_.wants == 2; });
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  EXPECT_EQ(ContextsLost(), 2);
+  EXPECT_NE(tracker_.log.back().other().data().find("\"fresh\""), std::string::npos);
+  // One that was never asked anything has nothing to lose.
+  Control("c", v1::AGENT_ACTION_FRESH);
+  PassUntil([this] { return scheduler_.wants == 3; });
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  EXPECT_EQ(ContextsLost(), 2);
+}
+
+TEST_F(SessionRunnerTest, AContextThatIsLostIsToldOfOnceHoweverOftenItIsTried) {
+  agent_session_id_ = "old";
+  Make({{"restore", "fails"}});
+  for (int i = 0; i < 2; ++i) {
+    Control(absl::StrCat(i), v1::AGENT_ACTION_START);
+    Begin();
+    PassUntil([&] { return scheduler_.ended == i + 1; });
+    PassUntilStatus(v1::AGENT_STATUS_FAILED);
+  }
+  EXPECT_EQ(ContextsLost(), 1);
+  EXPECT_FALSE(runner_->is_asleep());
+}
+
+TEST_F(SessionRunnerTest, ChoicesWantAnAgentThatRuns) {
+  Make({{"modes", true}});
+  v1::AgentControl control;
+  control.set_control_id("mode");
+  control.set_mode_id("act");
+  runner_->Control(control);
+  Settle();
+  EXPECT_THAT(Answers(), ElementsAre("mode agent_not_running"));
+  runner_->Need();
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  runner_->Control(control);
+  PassUntil([this] { return Answers().size() == 2; });
+  EXPECT_THAT(Answers().back(), "mode ");
+  PassUntil([this] {
+    return tracker_.states.back().details().find(R"("currentModeId":"act")") != std::string::npos;
+  });
+}
+
+TEST_F(SessionRunnerTest, AnAgentIsPausedForAfterItHasFailed) {
+  Make({{"at", {{"session/new", "exit"}}}});
+  runner_->Need();
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(scheduler_.wants, i + 1);
+    Begin();
+    PassUntil([&] { return scheduler_.ended == i + 1; });
+  }
+  EXPECT_EQ(scheduler_.wants, 2);
+  Settle();
+  EXPECT_EQ(Status(), v1::AGENT_STATUS_STARTING);
+  EXPECT_EQ(tracker_.states.back().reason(), "agent_crashed");
+  timers_.Advance(absl::Seconds(2));
+  EXPECT_EQ(scheduler_.wants, 3);
+  runner_->Stop();
+  EXPECT_EQ(scheduler_.dropped, 1);
+  Settle();
+  EXPECT_EQ(Status(), v1::AGENT_STATUS_STOPPED);
+  EXPECT_EQ(tracker_.states.back().reason(), "");
+}
+
+TEST_F(SessionRunnerTest, WhatBecameOfCommandsIsAPromptOfItsOwn) {
+  plan_.shell_commands = true;
+  Run();
+  Send("t1", R"([{"say": "<shell>echo out</shell>"}])");
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  ASSERT_EQ(tracker_.starts.size(), 2);
+  EXPECT_EQ(tracker_.starts[1].turn_id(), "");
+  EXPECT_THAT(tracker_.starts[1].prompt().message(), HasSubstr("$ echo out\nout\n"));
+  EXPECT_THAT(Said(), HasSubstr("$ echo out\nout\n"));
+  // The id is made of what the tracker said that this answer counts as.
+  EXPECT_THAT(tracker_.starts[1].prompt().message(), HasSubstr("\"cmd-1-0\""));
+}
+
+TEST_F(SessionRunnerTest, WhatBecameOfCommandsGoesWithAMessageThatCameBefore) {
+  plan_.shell_commands = true;
+  Run();
+  Send("t1", R"([{"say": "<shell>echo out</shell>"}])");
+  PassUntil([this] { return !tracker_.starts.empty(); });
+  Send("t2", "and you?");
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  EXPECT_EQ(NextEnd(), "COMPLETED ");
+  ASSERT_EQ(tracker_.starts.size(), 2);
+  EXPECT_EQ(tracker_.starts[1].turn_id(), "t2");
+  EXPECT_THAT(Said(), HasSubstr("$ echo out\nout\n"));
+  EXPECT_THAT(Said(), HasSubstr("and you?"));
+}
+
+TEST_F(SessionRunnerTest, TellsNothingOfASessionThatIsAnotherRunners) {
+  Run();
+  Send("t1", R"([{"sleep": 60000}])");
+  PassUntil([this] { return !tracker_.starts.empty(); });
+  Settle();
+  const size_t told = tracker_.states.size();
+  runner_->Release();
+  PassUntil([this] { return runner_->is_asleep(); });
+  EXPECT_EQ(tracker_.states.size(), told);
+}
+
+TEST_F(SessionRunnerTest, ATurnOfALostRunnerHasFailed) {
+  Make();
+  runner_->NeedAfter("t1");
+  EXPECT_FALSE(runner_->is_asleep());
+  EXPECT_EQ(NextEnd(), "FAILED runner_lost");
+  EXPECT_EQ(scheduler_.wants, 0);
+  PassUntil([this] { return runner_->is_asleep(); });
+}
+
+}  // namespace
+}  // namespace callslip::runner
