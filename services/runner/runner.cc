@@ -171,7 +171,7 @@ void Runner::Step() {
     const std::shared_ptr<SessionRunner> session = found->second;
     switch (step.kind) {
       case AgentStep::Kind::kStart:
-        session->Begin(setup_.plan_of, [this, process = step.process](AgentSettings settings) {
+        session->Begin([this, process = step.process](AgentSettings settings) {
           auto agent = RunningAgent::Start(context_, timers_, setup_.keeper, std::move(settings));
           processes_[process] = agent;
           return agent;
@@ -179,7 +179,7 @@ void Runner::Step() {
         break;
       case AgentStep::Kind::kJoin:
         if (auto agent = processes_[step.process].lock(); agent != nullptr) {
-          session->Begin(setup_.plan_of, std::move(agent));
+          session->Begin(std::move(agent));
         } else {
           scheduler_.Ended(step.session);
           session->Stop();

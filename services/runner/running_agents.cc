@@ -169,8 +169,7 @@ int64_t RunningAgents::Joinable(const AgentWant& want,
     const AgentWant& kind = process.kind;
     const auto more = expected.find(id);
     const size_t taken = process.sessions.size() + (more == expected.end() ? 0 : more->second);
-    if (kind.agent != want.agent || kind.workspace != want.workspace ||
-        kind.environment != want.environment || IsStopping(process) ||
+    if (kind.agent != want.agent || kind.workspace != want.workspace || IsStopping(process) ||
         taken >= static_cast<size_t>(kind.sessions_per_process)) {
       continue;
     }

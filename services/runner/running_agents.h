@@ -23,7 +23,6 @@ struct AgentWant {
   std::string session;
   std::string agent;
   std::string workspace;
-  std::string environment;       // Sessions share a process only where it is the same.
   int sessions_per_process = 1;  // Of this agent.
   int max_running = 1'000'000;   // Processes in this workspace.
 };

@@ -164,11 +164,7 @@ TEST_F(RunningAgentsTest, FullWorkspaceHoldsUpNobodyElse) {
 
 TEST_F(RunningAgentsTest, SessionsShareAProcessWithRoom) {
   for (const char* session : {"a", "b", "c", "d"}) agents_.Want(In(session, "web", 9, 2), now_);
-  agents_.Want({.session = "e",
-                .agent = "opencode",
-                .workspace = "web",
-                .environment = "another",
-                .sessions_per_process = 2},
+  agents_.Want({.session = "e", .agent = "another", .workspace = "web", .sessions_per_process = 2},
                now_);
   EXPECT_THAT(Next(), ElementsAre(Step{kStart, "a", 1}, Step{kStart, "c", 2}));
   Run("a");

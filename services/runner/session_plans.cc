@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "common/directories.h"
-#include "common/log.h"
 #include "common/version.h"
 #include "runner/config_check.h"
 
@@ -23,6 +22,34 @@ bool IsConfinedNoLess(const AgentConfig& child, const AgentConfig& parent) {
   // What the runner does for an agent is done outside of its wrapper, or beside it.
   return child.wrapper == parent.wrapper && (parent.fs || !child.fs) &&
          (parent.terminal || !child.terminal);
+}
+
+// Where a session of `agent` works, in a directory of the workspace.
+Workplace FindWorkplace(const AgentDirectories& directories, const std::string& name,
+                        const AgentConfig& agent, const WorkspaceConfig& workspace,
+                        const Environment& environment, const std::string& directory,
+                        bool is_child) {
+  Workplace place;
+  absl::StatusOr<std::vector<std::string>> wrapper = WrapperOf(directories, agent, environment);
+  if (wrapper.ok()) {
+    place.wrapper = *std::move(wrapper);
+  } else {
+    place.problem = AgentError{"command_missing", absl::StrCat(wrapper.status().message(),
+                                                               " (`wrapper` of agent ", name, ")")};
+  }
+  // A child works in its parent's directory or below, whatever link its parent has put there.
+  place.folders.push_back(directories.WayTo(directory, is_child));
+  for (const std::string& more : workspace.additional_directories) {
+    if (std::string problem = directories.ProblemOf(more); problem.empty()) {
+      place.folders.push_back(directories.WayTo(more));
+    } else {
+      place.left_out.push_back(std::move(problem));
+    }
+  }
+  if (std::string problem = directories.ProblemOf(workspace.dir); !problem.empty()) {
+    place.problem = AgentError{"directory_unusable", std::move(problem)};
+  }
+  return place;
 }
 
 }  // namespace
@@ -51,7 +78,8 @@ std::vector<std::string> ChildrenOf(const RunnerConfig& config, const std::strin
   return children;
 }
 
-std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const AgentDirectories& directories,
+std::optional<SessionPlan> PlanOf(const RunnerConfig& config,
+                                  std::shared_ptr<const AgentDirectories> directories,
                                   const RunnerPlace& place, const v1::Session& session) {
   const auto agent = config.agents.find(session.acp_server());
   if (agent == config.agents.end()) return std::nullopt;
@@ -67,22 +95,13 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const AgentDirecto
                                            .session_id = shared > 1 ? "" : session.session_id(),
                                            .agent_id = agent->first});
   SessionPlan plan;
-  absl::StatusOr<std::vector<std::string>> wrapper =
-      WrapperOf(directories, settings, place.environment);
-  if (!wrapper.ok()) {
-    plan.problem = AgentError{
-        "command_missing",
-        absl::StrCat(wrapper.status().message(), " (`wrapper` of agent ", agent->first, ")")};
-    wrapper.emplace();
-  }
   plan.want = {.session = session.session_id(),
                .agent = agent->first,
                .workspace = workspace->first,
-               .environment = "",
                .sessions_per_process = shared,
                .max_running = workspace->second.max_running};
   plan.settings.name = agent->first;
-  plan.settings.command = {.arguments = Wrapped(*wrapper, settings.command),
+  plan.settings.command = {.arguments = settings.command,
                            .environment = FormatEnvironment(environment),
                            .directory = session.working_dir()};
   plan.settings.auth_method = settings.auth_method;
@@ -99,24 +118,14 @@ std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const AgentDirecto
   if (absl::c_linear_search(settings.mcp, "callslip") && !config.gateway.empty()) {
     plan.mcp_url = absl::StrCat(absl::StripSuffix(config.gateway, "/"), "/mcp");
   }
-  plan.commands = {.context = place.context,
-                   .keeper = place.keeper,
-                   .environment = environment,
-                   .wrapper = *std::move(wrapper)};
-  // A child works in its parent's directory or below, whatever link its parent has put there.
-  const bool is_child = !session.parent_session_id().empty();
-  plan.folders.push_back(directories.WayTo(session.working_dir(), is_child));
-  for (const std::string& more : workspace->second.additional_directories) {
-    if (const std::string problem = directories.ProblemOf(more); problem.empty()) {
-      plan.folders.push_back(directories.WayTo(more));
-    } else {
-      Log(LogLevel::kWarning, "an additional directory is left out",
-          {{"workspace", workspace->first}, {"problem", problem}});
-    }
-  }
-  if (std::string problem = directories.ProblemOf(workspace->second.dir); !problem.empty()) {
-    plan.problem = AgentError{"directory_unusable", std::move(problem)};
-  }
+  plan.commands = {
+      .context = place.context, .keeper = place.keeper, .environment = environment, .wrapper = {}};
+  plan.find_workplace = [directories = std::move(directories), name = agent->first, settings,
+                         workspace = workspace->second, environment = place.environment,
+                         directory = session.working_dir(),
+                         is_child = !session.parent_session_id().empty()] {
+    return FindWorkplace(*directories, name, settings, workspace, environment, directory, is_child);
+  };
   plan.permissions = workspace->second.permissions;
   plan.parents_allow = workspace->second.parents_allow;
   plan.shell_commands = settings.shell_commands;
@@ -153,7 +162,7 @@ RunnerSetup SetupOf(const RunnerConfig& config, const RunnerPlace& place) {
   }
   setup.plan_of = [config, place, directories = std::make_shared<const AgentDirectories>(config)](
                       const v1::Session& session) {
-    return PlanOf(config, *directories, place, session);
+    return PlanOf(config, directories, place, session);
   };
   return setup;
 }

@@ -1,6 +1,7 @@
 #ifndef CALLSLIP_RUNNER_SESSION_PLANS_H_
 #define CALLSLIP_RUNNER_SESSION_PLANS_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -34,7 +35,8 @@ const std::pair<const std::string, WorkspaceConfig>* FindWorkspace(const RunnerC
 std::vector<std::string> ChildrenOf(const RunnerConfig& config, const std::string& agent);
 
 // How the agent of a session is run; nothing where its agent or its directory is none of ours.
-std::optional<SessionPlan> PlanOf(const RunnerConfig& config, const AgentDirectories& directories,
+std::optional<SessionPlan> PlanOf(const RunnerConfig& config,
+                                  std::shared_ptr<const AgentDirectories> directories,
                                   const RunnerPlace& place, const v1::Session& session);
 
 // What the runner offers: each agent with what keeps it from working, each workspace.

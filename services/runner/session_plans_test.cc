@@ -32,7 +32,7 @@ v1::Session Session(const std::string& agent, const std::string& directory) {
 
 std::optional<SessionPlan> Plan(const RunnerConfig& config, const RunnerPlace& place,
                                 const v1::Session& session) {
-  return PlanOf(config, AgentDirectories(config), place, session);
+  return PlanOf(config, std::make_shared<AgentDirectories>(config), place, session);
 }
 
 std::string WorkspaceOf(const std::string& agent, const std::string& directory) {
@@ -109,7 +109,7 @@ TEST(SessionPlansTest, AFolderIsReachedBeneathItsWorkspaces) {
   const std::vector<FolderWay> ways = {
       {"/src", "/src/inner", "/src/inner/a/b/", "/src/inner/a/b/c"},
   };
-  EXPECT_EQ(plan->folders, ways);
+  EXPECT_EQ(plan->find_workplace().folders, ways);
   config.workspaces.erase("deep");
   const auto other = Plan(config, RunnerPlace(), Session("shared", "/src/x"));
   ASSERT_TRUE(other.has_value());
@@ -118,7 +118,7 @@ TEST(SessionPlansTest, AFolderIsReachedBeneathItsWorkspaces) {
       {"/src", "/src/inner", "/src/inner/lib"},
       {"/opt/lib"},
   };
-  EXPECT_EQ(other->folders, more);
+  EXPECT_EQ(other->find_workplace().folders, more);
 }
 
 // A link in the folder of the agent that has made a session leads the session nowhere else.
@@ -129,7 +129,7 @@ TEST(SessionPlansTest, TheFolderOfAChildIsReachedBeneathEachOnTheWay) {
   ASSERT_TRUE(plan.has_value());
   const std::vector<FolderWay> ways = {
       {"/src", "/src", "/src/app", "/src/app/sub", "/src/app/sub/dir"}};
-  EXPECT_EQ(plan->folders, ways);
+  EXPECT_EQ(plan->find_workplace().folders, ways);
 }
 
 TEST(SessionPlansTest, AWrapperIsStartedByItsWholePath) {
@@ -137,17 +137,16 @@ TEST(SessionPlansTest, AWrapperIsStartedByItsWholePath) {
   config.agents["one"].wrapper = {"env", "-i"};
   auto plan = Plan(config, RunnerPlace(), Session("one", "/src"));
   ASSERT_TRUE(plan.has_value());
-  EXPECT_FALSE(plan->problem.has_value());
+  EXPECT_FALSE(plan->find_workplace().problem.has_value());
   const std::vector<std::string> wrapper = {"/usr/bin/env", "-i"};
-  EXPECT_EQ(plan->commands.wrapper, wrapper);
-  const std::vector<std::string> command = {"/usr/bin/env", "-i", "one", "acp"};
-  EXPECT_EQ(plan->settings.command.arguments, command);
+  EXPECT_EQ(plan->find_workplace().wrapper, wrapper);
   // One that is not there is no reason to do without.
   config.agents["one"].wrapper = {"no-such-wrapper"};
   plan = Plan(config, RunnerPlace(), Session("one", "/src"));
   ASSERT_TRUE(plan.has_value());
-  ASSERT_TRUE(plan->problem.has_value());
-  EXPECT_EQ(plan->problem->reason, "command_missing");
+  const Workplace place = plan->find_workplace();
+  ASSERT_TRUE(place.problem.has_value());
+  EXPECT_EQ(place.problem->reason, "command_missing");
 }
 
 TEST(SessionPlansTest, AProcessOfSeveralNamesNoSession) {

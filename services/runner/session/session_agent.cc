@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "boost/asio/co_spawn.hpp"
 #include "common/log.h"
+#include "runner/agent/agent_environment.h"
 #include "runner/client/client_params.h"
 #include "runner/tracker/persistence.h"
 
@@ -48,6 +49,7 @@ SessionAgent::SessionAgent(SessionHost* host, Owner* owner, SessionName session,
       plan_(std::move(plan)),
       recorder_(std::move(recorder)),
       before_(std::move(before)),
+      commands_(plan_.commands),
       disk_(std::make_unique<DiskThread>(host->executor, host->timers)),
       entered_(host->executor),
       end_(host->executor) {}
@@ -83,11 +85,11 @@ boost::asio::awaitable<void> SessionAgent::Run(Process process) {
 
 SessionAgent::Result SessionAgent::Open(Process process) {
   if (is_stopping_) co_return std::nullopt;
-  if (plan_.problem.has_value()) co_return plan_.problem;
-  if (std::optional<AgentError> error = co_await OpenFolders(); error.has_value()) co_return error;
+  if (auto error = co_await OpenWorkplace(); error.has_value()) co_return error;
   if (is_stopping_) co_return std::nullopt;
   if (const auto* start = std::get_if<StartProcess>(&process)) {
     AgentSettings settings = plan_.settings;
+    settings.command.arguments = Wrapped(commands_.wrapper, settings.command.arguments);
     settings.command.directory = files_->PathForProcesses();
     Enter((*start)(std::move(settings)));
   }
@@ -97,33 +99,41 @@ SessionAgent::Result SessionAgent::Open(Process process) {
   co_return error;
 }
 
-// Before there is an agent that could replace them.
-SessionAgent::Result SessionAgent::OpenFolders() {
-  using Files = absl::StatusOr<FileAccess>;
-  const auto files = std::make_shared<std::optional<Files>>();
-  const Later<absl::Status> done(host_->executor);
+// Before there is an agent that could replace its folders.
+SessionAgent::Result SessionAgent::OpenWorkplace() {
+  struct Found {
+    Workplace place;
+    absl::StatusOr<FileAccess> files = absl::UnknownError("not opened");
+  };
+  const auto found = std::make_shared<Found>();
+  const Later<absl::Status> looked(host_->executor);
   disk_->Do(
       0,
-      [files, folders = plan_.folders](const std::atomic<bool>&) {
-        *files = FileAccess::Of(folders);
+      [found, find = plan_.find_workplace](const std::atomic<bool>&) {
+        found->place = find();
+        if (!found->place.problem.has_value()) found->files = FileAccess::Of(found->place.folders);
       },
-      [done](const absl::Status& status) { done.Set(status); });
-  const absl::Status status = co_await done.Get();
-  if (!status.ok()) {
+      [looked](const absl::Status& status) { looked.Set(status); });
+  if (const absl::Status status = co_await looked.Get(); !status.ok()) {
     co_return AgentError{"start_timeout", absl::StrCat("the session's directory can't be opened: ",
                                                        status.message())};
   }
-  if (!(*files)->ok()) {
+  Workplace& place = found->place;
+  if (place.problem.has_value()) co_return place.problem;
+  if (!found->files.ok()) {
     co_return AgentError{
         "directory_unusable",
-        absl::StrCat("the session can't work in its directory: ", (*files)->status().message())};
+        absl::StrCat("the session can't work in its directory: ", found->files.status().message())};
   }
-  files_ = std::make_shared<const FileAccess>(**std::move(*files));
-  for (const std::string& why : files_->left_out()) {
-    Log(LogLevel::kWarning, "an additional directory is left out",
-        {{"session", id()}, {"workspace", plan_.want.workspace}, {"error", why}});
+  commands_.wrapper = std::move(place.wrapper);
+  files_ = std::make_shared<const FileAccess>(*std::move(found->files));
+  for (const auto& left_out : {place.left_out, files_->left_out()}) {
+    for (const std::string& why : left_out) {
+      Log(LogLevel::kWarning, "an additional directory is left out",
+          {{"session", id()}, {"workspace", plan_.want.workspace}, {"error", why}});
+    }
   }
-  terminals_ = std::make_unique<Terminals>(plan_.commands, files_, disk_.get());
+  terminals_ = std::make_unique<Terminals>(commands_, files_, disk_.get());
   co_return std::nullopt;
 }
 

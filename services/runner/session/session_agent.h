@@ -66,6 +66,8 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   const acp::Capabilities& capabilities() const { return process_->agent().capabilities(); }
   AgentSession& session() { return *session_; }
   const std::shared_ptr<const FileAccess>& files() const { return files_; }
+  // How commands run for it.
+  const CommandHost& commands() const { return commands_; }
   // What it has told of itself by OnReady().
   const AgentDetails& details() const { return details_; }
   // It has something of the session to forget: it was restored, or asked something since.
@@ -90,7 +92,7 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   boost::asio::awaitable<void> Run(Process process);
   // These end with why it can't be started; they end early where it is stopped.
   Result Open(Process process);
-  Result OpenFolders();
+  Result OpenWorkplace();
   Result OpenSession();
   Result RestoreChoices();
   boost::asio::awaitable<bool> Choose(std::function<void(AgentSession::Done)> set);
@@ -120,6 +122,7 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   const std::shared_ptr<Recorder> recorder_;
   const Before before_;
 
+  CommandHost commands_;
   std::shared_ptr<const FileAccess> files_;
   std::unique_ptr<Terminals> terminals_;
   std::unique_ptr<DiskThread> disk_;  // Goes before these.

@@ -12,6 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/notification.h"
 #include "boost/asio/executor_work_guard.hpp"
 #include "boost/asio/io_context.hpp"
 #include "gmock/gmock.h"
@@ -78,7 +79,7 @@ class SessionAgentTest : public testing::Test {
                      .keeper = CALLSLIP_KEEPER_BINARY,
                      .environment = {{"PATH", "/usr/bin:/bin"}},
                      .wrapper = {}};
-    plan.folders = {{folder_.path()}};
+    plan.find_workplace = [this] { return Workplace{.folders = {{folder_.path()}}}; };
     return plan;
   }
   // The owner of one that begins.
@@ -253,18 +254,44 @@ TEST_F(SessionAgentTest, GivesBackTheContextOrSaysThatItIsLost) {
 
 TEST_F(SessionAgentTest, WithoutItsFoldersThereIsNoProcess) {
   SessionPlan plan = Plan({});
-  plan.folders = {{absl::StrCat(folder_.path(), "/missing")}};
+  plan.find_workplace = [this] {
+    return Workplace{.folders = {{absl::StrCat(folder_.path(), "/missing")}}};
+  };
   Owner& owner = Begin(std::move(plan));
   RunUntilOver(owner);
   EXPECT_EQ(owner.over->reason, "directory_unusable");
   EXPECT_EQ(process_, nullptr);
 
   plan = Plan({});
-  plan.problem = AgentError{"command_missing", "there is no such wrapper"};
+  plan.find_workplace = [] {
+    return Workplace{.problem = AgentError{"command_missing", "there is no such wrapper"}};
+  };
   Owner& misconfigured = Begin(std::move(plan));
   RunUntilOver(misconfigured);
   EXPECT_EQ(misconfigured.over->reason, "command_missing");
   EXPECT_EQ(process_, nullptr);
+}
+
+TEST_F(SessionAgentTest, AFileSystemThatHangsHoldsUpItsSessionOnly) {
+  const auto answers = std::make_shared<absl::Notification>();
+  SessionPlan plan = Plan({});
+  plan.find_workplace = [answers] {
+    answers->WaitForNotification();
+    return Workplace();
+  };
+  Owner& hung = Begin(plan);
+  Owner& stopped = Begin(plan);
+  agent().Stop();
+  RunUntilOver(stopped);
+  EXPECT_EQ(stopped.over->reason, "");
+  Owner& other = Begin(Plan({}));
+  RunUntilReadyOrOver(other);
+  EXPECT_TRUE(other.is_ready);
+  EXPECT_FALSE(hung.over.has_value());
+  timers_.Advance(DiskThread::kMaxWait);
+  RunUntilOver(hung);
+  EXPECT_EQ(hung.over->reason, "start_timeout");
+  answers->Notify();
 }
 
 TEST_F(SessionAgentTest, EndsWhereverItIsStopped) {
@@ -319,7 +346,9 @@ TEST_F(SessionAgentTest, LeavesAProcessThatItShares) {
   EXPECT_FALSE(third.is_ready);
   // Nothing of that process is asked of one that has no folder to work in.
   SessionPlan plan = Plan(options);
-  plan.folders = {{absl::StrCat(folder_.path(), "/missing")}};
+  plan.find_workplace = [this] {
+    return Workplace{.folders = {{absl::StrCat(folder_.path(), "/missing")}}};
+  };
   Owner& fourth = Begin(std::move(plan), {}, process_);
   RunUntilOver(fourth);
   EXPECT_EQ(fourth.over->reason, "directory_unusable");

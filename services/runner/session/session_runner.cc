@@ -37,16 +37,6 @@ v1::SessionEvent ContextLost(const AgentError& why) {
   return event;
 }
 
-// What a plan is made of.
-v1::Session SessionOf(const v1::Assignment& assignment) {
-  v1::Session session;
-  session.set_session_id(assignment.session().session_id());
-  session.set_acp_server(assignment.session().acp_server());
-  session.set_working_dir(assignment.session().working_dir());
-  session.set_parent_session_id(assignment.session().parent_session_id());
-  return session;
-}
-
 }  // namespace
 
 SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, SessionPlan plan,
@@ -54,7 +44,6 @@ SessionRunner::SessionRunner(SessionHost* host, AgentScheduler* scheduler, Sessi
     : host_(host),
       scheduler_(scheduler),
       plan_(std::move(plan)),
-      session_(SessionOf(assignment)),
       name_{assignment.session().client_id(), assignment.session().session_id(),
             assignment.lease()},
       recorder_(std::make_shared<Recorder>(host->executor, host->tracker, host->timers, name_,
@@ -152,8 +141,7 @@ void SessionRunner::TellWaiting() {
   report_->AnswerWaiting();
 }
 
-void SessionRunner::Begin(const MakePlan& plan_of, SessionAgent::Process process) {
-  if (plan_.problem.has_value()) plan_ = plan_of(session_).value_or(plan_);
+void SessionRunner::Begin(SessionAgent::Process process) {
   SessionAgent::Before before{.agent_session_id = wants_fresh_ ? "" : agent_session_id_,
                               .details = details_,
                               .traceparent = turns_->spans().Traceparent()};

@@ -36,7 +36,6 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   // By which the tracker knows that it has the session still.
   int64_t lease() const { return name_.lease; }
   bool is_released() const { return released_; }
-  const SessionPlan& plan() const { return plan_; }
   // Nothing of it runs, nothing is to, and nothing is to be remembered.
   bool is_asleep() const {
     return life_.is_at_rest() && turns_->is_idle() && !report_->is_telling() &&
@@ -48,10 +47,8 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void Need();
   // The same, where a turn is under way that another process has begun, and that is lost with it.
   void NeedAfter(const std::string& turn_id) { turns_->FailLost(turn_id); }
-  // The scheduler has made room: its agent is started in this process. `plan_of` is asked where the
-  // plan had a problem, which may have been put right.
-  using MakePlan = std::function<std::optional<SessionPlan>(const v1::Session&)>;
-  void Begin(const MakePlan& plan_of, SessionAgent::Process process);
+  // The scheduler has made room: its agent is started in this process.
+  void Begin(SessionAgent::Process process);
   // The scheduler has none yet.
   void TellWaiting();
   // The scheduler wants the room, or nobody needs the agent.
@@ -98,8 +95,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
 
   SessionHost* const host_;
   AgentScheduler* const scheduler_;
-  SessionPlan plan_;
-  const v1::Session session_;  // What the plan is made of.
+  const SessionPlan plan_;
   const SessionName name_;
   const std::shared_ptr<Recorder> recorder_;
   const std::shared_ptr<SessionQuestions> questions_;

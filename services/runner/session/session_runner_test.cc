@@ -75,7 +75,9 @@ class SessionRunnerTest : public testing::Test {
                       .keeper = CALLSLIP_KEEPER_BINARY,
                       .environment = {{"PATH", "/usr/bin:/bin"}},
                       .wrapper = {}};
-    plan_.folders = {{folder_.path()}};
+    plan_.find_workplace = [this] {
+      return Workplace{.problem = problem_, .folders = {{folder_.path()}}};
+    };
     v1::Assignment assignment;
     assignment.mutable_session()->set_client_id("client");
     assignment.mutable_session()->set_session_id("session");
@@ -85,12 +87,11 @@ class SessionRunnerTest : public testing::Test {
   }
   // What the scheduler does where there is room.
   void Begin() {
-    runner_->Begin([this](const v1::Session&) { return plan_; },
-                   [this](AgentSettings settings) {
-                     process_ = RunningAgent::Start(context_, &timers_, CALLSLIP_KEEPER_BINARY,
-                                                    std::move(settings));
-                     return process_;
-                   });
+    runner_->Begin([this](AgentSettings settings) {
+      process_ =
+          RunningAgent::Start(context_, &timers_, CALLSLIP_KEEPER_BINARY, std::move(settings));
+      return process_;
+    });
   }
   v1::AgentStatus Status() const {
     return tracker_.states.empty() ? v1::AGENT_STATUS_UNSPECIFIED : tracker_.states.back().status();
@@ -162,6 +163,7 @@ class SessionRunnerTest : public testing::Test {
         return 0.5;
       }};
   SessionPlan plan_;
+  std::optional<AgentError> problem_;  // Of its workplace.
   std::string agent_session_id_;
   std::shared_ptr<RunningAgent> process_;  // The last one that was started.
   std::shared_ptr<SessionRunner> runner_;
@@ -244,7 +246,7 @@ TEST_F(SessionRunnerTest, ATurnThatWaitsForAnAgentEndsWhereThereWillBeNone) {
 }
 
 TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWantedIt) {
-  plan_.problem = AgentError{"command_missing", "it is gone"};
+  problem_ = AgentError{"command_missing", "it is gone"};
   Make();
   Control("c", v1::AGENT_ACTION_START);
   Begin();
@@ -254,7 +256,7 @@ TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWante
   ASSERT_EQ(tracker_.pauses.size(), 1);
   EXPECT_EQ(tracker_.pauses[0].reason(), "command_missing");
   // It was put right meanwhile.
-  plan_.problem.reset();
+  problem_.reset();
   Control("d", v1::AGENT_ACTION_START);
   Begin();
   PassUntilStatus(v1::AGENT_STATUS_IDLE);

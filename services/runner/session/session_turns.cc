@@ -239,7 +239,7 @@ boost::asio::awaitable<AgentSession::TurnEnd> SessionTurns::PromptAgent() {
     }
     tool_calls_.emplace();
     if (plan_->shell_commands) {
-      commands_.emplace(turn_->iteration, plan_->commands, agent->files(), recorder_, &spans_);
+      commands_.emplace(turn_->iteration, agent->commands(), agent->files(), recorder_, &spans_);
     }
     const Later<AgentSession::TurnEnd> ended(host_->executor);
     prompted_ = agent;

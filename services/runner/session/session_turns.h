@@ -121,7 +121,7 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
 
   SessionHost* const host_;
   Agents* const agents_;
-  const SessionPlan* const plan_;  // May be another one at each start of an agent.
+  const SessionPlan* const plan_;
   const SessionName name_;
   const std::shared_ptr<Recorder> recorder_;
   TurnSpans spans_;
