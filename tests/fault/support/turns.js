@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { AgentSessions, processesWith, RunnerProcess, scriptedAgent, until } from '../../e2e/support/runner.js';
@@ -17,23 +18,30 @@ export class Turns {
   /** How turns have ended, and why they failed. */
   seen = { completed: 0, failed: 0, reasons: {} };
   messages = 0;
+  runners = [];
   #ends = [];
   #patienceMs;
   #log;
 
-  /** `place`: as Services; of it the gateway's URL, the tracker's address and onClose(). */
-  static async open(place, { patienceMs = stretched(40_000) } = {}) {
+  /**
+   * `place`: as Services; of it the gateway's URL, the tracker's address and onClose(). `trackers`: by
+   * what address each of several runners reaches it.
+   */
+  static async open(place, { patienceMs = stretched(40_000), trackers = [place.tracker.address] } = {}) {
     const turns = new Turns();
     turns.#patienceMs = patienceMs;
-    const runner = await RunnerProcess.open(place, {
-      agents: { scripted: { command: ['to be set'] } },
-    });
+    const folder = await mkdtemp(join(tmpdir(), 'callslip-turns-'));
+    place.onClose(() => rm(folder, { recursive: true, force: true }));
+    turns.#log = join(folder, 'lines');
+    const agents = { scripted: { command: scriptedAgent(
+      { restore: 'resume', sessions: join(folder, 'sessions'), log: turns.#log }) } };
+    for (const [i, tracker] of trackers.entries()) {
+      turns.runners.push(await RunnerProcess.open(place, { agents, id: `runner-${i}`,
+        workspace: { dir: folder }, more: { tracker } }));
+    }
+    const [runner] = turns.runners;
+    runner.dir = folder;
     turns.runner = runner;
-    await runner.stop();
-    turns.#log = join(runner.folder, 'lines');
-    await runner.configure({ agents: { scripted: { command: scriptedAgent(
-      { restore: 'resume', sessions: join(runner.folder, 'sessions'), log: turns.#log }) } } });
-    await runner.start();
     turns.sessions = new AgentSessions(place, runner);
     turns.ids = [];
     for (let i = 0; i < SESSIONS; i += 1) turns.ids.push(await turns.sessions.begin());
@@ -50,7 +58,7 @@ export class Turns {
     while (!signal.aborted) await this.round();
   }
 
-  /** Ends the runner, and fails where any message was brought twice, or none of its agents has ended. */
+  /** Ends the runners, and fails where any message was brought twice, or none of its agents has ended. */
   async finish() {
     const lines = (await readFile(this.#log, 'utf8')).split('\n')
       .filter((line) => line.includes('session/prompt'));
@@ -65,8 +73,8 @@ export class Turns {
       await until(async () => ['idle', 'stopped', 'none'].includes(
         (await this.#insist(() => this.sessions.agent(id))).status));
     }
-    await this.runner.stop();
-    assert.deepEqual(await processesWith(this.runner.folder), []);
+    await Promise.all(this.runners.map((runner) => runner.stop()));
+    assert.deepEqual(await processesWith(this.#log), []);
   }
 
   async #one(id) {
@@ -100,7 +108,7 @@ export class Turns {
       if (turns.length > before) return turns;
       if (performance.now() <= patience) continue;
       const now = await this.sessions.call('GET', `/sessions/${id}`);
-      assert.fail(`${mark} has no end: ${JSON.stringify([now, turns])}\n${this.runner.log}`);
+      assert.fail(`${mark} has no end: ${JSON.stringify([now, turns])}\n${this.runners.map(({ log }) => log).join('\n\n')}`);
     }
   }
 
