@@ -178,15 +178,15 @@ void Runner::Step() {
         });
         break;
       case AgentStep::Kind::kJoin:
-        if (auto agent = processes_[step.process].lock(); agent != nullptr) {
+        if (auto agent = processes_[step.process].lock(); agent != nullptr && !agent->is_over()) {
           session->Begin(std::move(agent));
         } else {
           scheduler_.Ended(step.session);
-          session->Stop();
+          session->WaitAgain();
         }
         break;
       case AgentStep::Kind::kStop:
-        session->Stop();
+        session->Yield();
         break;
     }
   }

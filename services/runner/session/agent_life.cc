@@ -26,11 +26,13 @@ constexpr Transition kTransitions[] = {
 
     {AgentPhase::kStarting, LifeEvent::kReady, AgentPhase::kRunning},
     {AgentPhase::kStarting, LifeEvent::kStop, AgentPhase::kStopping},
+    {AgentPhase::kStarting, LifeEvent::kYield, AgentPhase::kStopping},
     {AgentPhase::kStarting, LifeEvent::kRestart, AgentPhase::kRestarting},
     {AgentPhase::kStarting, LifeEvent::kEnd, AgentPhase::kPausing},
     {AgentPhase::kStarting, LifeEvent::kGiveUp, AgentPhase::kFailed},
 
     {AgentPhase::kRunning, LifeEvent::kStop, AgentPhase::kStopping},
+    {AgentPhase::kRunning, LifeEvent::kYield, AgentPhase::kStopping},
     {AgentPhase::kRunning, LifeEvent::kRestart, AgentPhase::kRestarting},
     {AgentPhase::kRunning, LifeEvent::kEnd, AgentPhase::kAsleep},
     {AgentPhase::kRunning, LifeEvent::kGiveUp, AgentPhase::kFailed},

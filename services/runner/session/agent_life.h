@@ -18,11 +18,11 @@ namespace callslip::runner {
 //      └──end────────────────────────────────────────────────────────────────────────────┘
 //
 // An agent that ends by itself leads from RUNNING to ASLEEP, and from STARTING to PAUSING; either
-// to FAILED where the next one would end the same way. A restart leads to RESTARTING, and that to
-// PAUSING. The table in agent_life.cc is the only place that knows it.
+// to FAILED where no other one is tried. A restart leads to RESTARTING, and that to PAUSING. The
+// table in agent_life.cc is the only place that knows it.
 enum class AgentPhase : uint8_t {
-  kAsleep,      // There is none, and none is needed.
-  kFailed,      // There is none until somebody asks for one.
+  kAsleep,      // There is none until one is needed.
+  kFailed,      // The same, and the last one has failed too often, or would do so again.
   kPausing,     // The next one is started a while after the last one has failed.
   kWaiting,     // The runner has no room for it yet.
   kStarting,    // It takes no prompt yet.
@@ -36,14 +36,15 @@ enum class LifeEvent : uint8_t {
   kDue,      // The pause is over.
   kBegin,    // The runner has room, and starts it.
   kReady,    // It takes prompts.
-  kStop,     // It is to end.
+  kStop,     // It is to end, and no other one to be started.
+  kYield,    // It is to end, so that another session's agent has room.
   kRestart,  // It is to end, and the next one to be started.
   kEnd,      // Nothing is left of it.
-  kGiveUp,   // The same, and the next one would end the same way.
+  kGiveUp,   // The same, and no other one is tried.
 };
 
 inline constexpr int kAgentPhaseCount = 8;
-inline constexpr int kLifeEventCount = 8;
+inline constexpr int kLifeEventCount = 9;
 
 // Where `event` leads from `phase`, or nullopt where it changes nothing.
 std::optional<AgentPhase> NextPhase(AgentPhase phase, LifeEvent event);
@@ -72,8 +73,10 @@ class AgentLife {
   void PauseIsOver() { Move(LifeEvent::kDue); }
   void Begin() { Move(LifeEvent::kBegin); }
   void Ready();
-  // The runner wants the room.
+  // The session is no more, or is not the runner's any more; or the runner ends.
   void Stop() { Move(LifeEvent::kStop); }
+  // The runner wants its room, or has no use for it.
+  void Yield() { Move(LifeEvent::kYield); }
   // Somebody has asked for it.
   void StayStopped();
   // Nothing is left of it. `why`: where nobody had asked for it. `chance`: see AgentRestarts.

@@ -26,6 +26,8 @@ const std::map<std::pair<Phase, Event>, Phase>& Steps() {
       {{Phase::kStarting, Event::kStop}, Phase::kStopping},
       {{Phase::kRunning, Event::kStop}, Phase::kStopping},
       {{Phase::kRestarting, Event::kStop}, Phase::kStopping},
+      {{Phase::kStarting, Event::kYield}, Phase::kStopping},
+      {{Phase::kRunning, Event::kYield}, Phase::kStopping},
       {{Phase::kAsleep, Event::kRestart}, Phase::kPausing},
       {{Phase::kFailed, Event::kRestart}, Phase::kPausing},
       {{Phase::kStarting, Event::kRestart}, Phase::kRestarting},
@@ -178,6 +180,18 @@ TEST_F(LifeOfAnAgent, ARestartEndsOneAndStartsTheNextAtOnce) {
 TEST_F(LifeOfAnAgent, WhatIsWaitedForKeepsItsPlaceAtARestart) {
   life_.Need(kNow);
   life_.Restart(kNow);
+  EXPECT_EQ(life_.phase(), Phase::kWaiting);
+}
+
+// Its room is free soon in any case, and the next one waits for its turn.
+TEST_F(LifeOfAnAgent, WhoWantsTheRoomTakesNoRestartBack) {
+  Run();
+  life_.Restart(kNow);
+  life_.Yield();
+  EXPECT_EQ(life_.phase(), Phase::kRestarting);
+  End({});
+  EXPECT_EQ(life_.phase(), Phase::kWaiting);
+  life_.Yield();
   EXPECT_EQ(life_.phase(), Phase::kWaiting);
 }
 

@@ -55,6 +55,7 @@ boost::asio::awaitable<void> AgentReport::Tell() {
 }
 
 void AgentReport::Answer(const std::string& control_id, const AgentError& error) {
+  if (is_released_) return;
   auto answer = RequestAbout<v1::AnswerControlRequest>(session_);
   answer.set_control_id(control_id);
   answer.set_error_reason(error.reason);

@@ -75,12 +75,15 @@ boost::asio::awaitable<void> SessionAgent::Run(Process process) {
     is_ready_ = true;
     owner_->OnReady();
     why = co_await end_.Get();
+  } else {
+    has_failed_ = !is_stopping_;
   }
+  if (is_stopping_) why.reset();
   co_await LeaveProcess();
   // What waits for it is answered, by terminals, too.
   disk_.reset();
   terminals_.reset();
-  owner_->OnOver(is_stopping_ ? AgentError{} : why.value_or(AgentError{}));
+  owner_->OnOver(why.value_or(AgentError{}));
 }
 
 SessionAgent::Result SessionAgent::Open(Process process) {
@@ -115,8 +118,9 @@ SessionAgent::Result SessionAgent::OpenWorkplace() {
       },
       [looked](const absl::Status& status) { looked.Set(status); });
   if (const absl::Status status = co_await looked.Get(); !status.ok()) {
-    co_return AgentError{"start_timeout", absl::StrCat("the session's directory can't be opened: ",
-                                                       status.message())};
+    co_return AgentError{
+        "directory_unusable",
+        absl::StrCat("the session's directory can't be opened: ", status.message())};
   }
   Workplace& place = found->place;
   if (place.problem.has_value()) co_return place.problem;
@@ -237,11 +241,10 @@ void SessionAgent::Stop() {
   if (std::exchange(is_stopping_, true)) return;
   if (files_ == nullptr) disk_.reset();  // That opens the folders.
   if (process_ == nullptr) return;
-  if (process_->IsAlone(id())) {
-    deadline_.reset();
-    return process_->Leave(id());
-  }
-  // The process goes on with others. A session that it is still opening has its deadline.
+  const bool is_alone = process_->IsAlone(id());
+  process_->Leave(id());
+  if (is_alone) return deadline_.reset();
+  // The process goes on with others, for now. A session that it is still opening has its deadline.
   if (session_ == nullptr) return;
   deadline_.reset();
   if (choice_.has_value()) choice_->Set(false);

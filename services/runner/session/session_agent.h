@@ -34,7 +34,7 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
     // It takes prompts. Not called once it was stopped.
     virtual void OnReady() = 0;
     // Once, after all else: nothing is left of it, and there is room for another one. `why` is
-    // empty where it was stopped.
+    // empty where it was stopped before it ended.
     virtual void OnOver(const AgentError& why) = 0;
     // See AgentSession::Listener. What it says of itself before it is ready is in its details.
     virtual void OnUpdate(AgentUpdate update) = 0;
@@ -62,7 +62,7 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   // It is to end: OnOver() tells when it has. The process goes on where other sessions are in it.
   void Stop();
 
-  // These are there from OnReady() on.
+  // These two are there from OnReady() on.
   const acp::Capabilities& capabilities() const { return process_->agent().capabilities(); }
   AgentSession& session() { return *session_; }
   const std::shared_ptr<const FileAccess>& files() const { return files_; }
@@ -73,14 +73,14 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   // It has something of the session to forget: it was restored, or asked something since.
   bool has_context() const { return has_context_; }
   void WasAsked() { has_context_ = true; }
-  // And another one could not be given that back.
+  // The same, and it could not be given that back.
   bool would_forget() const {
     return has_context_ && !capabilities().resume && !capabilities().load;
   }
-  // Asks it to end its turn, if there is one.
-  void Cancel() {
-    if (session_ != nullptr) session_->Cancel();
-  }
+  // OnReady() was called.
+  bool was_ready() const { return is_ready_; }
+  // Its start has failed, and its process ends.
+  bool has_failed() const { return has_failed_; }
   // Why it could not restore the session, and has begun a new one.
   const std::optional<AgentError>& context_lost() const { return context_lost_; }
 
@@ -90,7 +90,7 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
 
   // Its life.
   boost::asio::awaitable<void> Run(Process process);
-  // These end with why it can't be started; they end early where it is stopped.
+  // These return why it could not be started, and return early where it was stopped.
   Result Open(Process process);
   Result OpenWorkplace();
   Result OpenSession();
@@ -136,6 +136,7 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   std::unique_ptr<Timers::Timer> deadline_;
   bool is_stopping_ = false;
   bool is_ready_ = false;
+  bool has_failed_ = false;
   bool has_context_ = false;
   bool is_held_ = false;
 };

@@ -27,9 +27,16 @@ using testing::ElementsAre;
 
 class Owner final : public SessionAgent::Owner {
  public:
-  void OnReady() override { is_ready = true; }
-  void OnOver(const AgentError& why) override { over = why; }
+  void OnReady() override {
+    EXPECT_FALSE(is_ready || over.has_value());
+    is_ready = true;
+  }
+  void OnOver(const AgentError& why) override {
+    EXPECT_FALSE(over.has_value());
+    over = why;
+  }
   void OnUpdate(AgentUpdate update) override {
+    EXPECT_FALSE(over.has_value());
     if (const auto* piece = std::get_if<MessagePiece>(&update)) {
       said.push_back(piece->content.value("text", ""));
     }
@@ -290,7 +297,7 @@ TEST_F(SessionAgentTest, AFileSystemThatHangsHoldsUpItsSessionOnly) {
   EXPECT_FALSE(hung.over.has_value());
   timers_.Advance(DiskThread::kMaxWait);
   RunUntilOver(hung);
-  EXPECT_EQ(hung.over->reason, "start_timeout");
+  EXPECT_EQ(hung.over->reason, "directory_unusable");
   answers->Notify();
 }
 
@@ -357,6 +364,25 @@ TEST_F(SessionAgentTest, LeavesAProcessThatItShares) {
   agents_.front()->Stop();
   RunUntilOver(first);
   EXPECT_TRUE(process_->is_over());
+}
+
+// Whoever is the last to be stopped, the one that is ready or the one that is still opened.
+TEST_F(SessionAgentTest, AProcessThatAllSessionsLeaveEndsAlsoWhileItOpensOne) {
+  for (const bool is_ready_last : {false, true}) {
+    std::ofstream(log_, std::ios::trunc).close();
+    Owner& ready = Begin(Plan({{"restore", "resume"}, {"at", {{"session/resume", "never"}}}}));
+    SessionAgent& one = agent();
+    RunUntilReadyOrOver(ready);
+    ASSERT_TRUE(ready.is_ready);
+    Owner& opening = Begin(Plan({}), {.agent_session_id = "old"}, process_);
+    SessionAgent& other = agent();
+    RunUntil([&] { return WasAsked("session/resume"); });
+    (is_ready_last ? other : one).Stop();
+    (is_ready_last ? one : other).Stop();
+    RunUntil([&] { return ready.over.has_value() && opening.over.has_value(); });
+    EXPECT_TRUE(process_->is_over());
+    EXPECT_EQ(opening.over->reason, "");
+  }
 }
 
 TEST_F(SessionAgentTest, EndsAsItsProcessDoes) {

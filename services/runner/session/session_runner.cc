@@ -120,7 +120,7 @@ void SessionRunner::Entered(AgentPhase before) {
   }
 }
 
-// And why there is one.
+// Where it is not the first: with why the last agent has ended.
 void SessionRunner::TellNextStart(AgentPhase before) {
   if (life_.last_end().reason.empty()) return;
   report_->Say(v1::AGENT_STATUS_STARTING, life_.last_end());
@@ -172,7 +172,7 @@ void SessionRunner::OnOver(const AgentError& why) {
     // However often it is tried.
     RecordContextLost(why);
   }
-  LogEnd(why);
+  if (!why.reason.empty()) LogEnd(why);
   questions_->WithdrawAll();
   agent_.reset();
   turns_->EndReceiving();
@@ -182,9 +182,8 @@ void SessionRunner::OnOver(const AgentError& why) {
 }
 
 void SessionRunner::LogEnd(const AgentError& why) const {
-  const bool was_running = life_.phase() == AgentPhase::kRunning;
-  if (!was_running && life_.phase() != AgentPhase::kStarting) return;
-  Log(LogLevel::kWarning, was_running ? "an agent has ended" : "an agent could not be started",
+  Log(LogLevel::kWarning,
+      agent_->was_ready() ? "an agent has ended" : "an agent could not be started",
       {{"session", id()},
        {"traceparent", turns_->spans().UnderWay()},
        {"agent", plan_.want.agent},
@@ -205,8 +204,12 @@ void SessionRunner::PauseQueue(const AgentError& why) {
 void SessionRunner::RecordContextLost(const AgentError& why) { recorder_->Add(ContextLost(why)); }
 
 void SessionRunner::Stop() {
-  if (host_->is_stopping) turns_->StopCommands("the runner was stopped");
+  turns_->StopCommands("the runner was stopped");
   Live([this] { life_.Stop(); });
+}
+
+void SessionRunner::Yield() {
+  Live([this] { life_.Yield(); });
 }
 
 void SessionRunner::Release() {
@@ -214,7 +217,7 @@ void SessionRunner::Release() {
   report_->Release();
   questions_->Release();
   turns_->Release();
-  Stop();
+  Live([this] { life_.Stop(); });
 }
 
 void SessionRunner::NoteBusy() {
@@ -239,7 +242,8 @@ std::optional<AgentError> SessionRunner::AskForOne() {
   if (host_->is_stopping || life_.stays_stopped()) {
     return AgentError{"agent_stopped", "the agent was stopped before it could be asked"};
   }
-  if (life_.phase() == AgentPhase::kAsleep) Need();
+  // One that ends is followed by another.
+  if (life_.phase() == AgentPhase::kAsleep || life_.phase() == AgentPhase::kStopping) Need();
   return std::nullopt;
 }
 
@@ -303,7 +307,13 @@ void SessionRunner::Control(const v1::AgentControl& control) {
       if (!host_->is_stopping) Live([this] { life_.Restart(Now()); });
       break;
     default:
-      if (!host_->is_stopping) Live([this] { life_.Start(Now()); });
+      if (host_->is_stopping) break;
+      // Whoever has put right what one failed for does not want to hear of that again.
+      if (agent_ != nullptr && agent_->has_failed()) {
+        Live([this] { life_.Restart(Now()); });
+      } else {
+        Live([this] { life_.Start(Now()); });
+      }
   }
   if (life_.is_at_rest() || life_.phase() == AgentPhase::kRunning) {
     return report_->Answer(control.control_id());

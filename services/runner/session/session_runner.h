@@ -51,8 +51,12 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void Begin(SessionAgent::Process process);
   // The scheduler has none yet.
   void TellWaiting();
-  // The scheduler wants the room, or nobody needs the agent.
+  // The runner ends.
   void Stop();
+  // The scheduler wants the room, or nobody needs the agent.
+  void Yield();
+  // The process that it was to join is gone: it waits for another one.
+  void WaitAgain() { scheduler_->Want(plan_.want); }
   // Does what somebody wants of the agent, and answers.
   void Control(const v1::AgentControl& control);
   // The tracker may have forgotten how the agent is.
@@ -90,7 +94,7 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void OnAsked() override;
   void OnAnswered() override { life_.EndedTurn(); }
   void OnTurn() override { NoteBusy(); }
-  void OnNoMessages() override { Stop(); }
+  void OnNoMessages() override { Yield(); }
   Json Usage() const override { return details_.usage(); }
 
   SessionHost* const host_;

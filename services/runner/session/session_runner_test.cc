@@ -235,7 +235,7 @@ TEST_F(SessionRunnerTest, ATurnThatWaitsForAnAgentEndsWhereThereWillBeNone) {
   EXPECT_GT(scheduler_.dropped, 0);
 
   PassUntil([this] { return !runner_->has_turn(); });
-  // One that there was is missed.
+  // Its directory is gone.
   Control("d", v1::AGENT_ACTION_START);
   Begin();
   PassUntilStatus(v1::AGENT_STATUS_IDLE);
@@ -262,6 +262,33 @@ TEST_F(SessionRunnerTest, AStartThatFailsForGoodPausesTheQueueAndAnswersWhoWante
   PassUntilStatus(v1::AGENT_STATUS_IDLE);
   Settle();
   EXPECT_THAT(Answers(), ElementsAre("c command_missing", "d "));
+}
+
+// The scheduler may take it for one that is idle.
+TEST_F(SessionRunnerTest, AnAgentThatIsToStartAgainDoesSoWhoeverWantsItsRoom) {
+  Run();
+  Control("c", v1::AGENT_ACTION_RESTART);
+  runner_->Yield();
+  PassUntil([this] { return scheduler_.wants == 2; });
+  Begin();
+  PassUntilStatus(v1::AGENT_STATUS_IDLE);
+  runner_->Yield();
+  runner_->Need();
+  runner_->Yield();
+  PassUntil([this] { return scheduler_.wants == 3; });
+}
+
+// And who asks for one while the last one ends hears nothing of that.
+TEST_F(SessionRunnerTest, AnAgentIsStartedForWhoeverAsksWhileTheLastOneEnds) {
+  Make({{"initialize", "auth"}, {"ignores", {"eof"}}});
+  runner_->Need();
+  Begin();
+  PassUntil([this] { return process_ != nullptr && !process_->has_sessions(); });
+  Control("c", v1::AGENT_ACTION_START);
+  process_->agent().Kill();
+  PassUntil([this] { return scheduler_.wants == 2; });
+  EXPECT_THAT(Answers(), IsEmpty());
+  EXPECT_THAT(tracker_.pauses, IsEmpty());
 }
 
 TEST_F(SessionRunnerTest, ANewContextIsToldOfOnce) {

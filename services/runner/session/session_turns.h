@@ -47,8 +47,7 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
     virtual Json Usage() const = 0;
   };
 
-  // All that is pointed to must outlive it, `agents` while there is a turn or messages are
-  // received.
+  // All that is pointed to must outlive it; `agents` while it is not idle, or receives messages.
   SessionTurns(SessionHost* host, Agents* agents, const SessionPlan* plan, SessionName session,
                std::shared_ptr<Recorder> recorder, TurnSpans spans);
 
@@ -127,7 +126,7 @@ class SessionTurns : public std::enable_shared_from_this<SessionTurns> {
   TurnSpans spans_;
 
   std::shared_ptr<boost::asio::cancellation_signal> receiving_;  // While messages are received.
-  bool is_to_receive_ = false;                                   // So between turns, too.
+  bool is_to_receive_ = false;  // After the turn that is under way, too.
   std::optional<Turn> turn_;
   // What came before the tracker's answer to the end of the turn before it.
   std::optional<Turn> next_turn_;

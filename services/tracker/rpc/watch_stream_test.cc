@@ -19,14 +19,22 @@ class UnreadCall final : public WatchStream::Call {
   void SetSource(Source asked) override { source = std::move(asked); }
   void Wake() override {}
   void Finish(const absl::Status&) override {}
-  void OnCallerLeft(std::function<void()>) override {}
+  void OnCallerLeft(std::function<void()> to) override { left = std::move(to); }
   void SetReceiver(std::function<void(const v1::WatchCommandsRequest&)> on_request,
                    std::function<void()>) override {
     receive = std::move(on_request);
   }
+  // Its caller is gone, and so is what it was told.
+  void End() {
+    left();
+    left = nullptr;
+    source = nullptr;
+    receive = nullptr;
+  }
 
   Source source;
   std::function<void(const v1::WatchCommandsRequest&)> receive;
+  std::function<void()> left;
 };
 
 class WatchStreamTest : public CommandTableTest {
@@ -34,6 +42,7 @@ class WatchStreamTest : public CommandTableTest {
   WatchStreamTest() {
     std::make_shared<WatchStream>(&clock_, &table_, LocalCall(), call_)->Begin();
   }
+  ~WatchStreamTest() override { call_->End(); }
 
   // The id of a command of a megabyte's result that is watched.
   std::string Completed(int64_t watch_id) {
