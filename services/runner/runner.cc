@@ -170,20 +170,20 @@ void Runner::Step() {
     }
     const std::shared_ptr<SessionRunner> session = found->second;
     switch (step.kind) {
+      case AgentStep::Kind::kJoin:
+        if (auto agent = processes_[step.process].lock();
+            agent != nullptr && agent->has_sessions()) {
+          session->Begin(std::move(agent));
+          break;
+        }
+        // It is gone, or ends: another one takes its place.
+        [[fallthrough]];
       case AgentStep::Kind::kStart:
         session->Begin([this, process = step.process](AgentSettings settings) {
           auto agent = RunningAgent::Start(context_, timers_, setup_.keeper, std::move(settings));
           processes_[process] = agent;
           return agent;
         });
-        break;
-      case AgentStep::Kind::kJoin:
-        if (auto agent = processes_[step.process].lock(); agent != nullptr && !agent->is_over()) {
-          session->Begin(std::move(agent));
-        } else {
-          scheduler_.Ended(step.session);
-          session->WaitAgain();
-        }
         break;
       case AgentStep::Kind::kStop:
         session->Yield();

@@ -47,6 +47,7 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
     services = await Services.open();
     const agents = {
       healthy: { command: scriptedAgent({}) },
+      shared: { command: scriptedAgent({ ignores: ['eof', 'term'] }), sessions_per_process: 4 },
       slow: { command: scriptedAgent({ restore: 'resume', sessions: `${FOLDER}-sessions`,
         delay: { 'session/resume': 2_000 } }) },
     };
@@ -149,6 +150,18 @@ describe('an agent that fails', { timeout: stretched(180_000) }, () => {
       assert.equal(await context(), second);
       assert.equal((await lost()).length, 1);
     }));
+
+  test('is not joined by a session while it ends for another', () => services.step(async () => {
+    const first = await begin('shared');
+    await sessions.say(first, 'hello');
+    await sessions.ended(first, 1);
+    await sessions.control(first, 'stop');
+    await until(async () => (await sessions.agent(first)).status === 'stopping');
+    const second = await begin('shared');
+    await sessions.say(second, 'hello');
+    await sessions.ended(second, 1);
+    assert.equal((await sessions.agent(first)).status, 'stopping');
+  }));
 
   test('says why it is started again, until it is ready; and is given up after five times', () =>
     services.step(async () => {

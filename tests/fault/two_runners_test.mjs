@@ -1,45 +1,46 @@
 /**
- * Of two runners for the same sessions one is cut off, silenced, frozen, renamed or killed at any moment of
- * a turn, and comes back after its leases have run out. Each message has its turn, is brought to an agent
- * once at most, and every turn ends once, with what its own agent has said.
+ * Of two runners for the same sessions, the one that has most of them is cut off, silenced, frozen, renamed or
+ * killed at any moment of a turn, and comes back after the other one has them all. Each message has its turn,
+ * is brought to an agent once at most, and every turn ends once, with what its own agent has said.
  *   CALLSLIP_FAULT_ROUNDS=200 node --test tests/fault/two_runners_test.mjs
  */
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Proxy } from '../e2e/support/proxy.js';
+import { until } from '../e2e/support/runner.js';
 import { Services } from '../e2e/support/services.js';
 import { stretched } from '../support/patience.js';
 import { TURN_MS, Turns } from './support/turns.js';
 
-/** A lease of the tracker is over after 10 s. */
-const LEASE_OVER_MS = 11_000;
-
-/** By what it is called: what happens to a runner, or to the `link` between it and the tracker. */
+/**
+ * What happens to a runner, or to the `link` between it and the tracker; and how it comes back, where it has
+ * lost its sessions by then. A lease runs out 10 s after the connection has broken.
+ */
 const FAULTS = {
-  async cut({ link }) {
-    link.cut();
+  cut: { begin: ({ link }) => link.cut() },
+  silence: {
+    begin({ link }) {
+      link.silence();
+      link.cut();
+    },
+    end: ({ link }) => link.heal(),
   },
-  async silence({ link }) {
-    link.silence();
-    await pause(LEASE_OVER_MS);
-    link.heal();
+  freeze: {
+    begin({ runner, link }) {
+      runner.child.kill('SIGSTOP');
+      link.cut();
+    },
+    end: ({ runner }) => runner.child.kill('SIGCONT'),
   },
-  async freeze({ runner }) {
-    runner.child.kill('SIGSTOP');
-    await pause(LEASE_OVER_MS);
-    runner.child.kill('SIGCONT');
+  rename: {
+    async begin({ runner, round }) {
+      await runner.kill();
+      await runner.configure({ runner_id: `renamed-${round}` });
+      await runner.start();
+    },
   },
-  async rename({ runner, round }) {
-    await runner.kill();
-    await runner.configure({ runner_id: `renamed-${round}` });
-    await runner.start();
-  },
-  async leave({ runner }) {
-    await runner.kill();
-    await pause(LEASE_OVER_MS);
-    await runner.start();
-  },
+  leave: { begin: ({ runner }) => runner.kill(), end: ({ runner }) => runner.start() },
 };
 const ROUNDS = Number(process.env.CALLSLIP_FAULT_ROUNDS ?? Object.keys(FAULTS).length);
 
@@ -49,17 +50,26 @@ test('of two runners one is lost and comes back', { timeout: stretched(60_000 + 
   const links = await Promise.all([0, 1].map(() => Proxy.start(services.tracker.address)));
   context.after(() => links.forEach((link) => link.stop()));
   const turns = await Turns.open(services, { trackers: links.map(({ address }) => address) });
+  const heldBy = async ({ config }) => (await Promise.all(turns.ids.map((id) => turns.sessions.agent(id))))
+    .filter(({ runner_id: name }) => name === config.runner_id).length;
+  let lost = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     const fault = Object.values(FAULTS)[round % Object.keys(FAULTS).length];
-    const victim = randomInt(turns.runners.length);
     const over = new AbortController();
     const kept = turns.keepOn(over.signal);
     kept.catch(() => {});
     await pause(randomInt(TURN_MS + 100));
-    await fault({ runner: turns.runners[victim], link: links[victim], round });
+    const victim = await heldBy(turns.runners[0]) > turns.ids.length / 2 ? 0 : 1;
+    const hit = { runner: turns.runners[victim], link: links[victim], round };
+    await fault.begin(hit);
+    if (fault.end !== undefined) {
+      await until(async () => await heldBy(hit.runner) === 0);
+      lost += 1;
+      await fault.end(hit);
+    }
     over.abort();
     await kept;
   }
-  context.diagnostic(JSON.stringify(turns.seen));
+  context.diagnostic(JSON.stringify({ ...turns.seen, messages: turns.messages, lost }));
   await turns.finish();
 });

@@ -22,7 +22,7 @@ namespace callslip::runner {
 // table in agent_life.cc is the only place that knows it.
 enum class AgentPhase : uint8_t {
   kAsleep,      // There is none until one is needed.
-  kFailed,      // The same, and the last one has failed too often, or would do so again.
+  kFailed,      // There is none until somebody asks for one: the last ones have failed.
   kPausing,     // The next one is started a while after the last one has failed.
   kWaiting,     // The runner has no room for it yet.
   kStarting,    // It takes no prompt yet.
@@ -37,7 +37,7 @@ enum class LifeEvent : uint8_t {
   kBegin,    // The runner has room, and starts it.
   kReady,    // It takes prompts.
   kStop,     // It is to end, and no other one to be started.
-  kYield,    // It is to end, so that another session's agent has room.
+  kYield,    // It is to end, as the runner wants its room, or has no use for it.
   kRestart,  // It is to end, and the next one to be started.
   kEnd,      // Nothing is left of it.
   kGiveUp,   // The same, and no other one is tried.

@@ -118,8 +118,9 @@ SessionAgent::Result SessionAgent::OpenWorkplace() {
       },
       [looked](const absl::Status& status) { looked.Set(status); });
   if (const absl::Status status = co_await looked.Get(); !status.ok()) {
+    const bool hangs = status.code() == absl::StatusCode::kDeadlineExceeded;
     co_return AgentError{
-        "directory_unusable",
+        hangs ? "directory_unusable" : "start_timeout",
         absl::StrCat("the session's directory can't be opened: ", status.message())};
   }
   Workplace& place = found->place;

@@ -79,7 +79,7 @@ class SessionAgent : public std::enable_shared_from_this<SessionAgent>,
   }
   // OnReady() was called.
   bool was_ready() const { return is_ready_; }
-  // Its start has failed, and its process ends.
+  // Its start has failed, and what is left of it ends.
   bool has_failed() const { return has_failed_; }
   // Why it could not restore the session, and has begun a new one.
   const std::optional<AgentError>& context_lost() const { return context_lost_; }

@@ -116,6 +116,8 @@ void SessionRunner::Entered(AgentPhase before) {
       if (before == AgentPhase::kStopping || before == AgentPhase::kRestarting) return;
       turns_->EndReceiving();
       report_->Say(v1::AGENT_STATUS_STOPPING);
+      // Its process takes no other session.
+      scheduler_->Drop(id());
       return agent_->Stop();
   }
 }

@@ -55,8 +55,6 @@ class SessionRunner : public std::enable_shared_from_this<SessionRunner>,
   void Stop();
   // The scheduler wants the room, or nobody needs the agent.
   void Yield();
-  // The process that it was to join is gone: it waits for another one.
-  void WaitAgain() { scheduler_->Want(plan_.want); }
   // Does what somebody wants of the agent, and answers.
   void Control(const v1::AgentControl& control);
   // The tracker may have forgotten how the agent is.

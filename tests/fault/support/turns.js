@@ -69,6 +69,9 @@ export class Turns {
     }
     assert.equal(this.#ends.length, this.messages);
     for (const id of this.ids) {
+      const turns = await this.#turns(id);
+      assert.equal(turns.length, this.messages / this.ids.length);
+      assert.equal(new Set(turns.map((turn) => turn.turn_id)).size, turns.length);
       // A tracker that is new hears of it when the runner is back; a runner that is new has none yet.
       await until(async () => ['idle', 'stopped', 'none'].includes(
         (await this.#insist(() => this.sessions.agent(id))).status));
