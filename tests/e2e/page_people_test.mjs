@@ -179,6 +179,8 @@ describe('people at a session', { timeout: stretched(300_000) }, () => {
     page.on('request', (request) => { if (request.method() === 'POST') answers.push(new URL(request.url()).pathname.split('/').at(-1)); });
     for (const title of ['one', 'two', 'three']) await ask(title);
     // One that stands for another one is not what was read; neither is one that was not there long enough.
+    // What comes later would hold back the first one anew.
+    await page.locator('summary', { hasText: '2 more questions wait' }).waitFor();
     await ready(page);
     const quick = page.evaluate(() => new Promise((resolve) => {
       const press = (key) => document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
