@@ -74,8 +74,10 @@ TEST_F(PageLoginIntegrationTest, EverybodyMayAskWhoTheyAre) {
 }
 
 TEST_F(PageLoginIntegrationTest, ThePageIsForEverybodyAndNothingElseIs) {
-  EXPECT_EQ(client_.Get("/")->status, 302);
-  EXPECT_EQ(client_.Get("/")->get_header_value("Location"), "/ui/");
+  const httplib::Headers browser = {{"Accept", "text/html,*/*;q=0.8"}};
+  EXPECT_EQ(client_.Get("/", browser)->status, 302);
+  EXPECT_EQ(client_.Get("/", browser)->get_header_value("Location"), "/ui/");
+  EXPECT_EQ(client_.Get("/")->status, 200);
   EXPECT_EQ(CodeOf(client_.Get("/ui/sessions")), "no_page");
   EXPECT_EQ(CodeOf(client_.Get("/api/sessions")), "token_missing");
 }

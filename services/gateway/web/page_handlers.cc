@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "common/version.h"
 #include "gateway/http/error_response.h"
 
 namespace callslip::gateway {
@@ -80,16 +81,35 @@ void PageHandlers::AddRoutes(Router& router) const {
       [](std::shared_ptr<HttpRequest>) -> boost::asio::awaitable<HttpResponse> {
     co_return LeadTo("/ui/");
   };
+  const HttpHandler at_root =
+      [this](std::shared_ptr<HttpRequest> request) -> boost::asio::awaitable<HttpResponse> {
+    co_return AnswerAtRoot(*request);
+  };
   const HttpHandler answer =
       [this](std::shared_ptr<HttpRequest> request) -> boost::asio::awaitable<HttpResponse> {
     co_return Answer(*request);
   };
   for (const char* method : {"GET", "HEAD"}) {
-    router.AddOpen(method, "/", lead);
+    router.AddOpen(method, "/", at_root);
     router.AddOpen(method, "/ui", lead);
     router.AddOpen(method, "/ui/", answer);
     router.AddOpen(method, "/ui/{path...}", answer);
   }
+}
+
+HttpResponse PageHandlers::AnswerAtRoot(const HttpRequest& request) const {
+  const bool is_browser =
+      absl::StrContains(absl::AsciiStrToLower(request.Header("accept")), "text/html");
+  HttpResponse response = is_browser ? LeadTo("/ui/") : HttpResponse();
+  response.headers.emplace_back("Vary", "Accept");
+  if (is_browser) return response;
+  response.content_type = "text/plain; charset=utf-8";
+  const std::string base = absl::StrCat(is_tls_ ? "https://" : "http://", request.Header("host"));
+  response.body = absl::StrCat("Callslip ", kVersion, "\n",                            //
+                               base, "/ui/  the page: sessions, commands, workers\n",  //
+                               base, "/mcp  for agents: MCP over HTTP\n",              //
+                               base, "      for the browser extension: pair it with this\n");
+  return response;
 }
 
 HttpResponse PageHandlers::Answer(const HttpRequest& request) const {

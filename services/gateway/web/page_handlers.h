@@ -15,16 +15,20 @@ namespace callslip::gateway {
 // else is asked for again, and answered with 304 where it is still the same.
 class PageHandlers {
  public:
-  // `files` outlive it.
-  explicit PageHandlers(const WebFiles* files) : files_(files) {}
+  // `files` outlive it. `is_tls`: over HTTPS.
+  explicit PageHandlers(const WebFiles* files, bool is_tls = false)
+      : files_(files), is_tls_(is_tls) {}
 
   // GET and HEAD of /, /ui and all below.
   void AddRoutes(Router& router) const;
 
   HttpResponse Answer(const HttpRequest& request) const;
+  // At /: browsers are led to the page; what asks for no HTML, such as curl, is told what is where.
+  HttpResponse AnswerAtRoot(const HttpRequest& request) const;
 
  private:
   const WebFiles* const files_;
+  const bool is_tls_;
 };
 
 }  // namespace callslip::gateway

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -60,6 +61,33 @@ TEST_F(PageHandlersTest, EveryPlaceInThePageIsTheShell) {
                 AllOf(HasSubstr("default-src 'none'"), HasSubstr("trusted-types 'none'"),
                       HasSubstr("frame-ancestors 'none'"), Not(HasSubstr("unsafe"))));
   }
+}
+
+TEST_F(PageHandlersTest, BrowsersAreLedToThePageAndOthersAreToldWhatIsWhere) {
+  const auto at_root = [this](const std::string& accept) {
+    return page_.AnswerAtRoot({.method = "GET",
+                               .path = "/",
+                               .headers = {{"host", "127.0.0.1:7890"}, {"accept", accept}}});
+  };
+  for (const char* browser : {"text/html,application/xhtml+xml,*/*;q=0.8", "Text/HTML"}) {
+    const HttpResponse response = at_root(browser);
+    EXPECT_EQ(response.status, 302) << browser;
+    EXPECT_EQ(HeaderIn(response, "Location"), "/ui/");
+    EXPECT_EQ(HeaderIn(response, "Vary"), "Accept");
+  }
+  for (const char* other : {"*/*", "", "text/plain", "application/json"}) {
+    const HttpResponse response = at_root(other);
+    EXPECT_EQ(response.status, 200) << other;
+    EXPECT_EQ(HeaderIn(response, "Location"), "");
+    EXPECT_EQ(HeaderIn(response, "Vary"), "Accept");
+    EXPECT_EQ(response.content_type, "text/plain; charset=utf-8");
+    EXPECT_THAT(response.body, HasSubstr("http://127.0.0.1:7890/ui/ "));
+    EXPECT_THAT(response.body, HasSubstr("http://127.0.0.1:7890/mcp "));
+    EXPECT_EQ(absl::c_count(response.body, '\n'), 4);
+  }
+  const PageHandlers over_tls{&files_, /*is_tls=*/true};
+  EXPECT_THAT(over_tls.AnswerAtRoot({.method = "GET", .headers = {{"host", "a:1"}}}).body,
+              HasSubstr("https://a:1/ui/ "));
 }
 
 TEST_F(PageHandlersTest, AssetsAreKeptForEver) {
