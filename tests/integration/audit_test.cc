@@ -44,6 +44,7 @@ json BodyFor(const std::string& path) {
   if (absl::EndsWith(path, "/agent")) return {{"action", "start"}};
   if (absl::EndsWith(path, "/config")) return {{"mode_id", "m"}};
   return {{"action", absl::EndsWith(path, "/queue-control") ? "pause" : "finish"},
+          {"command", "get_page"},
           {"events", json::array({{{"type", "note"}, {"data", json::object()}}})},
           {"option_id", "a"},
           {"outcome", "completed"},

@@ -243,5 +243,50 @@ TEST_F(CommandApiTest, ReplaysWhatFailedOncePerRequestId) {
   EXPECT_EQ(Ask("alice", "POST", replay, {{"request_id", 7}})["error"], "invalid_field");
 }
 
+TEST_F(CommandApiTest, HandsInOncePerRequestId) {
+  const json body = {{"command", "execute_js"},
+                     {"params", {{"script", "document.title"}, {"tab_id", 7}}},
+                     {"request_id", "once"},
+                     {"idempotent", true}};
+  const httplib::Result first = Send("alice", "POST", "/api/commands", body);
+  EXPECT_EQ(first->status, 201);
+  const json row = json::parse(first->body);
+  EXPECT_EQ(row["command"], "execute_js");
+  EXPECT_EQ(row["target"], "browser");
+  EXPECT_EQ(row["stage"], "queued");
+  EXPECT_EQ(row["idempotent"], true);
+  const httplib::Result second = Send("alice", "POST", "/api/commands", body);
+  EXPECT_EQ(second->status, 200);
+  EXPECT_EQ(json::parse(second->body)["correlation_id"], row["correlation_id"]);
+  EXPECT_EQ(Listed("alice"), json({row["correlation_id"]}));
+  Execute({{"status", "complete"}, {"result", "Example"}});
+  const json done =
+      Ask("alice", "GET", "/api/commands/" + row["correlation_id"].get<std::string>());
+  EXPECT_EQ(done["params"], json({{"script", "document.title"}, {"tab_id", 7}}));
+  EXPECT_EQ(done["result"], "Example");
+}
+
+TEST_F(CommandApiTest, HandsInNothingThatIsNotUnderstood) {
+  for (const json& body :
+       {json::object(), json({{"command", ""}}), json({{"command", 5}}),
+        json({{"command", "x"}, {"params", "text"}}), json({{"command", "x"}, {"params", {1}}}),
+        json({{"command", "x"}, {"idempotent", "perhaps"}}),
+        json({{"command", "x"}, {"target", 1}})}) {
+    const httplib::Result refused = Send("alice", "POST", "/api/commands", body);
+    EXPECT_EQ(refused->status, 400) << body;
+    EXPECT_EQ(json::parse(refused->body)["error"], "invalid_field") << body;
+  }
+  // What the tracker refuses.
+  for (const json& body :
+       {json({{"command", std::string(65, 'x')}}),
+        json({{"command", "x"}, {"target", std::string(129, 'x')}}),
+        json({{"command", "x"}, {"request_id", std::string(129, 'x')}}),
+        json({{"command", "x"}, {"params", {{"a", std::string(1 << 20, 'x')}}}})}) {
+    EXPECT_EQ(Send("alice", "POST", "/api/commands", body)->status, 400);
+  }
+  EXPECT_EQ(Ask("eye", "POST", "/api/commands", {{"command", "x"}})["error"], "role_not_allowed");
+  EXPECT_THAT(Listed("alice"), SizeIs(0));
+}
+
 }  // namespace
 }  // namespace callslip

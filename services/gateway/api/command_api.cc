@@ -114,6 +114,8 @@ void CommandApi::AddRoutes(Router& router) const {
                       [this](Request request, std::shared_ptr<WebSocket> socket) {
                         return ServeChanges(std::move(request), std::move(socket));
                       });
+  router.Add("POST", "/api/commands", writers,
+             [this](Request request) { return Register(std::move(request)); });
   router.Add("POST", one + "/cancel", writers,
              [this](Request request) { return Cancel(std::move(request)); });
   router.Add("POST", one + "/replay", writers,
@@ -140,6 +142,23 @@ CommandApi::Answer CommandApi::List(Request request) const {
   }
   if (!listed->next_page_token().empty()) body["next_page_token"] = listed->next_page_token();
   co_return JsonAnswer(200, body);
+}
+
+CommandApi::Answer CommandApi::Register(Request request) const {
+  JsonFields fields = JsonFields::OfBody(request->body);
+  v1::RegisterCommandRequest registration;
+  registration.set_client_id(OnBehalfOf(request->principal));
+  registration.set_target(fields.Text("target"));
+  registration.set_type(fields.Text("command"));
+  registration.set_params(Dump(fields.Object("params")));
+  registration.set_request_id(fields.Text("request_id"));
+  registration.set_idempotent(fields.Boolean("idempotent").value_or(false));
+  registration.set_traceparent(request->Header("traceparent"));
+  if (registration.type().empty()) fields.Fail("command is missing: say what is to be done");
+  if (!fields.status().ok()) co_return ErrorResponse(fields.status());
+  const auto registered = co_await tracker_->Register(std::move(registration));
+  if (!registered.ok()) co_return ErrorResponse(registered.status());
+  co_return JsonAnswer(registered->existed() ? 200 : 201, CommandRow(registered->command()));
 }
 
 boost::asio::awaitable<void> CommandApi::ServeChanges(Request request, SocketPtr socket) const {

@@ -13,7 +13,7 @@
 
 namespace callslip::gateway {
 
-// Commands over REST, for who looks at them. Reference: docs/http.md, "Commands".
+// Commands over REST, for pages and programs. Reference: docs/http.md, "Commands".
 class CommandApi {
  public:
   CommandApi(TrackerClient* tracker, std::shared_ptr<CommandHub> hub)
@@ -27,6 +27,7 @@ class CommandApi {
   using Answer = boost::asio::awaitable<HttpResponse>;
 
   Answer List(Request request) const;
+  Answer Register(Request request) const;
   Answer Get(Request request) const;
   Answer GetResult(Request request) const;
   Answer Cancel(Request request) const;
