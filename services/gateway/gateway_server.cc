@@ -123,9 +123,9 @@ struct GatewayServer::Parts {
         session_api(session_client.get(), session_hub),
         command_hub(std::make_shared<CommandHub>(loop.executor(), tracker.get(), updates)),
         command_api(tracker.get(), command_hub),
-        operations_api(tracker.get(), &clock),
+        operations_api(tracker.get(), &clock, &mcp_clients),
         mcp_server(MakeCatalog(extend_catalog), tracker.get(), &clock, &sessions),
-        mcp(&mcp_server, &sessions),
+        mcp(&mcp_server, &sessions, &mcp_clients),
         pending_queries(tracker.get()),
         query_result(tracker.get()),
         draw_mode(tracker.get()),
@@ -139,7 +139,7 @@ struct GatewayServer::Parts {
             std::make_shared<SessionTokens>(loop.executor(), session_client.get(), &clock)),
         web_files(config.web_root.empty() ? FilesInProgram(EmbeddedWebFiles())
                                           : FilesInFolder(config.web_root)),
-        page(web_files.get()),
+        page(web_files.get(), tls != nullptr),
         server(
             loop.executor(), LimitsOfThisProcess(config.Memory()),
             [this](std::shared_ptr<HttpRequest> request, Responder responder) {
@@ -347,6 +347,7 @@ struct GatewayServer::Parts {
   const std::shared_ptr<CommandHub> command_hub;
   const CommandApi command_api;
   RealClock clock;
+  RecentMcpClients mcp_clients{&clock};
   const OperationsApi operations_api;
   FileStore files{&clock, config.Memory().files_bytes};
   HttpTally requests{&clock};

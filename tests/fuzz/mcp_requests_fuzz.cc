@@ -246,9 +246,10 @@ class Target {
   Sessions sessions_{std::string(32, 'k')};
   FileStore files_{&clock_, FileStore::kAllBytes};
   McpServer server_{Catalog(&tracker_, &clock_, &files_), &tracker_, &clock_, &sessions_};
-  const StreamableHttp transport_{&server_, &sessions_};
-  const std::string session_ = sessions_.Open("2025-11-25", {.name = "agent"});
-  const std::string batch_session_ = sessions_.Open("2025-03-26", {.name = "agent"});
+  RecentMcpClients clients_{&clock_};
+  const StreamableHttp transport_{&server_, &sessions_, &clients_};
+  const std::string session_ = sessions_.Open("2025-11-25", {.name = "agent"}, "fuzz");
+  const std::string batch_session_ = sessions_.Open("2025-03-26", {.name = "agent"}, "fuzz");
   std::list<Call> calls_;
   // Destroyed first, with what is left of the coroutines.
   asio::io_context io_;

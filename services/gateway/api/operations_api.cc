@@ -75,6 +75,8 @@ void OperationsApi::AddRoutes(Router& router) const {
              [this](Request request) { return ListWorkers(std::move(request)); });
   router.Add("GET", "/api/worker-log", readers,
              [this](Request request) { return ListWorkerLog(std::move(request)); });
+  router.Add("GET", "/api/mcp-clients", readers,
+             [this](Request request) -> Answer { co_return ListMcpClients(*request); });
   router.Add("GET", "/api/health", operators, [this](const Request&) { return GetHealth(); });
   router.AddWebSocket("/api/stats/ws", operators,
                       [this](const Request&, std::shared_ptr<WebSocket> socket) {
@@ -133,6 +135,19 @@ OperationsApi::Answer OperationsApi::ListWorkerLog(Request request) const {
 OperationsApi::Answer OperationsApi::GetHealth() const {
   const auto health = co_await tracker_->GetHealth(kReadinessDeadline);
   co_return JsonAnswer(HealthJson(health, clock_->Now() - started_));
+}
+
+HttpResponse OperationsApi::ListMcpClients(const HttpRequest& request) const {
+  const Principal& caller = request.principal;
+  const absl::Time now = clock_->Now();
+  Json clients = Json::array();
+  for (const RecentMcpClients::McpClient& each : clients_->List()) {
+    if (each.principal != caller.name && !SeesAllClients(caller.role)) continue;
+    clients.push_back({{"name", each.name},
+                       {"client", each.principal},
+                       {"last_call_ms_ago", absl::ToInt64Milliseconds(now - each.last_call)}});
+  }
+  return JsonAnswer({{"mcp_clients", std::move(clients)}});
 }
 
 asio::awaitable<void> OperationsApi::ServeStatistics(std::shared_ptr<WebSocket> socket) const {

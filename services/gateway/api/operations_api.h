@@ -6,6 +6,7 @@
 #include "absl/time/time.h"
 #include "boost/asio/awaitable.hpp"
 #include "common/clock.h"
+#include "gateway/api/recent_mcp_clients.h"
 #include "gateway/api/recent_statistics.h"
 #include "gateway/http/http_message.h"
 #include "gateway/http/router.h"
@@ -14,13 +15,15 @@
 
 namespace callslip::gateway {
 
-// Who works for which target, and how all of it does. Reference: docs/http.md, "Targets, workers,
-// health".
+// Who hands in commands, who works for which target, and how all of it does. Reference:
+// docs/http.md, "Targets, workers, health".
 class OperationsApi {
  public:
-  OperationsApi(TrackerClient* tracker, Clock* clock)
+  // All must outlive this.
+  OperationsApi(TrackerClient* tracker, Clock* clock, const RecentMcpClients* clients)
       : tracker_(tracker),
         clock_(clock),
+        clients_(clients),
         started_(clock->Now()),
         recent_(std::make_shared<RecentStatistics>(tracker, clock)) {}
 
@@ -35,10 +38,12 @@ class OperationsApi {
   Answer ListWorkers(Request request) const;
   Answer ListWorkerLog(Request request) const;
   Answer GetHealth() const;
+  HttpResponse ListMcpClients(const HttpRequest& request) const;
   boost::asio::awaitable<void> ServeStatistics(std::shared_ptr<WebSocket> socket) const;
 
   TrackerClient* const tracker_;
   Clock* const clock_;
+  const RecentMcpClients* const clients_;
   const absl::Time started_;
   const std::shared_ptr<RecentStatistics> recent_;
 };

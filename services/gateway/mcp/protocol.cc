@@ -1,10 +1,12 @@
 #include "gateway/mcp/protocol.h"
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "common/text_scan.h"
 #include "common/version.h"
 
 namespace callslip::gateway {
@@ -113,6 +115,20 @@ std::optional<std::string> DecodeHeaderValue(const std::string& value) {
     return std::nullopt;
   }
   return decoded;
+}
+
+std::string ClientNameOf(const Json& client_info) {
+  constexpr size_t kMaxBytes = 40;
+  if (!client_info.is_object()) return "";
+  for (const char* member : {"title", "name"}) {
+    const auto found = client_info.find(member);
+    if (found == client_info.end() || !found->is_string()) continue;
+    std::string name(CutText(found->get_ref<const std::string&>(), kMaxBytes));
+    absl::c_replace_if(name, absl::ascii_iscntrl, ' ');
+    absl::StripAsciiWhitespace(&name);
+    if (!name.empty()) return name;
+  }
+  return "";
 }
 
 const std::vector<std::string>& LogLevels() {

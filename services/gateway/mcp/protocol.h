@@ -29,6 +29,7 @@ bool IsLegacyVersion(absl::string_view version);
 
 // Members of `_meta` that the protocol reserves.
 inline constexpr char kMetaProtocolVersion[] = "io.modelcontextprotocol/protocolVersion";
+inline constexpr char kMetaClientInfo[] = "io.modelcontextprotocol/clientInfo";
 inline constexpr char kMetaClientCapabilities[] = "io.modelcontextprotocol/clientCapabilities";
 inline constexpr char kMetaLogLevel[] = "io.modelcontextprotocol/logLevel";
 inline constexpr char kMetaServerInfo[] = "io.modelcontextprotocol/serverInfo";
@@ -52,6 +53,10 @@ std::optional<RpcError> CheckModernRequest(const HttpRequest& request,
 // The value behind a header that may be wrapped as `=?base64?…?=`; nullopt where the wrapping is
 // broken.
 std::optional<std::string> DecodeHeaderValue(const std::string& value);
+
+// What a client calls itself in its `clientInfo`, to be shown: its title, else its name. Empty
+// where it says neither; at most 40 bytes, without control characters.
+std::string ClientNameOf(const Json& client_info);
 
 // The severities of log messages, least severe first; an index into them is a level.
 const std::vector<std::string>& LogLevels();

@@ -32,8 +32,8 @@ std::string SessionIds::Sign(absl::string_view payload) const {
 }
 
 std::string SessionIds::Issue(const SessionInfo& session) const {
-  const std::string payload = absl::WebSafeBase64Escape(
-      absl::StrCat(session.protocol_version, " ", session.principal, " ", session.id));
+  const std::string payload = absl::WebSafeBase64Escape(absl::StrCat(
+      session.protocol_version, " ", session.principal, " ", session.id, " ", session.client));
   return absl::StrCat(payload, ".", Sign(payload));
 }
 
@@ -47,9 +47,10 @@ std::optional<SessionInfo> SessionIds::Verify(absl::string_view text) const {
   // From here on it is a text that was issued, perhaps by another version of this program.
   std::string payload;
   if (!absl::WebSafeBase64Unescape(parts.first, &payload)) return std::nullopt;
-  std::vector<std::string> fields = absl::StrSplit(payload, ' ');
-  if (fields.size() != 3) return std::nullopt;
-  return SessionInfo{std::move(fields[0]), std::move(fields[1]), std::move(fields[2])};
+  std::vector<std::string> fields = absl::StrSplit(payload, absl::MaxSplits(' ', 3));
+  if (fields.size() != 4) return std::nullopt;
+  return SessionInfo{std::move(fields[0]), std::move(fields[1]), std::move(fields[2]),
+                     std::move(fields[3])};
 }
 
 }  // namespace callslip::gateway

@@ -8,11 +8,12 @@
 
 namespace callslip::gateway {
 
-// What a gateway needs to know of an MCP session. None of its members holds a space.
+// What a gateway needs to know of an MCP session. None of its members but the last holds a space.
 struct SessionInfo {
   std::string protocol_version;  // As negotiated, such as 2025-06-18; at most 32 characters.
   std::string principal;         // The name of whom it was issued to; at most 64 characters.
   std::string id;                // RandomHex128(): tells the sessions of a principal apart.
+  std::string client;            // ClientNameOf() whoever opened it.
 
   // What the session's commands are labelled with: enough of the id to tell them from those of the
   // principal's other sessions, and few tokens for a model to read.

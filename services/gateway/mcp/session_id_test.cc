@@ -12,7 +12,8 @@ namespace {
 
 using ::testing::MatchesRegex;
 
-const SessionInfo kSession = {"2025-06-18", "agent", "0123456789abcdef0123456789abcdef"};
+const SessionInfo kSession = {"2025-06-18", "agent", "0123456789abcdef0123456789abcdef",
+                              "Claude Code"};
 
 class SessionIdsTest : public testing::Test {
  protected:
@@ -27,11 +28,12 @@ TEST_F(SessionIdsTest, CarriesTheSession) {
   EXPECT_EQ(session->protocol_version, kSession.protocol_version);
   EXPECT_EQ(session->principal, kSession.principal);
   EXPECT_EQ(session->id, kSession.id);
+  EXPECT_EQ(session->client, kSession.client);
 }
 
 TEST_F(SessionIdsTest, IsBounded) {
-  const std::string longest =
-      ids_.Issue({std::string(32, '9'), std::string(64, 'z'), RandomHex128()});
+  const std::string longest = ids_.Issue(
+      {std::string(32, '9'), std::string(64, 'z'), RandomHex128(), std::string(40, 'c')});
   EXPECT_LE(longest.size(), 256u);
   EXPECT_TRUE(ids_.Verify(longest).has_value());
   EXPECT_FALSE(ids_.Verify(std::string(1 << 20, 'x')).has_value());

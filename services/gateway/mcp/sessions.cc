@@ -7,9 +7,12 @@
 
 namespace callslip::gateway {
 
-std::string Sessions::Open(const std::string& version, const Principal& principal) const {
-  return ids_.Issue(
-      {.protocol_version = version, .principal = principal.name, .id = RandomHex128()});
+std::string Sessions::Open(const std::string& version, const Principal& principal,
+                           const std::string& client) const {
+  return ids_.Issue({.protocol_version = version,
+                     .principal = principal.name,
+                     .id = RandomHex128(),
+                     .client = client});
 }
 
 std::optional<SessionInfo> Sessions::Find(const std::string& id, const Principal& principal) const {

@@ -25,8 +25,9 @@ class Sessions {
   // clients open new ones.
   void SetKey(std::string key) { ids_ = SessionIds(std::move(key)); }
 
-  // The id of a new session.
-  std::string Open(const std::string& version, const Principal& principal) const;
+  // The id of a new session. `client` is ClientNameOf() whoever opens it.
+  std::string Open(const std::string& version, const Principal& principal,
+                   const std::string& client) const;
   // Nullopt where the id was never issued to this principal, or its session has ended.
   std::optional<SessionInfo> Find(const std::string& id, const Principal& principal) const;
   void End(const std::string& id);

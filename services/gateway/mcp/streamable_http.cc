@@ -120,6 +120,7 @@ StreamableHttp::Taken StreamableHttp::TakeModern(const HttpRequest& request, Jso
     }
   }
   if (error.has_value()) return ModernError(message.id, *error);
+  clients_->Note(request.principal.name, ClientNameOf(MetaMember(message, kMetaClientInfo)));
   return std::make_shared<Exchange>(executor, std::move(origin), std::move(message));
 }
 
@@ -137,6 +138,7 @@ std::variant<HttpResponse, Exchange::Origin> StreamableHttp::LegacyOrigin(
                           "Session not found: it has ended or was none of yours. Send "
                           "initialize again.");
   }
+  clients_->Note(request.principal.name, session->client);
   const std::string header_version = request.Header("mcp-protocol-version");
   return Exchange::Origin{
       .era = Era::kLegacy,
@@ -269,9 +271,11 @@ HttpResponse StreamableHttp::Initialize(const HttpRequest& request,
   EndCallSpan(outcome, span);
   HttpResponse response{.body = JsonRpcResponse(message.id, outcome)};
   if (const auto* result = std::get_if<Json>(&outcome); result != nullptr) {
-    response.headers.emplace_back(
-        "Mcp-Session-Id",
-        sessions_->Open((*result)["protocolVersion"].get<std::string>(), request.principal));
+    const std::string client = ClientNameOf(message.params.value("clientInfo", Json()));
+    clients_->Note(request.principal.name, client);
+    response.headers.emplace_back("Mcp-Session-Id",
+                                  sessions_->Open((*result)["protocolVersion"].get<std::string>(),
+                                                  request.principal, client));
   }
   return response;
 }

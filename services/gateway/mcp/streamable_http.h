@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "boost/asio/awaitable.hpp"
+#include "gateway/api/recent_mcp_clients.h"
 #include "gateway/http/responder.h"
 #include "gateway/mcp/mcp_server.h"
 #include "gateway/mcp/sessions.h"
@@ -17,7 +18,9 @@ namespace callslip::gateway {
 // when it breaks than without.
 class StreamableHttp {
  public:
-  StreamableHttp(McpServer* server, Sessions* sessions) : server_(server), sessions_(sessions) {}
+  // All must outlive this.
+  StreamableHttp(McpServer* server, Sessions* sessions, RecentMcpClients* clients)
+      : server_(server), sessions_(sessions), clients_(clients) {}
 
   void HandlePost(const HttpRequest& request, Responder responder) const;
   // Ends a session.
@@ -46,6 +49,7 @@ class StreamableHttp {
 
   McpServer* const server_;
   Sessions* const sessions_;
+  RecentMcpClients* const clients_;
 };
 
 }  // namespace callslip::gateway
